@@ -1,0 +1,59 @@
+# Every target sets up what it needs. PYTHON=... names another Python; ARGS='...' is passed on.
+
+PYTHON ?= python3
+PROTOCOL ?= stable
+ARGS ?=
+
+BIN := .venv/bin
+STAMP := .venv/.installed
+
+.DEFAULT_GOAL := help
+.PHONY: help setup check test lint mutants errata clean need-python need-java
+
+help: ## list the targets
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1	\2/p' $(MAKEFILE_LIST) | expand -t 18
+
+setup: $(STAMP) ## install into .venv what constraints.txt pins (once)
+
+check: need-java $(STAMP) ## check all models with TLC, then the implementation against them
+	@$(BIN)/groupcomm check $(ARGS) && $(BIN)/groupcomm conform $(ARGS)
+
+test: need-java $(STAMP) ## run the tests
+	@$(BIN)/python -m pytest $(ARGS)
+
+lint: $(STAMP) ## ruff (rules and format) and mypy --strict
+	@$(BIN)/ruff check
+	@$(BIN)/ruff format --check
+	@$(BIN)/mypy
+
+mutants: need-java $(STAMP) ## break the implementation of PROTOCOL on purpose: each must be caught
+	@$(BIN)/groupcomm mutants $(PROTOCOL) $(ARGS)
+
+errata: need-java $(STAMP) ## write docs/errata.md from the manifests
+	@$(BIN)/groupcomm errata $(ARGS)
+
+clean: ## remove .venv, caches and build output
+	@rm -rf .venv .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist
+	@find impl conformance tests -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# Build tools first and pinned, so that pip need not fetch unpinned ones into a build environment.
+$(STAMP): pyproject.toml constraints.txt | need-python
+	@echo 'setting up .venv (once)'
+	@$(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt hatchling editables
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt \
+	  --no-build-isolation -e '.[check,dev]'
+	@touch $@
+
+need-python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
+	  { echo 'groupcomm needs Python 3.11 or newer as $(PYTHON): install it, or name another with PYTHON=...' >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || \
+	  { echo 'groupcomm needs the venv module of $(PYTHON): install it (Debian, Ubuntu: python3-venv)' >&2; exit 1; }
+
+# The same Java that the checker takes: GROUPCOMM_JAVA, else JAVA_HOME, else the PATH.
+need-java:
+	@java=$${GROUPCOMM_JAVA:-$${JAVA_HOME:+$$JAVA_HOME/bin/}java}; \
+	  version=$$("$$java" -version 2>&1 | sed -n 's/.* version "\([0-9]*\).*/\1/p'); \
+	  test "$${version:-0}" -ge 17 || \
+	  { echo "groupcomm needs Java 17 or newer as $$java: install it (Debian, Ubuntu: openjdk-17-jre-headless)" >&2; exit 1; }

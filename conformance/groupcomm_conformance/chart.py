@@ -1,0 +1,381 @@
+"""Sequence charts of behaviours, and readable differences between values.
+
+A behaviour is a sequence of states; the variable `act` of each says which member did what. `chart` draws
+a lane for each member. From top to bottom a step shows the message that came (an arrow between lanes, its
+content below), the action (in brackets at the member's lane), its effects, and what changed:
+
+         A                      B                      C
+         |                      |                      |
+      5  |--------STABLE------->|                      |
+         |                      |- digest=[A: 1, B: 0] |
+         |                      [ReceiveStable]        |
+         |                      |- SetTimer stability 0..1
+           B.heard_from {A, B} -> {}; B.pending FALSE -> TRUE
+
+`-->>` is a message to everybody, `-->` one to a single member, `x` at an arrow's end a message lost and
+`*` something that the environment did. An action's outcome is told unless it is `handled`. A lane ends
+where its member crashes. Text that does not fit to the right of its lane stands to the left of it. No
+line is longer than `width`.
+
+`brief` writes values for people: strings without quotes, records as `[A: 1, B: 0]`. `diff` tells where two
+values differ; verdicts use it as charts do.
+"""
+
+import textwrap
+from collections.abc import Iterable, Sequence
+from itertools import pairwise, zip_longest
+from typing import Final, Protocol
+
+from attrs import frozen
+
+from .values import Fn, Value, identical, order
+
+WIDTH: Final = 100
+HIDDEN: Final = frozenset({"act", "network"})
+
+_MARGIN = 5
+_WIDEST_GAP = 24
+_NARROWEST_GAP = 4
+_NARROWEST = 60
+_LONG = 48
+
+
+class Step(Protocol):
+    """A state of a behaviour, numbered from 1, and the action that led to it; `tlc.State` is one.
+
+    `values` is the record of the variables; `act` among them says more of the action, where it is there.
+    """
+
+    @property
+    def number(self) -> int: ...
+    @property
+    def action(self) -> str: ...
+    @property
+    def values(self) -> Fn: ...
+
+
+@frozen
+class Change:
+    """A difference between two values at `path`; None stands for nothing on that side."""
+
+    path: str
+    before: "Value | None"
+    after: "Value | None"
+
+    def text(self, arrow: str = "->") -> str:
+        """Write `path before -> after`; of a large set, only the elements that came and went."""
+        before, after = (_or_none(value) for value in (self.before, self.after))
+        if (
+            isinstance(self.before, frozenset)
+            and isinstance(self.after, frozenset)
+            and len(before) + len(after) > _LONG
+        ):
+            came = [f"+ {brief(value)}" for value in sorted(self.after - self.before, key=order)]
+            went = [f"- {brief(value)}" for value in sorted(self.before - self.after, key=order)]
+            return f"{self.path} {', '.join((*came, *went))}".strip()
+        return f"{self.path} {before} {arrow} {after}".strip()
+
+
+@frozen
+class _Style:
+    lane: str
+    line: str
+    right: str
+    left: str
+    arrow: str
+
+
+_ASCII = _Style(lane="|", line="-", right=">", left="<", arrow="->")
+_UNICODE = _Style(lane="\u2502", line="\u2500", right="\u25b6", left="\u25c0", arrow="\u2192")
+
+
+def diff(before: Value, after: Value, path: str = "") -> list[Change]:
+    """List what differs, field by field, in canonical order; nothing if the values are the same.
+
+    Records and functions are compared key by key (`A.minimum.C`) unless they have no key in common,
+    sequences with parts of their own index by index (`effects[2].name`), the rest as a whole.
+    """
+    if isinstance(before, Fn) and isinstance(after, Fn) and before.keys() & after.keys():
+        return [
+            change
+            for key in sorted(before.keys() | after.keys(), key=order)
+            for change in _at(_inside(path, key), before.get(key), after.get(key))
+        ]
+    if isinstance(before, tuple) and isinstance(after, tuple) and _has_parts((*before, *after)):
+        return [
+            change
+            for index, (old, new) in enumerate(zip_longest(before, after), start=1)
+            for change in _at(f"{path}[{index}]", old, new)
+        ]
+    return [] if identical(before, after) else [Change(path, before, after)]
+
+
+def brief(value: Value) -> str:
+    """Write a value for people, on one line: `{A, B}`, `<<1, 2>>`, `[A: 1, B: 0]`, `TRUE`."""
+    match value:
+        case bool():
+            return "TRUE" if value else "FALSE"
+        case "":
+            return '""'
+        case int() | str():
+            return str(value)
+        case tuple():
+            return f"<<{', '.join(map(brief, value))}>>"
+        case frozenset():
+            return f"{{{', '.join(map(brief, sorted(value, key=order)))}}}"
+        case Fn():
+            return f"[{', '.join(f'{brief(key)}: {brief(item)}' for key, item in value.items())}]"
+
+
+def chart(
+    steps: Sequence[Step],
+    *,
+    back_to: int | None = None,
+    stutters: bool = False,
+    width: int = WIDTH,
+    unicode: bool = False,
+    hidden: frozenset[str] = HIDDEN,
+) -> list[str]:
+    """Draw a behaviour, a line of text an item.
+
+    The first state is written out, each later one as what changed; variables in `hidden` are left out.
+    `back_to` is the state that a lasso returns to, `stutters` a behaviour that stays in its last state.
+    ValueError where `width` is below 60, or has fewer than 4 columns for each member.
+    """
+    drawing = _Drawing(_members(steps), width, _UNICODE if unicode else _ASCII)
+    for step in steps[:1]:
+        drawing.start(step, hidden)
+    for previous, step in pairwise(steps):
+        drawing.step(previous, step, hidden)
+    if back_to is not None:
+        drawing.lines.append(f"back to state {back_to}")
+    if stutters:
+        drawing.lines.append("stutters for ever")
+    return drawing.lines
+
+
+class _Drawing:
+    """The lines drawn so far, and the lanes of the members that are alive."""
+
+    def __init__(self, members: tuple[str, ...], width: int, style: _Style) -> None:
+        gap = min(_WIDEST_GAP, (width - _MARGIN - 2) // max(1, len(members)))
+        if width < _NARROWEST or gap < _NARROWEST_GAP:
+            raise ValueError(f"a width of {width} is too narrow for {len(members)} members")
+        self.lines: list[str] = []
+        self._column = {member: _MARGIN + gap * place for place, member in enumerate(members)}
+        self._crashed: set[str] = set()
+        self._width = width
+        self._style = style
+
+    def start(self, step: Step, hidden: frozenset[str]) -> None:
+        """Name the lanes and write out the first state, a paragraph for each member and variable."""
+        if self._column:
+            self.lines.append(
+                _overlay(" " * self._width, *((c, m) for m, c in self._column.items())).rstrip()
+            )
+        self._row(f"{step.number:3}")
+        for name, value in _shown(step.values, hidden):
+            if name == "local" and isinstance(value, Fn):
+                for member, state in value.items():
+                    self._paragraph([f"{brief(member)}: {_fields(state)}"])
+            else:
+                self._paragraph([f"{name}: {brief(value)}"])
+
+    def step(self, previous: Step, step: Step, hidden: frozenset[str]) -> None:
+        """Draw what came, the action, its effects, and what changed."""
+        self._row("")
+        first = len(self.lines)
+        act = _act(step)
+        if act is None or brief(act["member"]) not in self._column:
+            self._row(" " * _MARGIN + f"* {step.action}")
+        else:
+            self._act(act)
+        self.lines[first] = f"{step.number:3}{self.lines[first][3:]}"
+        changes = _changes(previous.values, step.values, hidden)
+        self._paragraph([change.text(self._style.arrow) for change in changes] or ["nothing changed"])
+
+    def _act(self, act: Fn) -> None:
+        action, member = brief(act["action"]), brief(act["member"])
+        outside = _named(act["event"])[0] == "none"
+        came = _delivery(act)
+        if came is not None:
+            source, name, content = came
+            if source == member:
+                content = f"own {name} {content}".strip()
+            elif len(name) < abs(self._column[source] - self._column[member]) - 1:
+                self._arrow(source, member, name, lost=outside)
+            else:
+                self._arrow(source, member, "", lost=outside)
+                content = f"{name} {content}".strip()
+            if content:
+                self._beside(member, "-", content)
+        given = _fields(act.get("given", ()), leave_out="nothing")
+        title = f"{action} {given}".strip()
+        if outside:
+            self._beside(member, "*", title)
+        else:
+            outcome = "" if act["outcome"] == "handled" else f": {brief(act['outcome'])}"
+            self._beside(member, "", f"[{title}{outcome}]")
+        effects = act["effects"]
+        for effect in effects if isinstance(effects, tuple) else ():
+            self._beside(member, *_effect(effect))
+        if outside and action == "Crash":
+            self._crashed.add(member)
+        else:
+            self._crashed.discard(member)
+
+    def _arrow(self, source: str, target: str, label: str, *, lost: bool) -> None:
+        style = self._style
+        start, end = self._column[source], self._column[target]
+        low, high = min(start, end) + 1, max(start, end)
+        head = "x" if lost else style.right if start < end else style.left
+        shaft = label.center(high - low - 1, style.line)
+        arrow = shaft + head if start < end else head + shaft
+        self.lines.append(_overlay(self._lanes(), (low, arrow)).rstrip())
+
+    def _beside(self, member: str, mark: str, text: str) -> None:
+        """Write at a lane: to the right if the text fits there, else to the left, else folded."""
+        mark = mark.replace("-", self._style.line).replace(">", self._style.right)
+        flipped = mark[::-1].replace(self._style.right, self._style.left)
+        column = self._column[member]
+        # An effect's mark stands beside the lane, what happens to the member stands on it.
+        start, end = (column + 1, column) if mark.startswith(self._style.line) else (column, column + 1)
+        space = len(mark) + 1 if mark else 0
+        right, left = self._width - start - space, end - _MARGIN - space
+        to_right = len(text) <= right or (len(text) > left and right >= left)
+        for number, part in enumerate(
+            textwrap.wrap(text, right if to_right else left, break_on_hyphens=False)
+        ):
+            if to_right:
+                line = f"{mark if number == 0 else '':{space}}{part} "[: self._width - start]
+                self.lines.append(_overlay(self._lanes(), (start, line)).rstrip())
+            else:
+                line = f"{part}{flipped if number == 0 else '':>{space}}"
+                self.lines.append(_overlay(self._lanes(), (end - len(line), line)).rstrip())
+
+    def _row(self, text: str) -> None:
+        self.lines.append(_overlay(self._lanes(), (0, text)).rstrip())
+
+    def _lanes(self) -> str:
+        alive = (column for member, column in self._column.items() if member not in self._crashed)
+        return _overlay(" " * self._width, *((column, self._style.lane) for column in alive))
+
+    def _paragraph(self, items: Iterable[str]) -> None:
+        """Write items one after the other, `;` between them, folded below the margin."""
+        indent = " " * (_MARGIN + 2)
+        room = self._width - len(indent) - 1
+        lines: list[str] = []
+        for item in items:
+            if lines and len(lines[-1]) + len(item) + 2 <= room:
+                lines[-1] = f"{lines[-1]}; {item}"
+            else:
+                if lines:
+                    lines[-1] += ";"
+                lines += textwrap.wrap(item, room, subsequent_indent="  ", break_on_hyphens=False)
+        self.lines += [(indent + line).rstrip() for line in lines]
+
+
+def _members(steps: Sequence[Step]) -> tuple[str, ...]:
+    """Name the lanes: those with local state, then strangers that act or send."""
+    local = steps[0].values.get("local") if steps else None
+    members = dict.fromkeys(map(brief, local if isinstance(local, Fn) else ()))
+    strangers = set()
+    for act in filter(None, map(_act, steps[1:])):
+        came = _delivery(act)
+        strangers |= {brief(act["member"]), brief("") if came is None else came[0]}
+    return (*members, *sorted(strangers - {brief(""), *members}))
+
+
+def _act(step: Step) -> Fn | None:
+    act = step.values.get("act")
+    return act if isinstance(act, Fn) else None
+
+
+def _delivery(act: Fn) -> tuple[str, str, str] | None:
+    """Tell what came: sender, name and content, from the event or else from what the step was given."""
+    event, given = act["event"], act.get("given")
+    if isinstance(event, Fn) and "from" in event:
+        name, content = _named(event["message"]) if "message" in event else ("", "")
+        return brief(event["from"]), name, content
+    if isinstance(given, Fn):
+        for key in ("holder", "sender", "from"):
+            if key in given:
+                return brief(given[key]), brief(given.get("type", "data")), ""
+    return None
+
+
+def _effect(effect: Value) -> tuple[str, str]:
+    """Give an effect's mark and text."""
+    if not isinstance(effect, Fn):
+        return "-", brief(effect)
+    match effect.get("type"):
+        case "Multicast":
+            return "-->>", _message(effect["message"])
+        case "Send":
+            return "-->", f"{brief(effect['to'])}: {_message(effect['message'])}"
+        case "PassUp" | "PassDown" as direction if "event" in effect:
+            return "-", f"{direction} {_message(effect['event'])}"
+        case "SetTimer" if "low" in effect and "high" in effect:
+            span = f"{brief(effect['low'])}..{brief(effect['high'])}"
+            return "-", f"SetTimer {brief(effect['name'])} {span}"
+        case "SetTimer" | "CancelTimer" as verb:
+            return "-", f"{verb} {brief(effect['name'])}"
+        case _:
+            return "-", _message(effect)
+
+
+def _message(value: Value) -> str:
+    return " ".join(part for part in _named(value) if part)
+
+
+def _named(value: Value) -> tuple[str, str]:
+    """Split a message, event or effect into its type and the rest of its fields."""
+    if isinstance(value, Fn) and "type" in value:
+        return brief(value["type"]), _fields(value, leave_out="type")
+    return "", brief(value)
+
+
+def _fields(value: Value, leave_out: str = "") -> str:
+    if isinstance(value, Fn):
+        return " ".join(f"{brief(key)}={brief(item)}" for key, item in value.items() if key != leave_out)
+    return "" if value == () else brief(value)
+
+
+def _changes(before: Fn, after: Fn, hidden: frozenset[str]) -> list[Change]:
+    return [
+        change
+        for name, value in _shown(after, hidden)
+        for change in _at("" if name == "local" else name, before.get(name), value)
+    ]
+
+
+def _shown(state: Fn, hidden: frozenset[str]) -> list[tuple[str, Value]]:
+    """List the variables that are not hidden: `local` first, then by name."""
+    shown = [(brief(name), value) for name, value in state.items() if name not in hidden]
+    return sorted(shown, key=lambda item: (item[0] != "local", item[0]))
+
+
+def _inside(path: str, key: Value) -> str:
+    if not isinstance(key, str):
+        return f"{path}[{brief(key)}]"
+    return f"{path}.{key}" if path else key
+
+
+def _has_parts(items: tuple[Value, ...]) -> bool:
+    return any(isinstance(item, tuple | frozenset | Fn) for item in items)
+
+
+def _at(path: str, before: "Value | None", after: "Value | None") -> list[Change]:
+    if before is None or after is None:
+        return [] if before is after else [Change(path, before, after)]
+    return diff(before, after, path)
+
+
+def _or_none(value: "Value | None") -> str:
+    return "none" if value is None else brief(value)
+
+
+def _overlay(line: str, *pieces: tuple[int, str]) -> str:
+    for column, text in pieces:
+        line = line[:column] + text + line[column + len(text) :]
+    return line

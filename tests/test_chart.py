@@ -1,0 +1,263 @@
+"""chart: behaviours drawn as sequence charts, and differences that a person can read."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from groupcomm_conformance.chart import Change, brief, chart, diff
+from groupcomm_conformance.tlc import State
+from groupcomm_conformance.values import Fn, Value, parse
+
+STABLE = '[type |-> "STABLE", view_id |-> 7, digest |-> [A |-> 1, B |-> 0]]'
+
+
+def act(
+    action: str,
+    member: str,
+    event: str = '[type |-> "none"]',
+    outcome: str = "handled",
+    *,
+    effects: str = "<<>>",
+    given: str = "[nothing |-> 0]",
+) -> Fn:
+    value = parse(
+        f'[action |-> "{action}", member |-> "{member}", given |-> {given}, event |-> {event}, '
+        f'consumed |-> {{}}, outcome |-> "{outcome}", effects |-> {effects}]'
+    )
+    assert isinstance(value, Fn)
+    return value
+
+
+def received(sender: str, message: str = STABLE) -> str:
+    return f'[type |-> "StableReceived", from |-> "{sender}", message |-> {message}]'
+
+
+def state(text: str = "", **variables: str) -> dict[str, Value]:
+    """Give a state of A, B and C, where `A.bytes` and so on are 0, and `text` replaces one of them."""
+    local = "[A |-> [bytes |-> 0], B |-> [bytes |-> 0], C |-> [bytes |-> 0]]"
+    if text:
+        member, value = text.split()
+        local = local.replace(f"{member} |-> [bytes |-> 0]", f"{member} |-> [bytes |-> {value}]")
+    return {"local": parse(local), **{name: parse(value) for name, value in variables.items()}}
+
+
+def step(number: int, action: str, step_act: Fn | None, values: dict[str, Value]) -> State:
+    return State(number, action, Fn(values if step_act is None else {**values, "act": step_act}))
+
+
+def drawn(step_act: Fn | None, after: dict[str, Value], *, unicode: bool = False, width: int = 100) -> str:
+    """Draw the one step from `state()` to `after`."""
+    steps = [
+        step(1, "Init", None, state()),
+        step(2, "X" if step_act is None else str(step_act["action"]), step_act, after),
+    ]
+    lines = chart(steps, unicode=unicode, width=width)
+    return "\n".join(lines[6:])
+
+
+def test_the_first_state_is_written_out_under_the_names_of_the_lanes() -> None:
+    steps = [step(1, "Init", None, state(up='{"A", "C"}', act="[a |-> 1]", network="{}"))]
+    assert (
+        "\n".join(chart(steps))
+        == """\
+     A                       B                       C
+  1  |                       |                       |
+       A: bytes=0
+       B: bytes=0
+       C: bytes=0
+       up: {A, C}"""
+    )
+
+
+def test_a_delivery_is_an_arrow_from_lane_to_lane_with_the_content_below() -> None:
+    effects = '<<[type |-> "SetTimer", name |-> "stability", low |-> 0, high |-> 1]>>'
+    assert (
+        drawn(act("ReceiveStable", "B", received("A"), effects=effects), state("B 4"))
+        == """\
+  2  |--------STABLE-------->|                       |
+     |                       |- digest=[A: 1, B: 0] view_id=7
+     |                       [ReceiveStable]         |
+     |                       |- SetTimer stability 0..1
+       B.bytes 0 -> 4"""
+    )
+
+
+def test_an_arrow_points_left_to_a_member_on_the_left() -> None:
+    assert drawn(act("ReceiveStable", "A", received("C")), state()).splitlines()[0] == (
+        "  2  |<--------------------STABLE--------------------|"
+    )
+
+
+def test_text_that_does_not_fit_right_of_its_lane_stands_left_of_it() -> None:
+    effects = f'<<[type |-> "Multicast", message |-> {STABLE}]>>'
+    assert (
+        drawn(act("StableTimeoutFires", "C", effects=effects, event='[type |-> "T"]'), state(), width=80)
+        == """\
+  2  |                       |                       [StableTimeoutFires]
+     |      STABLE digest=[A: 1, B: 0] view_id=7 <<--|
+       nothing changed"""
+    )
+
+
+@pytest.mark.parametrize(
+    ("effect", "expected"),
+    [
+        (f'[type |-> "Multicast", message |-> {STABLE}]', "-->> STABLE digest=[A: 1, B: 0] view_id=7"),
+        ('[type |-> "Send", to |-> "B", message |-> [type |-> "JOIN_REQ"]]', "--> B: JOIN_REQ"),
+        ('[type |-> "PassDown", event |-> [type |-> "Purge", digest |-> [A |-> 1]]]', "- PassDown Purge digest=[A: 1]"),
+        ('[type |-> "PassUp", event |-> [type |-> "Block"]]', "- PassUp Block"),
+        ('[type |-> "SetTimer", name |-> "stable"]', "- SetTimer stable"),
+        ('[type |-> "CancelTimer", name |-> "stable"]', "- CancelTimer stable"),
+        ('[type |-> "Deliver", message |-> 3]', "- Deliver message=3"),
+    ],
+)  # fmt: skip
+def test_each_effect_has_its_line(effect: str, expected: str) -> None:
+    lines = drawn(act("T", "A", '[type |-> "T"]', effects=f"<<{effect}>>"), state()).splitlines()
+    assert expected == lines[1].removeprefix("     |").replace("|", " ").rstrip()
+
+
+def test_an_own_message_needs_no_arrow() -> None:
+    assert (
+        drawn(act("ReceiveStable", "A", received("A"), "ignored"), state())
+        == """\
+  2  |- own STABLE digest=[A: 1, B: 0] view_id=7     |
+     [ReceiveStable: ignored]                        |
+       nothing changed"""
+    )
+
+
+def test_what_the_environment_does_is_starred_and_a_loss_ends_in_a_cross() -> None:
+    given_ = '[sender |-> "C", seqno |-> 1]'
+    assert (
+        drawn(act("LoseData", "B", outcome="none", given=given_), state())
+        == """\
+  2  |                       |x---------data---------|
+     |                       * LoseData sender=C seqno=1
+       nothing changed"""
+    )
+
+
+def test_a_lane_ends_with_a_crash() -> None:
+    lines = chart(
+        [
+            step(1, "Init", None, state()),
+            step(2, "Crash", act("Crash", "B", outcome="none"), state()),
+            step(3, "T", act("T", "A", '[type |-> "T"]'), state()),
+        ]
+    )
+    assert (
+        "\n".join(lines[6:])
+        == """\
+  2  |                       * Crash                 |
+       nothing changed
+     |                                               |
+  3  [T]                                             |
+       nothing changed"""
+    )
+
+
+def test_a_stranger_that_sends_has_a_lane() -> None:
+    steps = [
+        step(1, "Init", None, state()),
+        step(2, "Misuse", act("Misuse", "C", received("Z"), "remote_error"), state()),
+    ]
+    lines = chart(steps)
+    assert lines[0].split() == ["A", "B", "C", "Z"]
+    assert lines[6] == "  2  |                      |                      |<--------STABLE-------|"
+    assert lines[8] == "     |                      |                      [Misuse: remote_error] |"
+
+
+def test_a_step_without_act_is_told_by_its_name() -> None:
+    assert (
+        drawn(None, state("A 1"))
+        == "  2  * X                     |                       |\n       A.bytes 0 -> 1"
+    )
+
+
+def test_a_lasso_says_where_it_returns_to_and_stuttering_that_it_lasts() -> None:
+    steps = [step(1, "Init", None, state())]
+    assert chart(steps, back_to=1)[-1] == "back to state 1"
+    assert chart(steps, stutters=True)[-1] == "stutters for ever"
+
+
+def test_the_unicode_chart_is_the_ascii_chart_with_other_lines() -> None:
+    effects = f'<<[type |-> "Multicast", message |-> {STABLE}]>>'
+    step_act = act("ReceiveStable", "B", received("A"), effects=effects)
+    ascii_chart, unicode_chart = (drawn(step_act, state("B 1"), unicode=u) for u in (False, True))
+    plain = str.maketrans({"\u2502": "|", "\u2500": "-", "\u25b6": ">", "\u2192": "->"})
+    assert unicode_chart.startswith("  2  \u2502\u2500")
+    assert ascii_chart == unicode_chart.translate(plain)
+
+
+def test_changes_are_listed_with_their_paths_and_folded_between_changes() -> None:
+    after = {
+        "local": parse("[A |-> [bytes |-> 1], B |-> [bytes |-> 22], C |-> [bytes |-> 333]]"),
+        "rm": parse("[A |-> 3]"),
+        "spent": parse("4"),
+    }
+    before = {**state(), "rm": parse("[A |-> 0]"), "spent": parse("0")}
+    lines = chart([step(1, "Init", None, before), step(2, "X", None, after)], width=60)
+    assert lines[-2:] == [
+        "       A.bytes 0 -> 1; B.bytes 0 -> 22; C.bytes 0 -> 333;",
+        "       rm.A 0 -> 3; spent 0 -> 4",
+    ]
+
+
+@given(
+    members=st.lists(st.sampled_from("ABCDEFGH"), min_size=1, unique=True),
+    width=st.integers(60, 120),
+    words=st.lists(st.sampled_from(["a", "long" * 9, "endless" * 30]), max_size=9),
+    data=st.data(),
+)
+def test_no_line_is_wider_than_asked_for(
+    members: list[str], width: int, words: list[str], data: st.DataObject
+) -> None:
+    local = Fn({member: Fn({"text": " ".join(words)}) for member in members})
+    sender, member = (data.draw(st.sampled_from(members)) for _ in range(2))
+    message = Fn({"type": "STABLE", "text": " ".join(words)})
+    event = Fn({"type": "StableReceived", "from": sender, "message": message})
+    effects = (Fn({"type": "Multicast", "message": message}),)
+    step_act = Fn({"action": "R", "member": member, "event": event, "outcome": "handled", "effects": effects})
+    steps = [step(1, "Init", None, {"local": local}), step(2, "R", step_act, {"local": parse("[A |-> 1]")})]
+    lines = chart(steps, width=width)
+    assert max(map(len, lines)) <= width
+    assert lines == chart(steps, width=width)
+    assert all(line == line.rstrip() for line in lines)
+
+
+def test_a_chart_that_is_too_narrow_is_refused() -> None:
+    with pytest.raises(ValueError, match="a width of 59 is too narrow for 3 members"):
+        chart([step(1, "Init", None, state())], width=59)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        ("1", "1", []),
+        ("1", "TRUE", ["1 -> TRUE"]),
+        ('[heard_from |-> {"B"}, n |-> 1]', "[heard_from |-> {}, n |-> 1]", ["heard_from {B} -> {}"]),
+        ("[a |-> [b |-> 0]]", "[a |-> [b |-> 1]]", ["a.b 0 -> 1"]),
+        ("[a |-> 0]", "[a |-> 0, b |-> 1]", ["b none -> 1"]),
+        ("[a |-> [x |-> 0]]", "[a |-> [y |-> 0]]", ["a [x: 0] -> [y: 0]"]),
+        ("(3 :> 0 @@ 4 :> 1)", "(3 :> 0 @@ 4 :> 2)", ["[4] 1 -> 2"]),
+        ('<<"A", "B">>', '<<"A">>', ["<<A, B>> -> <<A>>"]),
+        (
+            "[e |-> <<[n |-> 1]>>]",
+            "[e |-> <<[n |-> 2], [n |-> 3]>>]",
+            ["e[1].n 1 -> 2", "e[2] none -> [n: 3]"],
+        ),
+    ],
+)
+def test_a_difference_is_told_where_it_is(before: str, after: str, expected: list[str]) -> None:
+    assert expected == [change.text() for change in diff(parse(before), parse(after))]
+
+
+def test_of_a_large_set_only_what_came_and_went_is_told() -> None:
+    before = frozenset({"a" * 20, "b" * 20, "c"})
+    change = Change("network", before, before - {"c"} | {"d"})
+    assert change.text() == "network + d, - c"
+
+
+def test_values_are_written_for_people() -> None:
+    text = brief(parse('[f |-> {2, 10}, e |-> <<>>, s |-> <<"A", TRUE>>]'))
+    assert text == "[e: <<>>, f: {2, 10}, s: <<A, TRUE>>]"

