@@ -302,7 +302,7 @@ LoseGossip(m) ==
     /\ \E p \in network :
         /\ p.to = m /\ p.from # m
         /\ network' = network \ {p}
-        /\ Environment("LoseGossip", m, [from |-> p.from, type |-> p.message.type])
+        /\ Environment("LoseGossip", m, [packet |-> p])
     /\ Fault("lost")
     /\ UNCHANGED <<local, rm, up, start, lost>>
 

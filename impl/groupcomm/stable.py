@@ -1,0 +1,344 @@
+"""STABLE: which multicasts every member has delivered, and may be thrown away. `Stable`.
+
+Theory of operation
+-------------------
+A multicast stays in its receivers' stores so that any of them can retransmit it, until all members of the
+view have delivered it. To find that out, members vote in rounds. A vote (a STABLE message) holds the
+highest seqnos that its author had delivered when the round began. Every member keeps the running minimum
+of the votes of the round and the list of members it has not `heard_from`. When the list is empty the
+minimum is stable: after a random delay the member says so (a STABILITY message), unless another member was
+faster. On STABILITY every member purges, and begins a new round.
+
+Within a view a member's delivered seqnos only grow, so a vote is a lower bound of what its author has
+delivered, for as long as the view lasts, however late or often the vote arrives. A minimum over one vote
+of every member of the view is therefore delivered by all. That is all the safety there is, and the guards
+below keep it: votes and stability of another view are ignored; the own vote is fixed when a round begins
+and the minimum is never overwritten within one; a view change drops what was counted and what was pending.
+
+A joiner is the one who cannot vote in time: it starts from a digest that its coordinator took while the
+old view was still collecting. From then on, and until the view with the joiner is installed, the
+coordinator's vote is `held`: it votes for no more than the joiner was told.
+
+The layer below owns windows and stores. Its digest arrives in events, and a purge is passed down to it.
+"""
+
+from typing import TypeAlias, assert_never
+
+from attrs import evolve, frozen
+
+from .digest import EMPTY_VECTOR, Digest, Vector
+from .effects import CancelTimer, Multicast, PassDown, SetTimer
+from .errors import LocalProtocolError, RemoteProtocolError
+from .view import NO_VIEW, Address, View, ViewId
+
+# Configuration ------------------------------------------------------------------------------------
+
+
+@frozen
+class Config:
+    """The constants of a member.
+
+    `max_bytes`: received multicast payload, in bytes, that makes a member vote before its timer does
+    (STB-04, AMB-57); 0: only the timer does. `stable_interval`: ms between votes. `stability_delay`: the
+    longest random delay of a STABILITY message, in ms (AMB-58).
+    """
+
+    max_bytes: int
+    stable_interval: int
+    stability_delay: int
+
+
+# Messages -----------------------------------------------------------------------------------------
+
+
+@frozen
+class Stable:
+    """A vote: all that its author has delivered in the view. STABLE in the note."""
+
+    view_id: ViewId
+    digest: Vector
+
+
+@frozen
+class Stability:
+    """An announcement: every member of the view has delivered this much. STABILITY in the note."""
+
+    view_id: ViewId
+    digest: Vector
+
+
+Message: TypeAlias = Stable | Stability
+
+# Events -------------------------------------------------------------------------------------------
+
+
+@frozen
+class ViewInstalled:
+    """The membership service installed `view`; the layer below then had `digest`, one entry a member."""
+
+    view: View
+    digest: Digest
+
+
+@frozen
+class StableTimeout:
+    """Timer `stable` fired: it is time to vote."""
+
+
+@frozen
+class MessageReceived:
+    """The layer below received a multicast of `bytes` payload bytes, 1 or more."""
+
+    bytes: int
+
+
+@frozen
+class StableReceived:
+    """A vote arrived from member `from_`."""
+
+    from_: Address
+    message: Stable
+
+
+@frozen
+class StabilityTimeout:
+    """Timer `stability` fired: nobody was faster."""
+
+
+@frozen
+class StabilityReceived:
+    """An announcement arrived from member `from_`; the layer below then had `digest`."""
+
+    from_: Address
+    message: Stability
+    digest: Digest
+
+
+@frozen
+class JoinerDigestTaken:
+    """The membership service gave this member's digest to a joiner as its starting point (JOI-03)."""
+
+
+@frozen
+class JoinAbandoned:
+    """The joiner that has this member's digest will not come."""
+
+
+Event: TypeAlias = (
+    ViewInstalled
+    | StableTimeout
+    | MessageReceived
+    | StableReceived
+    | StabilityTimeout
+    | StabilityReceived
+    | JoinerDigestTaken
+    | JoinAbandoned
+)
+
+# Effects ------------------------------------------------------------------------------------------
+
+
+@frozen
+class Purge:
+    """To the layer below: every member has delivered up to these seqnos, inclusive (STB-11)."""
+
+    digest: Vector
+
+
+Effect: TypeAlias = Multicast[Message] | PassDown[Purge] | SetTimer | CancelTimer
+
+# State --------------------------------------------------------------------------------------------
+
+
+@frozen
+class State:
+    """The local state of the specification, field for field. `Stable!Start` says what each field is."""
+
+    self: Address
+    view: View
+    vote: Vector
+    minimum: Vector
+    heard_from: frozenset[Address]
+    pending: bool
+    bytes: int
+    held: bool
+
+    @property
+    def joined(self) -> bool:
+        """Whether this member has installed a view."""
+        return self.view != NO_VIEW
+
+
+Transition: TypeAlias = tuple[State, tuple[Effect, ...]]
+
+
+def start(member: Address) -> State:
+    """A member before its first view. `Stable!Start`."""
+    return State(
+        self=member,
+        view=NO_VIEW,
+        vote=EMPTY_VECTOR,
+        minimum=EMPTY_VECTOR,
+        heard_from=frozenset(),
+        pending=False,
+        bytes=0,
+        held=False,
+    )
+
+
+# Step ---------------------------------------------------------------------------------------------
+
+
+def step(config: Config, state: State, event: Event) -> Transition:
+    """The next state, and what is to be done, in order. `Stable!Step`.
+
+    An ignored event returns the same state and no effects. A refused one raises and changes nothing:
+    `LocalProtocolError` where the caller erred, `RemoteProtocolError` where a peer did.
+    """
+    match event:
+        case ViewInstalled():
+            return _view_installed(config, state, event)
+        case StableTimeout():
+            return _stable_timeout(config, state, event)
+        case MessageReceived():
+            return _message_received(config, state, event)
+        case StableReceived():
+            return _stable_received(config, state, event)
+        case StabilityTimeout():
+            return _stability_timeout(state)
+        case StabilityReceived():
+            return _stability_received(state, event)
+        case JoinerDigestTaken():
+            return _joiner_digest_taken(state, event)
+        case JoinAbandoned():
+            return _join_abandoned(state)
+        case _:
+            assert_never(event)
+
+
+def _view_installed(config: Config, state: State, event: ViewInstalled) -> Transition:
+    """Begin a round in a new view; what was counted or pending belonged to the old one (STB-19).
+
+    `Stable!ViewInstalled`.
+    """
+    members = event.view.member_set
+    if state.self not in members:
+        raise LocalProtocolError(state.self, state, event, "a view without this member cannot be installed")
+    if event.digest.keys() != members:
+        raise LocalProtocolError(state.self, state, event, "the digest's members are not the view's")
+    if event.view.id.counter <= state.view.id.counter:
+        return state, ()
+    entered = evolve(state, view=event.view, pending=False, bytes=0, held=False)
+    return _new_round(entered, event.digest.delivered), (*_cancelled(state), _stable_timer(config))
+
+
+def _stable_timeout(config: Config, state: State, event: StableTimeout) -> Transition:
+    """Vote, with what was delivered when the round began (STB-03, AMB-51). `Stable!StableTimeout`."""
+    _require_view(state, event)
+    return evolve(state, bytes=0), (_vote(state), _stable_timer(config))
+
+
+def _message_received(config: Config, state: State, event: MessageReceived) -> Transition:
+    """Count bytes; enough of them make this member vote (STB-04). `Stable!MessageReceived`."""
+    _require_view(state, event)
+    if config.max_bytes == 0:
+        return state, ()
+    total = state.bytes + event.bytes
+    if total < config.max_bytes:
+        return evolve(state, bytes=total), ()
+    return evolve(state, bytes=0), (_vote(state),)
+
+
+def _stable_received(config: Config, state: State, event: StableReceived) -> Transition:
+    """Merge a vote, then strike its author off; the last one arms the announcement (STB-05, -07, -08, -09).
+
+    A second vote of the same round adds nothing: the first is a lower bound already. `Stable!StableReceived`.
+    """
+    message = event.message
+    if not state.joined or message.view_id != state.view.id:
+        return state, ()
+    _require_member(state, event)
+    if event.from_ not in state.heard_from:
+        return state, ()
+    counted = evolve(
+        state,
+        minimum=state.minimum.minimum(message.digest),
+        heard_from=state.heard_from - {event.from_},
+    )
+    if counted.heard_from:
+        return counted, ()
+    return evolve(counted, pending=True), (SetTimer("stability", 0, config.stability_delay),)
+
+
+def _stability_timeout(state: State) -> Transition:
+    """Announce the minimum: the delay has passed, nobody was faster (STB-09). `Stable!StabilityTimeout`."""
+    if not state.pending:
+        return state, ()
+    return evolve(state, pending=False), (Multicast(Stability(state.view.id, state.minimum)),)
+
+
+def _stability_received(state: State, event: StabilityReceived) -> Transition:
+    """Purge, drop the own announcement and begin a new round (STB-10, -11, -18). `Stable!StabilityReceived`.
+
+    While a joiner relies on the digest it was given, the new round keeps the old vote.
+    """
+    message = event.message
+    if not state.joined or message.view_id != state.view.id:
+        return state, ()
+    _require_member(state, event)
+    if event.digest.keys() != state.view.member_set:
+        raise LocalProtocolError(state.self, state, event, "the digest's members are not the view's")
+    vote = state.vote if state.held else event.digest.delivered
+    settled = evolve(state, pending=False)
+    return _new_round(settled, vote), (PassDown(Purge(message.digest)), *_cancelled(state))
+
+
+def _joiner_digest_taken(state: State, event: JoinerDigestTaken) -> Transition:
+    """Hold the vote: the old view must not collect what the joiner will need. `Stable!JoinerDigestTaken`."""
+    _require_view(state, event)
+    if state.held:
+        return state, ()
+    return evolve(state, held=True), ()
+
+
+def _join_abandoned(state: State) -> Transition:
+    """Let the vote go again. `Stable!JoinAbandoned`."""
+    if not state.held:
+        return state, ()
+    return evolve(state, held=False), ()
+
+
+# Shared by the actions ----------------------------------------------------------------------------
+
+
+def _new_round(state: State, vote: Vector) -> State:
+    """`Stable!NewRound` (STB-06)."""
+    return evolve(state, vote=vote, minimum=vote, heard_from=state.view.member_set)
+
+
+def _vote(state: State) -> Multicast[Message]:
+    return Multicast(Stable(state.view.id, state.vote))
+
+
+def _stable_timer(config: Config) -> SetTimer:
+    return SetTimer("stable", config.stable_interval, config.stable_interval)
+
+
+def _cancelled(state: State) -> tuple[CancelTimer, ...]:
+    return (CancelTimer("stability"),) if state.pending else ()
+
+
+def _require_view(state: State, event: Event) -> None:
+    if not state.joined:
+        raise LocalProtocolError(state.self, state, event, "no view is installed yet")
+
+
+def _require_member(state: State, event: StableReceived | StabilityReceived) -> None:
+    """A message of our view comes from a member of it, with an entry for each member. `Stable!FromView`."""
+    members = state.view.member_set
+    if event.from_ not in members:
+        raise RemoteProtocolError(
+            state.self, state, event, f"{event.from_} is not in our view, and says it is"
+        )
+    if event.message.digest.keys() != members:
+        raise RemoteProtocolError(state.self, state, event, "the message's members are not the view's")
