@@ -22,7 +22,7 @@ class Cluster(Interface):
     """A simulated group: all members, what is between and below them, and the last step."""
 
     def apply(self, act: Fn) -> None:
-        """Do the step that `act` names, with the parameters it has; outcome and effects are the members' own."""
+        """Do the step that `act` names, with its parameters; outcome and effects are the members' own."""
 
     def values(self) -> Fn:
         """The whole global state, as the variables of the group's specification."""
