@@ -16,7 +16,10 @@ help: ## list the targets
 setup: $(STAMP) ## install into .venv what constraints.txt pins (once)
 
 check: need-java $(STAMP) ## check all models with TLC, then the implementation against them
-	@$(BIN)/groupcomm check $(ARGS) && $(BIN)/groupcomm conform $(ARGS)
+	@$(BIN)/groupcomm check $(ARGS)
+	@$(BIN)/groupcomm conform $(ARGS)
+	@$(BIN)/groupcomm requirements --check
+	@$(BIN)/groupcomm errata --check
 
 test: need-java $(STAMP) ## run the tests
 	@$(BIN)/python -m pytest $(ARGS)

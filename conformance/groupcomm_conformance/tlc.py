@@ -110,6 +110,7 @@ class Result:
     """The verdict of a run and what TLC counted.
 
     ``violated`` is the invariant's or property's name, ``"Deadlock"``, ``"Assumption line .. of module .."``,
+    ``"line .. of module .."`` for the action of a property that is a whole specification (a refinement),
     or ``"temporal properties"`` where several were checked (TLC does not say which). Counts are those of the
     search up to the verdict, and 0 for what TLC did not report (a violation in an initial state comes without
     any, a simulation without distinct states). ``coverage`` has (distinct, generated) states per action, in
@@ -285,7 +286,7 @@ _STATS: Final = re.compile(
 )
 _INITIAL: Final = re.compile(r"([\d,]+) (?:distinct states? generated|states? generated|initial states)")
 _COVERAGE: Final = re.compile(r"<([\w!]+) line .*>: (\d+):(\d+)")
-_STATE: Final = re.compile(r"(\d+): *(?:<([^>]*?)(?: line \d+,.*)?>)?\n(.*)", re.DOTALL)
+_STATE: Final = re.compile(r"(\d+): *(?:<([^>\n]*?)(?: line \d+,[^\n]*)?>)?\n(.*)", re.DOTALL)
 _BACK: Final = re.compile(r"(\d+): Back to state|Back to state (\d+)")
 _PLACE: Final = re.compile(
     r"line (\d+), col(?:umn)? \d+(?: to line \d+, col(?:umn)? \d+)? (?:of module|in) (\w+)", re.IGNORECASE
@@ -301,7 +302,7 @@ _VIOLATIONS: Final = {  # how to find the name of what was violated, and the exi
     2107: (re.compile(r"Invariant (\S+) is violated"), 12),
     2108: (re.compile(r"Property (\S+) is violated"), 13),
     2110: (re.compile(r"Invariant (\S+) is violated"), 12),
-    2112: (re.compile(r"Action property (\S+) is violated"), 13),
+    2112: (re.compile(r"Action property (.+?) is violated"), 13),
     2114: (re.compile(r"(Deadlock) reached"), 11),
     _TEMPORAL: (re.compile(r"(Temporal properties) were violated"), 13),
 }

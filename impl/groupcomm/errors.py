@@ -7,11 +7,15 @@ class ProtocolError(Exception):
     """An event was refused. `member`, `state` and `event` say where, `reason` says why."""
 
     def __init__(self, member: Address, state: object, event: object, reason: str) -> None:
-        super().__init__(f"{member}: {reason}\n  event: {event}\n  state: {state}")
+        super().__init__(member, state, event, reason)
         self.member = member
         self.state = state
         self.event = event
         self.reason = reason
+
+    def __str__(self) -> str:
+        """Written only when somebody reads it."""
+        return f"{self.member}: {self.reason}\n  event: {self.event}\n  state: {self.state}"
 
 
 class LocalProtocolError(ProtocolError):

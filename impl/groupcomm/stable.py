@@ -154,7 +154,7 @@ Effect: TypeAlias = Multicast[Message] | PassDown[Purge] | SetTimer | CancelTime
 class State:
     """The local state of the specification, field for field. `Stable!Start` says what each field is."""
 
-    self: Address
+    self_: Address
     view: View
     vote: Vector
     minimum: Vector
@@ -175,7 +175,7 @@ Transition: TypeAlias = tuple[State, tuple[Effect, ...]]
 def start(member: Address) -> State:
     """A member before its first view. `Stable!Start`."""
     return State(
-        self=member,
+        self_=member,
         view=NO_VIEW,
         vote=EMPTY_VECTOR,
         minimum=EMPTY_VECTOR,
@@ -222,10 +222,10 @@ def _view_installed(config: Config, state: State, event: ViewInstalled) -> Trans
     `Stable!ViewInstalled`.
     """
     members = event.view.member_set
-    if state.self not in members:
-        raise LocalProtocolError(state.self, state, event, "a view without this member cannot be installed")
+    if state.self_ not in members:
+        raise LocalProtocolError(state.self_, state, event, "a view without this member cannot be installed")
     if event.digest.keys() != members:
-        raise LocalProtocolError(state.self, state, event, "the digest's members are not the view's")
+        raise LocalProtocolError(state.self_, state, event, "the digest's members are not the view's")
     if event.view.id.counter <= state.view.id.counter:
         return state, ()
     entered = evolve(state, view=event.view, pending=False, bytes=0, held=False)
@@ -287,7 +287,7 @@ def _stability_received(state: State, event: StabilityReceived) -> Transition:
         return state, ()
     _require_member(state, event)
     if event.digest.keys() != state.view.member_set:
-        raise LocalProtocolError(state.self, state, event, "the digest's members are not the view's")
+        raise LocalProtocolError(state.self_, state, event, "the digest's members are not the view's")
     vote = state.vote if state.held else event.digest.delivered
     settled = evolve(state, pending=False)
     return _new_round(settled, vote), (PassDown(Purge(message.digest)), *_cancelled(state))
@@ -330,7 +330,7 @@ def _cancelled(state: State) -> tuple[CancelTimer, ...]:
 
 def _require_view(state: State, event: Event) -> None:
     if not state.joined:
-        raise LocalProtocolError(state.self, state, event, "no view is installed yet")
+        raise LocalProtocolError(state.self_, state, event, "no view is installed yet")
 
 
 def _require_member(state: State, event: StableReceived | StabilityReceived) -> None:
@@ -338,7 +338,7 @@ def _require_member(state: State, event: StableReceived | StabilityReceived) -> 
     members = state.view.member_set
     if event.from_ not in members:
         raise RemoteProtocolError(
-            state.self, state, event, f"{event.from_} is not in our view, and says it is"
+            state.self_, state, event, f"{event.from_} is not in our view, and says it is"
         )
     if event.message.digest.keys() != members:
-        raise RemoteProtocolError(state.self, state, event, "the message's members are not the view's")
+        raise RemoteProtocolError(state.self_, state, event, "the message's members are not the view's")

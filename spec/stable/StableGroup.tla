@@ -24,14 +24,20 @@ CONSTANTS
     Member,         \* all addresses
     History,        \* the views in the order of their counters; the first is installed at the start
     Sends,          \* [Member -> Nat]: how many multicasts each member sends at most
-    Delivers,       \* [Member -> Nat]: how many of them are sent and delivered everywhere at the start
+    Delivers,       \* [Member -> Nat]: how many of them are sent and delivered at the start
+    Behind,         \* the members that lack those of the others all the same
     Remembers,      \* the network of STABLE and STABILITY remembers (TRUE), or consumes (FALSE)
     MaxVotes,       \* bound on a remembering network: different STABLE messages of each view, a sequence
     Listeners,      \* bound: the members that STABLE and STABILITY reach; all others lose every copy
     MaxLost,        \* fault budget: copies lost, data and (consuming network) gossip
     MaxCrashes,     \* fault budget
     MaxAbandoned,   \* fault budget: joins given up
-    MaxMisuses      \* fault budget: strangers' messages and callers' mistakes
+    MaxMisuses,     \* fault budget: strangers' messages and callers' mistakes
+    FirstVotes,     \* the first view was installed: "late", after what Delivers says, or "early", before
+    Patience,       \* consuming network: a member votes when no "votes" are in it, or nothing at "all"
+    KeepAct,        \* FALSE: `act` stays empty, for liveness, where it would multiply the states
+    Layer,          \* the layer below: "sound", or a defect of it: "keeps_ahead", "lowers_purged"
+    Leak            \* defects of this model itself: "none", "neighbour", "packet", "ignored"
 
 VARIABLES
     local,          \* [Member -> local state of STABLE]
@@ -48,7 +54,13 @@ vars == <<local, rm, network, up, start, lost, spent, act>>
 \* While checking, `act` is hidden: it says how a state was reached, not what it is.
 view == <<local, rm, network, up, start, lost, spent>>
 
-ASSUME \A k \in DOMAIN History : History[k].id.counter = k
+ASSUME
+    /\ \A k \in DOMAIN History : History[k].id.counter = k
+    /\ FirstVotes \in {"late", "early"}
+    /\ Patience \in {"votes", "all"}
+    /\ {Remembers, KeepAct} \subseteq BOOLEAN
+    /\ Layer \in {"sound", "keeps_ahead", "lowers_purged"}
+    /\ Leak \in {"none", "neighbour", "packet", "ignored"}
 
 -----------------------------------------------------------------------------
 (* Where members are in the history of views *)
@@ -90,7 +102,7 @@ Joiners(k) == MembersIn[k] \ MembersIn[k - 1]
 
 Packets(from, message) ==
     IF Remembers THEN {[from |-> from, to |-> "*", message |-> message]}
-    ELSE {[from |-> from, to |-> m, message |-> message] : m \in up}
+    ELSE {[from |-> from, to |-> m, message |-> message] : m \in up \cap Listeners}
 
 \* The network after a step of `from` that consumed some packets and had these effects. (Most steps have none,
 \* and TLC is faster when told so.)
@@ -103,30 +115,67 @@ AfterStep(net, from, consumed, effects) ==
 
 Votes(net) == {p \in net : p.message.type = "STABLE"}
 
+-----------------------------------------------------------------------------
+(* The layer below, sound or with a defect that the claims must notice *)
+
+\* "keeps_ahead": what is delivered from behind a gap stays listed as waiting.
+Added(window, n) ==
+    IF Layer = "keeps_ahead" /\ n = window.delivered + 1
+    THEN [Add(window, n) EXCEPT !.ahead = window.ahead]
+    ELSE Add(window, n)
+
+\* "lowers_purged": the latest vector counts, not the highest.
+Purged(windows, vector) ==
+    IF Layer = "lowers_purged"
+    THEN [s \in DOMAIN windows |->
+            IF s \in DOMAIN vector THEN [windows[s] EXCEPT !.purged = vector[s]] ELSE windows[s]]
+    ELSE Purge(windows, vector)
+
 \* The windows after a step's purges were passed down.
 AfterPurges(windows, effects) ==
     LET IsPurge(effect) == effect.type = "PassDown"
         purges == SelectSeq(effects, IsPurge)
     IN IF effects = <<>> \/ purges = <<>> THEN windows
-       ELSE Purge(windows, purges[1].event.digest)
+       ELSE Purged(windows, purges[1].event.digest)
 
 -----------------------------------------------------------------------------
 (* Applying Step to one member. `windows` is what the layer below holds when the event arrives. *)
 
+None == [nothing |-> 0]
+
+NoAct == [action |-> "Init", member |-> "", given |-> None, event |-> [type |-> "none"],
+          consumed |-> {}, outcome |-> "none", effects |-> <<>>]
+
+Record(action, m, given, event, consumed, outcome, effects) ==
+    act' = IF KeepAct
+           THEN [action |-> action, member |-> m, given |-> given, event |-> event,
+                 consumed |-> consumed, outcome |-> outcome, effects |-> effects]
+           ELSE NoAct
+
+\* What a model that is no model of members would do: a step that reaches into the others ("neighbour"), and
+\* an event said to be ignored that is not ("ignored"). For "packet" see Apply: a message that no effect says.
+LeakyLocal(m, step) ==
+    [x \in Member |->
+        IF x = m
+        THEN IF Leak = "ignored" /\ step.outcome = "ignored"
+             THEN [step.state EXCEPT !.heard_from = MembersOf(step.state.view)]
+             ELSE step.state
+        ELSE IF Leak = "neighbour" /\ step.effects # <<>>
+             THEN [local[x] EXCEPT !.pending = FALSE]
+             ELSE local[x]]
+
 Apply(action, m, event, windows, consumed, given) ==
     LET step == Step(local[m], event)
-    IN /\ local' = [local EXCEPT ![m] = step.state]
+    IN /\ local' = IF Leak = "none" THEN [local EXCEPT ![m] = step.state] ELSE LeakyLocal(m, step)
        /\ rm' = [rm EXCEPT ![m] = AfterPurges(windows, step.effects)]
-       /\ network' = AfterStep(network, m, consumed, step.effects)
-       /\ act' = [action |-> action, member |-> m, given |-> given, event |-> event, consumed |-> consumed,
-                  outcome |-> step.outcome, effects |-> step.effects]
+       /\ network' = IF Leak = "packet" /\ step.outcome = "handled"
+                     THEN AfterStep(network, m, consumed, step.effects)
+                            \cup Packets(m, StableMessage(local[m].view.id, local[m].vote))
+                     ELSE AfterStep(network, m, consumed, step.effects)
+       /\ Record(action, m, given, event, consumed, step.outcome, step.effects)
 
 \* A step of the environment: no member of STABLE takes part.
-Environment(action, m, given) ==
-    act' = [action |-> action, member |-> m, given |-> given, event |-> [type |-> "none"],
-            consumed |-> {}, outcome |-> "none", effects |-> <<>>]
-
-None == [nothing |-> 0]
+Environment(action, m, given) == Record(action, m, given, [type |-> "none"], {}, "none", <<>>)
 
 Fault(kind) == spent' = [spent EXCEPT ![kind] = @ + 1]
 
@@ -137,13 +186,13 @@ Fault(kind) == spent' = [spent EXCEPT ![kind] = @ + 1]
 MulticastData(m) ==
     /\ m \in up \cap InGroup
     /\ LET seqno == rm[m][m].delivered + 1
-           windows == [rm[m] EXCEPT ![m] = Add(@, seqno)]
+           windows == [rm[m] EXCEPT ![m] = Added(@, seqno)]
        IN /\ seqno < FirstSeqno + Sends[m]
           /\ Apply("MulticastData", m, [type |-> "MessageReceived", bytes |-> 1], windows, {}, [seqno |-> seqno])
     /\ UNCHANGED <<up, start, lost, spent>>
 
 Receive(action, m, s, seqno, given) ==
-    LET windows == [rm[m] EXCEPT ![s] = Add(@, seqno)]
+    LET windows == [rm[m] EXCEPT ![s] = Added(@, seqno)]
     IN Apply(action, m, [type |-> "MessageReceived", bytes |-> 1], windows, {}, given)
 
 \* The first copy of a multicast arrives. (The sender may have crashed since.)
@@ -212,42 +261,48 @@ AbandonJoin(m) ==
     /\ UNCHANGED <<up, lost>>
 
 \* A member installs the next view that it is in.
+MayInstall(m) ==
+    LET k == Idx(m) + 1 IN
+    /\ m \in up \cap InGroup
+    /\ In(m, k)
+    /\ Joiners(k) # {} => start # EmptyVector \/ Newest >= k
+
 InstallView(m) ==
     LET k == Idx(m) + 1
         windows == InstallWindows(rm[m], MembersIn[k])
     IN
-    /\ m \in up \cap InGroup
-    /\ In(m, k)
-    /\ Joiners(k) # {} => start # EmptyVector \/ Newest >= k
+    /\ MayInstall(m)
     /\ Apply("InstallView", m,
              [type |-> "ViewInstalled", view |-> History[k], digest |-> DigestOf(windows)],
              windows, {}, None)
     /\ UNCHANGED <<up, start, lost, spent>>
 
 \* A joiner has the digest and its first view. If it was a member before, that incarnation is gone.
+MayJoin(m, k) == m \in up /\ start # EmptyVector /\ m \in Joiners(k) /\ Idx(m) < k
+
 Join(m) ==
     LET windows(k) == JoinWindows(start, MembersIn[k]) IN
-    /\ m \in up
-    /\ start # EmptyVector
     /\ \E k \in 2 .. Len(History) :
-        /\ m \in Joiners(k) /\ Idx(m) < k
+        /\ MayJoin(m, k)
         /\ LET event == [type |-> "ViewInstalled", view |-> History[k], digest |-> DigestOf(windows(k))]
                step == Step(Start(m), event)
            IN /\ local' = [local EXCEPT ![m] = step.state]
               /\ rm' = [rm EXCEPT ![m] = windows(k)]
-              /\ act' = [action |-> "Join", member |-> m, given |-> [start |-> start], event |-> event,
-                         consumed |-> {}, outcome |-> step.outcome, effects |-> step.effects]
+              /\ Record("Join", m, [start |-> start], event, {}, step.outcome, step.effects)
     /\ UNCHANGED <<network, up, start, lost, spent>>
 
-\* m stops. If it held a join that nobody has a view for yet, the join dies with it.
+\* m stops. If it held a join that nobody has a view for yet, the join dies with it. Copies on their way to it
+\* are gone (on a remembering network there is nothing to take away: nobody listens any more).
 Crash(m) ==
+    LET consumed == {p \in network : p.to = m} IN
     /\ spent.crashes < MaxCrashes
     /\ m \in up \cap InGroup
     /\ up' = up \ {m}
     /\ start' = IF local[m].held /\ Newest = Idx(m) THEN EmptyVector ELSE start
-    /\ Environment("Crash", m, None)
+    /\ network' = AfterStep(network, m, consumed, <<>>)
+    /\ Record("Crash", m, None, [type |-> "none"], consumed, "none", <<>>)
     /\ Fault("crashes")
-    /\ UNCHANGED <<local, rm, network, lost>>
+    /\ UNCHANGED <<local, rm, lost>>
 
 -----------------------------------------------------------------------------
 (* Gossip *)
@@ -259,10 +314,12 @@ StableEvent(m) ==
 WithinBound(votes, k) ==
     Cardinality({p \in votes : p.message.view_id.counter = k}) <= MaxVotes[IF k = 0 THEN 1 ELSE k]
 
-\* On a consuming network a member's timer is slower than its messages: the last vote has left the network.
+\* On a consuming network the timer for votes is slower than messages are; how much slower is a bound.
+Quiet == IF Patience = "votes" THEN Votes(network) = {} ELSE network = {}
+
 StableTimeoutFires(m) ==
     /\ m \in up \cap InGroup
-    /\ IF Remembers THEN TRUE ELSE \A p \in Votes(network) : p.from # m
+    /\ Remembers \/ Quiet
     /\ Apply("StableTimeoutFires", m, StableEvent(m), rm[m], {}, None)
     /\ Remembers => WithinBound(Votes(network'), IF Variant = "note" THEN 0 ELSE Idx(m))
     /\ UNCHANGED <<up, start, lost, spent>>
@@ -274,26 +331,22 @@ StabilityTimeoutFires(m) ==
     /\ Apply("StabilityTimeoutFires", m, [type |-> "StabilityTimeout"], rm[m], {}, None)
     /\ UNCHANGED <<up, start, lost, spent>>
 
-ReceiveStableIn(m, packets) ==
+ReceiveStable(m) ==
     /\ m \in up \cap Listeners
-    /\ \E p \in packets :
+    /\ \E p \in network :
         /\ p.message.type = "STABLE" /\ (Remembers \/ p.to = m)
         /\ Apply("ReceiveStable", m, [type |-> "StableReceived", from |-> p.from, message |-> p.message],
                  rm[m], {p}, None)
     /\ UNCHANGED <<up, start, lost, spent>>
 
-ReceiveStable(m) == ReceiveStableIn(m, network)
-
-ReceiveStabilityIn(m, packets) ==
+ReceiveStability(m) ==
     /\ m \in up \cap Listeners
-    /\ \E p \in packets :
+    /\ \E p \in network :
         /\ p.message.type = "STABILITY" /\ (Remembers \/ p.to = m)
         /\ Apply("ReceiveStability", m,
                  [type |-> "StabilityReceived", from |-> p.from, message |-> p.message, digest |-> DigestOf(rm[m])],
                  rm[m], {p}, None)
     /\ UNCHANGED <<up, start, lost, spent>>
-
-ReceiveStability(m) == ReceiveStabilityIn(m, network)
 
 \* A copy of a STABLE or STABILITY message is lost; never a member's own copy (DLV-04).
 LoseGossip(m) ==
@@ -323,20 +376,23 @@ Misuse(m) ==
     /\ UNCHANGED <<up, start, lost>>
 
 -----------------------------------------------------------------------------
-NoAct == [action |-> "Init", member |-> "", given |-> None, event |-> [type |-> "none"],
-          consumed |-> {}, outcome |-> "none", effects |-> <<>>]
-
 InitWindows(m) ==
     IF m \in Member0
-    THEN [s \in Member0 |-> [Window(Nothing) EXCEPT !.delivered = Nothing + Delivers[s]]]
+    THEN [s \in Member0 |->
+            IF m \in Behind /\ s # m THEN Window(Nothing)
+            ELSE [Window(Nothing) EXCEPT !.delivered = Nothing + Delivers[s]]]
     ELSE [s \in {} |-> Window(Nothing)]
+
+\* What the first votes were read from.
+InitDigest(m) ==
+    IF FirstVotes = "late" THEN DigestOf(InitWindows(m)) ELSE DigestOf([s \in Member0 |-> Window(Nothing)])
 
 Init ==
     /\ rm = [m \in Member |-> InitWindows(m)]
     /\ local = [m \in Member |->
                     IF m \in Member0
                     THEN Step(Start(m), [type |-> "ViewInstalled", view |-> History[1],
-                                         digest |-> DigestOf(InitWindows(m))]).state
+                                         digest |-> InitDigest(m)]).state
                     ELSE Start(m)]
     /\ network = {}
     /\ up = Member
@@ -365,18 +421,20 @@ Next ==
 
 Spec == Init /\ [][Next]_vars
 
-(* Fairness: timers fire, and what is in the network arrives, per receiver and sender; faults need not happen. *)
-liveVars == <<local, rm, network, up, start, lost, spent>>
+(* Fairness: timers fire, what is in the network arrives, views are installed; faults need not happen. Each    *)
+(* line is WF of an action, for votes SF (whenever the network is quiet again and again), but says by states and *)
+(* packets what is enabled and what was taken: TLC evaluates an action for every edge, 30 times slower.          *)
+Waiting(m) == \E p \in network : p.to = m /\ p.message.type = "STABILITY"
+Taken(m) == \E p \in network \ network' : p.to = m /\ p.message.type = "STABILITY"
+VoteCast(m) == \E p \in network' \ network : p.from = m /\ p.message.type = "STABLE"
 
 Fairness ==
+    /\ []<>(Votes(network) = {})
     /\ \A m \in Member :
-        /\ WF_liveVars(StableTimeoutFires(m))
-        /\ WF_liveVars(StabilityTimeoutFires(m))
-        /\ WF_liveVars(InstallView(m))
-        /\ WF_liveVars(Join(m))
-    /\ \A m, from \in Member :
-        /\ WF_liveVars(ReceiveStableIn(m, {p \in network : p.from = from}))
-        /\ WF_liveVars(ReceiveStabilityIn(m, {p \in network : p.from = from}))
+        /\ []<>~Waiting(m) \/ []<><<Taken(m)>>_network
+        /\ []<>(m \notin up \cap InGroup) \/ []<><<VoteCast(m)>>_network
+        /\ []<>(m \in up => ~local[m].pending)
+        /\ []<>(~MayInstall(m) /\ \A k \in 2 .. Len(History) : ~MayJoin(m, k))
 
 LiveSpec == Init /\ [][Next]_vars /\ Fairness
 
@@ -515,19 +573,22 @@ SeenLocal(m) == local[m]
 SeenMessages == {[from |-> p.from, message |-> p.message] : p \in network}
 SeenOutside(m) == DigestOf(rm[m])
 
-\* Every message that was ever in the network, from its sender and (what no correct peer does) from a stranger;
-\* every view with every digest, fitting or not; each timer, late or not; each call, allowed or not.
+\* Every message that was ever in the network, from its sender and (what no correct peer does) from a stranger, or
+\* without what it should hold; every view with every digest, fitting or not; each timer, late or not; each call,
+\* allowed or not.
 Alphabet(messages, digests) ==
     LET votes == {p \in messages : p.message.type = "STABLE"}
         stabilities == {p \in messages : p.message.type = "STABILITY"}
-        strangers(packets) == packets \cup {[p EXCEPT !.from = "Z"] : p \in packets}
+        strange(packets) == {[p EXCEPT !.from = "Z"] : p \in packets}
+        malformed(packets) ==
+            {[p EXCEPT !.message.digest = EmptyVector] : p \in packets}
+            \cup {[p EXCEPT !.message.view_id = NoViewId, !.message.digest = EmptyVector] : p \in packets}
     IN {[type |-> "StableTimeout"], [type |-> "StabilityTimeout"],
         [type |-> "JoinerDigestTaken"], [type |-> "JoinAbandoned"],
         [type |-> "MessageReceived", bytes |-> 1], [type |-> "MessageReceived", bytes |-> 2]}
        \cup {[type |-> "ViewInstalled", view |-> History[k], digest |-> d] : k \in DOMAIN History, d \in digests}
-       \cup {[type |-> "StableReceived", from |-> p.from, message |-> p.message] : p \in strangers(votes)}
+       \cup {[type |-> "StableReceived", from |-> p.from, message |-> p.message] :
+                p \in votes \cup strange(votes) \cup malformed(votes)}
        \cup {[type |-> "StabilityReceived", from |-> p.from, message |-> p.message, digest |-> d] :
-                p \in stabilities, d \in digests}
-       \cup {[type |-> "StabilityReceived", from |-> "Z", message |-> p.message, digest |-> d] :
-                p \in {CHOOSE q \in stabilities : TRUE : n \in IF stabilities = {} THEN {} ELSE {1}}, d \in digests}
+                p \in stabilities \cup strange(stabilities) \cup malformed(stabilities), d \in digests}
 =============================================================================

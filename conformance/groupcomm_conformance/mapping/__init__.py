@@ -7,7 +7,7 @@ name; nothing lists them.
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from typing import Protocol as Interface
 
 from attrs import frozen
@@ -15,7 +15,10 @@ from attrs import frozen
 from groupcomm_conformance.mapping.codec import Codec, MappingError
 from groupcomm_conformance.values import Fn, Value
 
-__all__ = ["Cluster", "Codec", "MappingError", "Protocol", "load"]
+if TYPE_CHECKING:
+    from groupcomm_conformance.simulation import Group, Happened, Story
+
+__all__ = ["Cluster", "Codec", "MappingError", "Protocol", "Surroundings", "load"]
 
 
 class Cluster(Interface):
@@ -28,6 +31,64 @@ class Cluster(Interface):
         """The whole global state, as the variables of the group's specification."""
 
 
+class Surroundings(Interface):
+    """What stands around the members of a simulated group, as far as the protocol sees it: below and above.
+
+    `config`: the configuration unless a scenario gives another. `given`: what a scenario may say of the
+    beginning. `deeds`: what may be done at a member besides the events, and with what. `observables`: what
+    may be checked besides the fields of the state. All three are from names to annotations. `messages`: the
+    names of all types of messages that can be in flight.
+    """
+
+    config: Any
+    given: Mapping[str, Any]
+    deeds: Mapping[str, Mapping[str, Any]]
+    observables: Mapping[str, Any]
+    messages: Mapping[str, type]
+
+    def supplied(self, event: type) -> Mapping[str, Any]:
+        """Fields of an event that need not be given at a `do`, with what they are then; None: see `event`."""
+
+    def begin(self, given: Mapping[str, Any]) -> None:
+        """Bring the group to its beginning."""
+
+    def event(self, member: str, event: type, fields: Mapping[str, Any]) -> Any:  # noqa: ANN401
+        """The event that happens at a member, with the fields given and the rest from here."""
+
+    def do(self, member: str, deed: str, fields: Mapping[str, Any]) -> "Happened | None":
+        """Do a deed at a member. Raises Impossible where it cannot be done."""
+
+    def timer(self, name: str) -> Any:  # noqa: ANN401
+        """The event of a timer that fires."""
+
+    def ready(self, member: str, sender: str, message: object) -> bool:
+        """Whether a member can take a message now; otherwise it waits."""
+
+    def arrived(self, member: str, sender: str, message: object) -> "Happened":
+        """A message arrived: it happens at the member."""
+
+    def happened(self, member: str, event: object, outcome: str) -> None:
+        """A member's core has done a step that was not refused; its effects come next."""
+
+    def passed_down(self, member: str, event: object) -> None:
+        """A member passed an event down."""
+
+    def passed_up(self, member: str, event: object) -> None:
+        """A member passed an event up."""
+
+    def crashed(self, member: str) -> None:
+        """A member has stopped."""
+
+    def renewed(self, member: str) -> None:
+        """A member is a new incarnation, without memory."""
+
+    def observe(self, member: str, name: str) -> Any:  # noqa: ANN401
+        """The value of an observable."""
+
+    def values(self) -> Mapping[str, Value]:
+        """What a chart shows of it all."""
+
+
 @frozen
 class Protocol:
     """What the checks need to know of one protocol.
@@ -35,7 +96,8 @@ class Protocol:
     `core`: the implementation module, with `start` and `step`. `events`: the union of its event classes.
     `config`: from the constants of a model to the core's configuration. `cluster`: from configuration,
     constants and the values of an initial state to a simulated group, with `core` doing its members' steps.
-    `observables`: the state fields that a scenario may check.
+    `observables`: the state fields that a scenario may check. `surroundings`: what stands around the members
+    of a simulated group. `story`: what `groupcomm demo` shows, from a seed.
     """
 
     name: str
@@ -46,6 +108,8 @@ class Protocol:
     config: Callable[[Mapping[str, Value]], Any]
     cluster: Callable[[ModuleType, Mapping[str, Value], Fn], Cluster]
     observables: Sequence[str]
+    surroundings: "Callable[[Group], Surroundings]"
+    story: "Callable[[int], Story]"
 
 
 def load(name: str) -> Protocol:

@@ -65,7 +65,7 @@ class Codec:
         return Fn(record)
 
     def from_spec(self, value: Value, wanted: type[T]) -> T:
-        """The implementation value of class (or annotation) `wanted`; MappingError if the shape is another."""
+        """The implementation value of class (or annotation) `wanted`; MappingError if its shape is other."""
         return cast("T", self._from(value, wanted))
 
     def _from(self, value: Value, wanted: Any) -> object:  # noqa: ANN401 - any annotation

@@ -2,7 +2,7 @@
 
 `StableCluster` has one method an action of the group, in the specification's order. The members' steps are
 the core's; the layer below is `groupcomm.sim.reliable_multicast`; the rest is the environment that the
-specification describes.
+specification describes. The same environment for scenarios is in `stable_surroundings`.
 """
 
 import re
@@ -19,6 +19,7 @@ from groupcomm.errors import LocalProtocolError, RemoteProtocolError
 from groupcomm.sim import reliable_multicast as rm
 from groupcomm.view import Address, View
 from groupcomm_conformance.mapping import Codec, MappingError, Protocol
+from groupcomm_conformance.mapping.stable_surroundings import StableSurroundings, story
 from groupcomm_conformance.values import Fn, Value
 
 EVENTS = (
@@ -81,6 +82,7 @@ class StableCluster:
         self.core: Any = core
         self.config = config(constants)
         self.remembers = bool(constants["Remembers"])
+        self.listeners = _names(constants["Listeners"])
         self.rm: dict[Address, rm.Windows] = {}
         self.local: dict[Address, Any] = {}
         self.network: frozenset[Packet] = frozenset()
@@ -89,7 +91,12 @@ class StableCluster:
             self.local[member] = core.start(member)
             if self.rm[member]:
                 view = CODEC.from_spec(_fn(_fn(initial["local"])[member])["view"], View)
-                event = stable.ViewInstalled(view, rm.digest_of(self.rm[member]))
+                first = (
+                    self.rm[member]
+                    if constants["FirstVotes"] == "late"
+                    else rm.install_windows({}, view.members)
+                )
+                event = stable.ViewInstalled(view, rm.digest_of(first))
                 self.local[member], _ = core.step(self.config, self.local[member], event)
         self.up = frozenset(self.local)
         self.start: Vector = EMPTY_VECTOR
@@ -144,7 +151,7 @@ class StableCluster:
         for effect in effects:
             match effect:
                 case effect_classes.Multicast(message):
-                    receivers = ("*",) if self.remembers else self.up
+                    receivers = ("*",) if self.remembers else self.up & self.listeners
                     network |= {Packet(member, to, message) for to in receivers}
                 case effect_classes.PassDown(purge):
                     self.rm[member] = rm.purge(self.rm[member], purge.digest)
@@ -227,8 +234,10 @@ class StableCluster:
         self.up -= {member}
         if crashed.held and newest == crashed.view.id.counter:
             self.start = EMPTY_VECTOR
+        consumed = frozenset(packet for packet in self.network if packet.to == member)
+        self.network -= consumed
         self.spent["crashes"] += 1
-        self._act("Crash", member, NO_PARAMETERS)
+        self._act("Crash", member, NO_PARAMETERS, consumed=consumed)
 
     # Gossip
 
@@ -293,6 +302,13 @@ def _str(value: Value) -> str:
     return value
 
 
+def _names(value: Value) -> frozenset[str]:
+    if not isinstance(value, frozenset):
+        message = f"a set of names was expected, not {value!r}"
+        raise MappingError(message)
+    return frozenset(_str(name) for name in value)
+
+
 def _int(value: Value) -> int:
     if not isinstance(value, int):
         message = f"a number was expected, not {value!r}"
@@ -309,4 +325,6 @@ PROTOCOL = Protocol(
     config=config,
     cluster=StableCluster,
     observables=("view", "vote", "minimum", "heard_from", "pending", "bytes", "held"),
+    surroundings=StableSurroundings,
+    story=story,
 )

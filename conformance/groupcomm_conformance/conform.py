@@ -1,0 +1,465 @@
+"""Conformance of an implementation's local steps to the specification: `groupcomm conform`.
+
+For each model with `conform: true`: the search that harvests local states and messages, shared with
+`groupcomm check`; the table of all local steps that come of these (`steptable`); every row of it run on the
+implementation (`rows`). A global step of the model is one member's local step and nothing else, so that
+the rows decide every transition of the model. That this is so is not taken for granted: `CONDITIONS` are
+checked each time.
+"""
+
+import json
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from random import Random
+from typing import Annotated, Any, Final
+
+import attrs
+import typer
+from attrs import frozen
+
+from . import checking, console
+from . import mapping as mappings
+from .arbitrary import arbitrary, exact
+from .cfg import Cfg
+from .chart import brief, diff
+from .instruments import Harvest
+from .manifest import TIERS, Manifest, Model, UnknownNameError, find_root, load, protocols
+from .mapping import MappingError, Protocol
+from .rows import VERDICTS, Failure, Replayed, Rows, replay
+from .steptable import OUTCOMES, StepTable, Tables, make
+from .values import Fn, Value, identical, parse, show
+
+__all__ = [
+    "CONDITIONS",
+    "Conformance",
+    "command",
+    "conform",
+    "constants",
+    "side_conditions",
+    "table_of",
+]
+
+CONDITIONS: Final = {
+    "only_by_effects": "TLC checked that members and network change by local steps and their effects alone",
+    "same_fields": "a local state's fields are those of the implementation's state",
+    "bijection": "arbitrary states and events survive the way to the other side and back",
+    "start": "Start is what the implementation's constructor gives, for each member",
+    "no_hidden_state": "rows in another order give the same, and change nothing that they were given",
+}
+"""What the rows need in order to speak for the whole model."""
+
+ONLY_BY_EFFECTS: Final = "OnlyByEffects"
+"""The action property that a group's specification must have, and a conforming model must check."""
+
+_SEED: Final = 20_240_229
+_ARBITRARY: Final = 300
+_SHOWN: Final = 5
+
+OK: Final = 0
+DIFFERS: Final = 1
+
+
+@frozen
+class Conformance:
+    """What became of one model.
+
+    `conditions` has, for each of `CONDITIONS`, what is wrong; "" if it holds. `seconds` is the CPU time of
+    search, table and rows together, `tlc_seconds` that of the search without any instrument; None where it
+    was not measured. `problem` says why nothing was run.
+    """
+
+    protocol: str
+    model: str
+    transitions: int
+    table: StepTable | None
+    replayed: Replayed
+    conditions: Mapping[str, str]
+    seconds: float
+    tlc_seconds: float | None
+    problem: str = ""
+
+    @property
+    def ok(self) -> bool:
+        """Whether every row passed and all conditions hold."""
+        return not self.problem and self.replayed.passed and not any(self.conditions.values())
+
+    def to_json(self) -> dict[str, Any]:
+        """Give the result as plain values; `reverse_probes` are rows of events that are not handled."""
+        counts = self.table.count() if self.table else dict.fromkeys(OUTCOMES, 0)
+        return {
+            "protocol": self.protocol,
+            "model": self.model,
+            "ok": self.ok,
+            "transitions": self.transitions,
+            "local_steps": len(self.table) if self.table else 0,
+            "states": len(self.table.states) if self.table else 0,
+            "events": len(self.table.events) if self.table else 0,
+            "outcomes": counts,
+            "verdicts": dict(self.replayed.counts),
+            "reverse_probes": sum(counts.values()) - counts["handled"],
+            "side_conditions": {name: not wrong for name, wrong in self.conditions.items()},
+            "problems": [text for text in (self.problem, *self.conditions.values()) if text],
+            "failures": [
+                {"verdict": group.verdict, "event": group.event, "count": group.count, "row": group.first.row}
+                for group in self.replayed.groups.values()
+            ],
+            "seconds": round(self.seconds, 3),
+            "tlc_seconds": None if self.tlc_seconds is None else round(self.tlc_seconds, 3),
+        }
+
+
+def constants(cfg: Cfg) -> dict[str, Value]:
+    """Give the constants that a cfg gives by value; those that name an operator are left out."""
+    sides = cfg.constants.items()
+    return {name: parse(side.removeprefix("= ")) for name, side in sides if side.startswith("= ")}
+
+
+def folders(manifest: Manifest) -> list[Path]:
+    """Where a protocol's modules are."""
+    return [manifest.folder, *(path for path in [manifest.folder.parent / "common"] if path.is_dir())]
+
+
+def table_of(
+    manifest: Manifest, model: Model, harvest: Harvest, tables: Tables | None, *, fresh: bool = False
+) -> tuple[StepTable, str]:
+    """Give the table of a model and its key: a cached one unless `fresh`."""
+    cfg, places = manifest.cfg(model), folders(manifest)
+    key = Tables.key(places, manifest.module, cfg, harvest)
+    table = None if fresh or tables is None else tables.load(key)
+    if table is None:
+        table = make(places, manifest.module, cfg, harvest)
+        if tables is not None:
+            tables.store(key, table)
+    return table, key
+
+
+# Conditions
+
+
+def side_conditions(
+    rows: Rows,
+    core: Any,  # noqa: ANN401 - a module of functions
+    cfg: Cfg,
+    *,
+    ends: bool = True,
+) -> dict[str, str]:
+    """Check `CONDITIONS`; give what is wrong with each, "" if nothing is. `ends`: whether all rows do."""
+    checks = {
+        "only_by_effects": _only_by_effects(cfg),
+        "same_fields": _same_fields(rows),
+        "bijection": _bijection(rows),
+        "start": _start(rows, core),
+        "no_hidden_state": _no_hidden_state(rows, core)
+        if ends
+        else "not checked: there are rows that do not end",
+    }
+    return {name: checks[name] for name in CONDITIONS}
+
+
+def _only_by_effects(cfg: Cfg) -> str:
+    if ONLY_BY_EFFECTS in cfg.properties:
+        return ""
+    return (
+        f"{ONLY_BY_EFFECTS} is not among the model's properties: "
+        "nothing says that its steps are local steps alone"
+    )
+
+
+def _same_fields(rows: Rows) -> str:
+    ours = {name.rstrip("_") for name in rows.fields}
+    for state in rows.table.states:
+        theirs = {str(name) for name in state}
+        if ours != theirs:
+            lacks, has = sorted(theirs - ours), sorted(ours - theirs)
+            return (
+                f"the specification's state has {lacks} and the implementation's {has}, which the other lacks"
+            )
+    return ""
+
+
+def _bijection(rows: Rows) -> str:
+    """States and events of any kind, reachable or not, in both directions."""
+    random = Random(_SEED)  # noqa: S311 - the same every time
+    for wanted in (rows.protocol.state, rows.protocol.events):
+        images: dict[Value, object] = {}
+        for _ in range(_ARBITRARY):
+            ours = arbitrary(wanted, random)
+            try:
+                theirs = rows.protocol.codec.to_spec(ours)
+                back = rows.protocol.codec.from_spec(theirs, wanted)
+            except MappingError as error:
+                return f"{ours} does not survive: {error}"
+            if exact(back) != exact(ours):
+                return f"{ours} came back as {back}"
+            if exact(images.setdefault(theirs, ours)) != exact(ours):
+                return f"{ours} and {images[theirs]} are both {show(theirs)}"
+    for theirs, wanted in _specified(rows, random):
+        try:
+            again = rows.protocol.codec.to_spec(rows.protocol.codec.from_spec(theirs, wanted))
+        except MappingError as error:
+            return f"{brief(theirs)} does not survive: {error}"
+        if not identical(again, theirs):
+            return f"{brief(theirs)} came back as {brief(again)}"
+    return ""
+
+
+def _specified(rows: Rows, random: Random) -> Iterator[tuple[Fn, Any]]:
+    """All events; all states of the table, and others with fields of any of these."""
+    for event in rows.table.events:
+        yield event, rows.protocol.events
+    for state in rows.table.states:
+        yield state, rows.protocol.state
+    for _ in range(_ARBITRARY):
+        mixed = {name: random.choice(rows.table.states)[name] for name in rows.table.states[0]}
+        yield Fn(mixed), rows.protocol.state
+
+
+def _start(rows: Rows, core: Any) -> str:  # noqa: ANN401 - a module of functions
+    if not rows.table.starts:
+        return "the table has no Start"
+    for member, theirs in rows.table.starts.items():
+        try:
+            ours = rows.protocol.codec.to_spec(core.start(member))
+        except Exception as error:  # noqa: BLE001 - of the code under test
+            return f"start({member!r}) raised {type(error).__name__}: {error}"
+        if not identical(ours, theirs):
+            changes = "; ".join(change.text() for change in diff(theirs, ours))
+            return f"Start({member}) -> start({member!r}): {changes}"
+    return ""
+
+
+def _no_hidden_state(rows: Rows, core: Any) -> str:  # noqa: ANN401 - a module of functions
+    """All rows once more, state after state for one event, all in an arbitrary order."""
+    random = Random(_SEED)  # noqa: S311 - the same every time
+    width = len(rows.events)
+    states = random.sample(range(len(rows.states)), len(rows.states))
+    events = random.sample(range(width), width)
+    again = replay(rows, core.step, (at * width + number for number in events for at in states), stop=True)
+    if again.first is not None:
+        failure = again.first
+        return (
+            f"in another order, row {failure.row} is {failure.verdict}: {failure.reason or failure.outcome}"
+        )
+    given = zip(
+        (*rows.states, *rows.events),
+        (*rows.table.states, *rows.table.events),
+        strict=True,
+    )
+    for ours, theirs in given:
+        if ours is not None and not identical(rows.protocol.codec.to_spec(ours), theirs):
+            return f"a step changed what it was given: {brief(theirs)} is now {ours}"
+    return ""
+
+
+# A model
+
+
+def conform(
+    manifest: Manifest,
+    model: Model,
+    checked: checking.CheckedModel,
+    protocol: Protocol,
+    *,
+    tables: Tables | None = None,
+    fresh: bool = False,
+    plain_seconds: float | None = None,
+    core: Any = None,  # noqa: ANN401 - a module of functions
+) -> Conformance:
+    """Run all local steps of a model on `core`, by default the protocol's own.
+
+    `checked` is the model's search, with its harvest; `plain_seconds` what the search takes without it.
+    """
+
+    def nothing(problem: str) -> Conformance:
+        return Conformance(
+            manifest.protocol, model.name, checked.transitions, None, Replayed(), {}, 0.0, None, problem
+        )
+
+    if not checked.holds or checked.harvest is None:
+        return nothing(
+            f"the model does not hold ({checked.outcome}): see groupcomm check --model {model.name}"
+        )
+    began = time.process_time()
+    table, key = table_of(manifest, model, checked.harvest, tables, fresh=fresh)
+    if tables is not None and plain_seconds is not None:
+        tables.store_plain_seconds(key, plain_seconds)
+    core = core or protocol.core
+    cfg = manifest.cfg(model)
+    try:
+        rows = Rows(protocol, table, constants(cfg))
+    except MappingError as error:
+        return nothing(f"the mapping has no configuration for this model: {error}")
+    replayed = replay(rows, core.step)
+    conditions = side_conditions(rows, core, cfg, ends=not replayed.counts["timeout"])
+    earlier = table.read_seconds if table.cached else 0.0
+    seconds = checked.cpu_seconds + table.tlc_seconds + earlier + time.process_time() - began
+    if plain_seconds is None and tables is not None:
+        plain_seconds = tables.load_plain_seconds(key)
+    return Conformance(
+        protocol=manifest.protocol,
+        model=model.name,
+        transitions=checked.transitions,
+        table=table,
+        replayed=replayed,
+        conditions=conditions,
+        seconds=seconds,
+        tlc_seconds=plain_seconds,
+    )
+
+
+# The command
+
+
+def command(
+    protocol: Annotated[
+        list[str] | None, typer.Argument(metavar="[PROTOCOL]...", help="Default: all.")
+    ] = None,
+    *,
+    tier: Annotated[str, typer.Option(help="Which models: smoke, full or deep.")] = "full",
+    model: Annotated[str | None, typer.Option(metavar="NAME", help="Only this model.")] = None,
+    fresh: Annotated[
+        bool,
+        typer.Option("--fresh", help="Use no cache, and measure what this adds to TLC's time."),
+    ] = False,
+    row: Annotated[int | None, typer.Option(min=1, help="Only run and show this row.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="JSON on stdout instead of text.")] = False,
+) -> None:
+    """Run every local step that TLC can reach on the implementation, and compare.
+
+    Outcome, next state and effects must be the same in each. Exits with 1 if a row does not pass, or if
+    something is amiss that the rows need in order to speak for the whole model.
+    """
+    root = find_root()
+    chosen = _chosen(root, protocol or [], tier, model)
+    if row is not None and (model is None or len(chosen) != 1):
+        raise typer.BadParameter("a row is one of a model: name it with --model", param_hint="--row")
+    implementations = _mappings(manifest for manifest, _ in chosen)
+    cache, tables = checking.Cache.of(root), Tables.of(root)
+    came: list[Conformance] = []
+    with console.Watch() as watch:
+        if row is not None:
+            ((manifest, each),) = chosen
+            checked = checking.run_model(manifest, each, cache=cache, listener=watch)
+            if checked.harvest is None:
+                raise typer.BadParameter(
+                    f"{each.name} does not hold: there are no rows", param_hint="--model"
+                )
+            table, _ = table_of(manifest, each, checked.harvest, tables)
+            raise typer.Exit(_one_row(manifest, each, table, implementations[manifest.protocol], row))
+        if fresh:
+            for manifest, each in chosen:
+                checked, bare = _measured(manifest, each, cache, watch)
+                implementation = implementations[manifest.protocol]
+                came.append(
+                    conform(
+                        manifest,
+                        each,
+                        checked,
+                        implementation,
+                        tables=tables,
+                        fresh=True,
+                        plain_seconds=bare,
+                    )
+                )
+        else:
+            results = checking.run_models(chosen, cache=cache, listener=watch)
+            came += (
+                conform(manifest, each, checked, implementations[manifest.protocol], tables=tables)
+                for (manifest, each), checked in zip(chosen, results, strict=True)
+            )
+    if as_json:
+        typer.echo(json.dumps([each.to_json() for each in came], indent=2))
+    for conformance in came:
+        for line in _lines(conformance, failures_only=as_json):
+            typer.echo(line, err=as_json)
+    raise typer.Exit(OK if all(conformance.ok for conformance in came) else DIFFERS)
+
+
+def _measured(
+    manifest: Manifest, model: Model, cache: checking.Cache, watch: checking.Listener
+) -> tuple[checking.CheckedModel, float]:
+    """Search twice, with instruments and without; give the CPU seconds of both, all of Python's with them."""
+    began = time.process_time()
+    checked = checking.run_model(manifest, model, cache=cache, fresh=True, listener=watch)
+    middle = time.process_time()
+    plain = checking.plain_cpu_seconds(manifest, model, workers=checked.workers)
+    ended = time.process_time()
+    return attrs.evolve(checked, cpu_seconds=checked.cpu_seconds + middle - began), plain + ended - middle
+
+
+def _chosen(root: Path, names: list[str], tier: str, model: str | None) -> list[tuple[Manifest, Model]]:
+    """The models that conformance is asked of."""
+    if tier not in TIERS:
+        raise typer.BadParameter(f"there is {', '.join(TIERS)}, not {tier}", param_hint="--tier")
+    known = protocols(root)
+    manifests = [load(root, name) for name in dict.fromkeys(names or known)]
+    conforming = {
+        manifest.protocol: [each for each in manifest.models if each.conform] for manifest in manifests
+    }
+    if model is None:
+        found = [
+            (manifest, each)
+            for manifest in manifests
+            for each in checking.select(manifest, tier)
+            if each.conform
+        ]
+    else:
+        found = [
+            (manifest, each)
+            for manifest in manifests
+            for each in conforming[manifest.protocol]
+            if each.name == model
+        ]
+    if not found:
+        names_known = tuple(each.name for models in conforming.values() for each in models)
+        raise UnknownNameError("model with conform: true", model or f"tier {tier}", names_known)
+    return found
+
+
+def _mappings(manifests: Iterable[Manifest]) -> dict[str, Protocol]:
+    try:
+        return {name: mappings.load(name) for name in {manifest.protocol for manifest in manifests}}
+    except MappingError as error:
+        raise FileNotFoundError(str(error)) from error
+
+
+def _one_row(manifest: Manifest, model: Model, table: StepTable, protocol: Protocol, row: int) -> int:
+    """Run one row and show it, right or wrong."""
+    if row > len(table):
+        raise typer.BadParameter(f"{model.name} has rows 1 to {len(table)}", param_hint="--row")
+    replayed = replay(Rows(protocol, table, constants(manifest.cfg(model))), protocol.core.step, [row - 1])
+    failure = replayed.first or Failure.passed(table, row)
+    typer.echo(f"{manifest.protocol} {model.name} row {row}: {failure.verdict}")
+    typer.echo(failure.text(table, _again(manifest.protocol, model.name)))
+    return OK if replayed.passed else DIFFERS
+
+
+def _again(protocol: str, model: str) -> str:
+    return f"groupcomm conform {protocol} --model {model}"
+
+
+def _lines(came: Conformance, *, failures_only: bool) -> Iterator[str]:
+    """Say what came of a model."""
+    name = f"{came.protocol} {came.model}"
+    counts = came.replayed.counts
+    if not failures_only and came.table is not None:
+        told = ", ".join(f"{counts[verdict]:,} {verdict}" for verdict in VERDICTS if counts[verdict])
+        yield (
+            f"{name}: {'ok' if came.ok else 'FAILS'}: {told}: {len(came.table.states):,} local states x "
+            f"{len(came.table.events):,} events, for {came.transitions:,} transitions"
+        )
+        if came.tlc_seconds is not None:
+            yield f"  {came.seconds:.1f} s of CPU time, of which TLC's search alone {came.tlc_seconds:.1f} s"
+    for wrong in (came.problem, *came.conditions.values()):
+        if wrong:
+            yield f"FAILS {name}: {wrong}"
+    groups = sorted(came.replayed.groups.values(), key=lambda group: -group.count)
+    for group in groups[:_SHOWN]:
+        yield f"FAILS {name}: {group.verdict}: {group.event}, {group.count:,} rows, such as {group.first.row}"
+        if came.table is not None:
+            yield group.first.text(came.table, _again(came.protocol, came.model))
+    if len(groups) > _SHOWN:
+        yield f"FAILS {name}: and {len(groups) - _SHOWN} kinds of failures more"
+    if counts["skipped"]:
+        yield f"FAILS {name}: {counts['skipped']:,} rows were not run, after rows that do not end"

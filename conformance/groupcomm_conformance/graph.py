@@ -1,0 +1,371 @@
+r"""The state graph of a small model, and random walks of a large one, as TLC writes them.
+
+`load` dumps a model's graph (`-dump dot,actionlabels`) from a run without `VIEW`, so that the variable
+`act` is part of every state: it then says which step led there, with all parameters. (TLC's edge labels
+have none, and name an inner operator where one action applies another.) `read_simulation` reads one walk
+of `-simulate`.
+
+A graph is kept canonically: equal values are equal texts (`values.show`), and nodes are numbered breadth
+first, among themselves by their text, so that the same model gives the same graph whatever the number of
+workers. Values are parsed when they are looked at. Measured: 7,100 nodes and 73,000 edges (22 MB of dot)
+are read in 2 s, and come from the cache in 0.2 s.
+"""
+
+import hashlib
+import json
+import re
+import tempfile
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Final, cast
+
+from attrs import evolve, frozen
+
+from . import tlc
+from .cfg import Cfg
+from .manifest import Manifest, Model
+from .strict_yaml import FileError
+from .values import Fn, Value, ValueSyntaxError, parse, parse_state, show
+
+__all__ = [
+    "Graph",
+    "GraphError",
+    "build",
+    "constants",
+    "load",
+    "read_dot",
+    "read_simulation",
+    "simulate",
+    "values_of",
+]
+
+FORMAT: Final = "groupcomm graph 1"
+ACT: Final = "act"
+
+
+class GraphError(FileError):
+    """A dump or trace is cut off, or holds what is no state: `file:line: expected ...`."""
+
+
+@frozen(eq=False)
+class Graph:
+    """All reachable states of a model and the steps between them.
+
+    A node is a number from 0; `rows[node]` says, variable by variable, which of `texts` is its value.
+    `successors[node]` are in ascending order, each once. A step's action and parameters are those in the
+    `act` of the node that it leads to.
+    """
+
+    variables: tuple[str, ...]
+    texts: tuple[str, ...]
+    rows: tuple[tuple[int, ...], ...]
+    successors: tuple[tuple[int, ...], ...]
+    initial: tuple[int, ...]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @cached_property
+    def _values(self) -> "dict[int, Value]":
+        return {}
+
+    def value(self, node: int, variable: str) -> Value:
+        """The value of one variable in a node."""
+        text = self.rows[node][self.variables.index(variable)]
+        if text not in self._values:
+            self._values[text] = parse(self.texts[text])
+        return self._values[text]
+
+    def values(self, node: int) -> Fn:
+        """The state at a node: the record of its variables."""
+        return Fn({variable: self.value(node, variable) for variable in self.variables})
+
+    def act(self, node: int) -> Fn:
+        """The step that led to a node."""
+        return cast("Fn", self.value(node, ACT))
+
+    def action(self, node: int) -> str:
+        """The action that led to a node."""
+        return str(self.act(node)["action"])
+
+    @cached_property
+    def actions(self) -> tuple[str, ...]:
+        """The names of all actions that occur, sorted."""
+        entered = {target for targets in self.successors for target in targets}
+        column = self.variables.index(ACT)
+        acts = {self.rows[node][column]: node for node in entered}
+        return tuple(sorted({self.action(node) for node in acts.values()}))
+
+    def edges(self) -> Iterator[tuple[int, str, int]]:
+        """Every step once: source, action, target."""
+        for source, targets in enumerate(self.successors):
+            for target in targets:
+                yield source, self.action(target), target
+
+    @cached_property
+    def enabled(self) -> tuple[Mapping[str, tuple[int, ...]], ...]:
+        """For each node its steps: from an action's name to the nodes that it leads to."""
+        found: list[Mapping[str, tuple[int, ...]]] = []
+        for targets in self.successors:
+            steps: dict[str, tuple[int, ...]] = {}
+            for target in targets:
+                name = self.action(target)
+                steps[name] = (*steps.get(name, ()), target)
+            found.append(steps)
+        return tuple(found)
+
+    @cached_property
+    def _parents(self) -> tuple[int, ...]:
+        parents = [-1] * len(self)
+        for node in self.initial:
+            parents[node] = node
+        queue = deque(self.initial)
+        while queue:
+            source = queue.popleft()
+            for target in self.successors[source]:
+                if parents[target] < 0:
+                    parents[target] = source
+                    queue.append(target)
+        return tuple(parents)
+
+    def walk_to(self, node: int) -> tuple[int, ...]:
+        """The nodes of a shortest walk from an initial node to `node`, both included (breadth first)."""
+        walk = [node]
+        while (parent := self._parents[walk[-1]]) != walk[-1]:
+            walk.append(parent)
+        return tuple(reversed(walk))
+
+
+def constants(manifest: Manifest, model: Model) -> dict[str, Value]:
+    """The constants of a model that are values. See `values_of`."""
+    return values_of(manifest.cfg(model))
+
+
+def values_of(cfg: Cfg) -> dict[str, Value]:
+    """The constants of a cfg that are values; those that name an operator (`<- AB`) are left out."""
+    sides = cfg.constants.items()
+    return {name: parse(side.removeprefix("= ")) for name, side in sides if side.startswith("= ")}
+
+
+def load(manifest: Manifest, model: Model, cache: Path) -> Graph:
+    """The graph of a model with `walk: true`, from the folder `cache` or else from TLC.
+
+    What is kept there is named after the content of specification, cfg and jar, and put in place in one
+    step. ValueError for a model that is not for walks; a TLCError or GraphError where TLC gives no graph.
+    """
+    if not model.walk:
+        message = f"the model {model.name} of {manifest.protocol} is not for walks: it has no walk: true"
+        raise ValueError(message)
+    folders, cfg = _sources(manifest, model)
+    digest = hashlib.sha256(FORMAT.encode())
+    for part in (manifest.module, cfg, tlc.jar_digest(tlc.find_jar())):
+        digest.update(b"\0" + part.encode())
+    for file in sorted((file for folder in folders for file in folder.glob("*.tla")), key=lambda f: f.name):
+        digest.update(b"\0" + file.name.encode() + b"\0" + file.read_bytes())
+    kept = cache / f"graph-{digest.hexdigest()[:32]}.json"
+    if kept.is_file():
+        return _thaw(kept)
+    graph = build(manifest, model)
+    cache.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile("w", dir=cache, prefix=".graph-", encoding="ascii", delete=False) as new:
+        json.dump(_frozen(graph), new, separators=(",", ":"))
+    Path(new.name).replace(kept)
+    return graph
+
+
+def build(manifest: Manifest, model: Model) -> Graph:
+    """The graph of a model, from a run of TLC that checks nothing else."""
+    folders, cfg = _sources(manifest, model)
+    with tempfile.TemporaryDirectory(prefix="groupcomm-graph-") as folder:
+        dump = Path(folder, f"{model.name}.dot")
+        result = tlc.run(folders, manifest.module, cfg, short=True, dump=dump)
+        return read_dot(dump, nodes=result.distinct, edges=result.transitions, initial=result.initial)
+
+
+def _sources(manifest: Manifest, model: Model) -> tuple[tuple[Path, Path], str]:
+    cfg = evolve(manifest.cfg(model), view=None, invariants=(), properties=())
+    return (manifest.folder.parent / "common", manifest.folder), cfg.render()
+
+
+def _frozen(graph: Graph) -> object:
+    return [FORMAT, graph.variables, graph.texts, graph.rows, graph.successors, graph.initial]
+
+
+def _thaw(file: Path) -> Graph:
+    try:
+        form, variables, texts, rows, successors, initial = json.loads(file.read_text(encoding="ascii"))
+    except ValueError:
+        raise GraphError(str(file), 1, "a graph that groupcomm wrote: delete the file") from None
+    if form != FORMAT:
+        raise GraphError(str(file), 1, f"{FORMAT}, not {form}: delete the file")
+    return Graph(
+        variables=tuple(variables),
+        texts=tuple(texts),
+        rows=tuple(map(tuple, rows)),
+        successors=tuple(map(tuple, successors)),
+        initial=tuple(initial),
+    )
+
+
+# The dump
+
+_EDGE: Final = re.compile(r'(-?\d+) -> (-?\d+) \[label="\w+"')
+_NODE: Final = re.compile(r'(-?\d+) \[label="([^"\\]*(?:\\.[^"\\]*)*)"(.*)\]')
+_START: Final = re.compile(r"-?\d+ ")
+_CONJUNCT: Final = re.compile(r"(?:/\\\\ )?(\w+) = (.*)", re.DOTALL)
+_ESCAPED: Final = re.compile(r"\\(.)")
+_BRACES: Final = 2  # of the cluster that holds all states, and of the graph
+_NEXT: Final = r"\n" + r"/\\ "
+
+
+class _Texts:
+    """Canonical texts of values, and of each conjunct as TLC wrote it which one it is."""
+
+    def __init__(self) -> None:
+        self.numbers: dict[str, int] = {}
+        self._seen: dict[str, tuple[str, int]] = {}
+
+    def of(self, conjunct: str) -> tuple[str, int]:
+        """The variable, and the number of its value's text. ValueSyntaxError if it is no conjunct."""
+        if conjunct not in self._seen:
+            found = _CONJUNCT.fullmatch(conjunct)
+            if found is None:
+                raise ValueSyntaxError(conjunct, 0, "expected variable = value")
+            raw = _ESCAPED.sub(lambda escape: "\n" if escape[1] == "n" else escape[1], found[2])
+            text = show(parse(raw))
+            self._seen[conjunct] = found[1], self.numbers.setdefault(text, len(self.numbers))
+        return self._seen[conjunct]
+
+
+def read_dot(file: Path, *, nodes: int, edges: int, initial: int, shown: str | None = None) -> Graph:
+    """Read a dump of `nodes` states, `initial` of them initial ones, and `edges` transitions.
+
+    GraphError, with file and line, where the dump holds less or more than that, ends early, or has a line
+    that is no part of a graph; errors call the file `shown`, by default its path.
+    """
+    name = shown or str(file)
+    texts = _Texts()
+    rows: dict[str, dict[str, int]] = {}
+    steps: dict[str, set[str]] = {}
+    starts: list[str] = []
+    transitions = 0
+    number = 0
+    closed = 0
+    with file.open(encoding="utf-8") as lines:
+        for number, line in enumerate(lines, start=1):
+            if _START.match(line) is None:
+                closed += line.rstrip() == "}"
+                continue
+            if edge := _EDGE.match(line):
+                transitions += 1
+                steps.setdefault(edge[1], set()).add(edge[2])
+                continue
+            node = _NODE.match(line)
+            if node is None:
+                raise GraphError(name, number, f"a state or a step, not {line[:60].rstrip()!r}")
+            try:
+                rows[node[1]] = dict(map(texts.of, node[2].removeprefix("/\\\\ ").split(_NEXT)))
+            except ValueSyntaxError as error:
+                raise GraphError(name, number, f"a state: {error}") from None
+            if "style = filled" in node[3]:
+                starts.append(node[1])
+    if closed != _BRACES:
+        raise GraphError(name, number, "the closing braces: the dump is cut off")
+    for what, found, counted in (
+        ("states", len(rows), nodes),
+        ("transitions", transitions, edges),
+        ("initial states", len(starts), initial),
+    ):
+        if found != counted:
+            raise GraphError(name, number, f"{counted} {what}, as TLC counted, not {found}")
+    for source, targets in steps.items():
+        for state in (source, *targets):
+            if state not in rows:
+                raise GraphError(name, number, f"the state {state}, which a step has and no line says")
+    variables = tuple(sorted(rows[starts[0]])) if starts else ()
+    if ACT not in variables:
+        raise GraphError(name, 1, f"states with the variable {ACT}: the dump is of a run with VIEW")
+    return _number(variables, texts.numbers, rows, steps, starts)
+
+
+def _number(
+    variables: tuple[str, ...],
+    numbers: Mapping[str, int],
+    rows: Mapping[str, Mapping[str, int]],
+    steps: Mapping[str, Iterable[str]],
+    starts: Iterable[str],
+) -> Graph:
+    """Give texts and nodes numbers that depend on the graph alone."""
+    texts = tuple(sorted(numbers))
+    rank = {numbers[text]: place for place, text in enumerate(texts)}
+    keys = {node: tuple(rank[row[variable]] for variable in variables) for node, row in rows.items()}
+    found = sorted(starts, key=keys.__getitem__)
+    first = len(found)
+    seen = set(found)
+    for node in found:  # which grows
+        for target in sorted(steps.get(node, ()), key=keys.__getitem__):
+            if target not in seen:
+                seen.add(target)
+                found.append(target)
+    place = {node: index for index, node in enumerate(found)}
+    return Graph(
+        variables=variables,
+        texts=texts,
+        rows=tuple(keys[node] for node in found),
+        successors=tuple(tuple(sorted(place[target] for target in steps.get(node, ()))) for node in found),
+        initial=tuple(range(first)),
+    )
+
+
+# Walks of a simulation
+
+
+def simulate(
+    manifest: Manifest, cfg: Cfg, *, traces: int, depth: int, seed: int
+) -> tuple[tuple[Fn, ...], ...]:
+    """Random walks of the protocol's module under `cfg`, without its claims; the same seed gives the same."""
+    with tempfile.TemporaryDirectory(prefix="groupcomm-walks-") as folder:
+        tlc.run(
+            (manifest.folder.parent / "common", manifest.folder),
+            manifest.module,
+            evolve(cfg, view=None, invariants=(), properties=()).render(),
+            workers=1,
+            short=True,
+            simulate=tlc.Simulation(traces, depth, seed, Path(folder, "walk")),
+        )
+        found = [Path(folder, f"walk_0_{number}") for number in range(traces)]
+        return tuple(read_simulation(file, file.name) for file in found)
+
+
+_HEADING: Final = re.compile(r"STATE_(\d+) ==")
+
+
+def read_simulation(file: Path, shown: str | None = None) -> tuple[Fn, ...]:
+    """Read the states of one walk that TLC's simulator wrote; GraphError where the file is not complete."""
+    name = shown or str(file)
+    states: list[Fn] = []
+    begun: int | None = None
+    text: list[str] = []
+
+    def finish() -> None:
+        if begun is not None:
+            try:
+                states.append(parse_state("\n".join(text)))
+            except ValueSyntaxError as error:
+                raise GraphError(name, begun, f"a state: {error}") from None
+
+    lines = file.read_text(encoding="utf-8").splitlines()
+    for number, line in enumerate(lines, start=1):
+        if heading := _HEADING.match(line):
+            finish()
+            begun, text = number, []
+            if int(heading[1]) != len(states) + 1:
+                raise GraphError(name, number, f"STATE_{len(states) + 1}, not {heading[0]}")
+        elif line.startswith("===="):
+            finish()
+            return tuple(states)
+        elif line.strip() and begun is not None:
+            text.append(line)
+    raise GraphError(name, len(lines) or 1, "a closing line of ====: the trace is cut off")

@@ -1,0 +1,334 @@
+r"""What a run of TLC is asked to tell besides its verdict: text of TLA+ modules, and reading what they print.
+
+Every run has a root module of its own, `Run`, which extends the protocol's MC module; nothing is written
+into `spec/`. Into it go operators that are always TRUE and print what is new to them:
+
+- *witnesses*, as invariants: `@witness W` when the predicate `W` is true for the first time;
+- *steps*, as an action constraint: each pair of action and outcome in `act'`. (`-coverage` tells it too:
+  measured on 41,000 states with 664,000 transitions it costs 1.8 times the CPU time of the plain run,
+  this constraint 1.0. And TLC names an inner operator there where one action applies another.)
+- *falls*, for the kill matrix: each claim `C` becomes `C \/ Note`, which prints `@falls C` once and is
+  true, so that the search goes on and one run tells all claims that the state space refutes;
+- the *harvest*, as an invariant: each new local state, message and outside parameter. The group module
+  defines what these are: `SeenLocal(m)`, `SeenMessages` (a set) and `SeenOutside(m)`.
+
+What was printed is remembered in TLC's registers (`TLCGet`, `TLCSet`), of which each worker has its own:
+with two workers a value may come twice. One register a member keeps the sets small. `ToString` keeps a
+value on one line.
+
+What is generated has names that begin with `Run_`, which no specification may use.
+
+An action property `P` has its action in an operator of its own: `P == [][PStep]_vars`. Properties without
+such an operator are refinements or liveness; nothing can be added to these, so they are run as they are.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Final
+
+from attrs import Factory, define, evolve, field, frozen
+
+from .cfg import Cfg
+from .strict_yaml import FileError
+from .values import Value, ValueSyntaxError, parse, show
+
+__all__ = [
+    "ROOT",
+    "Harvest",
+    "Heard",
+    "Modules",
+    "Run",
+    "main_run",
+    "note_run",
+    "plain_run",
+    "read_modules",
+    "sole_run",
+]
+
+ROOT: Final = "Run"
+"""The name of the generated module."""
+
+_REGISTERS: Final = 1000
+"""The first register used here: those below are the specifications' own."""
+
+_COMMENT: Final = re.compile(r"\\\*[^\n]*|\(\*.*?\*\)", re.DOTALL)
+_NAMES: Final = r"\w+(?:\s*,\s*\w+)*"
+_DEFINITION: Final = re.compile(r"^(?:LOCAL\s+)?(\w+)(?:\([^)]*\))?\s*==", re.MULTILINE)
+_SEPARATOR: Final = re.compile(r"^(?:----|====)", re.MULTILINE)
+
+
+@frozen
+class Modules:
+    """The modules that a root needs, without those of TLC's library: name to path, and name to text."""
+
+    files: Mapping[str, Path]
+    texts: Mapping[str, str]
+
+    def definition(self, operator: str) -> tuple[str, str, int] | None:
+        """Find an operator: its module, the text after `==` without comments, and its line."""
+        for module, text in self.texts.items():
+            bare = _COMMENT.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
+            found = re.search(rf"^{operator}(?:\([^)]*\))?\s*==", bare, re.MULTILINE)
+            if found is None:
+                continue
+            ends = (pattern.search(bare, found.end()) for pattern in (_DEFINITION, _SEPARATOR))
+            end = min((match.start() for match in ends if match), default=len(bare))
+            return module, bare[found.end() : end].strip(), bare.count("\n", 0, found.start()) + 1
+        return None
+
+    def actions(self, specification: str) -> tuple[str, ...]:
+        r"""Name the actions: the operators in the `Next` of `Init /\ [][Next]_vars`, in its order.
+
+        FileError where the definitions do not have that form.
+        """
+        spec = self.definition(specification)
+        if spec is None:
+            raise FileError(f"{specification}", 1, f"the operator {specification}, but no module defines it")
+        module, text, line = spec
+        found = re.search(r"\[\]\s*\[\s*(\w+)\s*\]\s*_", text)
+        body = self.definition(found[1]) if found else None
+        if body is None:
+            raise FileError(
+                self.files[module].name, line, r"Init /\ [][Next]_vars, where Next is an operator"
+            )
+        # What a quantifier ranges over is no action.
+        words = re.findall(r"\w+", re.sub(r"\\in\s+\w+(?:\([^)]*\))?", "", body[1]))
+        return tuple(dict.fromkeys(word for word in words if self.definition(word) is not None))
+
+    def step_of(self, claim: str) -> str | None:
+        """Give the subscript of an action property `[][<claim>Step]_subscript`; None if it is no such.
+
+        FileError where there is a `<claim>Step` and the claim is something else.
+        """
+        if self.definition(f"{claim}Step") is None or (found := self.definition(claim)) is None:
+            return None
+        module, text, line = found
+        whole = re.fullmatch(rf"\[\]\s*\[\s*{claim}Step\s*\]\s*_\s*(\w+|<<[^>]*>>)", text)
+        if whole is None:
+            raise FileError(
+                self.files[module].name,
+                line,
+                f"{claim} == [][{claim}Step]_vars, as there is a {claim}Step, not {' '.join(text.split())}",
+            )
+        return whole[1]
+
+    def refined(self, claim: str) -> frozenset[str]:
+        """Name the modules that `claim` speaks of through an `INSTANCE`: of `A!Spec`, the module of `A`."""
+        found = self.definition(claim)
+        names = re.findall(r"\b(\w+)!", found[1]) if found else []
+        instances = (definition[1] for name in names if (definition := self.definition(name)))
+        return frozenset(word for text in instances for word in re.findall(r"\bINSTANCE\s+(\w+)", text))
+
+
+def read_modules(folders: Iterable[Path], root: str) -> Modules:
+    """Read the module `root` and all that it extends or instantiates, as far as they lie in `folders`.
+
+    FileError where `root` does not.
+    """
+    available = {file.stem: file for folder in folders for file in sorted(folder.glob("*.tla"))}
+    if root not in available:
+        raise FileError(f"{root}.tla", 1, "a module, but there is none")
+    files: dict[str, Path] = {}
+    texts: dict[str, str] = {}
+    todo = [root]
+    while todo:
+        name = todo.pop(0)
+        if name in files or name not in available:
+            continue
+        files[name] = available[name]
+        text = texts[name] = available[name].read_text(encoding="utf-8")
+        bare = _COMMENT.sub("", text)
+        for names in re.findall(rf"\bEXTENDS\s+({_NAMES})", bare):
+            todo += re.split(r"\s*,\s*", names)
+        todo += re.findall(r"\bINSTANCE\s+(\w+)", bare)
+    return Modules(files, texts)
+
+
+# Runs
+
+
+@frozen
+class Run:
+    """The generated root module's text and the cfg to run it with."""
+
+    text: str
+    cfg: Cfg
+
+    @property
+    def generated(self) -> dict[str, str]:
+        """The module as `tlc.run` takes it."""
+        return {ROOT: self.text}
+
+
+@define
+class _Writer:
+    """The operators and registers of a root module in the making."""
+
+    operators: list[str] = Factory(list)
+    _registers: int = field(default=_REGISTERS, init=False)
+    _starts: list[str] = field(factory=list, init=False)
+
+    def register(self, value: str) -> int:
+        """Reserve a register that starts as `value`."""
+        number, self._registers = self._registers, self._registers + 1
+        self._starts.append(f"ASSUME TLCSet({number}, {value})")
+        return number
+
+    def once(self, condition: str, line: str) -> str:
+        """Write an expression that is TRUE and prints `line` when `condition` is true for the first time."""
+        number = self.register("FALSE")
+        said = f'PrintT("{line}") /\\ TLCSet({number}, TRUE)'
+        return f"IF TLCGet({number}) THEN TRUE ELSE IF {condition} THEN {said} ELSE TRUE"
+
+    def module(self, extends: str) -> str:
+        head = f"---- MODULE {ROOT} ----\nEXTENDS {extends}, TLC\n"
+        return "\n".join((head, *self._starts, "", *self.operators, "====", ""))
+
+
+def plain_run(module: str, cfg: Cfg) -> Run:
+    """The model as it is."""
+    return Run(_Writer().module(module), cfg)
+
+
+def main_run(
+    module: str,
+    cfg: Cfg,
+    *,
+    witnesses: Iterable[str] = (),
+    steps: bool = False,
+    members: Iterable[str] = (),
+) -> Run:
+    """The model that watches for `witnesses`, notes `steps`, and harvests what `members` see."""
+    writer = _Writer()
+    invariants: list[str] = []
+    constraints: list[str] = []
+    for witness in witnesses:
+        writer.operators.append(f"Run_Watch_{witness} == {writer.once(witness, f'@witness {witness}')}")
+        invariants.append(f"Run_Watch_{witness}")
+    if steps:
+        number = writer.register("{}")
+        writer.operators.append(
+            "Run_Step ==\n"
+            f"    \\/ <<act'.action, act'.outcome>> \\in TLCGet({number})\n"
+            "    \\/ /\\ PrintT(ToString(<<\"step\", act'.action, act'.outcome>>))\n"
+            f"       /\\ TLCSet({number}, TLCGet({number}) \\cup {{<<act'.action, act'.outcome>>}})"
+        )
+        constraints.append("Run_Step")
+    if members := tuple(members):
+        _harvest(writer, members)
+        invariants.append("Run_Harvest")
+    return Run(
+        writer.module(module),
+        evolve(
+            cfg,
+            invariants=(*cfg.invariants, *invariants),
+            action_constraints=(*cfg.action_constraints, *constraints),
+        ),
+    )
+
+
+_NOTE_NEW: Final = r"""Run_New(Run_register, Run_kind, Run_value) ==
+    \/ Run_value \in TLCGet(Run_register)
+    \/ /\ PrintT(ToString(<<Run_kind, Run_value>>))
+       /\ TLCSet(Run_register, TLCGet(Run_register) \cup {Run_value})"""
+_NOTE_ALL_NEW: Final = r"""Run_AllNew(Run_register, Run_kind, Run_values) ==
+    LET Run_news == Run_values \ TLCGet(Run_register) IN
+    IF Run_news = {} THEN TRUE
+    ELSE /\ \A Run_value \in Run_news : PrintT(ToString(<<Run_kind, Run_value>>))
+         /\ TLCSet(Run_register, TLCGet(Run_register) \cup Run_news)"""
+
+
+def _harvest(writer: _Writer, members: tuple[str, ...]) -> None:
+    messages = writer.register("{}")
+    conjuncts = []
+    for member in members:
+        local, outside = writer.register("{}"), writer.register("{}")
+        name = show(member)
+        conjuncts.append(f'    /\\ Run_New({local}, "local", SeenLocal({name}))')
+        conjuncts.append(f'    /\\ Run_New({outside}, "outside", SeenOutside({name}))')
+    writer.operators += [
+        _NOTE_NEW,
+        _NOTE_ALL_NEW,
+        "\n".join(("Run_Harvest ==", *conjuncts, f'    /\\ Run_AllNew({messages}, "message", SeenMessages)')),
+    ]
+
+
+def note_run(
+    module: str, cfg: Cfg, modules: Modules, leave_out: Iterable[str]
+) -> tuple[Run, tuple[str, ...]]:
+    """The model with each claim noted instead of asserted, and the claims that this can be done with.
+
+    These are the invariants that `leave_out` does not name, and the action properties.
+    """
+    writer = _Writer()
+    left_out = frozenset(leave_out)
+    noted: list[str] = []
+    invariants: list[str] = []
+    properties: list[str] = []
+    for claim in cfg.claims:
+        if claim in left_out:
+            continue
+        if claim in cfg.invariants:
+            writer.operators.append(f"Run_Note_{claim} == {writer.once(f'~{claim}', f'@falls {claim}')}")
+            invariants.append(f"Run_Note_{claim}")
+        elif (subscript := modules.step_of(claim)) is not None:
+            action = writer.once(f"~{claim}Step", f"@falls {claim}")
+            writer.operators.append(f"Run_Note_{claim} == [][{action}]_{subscript}")
+            properties.append(f"Run_Note_{claim}")
+        else:
+            continue
+        noted.append(claim)
+    return (
+        Run(writer.module(module), evolve(cfg, invariants=tuple(invariants), properties=tuple(properties))),
+        tuple(noted),
+    )
+
+
+def sole_run(module: str, cfg: Cfg, claim: str) -> Run:
+    """The model with one property and no other claim."""
+    return Run(_Writer().module(module), evolve(cfg, invariants=(), properties=(claim,)))
+
+
+# What they print
+
+
+@frozen
+class Harvest:
+    """What a run has seen: local states of all members, messages, and parameters from outside."""
+
+    local: frozenset[Value]
+    messages: frozenset[Value]
+    outside: frozenset[Value]
+
+
+@define
+class Heard:
+    """Takes the lines that TLC prints (`take` is an `on_line`) and keeps what the operators above say."""
+
+    witnesses: set[str] = Factory(set)
+    falls: set[str] = Factory(set)
+    steps: set[tuple[str, str]] = Factory(set)
+    _seen: dict[str, set[str]] = field(factory=lambda: {"local": set(), "message": set(), "outside": set()})
+
+    def take(self, line: str) -> None:
+        """Read a line; those that the specification prints itself are passed over."""
+        try:
+            text = parse(line) if line.startswith('"') else None
+        except ValueSyntaxError:
+            return
+        if not isinstance(text, str):
+            return
+        if text.startswith("@witness "):
+            self.witnesses.add(text.removeprefix("@witness "))
+        elif text.startswith("@falls "):
+            self.falls.add(text.removeprefix("@falls "))
+        elif found := re.match(r'<<"(local|message|outside)", (.*)>>', text, re.DOTALL):
+            self._seen[found[1]].add(found[2])
+        elif found := re.fullmatch(r'<<"step", "([^"]*)", "([^"]*)">>', text):
+            self.steps.add((found[1], found[2]))
+
+    def harvest(self) -> Harvest:
+        """The values seen; ValueSyntaxError where one is none."""
+        local, messages, outside = (frozenset(map(parse, self._seen[kind])) for kind in self._seen)
+        return Harvest(local, messages, outside)

@@ -1,0 +1,10 @@
+------------------------------ MODULE Decision ------------------------------
+(* Whoever has decided has decided for good. *)
+VARIABLE decided
+
+Init == decided = {}
+
+Next == decided \subseteq decided'
+
+Spec == Init /\ [][Next]_decided
+=============================================================================

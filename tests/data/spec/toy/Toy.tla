@@ -1,0 +1,35 @@
+-------------------------------- MODULE Toy ---------------------------------
+(* A protocol to test the tools with: a member commits when everybody has voted. *)
+EXTENDS FiniteSets
+
+CONSTANTS
+    Member,
+    WaitForAll,     \* a member commits when all have voted, not with the first vote
+    KeepCommit      \* a second vote of the same member is ignored
+
+Multicast(message) == [type |-> "Multicast", message |-> message]
+
+Handled(state, effects) == [outcome |-> "handled", state |-> state, effects |-> effects]
+Ignored(state) == [outcome |-> "ignored", state |-> state, effects |-> <<>>]
+LocalError(state) == [outcome |-> "local_error", state |-> state, effects |-> <<>>]
+RemoteError(state) == [outcome |-> "remote_error", state |-> state, effects |-> <<>>]
+
+Start(member) == [self |-> member, voted |-> FALSE, heard_from |-> {}, committed |-> FALSE]
+
+Decide(s, e) ==
+    IF s.voted THEN LocalError(s)
+    ELSE Handled([s EXCEPT !.voted = TRUE], <<Multicast([type |-> "VOTE"])>>)
+
+\* TOY-01, TOY-02
+VoteReceived(s, e) ==
+    IF e.from \notin Member THEN RemoteError(s)
+    ELSE IF e.from \in s.heard_from /\ KeepCommit THEN Ignored(s)
+    ELSE IF e.from \in s.heard_from THEN Handled([s EXCEPT !.committed = FALSE], <<>>)
+    ELSE
+    LET heard == s.heard_from \cup {e.from}
+    IN Handled([s EXCEPT !.heard_from = heard, !.committed = @ \/ (WaitForAll => heard = Member)], <<>>)
+
+Step(s, e) ==
+    CASE e.type = "Decide" -> Decide(s, e)
+      [] e.type = "VoteReceived" -> VoteReceived(s, e)
+=============================================================================

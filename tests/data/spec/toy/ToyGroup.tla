@@ -1,0 +1,90 @@
+------------------------------ MODULE ToyGroup ------------------------------
+EXTENDS Toy, Integers, Sequences
+
+CONSTANT MaxLost    \* fault budget
+
+VARIABLES local, network, lost, act
+
+vars == <<local, network, lost, act>>
+view == <<local, network, lost>>
+
+Apply(action, m, event) ==
+    LET step == Step(local[m], event)
+    IN /\ local' = [local EXCEPT ![m] = step.state]
+       /\ network' = IF step.effects = <<>> THEN network
+                     ELSE network \cup {[from |-> m, message |-> step.effects[1].message]}
+       /\ act' = [action |-> action, member |-> m, event |-> event,
+                  outcome |-> step.outcome, effects |-> step.effects]
+
+Vote(m) ==
+    /\ ~local[m].voted
+    /\ Apply("Vote", m, [type |-> "Decide"])
+    /\ UNCHANGED lost
+
+ReceiveVoteFrom(m, from) ==
+    /\ <<from, m>> \notin lost
+    /\ \E p \in network :
+        /\ p.from = from
+        /\ Apply("ReceiveVote", m, [type |-> "VoteReceived", from |-> p.from, message |-> p.message])
+    /\ UNCHANGED lost
+
+ReceiveVote(m) == \E from \in Member : ReceiveVoteFrom(m, from)
+
+LoseVotes(m) ==
+    /\ Cardinality(lost) < MaxLost
+    /\ \E from \in Member \ {m} : <<from, m>> \notin lost /\ lost' = lost \cup {<<from, m>>}
+    /\ act' = [action |-> "LoseVotes", member |-> m, event |-> [type |-> "none"],
+               outcome |-> "none", effects |-> <<>>]
+    /\ UNCHANGED <<local, network>>
+
+Misuse(m) ==
+    /\ local[m].voted
+    /\ \E event \in {[type |-> "Decide"], [type |-> "VoteReceived", from |-> "Z", message |-> [type |-> "VOTE"]]} :
+        Apply("Misuse", m, event)
+    /\ UNCHANGED lost
+
+Init ==
+    /\ local = [m \in Member |-> Start(m)]
+    /\ network = {}
+    /\ lost = {}
+    /\ act = [action |-> "Init", member |-> "", event |-> [type |-> "none"], outcome |-> "none", effects |-> <<>>]
+
+Next ==
+    \E m \in Member :
+        \/ Vote(m)
+        \/ ReceiveVote(m)
+        \/ LoseVotes(m)
+        \/ Misuse(m)
+
+Spec == Init /\ [][Next]_vars
+
+Fairness ==
+    /\ \A m \in Member : WF_view(Vote(m))
+    /\ \A m, from \in Member : WF_view(ReceiveVoteFrom(m, from))
+
+LiveSpec == Init /\ [][Next]_vars /\ Fairness
+
+TypeOK == \A m \in Member : local[m].heard_from \subseteq Member /\ local[m].committed \in BOOLEAN
+
+-----------------------------------------------------------------------------
+\* TOY-01: nobody commits before all have voted.
+NoEarlyCommit == \A m \in Member : local[m].committed => \A n \in Member : local[n].voted
+
+\* TOY-02
+CommittedStaysStep == \A m \in Member : local[m].committed => local'[m].committed
+CommittedStays == [][CommittedStaysStep]_vars
+
+Abstract == INSTANCE Decision WITH decided <- {m \in Member : local[m].committed}
+
+RefinesDecision == Abstract!Spec
+
+EventuallyCommitted == <>[](\A m \in Member : local[m].committed)
+
+SomebodyCommits == \E m \in Member : local[m].committed
+OneCommitsFirst == \E m, n \in Member : local[m].committed /\ ~local[n].committed
+NeverHappens == \E m \in Member : local[m].committed /\ ~local[m].voted
+
+SeenLocal(m) == local[m]
+SeenMessages == network
+SeenOutside(m) == 0
+=============================================================================

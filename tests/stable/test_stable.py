@@ -1,0 +1,362 @@
+"""stable: the core, event by event; each test says which requirement it is about."""
+
+import pytest
+from attrs import evolve
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from groupcomm import stable
+from groupcomm.digest import NOTHING, Digest, DigestEntry, Vector
+from groupcomm.effects import CancelTimer, Multicast, PassDown, SetTimer
+from groupcomm.errors import LocalProtocolError, ProtocolError, RemoteProtocolError
+from groupcomm.view import View, ViewId
+
+CONFIG = stable.Config(max_bytes=10, stable_interval=20_000, stability_delay=6_000)
+ABC = View(ViewId(1, "A"), ("A", "B", "C"))
+AB = View(ViewId(2, "A"), ("A", "B"))
+
+SEQNOS = st.integers(NOTHING, 9)
+VECTORS = st.fixed_dictionaries(dict.fromkeys("ABC", SEQNOS)).map(lambda d: Vector(tuple(d.items())))
+SENDERS = st.sampled_from("ABC")
+
+
+def digest(**delivered: int) -> Digest:
+    """Give a digest with nothing received beyond what is delivered."""
+    return Digest(tuple((m, DigestEntry(NOTHING, n, n)) for m, n in delivered.items()))
+
+
+def joined(config: stable.Config = CONFIG, **delivered: int) -> stable.State:
+    entries = digest(**(delivered or {"A": 5, "B": 3, "C": 4}))
+    state, _ = stable.step(config, stable.start("A"), stable.ViewInstalled(ABC, entries))
+    return state
+
+
+def vote(sender: str, vector: Vector | None = None, view: View = ABC) -> stable.StableReceived:
+    return stable.StableReceived(sender, stable.Stable(view.id, vector or Vector.of(A=5, B=3, C=4)))
+
+
+def announced(vector: Vector, now: Digest, sender: str = "B", view: View = ABC) -> stable.StabilityReceived:
+    return stable.StabilityReceived(sender, stable.Stability(view.id, vector), now)
+
+
+def after(state: stable.State, *events: stable.Event) -> stable.State:
+    for event in events:
+        state, _ = stable.step(CONFIG, state, event)
+    return state
+
+
+COMPLETE = (vote("B"), vote("C"), vote("A"))
+
+
+# Rounds
+
+
+def test_a_view_begins_a_round() -> None:
+    """STB-06, STB-19: everybody is to be heard; the vote is what was delivered then (DLV-01)."""
+    entries = Digest((*digest(A=5, B=3).items(), ("C", DigestEntry(-1, 4, 9))))
+    state, effects = stable.step(CONFIG, stable.start("A"), stable.ViewInstalled(ABC, entries))
+    assert (frozenset("ABC"), Vector.of(A=5, B=3, C=4)) == (state.heard_from, state.vote)
+    assert state.minimum == state.vote
+    assert (SetTimer("stable", 20_000, 20_000),) == effects
+
+
+def test_the_timer_multicasts_the_vote_of_the_round_and_is_set_again() -> None:
+    """STB-03, AMB-51: not the running minimum, which a vote has lowered."""
+    state = after(joined(), vote("B", Vector.of(A=0, B=0, C=0)))
+    _, effects = stable.step(CONFIG, state, stable.StableTimeout())
+    expected = Multicast(stable.Stable(ABC.id, Vector.of(A=5, B=3, C=4)))
+    assert (expected, SetTimer("stable", 20_000, 20_000)) == effects
+
+
+@given(VECTORS, SENDERS)
+def test_a_vote_is_merged_before_its_author_is_struck_off(vector: Vector, sender: str) -> None:
+    """STB-05, STB-07: both in one step, whoever it is."""
+    before = joined()
+    state, effects = stable.step(CONFIG, before, vote(sender, vector))
+    assert before.minimum.minimum(vector) == state.minimum
+    assert before.heard_from - {sender} == state.heard_from
+    assert () == effects
+
+
+@given(VECTORS)
+def test_the_last_vote_is_merged_too(vector: Vector) -> None:
+    """STB-07: the list is empty after the merge, not before."""
+    state = after(joined(), vote("A"), vote("B"), vote("C", vector))
+    _, effects = stable.step(CONFIG, state, stable.StabilityTimeout())
+    assert (Multicast(stable.Stability(ABC.id, Vector.of(A=5, B=3, C=4).minimum(vector))),) == effects
+
+
+@given(st.permutations([("A", 1), ("B", 2), ("C", 3)]), st.lists(VECTORS, min_size=4, max_size=4))
+def test_the_order_of_votes_does_not_matter(order: list[tuple[str, int]], vectors: list[Vector]) -> None:
+    """STB-05: a round ends with the same minimum."""
+    straight = after(joined(), *(vote(m, vectors[n]) for m, n in sorted(order)))
+    assert straight == after(joined(), *(vote(m, vectors[n]) for m, n in order))
+
+
+@given(VECTORS, VECTORS)
+def test_a_second_vote_of_a_member_is_ignored(first: Vector, second: Vector) -> None:
+    """The first is a lower bound already."""
+    state = after(joined(), vote("B", first))
+    assert (state, ()) == stable.step(CONFIG, state, vote("B", second))
+    assert stable.step(CONFIG, state, vote("B", second))[0] is state
+
+
+def test_only_the_last_vote_arms_the_announcement() -> None:
+    """STB-08, STB-09: the delay is drawn by the runtime, from 0 to the longest."""
+    state = joined()
+    told = []
+    for event in COMPLETE:
+        state, effects = stable.step(CONFIG, state, event)
+        told.append((effects, state.pending))
+    assert [((), False), ((), False), ((SetTimer("stability", 0, 6_000),), True)] == told
+
+
+def test_the_announcement_is_made_once() -> None:
+    """STB-09: and a timer that fires late is ignored."""
+    state, effects = stable.step(CONFIG, after(joined(), *COMPLETE), stable.StabilityTimeout())
+    assert (Multicast(stable.Stability(ABC.id, Vector.of(A=5, B=3, C=4))),) == effects
+    assert stable.step(CONFIG, state, stable.StabilityTimeout())[0] is state
+
+
+def test_an_announcement_purges_before_it_cancels_the_own_one() -> None:
+    """STB-10, STB-11: effects are in order."""
+    stable_up_to = Vector.of(A=4, B=3, C=4)
+    _, effects = stable.step(
+        CONFIG, after(joined(), *COMPLETE), announced(stable_up_to, digest(A=6, B=3, C=4))
+    )
+    assert (PassDown(stable.Purge(stable_up_to)), CancelTimer("stability")) == effects
+    _, effects = stable.step(CONFIG, joined(), announced(stable_up_to, digest(A=6, B=3, C=4)))
+    assert (PassDown(stable.Purge(stable_up_to)),) == effects
+
+
+def test_an_announcement_begins_a_round_with_what_is_delivered_then() -> None:
+    """STB-18, AMB-53."""
+    state = after(joined(), *COMPLETE, announced(Vector.of(A=5, B=3, C=4), digest(A=8, B=3, C=4)))
+    assert (False, frozenset("ABC")) == (state.pending, state.heard_from)
+    assert Vector.of(A=8, B=3, C=4) == state.vote == state.minimum
+
+
+def test_a_new_view_drops_what_was_counted_and_pending() -> None:
+    """STB-19, AMB-56."""
+    state, effects = stable.step(
+        CONFIG, after(joined(), *COMPLETE), stable.ViewInstalled(AB, digest(A=6, B=6))
+    )
+    assert (CancelTimer("stability"), SetTimer("stable", 20_000, 20_000)) == effects
+    assert (False, frozenset("AB"), Vector.of(A=6, B=6)) == (state.pending, state.heard_from, state.vote)
+
+
+def test_a_view_that_is_not_newer_is_ignored() -> None:
+    state = joined()
+    same = stable.ViewInstalled(ABC, digest(A=9, B=9, C=9))
+    assert stable.step(CONFIG, state, same)[0] is state
+
+
+@pytest.mark.parametrize("sender", ["A", "B", "Z"])
+def test_what_another_view_says_is_ignored_whoever_says_it(sender: str) -> None:
+    """STB-14, AMB-54, AMB-55: not merged, and the round goes on."""
+    state = after(joined(), *COMPLETE)
+    foreign = stable.StableReceived(sender, stable.Stable(AB.id, Vector.of(A=0, B=0)))
+    assert stable.step(CONFIG, state, foreign)[0] is state
+    assert stable.step(CONFIG, state, announced(Vector.of(A=0, B=0), digest(A=5), sender, AB))[0] is state
+
+
+def test_a_member_alone_needs_its_own_vote_only() -> None:
+    """STB-16, AMB-52."""
+    alone = View(ViewId(1, "A"), ("A",))
+    state, _ = stable.step(CONFIG, stable.start("A"), stable.ViewInstalled(alone, digest(A=7)))
+    state, effects = stable.step(CONFIG, state, vote("A", Vector.of(A=7), alone))
+    assert (True, (SetTimer("stability", 0, 6_000),)) == (state.pending, effects)
+
+
+# Bytes
+
+
+@pytest.mark.parametrize(
+    ("received", "counted", "votes"),
+    [((9,), 9, 0), ((10,), 0, 1), ((9, 1), 0, 1), ((11,), 0, 1), ((25, 9), 9, 1)],
+)
+def test_bytes_make_a_member_vote_from_the_limit_on(
+    received: tuple[int, ...], counted: int, votes: int
+) -> None:
+    """STB-04: at the limit, not beyond it; then the count begins again."""
+    state = joined()
+    sent = 0
+    for size in received:
+        state, effects = stable.step(CONFIG, state, stable.MessageReceived(size))
+        sent += len(effects)
+        assert all(effect == Multicast(stable.Stable(ABC.id, state.vote)) for effect in effects)
+    assert (counted, votes) == (state.bytes, sent)
+
+
+def test_bytes_are_counted_since_the_last_own_vote() -> None:
+    """AMB-57: a vote of the timer and a view begin the count again."""
+    state = after(joined(), stable.MessageReceived(9))
+    assert 0 == after(state, stable.StableTimeout()).bytes
+    assert 0 == after(state, stable.ViewInstalled(AB, digest(A=6, B=6))).bytes
+
+
+def test_without_a_limit_bytes_are_ignored() -> None:
+    config = evolve(CONFIG, max_bytes=0)
+    state = joined(config)
+    assert stable.step(config, state, stable.MessageReceived(1_000_000))[0] is state
+
+
+# Joiners
+
+
+def test_a_held_vote_survives_a_round() -> None:
+    """The joiner was told A:5; until it is in, A votes for no more."""
+    state = after(joined(), stable.JoinerDigestTaken())
+    state = after(state, announced(Vector.of(A=5, B=3, C=4), digest(A=9, B=9, C=9)))
+    assert (True, Vector.of(A=5, B=3, C=4)) == (state.held, state.vote)
+    released = after(
+        state, stable.JoinAbandoned(), announced(Vector.of(A=5, B=3, C=4), digest(A=9, B=9, C=9))
+    )
+    assert (False, Vector.of(A=9, B=9, C=9)) == (released.held, released.vote)
+
+
+def test_the_view_lets_a_held_vote_go() -> None:
+    state = after(joined(), stable.JoinerDigestTaken(), stable.ViewInstalled(AB, digest(A=6, B=6)))
+    assert (False, Vector.of(A=6, B=6)) == (state.held, state.vote)
+
+
+def test_holding_twice_and_letting_go_of_nothing_are_ignored() -> None:
+    held = after(joined(), stable.JoinerDigestTaken())
+    assert stable.step(CONFIG, held, stable.JoinerDigestTaken())[0] is held
+    free = joined()
+    assert stable.step(CONFIG, free, stable.JoinAbandoned())[0] is free
+
+
+# Refusals
+
+REFUSED: dict[str, tuple[stable.State, stable.Event, type[ProtocolError], str]] = {
+    "a vote before a view": (
+        stable.start("A"),
+        stable.StableTimeout(),
+        LocalProtocolError,
+        "no view is installed yet",
+    ),
+    "bytes before a view": (
+        stable.start("A"),
+        stable.MessageReceived(1),
+        LocalProtocolError,
+        "no view is installed yet",
+    ),
+    "a joiner before a view": (
+        stable.start("A"),
+        stable.JoinerDigestTaken(),
+        LocalProtocolError,
+        "no view is installed yet",
+    ),
+    "a view without this member": (
+        stable.start("C"),
+        stable.ViewInstalled(AB, digest(A=0, B=0)),
+        LocalProtocolError,
+        "a view without this member cannot be installed",
+    ),
+    "a view with another digest": (
+        joined(),
+        stable.ViewInstalled(AB, digest(A=0)),
+        LocalProtocolError,
+        "the digest's members are not the view's",
+    ),
+    "an announcement with another digest": (
+        joined(),
+        announced(Vector.of(A=0, B=0, C=0), digest(A=0)),
+        LocalProtocolError,
+        "the digest's members are not the view's",
+    ),
+    "a stranger's vote": (
+        joined(),
+        vote("Z"),
+        RemoteProtocolError,
+        "Z is not in our view, and says it is",
+    ),
+    "a stranger's announcement": (
+        joined(),
+        announced(Vector.of(A=0, B=0, C=0), digest(A=0, B=0, C=0), "Z"),
+        RemoteProtocolError,
+        "Z is not in our view, and says it is",
+    ),
+    "a vote on other members": (
+        joined(),
+        vote("B", Vector.of(A=0, B=0)),
+        RemoteProtocolError,
+        "the message's members are not the view's",
+    ),
+    "an announcement for other members": (
+        joined(),
+        announced(Vector.of(A=0, B=0, C=0, D=0), digest(A=0, B=0, C=0)),
+        RemoteProtocolError,
+        "the message's members are not the view's",
+    ),
+}
+
+
+@pytest.mark.parametrize(("state", "event", "error", "reason"), REFUSED.values(), ids=REFUSED)
+def test_a_refusal_names_member_state_and_event(
+    state: stable.State, event: stable.Event, error: type[ProtocolError], reason: str
+) -> None:
+    with pytest.raises(error) as raised:
+        stable.step(CONFIG, state, event)
+    refusal = raised.value
+    assert (state.self_, state, event, reason) == (
+        refusal.member,
+        refusal.state,
+        refusal.event,
+        refusal.reason,
+    )
+    assert str(refusal).startswith(f"{state.self_}: {reason}\n  event: {type(event).__name__}(")
+
+
+def test_before_a_view_messages_are_ignored() -> None:
+    state = stable.start("A")
+    for event in (
+        vote("B"),
+        announced(Vector.of(A=0, B=0, C=0), digest(A=0)),
+        stable.StabilityTimeout(),
+        stable.JoinAbandoned(),
+    ):
+        assert stable.step(CONFIG, state, event)[0] is state
+
+
+# Whatever happens
+
+EVENTS = st.one_of(
+    st.builds(vote, SENDERS, VECTORS, st.sampled_from([ABC, ABC, AB])),
+    st.builds(
+        announced, VECTORS, VECTORS.map(lambda v: digest(**v)), SENDERS, st.sampled_from([ABC, ABC, AB])
+    ),
+    st.builds(stable.MessageReceived, st.integers(1, 12)),
+    st.sampled_from(
+        [
+            stable.StableTimeout(),
+            stable.StabilityTimeout(),
+            stable.JoinerDigestTaken(),
+            stable.JoinAbandoned(),
+        ]
+    ),
+)
+
+
+@given(st.lists(EVENTS, max_size=30))
+def test_invariants_hold_whatever_happens(events: list[stable.Event]) -> None:
+    """STB-05, STB-08: MinimumWithinVote, PendingMeansAllHeard, and bytes below the limit."""
+    state = joined()
+    for event in events:
+        before = state
+        state, effects = stable.step(CONFIG, state, event)
+        assert all(state.minimum[m] <= state.vote[m] for m in state.vote)
+        assert not (state.pending and state.heard_from)
+        assert 0 <= state.bytes < CONFIG.max_bytes
+        assert SetTimer("stability", 0, CONFIG.stability_delay) not in effects or state.pending
+        assert (CancelTimer("stability") in effects) <= before.pending
+
+
+@given(st.lists(EVENTS, max_size=20), EVENTS)
+def test_a_step_depends_on_state_and_event_alone(events: list[stable.Event], event: stable.Event) -> None:
+    state = joined()
+    for earlier in events:
+        state, _ = stable.step(CONFIG, state, earlier)
+    assume(state != joined())
+    assert stable.step(CONFIG, state, event) == stable.step(CONFIG, evolve(state), event)

@@ -1,0 +1,329 @@
+"""cli: what a person and a program see of `groupcomm`, and the exit codes."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import NoReturn
+
+import pytest
+
+from groupcomm_conformance import cli
+from groupcomm_conformance.cli import main
+from groupcomm_conformance.tlc import JVMKilled
+
+
+@pytest.fixture
+def project(checked_toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project whose cache knows all of its models, as the current folder."""
+    shutil.copytree(checked_toy, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def edit(file: Path, old: str, new: str) -> None:
+    text = file.read_text()
+    assert old in text
+    file.write_text(text.replace(old, new))
+
+
+Captured = pytest.CaptureFixture[str]
+
+
+# check
+
+
+@pytest.mark.usefixtures("project")
+def test_check_shows_a_table_the_kill_matrix_and_the_gates(capsys: Captured) -> None:
+    assert 0 == main(["check", "--cached"])
+    out, err = capsys.readouterr()
+    rows = [line.split() for line in out.splitlines()]
+    assert ["pair", "smoke", "holds", "as", "expected", "25", "170", "7", "cached", "ok"] in rows
+    assert ["forgetful", ".", "x", "x"] in rows
+    assert ["gate", "kills:", "ok:", "each", "of", "4", "claims", "falls", "to", "some", "ablation"] in rows
+    assert "toy pair: holds, 25 states, cached" in err.splitlines()
+
+
+@pytest.mark.usefixtures("project")
+def test_check_writes_json_for_programs(capsys: Captured) -> None:
+    """Nothing but JSON goes to stdout."""
+    assert 0 == main(["check", "toy", "--cached", "--json"])
+    found = json.loads(capsys.readouterr().out)
+    assert ["pair", "lossy", "hasty", "forgetful", "settles_live", "lossy_live"] == [
+        m["model"] for m in found
+    ]
+    pair, _, hasty, *_ = found
+    wanted: dict[str, object] = {
+        "protocol": "toy",
+        "model": "pair",
+        "tier": "smoke",
+        "expected": "holds",
+        "outcome": "holds",
+    }
+    wanted |= {"violated": None, "distinct": 25, "transitions": 170, "depth": 7, "ok": True}
+    assert wanted == {key: pair[key] for key in wanted}
+    assert pair["seconds"] > 0
+    assert ("violates: NoEarlyCommit", "violates: NoEarlyCommit", "NoEarlyCommit", 3) == (
+        *(hasty["expected"], hasty["outcome"], hasty["violated"]),
+        hasty["trace_length"],
+    )
+
+
+@pytest.mark.usefixtures("project")
+def test_check_of_a_tier_runs_its_models_only(capsys: Captured) -> None:
+    assert 0 == main(["check", "--tier", "smoke", "--cached", "--json"])
+    out, err = capsys.readouterr()
+    assert ["pair", "hasty"] == [model["model"] for model in json.loads(out)]
+    assert "toy gate kills: -: not judged: it takes all models of the tier full" in err.splitlines()
+
+
+def test_check_names_the_count_that_differs(project: Path, capsys: Captured) -> None:
+    edit(project / "spec/toy/models.yaml", "distinct: 25", "distinct: 26")
+    assert 1 == main(["check", "--cached"])
+    assert "DIFFERS toy pair: distinct: expected 26, came 25" in capsys.readouterr().out.splitlines()
+
+
+def test_check_draws_a_violation_that_was_not_expected(project: Path, capsys: Captured) -> None:
+    edit(project / "spec/toy/Toy.tla", "(WaitForAll => heard = Member)", "TRUE")
+    assert 1 == main(["check", "toy", "--model", "pair"])
+    out = capsys.readouterr().out
+    assert "DIFFERS toy pair: expected holds, came violates: NoEarlyCommit" in out
+    assert "A.committed FALSE -> TRUE" in out
+
+
+def test_check_fails_with_a_gate_although_each_model_is_as_expected(project: Path, capsys: Captured) -> None:
+    edit(project / "spec/toy/models.yaml", "OneCommitsFirst: [pair, lossy]", "OneCommitsFirst: pair")
+    text = (project / "spec/toy/models.yaml").read_text()
+    start, end = text.index("- name: lossy\n"), text.index("- name: hasty")
+    (project / "spec/toy/models.yaml").write_text(
+        (text[:start] + text[end:]).replace("[pair, lossy]", "[pair]")
+    )
+    assert 1 == main(["check", "--cached"])
+    out = capsys.readouterr().out
+    assert "gate actions: FAILS: never taken in a model that holds: LoseVotes" in out.splitlines()
+    assert "DIFFERS" not in out
+
+
+def test_check_runs_tlc_again_unless_told_to_use_the_cache(project: Path, capsys: Captured) -> None:
+    assert 0 == main(["check", "--model", "pair", "--json"])
+    assert [False] == [model["cached"] for model in json.loads(capsys.readouterr().out)]
+    assert (project / ".cache/groupcomm").is_dir()
+
+
+# Errors: one line each
+
+
+@pytest.mark.usefixtures("project")
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (["check", "tyo"], 'groupcomm: no protocol is called "tyo"; there is toy'),
+        (
+            ["check", "toy", "--model", "pear"],
+            'groupcomm: no model is called "pear"; there is pair, lossy, hasty, forgetful, settles_live, lossy_live',
+        ),
+        (
+            ["explain", "toy", "pear"],
+            'groupcomm: no model is called "pear"; there is pair, lossy, hasty, forgetful, settles_live, lossy_live',
+        ),
+    ],
+)
+def test_an_unknown_name_lists_the_known_ones(capsys: Captured, arguments: list[str], line: str) -> None:
+    assert 2 == main(arguments)
+    assert f"{line}\n" == capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("project")
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["check", "--tier", "huge"],
+        ["check", "--workers", "0"],
+        ["check", "--heap", "much"],
+        ["chekc"],
+        ["explain"],
+    ],
+)
+def test_wrong_usage_exits_with_2(capsys: Captured, arguments: list[str]) -> None:
+    assert 2 == main(arguments)
+    assert "Error: " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("file", "change", "line"),
+    [
+        (
+            "models.yaml",
+            ("tier: smoke", "tier: huge"),
+            'groupcomm: spec/toy/models.yaml:9: expected one of smoke, full, deep, not "huge"\n',
+        ),
+        (
+            "models.yaml",
+            ("module: MCToy", "module: MCTyo"),
+            "groupcomm: spec/toy/models.yaml:3: expected a module of this folder, but there is no MCTyo.tla\n",
+        ),
+        ("MCToy.cfg", ("VIEW view", "VIEW ["), "groupcomm: spec/toy/MCToy.cfg:2: expected a name, not [\n"),
+        ("MCToy.tla", ("EXTENDS ToyGroup", "EXTENDS Groups"), "Groups"),
+    ],
+)
+def test_a_bad_file_exits_with_2_and_its_place(
+    project: Path, capsys: Captured, file: str, change: tuple[str, str], line: str
+) -> None:
+    edit(project / "spec/toy" / file, *change)
+    assert 2 == main(["check", "--model", "pair"])
+    err = capsys.readouterr().err
+    assert line in err
+    assert 1 == len(err.splitlines())
+
+
+@pytest.mark.usefixtures("project")
+def test_no_java_exits_with_3_and_says_what_to_install(
+    capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GROUPCOMM_JAVA", "/nowhere/java")
+    assert 3 == main(["check"])
+    err = capsys.readouterr().err
+    assert "install Java 17 or newer" in err
+    assert 1 == len(err.splitlines())
+
+
+@pytest.mark.usefixtures("project")
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (JVMKilled("Run: the JVM ran out of memory"), 3),
+        (KeyboardInterrupt(), 130),
+        (OSError(28, "No space left on device"), 3),
+    ],
+)
+def test_what_ends_a_run_has_an_exit_code(
+    monkeypatch: pytest.MonkeyPatch, error: BaseException, code: int
+) -> None:
+    def ends(*_: object, **__: object) -> NoReturn:
+        raise error
+
+    monkeypatch.setattr(cli, "run_models", ends)
+    assert code == main(["check"])
+
+
+def test_a_terminated_check_leaves_no_process_behind(project: Path) -> None:
+    """Neither the JVM nor its files: with four members the search would take minutes."""
+    edit(project / "spec/toy/MCToy.cfg", '{"A", "B"}', '{"A", "B", "C", "D"}')
+    temporary = project / "tmp"
+    temporary.mkdir()
+    with subprocess.Popen(
+        [sys.executable, "-m", "groupcomm_conformance.cli", "check", "--model", "lossy"],
+        cwd=project,
+        env={**os.environ, "TMPDIR": str(temporary), "PYTHONPATH": os.pathsep.join(sys.path)},
+        stderr=subprocess.DEVNULL,
+    ) as process:
+        started = _soon(lambda: bool(_mentioning(str(temporary))))
+        process.send_signal(signal.SIGTERM)
+        assert 143 == process.wait(timeout=20)
+    assert started
+    assert [] == _mentioning(str(temporary))
+    assert [] == list(temporary.iterdir())
+
+
+def _soon(condition: Callable[[], bool]) -> bool:
+    limit = time.monotonic() + 20
+    while not condition():
+        if time.monotonic() > limit:
+            return False
+        time.sleep(0.05)
+    return True
+
+
+def _mentioning(text: str) -> list[str]:
+    """Command lines of JVMs that mention `text`."""
+    listed = subprocess.run(["ps", "-ww", "-eo", "args"], capture_output=True, text=True, check=True).stdout
+    return [line for line in listed.splitlines() if text in line and "tlc2.TLC" in line]
+
+
+# explain
+
+
+@pytest.mark.usefixtures("project")
+def test_explain_draws_the_counterexample(capsys: Captured) -> None:
+    assert 0 == main(["explain", "toy", "lossy_live"])
+    out = capsys.readouterr().out.splitlines()
+    assert "toy lossy_live: violates: EventuallyCommitted (a lost vote is never replaced)" == out[0]
+    assert "back to state 8" == out[-1]
+
+
+@pytest.mark.usefixtures("project")
+def test_explain_says_that_there_is_nothing_to_explain(capsys: Captured) -> None:
+    assert 0 == main(["explain", "toy", "pair"])
+    assert [
+        "toy pair: holds (nobody commits too early (TOY-03))",
+        "There is no counterexample in 25 states and 170 transitions.",
+    ] == capsys.readouterr().out.splitlines()
+
+
+@pytest.mark.usefixtures("project")
+def test_explain_gives_the_trace_to_programs(capsys: Captured) -> None:
+    assert 0 == main(["explain", "toy", "hasty", "--json"])
+    told = json.loads(capsys.readouterr().out)
+    assert 3 == len(told["trace"]) == told["trace_length"]
+    assert {"#set": []} == told["trace"][0]["state"]["network"]
+    assert "NoEarlyCommit" == told["violated"]
+    assert any("committed" in line for line in told["chart"])
+
+
+# errata
+
+
+def test_errata_are_written_once_and_then_up_to_date(project: Path, capsys: Captured) -> None:
+    assert 1 == main(["errata", "--check"])
+    assert not (project / "docs").exists()
+    assert 0 == main(["errata"])
+    page = (project / "docs/errata.md").read_text()
+    assert "## TOY-91: A hasty commit\n" in page
+    assert "Model `hasty` of toy (`WaitForAll = FALSE`) violates `NoEarlyCommit`" in page
+    assert "- `lossy`: the same where votes are lost; 75 states, 520 transitions, depth 8." in page
+    assert 0 == main(["errata", "--check"])
+    edit(project / "docs/errata.md", "hasty", "speedy")
+    assert 1 == main(["errata", "--check"])
+    assert "docs/errata.md is not what would be written now" in capsys.readouterr().err
+
+
+def test_an_erratum_that_its_model_does_not_show_is_not_written(project: Path, capsys: Captured) -> None:
+    edit(project / "spec/toy/models.yaml", "trace: 3", "trace: 4")
+    assert 1 == main(["errata"])
+    assert not (project / "docs").exists()
+    assert (
+        "groupcomm: toy hasty does not show TOY-91: trace: expected 4 states, came 3"
+        in capsys.readouterr().err
+    )
+
+
+# requirements
+
+
+def test_requirements_without_a_check_exit_with_1(project: Path, capsys: Captured) -> None:
+    (project / "spec/toy/README.md").write_text(
+        "| ID | text |\n| --- | --- |\n| TOY-01 | a |\n| TOY-02 | b |\n| TOY-03 | c |\n| TOY-04 | d |\n"
+    )
+    assert 1 == main(["requirements"])
+    assert "spec/toy/README.md:6: nothing checks TOY-04\n" == capsys.readouterr().err
+    assert "| TOY-03 | c | - | `pair` |" in (project / "docs/requirements.md").read_text().splitlines()
+    edit(project / "spec/toy/README.md", "| TOY-04 | d |\n", "")
+    assert 1 == main(["requirements", "--check"])
+    assert 0 == main(["requirements"])
+    assert 0 == main(["requirements", "--check"])
+
+
+# Help
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["check", "--help"], ["errata", "--help"]])
+def test_help_tells_the_exit_codes(capsys: Captured, arguments: list[str]) -> None:
+    assert 0 == main(arguments)
+    assert "Exit codes: 0 all is as expected; 1 something differs" in " ".join(
+        capsys.readouterr().out.split()
+    )

@@ -1,0 +1,459 @@
+"""The checker of local steps, checked: broken implementations get the verdict that they deserve."""
+
+import json
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TypeAlias, cast
+
+import pytest
+import typer
+from attrs import evolve, frozen
+
+from groupcomm import stable
+from groupcomm.effects import Multicast, SetTimer
+from groupcomm.errors import LocalProtocolError, RemoteProtocolError
+from groupcomm_conformance import checking, conform, mapping, mutants, rows, steptable
+from groupcomm_conformance.cfg import Cfg
+from groupcomm_conformance.manifest import Manifest, UnknownNameError, load
+from groupcomm_conformance.steptable import StepTable, TableError, Tables
+from groupcomm_conformance.values import Fn, Value, show
+
+ROOT = Path(__file__).parent.parent
+
+Broken: TypeAlias = Callable[[stable.Config, stable.State, stable.Event], object]
+
+MANIFEST = """
+protocol: stable
+module: MCStable
+cfgs: {safety: MCStable.cfg}
+type_invariants: [TypeOK]
+witnesses: {}
+models:
+- name: pair
+  tier: smoke
+  expect: holds
+  shows: two members
+  constants: {History: "<- PairHistory", MaxBytes: 2}
+  distinct: 1
+  transitions: 1
+  depth: 1
+  conform: true
+"""
+
+
+@frozen
+class Pair:
+    """A project with one small model, and what its first run made of it."""
+
+    root: Path
+    manifest: Manifest
+    checked: checking.CheckedModel
+    table: StepTable
+    key: str
+    rows: rows.Rows
+
+    @property
+    def cfg(self) -> Cfg:
+        return self.manifest.cfg(self.manifest.models[0])
+
+    def conform(
+        self, step: Broken = stable.step, start: Callable[[str], stable.State] = stable.start
+    ) -> conform.Conformance:
+        return conform.conform(
+            self.manifest,
+            self.manifest.models[0],
+            self.checked,
+            mapping.load("stable"),
+            tables=Tables.of(self.root),
+            core=SimpleNamespace(step=step, start=start),
+        )
+
+
+@pytest.fixture(scope="session")
+def pair(tmp_path_factory: pytest.TempPathFactory) -> Pair:
+    root = tmp_path_factory.mktemp("project")
+    for folder in ("common", "stable"):
+        shutil.copytree(ROOT / "spec" / folder, root / "spec" / folder)
+    (root / "conformance").mkdir()
+    (root / "spec" / "stable" / "models.yaml").write_text(MANIFEST)
+    manifest = load(root, "stable")
+    model = manifest.models[0]
+    checked = checking.run_model(manifest, model, cache=checking.Cache.of(root))
+    assert checked.harvest is not None
+    table, key = conform.table_of(manifest, model, checked.harvest, Tables.of(root))
+    constants = conform.constants(manifest.cfg(model))
+    return Pair(root, manifest, checked, table, key, rows.Rows(mapping.load("stable"), table, constants))
+
+
+def test_the_implementation_conforms(pair: Pair) -> None:
+    came = pair.conform()
+    assert {**dict.fromkeys(rows.VERDICTS, 0), "pass": len(pair.table)} == came.replayed.counts
+    assert dict.fromkeys(conform.CONDITIONS, "") == came.conditions
+    assert came.ok
+
+
+def test_every_state_meets_every_event(pair: Pair) -> None:
+    assert len(pair.table.states) * len(pair.table.events) == len(pair.table) > 100
+    assert all(pair.table.count().values())
+    assert set(pair.table.starts) == {"A", "B", "C"}
+    assert set(pair.table.starts.values()) <= set(pair.table.states)
+
+
+# Broken implementations
+
+
+def wrong_minimum(config: stable.Config, state: stable.State, event: stable.Event) -> object:
+    """The running minimum is not touched by a vote."""
+    after, effects = stable.step(config, state, event)
+    if isinstance(event, stable.StableReceived):
+        return (after if after is state else evolve(after, minimum=state.minimum)), effects
+    return after, effects
+
+
+def missed_reset(config: stable.Config, state: stable.State, event: stable.Event) -> object:
+    """A new round does not list all members again."""
+    after, effects = stable.step(config, state, event)
+    if isinstance(event, stable.StabilityReceived) and after is not state:
+        return evolve(after, heard_from=state.heard_from), effects
+    return after, effects
+
+
+def number_for_truth(config: stable.Config, state: stable.State, event: stable.Event) -> object:
+    after, effects = stable.step(config, state, event)
+    return (after if after is state else evolve(after, held=cast("bool", int(after.held)))), effects
+
+
+def extra_effect(config: stable.Config, state: stable.State, event: stable.Event) -> object:
+    after, effects = stable.step(config, state, event)
+    return after, (*effects, SetTimer("stable", 0, 0)) if effects else effects
+
+
+def missing_effect(config: stable.Config, state: stable.State, event: stable.Event) -> object:
+    after, effects = stable.step(config, state, event)
+    return after, tuple(effect for effect in effects if not isinstance(effect, Multicast))
+
+
+def swapped_effects(config: stable.Config, state: stable.State, event: stable.Event) -> object:
+    after, effects = stable.step(config, state, event)
+    return after, effects[::-1]
+
+
+def listed_effects(config: stable.Config, state: stable.State, event: stable.Event) -> object:
+    after, effects = stable.step(config, state, event)
+    return after, list(effects)
+
+
+def accepts_a_stranger(config: stable.Config, state: stable.State, event: stable.Event) -> object:
+    try:
+        return stable.step(config, state, event)
+    except RemoteProtocolError:
+        return state, ()
+
+
+def blames_the_peer(config: stable.Config, state: stable.State, event: stable.Event) -> object:
+    try:
+        return stable.step(config, state, event)
+    except LocalProtocolError as error:
+        raise RemoteProtocolError(error.member, error.state, error.event, error.reason) from None
+
+
+def blames_another_member(config: stable.Config, state: stable.State, event: stable.Event) -> object:
+    try:
+        return stable.step(config, state, event)
+    except LocalProtocolError as error:
+        raise LocalProtocolError("Z", error.state, error.event, error.reason) from None
+
+
+def copies_what_it_ignores(config: stable.Config, state: stable.State, event: stable.Event) -> object:
+    after, effects = stable.step(config, state, event)
+    return (evolve(after) if after is state else after), effects
+
+
+def crashes(config: stable.Config, state: stable.State, event: stable.Event) -> object:
+    if isinstance(event, stable.StabilityTimeout):
+        return 1 / 0
+    return stable.step(config, state, event)
+
+
+def exits(config: stable.Config, state: stable.State, event: stable.Event) -> object:
+    if isinstance(event, stable.StabilityTimeout):
+        raise SystemExit
+    return stable.step(config, state, event)
+
+
+def returns_a_dictionary(config: stable.Config, state: stable.State, event: stable.Event) -> object:
+    after, effects = stable.step(config, state, event)
+    return {"state": after, "effects": effects}
+
+
+def returns_another_class(config: stable.Config, state: stable.State, event: stable.Event) -> object:
+    after, effects = stable.step(config, state, event)
+    return (after if after is state else (after.view, after.vote)), effects
+
+
+BROKEN: list[tuple[Broken, str, set[str]]] = [
+    (wrong_minimum, "wrong_state", {"StableReceived"}),
+    (missed_reset, "wrong_state", {"StabilityReceived"}),
+    (extra_effect, "wrong_effects", {"StableTimeout", "StabilityReceived"}),
+    (missing_effect, "wrong_effects", {"StableTimeout", "StabilityTimeout"}),
+    (swapped_effects, "wrong_effects", {"StableTimeout"}),
+    (accepts_a_stranger, "wrong_outcome", {"StableReceived", "StabilityReceived"}),
+    (blames_the_peer, "wrong_outcome", {"ViewInstalled", "StableTimeout"}),
+    (blames_another_member, "wrong_outcome", {"ViewInstalled", "StableTimeout"}),
+    (copies_what_it_ignores, "wrong_outcome", {"StableReceived", "JoinAbandoned"}),
+    (crashes, "crash", {"StabilityTimeout"}),
+    (exits, "crash", {"StabilityTimeout"}),
+    (number_for_truth, "adapter_error", {"StableReceived"}),
+    (listed_effects, "adapter_error", {"StableTimeout", "JoinAbandoned"}),
+    (returns_a_dictionary, "adapter_error", {"StableTimeout", "JoinAbandoned"}),
+    (returns_another_class, "adapter_error", {"StableTimeout"}),
+]
+
+
+@pytest.mark.parametrize(("step", "verdict", "events"), BROKEN, ids=[entry[0].__name__ for entry in BROKEN])
+def test_broken(pair: Pair, step: Broken, verdict: str, events: set[str]) -> None:
+    replayed = rows.replay(pair.rows, step)
+    assert {verdict} == {group.verdict for group in replayed.groups.values()}
+    assert events <= {group.event for group in replayed.groups.values()}
+    assert not replayed.passed
+    assert len(pair.table) == sum(replayed.counts.values())
+
+
+def test_a_row_that_does_not_end_times_out_and_then_the_rest_is_skipped(pair: Pair) -> None:
+    def loops(config: stable.Config, state: stable.State, event: stable.Event) -> object:
+        while isinstance(event, stable.StableTimeout):
+            pass
+        return stable.step(config, state, event)
+
+    replayed = rows.replay(pair.rows, loops, limit=0.05)
+    assert "timeout" == getattr(replayed.first, "verdict", None)
+    assert 3 == replayed.counts["timeout"]
+    assert 0 < replayed.counts["skipped"] < len(pair.table)
+    assert len(pair.table) == sum(replayed.counts.values())
+    assert not replayed.passed
+
+
+def test_memory_between_steps_is_found(pair: Pair) -> None:
+    seen: set[object] = set()
+
+    def remembers(config: stable.Config, state: stable.State, event: stable.Event) -> object:
+        if (state, event) in seen:
+            return evolve(state, held=not state.held), ()
+        seen.add((state, event))
+        return stable.step(config, state, event)
+
+    came = pair.conform(remembers)
+    assert came.replayed.passed
+    assert re.match(r"in another order, row \d+ is wrong_", came.conditions["no_hidden_state"])
+    assert not came.ok
+
+
+def test_a_step_that_writes_into_its_state_is_found(pair: Pair) -> None:
+    calls: list[stable.Event] = []
+
+    def writes(config: stable.Config, state: stable.State, event: stable.Event) -> object:
+        calls.append(event)
+        try:
+            return stable.step(config, state, event)
+        finally:
+            if len(calls) == 2 * len(pair.table):
+                object.__setattr__(state, "held", not state.held)
+
+    came = pair.conform(writes)
+    assert came.replayed.passed
+    assert came.conditions["no_hidden_state"].startswith("a step changed what it was given")
+
+
+def test_another_start_is_found(pair: Pair) -> None:
+    came = pair.conform(start=lambda member: evolve(stable.start(member), held=True))
+    assert "Start(A) -> start('A'): held FALSE -> TRUE" == came.conditions["start"]
+
+
+def test_a_model_without_the_claim_that_steps_are_local_does_not_speak(pair: Pair) -> None:
+    cfg = evolve(pair.cfg, properties=())
+    conditions = conform.side_conditions(pair.rows, stable, cfg)
+    assert "OnlyByEffects is not among" in conditions["only_by_effects"]
+    assert ["only_by_effects"] == [name for name, wrong in conditions.items() if wrong]
+
+
+def test_a_field_that_the_specification_does_not_have_is_found(pair: Pair) -> None:
+    @frozen
+    class Larger(stable.State):
+        secret: int = 0
+
+    protocol = evolve(mapping.load("stable"), state=Larger)
+    larger = rows.Rows(protocol, pair.table, conform.constants(pair.cfg))
+    conditions = conform.side_conditions(larger, stable, pair.cfg)
+    assert "['secret']" in conditions["same_fields"]
+    assert len(pair.table) == rows.replay(larger, stable.step).counts["adapter_error"]
+
+
+def test_a_mapping_that_drops_something_is_found(pair: Pair) -> None:
+    class Careless(mapping.Codec):
+        def to_spec(self, value: object) -> Value:
+            spec = super().to_spec(value)
+            return spec.replace(pending=False) if isinstance(spec, Fn) and "pending" in spec else spec
+
+    protocol = mapping.load("stable")
+    careless = evolve(protocol, codec=Careless(protocol.codec.tags))
+    conditions = conform.side_conditions(
+        rows.Rows(careless, pair.table, conform.constants(pair.cfg)), stable, pair.cfg
+    )
+    assert conditions["bijection"]
+
+
+def test_a_failure_shows_what_is_needed_to_see_and_repeat_it(pair: Pair) -> None:
+    failure = rows.replay(pair.rows, wrong_minimum).first
+    assert failure is not None
+    text = failure.text(pair.table, "groupcomm conform stable --model pair")
+    assert re.search(r"^  event    \[from: [AB], message: .*type: STABLE", text, re.MULTILINE)
+    assert re.search(r"^  expected handled: .*minimum\.", text, re.MULTILINE)
+    assert re.search(r"^    state\.minimum\.[AB] -1 -> 0$", text, re.MULTILINE)
+    assert f"groupcomm conform stable --model pair --row {failure.row}" in text
+
+
+# The table
+
+
+def test_a_damaged_table_counts_as_absent(pair: Pair, tmp_path: Path) -> None:
+    tables = Tables(tmp_path)
+    tables.store("key", pair.table)
+    assert pair.table == tables.load("key")
+    whole = tables.path("key").read_bytes()
+    for content in (
+        whole[:-1],
+        whole[:-9] + bytes([whole[-9] ^ 1]) + whole[-8:],
+        whole.replace(b"\n", b"", 1),
+        b"",
+    ):
+        tables.path("key").write_bytes(content)
+        assert tables.load("key") is None
+    assert tables.load("no such key") is None
+
+
+def test_a_table_survives_storing(pair: Pair) -> None:
+    stored = Tables.of(pair.root).load(pair.key)
+    assert stored is not None
+    assert stored.cached
+    assert pair.table.cells == stored.cells
+    assert [*map(show, pair.table.states)] == [*map(show, stored.states)]
+    assert all(pair.table.expected(row) == stored.expected(row) for row in range(1, len(stored) + 1))
+
+
+def test_chunks_give_the_same_table(pair: Pair) -> None:
+    harvest = pair.checked.harvest
+    assert harvest is not None
+    chunk = len(harvest.local) // 2 + 1
+    table = steptable.make(conform.folders(pair.manifest), "MCStable", pair.cfg, harvest, chunk=chunk)
+
+    def by_content(table: StepTable) -> dict[tuple[Fn, Fn], tuple[str, object]]:
+        width = len(table.events)
+        return {
+            (table.states[place // width], table.events[place % width]): (
+                table.outcome(place + 1),
+                table.expected(place + 1),
+            )
+            for place in range(len(table))
+        }
+
+    assert by_content(pair.table) == by_content(table)
+
+
+ROW = '"<<\\"row\\", <<3, 0, 3>>>>"'
+HANDLED = '"<<[bytes |-> 1], <<>>>>"'
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [ROW, HANDLED],
+        [ROW, HANDLED, ROW],
+        [ROW, HANDLED, HANDLED, HANDLED],
+        [HANDLED],
+        [ROW, HANDLED, HANDLED],
+    ],
+    ids=["result missing", "cut off by a row", "result too many", "no row", "no states"],
+)
+def test_every_row_is_accounted_for(lines: list[str]) -> None:
+    reader = steptable._Reader()  # noqa: SLF001 - what TLC never prints must be refused as well
+
+    def read() -> None:
+        for line in lines:
+            reader.take(line)
+        reader.end()
+
+    with pytest.raises(TableError):
+        read()
+
+
+# The commands
+
+
+def run(pair: Pair, monkeypatch: pytest.MonkeyPatch, command: Callable[..., None], **given: object) -> int:
+    monkeypatch.chdir(pair.root)
+    with pytest.raises(typer.Exit) as end:
+        command(**given)
+    return end.value.exit_code
+
+
+def test_conform_tells_in_json(
+    pair: Pair, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert 0 == run(pair, monkeypatch, conform.command, as_json=True)
+    (told,) = json.loads(capsys.readouterr().out)
+    assert ("stable", "pair", True) == (told["protocol"], told["model"], told["ok"])
+    assert len(pair.table) == told["local_steps"] == told["verdicts"]["pass"]
+    assert len(pair.table) - pair.table.count()["handled"] == told["reverse_probes"]
+    assert dict.fromkeys(conform.CONDITIONS, True) == told["side_conditions"]
+
+
+def test_conform_exits_with_1_and_shows_the_row(
+    pair: Pair, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(stable, "_vote", lambda state: Multicast(stable.Stable(state.view.id, state.minimum)))
+    assert 1 == run(pair, monkeypatch, conform.command)
+    again = re.search(r"wrong_effects: StableTimeout.*?--row (\d+)", capsys.readouterr().out, re.DOTALL)
+    assert again is not None
+    assert 1 == run(pair, monkeypatch, conform.command, protocol=["stable"], model="pair", row=int(again[1]))
+    assert "effects[1].message.digest" in capsys.readouterr().out
+
+
+def test_conform_refuses_what_there_is_not(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(pair.root)
+    with pytest.raises(UnknownNameError, match='no model with conform: true is called "pare"; there is pair'):
+        conform.command(model="pare")
+    with pytest.raises(UnknownNameError, match='no protocol is called "stale"'):
+        conform.command(["stale"])
+    with pytest.raises(typer.BadParameter, match=f"rows 1 to {len(pair.table)}"):
+        conform.command(model="pair", row=len(pair.table) + 1)
+    with pytest.raises(typer.BadParameter, match="name it with --model"):
+        conform.command(row=1)
+
+
+# Mutants
+
+
+def test_mutants_are_made_of_what_step_reaches() -> None:
+    made = mutants.mutants(mapping.load("stable"))
+    assert {"step", "_new_round", "State.joined", "start"} <= {mutant.function for mutant in made}
+    assert len(made) == len({mutant.name for mutant in made}) > 100
+    assert not any("assert_never" in mutant.before for mutant in made)
+
+
+def test_mutants_are_killed_or_told(
+    pair: Pair, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = stable.State.joined
+    explained = pair.root / "conformance" / "mutants" / "stable.yaml"
+    explained.parent.mkdir()
+    explained.write_text("'step: x -> y': this one does not exist\n")
+    assert 1 == run(pair, monkeypatch, mutants.command, protocol="stable", workers=1, as_json=True)
+    told = json.loads(capsys.readouterr().out)
+    assert told["killed"] + told["survived"] == told["mutants"]
+    assert 85 < told["score"]
+    assert ["step: x -> y"] == told["stale"]
+    assert before is stable.State.joined
+    assert pair.conform().ok
