@@ -265,7 +265,7 @@ MayInstall(m) ==
     LET k == Idx(m) + 1 IN
     /\ m \in up \cap InGroup
     /\ In(m, k)
-    /\ Joiners(k) # {} => start # EmptyVector \/ Newest >= k
+    /\ Joiners(k) # {} => ~(start = EmptyVector /\ Newest < k)
 
 InstallView(m) ==
     LET k == Idx(m) + 1
@@ -319,7 +319,7 @@ Quiet == IF Patience = "votes" THEN Votes(network) = {} ELSE network = {}
 
 StableTimeoutFires(m) ==
     /\ m \in up \cap InGroup
-    /\ Remembers \/ Quiet
+    /\ IF Remembers THEN TRUE ELSE Quiet
     /\ Apply("StableTimeoutFires", m, StableEvent(m), rm[m], {}, None)
     /\ Remembers => WithinBound(Votes(network'), IF Variant = "note" THEN 0 ELSE Idx(m))
     /\ UNCHANGED <<up, start, lost, spent>>
