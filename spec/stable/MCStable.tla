@@ -35,10 +35,12 @@ Votes4 == <<4>>
 Votes0and2 == <<0, 2>>
 Votes0and3 == <<0, 3>>
 Votes0and4 == <<0, 4>>
-Votes1and3 == <<1, 3>>
-Votes2and2 == <<2, 2>>
-Votes4and0 == <<4, 0>>
 Votes1and1 == <<1, 1>>
+Votes1and3 == <<1, 3>>
+Votes2and1 == <<2, 1>>
+Votes2and2 == <<2, 2>>
+Votes3and0 == <<3, 0>>
+Votes4and0 == <<4, 0>>
 Votes1and0and2 == <<1, 0, 2>>
 Votes1and0and3 == <<1, 0, 3>>
 Votes1and1and3 == <<1, 1, 3>>
