@@ -342,6 +342,8 @@ def _execute(
             workers=workers,
             heap=heap,
             short=plan.size.distinct < _SHORT,
+            # Otherwise TLC looks for lassos from time to time, and which one it finds depends on the clock.
+            arguments=("-lncheck", "final") if plan.model.liveness else (),
             progress=progress,
             on_line=heard.take,
         )
