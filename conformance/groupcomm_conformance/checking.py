@@ -296,12 +296,17 @@ def _plan(manifest: Manifest, model: Model) -> _Plan:
 
 def _key(model: Model, modules: Modules, parts: Iterable[_Part]) -> str:
     told = [
-        [_FORMAT, model.name, model.tier, model.violates, model.liveness],
+        [_FORMAT, model.name, model.tier, model.violates, model.liveness, *_arguments(model)],
         sorted(modules.texts.items()),
         [[part.name, part.run.text, part.run.cfg.render()] for part in parts],
         tlc.jar_digest(tlc.find_jar()),
     ]
     return hashlib.sha256(json.dumps(told).encode()).hexdigest()
+
+
+def _arguments(model: Model) -> tuple[str, ...]:
+    """Have TLC look for lassos at the end: from time to time, which one it finds depends on the clock."""
+    return ("-lncheck", "final") if model.liveness else ()
 
 
 def _folders(manifest: Manifest) -> list[Path]:
@@ -342,8 +347,7 @@ def _execute(
             workers=workers,
             heap=heap,
             short=plan.size.distinct < _SHORT,
-            # Otherwise TLC looks for lassos from time to time, and which one it finds depends on the clock.
-            arguments=("-lncheck", "final") if plan.model.liveness else (),
+            arguments=_arguments(plan.model),
             progress=progress,
             on_line=heard.take,
         )

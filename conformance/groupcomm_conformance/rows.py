@@ -26,7 +26,7 @@ from collections.abc import Callable, Iterable, Mapping
 from operator import attrgetter
 from pathlib import Path
 from types import FrameType, TracebackType
-from typing import Any, Final, Literal, Self, TypeAlias, get_type_hints
+from typing import Any, Final, Literal, Self, TypeAlias, get_args, get_type_hints
 
 import attrs
 from attrs import define, field, frozen
@@ -59,16 +59,7 @@ Verdict: TypeAlias = Literal[
     "adapter_error",
     "skipped",
 ]
-VERDICTS: Final[tuple[Verdict, ...]] = (
-    "pass",
-    "wrong_state",
-    "wrong_effects",
-    "wrong_outcome",
-    "crash",
-    "timeout",
-    "adapter_error",
-    "skipped",
-)
+VERDICTS: Final[tuple[Verdict, ...]] = get_args(Verdict)
 """`adapter_error`: what came is no value of the protocol at all, or the mapping has no word for it."""
 
 Step: TypeAlias = Callable[[Any, Any, Any], Any]
