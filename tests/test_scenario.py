@@ -234,7 +234,7 @@ def test_data_waits_for_a_view_with_its_sender(told: Told) -> None:
         ("{drop: STABLE, from: A, to: B, expect: []}", 'one of drop, from, to, nth, not the unknown key "expect"'),
         ("{at: A, check: {herd_from: [A]}}", "one of view, vote, minimum, heard_from, pending, bytes, held, delivered, received, purged, store, not the observable herd_from"),
         ("{at: A, check: {pending: 1}}", "true or false, not 1"),
-        ("{at: A, check: {vote: [A]}}", "a mapping from members to seqnos, not a list"),
+        ("{at: A, check: {vote: [A]}}", "a mapping from members, not a list"),
         ("{partition: [[A, B], [B]]}", "B in one block only"),
         ("{heal: A}", 'all, not "A"'),
         ("{advance: 5}", "a mapping with ms, not 5"),

@@ -10,7 +10,9 @@ from typing import Any, Final, Union, get_args, get_origin, get_type_hints
 
 import attrs
 
-from groupcomm.digest import Digest, DigestEntry, Vector
+from groupcomm.per_member import PerMember
+
+from .mapping.codec import item_type
 
 __all__ = ["arbitrary", "exact"]
 
@@ -27,10 +29,8 @@ def arbitrary(wanted: Any, random: Random) -> Any:  # noqa: ANN401 - any annotat
         return random.choice((-1, 0, 1, 2, random.randint(-1000, 1000)))
     if wanted is str:
         return random.choice(_NAMES)
-    if wanted is Vector:
-        return Vector(tuple((m, arbitrary(int, random)) for m in _some(random)))
-    if wanted is Digest:
-        return Digest(tuple((m, arbitrary(DigestEntry, random)) for m in _some(random)))
+    if isinstance(wanted, type) and issubclass(wanted, PerMember):
+        return wanted((member, arbitrary(item_type(wanted), random)) for member in _some(random))
     if origin is tuple and arguments[1:] != (...,):
         return tuple(arbitrary(argument, random) for argument in arguments)
     if origin in (tuple, frozenset):

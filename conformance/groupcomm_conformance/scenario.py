@@ -35,14 +35,16 @@ import attrs
 import typer
 from attrs import evolve, frozen
 
-from groupcomm.digest import Digest, DigestEntry, Vector
+from groupcomm.digest import DigestEntry
 from groupcomm.errors import LocalProtocolError, ProtocolError, RemoteProtocolError
+from groupcomm.per_member import PerMember
 from groupcomm.view import Address, View, ViewId
 
 from . import mapping, simulation, strict_yaml
 from .chart import brief, chart
 from .manifest import UnknownNameError, find_root
 from .mapping import MappingError, Protocol
+from .mapping.codec import item_type
 from .simulation import Group, Happened, Impossible
 from .strict_yaml import FileError, Node
 
@@ -447,18 +449,22 @@ class _Reader:
             creator, counter, members = self.parts(node, 3, "a view such as [A, 1, [A, B]]")
             view_id = ViewId(counter.integer(0), creator.matching(r"\w*", "an address"))
             return View(view_id, tuple(item.text("a member") for item in members.items("a list of members")))
-        if hint is Vector:
-            entries = node.entries("a mapping from members to seqnos")
-            return Vector(tuple((member, item.integer(-1)) for member, item in entries.items()))
-        if hint is Digest:
-            entries = node.entries("a mapping from members to seqnos")
-            return Digest(tuple((member, self.entry(item)) for member, item in entries.items()))
+        if hint is DigestEntry:
+            return self.entry(node)
+        if isinstance(hint, type) and issubclass(hint, PerMember):
+            entries = node.entries("a mapping from members")
+            inner = item_type(hint)
+            return hint((member, self.value(item, inner)) for member, item in entries.items())
         if origin is frozenset:
             return frozenset(self.value(item, arguments[0]) for item in node.items())
         if origin is tuple:
             return tuple(self.value(item, arguments[0]) for item in node.items())
         if origin in (dict, Mapping) or (isinstance(origin, type) and issubclass(origin, Mapping)):
             return {key: self.value(item, arguments[1]) for key, item in node.entries().items()}
+        if isinstance(hint, type) and attrs.has(hint) and hint not in self.protocol.codec.tags:
+            hints = _fields(hint)
+            fields = node.fields(tuple(hints))
+            return hint(**{hints[key][0]: self.value(item, hints[key][1]) for key, item in fields.items()})
         return self.tagged(node, hint)
 
     def entry(self, node: Node) -> DigestEntry:

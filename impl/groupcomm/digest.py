@@ -5,42 +5,21 @@ message carries. Seqnos are integers from `FIRST_SEQNO` up. Only this module kno
 (AMB-07).
 """
 
-from collections.abc import Iterable, Iterator, Mapping
-from operator import itemgetter
-from typing import Any, Self, final
+from typing import Self, final
 
-from attrs import field, frozen
+from attrs import frozen
 
-from .view import Address
+from .per_member import PerMember
 
 FIRST_SEQNO = 0
 NOTHING = FIRST_SEQNO - 1
 """As a highest seqno: none yet."""
 
 
-def _by_member(entries: Iterable[tuple[Address, Any]]) -> tuple[tuple[Address, Any], ...]:
-    """One entry a member, in one order: equal mappings are equal tuples."""
-    return tuple(sorted(dict(entries).items(), key=itemgetter(0)))
-
-
 @final
 @frozen
-class Vector(Mapping[Address, int]):
+class Vector(PerMember[int]):
     """One seqno a member: an immutable mapping, equal to another with the same entries."""
-
-    entries: tuple[tuple[Address, int], ...] = field(converter=_by_member)
-
-    def __getitem__(self, member: Address) -> int:
-        for name, seqno in self.entries:
-            if name == member:
-                return seqno
-        raise KeyError(member)
-
-    def __iter__(self) -> Iterator[Address]:
-        return (name for name, _ in self.entries)
-
-    def __len__(self) -> int:
-        return len(self.entries)
 
     @classmethod
     def of(cls, **seqnos: int) -> Self:
@@ -71,22 +50,8 @@ class DigestEntry:
 
 @final
 @frozen
-class Digest(Mapping[Address, DigestEntry]):
+class Digest(PerMember[DigestEntry]):
     """One `DigestEntry` a member of the view: an immutable mapping."""
-
-    entries: tuple[tuple[Address, DigestEntry], ...] = field(converter=_by_member)
-
-    def __getitem__(self, member: Address) -> DigestEntry:
-        for name, entry in self.entries:
-            if name == member:
-                return entry
-        raise KeyError(member)
-
-    def __iter__(self) -> Iterator[Address]:
-        return (name for name, _ in self.entries)
-
-    def __len__(self) -> int:
-        return len(self.entries)
 
     @property
     def delivered(self) -> Vector:

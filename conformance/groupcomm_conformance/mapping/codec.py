@@ -1,7 +1,7 @@
 """The correspondence between implementation values and TLA+ values: by name, field for field.
 
 A frozen attrs class is the record of its fields; one that is a member of a tagged family (an event, a
-message, an effect) has a field `type` on the TLA+ side. `Vector` and `Digest` are functions over members.
+message, an effect) has a field `type` on the TLA+ side. A `PerMember` is a function over members.
 Nothing is renamed but `from_`, which Python cannot call `from`. There is nothing here for one protocol:
 a mapping that needs cleverness means that specification and code have a different grain.
 """
@@ -14,7 +14,7 @@ from typing import Any, TypeVar, cast, get_args, get_origin, get_type_hints
 import attrs
 from attrs import frozen
 
-from groupcomm.digest import Digest, DigestEntry, Vector
+from groupcomm.per_member import PerMember
 from groupcomm_conformance.values import Fn, Value, function
 
 T = TypeVar("T")
@@ -34,6 +34,13 @@ def _field_types(cls: type) -> tuple[tuple[str, str, Any], ...]:
     return tuple((field.name, _spec_name(field.name), hints[field.name]) for field in attrs.fields(cls))
 
 
+def item_type(cls: type[PerMember[Any]]) -> Any:  # noqa: ANN401 - any annotation
+    """What a class `X(PerMember[T])` holds: T."""
+    bases = getattr(cls, "__orig_bases__", ())
+    (base,) = (base for base in bases if get_origin(base) is PerMember)
+    return get_args(base)[0]
+
+
 @frozen
 class Codec:
     """Maps values of one protocol. `tags`: the `type` of each class of a tagged family, a bijection."""
@@ -45,8 +52,6 @@ class Codec:
         match value:
             case bool() | int() | str():
                 return value
-            case Vector() | Digest():
-                return function((member, self.to_spec(entry)) for member, entry in value.items())
             case tuple():
                 return tuple(self.to_spec(item) for item in value)
             case frozenset():
@@ -73,12 +78,10 @@ class Codec:
         if wanted in (bool, int, str):
             if type(value) is wanted:
                 return value
-        elif wanted is Vector:
+        elif isinstance(wanted, type) and issubclass(wanted, PerMember):
             if value == () or isinstance(value, Fn):
-                return Vector(tuple((m, self._from(n, int)) for m, n in _items(value)))
-        elif wanted is Digest:
-            if value == () or isinstance(value, Fn):
-                return Digest(tuple((m, self._from(e, DigestEntry)) for m, e in _items(value)))
+                item = item_type(wanted)
+                return wanted((member, self._from(entry, item)) for member, entry in _items(value))
         elif origin is tuple:
             if isinstance(value, tuple):
                 return tuple(self._from(item, get_args(wanted)[0]) for item in value)

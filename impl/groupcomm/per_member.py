@@ -1,0 +1,35 @@
+"""`PerMember`: one value a member, an immutable mapping; a TLA+ function whose domain is a set of members."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from operator import itemgetter
+from typing import Any, TypeVar
+
+from attrs import field, frozen
+
+from .view import Address
+
+Item = TypeVar("Item")
+
+
+def _by_member(entries: Iterable[tuple[Address, Any]]) -> tuple[tuple[Address, Any], ...]:
+    """One entry a member, the last given, in one order: equal mappings are equal tuples."""
+    return tuple(sorted(dict(entries).items(), key=itemgetter(0)))
+
+
+@frozen
+class PerMember(Mapping[Address, Item]):
+    """A mapping from members; hashable where its items are, and equal to another with the same entries."""
+
+    entries: tuple[tuple[Address, Item], ...] = field(converter=_by_member)
+
+    def __getitem__(self, member: Address) -> Item:
+        for name, item in self.entries:
+            if name == member:
+                return item
+        raise KeyError(member)
+
+    def __iter__(self) -> Iterator[Address]:
+        return (name for name, _ in self.entries)
+
+    def __len__(self) -> int:
+        return len(self.entries)
