@@ -18,8 +18,9 @@ value on one line.
 
 What is generated has names that begin with `Run_`, which no specification may use.
 
-An action property `P` has its action in an operator of its own: `P == [][PStep]_vars`. Properties without
-such an operator are refinements or liveness; nothing can be added to these, so they are run as they are.
+An action property `P` has its action in an operator of its own: `P == [][PStep]_vars`, and so has a
+refinement, `P == Abstract!Init /\ [][PStep]_vars` with `PStep == Abstract!Step`. Properties without such an
+operator are liveness; nothing can be added to these, so they are run as they are.
 """
 
 import re
@@ -97,14 +98,14 @@ class Modules:
         return tuple(dict.fromkeys(word for word in words if self.definition(word) is not None))
 
     def step_of(self, claim: str) -> str | None:
-        """Give the subscript of an action property `[][<claim>Step]_subscript`; None if it is no such.
+        r"""Give the subscript of an action property `[A!Init /\] [][<claim>Step]_subscript`; None if it is no such.
 
         FileError where there is a `<claim>Step` and the claim is something else.
         """
         if self.definition(f"{claim}Step") is None or (found := self.definition(claim)) is None:
             return None
         module, text, line = found
-        whole = re.fullmatch(rf"\[\]\s*\[\s*{claim}Step\s*\]\s*_\s*(\w+|<<[^>]*>>)", text)
+        whole = re.fullmatch(rf"(?:\w+!\w+\s*/\\\s*)?\[\]\s*\[\s*{claim}Step\s*\]\s*_\s*(\w+|<<[^>]*>>)", text)
         if whole is None:
             raise FileError(
                 self.files[module].name,

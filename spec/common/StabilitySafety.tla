@@ -17,14 +17,22 @@ VARIABLES
 LOCAL In(m, k) == k \in DOMAIN History /\ \E i \in DOMAIN History[k].members : History[k].members[i] = m
 LOCAL Throughout(m, i, k) == \A j \in (IF i <= k THEN i .. k ELSE k .. i) : In(m, j)
 
-\* Everything up to n from sender s is delivered at all that p must wait for.
+\* Everything up to n from sender s is delivered at all that p must wait for (or was never theirs: whoever
+\* joins starts after it).
 Agreed(p, s, n) ==
     \A x \in Member :
         (installed[x] > 0 /\ Throughout(x, installed[x], installed[p]) /\ s \in DOMAIN delivered[x]
             /\ Throughout(s, installed[x], installed[p]))
         => delivered[x][s] >= n
 
-Deliver == purged' = purged /\ installed' = installed
+\* Nobody lacks what was purged.
+PurgedIsAgreed ==
+    \A p \in Member : installed[p] > 0 => \A s \in DOMAIN purged[p] : Agreed(p, s, purged[p][s])
+
+Deliver ==
+    /\ purged' = purged /\ installed' = installed
+    /\ \A m \in Member : DOMAIN delivered'[m] = DOMAIN delivered[m]
+    /\ \A m \in Member : \A s \in DOMAIN delivered[m] : delivered'[m][s] >= delivered[m][s]
 
 Purge(m) ==
     /\ delivered' = delivered /\ installed' = installed
@@ -36,10 +44,11 @@ Purge(m) ==
 Install(m) ==
     /\ installed'[m] > installed[m]
     /\ \A x \in Member \ {m} : installed'[x] = installed[x] /\ purged'[x] = purged[x] /\ delivered'[x] = delivered[x]
+    /\ PurgedIsAgreed'
 
-Init == \A m \in Member : \A s \in DOMAIN purged[m] : purged[m][s] < delivered[m][s] + 1
+Init == \A m \in Member : \A s \in DOMAIN purged[m] : purged[m][s] <= delivered[m][s]
 
 Next == Deliver \/ \E m \in Member : Purge(m) \/ Install(m)
 
-Spec == Init /\ [][Next]_<<delivered, purged, installed>>
+Step == [Next]_<<delivered, purged, installed>>
 =============================================================================

@@ -11,13 +11,17 @@ SteadyHistory == <<View(1, ABC)>>
 JoinHistory == <<View(1, AB), View(2, ABC)>>
 LeaveHistory == <<View(1, ABC), View(2, AB)>>
 RejoinHistory == <<View(1, ABC), View(2, AB), View(3, ABC)>>
+GrowHistory == <<View(1, <<"A">>), View(2, AB)>>
+ShrinkHistory == <<View(1, AB), View(2, <<"A">>)>>
 
 Of(a, b, c) == [m \in Member |-> CASE m = "A" -> a [] m = "B" -> b [] m = "C" -> c]
 
 NoSends == Of(0, 0, 0)
+OneOfA == Of(1, 0, 0)
 OneOfB == Of(0, 1, 0)
 OneOfC == Of(0, 0, 1)
 OneOfAAndB == Of(1, 1, 0)
+OneOfBAndC == Of(0, 1, 1)
 OneOfEach == Of(1, 1, 1)
 TwoOfB == Of(0, 2, 0)
 ThreeOfB == Of(0, 3, 0)
@@ -33,7 +37,9 @@ Votes0and3 == <<0, 3>>
 Votes0and4 == <<0, 4>>
 Votes1and1 == <<1, 1>>
 Votes1and3 == <<1, 3>>
+Votes2and1 == <<2, 1>>
 Votes2and2 == <<2, 2>>
+Votes3and0 == <<3, 0>>
 Votes4and0 == <<4, 0>>
 Votes1and0and2 == <<1, 0, 2>>
 Votes1and0and3 == <<1, 0, 3>>

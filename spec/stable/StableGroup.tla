@@ -546,7 +546,9 @@ Abstract == INSTANCE StabilitySafety WITH
     purged <- [m \in Member |-> [s \in DOMAIN rm[m] |-> rm[m][s].purged]],
     installed <- [m \in Member |-> Idx(m)]
 
-RefinesStabilitySafety == Abstract!Spec
+RefinesStabilitySafetyStep == Abstract!Step
+
+RefinesStabilitySafety == Abstract!Init /\ [][RefinesStabilitySafetyStep]_vars
 
 \* STB-20, STB-18: once the senders are silent, what all have delivered all purge.
 StaysIn == MembersIn[Len(History)]
