@@ -21,10 +21,8 @@ import json
 import os
 import queue
 import re
-import tempfile
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, Literal, Protocol, Self
 
@@ -33,6 +31,7 @@ from attrs import define, evolve, field, frozen
 from . import tlc
 from .cfg import Cfg
 from .instruments import (
+    OUTCOMES,
     ROOT,
     Harvest,
     Heard,
@@ -45,11 +44,11 @@ from .instruments import (
     sole_run,
 )
 from .manifest import TIERS, Counts, Manifest, ManifestError, Model, Tier
+from .store import Store
 from .tlc import EvaluationFailed, Progress, Result, State
 from .values import Fn, Value, from_json, to_json
 
 __all__ = [
-    "OUTCOMES",
     "Cache",
     "Cancelled",
     "CheckedModel",
@@ -65,9 +64,6 @@ __all__ = [
     "run_models",
     "select",
 ]
-
-OUTCOMES: Final = ("handled", "ignored", "local_error", "remote_error")
-"""What `Step` may answer. The environment's own actions have the outcome `none`."""
 
 DIVISIBLE: Final = 100_000
 """Transitions from which on a search may get more than one worker (about 5 seconds with one)."""
@@ -142,48 +138,22 @@ class Cancelled(Exception):  # noqa: N818 - it says what happened to the run
 # The cache
 
 
-@frozen
-class Cache:
-    """Results of earlier runs, each a file `<key>/checked.json`; one that is damaged counts as absent."""
+class Cache(Store):
+    """Results of earlier runs of models."""
 
-    folder: Path
-
-    @classmethod
-    def of(cls, root: Path) -> "Cache":
-        """The cache of the project at `root`: `.cache/groupcomm`."""
-        return cls(root / ".cache" / "groupcomm")
-
-    def path(self, key: str) -> Path:
-        """Where the result with this key is kept."""
-        return self.folder / key / "checked.json"
+    name = "checked.json"
 
     def load(self, key: str) -> CheckedModel | None:
         """Give the result with this key; None where there is none, or what is there is damaged."""
+        text = self.read(key)
         try:
-            digest, _, text = self.path(key).read_text(encoding="utf-8").partition("\n")
-        except (OSError, UnicodeDecodeError):
-            return None
-        if digest != hashlib.sha256(text.encode()).hexdigest():
-            return None
-        try:
-            return evolve(_decoded(json.loads(text)), cached=True)
+            return None if text is None else evolve(_decoded(json.loads(text)), cached=True)
         except (ValueError, KeyError, TypeError):
             return None
 
     def store(self, key: str, checked: CheckedModel) -> None:
-        """Keep a result, replacing whatever is there; readers see the old one or the new one."""
-        path = self.path(key)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        text = json.dumps(_encoded(checked), sort_keys=True)
-        handle, name = tempfile.mkstemp(prefix=".checked-", dir=path.parent)
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(f"{hashlib.sha256(text.encode()).hexdigest()}\n{text}")
-            Path(name).replace(path)
-        except BaseException:
-            with suppress(OSError):
-                Path(name).unlink()
-            raise
+        """Keep a result."""
+        self.write(key, json.dumps(_encoded(checked), sort_keys=True).encode())
 
 
 def _encoded(checked: CheckedModel) -> dict[str, Any]:

@@ -23,11 +23,11 @@ from . import mapping as mappings
 from .arbitrary import arbitrary, exact
 from .cfg import Cfg
 from .chart import brief, diff
-from .instruments import Harvest
+from .instruments import OUTCOMES, Harvest
 from .manifest import TIERS, Manifest, Model, UnknownNameError, find_root, load, protocols
 from .mapping import MappingError, Protocol
 from .rows import VERDICTS, Failure, Replayed, Rows, replay
-from .steptable import OUTCOMES, StepTable, Tables, make
+from .steptable import StepTable, Tables, make
 from .values import Fn, Value, identical, parse, show
 
 __all__ = [

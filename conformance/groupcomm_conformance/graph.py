@@ -23,7 +23,7 @@ from typing import Final, cast
 
 from attrs import evolve, frozen
 
-from . import tlc
+from . import store, tlc
 from .cfg import Cfg
 from .manifest import Manifest, Model
 from .strict_yaml import FileError
@@ -168,10 +168,7 @@ def load(manifest: Manifest, model: Model, cache: Path) -> Graph:
     if kept.is_file():
         return _thaw(kept)
     graph = build(manifest, model)
-    cache.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile("w", dir=cache, prefix=".graph-", encoding="ascii", delete=False) as new:
-        json.dump(_frozen(graph), new, separators=(",", ":"))
-    Path(new.name).replace(kept)
+    store.replace(kept, json.dumps(_frozen(graph), separators=(",", ":")).encode("ascii"))
     return graph
 
 

@@ -35,6 +35,7 @@ from .strict_yaml import FileError
 from .values import Value, ValueSyntaxError, parse, show
 
 __all__ = [
+    "OUTCOMES",
     "ROOT",
     "Harvest",
     "Heard",
@@ -49,6 +50,9 @@ __all__ = [
 
 ROOT: Final = "Run"
 """The name of the generated module."""
+
+OUTCOMES: Final = ("ignored", "local_error", "remote_error", "handled")
+"""How an event may end. Only one that is handled changes a state or has effects."""
 
 _REGISTERS: Final = 1000
 """The first register used here: those below are the specifications' own."""
@@ -98,14 +102,16 @@ class Modules:
         return tuple(dict.fromkeys(word for word in words if self.definition(word) is not None))
 
     def step_of(self, claim: str) -> str | None:
-        r"""Give the subscript of an action property `[A!Init /\] [][<claim>Step]_subscript`; None if it is no such.
+        r"""Give the subscript of an action property `[A!Init /\] [][<claim>Step]_subscript`, or None.
 
         FileError where there is a `<claim>Step` and the claim is something else.
         """
         if self.definition(f"{claim}Step") is None or (found := self.definition(claim)) is None:
             return None
         module, text, line = found
-        whole = re.fullmatch(rf"(?:\w+!\w+\s*/\\\s*)?\[\]\s*\[\s*{claim}Step\s*\]\s*_\s*(\w+|<<[^>]*>>)", text)
+        whole = re.fullmatch(
+            rf"(?:\w+!\w+\s*/\\\s*)?\[\]\s*\[\s*{claim}Step\s*\]\s*_\s*(\w+|<<[^>]*>>)", text
+        )
         if whole is None:
             raise FileError(
                 self.files[module].name,

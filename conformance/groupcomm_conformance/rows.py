@@ -35,8 +35,9 @@ from groupcomm.errors import LocalProtocolError, RemoteProtocolError
 
 from .arbitrary import exact
 from .chart import brief, diff
+from .instruments import OUTCOMES
 from .mapping import MappingError, Protocol
-from .steptable import HANDLED, OUTCOMES, StepTable
+from .steptable import HANDLED, StepTable
 from .values import Fn, Value, identical
 
 __all__ = [

@@ -16,15 +16,12 @@ implementation: it is cached by the content of these.
 
 import hashlib
 import json
-import os
 import re
 import sys
-import tempfile
 import time
 import zlib
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -32,15 +29,15 @@ from attrs import define, evolve, field, frozen
 
 from . import tlc
 from .cfg import Cfg
-from .instruments import Harvest, read_modules
+from .instruments import OUTCOMES, Harvest, read_modules
+from .store import Store, replace
 from .values import Fn, Value, order, parse, show
 
-__all__ = ["HANDLED", "OUTCOMES", "Result", "StepTable", "TableError", "Tables", "make", "module_text"]
+__all__ = ["HANDLED", "Result", "StepTable", "TableError", "Tables", "make", "module_text"]
 
 ROOT: Final = "StepTable"
 """The name of the generated module."""
 
-OUTCOMES: Final = ("ignored", "local_error", "remote_error", "handled")
 HANDLED: Final = OUTCOMES.index("handled")
 """Cells below this are other outcomes; a cell `HANDLED + k` is the k-th result."""
 
@@ -359,20 +356,10 @@ def _record(value: Value) -> Fn:
 # The cache
 
 
-@frozen
-class Tables:
-    """Tables of earlier runs, a file each, `<key>/steps`; one that is damaged counts as absent."""
+class Tables(Store):
+    """Tables of earlier runs."""
 
-    folder: Path
-
-    @classmethod
-    def of(cls, root: Path) -> "Tables":
-        """The tables of the project at `root`, in `.cache/groupcomm`."""
-        return cls(root / ".cache" / "groupcomm")
-
-    def path(self, key: str) -> Path:
-        """Where the table with this key is kept."""
-        return self.folder / key / "steps"
+    name = "steps"
 
     @staticmethod
     def key(folders: Iterable[Path], module: str, cfg: Cfg, harvest: Harvest) -> str:
@@ -388,18 +375,15 @@ class Tables:
 
     def load(self, key: str) -> StepTable | None:
         """Give the table with this key; None where there is none, or what is there is damaged."""
+        body = self.read(key)
         try:
-            digest, _, body = self.path(key).read_bytes().partition(b"\n")
-            if digest.decode("ascii") != hashlib.sha256(body).hexdigest():
-                return None
-            return evolve(_decoded(body), cached=True)
-        except (OSError, ValueError, KeyError, TypeError, zlib.error):
+            return None if body is None else evolve(_decoded(body), cached=True)
+        except (ValueError, KeyError, TypeError, zlib.error):
             return None
 
     def store(self, key: str, table: StepTable) -> None:
-        """Keep a table, replacing whatever is there; readers see the old one or the new one."""
-        body = _encoded(table)
-        self._write(self.path(key), hashlib.sha256(body).hexdigest().encode("ascii") + b"\n" + body)
+        """Keep a table."""
+        self.write(key, _encoded(table))
 
     def load_plain_seconds(self, key: str) -> float | None:
         """Give the CPU seconds that the model's search takes without any instrument, if it was measured."""
@@ -410,20 +394,7 @@ class Tables:
 
     def store_plain_seconds(self, key: str, seconds: float) -> None:
         """Keep that figure."""
-        self._write(self.folder / key / "plain_seconds", f"{seconds:.3f}\n".encode("ascii"))
-
-    @staticmethod
-    def _write(path: Path, content: bytes) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(content)
-            Path(name).replace(path)
-        except BaseException:
-            with suppress(OSError):
-                Path(name).unlink()
-            raise
+        replace(self.folder / key / "plain_seconds", f"{seconds:.3f}\n".encode("ascii"))
 
 
 def _encoded(table: StepTable) -> bytes:
