@@ -111,8 +111,8 @@ class Manifest:
     """All models of one protocol, in the file's order.
 
     `folder` is `spec/<protocol>`; `cfgs` maps the names that models use to what the cfg files say, and
-    `cfg_files` to the files' names. `witnesses` maps each witness operator, the negation of something
-    that must happen, to the models in which it must fall.
+    `cfg_files` to the files' names. `witnesses` maps each witness operator, a
+    predicate, to the models in which it must become true.
     """
 
     protocol: str

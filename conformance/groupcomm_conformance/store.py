@@ -1,0 +1,55 @@
+"""Results of earlier runs, kept by the digest of all that they depend on."""
+
+import hashlib
+import os
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from typing import ClassVar, Self
+
+from attrs import frozen
+
+__all__ = ["Store", "replace"]
+
+
+def replace(path: Path, content: bytes) -> None:
+    """Write a file, and its folder, in one step: readers see the old one or the new one, whatever happens."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        Path(name).replace(path)
+    except BaseException:
+        with suppress(OSError):
+            Path(name).unlink()
+        raise
+
+
+@frozen
+class Store:
+    """One kind of result, each in a file `<folder>/<key>/<name>`; one that is damaged counts as absent."""
+
+    folder: Path
+    name: ClassVar[str]
+
+    @classmethod
+    def of(cls, root: Path) -> Self:
+        """The store of the project at `root`, in `.cache/groupcomm`."""
+        return cls(root / ".cache" / "groupcomm")
+
+    def path(self, key: str) -> Path:
+        """Where the result with this key is kept."""
+        return self.folder / key / self.name
+
+    def read(self, key: str) -> bytes | None:
+        """Give what `write` kept under this key; None where there is none, or not what was written."""
+        try:
+            digest, _, body = self.path(key).read_bytes().partition(b"\n")
+        except OSError:
+            return None
+        return body if digest == hashlib.sha256(body).hexdigest().encode() else None
+
+    def write(self, key: str, body: bytes) -> None:
+        """Keep a result, replacing whatever is there."""
+        replace(self.path(key), hashlib.sha256(body).hexdigest().encode() + b"\n" + body)
