@@ -1,10 +1,11 @@
 """What `groupcomm` shows a person: how runs of TLC go, on stderr, and tables of what came, on stdout."""
 
 import threading
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from string import ascii_lowercase
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Final, Self
 
 from rich.console import Console
 from rich.markup import escape
@@ -19,8 +20,11 @@ from .tlc import Progress
 
 __all__ = ["Watch", "as_json", "drawing", "gate_lines", "kill_table", "model_table", "stdout"]
 
-_NARROWEST = 120
+_NARROWEST: Final = 120
 """Columns of a table that goes into a file or a pipe."""
+
+_HEARTBEAT: Final = 30.0
+"""Seconds after which a long run tells again how far it is, where there are no bars."""
 
 
 def stdout() -> Console:
@@ -30,12 +34,13 @@ def stdout() -> Console:
 
 
 class Watch:
-    """A `checking.Listener`: a line on stderr for each model, and bars meanwhile if that is a terminal."""
+    """A `checking.Listener`: a line a model on stderr; meanwhile bars, or lines now and then."""
 
     def __init__(self) -> None:
         self._console = Console(stderr=True, highlight=False, soft_wrap=True)
         self._lock = threading.Lock()
         self._tasks: dict[tuple[str, str], TaskID] = {}
+        self._told: dict[tuple[str, str], float] = {}
         self._bars = Bars(
             SpinnerColumn(),
             TextColumn("{task.description}"),
@@ -60,11 +65,16 @@ class Watch:
         label = model.name if part == "search" else f"{model.name} ({part})"
         with self._lock:
             self._tasks[model.name, part] = self._bars.add_task(escape(label), total=None, told="starts")
+            self._told[model.name, part] = time.monotonic()
 
     def progress(self, model: Model, part: str, progress: Progress) -> None:
         """Tell what TLC told last."""
         told = f"{progress.distinct:,} states, {progress.queue:,} on queue, {progress.rate:,}/min"
         self._bars.update(self._tasks[model.name, part], told=told)
+        now = time.monotonic()
+        if self._bars.disable and now - self._told[model.name, part] >= _HEARTBEAT:
+            self._told[model.name, part] = now
+            self._console.print(escape(f"  {model.name}: {told}"), style="dim")
 
     def ended(self, model: Model, part: str) -> None:
         """Take the bar away."""
@@ -73,10 +83,10 @@ class Watch:
 
     def checked(self, model: Model, checked: CheckedModel) -> None:
         """Print the line of a model."""
-        time = "cached" if checked.cached else f"{checked.seconds:.1f} s"
+        seconds = "cached" if checked.cached else f"{checked.seconds:.1f} s"
         different = differences(model, checked)
         verdict = "" if not different else f" - DIFFERS: {different[0]}"
-        came = f"{checked.outcome}, {checked.distinct:,} states, {time}{verdict}"
+        came = f"{checked.outcome}, {checked.distinct:,} states, {seconds}{verdict}"
         line = escape(f"{checked.protocol} {model.name}: {came}")
         self._console.print(line, style="red" if different else None)
 
