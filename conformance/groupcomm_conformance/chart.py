@@ -99,7 +99,7 @@ def diff(before: Value, after: Value, path: str = "") -> list[Change]:
         return [
             change
             for key in sorted(before.keys() | after.keys(), key=order)
-            for change in _at(_inside(path, key), before.get(key), after.get(key))
+            for change in _at(inside(path, key), before.get(key), after.get(key))
         ]
     if isinstance(before, tuple) and isinstance(after, tuple) and _has_parts((*before, *after)):
         return [
@@ -142,7 +142,7 @@ def chart(
     `back_to` is the state that a lasso returns to, `stutters` a behaviour that stays in its last state.
     ValueError where `width` is below 60, or has fewer than 4 columns for each member.
     """
-    drawing = _Drawing(_members(steps), width, _UNICODE if unicode else _ASCII)
+    drawing = _Drawing(lanes(steps), width, _UNICODE if unicode else _ASCII)
     for step in steps[:1]:
         drawing.start(step, hidden)
     for previous, step in pairwise(steps):
@@ -174,10 +174,10 @@ class _Drawing:
                 _overlay(" " * self._width, *((c, m) for m, c in self._column.items())).rstrip()
             )
         self._row(f"{step.number:3}")
-        for name, value in _shown(step.values, hidden):
+        for name, value in shown(step.values, hidden):
             if name == "local" and isinstance(value, Fn):
                 for member, state in value.items():
-                    self._paragraph([f"{brief(member)}: {_fields(state)}"])
+                    self._paragraph([f"{brief(member)}: {fields(state)}"])
             else:
                 self._paragraph([f"{name}: {brief(value)}"])
 
@@ -185,19 +185,19 @@ class _Drawing:
         """Draw what came, the action, its effects, and what changed."""
         self._row("")
         first = len(self.lines)
-        act = _act(step)
+        act = act_of(step)
         if act is None or brief(act["member"]) not in self._column:
             self._row(" " * _MARGIN + f"* {step.action}")
         else:
             self._act(act)
         self.lines[first] = f"{step.number:3}{self.lines[first][3:]}"
-        changes = _changes(previous.values, step.values, hidden)
-        self._paragraph([change.text(self._style.arrow) for change in changes] or ["nothing changed"])
+        changed = changes(previous.values, step.values, hidden)
+        self._paragraph([change.text(self._style.arrow) for change in changed] or ["nothing changed"])
 
     def _act(self, act: Fn) -> None:
         action, member = brief(act["action"]), brief(act["member"])
-        outside = _named(act["event"])[0] == "none"
-        came = _delivery(act)
+        outside = named(act["event"])[0] == "none"
+        came = delivery(act)
         if came is not None:
             source, name, content = came
             if source == member:
@@ -209,7 +209,7 @@ class _Drawing:
                 content = f"{name} {content}".strip()
             if content:
                 self._beside(member, "-", content)
-        given = _fields(act.get("given", ()), leave_out="nothing")
+        given = fields(act.get("given", ()), leave_out="nothing")
         title = f"{action} {given}".strip()
         if outside:
             self._beside(member, "*", title)
@@ -218,7 +218,8 @@ class _Drawing:
             self._beside(member, "", f"[{title}{outcome}]")
         effects = act["effects"]
         for effect in effects if isinstance(effects, tuple) else ():
-            self._beside(member, *_effect(effect))
+            mark, name, content = named_effect(effect)
+            self._beside(member, mark, f"{name} {content}".strip())
         if outside and action == "Crash":
             self._crashed.add(member)
         else:
@@ -275,27 +276,28 @@ class _Drawing:
         self.lines += [(indent + line).rstrip() for line in lines]
 
 
-def _members(steps: Sequence[Step]) -> tuple[str, ...]:
+def lanes(steps: Sequence[Step]) -> tuple[str, ...]:
     """Name the lanes: those with local state, then strangers that act or send."""
     local = steps[0].values.get("local") if steps else None
     members = dict.fromkeys(map(brief, local if isinstance(local, Fn) else ()))
     strangers = set()
-    for act in filter(None, map(_act, steps[1:])):
-        came = _delivery(act)
+    for act in filter(None, map(act_of, steps[1:])):
+        came = delivery(act)
         strangers |= {brief(act["member"]), brief("") if came is None else came[0]}
     return (*members, *sorted(strangers - {brief(""), *members}))
 
 
-def _act(step: Step) -> Fn | None:
+def act_of(step: Step) -> Fn | None:
+    """What the step says of itself in the variable `act`; None where that is no record."""
     act = step.values.get("act")
     return act if isinstance(act, Fn) else None
 
 
-def _delivery(act: Fn) -> tuple[str, str, str] | None:
+def delivery(act: Fn) -> tuple[str, str, str] | None:
     """Tell what came: sender, name and content, from the event or else from what the step was given."""
     event, given = act["event"], act.get("given")
     if isinstance(event, Fn) and "from" in event:
-        name, content = _named(event["message"]) if "message" in event else ("", "")
+        name, content = named(event["message"]) if "message" in event else ("", "")
         return brief(event["from"]), name, content
     if isinstance(given, Fn):
         for key in ("holder", "sender", "from"):
@@ -304,58 +306,59 @@ def _delivery(act: Fn) -> tuple[str, str, str] | None:
     return None
 
 
-def _effect(effect: Value) -> tuple[str, str]:
-    """Give an effect's mark and text."""
+def named_effect(effect: Value) -> tuple[str, str, str]:
+    """Give an effect's mark (`-->>` to everybody, `-->` to one, else `-`), its name and its content."""
     if not isinstance(effect, Fn):
-        return "-", brief(effect)
+        return "-", brief(effect), ""
     match effect.get("type"):
         case "Multicast":
-            return "-->>", _message(effect["message"])
+            return "-->>", *named(effect["message"])
         case "Send":
-            return "-->", f"{brief(effect['to'])}: {_message(effect['message'])}"
+            name, content = named(effect["message"])
+            return "-->", f"{brief(effect['to'])}: {name}".strip(), content
         case "PassUp" | "PassDown" as direction if "event" in effect:
-            return "-", f"{direction} {_message(effect['event'])}"
+            name, content = named(effect["event"])
+            return "-", f"{direction} {name}".strip(), content
         case "SetTimer" if "low" in effect and "high" in effect:
             span = f"{brief(effect['low'])}..{brief(effect['high'])}"
-            return "-", f"SetTimer {brief(effect['name'])} {span}"
+            return "-", f"SetTimer {brief(effect['name'])}", span
         case "SetTimer" | "CancelTimer" as verb:
-            return "-", f"{verb} {brief(effect['name'])}"
+            return "-", f"{verb} {brief(effect['name'])}", ""
         case _:
-            return "-", _message(effect)
+            return "-", *named(effect)
 
 
-def _message(value: Value) -> str:
-    return " ".join(part for part in _named(value) if part)
-
-
-def _named(value: Value) -> tuple[str, str]:
+def named(value: Value) -> tuple[str, str]:
     """Split a message, event or effect into its type and the rest of its fields."""
     if isinstance(value, Fn) and "type" in value:
-        return brief(value["type"]), _fields(value, leave_out="type")
+        return brief(value["type"]), fields(value, leave_out="type")
     return "", brief(value)
 
 
-def _fields(value: Value, leave_out: str = "") -> str:
+def fields(value: Value, leave_out: str = "") -> str:
+    """Write a record's fields as `a=1 b={2}`; any other value as it is, and nothing for no fields."""
     if isinstance(value, Fn):
         return " ".join(f"{brief(key)}={brief(item)}" for key, item in value.items() if key != leave_out)
     return "" if value == () else brief(value)
 
 
-def _changes(before: Fn, after: Fn, hidden: frozenset[str]) -> list[Change]:
+def changes(before: Fn, after: Fn, hidden: frozenset[str]) -> list[Change]:
+    """List what changed between two states; a member's local state has no prefix: `A.pending`."""
     return [
         change
-        for name, value in _shown(after, hidden)
+        for name, value in shown(after, hidden)
         for change in _at("" if name == "local" else name, before.get(name), value)
     ]
 
 
-def _shown(state: Fn, hidden: frozenset[str]) -> list[tuple[str, Value]]:
+def shown(state: Fn, hidden: frozenset[str]) -> list[tuple[str, Value]]:
     """List the variables that are not hidden: `local` first, then by name."""
-    shown = [(brief(name), value) for name, value in state.items() if name not in hidden]
-    return sorted(shown, key=lambda item: (item[0] != "local", item[0]))
+    listed = [(brief(name), value) for name, value in state.items() if name not in hidden]
+    return sorted(listed, key=lambda item: (item[0] != "local", item[0]))
 
 
-def _inside(path: str, key: Value) -> str:
+def inside(path: str, key: Value) -> str:
+    """The path of what a record or function has at a key."""
     if not isinstance(key, str):
         return f"{path}[{brief(key)}]"
     return f"{path}.{key}" if path else key

@@ -54,6 +54,7 @@ __all__ = [
     "CheckedModel",
     "Gate",
     "Listener",
+    "actions",
     "differences",
     "expected",
     "gates",
@@ -619,6 +620,17 @@ def _gate(name: str, good: str, bad: Sequence[str], *, judged: bool = True) -> G
     return Gate(name, ok=None, text="not judged: it takes all models of the tier full")
 
 
+def actions(manifest: Manifest) -> tuple[str, ...]:
+    """Name the actions that models for safety take, in the specification's order."""
+    modules = read_modules(_folders(manifest), manifest.module)
+    names = {
+        cfg.specification
+        for name, cfg in manifest.cfgs.items()
+        if cfg.specification and any(model.cfg == name and not model.liveness for model in manifest.models)
+    }
+    return tuple(dict.fromkeys(action for name in sorted(names) for action in modules.actions(name)))
+
+
 def _fires(manifest: Manifest, results: Mapping[str, CheckedModel], *, whole: bool) -> list[Gate]:
     steps = {
         step
@@ -626,23 +638,17 @@ def _fires(manifest: Manifest, results: Mapping[str, CheckedModel], *, whole: bo
         if model.holds and model.name in results
         for step in results[model.name].steps
     }
-    modules = read_modules(_folders(manifest), manifest.module)
-    names = {
-        cfg.specification
-        for name, cfg in manifest.cfgs.items()
-        if cfg.specification and any(model.cfg == name and not model.liveness for model in manifest.models)
-    }
-    actions = list(dict.fromkeys(action for name in sorted(names) for action in modules.actions(name)))
+    every = actions(manifest)
     taken = {action for action, _ in steps}
-    bad = [f"never taken in a model that holds: {action}" for action in actions if action not in taken]
+    bad = [f"never taken in a model that holds: {action}" for action in every if action not in taken]
     bad += [
-        f"act.action is {action}, which is no action of Next" for action in sorted(taken.difference(actions))
+        f"act.action is {action}, which is no action of Next" for action in sorted(taken.difference(every))
     ]
     seen = {outcome for _, outcome in steps}
     missing = [f"never the outcome of a step: {outcome}" for outcome in OUTCOMES if outcome not in seen]
     missing += [f"unknown outcome: {outcome}" for outcome in sorted(seen.difference((*OUTCOMES, "none")))]
     return [
-        _gate("actions", f"all {len(actions)} actions are taken", bad, judged=whole),
+        _gate("actions", f"all {len(every)} actions are taken", bad, judged=whole),
         _gate("outcomes", f"all {len(OUTCOMES)} outcomes are seen", missing, judged=whole),
     ]
 

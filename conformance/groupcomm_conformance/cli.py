@@ -18,7 +18,7 @@ from typing import Annotated, Final
 import typer
 from rich.markup import escape
 
-from . import conform, console, demo, errata, mutants, requirements, scenario
+from . import conform, console, demo, errata, mutants, report, requirements, scenario
 from .checking import Cache, CheckedModel, differences, gates, run_model, run_models, select
 from .manifest import TIERS, Manifest, Model, UnknownNameError, find_root, load, protocols
 from .strict_yaml import FileError
@@ -299,6 +299,7 @@ for _name, _command in (
     ("mutants", mutants.command),
     ("scenario", scenario.command),
     ("demo", demo.command),
+    ("report", report.command),
 ):
     app.command(name=_name, epilog=_EPILOG)(_command)
 

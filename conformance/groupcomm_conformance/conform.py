@@ -36,6 +36,7 @@ __all__ = [
     "command",
     "conform",
     "constants",
+    "lines",
     "side_conditions",
     "table_of",
 ]
@@ -371,7 +372,7 @@ def command(
     if as_json:
         typer.echo(json.dumps([each.to_json() for each in came], indent=2))
     for conformance in came:
-        for line in _lines(conformance, failures_only=as_json):
+        for line in lines(conformance, failures_only=as_json):
             typer.echo(line, err=as_json)
     raise typer.Exit(OK if all(conformance.ok for conformance in came) else DIFFERS)
 
@@ -439,8 +440,8 @@ def _again(protocol: str, model: str) -> str:
     return f"groupcomm conform {protocol} --model {model}"
 
 
-def _lines(came: Conformance, *, failures_only: bool) -> Iterator[str]:
-    """Say what came of a model."""
+def lines(came: Conformance, *, failures_only: bool) -> Iterator[str]:
+    """Say what came of a model, a line of text an item; nothing of one that is right if `failures_only`."""
     name = f"{came.protocol} {came.model}"
     counts = came.replayed.counts
     if not failures_only and came.table is not None:

@@ -1,0 +1,112 @@
+"""The sub-command `report`: find all there is to find, and write it into a folder."""
+
+import json
+from collections import Counter
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import typer
+
+from groupcomm_conformance import console
+from groupcomm_conformance.manifest import TIERS, find_root
+from groupcomm_conformance.store import replace
+
+from .findings import Findings, gather
+from .junit import document
+from .page import page
+
+__all__ = ["command"]
+
+OK: Final = 0
+DIFFERS: Final = 1
+BAD_INPUT: Final = 2
+
+DEFAULT: Final = Path("build", "report")
+
+
+def command(
+    protocol: Annotated[
+        list[str] | None, typer.Argument(metavar="[PROTOCOL]...", help="Default: all.")
+    ] = None,
+    *,
+    tier: Annotated[str, typer.Option(help="Which models: smoke, full or deep.")] = "full",
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Where to write. Default: build/report of the project.")
+    ] = None,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Run all again; take nothing from a cache.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="JSON on stdout instead of text.")] = False,
+) -> None:
+    """Write report.html, to be read, and junit.xml, for a machine, of all that the checks find.
+
+    Results of earlier runs are taken from the cache; what is not there is run. Both files are written
+    whatever was found; exits with 1 if anything differs from what is expected.
+    """
+    wanted = next((each for each in TIERS if each == tier), None)
+    if wanted is None:
+        raise typer.BadParameter(f"there is {', '.join(TIERS)}, not {tier}", param_hint="--tier")
+    root = find_root()
+    folder = root / DEFAULT if out is None else out
+    if folder.exists() and not folder.is_dir():
+        raise typer.BadParameter(f"{folder} is no folder", param_hint="--out")
+    with console.Watch() as watch:
+        found = gather(root, protocol or [], tier=wanted, fresh=fresh, listener=watch)
+    made = f"tier {wanted}, {datetime.now(UTC):%Y-%m-%d %H:%M} UTC"
+    written = {"html": folder / "report.html", "junit": folder / "junit.xml"}
+    _write(written["html"], page(found, made=made))
+    _write(written["junit"], document(found))
+    if as_json:
+        told = {name: str(path) for name, path in written.items()}
+        typer.echo(json.dumps(told | {"protocols": [_summary(each) for each in found]}, indent=2))
+    else:
+        for each in found:
+            typer.echo(_line(each))
+        for path in written.values():
+            typer.echo(f"{path} written")
+    raise typer.Exit(_code(found))
+
+
+def _code(found: Iterable[Findings]) -> int:
+    found = list(found)
+    if any(result.outcome == "unreadable" for each in found for result in each.scenarios):
+        return BAD_INPUT
+    return OK if all(each.ok for each in found) else DIFFERS
+
+
+def _summary(found: Findings) -> dict[str, Any]:
+    """Count what there is of each kind and how much of it is as expected; `None` is not judged."""
+    gates = Counter(gate.ok for gate in found.gates)
+    return {
+        "protocol": found.protocol,
+        "ok": found.ok,
+        "models": len(found.checked),
+        "models_ok": sum(not lines for lines in found.differences.values()),
+        "gates": len(found.gates),
+        "gates_ok": gates[True],
+        "gates_not_judged": gates[None],
+        "conform": len(found.conformances),
+        "conform_ok": sum(each.ok for each in found.conformances),
+        "rows": sum(sum(each.replayed.counts.values()) for each in found.conformances),
+        "rows_pass": sum(each.replayed.counts["pass"] for each in found.conformances),
+        "scenarios": len(found.scenarios),
+        "scenarios_pass": sum(result.outcome == "pass" for result in found.scenarios),
+    }
+
+
+def _line(found: Findings) -> str:
+    told = _summary(found)
+    not_judged = f" ({told['gates_not_judged']} not judged)" if told["gates_not_judged"] else ""
+    return (
+        f"{found.protocol}: {'ok' if found.ok else 'DIFFERS'}: "
+        f"{told['models_ok']} of {told['models']} models as expected, "
+        f"{told['gates_ok']} of {told['gates']} gates{not_judged}, "
+        f"{told['rows_pass']:,} of {told['rows']:,} local steps, "
+        f"{told['scenarios_pass']} of {told['scenarios']} scenarios"
+    )
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a file that others may read: a report is there to be shown around."""
+    replace(path, text.encode())
+    path.chmod(0o644)

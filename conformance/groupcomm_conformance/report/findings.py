@@ -1,0 +1,150 @@
+"""What a report tells: all that `check`, `conform` and `scenario` find, a protocol at a time.
+
+Nothing is computed here that these commands do not compute; results come from the same functions and
+the same caches.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+
+from attrs import define
+
+from groupcomm_conformance import mapping, scenario
+from groupcomm_conformance.checking import (
+    Cache,
+    CheckedModel,
+    Gate,
+    Listener,
+    differences,
+    gates,
+    kill_matrix,
+    run_models,
+    select,
+)
+from groupcomm_conformance.conform import Conformance, conform
+from groupcomm_conformance.manifest import Manifest, Model, Tier, UnknownNameError, load, protocols
+from groupcomm_conformance.mapping import MappingError
+from groupcomm_conformance.rows import Replayed
+from groupcomm_conformance.steptable import Tables
+
+__all__ = ["Findings", "gather"]
+
+
+@define(slots=False)
+class Findings:
+    """What was found of one protocol.
+
+    `checked` are the results of the models that were asked for, by name, in the manifest's order;
+    `conformances` those of the models among these that conform, `scenarios` of all scenarios.
+    """
+
+    manifest: Manifest
+    checked: Mapping[str, CheckedModel]
+    conformances: Sequence[Conformance]
+    scenarios: Sequence[scenario.Result]
+
+    @property
+    def protocol(self) -> str:
+        """The protocol's name."""
+        return self.manifest.protocol
+
+    @property
+    def models(self) -> list[Model]:
+        """The models that were asked for."""
+        return [model for model in self.manifest.models if model.name in self.checked]
+
+    @cached_property
+    def differences(self) -> dict[str, list[str]]:
+        """In what each model differs from the manifest; nothing where it does not."""
+        return {model.name: differences(model, self.checked[model.name]) for model in self.models}
+
+    @cached_property
+    def gates(self) -> list[Gate]:
+        """What all models together must show."""
+        return gates(self.manifest, self.checked)
+
+    @cached_property
+    def kills(self) -> dict[str, dict[str, str | None]]:
+        """What each ablation did to each claim: `kill_matrix`, claim by claim."""
+        return {claim: dict(row) for claim, row in kill_matrix(self.manifest, self.checked).items()}
+
+    @cached_property
+    def ok(self) -> bool:
+        """Whether all is as expected. A gate that is not judged is no failure."""
+        return (
+            not any(self.differences.values())
+            and all(gate.ok is not False for gate in self.gates)
+            and all(conformance.ok for conformance in self.conformances)
+            and all(result.outcome == "pass" for result in self.scenarios)
+        )
+
+
+def gather(
+    root: Path,
+    names: Sequence[str] = (),
+    *,
+    tier: Tier = "full",
+    fresh: bool = False,
+    listener: Listener | None = None,
+) -> list[Findings]:
+    """Find all of the protocols named, by default of every one, out of the caches unless `fresh`.
+
+    UnknownNameError where there is no such protocol; what `run_models` and `conform` raise.
+    """
+    known = protocols(root)
+    manifests = [load(root, name) for name in dict.fromkeys(names or known)]
+    if not manifests:
+        raise UnknownNameError("protocol", "*", known)
+    chosen = [(manifest, model) for manifest in manifests for model in select(manifest, tier)]
+    came = run_models(chosen, cache=Cache.of(root), fresh=fresh, listener=listener)
+    tables = Tables.of(root)
+    found = []
+    for manifest in manifests:
+        checked = {
+            model.name: result
+            for (owner, model), result in zip(chosen, came, strict=True)
+            if owner.protocol == manifest.protocol
+        }
+        found.append(
+            Findings(
+                manifest,
+                checked,
+                _conformances(manifest, checked, tables, fresh=fresh),
+                [
+                    scenario.check(path, str(path.relative_to(root)))
+                    for path in scenario.files(root, manifest.protocol)
+                ],
+            )
+        )
+    return found
+
+
+def _conformances(
+    manifest: Manifest, checked: Mapping[str, CheckedModel], tables: Tables, *, fresh: bool
+) -> list[Conformance]:
+    """Run the local steps of all models that conform; without a mapping, say so of each."""
+    models = [model for model in manifest.models if model.conform and model.name in checked]
+    if not models:
+        return []
+    try:
+        protocol = mapping.load(manifest.protocol)
+    except MappingError as error:
+        return [
+            Conformance(
+                manifest.protocol,
+                model.name,
+                checked[model.name].transitions,
+                None,
+                Replayed(),
+                {},
+                0.0,
+                None,
+                str(error),
+            )
+            for model in models
+        ]
+    return [
+        conform(manifest, model, checked[model.name], protocol, tables=tables, fresh=fresh)
+        for model in models
+    ]

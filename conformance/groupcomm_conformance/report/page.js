@@ -1,0 +1,155 @@
+"use strict";
+
+// A viewer shows one state at a time: the current scene of its chart, and beside it a table of the state.
+// All text comes from the page; `states` (see page.py) has the cells, which are HTML already.
+
+const viewers = new Map();
+
+class Viewer {
+  constructor(section) {
+    this.section = section;
+    this.id = section.dataset.story;
+    this.data = JSON.parse(section.querySelector("script").textContent);
+    this.list = section.querySelector(".scenes");
+    this.scenes = [...this.list.children];
+    this.links = this.scenes.map((scene) => scene.querySelector(".number"));
+    this.tools = section.querySelector(".tools");
+    this.range = section.querySelector("input");
+    this.at = 0;
+    this.tools.hidden = false;
+    section.classList.add("live");
+    section.addEventListener("click", (event) => this.click(event));
+    section.addEventListener("keydown", (event) => this.key(event));
+    this.range.addEventListener("input", () => this.go(Number(this.range.value) - 1, { told: true }));
+    this.show();
+  }
+
+  get last() {
+    return this.scenes.length - 1;
+  }
+
+  /** Show a state, counted from 0. `told`: the address follows; `focus`: so does the keyboard. */
+  go(to, { told = false, focus = false } = {}) {
+    const at = Math.max(0, Math.min(this.last, to));
+    const moved = at !== this.at;
+    this.at = at;
+    if (moved) this.show();
+    if (focus) this.links[at].focus({ preventScroll: true });
+    this.reveal();
+    if (told) history.replaceState(null, "", `#${this.id}/${at + 1}`);
+  }
+
+  /** Scroll the chart, and never the page, so that the scene is seen with the ones around it. */
+  reveal() {
+    const scene = this.scenes[this.at];
+    const room = this.list.clientHeight - scene.offsetHeight;
+    const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    this.list.scrollTo({ top: scene.offsetTop - Math.max(0, room / 2), behavior: calm ? "auto" : "smooth" });
+  }
+
+  show() {
+    const { members, group } = this.data.scenes[this.at];
+    this.scenes.forEach((scene, place) => {
+      scene.classList.toggle("later", place > this.at);
+      if (place === this.at) scene.setAttribute("aria-current", "step");
+      else scene.removeAttribute("aria-current");
+      this.links[place].tabIndex = place === this.at ? 0 : -1;
+    });
+    this.range.value = this.at + 1;
+    this.range.setAttribute("aria-valuetext", `${this.at + 1} of ${this.scenes.length}`);
+    this.section.querySelector(".place b").textContent = this.at + 1;
+    for (const button of this.tools.querySelectorAll("button")) {
+      const end = ["first", "back"].includes(button.dataset.go) ? 0 : this.last;
+      button.setAttribute("aria-disabled", this.at === end);
+    }
+    const scene = this.scenes[this.at];
+    const deed = scene.querySelector(".deed");
+    const words = [...deed.querySelectorAll(".unseen, strong, .outcome")].map((part) => part.textContent.trim());
+    this.section.querySelector(".now").textContent = `${this.at + 1}. ${words.join(" ")}`;
+    const more = scene.querySelector(".more");
+    this.section.querySelector(".said").replaceChildren(...(more ? [more.cloneNode(true)] : []));
+    this.fill(this.section.querySelector(".members"), members);
+    this.fill(this.section.querySelector(".group"), group);
+  }
+
+  fill(body, rows) {
+    body.replaceChildren(
+      ...rows.map(([name, cells]) => {
+        const row = document.createElement("tr");
+        const head = document.createElement("th");
+        head.scope = "row";
+        head.textContent = name;
+        row.append(head);
+        for (const number of cells) {
+          const cell = document.createElement("td");
+          if (number !== null) cell.innerHTML = this.data.html[number < 0 ? -1 - number : number];
+          if (number !== null && number < 0) {
+            cell.className = "new";
+            row.className = "changed";
+          }
+          if (body.className === "group") cell.colSpan = this.data.lanes.length || 1;
+          row.append(cell);
+        }
+        return row;
+      }),
+    );
+  }
+
+  click(event) {
+    const button = event.target.closest("button[data-go]");
+    if (button) {
+      const to = { first: 0, back: this.at - 1, on: this.at + 1, last: this.last }[button.dataset.go];
+      this.go(to, { told: true });
+      return;
+    }
+    const scene = event.target.closest(".scene");
+    if (scene && !String(getSelection())) {
+      event.preventDefault();
+      this.go(this.scenes.indexOf(scene), { told: true, focus: true });
+    }
+  }
+
+  key(event) {
+    if (event.altKey || event.ctrlKey || event.metaKey || event.target === this.range) return;
+    const to = {
+      ArrowLeft: this.at - 1,
+      ArrowUp: this.at - 1,
+      ArrowRight: this.at + 1,
+      ArrowDown: this.at + 1,
+      Home: 0,
+      End: this.last,
+    }[event.key];
+    if (to === undefined) return;
+    event.preventDefault();
+    this.go(to, { told: true, focus: this.list.contains(event.target) });
+  }
+}
+
+/** Go where the address points: `#stable/join` opens a counterexample, `#stable/join/7` also steps to a state. */
+function follow() {
+  const [, id, number] = /^#(.+?\/.+?)(?:\/(\d+))?$/.exec(decodeURIComponent(location.hash)) ?? [];
+  const viewer = viewers.get(id);
+  if (!viewer) return;
+  const story = viewer.section.closest("details");
+  story.open = true;
+  if (number) viewer.go(Number(number) - 1, { focus: true });
+  story.scrollIntoView({ block: "start", behavior: "auto" });
+}
+
+for (const section of document.querySelectorAll(".viewer")) {
+  const viewer = new Viewer(section);
+  viewers.set(viewer.id, viewer);
+  section.closest("details").addEventListener("toggle", () => viewer.reveal());
+}
+addEventListener("hashchange", follow);
+addEventListener("load", () => requestAnimationFrame(follow)); // after the browser's own way of going there
+
+// On paper everything is open.
+let shut = [];
+addEventListener("beforeprint", () => {
+  shut = [...document.querySelectorAll("details:not([open])")];
+  for (const details of shut) details.open = true;
+});
+addEventListener("afterprint", () => {
+  for (const details of shut) details.open = false;
+});

@@ -1,0 +1,277 @@
+"""The page: one HTML file that holds all it needs, and fetches nothing.
+
+`page` fills `page.html` with what was found; `page.css` and `page.js` stand in it as they are. Everything
+can be read without JavaScript: with it, a counterexample can be stepped through, beside a table of the
+state, which is the only thing that the script builds, from `states`.
+
+An element that something may point to has the name of what it is: `stable/note_no_reset` is a model's
+counterexample, `stable/note_no_reset/7` its seventh state.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import jinja2
+from attrs import frozen
+from markupsafe import Markup
+
+from groupcomm_conformance.checking import CheckedModel, actions, expected
+from groupcomm_conformance.conform import CONDITIONS, Conformance, lines
+from groupcomm_conformance.instruments import OUTCOMES
+from groupcomm_conformance.manifest import Manifest, Model
+from groupcomm_conformance.rows import VERDICTS
+
+from .findings import Findings
+from .story import Cell, Row, Story, tell
+
+__all__ = ["page", "states"]
+
+_HERE: Final = Path(__file__).parent
+_OUTCOMES: Final = ("handled", *(outcome for outcome in OUTCOMES if outcome != "handled"), "none")
+"""As a reader wants them; the environment's own actions end with `none`."""
+_SHORT: Final = 10.0
+"""Seconds below which tenths are told."""
+
+
+@frozen
+class _Shown:
+    """A model as the page shows it."""
+
+    manifest: Manifest
+    model: Model
+    checked: CheckedModel
+    expected: str
+    differences: Sequence[str]
+    story: Story | None
+    ablated: Sequence[tuple[str, str, str]]
+
+    @property
+    def id(self) -> str:
+        return f"{self.checked.protocol}/{self.model.name}"
+
+    @property
+    def proofs(self) -> list[Model]:
+        """The models that prove the repair, besides the control."""
+        erratum = self.model.erratum
+        names = erratum.proved_by if erratum else ()
+        return [self.manifest.model(name) for name in names if name != self.model.control]
+
+    @property
+    def states(self) -> Markup:
+        """What the script needs of the story."""
+        return _script(states(self.story)) if self.story else Markup()
+
+
+@frozen
+class _Protocol:
+    """A protocol as the page shows it."""
+
+    findings: Findings
+    models: Sequence[_Shown]
+
+    @property
+    def name(self) -> str:
+        return self.findings.protocol
+
+    @property
+    def holding(self) -> list[_Shown]:
+        return [shown for shown in self.models if shown.model.holds]
+
+    @property
+    def ablations(self) -> list[_Shown]:
+        return [shown for shown in self.models if not shown.model.holds]
+
+    @property
+    def errata(self) -> list[_Shown]:
+        return [shown for shown in self.models if shown.model.erratum is not None]
+
+    @property
+    def stories(self) -> list[_Shown]:
+        """The counterexamples that no erratum tells; those that nobody expected first."""
+        told = [shown for shown in self.models if shown.story and shown.model.erratum is None]
+        return sorted(told, key=lambda shown: shown.checked.outcome == shown.expected)
+
+    @property
+    def differing(self) -> list[_Shown]:
+        return [shown for shown in self.models if shown.differences]
+
+    @property
+    def coverage(self) -> list[tuple[str, list[tuple[str, list[str]]]]]:
+        """For each action and outcome, the models that hold in which the one ended with the other."""
+        holding = [shown.checked for shown in self.holding if shown.checked.steps]
+        taken = {action for checked in holding for action, _ in checked.steps}
+        every = actions(self.findings.manifest)
+        names = (*every, *sorted(taken.difference(every)))
+        return [
+            (
+                action,
+                [
+                    (outcome, [checked.model for checked in holding if (action, outcome) in checked.steps])
+                    for outcome in _OUTCOMES
+                ],
+            )
+            for action in names
+        ]
+
+    @property
+    def noted(self) -> int:
+        """How many models tell what was covered."""
+        return sum(bool(shown.checked.steps) for shown in self.holding)
+
+    @property
+    def witnesses(self) -> list[tuple[str, list[tuple[str, bool]]]]:
+        """For each witness, the models asked for it that were run, and whether they reached it."""
+        checked = self.findings.checked
+        return [
+            (witness, [(name, witness in checked[name].witnesses) for name in names if name in checked])
+            for witness, names in self.findings.manifest.witnesses.items()
+        ]
+
+    @property
+    def complete(self) -> bool:
+        """Whether all models were run that speak of coverage."""
+        return all(gate.ok is not None for gate in self.findings.gates if gate.name == "actions")
+
+    @property
+    def all_hold(self) -> bool:
+        return all(shown.checked.holds for shown in self.holding)
+
+    @property
+    def failing(self) -> bool:
+        """Whether something other than a model is not as it must be."""
+        return not self.findings.ok and (
+            any(gate.ok is False for gate in self.findings.gates)
+            or not all(each.ok for each in self.findings.conformances)
+            or self.passed < len(self.findings.scenarios)
+        )
+
+    @property
+    def states(self) -> int:
+        return sum(shown.checked.distinct for shown in self.models)
+
+    @property
+    def passed(self) -> int:
+        return sum(result.outcome == "pass" for result in self.findings.scenarios)
+
+    def share(self, shown: _Shown) -> str:
+        """Give a model's time as a share of the longest, from 0 to 1."""
+        longest = max(each.checked.seconds for each in self.models)
+        return f"{shown.checked.seconds / longest if longest else 0:.3f}"
+
+    def taken(self, cells: Sequence[tuple[str, list[str]]]) -> bool:
+        """Whether an action was ever taken, or no model tells."""
+        return not self.noted or any(models for _, models in cells)
+
+    @property
+    def rows(self) -> int:
+        return sum(len(each.table) for each in self.findings.conformances if each.table)
+
+    @property
+    def passing(self) -> int:
+        return sum(each.replayed.counts["pass"] for each in self.findings.conformances)
+
+
+def page(found: Iterable[Findings], *, made: str) -> str:
+    """Write the page. `made` says of what and when it was made."""
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(_HERE),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["seconds"] = _seconds
+    environment.filters["humps"] = _humps
+    environment.filters["count"] = lambda number: f"{number:,}"
+    protocols = [_protocol(findings) for findings in found]
+    return environment.get_template("page.html").render(
+        protocols=protocols,
+        ok=all(protocol.findings.ok for protocol in protocols),
+        made=made,
+        outcomes=_OUTCOMES,
+        verdicts=VERDICTS,
+        conditions=CONDITIONS,
+        complaints=_complaints,
+        css=_own("page.css"),
+        js=_own("page.js"),
+    )
+
+
+def _own(name: str) -> Markup:
+    """Read a file of ours that stands in the page as it is."""
+    return Markup((_HERE / name).read_text(encoding="utf-8"))  # noqa: S704 - it is ours
+
+
+def states(story: Story) -> dict[str, Any]:
+    """Give what the script needs of a story as plain values.
+
+    `html` has each different cell once; the rows of `members` and `group` are `[name, cells]`, and a cell
+    is an index of `html`, `-1 - index` if it changed, and null where a member has none.
+    """
+    numbers: dict[Markup, int] = {}
+
+    def number(cell: Cell | None) -> int | None:
+        if cell is None:
+            return None
+        place = numbers.setdefault(cell.html, len(numbers))
+        return -1 - place if cell.changed else place
+
+    def table(rows: Sequence[Row]) -> list[object]:
+        return [[row.name, [number(cell) for cell in row.cells]] for row in rows]
+
+    scenes = [{"members": table(scene.members), "group": table(scene.group)} for scene in story.scenes]
+    return {"lanes": list(story.lanes), "scenes": scenes, "html": [str(html) for html in numbers]}
+
+
+def _script(value: object) -> Markup:
+    """Write JSON that may stand in a `script` element."""
+    text = json.dumps(value, separators=(",", ":"))
+    return Markup(text.replace("<", "\\u003c").replace("&", "\\u0026"))  # noqa: S704 - these end the element
+
+
+def _protocol(findings: Findings) -> _Protocol:
+    return _Protocol(findings, [_shown(findings, model) for model in findings.models])
+
+
+def _shown(findings: Findings, model: Model) -> _Shown:
+    checked = findings.checked[model.name]
+    story = None
+    if checked.trace:
+        story = tell(checked.trace, back_to=checked.loop, stutters=checked.stuttering)
+    return _Shown(
+        findings.manifest,
+        model,
+        checked,
+        expected(model),
+        findings.differences[model.name],
+        story,
+        _ablated(findings.manifest, model),
+    )
+
+
+def _ablated(manifest: Manifest, model: Model) -> list[tuple[str, str, str]]:
+    """Name the constants that are ablated, what they are with the guard and what they are without."""
+    if model.control is None:
+        return []
+    own, guarded = manifest.cfg(model).constants, manifest.cfg(manifest.model(model.control)).constants
+    return [(name, guarded[name], own[name]) for name in model.ablates]
+
+
+def _complaints(conformance: Conformance) -> str:
+    return "\n".join(lines(conformance, failures_only=True))
+
+
+def _humps(name: str) -> Markup:
+    """Write a name so that it may be broken before its capitals and after its underscores."""
+    return Markup("<wbr>").join(re.findall(r"[A-Z]+[^A-Z_]*_*|[^A-Z_]+_*|_+", name))
+
+
+def _seconds(value: float) -> str:
+    """Write a duration: `0.4 s`, `12 s`, `2 min 7 s`."""
+    if value < _SHORT:
+        return f"{value:.1f} s"
+    minutes, seconds = divmod(round(value), 60)
+    return f"{minutes} min {seconds} s" if minutes else f"{seconds} s"

@@ -1,0 +1,66 @@
+"""A small project with a whole report, and a browser to look at it with."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from selenium import webdriver
+from selenium.webdriver.chrome.service import Service
+
+from groupcomm_conformance.cli import main
+
+ROOT = Path(__file__).parent.parent.parent
+WANTED = ("pair", "note", "note_no_reset", "pair_live", "no_new_round_live")
+
+
+@pytest.fixture(scope="session")
+def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, int]:
+    """A project with a report of a few models of STABLE, and the exit code of the command.
+
+    There are two counterexamples: one for safety, and a lasso.
+    """
+    root = tmp_path_factory.mktemp("report")
+    for folder in ("spec/common", "spec/stable", "conformance/scenarios/stable"):
+        shutil.copytree(ROOT / folder, root / folder)
+    manifest = root / "spec" / "stable" / "models.yaml"
+    head, *models = manifest.read_text().split("\n- name: ")
+    head = head[: head.index("witnesses:")] + "witnesses: {}\nmodels:\n"
+    chosen = [model for model in models if model.split("\n")[0] in WANTED]
+    assert len(WANTED) == len(chosen)
+    manifest.write_text("\n- name: ".join((head, *chosen)).replace("proved_by: [join]", "proved_by: [note]"))
+    before = Path.cwd()
+    os.chdir(root)
+    try:
+        code = main(["report", "--tier", "full"])
+    finally:
+        os.chdir(before)
+    return root, code
+
+
+@pytest.fixture(scope="session")
+def report(made: tuple[Path, int]) -> Path:
+    """The folder of the report."""
+    return made[0] / "build" / "report"
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[webdriver.Chrome]:
+    """A headless browser. There must be one where CI is set; elsewhere these tests are skipped without."""
+    browser, driver = shutil.which("chromium"), shutil.which("chromedriver")
+    if browser is None or driver is None:
+        lacking = "no chromium and chromedriver on PATH (Debian: apt-get install chromium chromium-driver)"
+        if os.environ.get("CI"):
+            pytest.fail(lacking)
+        pytest.skip(lacking)
+    options = webdriver.ChromeOptions()
+    options.binary_location = browser
+    options.add_argument("--headless=new")
+    options.add_argument("--disable-dev-shm-usage")
+    if os.geteuid() == 0:  # then Chromium has no sandbox
+        options.add_argument("--no-sandbox")
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    chrome = webdriver.Chrome(options=options, service=Service(driver))
+    yield chrome
+    chrome.quit()

@@ -1,0 +1,298 @@
+"""report: the page in a real browser. What is expected of it is what docs/errata.md tells."""
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from selenium.webdriver import Chrome, Keys
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.by import By
+from selenium.webdriver.remote.webelement import WebElement
+from selenium.webdriver.support.wait import WebDriverWait
+
+STORY = "stable/note_no_reset"
+LAPTOP = (1440, 900)
+PHONE = (390, 844)
+
+
+class Page:
+    """The report in a browser."""
+
+    def __init__(self, chrome: Chrome, report: Path) -> None:
+        self.chrome = chrome
+        self.url = (report / "report.html").as_uri()
+
+    def open(self, fragment: str = "", size: tuple[int, int] = LAPTOP, scheme: str = "light") -> None:
+        width, height = size
+        self.do(
+            "Emulation.setDeviceMetricsOverride",
+            {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": size == PHONE},
+        )
+        wanted = {"prefers-color-scheme": scheme, "prefers-reduced-motion": "reduce"}
+        features = [{"name": name, "value": value} for name, value in wanted.items()]
+        self.do("Emulation.setEmulatedMedia", {"features": features})
+        self.chrome.get("about:blank")
+        self.chrome.get(self.url + (f"#{fragment}" if fragment else ""))
+
+    def do(self, command: str, arguments: Mapping[str, object]) -> None:
+        self.chrome.execute_cdp_cmd(command, dict(arguments))
+
+    def ask(self, script: str, *arguments: object) -> Any:  # noqa: ANN401 - of any type
+        return self.chrome.execute_script(f"return {script}", *arguments)
+
+    def viewer(self, story: str = STORY) -> "Viewer":
+        return Viewer(self, self.chrome.find_element(By.CSS_SELECTOR, f'.viewer[data-story="{story}"]'))
+
+    def press(self, *keys: str) -> None:
+        ActionChains(self.chrome).send_keys(*keys).perform()
+
+
+class Viewer:
+    """A counterexample."""
+
+    def __init__(self, page: Page, section: WebElement) -> None:
+        self.page = page
+        self.section = section
+
+    def one(self, selector: str) -> WebElement:
+        return self.section.find_element(By.CSS_SELECTOR, selector)
+
+    @property
+    def at(self) -> int:
+        """The state shown, which toolbar, chart and heading agree about."""
+        told = {
+            self.one(".place b").text,
+            self.one("[aria-current] .number").text,
+            self.one(".now").text.split(".")[0],
+            self.one("input").get_property("value"),
+        }
+        (number,) = told
+        return int(str(number))
+
+    @property
+    def state(self) -> dict[str, list[str]]:
+        """The table: for each row the text of its cells, with what was struck out in brackets of its own."""
+        script = """[...arguments[0].querySelectorAll('.state tbody tr')].map((row) => [
+            row.querySelector('th').textContent, [...row.querySelectorAll('td')].map((cell) => {
+                const copy = cell.cloneNode(true);
+                for (const del of copy.querySelectorAll('del')) del.textContent = `(${del.textContent})`;
+                return copy.textContent;
+            })])"""
+        return dict(self.page.ask(script, self.section))
+
+    @property
+    def changed(self) -> list[str]:
+        """The rows that are highlighted."""
+        return [row.text for row in self.section.find_elements(By.CSS_SELECTOR, ".state .changed th")]
+
+    def scene(self, number: int) -> WebElement:
+        return self.section.find_elements(By.CSS_SELECTOR, ".scene")[number - 1]
+
+
+@pytest.fixture
+def page(chromium: Chrome, report: Path) -> Iterator[Page]:
+    """The page; afterwards, nothing was complained of and nothing was fetched."""
+    page = Page(chromium, report)
+    chromium.get_log("browser")  # type: ignore[no-untyped-call]
+    yield page
+    assert [] == page.ask("performance.getEntriesByType('resource').map((entry) => entry.name)")
+    assert [] == chromium.get_log("browser")  # type: ignore[no-untyped-call]
+
+
+def test_the_page_begins_with_the_first_state_of_the_first_counterexample(page: Page) -> None:
+    page.open()
+    viewer = page.viewer()
+    assert 1 == viewer.at
+    assert ["A", "B", "C"] == [
+        head.text for head in viewer.section.find_elements(By.CSS_SELECTOR, ".names span")
+    ]
+    assert ["{A, B}", "{A, B}", "{}"] == viewer.state["heard_from"]
+    assert [] == viewer.changed
+
+
+def test_the_keyboard_steps_through_a_counterexample(page: Page) -> None:
+    """B's vote of two members reaches A (6); at the end A purges what nobody but C has (13)."""
+    page.open()
+    viewer = page.viewer()
+    viewer.one("[data-go=on]").send_keys(*[Keys.ARROW_RIGHT] * 5)
+    assert 6 == viewer.at
+    assert "6. A: ReceiveStable" == viewer.one(".now").text
+    assert "STABLE" in viewer.one("[aria-current] .arrow").text
+    assert "digest=[A: -1, B: -1, C: -1]" in viewer.one(".said").text
+    assert ["heard_from"] == viewer.changed
+    assert ["{A, (B)}", "{A, B}", "{}"] == viewer.state["heard_from"]
+    page.press(Keys.END)
+    assert 13 == viewer.at
+    assert "PassDown Purge digest=[A: -1, B: -1, C: 0]" in viewer.one(".said").text
+    assert ["heard_from", "rm"] == viewer.changed
+    assert "{A, B, C}" == viewer.state["heard_from"][0]
+    assert "purged: (-1) → 0" in viewer.state["rm"][0]
+    assert "purged: (-1)" not in viewer.state["rm"][1]
+    page.press(Keys.ARROW_RIGHT)
+    assert 13 == viewer.at
+    page.press(Keys.ARROW_UP, Keys.ARROW_LEFT)
+    assert 11 == viewer.at
+    assert "(FALSE) → TRUE" == viewer.state["pending"][0]
+    page.press(Keys.ARROW_DOWN)
+    assert 12 == viewer.at
+    page.press(Keys.HOME)
+    assert 1 == viewer.at
+    assert page.ask("location.hash") == f"#{STORY}/1"
+
+
+def test_the_mouse_steps_through_a_counterexample(page: Page) -> None:
+    page.open()
+    viewer = page.viewer()
+    ActionChains(page.chrome).click(viewer.scene(4)).perform()
+    assert 4 == viewer.at
+    assert "4. B: InstallView" == viewer.one(".now").text
+    assert "<<A, B>>" in viewer.state["view"][1]
+    assert ["view", "rm"] == viewer.changed
+    viewer.one("[data-go=on]").click()
+    assert 5 == viewer.at
+    assert ["minimum", "network"] == viewer.changed
+    viewer.one("[data-go=last]").click()
+    assert 13 == viewer.at
+    viewer.one("[data-go=back]").click()
+    assert 12 == viewer.at
+    viewer.one("[data-go=first]").click()
+    assert 1 == viewer.at
+    # The chart is scrolled so that what is shown is seen.
+    viewer.one("[data-go=last]").click()
+    inside = "arguments[0].getBoundingClientRect().bottom <= arguments[1].getBoundingClientRect().bottom + 1"
+    assert page.ask(inside, viewer.scene(13), viewer.one(".scenes"))
+
+
+def test_keys_go_on_from_the_scene_that_was_clicked(page: Page) -> None:
+    page.open()
+    viewer = page.viewer()
+    ActionChains(page.chrome).click(viewer.scene(3)).perform()
+    page.press(Keys.ARROW_DOWN)
+    assert 4 == viewer.at
+    assert page.ask("document.activeElement === arguments[0]", viewer.one("[aria-current] .number"))
+
+
+def test_an_address_leads_to_a_state(page: Page) -> None:
+    page.open(f"{STORY}/7")
+    viewer = page.viewer()
+    WebDriverWait(page.chrome, 5).until(lambda _: viewer.at == 7)
+    assert "7. C: Join" == viewer.one(".now").text
+    assert "() → " not in viewer.state["minimum"][2]
+    assert "(<<>>) → [A: -1, B: -1, C: -1]" == viewer.state["minimum"][2]
+    top = "arguments[0].closest('details').getBoundingClientRect().top"
+    WebDriverWait(page.chrome, 5).until(lambda _: 0 <= page.ask(top, viewer.section) < 100)
+    page.chrome.find_element(By.CSS_SELECTOR, "#stable\\.kills a[href='#stable/no_new_round_live']").click()
+    other = page.viewer("stable/no_new_round_live")
+    WebDriverWait(page.chrome, 5).until(lambda _: other.section.is_displayed())
+    assert 1 == other.at
+
+
+def test_a_lasso_leads_back(page: Page) -> None:
+    """In the end nobody votes any more: an announcement did not begin a new round."""
+    page.open("stable/no_new_round_live/20")
+    viewer = page.viewer("stable/no_new_round_live")
+    WebDriverWait(page.chrome, 5).until(lambda _: viewer.at == 20)
+    link = viewer.one(".loop a")
+    found = re.fullmatch(r"state (\d+)", link.text)
+    assert found
+    link.click()
+    WebDriverWait(page.chrome, 5).until(lambda _: viewer.at == int(found[1]))
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_can_be_read_in_any_light(page: Page, scheme: str) -> None:
+    """At least 4.5 to 1, as WCAG asks of text, for all text that is shown; dark is dark."""
+    page.open(f"{STORY}/7", scheme=scheme)
+    script = """(() => {
+        const box = document.createElement('canvas').getContext('2d', {willReadFrequently: true});
+        const rgba = (text) => {
+            box.clearRect(0, 0, 1, 1); box.fillStyle = text; box.fillRect(0, 0, 1, 1);
+            return [...box.getImageData(0, 0, 1, 1).data];
+        };
+        const light = (rgb) => {
+            const [r, g, b] = rgb.slice(0, 3).map((n) => n / 255)
+                .map((n) => n <= 0.04045 ? n / 12.92 : ((n + 0.055) / 1.055) ** 2.4);
+            return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+        };
+        const back = (element) => {
+            for (let at = element; at; at = at.parentElement) {
+                const color = rgba(getComputedStyle(at).backgroundColor);
+                if (color[3] > 250) return color;
+            }
+            return rgba('white');
+        };
+        const bad = [];
+        for (const element of document.querySelectorAll('body *')) {
+            const own = [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
+            if (!own || !element.checkVisibility() || element.closest('.unseen, .skip, script')) continue;
+            const [a, b] = [light(rgba(getComputedStyle(element).color)), light(back(element))];
+            const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+            if (ratio < 4.5) bad.push(`${element.className || element.tagName} ${ratio.toFixed(2)} ${element.textContent.trim().slice(0, 30)}`);
+        }
+        return [light(back(document.body)), [...new Set(bad)]];
+    })()"""
+    background, hard = page.ask(script)
+    assert [] == hard
+    assert background < 0.05 if scheme == "dark" else background > 0.8
+
+
+@pytest.mark.parametrize("size", [LAPTOP, PHONE, (320, 640)])
+def test_nothing_is_wider_than_the_screen(page: Page, size: tuple[int, int]) -> None:
+    page.open(f"{STORY}/7", size)
+    page.ask("document.querySelectorAll('details').forEach((details) => { details.open = true })")
+    assert page.ask("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+    assert size[0] == page.ask("innerWidth")
+
+
+def test_on_a_phone_the_buttons_stay_in_reach(page: Page) -> None:
+    """While the state is read, the next one is a tap away."""
+    page.open(f"{STORY}/7", PHONE)
+    viewer = page.viewer()
+    WebDriverWait(page.chrome, 5).until(lambda _: viewer.at == 7)
+    button = viewer.one("[data-go=on]")
+    box = page.ask(
+        "(({width, height, bottom}) => [width, height, bottom])(arguments[0].getBoundingClientRect())", button
+    )
+    assert box[0] >= 40
+    assert box[1] >= 40
+    assert box[2] <= PHONE[1]
+    button.click()
+    assert 8 == viewer.at
+
+
+def test_the_tables_need_no_script(chromium: Chrome, report: Path) -> None:
+    page = Page(chromium, report)
+    page.do("Emulation.setScriptExecutionDisabled", {"value": True})
+    try:
+        page.open()
+        text = chromium.find_element(By.TAG_NAME, "main").text
+    finally:
+        page.do("Emulation.setScriptExecutionDisabled", {"value": False})
+    assert "959 9,507 18" in text
+    assert "832 192 392 8 240 9,507" in text
+    assert "A.heard_from {A, B} → {A}" in text
+
+
+def test_what_can_be_used_has_a_name_and_is_reached_by_tab(page: Page) -> None:
+    page.open()
+    nameless = """[...document.querySelectorAll('a, button, input, summary, [role=region]')].filter((element) =>
+        !(element.getAttribute('aria-label') || element.textContent.trim())).length"""
+    assert 0 == page.ask(nameless)
+    viewer = page.viewer()
+    viewer.one("[data-go=last]").send_keys(Keys.TAB)
+    assert page.ask("document.activeElement === arguments[0]", viewer.one("[aria-current] .number"))
+    # One stop for the whole chart: the next is behind it.
+    page.press(Keys.TAB)
+    assert not page.ask("arguments[0].contains(document.activeElement)", viewer.one(".scenes"))
+
+
+def test_what_differs_is_told_first(page: Page, made: tuple[Path, int]) -> None:
+    """So few models do not refute each claim: a gate fails, and the exit code says so."""
+    page.open()
+    assert 1 == made[1]
+    first = page.chrome.find_element(By.CSS_SELECTOR, ".protocol > section")
+    assert "What differs" in first.text
+    assert "no ablation refutes RequestsServable" in first.text
+    assert "Not all is as expected." in page.chrome.find_element(By.CSS_SELECTOR, ".lead").text
