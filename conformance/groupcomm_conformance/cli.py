@@ -21,6 +21,8 @@ from rich.markup import escape
 from . import conform, console, demo, errata, mutants, report, requirements, scenario
 from .checking import Cache, CheckedModel, differences, gates, run_model, run_models, select
 from .manifest import TIERS, Manifest, Model, UnknownNameError, find_root, load, protocols
+from .pipeline import command as pipeline
+from .pipeline.errors import NotContained, PipelineError
 from .strict_yaml import FileError
 from .tlc import ConfigFailed, ParseFailed, TLCError
 from .values import to_json
@@ -268,11 +270,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return end.code if isinstance(end.code, int) else OK
     except KeyboardInterrupt:
         return INTERRUPTED
-    except errata.Unproved as error:
+    except (errata.Unproved, NotContained) as error:
         return _failed(error, DIFFERS)
     except (FileError, UnknownNameError, FileNotFoundError, ParseFailed, ConfigFailed) as error:
         return _failed(error, BAD_INPUT)
-    except TLCError as error:
+    except (TLCError, PipelineError) as error:
         return _failed(error, TOOL_TROUBLE)
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES):
@@ -300,6 +302,7 @@ for _name, _command in (
     ("scenario", scenario.command),
     ("demo", demo.command),
     ("report", report.command),
+    ("pipeline", pipeline.command),
 ):
     app.command(name=_name, epilog=_EPILOG)(_command)
 

@@ -2,7 +2,8 @@
 
 import threading
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from string import ascii_lowercase
 from types import TracebackType
 from typing import Any, Final, Self
@@ -59,6 +60,17 @@ class Watch:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._bars.stop()
+
+    @contextmanager
+    def working(self, name: str) -> Iterator[Callable[[str], None]]:
+        """Show a bar while something else than TLC works; what is told stands beside it."""
+        with self._lock:
+            task = self._bars.add_task(escape(name), total=None, told="starts")
+        try:
+            yield lambda told: self._bars.update(task, told=told)
+        finally:
+            with self._lock:
+                self._bars.remove_task(task)
 
     def started(self, model: Model, part: str) -> None:
         """Add a bar."""

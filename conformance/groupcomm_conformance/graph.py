@@ -30,9 +30,14 @@ from .strict_yaml import FileError
 from .values import Fn, Value, ValueSyntaxError, parse, parse_state, show
 
 __all__ = [
+    "ACT",
+    "EDGE",
+    "NODE",
     "Graph",
     "GraphError",
     "build",
+    "canonical",
+    "conjuncts",
     "constants",
     "load",
     "read_dot",
@@ -208,13 +213,31 @@ def _thaw(file: Path) -> Graph:
 
 # The dump
 
-_EDGE: Final = re.compile(r'(-?\d+) -> (-?\d+) \[label="\w+"')
-_NODE: Final = re.compile(r'(-?\d+) \[label="([^"\\]*(?:\\.[^"\\]*)*)"(.*)\]')
+EDGE: Final = re.compile(r'(-?\d+) -> (-?\d+) \[label="(\w+)"')
+"""A line of a step: source, target, and TLC's name for it."""
+
+NODE: Final = re.compile(r'(-?\d+) \[label="([^"\\]*(?:\\.[^"\\]*)*)"(.*)\]')
+"""A line of a state: its number, its conjuncts (see `conjuncts`), and how it is drawn; the initial ones are filled."""
+
 _START: Final = re.compile(r"-?\d+ ")
 _CONJUNCT: Final = re.compile(r"(?:/\\\\ )?(\w+) = (.*)", re.DOTALL)
 _ESCAPED: Final = re.compile(r"\\(.)")
 _BRACES: Final = 2  # of the cluster that holds all states, and of the graph
 _NEXT: Final = r"\n" + r"/\\ "
+
+
+def conjuncts(label: str) -> list[str]:
+    """The conjuncts of a state's label, one a variable, as TLC wrote them."""
+    return label.removeprefix("/\\\\ ").split(_NEXT)
+
+
+def canonical(conjunct: str) -> tuple[str, str]:
+    """The variable of a conjunct and its value's canonical text; ValueSyntaxError if it is no conjunct."""
+    found = _CONJUNCT.fullmatch(conjunct)
+    if found is None:
+        raise ValueSyntaxError(conjunct, 0, "expected variable = value")
+    raw = _ESCAPED.sub(lambda escape: "\n" if escape[1] == "n" else escape[1], found[2])
+    return found[1], show(parse(raw))
 
 
 class _Texts:
@@ -227,12 +250,8 @@ class _Texts:
     def of(self, conjunct: str) -> tuple[str, int]:
         """The variable, and the number of its value's text. ValueSyntaxError if it is no conjunct."""
         if conjunct not in self._seen:
-            found = _CONJUNCT.fullmatch(conjunct)
-            if found is None:
-                raise ValueSyntaxError(conjunct, 0, "expected variable = value")
-            raw = _ESCAPED.sub(lambda escape: "\n" if escape[1] == "n" else escape[1], found[2])
-            text = show(parse(raw))
-            self._seen[conjunct] = found[1], self.numbers.setdefault(text, len(self.numbers))
+            variable, text = canonical(conjunct)
+            self._seen[conjunct] = variable, self.numbers.setdefault(text, len(self.numbers))
         return self._seen[conjunct]
 
 
@@ -255,15 +274,15 @@ def read_dot(file: Path, *, nodes: int, edges: int, initial: int, shown: str | N
             if _START.match(line) is None:
                 closed += line.rstrip() == "}"
                 continue
-            if edge := _EDGE.match(line):
+            if edge := EDGE.match(line):
                 transitions += 1
                 steps.setdefault(edge[1], set()).add(edge[2])
                 continue
-            node = _NODE.match(line)
+            node = NODE.match(line)
             if node is None:
                 raise GraphError(name, number, f"a state or a step, not {line[:60].rstrip()!r}")
             try:
-                rows[node[1]] = dict(map(texts.of, node[2].removeprefix("/\\\\ ").split(_NEXT)))
+                rows[node[1]] = dict(map(texts.of, conjuncts(node[2])))
             except ValueSyntaxError as error:
                 raise GraphError(name, number, f"a state: {error}") from None
             if "style = filled" in node[3]:

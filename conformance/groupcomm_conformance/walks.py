@@ -6,7 +6,7 @@ What differs is a `Divergence`: a verdict, the differences, and the walk as a se
 comes from a graph, `shortest` finds the shortest walk on which the same step goes wrong.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import ModuleType
 from typing import Final, Literal, TypeAlias
 
@@ -18,7 +18,7 @@ from .mapping import MappingError, Protocol
 from .tlc import State
 from .values import Fn, Value, identical
 
-__all__ = ["Divergence", "Replay", "Verdict", "follow", "replay", "shortest"]
+__all__ = ["Divergence", "Replay", "Verdict", "follow", "replay", "shortest", "verdict_of"]
 
 Verdict: TypeAlias = Literal["wrong_outcome", "wrong_effects", "wrong_state", "crash", "adapter_error"]
 
@@ -95,13 +95,15 @@ class Replay:
         if identical(expected, actual):
             return None
         differences = diff(expected, actual)
-        fields = {change.path.removeprefix(f"{ACT}.").partition("[")[0] for change in differences}
-        verdict: Verdict = "wrong_state"
-        if "outcome" in fields:
-            verdict = "wrong_outcome"
-        elif any(field.startswith("effects") for field in fields):
-            verdict = "wrong_effects"
-        return Divergence(verdict, self.walk, tuple(differences))
+        return Divergence(verdict_of(differences), self.walk, tuple(differences))
+
+
+def verdict_of(differences: Iterable[Change]) -> Verdict:
+    """What the differences between two states, `act` among their variables, say of the step between them."""
+    fields = {change.path.removeprefix(f"{ACT}.").partition("[")[0] for change in differences}
+    if "outcome" in fields:
+        return "wrong_outcome"
+    return "wrong_effects" if any(field.startswith("effects") for field in fields) else "wrong_state"
 
 
 def replay(

@@ -1,0 +1,94 @@
+"""`groupcomm pipeline`: from TLC's dumps to tables."""
+
+import json
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from .. import console
+from ..checking import select
+from ..manifest import TIERS, Manifest, Model, UnknownNameError, find_root, load
+from .errors import SparkMissing
+
+if TYPE_CHECKING:
+    from .stages import Summary
+
+__all__ = ["command"]
+
+OK: Final = 0
+DIFFERS: Final = 1
+
+_NEEDED: Final = ("pyspark", "pyarrow", "numpy")
+
+
+def command(
+    protocol: str,
+    *,
+    model: Annotated[str | None, typer.Option(metavar="NAME", help="Only this model.")] = None,
+    tier: Annotated[str, typer.Option(help="Which models: smoke, full or deep.")] = "full",
+    master: Annotated[str, typer.Option(help="Where Spark runs.")] = "local[*]",
+    memory: Annotated[str, typer.Option(help="Heap of Spark's driver.")] = "4g",
+    out: Annotated[Path, typer.Option(help="The folder of the tables.")] = Path("build/tables"),
+    as_json: Annotated[bool, typer.Option("--json", help="JSON on stdout instead of text.")] = False,
+) -> None:
+    """Make tables of a model's state graph, and walk through it with the implementation.
+
+    For each model marked `conform` or `walk`: TLC's dump becomes the tables states, edges and local_steps; walks
+    that cover every transition (or, of a large model, every local step) are done on the simulated group, and
+    verdicts and coverage are tables too. Exits with 1 if a walk does not pass.
+    """
+    root = find_root()
+    manifest = load(root, protocol)
+    chosen = _chosen(manifest, tier, model)
+    _require()
+    from .session import session  # noqa: PLC0415 - Spark is for this command alone
+    from .stages import run  # noqa: PLC0415
+
+    came: list[Summary] = []
+    with console.Watch() as watch, session(master, memory=memory) as spark:
+        for each in chosen:
+            with watch.working(each.name) as tell:
+                summary = run(spark, manifest, each, out, root=root, listener=watch, on_stage=tell)
+            came.append(summary)
+            for line in _lines(summary):
+                typer.echo(line, err=as_json)
+    if as_json:
+        typer.echo(json.dumps([summary.to_json() for summary in came], indent=2))
+    raise typer.Exit(OK if all(summary.ok for summary in came) else DIFFERS)
+
+
+def _require() -> None:
+    for name in _NEEDED:
+        try:
+            import_module(name)
+        except ModuleNotFoundError:
+            raise SparkMissing(name) from None
+
+
+def _chosen(manifest: Manifest, tier: str, name: str | None) -> list[Model]:
+    if tier not in TIERS:
+        raise typer.BadParameter(f"there is {', '.join(TIERS)}, not {tier}", param_hint="--tier")
+    known = tuple(model.name for model in manifest.models if model.conform or model.walk)
+    found = [model for model in select(manifest, tier, name) if model.name in known]
+    if not found:
+        raise UnknownNameError("model with conform or walk", name or f"tier {tier}", known)
+    return found
+
+
+def _lines(summary: "Summary") -> Iterator[str]:
+    """Say what came of a model."""
+    name = f"{summary.protocol} {summary.model}"
+    verdicts = ", ".join(f"{count:,} {verdict}" for verdict, count in sorted(summary.verdicts.items()))
+    yield (
+        f"{name}: {'ok' if summary.ok else 'FAILS'}: {summary.states:,} states, {summary.edges:,} edges, "
+        f"{summary.used:,} of {summary.local_steps:,} local steps used"
+    )
+    yield (
+        f"  {summary.walks:,} walks of {summary.walked:,} steps ({verdicts}) cover {summary.covered_steps:,} local "
+        f"steps and {summary.covered_edges:,} edges: {summary.steps_per_edge:.2f} steps an edge covered"
+    )
+    told = ", ".join(f"{stage} {seconds:.1f}" for stage, seconds in summary.seconds.items())
+    yield f"  seconds: {told}"
