@@ -45,7 +45,7 @@ $(STAMP): pyproject.toml constraints.txt | need-python
 	@$(PYTHON) -m venv .venv
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt hatchling editables
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt \
-	  --no-build-isolation -e '.[check,dev]'
+	  --no-build-isolation -e '.[check,dev,pipeline]'
 	@touch $@
 
 need-python:
