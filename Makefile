@@ -43,7 +43,7 @@ clean: ## remove .venv, caches and build output
 $(STAMP): pyproject.toml constraints.txt | need-python
 	@echo 'setting up .venv (once)'
 	@$(PYTHON) -m venv .venv
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt hatchling editables
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt hatchling editables setuptools wheel
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt \
 	  --no-build-isolation -e '.[check,dev,pipeline]'
 	@touch $@
