@@ -34,13 +34,23 @@ _OUTCOMES: Final = ("handled", *(outcome for outcome in OUTCOMES if outcome != "
 """As a reader wants them; the environment's own actions end with `none`."""
 _SHORT: Final = 10.0
 """Seconds below which tenths are told."""
+_SPECK: Final = 0.02
+"""A share that cannot be told from dirt."""
+
+
+@frozen
+class _Proof:
+    """A model that must hold, and what came of it; None if it was not run."""
+
+    model: Model
+    checked: CheckedModel | None
 
 
 @frozen
 class _Shown:
     """A model as the page shows it."""
 
-    manifest: Manifest
+    findings: Findings
     model: Model
     checked: CheckedModel
     expected: str
@@ -53,11 +63,19 @@ class _Shown:
         return f"{self.checked.protocol}/{self.model.name}"
 
     @property
-    def proofs(self) -> list[Model]:
+    def control(self) -> "_Proof | None":
+        """The model with the guard in place."""
+        return None if self.model.control is None else self._proof(self.model.control)
+
+    @property
+    def proofs(self) -> list["_Proof"]:
         """The models that prove the repair, besides the control."""
         erratum = self.model.erratum
         names = erratum.proved_by if erratum else ()
-        return [self.manifest.model(name) for name in names if name != self.model.control]
+        return [self._proof(name) for name in names if name != self.model.control]
+
+    def _proof(self, name: str) -> "_Proof":
+        return _Proof(self.findings.manifest.model(name), self.findings.checked.get(name))
 
     @property
     def states(self) -> Markup:
@@ -157,9 +175,10 @@ class _Protocol:
         return sum(result.outcome == "pass" for result in self.findings.scenarios)
 
     def share(self, shown: _Shown) -> str:
-        """Give a model's time as a share of the longest, from 0 to 1."""
+        """Give a model's time as a share of the longest, from 0 to 1; a speck is nothing."""
         longest = max(each.checked.seconds for each in self.models)
-        return f"{shown.checked.seconds / longest if longest else 0:.3f}"
+        of = shown.checked.seconds / longest if longest else 0.0
+        return f"{of if of > _SPECK else 0:.3f}"
 
     def taken(self, cells: Sequence[tuple[str, list[str]]]) -> bool:
         """Whether an action was ever taken, or no model tells."""
@@ -242,7 +261,7 @@ def _shown(findings: Findings, model: Model) -> _Shown:
     if checked.trace:
         story = tell(checked.trace, back_to=checked.loop, stutters=checked.stuttering)
     return _Shown(
-        findings.manifest,
+        findings,
         model,
         checked,
         expected(model),

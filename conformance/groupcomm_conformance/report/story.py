@@ -136,16 +136,15 @@ def tell(steps: Sequence[Step], *, back_to: int | None = None, stutters: bool = 
         before = steps[place - 1].values if place else step.values
         changed = {change.path: change for change in changes(before, step.values, _HIDDEN)}
         members, group = _state(names, before, step.values, changed)
-        act = act_of(step)
-        told = Scene(step.number, step.action) if act is None or not place else _told(step, act, names)
-        if told.lane is not None:
+        told = _told(step, names, list(changed)) if place else Scene(step.number, step.action)
+        if told.lane is not None:  # a lane ends with its member's crash, and begins again with its return
             crashed = told.outside and told.action == "Crash"
             gone = gone | {names[told.lane]} if crashed else gone - {names[told.lane]}
         scenes.append(
             evolve(
                 told,
                 outside=told.outside or told.lane is None,
-                changes=tuple(change for change in changed.values() if not _in_network(change)),
+                changes=tuple(change for path, change in changed.items() if not _is_at(path, "network")),
                 there=tuple(name not in gone for name in names),
                 members=members,
                 group=group,
@@ -154,19 +153,24 @@ def tell(steps: Sequence[Step], *, back_to: int | None = None, stutters: bool = 
     return Story(names, tuple(scenes), back_to, stutters)
 
 
-def _in_network(change: Change) -> bool:
-    return change.path.split(".")[0].split("[")[0] == "network"
+def _is_at(path: str, place: str) -> bool:
+    """Whether a path is `place` or leads into it."""
+    return path == place or path.startswith((f"{place}.", f"{place}["))
 
 
-def _told(step: Step, act: Fn, names: tuple[str, ...]) -> Scene:
-    """Say what the step says of itself, all but the state."""
-    member = brief(act["member"])
-    lane = names.index(member) if member in names else None
+def _told(step: Step, names: tuple[str, ...], changed: Sequence[str]) -> Scene:
+    """Say what the step says of itself, all but the state; where it says nothing, whose state changed."""
+    act = act_of(step)
+    member = "" if act is None else brief(act["member"])
+    if act is None or member not in names:
+        whose = [place for place, name in enumerate(names) if any(_is_at(path, name) for path in changed)]
+        return Scene(step.number, step.action, whose[0] if len(whose) == 1 else None)
+    lane = names.index(member)
     event, content = named(act["event"])
     outside = event == "none"
     came = delivery(act)
     arrow = None
-    if came is not None and lane is not None:
+    if came is not None:
         source, name, inner = came
         arrow = Arrow(names.index(source), lane, name, inner, lost=outside)
         content = ""
@@ -269,8 +273,7 @@ def _by_name(value: "Value | None") -> dict[str, Value]:
 
 def marked(before: "Value | None", after: "Value | None", path: str, changed: Mapping[str, Change]) -> Cell:
     """Write a value; of what is among `changed`, by its path, what it was and what it is now."""
-    inner = any(name == path or name.startswith((f"{path}.", f"{path}[")) for name in changed)
-    if not inner:
+    if not any(_is_at(name, path) for name in changed):
         return Cell(_plain(after if after is not None else ()))
     return Cell(_marked(before, after, path, changed), changed=True)
 
