@@ -34,7 +34,7 @@ _OUTCOMES: Final = ("handled", *(outcome for outcome in OUTCOMES if outcome != "
 """As a reader wants them; the environment's own actions end with `none`."""
 _SHORT: Final = 10.0
 """Seconds below which tenths are told."""
-_SPECK: Final = 0.02
+_SPECK: Final = 0.05
 """A share that cannot be told from dirt."""
 
 

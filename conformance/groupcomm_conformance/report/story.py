@@ -144,7 +144,10 @@ def tell(steps: Sequence[Step], *, back_to: int | None = None, stutters: bool = 
             evolve(
                 told,
                 outside=told.outside or told.lane is None,
-                changes=tuple(change for path, change in changed.items() if not _is_at(path, "network")),
+                # What a step does to the network is told by its message and effects, where it tells any.
+                changes=tuple(
+                    c for path, c in changed.items() if not (told.outcome and _is_at(path, "network"))
+                ),
                 there=tuple(name not in gone for name in names),
                 members=members,
                 group=group,
@@ -290,8 +293,9 @@ def _marked(
         return _function(parts, deep=_is_deep(after))
     if isinstance(before, tuple) and isinstance(after, tuple):
         pairs = enumerate(zip_longest(before, after), start=1)
-        return _listed(
-            "<<", [_marked(old, new, f"{path}[{index}]", changed) for index, (old, new) in pairs], ">>"
+        items = [_marked(old, new, f"{path}[{index}]", changed) for index, (old, new) in pairs]
+        return (
+            _lines("<<", items, ">>") if _is_deep(after) or _is_deep(before) else _listed("<<", items, ">>")
         )
     return _plain(after if after is not None else ())
 
@@ -299,7 +303,8 @@ def _marked(
 def _replaced(before: "Value | None", after: "Value | None") -> Markup:
     if isinstance(before, frozenset) and isinstance(after, frozenset):
         every = before | after
-        return _set(every, [_element(item, before, after) for item in sorted(every, key=order)])
+        items = [_element(item, before, after) for item in sorted(every, key=order)]
+        return _lines("{", items, "}") if _is_deep(every) else _listed("{", items, "}")
     if before is None:
         return Markup("<ins>{}</ins>").format(_plain(after if after is not None else ()))
     if after is None:
@@ -318,9 +323,11 @@ def _element(item: Value, before: frozenset[Value], after: frozenset[Value]) -> 
 def _plain(value: Value) -> Markup:
     match value:
         case tuple():
-            return _listed("<<", [_plain(item) for item in value], ">>")
+            items = [_plain(item) for item in value]
+            return _lines("<<", items, ">>") if _is_deep(value) else _listed("<<", items, ">>")
         case frozenset():
-            return _set(value, [_plain(item) for item in sorted(value, key=order)])
+            items = [_plain(item) for item in sorted(value, key=order)]
+            return _lines("{", items, "}") if _is_deep(value) else _listed("{", items, "}")
         case Fn() if value.keys() in _PACKETS:
             return _packet(value)
         case Fn():
@@ -338,22 +345,25 @@ def _packet(value: Fn) -> Markup:
     )
 
 
-def _is_deep(value: Fn) -> bool:
-    """Whether a function is better written with a line for each of its keys."""
-    return any(isinstance(item, Fn) for item in value.values())
+def _is_deep(value: "tuple[Value, ...] | frozenset[Value] | Fn") -> bool:
+    """Whether a value is better written with a line for each of its parts: those with parts of their own."""
+    if isinstance(value, Fn):
+        return any(
+            isinstance(item, Fn) or (isinstance(item, tuple | frozenset) and _is_deep(item))
+            for item in value.values()
+        )
+    return any(isinstance(item, Fn) for item in value)
 
 
 def _function(parts: Sequence[tuple[Value, Markup]], *, deep: bool) -> Markup:
-    items = [Markup('<span class="kv"><i>{}: </i>{}</span>').format(brief(key), html) for key, html in parts]
-    listed = _listed("[", items, "]")
-    return Markup('<span class="deep">{}</span>').format(listed) if deep else listed
+    items = [Markup("<i>{}: </i>{}").format(brief(key), html) for key, html in parts]
+    return _lines("[", items, "]") if deep else _listed("[", items, "]")
 
 
-def _set(value: frozenset[Value], items: Sequence[Markup]) -> Markup:
-    if not any(isinstance(item, Fn) for item in value):
-        return _listed("{", items, "}")
+def _lines(start: str, items: Sequence[Markup], end: str) -> Markup:
+    """As `_listed`, each item on a line of its own; the page does not show what is between the lines."""
     lines = [Markup('<span class="kv">{}</span>').format(item) for item in items]
-    return Markup('<span class="deep">{}</span>').format(_listed("{", lines, "}"))
+    return Markup('<span class="deep">{}</span>').format(_listed(start, lines, end))
 
 
 def _listed(start: str, items: Sequence[Markup], end: str) -> Markup:
