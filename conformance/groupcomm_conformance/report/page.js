@@ -144,6 +144,19 @@ for (const section of document.querySelectorAll(".viewer")) {
 addEventListener("hashchange", follow);
 addEventListener("load", () => requestAnimationFrame(follow)); // after the browser's own way of going there
 
+// The contents say where one is.
+const places = new Map([...document.querySelectorAll(".contents li a")].map((link) => [link.hash.slice(1), link]));
+const seen = new IntersectionObserver(
+  (entries) => {
+    for (const { target, isIntersecting } of entries) {
+      if (isIntersecting) places.get(target.id).setAttribute("aria-current", "true");
+      else places.get(target.id).removeAttribute("aria-current");
+    }
+  },
+  { rootMargin: "-20% 0px -79% 0px" },
+);
+for (const id of places.keys()) seen.observe(document.getElementById(id));
+
 // On paper everything is open.
 let shut = [];
 addEventListener("beforeprint", () => {

@@ -8,7 +8,7 @@ them is a row of the table, and whatever else there is belongs to the group.
 Values are written as `chart.brief` writes them, with what changed marked as `<del>` and `<ins>`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
 from typing import Final
 
@@ -136,7 +136,7 @@ def tell(steps: Sequence[Step], *, back_to: int | None = None, stutters: bool = 
         before = steps[place - 1].values if place else step.values
         changed = {change.path: change for change in changes(before, step.values, _HIDDEN)}
         members, group = _state(names, before, step.values, changed)
-        told = _told(step, names, list(changed)) if place else Scene(step.number, step.action)
+        told = _told(step, names, changed) if place else Scene(step.number, step.action)
         if told.lane is not None:  # a lane ends with its member's crash, and begins again with its return
             crashed = told.outside and told.action == "Crash"
             gone = gone | {names[told.lane]} if crashed else gone - {names[told.lane]}
@@ -161,12 +161,16 @@ def _is_at(path: str, place: str) -> bool:
     return path == place or path.startswith((f"{place}.", f"{place}["))
 
 
-def _told(step: Step, names: tuple[str, ...], changed: Sequence[str]) -> Scene:
+def _told(step: Step, names: Sequence[str], changed: Iterable[str]) -> Scene:
     """Say what the step says of itself, all but the state; where it says nothing, whose state changed."""
     act = act_of(step)
     member = "" if act is None else brief(act["member"])
     if act is None or member not in names:
-        whose = [place for place, name in enumerate(names) if any(_is_at(path, name) for path in changed)]
+        whose = [
+            lane
+            for lane, key in enumerate(_keys(names, step.values))
+            if key is not None and any(_is_at(path, inside("", key)) for path in changed)
+        ]
         return Scene(step.number, step.action, whose[0] if len(whose) == 1 else None)
     lane = names.index(member)
     event, content = named(act["event"])
@@ -196,79 +200,73 @@ def _sequence(value: Value) -> tuple[Value, ...]:
 
 
 def _state(
-    names: tuple[str, ...], before: Fn, after: Fn, changed: Mapping[str, Change]
+    names: Sequence[str], before: Fn, after: Fn, changed: Mapping[str, Change]
 ) -> tuple[tuple[Row, ...], tuple[Row, ...]]:
     """Lay out a state: rows with a cell for each lane, and rows with one cell."""
     members: list[Row] = []
     group: list[Row] = []
-    domain = {brief(key) for key in _keys(after.get("local"))}
+    keys = _keys(names, after)
+    domain = {key for key in keys if key is not None}
     for name, value in sorted(after.items(), key=lambda item: (item[0] != "local", order(item[0]))):
-        label = brief(name)
+        label, was = brief(name), before.get(name)
         if label in _HIDDEN:
             continue
-        was = before.get(name)
-        if not (isinstance(value, Fn) and domain and {brief(key) for key in value} == domain):
+        if not (isinstance(value, Fn) and value.keys() == domain):
             group.append(Row(label, (marked(was, value, label, changed),)))
-        elif label == "local":
-            members += _local(names, was, value, changed)
+        elif label == "local" and all(isinstance(state, Fn) for state in value.values()):
+            members += _local(keys, was, value, changed)
         else:
-            cells = _across(names, label, was, value, changed)
-            members.append(Row(label, cells))
+            path = "" if label == "local" else label
+            members.append(Row(label, tuple(_at(key, was, value, path, changed) for key in keys)))
     return tuple(members), tuple(group)
 
 
-def _keys(value: "Value | None") -> list[Value]:
-    return list(value) if isinstance(value, Fn) else []
+def _keys(names: Sequence[str], state: Fn) -> "tuple[Value | None, ...]":
+    """Give each lane's key in `local`; None for a stranger's."""
+    local = state.get("local")
+    found = {brief(key): key for key in local} if isinstance(local, Fn) else {}
+    return tuple(found.get(name) for name in names)
 
 
 def _local(
-    names: tuple[str, ...], before: "Value | None", after: Fn, changed: Mapping[str, Change]
+    keys: "Sequence[Value | None]", before: "Value | None", after: Fn, changed: Mapping[str, Change]
 ) -> list[Row]:
-    """Give a row for each field of any member's local state, in the order of the fields' names."""
-    if not all(isinstance(value, Fn) for value in after.values()):
-        return [Row("local", _across(names, "", before, after, changed))]
-    found = sorted({key for value in after.values() for key in _keys(value)}, key=order)
-    olds, news = _by_name(before), _by_name(after)
-    found = [key for key in found if not _says_who(key, news)]
-    return [
-        Row(
-            brief(key),
-            tuple(
-                _field(olds.get(name), news.get(name), key, name, changed) if name in news else None
-                for name in names
-            ),
+    """Give a row for each field of any member's state, but for one that only says whose state it is."""
+    found = {field for state in after.values() if isinstance(state, Fn) for field in state}
+    rows = []
+    for name in sorted(found, key=order):
+        if all(isinstance(state, Fn) and state.get(name) == key for key, state in after.items()):
+            continue
+        cells = tuple(
+            None
+            if key is None
+            else _at(name, _part(before, key), _part(after, key), inside("", key), changed)
+            for key in keys
         )
-        for key in found
-    ]
+        rows.append(Row(brief(name), cells))
+    return rows
 
 
-def _says_who(key: Value, states: Mapping[str, Value]) -> bool:
-    """Whether a field is each member's own name, which its column says."""
-    return all(isinstance(state, Fn) and state.get(key) == name for name, state in states.items())
-
-
-def _field(
-    before: "Value | None", after: "Value | None", key: Value, member: str, changed: Mapping[str, Change]
+def _at(
+    key: "Value | None",
+    before: "Value | None",
+    after: "Value | None",
+    path: str,
+    changed: Mapping[str, Change],
 ) -> Cell | None:
-    if member in changed:  # the whole of it
-        before = None
-    old = before.get(key) if isinstance(before, Fn) else None
-    new = after.get(key) if isinstance(after, Fn) else None
-    return None if new is None and old is None else marked(old, new, inside(member, key), changed)
+    """Write what a function has at a key, now or before; None where it never had anything."""
+    if key is None:
+        return None
+    old, new = _part(before, key), _part(after, key)
+    if old is None and new is None:
+        return None
+    if path in changed:  # the whole function is another
+        return Cell(_replaced(old, new), changed=True)
+    return marked(old, new, inside(path, key), changed)
 
 
-def _across(
-    names: tuple[str, ...], path: str, before: "Value | None", after: Fn, changed: Mapping[str, Change]
-) -> tuple[Cell | None, ...]:
-    olds, news = _by_name(before), _by_name(after)
-    return tuple(
-        marked(olds.get(name), news[name], f"{path}.{name}".lstrip("."), changed) if name in news else None
-        for name in names
-    )
-
-
-def _by_name(value: "Value | None") -> dict[str, Value]:
-    return {brief(key): item for key, item in value.items()} if isinstance(value, Fn) else {}
+def _part(value: "Value | None", key: Value) -> "Value | None":
+    return value.get(key) if isinstance(value, Fn) else None
 
 
 # Values as HTML
@@ -294,9 +292,7 @@ def _marked(
     if isinstance(before, tuple) and isinstance(after, tuple):
         pairs = enumerate(zip_longest(before, after), start=1)
         items = [_marked(old, new, f"{path}[{index}]", changed) for index, (old, new) in pairs]
-        return (
-            _lines("<<", items, ">>") if _is_deep(after) or _is_deep(before) else _listed("<<", items, ">>")
-        )
+        return _listed("<<", items, ">>", deep=_is_deep(after) or _is_deep(before))
     return _plain(after if after is not None else ())
 
 
@@ -304,7 +300,7 @@ def _replaced(before: "Value | None", after: "Value | None") -> Markup:
     if isinstance(before, frozenset) and isinstance(after, frozenset):
         every = before | after
         items = [_element(item, before, after) for item in sorted(every, key=order)]
-        return _lines("{", items, "}") if _is_deep(every) else _listed("{", items, "}")
+        return _listed("{", items, "}", deep=_is_deep(every))
     if before is None:
         return Markup("<ins>{}</ins>").format(_plain(after if after is not None else ()))
     if after is None:
@@ -324,10 +320,10 @@ def _plain(value: Value) -> Markup:
     match value:
         case tuple():
             items = [_plain(item) for item in value]
-            return _lines("<<", items, ">>") if _is_deep(value) else _listed("<<", items, ">>")
+            return _listed("<<", items, ">>", deep=_is_deep(value))
         case frozenset():
             items = [_plain(item) for item in sorted(value, key=order)]
-            return _lines("{", items, "}") if _is_deep(value) else _listed("{", items, "}")
+            return _listed("{", items, "}", deep=_is_deep(value))
         case Fn() if value.keys() in _PACKETS:
             return _packet(value)
         case Fn():
@@ -357,17 +353,17 @@ def _is_deep(value: "tuple[Value, ...] | frozenset[Value] | Fn") -> bool:
 
 def _function(parts: Sequence[tuple[Value, Markup]], *, deep: bool) -> Markup:
     items = [Markup("<i>{}: </i>{}").format(brief(key), html) for key, html in parts]
-    return _lines("[", items, "]") if deep else _listed("[", items, "]")
+    return _listed("[", items, "]", deep=deep)
 
 
-def _lines(start: str, items: Sequence[Markup], end: str) -> Markup:
-    """As `_listed`, each item on a line of its own; the page does not show what is between the lines."""
-    lines = [Markup('<span class="kv">{}</span>').format(item) for item in items]
-    return Markup('<span class="deep">{}</span>').format(_listed(start, lines, end))
-
-
-def _listed(start: str, items: Sequence[Markup], end: str) -> Markup:
+def _listed(start: str, items: Sequence[Markup], end: str, *, deep: bool) -> Markup:
+    """Write items one after the other. If `deep`, the page shows each on a line, and nothing in between."""
+    if deep:
+        items = [Markup('<span class="kv">{}</span>').format(item) for item in items]
     comma = Markup('<span class="p">, </span>')
-    return Markup('<span class="p">{}</span>{}<span class="p">{}</span>').format(
+    written = Markup('<span class="p">{}</span>{}<span class="p">{}</span>').format(
         start, comma.join(items), end
     )
+    if not deep:
+        return written
+    return Markup('<span class="{}">{}</span>').format("deep" if start == "[" else "deep list", written)
