@@ -1,6 +1,9 @@
 """report: the page in a real browser. What is expected of it is what docs/errata.md tells."""
 
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -11,6 +14,8 @@ from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.wait import WebDriverWait
+
+from groupcomm_conformance.cli import main
 
 STORY = "stable/note_no_reset"
 LAPTOP = (1440, 900)
@@ -286,6 +291,46 @@ def test_what_can_be_used_has_a_name_and_is_reached_by_tab(page: Page) -> None:
     # One stop for the whole chart: the next is behind it.
     page.press(Keys.TAB)
     assert not page.ask("arguments[0].contains(document.activeElement)", viewer.one(".scenes"))
+
+
+def test_another_protocol_is_shown_without_a_word_about_it(
+    chromium: Chrome, checked_toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The toy's first vote makes a member commit: who hears of it commits before the other has voted."""
+    monkeypatch.chdir(checked_toy)
+    main(["report", "toy", "--tier", "smoke", "--out", str(tmp_path)])
+    page = Page(chromium, tmp_path)
+    page.open("toy/hasty/3")
+    viewer = page.viewer("toy/hasty")
+    WebDriverWait(chromium, 5).until(lambda _: viewer.at == 3)
+    assert sorted(["FALSE", "(FALSE) → TRUE"]) == sorted(viewer.state["committed"])
+    assert {"committed", "heard_from"} <= set(viewer.changed)
+    assert "ReceiveVote" in viewer.one(".now").text
+
+
+@pytest.mark.parametrize("ci", ["true", ""])
+def test_without_a_browser_continuous_integration_fails(ci: str) -> None:
+    """Elsewhere the reason of the skip is seen."""
+    environment = {**os.environ, "PATH": "/nonexistent", "CI": ci}
+    run = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-rs",
+            "-p",
+            "no:cacheprovider",
+            f"{__file__}::test_a_lasso_leads_back",
+        ],
+        env=environment,
+        cwd=Path(__file__).parent.parent.parent,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "no chromium and chromedriver on PATH (Debian: apt-get install" in run.stdout
+    assert bool(ci) == bool(run.returncode)
+    assert ("1 error" if ci else "1 skipped") in run.stdout
 
 
 def test_what_differs_is_told_first(page: Page, made: tuple[Path, int]) -> None:
