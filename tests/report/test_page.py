@@ -124,6 +124,8 @@ def test_the_keyboard_steps_through_a_counterexample(page: Page) -> None:
     viewer.one("[data-go=on]").send_keys(*[Keys.ARROW_RIGHT] * 5)
     assert 6 == viewer.at
     assert "6. A: ReceiveStable" == viewer.one(".now").text
+    spoken = viewer.one(".spoken[aria-live=polite]").get_property("textContent")
+    assert "State 6 of 13. A: ReceiveStable. A.heard_from {A, B} → {A}" == spoken
     assert "STABLE" in viewer.one("[aria-current] .arrow").text
     assert "digest=[A: -1, B: -1, C: -1]" in viewer.one(".said").text
     assert ["heard_from"] == viewer.changed

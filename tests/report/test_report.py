@@ -115,6 +115,14 @@ def test_wrong_usage_is_told_and_nothing_written(
     assert not (project / "build").exists()
 
 
+def test_the_page_fetches_nothing(made: tuple[Path, int]) -> None:
+    page = (made[0] / "build/report/report.html").read_text()
+    points = re.findall(r"(?:src|href|action)=.([^\"' >]*)", page)
+    assert points
+    assert [] == [point for point in points if not point.startswith(("#", "data:,"))]
+    assert not re.search(r"https?://|@import|url\(|fetch\(|XMLHttpRequest", page)
+
+
 # What differs
 
 

@@ -15,6 +15,7 @@ class Viewer {
     this.links = this.scenes.map((scene) => scene.querySelector(".number"));
     this.tools = section.querySelector(".tools");
     this.range = section.querySelector("input");
+    this.spoken = section.querySelector(".spoken");
     this.at = 0;
     this.tools.hidden = false;
     section.classList.add("live");
@@ -42,9 +43,12 @@ class Viewer {
   /** Scroll the chart, and never the page, so that the scene is seen with the ones around it. */
   reveal() {
     const scene = this.scenes[this.at];
-    const room = this.list.clientHeight - scene.offsetHeight;
-    const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
-    this.list.scrollTo({ top: scene.offsetTop - Math.max(0, room / 2), behavior: calm ? "auto" : "smooth" });
+    const deed = scene.querySelector(".deed");
+    const behavior = matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth";
+    const chart = this.list.parentElement;
+    const middle = (size, room) => Math.max(0, (room - size) / 2);
+    this.list.scrollTo({ top: scene.offsetTop - middle(scene.offsetHeight, this.list.clientHeight), behavior });
+    chart.scrollTo({ left: deed.offsetLeft - middle(deed.offsetWidth, chart.clientWidth), behavior });
   }
 
   show() {
@@ -66,6 +70,8 @@ class Viewer {
     const deed = scene.querySelector(".deed");
     const words = [...deed.querySelectorAll(".unseen, strong, .outcome")].map((part) => part.textContent.trim());
     this.section.querySelector(".now").textContent = `${this.at + 1}. ${words.join(" ")}`;
+    const changes = [...scene.querySelectorAll(".changes li")].map((change) => change.textContent);
+    this.spoken.textContent = [`State ${this.at + 1} of ${this.scenes.length}`, words.join(" "), ...changes].join(". ");
     const more = scene.querySelector(".more");
     this.section.querySelector(".said").replaceChildren(...(more ? [more.cloneNode(true)] : []));
     this.fill(this.section.querySelector(".members"), members);
