@@ -8,7 +8,7 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup check test lint mutants errata clean need-python need-java
+.PHONY: help setup check test lint report mutants errata clean need-python need-java
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1	\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -28,6 +28,9 @@ lint: $(STAMP) ## ruff (rules and format) and mypy --strict
 	@$(BIN)/ruff check
 	@$(BIN)/ruff format --check
 	@$(BIN)/mypy
+
+report: need-java $(STAMP) ## write build/report: a page to read, and JUnit XML
+	@$(BIN)/groupcomm report $(ARGS)
 
 mutants: need-java $(STAMP) ## break the implementation of PROTOCOL on purpose: each must be caught
 	@$(BIN)/groupcomm mutants $(PROTOCOL) $(ARGS)

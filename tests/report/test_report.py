@@ -10,6 +10,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from attrs import evolve
 
+from groupcomm import stable
 from groupcomm_conformance import scenario
 from groupcomm_conformance.checking import Cache
 from groupcomm_conformance.cli import main
@@ -161,6 +162,28 @@ def test_verdicts_and_scenarios_have_their_cases(made: tuple[Path, int]) -> None
     assert ("", "", "") == told(junit, "stable.conform", "pair")
     files = {path.name for path in (made[0] / "conformance/scenarios/stable").iterdir()}
     assert files == {Path(name).name for suite, name, _ in cases(junit) if suite == "stable.scenarios"}
+
+
+def test_an_implementation_that_does_something_else_fails_with_the_way_to_see_it(
+    made: tuple[Path, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that never announces anything."""
+    right = stable.step
+
+    def silent(config: stable.Config, state: stable.State, event: stable.Event) -> object:
+        after, effects = right(config, state, event)
+        return after, () if isinstance(event, stable.StabilityTimeout) else effects
+
+    monkeypatch.setattr(stable, "step", silent)
+    monkeypatch.chdir(made[0])
+    assert 1 == main(["report", "--tier", "smoke", "--out", str(tmp_path)])
+    tag, _, text = told(tmp_path / "junit.xml", "stable.conform", "pair")
+    assert "failure" == tag
+    assert "FAILS stable pair: wrong_effects: StabilityTimeout, 4 rows, such as 226\n" in text
+    assert "again    groupcomm conform stable --model pair --row " in text
+    page = (tmp_path / "report.html").read_text()
+    assert "FAILS stable pair: wrong_effects: StabilityTimeout, 4 rows, such as 226\n" in page
+    assert '<span class="verdict bad">4 wrong effects</span>' in page
 
 
 def test_a_protocol_without_a_mapping_does_not_conform(
