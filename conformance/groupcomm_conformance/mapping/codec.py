@@ -29,7 +29,8 @@ def _spec_name(name: str) -> str:
 
 
 @cache
-def _field_types(cls: type) -> tuple[tuple[str, str, Any], ...]:
+def field_types(cls: type) -> tuple[tuple[str, str, Any], ...]:
+    """The fields of a class: their names here, in the specification, and their annotations."""
     hints = get_type_hints(cls)
     return tuple((field.name, _spec_name(field.name), hints[field.name]) for field in attrs.fields(cls))
 
@@ -63,7 +64,7 @@ class Codec:
             message = f"{cls.__name__} has no counterpart in the specification: {value!r}"
             raise MappingError(message)
         record: dict[Value, Value] = {
-            spec_name: self.to_spec(getattr(value, name)) for name, spec_name, _ in _field_types(cls)
+            spec_name: self.to_spec(getattr(value, name)) for name, spec_name, _ in field_types(cls)
         }
         if cls in self.tags:
             record["type"] = self.tags[cls]
@@ -106,7 +107,7 @@ class Codec:
         raise MappingError(message)
 
     def _record(self, value: Fn, cls: type) -> object:
-        fields = _field_types(cls)
+        fields = field_types(cls)
         expected = {spec_name for _, spec_name, _ in fields} | ({"type"} if cls in self.tags else set())
         if set(value.keys()) != expected or (cls in self.tags and value["type"] != self.tags[cls]):
             message = f"{cls.__name__} has the fields {sorted(expected)}, not those of {value!r}"
