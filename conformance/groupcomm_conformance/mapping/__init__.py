@@ -24,8 +24,9 @@ __all__ = ["Cluster", "Codec", "MappingError", "Protocol", "Surroundings", "load
 class Cluster(Interface):
     """A simulated group: all members, what is between and below them, and the last step.
 
-    One that also has `parts`, its variables as it holds them and the codec would translate them, is replayed
-    many times faster: `values` is then no more than their translation.
+    One that also has `parts`, a mapping from its variables to what it holds of each, is replayed many times
+    faster. `values` is then nothing but the codec's translation of that. What a variable holds, or a mapping that
+    it is, is replaced and never changed: an object that is there again has not changed.
     """
 
     def apply(self, act: Fn) -> None:

@@ -23,7 +23,7 @@ Key: TypeAlias = tuple[Any, ...]
 _FUNCTION: Final = 0
 _TUPLE: Final = 1
 _SET: Final = 2
-_MOST: Final = 200_000
+_MOST: Final = 500
 """Objects that are remembered; then all are forgotten."""
 
 
@@ -44,27 +44,49 @@ class Codes:
 
     codec: Codec
     _numbers: dict[Key, int] = field(factory=dict)
+    _texts: dict[str, int] = field(factory=dict)
     # By address, with the object itself, which so keeps its address.
     _met: dict[int, tuple[object, int]] = field(factory=dict)
+    # Mappings by their keys and the addresses of what they hold, with what they hold.
+    _held: dict[Key, tuple[object, int]] = field(factory=dict)
     _shapes: dict[type, _Shape] = field(factory=dict)
     # Of keys that are texts: the domain's number, and the places of the keys in its order.
     _domains: dict[Key, tuple[int, tuple[int, ...]]] = field(factory=dict)
 
     def of(self, value: object) -> int:
-        """The number of a value of either side. MappingError for what the specification has no word for."""
+        """The number of a value of either side, an object that does not change any more.
+
+        MappingError for what the specification has no word for.
+        """
         known = self._met.get(id(value))
         if known is not None and known[0] is value:
             return known[1]
         cls = type(value)
-        if cls is str or cls is int or cls is bool:
+        if cls is str:
+            number = self._texts.get(value)  # type: ignore[call-overload]
+            if number is None:
+                number = self._texts[value] = self._number((cls, value))  # type: ignore[index]
+            return number  # type: ignore[no-any-return]
+        if cls is int or cls is bool:
             return self._number((cls, value))
-        if cls is dict:
-            return self._function(value.items())  # type: ignore[attr-defined]
         number = self._new(value, cls)
         if len(self._met) >= _MOST:
             self._met.clear()
         self._met[id(value)] = value, number
         return number
+
+    def of_part(self, part: object) -> int:
+        """The number of a variable's value; a mapping may change later, if what it holds does not."""
+        if type(part) is not dict:
+            return self.of(part)
+        items = (*part.values(),)
+        key = (*part, *map(id, items))
+        known = self._held.get(key)
+        if known is None:
+            if len(self._held) >= _MOST:
+                self._held.clear()
+            known = self._held[key] = items, self._function(part.items())
+        return known[1]
 
     def _number(self, key: Key) -> int:
         number = self._numbers.get(key)

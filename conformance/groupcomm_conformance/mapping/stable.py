@@ -7,6 +7,7 @@ specification describes. The same environment for scenarios is in `stable_surrou
 
 import re
 from collections.abc import Mapping
+from functools import cache
 from types import ModuleType
 from typing import Any
 
@@ -62,7 +63,7 @@ def config(constants: Mapping[str, Value]) -> stable.Config:
     )
 
 
-@frozen
+@frozen(cache_hash=True)
 class Packet:
     """A STABLE or STABILITY message on its way; `to` is "*" on a network that remembers."""
 
@@ -106,18 +107,20 @@ class StableCluster:
 
     def values(self) -> Fn:
         """The global state as TLA+ values."""
-        return Fn(
-            {
-                "local": CODEC.to_spec(self.local),
-                "rm": CODEC.to_spec(self.rm),
-                "network": CODEC.to_spec(self.network),
-                "up": self.up,
-                "start": CODEC.to_spec(self.start),
-                "lost": self.lost,
-                "spent": Fn(dict(self.spent)),
-                "act": self.act,
-            },
-        )
+        return Fn({name: CODEC.to_spec(part) for name, part in self.parts().items()})
+
+    def parts(self) -> Mapping[str, object]:
+        """The global state as it is held here."""
+        return {
+            "local": self.local,
+            "rm": self.rm,
+            "network": self.network,
+            "up": self.up,
+            "start": self.start,
+            "lost": self.lost,
+            "spent": self.spent,
+            "act": self.act,
+        }
 
     def apply(self, act: Fn) -> None:
         """Do the step that `act` names. Raises MappingError if the group has no such action."""
@@ -169,17 +172,15 @@ class StableCluster:
         outcome: str = "none",
         effects: tuple[object, ...] = (),
     ) -> None:
-        self.act = Fn(
-            {
-                "action": action,
-                "member": member,
-                "given": given,
-                "event": NO_EVENT if event is None else CODEC.to_spec(event),
-                "consumed": CODEC.to_spec(consumed),
-                "outcome": outcome,
-                "effects": CODEC.to_spec(effects),
-            },
-        )
+        self.act: Mapping[str, object] = {
+            "action": action,
+            "member": member,
+            "given": given,
+            "event": NO_EVENT if event is None else event,
+            "consumed": consumed,
+            "outcome": outcome,
+            "effects": effects,
+        }
 
     # Data: the layer below
 
@@ -269,16 +270,19 @@ class StableCluster:
 
     def _packet(self, member: Address, event: Fn) -> Packet:
         """The packet in the network that the event names; the network decides, not the event."""
-        to = "*" if self.remembers else member
-        for packet in self.network:
-            if (packet.from_, packet.to) == (event["from"], to) and CODEC.to_spec(packet.message) == event[
-                "message"
-            ]:
-                return packet
-        message = f"no such message from {event['from']} to {member} is in the network"
-        raise MappingError(message)
+        packet = _packet_of(event, "*" if self.remembers else member)
+        if packet not in self.network:
+            message = f"no such message from {event['from']} to {member} is in the network"
+            raise MappingError(message)
+        return packet
 
 
+@cache
+def _packet_of(event: Fn, to: Address) -> Packet:
+    return Packet(_str(event["from"]), to, CODEC.from_spec(event["message"], stable.Message))  # type: ignore[arg-type]
+
+
+@cache
 def _method(action: Value) -> str:
     """The method of a group action: `ReceiveData` is done by `receive_data`."""
     return re.sub(r"(?<!^)(?=[A-Z])", "_", _str(action)).lower()
