@@ -1,7 +1,8 @@
 """`groupcomm pipeline`: from TLC's dumps to tables."""
 
 import json
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
@@ -20,6 +21,9 @@ __all__ = ["command"]
 
 OK: Final = 0
 DIFFERS: Final = 1
+
+_FEW: Final = 100_000
+"""Transitions up to which a session is quicker that is made for little."""
 
 _NEEDED: Final = ("pyspark", "pyarrow", "numpy")
 
@@ -47,8 +51,10 @@ def command(
     from .session import session  # noqa: PLC0415 - Spark is for this command alone
     from .stages import run  # noqa: PLC0415
 
+    if re.fullmatch(r"\d+[kmgKMG]", memory) is None:
+        raise typer.BadParameter(f"a number and k, m or g, such as 4g, not {memory}", param_hint="--memory")
     came: list[Summary] = []
-    with console.Watch() as watch, session(master, memory=memory) as spark:
+    with console.Watch() as watch, session(master, memory=memory, brisk=_small(chosen)) as spark:
         for each in chosen:
             with watch.working(each.name) as tell:
                 summary = run(spark, manifest, each, out, root=root, listener=watch, on_stage=tell)
@@ -58,6 +64,10 @@ def command(
     if as_json:
         typer.echo(json.dumps([summary.to_json() for summary in came], indent=2))
     raise typer.Exit(OK if all(summary.ok for summary in came) else DIFFERS)
+
+
+def _small(models: Sequence[Model]) -> bool:
+    return all(model.counts is not None and model.counts.transitions <= _FEW for model in models)
 
 
 def _require() -> None:

@@ -1,6 +1,6 @@
 """What can go wrong besides bad input; nothing here needs Spark."""
 
-__all__ = ["DiskFull", "NotContained", "NotHolding", "PipelineError", "SparkFailed", "SparkMissing", "WorkerDied"]
+__all__ = ["BadMaster", "DiskFull", "NotContained", "NotHolding", "PipelineError", "SparkFailed", "SparkMissing", "WorkerDied"]
 
 
 class PipelineError(Exception):
@@ -54,3 +54,10 @@ class NotHolding(PipelineError):
 
     def __init__(self, model: str, outcome: str) -> None:
         super().__init__(f"{model} does not hold ({outcome}): see groupcomm check")
+
+
+class BadMaster(ValueError):
+    """What --master says is no address of a Spark."""
+
+    def __init__(self, master: str) -> None:
+        super().__init__(f"no Spark is at {master!r}: --master takes local[*], local[2] or spark://host:7077")

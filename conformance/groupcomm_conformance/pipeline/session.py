@@ -9,61 +9,94 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from ..tlc import find_java
+from .errors import BadMaster, SparkFailed
 
 __all__ = ["DEFAULT_MASTER", "session"]
 
 DEFAULT_MASTER: Final = "local[*]"
 
-_LOGGING: Final = """status = error
-name = groupcomm
-rootLogger.level = off
-"""
+_LOGGING: Final = "status = error\nname = groupcomm\nrootLogger.level = off\n"
+
+# For a session that lives for seconds: what compiles best takes longer than what it compiles runs.
+_BRISK: Final = {
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.shuffle.partitions": "2",
+}
+_BRISK_JVM: Final = " -XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 
 @contextmanager
-def session(master: str = DEFAULT_MASTER, *, memory: str = "4g", folder: Path | None = None) -> Iterator[SparkSession]:
-    """A session on `master`, ended on leaving. `memory` is the driver's heap; on `local` masters it is all.
+def session(
+    master: str = DEFAULT_MASTER, *, memory: str = "4g", brisk: bool = False
+) -> Iterator[SparkSession]:
+    """A session on `master`, ended on leaving. `memory` is the driver's heap; on `local` masters it is all there is.
 
-    `folder` takes what does not fit into memory; by default it is one for temporary files.
+    `brisk` is for small tables only: it starts faster and computes slower. What does not fit into memory goes into
+    a folder for temporary files. BadMaster where `master` is none; SparkFailed where there comes no session.
     """
     java = find_java().resolve()
-    settings = {"PYSPARK_PYTHON": sys.executable, "PYSPARK_DRIVER_PYTHON": sys.executable}
+    own = Path(tempfile.mkdtemp(prefix="groupcomm-spark-"))
+    (own / "log4j2.properties").write_text(_LOGGING, encoding="ascii")
+    wanted = {"PYSPARK_PYTHON": sys.executable, "PYSPARK_DRIVER_PYTHON": sys.executable}
     if (java.parent.parent / "bin" / "java").is_file():
-        settings["JAVA_HOME"] = str(java.parent.parent)
+        wanted["JAVA_HOME"] = str(java.parent.parent)
     if master.startswith("local"):
-        settings["SPARK_LOCAL_IP"] = "127.0.0.1"
-    before = {name: os.environ.get(name) for name in settings}
-    os.environ.update(settings)
-    own = Path(tempfile.mkdtemp(prefix="groupcomm-spark-", dir=folder))
-    logging = own / "log4j2.properties"
-    logging.write_text(_LOGGING, encoding="ascii")
-    builder = (
-        SparkSession.builder.master(master)
-        .appName("groupcomm")
-        .config("spark.driver.memory", memory)
-        .config("spark.driver.extraJavaOptions", f"-Dlog4j2.configurationFile={logging} -Djava.io.tmpdir={own}")
-        .config("spark.local.dir", str(own))
-        .config("spark.sql.warehouse.dir", str(own / "warehouse"))
-        .config("spark.sql.shuffle.partitions", "8")
-        .config("spark.sql.execution.arrow.maxRecordsPerBatch", "50000")
-        .config("spark.sql.session.timeZone", "UTC")
-        .config("spark.ui.enabled", "false")
-        .config("spark.ui.showConsoleProgress", "false")
-        .config("spark.log.level", "OFF")
-    )
+        wanted["SPARK_LOCAL_IP"] = "127.0.0.1"
+    if "SPARK_CONF_DIR" not in os.environ:
+        wanted["SPARK_CONF_DIR"] = str(own)
+    settings = {
+        "spark.driver.memory": memory,
+        "spark.driver.extraJavaOptions": f"-Djava.io.tmpdir={own}{_BRISK_JVM if brisk else ''}",
+        "spark.local.dir": str(own),
+        "spark.sql.warehouse.dir": str(own / "warehouse"),
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.shuffle.partitions": "16",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        **(_BRISK if brisk else {}),
+    }
+    builder = SparkSession.builder.master(master).appName("groupcomm")
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    before = {name: os.environ.get(name) for name in wanted}
+    os.environ.update(wanted)
     try:
-        spark = builder.getOrCreate()
+        spark = _started(builder, master, own / "spark.log")
         try:
             yield spark
         finally:
             spark.stop()
     finally:
-        for name, value in before.items():
-            if value is None:
+        for name, old in before.items():
+            if old is None:
                 os.environ.pop(name, None)
             else:
-                os.environ[name] = value
+                os.environ[name] = old
         shutil.rmtree(own, ignore_errors=True)
+
+
+def _started(builder: SparkSession.Builder, master: str, log: Path) -> SparkSession:
+    """Start the session. What the JVM and the workers write to stderr from now on goes to `log`."""
+    sys.stderr.flush()
+    stderr = os.dup(2)
+    try:
+        with log.open("wb") as file:
+            os.dup2(file.fileno(), 2)
+        try:
+            return builder.getOrCreate()
+        finally:
+            os.dup2(stderr, 2)
+    except Exception as error:
+        if not isinstance(error, PySparkException) and type(error).__module__.partition(".")[0] != "py4j":
+            raise
+        if "Could not parse Master URL" in str(error):
+            raise BadMaster(master) from None
+        said = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+        raise SparkFailed("start", f"{error} {' '.join(said[-3:])}") from error
+    finally:
+        os.close(stderr)
