@@ -217,7 +217,8 @@ EDGE: Final = re.compile(r'(-?\d+) -> (-?\d+) \[label="(\w+)"')
 """A line of a step: source, target, and TLC's name for it."""
 
 NODE: Final = re.compile(r'(-?\d+) \[label="([^"\\]*(?:\\.[^"\\]*)*)"(.*)\]')
-"""A line of a state: its number, its conjuncts (see `conjuncts`), and how it is drawn; the initial ones are filled."""
+"""A line of a state: its number, its conjuncts (see `conjuncts`), and how it is drawn; the initial ones are
+filled."""
 
 _START: Final = re.compile(r"-?\d+ ")
 _CONJUNCT: Final = re.compile(r"(?:/\\\\ )?(\w+) = (.*)", re.DOTALL)

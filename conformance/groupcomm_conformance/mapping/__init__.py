@@ -25,8 +25,8 @@ class Cluster(Interface):
     """A simulated group: all members, what is between and below them, and the last step.
 
     One that also has `parts`, a mapping from its variables to what it holds of each, is replayed many times
-    faster. `values` is then nothing but the codec's translation of that. What a variable holds, or a mapping that
-    it is, is replaced and never changed: an object that is there again has not changed.
+    faster. `values` is then nothing but the codec's translation of that. What a variable holds, or a mapping
+    that it is, is replaced and never changed: an object that is there again has not changed.
     """
 
     def apply(self, act: Fn) -> None:

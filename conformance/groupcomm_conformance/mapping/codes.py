@@ -1,8 +1,10 @@
-"""Numbers for values: two values have the same number if and only if they are identical, whichever side has them.
+"""Numbers for values: two values have the same number if and only if they are identical, whichever side has
+them.
 
 A replay compares whole global states after each of very many steps, and the different values in them are few.
-`Codes` gives a value of the implementation the number that its counterpart in the specification has, that which
-`Codec.to_spec` would give, but builds nothing on the way; an immutable object that was met before is looked up.
+`Codes` gives a value of the implementation the number that its counterpart in the specification has, that
+which `Codec.to_spec` would give, but builds nothing on the way; an immutable object that was met before is
+looked up.
 """
 
 from collections.abc import Iterable, Mapping
@@ -14,7 +16,7 @@ from attrs import define, field, frozen
 
 from groupcomm.per_member import PerMember
 from groupcomm_conformance.mapping.codec import Codec, MappingError, field_types
-from groupcomm_conformance.values import Fn, Value, show
+from groupcomm_conformance.values import Value, show
 
 __all__ = ["Codes"]
 

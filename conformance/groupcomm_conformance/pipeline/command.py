@@ -9,13 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from .. import console
-from ..checking import select
-from ..manifest import TIERS, Manifest, Model, UnknownNameError, find_root, load
-from .errors import SparkMissing
+from groupcomm_conformance import console
+from groupcomm_conformance import mapping as mappings
+from groupcomm_conformance.checking import select
+from groupcomm_conformance.graph import values_of
+from groupcomm_conformance.manifest import TIERS, Manifest, Model, UnknownNameError, find_root, load
+from groupcomm_conformance.mapping import MappingError
+from groupcomm_conformance.pipeline.errors import BadMaster, SparkMissing
 
 if TYPE_CHECKING:
-    from .stages import Summary
+    from groupcomm_conformance.pipeline.stages import Summary
 
 __all__ = ["command"]
 
@@ -40,27 +43,30 @@ def command(
 ) -> None:
     """Make tables of a model's state graph, and walk through it with the implementation.
 
-    For each model marked `conform` or `walk`: TLC's dump becomes the tables states, edges and local_steps; walks
-    that cover every transition (or, of a large model, every local step) are done on the simulated group, and
-    verdicts and coverage are tables too. Exits with 1 if a walk does not pass.
+    For each model marked `conform` or `walk`: TLC's dump becomes the tables states, edges and local_steps;
+    walks that cover every transition (or, of a large model, every local step) are done on the simulated
+    group, and verdicts and coverage are tables too. Exits with 1 if a walk does not pass.
     """
     root = find_root()
     manifest = load(root, protocol)
     chosen = _chosen(manifest, tier, model)
     _require()
-    from .session import session  # noqa: PLC0415 - Spark is for this command alone
-    from .stages import run  # noqa: PLC0415
+    from groupcomm_conformance.pipeline.session import session  # noqa: PLC0415 - Spark is for this command alone
+    from groupcomm_conformance.pipeline.stages import run  # noqa: PLC0415
 
     if re.fullmatch(r"\d+[kmgKMG]", memory) is None:
         raise typer.BadParameter(f"a number and k, m or g, such as 4g, not {memory}", param_hint="--memory")
     came: list[Summary] = []
-    with console.Watch() as watch, session(master, memory=memory, brisk=_small(chosen)) as spark:
-        for each in chosen:
-            with watch.working(each.name) as tell:
-                summary = run(spark, manifest, each, out, root=root, listener=watch, on_stage=tell)
-            came.append(summary)
-            for line in _lines(summary):
-                typer.echo(line, err=as_json)
+    try:
+        with console.Watch() as watch, session(master, memory=memory, brisk=_small(chosen)) as spark:
+            for each in chosen:
+                with watch.working(each.name) as tell:
+                    summary = run(spark, manifest, each, out, root=root, listener=watch, on_stage=tell)
+                came.append(summary)
+                for line in _lines(summary):
+                    typer.echo(line, err=as_json)
+    except BadMaster as error:
+        raise typer.BadParameter(str(error), param_hint="--master") from None
     if as_json:
         typer.echo(json.dumps([summary.to_json() for summary in came], indent=2))
     raise typer.Exit(OK if all(summary.ok for summary in came) else DIFFERS)
@@ -81,11 +87,27 @@ def _require() -> None:
 def _chosen(manifest: Manifest, tier: str, name: str | None) -> list[Model]:
     if tier not in TIERS:
         raise typer.BadParameter(f"there is {', '.join(TIERS)}, not {tier}", param_hint="--tier")
-    known = tuple(model.name for model in manifest.models if model.conform or model.walk)
-    found = [model for model in select(manifest, tier, name) if model.name in known]
-    if not found:
-        raise UnknownNameError("model with conform or walk", name or f"tier {tier}", known)
-    return found
+    chosen = select(manifest, tier, name)
+    if name is None:
+        chosen = [model for model in chosen if model.conform or model.walk]
+    if not chosen:
+        known = tuple(model.name for model in manifest.models if model.conform or model.walk)
+        raise UnknownNameError("model with conform or walk", f"tier {tier}", known)
+    for model in chosen:
+        _usable(manifest, model)
+    return chosen
+
+
+def _usable(manifest: Manifest, model: Model) -> None:
+    """Refuse a model whose graph is not all there is, or that the implementation has nothing to do with."""
+    cfg = manifest.cfg(model)
+    if not model.holds or model.liveness or cfg.constraints or cfg.symmetry:
+        problem = f"{model.name} is no model for safety that holds and has no CONSTRAINT or SYMMETRY"
+        raise typer.BadParameter(problem, param_hint="--model")
+    try:
+        mappings.load(manifest.protocol).config(values_of(cfg))
+    except MappingError as error:
+        raise typer.BadParameter(f"{model.name}: {error}", param_hint="--model") from None
 
 
 def _lines(summary: "Summary") -> Iterator[str]:
@@ -97,8 +119,8 @@ def _lines(summary: "Summary") -> Iterator[str]:
         f"{summary.used:,} of {summary.local_steps:,} local steps used"
     )
     yield (
-        f"  {summary.walks:,} walks of {summary.walked:,} steps ({verdicts}) cover {summary.covered_steps:,} local "
-        f"steps and {summary.covered_edges:,} edges: {summary.steps_per_edge:.2f} steps an edge covered"
+        f"  {summary.walks:,} walks of {summary.walked:,} steps ({verdicts}) cover {summary.covered_steps:,} "
+        f"local steps and {summary.covered_edges:,} edges: {summary.steps_per_edge:.2f} steps an edge covered"
     )
     told = ", ".join(f"{stage} {seconds:.1f}" for stage, seconds in summary.seconds.items())
     yield f"  seconds: {told}"

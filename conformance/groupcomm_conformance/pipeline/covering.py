@@ -1,7 +1,7 @@
 """Choosing walks, from integers alone: a tree of shortest ways, and what walks have to come by.
 
-A large model's walks cover every local step that a transition uses, and every act of the environment: `marks`.
-A small model's cover every transition. Both are greedy.
+A large model's walks cover every local step that a transition uses, and every act of the environment:
+`marks`. A small model's cover every transition. Both are greedy.
 """
 
 from collections import deque
@@ -41,7 +41,8 @@ class Goal:
 
 @frozen(eq=False)
 class Tree:
-    """For each state the transition that found it: arrays of one length, in the order in which they were found.
+    """For each state the transition that found it: arrays of one length, in the order in which they were
+    found.
 
     `node` are the states' names; `parent` places in these arrays, `NONE` for an initial state; `edge` the
     transitions; `mark` their marks; `depth` is 0 for an initial state.
@@ -55,7 +56,8 @@ class Tree:
 
     @classmethod
     def of(cls, node: Integers, source: Integers, edge: Integers, mark: Integers) -> "Tree":
-        """The tree of states, the states before them and the transitions from there (`NONE`: an initial state).
+        """The tree of states, the states before them and the transitions from there (`NONE`: an initial
+        state).
 
         ValueError where a state cannot be reached from an initial one.
         """
@@ -105,17 +107,17 @@ def cover_marks(tree: Tree, goals: Iterable[Goal]) -> list[Walk]:
     walks: list[Walk] = []
     order = sorted(range(len(wanted)), key=lambda at: (-int(tree.depth[places[at]]), wanted[at].edge.edge))
     for at in order:
-        goal: Goal | None = wanted[at]
         if wanted[at].mark in covered:
             continue
+        following: Goal | None = wanted[at]
         way = tree.walk_to(int(places[at]))
         covered.update(int(tree.mark[place]) for place in way[1:])
         walk = [(int(tree.edge[place]), int(tree.node[place])) for place in way]
-        while goal is not None:
-            covered.add(goal.mark)
-            walk.append((goal.edge.edge, goal.edge.target))
-            here = by_source.get(goal.edge.target, ())
-            goal = next((other for other in here if other.mark not in covered), None)
+        while following is not None:
+            covered.add(following.mark)
+            walk.append((following.edge.edge, following.edge.target))
+            here = by_source.get(following.edge.target, ())
+            following = next((goal for goal in here if goal.mark not in covered), None)
         walks.append(walk)
     return walks
 

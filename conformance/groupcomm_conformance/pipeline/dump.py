@@ -1,13 +1,13 @@
 r"""TLC's dump of a model, with the parameters of every step: written by `take`, read in chunks.
 
-A dump (`-dump dot,actionlabels`) has a line for each state and one for each transition, which says from where to
-where and names an operator, but has no parameters. Without `VIEW` they are in the state, as the variable `act`,
-and the states are many times as many (STABLE's `pair`: 959 states and 9,507 transitions with `VIEW`, 7,136 and
-73,311 without). So the model is run as it is, and an action constraint, the last one, has TLC print `act'` of each
-transition before it writes that transition: with one worker the n-th line printed belongs to the n-th transition
-of the dump. There are few different lines (96 for the 2,000,186 transitions of `join`), so the run keeps each
-once, in `acts.txt`, and a number of four bytes for each transition, in `acts.bin`. That the two files belong
-together is checked: see `transforms.misaligned`.
+A dump (`-dump dot,actionlabels`) has a line for each state and one for each transition, which says from where
+to where and names an operator, but has no parameters. Without `VIEW` they are in the state, as the variable
+`act`, and the states are many times as many (STABLE's `pair`: 959 states and 9,507 transitions with `VIEW`,
+7,136 and 73,311 without). So the model is run as it is, and an action constraint, the last one, has TLC print
+`act'` of each transition before it writes that transition: with one worker the n-th line printed belongs to
+the n-th transition of the dump. There are few different lines (96 for the 2,000,186 transitions of `join`),
+so the run keeps each once, in `acts.txt`, and a number of four bytes for each transition, in `acts.bin`. That
+the two files belong together is checked: see `transforms.misaligned`.
 
 With one worker the dump is in breadth-first order: a state's line follows the transition that found it.
 
@@ -20,17 +20,17 @@ import shutil
 from array import array
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from attrs import asdict, evolve, frozen
 
-from .. import tlc
-from ..cfg import Cfg
-from ..graph import ACT, EDGE, NODE, GraphError, canonical, conjuncts
-from ..instruments import read_modules
-from ..manifest import Manifest
-from ..store import replace
-from ..values import Fn, Value, ValueSyntaxError, parse, show
+from groupcomm_conformance import tlc
+from groupcomm_conformance.cfg import Cfg
+from groupcomm_conformance.graph import ACT, EDGE, NODE, GraphError, canonical, conjuncts
+from groupcomm_conformance.instruments import read_modules
+from groupcomm_conformance.manifest import Manifest
+from groupcomm_conformance.store import replace
+from groupcomm_conformance.values import Fn, Value, ValueSyntaxError, parse, show
 
 __all__ = [
     "CHUNK",
@@ -145,7 +145,11 @@ def take(
         waiting.tofile(file)
     if edges != result.transitions:
         raise tlc.UnexpectedOutput(
-            f"{manifest.protocol}: TLC counts {result.transitions:,} transitions and printed {edges:,} of them"
+            f"{manifest.protocol}: TLC counts {result.transitions:,} transitions and printed {edges:,}"
+        )
+    if not _ends(place / _GRAPH):  # TLC says nothing where it cannot write
+        raise tlc.DiskFull(
+            f"{manifest.protocol}: the dump {place / _GRAPH} is cut off: there is no room for it; free some"
         )
     (place / _ACTS).write_text("".join(f"{line}\n" for line in numbers), encoding="utf-8")
     done = Dump(
@@ -243,12 +247,11 @@ class Chunk:
 def plan(dump: Dump, size: int = CHUNK) -> tuple[Chunk, ...]:
     """Divide a dump into chunks of about `size` bytes.
 
-    GraphError, with file and line, if it does not end as a dump does, or has more or less transitions than TLC
-    counted.
+    GraphError, with file and line, if it does not end as a dump does, or has more or less transitions than
+    TLC counted.
     """
     chunks: list[Chunk] = []
     offset, line, edges = 0, 1, 0
-    end = b""
     with dump.graph.open("rb") as file:
         while block := file.read(size):
             block += file.readline()
@@ -257,14 +260,18 @@ def plan(dump: Dump, size: int = CHUNK) -> tuple[Chunk, ...]:
             offset += len(block)
             line += block.count(b"\n")
             edges += found
-            end = (end + block)[-_TAIL:]
-    if end.split() [-2:] != [b"}", b"}"]:
+    if not _ends(dump.graph):
         raise GraphError(str(dump.graph), line, "the closing braces: the dump is cut off")
     if edges != dump.edges:
-        raise GraphError(
-            str(dump.graph), line, f"{dump.edges:,} transitions, as TLC counted, not {edges:,}"
-        )
+        raise GraphError(str(dump.graph), line, f"{dump.edges:,} transitions, as TLC counted, not {edges:,}")
     return tuple(chunks)
+
+
+def _ends(graph: Path) -> bool:
+    """Whether a dump has its closing braces."""
+    with graph.open("rb") as file:
+        file.seek(max(0, graph.stat().st_size - _TAIL))
+        return file.read().split()[-2:] == [b"}", b"}"]
 
 
 _TAIL: Final = 16
@@ -298,9 +305,7 @@ def edges_of(graph: Path, chunk: Chunk) -> tuple[list[int], list[int], list[str]
         for number, line in enumerate(lines, start=chunk.line):
             if " -> " in line and match(line) is None:
                 raise GraphError(str(graph), number, f"a step, not {line[:60]!r}")
-        raise GraphError(
-            str(graph), chunk.line, f"{chunk.edges:,} steps in this chunk, not {len(sources):,}"
-        )
+        raise GraphError(str(graph), chunk.line, f"{chunk.edges:,} steps in this chunk, not {len(sources):,}")
     return sources, targets, labels
 
 
@@ -376,5 +381,3 @@ def variables_of(dump: Dump) -> tuple[str, ...]:
 def member_states(value: Value) -> dict[str, str]:
     """The canonical text of each member's state, of a value of the variable `local`."""
     return {str(member): show(state) for member, state in value.items()} if isinstance(value, Fn) else {}
-
-

@@ -1,6 +1,17 @@
 """What can go wrong besides bad input; nothing here needs Spark."""
 
-__all__ = ["BadMaster", "DiskFull", "NotContained", "NotHolding", "PipelineError", "SparkFailed", "SparkMissing", "WorkerDied"]
+# ruff: noqa: N818 - an error is named after what happened
+
+__all__ = [
+    "BadMaster",
+    "DiskFull",
+    "NotContained",
+    "NotHolding",
+    "PipelineError",
+    "SparkFailed",
+    "SparkMissing",
+    "WorkerDied",
+]
 
 
 class PipelineError(Exception):
@@ -11,7 +22,9 @@ class SparkMissing(PipelineError):
     """The packages of the extra `pipeline` are not installed."""
 
     def __init__(self, missing: str) -> None:
-        super().__init__(f"the package {missing} is not installed: run make setup, or install groupcomm[pipeline]")
+        super().__init__(
+            f"the package {missing} is not installed: run make setup, or install groupcomm[pipeline]"
+        )
 
 
 class SparkFailed(PipelineError):
@@ -27,7 +40,8 @@ class WorkerDied(SparkFailed):
 
     def __init__(self, stage: str) -> None:
         super().__init__(
-            stage, "a worker died; if it was for want of memory, end other programs; run again, TLC's dump is kept"
+            stage,
+            "a worker died; if it was for want of memory, end other programs; run again, TLC's dump is kept",
         )
 
 
@@ -36,7 +50,8 @@ class DiskFull(SparkFailed):
 
     def __init__(self, stage: str) -> None:
         super().__init__(
-            stage, "no space left on the disk of --out or of temporary files; free some, or set TMPDIR or --out"
+            stage,
+            "no space left on the disk of --out or of temporary files; free some, or set TMPDIR or --out",
         )
 
 
@@ -45,7 +60,8 @@ class NotContained(PipelineError):
 
     def __init__(self, model: str, count: int, example: str) -> None:
         super().__init__(
-            f"{model}: {count:,} kinds of transitions are no local step that groupcomm conform tries, such as {example}"
+            f"{model}: {count:,} kinds of transitions are no local step that groupcomm conform tries, "
+            f"such as {example}"
         )
 
 

@@ -1,8 +1,9 @@
 """Putting tables in their places: all of a model's, whole, or none.
 
-A run writes into a folder of its own beside the tables, `.work`. When all is written the model's earlier tables
-are taken away, the new ones moved into their places, and last the receipt is written, `runs/<protocol>-<model>.json`.
-Whatever happens on the way, a table in its place is whole, and tables with a receipt belong together.
+A run writes into a folder of its own beside the tables, `.work`. When all is written the model's earlier
+tables are taken away, the new ones moved into their places, and last the receipt is written,
+`runs/<protocol>-<model>.json`. Whatever happens on the way, a table in its place is whole, and tables with a
+receipt belong together.
 """
 
 import json
@@ -15,7 +16,7 @@ from typing import Any
 
 from attrs import frozen
 
-from ..store import replace
+from groupcomm_conformance.store import replace
 
 __all__ = ["Place"]
 

@@ -11,12 +11,12 @@ from typing import Any, Final, TypeAlias
 
 from attrs import frozen
 
-from ..chart import diff
-from ..graph import ACT
-from ..mapping import MappingError, Protocol
-from ..mapping.codes import Codes
-from ..values import Fn, Value, parse
-from ..walks import verdict_of
+from groupcomm_conformance.chart import diff
+from groupcomm_conformance.graph import ACT
+from groupcomm_conformance.mapping import MappingError, Protocol
+from groupcomm_conformance.mapping.codes import Codes
+from groupcomm_conformance.values import Fn, Value, parse
+from groupcomm_conformance.walks import verdict_of
 
 __all__ = ["Replayer", "Step", "Told"]
 
@@ -80,7 +80,7 @@ class Replayer:
         except MappingError as error:
             return Told("adapter_error", 0, str(error))
         # A cluster without parts is compared by its values, which takes longer.
-        parts: Callable[[], Mapping[str, object]] = getattr(cluster, "parts", cluster.values)
+        parts: Callable[[], Mapping[Any, object]] = getattr(cluster, "parts", cluster.values)
         apply = cluster.apply
         of = self._codes.of_part
         try:

@@ -1,8 +1,8 @@
 """The tables, column by column. All are partitioned by `protocol` and `model`, in the names of their folders.
 
 Values are kept once, in `values`; other tables name them by `value`, 64 bits of the text's digest
-(`dump.identity`). States are named by TLC's fingerprints, transitions by their number in the dump, from 0, and
-local steps by their row in the table of `groupcomm conform`, from 1.
+(`dump.identity`). States are named by TLC's fingerprints, transitions by their number in the dump, from 0,
+and local steps by their row in the table of `groupcomm conform`, from 1.
 """
 
 from typing import Final

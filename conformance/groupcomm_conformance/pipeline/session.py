@@ -12,8 +12,8 @@ from typing import Final
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from ..tlc import find_java
-from .errors import BadMaster, SparkFailed
+from groupcomm_conformance.pipeline.errors import BadMaster, SparkFailed
+from groupcomm_conformance.tlc import find_java
 
 __all__ = ["DEFAULT_MASTER", "session"]
 
@@ -34,10 +34,12 @@ _BRISK_JVM: Final = " -XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 def session(
     master: str = DEFAULT_MASTER, *, memory: str = "4g", brisk: bool = False
 ) -> Iterator[SparkSession]:
-    """A session on `master`, ended on leaving. `memory` is the driver's heap; on `local` masters it is all there is.
+    """A session on `master`, ended on leaving. `memory` is the driver's heap; on `local` masters it is all
+    there is.
 
-    `brisk` is for small tables only: it starts faster and computes slower. What does not fit into memory goes into
-    a folder for temporary files. BadMaster where `master` is none; SparkFailed where there comes no session.
+    `brisk` is for small tables only: it starts faster and computes slower. What does not fit into memory goes
+    into a folder for temporary files. BadMaster where `master` is none; SparkFailed where there comes no
+    session.
     """
     java = find_java().resolve()
     own = Path(tempfile.mkdtemp(prefix="groupcomm-spark-"))

@@ -4,7 +4,6 @@ import json
 import re
 import shutil
 import time
-from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,34 +13,46 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from attrs import define, evolve, field, frozen
+from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as all of Spark's users call it
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
-from .. import checking
-from .. import mapping as mappings
-from ..conform import table_of
-from ..graph import ACT, GraphError, values_of
-from ..instruments import OUTCOMES
-from ..manifest import Manifest, Model
-from ..mapping import Protocol
-from ..steptable import HANDLED, StepTable, Tables
-from ..tlc import Progress
-from ..values import Value, show
-from . import dump as dumps
-from . import schemas, transforms
-from .covering import NONE, Edge, Goal, Integers, Tree, Walk, cover_edges, cover_marks
-from .dump import Dump, identity
-from .errors import DiskFull, NotContained, NotHolding, SparkFailed, WorkerDied
-from .publishing import Place
-from .replaying import Replayer, Step
+from groupcomm_conformance import checking
+from groupcomm_conformance import mapping as mappings
+from groupcomm_conformance.conform import table_of
+from groupcomm_conformance.graph import ACT, GraphError, values_of
+from groupcomm_conformance.instruments import OUTCOMES
+from groupcomm_conformance.manifest import Manifest, Model
+from groupcomm_conformance.mapping import Protocol
+from groupcomm_conformance.pipeline import dump as dumps
+from groupcomm_conformance.pipeline import schemas, transforms
+from groupcomm_conformance.pipeline.covering import (
+    NONE,
+    Edge,
+    Goal,
+    Integers,
+    Tree,
+    Walk,
+    cover_edges,
+    cover_marks,
+)
+from groupcomm_conformance.pipeline.dump import Dump, identity
+from groupcomm_conformance.pipeline.errors import DiskFull, NotContained, NotHolding, SparkFailed, WorkerDied
+from groupcomm_conformance.pipeline.publishing import Place
+from groupcomm_conformance.pipeline.replaying import Replayer, Step
+from groupcomm_conformance.steptable import HANDLED, StepTable, Tables
+from groupcomm_conformance.tlc import Progress
+from groupcomm_conformance.values import Value, show
 
 __all__ = ["SMALL", "Summary", "run"]
 
 SMALL: Final = 20_000
-"""Transitions up to which walks cover every one; walks of larger models cover every local step that is used."""
+"""Transitions up to which walks cover every one; walks of larger models cover every local step that is
+used."""
+
 
 @frozen
 class Summary:
@@ -108,7 +119,7 @@ class _Clock:
         self.on_stage(name)
         try:
             yield
-        except PySparkException as error:
+        except (PySparkException, Py4JError) as error:
             raise _explained(error, name) from error
         finally:
             self.seconds[name] = time.monotonic() - began
@@ -128,7 +139,9 @@ def _explained(error: BaseException, stage: str) -> Exception:
     return SparkFailed(stage, last.strip())
 
 
-_DIED: Final = r"Python worker exited unexpectedly|ExecutorLostFailure|Python worker failed to connect back|EOFException"
+_DIED: Final = (
+    r"Python worker exited unexpectedly|ExecutorLostFailure|Python worker failed to connect back|EOFException"
+)
 
 
 def run(
@@ -156,7 +169,8 @@ def run(
     with clock.stage("dump"):
         dump = _dumped(manifest, model, out / ".work", listener)
     place.begin()
-    job = _Job(spark, place, dump, table, protocol, values_of(manifest.cfg(model)), clock)
+    constants = values_of(manifest.cfg(model))
+    job = _Job(spark, place, dump=dump, table=table, protocol=protocol, constants=constants, clock=clock)
     summary = job.run()
     place.publish(tuple(schemas.TABLES), {**summary.to_json(), "variables": list(job.variables)})
     if not keep_dump:
@@ -193,6 +207,7 @@ def _dumped(manifest: Manifest, model: Model, folder: Path, listener: checking.L
 
 
 _SHORT: Final = 200_000
+_TASKS: Final = 2  # for each core, so that one with long walks does not keep all others waiting
 
 
 def _act_rows(dump: Dump, table: StepTable) -> list[dict[str, Any]]:
@@ -256,6 +271,7 @@ class _Job:
         self,
         spark: SparkSession,
         place: Place,
+        *,
         dump: Dump,
         table: StepTable,
         protocol: Protocol,
@@ -325,8 +341,10 @@ class _Job:
         nodes = self._write(read, "nodes")
         states = self._write(transforms.states(nodes), "states")
         found = states.agg(F.count("*"), F.sum(F.col("initial").cast("long"))).first()
-        self._counted("states", dump.states, found[0])
-        self._counted("initial states", dump.initial, found[1])
+        for what, counted, came in zip(
+            ("states", "initial states"), (dump.states, dump.initial), found or (0, 0), strict=True
+        ):
+            self._counted(what, counted, came or 0)
         parsed = transforms.parsed(frame, transforms.reading_edges(dump, chunks))
         place = self.variables.index(transforms.LOCAL)
         located = self._write(transforms.located(parsed, states, place), "located")
@@ -348,7 +366,9 @@ class _Job:
         acts = self._frame(rows, schemas.ACTS)
         columns, texts = _table_columns(self._table)
         table = self._frame(columns, schemas.TABLE)
-        texts |= {("act", row["act"]): show(act) for row, act in zip(rows, dumps.acts_of(self._dump), strict=True)}
+        texts |= {
+            ("act", row["act"]): show(act) for row, act in zip(rows, dumps.acts_of(self._dump), strict=True)
+        }
         told = [{"variable": name, "value": value, "text": text} for (name, value), text in texts.items()]
         ingested = transforms.values(nodes)
         members = transforms.members(ingested).cache()
@@ -362,7 +382,9 @@ class _Job:
             raise NotContained(self._name, strange.count(), show(act))
         edges = self._write(transforms.edges(located, resolved, acts), "edges")
         self._counted("transitions", self._dump.edges, edges.count())
-        self._none(transforms.misaligned(nodes, edges), "states that say what TLC printed of the steps to them")
+        self._none(
+            transforms.misaligned(nodes, edges), "states that say what TLC printed of the steps to them"
+        )
         steps = self._write(transforms.local_steps(table, edges), "local_steps")
         used = steps.where("used").count()
         return {row["act"]: (row["action"], row["outcome"]) for row in rows}, used
@@ -402,7 +424,10 @@ class _Job:
         walks, states = self._read("walks"), self._read("states")
         path = str(self._place.draft("values"))
         task = replaying(self._protocol.name, self._constants, self.variables, path)
-        self._write(transforms.replayed(walks, states, task), "verdicts")
+        self._write(
+            transforms.replayed(walks, states, task, _TASKS * self._spark.sparkContext.defaultParallelism),
+            "verdicts",
+        )
 
     def _coverage(self) -> None:
         walks, verdicts, edges = (self._read(name) for name in ("walks", "verdicts", "edges"))
@@ -440,7 +465,7 @@ def _integers(table: pa.Table, name: str) -> Integers:
 
 
 def _walk_table(
-    walks: Sequence[Walk], numbers: "array[int]", ids: Sequence[int], acts: Mapping[int, tuple[str, str]]
+    walks: Sequence[Walk], numbers: Sequence[int], ids: Sequence[int], acts: Mapping[int, tuple[str, str]]
 ) -> pa.Table:
     """The rows of `schemas.WALKS`, without `row`."""
     columns: dict[str, list[Any]] = {name: [] for name in _WALKED.names}

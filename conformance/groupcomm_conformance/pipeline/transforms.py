@@ -1,11 +1,11 @@
 """The steps from table to table: each takes frames and gives one, and changes nothing else.
 
-`reading_*` give the functions that tasks run on chunks of a dump; they need Arrow and the file, nothing of Spark.
+`reading_*` give the functions that tasks run on chunks of a dump; they need Arrow and the file, nothing of
+Spark.
 """
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 import pyarrow as pa
@@ -13,10 +13,19 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - as all of Spark's users call it
 from pyspark.sql.types import StructType
 
-from ..graph import ACT, GraphError
-from ..values import parse
-from . import schemas
-from .dump import Chunk, Dump, Texts, edges_of, identity, member_states, nodes_of, numbers
+from groupcomm_conformance.graph import ACT, GraphError
+from groupcomm_conformance.pipeline import schemas
+from groupcomm_conformance.pipeline.dump import (
+    Chunk,
+    Dump,
+    Texts,
+    edges_of,
+    identity,
+    member_states,
+    nodes_of,
+    numbers,
+)
+from groupcomm_conformance.values import parse
 
 __all__ = [
     "MARK",
@@ -118,9 +127,7 @@ def reading_nodes(dump: Dump, chunks: Sequence[Chunk], variables: Sequence[str])
     return task
 
 
-def _nodes(
-    rows: list[tuple[int, bool, int, list[int]]], found: list[tuple[str, int, str]]
-) -> pa.RecordBatch:
+def _nodes(rows: list[tuple[int, bool, int, list[int]]], found: list[tuple[str, int, str]]) -> pa.RecordBatch:
     """States, and below them the values that came with them."""
     blank = [None] * len(found)
     empty = [None] * len(rows)
@@ -212,9 +219,7 @@ def resolved(located: DataFrame, acts: DataFrame, members: DataFrame, table: Dat
     """
     used = located.select("number", "before", "after").distinct().join(F.broadcast(acts), "number")
     was, became = (
-        members.select(
-            F.col("local").alias(side), "member", F.col("state").alias(name)
-        )
+        members.select(F.col("local").alias(side), "member", F.col("state").alias(name))
         for side, name in (("before", "state"), ("after", "next"))
     )
     whole = used.join(was, ["before", "member"], "left").join(became, ["after", "member"], "left")
@@ -229,7 +234,9 @@ def resolved(located: DataFrame, acts: DataFrame, members: DataFrame, table: Dat
 
 def edges(located: DataFrame, resolved: DataFrame, acts: DataFrame) -> DataFrame:
     """The transitions: `schemas.EDGES`."""
-    told = located.join(F.broadcast(resolved), ["number", "before", "after"]).join(F.broadcast(acts), "number")
+    told = located.join(F.broadcast(resolved), ["number", "before", "after"]).join(
+        F.broadcast(acts), "number"
+    )
     row = F.when(F.col("row") >= 0, F.col("row"))
     return told.withColumn("row", row).select(*schemas.EDGES.names)
 
@@ -274,14 +281,16 @@ def misaligned(nodes: DataFrame, edges: DataFrame) -> DataFrame:
     which TLC printed and the transitions that it wrote are in the same order.
     """
     first = edges.groupBy("target").agg(F.min(F.struct("edge", "act")).alias("by"))
-    told = nodes.where(F.col("node").isNotNull() & ~F.col("initial")).select("node", F.col("act").alias("told"))
+    told = nodes.where(F.col("node").isNotNull() & ~F.col("initial")).select(
+        "node", F.col("act").alias("told")
+    )
     return told.join(first, told.node == first.target).where(F.col("by.act") != F.col("told"))
 
 
-def replayed(walks: DataFrame, states: DataFrame, task: Task) -> DataFrame:
-    """The verdict on each walk: `schemas.VERDICTS`. Tasks get whole walks, in order."""
+def replayed(walks: DataFrame, states: DataFrame, task: Task, tasks: int) -> DataFrame:
+    """The verdict on each walk: `schemas.VERDICTS`. Each of so many tasks gets whole walks, in order."""
     whole = walks.join(states.select("node", "values"), "node").select("walk", "step", "act", "values")
-    dealt = whole.repartition("walk").sortWithinPartitions("walk", "step")
+    dealt = whole.repartition(tasks, "walk").sortWithinPartitions("walk", "step")
     return dealt.select("walk", "act", "values").mapInArrow(task, schemas.VERDICTS)
 
 
@@ -305,12 +314,16 @@ def coverage(walks: DataFrame, verdicts: DataFrame, edges: DataFrame) -> DataFra
             (F.lit(None) if named else F.col(column)).cast("long").alias("id"),
         )
 
-    each = good.groupBy("edge").agg(F.count("*").alias("walked")).select(
-        F.lit("edge").alias("kind"),
-        F.lit(1).cast("long").alias("edges"),
-        "walked",
-        F.lit(None).cast("string").alias("name"),
-        F.col("edge").alias("id"),
+    each = (
+        good.groupBy("edge")
+        .agg(F.count("*").alias("walked"))
+        .select(
+            F.lit("edge").alias("kind"),
+            F.lit(1).cast("long").alias("edges"),
+            "walked",
+            F.lit(None).cast("string").alias("name"),
+            F.col("edge").alias("id"),
+        )
     )
     return (
         counted("action", "action", named=True)
