@@ -1,5 +1,4 @@
-"""Numbers for values: two values have the same number if and only if they are identical, whichever side has
-them.
+"""Numbers for values: two have the same number if and only if they are identical, whichever side has them.
 
 A replay compares whole global states after each of very many steps, and the different values in them are few.
 `Codes` gives a value of the implementation the number that its counterpart in the specification has, that

@@ -41,8 +41,7 @@ class Goal:
 
 @frozen(eq=False)
 class Tree:
-    """For each state the transition that found it: arrays of one length, in the order in which they were
-    found.
+    """For each state the transition that found it: arrays of one length, in the order of these transitions.
 
     `node` are the states' names; `parent` places in these arrays, `NONE` for an initial state; `edge` the
     transitions; `mark` their marks; `depth` is 0 for an initial state.
@@ -56,8 +55,7 @@ class Tree:
 
     @classmethod
     def of(cls, node: Integers, source: Integers, edge: Integers, mark: Integers) -> "Tree":
-        """The tree of states, the states before them and the transitions from there (`NONE`: an initial
-        state).
+        """The tree of states, with those before them and the transitions from there, `NONE` for an initial one.
 
         ValueError where a state cannot be reached from an initial one.
         """

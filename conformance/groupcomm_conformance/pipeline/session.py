@@ -34,10 +34,9 @@ _BRISK_JVM: Final = " -XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 def session(
     master: str = DEFAULT_MASTER, *, memory: str = "4g", brisk: bool = False
 ) -> Iterator[SparkSession]:
-    """A session on `master`, ended on leaving. `memory` is the driver's heap; on `local` masters it is all
-    there is.
+    """A session on `master`, ended on leaving.
 
-    `brisk` is for small tables only: it starts faster and computes slower. What does not fit into memory goes
+    `memory` is the heap of the driver; on `local` masters that is all there is. `brisk` is for small tables only: it starts faster and computes slower. What does not fit into memory goes
     into a folder for temporary files. BadMaster where `master` is none; SparkFailed where there comes no
     session.
     """
