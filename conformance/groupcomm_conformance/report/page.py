@@ -32,6 +32,7 @@ __all__ = ["page", "states"]
 _HERE: Final = Path(__file__).parent
 _OUTCOMES: Final = ("handled", *(outcome for outcome in OUTCOMES if outcome != "handled"), "none")
 """As a reader wants them; the environment's own actions end with `none`."""
+_WORDS: Final = {"none": "environment"}
 _SHORT: Final = 10.0
 """Seconds below which tenths are told."""
 _SPECK: Final = 0.05
@@ -203,6 +204,7 @@ def page(found: Iterable[Findings], *, made: str) -> str:
         lstrip_blocks=True,
     )
     environment.filters["seconds"] = _seconds
+    environment.filters["told"] = lambda name: _WORDS.get(name, name.replace("_", " "))
     environment.filters["humps"] = _humps
     environment.filters["count"] = lambda number: f"{number:,}"
     protocols = [_protocol(findings) for findings in found]
