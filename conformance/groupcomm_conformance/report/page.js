@@ -133,13 +133,13 @@ class Viewer {
 
 /** Go where the address points: `#stable/join` opens a counterexample, `#stable/join/7` also steps to a state. */
 function follow() {
-  const [, id, number] = /^#(.+?\/.+?)(?:\/(\d+))?$/.exec(decodeURIComponent(location.hash)) ?? [];
+  const [, id, number] = /^#(.+?\/.+?)(?:\/(\d+))?$/.exec(location.hash) ?? [];
   const viewer = viewers.get(id);
   if (!viewer) return;
   const story = viewer.section.closest("details");
   story.open = true;
   if (number) viewer.go(Number(number) - 1, { focus: true });
-  story.scrollIntoView({ block: "start", behavior: "auto" });
+  story.scrollIntoView({ block: "start", behavior: "instant" });
 }
 
 for (const section of document.querySelectorAll(".viewer")) {
