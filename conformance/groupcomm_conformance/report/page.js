@@ -148,7 +148,8 @@ for (const section of document.querySelectorAll(".viewer")) {
   section.closest("details").addEventListener("toggle", () => viewer.reveal());
 }
 addEventListener("hashchange", follow);
-addEventListener("load", () => requestAnimationFrame(follow)); // after the browser's own way of going there
+// The browser goes there in its own way, the last time in the first frame after loading: this comes later.
+addEventListener("load", () => requestAnimationFrame(() => requestAnimationFrame(follow)));
 
 // The contents say where one is.
 const places = new Map([...document.querySelectorAll(".contents li a")].map((link) => [link.hash.slice(1), link]));
