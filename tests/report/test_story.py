@@ -72,6 +72,14 @@ def test_a_message_that_arrives_is_an_arrow_from_its_sender() -> None:
     assert ["p.votes {} -> {q}"] == [change.text() for change in second.changes]
 
 
+def test_what_was_given_may_be_the_message_and_the_event_has_its_own_content() -> None:
+    """A message of the layer below is no part of the member's event."""
+    given = act("ReceiveData", "p", '[type |-> "Came", bytes |-> 4]')[:-1] + ', given |-> [sender |-> "q"]]'
+    scene = tell(behaviour({}, {"act": given})).scenes[1]
+    assert Arrow(source=1, target=0, name="data", content="", lost=False) == scene.came
+    assert ("Came", "bytes=4", "sender=q") == (scene.event, scene.content, scene.given)
+
+
 def test_own_messages_are_no_arrows_between_lanes() -> None:
     story = tell(behaviour({}, {"act": act("ReceiveVote", "q", VOTE)}))
     came = story.scenes[1].came

@@ -68,10 +68,13 @@ class Viewer {
     }
     const scene = this.scenes[this.at];
     const deed = scene.querySelector(".deed");
-    const words = [...deed.querySelectorAll(".unseen, strong, .outcome")].map((part) => part.textContent.trim());
-    this.section.querySelector(".now").textContent = `${this.at + 1}. ${words.join(" ")}`;
+    const [deeds, outcome] = [".unseen, strong", ".outcome"].map((parts) =>
+      [...deed.querySelectorAll(parts)].map((part) => part.textContent.trim()).join(" "),
+    );
+    const words = outcome ? `${deeds}, ${outcome}` : deeds;
+    this.section.querySelector(".now").textContent = `${this.at + 1}. ${words}`;
     const changes = [...scene.querySelectorAll(".changes li")].map((change) => change.textContent);
-    this.spoken.textContent = [`State ${this.at + 1} of ${this.scenes.length}`, words.join(" "), ...changes].join(". ");
+    this.spoken.textContent = [`State ${this.at + 1} of ${this.scenes.length}`, words, ...changes].join(". ");
     const more = scene.querySelector(".more");
     this.section.querySelector(".said").replaceChildren(...(more ? [more.cloneNode(true)] : []));
     this.fill(this.section.querySelector(".members"), members);

@@ -180,7 +180,8 @@ def _told(step: Step, names: Sequence[str], changed: Iterable[str]) -> Scene:
     if came is not None:
         source, name, inner = came
         arrow = Arrow(names.index(source), lane, name, inner, lost=outside)
-        content = ""
+        if isinstance(act["event"], Fn) and "from" in act["event"]:
+            content = ""  # it is the message's
     return Scene(
         number=step.number,
         action=brief(act["action"]),
