@@ -105,6 +105,16 @@ class Viewer:
         """The rows that are highlighted."""
         return [row.text for row in self.section.find_elements(By.CSS_SELECTOR, ".state .changed th")]
 
+    @property
+    def marked(self) -> list[list[str]]:
+        """The cells with a background of their own: row and member."""
+        script = """[...arguments[0].querySelectorAll('.state tbody td')]
+            .filter((cell) => !['transparent', 'rgba(0, 0, 0, 0)'].includes(getComputedStyle(cell).backgroundColor))
+            .map((cell) => [cell.parentElement.cells[0].textContent,
+                cell.closest('table').tHead.rows[0].cells[cell.cellIndex].textContent])"""
+        marked: list[list[str]] = self.page.ask(script, self.section)
+        return marked
+
     def scene(self, number: int) -> WebElement:
         return self.section.find_elements(By.CSS_SELECTOR, ".scene")[number - 1]
 
@@ -142,11 +152,13 @@ def test_the_keyboard_steps_through_a_counterexample(page: Page) -> None:
     assert "STABLE" in viewer.one("[aria-current] .arrow").text
     assert "digest=[A: -1, B: -1, C: -1]" in viewer.one(".said").text
     assert ["heard_from"] == viewer.changed
+    assert [["heard_from", "A"]] == viewer.marked
     assert ["{A, (B)}", "{A, B}", "{}"] == viewer.state["heard_from"]
     page.press(Keys.END)
     viewer.reaches(13)
     assert "PassDown Purge digest=[A: -1, B: -1, C: 0]" in viewer.one(".said").text
     assert ["heard_from", "rm"] == viewer.changed
+    assert [["heard_from", "A"], ["rm", "A"]] == viewer.marked
     assert "{A, B, C}" == viewer.state["heard_from"][0]
     assert "purged: (-1) → 0" in viewer.state["rm"][0]
     assert "purged: (-1)" not in viewer.state["rm"][1]
