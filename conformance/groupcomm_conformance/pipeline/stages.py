@@ -29,20 +29,12 @@ from groupcomm_conformance.manifest import Manifest, Model
 from groupcomm_conformance.mapping import Protocol
 from groupcomm_conformance.pipeline import dump as dumps
 from groupcomm_conformance.pipeline import schemas, transforms
-from groupcomm_conformance.pipeline.covering import (
-    NONE,
-    Edge,
-    Goal,
-    Integers,
-    Tree,
-    Walk,
-    cover_edges,
-    cover_marks,
-)
+from groupcomm_conformance.pipeline.covering import NONE, Edge, Walk, cover_edges
 from groupcomm_conformance.pipeline.dump import Dump, identity
 from groupcomm_conformance.pipeline.errors import DiskFull, NotContained, NotHolding, SparkFailed, WorkerDied
 from groupcomm_conformance.pipeline.publishing import Place
 from groupcomm_conformance.pipeline.replaying import Replayer, Step
+from groupcomm_conformance.pipeline.tree import Goal, Integers, Tree, cover_marks
 from groupcomm_conformance.steptable import HANDLED, StepTable, Tables
 from groupcomm_conformance.tlc import Progress
 from groupcomm_conformance.values import Value, show
