@@ -36,9 +36,9 @@ def session(
 ) -> Iterator[SparkSession]:
     """A session on `master`, ended on leaving.
 
-    `memory` is the heap of the driver; on `local` masters that is all there is. `brisk` is for small tables only:
-    it starts faster and computes slower. What does not fit into memory goes into a folder for temporary files.
-    BadMaster where `master` is none; SparkFailed where there comes no session.
+    `memory` is the heap of the driver; on `local` masters that is all there is. `brisk` is for small tables
+    only: it starts faster and computes slower. What does not fit into memory goes into a folder for temporary
+    files. BadMaster where `master` is none; SparkFailed where there comes no session.
     """
     java = find_java().resolve()
     own = Path(tempfile.mkdtemp(prefix="groupcomm-spark-"))
