@@ -8,10 +8,10 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup check test lint report mutants errata clean need-python need-java
+.PHONY: help setup check test lint report mutants errata bench bench-large clean need-python need-java
 
 help: ## list the targets
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1	\2/p' $(MAKEFILE_LIST) | expand -t 18
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' $(MAKEFILE_LIST) | expand -t 20
 
 setup: $(STAMP) ## install into .venv what constraints.txt pins (once)
 
@@ -37,6 +37,12 @@ mutants: need-java $(STAMP) ## break the implementation of PROTOCOL on purpose: 
 
 errata: need-java $(STAMP) ## write docs/errata.md from the manifests
 	@$(BIN)/groupcomm errata $(ARGS)
+
+bench: need-java $(STAMP) ## measure: conformance, the core, the pipeline (writes docs/performance.md)
+	@$(BIN)/groupcomm bench --write $(ARGS)
+
+bench-large: need-java $(STAMP) ## the same, and the pipeline at 10 million edges (4 GB of disk)
+	@$(BIN)/groupcomm bench --large --write $(ARGS)
 
 clean: ## remove .venv, caches and build output
 	@rm -rf .venv .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist

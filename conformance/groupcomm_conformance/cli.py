@@ -18,7 +18,7 @@ from typing import Annotated, Final
 import typer
 from rich.markup import escape
 
-from . import conform, console, demo, errata, mutants, report, requirements, scenario, vectors
+from . import bench, conform, console, demo, errata, mutants, report, requirements, scenario, vectors
 from .checking import Cache, CheckedModel, differences, gates, run_model, run_models, select
 from .manifest import TIERS, Manifest, Model, UnknownNameError, find_root, load, protocols
 from .pipeline import command as pipeline
@@ -304,6 +304,7 @@ for _name, _command in (
     ("report", report.command),
     ("pipeline", pipeline.command),
     ("vectors", vectors.command),
+    ("bench", bench.command),
 ):
     app.command(name=_name, epilog=_EPILOG)(_command)
 

@@ -350,7 +350,7 @@ def command(
             raise typer.Exit(_one_row(manifest, each, table, implementations[manifest.protocol], row))
         if fresh:
             for manifest, each in chosen:
-                checked, bare = _measured(manifest, each, cache, watch)
+                checked, bare = measured(manifest, each, cache, watch)
                 implementation = implementations[manifest.protocol]
                 came.append(
                     conform(
@@ -377,7 +377,7 @@ def command(
     raise typer.Exit(OK if all(conformance.ok for conformance in came) else DIFFERS)
 
 
-def _measured(
+def measured(
     manifest: Manifest, model: Model, cache: checking.Cache, watch: checking.Listener
 ) -> tuple[checking.CheckedModel, float]:
     """Search twice, with instruments and without; give the CPU seconds of both, all of Python's with them."""

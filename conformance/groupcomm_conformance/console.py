@@ -19,7 +19,7 @@ from .checking import CheckedModel, Gate, differences, expected, kill_matrix
 from .manifest import Manifest, Model
 from .tlc import Progress
 
-__all__ = ["Watch", "as_json", "drawing", "gate_lines", "kill_table", "model_table", "stdout"]
+__all__ = ["Watch", "as_json", "drawing", "gate_lines", "kill_table", "model_table", "plain_table", "stdout"]
 
 _NARROWEST: Final = 120
 """Columns of a table that goes into a file or a pipe."""
@@ -101,6 +101,16 @@ class Watch:
         came = f"{checked.outcome}, {checked.distinct:,} states, {seconds}{verdict}"
         line = escape(f"{checked.protocol} {model.name}: {came}")
         self._console.print(line, style="red" if different else None)
+
+
+def plain_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
+    """Give a table of texts."""
+    table = Table(box=None, pad_edge=False)
+    for heading in headings:
+        table.add_column(heading, overflow="fold")
+    for row in rows:
+        table.add_row(*map(escape, row))
+    return table
 
 
 def model_table(manifest: Manifest, results: Mapping[str, CheckedModel]) -> Table:

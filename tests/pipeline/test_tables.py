@@ -22,7 +22,7 @@ from pyspark.sql import SparkSession
 
 from groupcomm import stable
 from groupcomm.effects import PassDown
-from groupcomm_conformance import mapping
+from groupcomm_conformance import bench, mapping
 from groupcomm_conformance.checking import Cache, run_model
 from groupcomm_conformance.cli import main
 from groupcomm_conformance.graph import NODE, GraphError, values_of
@@ -215,6 +215,19 @@ def test_a_large_models_walks_come_by_every_local_step_that_is_used(
         row["act"] for row in steps if row["row"] is None
     }
     assert summary.walks < summary.used
+
+
+def test_copies_side_by_side_are_as_many_times_as_large(
+    spark: SparkSession, made: Made, dumped: Path
+) -> None:
+    """What `make bench-large` measures is a graph, and each copy has the same local steps."""
+    place = dumped / ".work" / made.dump.folder.name
+    bench.copies(dumps.load(place), 3)
+    summary = again(spark, dumped)
+    assert (3 * made.summary.states, 3 * made.summary.edges) == (summary.states, summary.edges)
+    assert (True, made.summary.used, made.summary.depth) == (summary.ok, summary.used, summary.depth)
+    each = (row["values"] for row in rows(dumped, "states"))
+    assert {3} == {*Counter(map(tuple, each)).values()}
 
 
 # What is amiss

@@ -20,7 +20,7 @@ from groupcomm_conformance.pipeline.errors import BadMaster, SparkMissing
 if TYPE_CHECKING:
     from groupcomm_conformance.pipeline.stages import Summary
 
-__all__ = ["command"]
+__all__ = ["command", "require"]
 
 OK: Final = 0
 DIFFERS: Final = 1
@@ -39,6 +39,9 @@ def command(
     master: Annotated[str, typer.Option(help="Where Spark runs.")] = "local[*]",
     memory: Annotated[str, typer.Option(help="Heap of Spark's driver.")] = "4g",
     out: Annotated[Path, typer.Option(help="The folder of the tables.")] = Path("build/tables"),
+    keep_dump: Annotated[
+        bool, typer.Option("--keep-dump", help="Leave TLC's dump in the folder of the tables.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="JSON on stdout instead of text.")] = False,
 ) -> None:
     """Make tables of a model's state graph, and walk through it with the implementation.
@@ -50,7 +53,7 @@ def command(
     root = find_root()
     manifest = load(root, protocol)
     chosen = _chosen(manifest, tier, model)
-    _require()
+    require()
     from groupcomm_conformance.pipeline.session import session  # noqa: PLC0415 - Spark is for this command alone
     from groupcomm_conformance.pipeline.stages import run  # noqa: PLC0415
 
@@ -61,7 +64,16 @@ def command(
         with console.Watch() as watch, session(master, memory=memory, brisk=_small(chosen)) as spark:
             for each in chosen:
                 with watch.working(each.name) as tell:
-                    summary = run(spark, manifest, each, out, root=root, listener=watch, on_stage=tell)
+                    summary = run(
+                        spark,
+                        manifest,
+                        each,
+                        out,
+                        root=root,
+                        keep_dump=keep_dump,
+                        listener=watch,
+                        on_stage=tell,
+                    )
                 came.append(summary)
                 for line in _lines(summary):
                     typer.echo(line, err=as_json)
@@ -76,7 +88,8 @@ def _small(models: Sequence[Model]) -> bool:
     return all(model.counts is not None and model.counts.transitions <= _FEW for model in models)
 
 
-def _require() -> None:
+def require() -> None:
+    """SparkMissing where a package of the extra `pipeline` is not installed."""
     for name in _NEEDED:
         try:
             import_module(name)

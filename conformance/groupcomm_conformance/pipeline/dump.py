@@ -43,6 +43,7 @@ __all__ = [
     "nodes_of",
     "numbers",
     "plan",
+    "store",
     "take",
 ]
 
@@ -162,9 +163,14 @@ def take(
         cpu_seconds=result.cpu_seconds,
         sizes={name: (place / name).stat().st_size for name in (_GRAPH, _ACTS, _NUMBERS)},
     )
-    told = {name: value for name, value in asdict(done).items() if name != "folder"}
-    replace(place / _RECEIPT, json.dumps(told).encode("ascii"))
+    store(done)
     return done
+
+
+def store(dump: Dump) -> None:
+    """Write the receipt, which says that a dump is finished."""
+    told = {name: value for name, value in asdict(dump).items() if name != "folder"}
+    replace(dump.folder / _RECEIPT, json.dumps(told).encode("ascii"))
 
 
 def load(place: Path) -> Dump:

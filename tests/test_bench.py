@@ -1,0 +1,47 @@
+"""bench: the page that it writes, and the walks that it measures."""
+
+from pathlib import Path
+
+from groupcomm_conformance.bench import Figure, page, prepared
+from groupcomm_conformance.graph import load as load_graph
+from groupcomm_conformance.manifest import find_root, load
+from groupcomm_conformance.vectors import quotient
+
+ROOT = find_root(Path(__file__).parent)
+
+PAGE = """# Performance
+
+Written by `make bench` or `make bench-large`; what is below the table is not.
+
+- a machine
+
+| what | measured | ratio | aim | met |
+| --- | --- | --- | --- | --- |
+| ingest | 3 s | 0.50 | at most 1 | yes |
+| replay | 7 a second |  | 9 | NO |
+| start | 1 s |  |  |  |
+
+## What was mended
+
+Much.
+"""
+
+
+def test_the_page_keeps_what_people_wrote_below_the_table() -> None:
+    figures = [
+        Figure("ingest", "3 s", "0.50", "at most 1", met=True),
+        Figure("replay", "7 a second", "", "9", met=False),
+        Figure("start", "1 s"),
+    ]
+    assert PAGE == page(figures, ["a machine"], "## What was mended\n\nMuch.\n")
+
+
+def test_the_walks_that_are_measured_pass_and_take_every_transition() -> None:
+    manifest = load(ROOT, "stable")
+    model = manifest.model("pair_faults")
+    of = quotient(load_graph(manifest, model, ROOT / ".cache" / "groupcomm"))
+    replayer, walks = prepared(manifest, model, of)
+    assert {"pass"} == {replayer.walk(walk).verdict for walk in walks}
+    assert model.counts is not None
+    assert model.counts.transitions == len(of.edges)
+    assert model.counts.distinct == len(of.states)
