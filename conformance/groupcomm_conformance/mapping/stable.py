@@ -250,14 +250,13 @@ class StableCluster:
 
     def receive_stable(self, member: Address, _given: Fn, event: Fn) -> None:
         packet = self._packet(member, event)
-        arrived = stable.StableReceived(packet.from_, packet.message)  # type: ignore[arg-type]
-        self._step("ReceiveStable", member, arrived, consumed=frozenset({packet}))
+        self._step("ReceiveStable", member, _vote_of(packet), consumed=_only(packet))
 
     def receive_stability(self, member: Address, _given: Fn, event: Fn) -> None:
         packet = self._packet(member, event)
         digest = rm.digest_of(self.rm[member])
         arrived = stable.StabilityReceived(packet.from_, packet.message, digest)  # type: ignore[arg-type]
-        self._step("ReceiveStability", member, arrived, consumed=frozenset({packet}))
+        self._step("ReceiveStability", member, arrived, consumed=_only(packet))
 
     def lose_gossip(self, member: Address, given: Fn, _event: Fn) -> None:
         self.network -= {CODEC.from_spec(given["packet"], Packet)}
@@ -275,6 +274,16 @@ class StableCluster:
             message = f"no such message from {event['from']} to {member} is in the network"
             raise MappingError(message)
         return packet
+
+
+@cache
+def _vote_of(packet: Packet) -> stable.StableReceived:
+    return stable.StableReceived(packet.from_, packet.message)  # type: ignore[arg-type]
+
+
+@cache
+def _only(packet: Packet) -> frozenset[Packet]:
+    return frozenset({packet})
 
 
 @cache

@@ -82,7 +82,7 @@ class Replayer:
         # A cluster without parts is compared by its values, which takes longer.
         parts: Callable[[], Mapping[Any, object]] = getattr(cluster, "parts", cluster.values)
         apply = cluster.apply
-        of = self._codes.of_part
+        of, of_step = self._codes.of_part, self._codes.of_step
         try:
             found = parts()
             if [of(found[name]) for name in self._variables] != self._expected(steps[0][1]):
@@ -97,7 +97,7 @@ class Replayer:
                     return Told("crash", number, f"{type(error).__name__}: {error}")
                 found = parts()
                 if (
-                    of(found[ACT]) != code
+                    of_step(found[ACT]) != code  # type: ignore[arg-type]
                     or [of(found[name]) for name in self._variables] != self._expected(values)
                     or len(found) != self._width
                 ):
