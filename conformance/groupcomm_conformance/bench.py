@@ -325,6 +325,13 @@ def page(figures: Sequence[Figure], notes: Sequence[str], rest: str) -> str:
 _REST: Final = "## "
 
 
+def _write(file: Path, figures: Sequence[Figure], notes: Sequence[str]) -> None:
+    """Write the page, with what stood below the table of the one before."""
+    old = file.read_text(encoding="utf-8") if file.is_file() else ""
+    _, heading, rest = old.partition(_REST)
+    replace(file, page(figures, notes, heading + rest).encode())
+
+
 def command(
     *,
     large: Annotated[bool, typer.Option("--large", help="Also 10 million edges (4 GB of disk).")] = False,
@@ -354,14 +361,12 @@ def command(
                 for figure in part:
                     figures.append(figure)
                     typer.echo(": ".join(cell for cell in figure.row() if cell), err=True)
+                    if write:  # each time: the later ones take long
+                        _write(root / PATH, figures, notes)
     finally:
         if out is None:
             shutil.rmtree(place, ignore_errors=True)
     console.stdout().print(console.plain_table(HEADINGS, [figure.row() for figure in figures]))
     if write:
-        file = root / PATH
-        old = file.read_text(encoding="utf-8") if file.is_file() else ""
-        _, heading, rest = old.partition(_REST)
-        replace(file, page(figures, notes, heading + rest).encode())
         typer.echo(f"{PATH} written")
     raise typer.Exit(int(any(figure.met is False for figure in figures)))

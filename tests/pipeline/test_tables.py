@@ -331,7 +331,7 @@ def test_edges_that_conform_does_not_try_are_a_finding(
 
     monkeypatch.setattr(stages, "_table", spoilt)
     with pytest.raises(NotContained, match=r"stable hold_quiet: \d+ kinds of transitions are no local step"):
-        again(spark, dumped)
+        again(spark, dumped, evolve(MODEL, conform=True))
     earlier()
 
 

@@ -130,6 +130,7 @@ def _lines(summary: "Summary") -> Iterator[str]:
     yield (
         f"{name}: {'ok' if summary.ok else 'FAILS'}: {summary.states:,} states, {summary.edges:,} edges, "
         f"{summary.used:,} of {summary.local_steps:,} local steps used"
+        f"{f', {summary.beyond:,} edges beyond these' if summary.beyond else ''}"
     )
     yield (
         f"  {summary.walks:,} walks of {summary.walked:,} steps ({verdicts}) cover {summary.covered_steps:,} "

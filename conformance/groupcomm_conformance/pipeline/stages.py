@@ -51,7 +51,9 @@ used."""
 class Summary:
     """What came of a model: what TLC counted, and what the tables say.
 
-    Seconds are of wall-clock time; `driver_mb` is the most memory that the driver's Python has had, in MiB.
+    `beyond` are transitions that are no row of the table, of a model that is not for conformance: its
+    alphabet need not have all that happens there. Seconds are of wall-clock time; `driver_mb` is the most
+    memory that the driver's Python has had, in MiB.
     """
 
     protocol: str
@@ -61,6 +63,7 @@ class Summary:
     depth: int
     local_steps: int
     used: int
+    beyond: int
     walks: int
     walked: int
     covers: str
@@ -92,6 +95,7 @@ class Summary:
             "depth": self.depth,
             "local_steps": self.local_steps,
             "local_steps_used": self.used,
+            "edges_beyond": self.beyond,
             "walks": self.walks,
             "walks_cover": self.covers,
             "to_cover": self.to_cover,
@@ -168,7 +172,16 @@ def run(
         dump = _dumped(manifest, model, out / ".work", listener)
     place.begin()
     constants = values_of(manifest.cfg(model))
-    job = _Job(spark, place, dump=dump, table=table, protocol=protocol, constants=constants, clock=clock)
+    job = _Job(
+        spark,
+        place,
+        dump=dump,
+        table=table,
+        protocol=protocol,
+        constants=constants,
+        clock=clock,
+        whole=model.conform,
+    )
     summary = job.run()
     place.publish(tuple(schemas.TABLES), {**summary.to_json(), "variables": list(job.variables)})
     if not keep_dump:
@@ -275,6 +288,7 @@ class _Job:
         protocol: Protocol,
         constants: Mapping[str, Value],
         clock: _Clock,
+        whole: bool,
     ) -> None:
         self._spark = spark
         self._place = place
@@ -283,6 +297,7 @@ class _Job:
         self._protocol = protocol
         self._constants = constants
         self._clock = clock
+        self._whole = whole  # the table has every local step of the model
         self._name = f"{place.protocol} {place.model}"
         named = dumps.variables_of(dump)
         if ACT not in named or transforms.LOCAL not in named:
@@ -375,7 +390,7 @@ class _Job:
         resolved = self._write(transforms.resolved(located, acts, members, table), "resolved")
         members.unpersist()
         strange = resolved.where(F.col("row").isNull())
-        if (example := strange.first()) is not None:
+        if self._whole and (example := strange.first()) is not None:
             act = dumps.acts_of(self._dump)[example["number"]]
             raise NotContained(self._name, strange.count(), show(act))
         edges = self._write(transforms.edges(located, resolved, acts), "edges")
@@ -433,6 +448,8 @@ class _Job:
 
     def _summary(self, walks: Sequence[Walk], covers: str, to_cover: int, used: int) -> Summary:
         verdicts = self._read("verdicts").groupBy("verdict").count().collect()
+        steps = self._read("edges").where(F.col("outcome") != transforms.ENVIRONMENT)
+        beyond = steps.where(F.col("row").isNull()).count()
         kinds = self._read("coverage").where("walked > 0").groupBy("kind").count().collect()
         covered = {row["kind"]: row["count"] for row in kinds}
         return Summary(
@@ -443,6 +460,7 @@ class _Job:
             depth=self._dump.depth,
             local_steps=len(self._table),
             used=used,
+            beyond=beyond,
             walks=len(walks),
             walked=sum(len(walk) - 1 for walk in walks),
             covers=covers,
