@@ -1,0 +1,217 @@
+----------------------------- MODULE Sequencer ------------------------------
+(***************************************************************************)
+(* SEQUENCER, one member: a pure function of its own state and an event.   *)
+(*                                                                         *)
+(* Theory. The coordinator of the view decides the order. A member sends   *)
+(* its multicasts to the coordinator (FORWARD), the coordinator multicasts *)
+(* them (DATA), and everybody delivers what it multicasts in the order in  *)
+(* which it multicast it. What a member has sent stays in its forward-     *)
+(* table until it comes back as DATA; at a view change the table is sent   *)
+(* again, to the coordinator of the new view.                              *)
+(*                                                                         *)
+(* What makes it right. A multicast is ordered in one view: FORWARD and    *)
+(* DATA carry the view they were sent in, a FORWARD of a later view waits  *)
+(* and one of an earlier view is dropped, for its sender sends it again    *)
+(* when it installs the later one. The layer below delivers DATA in the    *)
+(* view it was sent in, and the same DATA to all that go on to the next    *)
+(* view (virtual synchrony). So when a member installs a view its forward- *)
+(* table holds just those of its messages that no survivor has delivered,  *)
+(* and sending them again neither loses, doubles nor reorders any. The     *)
+(* received-table is for a layer below that doubles a FORWARD, or that is  *)
+(* not virtually synchronous.                                              *)
+(*                                                                         *)
+(* The constants are guards; MCSequencer.cfg has the repaired algorithm,   *)
+(* models.yaml under `note` the design note's.                             *)
+(***************************************************************************)
+EXTENDS Views, Integers, FiniteSets
+
+CONSTANTS
+    ResendOn,           \* the table is sent again: "every_view", "coordinator_change", "coordinator_gone", "never"
+    ResendOrder,        \* "rising", or "falling" seqnos
+    ResendBeforeNew,    \* the table is sent again before anything new is
+    OwnInTable,         \* the coordinator's own messages are in its table too
+    RemoveOn,           \* an entry leaves the table on "data", or already on "forward"
+    Dedup,              \* "highest" seqno received, "set" of seqnos, or "none"
+    KeepDeparted,       \* received-table entries of departed members are kept
+    EpochInTag,         \* the tag holds the view in which its sender joined
+    EarlyForward,       \* a FORWARD of a later view is "held", or "dropped" by who is not coordinator
+    LateForward,        \* a FORWARD of an earlier view is "dropped", or "accepted" by a coordinator
+    SenderFrom,         \* DATA's sender is taken from the "header", or from the "message"
+    DataOfOtherViews    \* DATA of another view is delivered
+
+ASSUME
+    /\ ResendOn \in {"every_view", "coordinator_change", "coordinator_gone", "never"}
+    /\ ResendOrder \in {"rising", "falling"}
+    /\ RemoveOn \in {"data", "forward"}
+    /\ Dedup \in {"highest", "set", "none"}
+    /\ EarlyForward \in {"held", "dropped"} /\ LateForward \in {"dropped", "accepted"}
+    /\ SenderFrom \in {"header", "message"}
+    /\ {ResendBeforeNew, OwnInTable, KeepDeparted, EpochInTag, DataOfOtherViews} \subseteq BOOLEAN
+
+-----------------------------------------------------------------------------
+(* Messages and effects *)
+
+\* What identifies a multicast (SEQ-10): its sender, the view in which the sender joined, a rising number.
+Tag(sender, epoch, seqno) == [sender |-> sender, epoch |-> epoch, seqno |-> seqno]
+
+ForwardMessage(view_id, tag, payload) == [type |-> "FORWARD", view_id |-> view_id, tag |-> tag, payload |-> payload]
+DataMessage(view_id, tag, payload) == [type |-> "DATA", view_id |-> view_id, tag |-> tag, payload |-> payload]
+PlainMessage(payload) == [type |-> "PLAIN", payload |-> payload]
+
+Send(to, message) == [type |-> "Send", to |-> to, message |-> message]
+Multicast(message) == [type |-> "Multicast", message |-> message]
+PassUpDeliver(sender, payload) == [type |-> "PassUp", event |-> [type |-> "Deliver", sender |-> sender, payload |-> payload]]
+
+Handled(state, effects) == [outcome |-> "handled", state |-> state, effects |-> effects]
+Ignored(state) == [outcome |-> "ignored", state |-> state, effects |-> <<>>]
+LocalError(state) == [outcome |-> "local_error", state |-> state, effects |-> <<>>]
+RemoteError(state) == [outcome |-> "remote_error", state |-> state, effects |-> <<>>]
+
+-----------------------------------------------------------------------------
+(* State *)
+
+\* A member before its first view.
+Start(member) ==
+    [self |-> member,                   \* this member's address
+     view |-> NoView,                   \* the view installed
+     epoch |-> 0,                       \* the counter of this incarnation's first view
+     seqno |-> 0,                       \* the number of its last multicast
+     forward_table |-> <<>>,            \* own multicasts that did not come back yet, in rising order (SEQ-14)
+     received_table |-> [m \in {} |-> 0], \* the highest tag received of each sender (SEQ-15)
+     early |-> <<>>]                    \* FORWARDs of views that are not installed yet, in order of arrival
+
+Joined(state) == state.view # NoView
+IsCoordinator(state) == Joined(state) /\ CoordinatorOf(state.view) = state.self
+
+Entry(seqno, payload) == [seqno |-> seqno, payload |-> payload]
+OwnTag(state, seqno) == Tag(state.self, state.epoch, seqno)
+
+\* What is done with an own message in the view of `state`: order it, or have it ordered.
+Submit(state, entry) ==
+    LET tag == OwnTag(state, entry.seqno) IN
+    IF IsCoordinator(state)
+    THEN Multicast(DataMessage(state.view.id, tag, entry.payload))
+    ELSE Send(CoordinatorOf(state.view), ForwardMessage(state.view.id, tag, entry.payload))
+
+Without(table, seqno) ==
+    LET Other(entry) == entry.seqno # seqno IN SelectSeq(table, Other)
+
+Mark(tag) == [epoch |-> tag.epoch, seqno |-> tag.seqno]
+
+\* Was it received before? "highest": is it no higher than the highest (SEQ-28).
+Seen(table, tag) ==
+    /\ tag.sender \in DOMAIN table
+    /\ CASE Dedup = "none" -> FALSE
+         [] Dedup = "set" -> Mark(tag) \in table[tag.sender]
+         [] Dedup = "highest" ->
+            LET known == table[tag.sender] IN
+            tag.epoch < known.epoch \/ (tag.epoch = known.epoch /\ tag.seqno <= known.seqno)
+
+Recorded(table, tag) ==
+    [m \in DOMAIN table \cup {tag.sender} |->
+        IF m # tag.sender THEN table[m]
+        ELSE IF Dedup = "set" THEN (IF m \in DOMAIN table THEN table[m] ELSE {}) \cup {Mark(tag)}
+        ELSE Mark(tag)]
+
+\* The whole table, in order of seqno.
+Resent(state) ==
+    LET n == Len(state.forward_table) IN
+    [i \in 1 .. n |-> Submit(state, state.forward_table[IF ResendOrder = "rising" THEN i ELSE n + 1 - i])]
+
+-----------------------------------------------------------------------------
+(* One operator an event *)
+
+\* SEQ-17 to SEQ-19: the application multicasts.
+SendRequested(s, e) ==
+    IF ~Joined(s) THEN LocalError(s)
+    ELSE
+    LET entry == Entry(s.seqno + 1, e.payload)
+        kept == RemoveOn = "data" /\ (OwnInTable \/ ~IsCoordinator(s))
+    IN Handled([s EXCEPT !.seqno = entry.seqno,
+                         !.forward_table = IF kept THEN Append(@, entry) ELSE @],
+               <<Submit(s, entry)>>)
+
+\* SEQ-16: unicasts pass straight down, in no order with multicasts.
+UnicastRequested(s, e) == Handled(s, <<Send(e.to, PlainMessage(e.payload))>>)
+
+\* SEQ-22: what has no header passes up.
+PlainReceived(s, e) == Handled(s, <<PassUpDeliver(e.from, e.message.payload)>>)
+
+\* SEQ-23, SEQ-24: order a message for its sender, in the view in which it was forwarded.
+ForwardReceived(s, e) ==
+    LET message == e.message
+        ordered == <<Multicast(DataMessage(s.view.id, message.tag, message.payload))>>
+    IN
+    IF message.view_id.counter > s.view.id.counter THEN
+        IF e.from # message.tag.sender THEN RemoteError(s)
+        ELSE IF EarlyForward = "held" THEN Handled([s EXCEPT !.early = Append(@, message)], <<>>)
+        ELSE IF LateForward = "accepted" /\ IsCoordinator(s) THEN Handled(s, ordered)
+        ELSE Ignored(s)
+    ELSE IF message.view_id # s.view.id THEN
+        IF LateForward = "accepted" /\ IsCoordinator(s) THEN Handled(s, ordered) ELSE Ignored(s)
+    ELSE IF ~IsCoordinator(s) \/ e.from \notin MembersOf(s.view) \/ e.from # message.tag.sender THEN RemoteError(s)
+    ELSE Handled(s, ordered)
+
+\* SEQ-25, SEQ-27 to SEQ-30: an own message leaves the table, duplicate or not; what was not received is delivered.
+DataReceived(s, e) ==
+    LET message == e.message
+        tag == message.tag
+        own == tag.sender = s.self /\ tag.epoch = s.epoch
+        cleared == [s EXCEPT !.forward_table = IF own THEN Without(@, tag.seqno) ELSE @]
+        sender == IF SenderFrom = "header" THEN tag.sender ELSE e.from
+    IN
+    IF ~Joined(s) \/ (message.view_id.counter > s.view.id.counter /\ ~DataOfOtherViews) THEN LocalError(s)
+    ELSE IF message.view_id # s.view.id /\ ~DataOfOtherViews THEN Ignored(s)
+    ELSE IF ~DataOfOtherViews /\ e.from # CoordinatorOf(s.view) THEN RemoteError(s)
+    ELSE IF Seen(s.received_table, tag) THEN IF cleared = s THEN Ignored(s) ELSE Handled(cleared, <<>>)
+    ELSE Handled([cleared EXCEPT !.received_table = Recorded(@, tag)], <<PassUpDeliver(sender, message.payload)>>)
+
+\* SEQ-31, SEQ-32, AMB-81, AMB-82: what did not come back is sent again, in order, before anything new; FORWARDs that
+\* were early are ordered now; departed members are forgotten.
+ViewInstalled(s, e) ==
+    IF s.self \notin MembersOf(e.view) THEN LocalError(s)
+    ELSE IF e.view.id.counter <= s.view.id.counter THEN Ignored(s)
+    ELSE
+    LET first == ~Joined(s)
+        again == CASE first -> FALSE
+                   [] ~ResendBeforeNew -> FALSE
+                   [] ResendOn = "every_view" -> TRUE
+                   [] ResendOn = "coordinator_change" -> CoordinatorOf(e.view) # CoordinatorOf(s.view)
+                   [] ResendOn = "coordinator_gone" -> CoordinatorOf(s.view) \notin MembersOf(e.view)
+                   [] ResendOn = "never" -> FALSE
+        members == MembersOf(e.view)
+        known == s.received_table
+        entered == [s EXCEPT
+            !.view = e.view,
+            !.epoch = IF first /\ EpochInTag THEN e.view.id.counter ELSE @,
+            !.received_table = IF KeepDeparted THEN @ ELSE [m \in DOMAIN known \cap members |-> known[m]],
+            !.early = LET Later(f) == f.view_id.counter > e.view.id.counter IN SelectSeq(@, Later)]
+        Now(f) == f.view_id = e.view.id /\ f.tag.sender \in members
+        due == IF IsCoordinator(entered) THEN SelectSeq(s.early, Now) ELSE <<>>
+    IN Handled(entered,
+               (IF again THEN Resent(entered) ELSE <<>>)
+               \o [i \in DOMAIN due |-> Multicast(DataMessage(e.view.id, due[i].tag, due[i].payload))])
+
+\* Only where sending is not one step (the group's SendIsAtomic off): a thread looked up the coordinator in an
+\* earlier view, and comes now to enter its message in the table and to send it there.
+SendLookedUp(s, e) ==
+    LET entry == Entry(s.seqno + 1, e.payload) IN
+    Handled([s EXCEPT !.seqno = entry.seqno, !.forward_table = Append(@, entry)],
+            <<Submit([s EXCEPT !.view = e.view], entry)>>)
+
+\* Only where ResendBeforeNew is off: the table is sent again some time after the view was installed.
+ResendDue(s, e) == Handled(s, Resent(s))
+
+-----------------------------------------------------------------------------
+(* Step: total over the alphabet *)
+
+Step(s, e) ==
+    CASE e.type = "SendRequested" -> SendRequested(s, e)
+      [] e.type = "UnicastRequested" -> UnicastRequested(s, e)
+      [] e.type = "PlainReceived" -> PlainReceived(s, e)
+      [] e.type = "ForwardReceived" -> ForwardReceived(s, e)
+      [] e.type = "DataReceived" -> DataReceived(s, e)
+      [] e.type = "ViewInstalled" -> ViewInstalled(s, e)
+      [] e.type = "SendLookedUp" -> SendLookedUp(s, e)
+      [] e.type = "ResendDue" -> ResendDue(s, e)
+=============================================================================
