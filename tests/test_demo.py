@@ -25,6 +25,24 @@ def test_each_story_ends_with_a_purge_at_all_three_and_fits_a_terminal(seed: int
     assert 100 >= max(map(len, output.splitlines()))
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_sequencers_survivors_have_one_order_and_lack_nothing_of_theirs(seed: int) -> None:
+    """SEQ-13: the coordinator is killed under load; with its own message or, if nobody got it, without."""
+    output = run("sequencer", "--seed", str(seed))
+    assert 100 >= max(map(len, output.splitlines()))
+    *_, at_b, at_c = output.splitlines()
+    assert at_b.replace("B has", "C has", 1) == at_c
+    delivered = at_b.removeprefix("B has delivered ").removesuffix(".").split()
+    assert ["B1", "B2", "C1", "C2"] == sorted(name for name in delivered if name != "A1")
+    assert len(set(delivered)) == len(delivered)
+    assert "* Crash" in output
+
+
+def test_in_each_of_sequencers_stories_something_is_sent_again() -> None:
+    told = [mapping.load("sequencer").story(seed).closing[1] for seed in range(12)]
+    assert not [line for line in told if "nothing" in line]
+
+
 def test_one_member_announces() -> None:
     for seed in range(12):
         effects = [

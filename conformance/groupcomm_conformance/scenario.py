@@ -13,7 +13,7 @@ The verbs, one a step:
 - `{settle: [A, B]}`: deliveries and timers among these, until nothing new can come;
 - `{at: A, check: {pending: true}}`: observables have these values.
 
-`given` says how things are at first: what the protocol's surroundings know (STABLE's: `view`, `delivered`),
+`given` says how things are at first: what the protocol's surroundings know (such as `view`),
 `config`, and how long timers take: `timers: earliest` (the default) or `latest`, or `delays`, ms
 for each member, kept within a timer's bounds.
 
@@ -29,7 +29,18 @@ import types
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import ModuleType
-from typing import Annotated, Any, Final, TypeAlias, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import (
+    Annotated,
+    Any,
+    Final,
+    Literal,
+    TypeAlias,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 import attrs
 import typer
@@ -442,6 +453,8 @@ class _Reader:
             return node.integer()
         if hint is str:
             return node.text("a name")
+        if origin is Literal:
+            return node.choice(arguments)
         if hint is ViewId:
             creator, counter = self.parts(node, 2, "a view's identifier such as [A, 1]")
             return ViewId(counter.integer(0), creator.matching(r"\w*", "an address"))

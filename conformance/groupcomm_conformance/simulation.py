@@ -8,21 +8,35 @@ Every step is logged as a state with `local`, what is around the members, and `a
 it. Times are in milliseconds from 0.
 """
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import ModuleType
-from typing import Any, Final
+from typing import Any, Final, cast
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from groupcomm.effects import CancelTimer, Multicast, PassDown, PassUp, Send, SetTimer
 from groupcomm.errors import LocalProtocolError, ProtocolError
 from groupcomm.view import Address
 
-from .mapping import Protocol
+from .mapping import FollowingSurroundings, MappingError, Protocol
 from .tlc import State
 from .values import Fn, Value
 
-__all__ = ["Copy", "Delay", "Group", "Happened", "Impossible", "Story", "earliest", "latest", "within_bounds"]
+__all__ = [
+    "Act",
+    "Copy",
+    "Delay",
+    "Followed",
+    "Group",
+    "Happened",
+    "Impossible",
+    "Story",
+    "earliest",
+    "latest",
+    "shortened",
+    "within_bounds",
+]
 
 Delay = Callable[[Address, SetTimer], int]
 
@@ -55,6 +69,17 @@ class Happened:
 
 
 @frozen
+class Act:
+    """What a step of a walk says of itself, but for outcome and effects, which are the implementation's."""
+
+    action: str
+    member: Address
+    given: Fn
+    event: Fn
+    consumed: frozenset[Fn]
+
+
+@frozen
 class Story:
     """The steps of a demonstration as a chart draws them (without `hidden`), a legend, and what to see."""
 
@@ -62,6 +87,23 @@ class Story:
     hidden: frozenset[str]
     legend: tuple[str, ...]
     closing: tuple[str, ...]
+
+
+def shortened(state: State) -> State:
+    """The state with view identifiers as `A|2`, which is how a story shows them."""
+    return evolve(state, values=_shortened(state.values))
+
+
+def _shortened(value: Any) -> Any:  # noqa: ANN401 - any value
+    match value:
+        case Fn() if set(value) == {"counter", "creator"}:
+            return f"{value['creator']}|{value['counter']}"
+        case Fn():
+            return Fn({key: _shortened(item) for key, item in value.items()})
+        case tuple():
+            return tuple(map(_shortened, value))
+        case _:
+            return value
 
 
 def earliest(_member: Address, timer: SetTimer) -> int:
@@ -77,7 +119,8 @@ def latest(_member: Address, timer: SetTimer) -> int:
 class Group:
     """The members of a group and all that is in flight between them.
 
-    `delay` is asked how long each timer takes, in ms, between its bounds.
+    `delay` is asked how long each timer takes, in ms, between its bounds. A `silent` group keeps no log,
+    which is most of what a step costs.
     """
 
     def __init__(
@@ -88,6 +131,7 @@ class Group:
         config: Any = None,  # noqa: ANN401 - of the protocol
         delay: Delay = earliest,
         core: ModuleType | None = None,
+        silent: bool = False,
     ) -> None:
         self.protocol = protocol
         self.core: Any = core or protocol.core
@@ -102,6 +146,7 @@ class Group:
         self.config = self.around.config if config is None else config
         self.log: list[State] = []
         self._delay = delay
+        self._silent = silent
         self._sent = 0
 
     # Steps of members
@@ -113,8 +158,12 @@ class Group:
         *,
         action: str = "",
         given: Fn = _NOTHING,
+        consumed: frozenset[Fn] = frozenset(),
     ) -> Happened:
-        """An event happens at a member: its core does a step, and what that asks for is done."""
+        """An event happens at a member: its core does a step, and what that asks for is done.
+
+        The log says what `action` it was, what it was `given`, and which packets it `consumed`.
+        """
         before = self.states[member]
         try:
             after, effects = self.core.step(self.config, before, event)
@@ -127,18 +176,17 @@ class Group:
             self.states[member] = after
             self.around.happened(member, event, happened.outcome)
         for effect in happened.effects:
-            self._do(member, effect)
-        self.note(action or type(event).__name__, member, given, event, happened)
+            self._do(member, effect, event)
+        self.note(action or type(event).__name__, member, given, event, happened, consumed=consumed)
         return happened
 
-    def _do(self, member: Address, effect: object) -> None:
+    def _do(self, member: Address, effect: object, cause: object) -> None:
         match effect:
             case Multicast(message):
-                for to in self.members:
-                    if to in self.up:
-                        self.send(member, to, message)
+                self.around.multicast(member, message)
             case Send(to, message):
-                self.send(member, to, message)
+                if to in self.up:
+                    self.send(member, to, message)
             case SetTimer():
                 self.timers[member, effect.name] = self.now + self._delay(member, effect)
             case CancelTimer(name):
@@ -146,7 +194,7 @@ class Group:
             case PassDown(event):
                 self.around.passed_down(member, event)
             case PassUp(event):
-                self.around.passed_up(member, event)
+                self.around.passed_up(member, event, cause)
             case _:
                 message = f"{effect!r} is no effect"
                 raise TypeError(message)
@@ -158,8 +206,12 @@ class Group:
         given: Fn = _NOTHING,
         event: object = None,
         happened: Happened | None = None,
+        *,
+        consumed: frozenset[Fn] = frozenset(),
     ) -> None:
         """Log a step; one of the environment has no `event`."""
+        if self._silent:
+            return
         to_spec = self.protocol.codec.to_spec
         act = Fn(
             {
@@ -167,6 +219,7 @@ class Group:
                 "member": member,
                 "given": given,
                 "event": _NO_EVENT if event is None else to_spec(event),
+                "consumed": consumed,
                 "outcome": "none" if happened is None else happened.outcome,
                 "effects": () if happened is None else to_spec(happened.effects),
             }
@@ -184,6 +237,10 @@ class Group:
         """Put a copy in flight."""
         self._sent += 1
         self.flight.append(Copy(self._sent, from_, to, message))
+
+    def packet(self, from_: Address, to: Address, message: object) -> frozenset[Fn]:
+        """What a step consumes that takes a message off the network, as the specification has it."""
+        return frozenset({Fn({"from": from_, "to": to, "message": self.protocol.codec.to_spec(message)})})
 
     def name_of(self, message: object) -> str:
         """The name of a message's type: `STABLE`."""
@@ -213,15 +270,19 @@ class Group:
         return self.around.arrived(copy.to, copy.from_, copy.message)
 
     def drop(self, copy: Copy) -> None:
-        """A copy is lost. A member's own never is (DLV-04)."""
-        if copy.from_ == copy.to:
-            raise Impossible(f"what {copy.to} sends to itself always comes back to it (DLV-04)")
+        """A copy is lost, unless the layers below lose none such."""
+        self._allow("drop", copy)
         self.flight.remove(copy)
         self.note("Drop", copy.to, Fn({"from": copy.from_, "type": self.name_of(copy.message)}))
 
     def duplicate(self, copy: Copy) -> None:
-        """A copy is in flight once more; the second is the youngest copy now."""
+        """A copy is in flight once more, unless the layers below double none such; it is the youngest now."""
+        self._allow("duplicate", copy)
         self.send(copy.from_, copy.to, copy.message)
+
+    def _allow(self, fault: str, copy: Copy) -> None:
+        if why := self.around.refuses(fault, copy):
+            raise Impossible(why)
 
     def _connected(self, copy: Copy) -> bool:
         return not self.blocks or any({copy.from_, copy.to} <= block for block in self.blocks)
@@ -340,6 +401,38 @@ class Group:
             if member in within
         )
         return Fn({**self.values(), "time": 0, "timers": due})
+
+
+class Followed:
+    """A group that follows a walk of the specification, from an initial state: a `mapping.Cluster`.
+
+    What is around its members are `mapping.FollowingSurroundings`.
+    """
+
+    def __init__(
+        self, protocol: Protocol, core: ModuleType, constants: Mapping[str, Value], initial: Fn
+    ) -> None:
+        local = initial["local"]
+        assert isinstance(local, Fn)  # noqa: S101 - so it is in every state of a group's specification
+        self.group = Group(protocol, tuple(map(str, local)), config=protocol.config(constants), core=core)
+        self._around = cast("FollowingSurroundings", self.group.around)
+        self._around.resume(constants, initial)
+        self.group.note("Init", "")
+
+    def apply(self, act: Fn) -> None:
+        """Do the step that `act` names. MappingError if the group has no such action."""
+        name = re.sub(r"(?<!^)(?=[A-Z])", "_", str(act["action"])).lower()
+        action = getattr(self._around, name, None)
+        if action is None:
+            raise MappingError(f"the simulated group has no action {act['action']!r}")
+        self.group.log.clear()
+        names = ("action", "member", "given", "event", "consumed")
+        action(Act(**{name: act[name] for name in names}))  # type: ignore[arg-type]
+
+    def values(self) -> Fn:
+        """The whole global state."""
+        last = self.group.log[-1].values
+        return Fn({"local": last["local"], **self._around.variables(), "act": last["act"]})
 
 
 def within_bounds(delays: Mapping[Address, int]) -> Delay:

@@ -5,19 +5,11 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 import pytest
 from attrs import evolve, frozen
 from hypothesis import settings
-from hypothesis import strategies as st
-from hypothesis.stateful import (
-    RuleBasedStateMachine,
-    initialize,
-    precondition,
-    rule,
-    run_state_machine_as_test,
-)
+from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 
 from groupcomm import stable
 from groupcomm.effects import PassDown
@@ -25,6 +17,7 @@ from groupcomm_conformance import graph as graphs
 from groupcomm_conformance import manifest as manifests
 from groupcomm_conformance import mapping, walks
 from groupcomm_conformance.graph import Graph
+from groupcomm_conformance.machine import machine, steer
 from groupcomm_conformance.values import Value
 
 ROOT = manifests.find_root(Path(__file__).parent)
@@ -56,49 +49,13 @@ def core_with(step: Step) -> ModuleType:
     return core
 
 
-def machine(of: Walked, core: ModuleType = stable) -> type[RuleBasedStateMachine]:
-    """Build a machine whose rules are the actions of the specification.
-
-    A rule is enabled where the current node has a step of that action; which of them is drawn.
-    """
-    graph = of.graph
-
-    def begin(self: Any, data: st.DataObject) -> None:  # noqa: ANN401
-        start = data.draw(st.sampled_from(graph.initial))
-        self.nodes = [start]
-        self.run = walks.Replay(PROTOCOL, of.constants, graph.values(start), core)
-        judge(self, self.run.start())
-
-    def judge(self: Any, found: walks.Divergence | None) -> None:  # noqa: ANN401
-        if found is not None:
-            raise AssertionError(
-                walks.shortest(PROTOCOL, of.constants, graph, self.nodes, found=found, core=core).text()
-            )
-
-    def action(name: str) -> Callable[..., None]:
-        @precondition(lambda self: bool(self.nodes) and name in graph.enabled[self.nodes[-1]])
-        @rule(data=st.data())
-        def take(self: Any, data: st.DataObject) -> None:  # noqa: ANN401
-            targets = graph.enabled[self.nodes[-1]][name]
-            self.nodes.append(targets[data.draw(st.integers(0, len(targets) - 1))])
-            judge(self, self.run.step(graph.values(self.nodes[-1])))
-
-        take.__name__ = name
-        return take
-
-    @precondition(lambda self: bool(self.nodes) and not graph.successors[self.nodes[-1]])
-    @rule()
-    def rest(_self: Any) -> None:  # noqa: ANN401 - nothing can happen any more
-        return
-
-    rules = {name: action(name) for name in graph.actions}
-    members = {"nodes": (), "begin": initialize(data=st.data())(begin), "rest": rest, **rules}
-    return type("Group", (RuleBasedStateMachine,), members)
+def follower(of: Walked, core: ModuleType = stable) -> type[RuleBasedStateMachine]:
+    return machine(PROTOCOL, of.constants, of.graph, core)
 
 
 @pytest.mark.parametrize("name", [model.name for model in WALKED])
 def test_the_group_follows_the_graph(name: str) -> None:
-    run_state_machine_as_test(machine(walked(name)))
+    run_state_machine_as_test(follower(walked(name)))
 
 
 def test_together_the_graphs_have_each_action_of_a_group_without_gossip_faults() -> None:
@@ -180,14 +137,6 @@ BROKEN: Mapping[Step, str] = {
 }
 
 
-def steer(graph: Graph, chance: random.Random, length: int) -> list[int]:
-    """Draw a walk on which each action enabled is as likely as any other."""
-    nodes = [chance.choice(graph.initial)]
-    while len(nodes) < length and (steps := graph.enabled[nodes[-1]]):
-        nodes.append(chance.choice(steps[chance.choice(sorted(steps))]))
-    return nodes
-
-
 @pytest.mark.parametrize(("step", "verdict"), BROKEN.items(), ids=[step.__name__ for step in BROKEN])
 def test_a_broken_core_is_caught_on_a_shortest_walk(step: Step, verdict: str) -> None:
     chance = random.Random(2009)  # noqa: S311 - repeatable, no secret
@@ -204,7 +153,7 @@ def test_a_broken_core_is_caught_on_a_shortest_walk(step: Step, verdict: str) ->
 
 def test_the_machine_reports_the_shortest_walk_as_a_chart() -> None:
     few = settings(max_examples=50, derandomize=True, database=None, print_blob=False)
-    broken = machine(walked(WALKED[0].name), core_with(never_ignores))
+    broken = follower(walked(WALKED[0].name), core_with(never_ignores))
     with pytest.raises(AssertionError) as failure:
         run_state_machine_as_test(broken, settings=few)
     text = str(failure.value)

@@ -16,9 +16,9 @@ from groupcomm_conformance.mapping.codec import Codec, MappingError
 from groupcomm_conformance.values import Fn, Value
 
 if TYPE_CHECKING:
-    from groupcomm_conformance.simulation import Group, Happened, Story
+    from groupcomm_conformance.simulation import Copy, Group, Happened, Story
 
-__all__ = ["Cluster", "Codec", "MappingError", "Protocol", "Surroundings", "load"]
+__all__ = ["Cluster", "Codec", "FollowingSurroundings", "MappingError", "Protocol", "Surroundings", "load"]
 
 
 class Cluster(Interface):
@@ -66,6 +66,12 @@ class Surroundings(Interface):
     def timer(self, name: str) -> Any:  # noqa: ANN401
         """The event of a timer that fires."""
 
+    def multicast(self, member: str, message: Any) -> None:  # noqa: ANN401
+        """A member multicasts: it puts the copies in flight that the layer below makes of it."""
+
+    def refuses(self, fault: str, copy: "Copy") -> str:
+        """Why the layers below do not `drop` or `duplicate` a copy; "" where they may."""
+
     def ready(self, member: str, sender: str, message: object) -> bool:
         """Whether a member can take a message now; otherwise it waits."""
 
@@ -78,8 +84,8 @@ class Surroundings(Interface):
     def passed_down(self, member: str, event: object) -> None:
         """A member passed an event down."""
 
-    def passed_up(self, member: str, event: object) -> None:
-        """A member passed an event up."""
+    def passed_up(self, member: str, event: object, cause: object) -> None:
+        """A member passed an event up, because of another."""
 
     def crashed(self, member: str) -> None:
         """A member has stopped."""
@@ -92,6 +98,20 @@ class Surroundings(Interface):
 
     def values(self) -> Mapping[str, Value]:
         """What a chart shows of it all."""
+
+
+class FollowingSurroundings(Surroundings, Interface):
+    """Surroundings that also do the steps of walks (`simulation.Followed`).
+
+    For each action of the group's specification they have a method (of `ReceiveData`: `receive_data`) that
+    takes a `simulation.Act`.
+    """
+
+    def resume(self, constants: Mapping[str, Value], initial: Fn) -> None:
+        """Bring the group to an initial state of the specification, by the core's own steps."""
+
+    def variables(self) -> Mapping[str, Value]:
+        """The variables of the group's specification, without `local` and `act`."""
 
 
 @frozen

@@ -15,7 +15,7 @@ from groupcomm.digest import EMPTY_VECTOR, NOTHING, Vector
 from groupcomm.sim import reliable_multicast as rm
 from groupcomm.view import Address, View, ViewId
 from groupcomm_conformance import mapping
-from groupcomm_conformance.simulation import Copy, Group, Happened, Impossible, Story
+from groupcomm_conformance.simulation import Copy, Group, Happened, Impossible, Story, shortened
 from groupcomm_conformance.tlc import State
 from groupcomm_conformance.values import Fn, Value
 
@@ -135,6 +135,18 @@ class StableSurroundings:
         """The event of a timer."""
         return {"stable": stable.StableTimeout, "stability": stable.StabilityTimeout}[name]()
 
+    def multicast(self, member: Address, message: object) -> None:
+        """A copy for everybody that is up."""
+        for to in self.group.members:
+            if to in self.group.up:
+                self.group.send(member, to, message)
+
+    def refuses(self, fault: str, copy: Copy) -> str:
+        """Copies may be lost and doubled, but a member's own is never lost."""
+        if fault == "drop" and copy.from_ == copy.to:
+            return f"what {copy.to} sends to itself always comes back to it (DLV-04)"
+        return ""
+
     def ready(self, member: Address, sender: Address, message: object) -> bool:
         """Data waits until the receiver has a view with its sender in it."""
         return not isinstance(message, Data) or sender in self.rm[member]
@@ -171,7 +183,7 @@ class StableSurroundings:
         if isinstance(event, stable.Purge):
             self.rm[member] = rm.purge(self.rm[member], event.digest)
 
-    def passed_up(self, member: Address, event: object) -> None:
+    def passed_up(self, member: Address, event: object, cause: object) -> None:
         """STABLE passes nothing up."""
 
     def crashed(self, member: Address) -> None:
@@ -275,24 +287,12 @@ def story(seed: int) -> Story:
 
 
 def _drawable(state: State) -> State:
-    """The state with what the story is about as variables of their own, and views as `A|2`."""
+    """The state with what the story is about as variables of their own."""
     local = state.values["local"]
     assert isinstance(local, Fn)  # noqa: S101 - so the group logs it
     heard = Fn({member: item["heard_from"] for member, item in local.items() if isinstance(item, Fn)})
     kept = {name: state.values[name] for name in ("act", "local", "delivered", "purged", "start")}
-    return evolve(state, values=_shortened(Fn({**kept, "heard_from": heard})))
-
-
-def _shortened(value: Any) -> Any:  # noqa: ANN401 - any value
-    match value:
-        case Fn() if set(value) == {"counter", "creator"}:
-            return f"{value['creator']}|{value['counter']}"
-        case Fn():
-            return Fn({key: _shortened(item) for key, item in value.items()})
-        case tuple():
-            return tuple(map(_shortened, value))
-        case _:
-            return value
+    return shortened(evolve(state, values=Fn({**kept, "heard_from": heard})))
 
 
 def _seqnos(vector: Vector) -> str:

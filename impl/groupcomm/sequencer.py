@@ -1,0 +1,343 @@
+"""SEQUENCER: everybody delivers all multicasts in the order that the coordinator gives them. `Sequencer`.
+
+Theory of operation
+-------------------
+A member does not multicast: it sends its message to the coordinator of its view (FORWARD), and the
+coordinator multicasts it (DATA) with a tag that names the sender. The layer below delivers one member's
+multicasts in order and without gaps, so what one member multicasts is delivered in one order everywhere.
+
+What a member has sent stays in its `forward_table` until it comes back as DATA. When a view is installed
+the table is sent again, in rising order and before anything new, to the coordinator of that view.
+
+A message is ordered in one view. FORWARD and DATA carry the view they were sent in. A FORWARD of a view
+that is not installed yet waits in `early`; one of a view that is over is dropped, because its sender sends
+it again when it installs the next. The layer below delivers DATA in the view it was multicast in, and the
+same DATA to all that go on to the next view (virtual synchrony). Then a table holds, at every view change,
+exactly those of a member's messages that no survivor has delivered, and sending them again neither loses,
+doubles nor reorders any. `spec/sequencer/README.md` has a table of what remains without each of these.
+
+The `received_table` keeps the highest tag received of each sender, and drops what is not higher: where the
+unicast layer delivers a FORWARD twice. It needs FORWARDs in order.
+"""
+
+from typing import TypeAlias, assert_never, final
+
+from attrs import evolve, frozen
+
+from .effects import Multicast, PassUp, Send
+from .errors import LocalProtocolError, RemoteProtocolError
+from .per_member import PerMember
+from .view import NO_VIEW, Address, View, ViewId
+
+# Configuration ------------------------------------------------------------------------------------
+
+
+@frozen
+class Config:
+    """SEQUENCER has no constants."""
+
+
+# Messages -----------------------------------------------------------------------------------------
+
+Payload: TypeAlias = int
+"""What the application sends, opaque to SEQUENCER."""
+
+
+@frozen
+class Tag:
+    """Identifies a multicast (SEQ-10, AMB-76).
+
+    `epoch` is the counter of its sender's first view, so that a member that comes back has other tags;
+    `seqno` rises by 1 from 1.
+    """
+
+    sender: Address
+    epoch: int
+    seqno: int
+
+
+@frozen
+class Forward:
+    """A message on its way to the coordinator. FORWARD in the note."""
+
+    view_id: ViewId
+    tag: Tag
+    payload: Payload
+
+
+@frozen
+class Data:
+    """A message that the coordinator has ordered. DATA in the note."""
+
+    view_id: ViewId
+    tag: Tag
+    payload: Payload
+
+
+@frozen
+class Plain:
+    """A message without header: a unicast of the application."""
+
+    payload: Payload
+
+
+Message: TypeAlias = Forward | Data | Plain
+
+# Events -------------------------------------------------------------------------------------------
+
+
+@frozen
+class SendRequested:
+    """The application multicasts `payload`."""
+
+    payload: Payload
+
+
+@frozen
+class UnicastRequested:
+    """The application sends `payload` to one member."""
+
+    to: Address
+    payload: Payload
+
+
+@frozen
+class PlainReceived:
+    """A message without header arrived from member `from_`."""
+
+    from_: Address
+    message: Plain
+
+
+@frozen
+class ForwardReceived:
+    """The unicast layer delivered a FORWARD from member `from_`."""
+
+    from_: Address
+    message: Forward
+
+
+@frozen
+class DataReceived:
+    """The multicast layer delivered a DATA that member `from_` multicast."""
+
+    from_: Address
+    message: Data
+
+
+@frozen
+class ViewInstalled:
+    """The membership service installed `view`; all DATA of the view before it has been received."""
+
+    view: View
+
+
+Event: TypeAlias = (
+    SendRequested | UnicastRequested | PlainReceived | ForwardReceived | DataReceived | ViewInstalled
+)
+
+# Effects ------------------------------------------------------------------------------------------
+
+
+@frozen
+class Deliver:
+    """To the application: a message, from the member that sent it."""
+
+    sender: Address
+    payload: Payload
+
+
+Effect: TypeAlias = Send[Message] | Multicast[Message] | PassUp[Deliver]
+
+# State --------------------------------------------------------------------------------------------
+
+
+@frozen
+class Entry:
+    """An own multicast that did not come back yet."""
+
+    seqno: int
+    payload: Payload
+
+
+@frozen(order=True)
+class Mark:
+    """The place of a multicast among those of its sender; ordered by epoch, then seqno."""
+
+    epoch: int
+    seqno: int
+
+
+@final
+@frozen
+class ReceivedTable(PerMember[Mark]):
+    """The highest mark received, a sender."""
+
+
+@frozen
+class State:
+    """The local state of the specification, field for field. `Sequencer!Start` says what each field is."""
+
+    self_: Address
+    view: View
+    epoch: int
+    seqno: int
+    forward_table: tuple[Entry, ...]
+    received_table: ReceivedTable
+    early: tuple[Forward, ...]
+
+    @property
+    def joined(self) -> bool:
+        """Whether this member has installed a view."""
+        return self.view != NO_VIEW
+
+    @property
+    def is_coordinator(self) -> bool:
+        """Whether this member decides the order in its view."""
+        return self.joined and self.view.coordinator == self.self_
+
+
+Transition: TypeAlias = tuple[State, tuple[Effect, ...]]
+
+
+def start(member: Address) -> State:
+    """A member before its first view. `Sequencer!Start`."""
+    return State(
+        self_=member,
+        view=NO_VIEW,
+        epoch=0,
+        seqno=0,
+        forward_table=(),
+        received_table=ReceivedTable(()),
+        early=(),
+    )
+
+
+# Step ---------------------------------------------------------------------------------------------
+
+
+def step(_config: Config, state: State, event: Event) -> Transition:
+    """The next state, and what is to be done, in order. `Sequencer!Step`.
+
+    An ignored event returns the same state and no effects. A refused one raises and changes nothing:
+    `LocalProtocolError` where the caller erred, `RemoteProtocolError` where a peer did.
+    """
+    match event:
+        case SendRequested():
+            return _send_requested(state, event)
+        case UnicastRequested():
+            return state, (Send(event.to, Plain(event.payload)),)
+        case PlainReceived():
+            return state, (PassUp(Deliver(event.from_, event.message.payload)),)
+        case ForwardReceived():
+            return _forward_received(state, event)
+        case DataReceived():
+            return _data_received(state, event)
+        case ViewInstalled():
+            return _view_installed(state, event)
+        case _:
+            assert_never(event)
+
+
+def _send_requested(state: State, event: SendRequested) -> Transition:
+    """Put it into the table, then have it ordered (SEQ-17, -18, -19). `Sequencer!SendRequested`.
+
+    The coordinator's own messages are in its table too: if it is not coordinator in the next view, they
+    were perhaps received by nobody who goes on.
+    """
+    if not state.joined:
+        raise LocalProtocolError(state.self_, state, event, "no view is installed yet")
+    entry = Entry(state.seqno + 1, event.payload)
+    after = evolve(state, seqno=entry.seqno, forward_table=(*state.forward_table, entry))
+    return after, (_submit(state, entry),)
+
+
+def _forward_received(state: State, event: ForwardReceived) -> Transition:
+    """Order a message for its sender, in the view in which it was forwarded (SEQ-23, -24).
+
+    `Sequencer!ForwardReceived`.
+    """
+    message, sender = event.message, event.message.tag.sender
+    is_early = message.view_id.counter > state.view.id.counter
+    if not is_early and message.view_id != state.view.id:
+        return state, ()
+    if event.from_ != sender:
+        raise RemoteProtocolError(state.self_, state, event, f"{event.from_} forwards a message of {sender}")
+    if is_early:
+        return evolve(state, early=(*state.early, message)), ()
+    if not state.is_coordinator:
+        raise RemoteProtocolError(state.self_, state, event, "a FORWARD for a coordinator, which this is not")
+    if sender not in state.view.members:
+        raise RemoteProtocolError(state.self_, state, event, f"{sender} is not in our view, and says it is")
+    return state, (_ordered(message),)
+
+
+def _data_received(state: State, event: DataReceived) -> Transition:
+    """Strike an own message off the table, duplicate or not; deliver what is new (SEQ-25, -27 to -30).
+
+    `Sequencer!DataReceived`.
+    """
+    message, tag = event.message, event.message.tag
+    if not state.joined or message.view_id.counter > state.view.id.counter:
+        raise LocalProtocolError(state.self_, state, event, "the DATA is of a view that is not installed yet")
+    if message.view_id != state.view.id:
+        return state, ()
+    if event.from_ != state.view.coordinator:
+        raise RemoteProtocolError(
+            state.self_, state, event, f"{event.from_} multicasts, and is not coordinator"
+        )
+    after = state
+    if (tag.sender, tag.epoch) == (state.self_, state.epoch):
+        table = tuple(entry for entry in state.forward_table if entry.seqno != tag.seqno)
+        if table != state.forward_table:
+            after = evolve(state, forward_table=table)
+    mark = Mark(tag.epoch, tag.seqno)
+    known = state.received_table.get(tag.sender)
+    if known is not None and mark <= known:
+        return after, ()
+    received = ReceivedTable((*state.received_table.items(), (tag.sender, mark)))
+    return evolve(after, received_table=received), (PassUp(Deliver(tag.sender, message.payload)),)
+
+
+def _view_installed(state: State, event: ViewInstalled) -> Transition:
+    """Send the table again, in order and before anything new; then order the early FORWARDs (SEQ-31, -32).
+
+    `Sequencer!ViewInstalled`.
+    """
+    view = event.view
+    if state.self_ not in view.members:
+        raise LocalProtocolError(state.self_, state, event, "a view without this member cannot be installed")
+    if view.id.counter <= state.view.id.counter:
+        return state, ()
+    after = evolve(
+        state,
+        view=view,
+        epoch=state.epoch if state.joined else view.id.counter,
+        received_table=ReceivedTable(
+            (sender, mark) for sender, mark in state.received_table.items() if sender in view.members
+        ),
+        early=tuple(message for message in state.early if message.view_id.counter > view.id.counter),
+    )
+    again = tuple(_submit(after, entry) for entry in state.forward_table)
+    due = tuple(
+        _ordered(message)
+        for message in state.early
+        if message.view_id == view.id and message.tag.sender in view.members
+    )
+    return after, (*again, *due) if after.is_coordinator else again
+
+
+# Shared by the actions ----------------------------------------------------------------------------
+
+
+def _submit(state: State, entry: Entry) -> Send[Message] | Multicast[Message]:
+    """Order an own message, or have it ordered. `Sequencer!Submit`."""
+    tag = Tag(state.self_, state.epoch, entry.seqno)
+    if state.is_coordinator:
+        return Multicast(Data(state.view.id, tag, entry.payload))
+    return Send(state.view.coordinator, Forward(state.view.id, tag, entry.payload))
+
+
+def _ordered(message: Forward) -> Multicast[Message]:
+    """The DATA of a FORWARD: a new message, never the same object with another header (FLAW-11)."""
+    return Multicast(Data(message.view_id, message.tag, message.payload))
