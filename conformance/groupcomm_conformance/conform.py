@@ -144,7 +144,7 @@ def side_conditions(
     cfg: Cfg,
     replayed: Replayed,
 ) -> dict[str, str]:
-    """Check `CONDITIONS`; give what is wrong with each, "" if nothing is. `replayed`: the rows, in their order."""
+    """Check `CONDITIONS`; give what is wrong with each, "" if nothing is. `replayed` is of all rows."""
     checks = {
         "only_by_effects": _only_by_effects(cfg),
         "same_fields": _same_fields(rows),
