@@ -286,6 +286,10 @@ def _data_received(state: State, event: DataReceived) -> Transition:
         raise RemoteProtocolError(
             state.self_, state, event, f"{event.from_} multicasts, and is not coordinator"
         )
+    if tag.sender not in state.view.members:
+        raise RemoteProtocolError(
+            state.self_, state, event, f"{tag.sender}, for whom it was ordered, is no member"
+        )
     after = state
     if (tag.sender, tag.epoch) == (state.self_, state.epoch):
         table = tuple(entry for entry in state.forward_table if entry.seqno != tag.seqno)

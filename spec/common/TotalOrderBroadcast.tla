@@ -81,5 +81,5 @@ Next ==
         ELSE IF where'[m] # where[m] THEN (IF where'[m] = 0 THEN Restart(m) ELSE Enter(m))
         ELSE delivered'[m] # delivered[m] /\ Deliver(m)
 
-Spec == Init /\ [][Next]_<<sent, delivered, where>>
+Step == [Next]_<<sent, delivered, where>>
 =============================================================================

@@ -162,7 +162,7 @@ DataReceived(s, e) ==
     IN
     IF ~Joined(s) \/ (message.view_id.counter > s.view.id.counter /\ ~DataOfOtherViews) THEN LocalError(s)
     ELSE IF message.view_id # s.view.id /\ ~DataOfOtherViews THEN Ignored(s)
-    ELSE IF ~DataOfOtherViews /\ e.from # CoordinatorOf(s.view) THEN RemoteError(s)
+    ELSE IF ~DataOfOtherViews /\ (e.from # CoordinatorOf(s.view) \/ tag.sender \notin MembersOf(s.view)) THEN RemoteError(s)
     ELSE IF Seen(s.received_table, tag) THEN IF cleared = s THEN Ignored(s) ELSE Handled(cleared, <<>>)
     ELSE Handled([cleared EXCEPT !.received_table = Recorded(@, tag)], <<PassUpDeliver(sender, message.payload)>>)
 

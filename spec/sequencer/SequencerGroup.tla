@@ -455,7 +455,11 @@ Misuse(m) ==
          [type |-> "ForwardReceived", from |-> "Z", message |-> ForwardMessage(local[m].view.id, tag, 1)],
          [type |-> "ForwardReceived", from |-> "Y", message |-> ForwardMessage(later, tag, 1)],
          [type |-> "DataReceived", from |-> "Z", message |-> DataMessage(local[m].view.id, tag, 1)],
-         [type |-> "DataReceived", from |-> "Z", message |-> DataMessage(later, tag, 1)]} :
+         [type |-> "DataReceived", from |-> "Z", message |-> DataMessage(later, tag, 1)]}
+        \cup {[type |-> "ForwardReceived", from |-> "Z", message |-> ForwardMessage(History[k].id, tag, 1)] :
+                k \in {k \in Views : k > Idx(m)}}
+        \cup {[type |-> "ForwardReceived", from |-> "C", message |-> ForwardMessage(History[k].id, Tag("C", 1, 1), 1)] :
+                k \in {k \in Views : k > Idx(m) /\ m # Coordinator[k]}} :
         Apply("Misuse", m, event, {}, None)
     /\ Spend("misuses")
     /\ UNCHANGED <<closed, got, up, due, looked, stops, aux_sent>>
@@ -522,7 +526,8 @@ LiveSpec == Init /\ [][Next]_vars /\ Fairness
 -----------------------------------------------------------------------------
 (* Types *)
 
-Tags == [sender : Member, epoch : 0 .. Len(History), seqno : Nat]
+\* (Z: see Misuse.)
+Tags == [sender : Member \cup {"Z"}, epoch : 0 .. Len(History), seqno : Nat]
 
 TypeOK ==
     /\ \A m \in Member :
@@ -692,7 +697,9 @@ Abstract == INSTANCE TotalOrderBroadcast WITH
     delivered <- aux_delivered,
     where <- [m \in Member |-> Idx(m)]
 
-RefinesTotalOrderBroadcast == Abstract!Spec
+RefinesTotalOrderBroadcastStep == Abstract!Step
+
+RefinesTotalOrderBroadcast == Abstract!Init /\ [][RefinesTotalOrderBroadcastStep]_vars
 
 \* SEQ-09, SEQ-13: what a member that stays has sent, all deliver that stay and were there when it came. (Of who
 \* comes later, what was ordered before is not expected; nor, of a merge, what the other side had ordered.)
@@ -778,8 +785,12 @@ SeenOutside(m) == 0
 Alphabet(messages, outsides) ==
     LET kind == [FORWARD |-> "ForwardReceived", DATA |-> "DataReceived", PLAIN |-> "PlainReceived"]
         received(p) == [type |-> kind[p.message.type], from |-> p.from, message |-> p.message]
+        strange(k) == ForwardMessage(History[k].id, Tag("Z", k, 1), 1)
     IN {[type |-> "SendRequested", payload |-> n] : n \in 1 .. 2}
-       \cup {[type |-> "UnicastRequested", to |-> m, payload |-> 1] : m \in Member}
+       \cup {[type |-> "UnicastRequested", to |-> m, payload |-> n] : m \in Member, n \in 0 .. 2}
+       \cup {[type |-> "ForwardReceived", from |-> "Z", message |-> strange(k)] : k \in Views}
+       \cup {[type |-> "ForwardReceived", from |-> "Z", message |-> ForwardMessage(NoViewId, Tag("Z", 1, 1), 1)],
+             [type |-> "DataReceived", from |-> "Z", message |-> DataMessage(NoViewId, Tag("Z", 1, 1), 1)]}
        \cup {[type |-> "PlainReceived", from |-> m, message |-> PlainMessage(1)] : m \in Member}
        \cup {[type |-> "ViewInstalled", view |-> History[k]] : k \in Views}
        \cup {[type |-> "ViewInstalled", view |-> View(9, <<"Z">>)]}
