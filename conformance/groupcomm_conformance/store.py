@@ -1,8 +1,7 @@
 """Results of earlier runs, kept by the digest of all that they depend on."""
 
 import hashlib
-import os
-import tempfile
+import secrets
 from contextlib import suppress
 from pathlib import Path
 from typing import ClassVar, Self
@@ -15,14 +14,15 @@ __all__ = ["Store", "replace"]
 def replace(path: Path, content: bytes) -> None:
     """Write a file, and its folder, in one step: readers see the old one or the new one, whatever happens."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
+    # Not by `tempfile`, whose files nobody else may read.
+    draft = path.with_name(f".{path.name}-{secrets.token_hex(8)}")
     try:
-        with os.fdopen(handle, "wb") as file:
+        with draft.open("xb") as file:
             file.write(content)
-        Path(name).replace(path)
+        draft.replace(path)
     except BaseException:
         with suppress(OSError):
-            Path(name).unlink()
+            draft.unlink()
         raise
 
 

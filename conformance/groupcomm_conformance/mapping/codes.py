@@ -49,8 +49,6 @@ class Codes:
     # By address, with the object itself, which so keeps its address; `_earlier` has those before the latest.
     _met: dict[int, tuple[object, int]] = field(factory=dict)
     _earlier: dict[int, tuple[object, int]] = field(factory=dict)
-    # Mappings by their keys and the addresses of what they hold, with what they hold.
-    _held: dict[Key, tuple[object, int]] = field(factory=dict)
     _shapes: dict[type, _Shape] = field(factory=dict)
     # Of keys that are texts: the domain's number, and the places of the keys in its order.
     _domains: dict[Key, tuple[int, tuple[int, ...]]] = field(factory=dict)
@@ -78,19 +76,6 @@ class Codes:
         if len(self._met) >= _MOST:
             self._earlier, self._met = self._met, {}
         self._met[key] = known
-        return known[1]
-
-    def of_part(self, part: object) -> int:
-        """The number of a variable's value; a mapping may change later, if what it holds does not."""
-        if type(part) is not dict:
-            return self.of(part)
-        items = (*part.values(),)
-        key = (*part, *map(id, items))
-        known = self._held.get(key)
-        if known is None:
-            if len(self._held) >= _MOST:
-                self._held.clear()
-            known = self._held[key] = items, self._function(part.items())
         return known[1]
 
     def of_step(self, step: Mapping[str, object]) -> int:

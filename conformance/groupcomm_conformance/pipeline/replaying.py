@@ -23,6 +23,12 @@ __all__ = ["Replayer", "Step", "Told"]
 Step: TypeAlias = tuple[int, Sequence[int]]
 """The act of a step, 0 at the start, and the values of the variables after it, by their identities."""
 
+Layout: TypeAlias = tuple[tuple[str, tuple[Any, ...] | None], ...]
+"""Variables, and of those that are mappings the keys."""
+
+NOWHERE: Final = -1
+"""No number: what a mapping with other keys has."""
+
 _SHOWN: Final = 5
 
 
@@ -57,7 +63,7 @@ class Replayer:
         self._core: Any = core or protocol.core
         self._values: dict[int, Value] = {}
         self._codes = Codes(protocol.codec)
-        self._numbers: dict[int, int] = {}
+        self._numbers: dict[tuple[int, tuple[Any, ...] | None], tuple[int, ...]] = {}
         self._acts: dict[int, tuple[Fn, int]] = {}
         self._width = len(self._variables) + 1
 
@@ -82,10 +88,13 @@ class Replayer:
         # A cluster without parts is compared by its values, which takes longer.
         parts: Callable[[], Mapping[Any, object]] = getattr(cluster, "parts", cluster.values)
         apply = cluster.apply
-        of, of_step = self._codes.of_part, self._codes.of_step
+        of, of_step = self._codes.of, self._codes.of_step
         try:
             found = parts()
-            if [of(found[name]) for name in self._variables] != self._expected(steps[0][1]):
+            layout = self._layout(found)
+            cells = _cells(found, layout)
+            codes = [*map(of, cells)]
+            if codes != self._expected(layout, steps[0][1]):
                 return self._told(0, initial, Fn({k: v for k, v in cluster.values().items() if k != ACT}))
             for number, (act, values) in enumerate(steps[1:]):
                 step, code = self._step(act)
@@ -96,15 +105,29 @@ class Replayer:
                 except Exception as error:  # noqa: BLE001 - whatever the implementation raises is a verdict
                     return Told("crash", number, f"{type(error).__name__}: {error}")
                 found = parts()
+                before, cells = cells, _cells(found, layout)
+                if len(cells) != len(codes):
+                    layout = self._layout(found)
+                    cells = _cells(found, layout)
+                    codes = [*map(of, cells)]
+                else:
+                    for place, cell in enumerate(cells):
+                        if cell is not before[place]:
+                            codes[place] = of(cell)
                 if (
-                    of_step(found[ACT]) != code  # type: ignore[arg-type]
-                    or [of(found[name]) for name in self._variables] != self._expected(values)
+                    codes != self._expected(layout, values)
+                    or of_step(found[ACT]) != code  # type: ignore[arg-type]
                     or len(found) != self._width
                 ):
                     return self._told(number, Fn({**self.state(values), ACT: step}), cluster.values())
         except MappingError as error:
             return Told("adapter_error", number, str(error))
         return Told("pass", len(steps) - 1)
+
+    def _layout(self, found: Mapping[Any, object]) -> Layout:
+        """What the cells of a state are: variables, and of those that are mappings the keys."""
+        parts = ((name, found[name]) for name in self._variables)
+        return tuple((name, (*part,) if type(part) is dict else None) for name, part in parts)
 
     def _step(self, act: int) -> tuple[Fn, int]:
         known = self._acts.get(act)
@@ -114,15 +137,43 @@ class Replayer:
             known = self._acts[act] = step, self._codes.of(step)
         return known
 
-    def _expected(self, values: Sequence[int]) -> list[int]:
+    def _expected(self, layout: Layout, values: Sequence[int]) -> list[int]:
+        """The numbers that the cells of a state must have."""
         numbers = self._numbers
-        try:
-            return [numbers[value] for value in values]
-        except KeyError:
-            numbers.update((value, self._codes.of(self.value(value))) for value in values)
-            return [numbers[value] for value in values]
+        found: list[int] = []
+        for (_, keys), value in zip(layout, values, strict=True):
+            known = numbers.get((value, keys))
+            if known is None:
+                known = numbers[value, keys] = self._split(self.value(value), keys)
+            found += known
+        return found
+
+    def _split(self, value: Value, keys: tuple[Any, ...] | None) -> tuple[int, ...]:
+        of = self._codes.of
+        if keys is None:
+            return (of(value),)
+        if isinstance(value, Fn) and value.keys() == {*keys} and len(value) == len(keys):
+            return tuple(of(value[key]) for key in keys)
+        return () if not keys and value == () else (NOWHERE,)
 
     @staticmethod
     def _told(number: int, expected: Fn, actual: Fn) -> Told:
         changes = diff(expected, actual)
         return Told(verdict_of(changes), number, "; ".join(change.text() for change in changes[:_SHOWN]))
+
+
+def _cells(found: Mapping[Any, object], layout: Layout) -> list[object]:
+    """What a state holds: a cell for each key of a mapping, one for any other variable.
+
+    Empty where a mapping has other keys than it had.
+    """
+    cells: list[object] = []
+    for name, keys in layout:
+        part = found[name]
+        if keys is None:
+            cells.append(part)
+        elif type(part) is dict and (*part,) == keys:
+            cells += part.values()
+        else:
+            return []
+    return cells
