@@ -58,10 +58,11 @@ class DiskFull(SparkFailed):
 class NotContained(PipelineError):
     """Transitions that are no row of the table of local steps."""
 
-    def __init__(self, model: str, count: int, example: str) -> None:
+    def __init__(self, model: str, count: int, example: str, *, known: bool) -> None:
+        why = "no row has this state, outcome and effects" if known else "its event is not in Alphabet"
         super().__init__(
             f"{model}: {count:,} kinds of transitions are no local step that groupcomm conform tries, "
-            f"such as {example}"
+            f"such as {example}: {why}"
         )
 
 

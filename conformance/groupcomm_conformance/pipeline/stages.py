@@ -38,7 +38,7 @@ from groupcomm_conformance.pipeline.replaying import Replayer, Step
 from groupcomm_conformance.pipeline.tree import Goal, Integers, Tree, cover_marks
 from groupcomm_conformance.steptable import HANDLED, StepTable, Tables
 from groupcomm_conformance.tlc import Progress
-from groupcomm_conformance.values import Value, show
+from groupcomm_conformance.values import Value, identical, show
 
 __all__ = ["SMALL", "Summary", "run"]
 
@@ -392,7 +392,8 @@ class _Job:
         strange = resolved.where(F.col("row").isNull())
         if self._whole and (example := strange.first()) is not None:
             act = dumps.acts_of(self._dump)[example["number"]]
-            raise NotContained(self._name, strange.count(), show(act))
+            known = any(identical(event, act["event"]) for event in self._table.events)
+            raise NotContained(self._name, strange.count(), show(act), known=known)
         edges = self._write(transforms.edges(located, resolved, acts), "edges")
         self._counted("transitions", self._dump.edges, edges.count())
         self._none(
