@@ -90,6 +90,11 @@ class Dump:
         """The file in TLC's format."""
         return self.folder / _GRAPH
 
+    @property
+    def numbers(self) -> Path:
+        """The file of the transitions' acts: a number of four bytes each, as this machine has them."""
+        return self.folder / _NUMBERS
+
 
 def take(
     manifest: Manifest,

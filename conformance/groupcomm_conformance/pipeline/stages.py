@@ -408,7 +408,7 @@ class _Job:
 
     def _walks(self, acts: Mapping[int, tuple[str, str]]) -> tuple[list[Walk], str, int]:
         states, edges = self._read("states"), self._read("edges")
-        numbers = dumps.numbers(self._dump)
+        numbers: Integers = np.memmap(self._dump.numbers, np.uint32, "r")
         ids = [identity(show(act)) for act in dumps.acts_of(self._dump)]
         found = transforms.tree(states, edges).toArrow()
         tree = Tree.of(*(_integers(found, name) for name in ("node", "source", "edge", "mark")))
@@ -483,7 +483,7 @@ def _integers(table: pa.Table, name: str) -> Integers:
 
 
 def _walk_table(
-    walks: Sequence[Walk], numbers: Sequence[int], ids: Sequence[int], acts: Mapping[int, tuple[str, str]]
+    walks: Sequence[Walk], numbers: Integers, ids: Sequence[int], acts: Mapping[int, tuple[str, str]]
 ) -> pa.Table:
     """The rows of `schemas.WALKS`, without `row`."""
     columns: dict[str, list[Any]] = {name: [] for name in _WALKED.names}
