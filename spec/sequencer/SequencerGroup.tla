@@ -789,6 +789,7 @@ Alphabet(messages, outsides) ==
     IN {[type |-> "SendRequested", payload |-> n] : n \in 1 .. 2}
        \cup {[type |-> "UnicastRequested", to |-> m, payload |-> n] : m \in Member, n \in 0 .. 2}
        \cup {[type |-> "ForwardReceived", from |-> "Z", message |-> strange(k)] : k \in Views}
+       \cup {[type |-> "DataReceived", from |-> Coordinator[k], message |-> DataMessage(History[k].id, Tag("Z", k, 1), 1)] : k \in Views}
        \cup {[type |-> "ForwardReceived", from |-> "Z", message |-> ForwardMessage(NoViewId, Tag("Z", 1, 1), 1)],
              [type |-> "DataReceived", from |-> "Z", message |-> DataMessage(NoViewId, Tag("Z", 1, 1), 1)]}
        \cup {[type |-> "PlainReceived", from |-> m, message |-> PlainMessage(1)] : m \in Member}
