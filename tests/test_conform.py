@@ -353,7 +353,7 @@ def test_chunks_give_the_same_table(pair: Pair) -> None:
     harvest = pair.checked.harvest
     assert harvest is not None
     chunk = len(harvest.local) // 2 + 1
-    table = steptable.make(conform.folders(pair.manifest), "MCStable", pair.cfg, harvest, chunk=chunk)
+    table = steptable.make(pair.manifest.folders, "MCStable", pair.cfg, harvest, chunk=chunk)
 
     def by_content(table: StepTable) -> dict[tuple[Fn, Fn], tuple[str, object]]:
         width = len(table.events)

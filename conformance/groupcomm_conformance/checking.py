@@ -23,7 +23,6 @@ import queue
 import re
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any, Final, Literal, Protocol, Self
 
 from attrs import define, evolve, field, frozen
@@ -241,7 +240,7 @@ class _Plan:
 
 def _plan(manifest: Manifest, model: Model) -> _Plan:
     cfg = manifest.cfg(model)
-    modules = read_modules(_folders(manifest), manifest.module)
+    modules = read_modules(manifest.folders, manifest.module)
     parts: list[_Part] = []
     if model.holds:
         watched = [name for name, where in manifest.witnesses.items() if model.name in where]
@@ -280,10 +279,6 @@ def _arguments(model: Model) -> tuple[str, ...]:
     return ("-lncheck", "final") if model.liveness else ()
 
 
-def _folders(manifest: Manifest) -> list[Path]:
-    return [manifest.folder, *(path for path in [manifest.folder.parent / "common"] if path.is_dir())]
-
-
 def _members(manifest: Manifest, model: Model, cfg: Cfg) -> tuple[str, ...]:
     """Read `Member = {"A", "B"}`; ManifestError where the constant is anything else."""
     side = cfg.constants.get("Member", "")
@@ -311,7 +306,7 @@ def _execute(
     result, failure = None, None
     try:
         result = tlc.run(
-            _folders(plan.manifest),
+            plan.manifest.folders,
             ROOT,
             part.run.cfg.render(),
             generated=part.run.generated,
@@ -622,7 +617,7 @@ def _gate(name: str, good: str, bad: Sequence[str], *, judged: bool = True) -> G
 
 def actions(manifest: Manifest) -> tuple[str, ...]:
     """Name the actions that models for safety take, in the specification's order."""
-    modules = read_modules(_folders(manifest), manifest.module)
+    modules = read_modules(manifest.folders, manifest.module)
     names = {
         cfg.specification
         for name, cfg in manifest.cfgs.items()

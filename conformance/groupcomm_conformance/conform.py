@@ -116,16 +116,11 @@ def constants(cfg: Cfg) -> dict[str, Value]:
     return {name: parse(side.removeprefix("= ")) for name, side in sides if side.startswith("= ")}
 
 
-def folders(manifest: Manifest) -> list[Path]:
-    """Where a protocol's modules are."""
-    return [manifest.folder, *(path for path in [manifest.folder.parent / "common"] if path.is_dir())]
-
-
 def table_of(
     manifest: Manifest, model: Model, harvest: Harvest, tables: Tables | None, *, fresh: bool = False
 ) -> tuple[StepTable, str]:
     """Give the table of a model and its key: a cached one unless `fresh`."""
-    cfg, places = manifest.cfg(model), folders(manifest)
+    cfg, places = manifest.cfg(model), manifest.folders
     key = Tables.key(places, manifest.module, cfg, harvest)
     table = None if fresh or tables is None else tables.load(key)
     if table is None:

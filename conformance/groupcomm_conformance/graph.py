@@ -163,11 +163,12 @@ def load(manifest: Manifest, model: Model, cache: Path) -> Graph:
     if not model.walk:
         message = f"the model {model.name} of {manifest.protocol} is not for walks: it has no walk: true"
         raise ValueError(message)
-    folders, cfg = _sources(manifest, model)
+    cfg = _cfg(manifest, model)
     digest = hashlib.sha256(FORMAT.encode())
     for part in (manifest.module, cfg, tlc.jar_digest(tlc.find_jar())):
         digest.update(b"\0" + part.encode())
-    for file in sorted((file for folder in folders for file in folder.glob("*.tla")), key=lambda f: f.name):
+    modules = (file for folder in manifest.folders for file in folder.glob("*.tla"))
+    for file in sorted(modules, key=lambda file: file.name):
         digest.update(b"\0" + file.name.encode() + b"\0" + file.read_bytes())
     kept = cache / f"graph-{digest.hexdigest()[:32]}.json"
     if kept.is_file():
@@ -179,16 +180,15 @@ def load(manifest: Manifest, model: Model, cache: Path) -> Graph:
 
 def build(manifest: Manifest, model: Model) -> Graph:
     """The graph of a model, from a run of TLC that checks nothing else."""
-    folders, cfg = _sources(manifest, model)
+    cfg = _cfg(manifest, model)
     with tempfile.TemporaryDirectory(prefix="groupcomm-graph-") as folder:
         dump = Path(folder, f"{model.name}.dot")
-        result = tlc.run(folders, manifest.module, cfg, short=True, dump=dump)
+        result = tlc.run(manifest.folders, manifest.module, cfg, short=True, dump=dump)
         return read_dot(dump, nodes=result.distinct, edges=result.transitions, initial=result.initial)
 
 
-def _sources(manifest: Manifest, model: Model) -> tuple[tuple[Path, Path], str]:
-    cfg = evolve(manifest.cfg(model), view=None, invariants=(), properties=())
-    return (manifest.folder.parent / "common", manifest.folder), cfg.render()
+def _cfg(manifest: Manifest, model: Model) -> str:
+    return evolve(manifest.cfg(model), view=None, invariants=(), properties=()).render()
 
 
 def _frozen(graph: Graph) -> object:
@@ -345,7 +345,7 @@ def simulate(
     """Random walks of the protocol's module under `cfg`, without its claims; the same seed gives the same."""
     with tempfile.TemporaryDirectory(prefix="groupcomm-walks-") as folder:
         tlc.run(
-            (manifest.folder.parent / "common", manifest.folder),
+            manifest.folders,
             manifest.module,
             evolve(cfg, view=None, invariants=(), properties=()).render(),
             workers=1,

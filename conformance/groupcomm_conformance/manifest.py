@@ -125,6 +125,11 @@ class Manifest:
     witnesses: Mapping[str, tuple[str, ...]]
     models: tuple[Model, ...]
 
+    @property
+    def folders(self) -> list[Path]:
+        """Where the protocol's modules are: its own folder, and what the protocols share if there is any."""
+        return [self.folder, *(path for path in [self.folder.parent / "common"] if path.is_dir())]
+
     def model(self, name: str) -> Model:
         """Find a model. UnknownNameError lists the names there are."""
         for model in self.models:

@@ -135,7 +135,7 @@ def take(
                 del waiting[:]
 
         result = tlc.run(
-            _folders(manifest),
+            manifest.folders,
             ROOT,
             evolve(
                 cfg, invariants=(), properties=(), action_constraints=(*cfg.action_constraints, "Dump_Act")
@@ -198,12 +198,8 @@ def _again(place: Path) -> str:
     return f"delete the folder {place} and run again"
 
 
-def _folders(manifest: Manifest) -> list[Path]:
-    return [manifest.folder, *(path for path in [manifest.folder.parent / "common"] if path.is_dir())]
-
-
 def _digest(manifest: Manifest, cfg: Cfg) -> str:
-    modules = read_modules(_folders(manifest), manifest.module)
+    modules = read_modules(manifest.folders, manifest.module)
     told = [_FORMAT, sorted(modules.texts.items()), cfg.render(), tlc.jar_digest(tlc.find_jar())]
     return hashlib.sha256(json.dumps(told).encode()).hexdigest()
 
