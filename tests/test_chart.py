@@ -215,7 +215,7 @@ def test_no_line_is_wider_than_asked_for(
     local = Fn({member: Fn({"text": " ".join(words)}) for member in members})
     sender, member = (data.draw(st.sampled_from(members)) for _ in range(2))
     message = Fn({"type": "STABLE", "text": " ".join(words)})
-    event = Fn({"type": "StableReceived", "from": sender, "message": message})
+    event = Fn({"type": "StableReceived", "sender": sender, "message": message})
     effects = (Fn({"type": "Multicast", "message": message}),)
     step_act = Fn({"action": "R", "member": member, "event": event, "outcome": "handled", "effects": effects})
     steps = [step(1, "Init", None, {"local": local}), step(2, "R", step_act, {"local": parse("[A |-> 1]")})]

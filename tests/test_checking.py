@@ -111,7 +111,7 @@ def test_the_harvest_is_every_local_state_and_every_message(results: Results) ->
     harvest = results["pair"].harvest
     assert harvest is not None
     vote = Fn({"type": "VOTE"})
-    assert {Fn({"from": "A", "message": vote}), Fn({"from": "B", "message": vote})} == harvest.messages
+    assert {Fn({"sender": "A", "message": vote}), Fn({"sender": "B", "message": vote})} == harvest.messages
     assert frozenset({0}) == harvest.outside
     # For each of two members: not voted and heard nobody or the other; voted and heard any of four sets.
     assert 12 == len(harvest.local)

@@ -157,14 +157,14 @@ def blames_the_peer(config: stable.Config, state: stable.State, event: stable.Ev
     try:
         return stable.step(config, state, event)
     except LocalProtocolError as error:
-        raise RemoteProtocolError(error.member, error.state, error.event, error.reason) from None
+        raise RemoteProtocolError(error.state, error.event, error.reason) from None
 
 
 def blames_another_member(config: stable.Config, state: stable.State, event: stable.Event) -> object:
     try:
         return stable.step(config, state, event)
     except LocalProtocolError as error:
-        raise LocalProtocolError("Z", error.state, error.event, error.reason) from None
+        raise LocalProtocolError(evolve(state, member="Z"), error.event, error.reason) from None
 
 
 def copies_what_it_ignores(config: stable.Config, state: stable.State, event: stable.Event) -> object:

@@ -63,7 +63,7 @@ def test_given_is_delivered_everywhere_and_voted_for(told: Told) -> None:
 
 def test_do_is_an_event_and_nothing_moves_by_itself(told: Told) -> None:
     group = told("{at: A, do: StableTimeout}", "{at: all, check: {heard_from: [A, B, C]}}")
-    assert [("A", "A"), ("A", "B"), ("A", "C")] == [(copy.from_, copy.to) for copy in group.flight]
+    assert [("A", "A"), ("A", "B"), ("A", "C")] == [(copy.sender, copy.to) for copy in group.flight]
 
 
 def test_deliver_takes_the_oldest_copy_or_the_nth(told: Told) -> None:

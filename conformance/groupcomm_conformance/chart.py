@@ -296,11 +296,11 @@ def act_of(step: Step) -> Fn | None:
 def delivery(act: Fn) -> tuple[str, str, str] | None:
     """Tell what came: sender, name and content, from the event or else from what the step was given."""
     event, given = act["event"], act.get("given")
-    if isinstance(event, Fn) and "from" in event:
+    if isinstance(event, Fn) and "sender" in event:
         name, content = named(event["message"]) if "message" in event else ("", "")
-        return brief(event["from"]), name, content
+        return brief(event["sender"]), name, content
     if isinstance(given, Fn):
-        for key in ("holder", "sender", "from"):
+        for key in ("holder", "sender"):
             if key in given:
                 return brief(given[key]), brief(given.get("type", "data")), ""
     return None

@@ -160,7 +160,7 @@ def _only_by_effects(cfg: Cfg) -> str:
 
 
 def _same_fields(rows: Rows) -> str:
-    ours = {name.rstrip("_") for name in rows.fields}
+    ours = set(rows.fields)
     for state in rows.table.states:
         theirs = {str(name) for name in state}
         if ours != theirs:

@@ -265,7 +265,7 @@ def mutants(protocol: Protocol) -> list[Mutant]:
     alike = {
         name: [other for other, kind in types.items() if kind == types[name] and other != name]
         for name in types
-        if name != "self"
+        if name != "member"
     }
     found: list[Mutant] = []
     for place in _reachable(tree, ("step", "start")):

@@ -91,7 +91,7 @@ class Rows:
         self.problem = ""
         self.states = [self._decode(state, protocol.state) for state in table.states]
         self.events = [self._decode(event, protocol.events) for event in table.events]
-        self.names = [state.get("self", "") for state in table.states]
+        self.names = [state.get("member", "") for state in table.states]
         self.fields = tuple(attribute.name for attribute in attrs.fields(protocol.state))
         self._get: Callable[[Any], tuple[Any, ...]] = (
             attrgetter(*self.fields)
@@ -121,7 +121,7 @@ class Rows:
         for name, value in changes.items():
             key = name, value if not isinstance(value, bool | int) else (type(value), value)
             if key not in self._known:
-                field_name = next((f for f in self.fields if f.rstrip("_") == name), None)
+                field_name = next((f for f in self.fields if f == name), None)
                 if field_name is None:
                     self.problem = self.problem or f"the implementation's state has no field {name}"
                     return None

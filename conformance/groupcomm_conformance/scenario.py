@@ -336,7 +336,7 @@ class _Reader:
 
         def do(group: Group) -> None:
             for copy in copies(group):
-                if not (whole and copy.from_ == copy.to):  # which is never lost
+                if not (whole and copy.sender == copy.to):  # which is never lost
                     group.drop(copy)
 
         return do
@@ -513,7 +513,7 @@ class _Reader:
 def _fields(cls: type) -> dict[str, tuple[str, Any]]:
     """The fields of a class: from the name in a scenario to the name in the class and its annotation."""
     hints = get_type_hints(cls)
-    return {field.name.rstrip("_"): (field.name, hints[field.name]) for field in attrs.fields(cls)}
+    return {field.name: (field.name, hints[field.name]) for field in attrs.fields(cls)}
 
 
 # The command

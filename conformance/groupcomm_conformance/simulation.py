@@ -54,7 +54,7 @@ class Copy:
     """One copy of a message in flight. `number` orders copies by when they were sent."""
 
     number: int
-    from_: Address
+    sender: Address
     to: Address
     message: Any
 
@@ -233,59 +233,59 @@ class Group:
 
     # Copies
 
-    def send(self, from_: Address, to: Address, message: object) -> None:
+    def send(self, sender: Address, to: Address, message: object) -> None:
         """Put a copy in flight."""
         self._sent += 1
-        self.flight.append(Copy(self._sent, from_, to, message))
+        self.flight.append(Copy(self._sent, sender, to, message))
 
-    def packet(self, from_: Address, to: Address, message: object) -> frozenset[Fn]:
+    def packet(self, sender: Address, to: Address, message: object) -> frozenset[Fn]:
         """What a step consumes that takes a message off the network, as the specification has it."""
-        return frozenset({Fn({"from": from_, "to": to, "message": self.protocol.codec.to_spec(message)})})
+        return frozenset({Fn({"sender": sender, "to": to, "message": self.protocol.codec.to_spec(message)})})
 
     def name_of(self, message: object) -> str:
         """The name of a message's type: `STABLE`."""
         return next(name for name, cls in self.around.messages.items() if type(message) is cls)
 
-    def copy(self, name: str, from_: Address, to: Address, nth: int = 1) -> Copy:
+    def copy(self, name: str, sender: Address, to: Address, nth: int = 1) -> Copy:
         """The `nth` oldest copy in flight of a message of that type. Impossible if there are not as many."""
         found = [
             copy
             for copy in self.flight
-            if (copy.from_, copy.to) == (from_, to) and self.name_of(copy.message) == name
+            if (copy.sender, copy.to) == (sender, to) and self.name_of(copy.message) == name
         ]
         if len(found) < nth:
-            between = (copy for copy in self.flight if (copy.from_, copy.to) == (from_, to))
+            between = (copy for copy in self.flight if (copy.sender, copy.to) == (sender, to))
             there = ", ".join(sorted({self.name_of(copy.message) for copy in between})) or "nothing"
             which = "" if nth == 1 else f" number {nth}"
-            raise Impossible(f"no {name}{which} is in flight from {from_} to {to}, only {there}")
+            raise Impossible(f"no {name}{which} is in flight from {sender} to {to}, only {there}")
         return found[nth - 1]
 
     def deliver(self, copy: Copy) -> Happened:
         """A copy arrives."""
         if not self._connected(copy):
-            raise Impossible(f"a partition lies between {copy.from_} and {copy.to}")
-        if not self.around.ready(copy.to, copy.from_, copy.message):
-            raise Impossible(f"{copy.to} cannot take {self.name_of(copy.message)} from {copy.from_} yet")
+            raise Impossible(f"a partition lies between {copy.sender} and {copy.to}")
+        if not self.around.ready(copy.to, copy.sender, copy.message):
+            raise Impossible(f"{copy.to} cannot take {self.name_of(copy.message)} from {copy.sender} yet")
         self.flight.remove(copy)
-        return self.around.arrived(copy.to, copy.from_, copy.message)
+        return self.around.arrived(copy.to, copy.sender, copy.message)
 
     def drop(self, copy: Copy) -> None:
         """A copy is lost, unless the layers below lose none such."""
         self._allow("drop", copy)
         self.flight.remove(copy)
-        self.note("Drop", copy.to, Fn({"from": copy.from_, "type": self.name_of(copy.message)}))
+        self.note("Drop", copy.to, Fn({"from": copy.sender, "type": self.name_of(copy.message)}))
 
     def duplicate(self, copy: Copy) -> None:
         """A copy is in flight once more, unless the layers below double none such; it is the youngest now."""
         self._allow("duplicate", copy)
-        self.send(copy.from_, copy.to, copy.message)
+        self.send(copy.sender, copy.to, copy.message)
 
     def _allow(self, fault: str, copy: Copy) -> None:
         if why := self.around.refuses(fault, copy):
             raise Impossible(why)
 
     def _connected(self, copy: Copy) -> bool:
-        return not self.blocks or any({copy.from_, copy.to} <= block for block in self.blocks)
+        return not self.blocks or any({copy.sender, copy.to} <= block for block in self.blocks)
 
     # Faults
 
@@ -388,10 +388,10 @@ class Group:
 
     def _deliverable(self, copy: Copy, within: Sequence[Address]) -> bool:
         return (
-            copy.from_ in within
+            copy.sender in within
             and copy.to in within
             and self._connected(copy)
-            and self.around.ready(copy.to, copy.from_, copy.message)
+            and self.around.ready(copy.to, copy.sender, copy.message)
         )
 
     def _mark(self, within: Sequence[Address]) -> Value:

@@ -1,14 +1,24 @@
 """What a protocol raises when an event is refused. A refused event changes nothing."""
 
+from typing import Protocol
+
 from .view import Address
+
+
+class LocalState(Protocol):
+    """What every protocol's state has."""
+
+    @property
+    def member(self) -> Address:
+        """The member whose state it is."""
 
 
 class ProtocolError(Exception):
     """An event was refused. `member`, `state` and `event` say where, `reason` says why."""
 
-    def __init__(self, member: Address, state: object, event: object, reason: str) -> None:
-        super().__init__(member, state, event, reason)
-        self.member = member
+    def __init__(self, state: LocalState, event: object, reason: str) -> None:
+        super().__init__(state, event, reason)
+        self.member = state.member
         self.state = state
         self.event = event
         self.reason = reason

@@ -103,25 +103,25 @@ class UnicastRequested:
 
 @frozen
 class PlainReceived:
-    """A message without header arrived from member `from_`."""
+    """A message without header arrived from member `sender`."""
 
-    from_: Address
+    sender: Address
     message: Plain
 
 
 @frozen
 class ForwardReceived:
-    """The unicast layer delivered a FORWARD from member `from_`."""
+    """The unicast layer delivered a FORWARD from member `sender`."""
 
-    from_: Address
+    sender: Address
     message: Forward
 
 
 @frozen
 class DataReceived:
-    """The multicast layer delivered a DATA that member `from_` multicast."""
+    """The multicast layer delivered a DATA that member `sender` multicast."""
 
-    from_: Address
+    sender: Address
     message: Data
 
 
@@ -178,7 +178,7 @@ class ReceivedTable(PerMember[Mark]):
 class State:
     """The local state of the specification, field for field. `Sequencer!Start` says what each field is."""
 
-    self_: Address
+    member: Address
     view: View
     epoch: int
     seqno: int
@@ -194,7 +194,7 @@ class State:
     @property
     def is_coordinator(self) -> bool:
         """Whether this member decides the order in its view."""
-        return self.joined and self.view.coordinator == self.self_
+        return self.joined and self.view.coordinator == self.member
 
 
 Transition: TypeAlias = tuple[State, tuple[Effect, ...]]
@@ -203,7 +203,7 @@ Transition: TypeAlias = tuple[State, tuple[Effect, ...]]
 def start(member: Address) -> State:
     """A member before its first view. `Sequencer!Start`."""
     return State(
-        self_=member,
+        member=member,
         view=NO_VIEW,
         epoch=0,
         seqno=0,
@@ -228,7 +228,7 @@ def step(_config: Config, state: State, event: Event) -> Transition:
         case UnicastRequested():
             return state, (Send(event.to, Plain(event.payload)),)
         case PlainReceived():
-            return state, (PassUp(Deliver(event.from_, event.message.payload)),)
+            return state, (PassUp(Deliver(event.sender, event.message.payload)),)
         case ForwardReceived():
             return _forward_received(state, event)
         case DataReceived():
@@ -246,7 +246,7 @@ def _send_requested(state: State, event: SendRequested) -> Transition:
     were perhaps received by nobody who goes on.
     """
     if not state.joined:
-        raise LocalProtocolError(state.self_, state, event, "no view is installed yet")
+        raise LocalProtocolError(state, event, "no view is installed yet")
     entry = Entry(state.seqno + 1, event.payload)
     after = evolve(state, seqno=entry.seqno, forward_table=(*state.forward_table, entry))
     return after, (_submit(state, entry),)
@@ -261,14 +261,14 @@ def _forward_received(state: State, event: ForwardReceived) -> Transition:
     is_early = message.view_id.counter > state.view.id.counter
     if not is_early and message.view_id != state.view.id:
         return state, ()
-    if event.from_ != sender:
-        raise RemoteProtocolError(state.self_, state, event, f"{event.from_} forwards a message of {sender}")
+    if event.sender != sender:
+        raise RemoteProtocolError(state, event, f"{event.sender} forwards a message of {sender}")
     if is_early:
         return evolve(state, early=(*state.early, message)), ()
     if not state.is_coordinator:
-        raise RemoteProtocolError(state.self_, state, event, "a FORWARD for a coordinator, which this is not")
+        raise RemoteProtocolError(state, event, "a FORWARD for a coordinator, which this is not")
     if sender not in state.view.members:
-        raise RemoteProtocolError(state.self_, state, event, f"{sender} is not in our view, and says it is")
+        raise RemoteProtocolError(state, event, f"{sender} is not in our view, and says it is")
     return state, (_ordered(message),)
 
 
@@ -279,19 +279,15 @@ def _data_received(state: State, event: DataReceived) -> Transition:
     """
     message, tag = event.message, event.message.tag
     if not state.joined or message.view_id.counter > state.view.id.counter:
-        raise LocalProtocolError(state.self_, state, event, "the DATA is of a view that is not installed yet")
+        raise LocalProtocolError(state, event, "the DATA is of a view that is not installed yet")
     if message.view_id != state.view.id:
         return state, ()
-    if event.from_ != state.view.coordinator:
-        raise RemoteProtocolError(
-            state.self_, state, event, f"{event.from_} multicasts, and is not coordinator"
-        )
+    if event.sender != state.view.coordinator:
+        raise RemoteProtocolError(state, event, f"{event.sender} multicasts, and is not coordinator")
     if tag.sender not in state.view.members:
-        raise RemoteProtocolError(
-            state.self_, state, event, f"{tag.sender}, for whom it was ordered, is no member"
-        )
+        raise RemoteProtocolError(state, event, f"{tag.sender}, for whom it was ordered, is no member")
     after = state
-    if (tag.sender, tag.epoch) == (state.self_, state.epoch):
+    if (tag.sender, tag.epoch) == (state.member, state.epoch):
         table = tuple(entry for entry in state.forward_table if entry.seqno != tag.seqno)
         if table != state.forward_table:
             after = evolve(state, forward_table=table)
@@ -309,8 +305,8 @@ def _view_installed(state: State, event: ViewInstalled) -> Transition:
     `Sequencer!ViewInstalled`.
     """
     view = event.view
-    if state.self_ not in view.members:
-        raise LocalProtocolError(state.self_, state, event, "a view without this member cannot be installed")
+    if state.member not in view.members:
+        raise LocalProtocolError(state, event, "a view without this member cannot be installed")
     if view.id.counter <= state.view.id.counter:
         return state, ()
     after = evolve(
@@ -336,7 +332,7 @@ def _view_installed(state: State, event: ViewInstalled) -> Transition:
 
 def _submit(state: State, entry: Entry) -> Send[Message] | Multicast[Message]:
     """Order an own message, or have it ordered. `Sequencer!Submit`."""
-    tag = Tag(state.self_, state.epoch, entry.seqno)
+    tag = Tag(state.member, state.epoch, entry.seqno)
     if state.is_coordinator:
         return Multicast(Data(state.view.id, tag, entry.payload))
     return Send(state.view.coordinator, Forward(state.view.id, tag, entry.payload))

@@ -94,9 +94,9 @@ class MessageReceived:
 
 @frozen
 class StableReceived:
-    """A vote arrived from member `from_`."""
+    """A vote arrived from member `sender`."""
 
-    from_: Address
+    sender: Address
     message: Stable
 
 
@@ -107,9 +107,9 @@ class StabilityTimeout:
 
 @frozen
 class StabilityReceived:
-    """An announcement arrived from member `from_`; the layer below then had `digest`."""
+    """An announcement arrived from member `sender`; the layer below then had `digest`."""
 
-    from_: Address
+    sender: Address
     message: Stability
     digest: Digest
 
@@ -154,7 +154,7 @@ Effect: TypeAlias = Multicast[Message] | PassDown[Purge] | SetTimer | CancelTime
 class State:
     """The local state of the specification, field for field. `Stable!Start` says what each field is."""
 
-    self_: Address
+    member: Address
     view: View
     vote: Vector
     minimum: Vector
@@ -175,7 +175,7 @@ Transition: TypeAlias = tuple[State, tuple[Effect, ...]]
 def start(member: Address) -> State:
     """A member before its first view. `Stable!Start`."""
     return State(
-        self_=member,
+        member=member,
         view=NO_VIEW,
         vote=EMPTY_VECTOR,
         minimum=EMPTY_VECTOR,
@@ -222,10 +222,10 @@ def _view_installed(config: Config, state: State, event: ViewInstalled) -> Trans
     `Stable!ViewInstalled`.
     """
     members = event.view.member_set
-    if state.self_ not in members:
-        raise LocalProtocolError(state.self_, state, event, "a view without this member cannot be installed")
+    if state.member not in members:
+        raise LocalProtocolError(state, event, "a view without this member cannot be installed")
     if event.digest.keys() != members:
-        raise LocalProtocolError(state.self_, state, event, "the digest's members are not the view's")
+        raise LocalProtocolError(state, event, "the digest's members are not the view's")
     if event.view.id.counter <= state.view.id.counter:
         return state, ()
     entered = evolve(state, view=event.view, pending=False, bytes=0, held=False)
@@ -258,12 +258,12 @@ def _stable_received(config: Config, state: State, event: StableReceived) -> Tra
     if not state.joined or message.view_id != state.view.id:
         return state, ()
     _require_member(state, event)
-    if event.from_ not in state.heard_from:
+    if event.sender not in state.heard_from:
         return state, ()
     counted = evolve(
         state,
         minimum=state.minimum.minimum(message.digest),
-        heard_from=state.heard_from - {event.from_},
+        heard_from=state.heard_from - {event.sender},
     )
     if counted.heard_from:
         return counted, ()
@@ -287,7 +287,7 @@ def _stability_received(state: State, event: StabilityReceived) -> Transition:
         return state, ()
     _require_member(state, event)
     if event.digest.keys() != state.view.member_set:
-        raise LocalProtocolError(state.self_, state, event, "the digest's members are not the view's")
+        raise LocalProtocolError(state, event, "the digest's members are not the view's")
     vote = state.vote if state.held else event.digest.delivered
     settled = evolve(state, pending=False)
     return _new_round(settled, vote), (PassDown(Purge(message.digest)), *_cancelled(state))
@@ -330,15 +330,13 @@ def _cancelled(state: State) -> tuple[CancelTimer, ...]:
 
 def _require_view(state: State, event: Event) -> None:
     if not state.joined:
-        raise LocalProtocolError(state.self_, state, event, "no view is installed yet")
+        raise LocalProtocolError(state, event, "no view is installed yet")
 
 
 def _require_member(state: State, event: StableReceived | StabilityReceived) -> None:
     """A message of our view comes from a member of it, with an entry for each member. `Stable!FromView`."""
     members = state.view.member_set
-    if event.from_ not in members:
-        raise RemoteProtocolError(
-            state.self_, state, event, f"{event.from_} is not in our view, and says it is"
-        )
+    if event.sender not in members:
+        raise RemoteProtocolError(state, event, f"{event.sender} is not in our view, and says it is")
     if event.message.digest.keys() != members:
-        raise RemoteProtocolError(state.self_, state, event, "the message's members are not the view's")
+        raise RemoteProtocolError(state, event, "the message's members are not the view's")

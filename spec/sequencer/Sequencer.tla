@@ -72,7 +72,7 @@ RemoteError(state) == [outcome |-> "remote_error", state |-> state, effects |-> 
 
 \* A member before its first view.
 Start(member) ==
-    [self |-> member,                   \* this member's address
+    [member |-> member,                   \* this member's address
      view |-> NoView,                   \* the view installed
      epoch |-> 0,                       \* the counter of this incarnation's first view
      seqno |-> 0,                       \* the number of its last multicast
@@ -81,10 +81,10 @@ Start(member) ==
      early |-> <<>>]                    \* FORWARDs of views that are not installed yet, in order of arrival
 
 Joined(state) == state.view # NoView
-IsCoordinator(state) == Joined(state) /\ CoordinatorOf(state.view) = state.self
+IsCoordinator(state) == Joined(state) /\ CoordinatorOf(state.view) = state.member
 
 Entry(seqno, payload) == [seqno |-> seqno, payload |-> payload]
-OwnTag(state, seqno) == Tag(state.self, state.epoch, seqno)
+OwnTag(state, seqno) == Tag(state.member, state.epoch, seqno)
 
 \* What is done with an own message in the view of `state`: order it, or have it ordered.
 Submit(state, entry) ==
@@ -135,7 +135,7 @@ SendRequested(s, e) ==
 UnicastRequested(s, e) == Handled(s, <<Send(e.to, PlainMessage(e.payload))>>)
 
 \* SEQ-22: what has no header passes up.
-PlainReceived(s, e) == Handled(s, <<PassUpDeliver(e.from, e.message.payload)>>)
+PlainReceived(s, e) == Handled(s, <<PassUpDeliver(e.sender, e.message.payload)>>)
 
 \* SEQ-23, SEQ-24: order a message for its sender, in the view in which it was forwarded.
 ForwardReceived(s, e) ==
@@ -143,33 +143,33 @@ ForwardReceived(s, e) ==
         ordered == <<Multicast(DataMessage(s.view.id, message.tag, message.payload))>>
     IN
     IF message.view_id.counter > s.view.id.counter THEN
-        IF e.from # message.tag.sender THEN RemoteError(s)
+        IF e.sender # message.tag.sender THEN RemoteError(s)
         ELSE IF EarlyForward = "held" THEN Handled([s EXCEPT !.early = Append(@, message)], <<>>)
         ELSE IF LateForward = "accepted" /\ IsCoordinator(s) THEN Handled(s, ordered)
         ELSE Ignored(s)
     ELSE IF message.view_id # s.view.id THEN
         IF LateForward = "accepted" /\ IsCoordinator(s) THEN Handled(s, ordered) ELSE Ignored(s)
-    ELSE IF ~IsCoordinator(s) \/ e.from \notin MembersOf(s.view) \/ e.from # message.tag.sender THEN RemoteError(s)
+    ELSE IF ~IsCoordinator(s) \/ e.sender \notin MembersOf(s.view) \/ e.sender # message.tag.sender THEN RemoteError(s)
     ELSE Handled(s, ordered)
 
 \* SEQ-25, SEQ-27 to SEQ-30: an own message leaves the table, duplicate or not; what was not received is delivered.
 DataReceived(s, e) ==
     LET message == e.message
         tag == message.tag
-        own == tag.sender = s.self /\ tag.epoch = s.epoch
+        own == tag.sender = s.member /\ tag.epoch = s.epoch
         cleared == [s EXCEPT !.forward_table = IF own THEN Without(@, tag.seqno) ELSE @]
-        sender == IF SenderFrom = "header" THEN tag.sender ELSE e.from
+        sender == IF SenderFrom = "header" THEN tag.sender ELSE e.sender
     IN
     IF ~Joined(s) \/ (message.view_id.counter > s.view.id.counter /\ ~DataOfOtherViews) THEN LocalError(s)
     ELSE IF message.view_id # s.view.id /\ ~DataOfOtherViews THEN Ignored(s)
-    ELSE IF ~DataOfOtherViews /\ (e.from # CoordinatorOf(s.view) \/ tag.sender \notin MembersOf(s.view)) THEN RemoteError(s)
+    ELSE IF ~DataOfOtherViews /\ (e.sender # CoordinatorOf(s.view) \/ tag.sender \notin MembersOf(s.view)) THEN RemoteError(s)
     ELSE IF Seen(s.received_table, tag) THEN IF cleared = s THEN Ignored(s) ELSE Handled(cleared, <<>>)
     ELSE Handled([cleared EXCEPT !.received_table = Recorded(@, tag)], <<PassUpDeliver(sender, message.payload)>>)
 
 \* SEQ-31, SEQ-32, AMB-81, AMB-82: what did not come back is sent again, in order, before anything new; FORWARDs that
 \* were early are ordered now; departed members are forgotten.
 ViewInstalled(s, e) ==
-    IF s.self \notin MembersOf(e.view) THEN LocalError(s)
+    IF s.member \notin MembersOf(e.view) THEN LocalError(s)
     ELSE IF e.view.id.counter <= s.view.id.counter THEN Ignored(s)
     ELSE
     LET first == ~Joined(s)

@@ -137,7 +137,7 @@ Record(action, m, given, event, consumed, outcome, effects) ==
                  consumed |-> consumed, outcome |-> outcome, effects |-> effects]
            ELSE NoAct
 
-Packet(from, to, message) == [from |-> from, to |-> to, message |-> message]
+Packet(from, to, message) == [sender |-> from, to |-> to, message |-> message]
 
 Without1(queue, message) ==
     LET i == CHOOSE i \in DOMAIN queue : queue[i] = message /\ \A j \in 1 .. i - 1 : queue[j] # message
@@ -148,7 +148,7 @@ Without1(queue, message) ==
 AfterStep(wires, from, consumed, effects) ==
     LET rest == IF consumed = {} THEN wires
                 ELSE LET p == CHOOSE p \in consumed : TRUE
-                     IN [wires EXCEPT ![p.from][p.to] = Without1(@, p.message)]
+                     IN [wires EXCEPT ![p.sender][p.to] = Without1(@, p.message)]
         sent(to) ==
             LET IsSent(effect) == effect.type = "Send" /\ effect.to = to
                 sends == SelectSeq(effects, IsSent)
@@ -254,7 +254,7 @@ ReceiveForward(m) ==
         LET queue == wire[from][m] IN
         \E i \in (IF queue = <<>> THEN {} ELSE IF Unicast = "unordered" THEN DOMAIN queue ELSE {1}) :
             /\ queue[i].type = "FORWARD"
-            /\ Apply("ReceiveForward", m, [type |-> "ForwardReceived", from |-> from, message |-> queue[i]],
+            /\ Apply("ReceiveForward", m, [type |-> "ForwardReceived", sender |-> from, message |-> queue[i]],
                      {Packet(from, m, queue[i])}, None)
     /\ UNCHANGED <<closed, got, up, due, looked, stops, spent, aux_sent>>
 
@@ -264,7 +264,7 @@ ReceivePlain(m) ==
         LET queue == wire[from][m] IN
         /\ queue # <<>>
         /\ Head(queue).type = "PLAIN"
-        /\ Apply("ReceivePlain", m, [type |-> "PlainReceived", from |-> from, message |-> Head(queue)],
+        /\ Apply("ReceivePlain", m, [type |-> "PlainReceived", sender |-> from, message |-> Head(queue)],
                  {Packet(from, m, Head(queue))}, None)
     /\ UNCHANGED <<closed, got, up, due, looked, stops, spent, aux_sent>>
 
@@ -276,7 +276,7 @@ DuplicateForward(m) ==
         LET queue == wire[from][m] IN
         /\ queue # <<>>
         /\ Head(queue).type = "FORWARD"
-        /\ Apply("DuplicateForward", m, [type |-> "ForwardReceived", from |-> from, message |-> Head(queue)], {}, None)
+        /\ Apply("DuplicateForward", m, [type |-> "ForwardReceived", sender |-> from, message |-> Head(queue)], {}, None)
     /\ Spend("duplicates")
     /\ UNCHANGED <<closed, got, up, due, looked, stops, aux_sent>>
 
@@ -309,7 +309,7 @@ ReceiveData(m) ==
     /\ m \in up \cap InGroup
     /\ \E k \in (IF Synchronous THEN {Idx(m)} ELSE Views) :
         \E i \in MayReach(m, k) :
-            /\ Apply("ReceiveData", m, [type |-> "DataReceived", from |-> Coordinator[k], message |-> log[k][i]],
+            /\ Apply("ReceiveData", m, [type |-> "DataReceived", sender |-> Coordinator[k], message |-> log[k][i]],
                      {}, [view |-> k, index |-> i])
             /\ got' = [got EXCEPT ![m][k] = @ \cup {i}]
     /\ UNCHANGED <<closed, up, due, looked, stops, spent, aux_sent>>
@@ -452,13 +452,13 @@ Misuse(m) ==
        \E event \in
         {[type |-> "ViewInstalled", view |-> local[m].view],
          [type |-> "ViewInstalled", view |-> View(9, <<"Z">>)],
-         [type |-> "ForwardReceived", from |-> "Z", message |-> ForwardMessage(local[m].view.id, tag, 1)],
-         [type |-> "ForwardReceived", from |-> "Y", message |-> ForwardMessage(later, tag, 1)],
-         [type |-> "DataReceived", from |-> "Z", message |-> DataMessage(local[m].view.id, tag, 1)],
-         [type |-> "DataReceived", from |-> "Z", message |-> DataMessage(later, tag, 1)]}
-        \cup {[type |-> "ForwardReceived", from |-> "Z", message |-> ForwardMessage(History[k].id, tag, 1)] :
+         [type |-> "ForwardReceived", sender |-> "Z", message |-> ForwardMessage(local[m].view.id, tag, 1)],
+         [type |-> "ForwardReceived", sender |-> "Y", message |-> ForwardMessage(later, tag, 1)],
+         [type |-> "DataReceived", sender |-> "Z", message |-> DataMessage(local[m].view.id, tag, 1)],
+         [type |-> "DataReceived", sender |-> "Z", message |-> DataMessage(later, tag, 1)]}
+        \cup {[type |-> "ForwardReceived", sender |-> "Z", message |-> ForwardMessage(History[k].id, tag, 1)] :
                 k \in {k \in Views : k > Idx(m)}}
-        \cup {[type |-> "ForwardReceived", from |-> "C", message |-> ForwardMessage(History[k].id, Tag("C", 1, 1), 1)] :
+        \cup {[type |-> "ForwardReceived", sender |-> "C", message |-> ForwardMessage(History[k].id, Tag("C", 1, 1), 1)] :
                 k \in {k \in Views : k > Idx(m) /\ m # Coordinator[k]}} :
         Apply("Misuse", m, event, {}, None)
     /\ Spend("misuses")
@@ -532,7 +532,7 @@ Tags == [sender : Member \cup {"Z"}, epoch : 0 .. Len(History), seqno : Nat]
 TypeOK ==
     /\ \A m \in Member :
         LET s == local[m] IN
-        /\ s.self = m
+        /\ s.member = m
         /\ s.view = NoView \/ \E k \in Views : s.view = History[k]
         /\ s.seqno \in 0 .. aux_sent[m] /\ s.epoch \in 0 .. Len(History)
         /\ \A i \in DOMAIN s.forward_table : s.forward_table[i].seqno <= s.seqno
@@ -774,8 +774,8 @@ SomebodyStopped == \E m \in Member : stops[m] = "gone" /\ aux_sent[m] > 0
 SeenLocal(m) == local[m]
 
 SeenMessages ==
-    UNION {UNION {{[from |-> f, message |-> wire[f][t][i]] : i \in DOMAIN wire[f][t]} : t \in Member} : f \in Member}
-    \cup UNION {{[from |-> Coordinator[k], message |-> log[k][i]] : i \in DOMAIN log[k]} : k \in Views}
+    UNION {UNION {{[sender |-> f, message |-> wire[f][t][i]] : i \in DOMAIN wire[f][t]} : t \in Member} : f \in Member}
+    \cup UNION {{[sender |-> Coordinator[k], message |-> log[k][i]] : i \in DOMAIN log[k]} : k \in Views}
 
 \* Nothing of the layers below enters SEQUENCER but messages and views.
 SeenOutside(m) == 0
@@ -784,17 +784,17 @@ SeenOutside(m) == 0
 \* one without the member among them; each call of the application.
 Alphabet(messages, outsides) ==
     LET kind == [FORWARD |-> "ForwardReceived", DATA |-> "DataReceived", PLAIN |-> "PlainReceived"]
-        received(p) == [type |-> kind[p.message.type], from |-> p.from, message |-> p.message]
+        received(p) == [type |-> kind[p.message.type], sender |-> p.sender, message |-> p.message]
         strange(k) == ForwardMessage(History[k].id, Tag("Z", k, 1), 1)
     IN {[type |-> "SendRequested", payload |-> n] : n \in 1 .. 2}
        \cup {[type |-> "UnicastRequested", to |-> m, payload |-> n] : m \in Member, n \in 0 .. 2}
-       \cup {[type |-> "ForwardReceived", from |-> "Z", message |-> strange(k)] : k \in Views}
-       \cup {[type |-> "DataReceived", from |-> Coordinator[k], message |-> DataMessage(History[k].id, Tag("Z", k, 1), 1)] : k \in Views}
-       \cup {[type |-> "ForwardReceived", from |-> "Z", message |-> ForwardMessage(NoViewId, Tag("Z", 1, 1), 1)],
-             [type |-> "DataReceived", from |-> "Z", message |-> DataMessage(NoViewId, Tag("Z", 1, 1), 1)]}
-       \cup {[type |-> "PlainReceived", from |-> m, message |-> PlainMessage(1)] : m \in Member}
+       \cup {[type |-> "ForwardReceived", sender |-> "Z", message |-> strange(k)] : k \in Views}
+       \cup {[type |-> "DataReceived", sender |-> Coordinator[k], message |-> DataMessage(History[k].id, Tag("Z", k, 1), 1)] : k \in Views}
+       \cup {[type |-> "ForwardReceived", sender |-> "Z", message |-> ForwardMessage(NoViewId, Tag("Z", 1, 1), 1)],
+             [type |-> "DataReceived", sender |-> "Z", message |-> DataMessage(NoViewId, Tag("Z", 1, 1), 1)]}
+       \cup {[type |-> "PlainReceived", sender |-> m, message |-> PlainMessage(1)] : m \in Member}
        \cup {[type |-> "ViewInstalled", view |-> History[k]] : k \in Views}
        \cup {[type |-> "ViewInstalled", view |-> View(9, <<"Z">>)]}
        \cup {received(p) : p \in messages}
-       \cup {received([p EXCEPT !.from = m]) : p \in messages, m \in {"Z"} \cup Member}
+       \cup {received([p EXCEPT !.sender = m]) : p \in messages, m \in {"Z"} \cup Member}
 =============================================================================

@@ -82,7 +82,7 @@ EmptyVector == [m \in {} |-> Nothing]
 
 \* A member before its first view.
 Start(member) ==
-    [self |-> member,           \* this member's address
+    [member |-> member,           \* this member's address
      view |-> NoView,           \* the view installed
      vote |-> EmptyVector,      \* what it votes in this round
      minimum |-> EmptyVector,   \* the running minimum of the votes counted in this round
@@ -113,7 +113,7 @@ CancelIf(pending) == IF pending THEN <<CancelStabilityTimer>> ELSE <<>>
 
 \* STB-19, STB-06: a new view is a new round; what was counted or pending belonged to the old one.
 ViewInstalled(s, e) ==
-    IF s.self \notin MembersOf(e.view) \/ DOMAIN e.digest # MembersOf(e.view) THEN LocalError(s)
+    IF s.member \notin MembersOf(e.view) \/ DOMAIN e.digest # MembersOf(e.view) THEN LocalError(s)
     ELSE IF e.view.id.counter <= s.view.id.counter THEN Ignored(s)
     ELSE
     LET fresh == OwnVector(e.digest)
@@ -148,7 +148,7 @@ SameView(s, message) ==
 \* May this member have sent this message in our view? (A peer that says so and is not in the view erred.)
 FromView(s, e) ==
     \/ ~SenderCheck
-    \/ e.from \in MembersOf(s.view) /\ DOMAIN e.message.digest = MembersOf(s.view)
+    \/ e.sender \in MembersOf(s.view) /\ DOMAIN e.message.digest = MembersOf(s.view)
     \/ VoteViewCheck = "none"
 
 \* STB-05, STB-07, STB-08: merge, then strike off; the last vote arms the staggered STABILITY (STB-09).
@@ -158,9 +158,9 @@ StableReceived(s, e) ==
         IF ForeignVote = "ignored" THEN Ignored(s)
         ELSE Handled([s EXCEPT !.heard_from = MembersOf(s.view), !.pending = FALSE], CancelIf(s.pending))
     ELSE IF ~FromView(s, e) THEN RemoteError(s)
-    ELSE IF HeardFromAs = "set" /\ e.from \notin s.heard_from THEN Ignored(s)
+    ELSE IF HeardFromAs = "set" /\ e.sender \notin s.heard_from THEN Ignored(s)
     ELSE
-    LET heard == Strike(s.heard_from, e.from)
+    LET heard == Strike(s.heard_from, e.sender)
         complete == s.heard_from # {} /\ heard = {}
     IN Handled([s EXCEPT !.minimum = Merged(@, e.message.digest),
                          !.heard_from = heard,
@@ -202,7 +202,7 @@ JoinAbandoned(s, e) ==
 (* `minimum` is the note's digest, `vote` is not used.                                             *)
 
 NoteViewInstalled(s, e) ==
-    IF s.self \notin MembersOf(e.view) \/ DOMAIN e.digest # MembersOf(e.view) THEN LocalError(s)
+    IF s.member \notin MembersOf(e.view) \/ DOMAIN e.digest # MembersOf(e.view) THEN LocalError(s)
     ELSE IF e.view.id.counter <= s.view.id.counter THEN Ignored(s)
     ELSE IF ~Joined(s) \/ NoteReset = "foreign_and_view"
     THEN Handled([s EXCEPT !.view = e.view, !.minimum = OwnVector(e.digest),
@@ -223,7 +223,7 @@ NoteStableReceived(s, e) ==
     ELSE IF NoteReset # "none" /\ DOMAIN e.message.digest # DOMAIN s.minimum
     THEN Handled([s EXCEPT !.heard_from = MembersOf(s.view), !.pending = FALSE], CancelIf(s.pending))
     ELSE
-    LET heard == s.heard_from \ {e.from}
+    LET heard == s.heard_from \ {e.sender}
         complete == s.heard_from # {} /\ heard = {}
     IN Handled([s EXCEPT !.minimum = MinVector(@, e.message.digest),
                          !.heard_from = heard,

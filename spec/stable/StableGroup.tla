@@ -101,8 +101,8 @@ Joiners(k) == MembersIn[k] \ MembersIn[k - 1]
 (* The network *)
 
 Packets(from, message) ==
-    IF Remembers THEN {[from |-> from, to |-> "*", message |-> message]}
-    ELSE {[from |-> from, to |-> m, message |-> message] : m \in up \cap Listeners}
+    IF Remembers THEN {[sender |-> from, to |-> "*", message |-> message]}
+    ELSE {[sender |-> from, to |-> m, message |-> message] : m \in up \cap Listeners}
 
 \* The network after a step of `from` that consumed some packets and had these effects. (Most steps have none,
 \* and TLC is faster when told so.)
@@ -335,7 +335,7 @@ ReceiveStable(m) ==
     /\ m \in up \cap Listeners
     /\ \E p \in network :
         /\ p.message.type = "STABLE" /\ (Remembers \/ p.to = m)
-        /\ Apply("ReceiveStable", m, [type |-> "StableReceived", from |-> p.from, message |-> p.message],
+        /\ Apply("ReceiveStable", m, [type |-> "StableReceived", sender |-> p.sender, message |-> p.message],
                  rm[m], {p}, None)
     /\ UNCHANGED <<up, start, lost, spent>>
 
@@ -344,7 +344,7 @@ ReceiveStability(m) ==
     /\ \E p \in network :
         /\ p.message.type = "STABILITY" /\ (Remembers \/ p.to = m)
         /\ Apply("ReceiveStability", m,
-                 [type |-> "StabilityReceived", from |-> p.from, message |-> p.message, digest |-> DigestOf(rm[m])],
+                 [type |-> "StabilityReceived", sender |-> p.sender, message |-> p.message, digest |-> DigestOf(rm[m])],
                  rm[m], {p}, None)
     /\ UNCHANGED <<up, start, lost, spent>>
 
@@ -353,7 +353,7 @@ LoseGossip(m) ==
     /\ ~Remembers
     /\ spent.lost < MaxLost
     /\ \E p \in network :
-        /\ p.to = m /\ p.from # m
+        /\ p.to = m /\ p.sender # m
         /\ network' = network \ {p}
         /\ Environment("LoseGossip", m, [packet |-> p])
     /\ Fault("lost")
@@ -367,8 +367,8 @@ Misuse(m) ==
         {[type |-> "StabilityTimeout"],
          [type |-> "ViewInstalled", view |-> local[m].view, digest |-> DigestOf(rm[m])],
          [type |-> "ViewInstalled", view |-> View(9, <<"Z">>), digest |-> DigestOf(rm[m])],
-         [type |-> "StableReceived", from |-> "Z", message |-> StableMessage(local[m].view.id, local[m].vote)],
-         [type |-> "StabilityReceived", from |-> "Z", digest |-> DigestOf(rm[m]),
+         [type |-> "StableReceived", sender |-> "Z", message |-> StableMessage(local[m].view.id, local[m].vote)],
+         [type |-> "StabilityReceived", sender |-> "Z", digest |-> DigestOf(rm[m]),
           message |-> StabilityMessage(local[m].view.id, [s \in MembersOf(local[m].view) |-> FirstSeqno])]} :
         /\ event.type = "StabilityTimeout" => ~local[m].pending
         /\ Apply("Misuse", m, event, rm[m], {}, None)
@@ -426,7 +426,7 @@ Spec == Init /\ [][Next]_vars
 (* packets what is enabled and what was taken: TLC evaluates an action for every edge, 30 times slower.          *)
 Waiting(m) == \E p \in network : p.to = m /\ p.message.type = "STABILITY"
 Taken(m) == \E p \in network \ network' : p.to = m /\ p.message.type = "STABILITY"
-VoteCast(m) == \E p \in network' \ network : p.from = m /\ p.message.type = "STABLE"
+VoteCast(m) == \E p \in network' \ network : p.sender = m /\ p.message.type = "STABLE"
 
 Fairness ==
     /\ []<>(Votes(network) = {})
@@ -447,7 +447,7 @@ IsVector(v, members) == DOMAIN v = members /\ \A s \in members : v[s] \in Seqno
 
 LocalTypeOK(m) ==
     LET s == local[m] IN
-    /\ s.self = m
+    /\ s.member = m
     /\ s.view = NoView \/ \E k \in DOMAIN History : s.view = History[k]
     /\ s.view = NoView \/ Variant = "note" \/ (IsVector(s.vote, MembersOf(s.view)) /\ IsVector(s.minimum, MembersOf(s.view)))
     /\ s.heard_from \subseteq Member
@@ -463,7 +463,7 @@ TypeOK ==
         /\ LocalTypeOK(m)
         /\ DOMAIN rm[m] = MembersOf(local[m].view)
         /\ \A s \in DOMAIN rm[m] : WindowTypeOK(rm[m][s])
-    /\ \A p \in network : p.from \in Member /\ p.message.type \in {"STABLE", "STABILITY"}
+    /\ \A p \in network : p.sender \in Member /\ p.message.type \in {"STABLE", "STABILITY"}
     /\ up \subseteq Member
 
 -----------------------------------------------------------------------------
@@ -502,7 +502,7 @@ JoinerFindsItsMessages ==
 \* DLV-01, STB-01: no vote claims more than its author has delivered.
 VotesAreDelivered ==
     \A p \in Votes(network) :
-        LET from == p.from
+        LET from == p.sender
             k == p.message.view_id.counter
         IN (from \in InGroup /\ (k = 0 \/ Throughout(from, k, Idx(from)))) =>
             \A s \in DOMAIN p.message.digest \cap DOMAIN rm[from] :
@@ -572,7 +572,7 @@ ReceivedBehindGap == \E m \in InGroup : \E s \in DOMAIN rm[m] : rm[m][s].ahead #
 (* Local steps: what a run collects, and the events that every local state is then confronted with *)
 
 SeenLocal(m) == local[m]
-SeenMessages == {[from |-> p.from, message |-> p.message] : p \in network}
+SeenMessages == {[sender |-> p.sender, message |-> p.message] : p \in network}
 SeenOutside(m) == DigestOf(rm[m])
 
 \* Every message that was ever in the network, from its sender and (what no correct peer does) from a stranger, or
@@ -581,7 +581,7 @@ SeenOutside(m) == DigestOf(rm[m])
 Alphabet(messages, digests) ==
     LET votes == {p \in messages : p.message.type = "STABLE"}
         stabilities == {p \in messages : p.message.type = "STABILITY"}
-        strange(packets) == {[p EXCEPT !.from = "Z"] : p \in packets}
+        strange(packets) == {[p EXCEPT !.sender = "Z"] : p \in packets}
         malformed(packets) ==
             {[p EXCEPT !.message.digest = EmptyVector] : p \in packets}
             \cup {[p EXCEPT !.message.view_id = NoViewId, !.message.digest = EmptyVector] : p \in packets}
@@ -589,8 +589,8 @@ Alphabet(messages, digests) ==
         [type |-> "JoinerDigestTaken"], [type |-> "JoinAbandoned"],
         [type |-> "MessageReceived", bytes |-> 1], [type |-> "MessageReceived", bytes |-> 2]}
        \cup {[type |-> "ViewInstalled", view |-> History[k], digest |-> d] : k \in DOMAIN History, d \in digests}
-       \cup {[type |-> "StableReceived", from |-> p.from, message |-> p.message] :
+       \cup {[type |-> "StableReceived", sender |-> p.sender, message |-> p.message] :
                 p \in votes \cup strange(votes) \cup malformed(votes)}
-       \cup {[type |-> "StabilityReceived", from |-> p.from, message |-> p.message, digest |-> d] :
+       \cup {[type |-> "StabilityReceived", sender |-> p.sender, message |-> p.message, digest |-> d] :
                 p \in stabilities \cup strange(stabilities) \cup malformed(stabilities), d \in digests}
 =============================================================================

@@ -434,7 +434,7 @@ def never_ignores(config: stable.Config, state: stable.State, event: stable.Even
 
 def falls_over(config: stable.Config, state: stable.State, event: stable.Event) -> stable.Transition:
     if isinstance(event, stable.StabilityTimeout):
-        raise KeyError(state.self_)
+        raise KeyError(state.member)
     return stable.step(config, state, event)
 
 

@@ -46,7 +46,7 @@ def test_a_core_that_reuses_the_message_is_told() -> None:
     ) -> sequencer.Transition:
         came = sequencer.step(config, state, event)
         if isinstance(event, sequencer.ForwardReceived) and came[1]:
-            object.__setattr__(event, "from_", state.self_)
+            object.__setattr__(event, "sender", state.member)
         return came
 
     core = ModuleType("broken")

@@ -56,7 +56,7 @@ class Life:
     def ready(self) -> list[Copy]:
         ready, up = self.group.around.ready, self.group.up
         return [
-            copy for copy in self.group.flight if copy.to in up and ready(copy.to, copy.from_, copy.message)
+            copy for copy in self.group.flight if copy.to in up and ready(copy.to, copy.sender, copy.message)
         ]
 
     def send(self) -> None:

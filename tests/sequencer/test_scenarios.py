@@ -55,7 +55,7 @@ def delivers_as_the_coordinators(config: Config, state: State, event: Event) -> 
     after, effects = sequencer.step(config, state, event)
     if isinstance(event, sequencer.DataReceived):
         effects = tuple(
-            PassUp(Deliver(event.from_, event.message.payload)) if isinstance(e, PassUp) else e
+            PassUp(Deliver(event.sender, event.message.payload)) if isinstance(e, PassUp) else e
             for e in effects
         )
     return after, effects
@@ -360,7 +360,7 @@ def test_a_copy_stays_the_coordinators_when_others_have_delivered_it(told: Calla
     assert [Data(group.states["A"].view.id, Tag("C", 1, 1), 1)] * 3 == sent
     group.settle(["A", "B"])
     (left,) = group.flight
-    assert ("A", "C") == (left.from_, left.to)
+    assert ("A", "C") == (left.sender, left.to)
     assert left.message is sent[2]
     assert ("C1",) == group.around.observe("B", "delivered")
 
@@ -381,7 +381,7 @@ def test_the_log_says_what_a_step_took_off_the_network(told: Callable[..., Group
     group = told(*SENT[:1], "{deliver: FORWARD, from: C, to: A}", "{deliver: DATA, from: A, to: B}")
     taken = [state.values["act"]["consumed"] for state in group.log]  # type: ignore[call-overload,index]
     message = PROTOCOL.codec.to_spec(Forward(group.states["A"].view.id, Tag("C", 1, 1), 1))
-    packet = Fn({"from": "C", "to": "A", "message": message})
+    packet = Fn({"sender": "C", "to": "A", "message": message})
     assert [frozenset(), frozenset(), frozenset({packet}), frozenset()] == taken
 
 

@@ -298,7 +298,7 @@ def test_delivering_leaves_the_multicast_the_coordinators() -> None:
     _, (passed,) = sequencer.step(CONFIG, joined("C"), came)
     assert isinstance(passed, PassUp)
     assert "B" == passed.event.sender
-    assert ("A", data("B", 1)) == (came.from_, came.message)
+    assert ("A", data("B", 1)) == (came.sender, came.message)
 
 
 def test_what_is_in_the_table_is_no_message_at_all() -> None:
@@ -376,13 +376,13 @@ def test_a_refusal_names_member_state_and_event(
     with pytest.raises(error) as raised:
         sequencer.step(CONFIG, state, event)
     refusal = raised.value
-    assert (state.self_, state, event, reason) == (
+    assert (state.member, state, event, reason) == (
         refusal.member,
         refusal.state,
         refusal.event,
         refusal.reason,
     )
-    assert str(refusal).startswith(f"{state.self_}: {reason}\n  event: {type(event).__name__}(")
+    assert str(refusal).startswith(f"{state.member}: {reason}\n  event: {type(event).__name__}(")
 
 
 # Whatever happens

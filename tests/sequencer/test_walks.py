@@ -132,7 +132,7 @@ def deliverable(group: Group) -> set[tuple[str, str]]:
     return {
         (actions[group.name_of(copy.message)], copy.to)
         for copy in group.flight
-        if copy.to in group.up and group.around.ready(copy.to, copy.from_, copy.message)
+        if copy.to in group.up and group.around.ready(copy.to, copy.sender, copy.message)
     }
 
 
@@ -225,7 +225,7 @@ def refuses_what_is_early(
     """The note's error (FLAW-05)."""
     after, effects = sequencer.step(config, state, event)
     if len(after.early) > len(state.early):
-        raise RemoteProtocolError(state.self_, state, event, "not coordinator")
+        raise RemoteProtocolError(state, event, "not coordinator")
     return after, effects
 
 
@@ -233,7 +233,7 @@ def falls_over(
     config: sequencer.Config, state: sequencer.State, event: sequencer.Event
 ) -> sequencer.Transition:
     if isinstance(event, sequencer.ForwardReceived):
-        raise KeyError(state.self_)
+        raise KeyError(state.member)
     return sequencer.step(config, state, event)
 
 

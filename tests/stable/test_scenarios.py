@@ -77,8 +77,8 @@ def does_not_hold_its_vote(
 
 
 def believes_strangers(config: stable.Config, state: stable.State, event: stable.Event) -> stable.Transition:
-    if isinstance(event, stable.StableReceived | stable.StabilityReceived) and event.from_ == "Z":
-        event = evolve(event, from_=state.self_)
+    if isinstance(event, stable.StableReceived | stable.StabilityReceived) and event.sender == "Z":
+        event = evolve(event, sender=state.member)
     return stable.step(config, state, event)
 
 

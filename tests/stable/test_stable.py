@@ -300,13 +300,13 @@ def test_a_refusal_names_member_state_and_event(
     with pytest.raises(error) as raised:
         stable.step(CONFIG, state, event)
     refusal = raised.value
-    assert (state.self_, state, event, reason) == (
+    assert (state.member, state, event, reason) == (
         refusal.member,
         refusal.state,
         refusal.event,
         refusal.reason,
     )
-    assert str(refusal).startswith(f"{state.self_}: {reason}\n  event: {type(event).__name__}(")
+    assert str(refusal).startswith(f"{state.member}: {reason}\n  event: {type(event).__name__}(")
 
 
 def test_before_a_view_messages_are_ignored() -> None:

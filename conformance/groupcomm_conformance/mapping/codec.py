@@ -2,7 +2,7 @@
 
 A frozen attrs class is the record of its fields; one that is a member of a tagged family (an event, a
 message, an effect) has a field `type` on the TLA+ side. A `PerMember` is a function over members.
-Nothing is renamed but `from_`, which Python cannot call `from`. There is nothing here for one protocol:
+Nothing is renamed but `sender`, which Python cannot call `from`. There is nothing here for one protocol:
 a mapping that needs cleverness means that specification and code have a different grain.
 """
 
@@ -25,7 +25,7 @@ class MappingError(ValueError):
 
 
 def _spec_name(name: str) -> str:
-    return name.rstrip("_")
+    return name
 
 
 @cache

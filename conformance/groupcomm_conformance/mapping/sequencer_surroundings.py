@@ -143,7 +143,7 @@ class SequencerSurroundings:
         """What the layers below do not do."""
         if isinstance(copy.message, sequencer.Data):
             return "the multicast layer loses nothing, and doubles nothing"
-        if fault == "drop" and self.unicast != "lossy" and {copy.from_, copy.to} <= self.group.up:
+        if fault == "drop" and self.unicast != "lossy" and {copy.sender, copy.to} <= self.group.up:
             return f"the unicast layer loses nothing between members that are up (unicast: {self.unicast})"
         if fault == "duplicate" and self.unicast != "duplicating":
             return f"the unicast layer doubles nothing (unicast: {self.unicast})"
@@ -158,7 +158,7 @@ class SequencerSurroundings:
         unicasts = (
             copy.message
             for copy in self.group.flight
-            if (copy.from_, copy.to) == (sender, member) and not isinstance(copy.message, sequencer.Data)
+            if (copy.sender, copy.to) == (sender, member) and not isinstance(copy.message, sequencer.Data)
         )
         return self.unicast == "unordered" or next(unicasts) is message
 
@@ -273,7 +273,7 @@ class SequencerSurroundings:
         wires: dict[tuple[Address, Address], tuple[Value, ...]] = {}
         for copy in self.group.flight:
             if not isinstance(copy.message, sequencer.Data):
-                pair = copy.from_, copy.to
+                pair = copy.sender, copy.to
                 wires[pair] = (*wires.get(pair, ()), to_spec(copy.message))
 
         def got(member: Address, k: int) -> Value:
@@ -312,15 +312,15 @@ class SequencerSurroundings:
 
     def _take(self, act: Act) -> None:
         copy = self._unicast(act)
-        if not self.ready(copy.to, copy.from_, copy.message):
-            raise MappingError(f"another unicast from {copy.from_} to {copy.to} comes first")
+        if not self.ready(copy.to, copy.sender, copy.message):
+            raise MappingError(f"another unicast from {copy.sender} to {copy.to} comes first")
         self.group.flight.remove(copy)
-        self.arrived(copy.to, copy.from_, copy.message)
+        self.arrived(copy.to, copy.sender, copy.message)
 
     def duplicate_forward(self, act: Act) -> None:
         copy = self._unicast(act)
         self.spent["duplicates"] += 1
-        again = sequencer.ForwardReceived(copy.from_, copy.message)
+        again = sequencer.ForwardReceived(copy.sender, copy.message)
         self.group.happen(act.member, again, action="DuplicateForward")
 
     def lose_forward(self, act: Act) -> None:
@@ -393,7 +393,7 @@ class SequencerSurroundings:
         (packet,) = act.consumed or [Fn({**act.event, "to": act.member})]
         message = self._of(packet["message"], sequencer.Message)  # type: ignore[arg-type]
         for copy in self.group.flight:
-            if (copy.from_, copy.to, copy.message) == (packet["from"], packet["to"], message):
+            if (copy.sender, copy.to, copy.message) == (packet["sender"], packet["to"], message):
                 return copy
         raise MappingError(f"no such message from {packet['from']} to {packet['to']} is in flight")
 
@@ -470,7 +470,7 @@ def story(seed: int) -> Story:
 
 def _ready(group: Group, copy: Copy) -> bool:
     """Whether a copy can be delivered now to a member that is up."""
-    return copy.to in group.up and bool(group.around.ready(copy.to, copy.from_, copy.message))
+    return copy.to in group.up and bool(group.around.ready(copy.to, copy.sender, copy.message))
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -67,7 +67,7 @@ def config(constants: Mapping[str, Value]) -> stable.Config:
 class Packet:
     """A STABLE or STABILITY message on its way; `to` is "*" on a network that remembers."""
 
-    from_: Address
+    sender: Address
     to: Address
     message: stable.Message
 
@@ -255,7 +255,7 @@ class StableCluster:
     def receive_stability(self, member: Address, _given: Fn, event: Fn) -> None:
         packet = self._packet(member, event)
         digest = rm.digest_of(self.rm[member])
-        arrived = stable.StabilityReceived(packet.from_, packet.message, digest)  # type: ignore[arg-type]
+        arrived = stable.StabilityReceived(packet.sender, packet.message, digest)  # type: ignore[arg-type]
         self._step("ReceiveStability", member, arrived, consumed=_only(packet))
 
     def lose_gossip(self, member: Address, given: Fn, _event: Fn) -> None:
@@ -278,7 +278,7 @@ class StableCluster:
 
 @cache
 def _vote_of(packet: Packet) -> stable.StableReceived:
-    return stable.StableReceived(packet.from_, packet.message)  # type: ignore[arg-type]
+    return stable.StableReceived(packet.sender, packet.message)  # type: ignore[arg-type]
 
 
 @cache
@@ -288,7 +288,7 @@ def _only(packet: Packet) -> frozenset[Packet]:
 
 @cache
 def _packet_of(event: Fn, to: Address) -> Packet:
-    return Packet(_str(event["from"]), to, CODEC.from_spec(event["message"], stable.Message))  # type: ignore[arg-type]
+    return Packet(_str(event["sender"]), to, CODEC.from_spec(event["message"], stable.Message))  # type: ignore[arg-type]
 
 
 @cache

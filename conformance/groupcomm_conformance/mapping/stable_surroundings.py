@@ -124,7 +124,7 @@ class StableSurroundings:
         self.group.renew(member)
         # Windows of two incarnations are never mixed: that is the layer's promise.
         self.group.flight = [
-            copy for copy in self.group.flight if copy.from_ != member or not isinstance(copy.message, Data)
+            copy for copy in self.group.flight if copy.sender != member or not isinstance(copy.message, Data)
         ]
         self.rm[member] = rm.join_windows(self.start, view.members)
         event = stable.ViewInstalled(view, rm.digest_of(self.rm[member]))
@@ -143,7 +143,7 @@ class StableSurroundings:
 
     def refuses(self, fault: str, copy: Copy) -> str:
         """Copies may be lost and doubled, but a member's own is never lost."""
-        if fault == "drop" and copy.from_ == copy.to:
+        if fault == "drop" and copy.sender == copy.to:
             return f"what {copy.to} sends to itself always comes back to it (DLV-04)"
         return ""
 

@@ -33,7 +33,7 @@ from groupcomm_conformance.values import Fn, Value, order
 
 __all__ = ["Arrow", "Cell", "Effect", "Row", "Scene", "Story", "marked", "tell"]
 
-_PACKETS: Final = ({"from", "message"}, {"from", "message", "to"})
+_PACKETS: Final = ({"sender", "message"}, {"sender", "message", "to"})
 _HIDDEN: Final = HIDDEN - {"network"}
 
 
@@ -180,7 +180,7 @@ def _told(step: Step, names: Sequence[str], changed: Iterable[str]) -> Scene:
     if came is not None:
         source, name, inner = came
         arrow = Arrow(names.index(source), lane, name, inner, lost=outside)
-        if isinstance(act["event"], Fn) and "from" in act["event"]:
+        if isinstance(act["event"], Fn) and "sender" in act["event"]:
             content = ""  # it is the message's
     return Scene(
         number=step.number,
@@ -338,7 +338,7 @@ def _packet(value: Fn) -> Markup:
     name, content = named(value["message"])
     to = Markup(" → <b>{}</b>").format(brief(value["to"])) if "to" in value else ""
     return Markup("<span><b>{}</b>{}: <b>{}</b> <i>{}</i></span>").format(
-        brief(value["from"]), to, name, content
+        brief(value["sender"]), to, name, content
     )
 
 

@@ -14,7 +14,7 @@ Ignored(state) == [outcome |-> "ignored", state |-> state, effects |-> <<>>]
 LocalError(state) == [outcome |-> "local_error", state |-> state, effects |-> <<>>]
 RemoteError(state) == [outcome |-> "remote_error", state |-> state, effects |-> <<>>]
 
-Start(member) == [self |-> member, voted |-> FALSE, heard_from |-> {}, committed |-> FALSE]
+Start(member) == [member |-> member, voted |-> FALSE, heard_from |-> {}, committed |-> FALSE]
 
 Decide(s, e) ==
     IF s.voted THEN LocalError(s)
@@ -22,11 +22,11 @@ Decide(s, e) ==
 
 \* TOY-01, TOY-02
 VoteReceived(s, e) ==
-    IF e.from \notin Member THEN RemoteError(s)
-    ELSE IF e.from \in s.heard_from /\ KeepCommit THEN Ignored(s)
-    ELSE IF e.from \in s.heard_from THEN Handled([s EXCEPT !.committed = FALSE], <<>>)
+    IF e.sender \notin Member THEN RemoteError(s)
+    ELSE IF e.sender \in s.heard_from /\ KeepCommit THEN Ignored(s)
+    ELSE IF e.sender \in s.heard_from THEN Handled([s EXCEPT !.committed = FALSE], <<>>)
     ELSE
-    LET heard == s.heard_from \cup {e.from}
+    LET heard == s.heard_from \cup {e.sender}
     IN Handled([s EXCEPT !.heard_from = heard, !.committed = @ \/ (WaitForAll => heard = Member)], <<>>)
 
 Step(s, e) ==

@@ -12,7 +12,7 @@ Apply(action, m, event) ==
     LET step == Step(local[m], event)
     IN /\ local' = [local EXCEPT ![m] = step.state]
        /\ network' = IF step.effects = <<>> THEN network
-                     ELSE network \cup {[from |-> m, message |-> step.effects[1].message]}
+                     ELSE network \cup {[sender |-> m, message |-> step.effects[1].message]}
        /\ act' = [action |-> action, member |-> m, event |-> event,
                   outcome |-> step.outcome, effects |-> step.effects]
 
@@ -24,8 +24,8 @@ Vote(m) ==
 ReceiveVoteFrom(m, from) ==
     /\ <<from, m>> \notin lost
     /\ \E p \in network :
-        /\ p.from = from
-        /\ Apply("ReceiveVote", m, [type |-> "VoteReceived", from |-> p.from, message |-> p.message])
+        /\ p.sender = from
+        /\ Apply("ReceiveVote", m, [type |-> "VoteReceived", sender |-> p.sender, message |-> p.message])
     /\ UNCHANGED lost
 
 ReceiveVote(m) == \E from \in Member : ReceiveVoteFrom(m, from)
@@ -39,7 +39,7 @@ LoseVotes(m) ==
 
 Misuse(m) ==
     /\ local[m].voted
-    /\ \E event \in {[type |-> "Decide"], [type |-> "VoteReceived", from |-> "Z", message |-> [type |-> "VOTE"]]} :
+    /\ \E event \in {[type |-> "Decide"], [type |-> "VoteReceived", sender |-> "Z", message |-> [type |-> "VOTE"]]} :
         Apply("Misuse", m, event)
     /\ UNCHANGED lost
 
