@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from groupcomm_conformance.checking import Cache, run_models, select
-from groupcomm_conformance.manifest import load
+from groupcomm_conformance.models.checking import Cache, run_models, select
+from groupcomm_conformance.models.manifest import load
 
 # A slow machine is no failure: no deadlines.
 settings.register_profile("dev", deadline=None, max_examples=50, stateful_step_count=40)

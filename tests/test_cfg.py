@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groupcomm_conformance.cfg import Cfg, parse
-from groupcomm_conformance.strict_yaml import FileError
+from groupcomm_conformance.files.strict_yaml import FileError
+from groupcomm_conformance.tla.cfg import Cfg, parse
 
 NAMES = st.text(alphabet="abcXYZ_09", min_size=1, max_size=6).map("n".__add__)
 SIDES = st.sampled_from(["= 3", "= -1", "= TRUE", '= "note"', '= {1, 2, 10, "A"}', "= {}", "<- V", "<- [M]V"])

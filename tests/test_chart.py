@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groupcomm_conformance.chart import Change, brief, chart, diff
-from groupcomm_conformance.tlc import State
-from groupcomm_conformance.values import Fn, Value, parse
+from groupcomm_conformance.tla.chart import Change, brief, chart, diff
+from groupcomm_conformance.tla.values import Fn, Value, parse
+from groupcomm_conformance.tlc.run import State
 
 STABLE = '[type |-> "STABLE", view_id |-> 7, digest |-> [A |-> 1, B |-> 0]]'
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 
-from groupcomm_conformance import checking
-from groupcomm_conformance.cfg import load as load_cfg
-from groupcomm_conformance.checking import (
+from groupcomm_conformance.files.strict_yaml import FileError
+from groupcomm_conformance.models import checking
+from groupcomm_conformance.models.checking import (
     Cache,
     CheckedModel,
     differences,
@@ -23,11 +23,11 @@ from groupcomm_conformance.checking import (
     run_models,
     select,
 )
-from groupcomm_conformance.instruments import Heard, main_run, note_run, read_modules
-from groupcomm_conformance.manifest import Counts, Manifest, ManifestError, Model, load
-from groupcomm_conformance.strict_yaml import FileError
-from groupcomm_conformance.tlc import ParseFailed, Progress
-from groupcomm_conformance.values import Fn
+from groupcomm_conformance.models.instruments import Heard, main_run, note_run, read_modules
+from groupcomm_conformance.models.manifest import Counts, Manifest, ManifestError, Model, load
+from groupcomm_conformance.tla.cfg import load as load_cfg
+from groupcomm_conformance.tla.values import Fn
+from groupcomm_conformance.tlc.run import ParseFailed, Progress
 
 DATA = Path(__file__).parent / "data"
 Results = dict[str, CheckedModel]
@@ -356,7 +356,7 @@ def test_a_result_is_cached_by_all_that_it_depends_on(
 
 def test_a_result_is_cached_by_the_jar(toy: Manifest, monkeypatch: pytest.MonkeyPatch) -> None:
     before = result_key(toy, toy.model("pair"))
-    monkeypatch.setattr("groupcomm_conformance.tlc.find_jar", lambda: Path(__file__))
+    monkeypatch.setattr("groupcomm_conformance.tlc.run.find_jar", lambda: Path(__file__))
     assert before != result_key(toy, toy.model("pair"))
 
 

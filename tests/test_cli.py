@@ -13,9 +13,9 @@ from typing import NoReturn
 
 import pytest
 
-from groupcomm_conformance import cli
-from groupcomm_conformance.cli import main
-from groupcomm_conformance.tlc import JVMKilled
+from groupcomm_conformance.commands import main as cli
+from groupcomm_conformance.commands.main import main
+from groupcomm_conformance.tlc.run import JVMKilled
 
 
 @pytest.fixture
@@ -217,7 +217,7 @@ def test_a_terminated_check_leaves_no_process_behind(project: Path) -> None:
     temporary = project / "tmp"
     temporary.mkdir()
     with subprocess.Popen(
-        [sys.executable, "-m", "groupcomm_conformance.cli", "check", "--model", "lossy"],
+        [sys.executable, "-m", "groupcomm_conformance.commands.main", "check", "--model", "lossy"],
         cwd=project,
         env={**os.environ, "TMPDIR": str(temporary), "PYTHONPATH": os.pathsep.join(sys.path)},
         stderr=subprocess.DEVNULL,

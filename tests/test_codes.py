@@ -8,10 +8,10 @@ import pytest
 from groupcomm import stable
 from groupcomm.digest import EMPTY_VECTOR, Vector
 from groupcomm_conformance import mapping
-from groupcomm_conformance.arbitrary import arbitrary, exact
 from groupcomm_conformance.mapping import MappingError
 from groupcomm_conformance.mapping.codes import Codes
-from groupcomm_conformance.values import Fn
+from groupcomm_conformance.protocols.arbitrary import arbitrary, exact
+from groupcomm_conformance.tla.values import Fn
 
 CODEC = mapping.load("stable").codec
 

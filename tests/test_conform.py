@@ -15,11 +15,14 @@ from attrs import evolve, frozen
 from groupcomm import stable
 from groupcomm.effects import Multicast, SetTimer
 from groupcomm.errors import LocalProtocolError, RemoteProtocolError
-from groupcomm_conformance import checking, conform, mapping, mutants, rows, steptable
-from groupcomm_conformance.cfg import Cfg
-from groupcomm_conformance.manifest import Manifest, UnknownNameError, load
-from groupcomm_conformance.steptable import StepTable, TableError, Tables
-from groupcomm_conformance.values import Fn, Value, show
+from groupcomm_conformance import mapping
+from groupcomm_conformance.models import checking
+from groupcomm_conformance.models.manifest import Manifest, UnknownNameError, load
+from groupcomm_conformance.steps import conform, mutants, rows
+from groupcomm_conformance.steps import table as steptable
+from groupcomm_conformance.steps.table import StepTable, TableError, Tables
+from groupcomm_conformance.tla.cfg import Cfg
+from groupcomm_conformance.tla.values import Fn, Value, show
 
 ROOT = Path(__file__).parent.parent
 

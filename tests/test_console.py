@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from groupcomm_conformance import manifest
-from groupcomm_conformance.console import Watch
-from groupcomm_conformance.tlc import Progress
+from groupcomm_conformance.commands.console import Watch
+from groupcomm_conformance.models import manifest
+from groupcomm_conformance.tlc.run import Progress
 
 
 def test_a_long_run_tells_how_far_it_is_and_not_too_often(

@@ -6,7 +6,8 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from groupcomm_conformance import demo, mapping
+from groupcomm_conformance import mapping
+from groupcomm_conformance.commands import demo
 
 APP = typer.Typer()
 APP.command()(demo.command)

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groupcomm_conformance.graph import Graph, GraphError, read_dot, read_simulation
-from groupcomm_conformance.values import Fn
+from groupcomm_conformance.tla.values import Fn
+from groupcomm_conformance.walks.graph import Graph, GraphError, read_dot, read_simulation
 
 # Nodes 10 -> 20 -> 30, 10 -> 30, 30 -> 30: `act` says how a node was reached, `n` is a number, `r` a record
 # whose fields come in either order.

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from groupcomm_conformance.manifest import (
+from groupcomm_conformance.models.manifest import (
     Counts,
     Erratum,
     Manifest,

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from groupcomm_conformance.manifest import load
-from groupcomm_conformance.requirements import Table, page, trace
+from groupcomm_conformance.documents.requirements import Table, page, trace
+from groupcomm_conformance.models.manifest import load
 
 DATA = Path(__file__).parent / "data"
 README = """\

@@ -7,9 +7,9 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from groupcomm_conformance import scenario as scenarios
+from groupcomm_conformance.files.strict_yaml import FileError
+from groupcomm_conformance.scenarios import scenario as scenarios
 from groupcomm_conformance.simulation import Group
-from groupcomm_conformance.strict_yaml import FileError
 
 HEAD = """\
 scenario: a story

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groupcomm_conformance.strict_yaml import FileError, Plain, load, parse
+from groupcomm_conformance.files.strict_yaml import FileError, Plain, load, parse
 
 KEYS = st.text(alphabet="abcxyz_ABC019 -", min_size=1, max_size=5)
 

@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from groupcomm_conformance import tlc
-from groupcomm_conformance.tlc import Progress, Result, Simulation, State
-from groupcomm_conformance.values import Fn, Value, identical, parse, show
+from groupcomm_conformance.tla.values import Fn, Value, identical, parse, show
+from groupcomm_conformance.tlc import run as tlc
+from groupcomm_conformance.tlc.run import Progress, Result, Simulation, State
 
 COUNTER = r"""---- MODULE Counter ----
 EXTENDS Integers, Sequences, TLC

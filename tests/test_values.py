@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groupcomm_conformance.values import (
+from groupcomm_conformance.tla.values import (
     Fn,
     Value,
     ValueSyntaxError,

@@ -14,10 +14,10 @@ from attrs import evolve
 
 from groupcomm import stable
 from groupcomm_conformance import mapping
-from groupcomm_conformance.cli import main
-from groupcomm_conformance.manifest import Manifest, find_root, load
-from groupcomm_conformance.values import Fn, show
-from groupcomm_conformance.vectors import Done, VectorError, Vectors, do, read, write
+from groupcomm_conformance.commands.main import main
+from groupcomm_conformance.models.manifest import Manifest, find_root, load
+from groupcomm_conformance.ports.vectors import Done, VectorError, Vectors, do, read, write
+from groupcomm_conformance.tla.values import Fn, show
 
 ROOT = find_root(Path(__file__).parent)
 MANIFEST = load(ROOT, "stable")

@@ -18,10 +18,9 @@ from attrs import evolve, frozen
 from groupcomm.effects import CancelTimer, Multicast, PassDown, PassUp, Send, SetTimer
 from groupcomm.errors import LocalProtocolError, ProtocolError
 from groupcomm.view import Address
-
-from .mapping import FollowingSurroundings, MappingError, Protocol
-from .tlc import State
-from .values import Fn, Value
+from groupcomm_conformance.mapping import FollowingSurroundings, MappingError, Protocol
+from groupcomm_conformance.tla.values import Fn, Value
+from groupcomm_conformance.tlc.run import State
 
 __all__ = [
     "Act",

@@ -23,11 +23,11 @@ from pyspark.sql import SparkSession
 
 from groupcomm import stable
 from groupcomm.effects import PassDown
-from groupcomm_conformance import bench, mapping
-from groupcomm_conformance.checking import Cache, run_model
-from groupcomm_conformance.cli import main
-from groupcomm_conformance.graph import NODE, GraphError, values_of
-from groupcomm_conformance.manifest import Model, find_root, load
+from groupcomm_conformance import mapping
+from groupcomm_conformance.commands import bench
+from groupcomm_conformance.commands.main import main
+from groupcomm_conformance.models.checking import Cache, run_model
+from groupcomm_conformance.models.manifest import Model, find_root, load
 from groupcomm_conformance.pipeline import dump as dumps
 from groupcomm_conformance.pipeline import schemas, stages
 from groupcomm_conformance.pipeline import session as sessions
@@ -35,8 +35,9 @@ from groupcomm_conformance.pipeline.dump import Dump
 from groupcomm_conformance.pipeline.errors import NotContained, WorkerDied
 from groupcomm_conformance.pipeline.replaying import Replayer
 from groupcomm_conformance.pipeline.stages import Summary, run
-from groupcomm_conformance.steptable import Result, StepTable
-from groupcomm_conformance.values import Fn, parse, show
+from groupcomm_conformance.steps.table import Result, StepTable
+from groupcomm_conformance.tla.values import Fn, parse, show
+from groupcomm_conformance.walks.graph import NODE, GraphError, values_of
 
 ROOT = find_root(Path(__file__).parent)
 MANIFEST = load(ROOT, "stable")

@@ -9,7 +9,7 @@ import pytest
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 
-from groupcomm_conformance.cli import main
+from groupcomm_conformance.commands.main import main
 
 ROOT = Path(__file__).parent.parent.parent
 WANTED = ("pair", "note", "note_no_reset", "pair_live", "no_new_round_live")

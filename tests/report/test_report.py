@@ -11,12 +11,12 @@ import pytest
 from attrs import evolve
 
 from groupcomm import stable
-from groupcomm_conformance import scenario
-from groupcomm_conformance.checking import Cache
-from groupcomm_conformance.cli import main
-from groupcomm_conformance.manifest import load
+from groupcomm_conformance.commands.main import main
+from groupcomm_conformance.models.checking import Cache
+from groupcomm_conformance.models.manifest import load
 from groupcomm_conformance.report.findings import Findings, gather
 from groupcomm_conformance.report.junit import document
+from groupcomm_conformance.scenarios import scenario
 
 Captured = pytest.CaptureFixture[str]
 

@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from groupcomm_conformance.report.page import states
 from groupcomm_conformance.report.story import Arrow, Effect, Row, Story, tell
-from groupcomm_conformance.values import Fn, Value, parse
+from groupcomm_conformance.tla.values import Fn, Value, parse
 
 LOCAL = '[p |-> [self |-> "p", votes |-> {}], q |-> [self |-> "q", votes |-> {}]]'
 

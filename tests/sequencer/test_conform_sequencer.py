@@ -7,9 +7,11 @@ from types import ModuleType
 import pytest
 
 from groupcomm import sequencer
-from groupcomm_conformance import checking, conform, manifest, mapping
+from groupcomm_conformance import mapping
 from groupcomm_conformance.mapping.sequencer import GUARDS
-from groupcomm_conformance.steptable import Tables
+from groupcomm_conformance.models import checking, manifest
+from groupcomm_conformance.steps import conform
+from groupcomm_conformance.steps.table import Tables
 
 ROOT = manifest.find_root(Path(__file__).parent)
 SEQUENCER = manifest.load(ROOT, "sequencer")

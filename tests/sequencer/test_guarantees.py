@@ -9,7 +9,7 @@ from typing import Final
 
 import pytest
 
-from groupcomm_conformance.manifest import Manifest, find_root, load
+from groupcomm_conformance.models.manifest import Manifest, find_root, load
 
 ROOT: Final = find_root(Path(__file__).parent)
 TEXT: Final = (ROOT / "spec" / "sequencer" / "README.md").read_text(encoding="utf-8")

@@ -13,11 +13,11 @@ from groupcomm.effects import Multicast, PassUp, Send
 from groupcomm.errors import RemoteProtocolError
 from groupcomm.sequencer import Config, Data, Deliver, Event, Forward, ReceivedTable, State, Tag, Transition
 from groupcomm_conformance import mapping
-from groupcomm_conformance import scenario as scenarios
-from groupcomm_conformance.manifest import find_root
+from groupcomm_conformance.files.strict_yaml import FileError
+from groupcomm_conformance.models.manifest import find_root
+from groupcomm_conformance.scenarios import scenario as scenarios
 from groupcomm_conformance.simulation import Group, Impossible
-from groupcomm_conformance.strict_yaml import FileError
-from groupcomm_conformance.values import Fn
+from groupcomm_conformance.tla.values import Fn
 
 ROOT = find_root(Path(__file__).parent)
 PROTOCOL = mapping.load("sequencer")

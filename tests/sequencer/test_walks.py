@@ -17,14 +17,15 @@ from groupcomm import sequencer
 from groupcomm.effects import Multicast
 from groupcomm.errors import RemoteProtocolError
 from groupcomm.sim import view_synchrony as vs
-from groupcomm_conformance import graph as graphs
-from groupcomm_conformance import manifest as manifests
-from groupcomm_conformance import mapping, walks
-from groupcomm_conformance.graph import Graph
-from groupcomm_conformance.machine import machine, steer
+from groupcomm_conformance import mapping
 from groupcomm_conformance.mapping.sequencer_surroundings import SequencerSurroundings
+from groupcomm_conformance.models import manifest as manifests
 from groupcomm_conformance.simulation import Followed, Group
-from groupcomm_conformance.values import Fn, Value
+from groupcomm_conformance.tla.values import Fn, Value
+from groupcomm_conformance.walks import graph as graphs
+from groupcomm_conformance.walks import replay as walks
+from groupcomm_conformance.walks.graph import Graph
+from groupcomm_conformance.walks.machine import machine, steer
 
 ROOT = manifests.find_root(Path(__file__).parent)
 PROTOCOL = mapping.load("sequencer")

@@ -4,8 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from groupcomm_conformance import checking, conform, manifest, mapping
-from groupcomm_conformance.steptable import Tables
+from groupcomm_conformance import mapping
+from groupcomm_conformance.models import checking, manifest
+from groupcomm_conformance.steps import conform
+from groupcomm_conformance.steps.table import Tables
 
 ROOT = manifest.find_root(Path(__file__).parent)
 STABLE = manifest.load(ROOT, "stable")

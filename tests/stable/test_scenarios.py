@@ -11,8 +11,8 @@ from attrs import evolve
 from groupcomm import stable
 from groupcomm.digest import Vector
 from groupcomm.effects import CancelTimer, PassDown
-from groupcomm_conformance import scenario as scenarios
-from groupcomm_conformance.manifest import find_root
+from groupcomm_conformance.models.manifest import find_root
+from groupcomm_conformance.scenarios import scenario as scenarios
 
 ROOT = find_root(Path(__file__).parent)
 FILES = scenarios.files(ROOT, "stable")

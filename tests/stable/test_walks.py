@@ -13,12 +13,13 @@ from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 
 from groupcomm import stable
 from groupcomm.effects import PassDown
-from groupcomm_conformance import graph as graphs
-from groupcomm_conformance import manifest as manifests
-from groupcomm_conformance import mapping, walks
-from groupcomm_conformance.graph import Graph
-from groupcomm_conformance.machine import machine, steer
-from groupcomm_conformance.values import Value
+from groupcomm_conformance import mapping
+from groupcomm_conformance.models import manifest as manifests
+from groupcomm_conformance.tla.values import Value
+from groupcomm_conformance.walks import graph as graphs
+from groupcomm_conformance.walks import replay as walks
+from groupcomm_conformance.walks.graph import Graph
+from groupcomm_conformance.walks.machine import machine, steer
 
 ROOT = manifests.find_root(Path(__file__).parent)
 PROTOCOL = mapping.load("stable")

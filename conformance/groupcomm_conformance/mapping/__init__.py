@@ -12,8 +12,9 @@ from typing import Protocol as Interface
 
 from attrs import frozen
 
-from groupcomm_conformance.mapping.codec import Codec, MappingError
-from groupcomm_conformance.values import Fn, Value
+from groupcomm_conformance.tla.values import Fn, Value
+
+from .codec import Codec, MappingError
 
 if TYPE_CHECKING:
     from groupcomm_conformance.simulation import Copy, Group, Happened, Story

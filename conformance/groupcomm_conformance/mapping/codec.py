@@ -15,7 +15,7 @@ import attrs
 from attrs import frozen
 
 from groupcomm.per_member import PerMember
-from groupcomm_conformance.values import Fn, Value, function
+from groupcomm_conformance.tla.values import Fn, Value, function
 
 T = TypeVar("T")
 

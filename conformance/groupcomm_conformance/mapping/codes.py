@@ -14,8 +14,9 @@ import attrs
 from attrs import define, field, frozen
 
 from groupcomm.per_member import PerMember
-from groupcomm_conformance.mapping.codec import Codec, MappingError, field_types
-from groupcomm_conformance.values import Value, show
+from groupcomm_conformance.tla.values import Value, show
+
+from .codec import Codec, MappingError, field_types
 
 __all__ = ["Codes"]
 

@@ -8,10 +8,11 @@ from types import ModuleType
 from typing import Final
 
 from groupcomm import effects, sequencer
-from groupcomm_conformance.mapping import Cluster, Codec, MappingError, Protocol
-from groupcomm_conformance.mapping.sequencer_surroundings import SequencerSurroundings, story
 from groupcomm_conformance.simulation import Followed
-from groupcomm_conformance.values import Fn, Value
+from groupcomm_conformance.tla.values import Fn, Value
+
+from . import Cluster, Codec, MappingError, Protocol
+from .sequencer_surroundings import SequencerSurroundings, story
 
 EVENTS: Final = (
     sequencer.SendRequested,

@@ -16,9 +16,10 @@ from groupcomm import sequencer
 from groupcomm.sim import view_synchrony as vs
 from groupcomm.view import Address, View, ViewId
 from groupcomm_conformance import mapping
-from groupcomm_conformance.mapping import MappingError
 from groupcomm_conformance.simulation import Act, Copy, Group, Happened, Impossible, Story, shortened
-from groupcomm_conformance.values import Fn, Value
+from groupcomm_conformance.tla.values import Fn, Value
+
+from . import MappingError
 
 Synchrony: TypeAlias = Literal["uniform", "virtual", "none"]
 Unicast: TypeAlias = Literal["fifo", "unordered", "duplicating", "lossy"]

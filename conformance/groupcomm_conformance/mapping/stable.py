@@ -19,9 +19,10 @@ from groupcomm.digest import EMPTY_VECTOR, Vector
 from groupcomm.errors import LocalProtocolError, RemoteProtocolError
 from groupcomm.sim import reliable_multicast as rm
 from groupcomm.view import Address, View
-from groupcomm_conformance.mapping import Codec, MappingError, Protocol
-from groupcomm_conformance.mapping.stable_surroundings import StableSurroundings, story
-from groupcomm_conformance.values import Fn, Value
+from groupcomm_conformance.tla.values import Fn, Value
+
+from . import Codec, MappingError, Protocol
+from .stable_surroundings import StableSurroundings, story
 
 EVENTS = (
     stable.ViewInstalled,

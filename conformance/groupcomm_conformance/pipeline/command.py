@@ -9,16 +9,17 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from groupcomm_conformance import console
 from groupcomm_conformance import mapping as mappings
-from groupcomm_conformance.checking import select
-from groupcomm_conformance.graph import values_of
-from groupcomm_conformance.manifest import TIERS, Manifest, Model, UnknownNameError, find_root, load
+from groupcomm_conformance.commands import console
 from groupcomm_conformance.mapping import MappingError
-from groupcomm_conformance.pipeline.errors import BadMaster, SparkMissing
+from groupcomm_conformance.models.checking import select
+from groupcomm_conformance.models.manifest import TIERS, Manifest, Model, UnknownNameError, find_root, load
+from groupcomm_conformance.walks.graph import values_of
+
+from .errors import BadMaster, SparkMissing
 
 if TYPE_CHECKING:
-    from groupcomm_conformance.pipeline.stages import Summary
+    from .stages import Summary
 
 __all__ = ["command", "require"]
 
@@ -54,8 +55,8 @@ def command(
     manifest = load(root, protocol)
     chosen = _chosen(manifest, tier, model)
     require()
-    from groupcomm_conformance.pipeline.session import session  # noqa: PLC0415 - Spark is for this command alone
-    from groupcomm_conformance.pipeline.stages import run  # noqa: PLC0415
+    from .session import session  # noqa: PLC0415 - Spark is for this command alone
+    from .stages import run  # noqa: PLC0415
 
     if re.fullmatch(r"\d+[kmgKMG]", memory) is None:
         raise typer.BadParameter(f"a number and k, m or g, such as 4g, not {memory}", param_hint="--memory")

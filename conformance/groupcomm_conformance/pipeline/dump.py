@@ -24,13 +24,13 @@ from typing import Final
 
 from attrs import asdict, evolve, frozen
 
-from groupcomm_conformance import tlc
-from groupcomm_conformance.cfg import Cfg
-from groupcomm_conformance.graph import ACT, EDGE, NODE, GraphError, canonical, conjuncts
-from groupcomm_conformance.instruments import read_modules
-from groupcomm_conformance.manifest import Manifest
-from groupcomm_conformance.store import replace
-from groupcomm_conformance.values import Fn, Value, ValueSyntaxError, parse, show
+from groupcomm_conformance.files.store import replace
+from groupcomm_conformance.models.instruments import read_modules
+from groupcomm_conformance.models.manifest import Manifest
+from groupcomm_conformance.tla.cfg import Cfg
+from groupcomm_conformance.tla.values import Fn, Value, ValueSyntaxError, parse, show
+from groupcomm_conformance.tlc import run as tlc
+from groupcomm_conformance.walks.graph import ACT, EDGE, NODE, GraphError, canonical, conjuncts
 
 __all__ = [
     "CHUNK",

@@ -16,7 +16,7 @@ from typing import Any
 
 from attrs import frozen
 
-from groupcomm_conformance.store import replace
+from groupcomm_conformance.files.store import replace
 
 __all__ = ["Place"]
 

@@ -11,12 +11,12 @@ from typing import Any, Final, TypeAlias
 
 from attrs import frozen
 
-from groupcomm_conformance.chart import diff
-from groupcomm_conformance.graph import ACT
 from groupcomm_conformance.mapping import MappingError, Protocol
 from groupcomm_conformance.mapping.codes import Codes
-from groupcomm_conformance.values import Fn, Value, parse
-from groupcomm_conformance.walks import verdict_of
+from groupcomm_conformance.tla.chart import diff
+from groupcomm_conformance.tla.values import Fn, Value, parse
+from groupcomm_conformance.walks.graph import ACT
+from groupcomm_conformance.walks.replay import verdict_of
 
 __all__ = ["Replayer", "Step", "Told"]
 

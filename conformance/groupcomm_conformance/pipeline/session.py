@@ -12,8 +12,9 @@ from typing import Final
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from groupcomm_conformance.pipeline.errors import BadMaster, SparkFailed
-from groupcomm_conformance.tlc import find_java
+from groupcomm_conformance.tlc.run import find_java
+
+from .errors import BadMaster, SparkFailed
 
 __all__ = ["DEFAULT_MASTER", "session"]
 

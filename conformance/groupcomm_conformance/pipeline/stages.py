@@ -21,24 +21,25 @@ from pyspark.sql import functions as F  # noqa: N812 - as all of Spark's users c
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
-from groupcomm_conformance import checking
 from groupcomm_conformance import mapping as mappings
-from groupcomm_conformance.conform import table_of
-from groupcomm_conformance.graph import ACT, GraphError, values_of
-from groupcomm_conformance.instruments import OUTCOMES
-from groupcomm_conformance.manifest import Manifest, Model
 from groupcomm_conformance.mapping import Protocol
-from groupcomm_conformance.pipeline import dump as dumps
-from groupcomm_conformance.pipeline import schemas, transforms
-from groupcomm_conformance.pipeline.covering import NONE, Edge, Walk, cover_edges
-from groupcomm_conformance.pipeline.dump import Dump, identity
-from groupcomm_conformance.pipeline.errors import DiskFull, NotContained, NotHolding, SparkFailed, WorkerDied
-from groupcomm_conformance.pipeline.publishing import Place
-from groupcomm_conformance.pipeline.replaying import Replayer, Step
-from groupcomm_conformance.pipeline.tree import Goal, Integers, Tree, cover_marks
-from groupcomm_conformance.steptable import HANDLED, StepTable, Tables
-from groupcomm_conformance.tlc import Progress
-from groupcomm_conformance.values import Value, identical, show
+from groupcomm_conformance.models import checking
+from groupcomm_conformance.models.instruments import OUTCOMES
+from groupcomm_conformance.models.manifest import Manifest, Model
+from groupcomm_conformance.steps.conform import table_of
+from groupcomm_conformance.steps.table import HANDLED, StepTable, Tables
+from groupcomm_conformance.tla.values import Value, identical, show
+from groupcomm_conformance.tlc.run import Progress
+from groupcomm_conformance.walks.covering import NONE, Edge, Walk, cover_edges
+from groupcomm_conformance.walks.graph import ACT, GraphError, values_of
+
+from . import dump as dumps
+from . import schemas, transforms
+from .dump import Dump, identity
+from .errors import DiskFull, NotContained, NotHolding, SparkFailed, WorkerDied
+from .publishing import Place
+from .replaying import Replayer, Step
+from .tree import Goal, Integers, Tree, cover_marks
 
 __all__ = ["SMALL", "Summary", "run"]
 

@@ -13,19 +13,11 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - as all of Spark's users call it
 from pyspark.sql.types import StructType
 
-from groupcomm_conformance.graph import ACT, GraphError
-from groupcomm_conformance.pipeline import schemas
-from groupcomm_conformance.pipeline.dump import (
-    Chunk,
-    Dump,
-    Texts,
-    edges_of,
-    identity,
-    member_states,
-    nodes_of,
-    numbers,
-)
-from groupcomm_conformance.values import parse
+from groupcomm_conformance.tla.values import parse
+from groupcomm_conformance.walks.graph import ACT, GraphError
+
+from . import schemas
+from .dump import Chunk, Dump, Texts, edges_of, identity, member_states, nodes_of, numbers
 
 __all__ = [
     "MARK",

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from attrs import frozen
 
-from groupcomm_conformance.pipeline.covering import NONE, Edge, Walk
+from groupcomm_conformance.walks.covering import NONE, Edge, Walk
 
 __all__ = ["Goal", "Integers", "Tree", "cover_marks"]
 

@@ -9,9 +9,9 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from groupcomm_conformance import console
-from groupcomm_conformance.manifest import TIERS, find_root
-from groupcomm_conformance.store import replace
+from groupcomm_conformance.commands import console
+from groupcomm_conformance.files.store import replace
+from groupcomm_conformance.models.manifest import TIERS, find_root
 
 from .findings import Findings, gather
 from .junit import document

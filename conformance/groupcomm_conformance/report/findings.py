@@ -10,8 +10,9 @@ from pathlib import Path
 
 from attrs import define
 
-from groupcomm_conformance import mapping, scenario
-from groupcomm_conformance.checking import (
+from groupcomm_conformance import mapping
+from groupcomm_conformance.mapping import MappingError
+from groupcomm_conformance.models.checking import (
     Cache,
     CheckedModel,
     Gate,
@@ -22,11 +23,11 @@ from groupcomm_conformance.checking import (
     run_models,
     select,
 )
-from groupcomm_conformance.conform import Conformance, conform
-from groupcomm_conformance.manifest import Manifest, Model, Tier, UnknownNameError, load, protocols
-from groupcomm_conformance.mapping import MappingError
-from groupcomm_conformance.rows import Replayed
-from groupcomm_conformance.steptable import Tables
+from groupcomm_conformance.models.manifest import Manifest, Model, Tier, UnknownNameError, load, protocols
+from groupcomm_conformance.scenarios import scenario
+from groupcomm_conformance.steps.conform import Conformance, conform
+from groupcomm_conformance.steps.rows import Replayed
+from groupcomm_conformance.steps.table import Tables
 
 __all__ = ["Findings", "gather"]
 

@@ -13,8 +13,8 @@ from xml.etree import ElementTree as ET
 
 from attrs import frozen
 
-from groupcomm_conformance import console
-from groupcomm_conformance.conform import lines
+from groupcomm_conformance.commands import console
+from groupcomm_conformance.steps.conform import lines
 
 from .findings import Findings
 

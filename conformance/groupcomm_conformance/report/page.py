@@ -18,11 +18,11 @@ import jinja2
 from attrs import frozen
 from markupsafe import Markup
 
-from groupcomm_conformance.checking import CheckedModel, actions, expected
-from groupcomm_conformance.conform import CONDITIONS, Conformance, lines
-from groupcomm_conformance.instruments import OUTCOMES
-from groupcomm_conformance.manifest import Manifest, Model
-from groupcomm_conformance.rows import VERDICTS
+from groupcomm_conformance.models.checking import CheckedModel, actions, expected
+from groupcomm_conformance.models.instruments import OUTCOMES
+from groupcomm_conformance.models.manifest import Manifest, Model
+from groupcomm_conformance.steps.conform import CONDITIONS, Conformance, lines
+from groupcomm_conformance.steps.rows import VERDICTS
 
 from .findings import Findings
 from .story import Cell, Row, Story, tell

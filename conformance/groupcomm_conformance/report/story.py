@@ -15,7 +15,7 @@ from typing import Final
 from attrs import evolve, field, frozen
 from markupsafe import Markup
 
-from groupcomm_conformance.chart import (
+from groupcomm_conformance.tla.chart import (
     HIDDEN,
     Change,
     Step,
@@ -29,7 +29,7 @@ from groupcomm_conformance.chart import (
     named,
     named_effect,
 )
-from groupcomm_conformance.values import Fn, Value, order
+from groupcomm_conformance.tla.values import Fn, Value, order
 
 __all__ = ["Arrow", "Cell", "Effect", "Row", "Scene", "Story", "marked", "tell"]
 

@@ -11,8 +11,7 @@ from typing import Any, Final, Union, get_args, get_origin, get_type_hints
 import attrs
 
 from groupcomm.per_member import PerMember
-
-from .mapping.codec import item_type
+from groupcomm_conformance.mapping.codec import item_type
 
 __all__ = ["arbitrary", "exact"]
 

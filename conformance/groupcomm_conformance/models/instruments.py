@@ -30,9 +30,9 @@ from typing import Final
 
 from attrs import Factory, define, evolve, field, frozen
 
-from .cfg import Cfg
-from .strict_yaml import FileError
-from .values import Value, ValueSyntaxError, parse, show
+from groupcomm_conformance.files.strict_yaml import FileError
+from groupcomm_conformance.tla.cfg import Cfg
+from groupcomm_conformance.tla.values import Value, ValueSyntaxError, parse, show
 
 __all__ = [
     "OUTCOMES",

@@ -12,10 +12,11 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
-from . import walks
+from groupcomm_conformance.mapping import Protocol
+from groupcomm_conformance.tla.values import Value
+
+from . import replay as walks
 from .graph import Graph
-from .mapping import Protocol
-from .values import Value
 
 __all__ = ["machine", "steer"]
 

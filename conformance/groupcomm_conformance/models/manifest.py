@@ -16,10 +16,10 @@ from typing import Final, Literal, TypeAlias, cast
 
 from attrs import Attribute, asdict, evolve, field, frozen
 
-from . import cfg as cfg_file
-from . import strict_yaml
-from .cfg import Cfg
-from .strict_yaml import FileError, Node, Plain
+from groupcomm_conformance.files import strict_yaml
+from groupcomm_conformance.files.strict_yaml import FileError, Node, Plain
+from groupcomm_conformance.tla import cfg as cfg_file
+from groupcomm_conformance.tla.cfg import Cfg
 
 Constant: TypeAlias = int | bool | str | tuple[int | str, ...]
 Tier: TypeAlias = Literal["smoke", "full", "deep"]

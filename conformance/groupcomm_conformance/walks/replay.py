@@ -12,11 +12,12 @@ from typing import Final, Literal, TypeAlias
 
 from attrs import evolve, frozen
 
-from .chart import Change, chart, diff
+from groupcomm_conformance.mapping import MappingError, Protocol
+from groupcomm_conformance.tla.chart import Change, chart, diff
+from groupcomm_conformance.tla.values import Fn, Value, identical
+from groupcomm_conformance.tlc.run import State
+
 from .graph import ACT, Graph
-from .mapping import MappingError, Protocol
-from .tlc import State
-from .values import Fn, Value, identical
 
 __all__ = ["Divergence", "Replay", "Verdict", "follow", "replay", "shortest", "verdict_of"]
 

@@ -23,11 +23,12 @@ from typing import Final, cast
 
 from attrs import evolve, frozen
 
-from . import store, tlc
-from .cfg import Cfg
-from .manifest import Manifest, Model
-from .strict_yaml import FileError
-from .values import Fn, Value, ValueSyntaxError, parse, parse_state, show
+from groupcomm_conformance.files import store
+from groupcomm_conformance.files.strict_yaml import FileError
+from groupcomm_conformance.models.manifest import Manifest, Model
+from groupcomm_conformance.tla.cfg import Cfg
+from groupcomm_conformance.tla.values import Fn, Value, ValueSyntaxError, parse, parse_state, show
+from groupcomm_conformance.tlc import run as tlc
 
 __all__ = [
     "ACT",

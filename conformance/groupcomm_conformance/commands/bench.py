@@ -22,22 +22,25 @@ from typing import Annotated, Any, Final
 import typer
 from attrs import evolve, field, frozen
 
-from . import checking, conform, console
-from . import mapping as mappings
-from .graph import EDGE, NODE, values_of
-from .graph import load as load_graph
-from .instruments import Harvest
-from .manifest import Manifest, Model, find_root, load
-from .pipeline import dump as dumps
-from .pipeline.command import require
-from .pipeline.covering import NONE, cover_edges
-from .pipeline.dump import Dump
-from .pipeline.replaying import Replayer
-from .rows import Rows, replay
-from .steptable import Tables
-from .store import replace
-from .tlc import find_java
-from .vectors import Quotient, quotient
+from groupcomm_conformance import mapping as mappings
+from groupcomm_conformance.files.store import replace
+from groupcomm_conformance.models import checking
+from groupcomm_conformance.models.instruments import Harvest
+from groupcomm_conformance.models.manifest import Manifest, Model, find_root, load
+from groupcomm_conformance.pipeline import dump as dumps
+from groupcomm_conformance.pipeline.command import require
+from groupcomm_conformance.pipeline.dump import Dump
+from groupcomm_conformance.pipeline.replaying import Replayer
+from groupcomm_conformance.ports.vectors import Quotient, quotient
+from groupcomm_conformance.steps import conform
+from groupcomm_conformance.steps.rows import Rows, replay
+from groupcomm_conformance.steps.table import Tables
+from groupcomm_conformance.tlc.run import find_java
+from groupcomm_conformance.walks.covering import NONE, cover_edges
+from groupcomm_conformance.walks.graph import EDGE, NODE, values_of
+from groupcomm_conformance.walks.graph import load as load_graph
+
+from . import console
 
 __all__ = ["Figure", "command", "copies", "page"]
 
@@ -180,7 +183,7 @@ _STAGES: Final = ("ingest", "steps", "walks", "replay", "coverage")
 def _piped(root: Path, protocol: str, model: str, master: str, out: Path) -> Run:
     """Run the pipeline on a dump that is in `out` already."""
     began = time.monotonic()
-    command = [sys.executable, "-m", "groupcomm_conformance.cli", "pipeline", protocol]
+    command = [sys.executable, "-m", "groupcomm_conformance.commands.main", "pipeline", protocol]
     command += ["--model", model, "--master", master, "--out", str(out), "--json", "--keep-dump"]
     ran = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
     if ran.returncode != 0:

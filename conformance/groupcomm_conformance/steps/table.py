@@ -27,11 +27,11 @@ from typing import Any, Final
 
 from attrs import define, evolve, field, frozen
 
-from . import tlc
-from .cfg import Cfg
-from .instruments import OUTCOMES, Harvest, read_modules
-from .store import Store, replace
-from .values import Fn, Value, order, parse, show
+from groupcomm_conformance.files.store import Store, replace
+from groupcomm_conformance.models.instruments import OUTCOMES, Harvest, read_modules
+from groupcomm_conformance.tla.cfg import Cfg
+from groupcomm_conformance.tla.values import Fn, Value, order, parse, show
+from groupcomm_conformance.tlc import run as tlc
 
 __all__ = ["HANDLED", "Result", "StepTable", "TableError", "Tables", "make", "module_text"]
 

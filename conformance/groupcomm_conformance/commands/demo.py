@@ -9,10 +9,10 @@ from typing import Annotated
 
 import typer
 
-from . import mapping
-from .chart import WIDTH, chart
-from .mapping import MappingError
-from .values import to_json
+from groupcomm_conformance import mapping
+from groupcomm_conformance.mapping import MappingError
+from groupcomm_conformance.tla.chart import WIDTH, chart
+from groupcomm_conformance.tla.values import to_json
 
 __all__ = ["command"]
 

@@ -18,17 +18,27 @@ import attrs
 import typer
 from attrs import frozen
 
-from . import checking, console
-from . import mapping as mappings
-from .arbitrary import arbitrary, exact
-from .cfg import Cfg
-from .chart import brief, diff
-from .instruments import OUTCOMES, Harvest
-from .manifest import TIERS, Manifest, Model, UnknownNameError, find_root, load, protocols
-from .mapping import MappingError, Protocol
+from groupcomm_conformance import mapping as mappings
+from groupcomm_conformance.commands import console
+from groupcomm_conformance.mapping import MappingError, Protocol
+from groupcomm_conformance.models import checking
+from groupcomm_conformance.models.instruments import OUTCOMES, Harvest
+from groupcomm_conformance.models.manifest import (
+    TIERS,
+    Manifest,
+    Model,
+    UnknownNameError,
+    find_root,
+    load,
+    protocols,
+)
+from groupcomm_conformance.protocols.arbitrary import arbitrary, exact
+from groupcomm_conformance.tla.cfg import Cfg
+from groupcomm_conformance.tla.chart import brief, diff
+from groupcomm_conformance.tla.values import Fn, Value, identical, parse, show
+
 from .rows import VERDICTS, Failure, Replayed, Rows, replay
-from .steptable import StepTable, Tables, make
-from .values import Fn, Value, identical, parse, show
+from .table import StepTable, Tables, make
 
 __all__ = [
     "CONDITIONS",

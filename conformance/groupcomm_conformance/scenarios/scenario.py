@@ -50,14 +50,14 @@ from groupcomm.digest import DigestEntry
 from groupcomm.errors import LocalProtocolError, ProtocolError, RemoteProtocolError
 from groupcomm.per_member import PerMember
 from groupcomm.view import Address, View, ViewId
-
-from . import mapping, simulation, strict_yaml
-from .chart import brief, chart
-from .manifest import UnknownNameError, find_root
-from .mapping import MappingError, Protocol
-from .mapping.codec import item_type
-from .simulation import Group, Happened, Impossible
-from .strict_yaml import FileError, Node
+from groupcomm_conformance import mapping, simulation
+from groupcomm_conformance.files import strict_yaml
+from groupcomm_conformance.files.strict_yaml import FileError, Node
+from groupcomm_conformance.mapping import MappingError, Protocol
+from groupcomm_conformance.mapping.codec import item_type
+from groupcomm_conformance.models.manifest import UnknownNameError, find_root
+from groupcomm_conformance.simulation import Group, Happened, Impossible
+from groupcomm_conformance.tla.chart import brief, chart
 
 __all__ = ["Failed", "Result", "Scenario", "command", "files", "load", "run"]
 

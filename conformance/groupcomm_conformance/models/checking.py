@@ -27,8 +27,12 @@ from typing import Any, Final, Literal, Protocol, Self
 
 from attrs import define, evolve, field, frozen
 
-from . import tlc
-from .cfg import Cfg
+from groupcomm_conformance.files.store import Store
+from groupcomm_conformance.tla.cfg import Cfg
+from groupcomm_conformance.tla.values import Fn, Value, from_json, to_json
+from groupcomm_conformance.tlc import run as tlc
+from groupcomm_conformance.tlc.run import EvaluationFailed, Progress, Result, State
+
 from .instruments import (
     OUTCOMES,
     ROOT,
@@ -43,9 +47,6 @@ from .instruments import (
     sole_run,
 )
 from .manifest import TIERS, Counts, Manifest, ManifestError, Model, Tier
-from .store import Store
-from .tlc import EvaluationFailed, Progress, Result, State
-from .values import Fn, Value, from_json, to_json
 
 __all__ = [
     "Cache",

@@ -32,9 +32,9 @@ from typing import Final, Literal, NamedTuple
 
 from attrs import Factory, define, evolve, frozen
 
-from .cfg import parse as parse_cfg
-from .strict_yaml import FileError
-from .values import Fn, ValueSyntaxError, parse_state
+from groupcomm_conformance.files.strict_yaml import FileError
+from groupcomm_conformance.tla.cfg import parse as parse_cfg
+from groupcomm_conformance.tla.values import Fn, ValueSyntaxError, parse_state
 
 __all__ = [
     "ConfigFailed",

@@ -14,10 +14,10 @@ from rich.progress import Progress as Bars
 from rich.progress import SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from .chart import chart
-from .checking import CheckedModel, Gate, differences, expected, kill_matrix
-from .manifest import Manifest, Model
-from .tlc import Progress
+from groupcomm_conformance.models.checking import CheckedModel, Gate, differences, expected, kill_matrix
+from groupcomm_conformance.models.manifest import Manifest, Model
+from groupcomm_conformance.tla.chart import chart
+from groupcomm_conformance.tlc.run import Progress
 
 __all__ = ["Watch", "as_json", "drawing", "gate_lines", "kill_table", "model_table", "plain_table", "stdout"]
 

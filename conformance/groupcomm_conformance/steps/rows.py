@@ -32,13 +32,13 @@ import attrs
 from attrs import define, field, frozen
 
 from groupcomm.errors import LocalProtocolError, RemoteProtocolError
+from groupcomm_conformance.mapping import MappingError, Protocol
+from groupcomm_conformance.models.instruments import OUTCOMES
+from groupcomm_conformance.protocols.arbitrary import exact
+from groupcomm_conformance.tla.chart import brief, diff
+from groupcomm_conformance.tla.values import Fn, Value, identical
 
-from .arbitrary import exact
-from .chart import brief, diff
-from .instruments import OUTCOMES
-from .mapping import MappingError, Protocol
-from .steptable import HANDLED, StepTable
-from .values import Fn, Value, identical
+from .table import HANDLED, StepTable
 
 __all__ = [
     "VERDICTS",

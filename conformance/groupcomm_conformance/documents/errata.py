@@ -9,9 +9,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
-from .chart import chart
-from .checking import CheckedModel, differences
-from .manifest import Counts, Erratum, Manifest, Model
+from groupcomm_conformance.models.checking import CheckedModel, differences
+from groupcomm_conformance.models.manifest import Counts, Erratum, Manifest, Model
+from groupcomm_conformance.tla.chart import chart
 
 __all__ = ["PATH", "Unproved", "models", "page"]
 

@@ -21,21 +21,22 @@ from typing import Annotated, Any, Final
 import typer
 from attrs import field, frozen
 
-from . import checking, console
-from . import graph as graphs
-from . import mapping as mappings
-from .conform import constants, table_of
-from .graph import ACT, Graph
-from .instruments import OUTCOMES
-from .manifest import TIERS, Manifest, Model, UnknownNameError, find_root, load
-from .mapping import Protocol
-from .pipeline.covering import NONE, Edge, Walk, cover_edges
-from .rows import Replayed, Rows, replay
-from .steptable import HANDLED, Result, StepTable, Tables
-from .strict_yaml import FileError
-from .values import JSON, Fn, Value, from_json, parse, show, to_json
-from .walks import Divergence
-from .walks import replay as replay_walk
+from groupcomm_conformance import mapping as mappings
+from groupcomm_conformance.commands import console
+from groupcomm_conformance.files.strict_yaml import FileError
+from groupcomm_conformance.mapping import Protocol
+from groupcomm_conformance.models import checking
+from groupcomm_conformance.models.instruments import OUTCOMES
+from groupcomm_conformance.models.manifest import TIERS, Manifest, Model, UnknownNameError, find_root, load
+from groupcomm_conformance.steps.conform import constants, table_of
+from groupcomm_conformance.steps.rows import Replayed, Rows, replay
+from groupcomm_conformance.steps.table import HANDLED, Result, StepTable, Tables
+from groupcomm_conformance.tla.values import JSON, Fn, Value, from_json, parse, show, to_json
+from groupcomm_conformance.walks import graph as graphs
+from groupcomm_conformance.walks.covering import NONE, Edge, Walk, cover_edges
+from groupcomm_conformance.walks.graph import ACT, Graph
+from groupcomm_conformance.walks.replay import Divergence
+from groupcomm_conformance.walks.replay import replay as replay_walk
 
 __all__ = ["FORMAT", "VectorError", "Vectors", "Written", "command", "quotient", "read", "write"]
 

@@ -34,14 +34,17 @@ import attrs
 import typer
 from attrs import frozen
 
-from . import checking, console, strict_yaml
-from . import mapping as mappings
+from groupcomm_conformance import mapping as mappings
+from groupcomm_conformance.commands import console
+from groupcomm_conformance.files import strict_yaml
+from groupcomm_conformance.mapping import MappingError, Protocol
+from groupcomm_conformance.models import checking
+from groupcomm_conformance.models.manifest import Manifest, find_root, load
+from groupcomm_conformance.tla.values import Value, identical
+
 from .conform import constants, table_of
-from .manifest import Manifest, find_root, load
-from .mapping import MappingError, Protocol
 from .rows import Rows, replay
-from .steptable import StepTable, TableError, Tables
-from .values import Value, identical
+from .table import StepTable, TableError, Tables
 
 __all__ = ["REQUIRED", "Fate", "Judge", "Mutant", "command", "explanations", "mutants"]
 

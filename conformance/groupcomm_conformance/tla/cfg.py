@@ -15,7 +15,7 @@ from pathlib import Path
 
 from attrs import evolve, field, frozen
 
-from .strict_yaml import FileError
+from groupcomm_conformance.files.strict_yaml import FileError
 
 _TOKEN = re.compile(
     r"""

@@ -18,14 +18,36 @@ from typing import Annotated, Final
 import typer
 from rich.markup import escape
 
-from . import bench, conform, console, demo, errata, mutants, report, requirements, scenario, vectors
-from .checking import Cache, CheckedModel, differences, gates, run_model, run_models, select
-from .manifest import TIERS, Manifest, Model, UnknownNameError, find_root, load, protocols
-from .pipeline import command as pipeline
-from .pipeline.errors import NotContained, PipelineError
-from .strict_yaml import FileError
-from .tlc import ConfigFailed, ParseFailed, TLCError
-from .values import to_json
+from groupcomm_conformance import report
+from groupcomm_conformance.documents import errata, requirements
+from groupcomm_conformance.files.strict_yaml import FileError
+from groupcomm_conformance.models.checking import (
+    Cache,
+    CheckedModel,
+    differences,
+    gates,
+    run_model,
+    run_models,
+    select,
+)
+from groupcomm_conformance.models.manifest import (
+    TIERS,
+    Manifest,
+    Model,
+    UnknownNameError,
+    find_root,
+    load,
+    protocols,
+)
+from groupcomm_conformance.pipeline import command as pipeline
+from groupcomm_conformance.pipeline.errors import NotContained, PipelineError
+from groupcomm_conformance.ports import vectors
+from groupcomm_conformance.scenarios import scenario
+from groupcomm_conformance.steps import conform, mutants
+from groupcomm_conformance.tla.values import to_json
+from groupcomm_conformance.tlc.run import ConfigFailed, ParseFailed, TLCError
+
+from . import bench, console, demo
 
 __all__ = ["app", "main"]
 

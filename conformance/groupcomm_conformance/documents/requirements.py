@@ -22,7 +22,7 @@ from typing import Final
 
 from attrs import Factory, define, frozen
 
-from .manifest import Manifest
+from groupcomm_conformance.models.manifest import Manifest
 
 __all__ = ["PATH", "Requirement", "Table", "page", "trace"]
 

@@ -1,0 +1,1 @@
+"""The commands of `groupcomm`: what a person types, and what is printed."""

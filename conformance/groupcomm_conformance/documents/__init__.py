@@ -1,0 +1,1 @@
+"""Documents that are generated from manifests and specifications, and gated."""

@@ -1,0 +1,1 @@
+"""Files: YAML with places in its errors, and caches that are written whole or not at all."""

@@ -1,0 +1,1 @@
+"""Models: manifests, runs of TLC over them, and what is judged."""

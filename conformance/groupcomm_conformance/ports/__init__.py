@@ -1,0 +1,1 @@
+"""Vectors: what a port in any language is held to."""

@@ -1,0 +1,1 @@
+"""Protocols: cores, and how their values are written in TLA+."""

@@ -1,0 +1,1 @@
+"""Scenarios: stories about a protocol, in YAML."""

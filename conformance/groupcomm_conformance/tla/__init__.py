@@ -1,0 +1,1 @@
+"""TLA+ values, configurations and traces."""

@@ -1,0 +1,1 @@
+"""TLC: the Java command line, its output and its errors."""

@@ -1,0 +1,1 @@
+"""Walks: paths of a model's state graph, and the core that follows them."""
