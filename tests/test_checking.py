@@ -409,7 +409,7 @@ def test_a_tier_includes_the_smaller_ones(toy: Manifest) -> None:
 
 def test_actions_are_what_next_applies() -> None:
     modules = read_modules([DATA / "spec/toy", DATA / "spec/common"], "MCToy")
-    assert {"MCToy", "ToyGroup", "Toy", "Decision"} == modules.files.keys()
+    assert {"MCToy", "ToyGroup", "Toy", "Decision", "Steps", "Acts"} == modules.files.keys()
     assert (
         ("Vote", "ReceiveVote", "LoseVotes", "Misuse")
         == modules.actions("Spec")
@@ -425,7 +425,7 @@ def test_an_action_property_must_be_its_step(project: Path) -> None:
     )
     modules = read_modules([project / "spec/toy"], "MCToy")
     with pytest.raises(
-        FileError, match=r"ToyGroup\.tla:75: expected CommittedStays == \[\]\[CommittedStaysStep\]_vars"
+        FileError, match=r"ToyGroup\.tla:72: expected CommittedStays == \[\]\[CommittedStaysStep\]_vars"
     ):
         modules.step_of("CommittedStays")
 

@@ -23,7 +23,7 @@
 (* The constants are guards; MCSequencer.cfg has the repaired algorithm,   *)
 (* models.yaml under `note` the design note's.                             *)
 (***************************************************************************)
-EXTENDS Views, Integers, FiniteSets
+EXTENDS Views, Steps, Integers, FiniteSets
 
 CONSTANTS
     ResendOn,           \* the table is sent again: "every_view", "coordinator_change", "coordinator_gone", "never"
@@ -49,7 +49,7 @@ ASSUME
     /\ {ResendBeforeNew, OwnInTable, KeepDeparted, EpochInTag, DataOfOtherViews} \subseteq BOOLEAN
 
 -----------------------------------------------------------------------------
-(* Messages and effects *)
+(* Messages, and what is passed up *)
 
 \* What identifies a multicast (SEQ-10): its sender, the view in which the sender joined, a rising number.
 Tag(sender, epoch, seqno) == [sender |-> sender, epoch |-> epoch, seqno |-> seqno]
@@ -58,14 +58,7 @@ ForwardMessage(view_id, tag, payload) == [type |-> "FORWARD", view_id |-> view_i
 DataMessage(view_id, tag, payload) == [type |-> "DATA", view_id |-> view_id, tag |-> tag, payload |-> payload]
 PlainMessage(payload) == [type |-> "PLAIN", payload |-> payload]
 
-Send(to, message) == [type |-> "Send", to |-> to, message |-> message]
-Multicast(message) == [type |-> "Multicast", message |-> message]
-PassUpDeliver(sender, payload) == [type |-> "PassUp", event |-> [type |-> "Deliver", sender |-> sender, payload |-> payload]]
-
-Handled(state, effects) == [outcome |-> "handled", state |-> state, effects |-> effects]
-Ignored(state) == [outcome |-> "ignored", state |-> state, effects |-> <<>>]
-LocalError(state) == [outcome |-> "local_error", state |-> state, effects |-> <<>>]
-RemoteError(state) == [outcome |-> "remote_error", state |-> state, effects |-> <<>>]
+Deliver(sender, payload) == PassUp([type |-> "Deliver", sender |-> sender, payload |-> payload])
 
 -----------------------------------------------------------------------------
 (* State *)
@@ -135,7 +128,7 @@ SendRequested(s, e) ==
 UnicastRequested(s, e) == Handled(s, <<Send(e.to, PlainMessage(e.payload))>>)
 
 \* SEQ-22: what has no header passes up.
-PlainReceived(s, e) == Handled(s, <<PassUpDeliver(e.sender, e.message.payload)>>)
+PlainReceived(s, e) == Handled(s, <<Deliver(e.sender, e.message.payload)>>)
 
 \* SEQ-23, SEQ-24: order a message for its sender, in the view in which it was forwarded.
 ForwardReceived(s, e) ==
@@ -164,7 +157,7 @@ DataReceived(s, e) ==
     ELSE IF message.view_id # s.view.id /\ ~DataOfOtherViews THEN Ignored(s)
     ELSE IF ~DataOfOtherViews /\ (e.sender # CoordinatorOf(s.view) \/ tag.sender \notin MembersOf(s.view)) THEN RemoteError(s)
     ELSE IF Seen(s.received_table, tag) THEN IF cleared = s THEN Ignored(s) ELSE Handled(cleared, <<>>)
-    ELSE Handled([cleared EXCEPT !.received_table = Recorded(@, tag)], <<PassUpDeliver(sender, message.payload)>>)
+    ELSE Handled([cleared EXCEPT !.received_table = Recorded(@, tag)], <<Deliver(sender, message.payload)>>)
 
 \* SEQ-31, SEQ-32, AMB-81, AMB-82: what did not come back is sent again, in order, before anything new; FORWARDs that
 \* were early are ordered now; departed members are forgotten.

@@ -25,7 +25,7 @@
 (*   was left out may live on for a while in its old view. An address may  *)
 (*   come back as a new incarnation, without memory.                       *)
 (***************************************************************************)
-EXTENDS Sequencer
+EXTENDS Sequencer, Acts
 
 CONSTANTS
     Member,         \* all addresses
@@ -45,11 +45,9 @@ CONSTANTS
     MaxUnicasts,    \* bound: unicasts of the application
     MaxStops,       \* bound: members that stop in good order
     MaxMisuses,     \* fault budget: what no correct peer or caller does
-    KeepAct,        \* FALSE: `act` stays empty, for liveness, where it would multiply the states
     Leak            \* defects of this model itself: "none", "neighbour", "packet", "ignored", "multicast"
 
 VARIABLES
-    local,          \* [Member -> local state of SEQUENCER]
     log,            \* [view -> what its coordinator multicast in it]
     closed,         \* [view -> how much of its log is settled; Open: it is not closed]
     got,            \* [Member -> [view -> which of its log was received, as indices]]
@@ -60,8 +58,7 @@ VARIABLES
     stops,          \* [Member -> it goes on: "no", wants to stop: "asked", has stopped: "gone"]
     spent,          \* budgets used
     aux_sent,       \* [Member -> number of multicasts so far; they are numbered from 1, over all incarnations]
-    aux_delivered,  \* [Member -> what this incarnation delivered, in order: <<sender, number, view it was in>>]
-    act             \* the last step: who did what, and with what effects
+    aux_delivered   \* [Member -> what this incarnation delivered, in order: <<sender, number, view it was in>>]
 
 vars == <<local, log, closed, got, wire, up, due, looked, stops, spent, aux_sent, aux_delivered, act>>
 
@@ -126,17 +123,6 @@ ASSUME
 -----------------------------------------------------------------------------
 (* Applying Step to one member *)
 
-None == [nothing |-> 0]
-
-NoAct == [action |-> "Init", member |-> "", given |-> None, event |-> [type |-> "none"],
-          consumed |-> {}, outcome |-> "none", effects |-> <<>>]
-
-Record(action, m, given, event, consumed, outcome, effects) ==
-    act' = IF KeepAct
-           THEN [action |-> action, member |-> m, given |-> given, event |-> event,
-                 consumed |-> consumed, outcome |-> outcome, effects |-> effects]
-           ELSE NoAct
-
 Packet(from, to, message) == [sender |-> from, to |-> to, message |-> message]
 
 Without1(queue, message) ==
@@ -197,10 +183,7 @@ Apply(action, m, event, consumed, given) ==
        /\ log' = IF effects = <<>> THEN log ELSE AfterMulticasts(log, k, effects)
        /\ aux_delivered' = IF effects = <<>> THEN aux_delivered
                            ELSE [aux_delivered EXCEPT ![m] = @ \o Delivered(event, effects, k)]
-       /\ Record(action, m, given, event, consumed, step.outcome, effects)
-
-\* A step of the environment: no member of SEQUENCER takes part.
-Environment(action, m, given) == Record(action, m, given, [type |-> "none"], {}, "none", <<>>)
+       /\ Record(action, m, FALSE, given, event, consumed, step.outcome, effects)
 
 Spend(kind) == spent' = [spent EXCEPT ![kind] = @ + 1]
 
@@ -233,7 +216,7 @@ LookUp(m) ==
     /\ MaySend(m)
     /\ looked[m] = 0
     /\ looked' = [looked EXCEPT ![m] = Idx(m)]
-    /\ Environment("LookUp", m, [view |-> Idx(m)])
+    /\ Environment("LookUp", m, [view |-> Idx(m)], {})
     /\ UNCHANGED <<local, log, closed, got, wire, up, due, stops, spent, aux_sent, aux_delivered>>
 
 \* The payload of a unicast tells how many multicasts its sender had sent.
@@ -287,7 +270,7 @@ LoseForward(m) ==
         /\ queue # <<>>
         /\ Head(queue).type = "FORWARD"
         /\ wire' = [wire EXCEPT ![from][m] = Tail(queue)]
-        /\ Record("LoseForward", m, None, [type |-> "none"], {Packet(from, m, Head(queue))}, "none", <<>>)
+        /\ Environment("LoseForward", m, None, {Packet(from, m, Head(queue))})
     /\ Spend("lost")
     /\ UNCHANGED <<local, log, closed, got, up, due, looked, stops, aux_sent, aux_delivered>>
 
@@ -320,7 +303,7 @@ LoseData(m) ==
     /\ m \in up \cap InGroup
     /\ \E i \in MayReach(m, Idx(m)) :
         /\ got' = [got EXCEPT ![m][Idx(m)] = @ \cup {i}]
-        /\ Environment("LoseData", m, [view |-> Idx(m), index |-> i])
+        /\ Environment("LoseData", m, [view |-> Idx(m), index |-> i], {})
     /\ Spend("lost")
     /\ UNCHANGED <<local, log, closed, wire, up, due, looked, stops, aux_sent, aux_delivered>>
 
@@ -354,7 +337,7 @@ CloseView ==
             /\ \A m \in (IF ViewSynchrony = "uniform" THEN Member ELSE Survivors(k)) : got[m][k] \subseteq 1 .. n
             /\ Coordinator[k] \in Survivors(k) => n = Len(log[k])
             /\ closed' = [closed EXCEPT ![k] = n]
-            /\ Environment("CloseView", "", [view |-> k, settled |-> n])
+            /\ Environment("CloseView", "", [view |-> k, settled |-> n], {})
         /\ LET left == IF Lingers THEN {} ELSE {m \in up : Idx(m) = k /\ ~Continues[m][k]}
            IN /\ up' = up \ left
               /\ wire' = IF left = {} THEN wire ELSE WithoutTo(left)
@@ -396,7 +379,7 @@ Restart(m) ==
     /\ looked' = [looked EXCEPT ![m] = 0]
     /\ stops' = [stops EXCEPT ![m] = "no"]
     /\ aux_delivered' = [aux_delivered EXCEPT ![m] = <<>>]
-    /\ Environment("Restart", m, None)
+    /\ Environment("Restart", m, None, {})
     /\ UNCHANGED <<log, closed, spent, aux_sent>>
 
 \* Who is in the last view stays: what would follow a crash there is the views before.
@@ -406,7 +389,7 @@ Crash(m) ==
     /\ ~Stays[m][Idx(m)]
     /\ up' = up \ {m}
     /\ wire' = WithoutTo({m})
-    /\ Environment("Crash", m, None)
+    /\ Environment("Crash", m, None, {})
     /\ Spend("crashes")
     /\ UNCHANGED <<local, log, closed, got, due, looked, stops, aux_sent, aux_delivered>>
 
@@ -418,7 +401,7 @@ AskStop(m) ==
     /\ closed[Idx(m)] = Open
     /\ stops[m] = "no"
     /\ stops' = [stops EXCEPT ![m] = "asked"]
-    /\ Environment("AskStop", m, None)
+    /\ Environment("AskStop", m, None, {})
     /\ Spend("stops")
     /\ UNCHANGED <<local, log, closed, got, wire, up, due, looked, aux_sent, aux_delivered>>
 
@@ -439,7 +422,7 @@ Stop(m) ==
     /\ stops' = [stops EXCEPT ![m] = "gone"]
     /\ up' = up \ {m}
     /\ wire' = WithoutTo({m})
-    /\ Environment("Stop", m, None)
+    /\ Environment("Stop", m, None, {})
     /\ UNCHANGED <<local, log, closed, got, due, looked, spent, aux_sent, aux_delivered>>
 
 \* What no correct peer or caller does, and views that were installed before. None of it changes anything.
@@ -682,12 +665,12 @@ StopLosesNothing ==
 \* A step belongs to one member; unicasts, logs and the others change through its effects alone, and what is ignored
 \* or refused changes nothing. This is what makes local steps speak for the whole model.
 OnlyByEffectsStep ==
-    /\ \A m \in Member : m # act'.member => local'[m] = local[m] /\ got'[m] = got[m] /\ aux_delivered'[m] = aux_delivered[m]
+    /\ OthersKeepLocal
+    /\ \A m \in Member \ {act'.member} : got'[m] = got[m] /\ aux_delivered'[m] = aux_delivered[m]
     /\ act'.action \notin {"CloseView", "Crash", "Stop", "Restart"} =>
         /\ wire' = AfterStep(wire, act'.member, act'.consumed, act'.effects)
         /\ log' = IF act'.effects = <<>> THEN log ELSE AfterMulticasts(log, local'[act'.member].view.id.counter, act'.effects)
-    /\ act'.outcome \in {"ignored", "local_error", "remote_error"} =>
-        local'[act'.member] = local[act'.member] /\ act'.effects = <<>>
+    /\ NothingForNothing
 
 OnlyByEffects == [][OnlyByEffectsStep]_vars
 

@@ -1,18 +1,11 @@
 -------------------------------- MODULE Toy ---------------------------------
 (* A protocol to test the tools with: a member commits when everybody has voted. *)
-EXTENDS FiniteSets
+EXTENDS Steps, FiniteSets
 
 CONSTANTS
     Member,
     WaitForAll,     \* a member commits when all have voted, not with the first vote
     KeepCommit      \* a second vote of the same member is ignored
-
-Multicast(message) == [type |-> "Multicast", message |-> message]
-
-Handled(state, effects) == [outcome |-> "handled", state |-> state, effects |-> effects]
-Ignored(state) == [outcome |-> "ignored", state |-> state, effects |-> <<>>]
-LocalError(state) == [outcome |-> "local_error", state |-> state, effects |-> <<>>]
-RemoteError(state) == [outcome |-> "remote_error", state |-> state, effects |-> <<>>]
 
 Start(member) == [member |-> member, voted |-> FALSE, heard_from |-> {}, committed |-> FALSE]
 

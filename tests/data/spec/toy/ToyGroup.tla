@@ -1,20 +1,18 @@
 ------------------------------ MODULE ToyGroup ------------------------------
-EXTENDS Toy, Integers, Sequences
+EXTENDS Toy, Acts, Integers, Sequences
 
 CONSTANT MaxLost    \* fault budget
 
-VARIABLES local, network, lost, act
+VARIABLES network, lost
 
 vars == <<local, network, lost, act>>
 view == <<local, network, lost>>
 
 Apply(action, m, event) ==
-    LET step == Step(local[m], event)
-    IN /\ local' = [local EXCEPT ![m] = step.state]
-       /\ network' = IF step.effects = <<>> THEN network
-                     ELSE network \cup {[sender |-> m, message |-> step.effects[1].message]}
-       /\ act' = [action |-> action, member |-> m, event |-> event,
-                  outcome |-> step.outcome, effects |-> step.effects]
+    \E step \in {Step(local[m], event)} :    \* (TLC evaluates a LET anew at each use, this once.)
+        /\ Take(action, m, None, event, {}, step)
+        /\ network' = IF step.effects = <<>> THEN network
+                      ELSE network \cup {[sender |-> m, message |-> step.effects[1].message]}
 
 Vote(m) ==
     /\ ~local[m].voted
@@ -33,8 +31,7 @@ ReceiveVote(m) == \E from \in Member : ReceiveVoteFrom(m, from)
 LoseVotes(m) ==
     /\ Cardinality(lost) < MaxLost
     /\ \E from \in Member \ {m} : <<from, m>> \notin lost /\ lost' = lost \cup {<<from, m>>}
-    /\ act' = [action |-> "LoseVotes", member |-> m, event |-> [type |-> "none"],
-               outcome |-> "none", effects |-> <<>>]
+    /\ Environment("LoseVotes", m, None, {})
     /\ UNCHANGED <<local, network>>
 
 Misuse(m) ==
@@ -47,7 +44,7 @@ Init ==
     /\ local = [m \in Member |-> Start(m)]
     /\ network = {}
     /\ lost = {}
-    /\ act = [action |-> "Init", member |-> "", event |-> [type |-> "none"], outcome |-> "none", effects |-> <<>>]
+    /\ act = NoAct
 
 Next ==
     \E m \in Member :

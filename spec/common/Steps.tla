@@ -1,0 +1,39 @@
+------------------------------- MODULE Steps --------------------------------
+(***************************************************************************)
+(* What every protocol says alike of one step of one member: its outcome   *)
+(* and its effects. A protocol's module extends this one, and gathers its  *)
+(* events in Step(state, event), which has one of the four outcomes below. *)
+(* (How a group takes such steps: module Acts.)                            *)
+(***************************************************************************)
+
+\* The event did its work. `effects`: what is to be done for it, in order.
+Handled(state, effects) ==
+    [outcome |-> "handled", state |-> state, effects |-> effects]
+
+\* Nothing is to be done: a late timer, a duplicate, a message of another view.
+Ignored(state) == [outcome |-> "ignored", state |-> state, effects |-> <<>>]
+
+\* Refused, because the caller may not do this now.
+LocalError(state) == [outcome |-> "local_error", state |-> state, effects |-> <<>>]
+
+\* Refused, because no correct peer sends this.
+RemoteError(state) == [outcome |-> "remote_error", state |-> state, effects |-> <<>>]
+
+-----------------------------------------------------------------------------
+(* Effects *)
+
+Send(to, message) == [type |-> "Send", to |-> to, message |-> message]
+
+Multicast(message) == [type |-> "Multicast", message |-> message]
+
+\* To the protocol above, or the application.
+PassUp(event) == [type |-> "PassUp", event |-> event]
+
+\* To the protocol below.
+PassDown(event) == [type |-> "PassDown", event |-> event]
+
+\* Whoever runs the member draws the time from low to high, in milliseconds.
+SetTimer(name, low, high) == [type |-> "SetTimer", name |-> name, low |-> low, high |-> high]
+
+CancelTimer(name) == [type |-> "CancelTimer", name |-> name]
+=============================================================================
