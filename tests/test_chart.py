@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groupcomm_conformance.tla.chart import Change, brief, chart, diff
+from groupcomm_conformance.tla.trace import State
 from groupcomm_conformance.tla.values import Fn, Value, parse
-from groupcomm_conformance.tlc.run import State
 
 STABLE = '[type |-> "STABLE", view_id |-> 7, digest |-> [A |-> 1, B |-> 0]]'
 

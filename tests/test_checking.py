@@ -27,7 +27,8 @@ from groupcomm_conformance.models.instruments import Heard, main_run, note_run, 
 from groupcomm_conformance.models.manifest import Counts, Manifest, ManifestError, Model, load
 from groupcomm_conformance.tla.cfg import load as load_cfg
 from groupcomm_conformance.tla.values import Fn
-from groupcomm_conformance.tlc.run import ParseFailed, Progress
+from groupcomm_conformance.tlc.errors import ParseFailed
+from groupcomm_conformance.tlc.output import Progress
 
 DATA = Path(__file__).parent / "data"
 Results = dict[str, CheckedModel]
@@ -356,7 +357,7 @@ def test_a_result_is_cached_by_all_that_it_depends_on(
 
 def test_a_result_is_cached_by_the_jar(toy: Manifest, monkeypatch: pytest.MonkeyPatch) -> None:
     before = result_key(toy, toy.model("pair"))
-    monkeypatch.setattr("groupcomm_conformance.tlc.run.find_jar", lambda: Path(__file__))
+    monkeypatch.setattr("groupcomm_conformance.tlc.tools.find_jar", lambda: Path(__file__))
     assert before != result_key(toy, toy.model("pair"))
 
 

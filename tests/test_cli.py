@@ -15,7 +15,7 @@ import pytest
 
 from groupcomm_conformance.commands import main as cli
 from groupcomm_conformance.commands.main import main
-from groupcomm_conformance.tlc.run import JVMKilled
+from groupcomm_conformance.tlc.errors import JVMKilled
 
 
 @pytest.fixture

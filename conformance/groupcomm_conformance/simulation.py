@@ -19,8 +19,8 @@ from groupcomm.effects import CancelTimer, Multicast, PassDown, PassUp, Send, Se
 from groupcomm.errors import LocalProtocolError, ProtocolError
 from groupcomm.view import Address
 from groupcomm_conformance.mapping import FollowingSurroundings, MappingError, Protocol
+from groupcomm_conformance.tla.trace import State
 from groupcomm_conformance.tla.values import Fn, Value
-from groupcomm_conformance.tlc.run import State
 
 __all__ = [
     "Act",

@@ -35,7 +35,7 @@ from groupcomm_conformance.ports.vectors import Quotient, quotient
 from groupcomm_conformance.steps import conform
 from groupcomm_conformance.steps.rows import Rows, replay
 from groupcomm_conformance.steps.table import Tables
-from groupcomm_conformance.tlc.run import find_java
+from groupcomm_conformance.tlc.tools import find_java
 from groupcomm_conformance.walks.covering import NONE, cover_edges
 from groupcomm_conformance.walks.graph import EDGE, NODE, values_of
 from groupcomm_conformance.walks.graph import load as load_graph

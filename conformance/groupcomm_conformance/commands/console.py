@@ -17,7 +17,7 @@ from rich.table import Table
 from groupcomm_conformance.models.checking import CheckedModel, Gate, differences, expected, kill_matrix
 from groupcomm_conformance.models.manifest import Manifest, Model
 from groupcomm_conformance.tla.chart import chart
-from groupcomm_conformance.tlc.run import Progress
+from groupcomm_conformance.tlc.output import Progress
 
 __all__ = ["Watch", "as_json", "drawing", "gate_lines", "kill_table", "model_table", "plain_table", "stdout"]
 

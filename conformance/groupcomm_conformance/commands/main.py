@@ -45,7 +45,7 @@ from groupcomm_conformance.ports import vectors
 from groupcomm_conformance.scenarios import scenario
 from groupcomm_conformance.steps import conform, mutants
 from groupcomm_conformance.tla.values import to_json
-from groupcomm_conformance.tlc.run import ConfigFailed, ParseFailed, TLCError
+from groupcomm_conformance.tlc.errors import ConfigFailed, ParseFailed, TLCError
 
 from . import bench, console, demo
 

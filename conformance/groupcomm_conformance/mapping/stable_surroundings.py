@@ -16,8 +16,8 @@ from groupcomm.sim import reliable_multicast as rm
 from groupcomm.view import Address, View, ViewId
 from groupcomm_conformance import mapping
 from groupcomm_conformance.simulation import Copy, Group, Happened, Impossible, Story, shortened
+from groupcomm_conformance.tla.trace import State
 from groupcomm_conformance.tla.values import Fn, Value
-from groupcomm_conformance.tlc.run import State
 
 
 @frozen

@@ -29,9 +29,13 @@ from attrs import define, evolve, field, frozen
 
 from groupcomm_conformance.files.store import Store
 from groupcomm_conformance.tla.cfg import Cfg
+from groupcomm_conformance.tla.trace import State
 from groupcomm_conformance.tla.values import Fn, Value, from_json, to_json
 from groupcomm_conformance.tlc import run as tlc
-from groupcomm_conformance.tlc.run import EvaluationFailed, Progress, Result, State
+from groupcomm_conformance.tlc import tools
+from groupcomm_conformance.tlc.errors import EvaluationFailed
+from groupcomm_conformance.tlc.output import Progress
+from groupcomm_conformance.tlc.run import Result
 
 from .instruments import (
     OUTCOMES,
@@ -270,7 +274,7 @@ def _key(model: Model, modules: Modules, parts: Iterable[_Part]) -> str:
         [_FORMAT, model.name, model.tier, model.violates, model.liveness, *_arguments(model)],
         sorted(modules.texts.items()),
         [[part.name, part.run.text, part.run.cfg.render()] for part in parts],
-        tlc.jar_digest(tlc.find_jar()),
+        tools.jar_digest(tools.find_jar()),
     ]
     return hashlib.sha256(json.dumps(told).encode()).hexdigest()
 

@@ -30,6 +30,9 @@ from groupcomm_conformance.models.manifest import Manifest
 from groupcomm_conformance.tla.cfg import Cfg
 from groupcomm_conformance.tla.values import Fn, Value, ValueSyntaxError, parse, show
 from groupcomm_conformance.tlc import run as tlc
+from groupcomm_conformance.tlc import tools
+from groupcomm_conformance.tlc.errors import DiskFull, UnexpectedOutput
+from groupcomm_conformance.tlc.output import Progress
 from groupcomm_conformance.walks.graph import ACT, EDGE, NODE, GraphError, canonical, conjuncts
 
 __all__ = [
@@ -103,7 +106,7 @@ def take(
     *,
     heap: str = "2g",
     short: bool = False,
-    progress: Callable[[tlc.Progress], None] | None = None,
+    progress: Callable[[Progress], None] | None = None,
 ) -> Dump:
     """The dump of the protocol's module under `cfg`, without its claims, kept in a folder of `folder`.
 
@@ -150,11 +153,11 @@ def take(
         )
         waiting.tofile(file)
     if edges != result.transitions:
-        raise tlc.UnexpectedOutput(
+        raise UnexpectedOutput(
             f"{manifest.protocol}: TLC counts {result.transitions:,} transitions and printed {edges:,}"
         )
     if not _ends(place / _GRAPH):  # TLC says nothing where it cannot write
-        raise tlc.DiskFull(
+        raise DiskFull(
             f"{manifest.protocol}: the dump {place / _GRAPH} is cut off: there is no room for it; free some"
         )
     (place / _ACTS).write_text("".join(f"{line}\n" for line in numbers), encoding="utf-8")
@@ -200,7 +203,7 @@ def _again(place: Path) -> str:
 
 def _digest(manifest: Manifest, cfg: Cfg) -> str:
     modules = read_modules(manifest.folders, manifest.module)
-    told = [_FORMAT, sorted(modules.texts.items()), cfg.render(), tlc.jar_digest(tlc.find_jar())]
+    told = [_FORMAT, sorted(modules.texts.items()), cfg.render(), tools.jar_digest(tools.find_jar())]
     return hashlib.sha256(json.dumps(told).encode()).hexdigest()
 
 

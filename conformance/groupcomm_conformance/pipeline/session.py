@@ -12,7 +12,7 @@ from typing import Final
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from groupcomm_conformance.tlc.run import find_java
+from groupcomm_conformance.tlc.tools import find_java
 
 from .errors import BadMaster, SparkFailed
 

@@ -29,7 +29,7 @@ from groupcomm_conformance.models.manifest import Manifest, Model
 from groupcomm_conformance.steps.conform import table_of
 from groupcomm_conformance.steps.table import HANDLED, StepTable, Tables
 from groupcomm_conformance.tla.values import Value, identical, show
-from groupcomm_conformance.tlc.run import Progress
+from groupcomm_conformance.tlc.output import Progress
 from groupcomm_conformance.walks.covering import NONE, Edge, Walk, cover_edges
 from groupcomm_conformance.walks.graph import ACT, GraphError, values_of
 

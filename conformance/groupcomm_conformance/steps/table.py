@@ -32,6 +32,8 @@ from groupcomm_conformance.models.instruments import OUTCOMES, Harvest, read_mod
 from groupcomm_conformance.tla.cfg import Cfg
 from groupcomm_conformance.tla.values import Fn, Value, order, parse, show
 from groupcomm_conformance.tlc import run as tlc
+from groupcomm_conformance.tlc import tools
+from groupcomm_conformance.tlc.errors import TLCError
 
 __all__ = ["HANDLED", "Result", "StepTable", "TableError", "Tables", "make", "module_text"]
 
@@ -48,7 +50,7 @@ _FORMAT: Final = 1
 _IN_A_SEQUENCE: Final = 200
 
 
-class TableError(tlc.TLCError):
+class TableError(TLCError):
     """TLC's output is no complete table."""
 
 
@@ -369,7 +371,7 @@ class Tables(Store):
             sorted(read_modules(folders, module).texts.items()),
             sorted(cfg.constants.items()),
             module_text(module, harvest, sorted(harvest.local, key=order)),
-            tlc.jar_digest(tlc.find_jar()),
+            tools.jar_digest(tools.find_jar()),
         ]
         return hashlib.sha256(json.dumps(told).encode()).hexdigest()
 

@@ -41,7 +41,7 @@ _LONG = 48
 
 
 class Step(Protocol):
-    """A state of a behaviour, numbered from 1, and the action that led to it; `tlc.State` is one.
+    """A state of a behaviour, numbered from 1, and the action that led to it; `trace.State` is one.
 
     `values` is the record of the variables; `act` among them says more of the action, where it is there.
     """

@@ -29,6 +29,7 @@ from groupcomm_conformance.models.manifest import Manifest, Model
 from groupcomm_conformance.tla.cfg import Cfg
 from groupcomm_conformance.tla.values import Fn, Value, ValueSyntaxError, parse, parse_state, show
 from groupcomm_conformance.tlc import run as tlc
+from groupcomm_conformance.tlc import tools
 
 __all__ = [
     "ACT",
@@ -166,7 +167,7 @@ def load(manifest: Manifest, model: Model, cache: Path) -> Graph:
         raise ValueError(message)
     cfg = _cfg(manifest, model)
     digest = hashlib.sha256(FORMAT.encode())
-    for part in (manifest.module, cfg, tlc.jar_digest(tlc.find_jar())):
+    for part in (manifest.module, cfg, tools.jar_digest(tools.find_jar())):
         digest.update(b"\0" + part.encode())
     modules = (file for folder in manifest.folders for file in folder.glob("*.tla"))
     for file in sorted(modules, key=lambda file: file.name):

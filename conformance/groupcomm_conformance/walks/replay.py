@@ -14,8 +14,8 @@ from attrs import evolve, frozen
 
 from groupcomm_conformance.mapping import MappingError, Protocol
 from groupcomm_conformance.tla.chart import Change, chart, diff
+from groupcomm_conformance.tla.trace import State
 from groupcomm_conformance.tla.values import Fn, Value, identical
-from groupcomm_conformance.tlc.run import State
 
 from .graph import ACT, Graph
 
