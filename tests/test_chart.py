@@ -29,7 +29,7 @@ def act(
 
 
 def received(sender: str, message: str = STABLE) -> str:
-    return f'[type |-> "StableReceived", from |-> "{sender}", message |-> {message}]'
+    return f'[type |-> "StableReceived", sender |-> "{sender}", message |-> {message}]'
 
 
 def state(text: str = "", **variables: str) -> dict[str, Value]:

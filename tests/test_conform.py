@@ -318,7 +318,7 @@ def test_a_failure_shows_what_is_needed_to_see_and_repeat_it(pair: Pair) -> None
     failure = rows.replay(pair.rows, wrong_minimum).first
     assert failure is not None
     text = failure.text(pair.table, "groupcomm conform stable --model pair")
-    assert re.search(r"^  event    \[from: [AB], message: .*type: STABLE", text, re.MULTILINE)
+    assert re.search(r"^  event    \[message: .*type: STABLE.*sender: [AB]", text, re.MULTILINE)
     assert re.search(r"^  expected handled: .*minimum\.", text, re.MULTILINE)
     assert re.search(r"^    state\.minimum\.[AB] -1 -> 0$", text, re.MULTILINE)
     assert f"groupcomm conform stable --model pair --row {failure.row}" in text

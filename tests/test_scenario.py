@@ -226,7 +226,7 @@ def test_data_waits_for_a_view_with_its_sender(told: Told) -> None:
         ("{at: A, do: StableTimeout, error: LocalProtocolError, expect: []}", "no effects of an event that is refused"),
         ("{at: A, do: StableTimeout, expect: [{SetTimer: {name: stable, low: 0}}]}", 'the key "high", which is missing'),
         ("{at: A, do: StableTimeout, expect: [{Multicast: {STABBLE: {}}}]}", "one of ViewInstalled, "),
-        ("{at: A, do: StableReceived, from: B, message: {STABILITY: {view_id: [A, 1], digest: {}}}}", "one of STABLE, not STABILITY"),
+        ("{at: A, do: StableReceived, sender: B, message: {STABILITY: {view_id: [A, 1], digest: {}}}}", "one of STABLE, not STABILITY"),
         ("{at: A, do: MulticastData, bytes: many}", 'an integer, not "many"'),
         ("{deliver: STABEL, from: A, to: B}", 'one of STABLE, STABILITY, DATA, not "STABEL"'),
         ("{deliver: STABLE, from: A}", 'the key "to", which is missing'),

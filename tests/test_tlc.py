@@ -24,8 +24,8 @@ EXTENDS Integers, Sequences, TLC
 VARIABLES x, last
 vars == <<x, last>>
 Init == x = 0 /\ last = [action |-> "none"]
-Increase == x < 3 /\ x' = x + 1 /\ last' = [action |-> "Increase", from |-> x]
-Reset == x = 3 /\ x' = 1 /\ last' = [action |-> "Reset", from |-> x]
+Increase == x < 3 /\ x' = x + 1 /\ last' = [action |-> "Increase", sender |-> x]
+Reset == x = 3 /\ x' = 1 /\ last' = [action |-> "Reset", sender |-> x]
 Next == Increase \/ Reset
 Spec == Init /\ [][Next]_vars /\ WF_vars(Next)
 Halting == Increase

@@ -56,7 +56,7 @@ def rows(story: Story, number: int) -> dict[str, list[str | None]]:
     return {row.name: text(row) for row in (*scene.members, *scene.group)}
 
 
-VOTE = '[type |-> "VoteReceived", from |-> "q", message |-> [type |-> "VOTE", round |-> 3]]'
+VOTE = '[type |-> "VoteReceived", sender |-> "q", message |-> [type |-> "VOTE", round |-> 3]]'
 
 
 def test_a_message_that_arrives_is_an_arrow_from_its_sender() -> None:
