@@ -8,18 +8,18 @@ ABC == <<"A", "B", "C">>
 BCD == <<"B", "C", "D">>
 
 \* The views that the membership service has decided. A coordinator that a view leaves out may have crashed.
-Steady == <<View(1, AB)>>
-OneView == <<View(1, ABC)>>
-Failover == <<View(1, ABC), View(2, BC)>>
-DoubleFailover == <<View(1, <<"A", "B", "C", "D">>), View(2, BCD), View(3, <<"C", "D">>)>>
-Leave == <<View(1, ABC), View(2, AB)>>
-JoinInFailover == <<View(1, ABC), View(2, BCD)>>
-Return == <<View(1, ABC), View(2, AB), View(3, ABC)>>
-Bundle == <<View(1, ABC), View(2, ABC)>>
-Merge == <<View(1, AB), View(2, <<"C", "D">>), View(3, <<"A", "B", "C", "D">>)>>
-ComesBackLast == <<View(1, ABC), View(2, BC), View(3, <<"B", "C", "A">>)>>
-SmallMerge == <<View(1, <<"A">>), View(2, <<"C", "D">>), View(3, <<"A", "C", "D">>)>>
-StopHistory == <<View(1, ABC), View(2, BC), View(3, <<"B">>)>>
+Steady == <<View(1, "A", AB)>>
+OneView == <<View(1, "A", ABC)>>
+Failover == <<View(1, "A", ABC), View(2, "B", BC)>>
+DoubleFailover == <<View(1, "A", <<"A", "B", "C", "D">>), View(2, "B", BCD), View(3, "C", <<"C", "D">>)>>
+Leave == <<View(1, "A", ABC), View(2, "A", AB)>>
+JoinInFailover == <<View(1, "A", ABC), View(2, "B", BCD)>>
+Return == <<View(1, "A", ABC), View(2, "A", AB), View(3, "A", ABC)>>
+Bundle == <<View(1, "A", ABC), View(2, "A", ABC)>>
+Merge == <<View(1, "A", AB), View(2, "C", <<"C", "D">>), View(3, "A", <<"A", "B", "C", "D">>)>>
+ComesBackLast == <<View(1, "A", ABC), View(2, "B", BC), View(3, "B", <<"B", "C", "A">>)>>
+SmallMerge == <<View(1, "A", <<"A">>), View(2, "C", <<"C", "D">>), View(3, "A", <<"A", "C", "D">>)>>
+StopHistory == <<View(1, "A", ABC), View(2, "B", BC), View(3, "B", <<"B">>)>>
 
 \* Each view follows the one before.
 InLine == [k \in DOMAIN History |-> IF k < Len(History) THEN k + 1 ELSE 0]

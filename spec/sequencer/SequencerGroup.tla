@@ -434,7 +434,7 @@ Misuse(m) ==
        IN
        \E event \in
         {[type |-> "ViewInstalled", view |-> local[m].view],
-         [type |-> "ViewInstalled", view |-> View(9, <<"Z">>)],
+         [type |-> "ViewInstalled", view |-> View(9, "Z", <<"Z">>)],
          [type |-> "ForwardReceived", sender |-> "Z", message |-> ForwardMessage(local[m].view.id, tag, 1)],
          [type |-> "ForwardReceived", sender |-> "Y", message |-> ForwardMessage(later, tag, 1)],
          [type |-> "DataReceived", sender |-> "Z", message |-> DataMessage(local[m].view.id, tag, 1)],
@@ -777,7 +777,7 @@ Alphabet(messages, outsides) ==
              [type |-> "DataReceived", sender |-> "Z", message |-> DataMessage(NoViewId, Tag("Z", 1, 1), 1)]}
        \cup {[type |-> "PlainReceived", sender |-> m, message |-> PlainMessage(1)] : m \in Member}
        \cup {[type |-> "ViewInstalled", view |-> History[k]] : k \in Views}
-       \cup {[type |-> "ViewInstalled", view |-> View(9, <<"Z">>)]}
+       \cup {[type |-> "ViewInstalled", view |-> View(9, "Z", <<"Z">>)]}
        \cup {received(p) : p \in messages}
        \cup {received([p EXCEPT !.sender = m]) : p \in messages, m \in {"Z"} \cup Member}
 =============================================================================

@@ -6,13 +6,13 @@ AB == <<"A", "B">>
 ABC == <<"A", "B", "C">>
 
 \* The views that the membership service has decided.
-PairHistory == <<View(1, AB)>>
-SteadyHistory == <<View(1, ABC)>>
-JoinHistory == <<View(1, AB), View(2, ABC)>>
-LeaveHistory == <<View(1, ABC), View(2, AB)>>
-RejoinHistory == <<View(1, ABC), View(2, AB), View(3, ABC)>>
-GrowHistory == <<View(1, <<"A">>), View(2, AB)>>
-ShrinkHistory == <<View(1, AB), View(2, <<"A">>)>>
+PairHistory == <<View(1, "A", AB)>>
+SteadyHistory == <<View(1, "A", ABC)>>
+JoinHistory == <<View(1, "A", AB), View(2, "A", ABC)>>
+LeaveHistory == <<View(1, "A", ABC), View(2, "A", AB)>>
+RejoinHistory == <<View(1, "A", ABC), View(2, "A", AB), View(3, "A", ABC)>>
+GrowHistory == <<View(1, "A", <<"A">>), View(2, "A", AB)>>
+ShrinkHistory == <<View(1, "A", AB), View(2, "A", <<"A">>)>>
 
 Of(a, b, c) == [m \in Member |-> CASE m = "A" -> a [] m = "B" -> b [] m = "C" -> c]
 

@@ -366,7 +366,7 @@ Misuse(m) ==
     /\ \E event \in
         {[type |-> "StabilityTimeout"],
          [type |-> "ViewInstalled", view |-> local[m].view, digest |-> DigestOf(rm[m])],
-         [type |-> "ViewInstalled", view |-> View(9, <<"Z">>), digest |-> DigestOf(rm[m])],
+         [type |-> "ViewInstalled", view |-> View(9, "Z", <<"Z">>), digest |-> DigestOf(rm[m])],
          [type |-> "StableReceived", sender |-> "Z", message |-> StableMessage(local[m].view.id, local[m].vote)],
          [type |-> "StabilityReceived", sender |-> "Z", digest |-> DigestOf(rm[m]),
           message |-> StabilityMessage(local[m].view.id, [s \in MembersOf(local[m].view) |-> FirstSeqno])]} :

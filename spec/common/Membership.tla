@@ -1,0 +1,209 @@
+----------------------------- MODULE Membership -----------------------------
+(***************************************************************************)
+(* The guarantee of a membership service (GMS, merge): which views are     *)
+(* decided, and who installs which of them.                                *)
+(*                                                                         *)
+(* Decided views form a forest that grows. A view follows none (a first    *)
+(* view), one, or, as a merge view, several. It has an identifier of its   *)
+(* own, a list of members, and says of each member which incarnation       *)
+(* (life) it means, and who begins with it. A life walks down one path,    *)
+(* from the view that it begins with, and skips no view on it.             *)
+(*                                                                         *)
+(* What is NOT promised. One line of views: two members that each believe  *)
+(* the other gone both decide a successor of their view, with one counter  *)
+(* and two creators (split brain). Without false suspicions there is one   *)
+(* line, up to branches that nobody alive has installed: OneLine. Nor that *)
+(* a view decided is ever installed, nor that its members are alive.       *)
+(*                                                                         *)
+(* Two uses.                                                               *)
+(* (a) As the environment of the protocol above, which INSTANCEs it over   *)
+(*     variables of its own of these names and takes its actions. Decide   *)
+(*     is unbounded: the model says which views may be decided (a script,  *)
+(*     or all within bounds).                                              *)
+(* (b) As what the protocol below refines: INSTANCE it with a mapping, and *)
+(*     check Init, [][Next]_<<mapped variables>> and the claims at the     *)
+(*     end. Next is said by cases, so that TLC holds a step against one    *)
+(*     action.                                                             *)
+(* Each conjunct has a name. Those in Off are not asked for: so it is      *)
+(* shown that a protocol above needs a conjunct (it falls when its         *)
+(* environment is without it), and that each conjunct notices a defect of  *)
+(* a protocol below (alone, with the others off).                          *)
+(*                                                                         *)
+(* Self Inclusion, Local Monotonicity and Initial View Event are names of  *)
+(* Chockler, Keidar and Vitenberg, ACM Computing Surveys 33(4), 2001.      *)
+(***************************************************************************)
+EXTENDS Views, FiniteSets
+
+CONSTANTS
+    Member,     \* all addresses
+    First,      \* the views at the start: a sequence of first views without a common member
+    Off         \* names of conjuncts that are not asked for: a subset of Conjuncts
+
+VARIABLES
+    views,      \* the decided views, in order of decision; a view's number is its place in this sequence
+    installed,  \* [Member -> the number of the view it has installed in its present life; 0: none yet]
+    life        \* [Member -> its present life (incarnation): 0, 1, ...]
+
+membership_vars == <<views, installed, life>>
+
+Conjuncts ==
+    {"OneIdOneView", "CounterRises", "CreatorIsThere", "ListIsSound", "LivesAreKnown", "JoinersBegin",
+     "SelfInclusion", "LifeIsMeant", "OnePath", "RestartIsNew"}
+
+ASSUME Off \subseteq Conjuncts
+
+LOCAL On(conjunct) == conjunct \notin Off
+
+-----------------------------------------------------------------------------
+(* The forest *)
+
+\* From view number j one comes to view number k, through views that all have this life of m in them.
+RECURSIVE Leads(_, _, _, _)
+Leads(m, incarnation, j, k) ==
+    IF j = k THEN Has(views[k], m, incarnation)
+    ELSE j < k /\ Has(views[k], m, incarnation)
+         /\ \E i \in views[k].preds : Leads(m, incarnation, j, i)
+
+\* The views from which m comes to v: those that v follows and that have the same life of m in them. Where a
+\* merge view follows a view and a later one on the same path, m comes from the later.
+Sources(v, m) ==
+    LET from == {j \in v.preds : Shares(views[j], v, m)}
+    IN IF Cardinality(from) <= 1 THEN from
+       ELSE {j \in from : ~\E i \in from \ {j} : Leads(m, v.lives[m], j, i)}
+
+\* m is one incarnation, and a member, all the way between views number i and k (either may be the later).
+Throughout(m, i, k) ==
+    /\ i # 0 /\ k # 0
+    /\ m \in DOMAIN views[i].lives
+    /\ IF i <= k THEN Leads(m, views[i].lives[m], i, k) ELSE Leads(m, views[i].lives[m], k, i)
+
+\* The view before any is installed, and then the one installed.
+InstalledView(m) == IF installed[m] = 0 THEN NoView ELSE ViewOf(views[installed[m]])
+
+-----------------------------------------------------------------------------
+(* What may happen. Guards are operators of their own, so that a group can ask for them by themselves.        *)
+
+\* Now v may be decided.
+MayDecide(v) ==
+    \* OneIdOneView: an identifier names one view (AMB-40).
+    /\ On("OneIdOneView") => \A k \in DOMAIN views : views[k].id # v.id
+    \* CounterRises: whoever comes from a view to this one sees the counter rise (Local Monotonicity).
+    /\ On("CounterRises") => \A j \in v.preds : views[j].id.counter < v.id.counter
+    \* CreatorIsThere: the creator is a member of a view that it follows, or founds a group alone. (It need not
+    \* be a member of v: it may be leaving.)
+    /\ On("CreatorIsThere") =>
+        IF v.preds = {} THEN v.members = <<v.id.creator>>
+        ELSE \E j \in v.preds : v.id.creator \in DOMAIN views[j].lives
+    \* ListIsSound: somebody is in it, nobody twice; it follows views that are decided.
+    /\ On("ListIsSound") =>
+        /\ v.members # <<>>
+        /\ Cardinality(MembersOf(v)) = Len(v.members)
+        /\ DOMAIN v.lives = MembersOf(v)
+        /\ v.preds \subseteq DOMAIN views
+    \* LivesAreKnown: it means lives that have begun, and none older than a view it follows means.
+    /\ On("LivesAreKnown") => \A m \in DOMAIN v.lives :
+        /\ v.lives[m] <= life[m]
+        /\ \A j \in v.preds : m \in DOMAIN views[j].lives => views[j].lives[m] <= v.lives[m]
+    \* JoinersBegin: who is in none of the views it follows begins with it, and nobody else does.
+    /\ On("JoinersBegin") => v.joins = {m \in DOMAIN v.lives : Sources(v, m) = {}}
+
+\* m may install v, which is decided.
+MayInstall(m, v) ==
+    \* SelfInclusion: m is a member of what it installs.
+    /\ On("SelfInclusion") => m \in DOMAIN v.lives
+    \* LifeIsMeant: and it is this life of m that is meant.
+    /\ (On("LifeIsMeant") /\ m \in DOMAIN v.lives) => v.lives[m] = life[m]
+    \* OnePath: a life begins with a view that it joins with (Initial View Event), and goes on from view to view
+    \* of one path, skipping none.
+    /\ On("OnePath") =>
+        IF installed[m] = 0 THEN m \in v.joins
+        ELSE m \notin v.joins /\ installed[m] \in Sources(v, m)
+
+Decide(v) ==
+    /\ MayDecide(v)
+    /\ views' = Append(views, v)
+    /\ UNCHANGED <<installed, life>>
+
+Install(m, k) ==
+    /\ k \in DOMAIN views
+    /\ MayInstall(m, views[k])
+    /\ installed' = [installed EXCEPT ![m] = k]
+    /\ UNCHANGED <<views, life>>
+
+\* Both in one step: a creator that installs what it decides. (For a group above, which cannot see a view before
+\* somebody installs it, whoever is the first: this spares the states between.)
+DecideAndInstall(v, m) ==
+    /\ MayDecide(v)
+    /\ MayInstall(m, v)
+    /\ views' = Append(views, v)
+    /\ installed' = [installed EXCEPT ![m] = Len(views) + 1]
+    /\ UNCHANGED life
+
+\* A new life of m, which has installed nothing.
+Restart(m) ==
+    /\ life' = [life EXCEPT ![m] = @ + 1]
+    \* RestartIsNew: it does not go on in the view of its former life.
+    /\ installed' \in {[installed EXCEPT ![m] = 0]}
+                      \cup (IF On("RestartIsNew") THEN {} ELSE {installed})
+    /\ UNCHANGED views
+
+Init ==
+    /\ views = First
+    /\ life = [m \in Member |-> 0]
+    /\ installed = [m \in Member |->
+            LET mine == {k \in DOMAIN First : m \in DOMAIN First[k].lives}
+            IN IF mine = {} THEN 0 ELSE CHOOSE k \in mine : TRUE]
+
+\* (By cases, so that a step is held against one action.)
+Next ==
+    IF views' # views
+    THEN \E v \in {views'[Len(views')]} :
+            IF installed' = installed THEN Decide(v)
+            ELSE \E m \in Member : installed'[m] # installed[m] /\ DecideAndInstall(v, m)
+    ELSE \E m \in Member :
+            IF life' # life THEN life'[m] # life[m] /\ Restart(m)
+            ELSE installed'[m] # installed[m] /\ Install(m, installed'[m])
+
+Spec == Init /\ [][Next]_membership_vars
+
+-----------------------------------------------------------------------------
+(* Claims: what follows for whoever stands on it *)
+
+MembershipTypeOK ==
+    /\ \A k \in DOMAIN views :
+        LET v == views[k] IN
+        /\ v.id.counter \in Nat
+        /\ MembersOf(v) \subseteq Member
+        /\ DOMAIN v.lives = MembersOf(v) /\ \A m \in DOMAIN v.lives : v.lives[m] \in Nat
+        /\ v.joins \subseteq DOMAIN v.lives
+        /\ v.preds \subseteq 1 .. k - 1
+    /\ installed \in [Member -> 0 .. Len(views)]
+    /\ life \in [Member -> Nat]
+
+\* An identifier names one list of members.
+OneIdOneList == \A j, k \in DOMAIN views : views[j].id = views[k].id => j = k
+
+\* Everybody is in the view that it has installed, as the life that it is in.
+SelfInclusion == \A m \in Member : installed[m] # 0 => Has(views[installed[m]], m, life[m])
+
+\* Local Monotonicity: the counters of the views that a life installs rise.
+LocalMonotonicityStep ==
+    \A m \in Member :
+        (life'[m] = life[m] /\ installed[m] # 0 /\ installed'[m] # installed[m]) =>
+            views'[installed'[m]].id.counter > views[installed[m]].id.counter
+
+\* Initial View Event: whatever a life does in a view, it has installed one first; and it begins where it joins.
+InitialViewEventStep ==
+    \A m \in Member :
+        (installed[m] = 0 /\ installed'[m] # 0) => m \in views'[installed'[m]].joins
+
+LocalMonotonicity == [][LocalMonotonicityStep]_membership_vars
+InitialViewEvent == [][InitialViewEventStep]_membership_vars
+
+\* Without false suspicions: of two views that follow one, nobody alive has installed one of them. `live`: those
+\* who have not crashed.
+OneLine(live) ==
+    \A j, k \in DOMAIN views :
+        (j # k /\ views[j].preds \cap views[k].preds # {}) =>
+            \E i \in {j, k} : \A m \in live : installed[m] # i
+=============================================================================
