@@ -1,9 +1,13 @@
-"""Effects: what a protocol asks of its surroundings. Imperatives, in the order in which they are to happen.
+"""Effects: what a protocol asks of its environment. Imperatives, in the order in which they are to happen.
+
+There are two kinds of sending. `Multicast` and `Send` are calls of the layer below, with its guarantees
+(NAKACK's, UNICAST's). A `Datagram` goes to the network, past the layers below: it may be lost, duplicated
+and overtaken.
 
 Effects are generic in the messages and events of the protocol that has them. Times are in milliseconds.
 """
 
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 from attrs import frozen
 
@@ -15,14 +19,26 @@ E = TypeVar("E")
 
 @frozen
 class Multicast(Generic[M]):
-    """Send `message` to the group, this member included (DLV-04)."""
+    """Have the layer below send `message` to the group, this member included (DLV-04)."""
 
     message: M
 
 
 @frozen
 class Send(Generic[M]):
-    """Send `message` to one member."""
+    """Have the layer below send `message` to one member."""
+
+    to: Address
+    message: M
+
+
+ALL: Final = "*"
+"""As the receiver of a datagram: whoever hears, this member included; no address."""
+
+
+@frozen
+class Datagram(Generic[M]):
+    """Hand `message` to the network, for one member or `ALL`."""
 
     to: Address
     message: M

@@ -20,14 +20,49 @@ The `received_table` keeps the highest tag received of each sender, and drops wh
 unicast layer delivers a FORWARD twice. It needs FORWARDs in order.
 """
 
-from typing import TypeAlias, assert_never, final
+from typing import Final, TypeAlias, assert_never, final
 
 from attrs import evolve, frozen
 
 from .effects import Multicast, PassUp, Send
 from .errors import LocalProtocolError, RemoteProtocolError
+from .events import Deliver, Payload, ViewInstalled
 from .per_member import PerMember
 from .view import NO_VIEW, Address, View, ViewId
+
+ASSUMES: Final = ("VirtualSynchrony", "ReliableUnicast")
+"""The modules of `spec/common` that say what the layers below must give."""
+
+GIVES: Final = ("TotalOrderBroadcast",)
+"""The module that says what this layer gives to those above."""
+
+__all__ = [
+    "ASSUMES",
+    "GIVES",
+    "Config",
+    "Data",
+    "DataReceived",
+    "Deliver",
+    "Effect",
+    "Entry",
+    "Event",
+    "Forward",
+    "ForwardReceived",
+    "Mark",
+    "Message",
+    "Payload",
+    "Plain",
+    "PlainReceived",
+    "ReceivedTable",
+    "SendRequested",
+    "State",
+    "Tag",
+    "Transition",
+    "UnicastRequested",
+    "ViewInstalled",
+    "start",
+    "step",
+]
 
 # Configuration ------------------------------------------------------------------------------------
 
@@ -38,9 +73,6 @@ class Config:
 
 
 # Messages -----------------------------------------------------------------------------------------
-
-Payload: TypeAlias = int
-"""What the application sends, opaque to SEQUENCER."""
 
 
 @frozen
@@ -125,26 +157,11 @@ class DataReceived:
     message: Data
 
 
-@frozen
-class ViewInstalled:
-    """The membership service installed `view`; all DATA of the view before it has been received."""
-
-    view: View
-
-
 Event: TypeAlias = (
     SendRequested | UnicastRequested | PlainReceived | ForwardReceived | DataReceived | ViewInstalled
 )
 
 # Effects ------------------------------------------------------------------------------------------
-
-
-@frozen
-class Deliver:
-    """To the application: a message, from the member that sent it."""
-
-    sender: Address
-    payload: Payload
 
 
 Effect: TypeAlias = Send[Message] | Multicast[Message] | PassUp[Deliver]

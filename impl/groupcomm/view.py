@@ -8,6 +8,25 @@ from typing import TypeAlias
 from attrs import frozen
 
 Address: TypeAlias = str
+"""A member in one life: its name and, from the second life on, `#` and a number (`A`, `A#2`).
+
+Addresses are ordered as strings are, a total order that all members share. An address is never taken again
+by a later life, unless that one joins a later view of the same line: then a protocol tells the two apart by
+views.
+"""
+
+
+def address(name: str, life: int = 1) -> Address:
+    """The address of a member in its first or a later life. ValueError for a name or life that is none."""
+    if not name or "#" in name or life < 1:
+        raise ValueError(f"{name!r}, life {life}: a name has no '#' and is not empty; lives count from 1")
+    return name if life == 1 else f"{name}#{life}"
+
+
+def name_and_life(member: Address) -> tuple[str, int]:
+    """The name and the life that an address has: the inverse of `address`."""
+    name, _, life = member.partition("#")
+    return name, int(life or 1)
 
 
 @frozen(order=True)

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from groupcomm import sequencer
 from groupcomm.effects import Multicast
+from groupcomm.events import Payload
 from groupcomm.sequencer import Config, Event, ReceivedTable, State, Transition
 from groupcomm.view import Address, View, ViewId
 from groupcomm_conformance import mapping
@@ -62,7 +63,7 @@ class Life:
     def send(self) -> None:
         senders = sorted(m for m in self.group.up if self.group.states[m].joined)
         sender = self.chance.choice(senders)
-        self.group.happen(sender, sequencer.SendRequested(self.around.sent[sender] + 1))
+        self.group.happen(sender, sequencer.SendRequested(Payload(self.around.sent[sender] + 1)))
 
     def deliver(self) -> None:
         if ready := self.ready():

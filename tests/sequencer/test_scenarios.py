@@ -11,6 +11,7 @@ from attrs import evolve
 from groupcomm import sequencer
 from groupcomm.effects import Multicast, PassUp, Send
 from groupcomm.errors import RemoteProtocolError
+from groupcomm.events import Payload
 from groupcomm.sequencer import Config, Data, Deliver, Event, Forward, ReceivedTable, State, Tag, Transition
 from groupcomm_conformance import mapping
 from groupcomm_conformance.files.strict_yaml import FileError
@@ -357,7 +358,7 @@ def test_a_copy_stays_the_coordinators_when_others_have_delivered_it(told: Calla
     """SEQ-07, SEQ-08, FLAW-11: who asks for it again asks the coordinator, and gets the same."""
     group = told(*SENT[:1], "{deliver: FORWARD, from: C, to: A}")
     sent = [copy.message for copy in group.flight]
-    assert [Data(group.states["A"].view.id, Tag("C", 1, 1), 1)] * 3 == sent
+    assert [Data(group.states["A"].view.id, Tag("C", 1, 1), Payload(1))] * 3 == sent
     group.settle(["A", "B"])
     (left,) = group.flight
     assert ("A", "C") == (left.sender, left.to)
@@ -380,7 +381,7 @@ def test_what_is_sent_to_a_member_that_has_crashed_is_gone(told: Callable[..., G
 def test_the_log_says_what_a_step_took_off_the_network(told: Callable[..., Group]) -> None:
     group = told(*SENT[:1], "{deliver: FORWARD, from: C, to: A}", "{deliver: DATA, from: A, to: B}")
     taken = [state.values["act"]["consumed"] for state in group.log]  # type: ignore[call-overload,index]
-    message = PROTOCOL.codec.to_spec(Forward(group.states["A"].view.id, Tag("C", 1, 1), 1))
+    message = PROTOCOL.codec.to_spec(Forward(group.states["A"].view.id, Tag("C", 1, 1), Payload(1)))
     packet = Fn({"sender": "C", "to": "A", "message": message})
     assert [frozenset(), frozenset(), frozenset({packet}), frozenset()] == taken
 

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from groupcomm import sequencer
 from groupcomm.effects import Multicast, PassUp, Send
 from groupcomm.errors import LocalProtocolError, ProtocolError, RemoteProtocolError
-from groupcomm.sequencer import Data, Deliver, Entry, Forward, Mark, Plain, ReceivedTable, Tag
+from groupcomm.events import Deliver, Payload
+from groupcomm.sequencer import Data, Entry, Forward, Mark, Plain, ReceivedTable, Tag
 from groupcomm.view import View, ViewId
 
 CONFIG = sequencer.Config()
@@ -34,15 +35,15 @@ def joined(member: str, *events: sequencer.Event, view: View = ABC) -> sequencer
 
 
 def sends(*payloads: int) -> Iterable[sequencer.Event]:
-    return map(sequencer.SendRequested, payloads)
+    return (sequencer.SendRequested(Payload(payload)) for payload in payloads)
 
 
 def forward(sender: str, seqno: int, view: View = ABC, *, epoch: int = 1) -> Forward:
-    return Forward(view.id, Tag(sender, epoch, seqno), 10 * seqno)
+    return Forward(view.id, Tag(sender, epoch, seqno), Payload(10 * seqno))
 
 
 def data(sender: str, seqno: int, view: View = ABC, *, epoch: int = 1) -> Data:
-    return Data(view.id, Tag(sender, epoch, seqno), 10 * seqno)
+    return Data(view.id, Tag(sender, epoch, seqno), Payload(10 * seqno))
 
 
 def forwarded(sender: str, seqno: int, view: View = ABC) -> sequencer.ForwardReceived:
@@ -60,27 +61,29 @@ def test_a_member_forwards_to_the_coordinator_and_keeps_it() -> None:
     """SEQ-17, SEQ-18: seqnos rise by one from 1."""
     state, effects = take(joined("B"), *sends(10, 20))
     assert [Send("A", forward("B", 1)), Send("A", forward("B", 2))] == effects
-    assert (2, (Entry(1, 10), Entry(2, 20))) == (state.seqno, state.forward_table)
+    assert (2, (Entry(1, Payload(10)), Entry(2, Payload(20)))) == (state.seqno, state.forward_table)
 
 
 def test_the_coordinator_orders_its_own_message_at_once_and_keeps_it() -> None:
     """SEQ-19, and what the note leaves out: it may be coordinator no longer when the next view comes."""
     state, effects = take(joined("A"), *sends(10))
     assert [Multicast(data("A", 1))] == effects
-    assert (Entry(1, 10),) == state.forward_table
+    assert (Entry(1, Payload(10)),) == state.forward_table
 
 
 def test_unicasts_pass_straight_down() -> None:
     """SEQ-16: whatever is in the table, and without a view."""
     for state in (sequencer.start("B"), joined("B", *sends(10))):
-        assert (state, [Send("C", Plain(7))]) == take(state, sequencer.UnicastRequested("C", 7))
+        assert (state, [Send("C", Plain(Payload(7)))]) == take(
+            state, sequencer.UnicastRequested("C", Payload(7))
+        )
 
 
 def test_what_has_no_header_passes_up() -> None:
     """SEQ-22: from the member that sent it."""
     for state in (sequencer.start("B"), joined("B")):
-        event = sequencer.PlainReceived("C", Plain(7))
-        assert (state, [PassUp(Deliver("C", 7))]) == take(state, event)
+        event = sequencer.PlainReceived("C", Plain(Payload(7)))
+        assert (state, [PassUp(Deliver("C", Payload(7)))]) == take(state, event)
 
 
 # Ordering
@@ -155,14 +158,14 @@ def test_a_forward_of_a_view_that_is_over_is_dropped_for_its_sender_sends_it_aga
 def test_data_is_delivered_as_its_senders() -> None:
     """SEQ-04, SEQ-25, SEQ-30: not as the coordinator's."""
     state, effects = take(joined("C"), ordered("B", 1), ordered("A", 1))
-    assert [PassUp(Deliver("B", 10)), PassUp(Deliver("A", 10))] == effects
+    assert [PassUp(Deliver("B", Payload(10))), PassUp(Deliver("A", Payload(10)))] == effects
     assert {"A": Mark(1, 1), "B": Mark(1, 1)} == dict(state.received_table)
 
 
 def test_what_comes_back_leaves_the_table() -> None:
     """SEQ-20, SEQ-27: it, and nothing else, and before it is delivered."""
     state, effects = take(joined("B", *sends(10, 20)), ordered("B", 1))
-    assert ((Entry(2, 20),), [PassUp(Deliver("B", 10))]) == (state.forward_table, effects)
+    assert ((Entry(2, Payload(20)),), [PassUp(Deliver("B", Payload(10)))]) == (state.forward_table, effects)
 
 
 def test_a_duplicate_of_an_own_message_clears_the_table_all_the_same() -> None:
@@ -206,7 +209,7 @@ def test_data_of_an_earlier_incarnation_does_not_clear_the_table() -> None:
     """FLAW-09: the same sender and seqno, and another message."""
     state = joined("B", *sends(10), view=BC)
     after, _ = take(state, ordered("B", 1, BC, epoch=1))
-    assert (Entry(1, 10),) == after.forward_table
+    assert (Entry(1, Payload(10)),) == after.forward_table
     assert () == take(after, ordered("B", 1, BC, epoch=2))[0].forward_table
 
 
@@ -236,7 +239,7 @@ def test_it_is_sent_again_though_the_coordinator_stays() -> None:
 
 def test_no_view_comes_between_the_table_and_the_sending() -> None:
     """FLAW-07: whichever is first, the new coordinator gets the message, once."""
-    events: tuple[sequencer.Event, ...] = (sequencer.SendRequested(10), sequencer.ViewInstalled(BC))
+    events: tuple[sequencer.Event, ...] = (sequencer.SendRequested(Payload(10)), sequencer.ViewInstalled(BC))
     for order in itertools.permutations(events):
         _, effects = take(joined("C"), *order)
         assert [Send("B", forward("C", 1, BC))] == [e for e in effects if e != Send("A", forward("C", 1))]
@@ -276,7 +279,7 @@ def test_the_notes_story() -> None:
     assert [Multicast(data("C", 5, BC)), Multicast(data("C", 6, BC))] == broadcast
     assert (b, []) == take(b, ordered("C", 5, BC), ordered("C", 6, BC))
     c, delivered = take(c, ordered("C", 5, BC), ordered("C", 6, BC))
-    assert [PassUp(Deliver("C", 50)), PassUp(Deliver("C", 60))] == delivered
+    assert [PassUp(Deliver("C", Payload(50))), PassUp(Deliver("C", Payload(60)))] == delivered
     assert () == c.forward_table
 
 
@@ -314,7 +317,7 @@ OTHER_AT_TWO = View(ViewId(2, "C"), ("C", "B"))
 REFUSED = {
     "a multicast without a view": (
         sequencer.start("B"),
-        sequencer.SendRequested(10),
+        sequencer.SendRequested(Payload(10)),
         LocalProtocolError,
         "no view is installed yet",
     ),
@@ -462,7 +465,9 @@ def test_whatever_is_sent_and_does_not_come_back_is_sent_again(
         Send("B", Forward(last.id, Tag("C", 1, entry.seqno), entry.payload)) for entry in state.forward_table
     ]
     assert expected == effects
-    assert payloads == [entry.payload for entry in state.forward_table][-len(payloads) :] or not payloads
+    assert [Payload(n) for n in payloads] == [entry.payload for entry in state.forward_table][
+        -len(payloads) :
+    ] or not payloads
 
 
 @given(st.sampled_from("ABC"), st.lists(EVENTS, max_size=20), EVENTS)

@@ -9,7 +9,7 @@ a mapping that needs cleverness means that specification and code have a differe
 import types
 from collections.abc import Mapping
 from functools import cache
-from typing import Any, TypeVar, cast, get_args, get_origin, get_type_hints
+from typing import Any, NewType, TypeVar, cast, get_args, get_origin, get_type_hints
 
 import attrs
 from attrs import frozen
@@ -76,6 +76,10 @@ class Codec:
 
     def _from(self, value: Value, wanted: Any) -> object:  # noqa: ANN401 - any annotation
         origin = get_origin(wanted)
+        if isinstance(wanted, NewType):
+            return self._from(value, wanted.__supertype__)
+        if wanted is object:
+            return value
         if wanted in (bool, int, str):
             if type(value) is wanted:
                 return value

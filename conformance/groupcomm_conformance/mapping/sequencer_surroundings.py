@@ -8,11 +8,12 @@ are the copies in flight.
 
 import random
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias, cast
 
 from attrs import evolve, frozen
 
 from groupcomm import sequencer
+from groupcomm.events import Payload
 from groupcomm.sim import view_synchrony as vs
 from groupcomm.view import Address, View, ViewId
 from groupcomm_conformance import mapping
@@ -235,7 +236,7 @@ class SequencerSurroundings:
             return
         if isinstance(cause, sequencer.DataReceived):
             view = self.group.states[member].view.id.counter
-            self.delivered[member] += (Delivery(event.sender, event.payload, view),)
+            self.delivered[member] += (Delivery(event.sender, cast("int", event.payload), view),)
         else:
             self.plain[member] += (f"{event.sender}{event.payload}",)
 
@@ -297,12 +298,14 @@ class SequencerSurroundings:
         }
 
     def app_sends(self, act: Act) -> None:
-        self.group.happen(act.member, sequencer.SendRequested(self.sent[act.member] + 1), action="AppSends")
+        self.group.happen(
+            act.member, sequencer.SendRequested(Payload(self.sent[act.member] + 1)), action="AppSends"
+        )
 
     def app_unicasts(self, act: Act) -> None:
         self.spent["unicasts"] += 1
         to = self._of(act.event["to"], str)
-        event = sequencer.UnicastRequested(to, self.sent[act.member])
+        event = sequencer.UnicastRequested(to, Payload(self.sent[act.member]))
         self.group.happen(act.member, event, action="AppUnicasts")
 
     def receive_forward(self, act: Act) -> None:
@@ -440,7 +443,7 @@ def story(seed: int) -> Story:
     group.log.clear()
     group.note("Init", "")
     for sender in chance.sample(["A", "B", "B", "C", "C"], 5):
-        group.happen(sender, sequencer.SendRequested(around.sent[sender] + 1))
+        group.happen(sender, sequencer.SendRequested(Payload(around.sent[sender] + 1)))
         deliver(chance.randint(0, 2))
     deliver(chance.randint(2, 5))
     group.crash("A")

@@ -1,0 +1,46 @@
+"""Events that cross layers: one class each, whichever protocols send, hear or observe them.
+
+An event that only one protocol knows is defined in its module. What a layer is told from below goes up
+(`PassUp`), what it is told from above comes down (`PassDown`), from layer to layer; a layer that does not
+know an event does not see it.
+"""
+
+from typing import Final, NewType, final
+
+from attrs import frozen
+
+from .view import Address, View
+
+Payload = NewType("Payload", object)
+"""What is sent for the layer above or the application: opaque to who carries it."""
+
+
+@final
+class Below:
+    """Marks a field that is no part of the event as it is passed: `digest: Annotated[Digest, Below]`.
+
+    The stack fills it, when the event reaches the layer, with what the layer below has then.
+    """
+
+
+@frozen
+class ViewInstalled:
+    """The membership service installed `view`.
+
+    Every layer is told, the lowest first. A layer that needs to know more of that moment derives a class from
+    this one, which adds fields that are `Below`.
+    """
+
+    view: View
+
+
+@frozen
+class Deliver:
+    """To the application: a message, from the member that sent it."""
+
+    sender: Address
+    payload: Payload
+
+
+OBSERVED: Final = (ViewInstalled,)
+"""The events that go on to the next layer though one has heard them; every other stops where it is known."""
