@@ -13,7 +13,7 @@ from typing import NoReturn
 
 import pytest
 
-from groupcomm_conformance.commands import main as cli
+from groupcomm_conformance.commands import check
 from groupcomm_conformance.commands.main import main
 from groupcomm_conformance.tlc.errors import JVMKilled
 
@@ -122,14 +122,14 @@ def test_check_runs_tlc_again_unless_told_to_use_the_cache(project: Path, capsys
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
-        (["check", "tyo"], 'groupcomm: no protocol is called "tyo"; there is toy'),
+        (["check", "tyo"], 'groupcomm: no protocol is called "tyo" (did you mean toy?); there is toy'),
         (
             ["check", "toy", "--model", "pear"],
-            'groupcomm: no model is called "pear"; there is pair, lossy, hasty, forgetful, settles_live, lossy_live',
+            'groupcomm: no model is called "pear" (did you mean pair?); there is pair, lossy, hasty, forgetful, settles_live, lossy_live',
         ),
         (
             ["explain", "toy", "pear"],
-            'groupcomm: no model is called "pear"; there is pair, lossy, hasty, forgetful, settles_live, lossy_live',
+            'groupcomm: no model is called "pear" (did you mean pair?); there is pair, lossy, hasty, forgetful, settles_live, lossy_live',
         ),
     ],
 )
@@ -207,7 +207,7 @@ def test_what_ends_a_run_has_an_exit_code(
     def ends(*_: object, **__: object) -> NoReturn:
         raise error
 
-    monkeypatch.setattr(cli, "run_models", ends)
+    monkeypatch.setattr(check, "run_models", ends)
     assert code == main(["check"])
 
 

@@ -188,7 +188,7 @@ def test_protocols_are_the_folders_with_a_manifest(tmp_path: Path) -> None:
 
 
 def test_an_unknown_model_is_told_the_known_ones(tmp_path: Path) -> None:
-    message = 'no model is called "jion"; there is join, join_small, ablation_view, settles_live'
+    message = 'no model is called "jion" (did you mean join?); there is join, join_small, ablation_view, settles_live'
     with pytest.raises(UnknownNameError) as caught:
         toy(tmp_path).model("jion")
     assert message == str(caught.value)

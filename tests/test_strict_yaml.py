@@ -141,8 +141,10 @@ def test_fields_are_those_named_and_no_others() -> None:
 
 
 def test_a_file_that_is_missing_or_not_text_is_an_error_of_that_file(tmp_path: Path) -> None:
-    with pytest.raises(FileError, match=r"^spec/x.yaml:1: expected a file, but there is none$"):
+    with pytest.raises(
+        FileError, match=r"^spec/x.yaml:1: expected a file in YAML, but there is no such file$"
+    ):
         load(tmp_path / "x.yaml", "spec/x.yaml")
     (tmp_path / "x.yaml").write_bytes(b"a: 1\nb: \xff\n")
-    with pytest.raises(FileError, match=r"^spec/x.yaml:2: expected text in UTF-8$"):
+    with pytest.raises(FileError, match=r"^spec/x.yaml:2: expected text in UTF-8, not the byte 0xff$"):
         load(tmp_path / "x.yaml", "spec/x.yaml")

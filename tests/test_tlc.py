@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from groupcomm_conformance.files.errors import FileError
 from groupcomm_conformance.tla.trace import State
 from groupcomm_conformance.tla.values import Fn, Value, identical, parse, show
 from groupcomm_conformance.tlc import errors, output, tools
@@ -24,8 +25,8 @@ EXTENDS Integers, Sequences, TLC
 VARIABLES x, last
 vars == <<x, last>>
 Init == x = 0 /\ last = [action |-> "none"]
-Increase == x < 3 /\ x' = x + 1 /\ last' = [action |-> "Increase", sender |-> x]
-Reset == x = 3 /\ x' = 1 /\ last' = [action |-> "Reset", sender |-> x]
+Increase == x < 3 /\ x' = x + 1 /\ last' = [action |-> "Increase", from |-> x]
+Reset == x = 3 /\ x' = 1 /\ last' = [action |-> "Reset", from |-> x]
 Next == Increase \/ Reset
 Spec == Init /\ [][Next]_vars /\ WF_vars(Next)
 Halting == Increase
@@ -337,9 +338,11 @@ def test_a_heap_without_a_unit_is_refused(spec: Path) -> None:
 
 
 def test_two_modules_of_one_name_are_refused(spec: Path) -> None:
-    with pytest.raises(ValueError, match=r"two modules Counter: .* and a generated one"):
+    with pytest.raises(FileError, match=r"Counter.tla:1: expected another name: .* is generated"):
         check(spec, "", generated={"Counter": COUNTER})
-    with pytest.raises(ValueError, match="two modules Counter: "):
+    with pytest.raises(
+        FileError, match=r"Counter.tla:1: expected a name of its own: .*Counter.tla is called so"
+    ):
         tlc.run([spec, spec], "Counter", "")
     with pytest.raises(ValueError, match="is not a folder of modules"):
         tlc.run([spec / "nowhere"], "Counter", "")

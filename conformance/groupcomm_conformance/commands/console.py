@@ -1,4 +1,4 @@
-"""What `groupcomm` shows a person: how runs of TLC go, on stderr, and tables of what came, on stdout."""
+"""What `groupcomm` shows a person: progress on stderr, tables of results on stdout."""
 
 import threading
 import time
@@ -16,41 +16,53 @@ from rich.table import Table
 
 from groupcomm_conformance.models.checking import CheckedModel, Gate, differences, expected, kill_matrix
 from groupcomm_conformance.models.manifest import Manifest, Model
-from groupcomm_conformance.tla.chart import chart
+from groupcomm_conformance.tla.chart import WIDTH, chart
 from groupcomm_conformance.tlc.output import Progress
+
+from .progress import Estimate
 
 __all__ = ["Watch", "as_json", "drawing", "gate_lines", "kill_table", "model_table", "plain_table", "stdout"]
 
-_NARROWEST: Final = 120
+_FILE_WIDTH: Final = 120
 """Columns of a table that goes into a file or a pipe."""
 
 _HEARTBEAT: Final = 30.0
-"""Seconds after which a long run tells again how far it is, where there are no bars."""
+"""Seconds between two lines of progress where there is no terminal."""
+
+_LONGEST_CHART: Final = 400
+"""Lines from which on a chart is drawn without its middle, unless it was asked for."""
 
 
 def stdout() -> Console:
-    """The console that tables go to."""
+    """The console that tables go to: as wide as the terminal, or as a file may be."""
     console = Console(highlight=False, soft_wrap=False)
-    return console if console.is_terminal else Console(highlight=False, width=_NARROWEST)
+    return console if console.is_terminal else Console(highlight=False, width=_FILE_WIDTH)
 
 
 class Watch:
-    """A `checking.Listener`: a line a model on stderr; meanwhile bars, or lines now and then."""
+    """Shows on stderr how a command goes: a line per model that is done, and progress meanwhile.
 
-    def __init__(self) -> None:
+    On a terminal these are bars, otherwise a line every 30 s. The sizes of `models` give totals and the time
+    left. It is a `checking.Listener`.
+    """
+
+    def __init__(self, models: Sequence[tuple[Manifest, Model]] = ()) -> None:
         self._console = Console(stderr=True, highlight=False, soft_wrap=True)
         self._lock = threading.Lock()
-        self._tasks: dict[tuple[str, str], TaskID] = {}
-        self._told: dict[tuple[str, str], float] = {}
+        self._estimate = Estimate(models)
+        self._tasks: dict[tuple[int, str], TaskID] = {}
+        self._running: dict[tuple[int, str], str] = {}
+        self._beat = time.monotonic()
         self._bars = Bars(
             SpinnerColumn(),
             TextColumn("{task.description}"),
-            TextColumn("{task.fields[told]}", style="dim"),
+            TextColumn("{task.fields[status]}", style="dim"),
             TimeElapsedColumn(),
             console=self._console,
             transient=True,
             disable=not self._console.is_terminal,
         )
+        self._total: TaskID | None = None
 
     def __enter__(self) -> Self:
         self._bars.start()
@@ -63,11 +75,11 @@ class Watch:
 
     @contextmanager
     def working(self, name: str) -> Iterator[Callable[[str], None]]:
-        """Show a bar while something else than TLC works; what is told stands beside it."""
+        """Show a bar while something else than TLC works; the function given sets the text beside it."""
         with self._lock:
-            task = self._bars.add_task(escape(name), total=None, told="starts")
+            task = self._bars.add_task(escape(name), total=None, status="starts")
         try:
-            yield lambda told: self._bars.update(task, told=told)
+            yield lambda status: self._bars.update(task, status=status)
         finally:
             with self._lock:
                 self._bars.remove_task(task)
@@ -76,31 +88,50 @@ class Watch:
         """Add a bar."""
         label = model.name if part == "search" else f"{model.name} ({part})"
         with self._lock:
-            self._tasks[model.name, part] = self._bars.add_task(escape(label), total=None, told="starts")
-            self._told[model.name, part] = time.monotonic()
+            if self._total is None and self._estimate.total > 1:
+                self._total = self._bars.add_task("total", total=None, status=self._estimate.text())
+            task = self._bars.add_task(escape(label), total=None, status="starts")
+            self._tasks[id(model), part] = task
 
     def progress(self, model: Model, part: str, progress: Progress) -> None:
-        """Tell what TLC told last."""
-        told = f"{progress.distinct:,} states, {progress.queue:,} on queue, {progress.rate:,}/min"
-        self._bars.update(self._tasks[model.name, part], told=told)
-        now = time.monotonic()
-        if self._bars.disable and now - self._told[model.name, part] >= _HEARTBEAT:
-            self._told[model.name, part] = now
-            self._console.print(escape(f"  {model.name}: {told}"), style="dim")
+        """Show the counts that TLC reported last, against those that the manifest records."""
+        expected = self._estimate.expected(model)
+        share = f" of {expected:,}" if expected and part == "search" and model.holds else ""
+        status = (
+            f"{progress.distinct:,}{share} states, {progress.queue:,} on queue, {progress.rate:,} per minute"
+        )
+        with self._lock:
+            self._estimate.progressed(model, part, progress.distinct)
+            self._bars.update(self._tasks[id(model), part], status=status)
+            self._running[id(model), part] = f"{model.name}: {status}"
+            self._show_total()
+            now = time.monotonic()
+            if self._bars.disable and now - self._beat >= _HEARTBEAT:
+                self._beat = now
+                head = f"{self._estimate.text()}; " if self._estimate.total > 1 else ""
+                self._console.print(escape(f"  {head}{'; '.join(self._running.values())}"), style="dim")
 
     def ended(self, model: Model, part: str) -> None:
-        """Take the bar away."""
+        """Remove the bar."""
         with self._lock:
-            self._bars.remove_task(self._tasks.pop((model.name, part)))
+            self._running.pop((id(model), part), None)
+            self._bars.remove_task(self._tasks.pop((id(model), part)))
 
     def checked(self, model: Model, checked: CheckedModel) -> None:
         """Print the line of a model."""
         seconds = "cached" if checked.cached else f"{checked.seconds:.1f} s"
         different = differences(model, checked)
         verdict = "" if not different else f" - DIFFERS: {different[0]}"
-        came = f"{checked.outcome}, {checked.distinct:,} states, {seconds}{verdict}"
-        line = escape(f"{checked.protocol} {model.name}: {came}")
-        self._console.print(line, style="red" if different else None)
+        text = f"{checked.outcome}, {checked.distinct:,} states, {seconds}{verdict}"
+        line = escape(f"{checked.protocol} {model.name}: {text}")
+        with self._lock:
+            self._estimate.ended(model, cached=checked.cached)
+            self._show_total()
+            self._console.print(line, style="red" if different else None)
+
+    def _show_total(self) -> None:
+        if self._total is not None:
+            self._bars.update(self._total, status=self._estimate.text())
 
 
 def plain_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
@@ -116,11 +147,13 @@ def plain_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> Table
 def model_table(manifest: Manifest, results: Mapping[str, CheckedModel]) -> Table:
     """Give a row for each model: what was expected and what came."""
     table = Table(title=manifest.protocol, title_justify="left", box=None, pad_edge=False)
-    for name in ("model", "tier", "expected", "outcome"):
+    for name in ("model", "tier"):
+        table.add_column(name, no_wrap=True)
+    for name in ("expected", "outcome"):
         table.add_column(name, overflow="fold")
     for name in ("distinct", "transitions", "depth", "seconds"):
-        table.add_column(name, justify="right")
-    table.add_column("")
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("", no_wrap=True)
     for model in manifest.models:
         if (checked := results.get(model.name)) is None:
             continue
@@ -171,11 +204,38 @@ def gate_lines(gates: Iterable[Gate]) -> list[str]:
     return [f"gate {gate.name}: {words[gate.ok]}: {gate.text}" for gate in gates]
 
 
-def drawing(checked: CheckedModel, *, unicode: bool = False) -> list[str]:
-    """Draw the counterexample; no lines where there is none."""
+def drawing(checked: CheckedModel, *, unicode: bool = False, whole: bool = False) -> list[str]:
+    """Draw the counterexample as wide as the terminal; no lines where there is none.
+
+    A chart of very many lines lacks its middle, unless it is to be `whole`.
+    """
     if not checked.trace:
         return []
-    return chart(checked.trace, back_to=checked.loop, stutters=checked.stuttering, unicode=unicode)
+    try:
+        lines = _chart(checked, unicode=unicode, width=chart_width())
+    except ValueError:  # too many members for this terminal
+        lines = _chart(checked, unicode=unicode, width=WIDTH)
+    left_out = len(lines) - _LONGEST_CHART
+    if whole or left_out <= 0:
+        return lines
+    half = _LONGEST_CHART // 2
+    note = f"     ... {left_out:,} lines left out: groupcomm explain {checked.protocol} {checked.model}"
+    return [*lines[:half], note, *lines[-half:]]
+
+
+def chart_width() -> int:
+    """The width of charts: the usual one, or less where the terminal is narrower."""
+    console = Console()
+    return max(_NARROWEST_CHART, min(WIDTH, console.width - 1)) if console.is_terminal else WIDTH
+
+
+_NARROWEST_CHART: Final = 60
+
+
+def _chart(checked: CheckedModel, *, unicode: bool, width: int) -> list[str]:
+    return chart(
+        checked.trace, back_to=checked.loop, stutters=checked.stuttering, unicode=unicode, width=width
+    )
 
 
 def as_json(model: Model, checked: CheckedModel, different: Sequence[str]) -> dict[str, Any]:

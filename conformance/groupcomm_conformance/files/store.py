@@ -1,14 +1,20 @@
 """Results of earlier runs, kept by the digest of all that they depend on."""
 
 import hashlib
+import logging
 import secrets
 from contextlib import suppress
 from pathlib import Path
-from typing import ClassVar, Self
+from typing import ClassVar, Final, Self
 
 from attrs import frozen
 
+from .errors import reason
+
 __all__ = ["Store", "replace"]
+
+_log: Final = logging.getLogger(__name__)
+_warned: set[Path] = set()
 
 
 def replace(path: Path, content: bytes) -> None:
@@ -28,7 +34,11 @@ def replace(path: Path, content: bytes) -> None:
 
 @frozen
 class Store:
-    """One kind of result, each in a file `<folder>/<key>/<name>`; one that is damaged counts as absent."""
+    """One kind of result, each in a file `<folder>/<key>/<name>`.
+
+    A file that is damaged or cut short counts as absent: its first line is the SHA-256 of the rest. A store
+    that cannot be written is a warning, once: the result is there, it will only have to be made again.
+    """
 
     folder: Path
     name: ClassVar[str]
@@ -51,5 +61,11 @@ class Store:
         return body if digest == hashlib.sha256(body).hexdigest().encode() else None
 
     def write(self, key: str, body: bytes) -> None:
-        """Keep a result, replacing whatever is there."""
-        replace(self.path(key), hashlib.sha256(body).hexdigest().encode() + b"\n" + body)
+        """Keep a result, replacing whatever is there; a warning where that cannot be done."""
+        try:
+            replace(self.path(key), hashlib.sha256(body).hexdigest().encode() + b"\n" + body)
+        except OSError as error:
+            if self.folder not in _warned:
+                _warned.add(self.folder)
+                why = reason(error)
+                _log.warning("%s cannot be written, as %s: results are not kept", self.folder, why)

@@ -21,27 +21,22 @@ from typing import Any, TypeAlias
 import yaml
 from attrs import frozen
 
+from .errors import FileError
+from .reading import read_text
+
+__all__ = ["Content", "FileError", "Node", "Plain", "load", "parse"]
+
 Plain: TypeAlias = "int | bool | str | list[Plain] | dict[str, Plain]"
 Content: TypeAlias = "int | bool | str | tuple[Node, ...] | Mapping[str, Node]"
 
 _DEEPEST = 40
+_MOST_DIGITS = 18
+_LONGEST_SHOWN = 80
 _INTEGER = re.compile(r"0|-?[1-9][0-9]*")
 _NUMBER_ELSEWHERE = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?|0o[0-7]+")
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _TEXT_TAG = "tag:yaml.org,2002:str"
 _RESOLVER: Any = yaml.resolver.Resolver()
-
-
-class FileError(ValueError):
-    """A file that people write does not say what it must.
-
-    `file` is the path as it is shown, `line` counts from 1, `expected` completes "expected ...".
-    """
-
-    def __init__(self, file: str, line: int, expected: str) -> None:
-        super().__init__(f"{file}:{line}: expected {expected}")
-        self.file = file
-        self.line = line
-        self.expected = expected
 
 
 @frozen
@@ -135,7 +130,7 @@ class Node:
             case int(value):
                 return str(value)
             case str(value):
-                return f'"{value}"'
+                return f'"{value}"' if len(value) <= _LONGEST_SHOWN else f'"{value[:_LONGEST_SHOWN]}"...'
             case tuple():
                 return "a list"
             case _:
@@ -145,14 +140,7 @@ class Node:
 def load(path: Path, shown: str | None = None) -> Node:
     """Read the file at `path`; errors call it `shown`, by default the path as given."""
     name = str(path) if shown is None else shown
-    try:
-        text = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise FileError(name, 1, "a file, but there is none") from None
-    except UnicodeDecodeError as error:
-        line = error.object.count(b"\n", 0, error.start) + 1
-        raise FileError(name, line, "text in UTF-8") from None
-    return parse(text, name)
+    return parse(read_text(path, name, "a file in YAML"), name)
 
 
 def parse(text: str, shown: str) -> Node:
@@ -168,6 +156,10 @@ def parse(text: str, shown: str) -> Node:
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
         raise FileError(shown, line, "printable characters only") from None
+    except FileError:
+        raise
+    except (ValueError, OverflowError) as error:  # PyYAML's own, of an escape or a directive without sense
+        raise FileError(shown, 1, f"well-formed YAML ({str(error)[:_LONGEST_SHOWN]})") from None
 
 
 @frozen
@@ -227,16 +219,23 @@ class _Builder:
 
     def scalar(self, event: yaml.ScalarEvent) -> int | bool | str:
         text: str = event.value
+        if _SURROGATE.search(text):
+            raise self.error(event, "characters, not a half of one (an escape from \\ud800 to \\udfff)")
         if event.style is not None:  # quoted, or a block of text
             return text
         if _INTEGER.fullmatch(text):
+            if len(text.lstrip("-")) > _MOST_DIGITS:
+                raise self.error(
+                    event, f"an integer of at most {_MOST_DIGITS} digits, not one of {len(text)}"
+                )
             return int(text)
         if text in {"true", "false"}:
             return text == "true"
         if not text:
             raise self.error(event, 'a value, not nothing (text may be empty as "")')
         if _tag_elsewhere(text) != _TEXT_TAG or _NUMBER_ELSEWHERE.fullmatch(text):
-            raise self.error(event, f'an integer, true, false or text: if {text} is text, write "{text}"')
+            shown = text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}..."
+            raise self.error(event, f'an integer, true, false or text: if {shown} is text, write "{shown}"')
         return text
 
     def error(self, event: yaml.Event, expected: str) -> FileError:

@@ -50,7 +50,8 @@ from .instruments import (
     read_modules,
     sole_run,
 )
-from .manifest import TIERS, Counts, Manifest, ManifestError, Model, Tier
+from .manifest import Counts, Manifest, ManifestError, Model, Tier
+from .selecting import select
 
 __all__ = [
     "Cache",
@@ -555,14 +556,6 @@ class _Pool:
 
 
 # Judging
-
-
-def select(manifest: Manifest, tier: Tier = "full", name: str | None = None) -> list[Model]:
-    """List the models of a tier (`full` has those of `smoke` too), or the one model called `name`."""
-    if name is not None:
-        return [manifest.model(name)]
-    tiers = TIERS[: TIERS.index(tier) + 1]
-    return [model for model in manifest.models if model.tier in tiers]
 
 
 def differences(model: Model, checked: CheckedModel) -> list[str]:

@@ -30,7 +30,8 @@ from typing import Final
 
 from attrs import Factory, define, evolve, field, frozen
 
-from groupcomm_conformance.files.strict_yaml import FileError
+from groupcomm_conformance.files.errors import FileError
+from groupcomm_conformance.files.reading import read_text
 from groupcomm_conformance.tla.cfg import Cfg
 from groupcomm_conformance.tla.values import Value, ValueSyntaxError, parse, show
 
@@ -144,7 +145,7 @@ def read_modules(folders: Iterable[Path], root: str) -> Modules:
         if name in files or name not in available:
             continue
         files[name] = available[name]
-        text = texts[name] = available[name].read_text(encoding="utf-8")
+        text = texts[name] = read_text(available[name], what="a module")
         bare = _COMMENT.sub("", text)
         for names in re.findall(rf"\bEXTENDS\s+({_NAMES})", bare):
             todo += re.split(r"\s*,\s*", names)

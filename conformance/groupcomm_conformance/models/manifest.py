@@ -10,7 +10,8 @@ Protocols are the folders of `spec/` that have a manifest; nothing else lists th
 described key by key in `Model`, `Erratum` and `Manifest`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Final, Literal, TypeAlias, cast
 
@@ -39,13 +40,21 @@ class ManifestError(FileError):
 
 
 class UnknownNameError(LookupError):
-    """There is no protocol or model of that name; the message lists those there are."""
+    """There is no protocol or model of that name; the message lists those there are, the nearest first."""
 
     def __init__(self, kind: str, name: str, known: tuple[str, ...]) -> None:
-        super().__init__(f'no {kind} is called "{name}"; there is {", ".join(known) or "none"}')
+        super().__init__(
+            f'no {kind} is called "{name}"{did_you_mean(name, known)}; there is {", ".join(known) or "none"}'
+        )
         self.kind = kind
         self.name = name
         self.known = known
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Give " (did you mean ...?)" where a known name is near, else nothing."""
+    near = get_close_matches(name, tuple(known), n=1)
+    return f" (did you mean {near[0]}?)" if near else ""
 
 
 @frozen

@@ -15,7 +15,8 @@ from pathlib import Path
 
 from attrs import evolve, field, frozen
 
-from groupcomm_conformance.files.strict_yaml import FileError
+from groupcomm_conformance.files.errors import FileError
+from groupcomm_conformance.files.reading import read_text
 
 _TOKEN = re.compile(
     r"""
@@ -100,11 +101,7 @@ class Cfg:
 def load(path: Path, shown: str | None = None) -> Cfg:
     """Read the file at `path`. FileError (`file:line: expected ...`), calling it `shown`."""
     name = str(path) if shown is None else shown
-    try:
-        text = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise FileError(name, 1, "a cfg file, but there is none") from None
-    return parse(text, name)
+    return parse(read_text(path, name, "a cfg file"), name)
 
 
 def parse(text: str, shown: str) -> Cfg:
@@ -219,17 +216,21 @@ class _Reader:
             return f"<- {module}{self._name()}"
         raise self._error(sign, f'"=" or "<-" after a constant, not {sign.text}')
 
-    def _value(self) -> str:
+    def _value(self, depth: int = 0) -> str:
         token = self._take()
         if token.kind == "text" or (token.kind == "word" and token.text not in _KEYWORDS):
+            if _is_number(token.text) and not _is_tlc_integer(token.text):
+                raise self._error(token, f"an integer from {_LEAST} to {_GREATEST}: TLC has no others")
             return token.text
+        if depth == _DEEPEST:
+            raise self._error(token, f"at most {_DEEPEST} sets inside each other")
         if token.text != "{":
             raise self._error(token, f"a value, not {token.text}")
         elements: set[str] = set()
         while self._seen.text != "}":
             if elements:
                 self._expect(",")
-            elements.add(self._value())
+            elements.add(self._value(depth + 1))
         self._expect("}")
         return set_text(elements)
 
@@ -247,6 +248,16 @@ def set_text(elements: set[str]) -> str:
     numbers = sorted((text for text in elements if _is_number(text)), key=int)
     others = sorted(text for text in elements if not _is_number(text))
     return "{" + ", ".join((*numbers, *others)) + "}"
+
+
+_DEEPEST = 40
+_LEAST = -(2**31)
+_GREATEST = 2**31 - 1
+
+
+def _is_tlc_integer(text: str) -> bool:
+    """Whether digits are an integer of TLC; of very many, Python would refuse to read the number."""
+    return len(text) <= len(str(_LEAST)) and _LEAST <= int(text) <= _GREATEST
 
 
 def _is_number(text: str) -> bool:

@@ -12,7 +12,6 @@ POSIX only: the JVM runs in a process group of its own and is killed as one.
 import math
 import os
 import re
-import shutil
 import signal
 import subprocess
 import tempfile
@@ -26,6 +25,8 @@ from typing import Final, Literal, NamedTuple
 
 from attrs import evolve, frozen
 
+from groupcomm_conformance.files.errors import FileError
+from groupcomm_conformance.files.reading import read_text
 from groupcomm_conformance.tla.trace import State
 
 from .output import Output, Progress
@@ -124,7 +125,7 @@ def run(
     """Check the module ``root`` under the configuration ``cfg`` and return TLC's verdict.
 
     ``modules`` are folders whose ``*.tla`` are put together, and ``generated`` more modules, name to text;
-    two of one name are a ValueError. ``workers="auto"`` is one per core; counts of a violation, its trace and
+    two of one name are a FileError. ``workers="auto"`` is one per core; counts of a violation, its trace and
     the depth are reproducible with 1 only. ``heap`` is the JVM's (``"2g"``), ``timeout`` in seconds of
     wall-clock time. ``short`` promises fewer than about 200,000 distinct states: TLC then takes a third less
     CPU time, but a third more if the promise is broken. ``dump`` receives the state graph as dot with action
@@ -196,12 +197,13 @@ def _gather(modules: Iterable[Path], generated: Mapping[str, str], folder: Path)
             raise ValueError(f"{source} is not a folder of modules")
         for file in sorted(source.glob("*.tla")):
             if file.stem in sources:
-                raise ValueError(f"two modules {file.stem}: {sources[file.stem]} and {file}")
-            shutil.copyfile(file, folder / file.name)
+                raise FileError(str(file), 1, f"a name of its own: {sources[file.stem]} is called so, too")
+            text = read_text(file, what="a module")
+            (folder / file.name).write_text(text, encoding="utf-8", newline="")
             sources[file.stem] = file
     for name, text in generated.items():
         if name in sources:
-            raise ValueError(f"two modules {name}: {sources[name]} and a generated one")
+            raise FileError(str(sources[name]), 1, f"another name: the module {name} is generated")
         (folder / f"{name}.tla").write_text(text, encoding="utf-8")
         sources[name] = Path(f"{name}.tla")
     return sources

@@ -1,0 +1,134 @@
+"""`groupcomm check` and `groupcomm explain`: the models, and a counterexample drawn."""
+
+import json
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from groupcomm_conformance.models.checking import (
+    Cache,
+    CheckedModel,
+    differences,
+    gates,
+    run_model,
+    run_models,
+)
+from groupcomm_conformance.models.manifest import Manifest, find_root, load
+from groupcomm_conformance.models.selecting import chosen
+from groupcomm_conformance.tla.values import to_json
+
+from . import console
+from .exits import verdict
+from .options import AsJson, Heap, ModelName, OneModel, OneProtocol, Protocols, TierOption, Unicode, Workers
+
+__all__ = ["check", "explain"]
+
+
+def check(
+    protocol: Protocols = None,
+    *,
+    tier: TierOption = "full",
+    model: ModelName = None,
+    cached: Annotated[
+        bool,
+        typer.Option("--cached/--fresh", help="Take results of earlier runs, or run TLC always (default)."),
+    ] = False,
+    as_json: AsJson = False,
+    workers: Workers = None,
+    heap: Heap = "2g",
+) -> None:
+    """Run the models of the manifests with TLC and compare the results with what is expected.
+
+    Exits with 1 if an outcome, a count, a counterexample's length or the claims that are violated differ, or
+    if a gate fails: an action or outcome that never occurs, a witness that is not reached, a claim that no
+    ablation violates, a control that does not hold.
+    """
+    root = find_root()
+    models = chosen(root, protocol or (), tier=tier, model=model)
+    with console.Watch(models) as watch:
+        checked = run_models(
+            models, cache=Cache.of(root), fresh=not cached, workers=workers, heap=heap, listener=watch
+        )
+    ok = True
+    documents: list[dict[str, object]] = []
+    for manifest in {manifest.protocol: manifest for manifest, _ in models}.values():
+        results = {each.model: each for each in checked if each.protocol == manifest.protocol}
+        judged = gates(manifest, results)
+        different = {name: differences(manifest.model(name), each) for name, each in results.items()}
+        ok = ok and not any(different.values()) and all(gate.ok is not False for gate in judged)
+        if as_json:
+            documents += [
+                console.as_json(manifest.model(name), each, different[name]) for name, each in results.items()
+            ]
+            for line in console.gate_lines(judged):
+                typer.echo(f"{manifest.protocol} {line}", err=True)
+        else:
+            out = console.stdout()
+            out.print(console.model_table(manifest, results))
+            for item in console.kill_table(manifest, results):
+                out.print(item)
+            for line in console.gate_lines(judged):
+                out.print(escape(line))
+        _show_differences(manifest, results, different, err=as_json)
+    if as_json:
+        typer.echo(json.dumps(documents, indent=2))
+    raise typer.Exit(verdict(ok=ok))
+
+
+def _show_differences(
+    manifest: Manifest,
+    results: dict[str, CheckedModel],
+    different: dict[str, list[str]],
+    *,
+    err: bool,
+) -> None:
+    """Print what differs, with the counterexample where none or another one was expected."""
+    for name, lines in different.items():
+        checked = results[name]
+        for line in lines:
+            typer.echo(f"DIFFERS {manifest.protocol} {name}: {line}", err=err)
+        if lines and checked.outcome != checked.expected:
+            for line in console.drawing(checked):
+                typer.echo(line, err=err)
+
+
+def explain(
+    protocol: OneProtocol,
+    model: OneModel,
+    *,
+    unicode: Unicode = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Run TLC even if the result is cached.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Run one model and draw its counterexample as a sequence chart."""
+    root = find_root()
+    manifest = load(root, protocol)
+    wanted = manifest.model(model)
+    cache = Cache.of(root)
+    with console.Watch([(manifest, wanted)]) as watch:
+        checked = run_model(manifest, wanted, cache=cache, fresh=fresh, workers=None, listener=watch)
+        if checked.trace and checked.workers > 1:  # then it need not be a shortest one
+            checked = run_model(manifest, wanted, cache=cache, fresh=True, workers=1, listener=watch)
+    different = differences(wanted, checked)
+    if as_json:
+        trace = [
+            {"number": state.number, "action": state.action, "state": to_json(state.values)}
+            for state in checked.trace
+        ]
+        document = console.as_json(wanted, checked, different)
+        document |= {"trace": trace, "back_to": checked.loop, "stutters": checked.stuttering}
+        document |= {"chart": console.drawing(checked, unicode=unicode, whole=True)}
+        typer.echo(json.dumps(document, indent=2))
+    else:
+        typer.echo(f"{protocol} {model}: {checked.outcome} ({wanted.shows})")
+        for line in console.drawing(checked, unicode=unicode, whole=True):
+            typer.echo(line)
+        if checked.holds:
+            typer.echo(
+                f"There is no counterexample in {checked.distinct:,} states and "
+                f"{checked.transitions:,} transitions."
+            )
+        for line in different:
+            typer.echo(f"DIFFERS {protocol} {model}: {line}")
+    raise typer.Exit(verdict(ok=not different))

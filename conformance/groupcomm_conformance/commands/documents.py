@@ -1,0 +1,75 @@
+"""`groupcomm errata` and `groupcomm requirements`: the documents that are written from the manifests."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from groupcomm_conformance.documents import errata, requirements
+from groupcomm_conformance.files.reading import read_text
+from groupcomm_conformance.files.store import replace
+from groupcomm_conformance.files.writing import require_file
+from groupcomm_conformance.models.checking import Cache, run_models
+from groupcomm_conformance.models.manifest import find_root
+from groupcomm_conformance.models.selecting import NothingToJudge, manifests_of
+
+from . import console
+from .exits import ExitCode
+
+__all__ = ["write_errata", "write_requirements"]
+
+_REMEDY = "make the project's folder writable"
+
+
+def write_errata(
+    *,
+    check_only: Annotated[
+        bool, typer.Option("--check", help="Write nothing; exit with 1 if the file would change.")
+    ] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Run TLC even if the results are cached.")] = False,
+) -> None:
+    """Write docs/errata.md: each flaw that a model shows, its counterexample, its repair and the proof."""
+    root = find_root()
+    shown = errata.models(manifests_of(root))
+    if not shown:
+        raise NothingToJudge("no model of a manifest has an erratum", "add one to a model that violates")
+    if not check_only:
+        require_file(root / errata.PATH, _REMEDY)
+    models = [(manifest, model) for manifest, model, _ in shown]
+    with console.Watch(models) as watch:
+        checked = run_models(models, cache=Cache.of(root), fresh=fresh, listener=watch)
+    text = errata.page((*entry, result) for entry, result in zip(shown, checked, strict=True))
+    raise typer.Exit(_written(root, errata.PATH, text, check_only=check_only))
+
+
+def write_requirements(
+    *,
+    check_only: Annotated[
+        bool, typer.Option("--check", help="Write nothing; exit with 1 if the file would change.")
+    ] = False,
+) -> None:
+    """Write docs/requirements.md: which check holds which requirement.
+
+    Exits with 1 if a requirement has no check, or a check names a requirement that there is not.
+    """
+    root = find_root()
+    if not check_only:
+        require_file(root / requirements.PATH, _REMEDY)
+    table = requirements.trace(root, manifests_of(root))
+    code = _written(root, requirements.PATH, requirements.page(table), check_only=check_only)
+    for problem in table.problems:
+        typer.echo(problem, err=True)
+    raise typer.Exit(ExitCode.DIFFERS if table.problems else code)
+
+
+def _written(root: Path, path: Path, text: str, *, check_only: bool) -> ExitCode:
+    file = root / path
+    if file.exists() and read_text(file, str(path)) == text:
+        typer.echo(f"{path} is up to date")
+        return ExitCode.OK
+    if check_only:
+        typer.echo(f"{path} is not what would be written now: write it again", err=True)
+        return ExitCode.DIFFERS
+    replace(file, text.encode())
+    typer.echo(f"{path} written")
+    return ExitCode.OK

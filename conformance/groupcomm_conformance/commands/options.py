@@ -1,0 +1,118 @@
+"""Arguments and options that several commands have, each written once."""
+
+import math
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated, Final, TypeAlias, cast
+
+import typer
+
+from groupcomm_conformance.models.manifest import TIERS, Tier, did_you_mean, find_root, load, protocols
+
+__all__ = [
+    "AsJson",
+    "Heap",
+    "ModelName",
+    "OneModel",
+    "OneProtocol",
+    "Protocols",
+    "TierOption",
+    "Unicode",
+    "Workers",
+    "heap",
+    "one_of",
+    "seconds",
+]
+
+MOST_SECONDS: Final = 1_000_000.0
+"""The longest time that an option takes, some 11 days: a longer one is a slip."""
+
+
+def one_of(words: Iterable[str], text: str) -> str:
+    """Accept one of some words; a BadParameter names them, and the one that was probably meant."""
+    known = tuple(words)
+    if text in known:
+        return text
+    raise typer.BadParameter(f"{text} is none of {', '.join(known)}{did_you_mean(text, known)}")
+
+
+def tier(text: str) -> Tier:
+    """Accept the name of a tier."""
+    return cast("Tier", one_of(TIERS, text))
+
+
+def heap(text: str) -> str:
+    """Accept the size of a JVM's heap, such as 2g, as Java takes it: at least 2 MB."""
+    found = re.fullmatch(r"([1-9][0-9]{0,8})([kmgKMG])", text, re.ASCII)
+    if found is None:
+        raise typer.BadParameter(f"a whole number and k, m or g, such as 2g, not {text}")
+    size = int(found[1]) << {"k": 10, "m": 20, "g": 30}[found[2].lower()]
+    if not _LEAST_HEAP <= size <= _MOST_HEAP:
+        raise typer.BadParameter(f"from 2m to 8192g, not {text}")
+    return text
+
+
+_LEAST_HEAP: Final = 2 << 20
+_MOST_HEAP: Final = 8 << 40
+
+
+def seconds(text: str) -> float:
+    """Accept a time in seconds that is above 0 and ends."""
+    try:
+        found = float(text)
+    except ValueError:
+        raise typer.BadParameter(f"a number of seconds, not {text}") from None
+    if not math.isfinite(found) or not 0 < found <= MOST_SECONDS:
+        raise typer.BadParameter(f"above 0 and at most {MOST_SECONDS:,.0f} seconds, not {text}")
+    return found
+
+
+def _protocols(incomplete: str) -> list[str]:
+    try:
+        return [name for name in protocols(find_root()) if name.startswith(incomplete)]
+    except (OSError, ValueError, LookupError):
+        return []  # a shell that completes has no use for an error
+
+
+def _models(ctx: typer.Context, incomplete: str) -> list[str]:
+    try:
+        root = find_root()
+        given = ctx.params.get("protocol") or protocols(root)
+        names = [given] if isinstance(given, str) else given
+        models = (model.name for name in names for model in load(root, name).models)
+        return [name for name in dict.fromkeys(models) if name.startswith(incomplete)]
+    except (OSError, ValueError, LookupError):
+        return []
+
+
+Protocols: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[PROTOCOL]...", help="Default: all.", autocompletion=_protocols),
+]
+OneProtocol: TypeAlias = Annotated[str, typer.Argument(metavar="PROTOCOL", autocompletion=_protocols)]
+OneModel: TypeAlias = Annotated[str, typer.Argument(metavar="MODEL", autocompletion=_models)]
+ModelName: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--model", metavar="NAME", help="Only this model.", autocompletion=_models),
+]
+TierOption: TypeAlias = Annotated[
+    Tier,
+    typer.Option(
+        "--tier",
+        parser=tier,
+        metavar="smoke|full|deep",
+        help="Which models; full includes smoke, deep both.",
+        autocompletion=lambda: list(TIERS),
+    ),
+]
+AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="JSON on stdout instead of text.")]
+Workers: TypeAlias = Annotated[
+    int | None,
+    typer.Option("--workers", min=1, max=1024, help="Threads that search at a time. Default: one per core."),
+]
+Heap: TypeAlias = Annotated[
+    str, typer.Option("--heap", parser=heap, metavar="SIZE", help="Memory of each JVM.")
+]
+Unicode: TypeAlias = Annotated[bool, typer.Option("--unicode", help="Draw with box characters.")]
+Out: TypeAlias = Annotated[Path, typer.Option("--out", metavar="DIR", help="The folder to write.")]

@@ -1,0 +1,45 @@
+"""Reading files that people write: whatever is wrong with one is a `FileError` with file and line."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from .errors import FileError, reason
+
+__all__ = ["decoded", "json_value", "read_text"]
+
+
+def read_text(path: Path, shown: str | None = None, what: str = "a text file") -> str:
+    """Read a file in UTF-8. FileError, calling it `shown`, where that cannot be done."""
+    name = str(path) if shown is None else shown
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise FileError(name, 1, f"{what}, but {reason(error)}") from None
+    except ValueError:  # a null byte in the name
+        raise FileError(name, 1, f"{what}, but no file can have this name") from None
+    return decoded(content, name)
+
+
+def decoded(content: bytes, shown: str) -> str:
+    """Decode UTF-8 with any ends of lines. FileError at the line of the first byte that is none."""
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise FileError(shown, line, f"text in UTF-8, not the byte 0x{content[error.start]:02x}") from None
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def json_value(text: str, shown: str, line: int = 1) -> Any:  # noqa: ANN401 - of any type
+    """Read JSON that starts at `line` of a file. FileError at the line where it stops being JSON."""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise FileError(shown, line + error.lineno - 1, f"JSON: {error.msg}") from None
+    except RecursionError:
+        raise FileError(shown, line, "JSON with fewer levels of nesting") from None
+    except ValueError:
+        digits = sys.get_int_max_str_digits()
+        raise FileError(shown, line, f"JSON whose integers have at most {digits:,} digits") from None
