@@ -10,7 +10,8 @@ import pytest
 from attrs import evolve
 
 from groupcomm_conformance.files.strict_yaml import FileError
-from groupcomm_conformance.models import checking
+from groupcomm_conformance.models import plan as planning
+from groupcomm_conformance.models import running
 from groupcomm_conformance.models.checking import (
     Cache,
     CheckedModel,
@@ -25,7 +26,6 @@ from groupcomm_conformance.models.checking import (
 )
 from groupcomm_conformance.models.instruments import Heard, main_run, note_run, read_modules
 from groupcomm_conformance.models.manifest import Counts, Manifest, ManifestError, Model, load
-from groupcomm_conformance.tla.cfg import load as load_cfg
 from groupcomm_conformance.tla.values import Fn
 from groupcomm_conformance.tlc.errors import ParseFailed
 from groupcomm_conformance.tlc.output import Progress
@@ -122,7 +122,7 @@ def test_the_harvest_is_every_local_state_and_every_message(results: Results) ->
 def test_a_harvest_by_two_workers_is_the_same(
     toy: Manifest, results: Results, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(checking, "DIVISIBLE", 1)
+    monkeypatch.setattr(planning, "DIVISIBLE", 1)
     checked = run_model(toy, toy.model("pair"), workers=2)
     assert 2 == checked.workers
     assert results["pair"].harvest == checked.harvest
@@ -342,7 +342,7 @@ def test_fresh_passes_the_cache_by(toy: Manifest, results: Results, tmp_path: Pa
     [
         ("toy/Toy.tla", "TOY-01, TOY-02", "TOY-01"),
         ("common/Decision.tla", "for good", "for ever"),
-        ("toy/MCToy.cfg", "MaxLost = 0", "MaxLost = 2"),
+        ("toy/models.yaml", "MaxLost: 0", "MaxLost: 2"),
         ("toy/models.yaml", "witnesses: {SomebodyCommits: pair, ", "witnesses: {"),
     ],
 )
@@ -389,9 +389,9 @@ def test_a_search_that_would_outlast_the_others_gets_all_workers(toy: Manifest) 
         return with_model(toy, name, lambda model: evolve(model, counts=Counts(1, transitions, 1)))
 
     def workers(manifest: Manifest) -> list[tuple[str, str, int]]:
-        plans = [checking._plan(manifest, manifest.model(name)) for name in ("pair", "lossy", "hasty")]  # noqa: SLF001
-        jobs = [checking._Job(0, plan, part, 1) for plan in plans for part in plan.parts]  # noqa: SLF001
-        return [(j.plan.model.name, j.part.name, j.workers) for j in checking._scheduled(jobs, 2)]  # noqa: SLF001
+        plans = [planning.plan_of(manifest, manifest.model(name)) for name in ("pair", "lossy", "hasty")]
+        jobs = [running.Job(0, plan, part, 1) for plan in plans for part in plan.parts]
+        return [(j.plan.model.name, j.part.name, j.workers) for j in running.scheduled(jobs, 2)]
 
     hasty = [("hasty", "search", 1), ("hasty", "falls", 1)]
     # Its control gives `hasty` the size of `pair`.
@@ -431,9 +431,9 @@ def test_an_action_property_must_be_its_step(project: Path) -> None:
         modules.step_of("CommittedStays")
 
 
-def test_noting_leaves_out_types_and_what_has_no_step() -> None:
+def test_noting_leaves_out_types_and_what_has_no_step(toy: Manifest) -> None:
     modules = read_modules([DATA / "spec/toy", DATA / "spec/common"], "MCToy")
-    cfg = load_cfg(DATA / "spec/toy/MCToy.cfg")
+    cfg = toy.cfgs["safety"]
     run, noted = note_run("MCToy", cfg, modules, ["TypeOK"])
     assert ("NoEarlyCommit", "CommittedStays") == noted
     assert (("Run_Note_NoEarlyCommit",), ("Run_Note_CommittedStays",)) == (
@@ -442,8 +442,8 @@ def test_noting_leaves_out_types_and_what_has_no_step() -> None:
     )
 
 
-def test_a_run_without_instruments_asserts_what_its_cfg_says() -> None:
-    cfg = load_cfg(DATA / "spec/toy/MCToy.cfg")
+def test_a_run_without_instruments_asserts_what_its_claims_are(toy: Manifest) -> None:
+    cfg = toy.cfgs["safety"]
     assert cfg == main_run("MCToy", cfg).cfg
 
 

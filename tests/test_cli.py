@@ -53,7 +53,8 @@ def test_check_shows_a_table_the_kill_matrix_and_the_gates(capsys: Captured) -> 
 def test_check_writes_json_for_programs(capsys: Captured) -> None:
     """Nothing but JSON goes to stdout."""
     assert 0 == main(["check", "toy", "--cached", "--json"])
-    found = json.loads(capsys.readouterr().out)
+    told = json.loads(capsys.readouterr().out)
+    found = told["models"]
     assert ["pair", "lossy", "hasty", "forgetful", "settles_live", "lossy_live"] == [
         m["model"] for m in found
     ]
@@ -68,6 +69,10 @@ def test_check_writes_json_for_programs(capsys: Captured) -> None:
     wanted |= {"violated": None, "distinct": 25, "transitions": 170, "depth": 7, "ok": True}
     assert wanted == {key: pair[key] for key in wanted}
     assert pair["seconds"] > 0
+    assert ["actions", "outcomes", "witnesses", "kills", "controls"] == [
+        g["gate"] for g in told["gates"] if g["ok"]
+    ]
+    assert [] == told["stale"]
     assert ("violates: NoEarlyCommit", "violates: NoEarlyCommit", "NoEarlyCommit", 3) == (
         *(hasty["expected"], hasty["outcome"], hasty["violated"]),
         hasty["trace_length"],
@@ -78,7 +83,7 @@ def test_check_writes_json_for_programs(capsys: Captured) -> None:
 def test_check_of_a_tier_runs_its_models_only(capsys: Captured) -> None:
     assert 0 == main(["check", "--tier", "smoke", "--cached", "--json"])
     out, err = capsys.readouterr()
-    assert ["pair", "hasty"] == [model["model"] for model in json.loads(out)]
+    assert ["pair", "hasty"] == [model["model"] for model in json.loads(out)["models"]]
     assert "toy gate kills: -: not judged: it takes all models of the tier full" in err.splitlines()
 
 
@@ -111,7 +116,7 @@ def test_check_fails_with_a_gate_although_each_model_is_as_expected(project: Pat
 
 def test_check_runs_tlc_again_unless_told_to_use_the_cache(project: Path, capsys: Captured) -> None:
     assert 0 == main(["check", "--model", "pair", "--json"])
-    assert [False] == [model["cached"] for model in json.loads(capsys.readouterr().out)]
+    assert [False] == [model["cached"] for model in json.loads(capsys.readouterr().out)["models"]]
     assert (project / ".cache/groupcomm").is_dir()
 
 
@@ -160,14 +165,18 @@ def test_wrong_usage_exits_with_2(capsys: Captured, arguments: list[str]) -> Non
         (
             "models.yaml",
             ("tier: smoke", "tier: huge"),
-            'groupcomm: spec/toy/models.yaml:9: expected one of smoke, full, deep, not "huge"\n',
+            'groupcomm: spec/toy/models.yaml:24: expected one of smoke, full, deep, not "huge"\n',
         ),
         (
             "models.yaml",
             ("module: MCToy", "module: MCTyo"),
             "groupcomm: spec/toy/models.yaml:3: expected a module of this folder, but there is no MCTyo.tla\n",
         ),
-        ("MCToy.cfg", ("VIEW view", "VIEW ["), "groupcomm: spec/toy/MCToy.cfg:2: expected a name, not [\n"),
+        (
+            "models.yaml",
+            ("view: view", "view: [view]"),
+            "groupcomm: spec/toy/models.yaml:13: expected the name of an operator, not a list\n",
+        ),
         ("MCToy.tla", ("EXTENDS ToyGroup", "EXTENDS Groups"), "Groups"),
     ],
 )
@@ -213,7 +222,7 @@ def test_what_ends_a_run_has_an_exit_code(
 
 def test_a_terminated_check_leaves_no_process_behind(project: Path) -> None:
     """Neither the JVM nor its files: with four members the search would take minutes."""
-    edit(project / "spec/toy/MCToy.cfg", '{"A", "B"}', '{"A", "B", "C", "D"}')
+    edit(project / "spec/toy/models.yaml", "Member: [A, B]", "Member: [A, B, C, D]")
     temporary = project / "tmp"
     temporary.mkdir()
     with subprocess.Popen(

@@ -17,22 +17,13 @@ from groupcomm_conformance.models.manifest import (
     protocols,
 )
 
-SAFETY_CFG = r"""\* defaults
-SPECIFICATION Spec
-VIEW view
-CONSTANTS Member = {"A", "B"}  Views <- JoinViews  MaxVotes = 4  CheckView = TRUE  Variant = "repaired"
-INVARIANTS TypeOK NoPrematurePurge RequestServable
-PROPERTIES PurgedNeverDecreases
-"""
-LIVE_CFG = """SPECIFICATION FairSpec
-CONSTANTS Member = {"A", "B"}  Views <- JoinViews  MaxVotes = 4  CheckView = TRUE  Variant = "repaired"
-INVARIANT TypeOK
-PROPERTIES EventuallyPurged
-"""
 MANIFEST = """\
 protocol: toy
 module: MCToy
-cfgs: {safety: MCToy.cfg, liveness: MCToy_live.cfg}
+reference: {Member: [A, B], Views: "<- JoinViews", MaxVotes: 4, CheckView: true, Variant: repaired}
+claims:
+  safety: {specification: Spec, view: view, invariants: [TypeOK, NoPrematurePurge, RequestServable], properties: [PurgedNeverDecreases]}
+  liveness: {specification: FairSpec, invariants: TypeOK, properties: EventuallyPurged}
 type_invariants: [TypeOK]
 witnesses: {SomeonePurges: join, JoinerVotes: [join, join_small]}
 models:
@@ -67,12 +58,14 @@ models:
   erratum:
     id: FLAW-15
     title: Votes of other views
+    harm: purged too early
+    claim: NoPrematurePurge
     flaw: A vote carries no view.
     repair: Compare the views.
     proved_by: [join]
 - name: settles_live
   tier: full
-  cfg: liveness
+  claims: liveness
   expect: holds
   shows: what all delivered is purged in the end
   distinct: 1
@@ -81,13 +74,11 @@ models:
 """
 
 
-def project(root: Path, manifest: str = MANIFEST, safety: str = SAFETY_CFG, live: str = LIVE_CFG) -> Path:
+def project(root: Path, manifest: str = MANIFEST) -> Path:
     folder = root / "spec" / "toy"
     folder.mkdir(parents=True, exist_ok=True)
     (root / "conformance").mkdir(exist_ok=True)
-    (folder / "MCToy.tla").write_text("")
-    (folder / "MCToy.cfg").write_text(safety)
-    (folder / "MCToy_live.cfg").write_text(live)
+    (folder / "MCToy.tla").write_text("---- MODULE MCToy ----\nApply == TRUE\nLeakyApply == FALSE\n====\n")
     (folder / "models.yaml").write_text(manifest)
     return root
 
@@ -112,11 +103,17 @@ def test_a_model_that_holds_has_counts_and_one_that_violates_a_control(tmp_path:
     assert (("CheckView",), "join_small", 12) == (ablation.ablates, ablation.control, ablation.trace)
     assert ("NoPrematurePurge", "RequestServable") == ablation.falls
     assert ablation.erratum == Erratum(
-        "FLAW-15", "Votes of other views", "A vote carries no view.", "Compare the views.", ("join",)
+        id="FLAW-15",
+        title="Votes of other views",
+        harm="purged too early",
+        claim="NoPrematurePurge",
+        flaw="A vote carries no view.",
+        repair="Compare the views.",
+        proved_by=("join",),
     )
 
 
-def test_claims_are_all_that_any_cfg_asserts_but_types(tmp_path: Path) -> None:
+def test_claims_are_all_that_any_set_asserts_but_types(tmp_path: Path) -> None:
     expected = ("NoPrematurePurge", "RequestServable", "PurgedNeverDecreases", "EventuallyPurged")
     assert expected == toy(tmp_path).claims()
 
@@ -126,7 +123,7 @@ def test_a_witness_names_one_model_or_several(tmp_path: Path) -> None:
     assert expected == toy(tmp_path).witnesses
 
 
-def test_a_model_is_run_with_its_constants_in_place_of_the_defaults(tmp_path: Path) -> None:
+def test_a_model_is_run_with_its_constants_in_place_of_the_reference(tmp_path: Path) -> None:
     manifest = toy(tmp_path)
     assert (
         cfg_text(manifest, manifest.model("ablation_view"))
@@ -170,7 +167,7 @@ def test_the_json_view_leaves_out_what_is_not_said(tmp_path: Path) -> None:
     assert view["models"][1] == {
         "name": "join_small",
         "tier": "smoke",
-        "cfg": "safety",
+        "claims": "safety",
         "expect": "holds",
         "shows": "the control of the ablations",
         "constants": {"Member": ["C", "A"]},
@@ -207,53 +204,71 @@ def test_the_root_is_found_from_any_folder_inside(tmp_path: Path) -> None:
         # Form.
         ("protocol: toy", "protocol: gms", '1: expected toy, not "gms"'),
         ("module: MCToy", "module: MCToi", "2: expected a module of this folder, but there is no MCToi.tla"),
-        ("{safety: MCToy.cfg", "{safety: X.cfg", "3: expected a cfg file of this folder, but there is no X.cfg"),
-        ("[TypeOK]", "[TypesOK]", "4: expected an invariant of a cfg file, not TypesOK"),
-        ("tier: full\n  cfg", "tier: fast\n  cfg", '42: expected one of smoke, full, deep, not "fast"'),
+        ("CheckView: true, Variant", "CheckView: [[1]], Variant", "3: expected text without quotes, backslashes or line ends, not a list"),
+        ("specification: FairSpec, ", "", '6: expected "specification", or "init" and "next"'),
+        ("specification: FairSpec", "like: fair", "6: expected a set of claims above this one (safety)"),
+        ("{specification: FairSpec", "{like: safety, more: {invariants: [TypeOK]}",
+         "6: expected claims that the set has not yet, not one of TypeOK"),
+        ("specification: FairSpec", "specification: FairSpec, constants: {MaxVote: 3}",
+         "6: expected a constant of the reference, not MaxVote"),
+        ("specification: FairSpec", "spec: FairSpec",
+         '6: expected one of like, constants, more, specification, init, next, view, invariants, properties, constraints, action_constraints, symmetry, not the unknown key "spec"'),
+        ("[TypeOK]", "[TypesOK]", "7: expected an invariant of a set of claims, not TypesOK"),
+        ("tier: full\n  claims", "tier: fast\n  claims", '47: expected one of smoke, full, deep, not "fast"'),
         ("walk: true", "walk: on",
-         '25: expected an integer, true, false or text: if on is text, write "on"'),
-        ("walk: true", "walk: 1", "25: expected true or false, not 1"),
+         '28: expected an integer, true, false or text: if on is text, write "on"'),
+        ("walk: true", "walk: 1", "28: expected true or false, not 1"),
         ("walk: true", "states: 12",
-         '25: expected one of name, tier, expect, shows, cfg, bounds, constants, conform, walk, distinct, transitions, depth, ablates, control, trace, falls, erratum, not the unknown key "states"'),
-        ("  walk: true", "  depth: 5", '25: expected each key once, not "depth" again (first on line 24)'),
-        ("distinct: 1234", "distinct: -1", "13: expected an integer from 0 up, not -1"),
-        ('"violates: NoPrematurePurge"', "fails", '28: expected "holds" or "violates: Name", not "fails"'),
+         '28: expected one of name, tier, expect, shows, claims, bounds, constants, distinct, transitions, depth, conform, walk, ablates, control, trace, falls, erratum, digest, not the unknown key "states"'),
+        ("  walk: true", "  depth: 5", '28: expected each key once, not "depth" again (first on line 27)'),
+        ("distinct: 1234", "distinct: -1", "16: expected an integer from 0 up, not -1"),
+        ('"violates: NoPrematurePurge"', "fails", '31: expected "holds" or "violates: Name", not "fails"'),
         ("{MaxVotes: 6}", "{MaxVotes: {a: 1}}",
-         '12: expected an integer, true, false, text, "<- Operator" or a list'),
-        ("{MaxVotes: 6}", '{MaxVotes: "<- 6"}', '12: expected "<- " and an operator, not "<- 6"'),
-        ("{Member: [C, A]}", "{Member: [C, C]}", "21: expected a set, but an element is there twice"),
+         '15: expected an integer, true, false, text, "<- Operator" or a list'),
+        ("{MaxVotes: 6}", '{MaxVotes: "<- 6"}', '15: expected "<- " and an operator, not "<- 6"'),
+        ("{Member: [C, A]}", "{Member: [C, C]}", "24: expected a set, but an element is there twice"),
         # What a model that holds, or violates, must and must not say.
-        ("  distinct: 12\n", "", '17: expected the key "distinct", which a model that holds must have'),
-        ("  trace: 12\n", "", '26: expected the key "trace", which a model that violates a claim must have'),
-        ("  walk: true", "  trace: 3", '25: expected no "trace", which only a model that violates a claim may have'),
+        ("  distinct: 12\n", "", '20: expected the key "distinct", which a model that holds must have'),
+        ("  trace: 12\n", "", '29: expected the key "trace", which a model that violates a claim must have'),
+        ("  walk: true", "  trace: 3", '28: expected no "trace", which only a model that violates a claim may have'),
         ("  trace: 12", "  trace: 12\n  walk: true",
-         '34: expected no "walk", which only a model that holds may have'),
+         '37: expected no "walk", which only a model that holds may have'),
+        ("  walk: true", '  digest: "0123456789abcdef"', '28: expected no "digest", which only a deep model may have'),
         # Parts against each other.
-        ("name: join_small", "name: join", '17: expected each model once, not "join" again (first on line 7)'),
+        ("{MaxVotes: 6}", '{MaxVotes: 6, Gone: "<- LeakyApply"}',
+         "15: expected a constant of the reference, or an operator that is replaced, not Gone"),
+        ("{MaxVotes: 6}", "{MaxVotes: 6, Apply: true}",
+         "15: expected a constant of the reference, or an operator that is replaced, not Apply"),
+        ("claim: NoPrematurePurge", "claim: RequestServable",
+         "42: expected what the model violates, NoPrematurePurge, not RequestServable"),
+        ("harm: purged too early", "harm: a | b", '41: expected one line of text without |, not "a | b"'),
+        ("    harm: purged too early", "    several: two things\n    harm: purged too early",
+         '41: expected no "several", as one constant is ablated'),
+        ("name: join_small", "name: join", '20: expected each model once, not "join" again (first on line 10)'),
         ("name: settles_live", "name: settles",
-         "41: expected a name that ends in _live if and only if the cfg is for liveness"),
-        ("  cfg: liveness", "  cfg: fair", "43: expected a cfg of this manifest (safety, liveness), not fair"),
-        ("{MaxVotes: 6}", "{Votes: 6}", "12: expected a constant of MCToy.cfg, not Votes"),
+         "46: expected a name that ends in _live if and only if the claims are for liveness"),
+        ("  claims: liveness", "  claims: fair", "48: expected a set of claims of this manifest (safety, liveness), not fair"),
+        ("{MaxVotes: 6}", "{Votes: 6}", "15: expected a constant of the reference, or an operator that is replaced, not Votes"),
         ('"violates: NoPrematurePurge"', '"violates: Nothing"',
-         "28: expected a claim of MCToy.cfg after violates:, not Nothing"),
+         "31: expected a claim of the set safety after violates:, not Nothing"),
         ("[NoPrematurePurge, RequestServable]", "[RequestServable]",
-         "34: expected NoPrematurePurge among the claims that fall, as the model violates it"),
+         "37: expected NoPrematurePurge among the claims that fall, as the model violates it"),
         ("[NoPrematurePurge, RequestServable]", "[NoPrematurePurge, TypeOK]",
-         "34: expected a claim of a cfg file that is no type invariant, not TypeOK"),
-        ("control: join_small", "control: gone", "32: expected a model that holds, not gone"),
+         "37: expected a claim that is no type invariant, not TypeOK"),
+        ("control: join_small", "control: gone", "35: expected a model that holds, not gone"),
         ("control: join_small", "control: join",
-         "32: expected a model that differs in CheckView only; join has MaxVotes = 6, here it is MaxVotes = 4"),
-        ("control: join_small", "control: settles_live", "32: expected a model with the cfg safety, not liveness"),
+         "35: expected a model that differs in CheckView only; join has MaxVotes = 6, here it is MaxVotes = 4"),
+        ("control: join_small", "control: settles_live", "35: expected a model with the claims safety, not liveness"),
         ("tier: smoke\n  expect: holds", "tier: deep\n  expect: holds",
-         "32: expected a model that is run with tier smoke, not a deep one"),
-        (", CheckView: false}", "}", "31: expected a constant that differs from join_small, not CheckView"),
+         "35: expected a model that is run with tier smoke, not a deep one"),
+        (", CheckView: false}", "}", "34: expected a constant that differs from join_small, not CheckView"),
         ("ablates: CheckView", "ablates: [CheckView, Variant]",
-         "31: expected a constant that differs from join_small, not Variant"),
-        ("proved_by: [join]", "proved_by: [ablation_view]", "40: expected a model that holds, not ablation_view"),
+         "34: expected a constant that differs from join_small, not Variant"),
+        ("proved_by: [join]", "proved_by: [ablation_view]", "45: expected a model that holds, not ablation_view"),
         ("{SomeonePurges: join,", "{SomeonePurges: settles_live,",
-         "5: expected a model for safety, not settles_live: its name ends in _live"),
+         "8: expected a model for safety, not settles_live: its name ends in _live"),
         ("  distinct: 1\n", "  distinct: 1\n  walk: true\n",
-         '47: expected "walk" only with a cfg for safety that has no CONSTRAINT, not liveness'),
+         '52: expected "walk" only with claims for safety that have no CONSTRAINT, not liveness'),
     ],
 )  # fmt: skip
 def test_a_wrong_manifest_is_refused_where_it_is_wrong(
@@ -268,24 +283,64 @@ def test_two_models_do_not_show_the_same_erratum(tmp_path: Path) -> None:
     again = MANIFEST[start:end].replace("ablation_view", "ablation_again")
     with pytest.raises(ManifestError) as caught:
         load(project(tmp_path, MANIFEST[:end] + again + MANIFEST[end:]), "toy")
-    expected = "spec/toy/models.yaml:51: expected an ID of its own: ablation_view has FLAW-15"
+    expected = "spec/toy/models.yaml:56: expected an ID of its own: ablation_view has FLAW-15"
     assert expected == str(caught.value)
 
 
-def test_a_cfg_for_liveness_hides_and_bounds_nothing(tmp_path: Path) -> None:
-    with pytest.raises(ManifestError) as caught:
-        load(project(tmp_path, live=LIVE_CFG + "SYMMETRY Permutations"), "toy")
-    expected = (
-        "spec/toy/models.yaml:3: expected a cfg for liveness, which has no VIEW, CONSTRAINT or SYMMETRY"
+def test_an_erratum_ablates_one_constant_or_says_why_more(tmp_path: Path) -> None:
+    two = MANIFEST.replace("CheckView: false}", "CheckView: false, Variant: note}").replace(
+        "ablates: CheckView", "ablates: [CheckView, Variant]"
     )
-    assert expected == str(caught.value)
+    with pytest.raises(ManifestError) as caught:
+        load(project(tmp_path, two), "toy")
+    assert str(caught.value).startswith(
+        "spec/toy/models.yaml:39: expected one constant ablated, not CheckView, Variant: "
+    )
+    argued = two.replace("    harm:", "    several: The note differs in both.\n    harm:")
+    erratum = load(project(tmp_path, argued), "toy").model("ablation_view").erratum
+    assert erratum is not None
+    assert "The note differs in both." == erratum.several
+
+
+def test_claims_for_liveness_hide_and_bound_nothing(tmp_path: Path) -> None:
+    hiding = MANIFEST.replace("specification: FairSpec", "specification: FairSpec, symmetry: Permutations")
+    with pytest.raises(ManifestError) as caught:
+        load(project(tmp_path, hiding), "toy")
+    expected = "6: expected a set of claims for liveness, which has no VIEW, CONSTRAINT or SYMMETRY"
+    assert f"spec/toy/models.yaml:{expected}" == str(caught.value)
 
 
 def test_a_model_with_constraints_is_no_source_of_tables(tmp_path: Path) -> None:
-    with pytest.raises(ManifestError, match=r'^spec/toy/models.yaml:16: expected "conform" only with'):
-        load(project(tmp_path, safety=SAFETY_CFG + "CONSTRAINT Small"), "toy")
+    bounded = MANIFEST.replace("view: view", "view: view, constraints: Small")
+    with pytest.raises(ManifestError, match=r'^spec/toy/models.yaml:19: expected "conform" only with'):
+        load(project(tmp_path, bounded), "toy")
 
 
-def test_an_error_in_a_cfg_file_is_one_of_that_file(tmp_path: Path) -> None:
-    with pytest.raises(ManifestError, match=r"^spec/toy/MCToy.cfg:1: expected a keyword such as"):
-        load(project(tmp_path, safety="SPEC Other\n" + SAFETY_CFG), "toy")
+def test_a_set_like_another_says_only_what_differs(tmp_path: Path) -> None:
+    weak = "  weak: {like: safety, constants: {MaxVotes: 1}, invariants: [TypeOK], more: {properties: Bounded}}\n"
+    cfgs = load(project(tmp_path, MANIFEST.replace("  liveness: {", weak + "  liveness: {")), "toy").cfgs
+    assert ("Spec", "view") == (cfgs["weak"].specification, cfgs["weak"].view)
+    assert ("TypeOK", "PurgedNeverDecreases", "Bounded") == cfgs["weak"].claims
+    assert {**cfgs["safety"].constants, "MaxVotes": "= 1"} == cfgs["weak"].constants
+
+
+def test_a_model_may_put_another_operator_in_the_place_of_one(tmp_path: Path) -> None:
+    """A defect of the model itself: an operator that leaks, in the place of the one that does not."""
+    leaky = MANIFEST.replace("CheckView: false}", 'Apply: "<- LeakyApply"}').replace(
+        "ablates: CheckView", "ablates: Apply"
+    )
+    manifest = load(project(tmp_path, leaky), "toy")
+    assert "    Apply <- LeakyApply\n" in cfg_text(manifest, manifest.model("ablation_view"))
+
+
+def test_what_will_be_recorded_may_be_missing(tmp_path: Path) -> None:
+    unrecorded = (
+        MANIFEST.replace("  distinct: 12\n  transitions: 34\n  depth: 5\n", "")
+        .replace("  trace: 12\n", "")
+        .replace("  falls: [NoPrematurePurge, RequestServable]\n", "")
+    )
+    with pytest.raises(ManifestError, match='the key "distinct"'):
+        load(project(tmp_path, unrecorded), "toy")
+    manifest = load(project(tmp_path, unrecorded), "toy", recording=True)
+    assert manifest.model("join_small").counts is None
+    assert (None, ()) == (manifest.model("ablation_view").trace, manifest.model("ablation_view").falls)

@@ -20,7 +20,7 @@
 (* received-table is for a layer below that doubles a FORWARD, or that is  *)
 (* not virtually synchronous.                                              *)
 (*                                                                         *)
-(* The constants are guards; MCSequencer.cfg has the repaired algorithm,   *)
+(* The constants are guards; models.yaml has the repaired algorithm,       *)
 (* models.yaml under `note` the design note's.                             *)
 (***************************************************************************)
 EXTENDS Views, Steps, Integers, FiniteSets

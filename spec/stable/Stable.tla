@@ -22,7 +22,7 @@
 (* Variant "repaired" is the reference; "note" is pbcast DESIGN, "STABLE   *)
 (* protocol", as written, with its documented fix and later ones as        *)
 (* switches. Every other constant of the first group is a guard of the     *)
-(* repaired variant; MCStable.cfg sets them all on.                        *)
+(* repaired variant; models.yaml sets them all on.                         *)
 (***************************************************************************)
 EXTENDS Views, Digests, FiniteSets
 

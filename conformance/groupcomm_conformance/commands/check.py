@@ -1,20 +1,26 @@
 """`groupcomm check` and `groupcomm explain`: the models, and a counterexample drawn."""
 
 import json
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.markup import escape
 
+from groupcomm_conformance.files.store import replace
+from groupcomm_conformance.files.writing import require_file
 from groupcomm_conformance.models.checking import (
     Cache,
     CheckedModel,
     differences,
     gates,
+    record,
     run_model,
     run_models,
+    stale,
 )
-from groupcomm_conformance.models.manifest import Manifest, find_root, load
+from groupcomm_conformance.models.manifest import Manifest, Model, cfg_text, find_root, load
 from groupcomm_conformance.models.selecting import chosen
 from groupcomm_conformance.tla.values import to_json
 
@@ -37,30 +43,60 @@ def check(
     as_json: AsJson = False,
     workers: Workers = None,
     heap: Heap = "2g",
+    recording: Annotated[
+        bool,
+        typer.Option("--record", help="Write what came into models.yaml: counts, traces, falls, digests."),
+    ] = False,
+    write_cfg: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Run nothing: write DIR/PROTOCOL/MODEL.cfg, to open in an editor."),
+    ] = None,
 ) -> None:
     """Run the models of the manifests with TLC and compare the results with what is expected.
 
     Exits with 1 if an outcome, a count, a counterexample's length or the claims that are violated differ, or
     if a gate fails: an action or outcome that never occurs, a witness that is not reached, a claim that no
-    ablation violates, a control that does not hold.
+    ablation violates, a control that does not hold. A deep model that was recorded from another specification
+    is named as stale, which is no failure. With --record outcomes are compared with the manifest as always,
+    and figures are written into it.
     """
     root = find_root()
-    models = chosen(root, protocol or (), tier=tier, model=model)
+    models = chosen(root, protocol or (), tier=tier, model=model, recording=recording)
+    if write_cfg is not None:
+        _write_cfgs(write_cfg, models)
+        return
     with console.Watch(models) as watch:
         checked = run_models(
-            models, cache=Cache.of(root), fresh=not cached, workers=workers, heap=heap, listener=watch
+            models,
+            cache=Cache.of(root),
+            fresh=not cached,
+            workers=workers,
+            heap=heap,
+            listener=watch,
+            recording=recording,
         )
     ok = True
-    documents: list[dict[str, object]] = []
-    for manifest in {manifest.protocol: manifest for manifest, _ in models}.values():
+    documents: dict[str, list[dict[str, object]]] = {"models": [], "gates": [], "stale": []}
+    for loaded in {manifest.protocol: manifest for manifest, _ in models}.values():
+        manifest = loaded
         results = {each.model: each for each in checked if each.protocol == manifest.protocol}
+        if recording:
+            for line in record(root, manifest, results):
+                typer.echo(f"recorded {line}", err=True)
+            manifest = load(root, manifest.protocol, recording=True)
+        old = stale(manifest)
         judged = gates(manifest, results)
         different = {name: differences(manifest.model(name), each) for name, each in results.items()}
         ok = ok and not any(different.values()) and all(gate.ok is not False for gate in judged)
         if as_json:
-            documents += [
+            documents["models"] += [
                 console.as_json(manifest.model(name), each, different[name]) for name, each in results.items()
             ]
+            documents["gates"] += [
+                {"protocol": manifest.protocol, "gate": gate.name, "ok": gate.ok, "text": gate.text}
+                for gate in judged
+            ]
+            documents["stale"] += [{"protocol": manifest.protocol, "model": name} for name in old]
             for line in console.gate_lines(judged):
                 typer.echo(f"{manifest.protocol} {line}", err=True)
         else:
@@ -71,9 +107,23 @@ def check(
             for line in console.gate_lines(judged):
                 out.print(escape(line))
         _show_differences(manifest, results, different, err=as_json)
+        if old:
+            typer.echo(
+                f"STALE {manifest.protocol}: recorded from another specification or never: {', '.join(old)} "
+                f"(groupcomm check {manifest.protocol} --tier deep --record runs and records them)",
+                err=as_json,
+            )
     if as_json:
         typer.echo(json.dumps(documents, indent=2))
     raise typer.Exit(verdict(ok=ok))
+
+
+def _write_cfgs(folder: Path, models: Sequence[tuple[Manifest, Model]]) -> None:
+    for manifest, model in models:
+        file = folder / manifest.protocol / f"{model.name}.cfg"
+        require_file(file, "name another folder")
+        replace(file, cfg_text(manifest, model).encode())
+        typer.echo(f"{file} written, for the module {manifest.module}")
 
 
 def _show_differences(

@@ -47,6 +47,7 @@ __all__ = [
     "plain_run",
     "read_modules",
     "sole_run",
+    "story_run",
 ]
 
 ROOT: Final = "Run"
@@ -70,6 +71,15 @@ class Modules:
 
     files: Mapping[str, Path]
     texts: Mapping[str, str]
+
+    @property
+    def bare(self) -> dict[str, str]:
+        """The texts without comments, and without spacing at the ends of lines."""
+        stripped = {name: _COMMENT.sub("", text).splitlines() for name, text in self.texts.items()}
+        return {
+            name: "\n".join(line.rstrip() for line in lines if line.strip())
+            for name, lines in stripped.items()
+        }
 
     def definition(self, operator: str) -> tuple[str, str, int] | None:
         """Find an operator: its module, the text after `==` without comments, and its line."""
@@ -296,6 +306,43 @@ def note_run(
 def sole_run(module: str, cfg: Cfg, claim: str) -> Run:
     """The model with one property and no other claim."""
     return Run(_Writer().module(module), evolve(cfg, invariants=(), properties=(claim,)))
+
+
+def story_run(
+    module: str,
+    cfg: Cfg,
+    modules: Modules,
+    claim: str,
+    *,
+    story: str | None,
+    types: Iterable[str],
+) -> Run:
+    """The model with one claim, which is asserted only where `story` is true, and the invariants `types`.
+
+    `story` is a state predicate. An invariant is asserted in its states, an action property of the steps that
+    lead to such a state, and liveness of behaviours that come to one. Without a story the claim is asserted
+    as it is.
+    """
+    invariants = tuple(name for name in cfg.invariants if name in frozenset(types) and name != claim)
+    asserted, writer = claim, _Writer()
+    if story is not None:
+        asserted = "Run_Story"
+        if claim in cfg.invariants:
+            text = f"{claim} \\/ ~{story}"
+        elif (subscript := modules.step_of(claim)) is not None:
+            text = f"[][{claim}Step \\/ ~({story})']_{subscript}"
+        else:
+            text = f"(<>{story}) => {claim}"
+        writer.operators.append(f"{asserted} == {text}")
+    of_state = claim in cfg.invariants
+    return Run(
+        writer.module(module),
+        evolve(
+            cfg,
+            invariants=(*invariants, asserted) if of_state else invariants,
+            properties=() if of_state else (asserted,),
+        ),
+    )
 
 
 # What they print

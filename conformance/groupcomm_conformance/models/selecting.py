@@ -36,8 +36,10 @@ def select(manifest: Manifest, tier: Tier = "full", name: str | None = None) -> 
     return [model for model in manifest.models if model.tier in tiers]
 
 
-def manifests_of(root: Path, names: Sequence[str] = ()) -> list[Manifest]:
+def manifests_of(root: Path, names: Sequence[str] = (), *, recording: bool = False) -> list[Manifest]:
     """Load the manifests of the protocols named, each once; without names those of all.
+
+    With `recording`, figures that are still to be recorded may be missing.
 
     UnknownNameError for a name that is none, NothingToJudge in a project without protocols.
     """
@@ -47,7 +49,7 @@ def manifests_of(root: Path, names: Sequence[str] = ()) -> list[Manifest]:
             f"no folder of {root / 'spec'} has a models.yaml",
             "add a protocol (CONTRIBUTING.md), or start groupcomm in another project",
         )
-    return [load(root, name) for name in dict.fromkeys(names or known)]
+    return [load(root, name, recording=recording) for name in dict.fromkeys(names or known)]
 
 
 def chosen(
@@ -58,6 +60,7 @@ def chosen(
     model: str | None = None,
     suits: Callable[[Model], bool] = every,
     kind: str = "model",
+    recording: bool = False,
 ) -> list[tuple[Manifest, Model]]:
     """Choose models: of the protocols `names` (default: all) those of `tier`, or those called `model`.
 
@@ -65,7 +68,7 @@ def chosen(
     UnknownNameError where no protocol or no such model has the name; NothingToJudge where names and tier
     leave no model. A protocol that adds nothing to the choice is named in a warning.
     """
-    manifests = manifests_of(root, names)
+    manifests = manifests_of(root, names, recording=recording)
     if model is not None:
         return _named(manifests, model, suits, kind)
     found: list[tuple[Manifest, Model]] = []

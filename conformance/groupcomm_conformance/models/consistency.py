@@ -1,0 +1,134 @@
+"""What the parts of a manifest must say of each other: a manifest that contradicts itself is refused."""
+
+from collections.abc import Mapping
+
+from groupcomm_conformance.files.strict_yaml import Node
+
+from .instruments import read_modules
+from .model import SUBSTITUTION, Erratum, Manifest, Model, is_liveness
+
+__all__ = ["check"]
+
+
+def check(manifest: Manifest, document: Node, *, recording: bool = False) -> None:
+    """Refuse, by a FileError that names the place, a manifest whose parts contradict each other.
+
+    With `recording`, what falls may still be missing.
+    """
+    top = document.entries()
+    for name, node in top["claims"].entries().items():
+        cfg = manifest.cfgs[name]
+        if is_liveness(name) and (cfg.view or cfg.constraints or cfg.symmetry):
+            raise node.error("a set of claims for liveness, which has no VIEW, CONSTRAINT or SYMMETRY")
+    asserted = {claim for cfg in manifest.cfgs.values() for claim in cfg.claims}
+    for name, item in zip(manifest.type_invariants, top["type_invariants"].items(), strict=True):
+        if name not in asserted:
+            raise item.error(f"an invariant of a set of claims, not {name}")
+    lines: dict[str, int] = {}
+    errata: dict[str, str] = {}
+    for model, node in zip(manifest.models, top["models"].items(), strict=True):
+        first = lines.setdefault(model.name, model.line)
+        if first != model.line:
+            raise node.error(f'each model once, not "{model.name}" again (first on line {first})')
+        found = node.entries()
+        _check_run(manifest, model, node, found)
+        if not model.holds:
+            _check_violation(manifest, model, found, recording=recording)
+        if model.erratum is not None:
+            _check_erratum(manifest, model, model.erratum, found["erratum"].entries(), errata)
+    for operator, node in top["witnesses"].entries().items():
+        for name in manifest.witnesses[operator]:
+            if _holding(manifest, node, name).liveness:
+                raise node.error(f"a model for safety, not {name}: its name ends in _live")
+
+
+def _check_erratum(
+    manifest: Manifest, model: Model, erratum: Erratum, found: Mapping[str, Node], seen: dict[str, str]
+) -> None:
+    other = seen.setdefault(erratum.id, model.name)
+    if other != model.name:
+        raise found["id"].error(f"an ID of its own: {other} has {erratum.id}")
+    if erratum.claim != model.violates:
+        raise found["claim"].error(f"what the model violates, {model.violates}, not {erratum.claim}")
+    for name, item in zip(erratum.proved_by, found["proved_by"].items(), strict=True):
+        _holding(manifest, item, name)
+    if len(model.ablates) > 1 and not erratum.several:
+        raise found["id"].error(
+            f"one constant ablated, not {', '.join(model.ablates)}: a story is about one thing taken away "
+            '(where it cannot be, "several" says why)'
+        )
+    if len(model.ablates) == 1 and erratum.several:
+        raise found["several"].error('no "several", as one constant is ablated')
+
+
+def _check_run(manifest: Manifest, model: Model, node: Node, found: Mapping[str, Node]) -> None:
+    """Check claims, name and constants against each other."""
+    if model.claims not in manifest.cfgs:
+        raise found.get("claims", node).error(
+            f"a set of claims of this manifest ({', '.join(manifest.cfgs)}), not {model.claims}"
+        )
+    if model.liveness != model.name.endswith("_live"):
+        raise found["name"].error("a name that ends in _live if and only if the claims are for liveness")
+    base = manifest.cfgs[model.claims]
+    for name, value in model.constants.items():
+        if name not in base.constants and not _overrides(manifest, name, value):
+            raise (
+                found["constants"]
+                .entries()[name]
+                .error(f"a constant of the reference, or an operator that is replaced, not {name}")
+            )
+    for key in ("conform", "walk"):
+        if key in found and found[key].boolean() and (model.liveness or base.constraints):
+            raise found[key].error(
+                f'"{key}" only with claims for safety that have no CONSTRAINT, not {model.claims}'
+            )
+
+
+def _overrides(manifest: Manifest, name: str, value: object) -> bool:
+    """Whether a model puts another operator in the place of the operator `name`."""
+    if not (isinstance(value, str) and value.startswith(SUBSTITUTION)):
+        return False
+    return read_modules(manifest.folders, manifest.module).definition(name) is not None
+
+
+def _check_violation(manifest: Manifest, model: Model, found: Mapping[str, Node], *, recording: bool) -> None:
+    """Check what falls, and that the control differs in what is ablated and in nothing else."""
+    cfg = manifest.cfg(model)
+    claim = str(model.violates)
+    if claim not in cfg.claims:
+        raise found["expect"].error(f"a claim of the set {model.claims} after violates:, not {claim}")
+    falls = found["falls"].items() if "falls" in found else ()
+    for name, item in zip(model.falls, falls, strict=True):
+        if name not in manifest.claims():
+            raise item.error(f"a claim that is no type invariant, not {name}")
+    if not recording and claim not in model.falls and claim not in manifest.type_invariants:
+        raise found["falls"].error(f"{claim} among the claims that fall, as the model violates it")
+    control = _holding(manifest, found["control"], str(model.control))
+    if control.claims != model.claims:
+        raise found["control"].error(f"a model with the claims {model.claims}, not {control.claims}")
+    if control.tier == "deep" and model.tier != "deep":
+        raise found["control"].error(f"a model that is run with tier {model.tier}, not a deep one")
+    with_guard = manifest.cfg(control).constants
+    defined = "as the module defines it"
+    different = {
+        name: (cfg.constants.get(name, defined), with_guard.get(name, defined))
+        for name in sorted({*cfg.constants, *with_guard})
+        if cfg.constants.get(name) != with_guard.get(name)
+    }
+    for name in model.ablates:
+        if name not in different:
+            raise found["ablates"].error(f"a constant that differs from {control.name}, not {name}")
+    for name, (here, there) in different.items():
+        if name not in model.ablates:
+            raise found["control"].error(
+                f"a model that differs in {', '.join(model.ablates)} only; {control.name} has "
+                f"{name} {there}, here it is {name} {here}"
+            )
+
+
+def _holding(manifest: Manifest, node: Node, name: str) -> Model:
+    """Find the model `name`, which `node` refers to and which must hold."""
+    for model in manifest.models:
+        if model.name == name and model.holds:
+            return model
+    raise node.error(f"a model that holds, not {name}")

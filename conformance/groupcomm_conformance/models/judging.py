@@ -1,0 +1,164 @@
+"""Holding what came against what the manifest expects.
+
+`differences` compares one result with its model, `gates` asks of all models of a protocol together whether
+the claims speak of anything:
+
+- *actions*, *outcomes*: each action of `Next` and each outcome of `Step` is taken in a model that holds;
+- *witnesses*: each is reached in the models that it names;
+- *kills*: each claim falls to at least one ablation;
+- *controls*: the control of each ablation holds, or its kill is spurious.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+from attrs import frozen
+
+from .instruments import OUTCOMES, read_modules
+from .model import Manifest, Model
+from .plan import digest
+from .result import CheckedModel, expected
+from .selecting import select
+
+__all__ = ["Gate", "actions", "differences", "gates", "kill_matrix", "stale"]
+
+
+@frozen
+class Gate:
+    """A question to all models of a protocol. `ok` is None where not all models that it needs were run."""
+
+    name: str
+    ok: bool | None
+    text: str
+
+
+def differences(model: Model, checked: CheckedModel) -> list[str]:
+    """List in what a result differs from the manifest, each `what: expected this, came that`."""
+    if checked.outcome != expected(model):
+        return [f"expected {expected(model)}, came {checked.outcome}"]
+    found: list[str] = []
+    if model.counts is not None:
+        for name in ("distinct", "transitions", "depth"):
+            recorded, came = getattr(model.counts, name), getattr(checked, name)
+            # With several workers a state may be reached on a way that is not the shortest.
+            if recorded != came and not (name == "depth" and checked.workers > 1 and came > recorded):
+                found.append(f"{name}: expected {recorded}, came {came}")
+        return found
+    if model.holds or model.trace is None:
+        return ["nothing is recorded of it yet: groupcomm check --record writes it"]
+    if model.trace != len(checked.trace):
+        found.append(f"trace: expected {model.trace} states, came {len(checked.trace)}")
+    if more := sorted(checked.falls.difference(model.falls)):
+        found.append(f"falls: not expected, but refuted: {', '.join(more)}")
+    if less := [claim for claim in model.falls if claim not in checked.falls]:
+        found.append(f"falls: expected, but not refuted: {', '.join(less)}")
+    return found
+
+
+def stale(manifest: Manifest) -> list[str]:
+    """Name the deep models whose record is of other modules, constants, claims or jar, or of none at all."""
+    return [
+        model.name
+        for model in manifest.models
+        if model.tier == "deep" and model.digest != digest(manifest, model)
+    ]
+
+
+def kill_matrix(
+    manifest: Manifest, results: Mapping[str, CheckedModel]
+) -> dict[str, dict[str, Literal["falls", "stands"] | None]]:
+    """Give, for each claim, what each ablation among `results` did to it; None: that was not asked."""
+    ablations = [model for model in manifest.models if not model.holds and model.name in results]
+    return {
+        claim: {model.name: _fate(claim, results[model.name]) for model in ablations}
+        for claim in manifest.claims()
+    }
+
+
+def _fate(claim: str, checked: CheckedModel) -> Literal["falls", "stands"] | None:
+    if claim in checked.falls:
+        return "falls"
+    return "stands" if claim in checked.judged else None
+
+
+def gates(manifest: Manifest, results: Mapping[str, CheckedModel]) -> list[Gate]:
+    """Judge what all models together must show. `results` are by the model's name."""
+    whole = all(model.name in results for model in select(manifest))
+    return [
+        *_fires(manifest, results, whole=whole),
+        _witnesses(manifest, results),
+        _kills(manifest, results, whole=whole),
+        _controls(manifest, results),
+    ]
+
+
+def _gate(name: str, good: str, bad: Sequence[str], *, judged: bool = True) -> Gate:
+    if judged:
+        return Gate(name, ok=not bad, text="; ".join(bad) or good)
+    return Gate(name, ok=None, text="not judged: it takes all models of the tier full")
+
+
+def actions(manifest: Manifest) -> tuple[str, ...]:
+    """Name the actions that models for safety take, in the specification's order."""
+    modules = read_modules(manifest.folders, manifest.module)
+    names = {
+        cfg.specification
+        for name, cfg in manifest.cfgs.items()
+        if cfg.specification and any(model.claims == name and not model.liveness for model in manifest.models)
+    }
+    return tuple(dict.fromkeys(action for name in sorted(names) for action in modules.actions(name)))
+
+
+def _fires(manifest: Manifest, results: Mapping[str, CheckedModel], *, whole: bool) -> list[Gate]:
+    steps = {
+        step
+        for model in manifest.models
+        if model.holds and model.name in results
+        for step in results[model.name].steps
+    }
+    every = actions(manifest)
+    taken = {action for action, _ in steps}
+    bad = [f"never taken in a model that holds: {action}" for action in every if action not in taken]
+    bad += [
+        f"act.action is {action}, which is no action of Next" for action in sorted(taken.difference(every))
+    ]
+    seen = {outcome for _, outcome in steps}
+    missing = [f"never the outcome of a step: {outcome}" for outcome in OUTCOMES if outcome not in seen]
+    missing += [f"unknown outcome: {outcome}" for outcome in sorted(seen.difference((*OUTCOMES, "none")))]
+    return [
+        _gate("actions", f"all {len(every)} actions are taken", bad, judged=whole),
+        _gate("outcomes", f"all {len(OUTCOMES)} outcomes are seen", missing, judged=whole),
+    ]
+
+
+def _witnesses(manifest: Manifest, results: Mapping[str, CheckedModel]) -> Gate:
+    asked = [(witness, name) for witness, names in manifest.witnesses.items() for name in names]
+    bad = [
+        f"{witness} is never reached in {name}"
+        for witness, name in asked
+        if name in results and witness not in results[name].witnesses
+    ]
+    skipped = [name for _, name in asked if name not in results]
+    return _gate(
+        "witnesses", f"all {len(manifest.witnesses)} are reached", bad, judged=bool(bad) or not skipped
+    )
+
+
+def _kills(manifest: Manifest, results: Mapping[str, CheckedModel], *, whole: bool) -> Gate:
+    matrix = kill_matrix(manifest, results)
+    bad = [f"no ablation refutes {claim}" for claim, row in matrix.items() if "falls" not in row.values()]
+    return _gate("kills", f"each of {len(matrix)} claims falls to some ablation", bad, judged=whole)
+
+
+def _controls(manifest: Manifest, results: Mapping[str, CheckedModel]) -> Gate:
+    ablations = [model for model in manifest.models if not model.holds and model.name in results]
+    bad: list[str] = []
+    judged = True
+    for model in ablations:
+        control = results.get(str(model.control))
+        if control is None:
+            judged = False
+        elif not control.holds:
+            bad.append(f"the kill by {model.name} is spurious: its control {model.control} {control.outcome}")
+    good = f"the controls of all {len(ablations)} ablations hold"
+    return _gate("controls", good, bad, judged=judged or bool(bad))

@@ -1,0 +1,240 @@
+"""What a manifest says, as values: models, what is expected of each, errata, and sets of claims.
+
+`manifest` reads these from `spec/<protocol>/models.yaml`, `consistency` holds them against each other.
+"""
+
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Final, Literal, TypeAlias
+
+from attrs import Attribute, asdict, evolve, field, frozen
+
+from groupcomm_conformance.files.errors import FileError
+from groupcomm_conformance.files.strict_yaml import Plain
+from groupcomm_conformance.tla import cfg as cfg_file
+from groupcomm_conformance.tla.cfg import Cfg
+
+__all__ = [
+    "SUBSTITUTION",
+    "TIERS",
+    "Constant",
+    "Counts",
+    "Erratum",
+    "Manifest",
+    "ManifestError",
+    "Model",
+    "Tier",
+    "UnknownNameError",
+    "cfg_text",
+    "constant_text",
+    "did_you_mean",
+    "is_liveness",
+]
+
+Constant: TypeAlias = int | bool | str | tuple[int | str, ...]
+Tier: TypeAlias = Literal["smoke", "full", "deep"]
+
+TIERS: Final[tuple[Tier, ...]] = ("smoke", "full", "deep")
+SUBSTITUTION: Final = "<- "
+
+
+class ManifestError(FileError):
+    """A manifest does not say what it must."""
+
+
+class UnknownNameError(LookupError):
+    """There is no protocol or model of that name; the message lists those there are, the nearest first."""
+
+    def __init__(self, kind: str, name: str, known: tuple[str, ...]) -> None:
+        super().__init__(
+            f'no {kind} is called "{name}"{did_you_mean(name, known)}; there is {", ".join(known) or "none"}'
+        )
+        self.kind = kind
+        self.name = name
+        self.known = known
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Give " (did you mean ...?)" where a known name is near, else nothing."""
+    near = get_close_matches(name, tuple(known), n=1)
+    return f" (did you mean {near[0]}?)" if near else ""
+
+
+@frozen
+class Counts:
+    """The size of a state space: `transitions` are generated minus initial states."""
+
+    distinct: int
+    transitions: int
+    depth: int
+
+
+@frozen
+class Erratum:
+    """A flaw that a model shows, as a story.
+
+    The counterexample charted is the shortest to a state (or step, or behaviour) that refutes `claim` and in
+    which `story`, a state predicate of the specification, is true; without a story, the shortest that refutes
+    the claim. `harm` says in a few words what a user sees. `proved_by` names the models that hold with the
+    repair. One constant is ablated; `several` argues why where there are more.
+    """
+
+    id: str
+    title: str
+    harm: str
+    claim: str
+    flaw: str
+    repair: str
+    proved_by: tuple[str, ...]
+    story: str | None = None
+    several: str = ""
+
+
+@frozen
+class Model:
+    """One run of TLC and its expected result.
+
+    `claims` names the set of claims that is checked. `violates` is the claim that must fall, None where the
+    model holds. A model that holds has `counts`; one that violates has `ablates`, `control`, `trace` (states
+    of the shortest counterexample) and `falls` (all claims that its state space refutes). `conform`: its
+    local steps become conformance tables. `walk`: its graph is small enough to be dumped, without VIEW, and
+    walked. `digest` tells, for a `deep` model, what its record was taken from. `line`: its place in the file.
+    """
+
+    name: str
+    tier: Tier
+    claims: str
+    shows: str
+    line: int = field(eq=False)
+    bounds: str = ""
+    constants: Mapping[str, Constant] = field(default={}, hash=False)
+    counts: Counts | None = None
+    conform: bool = False
+    walk: bool = False
+    violates: str | None = None
+    ablates: tuple[str, ...] = ()
+    control: str | None = None
+    trace: int | None = None
+    falls: tuple[str, ...] = ()
+    erratum: Erratum | None = None
+    digest: str | None = None
+
+    @property
+    def holds(self) -> bool:
+        """Whether no claim may fall."""
+        return self.violates is None
+
+    @property
+    def liveness(self) -> bool:
+        """Whether this is a model for temporal properties (`..._live`)."""
+        return is_liveness(self.claims)
+
+
+@frozen
+class Manifest:
+    """All models of one protocol, in the file's order.
+
+    `folder` is `spec/<protocol>`. `cfgs` maps the name of each set of claims to what TLC is told where
+    a model changes nothing: the reference's constants with those of the set, and its claims. `witnesses` maps
+    each witness operator, a predicate, to the models in which it must become true.
+    """
+
+    protocol: str
+    folder: Path = field(eq=False)
+    file: str
+    module: str
+    cfgs: Mapping[str, Cfg]
+    type_invariants: tuple[str, ...]
+    witnesses: Mapping[str, tuple[str, ...]]
+    models: tuple[Model, ...]
+
+    @property
+    def folders(self) -> list[Path]:
+        """Where the protocol's modules are: its own folder, and what the protocols share if there is any."""
+        return [self.folder, *(path for path in [self.folder.parent / "common"] if path.is_dir())]
+
+    def model(self, name: str) -> Model:
+        """Find a model. UnknownNameError lists the names there are."""
+        for model in self.models:
+            if model.name == name:
+                return model
+        raise UnknownNameError("model", name, tuple(model.name for model in self.models))
+
+    def claims(self) -> tuple[str, ...]:
+        """Every invariant and property of any set, but for the type invariants; each once."""
+        asserted = (claim for cfg in self.cfgs.values() for claim in cfg.claims)
+        return tuple(dict.fromkeys(c for c in asserted if c not in self.type_invariants))
+
+    def cfg(self, model: Model) -> Cfg:
+        """Give what `model` is run with: its set of claims, with its constants replaced.
+
+        A constant that the reference has not is an operator of the modules, which the model overrides.
+        """
+        base = self.cfgs[model.claims]
+        sides = {name: constant_text(value) for name, value in model.constants.items()}
+        return evolve(base, constants={**base.constants, **sides})
+
+    def to_json(self) -> dict[str, Plain]:
+        """Give the manifest as plain values, with absent fields left out."""
+        return {
+            "protocol": self.protocol,
+            "module": self.module,
+            "claim_sets": {name: list(cfg.claims) for name, cfg in self.cfgs.items()},
+            "type_invariants": list(self.type_invariants),
+            "claims": list(self.claims()),
+            "witnesses": {name: list(models) for name, models in self.witnesses.items()},
+            "models": [_model_json(model) for model in self.models],
+        }
+
+
+def cfg_text(
+    manifest: Manifest,
+    model: Model,
+    *,
+    view: bool = True,
+    extra_invariants: tuple[str, ...] = (),
+) -> str:
+    """Write the cfg that `model` is run with, where asked without VIEW and with more invariants."""
+    cfg = manifest.cfg(model)
+    invariants = (*cfg.invariants, *extra_invariants)
+    return evolve(cfg, view=cfg.view if view else None, invariants=invariants).render()
+
+
+def constant_text(value: Constant) -> str:
+    """Write a constant's right-hand side as cfg files have it: `= 3`, `= TRUE`, `<- JoinViews`."""
+    if isinstance(value, str) and value.startswith(SUBSTITUTION):
+        return value
+    if isinstance(value, tuple):
+        return f"= {cfg_file.set_text({_atom(element) for element in value})}"
+    return f"= {_atom(value)}"
+
+
+def is_liveness(claims: str) -> bool:
+    """Whether the set of claims of this name is for temporal properties: `liveness` or `liveness_...`."""
+    return claims == "liveness" or claims.startswith("liveness_")
+
+
+def _atom(value: int | str) -> str:
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    return str(value) if isinstance(value, int) else f'"{value}"'
+
+
+def _model_json(model: Model) -> dict[str, Plain]:
+    """Give a model as plain values, without what is left at its default."""
+
+    def told(attribute: "Attribute[object]", value: object) -> bool:
+        return attribute.name not in {"line", "violates"} and value != attribute.default
+
+    def listed(_owner: object, _attribute: object, value: object) -> object:
+        match value:
+            case tuple():
+                return list(value)
+            case Mapping():
+                return {name: listed(None, None, item) for name, item in value.items()}
+            case _:
+                return value
+
+    view: dict[str, Plain] = asdict(model, filter=told, value_serializer=listed)
+    return view | {"expect": "holds" if model.holds else f"violates: {model.violates}"}

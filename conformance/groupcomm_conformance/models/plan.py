@@ -1,0 +1,252 @@
+"""The runs of TLC that a model takes, and the result that their answers make together.
+
+A model takes one run or several: the search itself, with the instruments that it needs (see `instruments`),
+and for a model that violates a claim a second search that never stops, which tells *all* claims that fall:
+its row of the kill matrix. Properties that cannot be noted (refinement, liveness) are run alone where the
+manifest says that they fall.
+
+Results are cached by the content of all that they depend on: modules, cfg, generated text, jar.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Final
+
+from attrs import evolve, frozen
+
+from groupcomm_conformance.tla.cfg import Cfg
+from groupcomm_conformance.tlc import run as tlc
+from groupcomm_conformance.tlc import tools
+from groupcomm_conformance.tlc.errors import EvaluationFailed
+from groupcomm_conformance.tlc.output import Progress
+from groupcomm_conformance.tlc.run import Result
+
+from .instruments import (
+    ROOT,
+    Heard,
+    Modules,
+    Run,
+    main_run,
+    note_run,
+    plain_run,
+    read_modules,
+    sole_run,
+    story_run,
+)
+from .model import Counts, Manifest, ManifestError, Model
+from .result import CheckedModel, expected
+
+__all__ = ["DIVISIBLE", "Answer", "Part", "Plan", "assembled", "digest", "execute", "plan_of"]
+
+DIVISIBLE: Final = 100_000
+"""Transitions from which on a search may get more than one worker (about 5 seconds with one)."""
+
+_SHORT: Final = 200_000
+_FORMAT: Final = 2
+_UNKNOWN: Final = Counts(20_000, 200_000, 0)
+
+# The runs of one model
+
+
+@frozen
+class Part:
+    """One run of TLC. `name` is `search`, `falls`, or the claim that is run alone."""
+
+    name: str
+    run: Run
+    judged: tuple[str, ...] = ()
+
+
+@frozen
+class Plan:
+    """All runs of a model, and the key of their result."""
+
+    manifest: Manifest
+    model: Model
+    modules: Modules
+    parts: tuple[Part, ...]
+    key: str
+
+    @property
+    def size(self) -> Counts:
+        """The size to expect: what was recorded, for an ablation its control's."""
+        counts = self.model.counts
+        if counts is None and self.model.control is not None:
+            counts = self.manifest.model(self.model.control).counts
+        return _UNKNOWN if counts is None else counts
+
+    def divisible(self, part: Part) -> bool:
+        """Whether a part may have several workers: not if the counterexample must be the same every time."""
+        return self.size.transitions >= DIVISIBLE and (self.model.holds or part.name != "search")
+
+
+def plan_of(manifest: Manifest, model: Model, *, recording: bool = False) -> Plan:
+    """Plan the runs of a model; with `recording` those too that tell what falls where nothing is said of it.
+
+    FileError where a specification lacks the form required.
+    """
+    cfg = manifest.cfg(model)
+    modules = read_modules(manifest.folders, manifest.module)
+    parts: list[Part] = []
+    if model.holds:
+        watched = [name for name, where in manifest.witnesses.items() if model.name in where]
+        members = _members(manifest, model, cfg) if model.conform else ()
+        search = main_run(manifest.module, cfg, witnesses=watched, steps=not model.liveness, members=members)
+        parts.append(Part("search", search))
+    else:
+        violated = str(model.violates)
+        parts.append(Part("search", _violating(manifest, model, modules, cfg)))
+        noted, judged = note_run(manifest.module, cfg, modules, manifest.type_invariants)
+        if judged:
+            parts.append(Part("falls", noted, judged))
+        parts += [
+            Part(claim, sole_run(manifest.module, cfg, claim), (claim,))
+            for claim in (cfg.properties if recording else model.falls)
+            if claim in cfg.properties and claim not in judged and claim != violated
+        ]
+    return Plan(manifest, model, modules, tuple(parts), _key(model, modules, parts))
+
+
+def _violating(manifest: Manifest, model: Model, modules: Modules, cfg: Cfg) -> Run:
+    """The search for the counterexample: to an erratum's claim in its story, else to any claim."""
+    violated = str(model.violates)
+    if model.erratum is not None:
+        story, types = model.erratum.story, manifest.type_invariants
+        return story_run(manifest.module, cfg, modules, violated, story=story, types=types)
+    # TLC does not say which of several temporal properties was violated.
+    alone = violated in cfg.properties and modules.step_of(violated) is None
+    return plain_run(manifest.module, evolve(cfg, properties=(violated,)) if alone else cfg)
+
+
+def _key(model: Model, modules: Modules, parts: Iterable[Part]) -> str:
+    told = [
+        [_FORMAT, model.name, model.tier, model.violates, model.liveness, *_arguments(model)],
+        sorted(modules.texts.items()),
+        [[part.name, part.run.text, part.run.cfg.render()] for part in parts],
+        tools.jar_digest(tools.find_jar()),
+    ]
+    return hashlib.sha256(json.dumps(told).encode()).hexdigest()
+
+
+def digest(manifest: Manifest, model: Model) -> str:
+    """Give 16 hexadecimal digits that tell what a model's record is of.
+
+    These are the modules without comments and spacing, constants and claims, and the jar.
+    """
+    modules = read_modules(manifest.folders, manifest.module)
+    told = [sorted(modules.bare.items()), manifest.cfg(model).render(), tools.jar_digest(tools.find_jar())]
+    return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:16]
+
+
+def _arguments(model: Model) -> tuple[str, ...]:
+    """Have TLC look for lassos at the end: from time to time, which one it finds depends on the clock."""
+    return ("-lncheck", "final") if model.liveness else ()
+
+
+def _members(manifest: Manifest, model: Model, cfg: Cfg) -> tuple[str, ...]:
+    """Read `Member = {"A", "B"}`; ManifestError where the constant is anything else."""
+    side = cfg.constants.get("Member", "")
+    if re.fullmatch(r'= \{"\w+"(, "\w+")*\}', side) is None:
+        raise ManifestError(
+            manifest.file, model.line, f'Member to be a set of texts in a model for conformance, not "{side}"'
+        )
+    return tuple(re.findall(r'"(\w+)"', side))
+
+
+@frozen
+class Answer:
+    """What a part's run said; `failure` where TLC could not evaluate an expression."""
+
+    result: Result | None
+    heard: Heard
+    failure: EvaluationFailed | None
+    workers: int
+
+
+def execute(
+    plan: Plan, part: Part, workers: int, heap: str, progress: Callable[[Progress], None] | None
+) -> Answer:
+    """Run a part; a TLCError other than `EvaluationFailed` is raised."""
+    heard = Heard()
+    result, failure = None, None
+    try:
+        result = tlc.run(
+            plan.manifest.folders,
+            ROOT,
+            part.run.cfg.render(),
+            generated=part.run.generated,
+            workers=workers,
+            heap=heap,
+            short=plan.size.distinct < _SHORT,
+            arguments=_arguments(plan.model),
+            progress=progress,
+            on_line=heard.take,
+        )
+    except EvaluationFailed as error:
+        failure = error
+    return Answer(result, heard, failure, workers)
+
+
+def assembled(plan: Plan, answers: Mapping[str, Answer]) -> CheckedModel:
+    """Make the result of a model from the answers of its parts."""
+    model, search = plan.model, answers["search"]
+    result = search.result
+    violated = result.violated if result else None
+    if violated is not None:
+        violated = _claim(plan, violated)
+    falls = set() if model.holds or violated is None else {violated} - {*plan.manifest.type_invariants}
+    failures = [
+        f"{answer.failure}" if name == "search" else f"in the run for {name}: {answer.failure}"
+        for name, answer in answers.items()
+        if answer.failure
+    ]
+    for part in plan.parts[1:]:
+        answer = answers[part.name]
+        falls |= answer.heard.falls
+        if answer.result is not None and answer.result.outcome == "violates":
+            falls.add(part.name)
+    outcome = "holds" if violated is None else f"violates: {violated}"
+    if failures:
+        outcome = f"fails: {failures[0]}"
+    judged = [claim for part in plan.parts for claim in part.judged]
+    if not model.holds and model.violates not in (*judged, *plan.manifest.type_invariants):
+        judged.append(str(model.violates))
+    return CheckedModel(
+        protocol=plan.manifest.protocol,
+        model=model.name,
+        tier=model.tier,
+        expected=expected(model),
+        outcome=outcome,
+        violated=violated,
+        distinct=result.distinct if result else 0,
+        transitions=result.transitions if result else 0,
+        depth=result.depth if result else 0,
+        workers=search.workers,
+        trace=result.trace if result else (search.failure.trace if search.failure else ()),
+        loop=result.loop if result else None,
+        stuttering=result.stuttering if result else False,
+        witnesses=frozenset(search.heard.witnesses),
+        steps=frozenset(search.heard.steps),
+        judged=tuple(judged),
+        falls=frozenset(falls),
+        harvest=search.heard.harvest() if model.conform and not failures else None,
+        seconds=sum(answer.result.seconds for answer in answers.values() if answer.result),
+        cpu_seconds=result.cpu_seconds if result else 0.0,
+        tlc_version=result.tlc_version if result else "",
+    )
+
+
+def _claim(plan: Plan, violated: str) -> str:
+    """Name the claim: TLC names a refinement's action by its place, and temporal properties not at all."""
+    cfg, modules = plan.parts[0].run.cfg, plan.modules
+    if plan.model.erratum is not None and violated not in plan.manifest.type_invariants:
+        return plan.model.erratum.claim  # nothing else is asserted
+    if violated in cfg.claims:
+        return violated
+    unnamed = [claim for claim in cfg.properties if modules.step_of(claim) is None]
+    place = re.search(r"of module (\w+)", violated)
+    if place is not None:
+        unnamed = [claim for claim in unnamed if place[1] in modules.refined(claim)]
+    return unnamed[0] if len(unnamed) == 1 else violated
