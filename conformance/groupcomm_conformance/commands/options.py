@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Annotated, Final, TypeAlias, cast
 
@@ -16,14 +16,21 @@ __all__ = [
     "ModelName",
     "OneModel",
     "OneProtocol",
+    "Out",
+    "Processes",
     "Protocols",
+    "Row",
     "TierOption",
     "Unicode",
     "Workers",
+    "brief",
     "heap",
     "one_of",
     "seconds",
+    "whole",
 ]
+
+MOST_WORKERS: Final = 1024
 
 MOST_SECONDS: Final = 1_000_000.0
 """The longest time that an option takes, some 11 days: a longer one is a slip."""
@@ -34,7 +41,7 @@ def one_of(words: Iterable[str], text: str) -> str:
     known = tuple(words)
     if text in known:
         return text
-    raise typer.BadParameter(f"{text} is none of {', '.join(known)}{did_you_mean(text, known)}")
+    raise typer.BadParameter(f"{brief(text)} is none of {', '.join(known)}{did_you_mean(text, known)}")
 
 
 def tier(text: str) -> Tier:
@@ -46,7 +53,7 @@ def heap(text: str) -> str:
     """Accept the size of a JVM's heap, such as 2g, as Java takes it: at least 2 MB."""
     found = re.fullmatch(r"([1-9][0-9]{0,8})([kmgKMG])", text, re.ASCII)
     if found is None:
-        raise typer.BadParameter(f"a whole number and k, m or g, such as 2g, not {text}")
+        raise typer.BadParameter(f"a whole number and k, m or g, such as 2g, not {brief(text)}")
     size = int(found[1]) << {"k": 10, "m": 20, "g": 30}[found[2].lower()]
     if not _LEAST_HEAP <= size <= _MOST_HEAP:
         raise typer.BadParameter(f"from 2m to 8192g, not {text}")
@@ -57,14 +64,33 @@ _LEAST_HEAP: Final = 2 << 20
 _MOST_HEAP: Final = 8 << 40
 
 
+def whole(least: int, most: int) -> Callable[[str], int]:
+    """Make a parser that accepts a whole number of these bounds."""
+
+    def parse(text: str) -> int:
+        if re.fullmatch(r"-?[0-9]{1,18}", text, re.ASCII) is None or not least <= int(text) <= most:
+            raise typer.BadParameter(f"a whole number from {least} to {most}, not {brief(text)}")
+        return int(text)
+
+    return parse
+
+
+def brief(text: str) -> str:
+    """Shorten what a person typed, for an error."""
+    return text if len(text) <= _BRIEF else f"{text[:_BRIEF]}..."
+
+
+_BRIEF: Final = 60
+
+
 def seconds(text: str) -> float:
     """Accept a time in seconds that is above 0 and ends."""
     try:
         found = float(text)
     except ValueError:
-        raise typer.BadParameter(f"a number of seconds, not {text}") from None
+        raise typer.BadParameter(f"a number of seconds, not {brief(text)}") from None
     if not math.isfinite(found) or not 0 < found <= MOST_SECONDS:
-        raise typer.BadParameter(f"above 0 and at most {MOST_SECONDS:,.0f} seconds, not {text}")
+        raise typer.BadParameter(f"above 0 and at most {MOST_SECONDS:,.0f} seconds, not {brief(text)}")
     return found
 
 
@@ -109,10 +135,25 @@ TierOption: TypeAlias = Annotated[
 AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="JSON on stdout instead of text.")]
 Workers: TypeAlias = Annotated[
     int | None,
-    typer.Option("--workers", min=1, max=1024, help="Threads that search at a time. Default: one per core."),
+    typer.Option(
+        "--workers",
+        parser=whole(1, MOST_WORKERS),
+        metavar="N",
+        help="Threads that search at a time. Default: one per core.",
+    ),
+]
+Processes: TypeAlias = Annotated[
+    int | None,
+    typer.Option(
+        "--workers", parser=whole(1, MOST_WORKERS), metavar="N", help="Processes. Default: one per core."
+    ),
 ]
 Heap: TypeAlias = Annotated[
     str, typer.Option("--heap", parser=heap, metavar="SIZE", help="Memory of each JVM.")
+]
+Row: TypeAlias = Annotated[
+    int | None,
+    typer.Option("--row", parser=whole(1, 10**12), metavar="N", help="Only run and show this row."),
 ]
 Unicode: TypeAlias = Annotated[bool, typer.Option("--unicode", help="Draw with box characters.")]
 Out: TypeAlias = Annotated[Path, typer.Option("--out", metavar="DIR", help="The folder to write.")]

@@ -1,22 +1,35 @@
 """Reading files that people write: whatever is wrong with one is a `FileError` with file and line."""
 
 import json
+import stat
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from .errors import FileError, reason
 
 __all__ = ["decoded", "json_value", "read_text"]
+
+_LARGEST: Final = 256 << 20
+"""Bytes of a file that people write; far more than any has."""
 
 
 def read_text(path: Path, shown: str | None = None, what: str = "a text file") -> str:
     """Read a file in UTF-8. FileError, calling it `shown`, where that cannot be done."""
     name = str(path) if shown is None else shown
     try:
+        about = path.stat()
+        if stat.S_ISDIR(about.st_mode):
+            raise FileError(name, 1, f"{what}, not a folder")
+        if not stat.S_ISREG(about.st_mode):
+            raise FileError(name, 1, f"{what}, not a device or pipe, which may never end")
+        if about.st_size > _LARGEST:
+            raise FileError(name, 1, f"{what} of at most {_LARGEST >> 20} MB, not {about.st_size >> 20}")
         content = path.read_bytes()
     except OSError as error:
         raise FileError(name, 1, f"{what}, but {reason(error)}") from None
+    except FileError:
+        raise
     except ValueError:  # a null byte in the name
         raise FileError(name, 1, f"{what}, but no file can have this name") from None
     return decoded(content, name)

@@ -224,10 +224,8 @@ class _Builder:
         if event.style is not None:  # quoted, or a block of text
             return text
         if _INTEGER.fullmatch(text):
-            if len(text.lstrip("-")) > _MOST_DIGITS:
-                raise self.error(
-                    event, f"an integer of at most {_MOST_DIGITS} digits, not one of {len(text)}"
-                )
+            if (digits := len(text.lstrip("-"))) > _MOST_DIGITS:
+                raise self.error(event, f"an integer of at most {_MOST_DIGITS} digits, not one of {digits}")
             return int(text)
         if text in {"true", "false"}:
             return text == "true"

@@ -18,6 +18,7 @@ Protocols are the folders of `spec/` that have a manifest; nothing else lists th
 """
 
 from collections.abc import Mapping
+from os.path import lexists
 from pathlib import Path
 from typing import Final, cast
 
@@ -26,7 +27,7 @@ from attrs import evolve
 from groupcomm_conformance.files import strict_yaml
 from groupcomm_conformance.files.errors import FileError
 from groupcomm_conformance.files.strict_yaml import Node
-from groupcomm_conformance.tla.cfg import Cfg
+from groupcomm_conformance.tla.cfg import GREATEST, LEAST, Cfg
 
 from . import consistency
 from .model import (
@@ -95,7 +96,8 @@ def find_root(start: Path | None = None) -> Path:
 
 def protocols(root: Path) -> tuple[str, ...]:
     """Name the protocols: the folders of `spec` with a manifest, sorted."""
-    return tuple(sorted(path.parent.name for path in root.glob(f"spec/*/{MANIFEST}")))
+    # Also one that is a link to nothing: that is a manifest amiss, not a protocol that does not exist.
+    return tuple(sorted(folder.name for folder in (root / "spec").iterdir() if lexists(folder / MANIFEST)))
 
 
 def load(root: Path, protocol: str, *, recording: bool = False) -> Manifest:
@@ -241,19 +243,28 @@ def _constant(node: Node) -> Constant:
     match node.content:
         case str(text) if text.startswith(SUBSTITUTION):
             return node.matching(rf"<- (\[{_OPERATOR}\])?{_OPERATOR}", '"<- " and an operator')
-        case bool() | int() as value:
+        case bool() as value:
             return value
+        case int():
+            return _tla_integer(node)
         case str():
             return _tla_string(node)
         case tuple(items):
             elements = tuple(
-                item.integer() if isinstance(item.content, int) else _tla_string(item) for item in items
+                _tla_integer(item) if isinstance(item.content, int) else _tla_string(item) for item in items
             )
             if len(set(elements)) < len(elements):
                 raise node.error("a set, but an element is there twice")
             return elements
         case _:
             raise node.error('an integer, true, false, text, "<- Operator" or a list')
+
+
+def _tla_integer(node: Node) -> int:
+    value = node.integer()
+    if not LEAST <= value <= GREATEST:
+        raise node.error(f"an integer from {LEAST} to {GREATEST}: TLC has no others")
+    return value
 
 
 def _tla_string(node: Node) -> str:

@@ -1,7 +1,6 @@
 """`groupcomm pipeline`: from TLC's dumps to tables."""
 
 import json
-import re
 from collections.abc import Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -11,9 +10,12 @@ import typer
 
 from groupcomm_conformance import mapping as mappings
 from groupcomm_conformance.commands import console
+from groupcomm_conformance.commands.exits import verdict
+from groupcomm_conformance.commands.options import AsJson, ModelName, OneProtocol, TierOption, heap
+from groupcomm_conformance.files.writing import require_folder
 from groupcomm_conformance.mapping import MappingError
-from groupcomm_conformance.models.checking import select
-from groupcomm_conformance.models.manifest import TIERS, Manifest, Model, UnknownNameError, find_root, load
+from groupcomm_conformance.models.manifest import Manifest, Model, Tier, find_root
+from groupcomm_conformance.models.selecting import chosen
 from groupcomm_conformance.walks.graph import values_of
 
 from .errors import BadMaster, SparkMissing
@@ -23,9 +25,6 @@ if TYPE_CHECKING:
 
 __all__ = ["command", "require"]
 
-OK: Final = 0
-DIFFERS: Final = 1
-
 _FEW: Final = 100_000
 """Transitions up to which a session is quicker that is made for little."""
 
@@ -33,17 +32,17 @@ _NEEDED: Final = ("pyspark", "pyarrow", "numpy")
 
 
 def command(
-    protocol: str,
+    protocol: OneProtocol,
     *,
-    model: Annotated[str | None, typer.Option(metavar="NAME", help="Only this model.")] = None,
-    tier: Annotated[str, typer.Option(help="Which models: smoke, full or deep.")] = "full",
+    model: ModelName = None,
+    tier: TierOption = "full",
     master: Annotated[str, typer.Option(help="Where Spark runs.")] = "local[*]",
-    memory: Annotated[str, typer.Option(help="Heap of Spark's driver.")] = "4g",
+    memory: Annotated[str, typer.Option(parser=heap, metavar="SIZE", help="Heap of Spark's driver.")] = "4g",
     out: Annotated[Path, typer.Option(help="The folder of the tables.")] = Path("build/tables"),
     keep_dump: Annotated[
         bool, typer.Option("--keep-dump", help="Leave TLC's dump in the folder of the tables.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="JSON on stdout instead of text.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Make tables of a model's state graph, and walk through it with the implementation.
 
@@ -52,18 +51,19 @@ def command(
     group, and verdicts and coverage are tables too. Exits with 1 if a walk does not pass.
     """
     root = find_root()
-    manifest = load(root, protocol)
-    chosen = _chosen(manifest, tier, model)
+    require_folder(out)
+    models = _chosen(root, protocol, tier, model)
     require()
     from .session import session  # noqa: PLC0415 - Spark is for this command alone
     from .stages import run  # noqa: PLC0415
 
-    if re.fullmatch(r"\d+[kmgKMG]", memory) is None:
-        raise typer.BadParameter(f"a number and k, m or g, such as 4g, not {memory}", param_hint="--memory")
     came: list[Summary] = []
     try:
-        with console.Watch() as watch, session(master, memory=memory, brisk=_small(chosen)) as spark:
-            for each in chosen:
+        with (
+            console.Watch(models) as watch,
+            session(master, memory=memory, brisk=_small([each for _, each in models])) as spark,
+        ):
+            for manifest, each in models:
                 with watch.working(each.name) as tell:
                     summary = run(
                         spark,
@@ -82,7 +82,7 @@ def command(
         raise typer.BadParameter(str(error), param_hint="--master") from None
     if as_json:
         typer.echo(json.dumps([summary.to_json() for summary in came], indent=2))
-    raise typer.Exit(OK if all(summary.ok for summary in came) else DIFFERS)
+    raise typer.Exit(verdict(ok=all(summary.ok for summary in came)))
 
 
 def _small(models: Sequence[Model]) -> bool:
@@ -98,18 +98,18 @@ def require() -> None:
             raise SparkMissing(name) from None
 
 
-def _chosen(manifest: Manifest, tier: str, name: str | None) -> list[Model]:
-    if tier not in TIERS:
-        raise typer.BadParameter(f"there is {', '.join(TIERS)}, not {tier}", param_hint="--tier")
-    chosen = select(manifest, tier, name)
-    if name is None:
-        chosen = [model for model in chosen if model.conform or model.walk]
-    if not chosen:
-        known = tuple(model.name for model in manifest.models if model.conform or model.walk)
-        raise UnknownNameError("model with conform or walk", f"tier {tier}", known)
-    for model in chosen:
+def _chosen(root: Path, protocol: str, tier: Tier, name: str | None) -> list[tuple[Manifest, Model]]:
+    models = chosen(
+        root,
+        (protocol,),
+        tier=tier,
+        model=name,
+        suits=lambda model: name is not None or model.conform or model.walk,
+        kind="model marked conform or walk",
+    )
+    for manifest, model in models:
         _usable(manifest, model)
-    return chosen
+    return models
 
 
 def _usable(manifest: Manifest, model: Model) -> None:

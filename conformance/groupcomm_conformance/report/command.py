@@ -10,8 +10,11 @@ from typing import Annotated, Any, Final
 import typer
 
 from groupcomm_conformance.commands import console
+from groupcomm_conformance.commands.exits import ExitCode, verdict
+from groupcomm_conformance.commands.options import AsJson, Protocols, TierOption
 from groupcomm_conformance.files.store import replace
-from groupcomm_conformance.models.manifest import TIERS, find_root
+from groupcomm_conformance.files.writing import require_file
+from groupcomm_conformance.models.manifest import find_root
 
 from .findings import Findings, gather
 from .junit import document
@@ -19,40 +22,31 @@ from .page import page
 
 __all__ = ["command"]
 
-OK: Final = 0
-DIFFERS: Final = 1
-BAD_INPUT: Final = 2
-
 DEFAULT: Final = Path("build", "report")
 
 
 def command(
-    protocol: Annotated[
-        list[str] | None, typer.Argument(metavar="[PROTOCOL]...", help="Default: all.")
-    ] = None,
+    protocol: Protocols = None,
     *,
-    tier: Annotated[str, typer.Option(help="Which models: smoke, full or deep.")] = "full",
+    tier: TierOption = "full",
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Where to write. Default: build/report of the project.")
     ] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Run all again; take nothing from a cache.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="JSON on stdout instead of text.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Write report.html, to be read, and junit.xml, for a machine, of all that the checks find.
 
     Results of earlier runs are taken from the cache; what is not there is run. Both files are written
     whatever was found; exits with 1 if anything differs from what is expected.
     """
-    wanted = next((each for each in TIERS if each == tier), None)
-    if wanted is None:
-        raise typer.BadParameter(f"there is {', '.join(TIERS)}, not {tier}", param_hint="--tier")
     root = find_root()
     folder = root / DEFAULT if out is None else out
-    if folder.exists() and not folder.is_dir():
-        raise typer.BadParameter(f"{folder} is no folder", param_hint="--out")
+    for name in ("report.html", "junit.xml"):
+        require_file(folder / name)
     with console.Watch() as watch:
-        found = gather(root, protocol or [], tier=wanted, fresh=fresh, listener=watch)
-    made = f"tier {wanted}, {datetime.now(UTC):%Y-%m-%d %H:%M} UTC"
+        found = gather(root, protocol or [], tier=tier, fresh=fresh, listener=watch)
+    made = f"tier {tier}, {datetime.now(UTC):%Y-%m-%d %H:%M} UTC"
     written = {"html": folder / "report.html", "junit": folder / "junit.xml"}
     _write(written["html"], page(found, made=made))
     _write(written["junit"], document(found))
@@ -67,11 +61,11 @@ def command(
     raise typer.Exit(_code(found))
 
 
-def _code(found: Iterable[Findings]) -> int:
+def _code(found: Iterable[Findings]) -> ExitCode:
     found = list(found)
     if any(result.outcome == "unreadable" for each in found for result in each.scenarios):
-        return BAD_INPUT
-    return OK if all(each.ok for each in found) else DIFFERS
+        return ExitCode.BAD_INPUT
+    return verdict(ok=all(each.ok for each in found))
 
 
 def _summary(found: Findings) -> dict[str, Any]:

@@ -10,7 +10,6 @@ checked each time.
 import json
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
 from random import Random
 from typing import Annotated, Any, Final
 
@@ -20,18 +19,12 @@ from attrs import frozen
 
 from groupcomm_conformance import mapping as mappings
 from groupcomm_conformance.commands import console
+from groupcomm_conformance.commands.exits import verdict
+from groupcomm_conformance.commands.options import AsJson, ModelName, Protocols, Row, TierOption
 from groupcomm_conformance.mapping import MappingError, Protocol
-from groupcomm_conformance.models import checking
+from groupcomm_conformance.models import checking, selecting
 from groupcomm_conformance.models.instruments import OUTCOMES, Harvest
-from groupcomm_conformance.models.manifest import (
-    TIERS,
-    Manifest,
-    Model,
-    UnknownNameError,
-    find_root,
-    load,
-    protocols,
-)
+from groupcomm_conformance.models.manifest import Manifest, Model, find_root
 from groupcomm_conformance.protocols.arbitrary import arbitrary, exact
 from groupcomm_conformance.tla.cfg import Cfg
 from groupcomm_conformance.tla.chart import brief, diff
@@ -66,9 +59,6 @@ ONLY_BY_EFFECTS: Final = "OnlyByEffects"
 _SEED: Final = 20_240_229
 _ARBITRARY: Final = 300
 _SHOWN: Final = 5
-
-OK: Final = 0
-DIFFERS: Final = 1
 
 
 @frozen
@@ -318,18 +308,16 @@ def conform(
 
 
 def command(
-    protocol: Annotated[
-        list[str] | None, typer.Argument(metavar="[PROTOCOL]...", help="Default: all.")
-    ] = None,
+    protocol: Protocols = None,
     *,
-    tier: Annotated[str, typer.Option(help="Which models: smoke, full or deep.")] = "full",
-    model: Annotated[str | None, typer.Option(metavar="NAME", help="Only this model.")] = None,
+    tier: TierOption = "full",
+    model: ModelName = None,
     fresh: Annotated[
         bool,
         typer.Option("--fresh", help="Use no cache, and measure what this adds to TLC's time."),
     ] = False,
-    row: Annotated[int | None, typer.Option(min=1, help="Only run and show this row.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="JSON on stdout instead of text.")] = False,
+    row: Row = None,
+    as_json: AsJson = False,
 ) -> None:
     """Run every local step that TLC can reach on the implementation, and compare.
 
@@ -337,13 +325,20 @@ def command(
     something is amiss that the rows need in order to speak for the whole model.
     """
     root = find_root()
-    chosen = _chosen(root, protocol or [], tier, model)
+    chosen = selecting.chosen(
+        root,
+        protocol or (),
+        tier=tier,
+        model=model,
+        suits=lambda each: each.conform,
+        kind="model marked conform",
+    )
     if row is not None and (model is None or len(chosen) != 1):
         raise typer.BadParameter("a row is one of a model: name it with --model", param_hint="--row")
     implementations = _mappings(manifest for manifest, _ in chosen)
     cache, tables = checking.Cache.of(root), Tables.of(root)
     came: list[Conformance] = []
-    with console.Watch() as watch:
+    with console.Watch(chosen) as watch:
         if row is not None:
             ((manifest, each),) = chosen
             checked = checking.run_model(manifest, each, cache=cache, listener=watch)
@@ -379,7 +374,7 @@ def command(
     for conformance in came:
         for line in lines(conformance, failures_only=as_json):
             typer.echo(line, err=as_json)
-    raise typer.Exit(OK if all(conformance.ok for conformance in came) else DIFFERS)
+    raise typer.Exit(verdict(ok=all(conformance.ok for conformance in came)))
 
 
 def measured(
@@ -392,35 +387,6 @@ def measured(
     plain = checking.plain_cpu_seconds(manifest, model, workers=checked.workers)
     ended = time.process_time()
     return attrs.evolve(checked, cpu_seconds=checked.cpu_seconds + middle - began), plain + ended - middle
-
-
-def _chosen(root: Path, names: list[str], tier: str, model: str | None) -> list[tuple[Manifest, Model]]:
-    """The models that conformance is asked of."""
-    if tier not in TIERS:
-        raise typer.BadParameter(f"there is {', '.join(TIERS)}, not {tier}", param_hint="--tier")
-    known = protocols(root)
-    manifests = [load(root, name) for name in dict.fromkeys(names or known)]
-    conforming = {
-        manifest.protocol: [each for each in manifest.models if each.conform] for manifest in manifests
-    }
-    if model is None:
-        found = [
-            (manifest, each)
-            for manifest in manifests
-            for each in checking.select(manifest, tier)
-            if each.conform
-        ]
-    else:
-        found = [
-            (manifest, each)
-            for manifest in manifests
-            for each in conforming[manifest.protocol]
-            if each.name == model
-        ]
-    if not found:
-        names_known = tuple(each.name for models in conforming.values() for each in models)
-        raise UnknownNameError("model with conform: true", model or f"tier {tier}", names_known)
-    return found
 
 
 def _mappings(manifests: Iterable[Manifest]) -> dict[str, Protocol]:
@@ -438,7 +404,7 @@ def _one_row(manifest: Manifest, model: Model, table: StepTable, protocol: Proto
     failure = replayed.first or Failure.passed(table, row)
     typer.echo(f"{manifest.protocol} {model.name} row {row}: {failure.verdict}")
     typer.echo(failure.text(table, _again(manifest.protocol, model.name)))
-    return OK if replayed.passed else DIFFERS
+    return verdict(ok=replayed.passed)
 
 
 def _again(protocol: str, model: str) -> str:

@@ -28,7 +28,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from random import Random
 from types import ModuleType, SimpleNamespace
-from typing import Annotated, Any, Final
+from typing import Any, Final
 
 import attrs
 import typer
@@ -36,10 +36,13 @@ from attrs import frozen
 
 from groupcomm_conformance import mapping as mappings
 from groupcomm_conformance.commands import console
+from groupcomm_conformance.commands.exits import ExitCode, verdict
+from groupcomm_conformance.commands.options import AsJson, OneProtocol, Processes
 from groupcomm_conformance.files import strict_yaml
 from groupcomm_conformance.mapping import MappingError, Protocol
 from groupcomm_conformance.models import checking
 from groupcomm_conformance.models.manifest import Manifest, find_root, load
+from groupcomm_conformance.models.selecting import NothingToJudge
 from groupcomm_conformance.tla.values import Value, identical
 
 from .conform import constants, table_of
@@ -50,9 +53,6 @@ __all__ = ["REQUIRED", "Fate", "Judge", "Mutant", "command", "explanations", "mu
 
 REQUIRED: Final = 0.95
 """The part of all mutants that must be killed."""
-
-OK: Final = 0
-DIFFERS: Final = 1
 
 _LIMIT: Final = 0.5
 _ERRORS: Final = ("LocalProtocolError", "RemoteProtocolError")
@@ -421,10 +421,10 @@ def explanations(root: Path, protocol: str) -> dict[str, str]:
 
 
 def command(
-    protocol: Annotated[str, typer.Argument(help="Whose implementation.")],
+    protocol: OneProtocol,
     *,
-    workers: Annotated[int | None, typer.Option(min=1, help="Processes. Default: one a core.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="JSON on stdout instead of text.")] = False,
+    workers: Processes = None,
+    as_json: AsJson = False,
 ) -> None:
     """Break the implementation on purpose, many times: the local steps must tell each time.
 
@@ -445,7 +445,7 @@ def command(
         typer.echo(
             f"{protocol}: the implementation itself is wrong ({wrong}): see groupcomm conform", err=True
         )
-        raise typer.Exit(DIFFERS)
+        raise typer.Exit(ExitCode.DIFFERS)
     made = mutants(mapping)
     count = workers or os.cpu_count() or 1
     if count == 1:
@@ -471,7 +471,7 @@ def command(
     else:
         for line in _lines(told):
             typer.echo(line)
-    raise typer.Exit(OK if told["ok"] else DIFFERS)
+    raise typer.Exit(verdict(ok=told["ok"]))
 
 
 def _tables(
@@ -480,10 +480,12 @@ def _tables(
     """The keys and tables of all conforming models, the smallest first."""
     models = [model for model in checking.select(manifest) if model.conform]
     if not models:
-        raise FileNotFoundError(f"{manifest.protocol} has no model with conform: true")
-    with console.Watch() as watch:
-        cache = checking.Cache.of(root)
-        came = checking.run_models([(manifest, model) for model in models], cache=cache, listener=watch)
+        raise NothingToJudge(
+            f"{manifest.protocol} has no model with conform: true", "mark one in models.yaml"
+        )
+    chosen = [(manifest, model) for model in models]
+    with console.Watch(chosen) as watch:
+        came = checking.run_models(chosen, cache=checking.Cache.of(root), listener=watch)
     keys: dict[str, str] = {}
     found: dict[str, tuple[StepTable, Mapping[str, Value]]] = {}
     for model, checked in zip(models, came, strict=True):

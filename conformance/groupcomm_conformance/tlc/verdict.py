@@ -3,14 +3,12 @@
 import re
 import signal
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 from attrs import frozen
 
-from groupcomm_conformance.files.strict_yaml import FileError
-from groupcomm_conformance.tla.cfg import parse as parse_cfg
+from groupcomm_conformance.tla.cfg import properties_of
 
 from .errors import (
     ConfigFailed,
@@ -108,11 +106,9 @@ class Judge:
         return None
 
     def _temporal(self) -> str:
-        with suppress(FileError):  # TLC has accepted it; a keyword may be newer than our reader
-            checked = parse_cfg(self.cfg, f"{self.root}.cfg").properties
-            if len(checked) == 1:
-                return checked[0]
-        return "temporal properties"
+        """The property's name where only one was checked: TLC says no more than that one was violated."""
+        checked = properties_of(self.cfg)
+        return checked[0] if len(checked) == 1 else "temporal properties"
 
     def _check_process(self) -> None:
         """Raise for an end that is none of TLC's own."""

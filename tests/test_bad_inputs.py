@@ -1,0 +1,554 @@
+"""Bad input of every kind: one clear line, the documented exit code, no traceback, nothing half-written.
+
+Each case damages a small project (the toy of `data`), or gives wrong arguments, and runs the command line in
+this process. There is no Java here: whatever is wrong with a file must be found before TLC is started.
+"""
+
+import codecs
+import os
+import re
+import shutil
+import stat
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from attrs import frozen
+
+from groupcomm_conformance.commands.exits import ExitCode
+from groupcomm_conformance.commands.main import main
+
+DATA = Path(__file__).parent / "data"
+MANIFEST = "spec/toy/models.yaml"
+MODULE = "spec/toy/Toy.tla"
+
+Damage = Callable[[Path], None]
+
+
+@frozen
+class Bad:
+    """A case: what is done to the project, the command, and what it must say; `{}` stands for the file."""
+
+    name: str
+    arguments: tuple[str, ...]
+    says: str
+    damage: Damage = lambda _project: None
+    code: ExitCode = ExitCode.BAD_INPUT
+
+
+# What can be wrong with any file
+
+
+def content(file: str, new: bytes) -> Damage:
+    return lambda project: void((project / file).write_bytes(new))
+
+
+def changed(file: str, change: Callable[[bytes], bytes]) -> Damage:
+    def damage(project: Path) -> None:
+        old = (project / file).read_bytes()
+        new = change(old)
+        assert new != old
+        (project / file).write_bytes(new)
+
+    return damage
+
+
+def edited(file: str, old: str, new: str) -> Damage:
+    return changed(file, lambda text: text.replace(old.encode(), new.encode(), 1))
+
+
+def replaced(file: str, make: Callable[[Path], object]) -> Damage:
+    def damage(project: Path) -> None:
+        (project / file).unlink()
+        make(project / file)
+
+    return damage
+
+
+def void(_: object) -> None:
+    """Ignore a value."""
+
+
+def sparse(path: Path) -> None:
+    with path.open("wb") as file:
+        file.truncate(300 << 20)
+
+
+UNREADABLE: tuple[tuple[str, Callable[[str], Damage], str], ...] = (
+    ("a folder", lambda file: replaced(file, Path.mkdir), r"{}:1: expected .*not a folder"),
+    (
+        "a link to nothing",
+        lambda file: replaced(file, lambda path: path.symlink_to("nowhere")),
+        r"{}:1: expected .*there is no such file",
+    ),
+    (
+        "a link to itself",
+        lambda file: replaced(file, lambda path: path.symlink_to(path.name)),
+        r"{}:1: expected .*a symbolic link to itself",
+    ),
+    (
+        "a link to a device without end",
+        lambda file: replaced(file, lambda path: path.symlink_to("/dev/zero")),
+        r"{}:1: expected .*not a device",
+    ),
+    ("a pipe", lambda file: replaced(file, os.mkfifo), r"{}:1: expected .*not a device or pipe"),
+    ("300 MB", lambda file: replaced(file, sparse), r"{}:1: expected .* of at most 256 MB, not 300"),
+    (
+        "a byte that is not UTF-8 at the start",
+        lambda file: changed(file, lambda old: b"\xff" + old),
+        r"{}:1: expected text in UTF-8, not the byte 0xff",
+    ),
+    (
+        "Latin-1 on the third line",
+        lambda file: changed(file, lambda old: b"\n\n\xe9" + old),
+        r"{}:3: expected text in UTF-8, not the byte 0xe9",
+    ),
+    (
+        "UTF-8 that is cut off",
+        lambda file: changed(file, lambda old: old + "é".encode()[:1]),
+        r"{}:\d+: expected text in UTF-8, not the byte 0xc3",
+    ),
+    (
+        "UTF-16",
+        lambda file: changed(file, lambda old: codecs.BOM_UTF16_LE + old.decode().encode("utf-16-le")),
+        r"{}:1: expected text in UTF-8, not the byte 0xff",
+    ),
+    (
+        "a surrogate",
+        lambda file: changed(file, lambda old: old + b"\xed\xa0\x80"),
+        r"{}:\d+: expected text in UTF-8, not the byte 0xed",
+    ),
+)
+
+MISSING = ("missing", lambda file: replaced(file, lambda _: None), r"{}.*there is no")
+
+
+def unreadable(kind: str, file: str, *arguments: str) -> Iterator[Bad]:
+    for name, damage, says in UNREADABLE:
+        yield Bad(
+            f"{kind}: {name}", arguments, says.replace("{}", f"{re.escape(Path(file).name)}"), damage(file)
+        )
+
+
+# YAML
+
+YAML: tuple[tuple[str, bytes, str], ...] = (
+    ("nothing", b"", "a document, not an empty file"),
+    ("blanks", b"  \n\n \n", "a document, not an empty file"),
+    ("a comment alone", b"# nothing\n", "a document, not an empty file"),
+    ("a list", b"- a\n- b\n", "a mapping with protocol, .*, not a list"),
+    ("a word", b"word\n", 'a mapping with .*, not "word"'),
+    ("a number", b"17\n", "a mapping with .*, not 17"),
+    ("an endless word", b"w" * 100_000, r'a mapping with .*, not "w{80}"\.\.\.'),
+    ("an open bracket", b"a: [1, 2\n", r"2: expected well-formed YAML \(.*flow sequence"),
+    ("an open brace", b"a: {b: 1\n", r"well-formed YAML \(.*flow mapping"),
+    ("an open quote", b'a: "text\n', r"well-formed YAML \(.*quoted scalar"),
+    ("a tab", b"a:\n\tb: 1\n", "2: expected well-formed YAML"),
+    ("a bad indentation", b"a:\n    b: 1\n  c: 2\n", "3: expected well-formed YAML"),
+    ("an anchor", b"a: &x 1\n", "a value written out, not an anchor or alias"),
+    ("an alias", b"a: *x\n", "a value written out, not an anchor or alias"),
+    ("a billion laughs", b"a: &a [x]\nb: &b [*a, *a]\n", "1: expected a value written out"),
+    ("a merge key", b"a:\n  <<: {b: 1}\n", "2: expected"),
+    ("a tag", b"a: !!python/object:os.system x\n", "a value without a tag, not .*os.system"),
+    ("an unknown tag handle", b"a: !e!x 1\n", "well-formed YAML"),
+    ("a second document", b"a: 1\n---\nb: 2\n", "the end of the file, not a second document"),
+    ("a key twice", b"a: 1\nb: 2\na: 3\n", r'3: expected each key once, not "a" again \(first on line 1\)'),
+    ("a number as a key", b"1: a\n", r"text as a key"),
+    ("a list as a key", b"? [a]\n: b\n", "text as a key"),
+    ("null", b"a: null\n", "an integer, true, false or text: if null is text"),
+    ("a tilde", b"a: ~\n", "an integer, true, false or text"),
+    ("no value", b"a:\n", "a value, not nothing"),
+    ("yes", b"a: yes\n", 'if yes is text, write "yes"'),
+    ("a date", b"a: 2020-01-31\n", "if 2020-01-31 is text"),
+    ("a time", b"a: 12:30\n", "if 12:30 is text"),
+    ("a fraction", b"a: 1.5\n", "if 1.5 is text"),
+    ("an exponent", b"a: 1e400\n", "if 1e400 is text"),
+    ("not a number", b"a: .nan\n", "if .nan is text"),
+    ("hexadecimal", b"a: 0x10\n", "if 0x10 is text"),
+    ("an octal number", b"a: 017\n", "if 017 is text"),
+    ("19 digits", b"a: 1234567890123456789\n", "an integer of at most 18 digits, not one of 19"),
+    ("5,000 digits", b"a: " + b"9" * 5_000, "an integer of at most 18 digits, not one of 5000"),
+    ("5,000 digits below 0", b"a: -" + b"9" * 5_000, "an integer of at most 18 digits, not one of 5000"),
+    (
+        "a float of 5,000 digits",
+        b"a: 0." + b"9" * 5_000,
+        r"an integer, true, false or text: if 0\.9{78}\.\.\.",
+    ),
+    ("50 lists inside each other", b"a: " + b"[" * 50 + b"]" * 50, "at most 40 levels of nesting"),
+    ("100,000 open brackets", b"a: " + b"[" * 100_000, "at most 40 levels of nesting"),
+    (
+        "1,000 levels",
+        b"".join(b" " * level + b"a:\n" for level in range(1_000)),
+        "at most 40 levels of nesting",
+    ),
+    ("half a character", b'a: "\\ud800"\n', "characters, not a half of one"),
+    ("no character", b'a: "\\UFFFFFFFF"\n', "well-formed YAML"),
+    ("a bad escape", b'a: "\\q"\n', "well-formed YAML .*escape"),
+    ("a zero byte", b"a: b\0c\n", "printable characters only"),
+    ("a bell", b"a: 1\nb: \x07\n", "2: expected printable characters only"),
+    ("a version of 5,000 digits", b"%YAML 1." + b"9" * 5_000 + b"\n---\na: 1\n", "well-formed YAML"),
+    ("an unknown directive twice", b"%YAML 1.1\n%YAML 1.1\n---\na: 1\n", "well-formed YAML .*duplicate"),
+    ("an unknown key", b"protocl: toy\n", 'not the unknown key "protocl"'),
+    ("not enough keys", b"protocol: toy\n", 'the key "module", which is missing'),
+)
+
+
+def yaml() -> Iterator[Bad]:
+    for name, text, says in YAML:
+        yield Bad(
+            f"YAML: {name}", ("list",), rf"spec/toy/models\.yaml:\d*:? ?.*{says}", content(MANIFEST, text)
+        )
+
+
+# The manifest
+
+EDITS: tuple[tuple[str, str, str, str], ...] = (
+    ("another protocol's name", "protocol: toy", "protocol: tyo", '2: expected toy, not "tyo"'),
+    ("a module that is not there", "module: MCToy", "module: MCTyo", "3: expected a module .*no MCTyo.tla"),
+    ("a module outside", "module: MCToy", "module: ../x", "3: expected the name of a module"),
+    ("a reference that is a list", "reference:\n", "reference: []\nx:\n", 'not the unknown key "x"'),
+    (
+        "a constant too large",
+        "MaxLost: 0",
+        "MaxLost: 2147483648",
+        "expected an integer from -2147483648 to 2147483647",
+    ),
+    ("a constant too small", "MaxLost: 0", "MaxLost: -2147483649", "expected an integer from -2147483648"),
+    ("an element too large", "[A, B]", "[2147483648]", "expected an integer from -2147483648"),
+    (
+        "a constant that is a mapping",
+        "MaxLost: 0",
+        "MaxLost: {a: 1}",
+        'an integer, true, false, text, "<- Operator"',
+    ),
+    ("no specification", "    specification: Spec\n", "", 'expected "specification", or "init" and "next"'),
+    ("a set of claims like itself", "specification: Spec", "like: safety", "a set of claims above this one"),
+    ("a set of claims like none", "specification: LiveSpec", "like: safty", "a set of claims above this one"),
+    ("an unknown key of a set", "view: view", "veiw: view", 'not the unknown key "veiw"'),
+    ("an invariant twice", "[TypeOK, NoEarlyCommit]", "[TypeOK, TypeOK]", "each name once, not TypeOK again"),
+    (
+        "an invariant that is a number",
+        "[TypeOK, NoEarlyCommit]",
+        "[17]",
+        "expected the name of an operator, not 17",
+    ),
+    ("an invariant with a blank", "[TypeOK, NoEarlyCommit]", "[Type OK]", "expected the name of an operator"),
+    ("models that are a number", "models:\n", "models: 3\nx:\n", 'expected .*not the unknown key "x"'),
+    ("a tier that is none", "tier: smoke", "tier: huge", '24: expected one of smoke, full, deep, not "huge"'),
+    ("a tier that is a number", "tier: smoke", "tier: 3", "24: expected one of smoke, full, deep, not 3"),
+    (
+        "an expectation that is none",
+        "expect: holds",
+        "expect: maybe",
+        '25: expected "holds" or "violates: Name"',
+    ),
+    ("a negative count", "distinct: 25", "distinct: -1", "27: expected an integer from 0 up, not -1"),
+    ("a count that is a word", "distinct: 25", "distinct: many", '27: expected an integer, not "many"'),
+    ("a count that is true", "distinct: 25", "distinct: true", "27: expected an integer, not true"),
+    (
+        "a count of 5,000 digits",
+        "distinct: 25",
+        "distinct: " + "9" * 5_000,
+        "27: expected an integer of at most 18",
+    ),
+    ("a count that is missing", "  distinct: 25\n", "", '23: expected the key "distinct"'),
+    (
+        "a count of an ablation",
+        "  trace: 3\n",
+        "  trace: 3\n  distinct: 3\n",
+        'expected no "distinct", which only',
+    ),
+    (
+        "a digest that is not deep",
+        "  distinct: 25\n",
+        "  distinct: 25\n  digest: '0'\n",
+        'no "digest", which only a deep',
+    ),
+    ("a flag that is a number", "conform: true", "conform: 1", "30: expected true or false, not 1"),
+    ("a name in capitals", "- name: pair", "- name: Pair", '23: expected a name in lower case, not "Pair"'),
+    ("a name with a slash", "- name: pair", "- name: ../pair", "23: expected a name in lower case"),
+    ("a name twice", "- name: lossy\n", "- name: pair\n", "expected .*pair"),
+    (
+        "two lines of text",
+        "shows: nobody",
+        "shows: |\n    a\n    b\n  bounds: nobody",
+        "expected one line of text",
+    ),
+    ("an empty text", "shows: nobody commits too early (TOY-03)", 'shows: ""', "expected one line of text"),
+    ("a constant that is none", "{MaxLost: 1}", "{MaxLots: 1}", "expected a constant of .*not MaxLots"),
+    ("a constant with a quote", "{MaxLost: 1}", "{MaxLost: 'a\"b'}", "expected text without quotes"),
+    (
+        "a constant of 5,000 digits",
+        "{MaxLost: 1}",
+        "{MaxLost: " + "9" * 5_000 + "}",
+        "an integer of at most 18",
+    ),
+    ("an operator that is none", "{MaxLost: 1}", "{MaxLost: '<- 3x'}", 'expected "<- " and an operator'),
+    ("a set with an element twice", "{MaxLost: 1}", "{MaxLost: [1, 1]}", "expected a set, but an element"),
+    ("a set in a set", "{MaxLost: 1}", "{MaxLost: [[1]]}", "expected text without quotes"),
+    ("a control that is none", "control: pair", "control: pear", "expected a model that holds, not pear"),
+    ("a control that violates", "control: pair", "control: forgetful", "a model that holds, not forgetful"),
+    (
+        "nothing ablated",
+        "ablates: WaitForAll",
+        "ablates: KeepCommit",
+        "expected a constant that differs from pair",
+    ),
+    ("a claim that is none", "violates: NoEarlyCommit", "violates: NoEarly", "expected .*not NoEarly"),
+    ("a claim that falls and is none", "falls: [NoEarlyCommit]", "falls: [NoEarly]", "expected a claim"),
+    (
+        "a claim that falls twice",
+        "falls: [NoEarlyCommit]",
+        "falls: [NoEarlyCommit, NoEarlyCommit]",
+        "each name once",
+    ),
+    ("an erratum's ID that is none", "id: TOY-91", "id: toy91", 'expected an ID such as "FLAW-15"'),
+    ("an erratum without a claim", "    claim: NoEarlyCommit\n", "", 'the key "claim", which is missing'),
+    ("a proof that is none", "proved_by: [pair, lossy]", "proved_by: [pear]", "a model that holds, not pear"),
+    (
+        "a witness in a model that is none",
+        "SomebodyCommits: pair",
+        "SomebodyCommits: pear",
+        "expected .*pear",
+    ),
+    ("a trace below 0", "trace: 3", "trace: -3", "expected an integer from 0 up, not -3"),
+)
+
+
+def manifests() -> Iterator[Bad]:
+    for name, old, new, says in EDITS:
+        yield Bad(
+            f"manifest: {name}", ("list",), rf"spec/toy/models\.yaml:.*{says}", edited(MANIFEST, old, new)
+        )
+
+
+# Arguments
+
+ARGUMENTS: tuple[tuple[str, str], ...] = (
+    ("chekc", "No such command 'chekc'. Did you mean 'check'"),
+    ("lst", "No such command 'lst'. Did you mean 'list'"),
+    ("explain", "Missing argument 'PROTOCOL'"),
+    ("explain toy", "Missing argument 'MODEL'"),
+    ("explain toy hsty", r'no model is called "hsty" \(did you mean hasty\?\); there is pair, lossy'),
+    ("explain tyo hasty", r'no protocol is called "tyo" \(did you mean toy\?\); there is toy'),
+    ("check tyo", r'no protocol is called "tyo" \(did you mean toy\?\); there is toy'),
+    ("check ../toy", 'no protocol is called "../toy"'),
+    ("check toy/", 'no protocol is called "toy/"'),
+    ("check --model pear", r'no model is called "pear" \(did you mean pair\?\)'),
+    ("check --model=", 'no model is called ""'),
+    ("check --tier smok", r"smok is none of smoke, full, deep \(did you mean smoke\?\)"),
+    ("check --tier SMOKE", "SMOKE is none of smoke, full, deep"),
+    ("check --tier=", "is none of smoke, full, deep"),
+    ("check --heap much", "a whole number and k, m or g, such as 2g, not much"),
+    ("check --heap 0g", "a whole number and k, m or g"),
+    ("check --heap -1g", "a whole number and k, m or g"),
+    ("check --heap 1k", "from 2m to 8192g, not 1k"),
+    ("check --heap 999999999g", "from 2m to 8192g, not 999999999g"),
+    ("check --heap 1.5g", "a whole number and k, m or g"),
+    ("check --heap ٣g", "a whole number and k, m or g"),
+    ("check --heap " + "9" * 5_000 + "g", "a whole number and k, m or g"),
+    ("check --workers 0", "Invalid value for '--workers': a whole number from 1 to 1024, not 0"),
+    ("check --workers -1", "a whole number from 1 to 1024, not -1"),
+    ("check --workers 1e400", "a whole number from 1 to 1024, not 1e400"),
+    ("check --workers nan", "a whole number from 1 to 1024, not nan"),
+    ("check --workers 1000000", "a whole number from 1 to 1024, not 1000000"),
+    ("check --workers " + "9" * 5_000, r"a whole number from 1 to 1024, not 9{60}\.\.\.$"),
+    ("check --no-such", "No such option: --no-such"),
+    ("check --tier", "Option '--tier' requires an argument"),
+    ("list tyo", r'no protocol is called "tyo" \(did you mean toy\?\)'),
+    ("list --tier huge", "huge is none of smoke, full, deep"),
+    ("list --jsno", "No such option: --jsno"),
+    ("conform --tier huge", "huge is none of smoke, full, deep"),
+    (
+        "conform --model pear",
+        r'no model marked conform is called "pear" \(did you mean pair\?\); there is pair',
+    ),
+    ("conform tyo", r'no protocol is called "tyo" \(did you mean toy\?\)'),
+    ("conform --row 0", "a whole number from 1 to 1000000000000, not 0"),
+    ("conform --row nan", "a whole number from 1 to 1000000000000, not nan"),
+    ("mutants", "Missing argument 'PROTOCOL'"),
+    ("mutants tyo", r'no protocol is called "tyo" \(did you mean toy\?\)'),
+    ("mutants toy --workers 0", "a whole number from 1 to 1024, not 0"),
+    ("report --tier huge", "huge is none of smoke, full, deep"),
+    ("report tyo", r'no protocol is called "tyo" \(did you mean toy\?\)'),
+    ("vectors", "Missing argument '.*'"),
+    ("vectors toy", "Missing option '--out'"),
+    ("vectors tyo --out x", "tyo"),
+    ("vectors toy --out x --tier huge", "huge"),
+    ("pipeline", "Missing argument 'PROTOCOL'"),
+    ("pipeline tyo", r'no protocol is called "tyo" \(did you mean toy\?\)'),
+    ("pipeline toy --tier huge", "huge is none of smoke, full, deep"),
+    ("errata --chekc", "No such option: --chekc"),
+    ("requirements --no", "No such option: --no"),
+    ("pipeline toy --memory much", "a whole number and k, m or g"),
+    ("pipeline toy --model hasty", "."),
+)
+
+
+def arguments() -> Iterator[Bad]:
+    for line, says in ARGUMENTS:
+        yield Bad(f"arguments: {line[:60]}", tuple(line.split(" ")), says)
+
+
+# Selections that leave nothing
+
+
+def removed(folder: str) -> Damage:
+    return lambda project: shutil.rmtree(project / folder)
+
+
+def nothing() -> Iterator[Bad]:
+    no_smoke = changed(MANIFEST, lambda text: text.replace(b"tier: smoke", b"tier: full"))
+    cases = (
+        (
+            "no model of the tier",
+            ("check", "--tier", "smoke"),
+            no_smoke,
+            "toy has no model in the tier smoke",
+        ),
+        ("no protocol", ("check",), removed("spec/toy"), "no folder of .*spec has a models.yaml"),
+        ("no protocol to list", ("list",), removed("spec/toy"), "no folder of .*spec has a models.yaml"),
+        (
+            "no erratum",
+            ("errata",),
+            changed(MANIFEST, lambda text: re.sub(rb"  erratum:\n(    .*\n)+", b"", text)),
+            "no model of a manifest has an erratum",
+        ),
+    )
+    for name, line, damage, says in cases:
+        yield Bad(f"nothing: {name}", line, f"nothing to judge: {says}", damage, ExitCode.NOTHING)
+
+
+# Places that cannot be written
+
+
+def places() -> Iterator[Bad]:
+    def docs_a_file(project: Path) -> None:
+        (project / "docs").write_text("a file")
+
+    def page_a_folder(project: Path) -> None:
+        (project / "docs/errata.md").mkdir(parents=True)
+
+    yield Bad("place: docs is a file", ("errata",), "errata.md|docs.* is a file, not a folder", docs_a_file)
+
+    def out_a_file(project: Path) -> None:
+        (project / "out").write_text("a file")
+
+    def page_in_out_a_folder(project: Path) -> None:
+        (project / "out/report.html").mkdir(parents=True)
+
+    long = "x" * 300
+    out_cases = (
+        ("is a file", "out", out_a_file, "out: .*out is a file, not a folder; name another place with --out"),
+        ("is below a file", "out/deep", out_a_file, "out/deep: .*out is a file, not a folder"),
+        ("is below a device", "/dev/null/x", void, "/dev/null/x: /dev/null is a file, not a folder"),
+        ("is of the kernel's", "/proc/x", void, "/proc/x: nothing can be written in it, as"),
+        ("has too long a name", long, void, "the name is too long"),
+        ("has too long a name in the middle", f"{long}/x", void, "the name is too long"),
+        (
+            "has a page that is a folder",
+            "out",
+            page_in_out_a_folder,
+            "report.html: it is a folder, not a file",
+        ),
+    )
+    for name, out, damage, says in out_cases:
+        yield Bad(f"place: report's {name}", ("report", "--out", out), says, damage)
+    for name, out, damage, says in out_cases[:-1]:
+        line = ("pipeline", "toy", "--model", "pair", "--out", out)
+        yield Bad(f"place: pipeline's {name}", line, says, damage)
+    yield Bad(
+        "place: the page is a folder", ("errata",), "errata.md: it is a folder, not a file", page_a_folder
+    )
+
+
+# Tools
+
+
+def jar(text: bytes) -> Damage:
+    def damage(project: Path) -> None:
+        (project / "tla2tools.jar").write_bytes(text)
+        os.environ["TLC_JAR"] = str(project / "tla2tools.jar")
+
+    return damage
+
+
+def tools() -> Iterator[Bad]:
+    check = ("check", "--model", "pair")
+
+    def variable(name: str, value: str) -> Damage:
+        return lambda _: os.environ.__setitem__(name, value)
+
+    cases = (
+        (
+            "no Java",
+            variable("GROUPCOMM_JAVA", "/nowhere/java"),
+            "/nowhere/java does not run .*: install Java 17",
+        ),
+        ("a Java that is a folder", variable("GROUPCOMM_JAVA", "/"), "/ does not run .*: install Java 17"),
+        ("a Java that is none", variable("GROUPCOMM_JAVA", "/bin/true"), "/bin/true is not a working Java"),
+        ("no jar", variable("TLC_JAR", "/nowhere.jar"), "TLC_JAR names /nowhere.jar, which is not a file"),
+        ("a jar that is a folder", variable("TLC_JAR", "/"), "TLC_JAR names /, which is not a file"),
+        ("a jar that is none", jar(b"no jar"), "which is not a jar"),
+        ("an empty jar", jar(b""), "which is not a jar"),
+    )
+    for name, damage, says in cases:
+        yield Bad(f"tool: {name}", check, says, damage, ExitCode.TOOL_FAILED)
+
+
+CASES = (
+    *unreadable("manifest", MANIFEST, "list"),
+    *unreadable("module", MODULE, "check", "--model", "pair"),
+    *yaml(),
+    *manifests(),
+    *arguments(),
+    *nothing(),
+    *places(),
+    *tools(),
+)
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project with the toy protocol, and no Java."""
+    folder = tmp_path / "project"
+    shutil.copytree(DATA, folder)
+    monkeypatch.chdir(folder)
+    for name in ("GROUPCOMM_JAVA", "TLC_JAR", "JAVA_HOME"):
+        monkeypatch.setenv(name, "")  # so that a case's own value is undone
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("GROUPCOMM_JAVA", "/bin/false")
+    return folder
+
+
+def snapshot(folder: Path) -> dict[str, bytes | str]:
+    """All files below a folder, with their content; of what is no file its kind."""
+    found: dict[str, bytes | str] = {}
+    for path in sorted(folder.rglob("*")):
+        mode = path.lstat().st_mode
+        small = stat.S_ISREG(mode) and path.stat().st_size < 1_000_000
+        found[str(path.relative_to(folder))] = path.read_bytes() if small else f"{stat.S_IFMT(mode):o}"
+    return found
+
+
+@pytest.mark.parametrize("bad", CASES, ids=[case.name for case in CASES])
+def test_bad_input_is_one_clear_line_and_an_exit_code(
+    bad: Bad, project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bad.damage(project)
+    before = snapshot(project)
+    code = main(bad.arguments)
+    out, err = capsys.readouterr()
+    problem = f"{bad.arguments} ended with {code}\n{out}{err}"
+    assert "Traceback" not in err, problem
+    (line,) = [each for each in err.splitlines() if each.startswith(("groupcomm: ", "Error: "))] or [""]
+    assert re.search(bad.says, line), problem
+    assert len(line) < 1_000 or "9" * 1_000 in line, problem
+    assert bad.code == code, problem
+    assert not out, problem
+    assert before == snapshot(project)
+
+
+def test_there_are_at_least_200_bad_inputs_each_once() -> None:
+    assert len(CASES) >= 200
+    assert len(CASES) == len({case.name for case in CASES})
