@@ -52,21 +52,48 @@ def drawn(step_act: Fn | None, after: dict[str, Value], *, unicode: bool = False
         step(2, "X" if step_act is None else str(step_act["action"]), step_act, after),
     ]
     lines = chart(steps, unicode=unicode, width=width)
-    return "\n".join(lines[6:])
+    return "\n".join(lines[3:])
 
 
-def test_the_first_state_is_written_out_under_the_names_of_the_lanes() -> None:
-    steps = [step(1, "Init", None, state(up='{"A", "C"}', act="[a |-> 1]", network="{}"))]
+def opening(text: str, **variables: str) -> list[str]:
+    """Draw a first state whose members' local states are `text`."""
+    values = {"local": parse(text), **{name: parse(value) for name, value in variables.items()}}
+    return chart([step(1, "Init", None, values)])[2:]
+
+
+def test_the_first_state_shows_what_is_not_empty_under_the_names_of_the_lanes() -> None:
+    steps = [step(1, "Init", None, state("B 3", up='{"A", "C"}', act="[a |-> 1]", network="{}"))]
     assert (
         "\n".join(chart(steps))
         == """\
      A                       B                       C
   1  |                       |                       |
-       A: bytes=0
-       B: bytes=0
-       C: bytes=0
+       B: bytes=3
        up: {A, C}"""
     )
+
+
+def test_what_all_members_have_alike_is_said_once_and_a_view_is_short() -> None:
+    view = '[id |-> [counter |-> 1, creator |-> "A"], members |-> <<"A", "B">>]'
+    local = ", ".join(
+        f'{m} |-> [member |-> "{m}", view |-> {view}, early |-> {early}]'
+        for m, early in (("A", "<<>>"), ("B", "<<1>>"))
+    )
+    assert ["       all: view=[1/A: A, B]", "       B: early=<<1>>"] == opening(f"[{local}]")
+
+
+def test_where_minus_one_means_none_zero_is_something() -> None:
+    """The first message of a sender may have the number 0: a vector of -1 and 0 is not empty."""
+    local = "[A |-> [vote |-> [A |-> -1, B |-> 0], seqno |-> 0], B |-> [vote |-> [A |-> -1, B |-> -1], seqno |-> 0]]"
+    assert ["       A: vote=[A: -1, B: 0]", "       log: [B: <<1>>]"] == opening(
+        local, log="[A |-> <<>>, B |-> <<1>>]", lost="[A |-> {}, B |-> {}]"
+    )
+
+
+def test_a_change_of_view_is_one_change() -> None:
+    one = '[id |-> [counter |-> 1, creator |-> "A"], members |-> <<"A", "B">>]'
+    two = '[id |-> [counter |-> 2, creator |-> "B"], members |-> <<"B">>]'
+    assert ["v [1/A: A, B] -> [2/B: B]"] == [c.text() for c in diff(parse(one), parse(two), "v")]
 
 
 def test_a_delivery_is_an_arrow_from_lane_to_lane_with_the_content_below() -> None:
@@ -146,7 +173,7 @@ def test_a_lane_ends_with_a_crash() -> None:
         ]
     )
     assert (
-        "\n".join(lines[6:])
+        "\n".join(lines[3:])
         == """\
   2  |                       * Crash                 |
        nothing changed
@@ -163,8 +190,8 @@ def test_a_stranger_that_sends_has_a_lane() -> None:
     ]
     lines = chart(steps)
     assert lines[0].split() == ["A", "B", "C", "Z"]
-    assert lines[6] == "  2  |                      |                      |<--------STABLE-------|"
-    assert lines[8] == "     |                      |                      [Misuse: remote_error] |"
+    assert lines[3] == "  2  |                      |                      |<--------STABLE-------|"
+    assert lines[5] == "     |                      |                      [Misuse: remote_error] |"
 
 
 def test_a_step_without_act_is_told_by_its_name() -> None:

@@ -262,7 +262,8 @@ def test_explain_draws_the_counterexample(capsys: Captured) -> None:
     assert 0 == main(["explain", "toy", "lossy_live"])
     out = capsys.readouterr().out.splitlines()
     assert "toy lossy_live: violates: EventuallyCommitted (a lost vote is never replaced)" == out[0]
-    assert "back to state 8" == out[-1]
+    assert ["back to state 8", "", "EventuallyCommitted is false."] == out[-4:-1]
+    assert out[-1].startswith("After state 9 the behaviour goes on with state 8, and so for ever.")
 
 
 @pytest.mark.usefixtures("project")
@@ -281,6 +282,13 @@ def test_explain_gives_the_trace_to_programs(capsys: Captured) -> None:
     assert 3 == len(told["trace"]) == told["trace_length"]
     assert {"#set": []} == told["trace"][0]["state"]["network"]
     assert "NoEarlyCommit" == told["violated"]
+    assert {
+        "claim": "NoEarlyCommit",
+        "sentence": "Nobody commits before all have voted.",
+        "place": "ToyGroup.tla:68",
+        "cases": ["for m = A, n = B"],
+        "plain": "",
+    } == told["why"]
     assert any("committed" in line for line in told["chart"])
 
 
@@ -293,6 +301,12 @@ def test_errata_are_written_once_and_then_up_to_date(project: Path, capsys: Capt
     assert 0 == main(["errata"])
     page = (project / "docs/errata.md").read_text()
     assert "## TOY-91: A hasty commit\n" in page
+    assert (
+        "| [TOY-91](#toy-91-a-hasty-commit) A hasty commit | committed too early | 3 | Wait for all votes. |"
+        in page.splitlines()
+    )
+    why = "**Why.** `NoEarlyCommit` is false: Nobody commits before all have voted.\n\n- for m = A, n = B\n"
+    assert why in page
     assert "Model `hasty` of toy (`WaitForAll = FALSE`) violates `NoEarlyCommit`" in page
     assert "- `lossy`: the same where votes are lost; 75 states, 520 transitions, depth 8." in page
     assert 0 == main(["errata", "--check"])

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from attrs import evolve
 from rich.markup import escape
 
 from groupcomm_conformance.files.store import replace
@@ -22,6 +23,7 @@ from groupcomm_conformance.models.checking import (
 )
 from groupcomm_conformance.models.manifest import Manifest, Model, cfg_text, find_root, load
 from groupcomm_conformance.models.selecting import chosen
+from groupcomm_conformance.models.why import Reasons, why
 from groupcomm_conformance.tla.values import to_json
 
 from . import console
@@ -161,6 +163,9 @@ def explain(
         if checked.trace and checked.workers > 1:  # then it need not be a shortest one
             checked = run_model(manifest, wanted, cache=cache, fresh=True, workers=1, listener=watch)
     different = differences(wanted, checked)
+    said = why(manifest, wanted, checked, Reasons.of(root))
+    if said is not None:
+        checked = evolve(checked, trace=said.trace)
     if as_json:
         trace = [
             {"number": state.number, "action": state.action, "state": to_json(state.values)}
@@ -169,11 +174,14 @@ def explain(
         document = console.as_json(wanted, checked, different)
         document |= {"trace": trace, "back_to": checked.loop, "stutters": checked.stuttering}
         document |= {"chart": console.drawing(checked, unicode=unicode, whole=True)}
+        document |= {"why": None if said is None else said.to_json()}
         typer.echo(json.dumps(document, indent=2))
     else:
         typer.echo(f"{protocol} {model}: {checked.outcome} ({wanted.shows})")
         for line in console.drawing(checked, unicode=unicode, whole=True):
             typer.echo(line)
+        if said is not None:
+            typer.echo("\n".join(("", *said.lines())))
         if checked.holds:
             typer.echo(
                 f"There is no counterexample in {checked.distinct:,} states and "

@@ -12,6 +12,7 @@ from groupcomm_conformance.files.writing import require_file
 from groupcomm_conformance.models.checking import Cache, run_models
 from groupcomm_conformance.models.manifest import find_root
 from groupcomm_conformance.models.selecting import NothingToJudge, manifests_of
+from groupcomm_conformance.models.why import Reasons, reasons
 
 from . import console
 from .exits import ExitCode
@@ -38,7 +39,11 @@ def write_errata(
     models = [(manifest, model) for manifest, model, _ in shown]
     with console.Watch(models) as watch:
         checked = run_models(models, cache=Cache.of(root), fresh=fresh, listener=watch)
-    text = errata.page((*entry, result) for entry, result in zip(shown, checked, strict=True))
+    pairs = [(manifest, model, result) for (manifest, model), result in zip(models, checked, strict=True)]
+    why = reasons(pairs, Reasons.of(root))
+    text = errata.page(
+        errata.Shown(*entry, result, said) for entry, result, said in zip(shown, checked, why, strict=True)
+    )
     raise typer.Exit(_written(root, errata.PATH, text, check_only=check_only))
 
 

@@ -1,19 +1,25 @@
 """`docs/errata.md`: each flaw that a model shows, its shortest counterexample, the repair, what proves it.
 
-All of it comes from the manifests and from TLC, and is the same every time: counterexamples are those of
-searches with one worker, counts are the recorded ones, which `groupcomm check` holds TLC to.
+An erratum is a story: prose, the shortest counterexample that leads to its harm, and at the end why: the
+claim that is false there, and for whom. All of it comes from the manifests and from TLC, and is always the
+same: counterexamples are those of searches with one worker, counts are the recorded ones, which
+`groupcomm check` holds TLC to.
 """
 
+import re
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
+from attrs import frozen
+
 from groupcomm_conformance.models.checking import CheckedModel, differences
 from groupcomm_conformance.models.manifest import Counts, Erratum, Manifest, Model
+from groupcomm_conformance.models.why import Why
 from groupcomm_conformance.tla.chart import chart
 
-__all__ = ["PATH", "Unproved", "models", "page"]
+__all__ = ["PATH", "Shown", "Unproved", "first_sentence", "models", "page"]
 
 PATH: Final = Path("docs", "errata.md")
 
@@ -25,12 +31,29 @@ Flaws of the design notes' algorithms, as counterexamples that TLC finds, each w
 proves the repair. Written by `groupcomm errata` from `spec/*/models.yaml`; do not edit it.
 
 A chart has a lane for each member and time runs downwards: arrows are messages, text beside a lane is what
-the member does and what follows, the indented lines are what changed.
+the member does and what follows, the indented lines are what changed. Of the first state what is not empty is
+written out. `2/B` is the view with the number 2 that B created, `[2/B: B, C]` that view with its members.
 """
 
 
 class Unproved(Exception):  # noqa: N818 - it says what the flaw is
     """A model does not show what its erratum says; the message tells the model and the difference."""
+
+
+@frozen
+class Shown:
+    """An erratum, the model that shows it, what came of it, and why its claim is false at the end."""
+
+    manifest: Manifest
+    model: Model
+    erratum: Erratum
+    checked: CheckedModel
+    why: Why | None
+
+    @property
+    def endless(self) -> bool:
+        """Whether the counterexample never ends; then it is the one that TLC finds, not the shortest."""
+        return self.checked.loop is not None or self.checked.stuttering
 
 
 def models(manifests: Iterable[Manifest]) -> list[tuple[Manifest, Model, Erratum]]:
@@ -43,24 +66,45 @@ def models(manifests: Iterable[Manifest]) -> list[tuple[Manifest, Model, Erratum
     ]
 
 
-def page(shown: Iterable[tuple[Manifest, Model, Erratum, CheckedModel]]) -> str:
+def page(shown: Iterable[Shown]) -> str:
     """Write the page. Unproved where a model does not do what its manifest expects."""
-    parts = [_HEAD]
-    for manifest, model, erratum, checked in shown:
-        if different := differences(model, checked):
-            raise Unproved(f"{manifest.protocol} {model.name} does not show {erratum.id}: {different[0]}")
-        parts.append(_section(manifest, model, erratum, checked))
-    return "\n".join(parts)
+    entries = list(shown)
+    for each in entries:
+        if different := differences(each.model, each.checked):
+            name = f"{each.manifest.protocol} {each.model.name}"
+            raise Unproved(f"{name} does not show {each.erratum.id}: {different[0]}")
+    return "\n".join((_HEAD, *_table(entries), "", *map(_section, entries)))
 
 
-def _section(manifest: Manifest, model: Model, erratum: Erratum, checked: CheckedModel) -> str:
+def first_sentence(text: str) -> str:
+    """Give a text up to its first full stop."""
+    return re.split(r"(?<=[.!?])\s", " ".join(text.split()), maxsplit=1)[0]
+
+
+def _table(entries: Iterable[Shown]) -> list[str]:
+    rows = []
+    for each in entries:
+        erratum, count = each.erratum, len(each.checked.trace)
+        anchor = re.sub(r"[^\w -]", "", f"{erratum.id}: {erratum.title}".lower()).replace(" ", "-")
+        length = f"{count}, for ever" if each.endless else f"{count}"
+        repair = first_sentence(erratum.repair).replace("|", "\\|")
+        title = erratum.title.replace("|", "\\|")
+        rows.append(f"| [{erratum.id}](#{anchor}) {title} | {erratum.harm} | {length} | {repair} |")
+    return ["| flaw | harm | states | repair |", "| --- | --- | --- | --- |", *rows]
+
+
+def _section(shown: Shown) -> str:
+    manifest, model, erratum, checked = shown.manifest, shown.model, shown.erratum, shown.checked
     own = manifest.cfg(model).constants
     control = manifest.model(str(model.control))
     with_guard = manifest.cfg(control).constants
-    off = ", ".join(f"`{name} {own[name]}`" for name in model.ablates)
-    on = ", ".join(f"`{name} {with_guard[name]}`" for name in model.ablates)
-    drawing = chart(checked.trace, back_to=checked.loop, stutters=checked.stuttering)
+    off = ", ".join(f"`{name} {_side(own, name)}`" for name in model.ablates)
+    on = ", ".join(f"`{name} {_side(with_guard, name)}`" for name in model.ablates)
+    trace = shown.why.trace if shown.why else checked.trace
+    drawing = chart(trace, back_to=checked.loop, stutters=checked.stuttering)
     proof = [_proof(manifest.model(name)) for name in erratum.proved_by if name != control.name]
+    kind = "a counterexample" if shown.endless else "its shortest counterexample"
+    story = f" in which `{erratum.story}` is true" if erratum.story else ""
     return "\n".join(
         (
             f"## {erratum.id}: {erratum.title}",
@@ -69,13 +113,15 @@ def _section(manifest: Manifest, model: Model, erratum: Erratum, checked: Checke
             "",
             _folded(
                 f"Model `{model.name}` of {manifest.protocol} ({off}) violates `{model.violates}`; "
-                f"its shortest counterexample has {len(checked.trace)} states:"
+                f"{kind}{story} has {len(trace)} states:"
             ),
+            *(["", _folded(erratum.several)] if erratum.several else []),
             "",
             "```text",
             *drawing,
             "```",
             "",
+            *_because(shown),
             _folded(f"**Repair.** {erratum.repair}"),
             "",
             _folded(f"**Proof.** The same bounds with {on} hold: `{control.name}` ({_size(control)})."),
@@ -83,6 +129,23 @@ def _section(manifest: Manifest, model: Model, erratum: Erratum, checked: Checke
             "",
         )
     )
+
+
+def _because(shown: Shown) -> list[str]:
+    """Say why the claim is false at the end: its sentence, and for which values."""
+    why = shown.why
+    if why is None:
+        return []
+    sentence = f": {why.sentence}" if why.sentence else "."
+    lines = [_folded(f"**Why.** `{why.claim}` is false{sentence}"), ""]
+    if why.cases:
+        lines += [*(_folded(f"- {case}", indent="  ") for case in why.cases), ""]
+    return lines + ([_folded(why.plain), ""] if why.plain else [])
+
+
+def _side(constants: Mapping[str, str], name: str) -> str:
+    """Give the right-hand side of a constant, or of an operator that is not replaced."""
+    return constants.get(name, "as the module defines it")
 
 
 def _proof(model: Model) -> str:
@@ -97,5 +160,11 @@ def _size(model: Model) -> str:
     return f"{counts.distinct:,} states, {counts.transitions:,} transitions, depth {counts.depth}"
 
 
-def _folded(text: str) -> str:
-    return textwrap.fill(" ".join(text.split()), _WIDTH, break_on_hyphens=False, break_long_words=False)
+def _folded(text: str, indent: str = "") -> str:
+    return textwrap.fill(
+        " ".join(text.split()),
+        _WIDTH,
+        subsequent_indent=indent,
+        break_on_hyphens=False,
+        break_long_words=False,
+    )

@@ -83,14 +83,31 @@ class Modules:
 
     def definition(self, operator: str) -> tuple[str, str, int] | None:
         """Find an operator: its module, the text after `==` without comments, and its line."""
+        found = self.laid_out(operator)
+        return None if found is None else (found[0], found[1].strip(), found[2])
+
+    def laid_out(self, operator: str) -> tuple[str, str, int] | None:
+        """Find an operator as `definition` does, its text in the columns that it has in the module."""
         for module, text in self.texts.items():
             bare = _COMMENT.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
-            found = re.search(rf"^{operator}(?:\([^)]*\))?\s*==", bare, re.MULTILINE)
+            found = re.search(rf"^(?:LOCAL\s+)?{operator}(?:\([^)]*\))?\s*==", bare, re.MULTILINE)
             if found is None:
                 continue
             ends = (pattern.search(bare, found.end()) for pattern in (_DEFINITION, _SEPARATOR))
             end = min((match.start() for match in ends if match), default=len(bare))
-            return module, bare[found.end() : end].strip(), bare.count("\n", 0, found.start()) + 1
+            margin = " " * (found.end() - bare.rfind("\n", 0, found.end()) - 1)
+            return module, margin + bare[found.end() : end], bare.count("\n", 0, found.start()) + 1
+        return None
+
+    def sentence(self, operator: str) -> tuple[str, int] | None:
+        """Give the comment directly above an operator as one line ("" where there is none), and its line."""
+        for text in self.texts.values():
+            found = re.search(
+                rf"((?:^[ \t]*\\\*[^\n]*\n)*)^(?:LOCAL\s+)?{operator}(?:\([^)]*\))?\s*==", text, re.MULTILINE
+            )
+            if found is not None:
+                words = re.sub(r"^[ \t]*\\\*+", "", found[1], flags=re.MULTILINE).split()
+                return " ".join(words), text.count("\n", 0, found.end()) + 1
         return None
 
     def actions(self, specification: str) -> tuple[str, ...]:

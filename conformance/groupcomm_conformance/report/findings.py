@@ -18,12 +18,14 @@ from groupcomm_conformance.models.checking import (
     Gate,
     Listener,
     differences,
+    expected,
     gates,
     kill_matrix,
     run_models,
     select,
 )
 from groupcomm_conformance.models.manifest import Manifest, Model, Tier, UnknownNameError, load, protocols
+from groupcomm_conformance.models.why import Reasons, Why, reasons
 from groupcomm_conformance.scenarios import scenario
 from groupcomm_conformance.steps.conform import Conformance, conform
 from groupcomm_conformance.steps.rows import Replayed
@@ -37,13 +39,15 @@ class Findings:
     """What was found of one protocol.
 
     `checked` are the results of the models that were asked for, by name, in the manifest's order;
-    `conformances` those of the models among these that conform, `scenarios` of all scenarios.
+    `conformances` those of the models among these that conform, `scenarios` of all scenarios. `whys` say of
+    errata, and of counterexamples that nobody expected, why the claim is false.
     """
 
     manifest: Manifest
     checked: Mapping[str, CheckedModel]
     conformances: Sequence[Conformance]
     scenarios: Sequence[scenario.Result]
+    whys: Mapping[str, Why] = {}
 
     @property
     def protocol(self) -> str:
@@ -116,9 +120,20 @@ def gather(
                     scenario.check(path, str(path.relative_to(root)))
                     for path in scenario.files(root, manifest.protocol)
                 ],
+                _whys(manifest, checked, Reasons.of(root)),
             )
         )
     return found
+
+
+def _whys(manifest: Manifest, checked: Mapping[str, CheckedModel], cache: Reasons) -> dict[str, Why]:
+    shown = [
+        (manifest, model, checked[model.name])
+        for model in manifest.models
+        if model.name in checked and (model.erratum or checked[model.name].outcome != expected(model))
+    ]
+    said = zip(shown, reasons(shown, cache), strict=True)
+    return {model.name: why for (_, model, _), why in said if why is not None}
 
 
 def _conformances(

@@ -18,9 +18,11 @@ import jinja2
 from attrs import frozen
 from markupsafe import Markup
 
+from groupcomm_conformance.documents.errata import first_sentence
 from groupcomm_conformance.models.checking import CheckedModel, actions, expected
 from groupcomm_conformance.models.instruments import OUTCOMES
 from groupcomm_conformance.models.manifest import Manifest, Model
+from groupcomm_conformance.models.why import Why
 from groupcomm_conformance.steps.conform import CONDITIONS, Conformance, lines
 from groupcomm_conformance.steps.rows import VERDICTS
 
@@ -57,6 +59,7 @@ class _Shown:
     expected: str
     differences: Sequence[str]
     story: Story | None
+    why: Why | None
     ablated: Sequence[tuple[str, str, str]]
 
     @property
@@ -206,6 +209,7 @@ def page(found: Iterable[Findings], *, made: str) -> str:
     environment.filters["seconds"] = _seconds
     environment.filters["told"] = lambda name: _WORDS.get(name, name.replace("_", " "))
     environment.filters["humps"] = _humps
+    environment.filters["first_sentence"] = first_sentence
     environment.filters["count"] = lambda number: f"{number:,}"
     protocols = [_protocol(findings) for findings in found]
     return environment.get_template("page.html").render(
@@ -260,8 +264,9 @@ def _protocol(findings: Findings) -> _Protocol:
 def _shown(findings: Findings, model: Model) -> _Shown:
     checked = findings.checked[model.name]
     story = None
+    why = findings.whys.get(model.name)
     if checked.trace:
-        story = tell(checked.trace, back_to=checked.loop, stutters=checked.stuttering)
+        story = tell(why.trace if why else checked.trace, back_to=checked.loop, stutters=checked.stuttering)
     return _Shown(
         findings,
         model,
@@ -269,6 +274,7 @@ def _shown(findings: Findings, model: Model) -> _Shown:
         expected(model),
         findings.differences[model.name],
         story,
+        why,
         _ablated(findings.manifest, model),
     )
 

@@ -89,12 +89,22 @@ _ASCII = _Style(lane="|", line="-", right=">", left="<", arrow="->")
 _UNICODE = _Style(lane="\u2502", line="\u2500", right="\u25b6", left="\u25c0", arrow="\u2192")
 
 
+_VIEW_ID: Final = frozenset(("counter", "creator"))
+_VIEW: Final = frozenset(("id", "members"))
+
+
+def _is_view(value: Value) -> bool:
+    return isinstance(value, Fn) and value.keys() == _VIEW
+
+
 def diff(before: Value, after: Value, path: str = "") -> list[Change]:
     """List what differs, field by field, in canonical order; nothing if the values are the same.
 
     Records and functions are compared key by key (`A.minimum.C`) unless they have no key in common,
-    sequences with parts of their own index by index (`effects[2].name`), the rest as a whole.
+    sequences with parts of their own index by index (`effects[2].name`), views and the rest as a whole.
     """
+    if _is_view(before) and _is_view(after):
+        return [] if identical(before, after) else [Change(path, before, after)]
     if isinstance(before, Fn) and isinstance(after, Fn) and before.keys() & after.keys():
         return [
             change
@@ -111,8 +121,15 @@ def diff(before: Value, after: Value, path: str = "") -> list[Change]:
 
 
 def brief(value: Value) -> str:
-    """Write a value for people, on one line: `{A, B}`, `<<1, 2>>`, `[A: 1, B: 0]`, `TRUE`."""
+    """Write a value for people, on one line: `{A, B}`, `<<1, 2>>`, `[A: 1, B: 0]`, `TRUE`.
+
+    A view's identifier is its counter and its creator, `2/B`, and a view `[2/B: B, C]`.
+    """
     match value:
+        case Fn() if value.keys() == _VIEW_ID:
+            return f"{brief(value['counter'])}/{brief(value['creator'])}"
+        case Fn() if _is_view(value) and isinstance(members := value["members"], tuple):
+            return f"[{brief(value['id'])}: {', '.join(map(brief, members))}]"
         case bool():
             return "TRUE" if value else "FALSE"
         case "":
@@ -138,7 +155,8 @@ def chart(
 ) -> list[str]:
     """Draw a behaviour, a line of text an item.
 
-    The first state is written out, each later one as what changed; variables in `hidden` are left out.
+    Of the first state what is not empty is written out, of each later one what changed; variables in `hidden`
+    are left out.
     `back_to` is the state that a lasso returns to, `stutters` a behaviour that stays in its last state.
     ValueError where `width` is below 60, or has fewer than 4 columns for each member.
     """
@@ -168,18 +186,13 @@ class _Drawing:
         self._style = style
 
     def start(self, step: Step, hidden: frozenset[str]) -> None:
-        """Name the lanes and write out the first state, a paragraph for each member and variable."""
+        """Name the lanes and write what matters of the first state."""
         if self._column:
             self.lines.append(
                 _overlay(" " * self._width, *((c, m) for m, c in self._column.items())).rstrip()
             )
         self._row(f"{step.number:3}")
-        for name, value in shown(step.values, hidden):
-            if name == "local" and isinstance(value, Fn):
-                for member, state in value.items():
-                    self._paragraph([f"{brief(member)}: {fields(state)}"])
-            else:
-                self._paragraph([f"{name}: {brief(value)}"])
+        self._paragraph(opening(step.values, hidden), apart=True)
 
     def step(self, previous: Step, step: Step, hidden: frozenset[str]) -> None:
         """Draw what came, the action, its effects, and what changed."""
@@ -261,16 +274,16 @@ class _Drawing:
         alive = (column for member, column in self._column.items() if member not in self._crashed)
         return _overlay(" " * self._width, *((column, self._style.lane) for column in alive))
 
-    def _paragraph(self, items: Iterable[str]) -> None:
-        """Write items one after the other, `;` between them, folded below the margin."""
+    def _paragraph(self, items: Iterable[str], *, apart: bool = False) -> None:
+        """Write items below the margin, folded: with `;` between them, or each from a line of its own."""
         indent = " " * (_MARGIN + 2)
         room = self._width - len(indent) - 1
         lines: list[str] = []
         for item in items:
-            if lines and len(lines[-1]) + len(item) + 2 <= room:
+            if lines and not apart and len(lines[-1]) + len(item) + 2 <= room:
                 lines[-1] = f"{lines[-1]}; {item}"
             else:
-                if lines:
+                if lines and not apart:
                     lines[-1] += ";"
                 lines += textwrap.wrap(item, room, subsequent_indent="  ", break_on_hyphens=False)
         self.lines += [(indent + line).rstrip() for line in lines]
@@ -355,6 +368,79 @@ def shown(state: Fn, hidden: frozenset[str]) -> list[tuple[str, Value]]:
     """List the variables that are not hidden: `local` first, then by name."""
     listed = [(brief(name), value) for name, value in state.items() if name not in hidden]
     return sorted(listed, key=lambda item: (item[0] != "local", item[0]))
+
+
+def opening(state: Fn, hidden: frozenset[str]) -> list[str]:
+    """Write what matters of a first state: what all members have alike, then what each has, then variables.
+
+    What is empty is left out: empty sets and sequences, FALSE, numbers that mean none (-1 in a field or
+    variable where that occurs, else 0), and whatever holds nothing else.
+    """
+    lines: list[str] = []
+    for name, value in shown(state, hidden):
+        if name == "local" and isinstance(value, Fn):
+            lines += _members(value)
+        elif not _empty(value, _none(value)):
+            kept = value
+            if isinstance(value, Fn):
+                kept = Fn({key: item for key, item in value.items() if not _empty(item, _none(value))})
+            lines.append(f"{name}: {brief(kept)}")
+    return lines
+
+
+def _members(local: Fn) -> list[str]:
+    """Write the members' local states without what is empty, what all have alike on a line of its own."""
+    states = {brief(member): state for member, state in local.items() if isinstance(state, Fn)}
+    names = dict.fromkeys(key for state in states.values() for key in state)
+    lines: dict[str, list[str]] = {"all": [], **{member: [] for member in states}}
+    for name in names:
+        values = {member: state[name] for member, state in states.items() if name in state}
+        none = _none(tuple(values.values()))
+        told = {
+            member: f"{brief(name)}={brief(value)}"
+            for member, value in values.items()
+            if not _empty(value, none) and value != member
+        }
+        if len(told) == len(states) > 1 and len(set(told.values())) == 1:
+            lines["all"].append(next(iter(told.values())))
+        else:
+            for member, text in told.items():
+                lines[member].append(text)
+    others = [
+        f"{brief(member)}: {brief(state)}" for member, state in local.items() if not isinstance(state, Fn)
+    ]
+    return [f"{member}: {' '.join(texts)}" for member, texts in lines.items() if texts] + others
+
+
+def _none(value: Value) -> int:
+    """The number that stands for none: -1 where it occurs, else 0."""
+    match value:
+        case bool():
+            return 0
+        case int():
+            return min(0, max(-1, value))
+        case tuple() | frozenset():
+            return min((_none(item) for item in value), default=0)
+        case Fn():
+            return min((_none(item) for item in value.values()), default=0)
+        case _:
+            return 0
+
+
+def _empty(value: Value, none: int) -> bool:
+    match value:
+        case bool():
+            return not value
+        case int():
+            return value == none
+        case str():
+            return value == ""
+        case tuple():
+            return all(_empty(item, none) for item in value)
+        case frozenset():
+            return not value
+        case Fn():
+            return all(_empty(item, none) for item in value.values())
 
 
 def inside(path: str, key: Value) -> str:

@@ -78,6 +78,7 @@ RefinesDecision == Abstract!Spec
 EventuallyCommitted == <>[](\A m \in Member : local[m].committed)
 
 SomebodyCommits == \E m \in Member : local[m].committed
+AllCommit == \A m \in Member : local[m].committed
 OneCommitsFirst == \E m, n \in Member : local[m].committed /\ ~local[n].committed
 NeverHappens == \E m \in Member : local[m].committed /\ ~local[m].voted
 

@@ -1,0 +1,285 @@
+"""Why a counterexample refutes its claim: the claim's sentence, and for which members and values it is false.
+
+The sentence is the comment directly above the claim (or above its step) in the specification. For the values
+TLC runs the counterexample again, state by state, with the claim's own text made to print what refutes it
+(`tla.witnesses`) in the last state, or for an action property in the last step. Liveness has no such values:
+what is wrong there is that something never comes. But models of liveness do not keep `act`, and running their
+counterexample again tells it.
+"""
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final
+
+from attrs import evolve, frozen
+
+from groupcomm_conformance.files.store import Store
+from groupcomm_conformance.tla.cfg import Cfg
+from groupcomm_conformance.tla.chart import brief
+from groupcomm_conformance.tla.trace import State
+from groupcomm_conformance.tla.values import Fn, Value, from_json, parse, show, to_json
+from groupcomm_conformance.tla.witnesses import Leaf, instrumented
+from groupcomm_conformance.tlc import run as tlc
+from groupcomm_conformance.tlc import tools
+from groupcomm_conformance.tlc.errors import ConfigFailed, EvaluationFailed, ParseFailed
+
+from .instruments import ROOT, Modules, read_modules
+from .model import Manifest, Model
+from .result import CheckedModel
+
+__all__ = ["Reasons", "Why", "reasons", "why"]
+
+_KEEP_ACT: Final = "KeepAct"
+"""The constant that, where a specification has it, switches `act` on."""
+
+_FORMAT: Final = 1
+_LONGEST: Final = 60
+_MOST: Final = 6
+_ACT: Final = "act"
+
+
+@frozen
+class Why:
+    """Why a claim is false at the end of a counterexample.
+
+    `sentence` is the claim's comment ("" where it has none) and `place` where it stands. `cases` say for
+    which values it is false, each on a line; where there are none, `plain` says why not. `trace` is the
+    counterexample, for liveness with its `act`.
+    """
+
+    claim: str
+    sentence: str
+    place: str
+    cases: tuple[str, ...]
+    plain: str
+    trace: tuple[State, ...]
+
+    def lines(self) -> list[str]:
+        """Write it for people: the claim and its sentence, then the cases."""
+        head = f"{self.claim} is false: {self.sentence}" if self.sentence else f"{self.claim} is false."
+        return [head, *(f"- {case}" for case in self.cases), *([self.plain] if self.plain else [])]
+
+    def to_json(self) -> dict[str, Any]:
+        """Give it as plain values, without the trace."""
+        return {
+            "claim": self.claim,
+            "sentence": self.sentence,
+            "place": self.place,
+            "cases": list(self.cases),
+            "plain": self.plain,
+        }
+
+
+class Reasons(Store):
+    """What earlier runs said, kept by all that it depends on."""
+
+    name = "why.json"
+
+
+def why(manifest: Manifest, model: Model, checked: CheckedModel, cache: Reasons | None = None) -> Why | None:
+    """Say why the counterexample of `checked` refutes what it violates; None where there is none."""
+    if checked.violated is None or not checked.trace:
+        return None
+    modules = read_modules(manifest.folders, manifest.module)
+    sentence, place = _sentence(modules, checked.violated)
+    told = Why(checked.violated, sentence, place, (), "", checked.trace)
+    cfg = manifest.cfg(model)
+    claim = checked.violated
+    again = _Again(manifest, modules, cfg, checked.trace)
+    if claim in cfg.invariants:
+        return _values(again, told, claim, cache)
+    if modules.step_of(claim) is not None:
+        return _values(again, told, f"{claim}Step", cache)
+    if checked.loop is None and not checked.stuttering:
+        return evolve(told, plain=f"The last step is none that {claim} allows.")
+    after = (
+        f"After state {len(checked.trace)} the behaviour goes on with state {checked.loop}, and so for ever"
+        if checked.loop is not None
+        else "The behaviour stays in its last state for ever"
+    )
+    plain = f"{after}. No action that has to be taken is left out, and what the claim promises never comes."
+    return evolve(told, plain=plain, trace=_with_acts(again, cache))
+
+
+def reasons(
+    shown: Iterable[tuple[Manifest, Model, CheckedModel]], cache: Reasons | None = None
+) -> list[Why | None]:
+    """Say of each counterexample why it refutes what it violates, some side by side."""
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        return list(pool.map(lambda each: why(each[0], each[1], each[2], cache), shown))
+
+
+def _sentence(modules: Modules, claim: str) -> tuple[str, str]:
+    """Find the comment above a claim, or else above its step, without the requirement that it begins with."""
+    sentence, place = "", ""
+    for operator in (claim, f"{claim}Step"):
+        if sentence or (found := modules.sentence(operator)) is None:
+            continue
+        sentence = _TAG.sub("", found[0])
+        module = modules.definition(operator)
+        place = f"{module[0]}.tla:{found[1]}" if module else ""
+    return f"{sentence[:1].upper()}{sentence[1:]}", place
+
+
+_TAG: Final = re.compile(r"^[A-Z]{3,5}-\d+[a-z]?(?:, [A-Z]{3,5}-\d+[a-z]?)*(?:: *|$)")
+
+
+# Running the counterexample again
+
+
+def _values(again: "_Again", told: Why, operator: str, cache: Reasons | None) -> Why:
+    """Have TLC print for which values the claim, an operator of a state or of a step, is false at the end."""
+    found = again.modules.laid_out(operator)
+    if found is None:
+        return evolve(told, plain="No module defines it, so nothing more can be said.")
+    text, leaves = instrumented(found[1], "why")
+    of_step = operator != told.claim
+    at = "Run_at'" if of_step else "Run_at"
+    lines = again.lines(
+        [f"Run_False ==\n{text}", f"Run_Why == {at} < {len(told.trace)} \\/ Run_False"],
+        constraint="Run_Why" if of_step else None,
+        invariant=None if of_step else "Run_Why",
+        cache=cache,
+    )
+    if lines is None:
+        return evolve(
+            told, plain="For which values cannot be told: its text is not of a form that can be taken apart."
+        )
+    cases = list(dict.fromkeys(filter(None, (_case(leaves, line) for line in lines))))
+    if len(cases) > _MOST:
+        cases = [*cases[:_MOST], f"and {len(cases) - _MOST} more"]
+    if cases:
+        return evolve(told, cases=tuple(cases))
+    where = "last step" if of_step else "last state"
+    whole = leaves[0].formula if len(leaves) == 1 and len(leaves[0].formula) <= _LONGEST else told.claim
+    return evolve(
+        told, plain=f"In the {where} {whole} is false as a whole: it speaks of no members one by one."
+    )
+
+
+def _case(leaves: tuple[Leaf, ...], line: Value) -> str:
+    """Write what one evaluation printed: the names with their values, then what is compared."""
+    if not isinstance(line, tuple) or len(line) != _PARTS:
+        return ""
+    _, number, values, left, right = line
+    if not isinstance(number, int) or not isinstance(values, tuple):
+        return ""
+    leaf = leaves[number]
+    named = [
+        f"{name} = {text}"
+        for name, value in zip(leaf.names, values, strict=True)
+        if len(text := brief(value)) <= _LONGEST
+    ]
+    told = ", ".join(named)
+    if leaf.sides is None:
+        if len(leaves) == 1:
+            return f"for {told}" if told else ""
+        return f"for {told}: {leaf.formula}" if told else leaf.formula
+    compared = f"{leaf.sides[0]} {leaf.sides[1]} {leaf.sides[2]}"
+    came = f"{brief(left)} {leaf.sides[1]} {brief(right)}"
+    compared = compared if len(came) > _LONGEST or came == compared else f"{compared}, that is {came}"
+    return f"for {told}: {compared}" if told else compared
+
+
+_PARTS: Final = 5
+
+
+def _with_acts(again: "_Again", cache: Reasons | None) -> tuple[State, ...]:
+    """Give the states of a trace with the `act` that leads to each, which the search did not keep."""
+    trace = again.trace
+    if _KEEP_ACT not in again.cfg.constants or _ACT not in trace[0].values:
+        return trace
+    kept = evolve(again.cfg, constants={**again.cfg.constants, _KEEP_ACT: "= TRUE"})
+    tell = f'Run_Tell == PrintT(ToString(<<"act", Run_at, {_ACT}>>))'
+    lines = evolve(again, cfg=kept, free=_ACT).lines([tell], invariant="Run_Tell", cache=cache)
+    acts: dict[int, Value] = {}
+    for line in lines or ():
+        if isinstance(line, tuple) and len(line) == 3 and isinstance(line[1], int):  # noqa: PLR2004
+            acts.setdefault(line[1], line[2])
+    return tuple(
+        evolve(state, values=Fn({**state.values, _ACT: acts[state.number]}))
+        if state.number in acts
+        else state
+        for state in trace
+    )
+
+
+@frozen
+class _Again:
+    """A module that follows a trace; the variable `free` may have any value that a step gives it."""
+
+    manifest: Manifest
+    modules: Modules
+    cfg: Cfg
+    trace: tuple[State, ...]
+    free: str = ""
+
+    def lines(
+        self,
+        operators: list[str],
+        *,
+        invariant: str | None = None,
+        constraint: str | None = None,
+        cache: Reasons | None,
+    ) -> list[Value] | None:
+        """Run TLC and give the tuples that it printed; None where it cannot evaluate what it is asked."""
+        text = self._text(operators)
+        cfg = Cfg(
+            init="Run_Init",
+            next="Run_Next",
+            constants=self.cfg.constants,
+            invariants=() if invariant is None else (invariant,),
+            action_constraints=() if constraint is None else (constraint,),
+        ).render()
+        told = [_FORMAT, sorted(self.modules.texts.items()), text, cfg, tools.jar_digest(tools.find_jar())]
+        key = hashlib.sha256(json.dumps(told).encode()).hexdigest()
+        kept = cache.read(key) if cache is not None else None
+        if kept is not None:
+            stored = json.loads(kept)
+            return None if stored is None else [from_json(value) for value in stored]
+        found: list[Value] | None = []
+        try:
+            came = tlc.run(
+                self.manifest.folders, ROOT, cfg, generated={ROOT: text}, workers=1, heap="1g", short=True
+            )
+            found = [parse(str(parse(line))) for line in came.printed if line.startswith('"<<')]
+        except (ParseFailed, ConfigFailed, EvaluationFailed):
+            found = None
+        if cache is not None:
+            plain = None if found is None else [to_json(value) for value in found]
+            cache.write(key, json.dumps(plain).encode())
+        return found
+
+    def _text(self, operators: list[str]) -> str:
+        names = [str(name) for name in self.trace[0].values]
+        states = ",\n".join(f"    {show(state.values)}" for state in self.trace)
+        first = "".join(f"\n    /\\ {name} = Run_Trace[1].{name}" for name in names)
+        follows = "".join(
+            f"\n    /\\ {name}' = Run_Trace[Run_at + 1].{name}" for name in names if name != self.free
+        )
+        last = len(self.trace)
+        steps = f"\n    /\\ Run_at < {last}\n    /\\ Run_at' = Run_at + 1\n    /\\ {self._next()}{follows}"
+        return "\n".join(
+            (
+                f"---- MODULE {ROOT} ----",
+                f"EXTENDS {self.manifest.module}, Integers, Sequences, TLC",
+                "VARIABLE Run_at",
+                f"Run_Trace == <<\n{states}\n>>",
+                f"Run_Init ==\n    /\\ Run_at = 1{first}",
+                f"Run_Next =={steps}",
+                *operators,
+                "====",
+                "",
+            )
+        )
+
+    def _next(self) -> str:
+        if self.cfg.next is not None:
+            return self.cfg.next
+        spec = self.modules.definition(str(self.cfg.specification))
+        found = re.search(r"\[\]\s*\[\s*(\w+)\s*\]\s*_", spec[1]) if spec else None
+        return found[1] if found else "TRUE"

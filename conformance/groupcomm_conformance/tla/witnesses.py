@@ -1,0 +1,181 @@
+r"""For which values a formula is false: TLA+ text made from the formula's own text, which prints them.
+
+A claim is mostly `\A m \in S : P(m) => \A n \in T(m) : Q(m, n)`. `instrumented` goes inwards through bounded
+quantifiers, implications and LETs as far as it can, and puts `(Q) \/ PrintT(...)` in the place of the
+innermost `Q`: evaluating the formula then prints each pair of `m` and `n` that refutes it, and gives TRUE.
+Lists of conjuncts are done one by one. Where `Q` is one comparison on one line, both sides are printed too.
+
+The text keeps its columns, because the layout of a list of conjuncts has a meaning.
+"""
+
+import re
+from typing import Final
+
+from attrs import frozen
+
+__all__ = ["Leaf", "instrumented"]
+
+_TOKEN: Final = re.compile(
+    r"""(?P<text>"[^"\n]*")|(?P<open>\(|\[|\{|<<)|(?P<close>\)|\]|\}|>>)
+    |(?P<op>=>|<=>|==|=<|<=|>=|/\\|\\/|\\[A-Za-z]+|:>|@@|:=|\.\.|->|<-|[-+*/=\#<>~:,!.])|(?P<word>\w+'?)""",
+    re.VERBOSE,
+)
+_COMPARISONS: Final = ("=", "#", "<", ">", "<=", "=<", ">=", "\\in", "\\notin", "\\subseteq")
+_OPENING: Final = frozenset(("IF", "CASE", "CHOOSE", "LET", "\\A", "\\E"))
+
+
+@frozen
+class Leaf:
+    """An innermost formula: its text on one line, the names bound around it, and what it compares, if so."""
+
+    formula: str
+    names: tuple[str, ...]
+    sides: tuple[str, str, str] | None = None
+
+
+@frozen
+class _Token:
+    kind: str
+    text: str
+    start: int
+    depth: int
+
+
+def instrumented(text: str, tag: str) -> tuple[str, tuple[Leaf, ...]]:
+    """Give the formula with what it prints, and its leaves in the order of their numbers.
+
+    What is printed is `<<tag, number, values of the names, left side, right side>>`, the sides being 0 where
+    there is no comparison. `text` is the formula without comments, in its own columns.
+    """
+    leaves: list[tuple[Leaf, int, int]] = []
+    _descend(text, 0, len(text.rstrip()), (), leaves)
+    whole = text.rstrip()
+    for number, (leaf, start, end) in reversed([*enumerate(leaves)]):
+        margin = " " * (start - whole.rfind("\n", 0, start) - 1)
+        values = f"<<{', '.join(leaf.names)}>>"
+        sides = f"{leaf.sides[0]}, {leaf.sides[2]}" if leaf.sides else "0, 0"
+        told = f'PrintT(ToString(<<"{tag}", {number}, {values}, {sides}>>))'
+        body = f"(\n{margin}{whole[start:end]}\n{margin}) \\/ {told}"
+        whole = whole[:start] + body + whole[end:]
+    return whole, tuple(leaf for leaf, _, _ in leaves)
+
+
+def _tokens(text: str, start: int, end: int) -> list[_Token]:
+    found: list[_Token] = []
+    depth = 0
+    for match in _TOKEN.finditer(text, start, end):
+        kind = str(match.lastgroup)
+        if kind == "close":
+            depth -= 1
+        found.append(_Token(kind, match[0], match.start(), depth))
+        if kind == "open":
+            depth += 1
+    return found
+
+
+def _descend(
+    text: str, start: int, end: int, names: tuple[str, ...], leaves: list[tuple[Leaf, int, int]]
+) -> None:
+    while True:
+        tokens = _tokens(text, start, end)
+        if not tokens:
+            return
+        start = tokens[0].start
+        first = tokens[0].text
+        if first == "/\\":
+            for begin, finish in _items(text, tokens, end):
+                _descend(text, begin, finish, names, leaves)
+            return
+        if first == "\\A":
+            colon = next((t for t in tokens if t.text == ":" and t.depth == 0), None)
+            if colon is None:
+                break
+            names = (*names, *_bound(text[start + 2 : colon.start]))
+            start = colon.start + 1
+            continue
+        if first == "LET":
+            inside = _let(tokens)
+            if inside is None:
+                break
+            if not any(token.text == "LET" for token in tokens[1:inside]):
+                block = text[start + 3 : tokens[inside].start]
+                names = (*names, *(name for name in re.findall(r"(\w+)\s*==", block) if name not in names))
+            start = tokens[inside].start + len("IN")
+            continue
+        arrow = _implication(tokens)
+        if arrow is not None and tokens[arrow + 1].text in {"\\A", "LET"}:
+            start = tokens[arrow + 1].start
+            continue
+        break
+    finish = start + len(text[start:end].rstrip())
+    formula = " ".join(text[start:finish].split())
+    leaves.append((Leaf(formula, names, _sides(text[start:finish])), start, finish))
+
+
+def _items(text: str, tokens: list[_Token], end: int) -> list[tuple[int, int]]:
+    """Find the conjuncts of the list that the tokens begin with: those whose sign is in the same column."""
+
+    def column(token: _Token) -> int:
+        return token.start - text.rfind("\n", 0, token.start) - 1
+
+    signs = [t for t in tokens if t.text == "/\\" and t.depth == 0 and column(t) == column(tokens[0])]
+    ends = [*(sign.start for sign in signs[1:]), end]
+    return [
+        (sign.start + 2, sign.start + 2 + len(text[sign.start + 2 : stop].rstrip()))
+        for sign, stop in zip(signs, ends, strict=True)
+    ]
+
+
+def _bound(bounds: str) -> list[str]:
+    r"""Name what `m, n \in S, <<a, b>> \in T` binds."""
+    names: list[str] = []
+    naming = True
+    for token in _tokens(bounds, 0, len(bounds)):
+        if token.text == "\\in" and token.depth == 0:
+            naming = False
+        elif token.text == "," and token.depth == 0:
+            naming = True
+        elif token.kind == "word" and naming:
+            names.append(token.text)
+    return names
+
+
+def _let(tokens: list[_Token]) -> int | None:
+    """Find the IN of the LET that the tokens begin with."""
+    open_lets = 0
+    for place, token in enumerate(tokens):
+        if token.text == "LET":
+            open_lets += 1
+        elif token.text == "IN":
+            open_lets -= 1
+            if open_lets == 0:
+                return place
+    return None
+
+
+def _implication(tokens: list[_Token]) -> int | None:
+    """Find the first `=>` that nothing before it could hold in itself."""
+    for place, token in enumerate(tokens[:-1]):
+        if token.depth == 0 and token.text in _OPENING:
+            return None
+        if token.depth == 0 and token.text == "=>":
+            return place
+    return None
+
+
+def _sides(formula: str) -> tuple[str, str, str] | None:
+    """Split the one comparison that a formula ends in, after its last implication."""
+    tokens = _tokens(formula, 0, len(formula))
+    arrow = _implication(tokens)
+    if arrow is not None:
+        tokens = tokens[arrow + 1 :]
+    if not tokens or "\n" in formula[tokens[0].start :]:
+        return None
+    at_top = [token for token in tokens if token.depth == 0]
+    if any(t.text in _OPENING or t.text in {"/\\", "\\/", "~", "=>", "<=>", "ELSE"} for t in at_top):
+        return None
+    signs = [token for token in at_top if token.text in _COMPARISONS]
+    if len(signs) != 1:
+        return None
+    left = formula[tokens[0].start : signs[0].start].strip()
+    return left, signs[0].text, formula[signs[0].start + len(signs[0].text) :].strip()
