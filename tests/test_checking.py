@@ -248,6 +248,27 @@ def test_a_claim_that_nothing_refutes_fails_its_gate(toy: Manifest, results: Res
     assert (False, text) == gate(evolve(toy, models=models), results, "kills")
 
 
+@pytest.mark.parametrize(
+    ("name", "change", "text"),
+    [
+        ("witnesses", {"witnesses": {}}, "the manifest names no witness"),
+        ("controls", {"models": ()}, "no ablation was run"),
+        ("kills", {"cfgs": {}}, "no set of claims has a claim"),
+        ("actions", {"models": ()}, "there is no model for safety, and only these tell their steps"),
+        ("outcomes", {"models": ()}, "there is no model for safety, and only these tell their steps"),
+    ],
+)
+def test_a_gate_with_nothing_to_judge_does_not_say_ok(
+    toy: Manifest, results: Results, name: str, change: dict[str, object], text: str
+) -> None:
+    manifest = evolve(toy, **change)  # type: ignore[arg-type]
+    assert (None, f"not judged: {text}") == gate(manifest, results, name)
+
+
+def test_models_that_hold_alone_leave_the_controls_unjudged(toy: Manifest, results: Results) -> None:
+    assert (None, "not judged: no ablation was run") == gate(toy, {"pair": results["pair"]}, "controls")
+
+
 def test_a_part_of_the_models_leaves_gates_open(toy: Manifest, results: Results) -> None:
     """Neither good nor bad: whoever runs one model learns about that model."""
     some = {"hasty": results["hasty"]}
@@ -358,6 +379,13 @@ def test_a_result_is_cached_by_all_that_it_depends_on(
 def test_a_result_is_cached_by_the_jar(toy: Manifest, monkeypatch: pytest.MonkeyPatch) -> None:
     before = result_key(toy, toy.model("pair"))
     monkeypatch.setattr("groupcomm_conformance.tlc.tools.find_jar", lambda: Path(__file__))
+    assert before != result_key(toy, toy.model("pair"))
+
+
+def test_a_result_is_cached_by_the_code_that_made_it(toy: Manifest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A repaired checker must not believe what its forerunner kept."""
+    before = result_key(toy, toy.model("pair"))
+    monkeypatch.setattr("groupcomm_conformance.files.keys.code_digest", lambda *rooms: f"other {rooms}")
     assert before != result_key(toy, toy.model("pair"))
 
 

@@ -264,6 +264,12 @@ def test_the_root_is_found_from_any_folder_inside(tmp_path: Path) -> None:
         (", CheckView: false}", "}", "34: expected a constant that differs from join_small, not CheckView"),
         ("ablates: CheckView", "ablates: [CheckView, Variant]",
          "34: expected a constant that differs from join_small, not Variant"),
+        # Nothing to judge.
+        ("ablates: CheckView", "ablates: []", "34: expected a constant that is ablated, not an empty list"),
+        ("{SomeonePurges: join,", "{SomeonePurges: [],",
+         "8: expected the models in which SomeonePurges must be reached, not an empty list"),
+        ("properties: EventuallyPurged", "properties: []",
+         "6: expected a claim besides type invariants: models that assert nothing hold in vain"),
         ("proved_by: [join]", "proved_by: [ablation_view]", "45: expected a model that holds, not ablation_view"),
         ("{SomeonePurges: join,", "{SomeonePurges: settles_live,",
          "8: expected a model for safety, not settles_live: its name ends in _live"),

@@ -20,6 +20,8 @@ def check(manifest: Manifest, document: Node, *, recording: bool = False) -> Non
         cfg = manifest.cfgs[name]
         if is_liveness(name) and (cfg.view or cfg.constraints or cfg.symmetry):
             raise node.error("a set of claims for liveness, which has no VIEW, CONSTRAINT or SYMMETRY")
+        if all(claim in manifest.type_invariants for claim in cfg.claims):
+            raise node.error("a claim besides type invariants: models that assert nothing hold in vain")
     asserted = {claim for cfg in manifest.cfgs.values() for claim in cfg.claims}
     for name, item in zip(manifest.type_invariants, top["type_invariants"].items(), strict=True):
         if name not in asserted:
@@ -37,6 +39,8 @@ def check(manifest: Manifest, document: Node, *, recording: bool = False) -> Non
         if model.erratum is not None:
             _check_erratum(manifest, model, model.erratum, found["erratum"].entries(), errata)
     for operator, node in top["witnesses"].entries().items():
+        if not manifest.witnesses[operator]:
+            raise node.error(f"the models in which {operator} must be reached, not an empty list")
         for name in manifest.witnesses[operator]:
             if _holding(manifest, node, name).liveness:
                 raise node.error(f"a model for safety, not {name}: its name ends in _live")
@@ -115,6 +119,8 @@ def _check_violation(manifest: Manifest, model: Model, found: Mapping[str, Node]
         for name in sorted({*cfg.constants, *with_guard})
         if cfg.constants.get(name) != with_guard.get(name)
     }
+    if not model.ablates:
+        raise found["ablates"].error("a constant that is ablated, not an empty list")
     for name in model.ablates:
         if name not in different:
             raise found["ablates"].error(f"a constant that differs from {control.name}, not {name}")

@@ -10,7 +10,7 @@ the claims speak of anything:
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from typing import Final, Literal
 
 from attrs import frozen
 
@@ -25,7 +25,10 @@ __all__ = ["Gate", "actions", "differences", "gates", "kill_matrix", "stale"]
 
 @frozen
 class Gate:
-    """A question to all models of a protocol. `ok` is None where not all models that it needs were run."""
+    """A question to all models of a protocol.
+
+    `ok` is None where it was not judged: not all models that it needs were run, or there is nothing to judge.
+    """
 
     name: str
     ok: bool | None
@@ -92,10 +95,14 @@ def gates(manifest: Manifest, results: Mapping[str, CheckedModel]) -> list[Gate]
     ]
 
 
-def _gate(name: str, good: str, bad: Sequence[str], *, judged: bool = True) -> Gate:
-    if judged:
-        return Gate(name, ok=not bad, text="; ".join(bad) or good)
-    return Gate(name, ok=None, text="not judged: it takes all models of the tier full")
+_WHOLE: Final = "it takes all models of the tier full"
+
+
+def _gate(name: str, good: str, bad: Sequence[str], *, lacking: str = "") -> Gate:
+    """Make a gate; `lacking` says what there would have to be for a judgement, if anything."""
+    if lacking:
+        return Gate(name, ok=None, text=f"not judged: {lacking}")
+    return Gate(name, ok=not bad, text="; ".join(bad) or good)
 
 
 def actions(manifest: Manifest) -> tuple[str, ...]:
@@ -125,9 +132,12 @@ def _fires(manifest: Manifest, results: Mapping[str, CheckedModel], *, whole: bo
     seen = {outcome for _, outcome in steps}
     missing = [f"never the outcome of a step: {outcome}" for outcome in OUTCOMES if outcome not in seen]
     missing += [f"unknown outcome: {outcome}" for outcome in sorted(seen.difference((*OUTCOMES, "none")))]
+    lacking = "" if whole else _WHOLE
+    if not every:
+        lacking = "there is no model for safety, and only these tell their steps"
     return [
-        _gate("actions", f"all {len(every)} actions are taken", bad, judged=whole),
-        _gate("outcomes", f"all {len(OUTCOMES)} outcomes are seen", missing, judged=whole),
+        _gate("actions", f"all {len(every)} actions are taken", bad, lacking=lacking),
+        _gate("outcomes", f"all {len(OUTCOMES)} outcomes are seen", missing, lacking=lacking),
     ]
 
 
@@ -138,27 +148,31 @@ def _witnesses(manifest: Manifest, results: Mapping[str, CheckedModel]) -> Gate:
         for witness, name in asked
         if name in results and witness not in results[name].witnesses
     ]
-    skipped = [name for _, name in asked if name not in results]
-    return _gate(
-        "witnesses", f"all {len(manifest.witnesses)} are reached", bad, judged=bool(bad) or not skipped
-    )
+    skipped = any(name not in results for _, name in asked)
+    lacking = "it takes all models that are to reach one" if skipped and not bad else ""
+    if not asked:
+        lacking = "the manifest names no witness"
+    return _gate("witnesses", f"all {len(manifest.witnesses)} are reached", bad, lacking=lacking)
 
 
 def _kills(manifest: Manifest, results: Mapping[str, CheckedModel], *, whole: bool) -> Gate:
     matrix = kill_matrix(manifest, results)
     bad = [f"no ablation refutes {claim}" for claim, row in matrix.items() if "falls" not in row.values()]
-    return _gate("kills", f"each of {len(matrix)} claims falls to some ablation", bad, judged=whole)
+    lacking = "" if whole else _WHOLE
+    if not matrix:
+        lacking = "no set of claims has a claim"
+    return _gate("kills", f"each of {len(matrix)} claims falls to some ablation", bad, lacking=lacking)
 
 
 def _controls(manifest: Manifest, results: Mapping[str, CheckedModel]) -> Gate:
     ablations = [model for model in manifest.models if not model.holds and model.name in results]
     bad: list[str] = []
-    judged = True
+    lacking = "" if ablations else "no ablation was run"
     for model in ablations:
         control = results.get(str(model.control))
         if control is None:
-            judged = False
+            lacking = "not all controls were run"
         elif not control.holds:
             bad.append(f"the kill by {model.name} is spurious: its control {model.control} {control.outcome}")
     good = f"the controls of all {len(ablations)} ablations hold"
-    return _gate("controls", good, bad, judged=judged or bool(bad))
+    return _gate("controls", good, bad, lacking="" if bad else lacking)

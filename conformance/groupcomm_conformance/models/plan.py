@@ -5,7 +5,8 @@ and for a model that violates a claim a second search that never stops, which te
 its row of the kill matrix. Properties that cannot be noted (refinement, liveness) are run alone where the
 manifest says that they fall.
 
-Results are cached by the content of all that they depend on: modules, cfg, generated text, jar.
+Results are cached by the content of all that they depend on: modules, cfg, generated text, jar,
+and the checker's own code.
 """
 
 import hashlib
@@ -16,6 +17,7 @@ from typing import Final
 
 from attrs import evolve, frozen
 
+from groupcomm_conformance.files.keys import key
 from groupcomm_conformance.tla.cfg import Cfg
 from groupcomm_conformance.tlc import run as tlc
 from groupcomm_conformance.tlc import tools
@@ -44,7 +46,6 @@ DIVISIBLE: Final = 100_000
 """Transitions from which on a search may get more than one worker (about 5 seconds with one)."""
 
 _SHORT: Final = 200_000
-_FORMAT: Final = 2
 _UNKNOWN: Final = Counts(20_000, 200_000, 0)
 
 # The runs of one model
@@ -120,14 +121,18 @@ def _violating(manifest: Manifest, model: Model, modules: Modules, cfg: Cfg) -> 
     return plain_run(manifest.module, evolve(cfg, properties=(violated,)) if alone else cfg)
 
 
+_ROOMS: Final = ("files", "models", "tla", "tlc")
+"""The rooms whose code decides what a run says."""
+
+
 def _key(model: Model, modules: Modules, parts: Iterable[Part]) -> str:
-    told = [
-        [_FORMAT, model.name, model.tier, model.violates, model.liveness, *_arguments(model)],
+    return key(
+        _ROOMS,
+        [model.name, model.tier, model.violates, model.liveness, *_arguments(model)],
         sorted(modules.texts.items()),
         [[part.name, part.run.text, part.run.cfg.render()] for part in parts],
         tools.jar_digest(tools.find_jar()),
-    ]
-    return hashlib.sha256(json.dumps(told).encode()).hexdigest()
+    )
 
 
 def digest(manifest: Manifest, model: Model) -> str:

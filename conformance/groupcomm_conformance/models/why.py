@@ -7,7 +7,6 @@ what is wrong there is that something never comes. But models of liveness do not
 counterexample again tells it.
 """
 
-import hashlib
 import json
 import os
 import re
@@ -17,6 +16,7 @@ from typing import Any, Final
 
 from attrs import evolve, frozen
 
+from groupcomm_conformance.files.keys import key
 from groupcomm_conformance.files.store import Store
 from groupcomm_conformance.tla.cfg import Cfg
 from groupcomm_conformance.tla.chart import brief
@@ -36,7 +36,7 @@ __all__ = ["Reasons", "Why", "reasons", "why"]
 _KEEP_ACT: Final = "KeepAct"
 """The constant that, where a specification has it, switches `act` on."""
 
-_FORMAT: Final = 1
+_ROOMS: Final = ("files", "models", "tla", "tlc")
 _LONGEST: Final = 60
 _MOST: Final = 6
 _ACT: Final = "act"
@@ -235,9 +235,9 @@ class _Again:
             invariants=() if invariant is None else (invariant,),
             action_constraints=() if constraint is None else (constraint,),
         ).render()
-        told = [_FORMAT, sorted(self.modules.texts.items()), text, cfg, tools.jar_digest(tools.find_jar())]
-        key = hashlib.sha256(json.dumps(told).encode()).hexdigest()
-        kept = cache.read(key) if cache is not None else None
+        jar = tools.jar_digest(tools.find_jar())
+        known = key(_ROOMS, sorted(self.modules.texts.items()), text, cfg, jar)
+        kept = cache.read(known) if cache is not None else None
         if kept is not None:
             stored = json.loads(kept)
             return None if stored is None else [from_json(value) for value in stored]
@@ -251,7 +251,7 @@ class _Again:
             found = None
         if cache is not None:
             plain = None if found is None else [to_json(value) for value in found]
-            cache.write(key, json.dumps(plain).encode())
+            cache.write(known, json.dumps(plain).encode())
         return found
 
     def _text(self, operators: list[str]) -> str:

@@ -1,0 +1,34 @@
+"""Keys of results that are kept: digests of all that a result depends on, the code that made it included."""
+
+import hashlib
+import json
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+__all__ = ["code_digest", "key"]
+
+_PACKAGE: Final = Path(__file__).parent.parent
+
+
+def key(rooms: tuple[str, ...], *told: object) -> str:
+    """Give the key of a result, a digest of what was `told`, as JSON, and of the code in `rooms` that made it.
+
+    A room is a folder of this package; `models`, `tla`, `tlc` and `files` made what `check` keeps.
+    """
+    return hashlib.sha256(json.dumps([*told, code_digest(*rooms)]).encode()).hexdigest()
+
+
+@cache
+def code_digest(*rooms: str) -> str:
+    """Give the SHA-256 of the code in some rooms: names and contents of their Python modules."""
+    digest = hashlib.sha256()
+    for room in sorted(set(rooms)):
+        files = sorted((_PACKAGE / room).rglob("*.py"))
+        if not files:
+            raise ValueError(f"no room of {_PACKAGE.name} is called {room}")
+        for file in files:
+            content = file.read_bytes()
+            digest.update(f"{file.relative_to(_PACKAGE)} {len(content)}\n".encode())
+            digest.update(content)
+    return digest.hexdigest()
