@@ -5,10 +5,12 @@ this process. There is no Java here: whatever is wrong with a file must be found
 """
 
 import codecs
+import io
 import os
 import re
 import shutil
 import stat
+import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -17,6 +19,7 @@ from attrs import frozen
 
 from groupcomm_conformance.commands.exits import ExitCode
 from groupcomm_conformance.commands.main import main
+from groupcomm_conformance.tlc import tools
 
 DATA = Path(__file__).parent / "data"
 MANIFEST = "spec/toy/models.yaml"
@@ -465,32 +468,103 @@ def places() -> Iterator[Bad]:
 # Tools
 
 
-def jar(text: bytes) -> Damage:
+def variable(name: str, value: str) -> Damage:
+    return lambda _: os.environ.__setitem__(name, value)
+
+
+def jar(make: Callable[[bytes], bytes]) -> Damage:
+    """Name, by TLC_JAR, a jar that is made from the real one."""
+
     def damage(project: Path) -> None:
-        (project / "tla2tools.jar").write_bytes(text)
-        os.environ["TLC_JAR"] = str(project / "tla2tools.jar")
+        (project / "named.jar").write_bytes(make(REAL_JAR.read_bytes()))
+        os.environ["TLC_JAR"] = str(project / "named.jar")
 
     return damage
 
 
-def tools() -> Iterator[Bad]:
+def zipped(content: bytes) -> bytes:
+    """A jar with one file, whose content is stored as it is."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
+        archive.writestr("tlc2/TLC.class", content)
+    return file.getvalue()
+
+
+def java(script: str) -> Damage:
+    def damage(project: Path) -> None:
+        (project / "java").write_bytes(b"#!/bin/sh\n" + script.encode("latin-1"))
+        (project / "java").chmod(0o755)
+        os.environ["GROUPCOMM_JAVA"] = str(project / "java")
+
+    return damage
+
+
+REAL_JAR = tools.find_jar()
+
+
+def broken_tools() -> Iterator[Bad]:
     check = ("check", "--model", "pair")
-
-    def variable(name: str, value: str) -> Damage:
-        return lambda _: os.environ.__setitem__(name, value)
-
+    install = "install Java 17 or newer"
     cases = (
+        ("no Java", variable("GROUPCOMM_JAVA", "/nowhere/java"), f"/nowhere/java does not run .*: {install}"),
+        ("a Java that is a folder", variable("GROUPCOMM_JAVA", "/"), f"/ does not run .*: {install}"),
         (
-            "no Java",
-            variable("GROUPCOMM_JAVA", "/nowhere/java"),
-            "/nowhere/java does not run .*: install Java 17",
+            "a Java that is none",
+            variable("GROUPCOMM_JAVA", "/bin/true"),
+            f"/bin/true is not a working Java: {install}",
         ),
-        ("a Java that is a folder", variable("GROUPCOMM_JAVA", "/"), "/ does not run .*: install Java 17"),
-        ("a Java that is none", variable("GROUPCOMM_JAVA", "/bin/true"), "/bin/true is not a working Java"),
-        ("no jar", variable("TLC_JAR", "/nowhere.jar"), "TLC_JAR names /nowhere.jar, which is not a file"),
-        ("a jar that is a folder", variable("TLC_JAR", "/"), "TLC_JAR names /, which is not a file"),
-        ("a jar that is none", jar(b"no jar"), "which is not a jar"),
-        ("an empty jar", jar(b""), "which is not a jar"),
+        (
+            "a Java that is data",
+            variable("GROUPCOMM_JAVA", str(REAL_JAR)),
+            f"tla2tools.jar does not run .*: {install}",
+        ),
+        ("a Java that is too old", java("echo 'version \"11.0.2\"' >&2"), f"is Java 11: {install}"),
+        (
+            "a Java of no century",
+            java("echo 'version \"" + "9" * 5_000 + "\"' >&2"),
+            f"is not a working Java: {install}",
+        ),
+        ("a Java that speaks Latin-1", java("echo '\xe9' >&2; exit 1"), f"is not a working Java: {install}"),
+        (
+            "no jar",
+            variable("TLC_JAR", "/nowhere.jar"),
+            "TLC_JAR names /nowhere.jar, which is not a file: correct it",
+        ),
+        (
+            "a jar that is a folder",
+            variable("TLC_JAR", "/"),
+            "TLC_JAR names /, which is not a file: correct it",
+        ),
+        (
+            "a jar that is none",
+            jar(lambda _: b"no jar"),
+            "named.jar, which is not a jar .*: correct it or unset it",
+        ),
+        ("an empty jar", jar(lambda _: b""), "named.jar, which is not a jar .*: correct it or unset it"),
+        (
+            "half a jar",
+            jar(lambda whole: whole[: len(whole) // 2]),
+            "named.jar, which is not a jar .*: correct it",
+        ),
+        (
+            "a jar with a hole",
+            jar(lambda whole: whole[:500_000] + bytes(2_000) + whole[502_000:]),
+            r"named.jar, which is (damaged|not a jar) \(.*: correct it or unset it",
+        ),
+        (
+            "a jar with another byte",
+            jar(
+                lambda _: (
+                    zipped(b"class").replace(b"class", b"clasp", 1).replace(b"TLC.clasp", b"TLC.class", 1)
+                )
+            ),
+            "named.jar, which is (damaged|not a jar|not TLC's)",
+        ),
+        (
+            "another program's jar",
+            jar(lambda _: zipped(b"")),
+            "which is not TLC's, as it lacks tla2sany/.*Naturals.tla",
+        ),
     )
     for name, damage, says in cases:
         yield Bad(f"tool: {name}", check, says, damage, ExitCode.TOOL_FAILED)
@@ -504,7 +578,7 @@ CASES = (
     *arguments(),
     *nothing(),
     *places(),
-    *tools(),
+    *broken_tools(),
 )
 
 

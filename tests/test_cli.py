@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -14,8 +15,12 @@ from typing import NoReturn
 import pytest
 
 from groupcomm_conformance.commands import check
-from groupcomm_conformance.commands.main import main
+from groupcomm_conformance.commands.exits import MEANING
+from groupcomm_conformance.commands.main import app, main
+from groupcomm_conformance.files import store
 from groupcomm_conformance.tlc.errors import JVMKilled
+
+COMMANDS = Path(__file__).parents[1] / "docs" / "commands.md"
 
 
 @pytest.fixture
@@ -350,3 +355,91 @@ def test_help_tells_the_exit_codes(capsys: Captured, arguments: list[str]) -> No
     assert "Exit codes: 0 all is as expected; 1 something differs" in " ".join(
         capsys.readouterr().out.split()
     )
+
+
+def test_the_documented_exit_codes_are_those_of_the_code() -> None:
+    rows = re.findall(r"^\| (\d+) \| (.*) \|$", COMMANDS.read_text(encoding="utf-8"), re.MULTILINE)
+    assert {code.value: meaning for code, meaning in MEANING.items()} == {
+        int(code): text for code, text in rows
+    }
+
+
+def test_every_command_is_documented() -> None:
+    documented = re.findall(r"^\| `([a-z]+)", COMMANDS.read_text(encoding="utf-8"), re.MULTILINE)
+    assert sorted(command.name or "" for command in app.registered_commands) == sorted(documented)
+
+
+# list and --version
+
+
+@pytest.mark.usefixtures("project")
+def test_list_shows_each_model_with_what_is_expected(capsys: Captured) -> None:
+    assert 0 == main(["list"])
+    lines = capsys.readouterr().out.splitlines()
+    assert ["pair", "smoke", "holds", "25", "170", "conform", "nobody"] == lines[2].split()[:7]
+    assert "6 models: 3 hold, 3 violate a claim on purpose; 4 claims" in lines
+
+
+@pytest.mark.usefixtures("project")
+def test_list_is_there_for_programs_and_by_tier(capsys: Captured) -> None:
+    assert 0 == main(["list", "toy", "--tier", "smoke", "--json"])
+    (toy,) = json.loads(capsys.readouterr().out)
+    pair, hasty = toy["models"]
+    assert ("pair", "holds", 25, 170, 7, True) == tuple(
+        pair[key] for key in ("model", "expected", "distinct", "transitions", "depth", "conform")
+    )
+    assert ("violates: NoEarlyCommit", 3, ["NoEarlyCommit"]) == tuple(
+        hasty[key] for key in ("expected", "trace_length", "violated")
+    )
+
+
+def test_the_version_is_that_of_the_package(capsys: Captured) -> None:
+    assert 0 == main(["--version"])
+    assert re.match(r"groupcomm \d+\.\d+\.\d+, Python 3\.", capsys.readouterr().out)
+
+
+# What goes wrong in the middle
+
+
+def test_output_that_nobody_reads_is_no_error(project: Path) -> None:
+    """As in `groupcomm list | head -1`."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "groupcomm_conformance.commands.main", "list"],
+        cwd=project,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert (141, b"") == (process.wait(timeout=60), process.stderr.read())
+
+
+def test_a_cache_that_cannot_be_written_is_a_warning(
+    project: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store, "_warned", set())
+    shutil.rmtree(project / ".cache")
+    (project / ".cache").write_text("a file")
+    assert 0 == main(["check", "--model", "pair"])
+    warnings = [line for line in capsys.readouterr().err.splitlines() if "warning" in line]
+    problem = "a part of the path is a file, not a folder: results are not kept"
+    assert [f"groupcomm: warning: {project}/.cache/groupcomm cannot be written, as {problem}"] == warnings
+
+
+def test_an_internal_error_is_one_line_and_has_a_code_of_its_own(
+    capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object, **__: object) -> NoReturn:
+        raise KeyError("lost")
+
+    monkeypatch.setattr(check, "chosen", fails)
+    assert 70 == main(["check"])
+    (line,) = capsys.readouterr().err.splitlines()
+    assert re.match(
+        r"groupcomm: a mistake in groupcomm itself, at test_cli.py:\d+: KeyError: 'lost'; please", line
+    )
+    monkeypatch.setenv("GROUPCOMM_TRACEBACK", "1")
+    assert 70 == main(["check"])
+    assert "Traceback (most recent call last)" in capsys.readouterr().err

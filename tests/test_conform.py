@@ -430,7 +430,10 @@ def test_conform_exits_with_1_and_shows_the_row(
 
 def test_conform_refuses_what_there_is_not(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(pair.root)
-    with pytest.raises(UnknownNameError, match='no model marked conform is called "pare" .did you mean pair..; there is pair'):
+    with pytest.raises(
+        UnknownNameError,
+        match=r'no model marked conform is called "pare" .did you mean pair..; there is pair',
+    ):
         conform.command(model="pare")
     with pytest.raises(UnknownNameError, match='no protocol is called "stale"'):
         conform.command(["stale"])

@@ -299,6 +299,7 @@ TRUNCATED = (
 )
 FINISHED = "@!@!@STARTMSG 2186:0 @!@!@\nFinished in 1ms\n@!@!@ENDMSG 2186 @!@!@"
 VIOLATED = "@!@!@STARTMSG 2110:1 @!@!@\nInvariant Small is violated.\n@!@!@ENDMSG 2110 @!@!@"
+LINKAGE = "@!@!@STARTMSG 1000:1 @!@!@\njava.lang.NoClassDefFoundError: tlc2/util/Vect\n@!@!@ENDMSG 1000 @!@!@"
 OUT_OF_MEMORY = "Terminating due to java.lang.OutOfMemoryError: Java heap space"
 
 
@@ -313,6 +314,14 @@ OUT_OF_MEMORY = "Terminating due to java.lang.OutOfMemoryError: Java heap space"
         (f"{TRUNCATED}\n{OUT_OF_MEMORY}", "", 3, errors.JVMKilled, "out of memory .* heap is 2g; raise heap"),
         ("Could not reserve enough space for object heap", "", 1, errors.JVMKilled, "out of memory"),
         ("", "", 137, errors.JVMKilled, "killed by SIGKILL"),
+        (
+            f"{TRUNCATED}\n{LINKAGE}\n{FINISHED}",
+            "",
+            12,
+            errors.ToolMissing,
+            r"tla2tools\.jar is damaged, .*NoClassDefFoundError: tlc2/util/Vect",
+        ),
+        ("", "Error: Could not find or load main class tlc2.TLC", 1, errors.ToolMissing, "jar is damaged"),
         ("", "java.io.IOException: No space left on device", 1, errors.DiskFull, "no room .* set TMPDIR"),
     ],
 )

@@ -33,10 +33,16 @@ _LONGEST_CHART: Final = 400
 """Lines from which on a chart is drawn without its middle, unless it was asked for."""
 
 
+class _Output(Console):
+    def on_broken_pipe(self) -> None:
+        """Leave it to `main`; Rich would end the program with 1, which is a finding."""
+        raise BrokenPipeError
+
+
 def stdout() -> Console:
     """The console that tables go to: as wide as the terminal, or as a file may be."""
-    console = Console(highlight=False, soft_wrap=False)
-    return console if console.is_terminal else Console(highlight=False, width=_FILE_WIDTH)
+    console = _Output(highlight=False, soft_wrap=False)
+    return console if console.is_terminal else _Output(highlight=False, width=_FILE_WIDTH)
 
 
 class Watch:

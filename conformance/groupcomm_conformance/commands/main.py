@@ -10,7 +10,8 @@ import platform
 import signal
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import wraps
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from types import FrameType
@@ -65,6 +66,27 @@ def _groupcomm(
     """Take the sub-command."""
 
 
+def _until_nobody_reads(command: Callable[..., None]) -> Callable[..., None]:
+    """Have a command end with a code of its own when its output is closed, as by `head`.
+
+    Typer would end with 1, which is a finding.
+    """
+
+    @wraps(command)
+    def run(*args: object, **options: object) -> None:
+        try:
+            try:
+                command(*args, **options)
+            finally:
+                sys.stdout.flush()
+        except BrokenPipeError:
+            # What Python still has to write when it ends must not fail, too.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit(ExitCode.BROKEN_PIPE) from None
+
+    return run
+
+
 for _name, _command in (
     ("list", listing.command),
     ("check", check.check),
@@ -80,7 +102,7 @@ for _name, _command in (
     ("pipeline", pipeline.command),
     ("bench", bench.command),
 ):
-    app.command(name=_name, epilog=EPILOG)(_command)
+    app.command(name=_name, epilog=EPILOG)(_until_nobody_reads(_command))
 
 
 # Running
@@ -112,10 +134,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return end.code if isinstance(end.code, int) else ExitCode.OK
     except KeyboardInterrupt:
         return ExitCode.INTERRUPTED
-    except BrokenPipeError:
-        # What Python still has to write when it ends must not fail, too.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return ExitCode.BROKEN_PIPE
     except Exception as error:  # noqa: BLE001 - whatever it is, it is one line and a code
         return _failed(error)
     finally:

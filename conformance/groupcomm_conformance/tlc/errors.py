@@ -43,7 +43,7 @@ class TLCError(Exception):
 
 
 class ToolMissing(TLCError):
-    """No usable Java or tla2tools.jar."""
+    """No usable Java or tla2tools.jar: none, too old, or damaged."""
 
 
 class ParseFailed(TLCError):

