@@ -9,6 +9,7 @@ from typing import Final, NewType, final
 
 from attrs import frozen
 
+from .digest import Vector
 from .view import Address, View
 
 Payload = NewType("Payload", object)
@@ -40,6 +41,34 @@ class Deliver:
 
     sender: Address
     payload: Payload
+
+
+@frozen
+class MessageReceived:
+    """The multicast layer received a message of `size` payload bytes, 1 or more, in order or not."""
+
+    size: int
+
+
+@frozen
+class DigestPromised:
+    """The membership service has given this member's digest to `to`, to start from (JOI-03)."""
+
+    to: Address
+
+
+@frozen
+class PromiseWithdrawn:
+    """Nobody will install a view with `to` and the digest that this member gave it."""
+
+    to: Address
+
+
+@frozen
+class Purge:
+    """To the multicast layer: up to these seqnos, inclusive, nothing need be kept (AMB-10)."""
+
+    digest: Vector
 
 
 OBSERVED: Final = (ViewInstalled,)

@@ -1,0 +1,324 @@
+"""The guarantees that a stack must give, judged at each event of a simulated group.
+
+A claim is a class with the name of a module of `spec/common` that a stack may give. It is told what the
+application and the layer below see: what is sent, delivered, purged, and which views are installed. It judges
+incrementally: the work for an event depends on the number of members, not on how much happened before.
+
+The names that `Violation` carries are those of the claims in the specifications.
+"""
+
+from typing import Final
+
+from groupcomm.abstract.join_digest import leads
+from groupcomm.abstract.membership import Decided, Process
+from groupcomm.abstract.reliable_multicast import ReliableMulticast
+from groupcomm.digest import NOTHING, Vector
+from groupcomm.view import Address
+
+__all__ = ["CLAIMS", "Message", "StabilitySafety", "TotalOrderBroadcast", "Violation"]
+
+Message = tuple[str, int]
+"""What an application sends: the name of its process and a number that counts from 1."""
+
+
+class Violation(Exception):  # noqa: N818 - of a claim; no error of this program
+    """A claim does not hold: its name, and what is wrong."""
+
+    def __init__(self, claim: str, text: str) -> None:
+        super().__init__(claim, text)
+        self.claim = claim
+        self.text = text
+
+    def __str__(self) -> str:
+        return f"{self.claim}: {self.text}"
+
+
+class _Delivered:
+    """What one process has delivered: of each message its place and the view; per view, in order."""
+
+    __slots__ = ("furthest", "here", "last", "places", "since")
+
+    def __init__(self) -> None:
+        self.places: dict[Message, tuple[int, Decided]] = {}
+        self.furthest: dict[
+            Process, int
+        ] = {}  # the last of the other's places of a message that both delivered
+        self.here: list[Message] = []
+        self.last: dict[
+            Address, tuple[int, int]
+        ] = {}  # per sender: its process's order, number of its message
+        self.since: dict[Address, Decided] = {}  # per sender: the view in which that was delivered
+
+
+class TotalOrderBroadcast:
+    """Total order, agreement, no duplicates, integrity, the sender's order; in the end, delivery.
+
+    `synchronous`: the layer below settles what is received in a view. What a member delivered beyond that,
+    and somebody else delivers later in another view, need not be in one order (`BeyondSettled`).
+
+    `after_merges`: how often a process delivered again what it had delivered before it and the sender were in
+    different views for a while. That is not judged: SEQUENCER forgets who leaves its view, and promises
+    nothing across a split that a merge ends.
+    """
+
+    def __init__(self, *, synchronous: bool) -> None:
+        self._synchronous = synchronous
+        self._delivered: dict[Process, _Delivered] = {}
+        self._by: dict[Message, list[Process]] = {}
+        self._sent: dict[Message, tuple[Process, Decided]] = {}
+        self._orders: dict[Decided, list[Message]] = {}
+        self._left: dict[tuple[Decided, Decided], list[Message]] = {}
+        self.after_merges = 0
+
+    def sent(self, process: Process, message: Message, view: Decided) -> None:
+        """The application of a process sends, in a view."""
+        self._sent[message] = process, view
+
+    def delivered(self, process: Process, sender: Address, message: Message) -> None:
+        """A process delivers a message, said to be a sender's, in its view."""
+        mine = self._delivered.get(process)
+        if mine is None:
+            mine = self._delivered[process] = _Delivered()
+        view = process.view
+        known = self._sent.get(message)
+        if known is None or known[0].address != sender or view is None:
+            raise Violation(
+                "Integrity", f"{process} delivers {_text(message)} from {sender}, which never sent it"
+            )
+        number = known[0].order, message[1]
+        last = mine.last.get(sender)
+        if last is not None and number <= last:
+            if self._parted(process, known[0], mine.since[sender]):
+                self.after_merges += 1
+                return
+            if message in mine.places:
+                raise Violation("NoDuplicates", f"{process} delivers {_text(message)} twice")
+            raise Violation(
+                "SenderOrder", f"{process} delivers {_text(message)} after a later message of {sender}"
+            )
+        mine.last[sender] = number
+        mine.since[sender] = view
+        place = len(mine.places)
+        mine.places[message] = place, view
+        others = self._by.get(message)
+        if others is None:
+            self._by[message] = [process]
+        else:
+            for other in others:
+                theirs = self._delivered[other]
+                there = theirs.places[message][0]
+                if there < mine.furthest.get(other, -1):
+                    self._judge_order(process, other, message)
+                else:
+                    mine.furthest[other] = there
+                theirs.furthest[process] = place
+            others.append(process)
+        self._judge_agreement(process, mine, message, view)
+
+    def _parted(self, process: Process, sender: Process, since: Decided) -> bool:
+        """Whether a process has installed a view without the sender since a view: a merge brought it back."""
+        for view in reversed(process.path):
+            if view is since:
+                return False
+            if sender not in view.processes:
+                return True
+        return True
+
+    def _judge_agreement(self, process: Process, mine: _Delivered, message: Message, view: Decided) -> None:
+        """In a view, one member is at most ahead of another."""
+        order = self._orders.get(view)
+        if order is None:
+            order = self._orders[view] = []
+        at = len(mine.here)
+        mine.here.append(message)
+        if at == len(order):
+            order.append(message)
+        elif order[at] != message:
+            raise Violation(
+                "Agreement",
+                f"{process} delivers {_text(message)} in {view}, where another delivered {_text(order[at])}",
+            )
+
+    def _judge_order(self, process: Process, other: Process, message: Message) -> None:
+        """Some message that both delivered is on the other side of this one: which, unless allowed."""
+        mine, theirs = self._delivered[process].places, self._delivered[other].places
+        there = theirs[message][0]
+        if self._exempt(mine[message][1], theirs[message][1], message):
+            return
+        for earlier, (_, view) in mine.items():
+            if (
+                earlier in theirs
+                and theirs[earlier][0] > there
+                and not self._exempt(view, theirs[earlier][1], earlier)
+            ):
+                raise Violation(
+                    "TotalOrder",
+                    f"{process} delivers {_text(earlier)} before {_text(message)}, "
+                    f"{other} the other way round",
+                )
+
+    def _exempt(self, one: Decided, other: Decided, message: Message) -> bool:
+        """Two delivered a message in different views, one of them beyond what is settled there."""
+        if one is other or not self._synchronous:
+            return False
+        return any(here in (one, other) and message not in agreed for (here, _), agreed in self._left.items())
+
+    def installed(self, process: Process, before: Decided | None, view: Decided) -> None:
+        """A process goes to a view: who goes the same way has delivered the same."""
+        mine = self._delivered.get(process)
+        if mine is None:
+            mine = self._delivered[process] = _Delivered()
+        if before is not None:
+            agreed = self._left.setdefault((before, view), mine.here)
+            if agreed != mine.here:
+                lacking = [m for m in agreed if m not in mine.here] or [
+                    m for m in mine.here if m not in agreed
+                ]
+                raise Violation(
+                    "Agreement",
+                    f"{process} goes from {before} to {view}, as others do, and they differ in "
+                    f"{', '.join(map(_text, lacking)) or 'the order of their deliveries'}",
+                )
+        mine.here = []
+
+    def quiet(self, processes: list[Process]) -> None:
+        """Nothing is on its way: what was sent is delivered by its sender, and by who went along with it."""
+        alike: dict[tuple[Process, Decided], list[Process]] = {}
+        for message, (sender, view) in self._sent.items():
+            if not sender.up or view not in sender.path:
+                continue
+            who = alike.get((sender, view))
+            if who is None:
+                way = sender.path[sender.path.index(view) :]
+                who = alike[sender, view] = [p for p in processes if p.up and p.path[-len(way) :] == way]
+            for process in who:
+                if message not in self._delivered[process].places:
+                    raise Violation(
+                        "EventuallyDelivered",
+                        f"{process} never delivers {_text(message)}, and nothing is on its way",
+                    )
+
+    def forget(self, kept: set[Process]) -> None:
+        """Nothing is on its way: what was delivered so far is behind everybody."""
+        delivered = {process: set(mine.places) for process, mine in self._delivered.items()}
+        for process, mine in list(self._delivered.items()):
+            if process not in kept:
+                del self._delivered[process]
+                continue
+            mine.places.clear()
+            mine.furthest.clear()
+        self._by.clear()
+        self._sent = {
+            message: (sender, view)
+            for message, (sender, view) in self._sent.items()
+            if sender.up and message not in delivered.get(sender, ())
+        }
+        current = {process.view for process in kept}
+        self._orders = {view: order for view, order in self._orders.items() if view in current}
+        self._left.clear()
+
+
+class StabilitySafety:
+    """Nobody purges what another needs; joiners find their messages; in the end all is purged."""
+
+    def __init__(self, multicast: ReliableMulticast) -> None:
+        self._multicast = multicast
+
+    def purged(self, process: Process, vector: Vector) -> None:
+        """A process is about to purge, in its view."""
+        view = process.view
+        if view is None:
+            raise Violation("NoPrematurePurge", f"{process} purges and is in no view")
+        windows = self._multicast.windows[process]
+        for address, seqno in vector.items():
+            sender = view.at.get(address)
+            if sender is None or seqno == NOTHING:
+                continue
+            if seqno > windows[sender].delivered:
+                raise Violation(
+                    "NoPrematurePurge", f"{process} purges {sender} up to {seqno} before delivering it"
+                )
+            for other in view.processes:
+                reached = self._reached(other, sender)
+                if reached is not None and reached < seqno:
+                    raise Violation(
+                        "NoPrematurePurge",
+                        f"{process} purges {sender} up to {seqno} in {view}; "
+                        f"{other} has delivered up to {reached}",
+                    )
+
+    def _reached(self, process: Process, sender: Process) -> int | None:
+        """How far a member of a view has delivered a sender; None where that cannot be said."""
+        if process.view is None:
+            return None
+        window = self._multicast.windows[process].get(sender)
+        return None if window is None else window.delivered
+
+    def installed(self, process: Process, before: Decided | None, view: Decided) -> None:
+        """A process goes to a view: what it has purged the others there have delivered, and vice versa."""
+        del before
+        for other in view.processes:
+            if other.view is None or other is process:
+                continue
+            if other.view is view or leads(process, other.view, view):
+                self._judge_pair(other, process, view)
+                self._judge_pair(process, other, view)
+
+    def _judge_pair(self, purger: Process, other: Process, view: Decided) -> None:
+        delivered = self._multicast.windows[other]
+        for sender, window in self._multicast.windows[purger].items():
+            theirs = delivered.get(sender)
+            if theirs is not None and window.purged > theirs.delivered:
+                raise Violation(
+                    "JoinerFindsItsMessages" if other in view.joins else "NoPrematurePurge",
+                    f"{purger} has purged {sender} up to {window.purged}; {other}, with it in {view}, has "
+                    f"delivered up to {theirs.delivered}",
+                )
+
+    def lacking(self, process: Process, sender: Process, seqno: int) -> None:
+        """A process lacks what a live member of its view has delivered, and nobody can serve it."""
+        raise Violation(
+            "RequestsServable", f"{process} lacks message {seqno} of {sender}, and no store has it any more"
+        )
+
+    def quiet(self, processes: list[Process]) -> None:
+        """Rounds have passed in which nothing was sent: what all have delivered is purged."""
+        for process in processes:
+            view = process.view
+            if not process.up or view is None:
+                continue
+            for sender, window in self._multicast.windows[process].items():
+                others = (self._multicast.windows.get(other, {}).get(sender) for other in view.processes)
+                least = min(
+                    (NOTHING if other is None else other.delivered for other in others), default=NOTHING
+                )
+                if window.purged < min(least, window.delivered) and least > window.low:
+                    raise Violation(
+                        "EventuallyPurged",
+                        f"{process} keeps messages of {sender} from {window.purged + 1} to "
+                        f"{least}; all have them",
+                    )
+
+
+def _text(message: Message) -> str:
+    name, number = message
+    return f"{name.lower()}/{number}"
+
+
+CLAIMS: Final = {
+    "TotalOrderBroadcast": (
+        "TotalOrder",
+        "Agreement",
+        "NoDuplicates",
+        "Integrity",
+        "SenderOrder",
+        "EventuallyDelivered",
+    ),
+    "StabilitySafety": (
+        "NoPrematurePurge",
+        "JoinerFindsItsMessages",
+        "RequestsServable",
+        "EventuallyPurged",
+    ),
+}
+"""The claims of each guarantee that is judged."""

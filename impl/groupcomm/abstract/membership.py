@@ -1,0 +1,161 @@
+"""Which views are decided, and who installs which of them. `Membership`.
+
+Decided views form a forest: a view follows none, one, or as a merge view several. A process walks down one
+path of it, from the view that it joins with, and skips none.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from groupcomm.view import Address, View, ViewId
+
+GIVES: Final = ("Membership",)
+
+
+class NotAllowedError(ValueError):
+    """What was asked for is not within the guarantee."""
+
+
+class Process:
+    """One life of a member: `name` is its own, also where a later life takes its address again.
+
+    `view`: the view it has installed; `path`: the views that it has installed, since the history was last
+    forgotten. `met`: who was in a view with it. `order`: processes are numbered as they start.
+    """
+
+    __slots__ = ("address", "leaving", "met", "name", "order", "path", "up", "view")
+
+    def __init__(self, name: str, address: Address, order: int) -> None:
+        self.name = name
+        self.address = address
+        self.order = order
+        self.up = True
+        self.leaving = False
+        self.view: Decided | None = None
+        self.path: list[Decided] = []
+        self.met: set[Process] = set()
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+class Decided:
+    """A decided view: which processes its members are, what it follows and what follows it."""
+
+    __slots__ = ("at", "joins", "number", "preds", "processes", "successors", "view")
+
+    def __init__(
+        self, number: int, view: View, processes: tuple[Process, ...], preds: tuple["Decided", ...]
+    ) -> None:
+        self.number = number
+        self.view = view
+        self.processes = processes
+        self.at = {process.address: process for process in processes}
+        self.preds = preds
+        self.successors: list[Decided] = []
+        self.joins = frozenset(p for p in processes if not any(p in pred.processes for pred in preds))
+
+    def __repr__(self) -> str:
+        return f"{self.view.id.creator}|{self.view.id.counter}[{','.join(map(repr, self.processes))}]"
+
+
+class Membership:
+    """The forest of decided views, and the processes in it."""
+
+    def __init__(self) -> None:
+        self.processes: dict[str, Process] = {}
+        self.current: dict[Address, Process] = {}
+        self.views: list[Decided] = []
+        self._ids: set[ViewId] = set()
+        self._decided = 0
+        self._started = 0
+
+    def start(self, address: Address) -> Process:
+        """A new life of an address. NotAllowedError while an earlier one is up."""
+        last = self.current.get(address)
+        if last is not None and last.up:
+            raise NotAllowedError(f"{address} is up")
+        name = address if last is None else f"{address}~{self._started}"
+        process = Process(name, address, self._started)
+        self._started += 1
+        self.processes[name] = self.current[address] = process
+        return process
+
+    def next_of(self, process: Process) -> Decided | None:
+        """The view that a process is to install next: None if none is decided yet."""
+        here = process.view
+        if here is None:
+            return next((view for view in self.views if process in view.joins), None)
+        return next((view for view in here.successors if process in view.processes), None)
+
+    def last_of(self, process: Process) -> Decided | None:
+        """The end of a process's path, installed yet or not: where the next view with it would follow."""
+        view = self.next_of(process) if process.view is None else process.view
+        while view is not None:
+            after = next((each for each in view.successors if process in each.processes), None)
+            if after is None:
+                return view
+            view = after
+        return None
+
+    def decide(
+        self, creator: Process, counter: int, processes: Sequence[Process], preds: Iterable[Decided] = ()
+    ) -> Decided:
+        """Decide a view. NotAllowedError where the guarantee forbids it."""
+        follows = tuple(preds)
+        identifier = ViewId(counter, creator.address)
+        members = tuple(process.address for process in processes)
+        if identifier in self._ids:
+            raise NotAllowedError(f"{identifier} names a view already")
+        if any(pred.view.id.counter >= counter for pred in follows):
+            raise NotAllowedError(f"counter {counter} does not rise")
+        if follows and not any(creator in pred.processes for pred in follows):
+            raise NotAllowedError(f"{creator} creates a view and is in none that it follows")
+        if not members or len(set(members)) < len(members):
+            raise NotAllowedError(f"{members} is no list of members")
+        for process in processes:
+            last = self.last_of(process)
+            if last is not None and last not in follows:
+                raise NotAllowedError(f"{process} goes on from {last}, which is not followed")
+        for pred in follows:
+            for process in pred.processes:
+                other = next((p for p in processes if p.address == process.address), process)
+                if other.order < process.order:
+                    raise NotAllowedError(f"{other} is an earlier life than {process}")
+        decided = Decided(self._decided, View(identifier, members), tuple(processes), follows)
+        self._decided += 1
+        self._ids.add(identifier)
+        self.views.append(decided)
+        for process in processes:
+            process.met.update(processes)
+        for pred in follows:
+            pred.successors.append(decided)
+        return decided
+
+    def install(self, process: Process) -> Decided:
+        """A process installs the next view on its path. NotAllowedError if there is none, or it is down."""
+        after = self.next_of(process)
+        if after is None or not process.up:
+            raise NotAllowedError(f"{process} has no view to install")
+        process.view = after
+        process.path.append(after)
+        return after
+
+    def source(self, process: Process, view: Decided) -> Decided | None:
+        """The view from which a process comes to another: None where it joins with it."""
+        return next((pred for pred in view.preds if process in pred.processes), None)
+
+    def forget(self) -> None:
+        """Forget views that nobody up is in or on the way to, and who was in them."""
+        kept = {process for process in self.processes.values() if process.up}
+        alive = [view for view in self.views if any(p.view is view or p in view.joins for p in kept)]
+        for view in alive:
+            view.preds = tuple(pred for pred in view.preds if pred in alive)
+        self.views = [
+            view for view in self.views if view in alive or any(s in alive for s in view.successors)
+        ]
+        known = kept.union(*(view.processes for view in self.views))
+        self.processes = {name: process for name, process in self.processes.items() if process in known}
+        for process in kept:
+            process.met &= kept
+            process.path = [process.view] if process.view is not None else []
