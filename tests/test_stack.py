@@ -87,6 +87,8 @@ def step(_config: object, state: State, event: Event) -> tuple[State, tuple[obje
         case SendRequested(Tagged(_, sequencer.Data(_, _, "refuse this"))):
             raise LocalProtocolError(state, event, "the seal is broken")
         case SendRequested(payload):
+            return after, (SetTimer("break_retry", 1, 2), Multicast(Seal(payload)), CancelTimer("break_retry"))
+        case SendRequested(payload):
             return after, (
                 SetTimer("break_retry", 1, 2),
                 Multicast(Seal(payload)),
