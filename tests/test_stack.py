@@ -78,22 +78,11 @@ def start(member: str) -> State:
 def step(_config: object, state: State, event: Event) -> tuple[State, tuple[object, ...]]:
     after = evolve(state, seen=(*state.seen, event))
     match event:
-        case SendRequested(payload):
-            return after, (
-                SetTimer("break_retry", 1, 2),
-                Multicast(Seal(payload)),
-                CancelTimer("break_retry"),
-            )
         case SendRequested(Tagged(_, sequencer.Data(_, _, "refuse this"))):
             raise LocalProtocolError(state, event, "the seal is broken")
         case SendRequested(payload):
-            return after, (SetTimer("break_retry", 1, 2), Multicast(Seal(payload)), CancelTimer("break_retry"))
-        case SendRequested(payload):
-            return after, (
-                SetTimer("break_retry", 1, 2),
-                Multicast(Seal(payload)),
-                CancelTimer("break_retry"),
-            )
+            timer = "break_retry"
+            return after, (SetTimer(timer, 1, 2), Multicast(Seal(payload)), CancelTimer(timer))
         case SealReceived(sender, message):
             return after, (Datagram(ALL, Seal(Payload("thanks"))), PassUp(Deliver(sender, message.payload)))
         case Installed() | BreakRetryTimeout():
