@@ -338,8 +338,13 @@ def test_requirements_without_a_check_exit_with_1(project: Path, capsys: Capture
         "| ID | text |\n| --- | --- |\n| TOY-01 | a |\n| TOY-02 | b |\n| TOY-03 | c |\n| TOY-04 | d |\n"
     )
     assert 1 == main(["requirements"])
-    assert "spec/toy/README.md:6: nothing checks TOY-04\n" == capsys.readouterr().err
-    assert "| TOY-03 | c | - | `pair` |" in (project / "docs/requirements.md").read_text().splitlines()
+    assert "spec/toy/README.md:6: nothing checks TOY-04: name a claim that falls, a witness or a test\n" == (
+        capsys.readouterr().err
+    )
+    assert (
+        "| TOY-03 | c | - | `SomebodyCommits` (holds in `pair`) |"
+        in (project / "docs/requirements.md").read_text().splitlines()
+    )
     edit(project / "spec/toy/README.md", "| TOY-04 | d |\n", "")
     assert 1 == main(["requirements", "--check"])
     assert 0 == main(["requirements"])

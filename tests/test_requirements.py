@@ -37,16 +37,27 @@ def traced(project: Path) -> Table:
     return trace(project, [load(project, "toy")])
 
 
+def nothing(line: int, identifier: str, why: str) -> str:
+    remedy = "name a claim that falls, a witness or a test"
+    return f"spec/toy/README.md:{line}: nothing checks {identifier} ({why}): {remedy}"
+
+
+def edit(file: Path, old: str, new: str) -> None:
+    text = file.read_text()
+    assert 1 == text.count(old), old
+    file.write_text(text.replace(old, new))
+
+
 def checks(project: Path) -> dict[str, list[str]]:
     return {row.id: row.checks for row in traced(project).protocols["toy"]}
 
 
 def test_a_comment_above_a_claim_makes_it_a_check(project: Path) -> None:
-    """TOY-02 stands above the step of an action property; TOY-03 in what a model shows."""
+    """TOY-02 stands above the step of an action property, TOY-03 above a witness."""
     assert {
         "TOY-01": ["NoEarlyCommit"],
         "TOY-02": ["forgetful", "CommittedStays"],
-        "TOY-03": ["pair"],
+        "TOY-03": ["SomebodyCommits"],
     } == checks(project)
     assert () == traced(project).problems
 
@@ -57,46 +68,115 @@ def test_a_comment_above_an_action_checks_nothing(project: Path) -> None:
     table = traced(project)
     assert ["Toy!VoteReceived"] == table.protocols["toy"][0].specified
     assert (
-        "spec/toy/README.md:5: nothing checks TOY-01 (the comment above Toy!VoteReceived checks nothing: it is no claim)",
+        nothing(5, "TOY-01", "the comment above Toy!VoteReceived checks nothing: it is no claim"),
     ) == table.problems
 
 
-def test_a_test_is_a_check_wherever_it_mentions_the_id(project: Path) -> None:
+def test_a_model_that_holds_checks_nothing(project: Path) -> None:
+    """It would hold as well if nobody did what the requirement asks."""
+    edit(project / "spec/toy/ToyGroup.tla", "TOY-03", "Votes")
+    table = traced(project)
+    assert ["pair"] == table.protocols["toy"][2].holding
+    assert (nothing(7, "TOY-03", "pair is a model that holds, which checks nothing"),) == table.problems
+
+
+def test_a_model_that_holds_may_be_named_beside_a_check(project: Path) -> None:
+    edit(project / "spec/toy/README.md", "early | |", "early | `pair`, `hasty` |")
+    assert () == traced(project).problems
+    assert (
+        "| TOY-01 | nobody commits early | `Toy!VoteReceived` | `hasty`, `NoEarlyCommit` (holds in `pair`) |"
+        in page(traced(project))
+    )
+
+
+def test_a_claim_that_never_falls_checks_nothing(project: Path) -> None:
+    """Neither where the row names it, nor where its comment cites the row."""
+    edit(
+        project / "spec/toy/models.yaml",
+        "invariants: [TypeOK, NoEarlyCommit]",
+        "invariants: [TypeOK, NoEarlyCommit, AllCommit]",
+    )
+    edit(project / "spec/toy/ToyGroup.tla", "AllCommit ==", "\\* TOY-03\nAllCommit ==")
+    edit(project / "spec/toy/ToyGroup.tla", "\\* TOY-03\nSomebody", "Somebody")
+    edit(project / "spec/toy/README.md", "losses | |", "losses | `AllCommit` |")
+    assert (
+        nothing(
+            7, "TOY-03", "AllCommit falls to no ablation; pair is a model that holds, which checks nothing"
+        ),
+    ) == traced(project).problems
+
+
+def test_a_test_is_a_check_where_a_function_of_it_cites_the_id(project: Path) -> None:
     (project / "tests/toy/test_toy.py").write_text(
         '"""About TOY-03."""\n\n\n'
-        'def test_commit() -> None:\n    """TOY-01"""\n\n\n'
-        "# TOY-02: after a vote\n@mark\ndef test_stay() -> None:\n    ...\n\n\n"
-        "def test_lines() -> None:\n    vote()  # TOY-02\n"
+        'def test_commit() -> None:\n    """TOY-01"""\n    assert commit()\n\n\n'
+        "# TOY-02: after a vote\n@mark\ndef test_stay() -> None:\n    stays()\n\n\n"
+        "def test_lines() -> None:\n    with pytest.raises(Error):  # TOY-02\n        vote()\n\n\n"
+        "def stays() -> None:\n    assert vote() == 1\n"
     )
     found = checks(project)
     assert "tests/toy/test_toy.py::test_commit" in found["TOY-01"]
     assert ["tests/toy/test_toy.py::test_stay", "tests/toy/test_toy.py::test_lines"] == found["TOY-02"][2:]
-    assert "tests/toy/test_toy.py" in found["TOY-03"]
-
-
-def test_a_scenario_is_a_check_of_what_it_cites(project: Path) -> None:
-    (project / "conformance/scenarios/toy/losses.yaml").write_text("scenario: losses (TOY-03)\n")
-    assert "conformance/scenarios/toy/losses.yaml" in checks(project)["TOY-03"]
+    assert ["SomebodyCommits"] == found["TOY-03"]
 
 
 @pytest.mark.parametrize(
-    "name", ["NoEarlyCommit", "lossy", "losses", "test_it", "tests/toy/test_it.py::test_it"]
+    ("text", "why"),
+    [
+        ("def test_it() -> None:\n    vote()  # TOY-01\n", "expects nothing"),
+        ("def test_it() -> None:\n    assert True  # TOY-01\n", "expects nothing"),
+        ("def test_it() -> None:\n    step()  # TOY-01\n\n\ndef step() -> None:\n    step()\n", "expects nothing"),
+        ("class Toys:\n    def test_it(self) -> None:\n        assert vote()  # TOY-01\n", "is no test that pytest collects"),
+        ("def test_it() -> None:\n    assert a  # TOY-01\n\n\ndef test_it() -> None:\n    ...\n",
+         "is no test that pytest collects"),
+        ("@pytest.mark.skip\ndef test_it() -> None:\n    assert vote()  # TOY-01\n", "is skipped"),
+    ],
+)  # fmt: skip
+def test_a_mention_in_what_tests_nothing_is_no_check(project: Path, text: str, why: str) -> None:
+    edit(project / "spec/toy/ToyGroup.tla", "TOY-01: nobody", "Nobody")
+    edit(project / "spec/toy/Toy.tla", "TOY-01, ", "")
+    (project / "tests/toy/test_it.py").write_text(text)
+    assert (nothing(5, "TOY-01", f"tests/toy/test_it.py::test_it {why}"),) == traced(project).problems
+
+
+def test_a_scenario_is_a_check_of_what_it_requires(project: Path) -> None:
+    """What its comments mention is no check."""
+    scenario = project / "conformance/scenarios/toy/losses.yaml"
+    scenario.write_text("# TOY-01\nscenario: losses\nrequirements: [TOY-03]\n")
+    assert "conformance/scenarios/toy/losses.yaml" in checks(project)["TOY-03"]
+    assert ["NoEarlyCommit"] == checks(project)["TOY-01"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["NoEarlyCommit", "hasty", "SomebodyCommits", "losses", "test_it", "tests/toy/test_it.py::test_it"],
 )
 def test_a_row_may_cite_what_there_is(project: Path, name: str) -> None:
-    (project / "conformance/scenarios/toy/losses.yaml").write_text("scenario: losses\n")
-    (project / "tests/toy/test_it.py").write_text("def test_it() -> None: ...\n")
-    readme = project / "spec/toy/README.md"
-    readme.write_text(README.replace("early | |", f"early | `{name}` |"))
+    (project / "conformance/scenarios/toy/losses.yaml").write_text("requirements: [TOY-01]\n")
+    (project / "tests/toy/test_it.py").write_text("def test_it() -> None:\n    assert vote()  # TOY-01\n")
+    edit(project / "spec/toy/README.md", "early | |", f"early | `{name}` |")
     assert () == traced(project).problems
-    assert 2 >= len(checks(project)["TOY-01"])
+    assert 3 <= len(checks(project)["TOY-01"]) <= 4
 
 
-def test_a_row_that_cites_what_there_is_not_is_a_problem(project: Path) -> None:
-    readme = project / "spec/toy/README.md"
-    readme.write_text(README.replace("`forgetful`", "`forgotten`"))
-    assert ("spec/toy/README.md:6: no claim, model, test or scenario is called forgotten",) == traced(
-        project
-    ).problems
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        ("forgotten", "no claim, witness, model, test or scenario is called forgotten"),
+        ("test_toy.py", "no claim, witness, model, test or scenario is called test_toy.py"),
+        ("test_other", "tests/toy/test_toy.py::test_other does not cite TOY-01"),
+        ("losses", "conformance/scenarios/toy/losses.yaml does not cite TOY-01"),
+    ],
+)
+def test_a_row_that_cites_what_does_not_speak_of_it_is_a_problem(
+    project: Path, name: str, problem: str
+) -> None:
+    (project / "tests/toy/test_toy.py").write_text(
+        "# TOY-01\n\n\ndef test_other() -> None:\n    assert vote()\n"
+    )
+    (project / "conformance/scenarios/toy/losses.yaml").write_text("# TOY-01\nrequirements: [TOY-02]\n")
+    edit(project / "spec/toy/README.md", "early | |", f"early | `{name}` |")
+    assert (f"spec/toy/README.md:5: {problem}",) == traced(project).problems
 
 
 @pytest.mark.parametrize(
@@ -138,4 +218,4 @@ def test_a_protocol_without_requirements_is_a_problem(project: Path) -> None:
 def test_the_page_keeps_the_rows_in_order(project: Path) -> None:
     lines = page(traced(project)).splitlines()
     assert "| TOY-01 | nobody commits early | `Toy!VoteReceived` | `NoEarlyCommit` |" in lines
-    assert "| TOY-03 | votes \\| losses | - | `pair` |" == lines[-1]
+    assert "| TOY-03 | votes \\| losses | - | `SomebodyCommits` (holds in `pair`) |" == lines[-1]

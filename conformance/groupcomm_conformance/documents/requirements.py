@@ -1,54 +1,68 @@
 r"""`docs/requirements.md`: which check holds a requirement, told by tags, and gated.
 
 The requirements of a protocol are the rows of the tables in `spec/<protocol>/README.md` whose first cell is
-an ID such as `STB-05`. A check is tagged by writing the ID
+an ID such as `STB-05`. What checks a requirement is
 
-- in the comment directly above a claim of the specification, or in a manifest's text about a model;
-- in a test function of `tests/<protocol>/` (its docstring, its body, the comment above it), or elsewhere in
-  such a file, which then counts as a whole;
-- in a scenario of `conformance/scenarios/<protocol>/`;
-- the other way round, a row's cell under a heading with "check" in it may name, in backticks, a claim, a
-  model, a test function or a scenario.
+- a claim that an ablation refutes: the ID stands in the comment directly above it (or above its step);
+- an ablation, by which a claim falls without a guard: the ID stands in what it shows, or in its erratum;
+- a witness, a state that must be reached: the ID stands in the comment above it;
+- a test function of `tests/<protocol>/` that pytest collects and that expects something (`assert`,
+  `pytest.raises`, or a function of the file that does): the ID stands in it, or in the comment above it;
+- a scenario of `conformance/scenarios/<protocol>/` with the ID under `requirements`;
+- the other way round, a row's cell under a heading with "check" in it may name, in backticks, any of these. A
+  test or scenario that is named must cite the ID.
 
-The comment above any other operator says where a requirement is specified, which checks nothing. A row
-without a check is a problem, and so are an ID without a row and a name without a thing.
+A model that holds checks nothing: it holds with or without what a requirement asks. It is listed as what it
+is. So is the comment above any other operator: where a requirement is specified. A row without a check is a
+problem, and so are an ID without a row and a name without a thing. Every problem has its `file:line`.
 """
 
 import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
-from attrs import Factory, define, frozen
+from attrs import Factory, define, evolve, frozen
 
+from groupcomm_conformance.files import strict_yaml
+from groupcomm_conformance.files.errors import FileError
+from groupcomm_conformance.files.reading import read_text
 from groupcomm_conformance.models.manifest import Manifest
 
 __all__ = ["PATH", "Requirement", "Table", "page", "trace"]
 
 PATH: Final = Path("docs", "requirements.md")
 
+Kind: TypeAlias = Literal["claim", "ablation", "witness", "test", "scenario", "model", "operator", "mention"]
+
+_CHECKS: Final = frozenset(("claim", "ablation", "witness", "test", "scenario"))
 _ID: Final = re.compile(r"\b(?!SHA-|UTF-|ISO-)[A-Z]{3,5}-\d{2,3}[a-z]?\b")
 _TAGGED: Final = re.compile(r"((?:^[ \t]*\\\*[^\n]*\n)+)^(?:LOCAL +)?(\w+)(?:\([^)]*\))? *==", re.MULTILINE)
 _RULE: Final = re.compile(r"\|?[\s:|-]+\|?")
 _HEAD: Final = """\
 # Requirements
 
-What each protocol must do, where its specification says so, and which checks hold it. Written by
-`groupcomm requirements` from the tables in `spec/*/README.md` and from the tags in specifications, tests and
-scenarios; do not edit it.
+What each protocol must do, where its specification says so, and which checks hold it: claims that an
+ablation refutes, ablations, witnesses, tests and scenarios. A model that holds checks nothing and is only
+named. Written by `groupcomm requirements` from the tables in `spec/*/README.md` and from the tags in
+specifications, manifests, tests and scenarios; do not edit it.
 """
 
 
 @define
 class Requirement:
-    """A row: its ID, its text, where it stands, where it is specified, and what checks it."""
+    """A row: its ID, its text, where it stands, where it is specified, and what checks it.
+
+    `holding` are models that hold, which check nothing.
+    """
 
     id: str
     text: str
     place: str
     specified: list[str] = Factory(list)
     checks: list[str] = Factory(list)
+    holding: list[str] = Factory(list)
 
 
 @frozen
@@ -61,12 +75,29 @@ class Table:
 
 @frozen
 class _Tag:
-    """An ID and where it stands. `name` is what it tags: a check, or an operator where `check` is False."""
+    """An ID and where it stands. `name` is what it tags, a thing of `kind`; "" where it tags nothing.
+
+    `lacking` says why a claim or test checks nothing, although it is one.
+    """
 
     id: str
     place: str
     name: str = ""
-    check: bool = False
+    kind: Kind = "mention"
+    lacking: str = ""
+
+
+@frozen
+class _Thing:
+    """What a row may name: the name that the page has for it, its kind, and what it lacks for a check.
+
+    `cites` are the IDs in a test or scenario; None where a thing need not cite any.
+    """
+
+    shown: str
+    kind: Kind
+    lacking: str = ""
+    cites: frozenset[str] | None = None
 
 
 @define
@@ -87,10 +118,11 @@ def page(table: Table) -> str:
             "| --- | --- | --- | --- |",
         ]
         for row in requirements:
-            specified, checks = (
-                ", ".join(f"`{name}`" for name in names) or "-" for names in (row.specified, row.checks)
+            specified, checks, holding = (
+                ", ".join(f"`{name}`" for name in names) for names in (row.specified, row.checks, row.holding)
             )
-            lines.append(f"| {row.id} | {row.text} | {specified} | {checks} |")
+            checked = f"{checks or '-'}{f' (holds in {holding})' if holding else ''}"
+            lines.append(f"| {row.id} | {row.text} | {specified or '-'} | {checked} |")
         lines.append("")
     return "\n".join(lines)
 
@@ -102,9 +134,9 @@ def trace(root: Path, manifests: Iterable[Manifest]) -> Table:
     rows: dict[str, Requirement] = {}
     tags: list[_Tag] = []
     errata: set[str] = set()
-    common = sorted((root / "spec" / "common").glob("*.tla"))
-    for path in common:
-        tags += _specification(root, path, frozenset())
+    lacking: dict[str, list[str]] = {}
+    for path in sorted((root / "spec" / "common").glob("*.tla")):
+        tags += _specification(root, path, {})
     for manifest in manifests:
         own = [*_own(root, manifest)]
         tags += own
@@ -114,31 +146,51 @@ def trace(root: Path, manifests: Iterable[Manifest]) -> Table:
             if row.id in rows:
                 problems.append(f"{row.place}: {row.id} has a row already, at {rows[row.id].place}")
             rows.setdefault(row.id, row)
-        known = _known(root, manifest, own)
+        known = _known(root, manifest)
         for row, name in read.cited:
-            if name in known:
-                row.checks.append(known[name])
+            if name not in known:
+                problems.append(f"{row.place}: no claim, witness, model, test or scenario is called {name}")
             else:
-                problems.append(f"{row.place}: no claim, model, test or scenario is called {name}")
+                problems += _cite(row, known[name], lacking)
         found[manifest.protocol] = tuple(read.rows)
         errata |= {model.erratum.id for model in manifest.models if model.erratum}
     for tag in tags:
-        if tag.id in rows:
-            if tag.name:
-                (rows[tag.id].checks if tag.check else rows[tag.id].specified).append(tag.name)
-        elif tag.id not in errata:
-            problems.append(f"{tag.place}: {tag.id} has no row in any spec/*/README.md")
-    for row in rows.values():
-        row.checks = list(dict.fromkeys(row.checks))
-        row.specified = list(dict.fromkeys(row.specified))
-        if not row.checks:
-            hint = (
-                f" (the comment above {row.specified[0]} checks nothing: it is no claim)"
-                if row.specified
-                else ""
-            )
-            problems.append(f"{row.place}: nothing checks {row.id}{hint}")
+        if tag.id not in rows:
+            if tag.id not in errata:
+                problems.append(f"{tag.place}: {tag.id} has no row in any spec/*/README.md")
+        elif tag.name:
+            _cite(rows[tag.id], _Thing(tag.name, tag.kind, tag.lacking), lacking)
+    problems += [problem for row in rows.values() for problem in _unchecked(row, lacking)]
     return Table(found, tuple(dict.fromkeys(problems)))
+
+
+def _cite(row: Requirement, thing: _Thing, lacking: dict[str, list[str]]) -> list[str]:
+    """Note in a row what is said to check or specify it; give the problem if it does not speak of it."""
+    if thing.cites is not None and row.id not in thing.cites:
+        return [f"{row.place}: {thing.shown} does not cite {row.id}"]
+    if thing.lacking:
+        lacking.setdefault(row.id, []).append(f"{thing.shown} {thing.lacking}")
+    elif thing.kind in _CHECKS:
+        row.checks.append(thing.shown)
+    elif thing.kind == "model":
+        row.holding.append(thing.shown)
+    elif thing.kind == "operator":
+        row.specified.append(thing.shown)
+    return []
+
+
+def _unchecked(row: Requirement, lacking: Mapping[str, list[str]]) -> Iterator[str]:
+    """Drop what is noted twice; say so where nothing checks the row, and what comes near it."""
+    row.checks = list(dict.fromkeys(row.checks))
+    row.specified = list(dict.fromkeys(row.specified))
+    row.holding = list(dict.fromkeys(row.holding))
+    if row.checks:
+        return
+    hints = list(dict.fromkeys(lacking.get(row.id, ())))
+    hints += [f"{name} is a model that holds, which checks nothing" for name in row.holding]
+    hints += [f"the comment above {name} checks nothing: it is no claim" for name in row.specified[:1]]
+    told = f" ({'; '.join(hints)})" if hints else ""
+    yield f"{row.place}: nothing checks {row.id}{told}: name a claim that falls, a witness or a test"
 
 
 def _readme(root: Path, manifest: Manifest) -> _Rows:
@@ -150,7 +202,7 @@ def _readme(root: Path, manifest: Manifest) -> _Rows:
         return found
     heads: list[str] = []
     previous: list[str] = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+    for number, line in enumerate(read_text(path, str(shown)).splitlines(), start=1):
         if not line.lstrip().startswith("|"):
             heads, previous = [], []
             continue
@@ -174,43 +226,59 @@ def _readme(root: Path, manifest: Manifest) -> _Rows:
     return found
 
 
-def _known(root: Path, manifest: Manifest, tags: Iterable[_Tag]) -> dict[str, str]:
+def _operators(manifest: Manifest) -> dict[str, _Thing]:
+    """Give the claims and witnesses by name. A claim that no ablation refutes checks nothing."""
+    falls = {claim for model in manifest.models for claim in model.falls}
+    claims = {
+        claim: _Thing(claim, "claim", "" if claim in falls else "falls to no ablation")
+        for claim in manifest.claims()
+    }
+    return {witness: _Thing(witness, "witness") for witness in manifest.witnesses} | claims
+
+
+def _known(root: Path, manifest: Manifest) -> dict[str, _Thing]:
     """Give what a README may cite, each with the name that the page has for it."""
-    known = {tag.name: tag.name for tag in tags if tag.check}
+    known: dict[str, _Thing] = {}
     for path in _tests(root, manifest.protocol):
-        shown = str(path.relative_to(root))
-        known |= {path.name: shown, shown: shown}
-        for function, _ in _functions(path.read_text(encoding="utf-8")):
-            known |= dict.fromkeys((function, f"{shown}::{function}"), f"{shown}::{function}")
+        for test in _collected(path, str(path.relative_to(root))):
+            thing = _Thing(test.shown, "test", test.lacking, frozenset(test.cites))
+            known |= dict.fromkeys((test.name, test.shown), thing)
     for path in _scenarios(root, manifest.protocol):
         shown = str(path.relative_to(root))
-        known |= dict.fromkeys((path.stem, path.name, shown), shown)
-    known |= {model.name: model.name for model in manifest.models}
-    return known | {claim: claim for claim in manifest.claims()}
+        thing = _Thing(shown, "scenario", cites=frozenset(_required(path, shown)))
+        known |= dict.fromkeys((path.stem, path.name, shown), thing)
+    known |= {
+        model.name: _Thing(model.name, "model" if model.holds else "ablation") for model in manifest.models
+    }
+    return known | _operators(manifest)
 
 
 def _own(root: Path, manifest: Manifest) -> Iterator[_Tag]:
     """Find the tags of one protocol."""
+    operators = _operators(manifest)
     for path in sorted(manifest.folder.glob("*.tla")):
-        yield from _specification(root, path, frozenset(manifest.claims()))
+        yield from _specification(root, path, operators)
     for model in manifest.models:
         texts = [model.shows, model.bounds]
         if model.erratum:
             texts += [model.erratum.title, model.erratum.flaw, model.erratum.repair]
+        kind: Kind = "model" if model.holds else "ablation"
         for identifier in _ids("\n".join(texts)):
-            yield _Tag(identifier, f"{manifest.file}:{model.line}", model.name, check=True)
+            yield _Tag(identifier, f"{manifest.file}:{model.line}", model.name, kind)
     for path in _tests(root, manifest.protocol):
-        yield from _test(root, path)
+        yield from _test(path, str(path.relative_to(root)))
     for path in _scenarios(root, manifest.protocol):
         shown = str(path.relative_to(root))
-        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+        required = _required(path, shown)
+        for number, line in enumerate(read_text(path, shown).splitlines(), start=1):
             for identifier in _ids(line):
-                yield _Tag(identifier, f"{shown}:{number}", shown, check=True)
+                tag = _Tag(identifier, f"{shown}:{number}")
+                yield evolve(tag, name=shown, kind="scenario") if identifier in required else tag
 
 
-def _specification(root: Path, path: Path, claims: frozenset[str]) -> Iterator[_Tag]:
+def _specification(root: Path, path: Path, operators: Mapping[str, _Thing]) -> Iterator[_Tag]:
     shown = path.relative_to(root)
-    text = path.read_text(encoding="utf-8")
+    text = read_text(path, str(shown))
     above: dict[int, str] = {}
     for match in _TAGGED.finditer(text):
         first = text.count("\n", 0, match.start(1)) + 1
@@ -218,42 +286,101 @@ def _specification(root: Path, path: Path, claims: frozenset[str]) -> Iterator[_
     for number, line in enumerate(text.splitlines(), start=1):
         name = above.get(number, "")
         # The step of an action property stands above the property.
-        claim = name if name in claims else name.removesuffix("Step")
+        thing = operators.get(name) or operators.get(name.removesuffix("Step"))
         for identifier in _ids(line):
-            if claim in claims:
-                yield _Tag(identifier, f"{shown}:{number}", claim, check=True)
+            tag = _Tag(identifier, f"{shown}:{number}")
+            if thing is not None:
+                yield evolve(tag, name=thing.shown, kind=thing.kind, lacking=thing.lacking)
+            elif name:
+                yield evolve(tag, name=f"{path.stem}!{name}", kind="operator")
             else:
-                yield _Tag(identifier, f"{shown}:{number}", name and f"{path.stem}!{name}")
+                yield tag
 
 
-def _test(root: Path, path: Path) -> Iterator[_Tag]:
-    shown = path.relative_to(root)
-    text = path.read_text(encoding="utf-8")
-    lines = text.splitlines()
-    owner: dict[int, str] = {}
-    for name, (first, last) in _functions(text):
-        while first > 1 and lines[first - 2].lstrip().startswith("#"):
-            first -= 1  # noqa: PLW2901 - the comment above belongs to it
-        owner |= dict.fromkeys(range(first, last + 1), f"{shown}::{name}")
-    for number, line in enumerate(lines, start=1):
+# Tests
+
+
+@define
+class _Test:
+    """A test function: its lines, with the comment above it, the IDs in them, and why it checks nothing."""
+
+    name: str
+    shown: str
+    lines: range
+    lacking: str
+    cites: list[str] = Factory(list)
+
+
+def _test(path: Path, shown: str) -> Iterator[_Tag]:
+    tests = _collected(path, shown)
+    for number, line in enumerate(read_text(path, shown).splitlines(), start=1):
+        owner = next((test for test in tests if number in test.lines), None)
         for identifier in _ids(line):
-            yield _Tag(identifier, f"{shown}:{number}", owner.get(number, str(shown)), check=True)
+            tag = _Tag(identifier, f"{shown}:{number}")
+            yield tag if owner is None else evolve(tag, name=owner.shown, kind="test", lacking=owner.lacking)
 
 
-def _functions(text: str) -> Iterator[tuple[str, tuple[int, int]]]:
-    """Name the test functions of a file, with their first and last lines."""
+def _collected(path: Path, shown: str) -> list[_Test]:
+    """Find the test functions of a file: those that pytest collects, and for others why it does not."""
+    text = read_text(path, shown)
+    lines = text.splitlines()
+    functions = {node.name: node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)}
+    found: list[_Test] = []
     for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
-            first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
-            yield node.name, (first, node.end_lineno or node.lineno)
+        if not isinstance(node, ast.FunctionDef) or not node.name.startswith("test_"):
+            continue
+        first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+        while first > 1 and lines[first - 2].lstrip().startswith("#"):
+            first -= 1
+        lacking = "" if _expects(node, functions, frozenset()) else "expects nothing"
+        last = functions.get(node.name)
+        if last is None or last.lineno != node.lineno:
+            lacking = "is no test that pytest collects"
+        elif any(".mark.skip" in ast.unparse(decorator) for decorator in node.decorator_list):
+            lacking = "is skipped"
+        test = _Test(
+            node.name, f"{shown}::{node.name}", range(first, (node.end_lineno or first) + 1), lacking
+        )
+        test.cites = _ids("\n".join(lines[first - 1 : test.lines.stop - 1]))
+        found.append(test)
+    return found
+
+
+def _expects(node: ast.FunctionDef, functions: Mapping[str, ast.FunctionDef], seen: frozenset[str]) -> bool:
+    """Whether a function expects something: it asserts, or lets pytest do so, or calls one that does."""
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Assert):
+            # What is true of every program says nothing of this one.
+            if not isinstance(inner.test, ast.Constant):
+                return True
+        elif isinstance(inner, ast.Call):
+            name = ast.unparse(inner.func)
+            if name.split(".")[-1] in {"raises", "fail"}:
+                return True
+            called = functions.get(name)
+            if called is not None and name not in seen and _expects(called, functions, seen | {name}):
+                return True
+    return False
 
 
 def _tests(root: Path, protocol: str) -> list[Path]:
-    return sorted((root / "tests" / protocol).rglob("*.py"))
+    return sorted((root / "tests" / protocol).rglob("test_*.py"))
+
+
+# Scenarios
 
 
 def _scenarios(root: Path, protocol: str) -> list[Path]:
     return sorted((root / "conformance" / "scenarios" / protocol).rglob("*.yaml"))
+
+
+def _required(path: Path, shown: str) -> list[str]:
+    """Give the IDs that a scenario is about; none where it cannot be read, which its own check tells."""
+    try:
+        named = strict_yaml.load(path, shown).entries().get("requirements")
+        return [] if named is None else [item.text() for item in named.items()]
+    except FileError:
+        return []
 
 
 def _ids(text: str) -> list[str]:

@@ -77,6 +77,7 @@ RefinesDecision == Abstract!Spec
 
 EventuallyCommitted == <>[](\A m \in Member : local[m].committed)
 
+\* TOY-03
 SomebodyCommits == \E m \in Member : local[m].committed
 AllCommit == \A m \in Member : local[m].committed
 OneCommitsFirst == \E m, n \in Member : local[m].committed /\ ~local[n].committed
