@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groupcomm_conformance.tla.chart import Change, brief, chart, diff
+from groupcomm_conformance.tla.chart import Bounds, Change, brief, chart, diff
 from groupcomm_conformance.tla.trace import State
 from groupcomm_conformance.tla.values import Fn, Value, parse
 
@@ -252,9 +252,73 @@ def test_no_line_is_wider_than_asked_for(
     assert all(line == line.rstrip() for line in lines)
 
 
-def test_a_chart_that_is_too_narrow_is_refused() -> None:
-    with pytest.raises(ValueError, match="a width of 59 is too narrow for 3 members"):
-        chart([step(1, "Init", None, state())], width=59)
+def test_a_width_below_60_is_taken_as_60() -> None:
+    steps = [step(1, "Init", None, state())]
+    assert chart(steps, width=60) == chart(steps, width=10)
+
+
+def test_members_too_many_for_lanes_are_named_at_each_step() -> None:
+    names = [f"M{number:02}" for number in range(1, 31)]
+    local = Fn({name: Fn({"n": 0}) for name in names})
+    after = {"local": local.replace(M07=Fn({"n": 1}))}
+    lines = chart(
+        [State(1, "Init", Fn({"local": local})), step(2, "Vote", act("Vote", "M07"), after)], width=60
+    )
+    assert ["  2  * Vote M07", "       M07.n 0 -> 1"] == lines[-2:]
+    assert max(map(len, lines)) <= 60
+
+
+def long_behaviour(steps: int) -> list[State]:
+    """A's `bytes` grow by one in each step."""
+    return [
+        step(number, "Vote", None if number == 1 else act("Vote", "A"), state(f"A {number - 1}"))
+        for number in range(1, steps + 1)
+    ]
+
+
+def test_bounds_keep_the_last_steps_and_say_what_is_left_out() -> None:
+    lines = chart(long_behaviour(50), bounds=Bounds("--json has them all", steps=2))
+    assert "     ... steps 2 to 48 are not drawn: --json has them all" in lines
+    assert ["A.bytes 47 -> 48", "A.bytes 48 -> 49"] == [line.strip() for line in lines if "->" in line]
+
+
+def test_a_behaviour_within_bounds_is_drawn_whole() -> None:
+    steps = long_behaviour(3)
+    assert chart(steps) == chart(steps, bounds=Bounds("see", steps=2))
+
+
+def test_bounds_cut_long_values() -> None:
+    values = state(big=f"<<{', '.join(map(str, range(500)))}>>")
+    lines = chart([step(1, "Init", None, values)], bounds=Bounds("--json has it", text=20))
+    assert "       big: <<0, 1, 2, 3, 4... (2397 characters: --json has it)" in lines
+
+
+def test_a_member_that_crashed_in_a_step_that_is_left_out_has_no_lane() -> None:
+    steps = long_behaviour(3)
+    crash = step(4, "Crash", act("Crash", "C", outcome="none"), state("A 2"))
+    last = step(5, "Vote", act("Vote", "A"), state("A 3"))
+    assert (
+        chart([*steps, crash, last])[-2:] == chart([*steps, crash, last], bounds=Bounds("see", steps=1))[-2:]
+    )
+
+
+def test_a_message_is_not_said_to_be_in_the_network_too() -> None:
+    """What an effect sends, or a step receives, is in a set or a queue as well, whatever that is called."""
+    multicast = f'<<[type |-> "Multicast", message |-> {STABLE}]>>'
+    packet = f'[sender |-> "A", to |-> "*", message |-> {STABLE}]'
+    sent = act("Vote", "A", effects=multicast)
+    for before, after in (("{}", f"{{{packet}}}"), ("<<>>", f"<<{STABLE}>>"), ("{}", f"{{{STABLE}}}")):
+        first = step(1, "Init", None, state(net=before))
+        assert "       nothing changed" == chart([first, step(2, "Vote", sent, state(net=after))])[-1]
+    unsent = step(2, "Vote", act("Vote", "A"), state(net=f"{{{packet}}}"))
+    assert "net" in chart([step(1, "Init", None, state(net="{}")), unsent])[-1]
+
+
+def test_a_lost_packet_is_an_arrow_that_does_not_arrive() -> None:
+    packet = parse(f'[sender |-> "A", to |-> "B", message |-> {STABLE}]')
+    lost = act("Lose", "B", outcome="none").replace(consumed=frozenset({packet}))
+    lines = chart([step(1, "Init", None, state()), step(2, "Lose", lost, state())])
+    assert any("STABLE" in line and "x|" in line for line in lines)
 
 
 @pytest.mark.parametrize(

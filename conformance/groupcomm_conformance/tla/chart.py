@@ -12,10 +12,12 @@ content below), the action (in brackets at the member's lane), its effects, and 
          |                      |- SetTimer stability 0..1
            B.heard_from {A, B} -> {}; B.pending FALSE -> TRUE
 
-`-->>` is a message to everybody, `-->` one to a single member, `x` at an arrow's end a message lost and
-`*` something that the environment did. An action's outcome is told unless it is `handled`. A lane ends
-where its member crashes. Text that does not fit to the right of its lane stands to the left of it. No
-line is longer than `width`.
+A message that was sent, came or was lost is drawn once, as such: that it is in the network, or no longer
+there, is not said again. `-->>` is a message to everybody, `-->` one to a single member, `x` at an
+arrow's end a message lost and `*` something that the environment did. An action's outcome is told unless it
+is `handled`. A lane ends where its member crashes. Text that does not fit to the right of its lane stands to
+the left of it. No line is longer than `width`; where the members are too many for lanes, there are none, and
+each step says who took it. `Bounds` keep a chart short: what is left out is said where it is missing, and how to see it.
 
 `brief` writes values for people: strings without quotes, records as `[A: 1, B: 0]`. `diff` tells where two
 values differ; verdicts use it as charts do.
@@ -31,12 +33,12 @@ from attrs import frozen
 from .values import Fn, Value, identical, order
 
 WIDTH: Final = 100
-HIDDEN: Final = frozenset({"act", "network"})
+NARROWEST: Final = 60
+HIDDEN: Final = frozenset({"act"})
 
 _MARGIN = 5
 _WIDEST_GAP = 24
 _NARROWEST_GAP = 4
-_NARROWEST = 60
 _LONG = 48
 
 
@@ -74,6 +76,18 @@ class Change:
             went = [f"- {brief(value)}" for value in sorted(self.before - self.after, key=order)]
             return f"{self.path} {', '.join((*came, *went))}".strip()
         return f"{self.path} {before} {arrow} {after}".strip()
+
+
+@frozen
+class Bounds:
+    """How much a chart may show, for a terminal: the last `steps`, and of a value so many characters.
+
+    `rest` completes "...: " and says how to see what is left out.
+    """
+
+    rest: str
+    steps: int = 40
+    text: int = 400
 
 
 @frozen
@@ -152,18 +166,22 @@ def chart(
     width: int = WIDTH,
     unicode: bool = False,
     hidden: frozenset[str] = HIDDEN,
+    bounds: Bounds | None = None,
 ) -> list[str]:
-    """Draw a behaviour, a line of text an item.
+    """Draw a behaviour, one item per line of text.
 
     Of the first state what is not empty is written out, of each later one what changed; variables in `hidden`
     are left out.
     `back_to` is the state that a lasso returns to, `stutters` a behaviour that stays in its last state.
-    ValueError where `width` is below 60, or has fewer than 4 columns for each member.
+    A `width` below 60 is taken as 60. Without `bounds` all is drawn.
     """
-    drawing = _Drawing(lanes(steps), width, _UNICODE if unicode else _ASCII)
+    drawing = _Drawing(lanes(steps), max(width, NARROWEST), _UNICODE if unicode else _ASCII, bounds)
     for step in steps[:1]:
         drawing.start(step, hidden)
-    for previous, step in pairwise(steps):
+    left_out = max(0, len(steps) - 1 - bounds.steps) if bounds else 0
+    if bounds and left_out:
+        drawing.pass_over(steps[1 : left_out + 1], bounds.rest)
+    for previous, step in pairwise(steps[left_out:]):
         drawing.step(previous, step, hidden)
     if back_to is not None:
         drawing.lines.append(f"back to state {back_to}")
@@ -175,11 +193,12 @@ def chart(
 class _Drawing:
     """The lines drawn so far, and the lanes of the members that are alive."""
 
-    def __init__(self, members: tuple[str, ...], width: int, style: _Style) -> None:
+    def __init__(self, members: tuple[str, ...], width: int, style: _Style, bounds: Bounds | None) -> None:
         gap = min(_WIDEST_GAP, (width - _MARGIN - 2) // max(1, len(members)))
-        if width < _NARROWEST or gap < _NARROWEST_GAP:
-            raise ValueError(f"a width of {width} is too narrow for {len(members)} members")
+        if gap < _NARROWEST_GAP:
+            members = ()
         self.lines: list[str] = []
+        self._bounds = bounds
         self._column = {member: _MARGIN + gap * place for place, member in enumerate(members)}
         self._crashed: set[str] = set()
         self._width = width
@@ -192,7 +211,17 @@ class _Drawing:
                 _overlay(" " * self._width, *((c, m) for m, c in self._column.items())).rstrip()
             )
         self._row(f"{step.number:3}")
-        self._paragraph(opening(step.values, hidden), apart=True)
+        self._paragraph(map(self._cut, opening(step.values, hidden)), apart=True)
+
+    def pass_over(self, steps: Sequence[Step], rest: str) -> None:
+        """Say that these steps are not drawn; who crashed in them has no lane."""
+        for step in steps:
+            act = act_of(step)
+            if act is not None and brief(act["member"]) in self._column:
+                self._alive(act)
+        self._row("")
+        first, last = steps[0].number, steps[-1].number
+        self.lines.append(f"{'':{_MARGIN}}... steps {first} to {last} are not drawn: {rest}"[: self._width])
 
     def step(self, previous: Step, step: Step, hidden: frozenset[str]) -> None:
         """Draw what came, the action, its effects, and what changed."""
@@ -200,18 +229,23 @@ class _Drawing:
         first = len(self.lines)
         act = act_of(step)
         if act is None or brief(act["member"]) not in self._column:
-            self._row(" " * _MARGIN + f"* {step.action}")
+            who = "" if act is None or self._column else f" {brief(act['member'])}"
+            self._row(" " * _MARGIN + f"* {step.action}{who}".rstrip())
         else:
             self._act(act)
         self.lines[first] = f"{step.number:3}{self.lines[first][3:]}"
         changed = changes(previous.values, step.values, hidden)
-        self._paragraph([change.text(self._style.arrow) for change in changed] or ["nothing changed"])
+        messages = _messages(act)
+        texts = [
+            self._cut(change.text(self._style.arrow)) for change in changed if not _is_told(change, messages)
+        ]
+        self._paragraph(texts or ["nothing changed"])
 
     def _act(self, act: Fn) -> None:
         action, member = brief(act["action"]), brief(act["member"])
         outside = named(act["event"])[0] == "none"
         came = delivery(act)
-        if came is not None:
+        if came is not None and came[0] in self._column:
             source, name, content = came
             if source == member:
                 content = f"own {name} {content}".strip()
@@ -233,10 +267,21 @@ class _Drawing:
         for effect in effects if isinstance(effects, tuple) else ():
             mark, name, content = named_effect(effect)
             self._beside(member, mark, f"{name} {content}".strip())
-        if outside and action == "Crash":
+        self._alive(act)
+
+    def _alive(self, act: Fn) -> None:
+        """End the lane of a member that crashes; one that acts has a lane."""
+        member = brief(act["member"])
+        if act["action"] == "Crash" and named(act["event"])[0] == "none":
             self._crashed.add(member)
         else:
             self._crashed.discard(member)
+
+    def _cut(self, text: str) -> str:
+        """As much of a value's text as there may be."""
+        if self._bounds is None or len(text) <= self._bounds.text:
+            return text
+        return f"{text[: self._bounds.text]}... ({len(text)} characters: {self._bounds.rest})"
 
     def _arrow(self, source: str, target: str, label: str, *, lost: bool) -> None:
         style = self._style
@@ -307,15 +352,21 @@ def act_of(step: Step) -> Fn | None:
 
 
 def delivery(act: Fn) -> tuple[str, str, str] | None:
-    """Tell what came: sender, name and content, from the event or else from what the step was given."""
-    event, given = act["event"], act.get("given")
+    """Tell what came, or was lost: sender, name and content; None for a step that is about no message.
+
+    It is in the event; or it is the packet that a step of the environment took off the network; or it is data
+    of the layer below, of which the action was given the sender.
+    """
+    event, given, consumed = act["event"], act.get("given"), act.get("consumed")
     if isinstance(event, Fn) and "sender" in event:
         name, content = named(event["message"]) if "message" in event else ("", "")
         return brief(event["sender"]), name, content
-    if isinstance(given, Fn):
-        for key in ("holder", "sender"):
-            if key in given:
-                return brief(given[key]), brief(given.get("type", "data")), ""
+    if isinstance(consumed, frozenset) and len(consumed) == 1 and act["outcome"] == "none":
+        (packet,) = consumed
+        if isinstance(packet, Fn) and {"sender", "message"} <= packet.keys():
+            return brief(packet["sender"]), *named(packet["message"])
+    if isinstance(given, Fn) and "sender" in given:
+        return brief(given["sender"]), "data", ""
     return None
 
 
@@ -448,6 +499,31 @@ def inside(path: str, key: Value) -> str:
     if not isinstance(key, str):
         return f"{path}[{brief(key)}]"
     return f"{path}.{key}" if path else key
+
+
+def _messages(act: Fn | None) -> frozenset[Value]:
+    """The messages that a step sent, took, or lost."""
+    if act is None:
+        return frozenset()
+    effects, consumed = act["effects"], act.get("consumed")
+    records = (
+        *(effects if isinstance(effects, tuple) else ()),
+        act["event"],
+        *(consumed if isinstance(consumed, frozenset) else ()),
+    )
+    return frozenset(each["message"] for each in records if isinstance(each, Fn) and "message" in each)
+
+
+def _is_told(change: Change, messages: frozenset[Value]) -> bool:
+    """Whether a change is but that such messages are in the network now, or no longer."""
+    if isinstance(change.before, frozenset) and isinstance(change.after, frozenset):
+        values: tuple[Value | None, ...] = (*(change.before ^ change.after),)
+    else:
+        values = (change.before, change.after)
+    return bool(messages) and all(
+        value is None or value in messages or (isinstance(value, Fn) and value.get("message") in messages)
+        for value in values
+    )
 
 
 def _has_parts(items: tuple[Value, ...]) -> bool:
