@@ -15,9 +15,10 @@ from attrs import evolve, frozen
 from groupcomm import stable
 from groupcomm.effects import Multicast, SetTimer
 from groupcomm.errors import LocalProtocolError, RemoteProtocolError
-from groupcomm_conformance import mapping
 from groupcomm_conformance.models import checking
 from groupcomm_conformance.models.manifest import Manifest, UnknownNameError, load
+from groupcomm_conformance.protocols import derive
+from groupcomm_conformance.protocols.codec import Codec
 from groupcomm_conformance.steps import conform, mutants, rows
 from groupcomm_conformance.steps import table as steptable
 from groupcomm_conformance.steps.table import StepTable, TableError, Tables
@@ -65,7 +66,7 @@ class Pair:
             self.manifest,
             self.manifest.models[0],
             self.checked,
-            mapping.load("stable"),
+            derive.load(self.manifest),
             tables=Tables.of(self.root),
             core=SimpleNamespace(step=step, start=start),
         )
@@ -86,7 +87,7 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Pair:
     assert checked.harvest is not None
     table, key = conform.table_of(manifest, model, checked.harvest, Tables.of(root))
     constants = conform.constants(manifest.cfg(model))
-    return Pair(root, manifest, checked, table, key, rows.Rows(mapping.load("stable"), table, constants))
+    return Pair(root, manifest, checked, table, key, rows.Rows(derive.load(manifest), table, constants))
 
 
 def test_the_implementation_conforms(pair: Pair) -> None:
@@ -291,7 +292,7 @@ def test_a_field_that_the_specification_does_not_have_is_found(pair: Pair) -> No
     class Larger(stable.State):
         secret: int = 0
 
-    protocol = evolve(mapping.load("stable"), state=Larger)
+    protocol = evolve(derive.load(pair.manifest), state=Larger)
     larger = rows.Rows(protocol, pair.table, conform.constants(pair.cfg))
     replayed = rows.replay(larger, stable.step)
     conditions = conform.side_conditions(larger, stable, pair.cfg, replayed)
@@ -299,13 +300,13 @@ def test_a_field_that_the_specification_does_not_have_is_found(pair: Pair) -> No
     assert len(pair.table) == replayed.counts["adapter_error"]
 
 
-def test_a_mapping_that_drops_something_is_found(pair: Pair) -> None:
-    class Careless(mapping.Codec):
+def test_a_codec_that_drops_something_is_found(pair: Pair) -> None:
+    class Careless(Codec):
         def to_spec(self, value: object) -> Value:
             spec = super().to_spec(value)
             return spec.replace(pending=False) if isinstance(spec, Fn) and "pending" in spec else spec
 
-    protocol = mapping.load("stable")
+    protocol = derive.load(pair.manifest)
     careless = evolve(protocol, codec=Careless(protocol.codec.tags))
     told = rows.Rows(careless, pair.table, conform.constants(pair.cfg))
     conditions = conform.side_conditions(told, stable, pair.cfg, rows.replay(told, stable.step))
@@ -447,7 +448,7 @@ def test_conform_refuses_what_there_is_not(pair: Pair, monkeypatch: pytest.Monke
 
 
 def test_mutants_are_made_of_what_step_reaches() -> None:
-    made = mutants.mutants(mapping.load("stable"))
+    made = mutants.mutants(derive.load(load(ROOT, "stable")))
     assert {"step", "_new_round", "State.joined", "start"} <= {mutant.function for mutant in made}
     assert len(made) == len({mutant.name for mutant in made}) > 100
     assert not any("assert_never" in mutant.before for mutant in made)

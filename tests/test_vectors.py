@@ -13,16 +13,16 @@ import pytest
 from attrs import evolve
 
 from groupcomm import stable
-from groupcomm_conformance import mapping
 from groupcomm_conformance.commands.main import main
 from groupcomm_conformance.models.manifest import Manifest, find_root, load
 from groupcomm_conformance.ports.vectors import Done, VectorError, Vectors, do, read, write
+from groupcomm_conformance.protocols import derive
 from groupcomm_conformance.tla.values import Fn, show
 
 ROOT = find_root(Path(__file__).parent)
 MANIFEST = load(ROOT, "stable")
 MODEL = evolve(MANIFEST.model("leave_late"), conform=True, walk=True)
-STABLE = mapping.load("stable")
+STABLE = derive.load(MANIFEST)
 
 
 def project(folder: Path) -> Manifest:

@@ -8,25 +8,23 @@ Every step is logged as a state with `local`, what is around the members, and `a
 it. Times are in milliseconds from 0.
 """
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import ModuleType
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from attrs import evolve, frozen
 
 from groupcomm.effects import CancelTimer, Multicast, PassDown, PassUp, Send, SetTimer
 from groupcomm.errors import LocalProtocolError, ProtocolError
 from groupcomm.view import Address
-from groupcomm_conformance.mapping import FollowingSurroundings, MappingError, Protocol
+from groupcomm_conformance.mapping import Protocol
+from groupcomm_conformance.protocols.derive import AnyCore
 from groupcomm_conformance.tla.trace import State
 from groupcomm_conformance.tla.values import Fn, Value
 
 __all__ = [
-    "Act",
     "Copy",
     "Delay",
-    "Followed",
     "Group",
     "Happened",
     "Impossible",
@@ -65,17 +63,6 @@ class Happened:
     outcome: str
     effects: tuple[Any, ...]
     error: ProtocolError | None = None
-
-
-@frozen
-class Act:
-    """What a step of a walk says of itself, but for outcome and effects, which are the implementation's."""
-
-    action: str
-    member: Address
-    given: Fn
-    event: Fn
-    consumed: frozenset[Fn]
 
 
 @frozen
@@ -129,7 +116,7 @@ class Group:
         *,
         config: Any = None,  # noqa: ANN401 - of the protocol
         delay: Delay = earliest,
-        core: ModuleType | None = None,
+        core: AnyCore | ModuleType | None = None,
         silent: bool = False,
     ) -> None:
         self.protocol = protocol
@@ -400,38 +387,6 @@ class Group:
             if member in within
         )
         return Fn({**self.values(), "time": 0, "timers": due})
-
-
-class Followed:
-    """A group that follows a walk of the specification, from an initial state: a `mapping.Cluster`.
-
-    What is around its members are `mapping.FollowingSurroundings`.
-    """
-
-    def __init__(
-        self, protocol: Protocol, core: ModuleType, constants: Mapping[str, Value], initial: Fn
-    ) -> None:
-        local = initial["local"]
-        assert isinstance(local, Fn)  # noqa: S101 - so it is in every state of a group's specification
-        self.group = Group(protocol, tuple(map(str, local)), config=protocol.config(constants), core=core)
-        self._around = cast("FollowingSurroundings", self.group.around)
-        self._around.resume(constants, initial)
-        self.group.note("Init", "")
-
-    def apply(self, act: Fn) -> None:
-        """Do the step that `act` names. MappingError if the group has no such action."""
-        name = re.sub(r"(?<!^)(?=[A-Z])", "_", str(act["action"])).lower()
-        action = getattr(self._around, name, None)
-        if action is None:
-            raise MappingError(f"the simulated group has no action {act['action']!r}")
-        self.group.log.clear()
-        names = ("action", "member", "given", "event", "consumed")
-        action(Act(**{name: act[name] for name in names}))  # type: ignore[arg-type]
-
-    def values(self) -> Fn:
-        """The whole global state."""
-        last = self.group.log[-1].values
-        return Fn({"local": last["local"], **self._around.variables(), "act": last["act"]})
 
 
 def within_bounds(delays: Mapping[Address, int]) -> Delay:

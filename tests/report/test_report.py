@@ -186,7 +186,7 @@ def test_an_implementation_that_does_something_else_fails_with_the_way_to_see_it
     assert '<span class="verdict bad">4 wrong effects</span>' in page
 
 
-def test_a_protocol_without_a_mapping_does_not_conform(
+def test_a_protocol_without_an_implementation_does_not_conform(
     checked_toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shutil.copytree(checked_toy, tmp_path, dirs_exist_ok=True)
@@ -194,8 +194,8 @@ def test_a_protocol_without_a_mapping_does_not_conform(
     assert 1 == main(["report", "--tier", "smoke"])
     tag, message, _ = told(tmp_path / "build/report/junit.xml", "toy.conform", "pair")
     assert "failure" == tag
-    assert message.startswith("FAILS toy pair: protocol toy has no mapping")
-    assert "protocol toy has no mapping" in (tmp_path / "build/report/report.html").read_text()
+    assert message.startswith("FAILS toy pair: protocol toy has no implementation")
+    assert "protocol toy has no implementation" in (tmp_path / "build/report/report.html").read_text()
 
 
 def test_a_scenario_that_fails_differs_and_one_that_cannot_be_read_is_bad_input(

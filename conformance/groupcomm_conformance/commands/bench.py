@@ -22,7 +22,6 @@ from typing import Annotated, Any, Final
 import typer
 from attrs import evolve, field, frozen
 
-from groupcomm_conformance import mapping as mappings
 from groupcomm_conformance.files.store import replace
 from groupcomm_conformance.models import checking
 from groupcomm_conformance.models.instruments import Harvest
@@ -30,13 +29,15 @@ from groupcomm_conformance.models.manifest import Manifest, Model, find_root, lo
 from groupcomm_conformance.pipeline import dump as dumps
 from groupcomm_conformance.pipeline.command import require
 from groupcomm_conformance.pipeline.dump import Dump
-from groupcomm_conformance.pipeline.replaying import Replayer
+from groupcomm_conformance.pipeline.replaying import Replayer, Step
 from groupcomm_conformance.ports.vectors import Quotient, quotient
+from groupcomm_conformance.protocols import derive
 from groupcomm_conformance.steps import conform
 from groupcomm_conformance.steps.rows import Rows, replay
 from groupcomm_conformance.steps.table import Tables
 from groupcomm_conformance.tlc.tools import find_java
 from groupcomm_conformance.walks.covering import NONE, cover_edges
+from groupcomm_conformance.walks.follow import Follower
 from groupcomm_conformance.walks.graph import EDGE, NODE, values_of
 from groupcomm_conformance.walks.graph import load as load_graph
 
@@ -83,7 +84,7 @@ def _conformance(root: Path, manifest: Manifest, watch: checking.Listener) -> It
     model = manifest.model(_FRESH)
     cache, tables = checking.Cache.of(root), Tables.of(root)
     checked, bare = conform.measured(manifest, model, cache, watch)
-    protocol = mappings.load(manifest.protocol)
+    protocol = derive.load(manifest)
     came = conform.conform(manifest, model, checked, protocol, tables=tables, fresh=True, plain_seconds=bare)
     yield Figure(
         f"conform --fresh, {model.name} ({checked.transitions:,} transitions)",
@@ -103,7 +104,7 @@ def _core(root: Path, manifest: Manifest, watch: checking.Listener) -> Iterator[
     checked = checking.run_model(manifest, model, cache=checking.Cache.of(root), listener=watch)
     assert isinstance(checked.harvest, Harvest)  # noqa: S101 - it is a model that holds, for conformance
     table, _ = conform.table_of(manifest, model, checked.harvest, Tables.of(root))
-    protocol = mappings.load(manifest.protocol)
+    protocol = derive.load(manifest)
     rows = Rows(protocol, table, values_of(manifest.cfg(model)))
     seconds = _best(lambda: replay(rows, protocol.core.step))
     yield Figure(
@@ -137,24 +138,21 @@ def _walks(root: Path, manifest: Manifest) -> Iterator[Figure]:
     )
 
 
-def prepared(
-    manifest: Manifest, model: Model, of: Quotient
-) -> tuple[Replayer, list[list[tuple[int, list[int]]]]]:
+def prepared(manifest: Manifest, model: Model, of: Quotient) -> tuple[Replayer, list[list[Step]]]:
     """Walks that take every transition of a graph, as `Replayer` does them."""
     graph = of.graph
     texts = dict(enumerate(graph.texts, start=1))
     act = graph.variables.index("act")
-    variables = [*graph.variables[:act], *graph.variables[act + 1 :]]
-    walks: list[list[tuple[int, list[int]]]] = []
+    local = graph.variables.index("local")
+    walks: list[list[Step]] = []
     for walk in cover_edges(of.initial, of.edges):
-        steps: list[tuple[int, list[int]]] = []
+        steps: list[Step] = []
         for edge, state in walk:
-            row = graph.rows[of.states[state]]
             taken = 0 if edge == NONE else graph.rows[of.acts[edge]][act] + 1
-            steps.append((taken, [value + 1 for value in (*row[:act], *row[act + 1 :])]))
+            steps.append((taken, graph.rows[of.states[state]][local] + 1))
         walks.append(steps)
-    protocol = mappings.load(manifest.protocol)
-    return Replayer(protocol, values_of(manifest.cfg(model)), variables, texts), walks
+    follower = Follower(derive.load(manifest), values_of(manifest.cfg(model)))
+    return Replayer(follower, texts), walks
 
 
 # The pipeline

@@ -1,40 +1,23 @@
-"""How each protocol's implementation corresponds to its specification: one module a protocol.
+"""What is around the members of a simulated group, for scenarios and the demonstration."""
 
-A mapping module `<protocol>.py` defines `PROTOCOL`, a `Protocol`. Modules are found by the protocol's
-name; nothing lists them.
-"""
-
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from importlib import import_module
-from types import ModuleType
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from typing import Protocol as Interface
 
+import attrs
 from attrs import frozen
 
-from groupcomm_conformance.tla.values import Fn, Value
-
-from .codec import Codec, MappingError
+from groupcomm_conformance.models import manifest
+from groupcomm_conformance.protocols import derive
+from groupcomm_conformance.protocols.codec import MappingError
+from groupcomm_conformance.tla.values import Value
 
 if TYPE_CHECKING:
     from groupcomm_conformance.simulation import Copy, Group, Happened, Story
 
-__all__ = ["Cluster", "Codec", "FollowingSurroundings", "MappingError", "Protocol", "Surroundings", "load"]
-
-
-class Cluster(Interface):
-    """A simulated group: all members, what is between and below them, and the last step.
-
-    One that also has `parts`, a mapping from its variables to what it holds of each, is replayed many times
-    faster. `values` is then nothing but the codec's translation of that. What a variable holds, or a mapping
-    that it is, is replaced and never changed: an object that is there again has not changed.
-    """
-
-    def apply(self, act: Fn) -> None:
-        """Do the step that `act` names, with its parameters; outcome and effects are the members' own."""
-
-    def values(self) -> Fn:
-        """The whole global state, as the variables of the group's specification."""
+__all__ = ["MappingError", "Protocol", "Surroundings", "load"]
 
 
 class Surroundings(Interface):
@@ -101,49 +84,20 @@ class Surroundings(Interface):
         """What a chart shows of it all."""
 
 
-class FollowingSurroundings(Surroundings, Interface):
-    """Surroundings that also do the steps of walks (`simulation.Followed`).
-
-    For each action of the group's specification they have a method (of `ReceiveData`: `receive_data`) that
-    takes a `simulation.Act`.
-    """
-
-    def resume(self, constants: Mapping[str, Value], initial: Fn) -> None:
-        """Bring the group to an initial state of the specification, by the core's own steps."""
-
-    def variables(self) -> Mapping[str, Value]:
-        """The variables of the group's specification, without `local` and `act`."""
-
-
 @frozen
-class Protocol:
-    """What the checks need to know of one protocol.
+class Protocol(derive.Protocol):
+    """A protocol with what stands around its members, and what `groupcomm demo` shows, from a seed."""
 
-    `core`: the implementation module, with `start` and `step`. `events`: the union of its event classes.
-    `config`: from the constants of a model to the core's configuration. `cluster`: from configuration,
-    constants and the values of an initial state to a simulated group, with `core` doing its members' steps.
-    `observables`: the state fields that a scenario may check. `surroundings`: what stands around the members
-    of a simulated group. `story`: what `groupcomm demo` shows, from a seed.
-    """
-
-    name: str
-    core: ModuleType
-    codec: Codec
-    state: type
-    events: Any
-    config: Callable[[Mapping[str, Value]], Any]
-    cluster: Callable[[ModuleType, Mapping[str, Value], Fn], Cluster]
-    observables: Sequence[str]
     surroundings: "Callable[[Group], Surroundings]"
     story: "Callable[[int], Story]"
 
 
 def load(name: str) -> Protocol:
-    """The mapping of a protocol. Raises MappingError if it has none."""
-    try:
-        module = import_module(f"groupcomm_conformance.mapping.{name}")
-    except ModuleNotFoundError as error:
-        message = f"protocol {name} has no mapping: write mapping/{name}.py (CONTRIBUTING, the four places)"
-        raise MappingError(message) from error
-    protocol: Protocol = module.PROTOCOL
-    return protocol
+    """The protocol with its surroundings. Raises MappingError if it has none."""
+    root = manifest.find_root(Path(__file__).parent)
+    if name not in manifest.protocols(root):
+        raise MappingError(f"there is no protocol {name}")
+    derived = derive.load(manifest.load(root, name))
+    module = import_module(f"groupcomm_conformance.mapping.{name}_surroundings")
+    fields = {each.name: getattr(derived, each.name) for each in attrs.fields(derive.Protocol)}
+    return Protocol(**fields, surroundings=module.SURROUNDINGS, story=module.story)

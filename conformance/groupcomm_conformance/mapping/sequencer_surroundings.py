@@ -1,8 +1,6 @@
 """What is around the members of SEQUENCER: the layers below, the membership service, and the application.
 
-`SequencerSurroundings` serves scenarios, which say what happens in words of their own, and walks of the
-specification, which name its actions: each action of `SequencerGroup` is a method. Both go through the same
-`simulation.Group`. Multicasts and views are those of `groupcomm.sim.view_synchrony`; unicasts on their way
+Multicasts and views are those of `groupcomm.sim.view_synchrony`; unicasts on their way
 are the copies in flight.
 """
 
@@ -10,17 +8,15 @@ import random
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal, TypeAlias, cast
 
-from attrs import evolve, frozen
+from attrs import frozen
 
 from groupcomm import sequencer
 from groupcomm.events import Payload
 from groupcomm.sim import view_synchrony as vs
 from groupcomm.view import Address, View, ViewId
 from groupcomm_conformance import mapping
-from groupcomm_conformance.simulation import Act, Copy, Group, Happened, Impossible, Story, shortened
+from groupcomm_conformance.simulation import Copy, Group, Happened, Impossible, Story, shortened
 from groupcomm_conformance.tla.values import Fn, Value
-
-from . import MappingError
 
 Synchrony: TypeAlias = Literal["uniform", "virtual", "none"]
 Unicast: TypeAlias = Literal["fifo", "unordered", "duplicating", "lossy"]
@@ -74,22 +70,6 @@ class SequencerSurroundings:
         if "view" in given:
             for member in given["view"].members:
                 self.group.happen(member, sequencer.ViewInstalled(given["view"]))
-
-    def resume(self, constants: Mapping[str, Value], initial: Fn) -> None:
-        """The group in an initial state of the specification, made by the core's own first steps."""
-        if constants["Lingers"] is not True:
-            raise MappingError("in the simulated group who is left out lives on: Lingers TRUE, not FALSE")
-        self.synchrony = self._of(constants["ViewSynchrony"], str)
-        self.unicast = self._of(constants["Unicast"], str)
-        self.history = len(self._of(initial["closed"], tuple[int, ...]))
-        local = initial["local"]
-        assert isinstance(local, Fn)  # noqa: S101 - so it is in every state of a group's specification
-        for member in self.group.members:
-            state = self._of(local[member], sequencer.State)
-            if state.joined:
-                self.group.happen(member, sequencer.ViewInstalled(state.view))
-
-    # Events and copies
 
     def supplied(self, event: type) -> Mapping[str, Any]:  # noqa: ARG002 - of the interface
         """Nothing: events have all that they need."""
@@ -267,149 +247,6 @@ class SequencerSurroundings:
 
     # Walks: a method for each action of `SequencerGroup`
 
-    def variables(self) -> Mapping[str, Value]:
-        """The variables of `SequencerGroup`, without `local` and `act`."""
-        members, counters = self.group.members, range(1, self.history + 1)
-        streams = {stream.view.id.counter: stream for stream in self.streams.values()}
-        to_spec = self.group.protocol.codec.to_spec
-        wires: dict[tuple[Address, Address], tuple[Value, ...]] = {}
-        for copy in self.group.flight:
-            if not isinstance(copy.message, sequencer.Data):
-                pair = copy.sender, copy.to
-                wires[pair] = (*wires.get(pair, ()), to_spec(copy.message))
-
-        def got(member: Address, k: int) -> Value:
-            return streams[k].received.get(member, frozenset()) if k in streams else frozenset()
-
-        return {
-            "log": tuple(to_spec(streams[k].messages) if k in streams else () for k in counters),
-            "closed": tuple(streams[k].settled if k in streams else vs.OPEN for k in counters),
-            "got": Fn({member: tuple(got(member, k) for k in counters) for member in members}),
-            "wire": Fn({f: Fn({t: wires.get((f, t), ()) for t in members}) for f in members}),
-            "up": frozenset(self.group.up),
-            "due": frozenset(),
-            "looked": Fn(dict.fromkeys(members, 0)),
-            "stops": Fn(dict(self.stops)),
-            "spent": Fn(dict(self.spent)),
-            "aux_sent": Fn(dict(self.sent)),
-            "aux_delivered": Fn(
-                {m: tuple((d.sender, d.payload, d.view) for d in told) for m, told in self.delivered.items()}
-            ),
-        }
-
-    def app_sends(self, act: Act) -> None:
-        self.group.happen(
-            act.member, sequencer.SendRequested(Payload(self.sent[act.member] + 1)), action="AppSends"
-        )
-
-    def app_unicasts(self, act: Act) -> None:
-        self.spent["unicasts"] += 1
-        to = self._of(act.event["to"], str)
-        event = sequencer.UnicastRequested(to, Payload(self.sent[act.member]))
-        self.group.happen(act.member, event, action="AppUnicasts")
-
-    def receive_forward(self, act: Act) -> None:
-        self._take(act)
-
-    def receive_plain(self, act: Act) -> None:
-        self._take(act)
-
-    def _take(self, act: Act) -> None:
-        copy = self._unicast(act)
-        if not self.ready(copy.to, copy.sender, copy.message):
-            raise MappingError(f"another unicast from {copy.sender} to {copy.to} comes first")
-        self.group.flight.remove(copy)
-        self.arrived(copy.to, copy.sender, copy.message)
-
-    def duplicate_forward(self, act: Act) -> None:
-        copy = self._unicast(act)
-        self.spent["duplicates"] += 1
-        again = sequencer.ForwardReceived(copy.sender, copy.message)
-        self.group.happen(act.member, again, action="DuplicateForward")
-
-    def lose_forward(self, act: Act) -> None:
-        copy = self._unicast(act)
-        self.group.flight.remove(copy)
-        self.spent["lost"] += 1
-        self.group.note("LoseForward", act.member, consumed=act.consumed)
-
-    def receive_data(self, act: Act) -> None:
-        stream, number = self._stream(act.given["view"]), self._of(act.given["index"], int)
-        if number not in vs.pending(stream, act.member) or not self._in_turn(stream, act.member):
-            raise MappingError(f"message {number} of view {act.given['view']} cannot reach {act.member}")
-        self._receive(act.member, self._taken(stream, act.member, number), number)
-
-    def lose_data(self, act: Act) -> None:
-        stream, number = self._stream(act.given["view"]), self._of(act.given["index"], int)
-        self._taken(stream, act.member, number)
-        self.streams[stream.view.id] = vs.receive(stream, act.member, number)
-        self.spent["lost"] += 1
-        self.group.note("LoseData", act.member, act.given)
-
-    def _taken(self, stream: Stream, member: Address, number: int) -> sequencer.Data:
-        """A message of a stream, of which the copy in flight to a member is taken away."""
-        message = stream.messages[number - 1]
-        copy = next(c for c in self.group.flight if c.to == member and c.message is message)
-        self.group.flight.remove(copy)
-        return message
-
-    def close_view(self, act: Act) -> None:
-        stream, settled = self._stream(act.given["view"]), self._of(act.given["settled"], int)
-        self.streams[stream.view.id] = evolve(stream, settled=settled)
-        self.group.note("CloseView", "", act.given)
-
-    def install_view(self, act: Act) -> None:
-        stream = self.streams[self.group.states[act.member].view.id]
-        if self.synchrony != "none" and not vs.complete(stream, act.member):
-            raise MappingError(f"{act.member} has not received what is settled of {_short(stream.view)}")
-        self.join(act)
-
-    def join(self, act: Act) -> None:
-        installed = sequencer.ViewInstalled(self._of(act.event["view"], View))
-        self.group.happen(act.member, installed, action=act.action)
-
-    def restart(self, act: Act) -> None:
-        self.group.up.add(act.member)
-        self.group.renew(act.member)
-        self.group.note("Restart", act.member)
-
-    def crash(self, act: Act) -> None:
-        self.spent["crashes"] += 1
-        self.group.crash(act.member)
-
-    def ask_stop(self, act: Act) -> None:
-        self.stops[act.member] = "asked"
-        self.spent["stops"] += 1
-        self.group.note("AskStop", act.member)
-
-    def stop(self, act: Act) -> None:
-        self.stops[act.member] = "gone"
-        self.group.up.remove(act.member)
-        self.group.flight = [copy for copy in self.group.flight if copy.to != act.member]
-        self.group.note("Stop", act.member)
-
-    def misuse(self, act: Act) -> None:
-        self.spent["misuses"] += 1
-        self.group.happen(act.member, self._of(act.event, sequencer.Event), action="Misuse")  # type: ignore[arg-type]
-
-    def _unicast(self, act: Act) -> Copy:
-        """The oldest copy in flight such as the step is about: the network decides, not the step."""
-        (packet,) = act.consumed or [Fn({**act.event, "to": act.member})]
-        message = self._of(packet["message"], sequencer.Message)  # type: ignore[arg-type]
-        for copy in self.group.flight:
-            if (copy.sender, copy.to, copy.message) == (packet["sender"], packet["to"], message):
-                return copy
-        raise MappingError(f"no such message from {packet['from']} to {packet['to']} is in flight")
-
-    def _stream(self, counter: Value) -> Stream:
-        for stream in self.streams.values():
-            if stream.view.id.counter == counter:
-                return stream
-        raise MappingError(f"nobody has installed view {counter}")
-
-    def _of(self, value: Value, wanted: type[Any]) -> Any:  # noqa: ANN401 - of that type
-        return self.group.protocol.codec.from_spec(value, wanted)
-
 
 def _short(view: View) -> str:
     return f"{view.id.creator}|{view.id.counter}"
@@ -479,3 +316,6 @@ def _ready(group: Group, copy: Copy) -> bool:
 
 def _listed(names: Sequence[str]) -> str:
     return " ".join(names) or "nothing"
+
+
+SURROUNDINGS: Final = SequencerSurroundings

@@ -297,3 +297,6 @@ def _drawable(state: State) -> State:
 
 def _seqnos(vector: Vector) -> str:
     return ", ".join(f"{member}: {seqno}" for member, seqno in vector.items())
+
+
+SURROUNDINGS: Final = StableSurroundings

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from groupcomm_conformance import mapping as mappings
 from groupcomm_conformance.commands import console
 from groupcomm_conformance.commands.exits import verdict
 from groupcomm_conformance.commands.options import AsJson, ModelName, OneProtocol, TierOption, heap
 from groupcomm_conformance.files.writing import require_folder
-from groupcomm_conformance.mapping import MappingError
 from groupcomm_conformance.models.manifest import Manifest, Model, Tier, find_root
 from groupcomm_conformance.models.selecting import chosen
+from groupcomm_conformance.protocols import derive
+from groupcomm_conformance.protocols.derive import MappingError
 from groupcomm_conformance.walks.graph import values_of
 
 from .errors import BadMaster, SparkMissing
@@ -119,7 +119,7 @@ def _usable(manifest: Manifest, model: Model) -> None:
         problem = f"{model.name} is no model for safety that holds and has no CONSTRAINT or SYMMETRY"
         raise typer.BadParameter(problem, param_hint="--model")
     try:
-        mappings.load(manifest.protocol).config(values_of(cfg))
+        derive.load(manifest).config(values_of(cfg))
     except MappingError as error:
         raise typer.BadParameter(f"{model.name}: {error}", param_hint="--model") from None
 

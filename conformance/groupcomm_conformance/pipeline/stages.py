@@ -21,16 +21,17 @@ from pyspark.sql import functions as F  # noqa: N812 - as all of Spark's users c
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
-from groupcomm_conformance import mapping as mappings
-from groupcomm_conformance.mapping import Protocol
 from groupcomm_conformance.models import checking
 from groupcomm_conformance.models.instruments import OUTCOMES
 from groupcomm_conformance.models.manifest import Manifest, Model
+from groupcomm_conformance.models.manifest import load as load_manifest
+from groupcomm_conformance.protocols import derive
 from groupcomm_conformance.steps.conform import table_of
 from groupcomm_conformance.steps.table import HANDLED, StepTable, Tables
 from groupcomm_conformance.tla.values import Value, identical, show
 from groupcomm_conformance.tlc.output import Progress
 from groupcomm_conformance.walks.covering import NONE, Edge, Walk, cover_edges
+from groupcomm_conformance.walks.follow import LOCAL, Follower
 from groupcomm_conformance.walks.graph import ACT, GraphError, values_of
 
 from . import dump as dumps
@@ -166,7 +167,6 @@ def run(
     """
     clock = _Clock(on_stage=on_stage)
     place = Place(out, manifest.protocol, model.name)
-    protocol = mappings.load(manifest.protocol)
     with clock.stage("check"):
         table = _table(manifest, model, root, listener)
     with clock.stage("dump"):
@@ -178,7 +178,7 @@ def run(
         place,
         dump=dump,
         table=table,
-        protocol=protocol,
+        root=root,
         constants=constants,
         clock=clock,
         whole=model.conform,
@@ -286,7 +286,7 @@ class _Job:
         *,
         dump: Dump,
         table: StepTable,
-        protocol: Protocol,
+        root: Path,
         constants: Mapping[str, Value],
         clock: _Clock,
         whole: bool,
@@ -295,7 +295,7 @@ class _Job:
         self._place = place
         self._dump = dump
         self._table = table
-        self._protocol = protocol
+        self._root = root
         self._constants = constants
         self._clock = clock
         self._whole = whole  # the table has every local step of the model
@@ -438,11 +438,10 @@ class _Job:
     def _replay(self) -> None:
         walks, states = self._read("walks"), self._read("states")
         path = str(self._place.draft("values"))
-        task = replaying(self._protocol.name, self._constants, self.variables, path)
-        self._write(
-            transforms.replayed(walks, states, task, _TASKS * self._spark.sparkContext.defaultParallelism),
-            "verdicts",
-        )
+        task = replaying(self._root, self._place.protocol, self._constants, path)
+        tasks = _TASKS * self._spark.sparkContext.defaultParallelism
+        place = self.variables.index(LOCAL)
+        self._write(transforms.replayed(walks, states, place, task, tasks), "verdicts")
 
     def _coverage(self) -> None:
         walks, verdicts, edges = (self._read(name) for name in ("walks", "verdicts", "edges"))
@@ -498,18 +497,16 @@ def _walk_table(
     return pa.table(columns, schema=to_arrow_schema(_WALKED))
 
 
-def replaying(
-    protocol: str, constants: Mapping[str, Value], variables: Sequence[str], values: str
-) -> transforms.Task:
+def replaying(root: Path, protocol: str, constants: Mapping[str, Value], values: str) -> transforms.Task:
     """From batches of walks' steps, in order, to batches of `schemas.VERDICTS`.
 
-    Columns: `walk`, `act` (null at the start) and `values`. `values` is the path of the table of values.
+    Columns: `walk`, `act` (null at the start) and `local`. `values` is the path of the table of values.
     """
 
     def task(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        table = pq.read_table(values, columns=["value", "text"])
+        table = pq.read_table(values, columns=["value", "text"], filters=[("variable", "in", [ACT, LOCAL])])
         texts = dict(zip(*(table.column(name).to_pylist() for name in ("value", "text")), strict=True))
-        replayer = Replayer(mappings.load(protocol), constants, variables, texts)
+        replayer = Replayer(Follower(derive.load(load_manifest(root, protocol)), constants), texts)
         for walk, steps in _walks_of(batches):
             told = replayer.walk(steps)
             yield pa.RecordBatch.from_pylist(
@@ -533,12 +530,12 @@ def _walks_of(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[int, list[Ste
     current: int | None = None
     steps: list[Step] = []
     for batch in batches:
-        columns = (batch.column(name).to_pylist() for name in ("walk", "act", "values"))
-        for walk, act, values in zip(*columns, strict=True):
+        columns = (batch.column(name).to_pylist() for name in ("walk", "act", "local"))
+        for walk, act, local in zip(*columns, strict=True):
             if walk != current:
                 if current is not None:
                     yield current, steps
                 current, steps = walk, []
-            steps.append((act or 0, values))
+            steps.append((act or 0, local))
     if current is not None:
         yield current, steps

@@ -279,11 +279,15 @@ def misaligned(nodes: DataFrame, edges: DataFrame) -> DataFrame:
     return told.join(first, told.node == first.target).where(F.col("by.act") != F.col("told"))
 
 
-def replayed(walks: DataFrame, states: DataFrame, task: Task, tasks: int) -> DataFrame:
-    """The verdict on each walk: `schemas.VERDICTS`. Each of so many tasks gets whole walks, in order."""
-    whole = walks.join(states.select("node", "values"), "node").select("walk", "step", "act", "values")
+def replayed(walks: DataFrame, states: DataFrame, place: int, task: Task, tasks: int) -> DataFrame:
+    """The verdict on each walk: `schemas.VERDICTS`. Each of so many tasks gets whole walks, in order.
+
+    `place` is that of the variable `local` among the values of a state.
+    """
+    after = states.select("node", F.col("values")[place].alias("local"))
+    whole = walks.join(after, "node").select("walk", "step", "act", "local")
     dealt = whole.repartition(tasks, "walk").sortWithinPartitions("walk", "step")
-    return dealt.select("walk", "act", "values").mapInArrow(task, schemas.VERDICTS)
+    return dealt.select("walk", "act", "local").mapInArrow(task, schemas.VERDICTS)
 
 
 # Folding

@@ -21,22 +21,22 @@ from typing import Annotated, Any, Final
 import typer
 from attrs import field, frozen
 
-from groupcomm_conformance import mapping as mappings
 from groupcomm_conformance.commands import console
 from groupcomm_conformance.files.strict_yaml import FileError
-from groupcomm_conformance.mapping import Protocol
 from groupcomm_conformance.models import checking
 from groupcomm_conformance.models.instruments import OUTCOMES
 from groupcomm_conformance.models.manifest import TIERS, Manifest, Model, UnknownNameError, find_root, load
+from groupcomm_conformance.protocols import derive
+from groupcomm_conformance.protocols.derive import AnyCore, Protocol
 from groupcomm_conformance.steps.conform import constants, table_of
 from groupcomm_conformance.steps.rows import Replayed, Rows, replay
 from groupcomm_conformance.steps.table import HANDLED, Result, StepTable, Tables
 from groupcomm_conformance.tla.values import JSON, Fn, Value, from_json, parse, show, to_json
 from groupcomm_conformance.walks import graph as graphs
 from groupcomm_conformance.walks.covering import NONE, Edge, Walk, cover_edges
+from groupcomm_conformance.walks.follow import Divergence, Follower
+from groupcomm_conformance.walks.follow import replay as replay_walk
 from groupcomm_conformance.walks.graph import ACT, Graph
-from groupcomm_conformance.walks.replay import Divergence
-from groupcomm_conformance.walks.replay import replay as replay_walk
 
 __all__ = ["FORMAT", "VectorError", "Vectors", "Written", "command", "quotient", "read", "write"]
 
@@ -443,18 +443,19 @@ class Done:
         return not self.divergences and (self.replayed is None or self.replayed.passed)
 
 
-def do(vectors: Vectors, protocol: Protocol, core: Any = None) -> Iterator[Done]:  # noqa: ANN401 - a module
+def do(vectors: Vectors, protocol: Protocol, core: AnyCore | None = None) -> Iterator[Done]:
     """Do all vectors on the implementation, or on `core`, as a port does."""
     core = core or protocol.core
     for model in vectors.files:
         values = vectors.constants[model]
         table = vectors.steps(model)
         replayed = None if table is None else replay(Rows(protocol, table, values), core.step)
+        follower = Follower(protocol, values, core)
         count, steps = 0, 0
         wrong: list[tuple[str, Divergence]] = []
         for path, states in vectors.walks(model):
             count, steps = count + 1, steps + len(states) - 1
-            if (found := replay_walk(protocol, values, states, core)) is not None:
+            if (found := replay_walk(follower, states)) is not None:
                 wrong.append((path, found))
         yield Done(model, replayed, count, steps, tuple(wrong))
 
@@ -481,7 +482,7 @@ def command(
     root = find_root()
     manifest = load(root, protocol)
     if check:
-        raise typer.Exit(_check(out, protocol))
+        raise typer.Exit(_check(out, derive.load(manifest)))
     chosen = _chosen(manifest, tier, model)
     with console.Watch() as watch:
         told = write(root, manifest, chosen, out, listener=watch)
@@ -510,12 +511,13 @@ def _line(protocol: str, model: str, files: tuple[Written, ...]) -> str:
     return f"{protocol} {model}: {', '.join(told)}, {size / 1e6:.1f} MB"
 
 
-def _check(folder: Path, protocol: str) -> int:
+def _check(folder: Path, implementation: Protocol) -> int:
+    protocol = implementation.name
     vectors = read(folder)
     if vectors.protocol != protocol:
         raise VectorError(str(folder / MANIFEST), 1, f"vectors of {protocol}, not of {vectors.protocol}")
     good = True
-    for done in do(vectors, mappings.load(protocol)):
+    for done in do(vectors, implementation):
         good = good and done.passed
         steps = 0 if done.replayed is None else sum(done.replayed.counts.values())
         verdict = "ok" if done.passed else "FAILS"

@@ -10,8 +10,6 @@ from pathlib import Path
 
 from attrs import define
 
-from groupcomm_conformance import mapping
-from groupcomm_conformance.mapping import MappingError
 from groupcomm_conformance.models.checking import (
     Cache,
     CheckedModel,
@@ -26,6 +24,8 @@ from groupcomm_conformance.models.checking import (
 )
 from groupcomm_conformance.models.manifest import Manifest, Model, Tier, UnknownNameError, load, protocols
 from groupcomm_conformance.models.why import Reasons, Why, reasons
+from groupcomm_conformance.protocols import derive
+from groupcomm_conformance.protocols.derive import MappingError
 from groupcomm_conformance.scenarios import scenario
 from groupcomm_conformance.steps.conform import Conformance, conform
 from groupcomm_conformance.steps.rows import Replayed
@@ -139,12 +139,12 @@ def _whys(manifest: Manifest, checked: Mapping[str, CheckedModel], cache: Reason
 def _conformances(
     manifest: Manifest, checked: Mapping[str, CheckedModel], tables: Tables, *, fresh: bool
 ) -> list[Conformance]:
-    """Run the local steps of all models that conform; without a mapping, say so of each."""
+    """Run the local steps of all models that conform; without an implementation, say so of each."""
     models = [model for model in manifest.models if model.conform and model.name in checked]
     if not models:
         return []
     try:
-        protocol = mapping.load(manifest.protocol)
+        protocol = derive.load(manifest)
     except MappingError as error:
         return [
             Conformance(

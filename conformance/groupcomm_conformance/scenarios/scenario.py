@@ -54,8 +54,8 @@ from groupcomm_conformance import mapping, simulation
 from groupcomm_conformance.files import strict_yaml
 from groupcomm_conformance.files.strict_yaml import FileError, Node
 from groupcomm_conformance.mapping import MappingError, Protocol
-from groupcomm_conformance.mapping.codec import item_type
 from groupcomm_conformance.models.manifest import UnknownNameError, find_root
+from groupcomm_conformance.protocols.shapes import item_of
 from groupcomm_conformance.simulation import Group, Happened, Impossible
 from groupcomm_conformance.tla.chart import brief, chart
 
@@ -466,7 +466,7 @@ class _Reader:
             return self.entry(node)
         if isinstance(hint, type) and issubclass(hint, PerMember):
             entries = node.entries("a mapping from members")
-            inner = item_type(hint)
+            inner = item_of(hint)
             return hint((member, self.value(item, inner)) for member, item in entries.items())
         if origin is frozenset:
             return frozenset(self.value(item, arguments[0]) for item in node.items())

@@ -17,15 +17,16 @@ import attrs
 import typer
 from attrs import frozen
 
-from groupcomm_conformance import mapping as mappings
 from groupcomm_conformance.commands import console
 from groupcomm_conformance.commands.exits import verdict
 from groupcomm_conformance.commands.options import AsJson, ModelName, Protocols, Row, TierOption
-from groupcomm_conformance.mapping import MappingError, Protocol
 from groupcomm_conformance.models import checking, selecting
 from groupcomm_conformance.models.instruments import OUTCOMES, Harvest
 from groupcomm_conformance.models.manifest import Manifest, Model, find_root
-from groupcomm_conformance.protocols.arbitrary import arbitrary, exact
+from groupcomm_conformance.protocols import derive
+from groupcomm_conformance.protocols.arbitrary import arbitrary
+from groupcomm_conformance.protocols.codec import MappingError, exact
+from groupcomm_conformance.protocols.derive import AnyCore, Protocol
 from groupcomm_conformance.tla.cfg import Cfg
 from groupcomm_conformance.tla.chart import brief, diff
 from groupcomm_conformance.tla.values import Fn, Value, identical, parse, show
@@ -135,7 +136,7 @@ def table_of(
 
 def side_conditions(
     rows: Rows,
-    core: Any,  # noqa: ANN401 - a module of functions
+    core: AnyCore,
     cfg: Cfg,
     replayed: Replayed,
 ) -> dict[str, str]:
@@ -208,7 +209,7 @@ def _specified(rows: Rows, random: Random) -> Iterator[tuple[Fn, Any]]:
         yield Fn(mixed), rows.protocol.state
 
 
-def _start(rows: Rows, core: Any) -> str:  # noqa: ANN401 - a module of functions
+def _start(rows: Rows, core: AnyCore) -> str:
     if not rows.table.starts:
         return "the table has no Start"
     for member, theirs in rows.table.starts.items():
@@ -222,7 +223,7 @@ def _start(rows: Rows, core: Any) -> str:  # noqa: ANN401 - a module of function
     return ""
 
 
-def _no_hidden_state(rows: Rows, core: Any, replayed: Replayed) -> str:  # noqa: ANN401 - a module of functions
+def _no_hidden_state(rows: Rows, core: AnyCore, replayed: Replayed) -> str:
     """All rows once more, state after state for one event, all in an arbitrary order."""
     if replayed.counts["timeout"]:
         return "not checked: there are rows that do not end"
@@ -260,7 +261,7 @@ def conform(
     tables: Tables | None = None,
     fresh: bool = False,
     plain_seconds: float | None = None,
-    core: Any = None,  # noqa: ANN401 - a module of functions
+    core: AnyCore | None = None,
 ) -> Conformance:
     """Run all local steps of a model on `core`, by default the protocol's own.
 
@@ -285,7 +286,7 @@ def conform(
     try:
         rows = Rows(protocol, table, constants(cfg))
     except MappingError as error:
-        return nothing(f"the mapping has no configuration for this model: {error}")
+        return nothing(f"the implementation is not one of this model: {error}")
     replayed = replay(rows, core.step)
     conditions = side_conditions(rows, core, cfg, replayed)
     earlier = table.read_seconds if table.cached else 0.0
@@ -335,7 +336,7 @@ def command(
     )
     if row is not None and (model is None or len(chosen) != 1):
         raise typer.BadParameter("a row is one of a model: name it with --model", param_hint="--row")
-    implementations = _mappings(manifest for manifest, _ in chosen)
+    implementations = _implementations(manifest for manifest, _ in chosen)
     cache, tables = checking.Cache.of(root), Tables.of(root)
     came: list[Conformance] = []
     with console.Watch(chosen) as watch:
@@ -389,9 +390,10 @@ def measured(
     return attrs.evolve(checked, cpu_seconds=checked.cpu_seconds + middle - began), plain + ended - middle
 
 
-def _mappings(manifests: Iterable[Manifest]) -> dict[str, Protocol]:
+def _implementations(manifests: Iterable[Manifest]) -> dict[str, Protocol]:
+    every = {manifest.protocol: manifest for manifest in manifests}
     try:
-        return {name: mappings.load(name) for name in {manifest.protocol for manifest in manifests}}
+        return {name: derive.load(manifest) for name, manifest in every.items()}
     except MappingError as error:
         raise FileNotFoundError(str(error)) from error
 

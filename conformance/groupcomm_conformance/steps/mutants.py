@@ -34,15 +34,15 @@ import attrs
 import typer
 from attrs import frozen
 
-from groupcomm_conformance import mapping as mappings
 from groupcomm_conformance.commands import console
 from groupcomm_conformance.commands.exits import ExitCode, verdict
 from groupcomm_conformance.commands.options import AsJson, OneProtocol, Processes
 from groupcomm_conformance.files import strict_yaml
-from groupcomm_conformance.mapping import MappingError, Protocol
 from groupcomm_conformance.models import checking
 from groupcomm_conformance.models.manifest import Manifest, find_root, load
 from groupcomm_conformance.models.selecting import NothingToJudge
+from groupcomm_conformance.protocols import derive
+from groupcomm_conformance.protocols.derive import AnyCore, MappingError, Protocol
 from groupcomm_conformance.tla.values import Value, identical
 
 from .conform import constants, table_of
@@ -262,7 +262,7 @@ def _replaced(function: ast.FunctionDef, old: ast.AST, new: ast.AST) -> str:
 
 def mutants(protocol: Protocol) -> list[Mutant]:
     """All mutants of a protocol's implementation, in the order of the file, no two of them the same."""
-    module = protocol.core
+    module = protocol.module
     tree = ast.parse(inspect.getsource(module))
     types = {attribute.name: attribute.type for attribute in attrs.fields(protocol.state)}
     alike = {
@@ -305,7 +305,7 @@ def _difference(before: str, after: str) -> tuple[str, str]:
 
 
 @contextmanager
-def _core(module: ModuleType, mutant: Mutant) -> Iterator[Any]:
+def _core(module: ModuleType, mutant: Mutant) -> Iterator[AnyCore]:
     """The implementation with the mutant in it: an object with `step` and `start`."""
     owner, _, name = mutant.function.rpartition(".")
     tree = ast.parse(inspect.getsource(module))
@@ -352,10 +352,10 @@ class Judge:
 
     def judge(self, mutant: Mutant) -> str:
         """Say what kills a mutant: a row, or the start of a member; "" if nothing does."""
-        with _core(self.protocol.core, mutant) as core:
+        with _core(self.protocol.module, mutant) as core:
             return self.kills(core)
 
-    def kills(self, core: Any) -> str:  # noqa: ANN401 - a module of functions, or what is like one
+    def kills(self, core: AnyCore) -> str:
         """Say what is wrong with an implementation; "" if nothing is."""
         for name, rows in self._rows.items():
             for member, state in rows.table.starts.items():
@@ -367,7 +367,7 @@ class Judge:
                 return f"{name} row {failure.row}: {failure.verdict}"
         return ""
 
-    def _starts(self, core: Any, member: str, state: Value) -> bool:  # noqa: ANN401 - as above
+    def _starts(self, core: AnyCore, member: str, state: Value) -> bool:
         try:
             return identical(self.protocol.codec.to_spec(core.start(member)), state)
         except Exception:  # noqa: BLE001 - whatever a mutant does
@@ -388,7 +388,9 @@ def _order(table: StepTable) -> Sequence[int]:
 _judge: Judge | None = None
 
 
-def _prepare(name: str, folder: Path, tables: Mapping[str, tuple[str, Mapping[str, Value]]]) -> None:
+def _prepare(
+    root: Path, name: str, folder: Path, tables: Mapping[str, tuple[str, Mapping[str, Value]]]
+) -> None:
     """Make the judge of a process of its own, from the cache."""
     global _judge  # noqa: PLW0603 - that is how a process pool keeps what is expensive to make
     cache = Tables(folder)
@@ -396,7 +398,7 @@ def _prepare(name: str, folder: Path, tables: Mapping[str, tuple[str, Mapping[st
     whole = {model: (table, values) for model, (table, values) in loaded.items() if table is not None}
     if len(whole) < len(loaded):
         raise TableError("a table is no longer in the cache: run it again")
-    _judge = Judge(mappings.load(name), whole)
+    _judge = Judge(derive.load(load(root, name)), whole)
 
 
 def _judged(mutant: Mutant) -> str:
@@ -435,18 +437,18 @@ def command(
     began = time.monotonic()
     manifest = load(root, protocol)
     try:
-        mapping = mappings.load(protocol)
+        implementation = derive.load(manifest)
     except MappingError as error:
         raise FileNotFoundError(str(error)) from error
     explained = explanations(root, protocol)
     keys, tables = _tables(root, manifest)
-    judge = Judge(mapping, tables)
-    if wrong := judge.kills(mapping.core):
+    judge = Judge(implementation, tables)
+    if wrong := judge.kills(implementation.core):
         typer.echo(
             f"{protocol}: the implementation itself is wrong ({wrong}): see groupcomm conform", err=True
         )
         raise typer.Exit(ExitCode.DIFFERS)
-    made = mutants(mapping)
+    made = mutants(implementation)
     count = workers or os.cpu_count() or 1
     if count == 1:
         verdicts = [judge.judge(mutant) for mutant in made]
@@ -456,7 +458,7 @@ def command(
             count,
             multiprocessing.get_context("spawn"),
             _prepare,
-            (protocol, Tables.of(root).folder, values),
+            (root, protocol, Tables.of(root).folder, values),
         ) as pool:
             verdicts = list(pool.map(_judged, made, chunksize=4))
     fates = [

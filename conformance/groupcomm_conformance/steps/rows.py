@@ -23,18 +23,18 @@ import signal
 import threading
 import traceback
 from collections.abc import Callable, Iterable, Mapping
-from operator import attrgetter
 from pathlib import Path
 from types import FrameType, TracebackType
-from typing import Any, Final, Literal, Self, TypeAlias, get_args, get_type_hints
+from typing import Any, Final, Literal, Self, TypeAlias, get_args
 
 import attrs
 from attrs import define, field, frozen
 
 from groupcomm.errors import LocalProtocolError, RemoteProtocolError
-from groupcomm_conformance.mapping import MappingError, Protocol
 from groupcomm_conformance.models.instruments import OUTCOMES
-from groupcomm_conformance.protocols.arbitrary import exact
+from groupcomm_conformance.protocols.codec import MappingError, exact, parts_of, same
+from groupcomm_conformance.protocols.derive import Protocol
+from groupcomm_conformance.protocols.shapes import Record, Shape, shape_of
 from groupcomm_conformance.tla.chart import brief, diff
 from groupcomm_conformance.tla.values import Fn, Value, identical
 
@@ -61,7 +61,7 @@ Verdict: TypeAlias = Literal[
     "skipped",
 ]
 VERDICTS: Final[tuple[Verdict, ...]] = get_args(Verdict)
-"""`adapter_error`: what came is no value of the protocol at all, or the mapping has no word for it."""
+"""`adapter_error`: what came is no value of the protocol at all, or the codec has no word for it."""
 
 Step: TypeAlias = Callable[[Any, Any, Any], Any]
 """`step(config, state, event)` of an implementation."""
@@ -89,16 +89,14 @@ class Rows:
         self.table = table
         self.config = protocol.config(constants)
         self.problem = ""
-        self.states = [self._decode(state, protocol.state) for state in table.states]
-        self.events = [self._decode(event, protocol.events) for event in table.events]
+        self.states = [self._decode(state, shape_of(protocol.state)) for state in table.states]
+        self.events = [self._decode(event, shape_of(protocol.events)) for event in table.events]
         self.names = [state.get("member", "") for state in table.states]
         self.fields = tuple(attribute.name for attribute in attrs.fields(protocol.state))
-        self._get: Callable[[Any], tuple[Any, ...]] = (
-            attrgetter(*self.fields)
-            if len(self.fields) > 1
-            else lambda state: tuple(getattr(state, name) for name in self.fields)
-        )
-        self._hints = get_type_hints(protocol.state)
+        self._get = parts_of(protocol.state)
+        shape = shape_of(protocol.state)
+        assert isinstance(shape, Record)  # noqa: S101 - so it is of every protocol
+        self._shapes: Mapping[str, Shape] = shape.fields
         self._known: dict[tuple[str, object], Any] = {}
         self._parts = [None if state is None else self._get(state) for state in self.states]
         self._changes = [self._decode_changes(result.changes) for result in table.results]
@@ -108,27 +106,26 @@ class Rows:
         self._effects = list(numbers)
         self._seen: list[Any] = [None] * len(numbers)
 
-    def _decode(self, value: Value, wanted: Any) -> Any:  # noqa: ANN401 - of any class
+    def _decode(self, value: Value, shape: Shape) -> Any:  # noqa: ANN401 - of any class
         try:
-            return self.protocol.codec.from_spec(value, wanted)
+            return self.protocol.codec.decode(value, shape)
         except MappingError as error:
             self.problem = self.problem or str(error)
             return None
 
     def _decode_changes(self, changes: Mapping[str, Value]) -> "list[tuple[int, Any]] | None":
-        """The changed fields, by their place. None: the mapping has no word for one of them."""
+        """The changed fields, by their place. None: the codec has no word for one of them."""
         decoded = []
         for name, value in changes.items():
             key = name, value if not isinstance(value, bool | int) else (type(value), value)
             if key not in self._known:
-                field_name = next((f for f in self.fields if f == name), None)
-                if field_name is None:
+                if name not in self._shapes:
                     self.problem = self.problem or f"the implementation's state has no field {name}"
                     return None
-                found = self._decode(value, self._hints[field_name])
-                if found is None:
+                found = self._decode(value, self._shapes[name])
+                if found is None and self.problem:
                     return None
-                self._known[key] = self.fields.index(field_name), found
+                self._known[key] = self.fields.index(name), found
             decoded.append(self._known[key])
         return decoded
 
@@ -142,12 +139,12 @@ class Rows:
         for place, value in changes:
             expected[place] = value
         for got, wanted in zip(self._get(after), expected, strict=True):
-            if got is not wanted and not _same(got, wanted):
+            if got is not wanted and not same(got, wanted):
                 return False
         number = self._sequence[cell - HANDLED]
         seen = self._seen[number]
         if seen is not None:
-            return effects is seen or _same(effects, seen)
+            return effects is seen or same(effects, seen)
         if type(effects) is not tuple:
             return False
         try:
@@ -158,33 +155,6 @@ class Rows:
         if good:
             self._seen[number] = effects
         return good
-
-
-_getters: dict[type, Callable[[Any], Any]] = {}
-
-
-def _same(got: object, wanted: object) -> bool:
-    """Whether two implementation values are equal and of the same classes throughout."""
-    if got is wanted:
-        return True
-    cls = type(wanted)
-    if type(got) is not cls:
-        return False
-    if cls is tuple:
-        assert isinstance(got, tuple)  # noqa: S101 - for mypy
-        assert isinstance(wanted, tuple)  # noqa: S101 - for mypy
-        return len(got) == len(wanted) and all(map(_same, got, wanted))
-    if cls in (bool, int, str):
-        return got == wanted
-    if cls is frozenset:
-        return got == wanted and exact(got) == exact(wanted)
-    get = _getters.get(cls)
-    if get is None:
-        if not attrs.has(cls):
-            return False
-        names = tuple(attribute.name for attribute in attrs.fields(cls))
-        get = _getters[cls] = lambda value: tuple([getattr(value, name) for name in names])
-    return _same(get(got), get(wanted))
 
 
 # Running rows
@@ -403,7 +373,7 @@ def _judged(rows: Rows, place: int, result: object, error: BaseException | None)
         hash((after, effects))
         got_state, got_effects = rows.protocol.codec.to_spec(after), rows.protocol.codec.to_spec(effects)
     except (MappingError, TypeError) as problem:
-        return Failure(row, "adapter_error", "", before, (), f"the mapping has no word for it: {problem}")
+        return Failure(row, "adapter_error", "", before, (), f"the codec has no word for it: {problem}")
     failure = Failure(row, "wrong_outcome", outcome, got_state, got_effects)
     if outcome != expected:
         if outcome == "handled" and identical(got_state, before) and not effects:

@@ -1,44 +1,37 @@
-"""Driving a simulated group along a specification's state graph, with Hypothesis or at random.
+"""Walking along a specification's state graph, with Hypothesis or at random.
 
 `machine` makes a state machine whose rules are the actions of the graph: a rule is enabled where the current
 node has a step of that action, and which of them is drawn. `steer` draws a walk without Hypothesis.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from random import Random
-from types import ModuleType
 from typing import Any
 
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
-from groupcomm_conformance.mapping import Protocol
-from groupcomm_conformance.tla.values import Value
-
-from . import replay as walks
+from .follow import Divergence, Follower, Walk, shortest
 from .graph import Graph
 
 __all__ = ["machine", "steer"]
 
 
-def machine(
-    protocol: Protocol, constants: Mapping[str, Value], graph: Graph, core: ModuleType | None = None
-) -> type[RuleBasedStateMachine]:
-    """A state machine that follows `graph`; `core` replaces the protocol's own.
+def machine(follower: Follower, graph: Graph) -> type[RuleBasedStateMachine]:
+    """A state machine that follows `graph`.
 
     It raises AssertionError with a shortest walk that goes wrong, as a chart.
     """
 
-    def begin(self: Any, data: st.DataObject) -> None:  # noqa: ANN401
+    def begin(self: Any, data: st.DataObject) -> None:  # noqa: ANN401 - the class that is made below
         start = data.draw(st.sampled_from(graph.initial))
         self.nodes = [start]
-        self.run = walks.Replay(protocol, constants, graph.values(start), core)
-        judge(self, self.run.start())
+        self.walk = Walk(follower)
+        judge(self, self.walk.begin(graph.values(start)))
 
-    def judge(self: Any, found: walks.Divergence | None) -> None:  # noqa: ANN401
+    def judge(self: Any, found: Divergence | None) -> None:  # noqa: ANN401
         if found is not None:
-            shortest = walks.shortest(protocol, constants, graph, self.nodes, found=found, core=core)
-            raise AssertionError(shortest.text())
+            raise AssertionError(shortest(follower, graph, self.nodes, found).text())
 
     def action(name: str) -> Callable[..., None]:
         @precondition(lambda self: bool(self.nodes) and name in graph.enabled[self.nodes[-1]])
@@ -46,7 +39,7 @@ def machine(
         def take(self: Any, data: st.DataObject) -> None:  # noqa: ANN401
             targets = graph.enabled[self.nodes[-1]][name]
             self.nodes.append(targets[data.draw(st.integers(0, len(targets) - 1))])
-            judge(self, self.run.step(graph.values(self.nodes[-1])))
+            judge(self, self.walk.step(graph.values(self.nodes[-1])))
 
         take.__name__ = name
         return take

@@ -1,0 +1,150 @@
+r"""Which constants of a specification the steps of one member depend on.
+
+They are a member's configuration and the guards of its algorithm: a model that has another value in one of
+them is a model of another member. The others (who is there, what is sent, faults and bounds) belong to the
+group.
+
+A constant is a member's if the module of the protocol declares it, or a module of the same folder that this
+one extends; and also, wherever it is declared, if `Step` or `Start` speak of it, be it through other
+operators. Too many rather than too few: what is wrongly taken for a guard makes conformance refuse a model,
+what is wrongly left out would make it approve of a model of something else.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+from attrs import frozen
+
+__all__ = ["bare", "constants_of_a_member", "declared"]
+
+_TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|\\\*[^\n]*|\(\*|\*\)')
+_NAME: Final = r"\w+(?:\s*\([\s_,]*\))?"
+_CONSTANTS: Final = re.compile(rf"\bCONSTANTS?\s+({_NAME}(?:\s*,\s*{_NAME})*)")
+_EXTENDS: Final = re.compile(r"\bEXTENDS\s+(\w+(?:\s*,\s*\w+)*)")
+_INSTANCE: Final = re.compile(r"\bINSTANCE\s+(\w+)")
+_PARAMETERS: Final = r"(?:\((?:[^()]|\([^()]*\))*\)|\[[^\]]*\])?"
+_DEFINITION: Final = re.compile(rf"^(?:LOCAL\s+)?(\w+)\s*{_PARAMETERS}\s*==(?!=)", re.MULTILINE)
+_SEPARATOR: Final = re.compile(r"^\s*(?:-{4,}|={4,})", re.MULTILINE)
+_STEPS: Final = ("Step", "Start")
+
+
+def bare(text: str) -> str:
+    """Give a module's text without its comments, which may be nested, and with all strings empty."""
+    parts: list[str] = []
+    depth = end = 0
+    for token in _TOKEN.finditer(text):
+        if depth == 0:
+            parts.append(text[end : token.start()])
+        end = token.end()
+        if token[0] == "(*":
+            depth += 1
+        elif token[0] == "*)":
+            depth = max(0, depth - 1)
+        elif depth == 0 and token[0].startswith('"'):
+            parts.append('""')
+        if depth == 0:
+            parts.append(" ")
+    parts.append(text[end:] if depth == 0 else "")
+    return "".join(parts)
+
+
+def declared(text: str) -> tuple[str, ...]:
+    """Name the constants that a module's bare text declares itself, in order."""
+    lists = (re.sub(r"\([^)]*\)", "", found[1]) for found in _CONSTANTS.finditer(text))
+    return tuple(name for names in lists for name in re.findall(r"\w+", names))
+
+
+@frozen
+class _Module:
+    """What is read from a module: constants, what it extends or instantiates, words of each operator."""
+
+    constants: tuple[str, ...]
+    extends: tuple[str, ...]
+    words: Mapping[str, frozenset[str]]
+
+    @classmethod
+    def of(cls, text: str) -> "_Module":
+        found = bare(text)
+        extended = (word for each in _EXTENDS.finditer(found) for word in re.findall(r"\w+", each[1]))
+        return cls(declared(found), tuple(extended), dict(_words(found)))
+
+
+def _words(text: str) -> Iterator[tuple[str, frozenset[str]]]:
+    """Each operator and the words of its definition; with `INSTANCE M`, the module too."""
+    starts = [*_DEFINITION.finditer(text)]
+    for number, start in enumerate(starts):
+        end = starts[number + 1].start() if number + 1 < len(starts) else len(text)
+        separator = _SEPARATOR.search(text, start.end(), end)
+        body = text[start.end() : separator.start() if separator else end]
+        body = re.sub(r"\.\s*\w+|\w+\s*\|->", " ", body)  # fields are no operators
+        yield start[1], frozenset(re.findall(r"\w+", body))
+    yield "", frozenset(_INSTANCE.findall(text))
+
+
+def constants_of_a_member(
+    texts: Mapping[str, str], root: str, module: str, own: Iterable[str]
+) -> tuple[str, ...]:
+    """Name them, in the order of their declarations.
+
+    `texts`: all modules of a model. `root`: the one that TLC is given. `module`: the protocol's. `own`: the
+    modules in the protocol's folder.
+    """
+    modules = {name: _Module.of(text) for name, text in texts.items()}
+    mine = {*own}
+    found: dict[str, None] = {}
+    for name in _extended(modules, module):
+        if name in mine:
+            found.update(dict.fromkeys(modules[name].constants))
+    spoken = _spoken_of(modules, root)
+    for each in modules.values():
+        found.update(dict.fromkeys(name for name in each.constants if name in spoken))
+    return tuple(found)
+
+
+def _extended(modules: Mapping[str, _Module], first: str) -> list[str]:
+    """A module and all that it extends."""
+    found = [first]
+    for name in found:  # which grows
+        found += (other for other in modules[name].extends if other in modules and other not in found)
+    return found
+
+
+def _spoken_of(modules: Mapping[str, _Module], root: str) -> frozenset[str]:
+    """All words in the definitions of `Step` and `Start`, and in those of the operators there, and so on.
+
+    A word is an operator only where the module sees that operator: elsewhere it is a field or a variable.
+    """
+    seen_from = {name: _seen_from(modules, name) for name in modules}
+    found: set[str] = set()
+    here = _extended(modules, root)
+    todo = [(name, word) for name in here for word in _STEPS if word in modules[name].words]
+    done = set(todo)
+    while todo:
+        definer, operator = todo.pop()
+        words = modules[definer].words[operator]
+        found |= words
+        for word in words:
+            if word in modules:  # an instance of it: its constants have the names that they have here
+                found.update(name for each in _extended(modules, word) for name in modules[each].constants)
+            new = {(name, word) for name in seen_from[definer] if word in modules[name].words} - done
+            done |= new
+            todo += new
+    return frozenset(found)
+
+
+def _seen_from(modules: Mapping[str, _Module], first: str) -> frozenset[str]:
+    """The modules whose operators a module may speak of."""
+    found = _extended(modules, first)
+    for name in found:  # which grows
+        for other in modules[name].words[""]:
+            if other in modules:
+                found += (each for each in _extended(modules, other) if each not in found)
+    return frozenset(found)
+
+
+def module_of(folder: Path, protocol: str) -> str | None:
+    """Name the module of a protocol: the one in its folder that is called as the protocol is."""
+    wanted = protocol.replace("_", "")
+    return next((file.stem for file in sorted(folder.glob("*.tla")) if file.stem.lower() == wanted), None)

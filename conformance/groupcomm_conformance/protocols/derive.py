@@ -1,0 +1,266 @@
+"""What the checks know of one protocol, derived: nobody writes it.
+
+From the implementation, the module `groupcomm.<protocol>`, with its annotations `Config`, `Message`, `Event`,
+`Effect` and `State`: the names of all classes in TLA+, the fields that can be looked at, which event a
+message or a timer becomes. From the specification: which constants make a member (`constants`). One spelling
+serves both sides:
+
+==================================  ==================================================================
+implementation                      specification
+==================================  ==================================================================
+class of an event or effect         the same name as its `type`
+class `JoinReq` of a message        ``JOIN_REQ`` as its `type`
+field `max_bytes` of `Config`       the constant `MaxBytes`
+message `JoinReq`                   arrives as the event `JoinReqReceived`
+timer "stability"                   fires as the event `StabilityTimeout`
+==================================  ==================================================================
+
+Every other constant of a member is a guard of its algorithm. The implementation is the reference: a model
+that has another value in a guard is not one that the implementation could conform to.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from types import ModuleType
+from typing import Any, TypeAlias, cast
+
+import attrs
+from attrs import field, frozen
+
+from groupcomm.core import Core
+from groupcomm_conformance.models.instruments import read_modules
+from groupcomm_conformance.models.manifest import Manifest
+from groupcomm_conformance.tla.values import Value, identical, parse, show
+
+from .codec import Codec, MappingError
+from .constants import constants_of_a_member, module_of
+from .shapes import Choice, Record, Shape, UnknownAnnotationError, classes_in, shape_of
+
+__all__ = ["AnyCore", "MappingError", "Protocol", "load"]
+
+AnyCore: TypeAlias = Core[Any, Any, Any, Any]
+"""A core of which nothing is known but that it is one."""
+
+_PARTS = ("Config", "Message", "Event", "Effect", "State")
+
+
+@frozen
+class Protocol:
+    """What the checks need to know of one protocol.
+
+    `module`: the implementation. `configuration`, `state`, `events`, `effects`: its annotations.
+    `parameters`: the constant that each field of the configuration comes from. `guards`: what the member's
+    other constants are in the reference. `messages`: the classes by their names in TLA+. `received`: the
+    event class of each message class. `timeouts`: the event class of each timer, by the timer's name.
+    """
+
+    name: str
+    module: ModuleType
+    codec: Codec
+    configuration: type
+    state: type
+    events: Any
+    effects: Any
+    parameters: Mapping[str, str] = field(hash=False)
+    guards: Mapping[str, Value] = field(hash=False)
+    messages: Mapping[str, type] = field(hash=False)
+    received: Mapping[type, type] = field(hash=False)
+    timeouts: Mapping[str, type] = field(hash=False)
+
+    @property
+    def core(self) -> AnyCore:
+        """The implementation, as what it does."""
+        return cast("AnyCore", self.module)
+
+    @property
+    def observables(self) -> tuple[str, ...]:
+        """The fields of a member's state, but for `member`."""
+        return tuple(attribute.name for attribute in attrs.fields(self.state) if attribute.name != "member")
+
+    def config(self, constants: Mapping[str, Value]) -> Any:  # noqa: ANN401 - of the protocol
+        """Give the configuration of a model's members.
+
+        MappingError where a guard of the model is not the reference's, or a constant is not given by a value.
+        """
+        for name, value in self.guards.items():
+            if name not in constants:
+                raise MappingError(f"the model gives no value for {name}, a guard of {self.name}")
+            if not identical(constants[name], value):
+                raise MappingError(
+                    f"the implementation has {name} = {show(value)}, not {show(constants[name])}"
+                )
+        values: dict[str, Any] = {}
+        shape = shape_of(self.configuration)
+        assert isinstance(shape, Record)  # noqa: S101 - `load` has seen to it
+        for name, constant in self.parameters.items():
+            if constant not in constants:
+                raise MappingError(f"the model gives no value for {constant}, which Config.{name} comes from")
+            try:
+                values[name] = self.codec.decode(constants[constant], shape.fields[name])
+            except MappingError as error:
+                raise MappingError(f"{constant}, which Config.{name} comes from: {error}") from None
+        return self.configuration(**values)
+
+
+def load(manifest: Manifest) -> Protocol:
+    """Derive what the checks know of a protocol.
+
+    MappingError where it has no implementation, or where implementation and specification do not fit.
+    """
+    name = manifest.protocol
+    module = _implementation(name)
+    tags = dict(_tags(module))
+    configuration, state = _record(module, "Config"), _record(module, "State")
+    events = {cls.__name__: cls for cls in _classes(module, "Event")}
+    messages = {_shouted(cls.__name__): cls for cls in _classes(module, "Message")}
+    if "member" not in {attribute.name for attribute in attrs.fields(state)}:
+        raise MappingError(f"{module.__name__}.State has no field member")
+    parameters, guards = _constants(manifest, configuration)
+    return Protocol(
+        name=name,
+        module=module,
+        codec=Codec(tags),
+        configuration=configuration,
+        state=state,
+        events=module.Event,
+        effects=module.Effect,
+        parameters=parameters,
+        guards=guards,
+        messages=messages,
+        received={
+            cls: _event(module, events, f"{cls.__name__}Received", f"the message {cls.__name__} arrives as")
+            for cls in messages.values()
+        },
+        timeouts={
+            _snake(event.removesuffix("Timeout")): cls
+            for event, cls in events.items()
+            if event.endswith("Timeout")
+        },
+    )
+
+
+# The implementation
+
+
+def _implementation(name: str) -> ModuleType:
+    whole = f"groupcomm.{name}"
+    try:
+        module = import_module(whole)
+    except ModuleNotFoundError as error:
+        if error.name != whole:
+            raise
+        raise MappingError(
+            f"protocol {name} has no implementation: write impl/groupcomm/{name}.py (CONTRIBUTING, Adding a "
+            "protocol)"
+        ) from None
+    for part in (*_PARTS, "start", "step"):
+        if not hasattr(module, part):
+            raise MappingError(f"{whole} has no {part}: see CONTRIBUTING, Adding a protocol")
+    return module
+
+
+def _shape(module: ModuleType, part: str) -> Shape:
+    try:
+        shape = shape_of(getattr(module, part))
+        classes_in(shape)
+    except UnknownAnnotationError as error:
+        raise MappingError(f"{module.__name__}.{part} has {error}") from None
+    return shape
+
+
+def _record(module: ModuleType, part: str) -> type:
+    shape = _shape(module, part)
+    if isinstance(shape, Record):
+        return shape.cls
+    raise MappingError(f"{module.__name__}.{part} must be an attrs class")
+
+
+def _options(module: ModuleType, part: str) -> Iterator[Record]:
+    """The classes that `part`, a class or a union of classes, is made of."""
+    shape = _shape(module, part)
+    for option in shape.options if isinstance(shape, Choice) else (shape,):
+        if not isinstance(option, Record):
+            raise MappingError(f"{module.__name__}.{part} must be an attrs class or a union of such")
+        yield option
+
+
+def _classes(module: ModuleType, part: str) -> Iterator[type]:
+    return (option.cls for option in _options(module, part))
+
+
+def _tags(module: ModuleType) -> Iterator[tuple[type, str]]:
+    """The `type` of each class that has one: two classes never share one, nor has a class two."""
+    found: dict[type, str] = {}
+    for cls in _classes(module, "Event"):
+        found[cls] = cls.__name__
+    for cls in _classes(module, "Message"):
+        found[cls] = _shouted(cls.__name__)
+    for option in _options(module, "Effect"):
+        found[option.cls] = option.cls.__name__
+        for _, argument in option.arguments:  # PassDown[Purge], PassUp[Deliver | Suspect]
+            inner = shape_of(argument)
+            for each in inner.options if isinstance(inner, Choice) else (inner,):
+                if isinstance(each, Record):
+                    found.setdefault(each.cls, each.cls.__name__)
+    owners: dict[str, type] = {}
+    for cls, tag in found.items():
+        if owners.setdefault(tag, cls) is not cls:
+            raise MappingError(f"{cls} and {owners[tag]} would both have the type {tag} in TLA+")
+    yield from found.items()
+
+
+def _event(module: ModuleType, events: Mapping[str, type], name: str, what: str) -> type:
+    if name not in events:
+        raise MappingError(f"{module.__name__}.Event has no {name}, which {what}")
+    return events[name]
+
+
+def _shouted(name: str) -> str:
+    """`JoinReq` as `JOIN_REQ`."""
+    return _snake(name).upper()
+
+
+def _snake(name: str) -> str:
+    """`JoinReq` as `join_req`."""
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
+
+
+def _pascal(name: str) -> str:
+    """`max_bytes` as `MaxBytes`."""
+    return "".join(part.capitalize() for part in name.split("_"))
+
+
+# The specification
+
+
+def _constants(manifest: Manifest, configuration: type) -> tuple[dict[str, str], dict[str, Value]]:
+    """Where the fields of the configuration come from, and the guards with their values in the reference."""
+    module = module_of(manifest.folder, manifest.protocol)
+    modules = read_modules(manifest.folders, manifest.module)
+    if module is None or module not in modules.texts:
+        raise MappingError(
+            f"{manifest.module} does not use a module that is called as the protocol is "
+            f"({_pascal(manifest.protocol)}.tla): nothing says what a member is"
+        )
+    own = (name for name, file in modules.files.items() if file.parent == manifest.folder)
+    of_a_member = constants_of_a_member(modules.texts, manifest.module, module, own)
+    parameters = {attribute.name: _pascal(attribute.name) for attribute in attrs.fields(configuration)}
+    for name, constant in parameters.items():
+        if constant not in of_a_member:
+            raise MappingError(
+                f"Config.{name} comes from the constant {constant}, which {module}.tla does not have"
+            )
+    reference = manifest.reference
+    guards: dict[str, Value] = {}
+    for name in of_a_member:
+        if name in parameters.values():
+            continue
+        side = reference.get(name, "")
+        if not side.startswith("= "):
+            raise MappingError(
+                f"{name} is a guard of {module}.tla and has no value in the reference"
+                f"{f', but {side}' if side else ''}: nothing says what the implementation is"
+            )
+        guards[name] = parse(side.removeprefix("= "))
+    return parameters, guards

@@ -1,0 +1,315 @@
+"""What holds of every protocol, whichever it is: `tests/<protocol>/` has what is a protocol's own."""
+
+import random
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache, partial
+from itertools import count
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, TypeAlias
+
+import attrs
+import pytest
+from attrs import evolve
+from hypothesis import Phase, settings
+from hypothesis.stateful import run_state_machine_as_test
+
+from groupcomm.errors import ProtocolError
+from groupcomm_conformance.models import checking
+from groupcomm_conformance.models import manifest as manifests
+from groupcomm_conformance.models.manifest import Model
+from groupcomm_conformance.models.selecting import select
+from groupcomm_conformance.protocols import derive
+from groupcomm_conformance.protocols.arbitrary import arbitrary
+from groupcomm_conformance.protocols.codec import MappingError, exact
+from groupcomm_conformance.protocols.derive import AnyCore, Protocol
+from groupcomm_conformance.steps import conform
+from groupcomm_conformance.steps.table import Tables
+from groupcomm_conformance.tla.values import Fn, Value
+from groupcomm_conformance.walks import graph as graphs
+from groupcomm_conformance.walks.follow import Divergence, Follower, follow, replay
+from groupcomm_conformance.walks.graph import Graph
+from groupcomm_conformance.walks.machine import machine, steer
+
+ROOT = manifests.find_root(Path(__file__).parent)
+NAMES = manifests.protocols(ROOT)
+
+MANIFESTS = {name: manifests.load(ROOT, name) for name in NAMES}
+PROTOCOLS = {name: derive.load(manifest) for name, manifest in MANIFESTS.items()}
+
+every_protocol = pytest.mark.parametrize("name", NAMES)
+
+
+def models(suits: Callable[[Model], bool], tier: manifests.Tier = "full") -> pytest.MarkDecorator:
+    """The test once for each such model of each protocol."""
+    found = [(name, model) for name in NAMES for model in select(MANIFESTS[name], tier) if suits(model)]
+    return pytest.mark.parametrize(("name", "model"), found, ids=[f"{name}-{m.name}" for name, m in found])
+
+
+# Guards
+
+
+@every_protocol
+def test_the_members_of_the_reference_are_those_of_the_implementation(name: str) -> None:
+    protocol, manifest = PROTOCOLS[name], MANIFESTS[name]
+    assert isinstance(protocol.config(graphs.values_of(manifest.cfgs["safety"])), protocol.configuration)
+
+
+@every_protocol
+def test_no_model_whose_guards_are_not_the_reference_s_is_taken_for_one_of_the_implementation(
+    name: str,
+) -> None:
+    """Each guard by itself: whoever looked at none of them would call an ablation conforming."""
+    protocol = PROTOCOLS[name]
+    reference = graphs.values_of(MANIFESTS[name].cfgs["safety"])
+    assert protocol.guards
+    for guard in protocol.guards:
+        with pytest.raises(MappingError, match=f'has {guard} = .*, not "another"'):
+            protocol.config({**reference, guard: "another"})
+        with pytest.raises(MappingError, match=f"no value for {guard}"):
+            protocol.config({key: value for key, value in reference.items() if key != guard})
+
+
+@every_protocol
+def test_a_model_is_one_of_the_implementation_if_it_has_the_guards_of_the_reference(name: str) -> None:
+    protocol, manifest = PROTOCOLS[name], MANIFESTS[name]
+    others = 0
+    for model in manifest.models:
+        sides = manifest.cfg(model).constants.items()
+        if {guard for guard, side in sides if side != manifest.reference[guard]} & {*protocol.guards}:
+            others += 1
+            with pytest.raises(MappingError):
+                protocol.config(graphs.constants(manifest, model))
+        else:
+            protocol.config(graphs.constants(manifest, model))
+    assert others
+
+
+# Names and values
+
+
+@every_protocol
+def test_a_protocol_has_what_all_have(name: str) -> None:
+    protocol = PROTOCOLS[name]
+    assert "member" == attrs.fields(protocol.state)[0].name
+    assert {*protocol.received.values()} <= {*protocol.codec.tags}
+    assert {*protocol.timeouts.values()} <= {*protocol.codec.tags}
+    assert protocol.core.start("A") == protocol.core.start("A")
+
+
+@every_protocol
+def test_arbitrary_values_survive_the_way_to_the_specification_and_back(name: str) -> None:
+    protocol, chance = PROTOCOLS[name], random.Random(2009)  # noqa: S311 - repeatable, no secret
+    for wanted in (protocol.state, protocol.events):
+        images: dict[Value, object] = {}
+        for _ in range(300):
+            ours = arbitrary(wanted, chance)
+            theirs = protocol.codec.to_spec(ours)
+            assert exact(ours) == exact(protocol.codec.from_spec(theirs, wanted))
+            assert exact(ours) == exact(images.setdefault(theirs, ours))
+
+
+@every_protocol
+def test_a_step_depends_on_state_and_event_alone_and_changes_neither(name: str) -> None:
+    """On arbitrary states and events, reachable or not: the same twice, and nothing is written into either."""
+    protocol, chance = PROTOCOLS[name], random.Random(2009)  # noqa: S311 - repeatable, no secret
+    config = protocol.config(graphs.values_of(MANIFESTS[name].cfgs["safety"]))
+    for _ in range(300):
+        state, event = arbitrary(protocol.state, chance), arbitrary(protocol.events, chance)
+        before = exact((state, event))
+        first = outcome(protocol.core, config, state, event)
+        again = outcome(protocol.core, config, *(revived(protocol, each) for each in (state, event)))
+        assert exact(first) == exact(again)
+        assert before == exact((state, event))
+
+
+def outcome(core: AnyCore, config: object, state: object, event: object) -> object:
+    """What a step gives or raises, as a value; out of reach it may fall over, both times alike."""
+    try:
+        after, effects = core.step(config, state, event)
+    except ProtocolError as error:
+        return type(error).__name__, error.reason, error.member, error.state, error.event
+    except (LookupError, TypeError, ValueError) as error:
+        return type(error).__name__
+    return after is state, after, effects
+
+
+def revived(protocol: Protocol, value: Any) -> Any:  # noqa: ANN401 - of any class
+    """An equal object that is another one."""
+    wanted = protocol.state if isinstance(value, protocol.state) else protocol.events
+    return protocol.codec.from_spec(protocol.codec.to_spec(value), wanted)
+
+
+# Local steps
+
+
+def conformance(name: str, model: Model, core: AnyCore | None = None) -> conform.Conformance:
+    manifest = MANIFESTS[name]
+    checked = checking.run_model(manifest, model, cache=checking.Cache.of(ROOT))
+    return conform.conform(manifest, model, checked, PROTOCOLS[name], tables=Tables.of(ROOT), core=core)
+
+
+def smallest(name: str) -> Model:
+    """The smallest model for safety that is one of the implementation; `groupcomm conform` has the large ones."""
+    found = [model for model in select(MANIFESTS[name], "smoke") if model.counts and not model.liveness]
+    return evolve(min(found, key=lambda model: model.counts.transitions if model.counts else 0), conform=True)
+
+
+@every_protocol
+def test_local_steps_conform(name: str) -> None:
+    came = conformance(name, smallest(name))
+    assert [] == [wrong for wrong in (came.problem, *came.conditions.values()) if wrong]
+    assert came.replayed.passed
+    assert {"handled", "ignored", "local_error", "remote_error"} == {
+        outcome for outcome, count in came.to_json()["outcomes"].items() if count
+    }
+
+
+# Walks
+
+
+@cache
+def graph_of(name: str, model: str) -> Graph:
+    manifest = MANIFESTS[name]
+    return graphs.load(manifest, manifest.model(model), ROOT / ".cache" / "groupcomm")
+
+
+def follower(name: str, model: Model, core: AnyCore | None = None) -> Follower:
+    return Follower(PROTOCOLS[name], graphs.constants(MANIFESTS[name], model), core)
+
+
+@models(lambda model: model.walk)
+def test_the_members_follow_the_graph(name: str, model: Model) -> None:
+    graph = graph_of(name, model.name)
+    assert graph.actions
+    run_state_machine_as_test(machine(follower(name, model), graph))
+
+
+@cache
+def simulated(name: str, model: Model) -> tuple[tuple[Fn, ...], ...]:
+    """Random walks of a model that is too large for a graph."""
+    manifest = MANIFESTS[name]
+    return graphs.simulate(manifest, manifest.cfg(model), traces=8, depth=40, seed=2009)
+
+
+@models(lambda model: model.conform)
+def test_the_members_follow_random_walks(name: str, model: Model) -> None:
+    of = follower(name, model)
+    for states in simulated(name, model):
+        found = replay(of, states)
+        assert found is None, found.text()
+
+
+# What is broken is caught
+
+Step: TypeAlias = Callable[[Any, Any, Any], Any]
+
+
+def never_ignores(step: Step, config: Any, state: Any, event: Any) -> Any:  # noqa: ANN401 - of the protocol
+    """An ignored event gives an equal state, but another one."""
+    after, effects = step(config, state, event)
+    return evolve(after), effects
+
+
+def falls_over(step: Step, config: Any, state: Any, event: Any) -> Any:  # noqa: ANN401 - of the protocol
+    after, effects = step(config, state, event)
+    if effects:
+        raise KeyError(state.member)
+    return after, effects
+
+
+def asks_for_nothing(step: Step, config: Any, state: Any, event: Any) -> Any:  # noqa: ANN401 - of the protocol
+    after, effects = step(config, state, event)
+    return (evolve(after), ()) if effects else (after, ())
+
+
+def gives_a_list(step: Step, config: Any, state: Any, event: Any) -> Any:  # noqa: ANN401 - of the protocol
+    after, effects = step(config, state, event)
+    return after, [*effects]
+
+
+def remembers_nothing(step: Step, config: Any, state: Any, event: Any) -> Any:  # noqa: ANN401 - of the protocol
+    after, effects = step(config, state, event)
+    return (after if after is state else evolve(state)), effects
+
+
+BROKEN: Mapping[Callable[..., Any], str] = {
+    never_ignores: "wrong_outcome",
+    falls_over: "crash",
+    asks_for_nothing: "wrong_effects",
+    gives_a_list: "adapter_error",
+    remembers_nothing: "wrong_state",
+}
+"""Steps that are broken as any protocol's can be, and the verdicts on them."""
+
+broken_in_every_way = pytest.mark.parametrize(
+    ("broken", "verdict"), BROKEN.items(), ids=[b.__name__ for b in BROKEN]
+)
+
+
+def core_with(name: str, broken: Callable[..., Any]) -> AnyCore:
+    core = PROTOCOLS[name].core
+    return SimpleNamespace(start=core.start, step=partial(broken, core.step))
+
+
+@broken_in_every_way
+@every_protocol
+def test_the_table_of_local_steps_catches_it(name: str, broken: Callable[..., Any], verdict: str) -> None:
+    came = conformance(name, smallest(name), core_with(name, broken))
+    assert not came.ok
+    assert {verdict} == {group.verdict for group in came.replayed.groups.values()}
+
+
+@broken_in_every_way
+@every_protocol
+def test_a_walk_catches_it(name: str, broken: Callable[..., Any], verdict: str) -> None:
+    found = next(divergences(name, core_with(name, broken)))
+    assert verdict == found.verdict
+    assert found.text().startswith(f"{verdict}: ")
+
+
+def divergences(name: str, core: AnyCore) -> Iterator[Divergence]:
+    """On walks along the graphs, each action as likely as any other, and then on random walks."""
+    chance = random.Random(2009)  # noqa: S311 - repeatable, no secret
+    manifest = MANIFESTS[name]
+    for model in [model for model in manifest.models if model.walk] * 20:
+        graph = graph_of(name, model.name)
+        found = follow(follower(name, model, core), graph, steer(graph, chance, 60))
+        if found is not None:
+            yield found
+    for model in manifest.models:
+        if model.conform:
+            of = follower(name, model, core)
+            yield from (found for states in simulated(name, model) if (found := replay(of, states)))
+
+
+@every_protocol
+def test_what_is_found_in_a_graph_is_shown_on_a_shortest_walk(name: str) -> None:
+    found = next(divergences(name, core_with(name, remembers_nothing)))
+    assert "a shortest one" == found.note
+
+
+@every_protocol
+def test_what_needs_its_history_is_said_to_have_hidden_state(name: str) -> None:
+    calls = count()
+
+    def tires(step: Step, config: Any, state: Any, event: Any) -> Any:  # noqa: ANN401 - of the protocol
+        return (state, ()) if next(calls) == 30 else step(config, state, event)
+
+    assert "hidden state" in next(divergences(name, core_with(name, tires))).note
+
+
+@every_protocol
+def test_the_machine_reports_a_shortest_walk_as_a_chart(name: str) -> None:
+    # What Hypothesis finds need not be shrunk: it is looked up as a shortest walk.
+    few = settings(
+        max_examples=50, phases=[Phase.generate], derandomize=True, database=None, print_blob=False
+    )
+    model = next(model for model in MANIFESTS[name].models if model.walk)
+    broken = machine(follower(name, model, core_with(name, asks_for_nothing)), graph_of(name, model.name))
+    with pytest.raises(AssertionError) as failure:
+        run_state_machine_as_test(broken, settings=few)
+    text = str(failure.value)
+    assert text.startswith("wrong_effects: ")
+    assert "(a shortest one)" in text
+    assert "act.effects" in text
