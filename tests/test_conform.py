@@ -86,7 +86,7 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Pair:
     checked = checking.run_model(manifest, model, cache=checking.Cache.of(root))
     assert checked.harvest is not None
     table, key = conform.table_of(manifest, model, checked.harvest, Tables.of(root))
-    constants = conform.constants(manifest.cfg(model))
+    constants = derive.constants_of(manifest.cfg(model))
     return Pair(root, manifest, checked, table, key, rows.Rows(derive.load(manifest), table, constants))
 
 
@@ -293,7 +293,7 @@ def test_a_field_that_the_specification_does_not_have_is_found(pair: Pair) -> No
         secret: int = 0
 
     protocol = evolve(derive.load(pair.manifest), state=Larger)
-    larger = rows.Rows(protocol, pair.table, conform.constants(pair.cfg))
+    larger = rows.Rows(protocol, pair.table, derive.constants_of(pair.cfg))
     replayed = rows.replay(larger, stable.step)
     conditions = conform.side_conditions(larger, stable, pair.cfg, replayed)
     assert "['secret']" in conditions["same_fields"]
@@ -308,7 +308,7 @@ def test_a_codec_that_drops_something_is_found(pair: Pair) -> None:
 
     protocol = derive.load(pair.manifest)
     careless = evolve(protocol, codec=Careless(protocol.codec.tags))
-    told = rows.Rows(careless, pair.table, conform.constants(pair.cfg))
+    told = rows.Rows(careless, pair.table, derive.constants_of(pair.cfg))
     conditions = conform.side_conditions(told, stable, pair.cfg, rows.replay(told, stable.step))
     assert conditions["bijection"]
 

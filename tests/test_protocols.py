@@ -52,7 +52,7 @@ def models(suits: Callable[[Model], bool], tier: manifests.Tier = "full") -> pyt
 @every_protocol
 def test_the_members_of_the_reference_are_those_of_the_implementation(name: str) -> None:
     protocol, manifest = PROTOCOLS[name], MANIFESTS[name]
-    assert isinstance(protocol.config(graphs.values_of(manifest.cfgs["safety"])), protocol.configuration)
+    assert isinstance(protocol.config(derive.constants_of(manifest.cfgs["safety"])), protocol.configuration)
 
 
 @every_protocol
@@ -61,7 +61,7 @@ def test_no_model_whose_guards_are_not_the_reference_s_is_taken_for_one_of_the_i
 ) -> None:
     """Each guard by itself: whoever looked at none of them would call an ablation conforming."""
     protocol = PROTOCOLS[name]
-    reference = graphs.values_of(MANIFESTS[name].cfgs["safety"])
+    reference = derive.constants_of(MANIFESTS[name].cfgs["safety"])
     assert protocol.guards
     for guard in protocol.guards:
         with pytest.raises(MappingError, match=f'has {guard} = .*, not "another"'):
@@ -79,10 +79,21 @@ def test_a_model_is_one_of_the_implementation_if_it_has_the_guards_of_the_refere
         if {guard for guard, side in sides if side != manifest.reference[guard]} & {*protocol.guards}:
             others += 1
             with pytest.raises(MappingError):
-                protocol.config(graphs.constants(manifest, model))
+                protocol.config(derive.constants_of(manifest.cfg(model)))
         else:
-            protocol.config(graphs.constants(manifest, model))
+            protocol.config(derive.constants_of(manifest.cfg(model)))
     assert others
+
+
+@every_protocol
+def test_a_model_that_replaces_a_part_of_the_step_is_not_one_of_the_implementation(name: str) -> None:
+    """A cfg can put one operator in the place of another: the guards then say nothing."""
+    protocol, manifest = PROTOCOLS[name], MANIFESTS[name]
+    reference = derive.constants_of(manifest.cfgs["safety"])
+    assert {"Step", "Start"} <= protocol.operators
+    for operator in ("Step", *(event.__name__ for event in protocol.received.values())):
+        with pytest.raises(MappingError, match=f"another {operator}"):
+            protocol.config({**reference, operator: Fn({"operator": "Another"})})
 
 
 # Names and values
@@ -113,7 +124,7 @@ def test_arbitrary_values_survive_the_way_to_the_specification_and_back(name: st
 def test_a_step_depends_on_state_and_event_alone_and_changes_neither(name: str) -> None:
     """On arbitrary states and events, reachable or not: the same twice, and nothing is written into either."""
     protocol, chance = PROTOCOLS[name], random.Random(2009)  # noqa: S311 - repeatable, no secret
-    config = protocol.config(graphs.values_of(MANIFESTS[name].cfgs["safety"]))
+    config = protocol.config(derive.constants_of(MANIFESTS[name].cfgs["safety"]))
     for _ in range(300):
         state, event = arbitrary(protocol.state, chance), arbitrary(protocol.events, chance)
         before = exact((state, event))
@@ -175,7 +186,7 @@ def graph_of(name: str, model: str) -> Graph:
 
 
 def follower(name: str, model: Model, core: AnyCore | None = None) -> Follower:
-    return Follower(PROTOCOLS[name], graphs.constants(MANIFESTS[name], model), core)
+    return Follower(PROTOCOLS[name], derive.constants_of(MANIFESTS[name].cfg(model)), core)
 
 
 @models(lambda model: model.walk)

@@ -38,7 +38,7 @@ from groupcomm_conformance.protocols import derive
 from groupcomm_conformance.steps.table import Result, StepTable
 from groupcomm_conformance.tla.values import Fn, parse, show
 from groupcomm_conformance.walks.follow import Follower
-from groupcomm_conformance.walks.graph import NODE, GraphError, values_of
+from groupcomm_conformance.walks.graph import NODE, GraphError
 
 ROOT = find_root(Path(__file__).parent)
 MANIFEST = load(ROOT, "stable")
@@ -462,7 +462,7 @@ def walks_of(made: Made) -> list[list[Step]]:
 
 def replayer(made: Made, step: Callable[..., Any] = stable.step) -> Replayer:
     core = SimpleNamespace(start=stable.start, step=step)
-    constants = values_of(MANIFEST.cfg(MODEL))
+    constants = derive.constants_of(MANIFEST.cfg(MODEL))
     follower = Follower(derive.load(MANIFEST), constants, core)
     return Replayer(follower, made.texts)
 

@@ -58,7 +58,7 @@ def test_a_broken_core_is_caught_on_a_shortest_walk(step: Step, verdict: str) ->
     for model in WALKED * 100:
         graph = graphs.load(MANIFEST, model, ROOT / ".cache" / "groupcomm")
         of = Follower(
-            PROTOCOL, graphs.constants(MANIFEST, model), SimpleNamespace(start=stable.start, step=step)
+            PROTOCOL, derive.constants_of(MANIFEST.cfg(model)), SimpleNamespace(start=stable.start, step=step)
         )
         found = follow(of, graph, steer(graph, chance, 60))
         if found is not None:

@@ -38,7 +38,7 @@ from groupcomm_conformance.steps.table import Tables
 from groupcomm_conformance.tlc.tools import find_java
 from groupcomm_conformance.walks.covering import NONE, cover_edges
 from groupcomm_conformance.walks.follow import Follower
-from groupcomm_conformance.walks.graph import EDGE, NODE, values_of
+from groupcomm_conformance.walks.graph import EDGE, NODE
 from groupcomm_conformance.walks.graph import load as load_graph
 
 from . import console
@@ -105,7 +105,7 @@ def _core(root: Path, manifest: Manifest, watch: checking.Listener) -> Iterator[
     assert isinstance(checked.harvest, Harvest)  # noqa: S101 - it is a model that holds, for conformance
     table, _ = conform.table_of(manifest, model, checked.harvest, Tables.of(root))
     protocol = derive.load(manifest)
-    rows = Rows(protocol, table, values_of(manifest.cfg(model)))
+    rows = Rows(protocol, table, derive.constants_of(manifest.cfg(model)))
     seconds = _best(lambda: replay(rows, protocol.core.step))
     yield Figure(
         f"local steps of the core, {model.name}", f"{len(table) / seconds:,.0f} a second (CPU, one core)"
@@ -151,7 +151,7 @@ def prepared(manifest: Manifest, model: Model, of: Quotient) -> tuple[Replayer, 
             taken = 0 if edge == NONE else graph.rows[of.acts[edge]][act] + 1
             steps.append((taken, graph.rows[of.states[state]][local] + 1))
         walks.append(steps)
-    follower = Follower(derive.load(manifest), values_of(manifest.cfg(model)))
+    follower = Follower(derive.load(manifest), derive.constants_of(manifest.cfg(model)))
     return Replayer(follower, texts), walks
 
 

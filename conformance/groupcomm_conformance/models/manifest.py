@@ -127,12 +127,14 @@ def _manifest(document: Node, protocol: str, folder: Path, *, recording: bool) -
     module = top["module"].matching(_OPERATOR, "the name of a module")
     if not (folder / f"{module}.tla").is_file():
         raise top["module"].error(f"a module of this folder, but there is no {module}.tla")
+    reference = _constants(top["reference"])
     return Manifest(
         protocol=protocol,
         folder=folder,
         file=document.file,
         module=module,
-        cfgs=_claim_sets(top["claims"], _constants(top["reference"])),
+        reference={name: constant_text(value) for name, value in reference.items()},
+        cfgs=_claim_sets(top["claims"], reference),
         type_invariants=_names(top["type_invariants"], "an invariant"),
         witnesses={
             name: _names(node, "a model", or_one=True)

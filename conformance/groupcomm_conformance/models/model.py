@@ -135,15 +135,17 @@ class Model:
 class Manifest:
     """All models of one protocol, in the file's order.
 
-    `folder` is `spec/<protocol>`. `cfgs` maps the name of each set of claims to what TLC is told where
-    a model changes nothing: the reference's constants with those of the set, and its claims. `witnesses` maps
-    each witness operator, a predicate, to the models in which it must become true.
+    `folder` is `spec/<protocol>`. `reference` has the constants of the repaired algorithm over sound layers,
+    as cfg files have them. `cfgs` maps the name of each set of claims to what TLC is told where a model
+    changes nothing: the reference's constants with those of the set, and its claims. `witnesses` maps each
+    witness operator, a predicate, to the models in which it must become true.
     """
 
     protocol: str
     folder: Path = field(eq=False)
     file: str
     module: str
+    reference: Mapping[str, str]
     cfgs: Mapping[str, Cfg]
     type_invariants: tuple[str, ...]
     witnesses: Mapping[str, tuple[str, ...]]

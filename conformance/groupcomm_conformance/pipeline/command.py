@@ -16,7 +16,6 @@ from groupcomm_conformance.models.manifest import Manifest, Model, Tier, find_ro
 from groupcomm_conformance.models.selecting import chosen
 from groupcomm_conformance.protocols import derive
 from groupcomm_conformance.protocols.derive import MappingError
-from groupcomm_conformance.walks.graph import values_of
 
 from .errors import BadMaster, SparkMissing
 
@@ -119,7 +118,7 @@ def _usable(manifest: Manifest, model: Model) -> None:
         problem = f"{model.name} is no model for safety that holds and has no CONSTRAINT or SYMMETRY"
         raise typer.BadParameter(problem, param_hint="--model")
     try:
-        derive.load(manifest).config(values_of(cfg))
+        derive.load(manifest).config(derive.constants_of(cfg))
     except MappingError as error:
         raise typer.BadParameter(f"{model.name}: {error}", param_hint="--model") from None
 

@@ -32,7 +32,7 @@ from groupcomm_conformance.tla.values import Value, identical, show
 from groupcomm_conformance.tlc.output import Progress
 from groupcomm_conformance.walks.covering import NONE, Edge, Walk, cover_edges
 from groupcomm_conformance.walks.follow import LOCAL, Follower
-from groupcomm_conformance.walks.graph import ACT, GraphError, values_of
+from groupcomm_conformance.walks.graph import ACT, GraphError
 
 from . import dump as dumps
 from . import schemas, transforms
@@ -172,7 +172,7 @@ def run(
     with clock.stage("dump"):
         dump = _dumped(manifest, model, out / ".work", listener)
     place.begin()
-    constants = values_of(manifest.cfg(model))
+    constants = derive.constants_of(manifest.cfg(model))
     job = _Job(
         spark,
         place,

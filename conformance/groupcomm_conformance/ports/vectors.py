@@ -27,8 +27,8 @@ from groupcomm_conformance.models import checking
 from groupcomm_conformance.models.instruments import OUTCOMES
 from groupcomm_conformance.models.manifest import TIERS, Manifest, Model, UnknownNameError, find_root, load
 from groupcomm_conformance.protocols import derive
-from groupcomm_conformance.protocols.derive import AnyCore, Protocol
-from groupcomm_conformance.steps.conform import constants, table_of
+from groupcomm_conformance.protocols.derive import AnyCore, MappingError, Protocol
+from groupcomm_conformance.steps.conform import table_of
 from groupcomm_conformance.steps.rows import Replayed, Rows, replay
 from groupcomm_conformance.steps.table import HANDLED, Result, StepTable, Tables
 from groupcomm_conformance.tla.values import JSON, Fn, Value, from_json, parse, show, to_json
@@ -191,6 +191,7 @@ def _write(
     root: Path, manifest: Manifest, models: Iterable[Model], out: Path, listener: checking.Listener | None
 ) -> dict[str, JSON]:
     listed: list[JSON] = []
+    implementation = derive.load(manifest)
     for model in models:
         files: list[Written] = []
         folder = out / model.name
@@ -206,7 +207,7 @@ def _write(
                 "model": model.name,
                 "shows": model.shows,
                 "bounds": model.bounds,
-                "constants": {name: to_json(value) for name, value in constants(manifest.cfg(model)).items()},
+                "constants": _constants(implementation, manifest, model),
                 "files": [file.told() for file in files],
             }
         )
@@ -221,6 +222,20 @@ def _write(
     }
     (out / MANIFEST).write_text(json.dumps(told, indent=1, ensure_ascii=True) + "\n", encoding="ascii")
     return told
+
+
+def _constants(implementation: Protocol, manifest: Manifest, model: Model) -> dict[str, JSON]:
+    """The constants of a model that are values. VectorError for a model of another algorithm."""
+    cfg = manifest.cfg(model)
+    constants = derive.constants_of(cfg)
+    try:
+        implementation.config(constants)
+    except MappingError as error:
+        raise VectorError(
+            manifest.file, model.line, f"a model that members can conform to: {error}"
+        ) from None
+    given = (name for name, side in cfg.constants.items() if side.startswith("= "))
+    return {name: to_json(constants[name]) for name in given}
 
 
 def _table_lines(

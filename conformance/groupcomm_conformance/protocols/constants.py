@@ -17,7 +17,7 @@ from typing import Final
 
 from attrs import frozen
 
-__all__ = ["bare", "constants_of_a_member", "declared"]
+__all__ = ["Member", "bare", "declared", "member", "module_of"]
 
 _TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|\\\*[^\n]*|\(\*|\*\)')
 _NAME: Final = r"\w+(?:\s*\([\s_,]*\))?"
@@ -83,10 +83,16 @@ def _words(text: str) -> Iterator[tuple[str, frozenset[str]]]:
     yield "", frozenset(_INSTANCE.findall(text))
 
 
-def constants_of_a_member(
-    texts: Mapping[str, str], root: str, module: str, own: Iterable[str]
-) -> tuple[str, ...]:
-    """Name them, in the order of their declarations.
+@frozen
+class Member:
+    """What a member depends on: its constants, in the order of their declarations, and operators."""
+
+    constants: tuple[str, ...]
+    operators: frozenset[str]
+
+
+def member(texts: Mapping[str, str], root: str, module: str, own: Iterable[str]) -> Member:
+    """Say what the steps of one member depend on.
 
     `texts`: all modules of a model. `root`: the one that TLC is given. `module`: the protocol's. `own`: the
     modules in the protocol's folder.
@@ -100,7 +106,8 @@ def constants_of_a_member(
     spoken = _spoken_of(modules, root)
     for each in modules.values():
         found.update(dict.fromkeys(name for name in each.constants if name in spoken))
-    return tuple(found)
+    defined = {name for each in modules.values() for name in each.words}
+    return Member(tuple(found), (spoken | {*_STEPS}) & defined)
 
 
 def _extended(modules: Mapping[str, _Module], first: str) -> list[str]:

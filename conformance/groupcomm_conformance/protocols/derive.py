@@ -31,13 +31,15 @@ from attrs import field, frozen
 from groupcomm.core import Core
 from groupcomm_conformance.models.instruments import read_modules
 from groupcomm_conformance.models.manifest import Manifest
-from groupcomm_conformance.tla.values import Value, identical, parse, show
+from groupcomm_conformance.tla.cfg import Cfg
+from groupcomm_conformance.tla.values import Fn, Value, identical, parse, show
 
 from .codec import Codec, MappingError
-from .constants import constants_of_a_member, module_of
+from .constants import Member, module_of
+from .constants import member as member_of
 from .shapes import Choice, Record, Shape, UnknownAnnotationError, classes_in, shape_of
 
-__all__ = ["AnyCore", "MappingError", "Protocol", "load"]
+__all__ = ["AnyCore", "MappingError", "Protocol", "constants_of", "load"]
 
 AnyCore: TypeAlias = Core[Any, Any, Any, Any]
 """A core of which nothing is known but that it is one."""
@@ -51,8 +53,9 @@ class Protocol:
 
     `module`: the implementation. `configuration`, `state`, `events`, `effects`: its annotations.
     `parameters`: the constant that each field of the configuration comes from. `guards`: what the member's
-    other constants are in the reference. `messages`: the classes by their names in TLA+. `received`: the
-    event class of each message class. `timeouts`: the event class of each timer, by the timer's name.
+    other constants are in the reference. `operators`: those that its steps consist of. `messages`: the
+    classes by their names in TLA+. `received`: the event class of each message class. `timeouts`: the event
+    class of each timer, by the timer's name.
     """
 
     name: str
@@ -64,6 +67,7 @@ class Protocol:
     effects: Any
     parameters: Mapping[str, str] = field(hash=False)
     guards: Mapping[str, Value] = field(hash=False)
+    operators: frozenset[str]
     messages: Mapping[str, type] = field(hash=False)
     received: Mapping[type, type] = field(hash=False)
     timeouts: Mapping[str, type] = field(hash=False)
@@ -81,8 +85,12 @@ class Protocol:
     def config(self, constants: Mapping[str, Value]) -> Any:  # noqa: ANN401 - of the protocol
         """Give the configuration of a model's members.
 
-        MappingError where a guard of the model is not the reference's, or a constant is not given by a value.
+        `constants` is what `constants_of` gives. MappingError where a guard of the model is not the
+        reference's, where a constant is not given by a value, or where the model has another operator in the
+        place of one that the member's steps consist of.
         """
+        for name in sorted(self.operators & constants.keys()):
+            raise MappingError(f"the model has another {name}, which is part of the steps of {self.name}")
         for name, value in self.guards.items():
             if name not in constants:
                 raise MappingError(f"the model gives no value for {name}, a guard of {self.name}")
@@ -103,6 +111,19 @@ class Protocol:
         return self.configuration(**values)
 
 
+def constants_of(cfg: Cfg) -> dict[str, Value]:
+    """Give what a cfg says of constants: values, and of each operator that replaces another its name.
+
+    `Views <- JoinViews` is ``[operator |-> "JoinViews"]``, which is no value that a guard can have.
+    """
+    return {
+        name: parse(side.removeprefix("= "))
+        if side.startswith("= ")
+        else Fn({"operator": side.removeprefix("<- ")})
+        for name, side in cfg.constants.items()
+    }
+
+
 def load(manifest: Manifest) -> Protocol:
     """Derive what the checks know of a protocol.
 
@@ -116,7 +137,7 @@ def load(manifest: Manifest) -> Protocol:
     messages = {_shouted(cls.__name__): cls for cls in _classes(module, "Message")}
     if "member" not in {attribute.name for attribute in attrs.fields(state)}:
         raise MappingError(f"{module.__name__}.State has no field member")
-    parameters, guards = _constants(manifest, configuration)
+    parameters, guards, of_a_member = _constants(manifest, configuration)
     return Protocol(
         name=name,
         module=module,
@@ -127,6 +148,7 @@ def load(manifest: Manifest) -> Protocol:
         effects=module.Effect,
         parameters=parameters,
         guards=guards,
+        operators=of_a_member.operators,
         messages=messages,
         received={
             cls: _event(module, events, f"{cls.__name__}Received", f"the message {cls.__name__} arrives as")
@@ -234,7 +256,7 @@ def _pascal(name: str) -> str:
 # The specification
 
 
-def _constants(manifest: Manifest, configuration: type) -> tuple[dict[str, str], dict[str, Value]]:
+def _constants(manifest: Manifest, configuration: type) -> tuple[dict[str, str], dict[str, Value], Member]:
     """Where the fields of the configuration come from, and the guards with their values in the reference."""
     module = module_of(manifest.folder, manifest.protocol)
     modules = read_modules(manifest.folders, manifest.module)
@@ -244,16 +266,16 @@ def _constants(manifest: Manifest, configuration: type) -> tuple[dict[str, str],
             f"({_pascal(manifest.protocol)}.tla): nothing says what a member is"
         )
     own = (name for name, file in modules.files.items() if file.parent == manifest.folder)
-    of_a_member = constants_of_a_member(modules.texts, manifest.module, module, own)
+    of_a_member = member_of(modules.texts, manifest.module, module, own)
     parameters = {attribute.name: _pascal(attribute.name) for attribute in attrs.fields(configuration)}
     for name, constant in parameters.items():
-        if constant not in of_a_member:
+        if constant not in of_a_member.constants:
             raise MappingError(
                 f"Config.{name} comes from the constant {constant}, which {module}.tla does not have"
             )
     reference = manifest.reference
     guards: dict[str, Value] = {}
-    for name in of_a_member:
+    for name in of_a_member.constants:
         if name in parameters.values():
             continue
         side = reference.get(name, "")
@@ -263,4 +285,4 @@ def _constants(manifest: Manifest, configuration: type) -> tuple[dict[str, str],
                 f"{f', but {side}' if side else ''}: nothing says what the implementation is"
             )
         guards[name] = parse(side.removeprefix("= "))
-    return parameters, guards
+    return parameters, guards, of_a_member

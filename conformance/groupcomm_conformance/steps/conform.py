@@ -26,10 +26,10 @@ from groupcomm_conformance.models.manifest import Manifest, Model, find_root
 from groupcomm_conformance.protocols import derive
 from groupcomm_conformance.protocols.arbitrary import arbitrary
 from groupcomm_conformance.protocols.codec import MappingError, exact
-from groupcomm_conformance.protocols.derive import AnyCore, Protocol
+from groupcomm_conformance.protocols.derive import AnyCore, Protocol, constants_of
 from groupcomm_conformance.tla.cfg import Cfg
 from groupcomm_conformance.tla.chart import brief, diff
-from groupcomm_conformance.tla.values import Fn, Value, identical, parse, show
+from groupcomm_conformance.tla.values import Fn, Value, identical, show
 
 from .rows import VERDICTS, Failure, Replayed, Rows, replay
 from .table import StepTable, Tables, make
@@ -39,7 +39,6 @@ __all__ = [
     "Conformance",
     "command",
     "conform",
-    "constants",
     "lines",
     "side_conditions",
     "table_of",
@@ -109,12 +108,6 @@ class Conformance:
             "seconds": round(self.seconds, 3),
             "tlc_seconds": None if self.tlc_seconds is None else round(self.tlc_seconds, 3),
         }
-
-
-def constants(cfg: Cfg) -> dict[str, Value]:
-    """Give the constants that a cfg gives by value; those that name an operator are left out."""
-    sides = cfg.constants.items()
-    return {name: parse(side.removeprefix("= ")) for name, side in sides if side.startswith("= ")}
 
 
 def table_of(
@@ -284,7 +277,7 @@ def conform(
     core = core or protocol.core
     cfg = manifest.cfg(model)
     try:
-        rows = Rows(protocol, table, constants(cfg))
+        rows = Rows(protocol, table, constants_of(cfg))
     except MappingError as error:
         return nothing(f"the implementation is not one of this model: {error}")
     replayed = replay(rows, core.step)
@@ -402,7 +395,7 @@ def _one_row(manifest: Manifest, model: Model, table: StepTable, protocol: Proto
     """Run one row and show it, right or wrong."""
     if row > len(table):
         raise typer.BadParameter(f"{model.name} has rows 1 to {len(table)}", param_hint="--row")
-    replayed = replay(Rows(protocol, table, constants(manifest.cfg(model))), protocol.core.step, [row - 1])
+    replayed = replay(Rows(protocol, table, constants_of(manifest.cfg(model))), protocol.core.step, [row - 1])
     failure = replayed.first or Failure.passed(table, row)
     typer.echo(f"{manifest.protocol} {model.name} row {row}: {failure.verdict}")
     typer.echo(failure.text(table, _again(manifest.protocol, model.name)))

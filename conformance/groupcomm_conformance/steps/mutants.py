@@ -45,7 +45,7 @@ from groupcomm_conformance.protocols import derive
 from groupcomm_conformance.protocols.derive import AnyCore, MappingError, Protocol
 from groupcomm_conformance.tla.values import Value, identical
 
-from .conform import constants, table_of
+from .conform import table_of
 from .rows import Rows, replay
 from .table import StepTable, TableError, Tables
 
@@ -494,7 +494,7 @@ def _tables(
         if not checked.holds or checked.harvest is None:
             raise FileNotFoundError(f"the model {model.name} {checked.outcome}: see groupcomm check")
         table, keys[model.name] = table_of(manifest, model, checked.harvest, Tables.of(root))
-        found[model.name] = table, constants(manifest.cfg(model))
+        found[model.name] = table, derive.constants_of(manifest.cfg(model))
     return keys, dict(sorted(found.items(), key=lambda item: len(item[1][0])))
 
 

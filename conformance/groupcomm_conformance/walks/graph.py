@@ -40,12 +40,10 @@ __all__ = [
     "build",
     "canonical",
     "conjuncts",
-    "constants",
     "load",
     "read_dot",
     "read_simulation",
     "simulate",
-    "values_of",
 ]
 
 FORMAT: Final = "groupcomm graph 1"
@@ -143,17 +141,6 @@ class Graph:
         while (parent := self._parents[walk[-1]]) != walk[-1]:
             walk.append(parent)
         return tuple(reversed(walk))
-
-
-def constants(manifest: Manifest, model: Model) -> dict[str, Value]:
-    """The constants of a model that are values. See `values_of`."""
-    return values_of(manifest.cfg(model))
-
-
-def values_of(cfg: Cfg) -> dict[str, Value]:
-    """The constants of a cfg that are values; those that name an operator (`<- AB`) are left out."""
-    sides = cfg.constants.items()
-    return {name: parse(side.removeprefix("= ")) for name, side in sides if side.startswith("= ")}
 
 
 def load(manifest: Manifest, model: Model, cache: Path) -> Graph:
