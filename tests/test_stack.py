@@ -1,223 +1,215 @@
-"""stack: protocols over one another, with three small layers that are made for it."""
+"""stack, guarantees: what layers assume and give is what claims and models show, or it is refused or open."""
 
-import sys
-from typing import Annotated, Any, TypeAlias
+import shutil
+from pathlib import Path
 
 import pytest
-from attrs import evolve, frozen
 
-from groupcomm import events, sequencer
-from groupcomm.digest import Digest, DigestEntry
-from groupcomm.effects import ALL, CancelTimer, Datagram, Multicast, PassDown, PassUp, Send, SetTimer
-from groupcomm.errors import LocalProtocolError, ProtocolError
-from groupcomm.events import Below, Deliver, Payload, ViewInstalled
-from groupcomm.stack import Arrived, Called, Fired, Layer, Raised, Stack, StackError, Tagged
-from groupcomm.view import View, ViewId
+from groupcomm_conformance.commands.main import main
+from groupcomm_conformance.documents import guarantees, stack
+from groupcomm_conformance.files.errors import FileError
+from groupcomm_conformance.models.manifest import ManifestError, load
 
-AB = View(ViewId(1, "A"), ("A", "B"))
-DIGEST = Digest((member, DigestEntry(-1, 3, 3)) for member in "AB")
-GROUND = ("VirtualSynchrony", "ReliableUnicast", "Network")
+DATA = Path(__file__).parent / "data"
+LINKS = """\
+assumes:
+  Ballot: {Lossless: lossy_live, Fresh: [lossy], Secret: []}
+gives:
+  Decision: {Next: RefinesDecision, Init: [NoEarlyCommit]}
+"""
+BALLOT = r"""---- MODULE Ballot ----
+Conjuncts == {"Lossless", "Fresh",
+    "Secret"}
+\* Lossless: no vote is lost, and
+\* none comes twice.
 
-
-# A layer that seals what is sent through it, and wants to know the digest of each view. This module is its core.
-
-ASSUMES = ("Network",)
-GIVES = ("Sealing",)
-
-
-@frozen
-class Seal:
-    """A message of the layer above, sealed."""
-
-    payload: Payload
-
-
-@frozen
-class SendRequested:
-    """The layer above multicasts."""
-
-    payload: Payload
-
-
-@frozen
-class SealReceived:
-    """A sealed message arrived."""
-
-    sender: str
-    message: Seal
-
-
-@frozen
-class Installed(ViewInstalled):
-    """A view, and what the layer below had delivered then."""
-
-    digest: Annotated[Digest, Below]
+\* Nobody
+\* votes twice.
+Fresh == TRUE
+====
+"""
+LAYERS = """\
+toy:
+  does: commit
+BALLOTS:
+  does: votes
+  assumes: [Paper]
+  gives: [Ballot]
+"""
+SURVEY = """\
+Integrity:
+  means: "Nobody commits | early."
+  given: {toy: NoEarlyCommit}
+Finality:
+  means: A commit stays.
+  given: {Decision: Next, Ballot: [Lossless]}
+  limits: In one life.
+Secrecy:
+  means: Votes are secret.
+  not_given: Nobody needs it.
+"""
 
 
-@frozen
-class BreakRetryTimeout:
-    """Timer `break_retry` fired."""
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    shutil.copytree(DATA, tmp_path, dirs_exist_ok=True)
+    common = tmp_path / "spec/common"
+    (common / "Ballot.tla").write_text(BALLOT)
+    (common / "layers.yaml").write_text(LAYERS)
+    (common / "survey.yaml").write_text(SURVEY)
+    manifest = tmp_path / "spec/toy/models.yaml"
+    manifest.write_text(manifest.read_text().replace("models:\n", f"{LINKS}models:\n", 1))
+    return tmp_path
 
 
-Message: TypeAlias = Seal
-Event: TypeAlias = SendRequested | SealReceived | Installed | BreakRetryTimeout
+def edit(file: Path, old: str, new: str) -> None:
+    text = file.read_text()
+    assert 1 == text.count(old), old
+    file.write_text(text.replace(old, new))
 
 
-@frozen
-class State:
-    """The events so far."""
-
-    member: str
-    seen: tuple[object, ...] = ()
+def page(project: Path) -> list[str]:
+    text, problems = stack.page(project, [load(project, "toy")])
+    assert [] == problems
+    return text.splitlines()
 
 
-def start(member: str) -> State:
-    return State(member)
+def test_each_conjunct_that_is_given_has_its_claim_and_the_models_that_show_it(project: Path) -> None:
+    lines = page(project)
+    assert "### Gives `Decision`" in lines
+    assert "| `Next` |  | `RefinesDecision` | `pair`, `lossy` | `forgetful` |" in lines
+    assert "| `Init` |  | `NoEarlyCommit` | `pair`, `lossy` | `hasty` |" in lines
 
 
-def step(_config: object, state: State, event: Event) -> tuple[State, tuple[object, ...]]:
-    after = evolve(state, seen=(*state.seen, event))
-    match event:
-        case SendRequested(Tagged(_, sequencer.Data(_, _, "refuse this"))):
-            raise LocalProtocolError(state, event, "the seal is broken")
-        case SendRequested(payload):
-            timer = "break_retry"
-            return after, (SetTimer(timer, 1, 2), Multicast(Seal(payload)), CancelTimer(timer))
-        case SealReceived(sender, message):
-            return after, (Datagram(ALL, Seal(Payload("thanks"))), PassUp(Deliver(sender, message.payload)))
-        case Installed() | BreakRetryTimeout():
-            return after, ()
-
-
-SEALING = Layer.of(sys.modules[__name__], None)
-ORDERING = Layer.of(sequencer, sequencer.Config())
-
-
-def state_of(stack: Stack, state: Any, layer: str) -> Any:  # noqa: ANN401 - of any layer
-    return state.layers[[each.name for each in stack.layers].index(layer)]
-
-
-def joined(stack: Stack, member: str = "A") -> Any:  # noqa: ANN401 - a stack's state
-    event = Raised(ViewInstalled(AB), (DIGEST,))
-    return stack.step(None, stack.start(member), event)[0]
-
-
-def both() -> Stack:
-    return Stack((ORDERING, SEALING), GROUND)
-
-
-def test_a_view_is_heard_by_every_layer_and_goes_on_to_the_application() -> None:
-    stack = both()
-    state, effects = stack.step(None, stack.start("A"), Raised(ViewInstalled(AB), (DIGEST,)))
-    assert AB == state_of(stack, state, "sequencer").view
-    assert (Installed(AB, DIGEST),) == state_of(stack, state, SEALING.name).seen
-    assert (PassUp(ViewInstalled(AB)),) == effects
-
-
-def test_what_a_layer_takes_from_below_has_to_come_with_the_event() -> None:
-    stack = both()
-    event = Raised(ViewInstalled(AB))
-    assert (Digest,) == stack.takes(event)
-    with pytest.raises(StackError, match="Installed takes its digest from below, and no Digest came"):
-        stack.step(None, stack.start("A"), event)
-    assert () == Stack((ORDERING,), GROUND).takes(event)
-
-
-def test_a_multicast_is_a_call_of_the_layer_below_which_takes_it_as_its_payload() -> None:
-    """And what that one does leaves the stack in its order, tagged with its name."""
-    stack = both()
-    _, effects = stack.step(None, joined(stack), Called(Multicast(Payload("hello"))))
-    data = sequencer.Data(AB.id, sequencer.Tag("A", 1, 1), Payload("hello"))
-    name = SEALING.name
+def test_each_conjunct_that_is_assumed_says_what_becomes_of_the_claims_without_it(project: Path) -> None:
+    lines = page(project)
+    assert "### Assumes `Ballot`" in lines
     assert (
-        SetTimer(f"{name}/break_retry", 1, 2),
-        Multicast(Tagged(name, Seal(Payload(Tagged("sequencer", data))))),
-        CancelTimer(f"{name}/break_retry"),
-    ) == effects
-
-
-def test_a_message_comes_up_through_the_layers_and_all_that_follows_from_it_first() -> None:
-    """Depth first: the datagram is the first effect of the lower layer, the delivery follows from its second."""
-    stack = both()
-    data = sequencer.Data(AB.id, sequencer.Tag("B", 1, 1), Payload("hello"))
-    arrives = Arrived("A", Tagged(SEALING.name, Seal(Payload(Tagged("sequencer", data)))))
-    _, effects = stack.step(None, joined(stack), arrives)
-    thanks = Datagram(ALL, Tagged(SEALING.name, Seal(Payload("thanks"))))
-    assert (thanks, PassUp(Deliver("B", Payload("hello")))) == effects
-
-
-def test_what_no_layer_serves_leaves_the_stack_and_comes_back_to_the_application() -> None:
-    stack = Stack((SEALING,), GROUND)
-    state, effects = stack.step(None, joined(stack), Called(Send("B", Payload("just you"))))
-    assert (Send("B", Tagged("", "just you")),) == effects
-    _, effects = stack.step(None, state, Arrived("B", Tagged("", "just you")))
-    assert (PassUp(Deliver("B", Payload("just you"))),) == effects
-
-
-def test_an_event_that_no_layer_knows_passes() -> None:
-    stack = both()
-    state = joined(stack)
-    promised = events.DigestPromised("C")
-    assert (state, (PassUp(promised),)) == stack.step(None, state, Raised(promised))
-    assert (state, (PassDown(promised),)) == stack.step(None, state, Called(PassDown(promised)))
-
-
-def test_a_timer_fires_in_the_layer_that_set_it() -> None:
-    stack = both()
-    state, _ = stack.step(None, joined(stack), Fired(f"{SEALING.name}/break_retry"))
-    assert BreakRetryTimeout() == state_of(stack, state, SEALING.name).seen[-1]
-    with pytest.raises(StackError, match="sequencer has no timer 'break_retry'"):
-        stack.step(None, state, Fired("sequencer/break_retry"))
-
-
-def test_a_refused_event_changes_nothing_in_any_layer() -> None:
-    """All or nothing: the upper layer has taken its step when the lower one refuses."""
-    stack = both()
-    before = joined(stack)
-    with pytest.raises(ProtocolError, match="the seal is broken") as refused:
-        stack.step(None, before, Called(Multicast(Payload("refuse this"))))
-    assert [f"  in layer {SEALING.name} of sequencer/{SEALING.name}"] == refused.value.__notes__
-    assert (0, ()) == (
-        state_of(stack, before, "sequencer").seqno,
-        state_of(stack, before, "sequencer").forward_table,
+        "| `Lossless` | no vote is lost, and none comes twice. | `EventuallyCommitted` falls (`lossy_live`) |"
+        in lines
     )
-    _, effects = stack.step(None, before, Called(Multicast(Payload("hello"))))
-    assert (
-        Multicast(
-            Tagged(
-                SEALING.name,
-                Seal(
-                    Payload(
-                        Tagged("sequencer", sequencer.Data(AB.id, sequencer.Tag("A", 1, 1), Payload("hello")))
-                    )
-                ),
-            )
-        )
-        in effects
-    ), "the first seqno is still to be had"
+    assert "| `Fresh` | Nobody votes twice. | all holds (`lossy`) |" in lines
+    assert "| `Secret` |  | not examined |" in lines
 
 
-def test_a_stack_without_the_ground_that_a_layer_stands_on_is_refused() -> None:
-    reason = (
-        "sequencer assumes VirtualSynchrony, which nothing below it gives "
-        r"\(below are: Membership, Network, ReliableUnicast, Sealing\)"
+def test_what_nobody_refines_is_open_by_name(project: Path) -> None:
+    lines = page(project)
+    opened = lines[lines.index("## Open") + 2 :]
+    assert [
+        "- `Ballot` (`Lossless`, `Fresh`, `Secret`): assumed by toy; nobody refines it yet (to be given by BALLOTS).",
+        "- `Paper` (no module yet): assumed by BALLOTS; nobody refines it yet.",
+    ] == opened
+    assert "| BALLOTS | votes | `Paper` | `Ballot` | not written yet |" in lines
+
+
+def test_nothing_is_open_where_all_is_given(project: Path) -> None:
+    edit(project / "spec/common/layers.yaml", "assumes: [Paper]", "assumes: [Decision]")
+    edit(
+        project / "spec/toy/models.yaml",
+        "assumes:\n  Ballot: {Lossless: lossy_live, Fresh: [lossy], Secret: []}\n",
+        "",
     )
-    with pytest.raises(StackError, match=reason):
-        Stack((ORDERING, SEALING), ("ReliableUnicast", "Network", "Membership"))
+    assert "Nothing: whatever a layer assumes, another is shown to give." in page(project)
 
 
-def test_a_guarantee_that_is_given_above_is_not_given_below() -> None:
-    with pytest.raises(StackError, match="sequencer assumes Sealing"):
-        Stack((SEALING, evolve(ORDERING, assumes=("Sealing",))), GROUND)
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("Secret: []}", "}", "23: expected all conjuncts of Ballot, but Secret is missing"),
+        ("Secret: []", "Secrets: []", "23: expected a conjunct of Ballot, not Secrets"),
+        ("Ballot:", "Ballots:", "23: expected a module of spec/common, but there is no Ballots.tla"),
+        ("lossy_live, Fresh", "lossless, Fresh", "23: expected a model of this manifest, not lossless"),
+        ("Next: RefinesDecision", "Next: []", "25: expected the claim that shows Next, not an empty list"),
+        ("Next: RefinesDecision", "Next: Decides",
+         "25: expected a claim that a model that holds is checked for, not Decides"),
+        ("Next: RefinesDecision", "Next: TypeOK", "25: expected a claim that some ablation refutes, not TypeOK"),
+        ("Decision: {Next", "Decision: {Step", "25: expected a conjunct of Decision, not Step"),
+    ],
+)  # fmt: skip
+def test_a_declaration_that_nothing_stands_behind_is_refused(
+    project: Path, old: str, new: str, expected: str
+) -> None:
+    edit(project / "spec/toy/models.yaml", old, new)
+    with pytest.raises(ManifestError) as caught:
+        load(project, "toy")
+    assert f"spec/toy/models.yaml:{expected}" == str(caught.value)
 
 
-def test_two_layers_of_one_name_and_no_layers_are_refused() -> None:
-    with pytest.raises(StackError, match="two layers have one name: sequencer, sequencer"):
-        Stack((ORDERING, ORDERING), GROUND)
-    with pytest.raises(StackError, match="a stack has at least one layer"):
-        Stack((), GROUND)
+def test_a_claim_that_falls_nowhere_shows_nothing(project: Path) -> None:
+    """It might be true of anything."""
+    edit(
+        project / "spec/toy/models.yaml",
+        "falls: [CommittedStays, RefinesDecision]",
+        "falls: [CommittedStays]",
+    )
+    with pytest.raises(
+        ManifestError, match="25: expected a claim that some ablation refutes, not RefinesDecision"
+    ):
+        load(project, "toy")
 
 
-def test_what_is_no_protocol_is_no_layer() -> None:
-    with pytest.raises(StackError, match="is no protocol that can stand in a stack: it has no Event"):
-        Layer.of(events, None)  # type: ignore[arg-type]
+def test_a_list_of_layers_without_a_protocol_is_refused(project: Path) -> None:
+    edit(project / "spec/common/layers.yaml", "toy:\n  does: commit\n", "")
+    with pytest.raises(
+        FileError, match=r"layers\.yaml:1: expected all layers, but the protocol toy is missing"
+    ):
+        stack.page(project, [load(project, "toy")])
+
+
+def test_a_core_that_declares_something_else_is_a_problem(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    core = project / "groupcomm_toy.py"
+    core.write_text("ASSUMES = ('Ballot',)\nGIVES = ('Verdict',)\n")
+    monkeypatch.syspath_prepend(str(project))
+    monkeypatch.setattr("importlib.import_module", lambda _: __import__("groupcomm_toy"))
+    _, problems = stack.page(project, [load(project, "toy")])
+    assert ["spec/toy/models.yaml:1: gives Decision, but GIVES of groupcomm.toy is Verdict"] == problems
+
+
+# Guarantees
+
+FINALITY = (
+    "| Finality | A commit stays. | toy: `RefinesDecision`; `Ballot`: `Lossless` | "
+    "`pair`, `lossy`; falls in `forgetful`; *assumed* by toy | In one life. |"
+)
+
+
+def test_a_guarantee_is_given_by_a_claim_assumed_or_not_given(project: Path) -> None:
+    rows = guarantees.page(project, [load(project, "toy")]).splitlines()[-3:]
+    assert [
+        "| Integrity | Nobody commits \\| early. | toy: `NoEarlyCommit` | `pair`, `lossy`; falls in `hasty` |  |",
+        FINALITY,
+        "| Secrecy | Votes are secret. | - | - | Nobody needs it. |",
+    ] == rows
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("NoEarlyCommit}", "NoLateCommit}", "3: expected a claim of toy, not NoLateCommit"),
+        ("toy: NoEarlyCommit", "toy: []", "3: expected what of toy gives it, not an empty list"),
+        ("{toy: NoEarlyCommit}", "{}", "3: expected what gives it, not an empty mapping"),
+        ("{toy:", "{tyo:", "3: expected a protocol (toy) or a module of spec/common, not tyo"),
+        ("[Lossless]", "[Endless]", "6: expected a conjunct of Ballot, not Endless"),
+        ("  not_given: Nobody needs it.\n", "", '8: expected either "given" or "not_given"'),
+        ("  not_given:", "  limits: x\n  not_given:", '10: expected no "limits" of what is not given'),
+    ],
+)
+def test_a_guarantee_that_nothing_shows_is_refused(project: Path, old: str, new: str, expected: str) -> None:
+    edit(project / "spec/common/survey.yaml", old, new)
+    with pytest.raises(FileError) as caught:
+        guarantees.page(project, [load(project, "toy")])
+    assert f"spec/common/survey.yaml:{expected}" == str(caught.value)
+
+
+def test_both_pages_are_written_once_and_then_up_to_date(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(project)
+    for name in ("stack", "guarantees"):
+        assert 1 == main([name, "--check"])
+        assert 0 == main([name])
+        assert 0 == main([name, "--check"])
+        edit(project / f"docs/{name}.md", "do not edit it", "edit it")
+        assert 1 == main([name, "--check"])

@@ -1,11 +1,11 @@
 """`groupcomm errata` and `groupcomm requirements`: the documents that are written from the manifests."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeAlias
 
 import typer
 
-from groupcomm_conformance.documents import errata, requirements
+from groupcomm_conformance.documents import errata, guarantees, requirements, stack
 from groupcomm_conformance.files.reading import read_text
 from groupcomm_conformance.files.store import replace
 from groupcomm_conformance.files.writing import require_file
@@ -17,16 +17,18 @@ from groupcomm_conformance.models.why import Reasons, reasons
 from . import console
 from .exits import ExitCode
 
-__all__ = ["write_errata", "write_requirements"]
+__all__ = ["write_errata", "write_guarantees", "write_requirements", "write_stack"]
+
+CheckOnly: TypeAlias = Annotated[
+    bool, typer.Option("--check", help="Write nothing; exit with 1 if the file would change.")
+]
 
 _REMEDY = "make the project's folder writable"
 
 
 def write_errata(
     *,
-    check_only: Annotated[
-        bool, typer.Option("--check", help="Write nothing; exit with 1 if the file would change.")
-    ] = False,
+    check_only: CheckOnly = False,
     fresh: Annotated[bool, typer.Option("--fresh", help="Run TLC even if the results are cached.")] = False,
 ) -> None:
     """Write docs/errata.md: each flaw that a model shows, its counterexample, its repair and the proof."""
@@ -49,9 +51,7 @@ def write_errata(
 
 def write_requirements(
     *,
-    check_only: Annotated[
-        bool, typer.Option("--check", help="Write nothing; exit with 1 if the file would change.")
-    ] = False,
+    check_only: CheckOnly = False,
 ) -> None:
     """Write docs/requirements.md: which check holds which requirement.
 
@@ -65,6 +65,30 @@ def write_requirements(
     for problem in table.problems:
         typer.echo(problem, err=True)
     raise typer.Exit(ExitCode.DIFFERS if table.problems else code)
+
+
+def write_stack(*, check_only: CheckOnly = False) -> None:
+    """Write docs/stack.md: what each layer assumes and gives, by which claims and models, and what is open.
+
+    Exits with 1 if a core declares something else than its protocol's manifest.
+    """
+    root = find_root()
+    if not check_only:
+        require_file(root / stack.PATH, _REMEDY)
+    text, problems = stack.page(root, manifests_of(root))
+    code = _written(root, stack.PATH, text, check_only=check_only)
+    for problem in problems:
+        typer.echo(problem, err=True)
+    raise typer.Exit(ExitCode.DIFFERS if problems else code)
+
+
+def write_guarantees(*, check_only: CheckOnly = False) -> None:
+    """Write docs/guarantees.md: the guarantees that the field has names for, and who gives which."""
+    root = find_root()
+    if not check_only:
+        require_file(root / guarantees.PATH, _REMEDY)
+    text = guarantees.page(root, manifests_of(root))
+    raise typer.Exit(_written(root, guarantees.PATH, text, check_only=check_only))
 
 
 def _written(root: Path, path: Path, text: str, *, check_only: bool) -> ExitCode:

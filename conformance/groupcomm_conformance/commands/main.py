@@ -98,6 +98,8 @@ for _name, _command in (
     ("report", report.command),
     ("errata", documents.write_errata),
     ("requirements", documents.write_requirements),
+    ("stack", documents.write_stack),
+    ("guarantees", documents.write_guarantees),
     ("vectors", vectors.command),
     ("pipeline", pipeline.command),
     ("bench", bench.command),

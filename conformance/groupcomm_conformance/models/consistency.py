@@ -26,6 +26,7 @@ def check(manifest: Manifest, document: Node, *, recording: bool = False) -> Non
     for name, item in zip(manifest.type_invariants, top["type_invariants"].items(), strict=True):
         if name not in asserted:
             raise item.error(f"an invariant of a set of claims, not {name}")
+    _check_links(manifest, top, recording=recording)
     lines: dict[str, int] = {}
     errata: dict[str, str] = {}
     for model, node in zip(manifest.models, top["models"].items(), strict=True):
@@ -44,6 +45,37 @@ def check(manifest: Manifest, document: Node, *, recording: bool = False) -> Non
         for name in manifest.witnesses[operator]:
             if _holding(manifest, node, name).liveness:
                 raise node.error(f"a model for safety, not {name}: its name ends in _live")
+
+
+def _check_links(manifest: Manifest, top: Mapping[str, Node], *, recording: bool) -> None:
+    """Check that guarantees and their conjuncts exist, and that something shows each of them."""
+    fallen = {claim for model in manifest.models for claim in model.falls}
+    shown = {c for model in manifest.models if model.holds for c in manifest.cfg(model).claims}
+    for key, links in (("assumes", manifest.assumes), ("gives", manifest.gives)):
+        for module, conjuncts in links.items():
+            node = top[key].entries()[module]
+            if not any((folder / f"{module}.tla").is_file() for folder in manifest.folders):
+                raise node.error(f"a module of spec/common, but there is no {module}.tla")
+            modules = read_modules(manifest.folders, module)
+            for conjunct, names in conjuncts.items():
+                place = node.entries()[conjunct]
+                if not modules.has_conjunct(module, conjunct):
+                    raise place.error(f"a conjunct of {module}, not {conjunct}")
+                if key == "assumes":
+                    for name in names:
+                        if all(model.name != name for model in manifest.models):
+                            raise place.error(f"a model of this manifest, not {name}")
+                    continue
+                if not names:
+                    raise place.error(f"the claim that shows {conjunct}, not an empty list")
+                for name in names:
+                    if name not in shown:
+                        raise place.error(f"a claim that a model that holds is checked for, not {name}")
+                    if not recording and name not in fallen:
+                        raise place.error(f"a claim that some ablation refutes, not {name}")
+            for conjunct in modules.conjuncts(module):
+                if conjunct not in conjuncts:
+                    raise node.error(f"all conjuncts of {module}, but {conjunct} is missing")
 
 
 def _check_erratum(

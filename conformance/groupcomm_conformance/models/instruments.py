@@ -99,6 +99,28 @@ class Modules:
             return module, margin + bare[found.end() : end], bare.count("\n", 0, found.start()) + 1
         return None
 
+    def conjuncts(self, module: str) -> tuple[str, ...]:
+        """Name the conjuncts of a guarantee, the elements of its `Conjuncts`; none without such a set."""
+        found = re.search(r"^Conjuncts\s*==\s*\{([^}]*)\}", self.bare[module], re.MULTILINE)
+        return tuple(re.findall(r'"(\w+)"', found[1])) if found else ()
+
+    def has_conjunct(self, module: str, name: str) -> bool:
+        """Whether a guarantee has this conjunct: in `Conjuncts`, as an operator, or as a constant's value."""
+        bare = self.bare[module]
+        operator = re.search(rf"^{name}(?:\([^)]*\))?\s*==", bare, re.MULTILINE)
+        return name in self.conjuncts(module) or operator is not None or f'"{name}"' in bare
+
+    def meaning(self, module: str, conjunct: str) -> str:
+        """Give what a guarantee's comments say of a conjunct, after its name or above it, as one line."""
+        text = self.texts[module]
+        found = re.search(
+            rf"^[ \t]*\\\*[ \t]*{conjunct}:((?:[^\n]*\n[ \t]*\\\*)*[^\n]*)$", text, re.MULTILINE
+        ) or re.search(
+            rf"((?:^[ \t]*\\\*[^\n]*\n)+)^(?:LOCAL\s+)?{conjunct}(?:\([^)]*\))?\s*==", text, re.MULTILINE
+        )
+        words = re.sub(r"^[ \t]*\\\*+", "", found[1], flags=re.MULTILINE).split() if found else []
+        return " ".join(words).removeprefix("... ")
+
     def sentence(self, operator: str) -> tuple[str, int] | None:
         """Give the comment directly above an operator as one line ("" where there is none), and its line."""
         for text in self.texts.values():

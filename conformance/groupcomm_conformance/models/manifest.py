@@ -10,6 +10,9 @@
 - It *holds*, with exact counts, or it *violates* one named claim, as a flawed variant (an ablation) must;
   then its *control* is the model that has the same constants except for those in `ablates`, and holds.
 
+`gives` and `assumes` say what the protocol is in a stack: guarantees, which are modules of `spec/common`,
+conjunct by conjunct, with the claims that show what is given and models without what is assumed.
+
 Loading checks all that can be known without running TLC, so that a run never starts from a manifest that
 contradicts itself. Every refusal is a `ManifestError` and prints `file:line: expected ...`.
 
@@ -121,7 +124,8 @@ def load(root: Path, protocol: str, *, recording: bool = False) -> Manifest:
 
 def _manifest(document: Node, protocol: str, folder: Path, *, recording: bool) -> Manifest:
     top = document.fields(
-        ("protocol", "module", "reference", "claims", "type_invariants", "witnesses", "models")
+        ("protocol", "module", "reference", "claims", "type_invariants", "witnesses", "models"),
+        ("assumes", "gives"),
     )
     top["protocol"].choice((protocol,))
     module = top["module"].matching(_OPERATOR, "the name of a module")
@@ -141,7 +145,20 @@ def _manifest(document: Node, protocol: str, folder: Path, *, recording: bool) -
             for name, node in top["witnesses"].entries("a mapping from operators to models").items()
         },
         models=tuple(_model(node, recording=recording) for node in top["models"].items("a list of models")),
+        assumes=_links(top["assumes"], "a model") if "assumes" in top else {},
+        gives=_links(top["gives"], "a claim") if "gives" in top else {},
     )
+
+
+def _links(node: Node, what: str) -> dict[str, dict[str, tuple[str, ...]]]:
+    """Read `{Module: {Conjunct: name, Conjunct: [names]}}`."""
+    return {
+        module: {
+            conjunct: _names(names, what, or_one=True)
+            for conjunct, names in entries.entries("a mapping from conjuncts").items()
+        }
+        for module, entries in node.entries("a mapping from modules to their conjuncts").items()
+    }
 
 
 def _claim_sets(node: Node, reference: Mapping[str, Constant]) -> dict[str, Cfg]:

@@ -21,6 +21,7 @@ __all__ = [
     "Constant",
     "Counts",
     "Erratum",
+    "Links",
     "Manifest",
     "ManifestError",
     "Model",
@@ -131,6 +132,10 @@ class Model:
         return is_liveness(self.claims)
 
 
+Links: TypeAlias = Mapping[str, Mapping[str, tuple[str, ...]]]
+"""For each guarantee, a module of `spec/common`, its conjuncts, and for each of these claims or models."""
+
+
 @frozen
 class Manifest:
     """All models of one protocol, in the file's order.
@@ -139,6 +144,10 @@ class Manifest:
     as cfg files have them. `cfgs` maps the name of each set of claims to what TLC is told where a model
     changes nothing: the reference's constants with those of the set, and its claims. `witnesses` maps each
     witness operator, a predicate, to the models in which it must become true.
+
+    `gives` names for each conjunct of a guarantee the claims that show it. `assumes` names for each conjunct
+    of what the layers below guarantee models without it: ablations, which show that it is needed, or models
+    that hold, which show that it is not.
     """
 
     protocol: str
@@ -150,6 +159,8 @@ class Manifest:
     type_invariants: tuple[str, ...]
     witnesses: Mapping[str, tuple[str, ...]]
     models: tuple[Model, ...]
+    assumes: Links = field(default={}, hash=False)
+    gives: Links = field(default={}, hash=False)
 
     @property
     def folders(self) -> list[Path]:

@@ -1,0 +1,66 @@
+"""Layers and what each assumes and gives: of protocols as their manifests say it, of others as a list does.
+
+`spec/common/layers.yaml` lists, top first, all layers of the stack: the protocols by name, and those that are
+not written yet with the guarantees that they will assume and give.
+"""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Final
+
+from attrs import frozen
+
+from groupcomm_conformance.files import strict_yaml
+from groupcomm_conformance.models.instruments import Modules, read_modules
+from groupcomm_conformance.models.manifest import Manifest
+
+__all__ = ["FILE", "Layer", "guarantee", "layers"]
+
+FILE: Final = Path("spec", "common", "layers.yaml")
+
+
+@frozen
+class Layer:
+    """A layer: its guarantees by name. `manifest` is None where there is no protocol yet."""
+
+    name: str
+    does: str
+    assumes: tuple[str, ...]
+    gives: tuple[str, ...]
+    manifest: Manifest | None
+
+
+def layers(root: Path, manifests: Iterable[Manifest]) -> list[Layer]:
+    """Read the list. FileError where it says twice what a manifest says, or leaves a protocol out."""
+    known = {manifest.protocol: manifest for manifest in manifests}
+    document = strict_yaml.load(root / FILE, str(FILE))
+    found: list[Layer] = []
+    for name, node in document.entries("a mapping from layers, top first").items():
+        manifest = known.get(name)
+        if manifest is not None:
+            does = node.fields(("does",))["does"].text()
+            layer = Layer(name, does, tuple(manifest.assumes), tuple(manifest.gives), manifest)
+        else:
+            keys = node.fields(("does", "assumes", "gives"))
+            assumes, gives = (
+                tuple(item.text() for item in keys[key].items("a list of guarantees"))
+                for key in ("assumes", "gives")
+            )
+            layer = Layer(name, keys["does"].text(), assumes, gives, None)
+        found.append(layer)
+    listed = {layer.name for layer in found}
+    for name in known:
+        if name not in listed:
+            raise document.error(f"all layers, but the protocol {name} is missing")
+    return found
+
+
+def guarantee(root: Path, name: str) -> Modules | None:
+    """Read a guarantee's module with those that it stands on; None where there is none yet."""
+    folder = root / "spec" / "common"
+    return read_modules([folder], name) if (folder / f"{name}.tla").is_file() else None
+
+
+def above(stack: Sequence[Layer], name: str) -> list[Layer]:
+    """Name the layers that assume a guarantee."""
+    return [layer for layer in stack if name in layer.assumes]

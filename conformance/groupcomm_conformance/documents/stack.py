@@ -1,0 +1,156 @@
+"""`docs/stack.md`: what each layer assumes and gives, by which claims it is shown, and what is open.
+
+Guarantees are modules of `spec/common`, and their conjuncts have names. A protocol's manifest says by which
+claims it shows each conjunct of what it gives, and for each conjunct of what it assumes which models are
+without it; what the modules' comments say of a conjunct is its meaning here. Layers that are not written yet
+are in `spec/common/layers.yaml`.
+"""
+
+import importlib
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+from groupcomm_conformance.models.manifest import Manifest, Model
+
+from .layers import Layer, above, guarantee, layers
+
+__all__ = ["PATH", "page"]
+
+PATH: Final = Path("docs", "stack.md")
+
+_HEAD: Final = """\
+# The stack
+
+A stack is proved link by link. What a layer guarantees is a module of `spec/common`, with state, an initial
+predicate, a next-state relation and named conjuncts; the layer above takes the module's steps as its
+environment, the layer below is shown to refine it. So what the one assumes and what the other gives is one
+text. Written by `groupcomm stack` from the manifests' `assumes` and `gives`, from `spec/common/layers.yaml`
+and the modules' comments; do not edit it.
+"""
+
+
+def page(root: Path, manifests: Iterable[Manifest]) -> tuple[str, list[str]]:
+    """Write the page; and list what the cores say otherwise. FileError where a declaration is wrong."""
+    stack = layers(root, manifests)
+    parts = [_HEAD, *_overview(stack), ""]
+    for layer in stack:
+        if layer.manifest is not None:
+            parts += _layer(root, layer, layer.manifest)
+    parts += ["## Open", "", *_open(root, stack), ""]
+    return "\n".join(parts), [problem for layer in stack for problem in _core(layer)]
+
+
+def _overview(stack: Sequence[Layer]) -> Iterator[str]:
+    yield "| layer | does | assumes | gives | |"
+    yield "| --- | --- | --- | --- | --- |"
+    for layer in stack:
+        written = (
+            "not written yet"
+            if layer.manifest is None
+            else f"[specification](../spec/{layer.name}/README.md)"
+        )
+        yield f"| {layer.name} | {layer.does} | {_code(layer.assumes)} | {_code(layer.gives)} | {written} |"
+
+
+def _layer(root: Path, layer: Layer, manifest: Manifest) -> Iterator[str]:
+    yield f"## {layer.name}"
+    yield ""
+    for name, conjuncts in manifest.gives.items():
+        modules = guarantee(root, name)
+        yield f"### Gives `{name}`"
+        yield ""
+        yield "| conjunct | meaning | shown by the claim | in models that hold | refuted in |"
+        yield "| --- | --- | --- | --- | --- |"
+        for conjunct, claims in conjuncts.items():
+            holding = [m.name for m in manifest.models if m.holds and {*claims} <= {*manifest.cfg(m).claims}]
+            refuted = [m.name for m in manifest.models if {*claims} & {*m.falls}]
+            meaning = modules.meaning(name, conjunct) if modules else ""
+            cells = (_code(claims), _some(holding), _some(refuted))
+            yield f"| `{conjunct}` | {_cell(meaning)} | {' | '.join(cells)} |"
+        yield ""
+    for name, without in manifest.assumes.items():
+        modules = guarantee(root, name)
+        yield f"### Assumes `{name}`"
+        yield ""
+        yield "| conjunct | meaning | without it |"
+        yield "| --- | --- | --- |"
+        for conjunct, names in without.items():
+            meaning = modules.meaning(name, conjunct) if modules else ""
+            models = [manifest.model(each) for each in names]
+            yield f"| `{conjunct}` | {_cell(meaning)} | {_without(models)} |"
+        yield ""
+
+
+def _without(models: Sequence[Model]) -> str:
+    """Say what models show that are without a conjunct."""
+    if not models:
+        return "not examined"
+    falling = [f"`{model.violates}` falls (`{model.name}`)" for model in models if not model.holds]
+    holding = [f"all holds (`{model.name}`)" for model in models if model.holds]
+    return ", ".join((*falling, *holding))
+
+
+def _open(root: Path, stack: Sequence[Layer]) -> Iterator[str]:
+    """List what somebody assumes and nobody is shown to give, by name."""
+    assumed = dict.fromkeys(name for layer in stack for name in layer.assumes)
+    anything = False
+    for name in assumed:
+        if any(layer.manifest is not None and name in layer.gives for layer in stack):
+            continue
+        anything = True
+        modules = guarantee(root, name)
+        users = [layer.name for layer in above(stack, name)]
+        planned = [layer.name for layer in stack if layer.manifest is None and name in layer.gives]
+        what = f"- `{name}`"
+        if modules is None:
+            what += " (no module yet)"
+        elif names := _conjuncts(stack, name):
+            what += f" ({_code(names)})"
+        yield f"{what}: assumed by {', '.join(users)}; nobody refines it yet{_planned(planned)}."
+    if not anything:
+        yield "Nothing: whatever a layer assumes, another is shown to give."
+
+
+def _conjuncts(stack: Sequence[Layer], name: str) -> list[str]:
+    """Name the conjuncts of a guarantee that some protocol speaks of."""
+    assumed = [layer.manifest.assumes.get(name, {}) for layer in stack if layer.manifest is not None]
+    return list(dict.fromkeys(conjunct for each in assumed for conjunct in each))
+
+
+def _planned(names: Sequence[str]) -> str:
+    return f" (to be given by {', '.join(names)})" if names else ""
+
+
+def _core(layer: Layer) -> Iterator[str]:
+    """Compare a protocol's manifest with what its core declares, where there is a core."""
+    if layer.manifest is None:
+        return
+    try:
+        core = importlib.import_module(f"groupcomm.{layer.name}")
+    except ModuleNotFoundError:
+        return
+    for key, declared in (("ASSUMES", layer.assumes), ("GIVES", layer.gives)):
+        said = getattr(core, key, None)
+        if said is not None and {*said} != {*declared}:
+            yield (
+                f"{layer.manifest.file}:1: {key.lower()} {', '.join(declared) or 'nothing'}, but {key} of "
+                f"groupcomm.{layer.name} is {', '.join(said) or 'nothing'}"
+            )
+
+
+def _code(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names) or "-"
+
+
+_MOST: Final = 4
+
+
+def _some(names: Sequence[str]) -> str:
+    """Write names, the first few where there are many."""
+    more = len(names) - _MOST
+    return f"{_code(names[:_MOST])} and {more} more" if more > 1 else _code(names)
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
