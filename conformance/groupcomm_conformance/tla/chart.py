@@ -17,7 +17,8 @@ there, is not said again. `-->>` is a message to everybody, `-->` one to a singl
 arrow's end a message lost and `*` something that the environment did. An action's outcome is told unless it
 is `handled`. A lane ends where its member crashes. Text that does not fit to the right of its lane stands to
 the left of it. No line is longer than `width`; where the members are too many for lanes, there are none, and
-each step says who took it. `Bounds` keep a chart short: what is left out is said where it is missing, and how to see it.
+each step says who took it. `Bounds` keep a chart short: what is left out is said where it is missing, and how
+to see it.
 
 `brief` writes values for people: strings without quotes, records as `[A: 1, B: 0]`. `diff` tells where two
 values differ; verdicts use it as charts do.

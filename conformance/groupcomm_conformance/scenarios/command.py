@@ -1,0 +1,86 @@
+"""The command `groupcomm scenario`."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Annotated, Final
+
+import attrs
+import typer
+
+from groupcomm_conformance.commands.exits import ExitCode
+from groupcomm_conformance.commands.options import AsJson, Unicode
+from groupcomm_conformance.models.manifest import UnknownNameError, find_root
+from groupcomm_conformance.models.selecting import NothingToJudge
+
+from .checking import Result, check, files
+
+__all__ = ["command"]
+
+_WIDTH: Final = 100
+
+
+def command(
+    what: Annotated[
+        list[str] | None, typer.Argument(metavar="[PROTOCOL | FILE]...", help="What to check. Default: all.")
+    ] = None,
+    *,
+    charts: Annotated[
+        bool, typer.Option("--chart", help="Draw the path of each scenario that passes, too.")
+    ] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Ask TLC again.")] = False,
+    unicode: Unicode = False,
+    as_json: AsJson = False,
+) -> None:
+    """Check scenarios: each is a path of its specification, and the implementation follows it."""
+    root = find_root()
+    chosen = tuple(dict.fromkeys(file for name in what or [""] for file in _chosen(root, name)))
+    if not chosen:
+        raise NothingToJudge("there is no scenario", "write one in conformance/scenarios/<protocol>")
+    results = check(root, chosen, fresh=fresh)
+    if as_json:
+        typer.echo(json.dumps({"scenarios": [_json(result) for result in results]}, indent=2))
+    else:
+        width = max(60, min(_WIDTH, shutil.get_terminal_size((_WIDTH, 24)).columns))
+        for result in results:
+            typer.echo(_text(result, width, unicode=unicode, charts=charts))
+        passed = sum(result.outcome == "pass" for result in results)
+        typer.echo(f"{passed} of {len(results)} scenarios pass")
+    outcomes = {result.outcome for result in results}
+    if "unreadable" in outcomes:
+        raise typer.Exit(ExitCode.BAD_INPUT)
+    if "fail" in outcomes:
+        raise typer.Exit(ExitCode.DIFFERS)
+
+
+def _chosen(root: Path, name: str) -> tuple[Path, ...]:
+    if name.endswith(".yaml") or Path(name).is_file():
+        return (Path(name),)
+    found = files(root, name or None)
+    if name and not found:
+        known = sorted({file.parent.name for file in files(root)})
+        raise UnknownNameError("protocol with scenarios", name, tuple(known))
+    return found
+
+
+def _json(result: Result) -> dict[str, object]:
+    told = attrs.asdict(result, filter=attrs.filters.exclude("states"))
+    return {**told, "chart": result.chart(width=_WIDTH)}
+
+
+def _text(result: Result, width: int, *, unicode: bool, charts: bool) -> str:
+    """A line; of one that fails what is possible there, and the way as a chart."""
+    if result.outcome == "pass":
+        lines = [f"pass  {result.file}  {result.scenario}"]
+        lines += (f"      without {each}" for each in result.ablations)
+        if charts:
+            lines += ["", *result.chart(width=width, unicode=unicode), ""]
+        return "\n".join(lines)
+    lines = [f"{result.outcome}  {result.file}:{result.line}: {result.problem}"]
+    if result.scenario:
+        lines.append(f"      {result.scenario}")
+    if result.possible:
+        lines += ("      possible here:", *(f"        {each}" for each in result.possible))
+    if result.states:
+        lines += ["", *result.chart(width=width, unicode=unicode), ""]
+    return "\n".join(lines)
