@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groupcomm_conformance.tla.values import Fn
-from groupcomm_conformance.walks.graph import Graph, GraphError, read_dot, read_simulation
+from groupcomm_conformance.walks.graph import Graph, GraphError, Graphs, read_dot, read_simulation
 
 # Nodes 10 -> 20 -> 30, 10 -> 30, 30 -> 30: `act` says how a node was reached, `n` is a number, `r` a record
 # whose fields come in either order.
@@ -137,3 +137,49 @@ def test_a_walk_that_is_not_whole_is_refused(tmp_path: Path, old: str, new: str,
     with pytest.raises(GraphError) as raised:
         read_simulation(file, "walk")
     assert str(raised.value).startswith(error)
+
+
+# The cache
+
+
+def test_a_kept_graph_is_the_one_that_was_kept(dump: Path, tmp_path: Path) -> None:
+    graph = read(dump)
+    graphs = Graphs(tmp_path / "cache")
+    assert graphs.load("key") is None
+    graphs.store("key", graph)
+    kept = graphs.load("key")
+    assert kept is not None
+    assert (graph.texts, graph.rows, graph.successors, graph.initial) == (
+        *(kept.texts, kept.rows, kept.successors, kept.initial),
+    )
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (b"[[1,2],[2],[2]]", b"[[1],[2],[2]]"),  # a step less: shorter walks
+        (b"[[1,2],[2],[2]]", b"[[1,2],[2],[]]"),
+        (b"]", b""),
+        (b"\n", b""),
+    ],
+)
+def test_a_kept_graph_that_was_changed_is_made_again(
+    dump: Path, tmp_path: Path, old: bytes, new: bytes
+) -> None:
+    graphs = Graphs(tmp_path / "cache")
+    graphs.store("key", read(dump))
+    file = graphs.path("key")
+    changed = file.read_bytes().replace(old, new, 1)
+    assert changed != file.read_bytes()
+    file.write_bytes(changed)
+    assert graphs.load("key") is None
+
+
+def test_a_kept_graph_that_was_cut_short_is_made_again(dump: Path, tmp_path: Path) -> None:
+    """Wherever it was cut: none of its beginnings is taken for the whole."""
+    graphs = Graphs(tmp_path / "cache")
+    graphs.store("key", read(dump))
+    whole = graphs.path("key").read_bytes()
+    for length in range(len(whole)):
+        graphs.path("key").write_bytes(whole[:length])
+        assert graphs.load("key") is None

@@ -14,7 +14,6 @@ A step's table depends on the specification, the constants, what was harvested a
 implementation: it is cached by the content of these.
 """
 
-import hashlib
 import json
 import re
 import sys
@@ -27,7 +26,8 @@ from typing import Any, Final
 
 from attrs import define, evolve, field, frozen
 
-from groupcomm_conformance.files.store import Store, replace
+from groupcomm_conformance.files.keys import key as digest_of
+from groupcomm_conformance.files.store import Store
 from groupcomm_conformance.models.instruments import OUTCOMES, Harvest, read_modules
 from groupcomm_conformance.tla.cfg import Cfg
 from groupcomm_conformance.tla.values import Fn, Value, order, parse, show
@@ -47,6 +47,7 @@ CHUNK: Final = 4_000
 """States in one run of TLC; the parser is slower than linear in the length of a literal."""
 
 _FORMAT: Final = 1
+_ROOMS: Final = ("files", "models", "steps", "tla", "tlc")
 _IN_A_SEQUENCE: Final = 200
 
 
@@ -366,14 +367,14 @@ class Tables(Store):
     @staticmethod
     def key(folders: Iterable[Path], module: str, cfg: Cfg, harvest: Harvest) -> str:
         """Give the digest of all that a table depends on."""
-        told = [
+        return digest_of(
+            _ROOMS,
             _FORMAT,
             sorted(read_modules(folders, module).texts.items()),
             sorted(cfg.constants.items()),
             module_text(module, harvest, sorted(harvest.local, key=order)),
             tools.jar_digest(tools.find_jar()),
-        ]
-        return hashlib.sha256(json.dumps(told).encode()).hexdigest()
+        )
 
     def load(self, key: str) -> StepTable | None:
         """Give the table with this key; None where there is none, or what is there is damaged."""
@@ -389,14 +390,16 @@ class Tables(Store):
 
     def load_plain_seconds(self, key: str) -> float | None:
         """Give the CPU seconds that the model's search takes without any instrument, if it was measured."""
-        try:
-            return float((self.folder / key / "plain_seconds").read_text(encoding="ascii"))
-        except (OSError, ValueError):
-            return None
+        body = _PlainSeconds(self.folder).read(key)
+        return None if body is None else float(body)
 
     def store_plain_seconds(self, key: str, seconds: float) -> None:
         """Keep that figure."""
-        replace(self.folder / key / "plain_seconds", f"{seconds:.3f}\n".encode("ascii"))
+        _PlainSeconds(self.folder).write(key, f"{seconds:.3f}".encode("ascii"))
+
+
+class _PlainSeconds(Store):
+    name = "plain_seconds"
 
 
 def _encoded(table: StepTable) -> bytes:
