@@ -26,7 +26,6 @@ def check(manifest: Manifest, document: Node, *, recording: bool = False) -> Non
     for name, item in zip(manifest.type_invariants, top["type_invariants"].items(), strict=True):
         if name not in asserted:
             raise item.error(f"an invariant of a set of claims, not {name}")
-    _check_links(manifest, top, recording=recording)
     lines: dict[str, int] = {}
     errata: dict[str, str] = {}
     for model, node in zip(manifest.models, top["models"].items(), strict=True):
@@ -45,6 +44,7 @@ def check(manifest: Manifest, document: Node, *, recording: bool = False) -> Non
         for name in manifest.witnesses[operator]:
             if _holding(manifest, node, name).liveness:
                 raise node.error(f"a model for safety, not {name}: its name ends in _live")
+    _check_links(manifest, top, recording=recording)
 
 
 def _check_links(manifest: Manifest, top: Mapping[str, Node], *, recording: bool) -> None:
