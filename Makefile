@@ -32,7 +32,8 @@ lint: $(STAMP) ## ruff (rules and format) and mypy --strict
 report: need-java $(STAMP) ## write build/report: a page to read, and JUnit XML
 	@$(BIN)/groupcomm report $(ARGS)
 
-mutants: need-java $(STAMP) ## break the implementation of PROTOCOL on purpose: each must be caught
+mutants: need-java $(STAMP) ## break the specification and the implementation of PROTOCOL: each must be noticed
+	@$(BIN)/groupcomm mutants $(PROTOCOL) --spec $(ARGS)
 	@$(BIN)/groupcomm mutants $(PROTOCOL) $(ARGS)
 
 errata: need-java $(STAMP) ## write docs/errata.md from the manifests

@@ -19,8 +19,9 @@ from groupcomm_conformance.models import checking
 from groupcomm_conformance.models.manifest import Manifest, UnknownNameError, load
 from groupcomm_conformance.protocols import derive
 from groupcomm_conformance.protocols.codec import Codec
-from groupcomm_conformance.steps import conform, mutants, rows
+from groupcomm_conformance.steps import conform, rows
 from groupcomm_conformance.steps import table as steptable
+from groupcomm_conformance.steps.mutants import command, implementation
 from groupcomm_conformance.steps.table import StepTable, TableError, Tables
 from groupcomm_conformance.tla.cfg import Cfg
 from groupcomm_conformance.tla.values import Fn, Value, show
@@ -448,7 +449,7 @@ def test_conform_refuses_what_there_is_not(pair: Pair, monkeypatch: pytest.Monke
 
 
 def test_mutants_are_made_of_what_step_reaches() -> None:
-    made = mutants.mutants(derive.load(load(ROOT, "stable")))
+    made = implementation.mutants(derive.load(load(ROOT, "stable")))
     assert {"step", "_new_round", "State.joined", "start"} <= {mutant.function for mutant in made}
     assert len(made) == len({mutant.name for mutant in made}) > 100
     assert not any("assert_never" in mutant.before for mutant in made)
@@ -461,7 +462,7 @@ def test_mutants_are_killed_or_told(
     explained = pair.root / "conformance" / "mutants" / "stable.yaml"
     explained.parent.mkdir()
     explained.write_text("'step: x -> y': this one does not exist\n")
-    assert 1 == run(pair, monkeypatch, mutants.command, protocol="stable", workers=1, as_json=True)
+    assert 1 == run(pair, monkeypatch, command.command, protocol="stable", workers=1, as_json=True)
     told = json.loads(capsys.readouterr().out)
     assert told["killed"] + told["survived"] == told["mutants"]
     assert 85 < told["score"]

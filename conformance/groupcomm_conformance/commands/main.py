@@ -28,7 +28,8 @@ from groupcomm_conformance.pipeline import command as pipeline
 from groupcomm_conformance.pipeline.errors import NotContained, PipelineError
 from groupcomm_conformance.ports import vectors
 from groupcomm_conformance.scenarios import scenario
-from groupcomm_conformance.steps import conform, mutants
+from groupcomm_conformance.steps import conform
+from groupcomm_conformance.steps.mutants import command as mutants
 from groupcomm_conformance.tlc.errors import ConfigFailed, ParseFailed, TLCError
 
 from . import bench, check, demo, documents, listing

@@ -29,6 +29,7 @@ from attrs import evolve
 
 from groupcomm_conformance.files import strict_yaml
 from groupcomm_conformance.files.errors import FileError
+from groupcomm_conformance.files.project import find_root
 from groupcomm_conformance.files.strict_yaml import Node
 from groupcomm_conformance.tla.cfg import GREATEST, LEAST, Cfg
 
@@ -80,21 +81,6 @@ _SHOWN: Final = ("trace", "falls")
 _VIOLATES_ONLY: Final = ("ablates", "control", *_SHOWN, "erratum")
 _ONE: Final = ("specification", "init", "next", "view")
 _MANY: Final = ("invariants", "properties", "constraints", "action_constraints", "symmetry")
-
-
-def find_root(start: Path | None = None) -> Path:
-    """Find the project: the nearest folder, from `start` up, that has `spec` and `conformance`.
-
-    `start` is the current folder by default, and after it the folder that this module lies in.
-    FileNotFoundError where there is none.
-    """
-    starts = [Path.cwd(), Path(__file__).parent] if start is None else [start]
-    for first in starts:
-        for folder in (first.absolute(), *first.absolute().parents):
-            if (folder / "spec").is_dir() and (folder / "conformance").is_dir():
-                return folder
-    message = "no folder from here up is the project: it has the folders spec and conformance"
-    raise FileNotFoundError(message)
 
 
 def protocols(root: Path) -> tuple[str, ...]:

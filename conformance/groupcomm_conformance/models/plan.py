@@ -23,7 +23,7 @@ from groupcomm_conformance.tlc import run as tlc
 from groupcomm_conformance.tlc import tools
 from groupcomm_conformance.tlc.errors import EvaluationFailed
 from groupcomm_conformance.tlc.output import Progress
-from groupcomm_conformance.tlc.run import Result
+from groupcomm_conformance.tlc.run import SHORT, Result
 
 from .instruments import (
     ROOT,
@@ -45,7 +45,6 @@ __all__ = ["DIVISIBLE", "Answer", "Part", "Plan", "assembled", "digest", "execut
 DIVISIBLE: Final = 100_000
 """Transitions from which on a search may get more than one worker (about 5 seconds with one)."""
 
-_SHORT: Final = 200_000
 _UNKNOWN: Final = Counts(20_000, 200_000, 0)
 
 # The runs of one model
@@ -184,7 +183,7 @@ def execute(
             generated=part.run.generated,
             workers=workers,
             heap=heap,
-            short=plan.size.distinct < _SHORT,
+            short=plan.size.transitions < SHORT,
             arguments=_arguments(plan.model),
             progress=progress,
             on_line=heard.take,

@@ -30,6 +30,7 @@ from groupcomm_conformance.steps.conform import table_of
 from groupcomm_conformance.steps.table import HANDLED, StepTable, Tables
 from groupcomm_conformance.tla.values import Value, identical, show
 from groupcomm_conformance.tlc.output import Progress
+from groupcomm_conformance.tlc.run import SHORT
 from groupcomm_conformance.walks.covering import NONE, Edge, Walk, cover_edges
 from groupcomm_conformance.walks.follow import LOCAL, Follower
 from groupcomm_conformance.walks.graph import ACT, GraphError
@@ -205,7 +206,7 @@ def _dumped(manifest: Manifest, model: Model, folder: Path, listener: checking.L
     part = "dump"
     if listener:
         listener.started(model, part)
-    short = model.counts is not None and model.counts.distinct < _SHORT
+    short = model.counts is not None and model.counts.transitions < SHORT
 
     def progress(told: Progress) -> None:
         if listener:
@@ -218,7 +219,6 @@ def _dumped(manifest: Manifest, model: Model, folder: Path, listener: checking.L
             listener.ended(model, part)
 
 
-_SHORT: Final = 200_000
 _TASKS: Final = 2  # for each core, so that one with long walks does not keep all others waiting
 
 

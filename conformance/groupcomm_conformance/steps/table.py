@@ -118,7 +118,7 @@ class StepTable:
 
 
 @define
-class _Literals:
+class Literals:
     """Values as TLA+ text. What is inside a value gets a name, once: SANY's time is in the tokens."""
 
     _names: dict[Value, str] = field(factory=dict)
@@ -199,7 +199,7 @@ ASSUME LET states == TLCGet(1001)
 
 def module_text(module: str, harvest: Harvest, states: Sequence[Value], *, first: bool = True) -> str:
     """Write the module that prints the rows of `states`, in the `first` chunk those of every `Start` too."""
-    literals = _Literals()
+    literals = Literals()
     # First, so that TLC orders the events of all chunks alike: it orders strings as it meets them.
     packets, outsides = (
         f"{{{', '.join(map(literals.name, sorted(values, key=order)))}}}"

@@ -29,11 +29,12 @@ from groupcomm_conformance.files.errors import FileError
 from groupcomm_conformance.files.reading import read_text
 from groupcomm_conformance.tla.trace import State
 
+from . import archive
 from .output import Output, Progress
 from .tools import find_jar, find_java
 from .verdict import Ended, Judge
 
-__all__ = ["Result", "Simulation", "run"]
+__all__ = ["SHORT", "Result", "Simulation", "gather", "run"]
 
 TICK: Final = 1.0
 """Seconds between two calls of ``progress``.
@@ -91,12 +92,15 @@ class Result:
         return self.generated - self.initial
 
 
-# What minimises CPU time depends on the length. CPU seconds of searches with two workers on two cores
-# (TLC 2.15, Java 17), by distinct states:
-#                                         4   31,000   131,000   544,000
-#   ParallelGC, both compilers         0.80      2.6       8.0      17.7
-#   SerialGC, both compilers                     2.5       7.5      18.9
-#   SerialGC, first compiler only      0.54      1.6       5.9      23.0
+SHORT: Final = 60_000
+"""Transitions up to which a search is `short`."""
+
+# What minimises CPU time depends on the length. CPU seconds of searches with one worker (TLC 2.15, Java 17,
+# the least of several interleaved runs on two busy cores), by transitions:
+#                                         4   31,000   141,000
+#   both compilers, ParallelGC         0.80      6.4      19.4
+#   both compilers, SerialGC                     7.2      19.1
+#   first compiler only, SerialGC      0.54      5.3      26.7
 # ParallelGC also takes least wall-clock time for the longest, and is what TLC asks for.
 _JVM_SHORT: Final = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
 _JVM_LONG: Final = ("-XX:+UseParallelGC",)
@@ -127,8 +131,8 @@ def run(
     ``modules`` are folders whose ``*.tla`` are put together, and ``generated`` more modules, name to text;
     two of one name are a FileError. ``workers="auto"`` is one per core; counts of a violation, its trace and
     the depth are reproducible with 1 only. ``heap`` is the JVM's (``"2g"``), ``timeout`` in seconds of
-    wall-clock time. ``short`` promises fewer than about 200,000 distinct states: TLC then takes a third less
-    CPU time, but a third more if the promise is broken. ``dump`` receives the state graph as dot with action
+    wall-clock time. ``short`` promises at most about ``SHORT`` transitions: TLC then takes a fifth less CPU
+    time, but a third more if the promise is broken. ``dump`` receives the state graph as dot with action
     labels, and is written only if there is a verdict. Lines that the specification prints go to ``on_line``,
     or else into ``Result.printed``. ``progress`` is called every second, from a thread of its own; what
     either of the two raises ends the run. Raises a TLCError where there is no verdict.
@@ -138,11 +142,11 @@ def run(
     java, jar = find_java(), find_jar()
     with ExitStack() as cleanup:
         folder = Path(cleanup.enter_context(tempfile.TemporaryDirectory(prefix="groupcomm-tlc-")))
-        sources = _gather(modules, generated, folder)
+        sources = gather(modules, generated, folder)
         (folder / f"{root}.cfg").write_text(cfg, encoding="utf-8")
         count = (os.cpu_count() or 1) if workers == "auto" else workers
         # SANY unpacks its standard modules into java.io.tmpdir, under fixed names.
-        jvm = (*(_JVM_SHORT if short else _JVM_LONG), *_JVM)
+        jvm = (*(_JVM_SHORT if short else _JVM_LONG), *_JVM, *archive.options(java, jar))
         command = [str(java), *jvm, f"-Xmx{heap}", f"-Djava.io.tmpdir={folder}", "-cp", str(jar), "tlc2.TLC"]
         command += ["-tool", "-workers", str(count), "-metadir", str(folder / "states"), "-checkpoint", "0"]
         command += [] if check_deadlock else ["-deadlock"]  # which switches the check off
@@ -189,7 +193,7 @@ def run(
     )
 
 
-def _gather(modules: Iterable[Path], generated: Mapping[str, str], folder: Path) -> dict[str, Path]:
+def gather(modules: Iterable[Path], generated: Mapping[str, str], folder: Path) -> dict[str, Path]:
     """Put all modules into ``folder``; return where each one comes from, by module name."""
     sources: dict[str, Path] = {}
     for source in modules:

@@ -86,4 +86,8 @@ NeverHappens == \E m \in Member : local[m].committed /\ ~local[m].voted
 SeenLocal(m) == local[m]
 SeenMessages == network
 SeenOutside(m) == 0
+
+\* Every call, and a vote of every member and of one that is none.
+Alphabet(messages, outsides) ==
+    {[type |-> "Decide"]} \cup {[type |-> "VoteReceived", sender |-> m] : m \in Member \cup {"Z"}}
 =============================================================================

@@ -1,0 +1,338 @@
+r"""Judging mutants of a specification: TLC holds each against the tables of the conforming models.
+
+No implementation takes part. One generated module has all mutants in it: each changed place asks which
+mutant is chosen, `CASE mutant = 17 -> .. [] mutant = 18 -> .. [] OTHER -> ..`, so that the parser has to read
+it only once. `mutant` is its only variable and each mutant an initial state. For each TLC evaluates
+the changed `Start` of all members, and the changed `Step` row by row up to the first that differs from the
+original's.
+
+Most mutants differ in many rows: they are first confronted with a few local states of each model, one pair
+for each way in which an event of each type ends (`sample`), and those that are left with all. A mutant for
+which TLC cannot evaluate a row (a field that is not there, a function outside its domain) is noticed by
+that; TLC ends then, and begins again after it.
+"""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Final
+
+from attrs import define, field, frozen
+
+from groupcomm_conformance.steps.table import HANDLED, Literals, StepTable
+from groupcomm_conformance.tla.cfg import Cfg
+from groupcomm_conformance.tla.tree import Definitions, Expression, Name, Writer
+from groupcomm_conformance.tla.values import Fn, Value, ValueSyntaxError, parse
+from groupcomm_conformance.tlc import run as tlc
+from groupcomm_conformance.tlc.errors import EvaluationFailed, TimedOut, UnexpectedOutput
+
+from .places import reached
+from .specification import SpecMutant
+
+__all__ = ["Noticed", "confront", "module_text", "sample"]
+
+ROOT: Final = "Mutants"
+"""The name of the generated module."""
+
+CHUNK: Final = 3_000
+"""Local states in one run of TLC; the parser is slower than linear in the length of a literal."""
+
+LIMIT: Final = 300.0
+"""Seconds that one run may take; the mutant that it is at then does not end."""
+
+_IN_A_SEQUENCE: Final = 200
+
+
+@frozen
+class Noticed:
+    """By what a mutant is noticed: a row of a model or a `Start`, or that TLC `fails` to evaluate it."""
+
+    by: str
+    fails: bool = False
+
+
+@frozen
+class Block:
+    """Some local states of a model's table, by index, and all its events."""
+
+    model: str
+    table: StepTable = field(repr=False)
+    states: tuple[int, ...]
+
+
+def sample(table: StepTable) -> tuple[int, ...]:
+    """States in which each type of event ends in each of its ways: two for each, where there are two."""
+    width = len(table.events)
+    types = [event.get("type", "") for event in table.events]
+    ways: dict[object, list[int]] = {}
+    for place, cell in enumerate(table.cells):
+        at = place // width
+        found = ways.setdefault((types[place % width], *_way(table, cell)), [])
+        if not found or (len(found) == 1 and found[0] != at):
+            found.append(at)
+    return tuple(sorted({at for found in ways.values() for at in found}))
+
+
+def _way(table: StepTable, cell: int) -> tuple[object, ...]:
+    """An outcome; of what is handled, the fields that change and the types of the effects."""
+    if cell < HANDLED:
+        return (cell,)
+    result = table.results[cell - HANDLED]
+    effects = tuple(effect.get("type", "") if isinstance(effect, Fn) else "" for effect in result.effects)
+    return HANDLED, frozenset(result.changes), effects
+
+
+# The module
+
+_TEXT: Final = r"""---- MODULE {root} ----
+EXTENDS {module}, TLC
+
+VARIABLE mutant
+
+{literals}
+
+{definitions}
+
+Mutant_Blocks == <<{blocks}>>
+Mutant_Members == {members}
+
+ASSUME TLCSet(1001, TLCEval([b \in DOMAIN Mutant_Blocks |->
+    TLCEval([i \in DOMAIN Mutant_Blocks[b][1] |->
+        TLCEval([j \in DOMAIN Mutant_Blocks[b][2] |->
+            Step(Mutant_Blocks[b][1][i], Mutant_Blocks[b][2][j])])])]))
+
+Mutant_SameStart ==
+    \A m \in Mutant_Members :
+        IF Mut_Start(m) = Start(m) THEN TRUE ELSE PrintT(ToString(<<"start", mutant, m>>)) /\ FALSE
+
+Mutant_SameSteps ==
+    \A b \in DOMAIN Mutant_Blocks :
+        \A i \in DOMAIN Mutant_Blocks[b][1] :
+            \A j \in DOMAIN Mutant_Blocks[b][2] :
+                IF Mut_Step(Mutant_Blocks[b][1][i], Mutant_Blocks[b][2][j]) = TLCGet(1001)[b][i][j] THEN TRUE
+                ELSE PrintT(ToString(<<"step", mutant, b, i, j>>)) /\ FALSE
+
+MutantJudged ==
+    /\ PrintT(ToString(<<"begin", mutant>>))
+    /\ IF (IF Mutant_SameStart THEN Mutant_SameSteps ELSE FALSE)
+       THEN PrintT(ToString(<<"same", mutant>>)) ELSE TRUE
+
+MutantInit == mutant \in {chosen}
+MutantNext == FALSE /\ UNCHANGED mutant
+====
+"""
+
+
+def module_text(
+    definitions: Definitions,
+    mutants: Sequence[SpecMutant],
+    chosen: Sequence[int],
+    blocks: Sequence[Block],
+    members: Sequence[str],
+) -> str:
+    """Write the module with all mutants, numbered from 1, in which those that are `chosen` are judged.
+
+    Mutant 0 is the original, written again from its tree.
+    """
+    literals = Literals()
+    written = [
+        f"<<{_sequence(literals, [block.table.states[at] for at in block.states], f'States{number}')}, "
+        f"{_sequence(literals, block.table.events, f'Events{number}')}>>"
+        for number, block in enumerate(blocks)
+    ]
+    return _TEXT.format(
+        root=ROOT,
+        module=definitions.module,
+        literals="\n".join(literals.definitions),
+        definitions="\n".join(_definitions(definitions, mutants)),
+        blocks=", ".join(written),
+        members=f"{{{', '.join(map(literals.name, members))}}}",
+        chosen=f"{{{', '.join(map(str, chosen))}}}",
+    )
+
+
+def _sequence(literals: Literals, values: Sequence[Value], name: str) -> str:
+    """Write a sequence in pieces: SANY is slow with long literals."""
+    pieces: list[str] = []
+    for begin in range(0, len(values), _IN_A_SEQUENCE):
+        texts = [literals.text(value) for value in values[begin : begin + _IN_A_SEQUENCE]]
+        pieces.append(f"Mutant_{name}_{len(pieces)}")
+        literals.definitions.append(f"{pieces[-1]} == <<{', '.join(texts)}>>")
+    whole = " \\o ".join(pieces) or "<<>>"
+    literals.definitions.append(f"Mutant_{name} == {whole}")
+    return f"Mutant_{name}"
+
+
+def _definitions(definitions: Definitions, mutants: Sequence[SpecMutant]) -> Iterator[str]:
+    operators = reached(definitions)
+    known = {each.name.number for each in operators}
+
+    def original(name: Name) -> str:
+        """Names that are bound inside get a number: they may be operators of another module."""
+        local = name.kind == "parameter" or (
+            name.kind == "defined" and name.number not in definitions.operators
+        )
+        return f"{name.text}_{name.number}" if local and name.number > 0 else name.text
+
+    def changed(name: Name) -> str:
+        return f"Mut_{name.text}" if name.number in known else original(name)
+
+    # Where a mutant is chosen nothing else is changed.
+    plain = Writer(original)
+    places: dict[int, list[tuple[int, Expression]]] = {}
+    for number, mutant in enumerate(mutants, 1):
+        places.setdefault(id(mutant.place), []).append((number, mutant.becomes))
+
+    def around(node: Expression, text: str) -> str:
+        changes = places.get(id(node))
+        if not changes:
+            return text
+        arms = " [] ".join(f"mutant = {number} -> {plain.operand(becomes)}" for number, becomes in changes)
+        return f"(CASE {arms} [] OTHER -> ({text}))"
+
+    for definition in operators:
+        yield Writer(changed, around).definition(definition)
+
+
+# Running it
+
+
+@define
+class _Heard:
+    """What a run has said: what noticed which mutant, which are the same, and which one it is at."""
+
+    noticed: dict[int, tuple[Value, ...]] = field(factory=dict)
+    same: set[int] = field(factory=set)
+    at: int | None = None
+
+    def take(self, line: str) -> None:
+        if not line.startswith('"<<'):
+            return
+        try:
+            value = parse(str(parse(line)))
+        except ValueSyntaxError:
+            return
+        match value:
+            case ("begin", int(mutant)):
+                self.at = mutant
+            case ("same", int(mutant)):
+                self.same.add(mutant)
+            case ("start" | "step", int(mutant), *_) if isinstance(value, tuple):
+                self.noticed[mutant] = value
+
+
+@frozen
+class _Bench:
+    """What all runs have in common."""
+
+    folders: tuple[Path, ...]
+    definitions: Definitions
+    constants: Mapping[str, str]
+    mutants: tuple[SpecMutant, ...]
+    members: tuple[str, ...]
+
+    def run(self, chosen: Sequence[int], blocks: Sequence[Block]) -> dict[int, Noticed]:
+        """Judge the mutants with these numbers by these blocks; give those that are noticed."""
+        found: dict[int, Noticed] = {}
+        left = list(chosen)
+        cfg = Cfg(
+            init="MutantInit", next="MutantNext", invariants=("MutantJudged",), constants=self.constants
+        )
+        while left:
+            heard = _Heard()
+            text = module_text(self.definitions, self.mutants, left, blocks, self.members)
+            why = ""
+            try:
+                tlc.run(
+                    self.folders,
+                    ROOT,
+                    cfg.render(),
+                    generated={ROOT: text},
+                    workers=1,
+                    short=True,
+                    timeout=LIMIT,
+                    on_line=heard.take,
+                )
+            except EvaluationFailed as error:
+                why = " ".join(error.text.split()) or str(error)
+            except TimedOut:
+                why = f"did not end in {LIMIT:g} s"
+            found |= {mutant: Noticed(_place(value, blocks)) for mutant, value in heard.noticed.items()}
+            if why:
+                if heard.at is None or heard.at in heard.same:
+                    raise UnexpectedOutput(f"{ROOT}: {why}", text=why)
+                found[heard.at] = Noticed(why, fails=True)
+            left = [each for each in left if each not in found and each not in heard.same]
+            if not why and left:
+                raise UnexpectedOutput(f"{ROOT}: TLC said nothing of the mutants {left}")
+        return found
+
+
+def _place(value: tuple[Value, ...], blocks: Sequence[Block]) -> str:
+    match value:
+        case ("start", _, str(member)):
+            return f"Start({member})"
+        case ("step", _, int(number), int(state), int(event)):
+            block = blocks[number - 1]
+            row = block.states[state - 1] * len(block.table.events) + event
+            return f"{block.model} row {row}"
+        case _:
+            raise UnexpectedOutput(f"{ROOT}: not a place: {value}")
+
+
+def confront(
+    folders: Sequence[Path],
+    definitions: Definitions,
+    mutants: Sequence[SpecMutant],
+    tables: Mapping[str, StepTable],
+    constants: Mapping[str, Mapping[str, str]],
+    *,
+    workers: int | None = None,
+) -> list[Noticed | None]:
+    """Give, for each mutant, what notices it, or None.
+
+    `tables` are those of the conforming models, by name, and `constants` what each gives the constants of the
+    module that is mutated, as a cfg has it. UnexpectedOutput where even the original, written again from its
+    tree, differs.
+    """
+    count = workers or os.cpu_count() or 1
+    found: dict[int, Noticed] = {}
+    groups: dict[tuple[tuple[str, str], ...], list[str]] = {}
+    for model in tables:
+        groups.setdefault(tuple(sorted(constants[model].items())), []).append(model)
+    with ThreadPoolExecutor(count) as pool:
+        for values, models in groups.items():
+            members = sorted({member for model in models for member in tables[model].starts})
+            bench = _Bench(tuple(folders), definitions, dict(values), tuple(mutants), tuple(members))
+            few = [Block(model, tables[model], sample(tables[model])) for model in models]
+            numbers = [number for number in range(len(mutants) + 1) if number not in found]
+            parts = [numbers[begin::count] for begin in range(count)]
+            for noticed in pool.map(lambda part, bench=bench, few=few: bench.run(part, few), parts):
+                found |= noticed
+            _same_as_itself(found)
+            rest = [block for block in few for block in _rest(block)]
+            for begin in range(0, len(rest), count):
+                left = [number for number in range(len(mutants) + 1) if number not in found]
+                for noticed in pool.map(
+                    lambda block, bench=bench, left=left: bench.run(left, [block]),
+                    rest[begin : begin + count],
+                ):
+                    found = noticed | found
+            _same_as_itself(found)
+    return [found.get(number) for number in range(1, len(mutants) + 1)]
+
+
+def _same_as_itself(found: Mapping[int, Noticed]) -> None:
+    if 0 in found:
+        raise UnexpectedOutput(
+            f"{ROOT}: what is written from the specification's tree differs from it: {found[0].by}"
+        )
+
+
+def _rest(block: Block) -> Iterator[Block]:
+    """All other states of a block's model, in pieces."""
+    taken = set(block.states)
+    others = [at for at in range(len(block.table.states)) if at not in taken]
+    for begin in range(0, len(others), CHUNK):
+        yield Block(block.model, block.table, tuple(others[begin : begin + CHUNK]))

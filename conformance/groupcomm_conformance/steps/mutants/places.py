@@ -1,0 +1,203 @@
+"""Which places of a specification count: what `Step` and `Start` use, and the constants do not rule out."""
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import Final
+
+from groupcomm_conformance.tla.tree import (
+    OTHER,
+    Apply,
+    Definition,
+    Definitions,
+    Expression,
+    Let,
+    Name,
+    Number,
+    Operator,
+    Text,
+    children,
+)
+from groupcomm_conformance.tla.values import Value
+
+__all__ = ["Known", "dispatched", "places", "reached", "unheard"]
+
+_STANDARD: Final = frozenset({"Naturals", "Integers", "Sequences", "FiniteSets", "TLC", "Bags", "Reals"})
+_NO_PLACE: Final = frozenset(
+    {"$Pair", "$Seq", "$RcdSelect", "$RcdConstructor"} | {"=", "/=", r"\in", r"\notin"}
+)
+"""Forms whose strings are names of fields, or are changed with the comparison that they are in."""
+
+
+def reached(
+    definitions: Definitions,
+    inside: Callable[[Expression], Iterator[Expression]] = children,
+) -> list[Definition]:
+    """The operators of the project's own modules that `Step` and `Start` use, each after those it uses.
+
+    `inside` says which expressions inside one count. LookupError where there is no `Step` or no `Start`.
+    """
+    found: dict[int, Definition] = {}
+
+    def visit(definition: Definition) -> None:
+        number = definition.name.number
+        if number in found or definition.module in _STANDARD:
+            return
+        for name in names_in(definition.body, inside):
+            if name.kind == "defined" and name.number in definitions.operators:
+                visit(definitions.operators[name.number])
+        found[number] = definition
+
+    for root in ("Step", "Start"):
+        definition = definitions.find(root)
+        if definition is None:
+            raise LookupError(root)
+        visit(definition)
+    return list(found.values())
+
+
+def unheard(definitions: Definitions, events: Collection[str]) -> list[str]:
+    """The types of events that `Step` tells apart and that are not among `events`."""
+    found: list[str] = []
+    for definition in reached(definitions):
+        todo = [definition.body]
+        while todo:
+            node = todo.pop()
+            todo += children(node)
+            event = dispatched(node)
+            if event is not None and event not in events:
+                found.append(event)
+    return sorted(set(found))
+
+
+def names_in(node: Expression, inside: Callable[[Expression], Iterator[Expression]]) -> Iterator[Name]:
+    match node:
+        case Apply(operator):
+            yield operator
+        case Operator(name):
+            yield name
+        case _:
+            pass
+    for child in inside(node):
+        yield from names_in(child, inside)
+
+
+class Known:
+    """What an expression of constants alone is, where the constants have these values; None: not known."""
+
+    def __init__(
+        self, definitions: Definitions, constants: Mapping[str, Value], events: Collection[str]
+    ) -> None:
+        self._constants = constants
+        self._events = events
+        self._bodies: dict[int, Expression] = {}
+        for definition in reached(definitions):
+            self._bodies |= {each.name.number: each.body for each in _defined(definition)}
+
+    def value(self, node: Expression) -> "Value | None":
+        match node:
+            case Text(value):
+                return value
+            case Number(value):
+                return value
+            case Apply(Name("TRUE"), ()):
+                return True
+            case Apply(Name("FALSE"), ()):
+                return False
+            case Apply(Name(text, "constant"), ()):
+                return self._constants.get(text)
+            case Apply(Name(_, "defined", number), ()) if number in self._bodies:
+                return self.value(self._bodies[number])
+            case Apply(Name("=" | "/=" as sign), (left, right)):
+                one, other = self.value(left), self.value(right)
+                return None if one is None or other is None else (one == other) is (sign == "=")
+            case Apply(Name(r"\lnot"), (inner,)):
+                known = self.value(inner)
+                return None if known is None else not known
+            case Apply(Name(r"\land" | "$ConjList"), operands):
+                return self._all(operands, unless=False)
+            case Apply(Name(r"\lor" | "$DisjList"), operands):
+                return self._all(operands, unless=True)
+            case _:
+                return None
+
+    def _all(self, operands: Sequence[Expression], *, unless: bool) -> "Value | None":
+        known = [self.value(operand) for operand in operands]
+        if unless in known:
+            return unless
+        return None if None in known else not unless
+
+    def live(self, node: Expression) -> Iterator[Expression]:
+        """The expressions directly inside one that can matter for its value, in order."""
+        match node:
+            case Apply(Name("$IfThenElse"), (test, then, other)):
+                known = self.value(test)
+                yield test
+                if known is not False:
+                    yield then
+                if known is not True:
+                    yield other
+            case Apply(Name("$Case"), arms):
+                for arm in arms:
+                    guard, body = children(arm)
+                    known = self.value(guard)
+                    event = dispatched(guard)
+                    if not isinstance(guard, Text) and event is None:
+                        yield guard
+                    if known is not False and (event is None or event in self._events):
+                        yield body
+                    if known is True:
+                        return
+            case Apply(Name(r"\land" | "$ConjList" | r"\lor" | "$DisjList" as sign), operands):
+                decides = sign in {r"\lor", "$DisjList"}
+                decisive = [operand for operand in operands if self.value(operand) is decides]
+                if len(decisive) < 2:  # noqa: PLR2004 - if two decide, no change of one matters
+                    yield from decisive or operands
+            case Let(definitions, body):
+                used, todo = set[int](), [body]
+                bodies = {each.name.number: each.body for each in definitions}
+                while todo:
+                    for name in names_in(todo.pop(), self.live):
+                        if name.number in bodies and name.number not in used:
+                            used.add(name.number)
+                            todo.append(bodies[name.number])
+                yield from (bodies[number] for number in bodies if number in used)
+                yield body
+            case _:
+                yield from children(node)
+
+
+def _defined(definition: Definition) -> Iterator[Definition]:
+    """An operator and all that are defined inside it."""
+    yield definition
+    todo = [definition.body]
+    while todo:
+        node = todo.pop()
+        todo += children(node)
+        if isinstance(node, Let):
+            for inner in node.definitions:
+                yield from _defined(inner)
+
+
+def dispatched(guard: Expression) -> str | None:
+    """Give the type of event that the arm of a dispatch is for."""
+    match guard:
+        case Apply(
+            Name("="), (Apply(Name("$RcdSelect"), (Apply(Name(_, "parameter")), Text("type"))), Text(event))
+        ):
+            return event
+        case _:
+            return None
+
+
+def places(node: Expression, known: Known) -> Iterator[Expression]:
+    """All places in an expression, from the outside, that the constants do not rule out."""
+    yield node
+    for child in known.live(node):
+        match node, child:
+            case Apply(Name(sign)), Text(value) if sign in _NO_PLACE or value == OTHER:
+                pass
+            case Apply(Name("$Except")), Apply(Name("$Pair"), (_, value)):
+                yield from places(value, known)
+            case Apply(Name("$RcdConstructor")), Apply(Name("$Pair"), (_, value)):
+                yield from places(value, known)
+            case _:
+                yield from places(child, known)

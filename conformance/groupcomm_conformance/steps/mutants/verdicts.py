@@ -1,0 +1,127 @@
+"""The verdict on each mutant of a specification: made, confronted with the conforming models, and kept.
+
+It needs the models' tables and nothing of the implementation. Verdicts are kept in the cache, by all that
+they depend on, so that after a change of the implementation alone they are there at once.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from attrs import frozen
+
+from groupcomm_conformance.files.errors import FileError
+from groupcomm_conformance.files.keys import key
+from groupcomm_conformance.files.store import Store
+from groupcomm_conformance.models.instruments import read_modules
+from groupcomm_conformance.models.manifest import Manifest
+from groupcomm_conformance.tla import tree
+from groupcomm_conformance.tla.tree import Definitions
+from groupcomm_conformance.tla.values import Value, identical
+from groupcomm_conformance.tlc import syntax, tools
+
+from .conforming import ModelTable
+from .confronting import Noticed, confront
+from .places import unheard
+from .shapes import Shapes
+from .specification import SpecMutant, mutants
+
+__all__ = ["Judged", "judge"]
+
+_PARTS: Final = ("steps", "tla", "tlc", "files", "models")
+
+
+@frozen
+class Judged:
+    """All mutants of a protocol's specification with what notices each, and the events that nobody has."""
+
+    protocol: str
+    models: tuple[str, ...]
+    mutants: tuple[SpecMutant, ...]
+    noticed: tuple[Noticed | None, ...]
+    unheard: tuple[str, ...]
+
+
+class _Verdicts(Store):
+    name = "spec_mutants.json"
+
+
+def judge(
+    manifest: Manifest,
+    tables: Mapping[str, ModelTable],
+    *,
+    cache: Path | None = None,
+    workers: int | None = None,
+) -> Judged:
+    """Make the mutants and confront them with `tables`, by the models' names.
+
+    FileError where the specification lacks what is needed.
+    """
+    module = _module(manifest)
+    definitions = tree.read(syntax.export(manifest.folders, module))
+    sides = {name: _sides(manifest, definitions, name) for name in tables}
+    steps = {name: each.table for name, each in tables.items()}
+    types = {event.get("type", "") for table in steps.values() for event in table.events}
+    events = {name for name in types if isinstance(name, str)}
+    made = mutants(
+        definitions,
+        _common(definitions, [each.constants for each in tables.values()]),
+        Shapes.of([value for table in steps.values() for value in (*table.states, *table.events)]),
+        events,
+    )
+    keys = sorted((name, each.key) for name, each in tables.items())
+    told = [module, keys, [sorted(side.items()) for side in sides.values()]]
+    texts = sorted(read_modules(manifest.folders, manifest.module).texts.items())
+    store = _Verdicts(cache) if cache else None
+    place = key(_PARTS, told, texts, tools.jar_digest(tools.find_jar()))
+    noticed = _kept(store, place, made)
+    if noticed is None:
+        noticed = confront(manifest.folders, definitions, made, steps, sides, workers=workers)
+        if store:
+            kept = {
+                mutant.name: None if found is None else [found.by, found.fails]
+                for mutant, found in zip(made, noticed, strict=True)
+            }
+            store.write(place, json.dumps(kept).encode())
+    silent = tuple(unheard(definitions, events))
+    return Judged(manifest.protocol, tuple(tables), tuple(made), tuple(noticed), silent)
+
+
+def _kept(store: _Verdicts | None, place: str, made: Sequence[SpecMutant]) -> "list[Noticed | None] | None":
+    body = store.read(place) if store else None
+    if body is None:
+        return None
+    found = json.loads(body)
+    if set(found) != {mutant.name for mutant in made}:
+        return None
+    return [Noticed(*found[mutant.name]) if found[mutant.name] else None for mutant in made]
+
+
+def _module(manifest: Manifest) -> str:
+    """Name the module that defines `Step`."""
+    found = read_modules(manifest.folders, manifest.module).definition("Step")
+    if found is None:
+        raise FileError(f"{manifest.module}.tla", 1, "an operator Step in it, or in what it extends")
+    return found[0]
+
+
+def _sides(manifest: Manifest, definitions: Definitions, model: str) -> dict[str, str]:
+    """What a model gives the constants of the module, as a cfg has it."""
+    given = manifest.cfg(manifest.model(model)).constants
+    for name in definitions.constants:
+        if not given.get(name, "").startswith("= "):
+            raise FileError(
+                manifest.file, 1, f"a value for {name}, a constant of {definitions.module}, in {model}"
+            )
+    return {name: given[name] for name in definitions.constants}
+
+
+def _common(definitions: Definitions, all_values: Sequence[Mapping[str, Value]]) -> dict[str, Value]:
+    """The constants that have one value in all models."""
+    first, *rest = all_values
+    return {
+        name: first[name]
+        for name in definitions.constants
+        if name in first and all(name in values and identical(values[name], first[name]) for values in rest)
+    }

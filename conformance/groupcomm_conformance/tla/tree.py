@@ -1,0 +1,447 @@
+r"""Modules as trees: what the parser of TLA+ (SANY) understood, read from its XML, and written as text again.
+
+`read` takes the XML that `tla2sany.xml.XMLExporter` prints of a module and gives its `Definitions`. An
+expression is a union of small frozen classes that are told apart by identity, so that one place can be
+changed although the same text stands in another. `Writer` writes an expression on one line with
+parentheses around every infix operand: it means the same wherever it stands, and in whatever layout.
+
+Only what expressions without variables need is understood: no actions, no temporal formulas, no `INSTANCE`.
+`TreeError` names what is not.
+"""
+
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final, Literal, TypeAlias
+
+from attrs import field, frozen
+
+__all__ = [
+    "Apply",
+    "At",
+    "Bound",
+    "Definition",
+    "Definitions",
+    "Expression",
+    "Let",
+    "Name",
+    "Number",
+    "Operator",
+    "Text",
+    "TreeError",
+    "Writer",
+    "children",
+    "read",
+]
+
+Kind: TypeAlias = Literal["builtin", "defined", "parameter", "constant", "variable"]
+
+
+class TreeError(ValueError):
+    """The XML is not what SANY writes, or has something in it that is not understood here."""
+
+
+@frozen
+class Name:
+    """What an identifier or a symbol means. `number` is SANY's; two of the same text may differ in it."""
+
+    text: str
+    kind: Kind
+    number: int
+    arity: int = 0
+
+
+@frozen(eq=False)
+class Text:
+    """A string."""
+
+    value: str
+
+
+@frozen(eq=False)
+class Number:
+    """A number."""
+
+    value: int
+
+
+@frozen(eq=False)
+class At:
+    """`@`, the old value in an `EXCEPT`."""
+
+
+@frozen(eq=False)
+class Operator:
+    """An operator that is given to another as an argument."""
+
+    name: Name
+
+
+@frozen(eq=False)
+class Bound:
+    r"""What a quantifier binds: names, or with `tuple_` one tuple of names, and the set they range over."""
+
+    names: tuple[Name, ...]
+    tuple_: bool
+    domain: "Expression"
+
+
+@frozen(eq=False)
+class Apply:
+    """An operator applied to operands; with `bounds` a quantifier, a set or function constructor, `CHOOSE`.
+
+    `line` is that of the module it stands in, from 1.
+    """
+
+    operator: Name
+    operands: "tuple[Expression, ...]" = ()
+    bounds: tuple[Bound, ...] = ()
+    line: int = 0
+
+
+@frozen(eq=False)
+class Let:
+    """`LET definitions IN body`."""
+
+    definitions: "tuple[Definition, ...]"
+    body: "Expression"
+
+
+Expression: TypeAlias = "Apply | Text | Number | At | Operator | Let"
+
+
+@frozen(eq=False)
+class Definition:
+    """An operator: its name, its parameters, its body, and where it stands."""
+
+    name: Name
+    parameters: tuple[Name, ...]
+    body: Expression
+    module: str
+    line: int
+
+
+@frozen
+class Definitions:
+    """The operators that a module sees, those of the standard modules included, and its constants."""
+
+    module: str
+    operators: Mapping[int, Definition]
+    constants: tuple[str, ...]
+    _by_name: Mapping[tuple[str, str], Definition] = field(repr=False)
+
+    def find(self, name: str) -> Definition | None:
+        """Give the operator of this name that is not inside another; None if there is none."""
+        return next((d for (_, text), d in self._by_name.items() if text == name), None)
+
+    def of_module(self, module: str) -> list[Definition]:
+        """List the operators of one module that are not inside others, in its order."""
+        found = (d for (owner, _), d in self._by_name.items() if owner == module)
+        return sorted(found, key=lambda definition: definition.line)
+
+
+def children(node: Expression) -> Iterator[Expression]:
+    """The expressions directly inside one, bodies of local definitions among them."""
+    match node:
+        case Apply(_, operands, bounds):
+            yield from (bound.domain for bound in bounds)
+            yield from operands
+        case Let(definitions, body):
+            yield from (definition.body for definition in definitions)
+            yield body
+        case _:
+            pass
+
+
+# Reading
+
+_REFERENCES: Final[Mapping[str, Kind]] = {
+    "BuiltInKindRef": "builtin",
+    "UserDefinedOpKindRef": "defined",
+    "FormalParamNodeRef": "parameter",
+    "OpDeclNodeRef": "constant",
+}
+_CONSTANT: Final = "2"
+
+
+class _Reader:
+    """Turns the elements of one document into trees; each definition is read once."""
+
+    def __init__(self, root: ET.Element) -> None:
+        self._elements: dict[int, ET.Element] = {}
+        for entry in root.iterfind("context/entry"):
+            self._elements[int(_text(entry, "UID"))] = next(each for each in entry if each.tag != "UID")
+        self._read: dict[int, Definition] = {}
+
+    def name(self, reference: ET.Element) -> Name:
+        kind = _REFERENCES.get(reference.tag)
+        if kind is None:
+            raise TreeError(f"a name of the kind {reference.tag}")
+        number = int(_text(reference, "UID"))
+        element = self._elements[number]
+        if kind == "constant" and _text(element, "kind") != _CONSTANT:
+            kind = "variable"
+        return Name(_text(element, "uniquename"), kind, number, int(_text(element, "arity")))
+
+    def definition(self, number: int) -> Definition:
+        known = self._read.get(number)
+        if known is None:
+            element = self._elements[number]
+            body = element.find("body")
+            if body is None:
+                raise TreeError(f"{_text(element, 'uniquename')} has no body")
+            known = self._read[number] = Definition(
+                Name(_text(element, "uniquename"), "defined", number, int(_text(element, "arity"))),
+                tuple(map(self.name, element.iterfind("params/leibnizparam/FormalParamNodeRef"))),
+                self.expression(body[0]),
+                _text(element, "location/filename"),
+                int(_text(element, "location/line/begin")),
+            )
+        return known
+
+    def expression(self, element: ET.Element) -> Expression:
+        match element.tag:
+            case "StringNode":
+                # OTHER, in a CASE, is the text of the element itself.
+                return Text(element.findtext("StringValue") or element.text or "")
+            case "NumeralNode":
+                return Number(int(_text(element, "IntValue")))
+            case "AtNode":
+                return At()
+            case "OpArgNode":
+                return Operator(self.name(_only(element, "argument")[0]))
+            case "LetInNode":
+                inner = [int(_text(each, "UID")) for each in element.iterfind("opDefs/UserDefinedOpKindRef")]
+                if len(inner) < len(_only(element, "opDefs")):
+                    raise TreeError("a LET with something else in it than operators")
+                # SANY lists them backwards.
+                found = sorted(map(self.definition, inner), key=lambda definition: definition.name.number)
+                return Let(tuple(found), self.expression(_only(element, "body")[0]))
+            case "OpApplNode":
+                return Apply(
+                    self.name(_only(element, "operator")[0]),
+                    tuple(self.expression(each) for each in _only(element, "operands")),
+                    tuple(map(self._bound, element.iterfind("boundSymbols/bound"))),
+                    int(_text(element, "location/line/begin")),
+                )
+            case _:
+                raise TreeError(f"an expression of the kind {element.tag}")
+
+    def _bound(self, element: ET.Element) -> Bound:
+        return Bound(
+            tuple(map(self.name, element.iterfind("FormalParamNodeRef"))),
+            element.find("tuple") is not None,
+            self.expression(element[-1]),
+        )
+
+
+def _text(element: ET.Element, path: str) -> str:
+    found = element.findtext(path)
+    if found is None:
+        raise TreeError(f"no {path} in {element.tag}")
+    return found
+
+
+def _only(element: ET.Element, tag: str) -> ET.Element:
+    found = element.find(tag)
+    if found is None:
+        raise TreeError(f"no {tag} in {element.tag}")
+    return found
+
+
+def read(xml: str) -> Definitions:
+    """Read what SANY exports of a module. TreeError where it is something else."""
+    try:
+        root = ET.fromstring(xml)  # noqa: S314 - of our own run of SANY
+    except ET.ParseError as error:
+        raise TreeError(f"no XML: {error}") from error
+    reader = _Reader(root)
+    module = _text(root, "RootModule")
+    operators: dict[int, Definition] = {}
+    by_name: dict[tuple[str, str], Definition] = {}
+    for node in root.iterfind("context/entry/ModuleNode"):
+        owner = _text(node, "uniquename")
+        for reference in node.iterfind("UserDefinedOpKindRef"):
+            number = int(_text(reference, "UID"))
+            try:
+                definition = reader.definition(number)
+            except TreeError:
+                if owner == module:
+                    raise
+                continue  # of a standard module, whose operators TLC knows itself
+            operators[number] = definition
+            # A module lists what it extends as well.
+            by_name.setdefault((definition.module, definition.name.text), definition)
+    constants = [
+        _text(entry, "OpDeclNode/uniquename")
+        for entry in root.iterfind("context/entry")
+        if entry.findtext("OpDeclNode/kind") == _CONSTANT
+    ]
+    return Definitions(module, operators, tuple(sorted(constants)), by_name)
+
+
+# Writing
+
+_INFIX: Final[Mapping[str, str]] = {
+    "/=": "#",
+    r"\land": "/\\",
+    r"\lor": r"\/",
+    r"\union": r"\cup",
+    r"\intersect": r"\cap",
+    r"\leq": "<=",
+    r"\geq": ">=",
+    r"\equiv": "<=>",
+    r"\circ": r"\o",
+}
+_SYMBOL: Final = re.compile(r"[^\w$]|\\")
+_PREFIX: Final = {r"\lnot": "~", "-.": "-", "DOMAIN": "DOMAIN ", "SUBSET": "SUBSET ", "UNION": "UNION "}
+_LISTS: Final = {"$ConjList": "/\\", "$DisjList": "\\/"}
+_QUANTIFIERS: Final = {"$BoundedExists": r"\E", "$BoundedForall": r"\A", "$BoundedChoose": "CHOOSE"}
+_CLOSED: Final = frozenset(
+    {"$Tuple", "$RcdConstructor", "$SetEnumerate", "$RcdSelect", "$FcnApply", "$Except"}
+    | {"$SetOfAll", "$SubsetOf", "$FcnConstructor", "$SetOfFcns", "$SetOfRcds"}
+)
+_IDENTIFIER: Final = re.compile(r"[A-Za-z]\w*$")
+OTHER: Final = "$Other"
+
+
+@frozen
+class Writer:
+    """Writes expressions.
+
+    `name` says how a name is written, and `around` may put something else in the place of the text of an
+    expression that stands anywhere inside the one written.
+    """
+
+    name: Callable[[Name], str] = lambda name: name.text
+    around: Callable[[Expression, str], str] = lambda _, text: text
+
+    def text(self, node: Expression) -> str:
+        """Write an expression."""
+        return self.around(node, self._bare(node))
+
+    def definition(self, definition: Definition) -> str:
+        """Write `Name(parameters) == body`."""
+        given = [
+            self.name(each) + (f"({', '.join('_' * each.arity)})" if each.arity else "")
+            for each in definition.parameters
+        ]
+        head = self.name(definition.name) + (f"({', '.join(given)})" if given else "")
+        return f"{head} == {self.text(definition.body)}"
+
+    def operand(self, node: Expression) -> str:
+        """Write an expression with parentheses around it where it could run into what stands beside it."""
+        text = self.text(node)
+        closed = isinstance(node, Text | Number | At | Operator) or (
+            isinstance(node, Apply)
+            and node.operator.text not in _PREFIX
+            and (node.operator.text in _CLOSED or _IDENTIFIER.match(node.operator.text) is not None)
+        )
+        return text if closed or (text.startswith("(") and _closes_last(text)) else f"({text})"
+
+    def _bare(self, node: Expression) -> str:
+        match node:
+            case Text(value):
+                return f'"{value}"'
+            case Number(value):
+                return str(value)
+            case At():
+                return "@"
+            case Operator(name):
+                return self.name(name)
+            case Let(definitions, body):
+                inner = " ".join(map(self.definition, definitions))
+                return f"LET {inner} IN {self.text(body)}"
+            case Apply(operator, operands, bounds):
+                return self._applied(operator, operands, bounds)
+
+    def _applied(self, operator: Name, operands: tuple[Expression, ...], bounds: tuple[Bound, ...]) -> str:
+        sign = operator.text
+        if operator.kind == "builtin" and sign.startswith("$"):
+            return self._constructed(sign, operands, bounds)
+        if sign in _PREFIX and len(operands) == 1:
+            return _PREFIX[sign] + self.operand(operands[0])
+        if len(operands) == 2 and (sign in _INFIX or _SYMBOL.search(sign)):  # noqa: PLR2004 - infix
+            left, right = map(self.operand, operands)
+            return f"{left} {_INFIX.get(sign, sign)} {right}"
+        arguments = f"({', '.join(map(self.text, operands))})" if operands else ""
+        return self.name(operator) + arguments
+
+    def _constructed(self, sign: str, operands: tuple[Expression, ...], bounds: tuple[Bound, ...]) -> str:
+        ranges = ", ".join(map(self._range, bounds))
+        match sign, operands:
+            case (("$ConjList" | "$DisjList"), _):
+                return f" {_LISTS[sign]} ".join(map(self.operand, operands))
+            case "$IfThenElse", (test, then, other):
+                return f"IF {self.text(test)} THEN {self.operand(then)} ELSE {self.operand(other)}"
+            case "$Case", _:
+                return "CASE " + " [] ".join(map(self._arm, operands))
+            case (("$BoundedExists" | "$BoundedForall" | "$BoundedChoose"), (body,)):
+                return f"{_QUANTIFIERS[sign]} {ranges} : {self.text(body)}"
+            case (("$SubsetOf"), (body,)):
+                return f"{{{ranges} : {self.text(body)}}}"
+            case (("$SetOfAll"), (body,)):
+                return f"{{{self.text(body)} : {ranges}}}"
+            case (("$FcnConstructor"), (body,)):
+                return f"[{ranges} |-> {self.text(body)}]"
+            case "$SetOfFcns", (domain, image):
+                return f"[{self.text(domain)} -> {self.text(image)}]"
+            case "$FcnApply", (function, argument):
+                return f"{self.operand(function)}[{self.text(argument)}]"
+            case "$RcdSelect", (record, Text(name)):
+                return f"{self.operand(record)}.{name}"
+            case "$Tuple", _:
+                return f"<<{', '.join(map(self.text, operands))}>>"
+            case "$SetEnumerate", _:
+                return f"{{{', '.join(map(self.text, operands))}}}"
+            case (("$RcdConstructor" | "$SetOfRcds"), _):
+                arrow = "|->" if sign == "$RcdConstructor" else ":"
+                return f"[{', '.join(self._pair(each, arrow) for each in operands)}]"
+            case "$Except", (base, *updates):
+                return f"[{self.text(base)} EXCEPT {', '.join(map(self._update, updates))}]"
+            case _:
+                raise TreeError(f"an expression of the form {sign} of {len(operands)}")
+
+    def _range(self, bound: Bound) -> str:
+        names = ", ".join(map(self.name, bound.names))
+        return f"{f'<<{names}>>' if bound.tuple_ else names} \\in {self.text(bound.domain)}"
+
+    def _arm(self, node: Expression) -> str:
+        match node:
+            case Apply(_, (Text(value), body)) if value == OTHER:
+                return f"OTHER -> {self.operand(body)}"
+            case Apply(_, (guard, body)):
+                return f"{self.operand(guard)} -> {self.operand(body)}"
+            case _:
+                raise TreeError("an arm of a CASE that is no pair")
+
+    def _pair(self, node: Expression, arrow: str) -> str:
+        match node:
+            case Apply(_, (Text(name), value)):
+                return f"{name} {arrow} {self.text(value)}"
+            case _:
+                raise TreeError("a field of a record that is no pair")
+
+    def _update(self, node: Expression) -> str:
+        match node:
+            case Apply(_, (Apply(_, path), value)):
+                return f"!{''.join(map(self._at, path))} = {self.text(value)}"
+            case _:
+                raise TreeError("an EXCEPT with something else in it than updates")
+
+    def _at(self, node: Expression) -> str:
+        match node:
+            case Text(value) if _IDENTIFIER.match(value):
+                return f".{value}"
+            case _:
+                return f"[{self.text(node)}]"
+
+
+def _closes_last(text: str) -> bool:
+    """Whether the parenthesis that opens first closes last."""
+    depth = 0
+    for at, letter in enumerate(text):
+        depth += {"(": 1, ")": -1}.get(letter, 0)
+        if depth == 0:
+            return at == len(text) - 1
+    return False

@@ -1,0 +1,264 @@
+"""Mutants of a specification: what is made of it, and that the tables alone tell each from the original."""
+
+from pathlib import Path
+
+import pytest
+from attrs import evolve
+
+from groupcomm_conformance.files.errors import FileError
+from groupcomm_conformance.models import checking
+from groupcomm_conformance.models.manifest import Manifest, load
+from groupcomm_conformance.protocols import derive
+from groupcomm_conformance.steps.conform import table_of
+from groupcomm_conformance.steps.mutants import report
+from groupcomm_conformance.steps.mutants.conforming import ModelTable
+from groupcomm_conformance.steps.mutants.confronting import Noticed, confront, sample
+from groupcomm_conformance.steps.mutants.explaining import Reason, SpecReasons, spec_explanations
+from groupcomm_conformance.steps.mutants.specification import SpecMutant
+from groupcomm_conformance.steps.mutants.verdicts import Judged, judge
+from groupcomm_conformance.steps.table import Tables
+from groupcomm_conformance.tla import tree
+from groupcomm_conformance.tla.tree import Apply, Name, Number
+from groupcomm_conformance.tlc import syntax
+from groupcomm_conformance.tlc.errors import ParseFailed, UnexpectedOutput
+
+CONSTANTS = {"pair": {"Member": '= {"A", "B"}', "WaitForAll": "= TRUE", "KeepCommit": "= TRUE"}}
+
+
+@pytest.fixture(scope="module")
+def toy(checked_toy: Path) -> Manifest:
+    return load(checked_toy, "toy")
+
+
+@pytest.fixture(scope="module")
+def tables(checked_toy: Path, toy: Manifest) -> dict[str, ModelTable]:
+    model = toy.model("pair")
+    checked = checking.run_model(toy, model, cache=checking.Cache.of(checked_toy))
+    assert checked.harvest is not None
+    table, key = table_of(toy, model, checked.harvest, Tables.of(checked_toy))
+    return {"pair": ModelTable(table, key, derive.constants_of(toy.cfg(model)))}
+
+
+@pytest.fixture(scope="module")
+def judged(toy: Manifest, tables: dict[str, ModelTable]) -> Judged:
+    return judge(toy, tables, workers=2)
+
+
+@pytest.fixture(scope="module")
+def definitions(toy: Manifest) -> tree.Definitions:
+    return tree.read(syntax.export(toy.folders, "Toy"))
+
+
+def test_changes_are_made_of_all_that_a_step_is(judged: Judged) -> None:
+    made = {mutant.name for mutant in judged.mutants}
+    assert made >= {
+        # a Boolean, an outcome, effects, an update
+        "Start: FALSE -> TRUE",
+        "Start: FALSE -> TRUE (place 2)",
+        "Decide: LocalError(s) -> RemoteError",
+        'Decide: Handled([s EXCEPT !.voted = TRUE], <<Multicast([type |-> "VOTE"])>>) -> no effects',
+        'Decide: Multicast([type |-> "VOTE"]) dropped from <<Multicast([type |-> "VOTE"])>>',
+        "Decide: !.voted = TRUE dropped",
+        # a guard dropped, negated, always true; a comparison; a field for another of its type
+        "VoteReceived: e.sender \\in s.heard_from dropped from (e.sender \\in s.heard_from) /\\ KeepCommit",
+        "VoteReceived: e.sender \\notin Member -> e.sender \\in Member",
+        "VoteReceived: IF e.sender \\notin Member -> IF FALSE",
+        "VoteReceived: heard = Member -> heard # Member",
+        "Decide: s.voted -> s.committed",
+        # sets
+        "VoteReceived: s.heard_from \\cup {e.sender} -> s.heard_from \\cap {e.sender}",
+    }
+    assert len(made) == len(judged.mutants)
+
+
+def test_what_the_constants_rule_out_is_left_alone(judged: Judged) -> None:
+    """With KeepCommit a second vote is ignored: that the commit is taken back belongs to a flawed variant."""
+    made = {mutant.name for mutant in judged.mutants}
+    assert "VoteReceived: KeepCommit dropped from (e.sender \\in s.heard_from) /\\ KeepCommit" not in made
+    assert not any("WaitForAll dropped" in name for name in made)
+
+
+def test_the_dispatch_by_the_type_of_the_event_is_left_alone(judged: Judged) -> None:
+    assert not any(mutant.operator == "Step" for mutant in judged.mutants)
+
+
+def test_the_tables_notice_each_mutant_that_differs_somewhere(judged: Judged) -> None:
+    survivors = {m.name for m, found in zip(judged.mutants, judged.noticed, strict=True) if found is None}
+    assert survivors == {
+        # With KeepCommit every vote of a member that was heard is ignored before.
+        "VoteReceived: IF e.sender \\in s.heard_from -> IF FALSE",
+        "VoteReceived: Handled([s EXCEPT !.committed = FALSE], <<>>) -> LocalError",
+        "VoteReceived: Handled([s EXCEPT !.committed = FALSE], <<>>) -> the old state",
+        "VoteReceived: !.committed = FALSE dropped",
+        "VoteReceived: FALSE -> TRUE",
+        # Who has committed has heard all, and gets no first vote of anybody.
+        "VoteReceived: @ dropped from @ \\/ (WaitForAll => (heard = Member))",
+    }
+
+
+def test_what_notices_a_mutant_is_a_row_that_differs(judged: Judged, tables: dict[str, ModelTable]) -> None:
+    name = "VoteReceived: heard = Member -> heard # Member"
+    (found,) = (by for m, by in zip(judged.mutants, judged.noticed, strict=True) if m.name == name)
+    assert found is not None
+    model, _, row = found.by.partition(" row ")
+    state, event = tables[model].table.place(int(row))
+    assert tables[model].table.events[event]["type"] == "VoteReceived"
+    assert tables[model].table.outcome(int(row)) == "handled"
+    assert tables[model].table.states[state]["committed"] is False
+
+
+def test_a_start_that_differs_is_noticed(judged: Judged) -> None:
+    (found,) = (
+        by for m, by in zip(judged.mutants, judged.noticed, strict=True) if m.name == "Start: FALSE -> TRUE"
+    )
+    assert found == Noticed("Start(A)")
+
+
+def changed(definitions: tree.Definitions, becomes: tree.Expression) -> SpecMutant:
+    """A mutant of `Decide` whose whole body is something else."""
+    decide = definitions.find("Decide")
+    assert decide is not None
+    return SpecMutant("Decide: by hand", "Toy", "Decide", decide.line, decide.body, becomes)
+
+
+def test_a_row_that_cannot_be_evaluated_is_noticed_by_that_and_the_others_are_judged(
+    toy: Manifest, definitions: tree.Definitions, tables: dict[str, ModelTable]
+) -> None:
+    first_of_none = (Apply(Name("$Tuple", "builtin", -1)), Number(1))
+    fails = changed(definitions, Apply(Name("$FcnApply", "builtin", -1), first_of_none))
+    decide = definitions.find("Decide")
+    assert decide is not None
+    same = changed(definitions, decide.body)
+    only = {name: each.table for name, each in tables.items()}
+    mutants = [same, fails, same, fails]
+    found = confront(toy.folders, definitions, mutants, only, CONSTANTS, workers=1)
+    assert [each and each.fails for each in found] == [None, True, None, True]
+    assert found[1] is not None
+    assert "out of domain" in found[1].by
+
+
+def test_a_mutant_that_does_not_parse_is_an_error(
+    toy: Manifest, definitions: tree.Definitions, tables: dict[str, ModelTable]
+) -> None:
+    unknown = changed(definitions, Apply(Name("NobodyKnows", "defined", -1)))
+    only = {name: each.table for name, each in tables.items()}
+    with pytest.raises(ParseFailed, match="NobodyKnows"):
+        confront(toy.folders, definitions, [unknown], only, CONSTANTS, workers=1)
+
+
+def test_a_tree_that_is_not_the_specification_is_an_error(
+    toy: Manifest, definitions: tree.Definitions, tables: dict[str, ModelTable]
+) -> None:
+    """The original, written again from its tree, is judged with the mutants: it must differ nowhere."""
+    number, start = next(
+        (number, each) for number, each in definitions.operators.items() if each.name.text == "Start"
+    )
+    wrong = evolve(start, body=Number(1))
+    operators = {**definitions.operators, number: wrong}
+    by_name = {("Toy", each.name.text): each for each in operators.values()}
+    damaged = tree.Definitions(definitions.module, operators, definitions.constants, by_name)
+    only = {name: each.table for name, each in tables.items()}
+    with pytest.raises(UnexpectedOutput):
+        confront(toy.folders, damaged, [], only, CONSTANTS, workers=1)
+
+
+def test_a_sample_has_each_way_in_which_an_event_ends(tables: dict[str, ModelTable]) -> None:
+    table = tables["pair"].table
+    states = sample(table)
+    width = len(table.events)
+    all_ways = {(table.events[at % width]["type"], table.outcome(at + 1)) for at in range(len(table))}
+    seen = {
+        (table.events[event]["type"], table.outcome(state * width + event + 1))
+        for state in states
+        for event in range(width)
+    }
+    assert seen == all_ways
+    assert len(states) < len(table.states)
+
+
+# The report
+
+
+def place(name: str) -> SpecMutant:
+    return SpecMutant(name, "Toy", "Decide", 3, Number(1), Number(2))
+
+
+def test_what_is_equivalent_does_not_count_and_what_is_unreached_does() -> None:
+    mutants = tuple(map(place, "abcd"))
+    judged = Judged(
+        "toy", ("pair",), mutants, (Noticed("pair row 1"), Noticed("fails", fails=True), None, None), ()
+    )
+    reasons = SpecReasons(
+        {"c": Reason("equivalent", "no difference"), "d": Reason("unreached", "far", "more")}
+    )
+    found = report.spec_told(judged, reasons, 1.0)
+    assert (found["noticed"], found["by_failing"], found["equivalent"], found["unreached"]) == (2, 1, 1, 1)
+    assert found["score"] == 66.67
+    assert found["ok"] is False
+    assert "unreached: Toy.tla:3: d" in "\n".join(report.spec_lines(found))
+
+
+def test_a_survivor_without_a_reason_fails_whatever_the_score() -> None:
+    mutants = tuple(place(f"{number}") for number in range(100))
+    judged = Judged("toy", ("pair",), mutants, (*[Noticed("pair row 1")] * 99, None), ())
+    found = report.spec_told(judged, SpecReasons(), 1.0)
+    assert (found["score"], found["unexplained"], found["ok"]) == (99.0, 1, False)
+
+
+@pytest.mark.parametrize(
+    ("reasons", "stale"),
+    [
+        (SpecReasons({"b": Reason("equivalent", "it was once")}), ["b"]),
+        (SpecReasons({}, {"Decide": "no model had it once"}), ["Decide"]),
+    ],
+)
+def test_a_reason_for_what_is_noticed_is_stale(reasons: SpecReasons, stale: list[str]) -> None:
+    judged = Judged("toy", ("pair",), (place("a"),), (Noticed("pair row 1"),), ())
+    found = report.spec_told(judged, reasons, 1.0)
+    assert (found["stale"], found["ok"]) == (stale, False)
+
+
+def test_an_event_that_no_model_has_must_be_explained() -> None:
+    judged = Judged("toy", ("pair",), (place("a"),), (Noticed("pair row 1"),), ("Resend",))
+    assert report.spec_told(judged, SpecReasons(), 1.0)["ok"] is False
+    assert report.spec_told(judged, SpecReasons({}, {"Resend": "a variant's"}), 1.0)["ok"] is True
+
+
+FILE = """
+unheard: {Resend: only variants have it}
+equivalent:
+- why: the table is empty then
+  mutants: ["A: x -> y", "B: x -> y"]
+unreached:
+- why: nobody does that
+  needs: a model in which somebody does
+  mutants: ["C: x -> y"]
+"""
+
+
+def test_reasons_are_read(tmp_path: Path) -> None:
+    write(tmp_path, FILE)
+    reasons = spec_explanations(tmp_path, "toy")
+    assert reasons.unheard == {"Resend": "only variants have it"}
+    assert reasons.mutants["B: x -> y"] == Reason("equivalent", "the table is empty then")
+    assert reasons.mutants["C: x -> y"].needs == "a model in which somebody does"
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        (FILE.replace("C: x", "A: x"), "a mutant that has no reason yet"),
+        (FILE.replace("  needs: a model in which somebody does\n", ""), '"needs"'),
+        (FILE.replace("unreached", "unreachable"), "unreachable"),
+    ],
+)
+def test_a_file_of_reasons_that_is_amiss_is_refused(tmp_path: Path, text: str, wrong: str) -> None:
+    write(tmp_path, text)
+    with pytest.raises(FileError, match=wrong):
+        spec_explanations(tmp_path, "toy")
+
+
+def write(root: Path, text: str) -> None:
+    folder = root / "conformance" / "mutants"
+    folder.mkdir(parents=True)
+    (folder / "toy_spec.yaml").write_text(text, encoding="utf-8")

@@ -1,0 +1,146 @@
+"""Modules as trees: what SANY understood of a module, read, and written again."""
+
+from pathlib import Path
+
+import pytest
+
+from groupcomm_conformance.tla import tree
+from groupcomm_conformance.tla.tree import Apply, Definitions, Let, Name, TreeError, Writer, children
+from groupcomm_conformance.tlc import syntax
+from groupcomm_conformance.tlc.errors import ParseFailed
+
+MODULE = r"""---- MODULE Forms ----
+EXTENDS Integers, Sequences, FiniteSets
+
+CONSTANTS Limit, Eager
+
+Lists(s, e) ==
+    /\ s.at + 1 - 2 <= Limit
+    /\ \/ ~Eager
+       \/ s.name # "x" /\ e \notin DOMAIN s.table
+
+Choices(s) ==
+    IF s = <<>> THEN {} ELSE
+    LET n == Len(s)
+        Late(x) == x > n
+    IN CASE n = 1 -> {s[1]}
+         [] n > 2 -> {x \in 1 .. n : Late(x)} \ {3}
+         [] OTHER -> {x * 2 : x \in {1, 2} \cup {3}}
+
+Changed(s, m) == [s EXCEPT !.at = @ + 1, !.table[m] = [i \in {m} |-> CHOOSE x \in {1} : TRUE]]
+
+Built(s) == [kind |-> "pair", parts |-> SelectSeq(s \o <<1, 2>>, LAMBDA x : \A y \in {1} : x # y)]
+====
+"""
+
+
+@pytest.fixture(scope="module")
+def forms() -> Definitions:
+    return tree.read(syntax.export([], "Forms", generated={"Forms": MODULE}))
+
+
+def written(definitions: Definitions, name: str) -> str:
+    found = definitions.find(name)
+    assert found is not None
+    return Writer().definition(found)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        # Minus binds more than plus: 1 - 2 comes first.
+        (
+            "Lists",
+            (
+                r"""Lists(s, e) == ((s.at + (1 - 2)) <= Limit) /\ ((~Eager) \/ ((s.name # "x") """
+                r"""/\ (e \notin (DOMAIN s.table))))"""
+            ),
+        ),
+        (
+            "Choices",
+            (
+                r"Choices(s) == IF s = <<>> THEN {} ELSE (LET n == Len(s) Late(x) == x > n IN "
+                r"CASE (n = 1) -> {s[1]} [] (n > 2) -> ({x \in 1 .. n : Late(x)} \ {3}) "
+                r"[] OTHER -> {x * 2 : x \in {1, 2} \cup {3}})"
+            ),
+        ),
+        (
+            "Changed",
+            (
+                r"Changed(s, m) == [s EXCEPT !.at = @ + 1, "
+                r"!.table[m] = [i \in {m} |-> CHOOSE x \in {1} : TRUE]]"
+            ),
+        ),
+    ],
+)
+def test_an_operator_is_written_as_it_was_meant(forms: Definitions, name: str, text: str) -> None:
+    assert written(forms, name) == text
+
+
+def test_what_is_written_is_read_as_the_same(forms: Definitions) -> None:
+    """Written on one line, with parentheses for layout, the module is still the same module."""
+    names = ("Lists", "Choices", "Changed")
+    text = "\n".join(written(forms, name) for name in names)
+    module = f"---- MODULE Again ----\nEXTENDS Integers, Sequences\nCONSTANTS Limit, Eager\n{text}\n====\n"
+    again = tree.read(syntax.export([], "Again", generated={"Again": module}))
+    assert [written(again, name) for name in names] == [written(forms, name) for name in names]
+
+
+def test_constants_and_places_are_known(forms: Definitions) -> None:
+    assert forms.constants == ("Eager", "Limit")
+    assert [(each.name.text, each.line) for each in forms.of_module("Forms")] == [
+        ("Lists", 6),
+        ("Choices", 11),
+        ("Changed", 19),
+        ("Built", 21),
+    ]
+
+
+def test_one_place_is_written_otherwise_though_the_same_text_stands_elsewhere(forms: Definitions) -> None:
+    lists = forms.find("Lists")
+    assert lists is not None
+    limit = next(
+        node for node in walk(lists.body) if isinstance(node, Apply) and node.operator.text == "Limit"
+    )
+    writer = Writer(around=lambda node, text: "7" if node is limit else text)
+    assert "<= 7)" in writer.definition(lists)
+
+
+def walk(node: tree.Expression) -> list[tree.Expression]:
+    return [node, *(inner for child in children(node) for inner in walk(child))]
+
+
+def test_local_operators_are_in_their_order(forms: Definitions) -> None:
+    choices = forms.find("Choices")
+    assert choices is not None
+    (let,) = (node for node in walk(choices.body) if isinstance(node, Let))
+    assert [each.name.text for each in let.definitions] == ["n", "Late"]
+
+
+def test_a_module_that_does_not_parse_is_no_tree() -> None:
+    broken = "---- MODULE Broken ----\nA == 1 +\n====\n"
+    with pytest.raises(ParseFailed, match="Broken"):
+        syntax.export([], "Broken", generated={"Broken": broken})
+
+
+@pytest.mark.parametrize("text", ["", "<html/>", "<modules><context/></modules>"])
+def test_what_is_no_export_of_sany_is_refused(text: str) -> None:
+    with pytest.raises(TreeError):
+        tree.read(text)
+
+
+def test_a_form_that_is_not_understood_is_refused() -> None:
+    node = Apply(Name("$Unknown", "builtin", 1))
+    with pytest.raises(TreeError, match=r"\$Unknown"):
+        Writer().text(node)
+
+
+def test_modules_of_the_project_are_understood() -> None:
+    """What `Step` of each protocol uses can be read and written."""
+    root = Path(__file__).parent.parent
+    for module in (root / "spec").glob("*/MC*.tla"):
+        name = module.stem.removeprefix("MC")
+        folders = [module.parent, root / "spec" / "common"]
+        definitions = tree.read(syntax.export(folders, name))
+        assert definitions.find("Step") is not None
+        assert all(Writer().definition(each) for each in definitions.of_module(name))
