@@ -1,17 +1,20 @@
 # Every target sets up what it needs. PYTHON=... names another Python; ARGS='...' is passed on.
 
 PYTHON ?= python3
-PROTOCOL ?= stable
+# For `mutants` and `pipeline`: by default every protocol, which is a folder of spec/ with a models.yaml.
+PROTOCOL ?= $(notdir $(patsubst %/models.yaml,%,$(wildcard spec/*/models.yaml)))
 ARGS ?=
 
 BIN := .venv/bin
 STAMP := .venv/.installed
+SPARK := .venv/.installed-pipeline
 
 .DEFAULT_GOAL := help
-.PHONY: help setup check test lint report mutants errata bench bench-large clean need-python need-java
+.PHONY: help setup check test test-pipeline lint report mutants errata pipeline bench bench-large clean \
+  need-python need-java
 
 help: ## list the targets
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' $(MAKEFILE_LIST) | expand -t 20
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' $(MAKEFILE_LIST) | expand -t 24
 
 setup: $(STAMP) ## install into .venv what constraints.txt pins (once)
 
@@ -21,10 +24,13 @@ check: need-java $(STAMP) ## check all models with TLC, then the implementation 
 	@$(BIN)/groupcomm requirements --check
 	@$(BIN)/groupcomm errata --check
 
-test: need-java $(STAMP) ## run the tests
-	@$(BIN)/python -m pytest $(ARGS)
+test: need-java $(STAMP) ## run the tests, but for those of the pipeline
+	@$(BIN)/python -m pytest -m 'not pipeline' $(ARGS)
 
-lint: $(STAMP) ## ruff (rules and format) and mypy --strict
+test-pipeline: need-java $(SPARK) ## run the tests of the pipeline, on Spark
+	@$(BIN)/python -m pytest -m pipeline tests/pipeline $(ARGS)
+
+lint: $(SPARK) ## ruff (rules and format) and mypy --strict
 	@$(BIN)/ruff check
 	@$(BIN)/ruff format --check
 	@$(BIN)/mypy
@@ -33,16 +39,20 @@ report: need-java $(STAMP) ## write build/report: a page to read, and JUnit XML
 	@$(BIN)/groupcomm report $(ARGS)
 
 mutants: need-java $(STAMP) ## break the specification and the implementation of PROTOCOL: each must be noticed
-	@$(BIN)/groupcomm mutants $(PROTOCOL) --spec $(ARGS)
-	@$(BIN)/groupcomm mutants $(PROTOCOL) $(ARGS)
+	@for protocol in $(PROTOCOL); do \
+	  $(BIN)/groupcomm mutants $$protocol --spec $(ARGS) && $(BIN)/groupcomm mutants $$protocol $(ARGS) || exit; \
+	done
 
 errata: need-java $(STAMP) ## write docs/errata.md from the manifests
 	@$(BIN)/groupcomm errata $(ARGS)
 
-bench: need-java $(STAMP) ## measure: conformance, the core, the pipeline (writes docs/performance.md)
+pipeline: need-java $(SPARK) ## make tables of the state graphs of PROTOCOL, and walk through them, on Spark
+	@for protocol in $(PROTOCOL); do $(BIN)/groupcomm pipeline $$protocol $(ARGS) || exit; done
+
+bench: need-java $(SPARK) ## measure: conformance, the core, the pipeline (writes docs/performance.md)
 	@$(BIN)/groupcomm bench --write $(ARGS)
 
-bench-large: need-java $(STAMP) ## the same, and the pipeline at 10 million edges (4 GB of disk)
+bench-large: need-java $(SPARK) ## the same, and the pipeline at 10 million edges (4 GB of disk)
 	@$(BIN)/groupcomm bench --large --write $(ARGS)
 
 clean: ## remove .venv, caches and build output
@@ -55,7 +65,14 @@ $(STAMP): pyproject.toml constraints.txt | need-python
 	@$(PYTHON) -m venv .venv
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt hatchling editables setuptools wheel
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt \
-	  --no-build-isolation -e '.[check,dev,pipeline]'
+	  --no-build-isolation -e '.[check,dev]'
+	@touch $@
+
+# What Spark needs, 800 MB, for the targets that need it.
+$(SPARK): $(STAMP)
+	@echo 'installing Spark into .venv (once)'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt \
+	  --no-build-isolation -e '.[pipeline]'
 	@touch $@
 
 need-python:

@@ -1,0 +1,23 @@
+"""The tests of this folder need the extra `pipeline`, and take longer than all others: `make test-pipeline`."""
+
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).parent
+MISSING = [name for name in ("numpy", "pandas", "pyarrow", "pyspark") if find_spec(name) is None]
+
+# They could not even be imported. Who asks for them by `-m pipeline` is told, and does not pass on nothing.
+collect_ignore_glob = ["test_*.py"] if MISSING else []
+
+
+def pytest_report_header() -> list[str]:
+    return [f"tests/pipeline left out, without {', '.join(MISSING)}: make test-pipeline"] if MISSING else []
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if FOLDER in item.path.parents:
+            item.add_marker(pytest.mark.pipeline)
