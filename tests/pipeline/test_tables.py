@@ -274,7 +274,7 @@ def test_a_dump_without_its_last_states_is_refused(
     resized(graph, "\n".join((*lines[:last], *lines[last + 1 :])))
     with pytest.raises(
         GraphError,
-        match=rf"expected {MODEL.counts.distinct} states, as TLC counted, not {MODEL.counts.distinct - 1}",
+        match=rf"expected {STATES} states, as TLC counted, not {STATES - 1}",
     ):
         again(spark, dumped)
     earlier()
