@@ -442,7 +442,7 @@ def places() -> Iterator[Bad]:
 
     long = "x" * 300
     out_cases = (
-        ("is a file", "out", out_a_file, "out: .*out is a file, not a folder; name another place with --out"),
+        ("is a file", "out", out_a_file, "out: it is a file, not a folder; name another place with --out"),
         ("is below a file", "out/deep", out_a_file, "out/deep: .*out is a file, not a folder"),
         ("is below a device", "/dev/null/x", void, "/dev/null/x: /dev/null is a file, not a folder"),
         ("is of the kernel's", "/proc/x", void, "/proc/x: nothing can be written in it, as"),

@@ -260,7 +260,7 @@ def test_a_width_below_60_is_taken_as_60() -> None:
 def test_members_too_many_for_lanes_are_named_at_each_step() -> None:
     names = [f"M{number:02}" for number in range(1, 31)]
     local = Fn({name: Fn({"n": 0}) for name in names})
-    after = {"local": local.replace(M07=Fn({"n": 1}))}
+    after: dict[str, Value] = {"local": local.replace(M07=Fn({"n": 1}))}
     lines = chart(
         [State(1, "Init", Fn({"local": local})), step(2, "Vote", act("Vote", "M07"), after)], width=60
     )

@@ -15,6 +15,7 @@ from attrs import evolve, frozen
 from groupcomm import stable
 from groupcomm.effects import Multicast, SetTimer
 from groupcomm.errors import LocalProtocolError, RemoteProtocolError
+from groupcomm_conformance.commands import conform as conform_command
 from groupcomm_conformance.models import checking
 from groupcomm_conformance.models.manifest import Manifest, UnknownNameError, load
 from groupcomm_conformance.protocols import derive
@@ -411,7 +412,7 @@ def run(pair: Pair, monkeypatch: pytest.MonkeyPatch, command: Callable[..., None
 def test_conform_tells_in_json(
     pair: Pair, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert 0 == run(pair, monkeypatch, conform.command, as_json=True)
+    assert 0 == run(pair, monkeypatch, conform_command.command, as_json=True)
     (told,) = json.loads(capsys.readouterr().out)
     assert ("stable", "pair", True) == (told["protocol"], told["model"], told["ok"])
     assert len(pair.table) == told["local_steps"] == told["verdicts"]["pass"]
@@ -423,10 +424,12 @@ def test_conform_exits_with_1_and_shows_the_row(
     pair: Pair, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(stable, "_vote", lambda state: Multicast(stable.Stable(state.view.id, state.minimum)))
-    assert 1 == run(pair, monkeypatch, conform.command)
+    assert 1 == run(pair, monkeypatch, conform_command.command)
     again = re.search(r"wrong_effects: StableTimeout.*?--row (\d+)", capsys.readouterr().out, re.DOTALL)
     assert again is not None
-    assert 1 == run(pair, monkeypatch, conform.command, protocol=["stable"], model="pair", row=int(again[1]))
+    assert 1 == run(
+        pair, monkeypatch, conform_command.command, protocol=["stable"], model="pair", row=int(again[1])
+    )
     assert "effects[1].message.digest" in capsys.readouterr().out
 
 
@@ -436,13 +439,13 @@ def test_conform_refuses_what_there_is_not(pair: Pair, monkeypatch: pytest.Monke
         UnknownNameError,
         match=r'no model marked conform is called "pare" .did you mean pair..; there is pair',
     ):
-        conform.command(model="pare")
+        conform_command.command(model="pare")
     with pytest.raises(UnknownNameError, match='no protocol is called "stale"'):
-        conform.command(["stale"])
+        conform_command.command(["stale"])
     with pytest.raises(typer.BadParameter, match=f"rows 1 to {len(pair.table)}"):
-        conform.command(model="pair", row=len(pair.table) + 1)
+        conform_command.command(model="pair", row=len(pair.table) + 1)
     with pytest.raises(typer.BadParameter, match="name it with --model"):
-        conform.command(row=1)
+        conform_command.command(row=1)
 
 
 # Mutants

@@ -104,8 +104,11 @@ def test_report_of_a_tier_does_not_judge_what_takes_all(project: Path) -> None:
     ("arguments", "told_of"),
     [
         (["report", "nobody"], 'no protocol is called "nobody"; there is toy'),
-        (["report", "--tier", "huge"], "there is smoke, full, deep, not huge"),
-        (["report", "--out", "spec/toy/models.yaml"], "spec/toy/models.yaml is no folder"),
+        (["report", "--tier", "huge"], "huge is none of smoke, full, deep"),
+        (
+            ["report", "--out", "spec/toy/models.yaml"],
+            "spec/toy/models.yaml: it is a file, not a folder; name another place with --out",
+        ),
     ],
 )
 def test_wrong_usage_is_told_and_nothing_written(

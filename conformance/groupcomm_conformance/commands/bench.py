@@ -27,7 +27,6 @@ from groupcomm_conformance.models import checking
 from groupcomm_conformance.models.instruments import Harvest
 from groupcomm_conformance.models.manifest import Manifest, Model, find_root, load
 from groupcomm_conformance.pipeline import dump as dumps
-from groupcomm_conformance.pipeline.command import require
 from groupcomm_conformance.pipeline.dump import Dump
 from groupcomm_conformance.pipeline.replaying import Replayer, Step
 from groupcomm_conformance.ports.vectors import Quotient, quotient
@@ -42,6 +41,7 @@ from groupcomm_conformance.walks.graph import EDGE, NODE
 from groupcomm_conformance.walks.graph import load as load_graph
 
 from . import console
+from .pipeline import require
 
 __all__ = ["Figure", "command", "copies", "page"]
 

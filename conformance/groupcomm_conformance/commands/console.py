@@ -16,7 +16,7 @@ from rich.table import Table
 
 from groupcomm_conformance.models.checking import CheckedModel, Gate, differences, expected, kill_matrix
 from groupcomm_conformance.models.manifest import Manifest, Model
-from groupcomm_conformance.tla.chart import WIDTH, chart
+from groupcomm_conformance.tla.chart import WIDTH, Bounds, chart
 from groupcomm_conformance.tlc.output import Progress
 
 from .progress import Estimate
@@ -28,9 +28,6 @@ _FILE_WIDTH: Final = 120
 
 _HEARTBEAT: Final = 30.0
 """Seconds between two lines of progress where there is no terminal."""
-
-_LONGEST_CHART: Final = 400
-"""Lines from which on a chart is drawn without its middle, unless it was asked for."""
 
 
 class _Output(Console):
@@ -213,35 +210,25 @@ def gate_lines(gates: Iterable[Gate]) -> list[str]:
 def drawing(checked: CheckedModel, *, unicode: bool = False, whole: bool = False) -> list[str]:
     """Draw the counterexample as wide as the terminal; no lines where there is none.
 
-    A chart of very many lines lacks its middle, unless it is to be `whole`.
+    Of a long one only the end is drawn, unless it is to be `whole`.
     """
     if not checked.trace:
         return []
-    try:
-        lines = _chart(checked, unicode=unicode, width=chart_width())
-    except ValueError:  # too many members for this terminal
-        lines = _chart(checked, unicode=unicode, width=WIDTH)
-    left_out = len(lines) - _LONGEST_CHART
-    if whole or left_out <= 0:
-        return lines
-    half = _LONGEST_CHART // 2
-    note = f"     ... {left_out:,} lines left out: groupcomm explain {checked.protocol} {checked.model}"
-    return [*lines[:half], note, *lines[-half:]]
+    bounds = None if whole else Bounds(rest=f"groupcomm explain {checked.protocol} {checked.model}")
+    return chart(
+        checked.trace,
+        back_to=checked.loop,
+        stutters=checked.stuttering,
+        unicode=unicode,
+        width=chart_width(),
+        bounds=bounds,
+    )
 
 
 def chart_width() -> int:
     """The width of charts: the usual one, or less where the terminal is narrower."""
     console = Console()
-    return max(_NARROWEST_CHART, min(WIDTH, console.width - 1)) if console.is_terminal else WIDTH
-
-
-_NARROWEST_CHART: Final = 60
-
-
-def _chart(checked: CheckedModel, *, unicode: bool, width: int) -> list[str]:
-    return chart(
-        checked.trace, back_to=checked.loop, stutters=checked.stuttering, unicode=unicode, width=width
-    )
+    return min(WIDTH, console.width - 1) if console.is_terminal else WIDTH
 
 
 def as_json(model: Model, checked: CheckedModel, different: Sequence[str]) -> dict[str, Any]:

@@ -19,20 +19,18 @@ from typing import Annotated, Final
 
 import typer
 
-from groupcomm_conformance import report
 from groupcomm_conformance.documents import errata
 from groupcomm_conformance.files.errors import FileError, PathError, reason
 from groupcomm_conformance.models.manifest import UnknownNameError
 from groupcomm_conformance.models.selecting import NothingToJudge
-from groupcomm_conformance.pipeline import command as pipeline
 from groupcomm_conformance.pipeline.errors import NotContained, PipelineError
 from groupcomm_conformance.ports import vectors
+from groupcomm_conformance.protocols.codec import MappingError
 from groupcomm_conformance.scenarios import scenario
-from groupcomm_conformance.steps import conform
 from groupcomm_conformance.steps.mutants import command as mutants
 from groupcomm_conformance.tlc.errors import ConfigFailed, ParseFailed, TLCError
 
-from . import bench, check, demo, documents, listing
+from . import bench, check, conform, demo, documents, listing, pipeline, report
 from .exits import EPILOG, ExitCode
 
 __all__ = ["app", "main"]
@@ -113,7 +111,10 @@ for _name, _command in (
 _CODES: Final = (  # the first that fits
     ((errata.Unproved, NotContained), ExitCode.DIFFERS),
     (NothingToJudge, ExitCode.NOTHING),
-    ((FileError, PathError, UnknownNameError, ParseFailed, ConfigFailed), ExitCode.BAD_INPUT),
+    (
+        (FileError, PathError, UnknownNameError, MappingError, ParseFailed, ConfigFailed),
+        ExitCode.BAD_INPUT,
+    ),
     ((TLCError, PipelineError, MemoryError), ExitCode.TOOL_FAILED),
     ((FileNotFoundError, IsADirectoryError, NotADirectoryError), ExitCode.BAD_INPUT),
     (OSError, ExitCode.TOOL_FAILED),

@@ -20,7 +20,8 @@ def require_folder(folder: Path, remedy: str = _REMEDY) -> None:
         while not there.exists():
             there = there.parent
         if not there.is_dir():
-            raise PathError(folder, f"{there} is a file, not a folder", remedy)
+            what = "it" if there == folder.absolute() else str(there)
+            raise PathError(folder, f"{what} is a file, not a folder", remedy)
         with tempfile.TemporaryFile(dir=there):
             pass
         longest = max((len(part.encode()) for part in folder.parts), default=0)

@@ -7,23 +7,17 @@ the rows decide every transition of the model. That this is so is not taken for 
 checked each time.
 """
 
-import json
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from random import Random
-from typing import Annotated, Any, Final
+from typing import Any, Final
 
 import attrs
-import typer
 from attrs import frozen
 
-from groupcomm_conformance.commands import console
-from groupcomm_conformance.commands.exits import verdict
-from groupcomm_conformance.commands.options import AsJson, ModelName, Protocols, Row, TierOption
-from groupcomm_conformance.models import checking, selecting
+from groupcomm_conformance.models import checking
 from groupcomm_conformance.models.instruments import OUTCOMES, Harvest
-from groupcomm_conformance.models.manifest import Manifest, Model, find_root
-from groupcomm_conformance.protocols import derive
+from groupcomm_conformance.models.manifest import Manifest, Model
 from groupcomm_conformance.protocols.arbitrary import arbitrary
 from groupcomm_conformance.protocols.codec import MappingError, exact
 from groupcomm_conformance.protocols.derive import AnyCore, Protocol, constants_of
@@ -31,15 +25,16 @@ from groupcomm_conformance.tla.cfg import Cfg
 from groupcomm_conformance.tla.chart import brief, diff
 from groupcomm_conformance.tla.values import Fn, Value, identical, show
 
-from .rows import VERDICTS, Failure, Replayed, Rows, replay
+from .rows import VERDICTS, Replayed, Rows, replay
 from .table import StepTable, Tables, make
 
 __all__ = [
     "CONDITIONS",
     "Conformance",
-    "command",
+    "again",
     "conform",
     "lines",
+    "measured",
     "side_conditions",
     "table_of",
 ]
@@ -298,77 +293,7 @@ def conform(
     )
 
 
-# The command
-
-
-def command(
-    protocol: Protocols = None,
-    *,
-    tier: TierOption = "full",
-    model: ModelName = None,
-    fresh: Annotated[
-        bool,
-        typer.Option("--fresh", help="Use no cache, and measure what this adds to TLC's time."),
-    ] = False,
-    row: Row = None,
-    as_json: AsJson = False,
-) -> None:
-    """Run every local step that TLC can reach on the implementation, and compare.
-
-    Outcome, next state and effects must be the same in each. Exits with 1 if a row does not pass, or if
-    something is amiss that the rows need in order to speak for the whole model.
-    """
-    root = find_root()
-    chosen = selecting.chosen(
-        root,
-        protocol or (),
-        tier=tier,
-        model=model,
-        suits=lambda each: each.conform,
-        kind="model marked conform",
-    )
-    if row is not None and (model is None or len(chosen) != 1):
-        raise typer.BadParameter("a row is one of a model: name it with --model", param_hint="--row")
-    implementations = _implementations(manifest for manifest, _ in chosen)
-    cache, tables = checking.Cache.of(root), Tables.of(root)
-    came: list[Conformance] = []
-    with console.Watch(chosen) as watch:
-        if row is not None:
-            ((manifest, each),) = chosen
-            checked = checking.run_model(manifest, each, cache=cache, listener=watch)
-            if checked.harvest is None:
-                raise typer.BadParameter(
-                    f"{each.name} does not hold: there are no rows", param_hint="--model"
-                )
-            table, _ = table_of(manifest, each, checked.harvest, tables)
-            raise typer.Exit(_one_row(manifest, each, table, implementations[manifest.protocol], row))
-        if fresh:
-            for manifest, each in chosen:
-                checked, bare = measured(manifest, each, cache, watch)
-                implementation = implementations[manifest.protocol]
-                came.append(
-                    conform(
-                        manifest,
-                        each,
-                        checked,
-                        implementation,
-                        tables=tables,
-                        fresh=True,
-                        plain_seconds=bare,
-                    )
-                )
-        else:
-            results = checking.run_models(chosen, cache=cache, listener=watch)
-            came += (
-                conform(manifest, each, checked, implementations[manifest.protocol], tables=tables)
-                for (manifest, each), checked in zip(chosen, results, strict=True)
-            )
-    if as_json:
-        typer.echo(json.dumps([each.to_json() for each in came], indent=2))
-    for conformance in came:
-        for line in lines(conformance, failures_only=as_json):
-            typer.echo(line, err=as_json)
-    raise typer.Exit(verdict(ok=all(conformance.ok for conformance in came)))
+# What a command needs
 
 
 def measured(
@@ -383,26 +308,8 @@ def measured(
     return attrs.evolve(checked, cpu_seconds=checked.cpu_seconds + middle - began), plain + ended - middle
 
 
-def _implementations(manifests: Iterable[Manifest]) -> dict[str, Protocol]:
-    every = {manifest.protocol: manifest for manifest in manifests}
-    try:
-        return {name: derive.load(manifest) for name, manifest in every.items()}
-    except MappingError as error:
-        raise FileNotFoundError(str(error)) from error
-
-
-def _one_row(manifest: Manifest, model: Model, table: StepTable, protocol: Protocol, row: int) -> int:
-    """Run one row and show it, right or wrong."""
-    if row > len(table):
-        raise typer.BadParameter(f"{model.name} has rows 1 to {len(table)}", param_hint="--row")
-    replayed = replay(Rows(protocol, table, constants_of(manifest.cfg(model))), protocol.core.step, [row - 1])
-    failure = replayed.first or Failure.passed(table, row)
-    typer.echo(f"{manifest.protocol} {model.name} row {row}: {failure.verdict}")
-    typer.echo(failure.text(table, _again(manifest.protocol, model.name)))
-    return verdict(ok=replayed.passed)
-
-
-def _again(protocol: str, model: str) -> str:
+def again(protocol: str, model: str) -> str:
+    """Give the command that runs a model again."""
     return f"groupcomm conform {protocol} --model {model}"
 
 
@@ -425,7 +332,7 @@ def lines(came: Conformance, *, failures_only: bool) -> Iterator[str]:
     for group in groups[:_SHOWN]:
         yield f"FAILS {name}: {group.verdict}: {group.event}, {group.count:,} rows, such as {group.first.row}"
         if came.table is not None:
-            yield group.first.text(came.table, _again(came.protocol, came.model))
+            yield group.first.text(came.table, again(came.protocol, came.model))
     if len(groups) > _SHOWN:
         yield f"FAILS {name}: and {len(groups) - _SHOWN} kinds of failures more"
     if counts["skipped"]:

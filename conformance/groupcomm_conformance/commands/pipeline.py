@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from groupcomm_conformance.commands import console
-from groupcomm_conformance.commands.exits import verdict
-from groupcomm_conformance.commands.options import AsJson, ModelName, OneProtocol, TierOption, heap
 from groupcomm_conformance.files.writing import require_folder
 from groupcomm_conformance.models.manifest import Manifest, Model, Tier, find_root
 from groupcomm_conformance.models.selecting import chosen
+from groupcomm_conformance.pipeline.errors import BadMaster, SparkMissing
 from groupcomm_conformance.protocols import derive
 from groupcomm_conformance.protocols.derive import MappingError
 
-from .errors import BadMaster, SparkMissing
+from . import console
+from .exits import verdict
+from .options import AsJson, ModelName, OneProtocol, TierOption, heap
 
 if TYPE_CHECKING:
-    from .stages import Summary
+    from groupcomm_conformance.pipeline.stages import Summary
 
 __all__ = ["command", "require"]
 
@@ -53,8 +53,8 @@ def command(
     require_folder(out)
     models = _chosen(root, protocol, tier, model)
     require()
-    from .session import session  # noqa: PLC0415 - Spark is for this command alone
-    from .stages import run  # noqa: PLC0415
+    from groupcomm_conformance.pipeline.session import session  # noqa: PLC0415 - Spark is for this command alone
+    from groupcomm_conformance.pipeline.stages import run  # noqa: PLC0415
 
     came: list[Summary] = []
     try:

@@ -9,16 +9,16 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from groupcomm_conformance.commands import console
-from groupcomm_conformance.commands.exits import ExitCode, verdict
-from groupcomm_conformance.commands.options import AsJson, Protocols, TierOption
 from groupcomm_conformance.files.store import replace
 from groupcomm_conformance.files.writing import require_file
 from groupcomm_conformance.models.manifest import find_root
+from groupcomm_conformance.report.findings import Findings, gather
+from groupcomm_conformance.report.junit import document
+from groupcomm_conformance.report.page import page
 
-from .findings import Findings, gather
-from .junit import document
-from .page import page
+from . import console
+from .exits import ExitCode, verdict
+from .options import AsJson, Protocols, TierOption
 
 __all__ = ["command"]
 

@@ -1,0 +1,111 @@
+"""`groupcomm conform`: every local step on the implementation."""
+
+import json
+from collections.abc import Iterable
+from typing import Annotated
+
+import typer
+
+from groupcomm_conformance.models import checking
+from groupcomm_conformance.models.manifest import Manifest, Model, find_root
+from groupcomm_conformance.models.selecting import chosen
+from groupcomm_conformance.protocols import derive
+from groupcomm_conformance.protocols.derive import MappingError, Protocol, constants_of
+from groupcomm_conformance.steps.conform import Conformance, again, conform, lines, measured, table_of
+from groupcomm_conformance.steps.rows import Failure, Rows, replay
+from groupcomm_conformance.steps.table import StepTable, Tables
+
+from . import console
+from .exits import ExitCode, verdict
+from .options import AsJson, ModelName, Protocols, Row, TierOption
+
+__all__ = ["command"]
+
+
+def command(
+    protocol: Protocols = None,
+    *,
+    tier: TierOption = "full",
+    model: ModelName = None,
+    fresh: Annotated[
+        bool,
+        typer.Option("--fresh", help="Use no cache, and measure what this adds to TLC's time."),
+    ] = False,
+    row: Row = None,
+    as_json: AsJson = False,
+) -> None:
+    """Run every local step that TLC can reach on the implementation, and compare.
+
+    Outcome, next state and effects must be the same in each. Exits with 1 if a row does not pass, or if
+    something is amiss that the rows need in order to speak for the whole model.
+    """
+    root = find_root()
+    models = chosen(
+        root,
+        protocol or (),
+        tier=tier,
+        model=model,
+        suits=lambda each: each.conform,
+        kind="model marked conform",
+    )
+    if row is not None and (model is None or len(models) != 1):
+        raise typer.BadParameter("a row is one of a model: name it with --model", param_hint="--row")
+    implementations = _implementations(manifest for manifest, _ in models)
+    cache, tables = checking.Cache.of(root), Tables.of(root)
+    conformances: list[Conformance] = []
+    with console.Watch(models) as watch:
+        if row is not None:
+            ((manifest, each),) = models
+            checked = checking.run_model(manifest, each, cache=cache, listener=watch)
+            if checked.harvest is None:
+                raise typer.BadParameter(
+                    f"{each.name} does not hold: there are no rows", param_hint="--model"
+                )
+            table, _ = table_of(manifest, each, checked.harvest, tables)
+            raise typer.Exit(_one_row(manifest, each, table, implementations[manifest.protocol], row))
+        if fresh:
+            for manifest, each in models:
+                checked, bare = measured(manifest, each, cache, watch)
+                implementation = implementations[manifest.protocol]
+                conformances.append(
+                    conform(
+                        manifest,
+                        each,
+                        checked,
+                        implementation,
+                        tables=tables,
+                        fresh=True,
+                        plain_seconds=bare,
+                    )
+                )
+        else:
+            results = checking.run_models(models, cache=cache, listener=watch)
+            conformances += (
+                conform(manifest, each, checked, implementations[manifest.protocol], tables=tables)
+                for (manifest, each), checked in zip(models, results, strict=True)
+            )
+    if as_json:
+        typer.echo(json.dumps([each.to_json() for each in conformances], indent=2))
+    for conformance in conformances:
+        for line in lines(conformance, failures_only=as_json):
+            typer.echo(line, err=as_json)
+    raise typer.Exit(verdict(ok=all(conformance.ok for conformance in conformances)))
+
+
+def _implementations(manifests: Iterable[Manifest]) -> dict[str, Protocol]:
+    every = {manifest.protocol: manifest for manifest in manifests}
+    try:
+        return {name: derive.load(manifest) for name, manifest in every.items()}
+    except MappingError as error:
+        raise FileNotFoundError(str(error)) from error
+
+
+def _one_row(manifest: Manifest, model: Model, table: StepTable, protocol: Protocol, row: int) -> ExitCode:
+    """Run one row and show it, right or wrong."""
+    if row > len(table):
+        raise typer.BadParameter(f"{model.name} has rows 1 to {len(table)}", param_hint="--row")
+    replayed = replay(Rows(protocol, table, constants_of(manifest.cfg(model))), protocol.core.step, [row - 1])
+    failure = replayed.first or Failure.passed(table, row)
+    typer.echo(f"{manifest.protocol} {model.name} row {row}: {failure.verdict}")
+    typer.echo(failure.text(table, again(manifest.protocol, model.name)))
+    return verdict(ok=replayed.passed)
