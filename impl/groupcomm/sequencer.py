@@ -18,6 +18,9 @@ doubles nor reorders any. `spec/sequencer/README.md` has a table of what remains
 
 The `received_table` keeps the highest tag received of each sender, and drops what is not higher: where the
 unicast layer delivers a FORWARD twice. It needs FORWARDs in order.
+
+Views are known by their identifiers, counter and creator: two members that each believe the other gone
+create views with one counter. Of a member's own views, and only of those, the counter says which is later.
 """
 
 from typing import Final, TypeAlias, assert_never, final
@@ -79,12 +82,13 @@ class Config:
 class Tag:
     """Identifies a multicast (SEQ-10, AMB-76).
 
-    `epoch` is the counter of its sender's first view, so that a member that comes back has other tags;
+    `epoch` is the identifier of its sender's first view, so that a member that comes back has other tags.
+    The counter alone would not do: in two branches of views two lives of a member can join with one counter.
     `seqno` rises by 1 from 1.
     """
 
     sender: Address
-    epoch: int
+    epoch: ViewId
     seqno: int
 
 
@@ -177,11 +181,11 @@ class Entry:
     payload: Payload
 
 
-@frozen(order=True)
+@frozen
 class Mark:
-    """The place of a multicast among those of its sender; ordered by epoch, then seqno."""
+    """The place of a multicast among those of its sender, in the life that began with view `epoch`."""
 
-    epoch: int
+    epoch: ViewId
     seqno: int
 
 
@@ -197,7 +201,7 @@ class State:
 
     member: Address
     view: View
-    epoch: int
+    epoch: ViewId
     seqno: int
     forward_table: tuple[Entry, ...]
     received_table: ReceivedTable
@@ -222,7 +226,7 @@ def start(member: Address) -> State:
     return State(
         member=member,
         view=NO_VIEW,
-        epoch=0,
+        epoch=NO_VIEW.id,
         seqno=0,
         forward_table=(),
         received_table=ReceivedTable(()),
@@ -308,10 +312,10 @@ def _data_received(state: State, event: DataReceived) -> Transition:
         table = tuple(entry for entry in state.forward_table if entry.seqno != tag.seqno)
         if table != state.forward_table:
             after = evolve(state, forward_table=table)
-    mark = Mark(tag.epoch, tag.seqno)
     known = state.received_table.get(tag.sender)
-    if known is not None and mark <= known:
+    if known is not None and known.epoch == tag.epoch and tag.seqno <= known.seqno:
         return after, ()
+    mark = Mark(tag.epoch, tag.seqno)
     received = ReceivedTable((*state.received_table.items(), (tag.sender, mark)))
     return evolve(after, received_table=received), (PassUp(Deliver(tag.sender, message.payload)),)
 
@@ -329,7 +333,7 @@ def _view_installed(state: State, event: ViewInstalled) -> Transition:
     after = evolve(
         state,
         view=view,
-        epoch=state.epoch if state.joined else view.id.counter,
+        epoch=state.epoch if state.joined else view.id,
         received_table=ReceivedTable(
             (sender, mark) for sender, mark in state.received_table.items() if sender in view.members
         ),

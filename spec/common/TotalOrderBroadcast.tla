@@ -1,85 +1,133 @@
 ------------------------- MODULE TotalOrderBroadcast ------------------------
 (***************************************************************************)
 (* The guarantee that SEQUENCER implements, without coordinators, forwards *)
-(* or tables: each view has one order of messages, and who stays delivers  *)
-(* it, message by message, all of it before it enters the next view.       *)
+(* or tables: each view has one order of messages, which grows, and its    *)
+(* members deliver it, message by message. Who goes from one view to the   *)
+(* next together has delivered the same beginning of it: the cut. What     *)
+(* comes after the cut may be ordered again in later views; what is before *)
+(* it is ordered once and for all, as far as its sender knows: where the   *)
+(* members of a view part, and its sender goes the other way, it may be    *)
+(* ordered again when they merge. Who has delivered it by then does not    *)
+(* deliver it again.                                                       *)
 (*                                                                         *)
-(* A member that does not stay (it will crash, or be left out) may deliver *)
-(* what the others never order; it too delivers only what was sent, and    *)
-(* nothing twice.                                                          *)
+(* It binds by what has happened, not by what will: an order is written    *)
+(* when it grows, a cut when the first member goes on. A member that       *)
+(* crashes, or is left out, may have delivered more than the cut.          *)
+(*                                                                         *)
+(* A step of the implementation may do several things at once (a view is   *)
+(* installed, and messages are ordered in it), so what is allowed is said  *)
+(* as conjuncts on steps, each of which is claimed by its own name.        *)
 (***************************************************************************)
-EXTENDS Integers, Sequences
+EXTENDS Views, Integers, FiniteSets
 
 CONSTANTS
-    Member,
-    Follows,    \* [view -> the view after it; 0: there is none]
-    Stays       \* [Member -> [view -> it goes from this view to the last one]]
+    Member,     \* all addresses
+    First       \* the views at the start (see Membership)
 
 VARIABLES
-    sent,       \* [Member -> how many messages it has sent]
-    delivered,  \* [Member -> what it has delivered, in order: <<sender, number, view it was in>>]
-    where       \* [Member -> the view that it is in; 0: none]
+    views, installed, life, up,     \* see Membership and VirtualSynchrony
+    path,       \* [Member -> the views that its life has installed, in order]
+    sent,       \* [Member -> how many messages it has sent, over its lives]
+    order,      \* per view: the messages ordered in it, <<sender, number>>
+    cut,        \* per view: [a view before it, once somebody came from there -> how many of its order all deliver]
+    delivered   \* [Member -> what its life has delivered, in order: <<sender, number, number of the view>>]
+
+total_order_vars == <<views, installed, life, up, path, sent, order, cut, delivered>>
+
+Group == INSTANCE Membership WITH Off <- {}
 
 LOCAL Message(d) == <<d[1], d[2]>>
 
-LOCAL DeliveredIn(m, k) ==
-    LET InView(d) == d[3] = k IN SelectSeq(delivered[m], InView)
+LOCAL DeliveredIn(deliveries, k) ==
+    LET InView(d) == d[3] = k IN SelectSeq(deliveries, InView)
 
-\* The order of a view: what has been delivered in it by who stays and is furthest.
-Order(k) ==
-    LET stay == {m \in Member : Stays[m][k]}
-        furthest == CHOOSE m \in stay : \A x \in stay : Len(DeliveredIn(x, k)) <= Len(DeliveredIn(m, k))
-    IN IF stay = {} THEN <<>> ELSE DeliveredIn(furthest, k)
+LOCAL IsPrefix(s, t) == Len(s) <= Len(t) /\ s = SubSeq(t, 1, Len(s))
 
-Ordered(k) == LET order == Order(k) IN {Message(order[i]) : i \in DOMAIN order}
+LOCAL DeliveredBefore(deliveries, k) == {Message(d) : d \in {deliveries[i] : i \in {i \in DOMAIN deliveries : deliveries[i][3] < k}}}
 
-Send(m) ==
-    /\ sent' = [sent EXCEPT ![m] = @ + 1]
-    /\ delivered' = delivered /\ where' = where
+\* The first n of an order, without what was delivered before the view.
+LOCAL ToDeliver(messages, n, before) ==
+    LET IsNew(x) == x \notin before IN SelectSeq(SubSeq(messages, 1, n), IsNew)
 
-\* Who stays delivers what is next in the order of its view, or, being furthest itself, decides what is next:
-\* nothing that is ordered already, and nothing once somebody is in the next view.
-InOrder(m, k, message) ==
-    LET done == Len(DeliveredIn(m, k)) IN
-    IF done < Len(Order(k)) THEN message = Message(Order(k)[done + 1])
-    ELSE /\ \A j \in DOMAIN Follows : message \notin Ordered(j)
-         /\ \A x \in Member : Stays[x][k] => where[x] <= k
+LOCAL OrderOf(orders, k) == IF k \in DOMAIN orders THEN orders[k] ELSE <<>>
 
-Deliver(m) ==
-    LET k == where[m]
-        d == delivered'[m][Len(delivered'[m])]
-    IN /\ k > 0
-       /\ delivered'[m] = Append(delivered[m], <<d[1], d[2], k>>)
-       /\ \A x \in Member \ {m} : delivered'[x] = delivered[x]
-       /\ d[2] \in 1 .. sent[d[1]]
-       /\ \A i \in DOMAIN delivered[m] : Message(delivered[m][i]) # Message(d)
-       /\ Stays[m][k] => InOrder(m, k, Message(d))
-       /\ sent' = sent /\ where' = where
+-----------------------------------------------------------------------------
+(* What a step may do *)
 
-\* Who was in the view before has delivered all that is ordered in it.
-Enter(m) ==
-    /\ \A x \in Member \ {m} : where'[x] = where[x]
-    /\ IF where[m] > 0
-       THEN /\ where'[m] = Follows[where[m]]
-            /\ Stays[m][where[m]] => Len(DeliveredIn(m, where[m])) = Len(Order(where[m]))
-       ELSE delivered[m] = <<>>
-    /\ sent' = sent /\ delivered' = delivered
+\* An order grows, and never changes otherwise.
+OrderGrows == \A k \in DOMAIN order : IsPrefix(order[k], order'[k])
 
-\* Another incarnation, which has delivered nothing.
-Restart(m) ==
-    /\ where' = [where EXCEPT ![m] = 0]
-    /\ delivered' = [delivered EXCEPT ![m] = <<>>]
-    /\ ~Stays[m][where[m]]
-    /\ sent' = sent
+\* What is ordered was sent.
+OrdersWhatWasSent ==
+    \A k \in DOMAIN order' : \A i \in Len(OrderOf(order, k)) + 1 .. Len(order'[k]) :
+        order'[k][i][2] \in 1 .. sent'[order'[k][i][1]]
 
-Init == \A m \in Member : sent[m] = 0 /\ delivered[m] = <<>>
+\* ... by a member of the view,
+OrdersForMembers ==
+    \A k \in DOMAIN order' : \A i \in Len(OrderOf(order, k)) + 1 .. Len(order'[k]) :
+        order'[k][i][1] \in DOMAIN views'[k].lives
 
-\* (By cases, so that a step is held against one action.)
+\* ... and was not ordered already: in this view, or before a cut that led its sender here.
+OrdersOnce ==
+    \A k \in DOMAIN order' : \A i \in Len(OrderOf(order, k)) + 1 .. Len(order'[k]) :
+        /\ \A j \in 1 .. i - 1 : order'[k][j] # order'[k][i]
+        /\ LET way == path'[order'[k][i][1]] IN
+           \A n \in 2 .. Len(way) :
+            LET u == way[n - 1]
+                w == way[n]
+            IN (w <= k /\ u \in DOMAIN cut'[w]) => \A j \in 1 .. cut'[w][u] : order'[u][j] # order'[k][i]
+
+\* A member delivers what is next in the order of its view, one message at a time.
+DeliversInOrder ==
+    \A m \in Member :
+        (life'[m] = life[m] /\ delivered'[m] # delivered[m]) =>
+            LET k == installed'[m]
+                n == Len(DeliveredIn(delivered[m], k)) + 1
+                all == ToDeliver(order'[k], Len(order'[k]), DeliveredBefore(delivered[m], k))
+            IN /\ k # 0 /\ n <= Len(all)
+               /\ delivered'[m] = Append(delivered[m], <<all[n][1], all[n][2], k>>)
+
+\* A cut is written once.
+CutsStay == \A k \in DOMAIN cut : \A u \in DOMAIN cut[k] : u \in DOMAIN cut'[k] /\ cut'[k][u] = cut[k][u]
+
+\* Who goes on has delivered the order of its view up to the cut, no less and no more.
+LeavesAtTheCut ==
+    \A m \in Member :
+        (life'[m] = life[m] /\ installed'[m] # installed[m] /\ installed[m] # 0) =>
+            LET u == installed[m]
+                k == installed'[m]
+            IN /\ u \in DOMAIN cut'[k]
+               /\ Len(DeliveredIn(delivered[m], u))
+                    = Len(ToDeliver(order'[u], cut'[k][u], DeliveredBefore(delivered[m], u)))
+
+\* Who will go the same way is not beyond the cut.
+NobodyIsBeyond ==
+    \A k \in DOMAIN cut' : \A u \in DOMAIN cut'[k] : \A m \in up' :
+        (installed'[m] = u /\ life'[m] = life[m] /\ Shares(views'[u], views'[k], m)) =>
+            Len(DeliveredIn(delivered'[m], u)) <= cut'[k][u]
+
+\* A new life has delivered nothing.
+BeginsAnew == \A m \in Member : life'[m] # life[m] => delivered'[m] = <<>>
+
+Init ==
+    /\ Group!Init
+    /\ up = Member
+    /\ path = [m \in Member |-> IF installed[m] = 0 THEN <<>> ELSE <<installed[m]>>]
+    /\ sent = [m \in Member |-> 0]
+    /\ order = [k \in DOMAIN views |-> <<>>]
+    /\ cut = [k \in DOMAIN views |-> [u \in {} |-> 0]]
+    /\ delivered = [m \in Member |-> <<>>]
+
 Next ==
-    \E m \in Member :
-        IF sent'[m] # sent[m] THEN Send(m)
-        ELSE IF where'[m] # where[m] THEN (IF where'[m] = 0 THEN Restart(m) ELSE Enter(m))
-        ELSE delivered'[m] # delivered[m] /\ Deliver(m)
+    /\ OrderGrows
+    /\ OrdersWhatWasSent
+    /\ OrdersForMembers
+    /\ OrdersOnce
+    /\ DeliversInOrder
+    /\ CutsStay
+    /\ LeavesAtTheCut
+    /\ NobodyIsBeyond
+    /\ BeginsAnew
 
-Step == [Next]_<<sent, delivered, where>>
+Spec == Init /\ [][Next]_total_order_vars
 =============================================================================

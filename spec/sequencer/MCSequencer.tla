@@ -1,34 +1,62 @@
 ---------------------------- MODULE MCSequencer -----------------------------
-(* Bounds of the SEQUENCER models: histories of views, and who sends how much. *)
-EXTENDS SequencerGroup
+(* Bounds of the SEQUENCER models: histories of views, who sends how much, weaker layers, and defects. *)
+EXTENDS SequencerInstruments
 
+A == <<"A">>
+B == <<"B">>
 AB == <<"A", "B">>
 BC == <<"B", "C">>
+CD == <<"C", "D">>
 ABC == <<"A", "B", "C">>
 BCD == <<"B", "C", "D">>
+ABCD == <<"A", "B", "C", "D">>
 
-\* The views that the membership service has decided. A coordinator that a view leaves out may have crashed.
-Steady == <<View(1, "A", AB)>>
-OneView == <<View(1, "A", ABC)>>
-Failover == <<View(1, "A", ABC), View(2, "B", BC)>>
-DoubleFailover == <<View(1, "A", <<"A", "B", "C", "D">>), View(2, "B", BCD), View(3, "C", <<"C", "D">>)>>
-Leave == <<View(1, "A", ABC), View(2, "A", AB)>>
-JoinInFailover == <<View(1, "A", ABC), View(2, "B", BCD)>>
-Return == <<View(1, "A", ABC), View(2, "A", AB), View(3, "A", ABC)>>
-Bundle == <<View(1, "A", ABC), View(2, "A", ABC)>>
-Merge == <<View(1, "A", AB), View(2, "C", <<"C", "D">>), View(3, "A", <<"A", "B", "C", "D">>)>>
-ComesBackLast == <<View(1, "A", ABC), View(2, "B", BC), View(3, "B", <<"B", "C", "A">>)>>
-SmallMerge == <<View(1, "A", <<"A">>), View(2, "C", <<"C", "D">>), View(3, "A", <<"A", "C", "D">>)>>
-StopHistory == <<View(1, "A", ABC), View(2, "B", BC), View(3, "B", <<"B">>)>>
+-----------------------------------------------------------------------------
+(* Histories: the views that the membership service decides. A coordinator that a view leaves out may have crashed. *)
 
-\* Each view follows the one before.
-InLine == [k \in DOMAIN History |-> IF k < Len(History) THEN k + 1 ELSE 0]
+\* A view that follows others, with everybody in its first life.
+Next1(counter, creator, members, preds, joins) ==
+    LET set == {members[i] : i \in DOMAIN members}
+    IN DecidedView(ViewId(counter, creator), members, preds, [m \in set |-> 0], joins)
 
-\* The third view follows the first two.
-IntoThird == <<3, 3, 0>>
+\* ... and with `again` in its second.
+Again(counter, creator, members, preds, again) ==
+    LET set == {members[i] : i \in DOMAIN members}
+    IN DecidedView(ViewId(counter, creator), members, preds, [m \in set |-> IF m = again THEN 1 ELSE 0], {again})
 
-NobodyRestarts == [k \in DOMAIN History |-> {}]
-CInSecond == <<{}, {"C"}>>
+OneView == <<FirstView(1, "A", ABC)>>
+Failover == <<FirstView(1, "A", ABC), Next1(2, "B", BC, {1}, {})>>
+DoubleFailover == <<FirstView(1, "A", ABCD), Next1(2, "B", BCD, {1}, {}), Next1(3, "C", CD, {2}, {})>>
+Leave == <<FirstView(1, "A", ABC), Next1(2, "A", AB, {1}, {})>>
+JoinInFailover == <<FirstView(1, "A", ABC), Next1(2, "B", BCD, {1}, {"D"})>>
+Return == <<FirstView(1, "A", ABC), Next1(2, "A", AB, {1}, {}), Again(3, "A", ABC, {2}, "C")>>
+Bundle == <<FirstView(1, "A", ABC), Again(2, "A", ABC, {1}, "C")>>
+Merge == <<FirstView(1, "A", AB), FirstView(2, "C", CD), Next1(3, "A", ABCD, {1, 2}, {})>>
+SmallMerge == <<FirstView(1, "A", A), FirstView(2, "C", CD), Next1(3, "A", <<"A", "C", "D">>, {1, 2}, {})>>
+ComesBackLast == <<FirstView(1, "A", ABC), Next1(2, "B", BC, {1}, {}), Again(3, "B", <<"B", "C", "A">>, {2}, "A")>>
+StopHistory == <<FirstView(1, "A", ABC), Next1(2, "B", BC, {1}, {}), Next1(3, "B", B, {2}, {})>>
+
+\* A leaves, and decides view 2 without itself; B suspects A, and decides a view 2 of its own with the same members.
+\* One installs the one and one the other; then they merge, C first.
+Split ==
+    <<FirstView(1, "A", ABC), Next1(2, "A", BC, {1}, {}), Next1(2, "B", BC, {1}, {}),
+      Next1(3, "C", <<"C", "B">>, {2, 3}, {})>>
+
+\* A joiner, a return and a merge at once: B is left out, A's view and C's merge, and B joins that view in another life.
+Reunion ==
+    <<FirstView(1, "A", AB), FirstView(2, "C", <<"C">>), Next1(2, "A", A, {1}, {}),
+      DecidedView(ViewId(3, "A"), <<"A", "C", "B">>, {2, 3}, [m \in {"A", "B", "C"} |-> IF m = "B" THEN 1 ELSE 0], {"B"})>>
+
+\* A member joins, nobody leaves.
+Grow == <<FirstView(1, "A", AB), Next1(2, "A", ABC, {1}, {"C"})>>
+
+\* Two creators of view 2, and C in each of them in another life: once with A, then, restarted, with B. Then they merge.
+TwoLives ==
+    <<FirstView(1, "A", AB), Next1(2, "A", <<"A", "C">>, {1}, {"C"}), Again(2, "B", BC, {1}, "C"),
+      DecidedView(ViewId(3, "A"), ABC, {2, 3}, [m \in {"A", "B", "C"} |-> IF m = "C" THEN 1 ELSE 0], {})>>
+
+-----------------------------------------------------------------------------
+(* Who sends how much *)
 
 Of(a, b, c, d) == [m \in Member |-> CASE m = "A" -> a [] m = "B" -> b [] m = "C" -> c [] m = "D" -> d]
 OneOfC == Of(0, 0, 1, 0)
@@ -44,4 +72,141 @@ OneOfACD == Of(1, 0, 1, 1)
 OneEach == Of(1, 1, 1, 1)
 TwoEach == Of(2, 2, 2, 2)
 TwoOfC == Of(0, 0, 2, 0)
+TwoOfB == Of(0, 2, 0, 0)
+OneOfAAndTwoOfB == Of(1, 2, 0, 0)
+
+-----------------------------------------------------------------------------
+(* Layers *)
+
+\* What SEQUENCER does not need of VirtualSynchrony.
+Needless == {"ClosedToCast", "SelfDelivery", "Uniform"}
+NotSynchronous == Channel!Conjuncts \ {"Fifo"}
+UniformToo == Needless \ {"Uniform"}
+NotFifo == Needless \cup {"Fifo"}
+NotExact == Needless \cup {"LeavesExact"}
+NotAll == Needless \cup {"FirstHasAll"}
+Nothing == {}
+HoldingBack == {"SelfDelivery", "Uniform"}
+Weakest == Needless \cup {"JoinAfterLeave"}
+OnlySendingViewDelivery == {"SendingViewDelivery"}
+OnlyFifo == {"Fifo"}
+OnlyClosedToReceive == {"ClosedToReceive", "LeavesExact"}
+OnlyClosedToCast == {"ClosedToCast"}
+OnlyFirstHasAll == {"FirstHasAll"}
+OnlyLeavesExact == {"LeavesExact"}
+OnlySelfDelivery == {"SelfDelivery"}
+OnlyUniform == {"Uniform"}
+OnlyJoinAfterLeave == {"JoinAfterLeave"}
+
+-----------------------------------------------------------------------------
+(* Views that TLC chooses: what may follow, instead of MayFollow. *)
+
+\* Each set of members, in rising and in falling order.
+Lists == {A, B, <<"C">>, AB, BC, <<"A", "C">>, ABC, <<"B", "A">>, <<"C", "B">>, <<"C", "A">>, <<"C", "B", "A">>}
+
+\* Every view that may follow one or two of those decided, up to three in all. (Of the creators it may have one is
+\* enough: with identifiers that differ nobody asks who it is.)
+AnyView ==
+    IF Len(views) >= 3 THEN {}
+    ELSE
+    LET before == {{u} : u \in DOMAIN views} \cup (IF Len(views) = 2 THEN {{1, 2}} ELSE {})
+        counter(preds) == 1 + (CHOOSE n \in {views[u].id.counter : u \in preds} : \A u \in preds : views[u].id.counter <= n)
+        creators(preds) ==
+            {c \in UNION {DOMAIN views[u].lives : u \in preds} :
+                \A k \in DOMAIN views : views[k].id # ViewId(counter(preds), c)}
+        blank(list, preds) ==
+            DecidedView(ViewId(counter(preds), CHOOSE c \in creators(preds) : TRUE), list, preds,
+                        [m \in {list[i] : i \in DOMAIN list} |-> life[m]], {})
+        joined(v) == [v EXCEPT !.joins = {m \in DOMAIN v.lives : Group!Sources(v, m) = {}}]
+    IN UNION {{joined(blank(list, preds)) : list \in Lists} : preds \in {p \in before : creators(p) # {}}}
+
+\* C may come back once, instead of MayRestart.
+COnce(m) == m = "C" /\ life[m] = 0
+
+-----------------------------------------------------------------------------
+(* Defects. Each replaces one operator: what a wrong algorithm would do, or a model that is no model of members. *)
+
+OrdersTwice(state, message) ==
+    LET data == Multicast(DataMessage(state.view.id, message.tag, message.payload)) IN <<data, data>>
+
+KeepsEarly(early, v) == early
+
+OfAnyLife(state, tag) == tag.sender = state.member
+
+LeavesInTable(s, cleared) == Ignored(s)
+
+ForAnybody(s, tag) == TRUE
+
+SwallowsPlain(s, e) == Ignored(s)
+
+SendsPlainTwice(s, e) == Handled(s, <<Send(e.to, PlainMessage(e.payload)), Send(e.to, PlainMessage(e.payload))>>)
+
+MulticastsItself(state, entry) ==
+    Multicast(DataMessage(state.view.id, OwnTag(state, entry.seqno), entry.payload))
+
+OrdersUnsent(state, message) == <<Multicast(DataMessage(state.view.id, message.tag, message.payload + 1))>>
+
+MulticastsInNoView(state, message) == <<Multicast(DataMessage(NoViewId, message.tag, message.payload))>>
+
+SendsTwice(s, e) ==
+    LET entry == Entry(s.seqno + 1, e.payload) IN
+    IF ~Joined(s) THEN LocalError(s)
+    ELSE Handled([s EXCEPT !.seqno = entry.seqno, !.forward_table = Append(@, entry)],
+                 <<Submit(s, entry), Submit(s, entry)>>)
+
+LogsInFront(logs, m, k, xs) == IF xs = <<>> THEN logs ELSE [logs EXCEPT ![k][m] = xs \o @]
+
+SettlesAgain(m, came) ==
+    LET u == installed[m] IN
+    IF u = 0 THEN came
+    ELSE [t \in DOMAIN came \cup {u} |-> IF t = u THEN Channel!ReceivedIn(m, u) ELSE came[t]]
+
+StillReceived(m) == got
+
+StillDelivered(m) == aux_delivered
+
+\* Apply with other layers: what follows for the local states, wires and logs of all.
+Leaky(action, m, event, consumed, given, k, logs, States(_), Wires(_), Logs(_)) ==
+    \E step \in {Step(local[m], event)} :
+        /\ local' = States(step)
+        /\ wire' = Wires(AfterStep(wire, m, consumed, step.effects, up))
+        /\ log' = Logs(Channel!Casts(logs, m, k, MulticastsOf(step.effects)))
+        /\ held' = held
+        /\ aux_delivered' = [aux_delivered EXCEPT ![m] = @ \o DeliveredOf(event, step.effects, k)]
+        /\ Record(action, m, FALSE, given, event, consumed, step.outcome, step.effects)
+
+Same(x) == x
+
+\* A step reaches into another member.
+LeaksToNeighbour(action, m, event, consumed, given, k, logs) ==
+    LET States(step) == [x \in Member |->
+            IF x = m THEN step.state ELSE IF step.effects # <<>> THEN [local[x] EXCEPT !.forward_table = <<>>] ELSE local[x]]
+    IN Leaky(action, m, event, consumed, given, k, logs, States, Same, Same)
+
+\* An event is said to be refused or ignored, and changes the state.
+LeaksWhenRefused(action, m, event, consumed, given, k, logs) ==
+    LET States(step) == [local EXCEPT ![m] =
+            IF step.outcome = "handled" THEN step.state ELSE [step.state EXCEPT !.seqno = sent[m]]]
+    IN Leaky(action, m, event, consumed, given, k, logs, States, Same, Same)
+
+\* A message is sent that no effect says.
+LeaksPacket(action, m, event, consumed, given, k, logs) ==
+    LET States(step) == [local EXCEPT ![m] = step.state]
+        Wires(wires) == IF wires[m][m] = <<>> THEN [wires EXCEPT ![m][m] = <<PlainMessage(0)>>] ELSE wires
+    IN Leaky(action, m, event, consumed, given, k, logs, States, Wires, Same)
+
+\* A message is multicast that no effect says.
+LeaksMulticast(action, m, event, consumed, given, k, logs) ==
+    LET States(step) == [local EXCEPT ![m] = step.state]
+        extra(member) == DataMessage(views[1].id, Tag(member, views[1].id, 1), 1)
+        Logs(logged) == IF event.type = "SendRequested" /\ k = 1 THEN [logged EXCEPT ![1][m] = Append(@, extra(m))] ELSE logged
+    IN Leaky(action, m, event, consumed, given, k, logs, States, Same, Logs)
+
+-----------------------------------------------------------------------------
+(* Stories: where a counterexample is to end, so that it is the one that an erratum tells *)
+
+ACrashed == "A" \notin up
+
+\* ... and who is left has the next view.
+AfterTheCrash == ACrashed /\ installed["B"] = 2 /\ installed["C"] = 2
 =============================================================================

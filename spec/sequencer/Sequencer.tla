@@ -33,7 +33,8 @@ CONSTANTS
     RemoveOn,           \* an entry leaves the table on "data", or already on "forward"
     Dedup,              \* "highest" seqno received, "set" of seqnos, or "none"
     KeepDeparted,       \* received-table entries of departed members are kept
-    EpochInTag,         \* the tag holds the view in which its sender joined
+    EpochInTag,         \* the tag holds the view in which its sender joined: its "id", its "counter" alone, or "nothing"
+    ViewsKnownBy,       \* views are told apart by their "id", or by their "counter" alone
     EarlyForward,       \* a FORWARD of a later view is "held", or "dropped" by who is not coordinator
     LateForward,        \* a FORWARD of an earlier view is "dropped", or "accepted" by a coordinator
     SenderFrom,         \* DATA's sender is taken from the "header", or from the "message"
@@ -45,8 +46,10 @@ ASSUME
     /\ RemoveOn \in {"data", "forward"}
     /\ Dedup \in {"highest", "set", "none"}
     /\ EarlyForward \in {"held", "dropped"} /\ LateForward \in {"dropped", "accepted"}
+    /\ EpochInTag \in {"id", "counter", "nothing"}
+    /\ ViewsKnownBy \in {"id", "counter"}
     /\ SenderFrom \in {"header", "message"}
-    /\ {ResendBeforeNew, OwnInTable, KeepDeparted, EpochInTag, DataOfOtherViews} \subseteq BOOLEAN
+    /\ {ResendBeforeNew, OwnInTable, KeepDeparted, DataOfOtherViews} \subseteq BOOLEAN
 
 -----------------------------------------------------------------------------
 (* Messages, and what is passed up *)
@@ -65,13 +68,13 @@ Deliver(sender, payload) == PassUp([type |-> "Deliver", sender |-> sender, paylo
 
 \* A member before its first view.
 Start(member) ==
-    [member |-> member,                   \* this member's address
-     view |-> NoView,                   \* the view installed
-     epoch |-> 0,                       \* the counter of this incarnation's first view
-     seqno |-> 0,                       \* the number of its last multicast
-     forward_table |-> <<>>,            \* own multicasts that did not come back yet, in rising order (SEQ-14)
+    [member |-> member,         \* this member's address
+     view |-> NoView,           \* the view installed
+     epoch |-> NoViewId,        \* the identifier of this incarnation's first view
+     seqno |-> 0,               \* the number of its last multicast
+     forward_table |-> <<>>,    \* own multicasts that did not come back yet, in rising order (SEQ-14)
      received_table |-> [m \in {} |-> 0], \* the highest tag received of each sender (SEQ-15)
-     early |-> <<>>]                    \* FORWARDs of views that are not installed yet, in order of arrival
+     early |-> <<>>]            \* FORWARDs of views that are not installed yet, in order of arrival
 
 Joined(state) == state.view # NoView
 IsCoordinator(state) == Joined(state) /\ CoordinatorOf(state.view) = state.member
@@ -86,19 +89,19 @@ Submit(state, entry) ==
     THEN Multicast(DataMessage(state.view.id, tag, entry.payload))
     ELSE Send(CoordinatorOf(state.view), ForwardMessage(state.view.id, tag, entry.payload))
 
-Without(table, seqno) ==
+Struck(table, seqno) ==
     LET Other(entry) == entry.seqno # seqno IN SelectSeq(table, Other)
 
 Mark(tag) == [epoch |-> tag.epoch, seqno |-> tag.seqno]
 
-\* Was it received before? "highest": is it no higher than the highest (SEQ-28).
+\* Was it received before? "highest": is it no higher than the highest of the same incarnation (SEQ-28). Epochs
+\* are compared for being the same, never for which is the later: two branches of views may have one counter.
 Seen(table, tag) ==
     /\ tag.sender \in DOMAIN table
     /\ CASE Dedup = "none" -> FALSE
          [] Dedup = "set" -> Mark(tag) \in table[tag.sender]
          [] Dedup = "highest" ->
-            LET known == table[tag.sender] IN
-            tag.epoch < known.epoch \/ (tag.epoch = known.epoch /\ tag.seqno <= known.seqno)
+            table[tag.sender].epoch = tag.epoch /\ tag.seqno <= table[tag.sender].seqno
 
 Recorded(table, tag) ==
     [m \in DOMAIN table \cup {tag.sender} |->
@@ -110,6 +113,30 @@ Recorded(table, tag) ==
 Resent(state) ==
     LET n == Len(state.forward_table) IN
     [i \in 1 .. n |-> Submit(state, state.forward_table[IF ResendOrder = "rising" THEN i ELSE n + 1 - i])]
+
+\* Views are known by their identifier (AMB-40).
+SameView(id, other) == IF ViewsKnownBy = "id" THEN id = other ELSE id.counter = other.counter
+
+\* A FORWARD that is accepted is multicast once (SEQ-01).
+Ordered(state, message) == <<Multicast(DataMessage(state.view.id, message.tag, message.payload))>>
+
+RECURSIVE OrderedAll(_, _)
+OrderedAll(state, messages) ==
+    IF messages = <<>> THEN <<>>
+    ELSE Ordered(state, Head(messages)) \o OrderedAll(state, Tail(messages))
+
+\* What tells the lives of a member apart whose first view this is.
+EpochOf(v) ==
+    CASE EpochInTag = "id" -> v.id
+      [] EpochInTag = "counter" -> ViewId(v.id.counter, "")
+      [] EpochInTag = "nothing" -> NoViewId
+
+\* The message is of this incarnation of this member.
+IsOwn(state, tag) == tag.sender = state.member /\ tag.epoch = state.epoch
+
+\* The early FORWARDs that may still come into their own once `view` is installed.
+StillEarly(early, view) ==
+    LET Later(f) == f.view_id.counter > view.id.counter IN SelectSeq(early, Later)
 
 -----------------------------------------------------------------------------
 (* One operator an event *)
@@ -132,31 +159,35 @@ PlainReceived(s, e) == Handled(s, <<Deliver(e.sender, e.message.payload)>>)
 
 \* SEQ-23, SEQ-24: order a message for its sender, in the view in which it was forwarded.
 ForwardReceived(s, e) ==
-    LET message == e.message
-        ordered == <<Multicast(DataMessage(s.view.id, message.tag, message.payload))>>
-    IN
+    LET message == e.message IN
     IF message.view_id.counter > s.view.id.counter THEN
         IF e.sender # message.tag.sender THEN RemoteError(s)
         ELSE IF EarlyForward = "held" THEN Handled([s EXCEPT !.early = Append(@, message)], <<>>)
-        ELSE IF LateForward = "accepted" /\ IsCoordinator(s) THEN Handled(s, ordered)
+        ELSE IF LateForward = "accepted" /\ IsCoordinator(s) THEN Handled(s, Ordered(s, message))
         ELSE Ignored(s)
-    ELSE IF message.view_id # s.view.id THEN
-        IF LateForward = "accepted" /\ IsCoordinator(s) THEN Handled(s, ordered) ELSE Ignored(s)
+    ELSE IF ~SameView(message.view_id, s.view.id) THEN
+        IF LateForward = "accepted" /\ IsCoordinator(s) THEN Handled(s, Ordered(s, message)) ELSE Ignored(s)
     ELSE IF ~IsCoordinator(s) \/ e.sender \notin MembersOf(s.view) \/ e.sender # message.tag.sender THEN RemoteError(s)
-    ELSE Handled(s, ordered)
+    ELSE Handled(s, Ordered(s, message))
+
+\* DATA is the coordinator's multicast, for a member of its view.
+ByCoordinator(s, e) == e.sender = CoordinatorOf(s.view)
+ForMember(s, tag) == tag.sender \in MembersOf(s.view)
+
+\* SEQ-27: a duplicate is discarded, and an own one leaves the table all the same.
+Duplicate(s, cleared) == IF cleared = s THEN Ignored(s) ELSE Handled(cleared, <<>>)
 
 \* SEQ-25, SEQ-27 to SEQ-30: an own message leaves the table, duplicate or not; what was not received is delivered.
 DataReceived(s, e) ==
     LET message == e.message
         tag == message.tag
-        own == tag.sender = s.member /\ tag.epoch = s.epoch
-        cleared == [s EXCEPT !.forward_table = IF own THEN Without(@, tag.seqno) ELSE @]
+        cleared == [s EXCEPT !.forward_table = IF IsOwn(s, tag) THEN Struck(@, tag.seqno) ELSE @]
         sender == IF SenderFrom = "header" THEN tag.sender ELSE e.sender
     IN
     IF ~Joined(s) \/ (message.view_id.counter > s.view.id.counter /\ ~DataOfOtherViews) THEN LocalError(s)
-    ELSE IF message.view_id # s.view.id /\ ~DataOfOtherViews THEN Ignored(s)
-    ELSE IF ~DataOfOtherViews /\ (e.sender # CoordinatorOf(s.view) \/ tag.sender \notin MembersOf(s.view)) THEN RemoteError(s)
-    ELSE IF Seen(s.received_table, tag) THEN IF cleared = s THEN Ignored(s) ELSE Handled(cleared, <<>>)
+    ELSE IF ~SameView(message.view_id, s.view.id) /\ ~DataOfOtherViews THEN Ignored(s)
+    ELSE IF ~DataOfOtherViews /\ ~(ByCoordinator(s, e) /\ ForMember(s, tag)) THEN RemoteError(s)
+    ELSE IF Seen(s.received_table, tag) THEN Duplicate(s, cleared)
     ELSE Handled([cleared EXCEPT !.received_table = Recorded(@, tag)], <<Deliver(sender, message.payload)>>)
 
 \* SEQ-31, SEQ-32, AMB-81, AMB-82: what did not come back is sent again, in order, before anything new; FORWARDs that
@@ -176,14 +207,14 @@ ViewInstalled(s, e) ==
         known == s.received_table
         entered == [s EXCEPT
             !.view = e.view,
-            !.epoch = IF first /\ EpochInTag THEN e.view.id.counter ELSE @,
+            !.epoch = IF first THEN EpochOf(e.view) ELSE @,
             !.received_table = IF KeepDeparted THEN @ ELSE [m \in DOMAIN known \cap members |-> known[m]],
-            !.early = LET Later(f) == f.view_id.counter > e.view.id.counter IN SelectSeq(@, Later)]
-        Now(f) == f.view_id = e.view.id /\ f.tag.sender \in members
+            !.early = StillEarly(@, e.view)]
+        Now(f) == SameView(f.view_id, e.view.id) /\ f.tag.sender \in members
         due == IF IsCoordinator(entered) THEN SelectSeq(s.early, Now) ELSE <<>>
     IN Handled(entered,
                (IF again THEN Resent(entered) ELSE <<>>)
-               \o [i \in DOMAIN due |-> Multicast(DataMessage(e.view.id, due[i].tag, due[i].payload))])
+               \o OrderedAll(entered, due))
 
 \* Only where sending is not one step (the group's SendIsAtomic off): a thread looked up the coordinator in an
 \* earlier view, and comes now to enter its message in the table and to send it there.

@@ -1,0 +1,550 @@
+--------------------------- MODULE SequencerClaims --------------------------
+(***************************************************************************)
+(* What is claimed of a group that runs SEQUENCER: types, invariants,      *)
+(* action properties, refinements, liveness; and witnesses of what must be *)
+(* reachable, or the claims speak of less than they seem to.               *)
+(***************************************************************************)
+EXTENDS SequencerGroup
+
+-----------------------------------------------------------------------------
+(* Who was where *)
+
+\* m came to view number k, and is in it or in a later view of its path.
+Took(m, k) == \E i \in DOMAIN aux_path[m] : aux_path[m][i] = k
+
+\* m came from view u to view k.
+TookEdge(m, u, k) == \E i \in 2 .. Len(aux_path[m]) : aux_path[m][i - 1] = u /\ aux_path[m][i] = k
+
+\* x and y are both in view u, or left it by one edge.
+StayedTogether(x, y, u) ==
+    \/ installed[x] = u /\ installed[y] = u
+    \/ \E k \in DOMAIN views : TookEdge(x, u, k) /\ TookEdge(y, u, k)
+
+\* The view with which the present life of m began.
+FirstOf(m) == aux_path[m][1]
+
+\* No view follows view number k.
+IsLast(k) == \A j \in DOMAIN views : k \notin views[j].preds
+
+-----------------------------------------------------------------------------
+(* Types *)
+
+\* (Y, Z: see Misuse.)
+Names == Member \cup {"Y", "Z"}
+
+IsViewId(id) == id.counter \in Nat /\ id.creator \in Names \cup {""}
+
+IsTag(tag) == tag.sender \in Names /\ IsViewId(tag.epoch) /\ tag.seqno \in Nat
+
+IsMessage(x, types) == x.type \in types /\ (x.type # "PLAIN" => IsViewId(x.view_id) /\ IsTag(x.tag)) /\ x.payload \in Nat
+
+TypeOK ==
+    /\ Group!MembershipTypeOK
+    /\ \A m \in Member :
+        LET s == local[m] IN
+        /\ s.member = m
+        /\ s.view = Group!InstalledView(m)
+        /\ IsViewId(s.epoch) /\ s.seqno \in 0 .. sent[m]
+        /\ \A i \in DOMAIN s.forward_table :
+            s.forward_table[i].seqno \in 1 .. s.seqno /\ s.forward_table[i].payload \in 1 .. sent[m]
+        /\ DOMAIN s.received_table \subseteq Member
+        /\ \A i \in DOMAIN s.early : IsMessage(s.early[i], {"FORWARD"})
+        /\ looked[m] \in 0 .. Len(views)
+        /\ stops[m] \in {"no", "asked", "gone"}
+        /\ sent[m] \in 0 .. Sends[m]
+        /\ \A i \in DOMAIN held[m] : IsMessage(held[m][i], {"DATA"})
+        /\ \A t \in Member : \A i \in DOMAIN wire[m][t] : IsMessage(wire[m][t][i], {"FORWARD", "PLAIN"})
+        /\ \A r \in got[m] : r[1] \in DOMAIN views /\ r[2] \in DOMAIN log[r[1]] /\ r[3] \in DOMAIN log[r[1]][r[2]]
+        /\ \A i \in DOMAIN aux_path[m] : aux_path[m][i] \in DOMAIN views
+        /\ installed[m] = IF aux_path[m] = <<>> THEN 0 ELSE aux_path[m][Len(aux_path[m])]
+        /\ \A i \in DOMAIN aux_delivered[m] : Took(m, aux_delivered[m][i][3])
+    /\ DOMAIN log = DOMAIN views /\ DOMAIN settled = DOMAIN views
+    /\ \A k \in DOMAIN views :
+        /\ DOMAIN settled[k] \subseteq views[k].preds
+        /\ DOMAIN log[k] = DOMAIN views[k].lives
+        /\ \A s \in DOMAIN log[k] : \A i \in DOMAIN log[k][s] : IsMessage(log[k][s][i], {"DATA"})
+    /\ up \subseteq Member /\ due \subseteq Member
+    /\ \A kind \in DOMAIN spent : spent[kind] \in Nat
+
+-----------------------------------------------------------------------------
+(* Safety *)
+
+Message(d) == <<d[1], d[2]>>
+
+DeliveredBy(m) == {Message(aux_delivered[m][i]) : i \in DOMAIN aux_delivered[m]}
+
+IsPrefix(s, t) == Len(s) <= Len(t) /\ s = SubSeq(t, 1, Len(s))
+
+Place(m, message) == CHOOSE i \in DOMAIN aux_delivered[m] : Message(aux_delivered[m][i]) = message
+
+\* Of the messages in `both`, which x and y delivered, no two are in opposite orders.
+InOneOrder(x, y, both) ==
+    \A a, b \in both : Place(x, a) < Place(x, b) => Place(y, a) < Place(y, b)
+
+\* The messages that those who went from view u to view k have all received in u.
+SettledOn(k, u) ==
+    {LET x == log[u][r[2]][r[3]] IN <<x.tag.sender, x.payload>> : r \in settled[k][u]}
+
+\* Some went on from the view in which m delivered d, by an edge that m did not take, and never received it there: m
+\* crashed, was left out, or is in the other branch of a split. The sender has it ordered again for them.
+Unsettled(m, d) ==
+    \E k \in DOMAIN views : d[3] \in DOMAIN settled[k] /\ ~Took(m, k) /\ Message(d) \notin SettledOn(k, d[3])
+
+SettledBy(m) ==
+    {Message(aux_delivered[m][i]) : i \in {i \in DOMAIN aux_delivered[m] : ~Unsettled(m, aux_delivered[m][i])}}
+
+\* (What one delivered is mostly the beginning of what the other did.)
+AreAlike(x, y) == IsPrefix(aux_delivered[x], aux_delivered[y]) \/ IsPrefix(aux_delivered[y], aux_delivered[x])
+
+\* SEQ-05, SEQ-35: no two members deliver two messages in opposite orders, in whatever views. (Not said, here, of
+\* what a member delivered in a view that others left without it: see UniformTotalOrder.)
+TotalOrder ==
+    \A x, y \in InGroup : IF x = y \/ AreAlike(x, y) THEN TRUE ELSE InOneOrder(x, y, SettledBy(x) \cap SettledBy(y))
+
+\* The same without exception. It takes a layer that settles, uniformly, whatever anybody received.
+UniformTotalOrder ==
+    \A x, y \in InGroup : IF x = y \/ AreAlike(x, y) THEN TRUE ELSE InOneOrder(x, y, DeliveredBy(x) \cap DeliveredBy(y))
+
+\* SEQ-11, SEQ-28, SEQ-33: nobody delivers a message twice.
+NoDuplicates ==
+    \A m \in InGroup : Cardinality(DeliveredBy(m)) = Len(aux_delivered[m])
+
+\* SEQ-25, SEQ-30, AMB-80: delivered means sent, by the member that is named as the sender.
+Integrity ==
+    \A m \in InGroup : DeliveredBy(m) \subseteq UNION {{<<s, n>> : n \in 1 .. sent[s]} : s \in Member}
+
+\* AMB-77: a sender's messages are delivered in the order in which it sent them.
+SenderOrder ==
+    \A m \in InGroup : \A i, j \in DOMAIN aux_delivered[m] :
+        (i < j /\ aux_delivered[m][i][1] = aux_delivered[m][j][1]) =>
+            aux_delivered[m][i][2] < aux_delivered[m][j][2]
+
+\* What x delivered in view number k, without what y had delivered before that view. (Where the members of a view
+\* part, one side may have delivered what the other has not; when they merge, its sender may have it ordered again.)
+NewsTo(y, x, k) ==
+    LET IsNews(d) == d[3] = k /\ \A i \in DOMAIN aux_delivered[y] :
+                        aux_delivered[y][i][3] < k => Message(aux_delivered[y][i]) # Message(d)
+    IN SelectSeq(aux_delivered[x], IsNews)
+
+\* Who goes from one view to the next together has delivered the same, in the same order.
+Agreement ==
+    \A k \in DOMAIN views : \A u \in DOMAIN settled[k] : \A x, y \in InGroup :
+        (x # y /\ TookEdge(x, u, k) /\ TookEdge(y, u, k)) => NewsTo(y, x, u) = NewsTo(x, y, u)
+
+\* Who will go the same way has delivered no more, nor other, than who went.
+AgreementBehind ==
+    \A k \in DOMAIN views : \A u \in DOMAIN settled[k] : \A x, y \in InGroup :
+        (TookEdge(x, u, k) /\ y \in up /\ installed[y] = u /\ Channel!GoesTo(y, u, views[k])) =>
+            IsPrefix(NewsTo(x, y, u), NewsTo(y, x, u))
+
+\* Of two members in one view one has delivered in it what the other has, and perhaps more.
+AgreementWithin ==
+    \A x, y \in InGroup :
+        (x # y /\ installed[x] = installed[y]) =>
+            LET dx == NewsTo(y, x, installed[x])
+                dy == NewsTo(x, y, installed[x])
+            IN IsPrefix(dx, dy) \/ IsPrefix(dy, dx)
+
+\* AMB-83: a joiner is given nothing that its peers had delivered before it came.
+JoinersStartFresh ==
+    \A y \in InGroup : \A i \in DOMAIN aux_delivered[y] :
+        LET came == FirstOf(y) IN
+        views[came].preds # {} =>
+            \A x \in InGroup \ {y} : \A j \in DOMAIN aux_delivered[x] :
+                ~(/\ Message(aux_delivered[x][j]) = Message(aux_delivered[y][i])
+                  /\ aux_delivered[x][j][3] < came
+                  /\ Took(x, came))
+
+\* AMB-40: a message is ordered in a view that its sender has installed (Sending View Delivery).
+OrderedWhereSent ==
+    \A k \in DOMAIN views : \A s \in DOMAIN log[k] : \A i \in DOMAIN log[k][s] :
+        LET tag == log[k][s][i].tag IN
+        (tag.sender \in Member /\ local[tag.sender].epoch = tag.epoch) => Took(tag.sender, k)
+
+\* SEQ-10, SEQ-17, AMB-76: a tag names one message.
+TagsIdentify ==
+    \A j, k \in DOMAIN views : \A s \in DOMAIN log[j], t \in DOMAIN log[k] :
+        \A a \in DOMAIN log[j][s], b \in DOMAIN log[k][t] :
+            log[j][s][a].tag = log[k][t][b].tag => log[j][s][a].payload = log[k][t][b].payload
+
+\* SEQ-01, SEQ-33: in a view each message is multicast once, if the layer below forwards it once.
+OrderedOnce ==
+    spent.duplicates = 0 =>
+        \A k \in DOMAIN views : \A s \in DOMAIN log[k] : \A a, b \in DOMAIN log[k][s] :
+            a # b => log[k][s][a].tag # log[k][s][b].tag
+
+\* The number of a message of m's present life with this seqno.
+Number(m, seqno) == sent[m] - local[m].seqno + seqno
+
+IsInTable(m, seqno) == \E i \in DOMAIN local[m].forward_table : local[m].forward_table[i].seqno = seqno
+
+\* SEQ-18, SEQ-20: nothing is forgotten. What this life has sent it has delivered, or has in its table.
+NothingForgotten ==
+    \A m \in InGroup : \A n \in 1 .. local[m].seqno :
+        IF IsInTable(m, n) THEN TRUE ELSE <<m, Number(m, n)>> \in DeliveredBy(m)
+
+\* A message is in the log of y's view and may still reach y.
+IsToCome(y, message) ==
+    \E u \in Channel!Audible(y) : \E s \in DOMAIN log[u] : \E i \in DOMAIN log[u][s] :
+        LET x == log[u][s][i] IN
+        /\ <<x.tag.sender, x.payload>> = message
+        /\ <<u, s, i>> \notin got[y]
+        /\ u = installed[y] \/ DataOfOtherViews
+        /\ "ClosedToReceive" \notin Without =>
+            \A k \in DOMAIN views : Channel!ClosedBy(y, u, k) => <<u, s, i>> \in settled[k][u]
+
+\* In the table of its sender, who lives: it is sent again.
+IsKept(message) ==
+    LET s == message[1] IN
+    s \in up /\ \E i \in DOMAIN local[s].forward_table : local[s].forward_table[i].payload = message[2]
+
+\* SEQ-09, SEQ-13: nothing is lost. What a member has sent it delivers; and what anybody alive delivered, all deliver
+\* that live, were with it in that view, left it with it, and are with it in the last view: they have it, or it is to come, or to be sent again.
+NothingLost ==
+    \A y \in up \cap InGroup :
+        LET has == DeliveredBy(y)
+            Comes(message) == message \in has \/ IsToCome(y, message) \/ IsKept(message)
+        IN
+        /\ \A n \in 1 .. local[y].seqno : Comes(<<y, Number(y, n)>>)
+        /\ IsLast(installed[y]) => \A x \in up :
+            (x # y /\ installed[x] = installed[y]) => \A i \in DOMAIN aux_delivered[x] :
+                LET d == aux_delivered[x][i] IN
+                Message(d) \in has \/ (StayedTogether(x, y, d[3]) => Comes(Message(d)))
+
+\* SEQ-09, SEQ-31, AMB-81, AMB-82: while no view follows and the coordinator is in the view or may still come, what is in a table is with the
+\* unicast layer, or with a coordinator that waits for its view, or in the log and not yet received. (In a view that
+\* others have left it may be nowhere: it is sent again in the next.)
+NothingStranded ==
+    \A m \in up \cap InGroup :
+        LET k == installed[m]
+            c == CoordinatorOf(views[k])
+        IN
+        (/\ IsLast(k) /\ m \notin due
+         /\ c \in up /\ Has(views[k], c, life[c])
+         /\ installed[c] = 0 \/ (installed[c] <= k /\ Group!Throughout(c, installed[c], k))) =>
+            \A e \in DOMAIN local[m].forward_table :
+                LET tag == OwnTag(local[m], local[m].forward_table[e].seqno)
+                    Waits(queue) == \E i \in DOMAIN queue : queue[i].type # "PLAIN" /\ queue[i].tag = tag
+                                                              /\ queue[i].view_id = views[k].id
+                IN IF Waits(wire[m][c]) THEN TRUE
+                   ELSE IF Waits(local[c].early) THEN TRUE
+                   ELSE \E i \in DOMAIN log[k][c] : log[k][c][i].tag = tag /\ <<k, c, i>> \notin got[m]
+
+\* SEQ-15, SEQ-32: the received-table has entries of members of the view, and no others.
+TableWithinView ==
+    \A m \in InGroup : DOMAIN local[m].received_table \subseteq MembersOf(local[m].view)
+
+\* AMB-82: a FORWARD that waits is of a view that may still come.
+EarlyIsLater ==
+    \A m \in InGroup : \A i \in DOMAIN local[m].early :
+        local[m].early[i].view_id.counter > local[m].view.id.counter
+
+\* SEQ-21: what a member had sent before it stopped, all deliver that go on from its view.
+StopLosesNothing ==
+    \A m \in Member : stops[m] = "gone" =>
+        \A x \in up \cap InGroup :
+            (installed[x] # installed[m] /\ Took(x, installed[m])) =>
+                \A n \in 1 .. sent[m] : <<m, n>> \in DeliveredBy(x)
+
+-----------------------------------------------------------------------------
+(* Safety of steps *)
+
+\* Along the path of m, from view number k on, s was always there.
+AlwaysWith(m, s, k) == \A i \in DOMAIN aux_path[m] : aux_path[m][i] >= k => s \in DOMAIN views[aux_path[m][i]].lives
+
+\* SEQ-29, AMB-78: the next message of a sender is one higher than the last, and 1 is the first, for who was there
+\* when its sender came, and with it since. (To who came later the first is any.)
+NoGapsStep ==
+    (act'.action = "ReceiveData" /\ act'.effects # <<>> /\ Dedup = "highest") =>
+        LET m == act'.member
+            tag == act'.event.message.tag
+            known == local[m].received_table
+            follows == IF tag.sender \in DOMAIN known THEN known[tag.sender].epoch = tag.epoch ELSE FALSE
+        IN IF follows THEN tag.seqno = known[tag.sender].seqno + 1
+           ELSE \A k \in DOMAIN views :
+                (EpochOf(views[k]) = tag.epoch /\ EpochInTag # "nothing" /\ Took(m, k) /\ AlwaysWith(m, tag.sender, k)) => tag.seqno = 1
+
+NoGaps == [][NoGapsStep]_vars
+
+\* SEQ-11: what is discarded in its own view was delivered before.
+DiscardsOnlyDuplicatesStep ==
+    (act'.action = "ReceiveData" /\ act'.event.message.view_id = local[act'.member].view.id
+        /\ aux_delivered' = aux_delivered) =>
+        <<act'.event.message.tag.sender, act'.event.message.payload>> \in DeliveredBy(act'.member)
+
+DiscardsOnlyDuplicates == [][DiscardsOnlyDuplicatesStep]_vars
+
+\* SEQ-02, SEQ-24: only the coordinator of a view multicasts in it.
+OnlyCoordinatorsMulticastStep ==
+    \A i \in DOMAIN act'.effects :
+        act'.effects[i].type = "Multicast" => act'.member = CoordinatorOf(local'[act'.member].view)
+
+OnlyCoordinatorsMulticast == [][OnlyCoordinatorsMulticastStep]_vars
+
+\* A DATA says the view in which it is multicast.
+DataNamesItsViewStep ==
+    \A i \in DOMAIN act'.effects :
+        act'.effects[i].type = "Multicast" => act'.effects[i].message.view_id = local'[act'.member].view.id
+
+DataNamesItsView == [][DataNamesItsViewStep]_vars
+
+\* SEQ-01, SEQ-19: to multicast costs one unicast to the coordinator, or, for the coordinator, one multicast.
+OneMessageToSendStep ==
+    act'.action = "AppSends" =>
+        /\ Len(act'.effects) = 1
+        /\ act'.effects[1].type = IF IsCoordinator(local'[act'.member]) THEN "Multicast" ELSE "Send"
+
+OneMessageToSend == [][OneMessageToSendStep]_vars
+
+\* SEQ-16: a unicast goes straight down.
+UnicastsPassDownStep ==
+    act'.action = "AppUnicasts" => act'.effects = <<Send(act'.event.to, PlainMessage(act'.event.payload))>>
+
+UnicastsPassDown == [][UnicastsPassDownStep]_vars
+
+\* SEQ-22: what has no header goes straight up.
+UnicastsPassUpStep ==
+    act'.action = "ReceivePlain" => act'.effects = <<Deliver(act'.event.sender, act'.event.message.payload)>>
+
+UnicastsPassUp == [][UnicastsPassUpStep]_vars
+
+\* What is delivered of multicasts is a member's.
+DeliversForMembersStep ==
+    act'.event.type = "DataReceived" =>
+        \A i \in DOMAIN act'.effects :
+            act'.effects[i].type = "PassUp" => act'.effects[i].event.sender \in MembersOf(local[act'.member].view)
+
+DeliversForMembers == [][DeliversForMembersStep]_vars
+
+(* A step belongs to one member, and the rest changes through its effects alone. This is what makes local steps   *)
+(* speak for the whole model.                                                                                     *)
+
+OnlyOwnStateStep ==
+    /\ OthersKeepLocal
+    /\ \A m \in Member \ {act'.member} : got'[m] = got[m] /\ aux_path'[m] = aux_path[m] /\ aux_delivered'[m] = aux_delivered[m]
+
+OnlyOwnState == [][OnlyOwnStateStep]_vars
+
+RefusedChangesNothingStep == NothingForNothing
+
+RefusedChangesNothing == [][RefusedChangesNothingStep]_vars
+
+OnlyItsPacketsStep ==
+    act'.action \notin {"Crash", "Stop", "Restart"} =>
+        wire' = AfterStep(wire, act'.member, act'.consumed, act'.effects, up)
+
+OnlyItsPackets == [][OnlyItsPacketsStep]_vars
+
+\* (What a flush holds back is multicast in the next view.)
+OnlyItsMulticastsStep ==
+    \A k \in DOMAIN log' : \A s \in DOMAIN log'[k] :
+        LET before == IF k \in DOMAIN log THEN log[k][s] ELSE <<>> IN
+        log'[k][s] # before =>
+            /\ s = act'.member /\ k = installed'[s]
+            /\ log'[k][s] = before \o (IF installed[s] = k THEN <<>> ELSE held[s]) \o MulticastsOf(act'.effects)
+
+OnlyItsMulticasts == [][OnlyItsMulticastsStep]_vars
+
+OnlyByEffectsStep == OnlyOwnStateStep /\ RefusedChangesNothingStep /\ OnlyItsPacketsStep /\ OnlyItsMulticastsStep
+
+OnlyByEffects == [][OnlyByEffectsStep]_vars
+
+-----------------------------------------------------------------------------
+(* Refinements *)
+
+\* The order of a view: what was multicast in it, each message once. (What a flush held back is of an earlier view.)
+RECURSIVE OrderOf(_, _, _)
+OrderOf(messages, id, before) ==
+    IF messages = <<>> THEN before
+    ELSE LET x == Head(messages)
+             message == <<x.tag.sender, x.payload>>
+             is_new == x.view_id = id /\ \A i \in DOMAIN before : before[i] # message
+         IN OrderOf(Tail(messages), id, IF is_new THEN Append(before, message) ELSE before)
+
+\* What is around the members is VirtualSynchrony: each step is one that the module allows.
+RefinesVirtualSynchronyStep == [Channel!Next]_<<views, installed, life, up, log, settled, got>>
+
+RefinesVirtualSynchrony == Channel!Init /\ [][RefinesVirtualSynchronyStep]_vars
+
+\* Its conjuncts, each by itself: what falls when the others are not asked for.
+But(conjunct) == Channel!Conjuncts \ {conjunct}
+Alone(conjunct) == INSTANCE VirtualSynchrony WITH Off <- But(conjunct)
+
+GivesSendingViewDeliveryStep == [Alone("SendingViewDelivery")!Next]_<<views, installed, life, up, log, settled, got>>
+GivesSendingViewDelivery == [][GivesSendingViewDeliveryStep]_vars
+
+GivesFifoStep == [Alone("Fifo")!Next]_<<views, installed, life, up, log, settled, got>>
+GivesFifo == [][GivesFifoStep]_vars
+
+GivesClosedToReceiveStep == [Alone("ClosedToReceive")!Next]_<<views, installed, life, up, log, settled, got>>
+GivesClosedToReceive == [][GivesClosedToReceiveStep]_vars
+
+GivesClosedToCastStep == [Alone("ClosedToCast")!Next]_<<views, installed, life, up, log, settled, got>>
+GivesClosedToCast == [][GivesClosedToCastStep]_vars
+
+GivesFirstHasAllStep == [Alone("FirstHasAll")!Next]_<<views, installed, life, up, log, settled, got>>
+GivesFirstHasAll == [][GivesFirstHasAllStep]_vars
+
+GivesLeavesExactStep == [Alone("LeavesExact")!Next]_<<views, installed, life, up, log, settled, got>>
+GivesLeavesExact == [][GivesLeavesExactStep]_vars
+
+GivesSelfDeliveryStep == [Alone("SelfDelivery")!Next]_<<views, installed, life, up, log, settled, got>>
+GivesSelfDelivery == [][GivesSelfDeliveryStep]_vars
+
+GivesUniformStep == [Alone("Uniform")!Next]_<<views, installed, life, up, log, settled, got>>
+GivesUniform == [][GivesUniformStep]_vars
+
+GivesJoinAfterLeaveStep == [Alone("JoinAfterLeave")!Next]_<<views, installed, life, up, log, settled, got>>
+GivesJoinAfterLeave == [][GivesJoinAfterLeaveStep]_vars
+
+Orders == [k \in DOMAIN views |-> OrderOf(log[k][CoordinatorOf(views[k])], views[k].id, <<>>)]
+
+Cuts == [k \in DOMAIN views |-> [u \in DOMAIN settled[k] |->
+            Cardinality({i \in DOMAIN Orders[u] : Orders[u][i] \in SettledOn(k, u)})]]
+
+\* All of it implements an abstract broadcast that knows of no coordinator.
+Broadcast == INSTANCE TotalOrderBroadcast WITH
+    path <- aux_path, order <- Orders, cut <- Cuts, delivered <- aux_delivered
+
+RefinesTotalOrderBroadcastStep == Broadcast!Next
+
+RefinesTotalOrderBroadcast == Broadcast!Init /\ [][RefinesTotalOrderBroadcastStep]_vars
+
+\* Its conjuncts, each by itself, for some fall wherever others do.
+OrderGrowsStep == Broadcast!OrderGrows
+OrderGrows == [][OrderGrowsStep]_vars
+
+OrdersWhatWasSentStep == Broadcast!OrdersWhatWasSent
+OrdersWhatWasSent == [][OrdersWhatWasSentStep]_vars
+
+OrdersForMembersStep == Broadcast!OrdersForMembers
+OrdersForMembers == [][OrdersForMembersStep]_vars
+
+OrdersOnceStep == Broadcast!OrdersOnce
+OrdersOnce == [][OrdersOnceStep]_vars
+
+DeliversInOrderStep == Broadcast!DeliversInOrder
+DeliversInOrder == [][DeliversInOrderStep]_vars
+
+CutsStayStep == Broadcast!CutsStay
+CutsStay == [][CutsStayStep]_vars
+
+LeavesAtTheCutStep == Broadcast!LeavesAtTheCut
+LeavesAtTheCut == [][LeavesAtTheCutStep]_vars
+
+NobodyIsBeyondStep == Broadcast!NobodyIsBeyond
+NobodyIsBeyond == [][NobodyIsBeyondStep]_vars
+
+BeginsAnewStep == Broadcast!BeginsAnew
+BeginsAnew == [][BeginsAnewStep]_vars
+
+-----------------------------------------------------------------------------
+(* Liveness. Said of a view that nobody leaves any more, with all its members in it. *)
+
+IsComplete(k) == IsLast(k) /\ \A m \in DOMAIN views[k].lives : m \in up /\ installed[m] = k
+
+\* Everybody who lives comes to the last view of its path.
+EventuallyInstalled ==
+    <>[](\A m \in up : \A k \in DOMAIN views :
+            ~(\/ installed[m] = 0 /\ m \in views[k].joins /\ views[k].lives[m] = life[m]
+              \/ installed[m] # 0 /\ Channel!GoesTo(m, installed[m], views[k])))
+
+\* SEQ-09, SEQ-13 (Self Delivery): what a member sent, it delivers.
+EventuallyDeliversOwn ==
+    <>[](\A m \in InGroup : IsComplete(installed[m]) =>
+            \A n \in 1 .. local[m].seqno : <<m, Number(m, n)>> \in DeliveredBy(m))
+
+\* SEQ-13: what a member delivered, all deliver who were there, and go with it to the last view; who joined later
+\* too, from its first view on.
+EventuallyDelivered ==
+    <>[](\A m \in InGroup : IsComplete(installed[m]) =>
+            \A i \in DOMAIN aux_delivered[m] :
+                LET d == aux_delivered[m][i] IN
+                \A x \in DOMAIN views[installed[m]].lives :
+                    StayedTogether(m, x, d[3]) => Message(d) \in DeliveredBy(x))
+
+\* The same of each message by itself, as soon as it is sent, whatever is sent after it: its sender delivers it, unless
+\* it or somebody in its view is gone for good.
+EachIsDelivered ==
+    \A m \in Member : \A n \in 1 .. Sends[m] :
+        (m \in up /\ sent[m] >= n) ~>
+            \/ <<m, n>> \in DeliveredBy(m)
+            \/ m \notin up
+            \/ installed[m] # 0 /\ ~IsComplete(installed[m])
+
+\* Every forward-table empties.
+TablesEmpty ==
+    <>[](\A m \in InGroup : IsComplete(installed[m]) => local[m].forward_table = <<>>)
+
+-----------------------------------------------------------------------------
+(* Witnesses *)
+
+LogOf(k) == log[k][CoordinatorOf(views[k])]
+
+\* The same message in the logs of two views.
+OrderedTwice ==
+    \E j, k \in DOMAIN views : j < k /\ \E a \in DOMAIN LogOf(j), b \in DOMAIN LogOf(k) : LogOf(j)[a].tag = LogOf(k)[b].tag
+
+\* ... and a member that crashed or was left out delivered it in the earlier one.
+RedoneForOthers ==
+    OrderedTwice /\ \E m \in InGroup : \E i \in DOMAIN aux_delivered[m] : Unsettled(m, aux_delivered[m][i])
+
+ForwardIsEarly == \E m \in Member : local[m].early # <<>>
+
+ForwardIsLate ==
+    \E f \in Member, t \in up \cap InGroup :
+        wire[f][t] # <<>> /\ Head(wire[f][t]).type = "FORWARD"
+        /\ Head(wire[f][t]).view_id.counter < local[t].view.id.counter
+
+\* A FORWARD is there of a view with the counter of the receiver's, and another creator.
+ForwardIsOfATwin ==
+    \E f \in Member, t \in up \cap InGroup :
+        wire[f][t] # <<>> /\ Head(wire[f][t]).type = "FORWARD"
+        /\ Head(wire[f][t]).view_id # local[t].view.id
+        /\ Head(wire[f][t]).view_id.counter = local[t].view.id.counter
+
+\* Some survivor has received what another lacks, when the coordinator has crashed.
+BroadcastIsPartial ==
+    \E k \in DOMAIN views :
+        CoordinatorOf(views[k]) \notin up /\ \E x, y \in up : installed[x] = k /\ installed[y] = k /\ got[x] # got[y]
+
+\* Something was multicast in a view and settled by none who left it.
+BroadcastIsLost ==
+    \E k \in DOMAIN views : \E u \in DOMAIN settled[k] : Cardinality(settled[k][u]) < Len(LogOf(u))
+
+\* Two coordinators crashed one after the other.
+TwoCoordinatorsCrashed ==
+    \E x, y \in InGroup \ up : x # y /\ IsCoordinator(local[x]) /\ IsCoordinator(local[y])
+
+\* The new coordinator multicasts its own new message before it has got an old one that is sent again.
+WasOrdered(tag, k) == \E j \in views[k].preds : \E i \in DOMAIN LogOf(j) : LogOf(j)[i].tag = tag
+
+NewBeforeOld ==
+    \E k \in DOMAIN views : views[k].preds # {} /\ \E a, b \in DOMAIN LogOf(k) :
+        a < b /\ LogOf(k)[a].tag.sender = CoordinatorOf(views[k])
+        /\ ~WasOrdered(LogOf(k)[a].tag, k) /\ WasOrdered(LogOf(k)[b].tag, k)
+
+\* Members that have installed different views.
+ViewsDiffer == \E x, y \in up \cap InGroup : installed[x] # installed[y]
+
+\* A member that came back delivers, and has sent under another epoch.
+ComesBack ==
+    \E m \in InGroup : local[m].seqno > 0 /\ sent[m] > local[m].seqno /\ aux_delivered[m] # <<>>
+
+JoinerDelivers ==
+    \E m \in InGroup : views[FirstOf(m)].preds # {} /\ aux_delivered[m] # <<>>
+
+\* SEQ-16: a unicast that was sent after a multicast is there before it.
+UnicastOvertakes ==
+    \E f, t \in Member : wire[f][t] # <<>> /\ Head(wire[f][t]).type = "PLAIN" /\ t \in up
+        /\ Head(wire[f][t]).payload > 0 /\ <<f, Head(wire[f][t]).payload>> \notin DeliveredBy(t)
+
+DuplicateInLog ==
+    \E k \in DOMAIN views : \E a, b \in DOMAIN LogOf(k) : a # b /\ LogOf(k)[a] = LogOf(k)[b]
+
+SomebodyStopped == \E m \in Member : stops[m] = "gone" /\ sent[m] > 0
+
+\* A flush held back what a coordinator multicast, and it came in the next view.
+HeldBackComes ==
+    \E k \in DOMAIN views : \E i \in DOMAIN LogOf(k) : LogOf(k)[i].view_id # views[k].id
+=============================================================================

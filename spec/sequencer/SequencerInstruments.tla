@@ -1,0 +1,36 @@
+------------------------ MODULE SequencerInstruments ------------------------
+(* Local steps: what a run collects, and the events that every local state is then confronted with. *)
+EXTENDS SequencerClaims
+
+SeenLocal(m) == local[m]
+
+SeenMessages ==
+    UNION {UNION {{[sender |-> f, message |-> wire[f][t][i]] : i \in DOMAIN wire[f][t]} : t \in Member} : f \in Member}
+    \cup UNION {UNION {{[sender |-> s, message |-> log[k][s][i]] : i \in DOMAIN log[k][s]} : s \in DOMAIN log[k]} :
+                    k \in DOMAIN views}
+
+\* Nothing of the layers below enters SEQUENCER but messages and views.
+SeenOutside(m) == 0
+
+\* Every message that was ever on its way, from its sender and (what no correct peer does) from others, and with the
+\* identifier of a view of the same counter and another creator; every view, such twins of views, and one without the
+\* member among them; each call of the application.
+Alphabet(messages, outsides) ==
+    LET kind == [FORWARD |-> "ForwardReceived", DATA |-> "DataReceived", PLAIN |-> "PlainReceived"]
+        received(p) == [type |-> kind[p.message.type], sender |-> p.sender, message |-> p.message]
+        stranger == Tag("Z", ViewId(1, "Z"), 1)
+        twin(id) == ViewId(id.counter, IF id.creator = "A" THEN "B" ELSE "A")
+        twinned == {[p EXCEPT !.message.view_id = twin(@)] : p \in {p \in messages : p.message.type # "PLAIN"}}
+        decided == {ViewOf(History[k]) : k \in DOMAIN History}
+    IN {[type |-> "SendRequested", payload |-> n] : n \in 1 .. 2}
+       \cup {[type |-> "UnicastRequested", to |-> m, payload |-> n] : m \in Member, n \in 0 .. 2}
+       \cup {[type |-> "ForwardReceived", sender |-> "Z", message |-> ForwardMessage(v.id, stranger, 1)] : v \in decided}
+       \cup {[type |-> "DataReceived", sender |-> CoordinatorOf(v), message |-> DataMessage(v.id, stranger, 1)] : v \in decided}
+       \cup {[type |-> "ForwardReceived", sender |-> "Z", message |-> ForwardMessage(NoViewId, stranger, 1)],
+             [type |-> "DataReceived", sender |-> "Z", message |-> DataMessage(NoViewId, stranger, 1)]}
+       \cup {[type |-> "PlainReceived", sender |-> m, message |-> PlainMessage(1)] : m \in Member}
+       \cup {[type |-> "ViewInstalled", view |-> v] : v \in decided \cup {[v EXCEPT !.id = twin(@)] : v \in decided}}
+       \cup {[type |-> "ViewInstalled", view |-> View(9, "Z", <<"Z">>)]}
+       \cup {received(p) : p \in messages \cup twinned}
+       \cup {received([p EXCEPT !.sender = m]) : p \in messages, m \in {"Z"} \cup Member}
+=============================================================================
