@@ -4,7 +4,7 @@ from pathlib import Path
 
 from groupcomm_conformance.commands.bench import Figure, page, prepared
 from groupcomm_conformance.models.manifest import find_root, load
-from groupcomm_conformance.ports.vectors import quotient
+from groupcomm_conformance.ports.quotient import quotient
 from groupcomm_conformance.walks.graph import load as load_graph
 
 ROOT = find_root(Path(__file__).parent)

@@ -15,7 +15,10 @@ from attrs import evolve
 from groupcomm import stable
 from groupcomm_conformance.commands.main import main
 from groupcomm_conformance.models.manifest import Manifest, find_root, load
-from groupcomm_conformance.ports.vectors import Done, VectorError, Vectors, do, read, write
+from groupcomm_conformance.ports.doing import Done, do
+from groupcomm_conformance.ports.format import VectorError
+from groupcomm_conformance.ports.reading import Vectors, read
+from groupcomm_conformance.ports.writing import write
 from groupcomm_conformance.protocols import derive
 from groupcomm_conformance.tla.values import Fn, show
 
@@ -261,7 +264,7 @@ def test_files_that_are_missing_or_too_many_are_named(vectors: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "error"),
     [
-        ('"groupcomm vectors 1"', '"groupcomm vectors 2"', 'expected the format "groupcomm vectors 1", not'),
+        ('"groupcomm vectors 2"', '"groupcomm vectors 1"', 'expected the format "groupcomm vectors 2", not'),
         ('"sha256"', '"sha1"', "expected a manifest as schema.json describes it"),
         ('"protocol": "stable",', '"protocol": "stable"', "expected JSON: "),
     ],
@@ -325,6 +328,161 @@ def test_a_port_that_is_wrong_fails_in_steps_and_in_walks(vectors: Path) -> None
     assert {"wrong_state"} == {divergence.verdict for _, divergence in done.divergences}
 
 
+# Nothing passes on nothing
+
+
+def manifest_of(folder: Path, change: Callable[[Any], None]) -> None:
+    """Change a manifest."""
+    told = json.loads((folder / "manifest.json").read_text())
+    change(told)
+    (folder / "manifest.json").write_text(json.dumps(told))
+
+
+def files_of(told: Any) -> Any:  # noqa: ANN401 - JSON
+    return told["models"][0]["files"]
+
+
+FOOLED: dict[str, tuple[Callable[[Any], object], str]] = {
+    "no models": (lambda told: told["models"].clear(), "vectors of a model or a scenario, but it lists none"),
+    "a model without files": (lambda told: files_of(told).clear(), "files of leave_late, but it lists none"),
+    "an unknown kind": (
+        lambda told: files_of(told)[0].update(kind="steps"),
+        "leave_late/steps.jsonl to be one of local steps, walk, not steps",
+    ),
+    "the kind of another place": (lambda told: files_of(told)[0].update(kind="schema"), "leave_late/steps.jsonl to be one of"),
+    "a model twice": (
+        lambda told: told["models"].append(told["models"][0]),
+        "each model and scenario once, not leave_late again",
+    ),
+    "a file twice": (lambda told: files_of(told).append(files_of(told)[-1]), "each file once"),
+    "two tables": (lambda told: files_of(told).append(files_of(told)[0]), "one table of leave_late"),
+    "no records": (
+        lambda told: files_of(told)[0].update(records=0),
+        "something in leave_late/steps.jsonl, not 0",
+    ),
+    "records that are no number": (
+        lambda told: files_of(told)[0].update(records="9"),
+        "a number of records of",
+    ),
+    "records that are true": (lambda told: files_of(told)[0].update(records=True), "a number of records of"),
+    "less than nothing": (lambda told: files_of(told)[0].update(bytes=-1), "a number of bytes of"),
+    "a path out of the folder": (
+        lambda told: files_of(told)[0].update(path="../steps.jsonl"),
+        "a path within the folder, not ../steps.jsonl",
+    ),
+    "an absolute path": (
+        lambda told: files_of(told)[0].update(path="/etc/passwd"),
+        "a path within the folder",
+    ),
+    "no list of models": (lambda told: told.update(models={}), "a manifest as schema.json describes it"),
+    "no scenarios": (lambda told: told.pop("scenarios"), "a manifest as schema.json describes it"),
+    "a model that is none": (lambda told: told["models"].append(7), "a manifest as schema.json describes it"),
+    "an integer of 5,000 digits": (
+        lambda told: told["models"][0]["constants"].update(MaxBytes={"#bigint": "9" * 5000}),
+        "a manifest as schema.json describes it",
+    ),
+    "constants of another algorithm": (
+        lambda told: told["models"][0]["constants"].update(MergeRule="max"),
+        "leave_late to be of what is implemented: ",
+    ),
+    "constants that are not all there": (
+        lambda told: told["models"][0]["constants"].pop("MergeRule"),
+        "leave_late to be of what is implemented: ",
+    ),
+}
+
+
+@pytest.mark.parametrize(("change", "error"), FOOLED.values(), ids=FOOLED)
+def test_a_manifest_that_would_have_nothing_judged_is_refused(
+    vectors: Path, change: Callable[[Any], None], error: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    manifest_of(vectors, change)
+    assert 2 == main(["vectors", "stable", "--out", str(vectors), "--check"])
+    told = capsys.readouterr()
+    assert "" == told.out
+    assert f"manifest.json:1: expected {error}" in told.err
+
+
+def deep(open_: str, close: str) -> str:
+    return open_ * 100_000 + close * 100_000
+
+
+DAMAGED: dict[str, tuple[bytes, str]] = {
+    "not UTF-8": (b'{"row":1,"state":\xff}', "text in UTF-8"),
+    "nested without end": (f'{{"row":1,"state":{deep("[", "]")}}}'.encode(), "nested so deeply"),
+    "an integer of 5,000 digits": (f'{{"row":{"9" * 5000}}}'.encode(), "JSON: "),
+    "no number": (b'{"row":NaN}', "JSON: NaN is no number in JSON"),
+    "a key twice": (b'{"row":1,"row":1}', "JSON: a key is there twice"),
+    "no object": (b"[1]", "a local step, with the fields"),
+    "cut off": (b'{"row":1,', "JSON: "),
+    "nothing": (b"", "JSON: "),
+}
+
+
+@pytest.mark.parametrize(("line", "error"), DAMAGED.values(), ids=DAMAGED)
+def test_a_table_that_cannot_be_read_is_one_line(
+    vectors: Path, line: bytes, error: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = f"{MODEL.name}/steps.jsonl"
+    rest = (vectors / path).read_bytes().partition(b"\n")[2]
+    (vectors / path).write_bytes(line + b"\n" + rest)
+    admitted(vectors, path)
+    assert 2 == main(["vectors", "stable", "--out", str(vectors), "--check"])
+    told = capsys.readouterr().err
+    assert "steps.jsonl:1: expected " in told
+    assert error in told
+
+
+WALKS: dict[str, tuple[bytes, str]] = {
+    "not UTF-8": (b"\xff", "1: expected text in UTF-8"),
+    "no trace": (b"{}", "1: expected an ITF trace"),
+    "states that are no list": (
+        b'{"#meta":{},"vars":["act","local"],"states":7}',
+        "1: expected a list of states",
+    ),
+    "no states of members": (b'{"#meta":{},"vars":["act"],"states":[]}', "1: expected a list of states"),
+    "variables that are no names": (b'{"#meta":{},"vars":[7],"states":[]}', "1: expected a list of states"),
+    "no states": (b'{"#meta":{},"vars":["act","local"],"states":[]}', "1: expected a walk of "),
+}
+
+
+@pytest.mark.parametrize(("data", "error"), WALKS.values(), ids=WALKS)
+def test_a_walk_that_cannot_be_read_is_one_line(
+    vectors: Path, data: bytes, error: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = min((vectors / MODEL.name / "walks").iterdir())
+    file.write_bytes(data)
+    admitted(vectors, file.relative_to(vectors).as_posix())
+    assert 2 == main(["vectors", "stable", "--out", str(vectors), "--check"])
+    assert f"{file.name}:{error}" in capsys.readouterr().err
+
+
+def test_a_folder_in_the_place_of_a_file_is_refused(
+    vectors: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = vectors / MODEL.name / "steps.jsonl"
+    file.unlink()
+    file.mkdir()
+    assert 2 == main(["vectors", "stable", "--out", str(vectors), "--check"])
+    assert "steps.jsonl:1: expected to be there, as the manifest has it" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("data", [b"\xff", b"[]", b"7", b"", deep("[", "]").encode()])
+def test_a_manifest_that_cannot_be_read_is_one_line(
+    vectors: Path, data: bytes, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (vectors / "manifest.json").write_bytes(data)
+    assert 2 == main(["vectors", "stable", "--out", str(vectors), "--check"])
+    assert "manifest.json:1: expected " in capsys.readouterr().err
+
+
+def test_a_check_of_one_model_is_of_that_model(vectors: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    check = ["vectors", "stable", "--out", str(vectors), "--check", "--model"]
+    assert 0 == main([*check, MODEL.name])
+    assert 2 == main([*check, "nosuch"])
+    assert 'called "nosuch"' in capsys.readouterr().err
+
+
 # The command
 
 
@@ -343,7 +501,7 @@ def test_the_command_checks_a_folder_and_refuses_another(
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [
-        (["--tier", "quick"], "there is smoke, full, deep, not quick"),
+        (["--tier", "quick"], "quick is none of smoke, full, deep"),
         (["--model", "absent"], 'called "absent"'),
     ],
 )

@@ -29,7 +29,7 @@ from groupcomm_conformance.models.manifest import Manifest, Model, find_root, lo
 from groupcomm_conformance.pipeline import dump as dumps
 from groupcomm_conformance.pipeline.dump import Dump
 from groupcomm_conformance.pipeline.replaying import Replayer, Step
-from groupcomm_conformance.ports.vectors import Quotient, quotient
+from groupcomm_conformance.ports.quotient import Quotient, quotient
 from groupcomm_conformance.protocols import derive
 from groupcomm_conformance.steps import conform
 from groupcomm_conformance.steps.rows import Rows, replay

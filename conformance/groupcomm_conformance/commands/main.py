@@ -24,13 +24,12 @@ from groupcomm_conformance.files.errors import FileError, PathError, reason
 from groupcomm_conformance.models.manifest import UnknownNameError
 from groupcomm_conformance.models.selecting import NothingToJudge
 from groupcomm_conformance.pipeline.errors import NotContained, PipelineError
-from groupcomm_conformance.ports import vectors
 from groupcomm_conformance.protocols.codec import MappingError
 from groupcomm_conformance.scenarios import scenario
 from groupcomm_conformance.steps.mutants import command as mutants
 from groupcomm_conformance.tlc.errors import ConfigFailed, ParseFailed, TLCError
 
-from . import bench, check, conform, demo, documents, listing, pipeline, report
+from . import bench, check, conform, demo, documents, listing, pipeline, report, vectors
 from .exits import EPILOG, ExitCode
 
 __all__ = ["app", "main"]

@@ -1,6 +1,6 @@
 """Checking scenarios: read, judged by the specification, followed by the implementation."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path as FilePath
 from typing import Final, Literal, TypeAlias
 
@@ -15,11 +15,11 @@ from groupcomm_conformance.walks.follow import Divergence
 
 from .following import follow
 from .group import Group, Groups
-from .paths import Dead, Judged, judge
+from .paths import Dead, Judged, Path, judge
 from .reading import files, load
 from .steps import Scenario
 
-__all__ = ["Outcome", "Result", "check", "files"]
+__all__ = ["Outcome", "Result", "check", "files", "judged"]
 
 Outcome: TypeAlias = Literal["pass", "fail", "unreadable"]
 
@@ -85,6 +85,23 @@ def check(
         for path, scenario in pairs:
             found[path] = _result(group, scenario, judged[scenario.file], core)
     return tuple(found[path] for path in chosen)
+
+
+def judged(root: FilePath, chosen: Sequence[FilePath]) -> Iterator[tuple[Scenario, Path]]:
+    """Give the paths of scenarios of one protocol.
+
+    FileError for a scenario that cannot be read, or is no path of its specification.
+    """
+    groups = Groups(root)
+    scenarios = [load(groups, path, _shown(root, path)) for path in chosen]
+    if not scenarios:
+        return
+    for each in judge(groups.get(scenarios[0].protocol), scenarios, root=root):
+        found = each.found
+        if isinstance(found, Dead):
+            line = each.scenario.steps[found.step].line
+            raise FileError(each.scenario.file, line, f"a step that the specification has: {found.problem}")
+        yield each.scenario, found
 
 
 def _shown(root: FilePath, path: FilePath) -> str:

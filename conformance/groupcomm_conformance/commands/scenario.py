@@ -8,12 +8,12 @@ from typing import Annotated, Final
 import attrs
 import typer
 
-from groupcomm_conformance.commands.exits import ExitCode
-from groupcomm_conformance.commands.options import AsJson, Unicode
 from groupcomm_conformance.models.manifest import UnknownNameError, find_root
 from groupcomm_conformance.models.selecting import NothingToJudge
+from groupcomm_conformance.scenarios.checking import Result, check, files
 
-from .checking import Result, check, files
+from .exits import ExitCode
+from .options import AsJson, Unicode
 
 __all__ = ["command"]
 

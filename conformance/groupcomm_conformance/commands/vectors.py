@@ -1,0 +1,93 @@
+"""The command `groupcomm vectors`."""
+
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from groupcomm_conformance.models.manifest import UnknownNameError, find_root, load
+from groupcomm_conformance.models.model import Model
+from groupcomm_conformance.models.selecting import chosen
+from groupcomm_conformance.ports.doing import do
+from groupcomm_conformance.ports.format import MANIFEST, STEPS, WALK, VectorError, Written
+from groupcomm_conformance.ports.reading import read
+from groupcomm_conformance.ports.writing import write
+from groupcomm_conformance.protocols import derive
+from groupcomm_conformance.protocols.derive import Protocol
+
+from . import console
+from .exits import ExitCode, verdict
+from .options import ModelName, OneProtocol, Out, TierOption
+
+__all__ = ["command"]
+
+_SHOWN: Final = 3
+
+
+def command(
+    protocol: OneProtocol,
+    *,
+    out: Out,
+    tier: TierOption = "full",
+    model: ModelName = None,
+    check: Annotated[
+        bool,
+        typer.Option("--check", help="Write nothing: do the vectors in the folder on the implementation."),
+    ] = False,
+) -> None:
+    """Write test vectors for ports: tables of local steps, walks of whole groups, and scenarios.
+
+    With --check, read them back, hold every file against its digest and do all of it, or what is there of
+    one --model, on the implementation; exits with 1 if something does not pass.
+    """
+    root = find_root()
+    manifest = load(root, protocol)
+    if check:
+        raise typer.Exit(_check(out, derive.load(manifest), model))
+    pairs = chosen(
+        root, [protocol], tier=tier, model=model, suits=_suits, kind="model marked conform or walk"
+    )
+    with console.Watch() as watch:
+        told = write(root, manifest, [each for _, each in pairs], out, listener=watch)
+    for entry in read(out).files.items():
+        typer.echo(_line(protocol, *entry))
+    typer.echo(f"{out}: {told['format']}")
+
+
+def _suits(model: Model) -> bool:
+    return model.conform or model.walk
+
+
+def _line(protocol: str, name: str, files: tuple[Written, ...]) -> str:
+    """Say what there is of a model or a scenario."""
+    steps = sum(file.records for file in files if file.kind == STEPS)
+    told = [f"{steps:,} local steps"] if steps else []
+    if walked := [file for file in files if file.kind == WALK]:
+        told.append(f"{len(walked):,} walks of {sum(file.records for file in walked):,} steps")
+    size = sum(file.size for file in files)
+    return f"{protocol} {name}: {', '.join(told)}, {size / 1e6:.1f} MB"
+
+
+def _check(folder: Path, implementation: Protocol, only: str | None) -> ExitCode:
+    protocol = implementation.name
+    vectors = read(folder)
+    if vectors.protocol != protocol:
+        raise VectorError(str(folder / MANIFEST), 1, f"vectors of {protocol}, not of {vectors.protocol}")
+    if only is not None and only not in vectors.files:
+        raise UnknownNameError("model with vectors in this folder", only, tuple(vectors.files))
+    good = True
+    for done in do(vectors, implementation, only=only):
+        good = good and done.passed
+        steps = 0 if done.replayed is None else sum(done.replayed.counts.values())
+        typer.echo(
+            f"{protocol} {done.name}: {'ok' if done.passed else 'FAILS'}: {steps:,} local steps, "
+            f"{done.walks:,} walks of {done.steps:,} steps"
+        )
+        if done.replayed is not None and (failure := done.replayed.first) is not None:
+            typer.echo(f"FAILS {done.name}: row {failure.row} is {failure.verdict}")
+        for path, divergence in done.divergences[:_SHOWN]:
+            typer.echo(f"FAILS {path}")
+            typer.echo(divergence.text())
+        if len(done.divergences) > _SHOWN:
+            typer.echo(f"FAILS {len(done.divergences) - _SHOWN} more walks of {done.name}")
+    return verdict(ok=good)
