@@ -12,6 +12,7 @@ import typer
 from groupcomm_conformance.files.store import replace
 from groupcomm_conformance.files.writing import require_file
 from groupcomm_conformance.models.manifest import find_root
+from groupcomm_conformance.models.selecting import chosen
 from groupcomm_conformance.report.findings import Findings, gather
 from groupcomm_conformance.report.junit import document
 from groupcomm_conformance.report.page import page
@@ -44,7 +45,7 @@ def command(
     folder = root / DEFAULT if out is None else out
     for name in ("report.html", "junit.xml"):
         require_file(folder / name)
-    with console.Watch() as watch:
+    with console.Watch(chosen(root, protocol or (), tier=tier)) as watch:
         found = gather(root, protocol or [], tier=tier, fresh=fresh, listener=watch)
     made = f"tier {tier}, {datetime.now(UTC):%Y-%m-%d %H:%M} UTC"
     written = {"html": folder / "report.html", "junit": folder / "junit.xml"}

@@ -20,9 +20,9 @@ from groupcomm_conformance.models.checking import (
     gates,
     kill_matrix,
     run_models,
-    select,
 )
-from groupcomm_conformance.models.manifest import Manifest, Model, Tier, UnknownNameError, load, protocols
+from groupcomm_conformance.models.manifest import Manifest, Model, Tier
+from groupcomm_conformance.models.selecting import chosen
 from groupcomm_conformance.models.why import Reasons, Why, reasons
 from groupcomm_conformance.protocols import derive
 from groupcomm_conformance.protocols.derive import MappingError
@@ -95,20 +95,17 @@ def gather(
 ) -> list[Findings]:
     """Find all of the protocols named, by default of every one, out of the caches unless `fresh`.
 
-    UnknownNameError where there is no such protocol; what `run_models` and `conform` raise.
+    UnknownNameError where there is no such protocol, NothingToJudge where the tier has no model; what
+    `run_models` and `conform` raise. A protocol without a model in the tier is left out.
     """
-    known = protocols(root)
-    manifests = [load(root, name) for name in dict.fromkeys(names or known)]
-    if not manifests:
-        raise UnknownNameError("protocol", "*", known)
-    chosen = [(manifest, model) for manifest in manifests for model in select(manifest, tier)]
-    came = run_models(chosen, cache=Cache.of(root), fresh=fresh, listener=listener)
+    models = chosen(root, names, tier=tier)
+    came = run_models(models, cache=Cache.of(root), fresh=fresh, listener=listener)
     tables = Tables.of(root)
     found = []
-    for manifest in manifests:
+    for manifest in {manifest.protocol: manifest for manifest, _ in models}.values():
         checked = {
             model.name: result
-            for (owner, model), result in zip(chosen, came, strict=True)
+            for (owner, model), result in zip(models, came, strict=True)
             if owner.protocol == manifest.protocol
         }
         found.append(
