@@ -254,6 +254,7 @@ def test_a_claim_that_nothing_refutes_fails_its_gate(toy: Manifest, results: Res
         ("witnesses", {"witnesses": {}}, "the manifest names no witness"),
         ("controls", {"models": ()}, "no ablation was run"),
         ("kills", {"cfgs": {}}, "no set of claims has a claim"),
+        ("conjuncts", {"cfgs": {}}, "no set of claims has a claim"),
         ("actions", {"models": ()}, "there is no model for safety, and only these tell their steps"),
         ("outcomes", {"models": ()}, "there is no model for safety, and only these tell their steps"),
     ],
@@ -267,6 +268,17 @@ def test_a_gate_with_nothing_to_judge_does_not_say_ok(
 
 def test_models_that_hold_alone_leave_the_controls_unjudged(toy: Manifest, results: Results) -> None:
     assert (None, "not judged: no ablation was run") == gate(toy, {"pair": results["pair"]}, "controls")
+
+
+def test_a_claim_that_is_a_list_of_claims_fails_its_gate(project: Path, results: Results) -> None:
+    """One of its conjuncts falls, and nobody knows of the other."""
+    edit(
+        project / "spec/toy/ToyGroup.tla",
+        "NoEarlyCommit == \\A m \\in Member :",
+        "NoEarlyCommit ==\n  \\A m \\in Member :\n    /\\ TRUE\n    /\\",
+    )
+    text = "NoEarlyCommit is a list of 2 conjuncts: make each a claim that some ablation refutes"
+    assert (False, text) == gate(load(project, "toy"), results, "conjuncts")
 
 
 def test_a_part_of_the_models_leaves_gates_open(toy: Manifest, results: Results) -> None:

@@ -74,7 +74,7 @@ def test_check_writes_json_for_programs(capsys: Captured) -> None:
     wanted |= {"violated": None, "distinct": 25, "transitions": 170, "depth": 7, "ok": True}
     assert wanted == {key: pair[key] for key in wanted}
     assert pair["seconds"] > 0
-    assert ["actions", "outcomes", "witnesses", "kills", "controls"] == [
+    assert ["actions", "outcomes", "witnesses", "kills", "conjuncts", "controls"] == [
         g["gate"] for g in told["gates"] if g["ok"]
     ]
     assert [] == told["stale"]
