@@ -92,6 +92,33 @@ def test_check_of_a_tier_runs_its_models_only(capsys: Captured) -> None:
     assert "toy gate kills: -: not judged: it takes all models of the tier full" in err.splitlines()
 
 
+def test_check_names_deep_records_that_are_stale_and_fails_for_none(project: Path, capsys: Captured) -> None:
+    """A deep model is not run by default; that its record is believed must be known."""
+    text = (project / "spec/toy/models.yaml").read_text()
+    deep = text[text.index("- name: lossy\n") : text.index("- name: hasty")]
+    deep = deep.replace("name: lossy", "name: long").replace(
+        "tier: full", 'tier: deep\n  digest: "0123456789abcdef"'
+    )
+    (project / "spec/toy/models.yaml").write_text(text + deep)
+    assert 0 == main(["check", "--model", "pair", "--cached", "--json"])
+    out, err = capsys.readouterr()
+    assert [{"protocol": "toy", "model": "long"}] == json.loads(out)["stale"]
+    assert (
+        "STALE toy: recorded from another specification or never: long (groupcomm check toy --tier deep"
+        in err
+    )
+    assert 0 == main(["check", "--model", "long", "--record", "--cached"])
+    assert "recorded toy long: digest 0123456789abcdef -> " in capsys.readouterr().err
+    assert 0 == main(["check", "--model", "pair", "--cached"])
+    assert "STALE" not in capsys.readouterr().out
+
+
+def test_check_writes_cfg_files_for_an_editor(project: Path, capsys: Captured) -> None:
+    assert 0 == main(["check", "--model", "hasty", "--write-cfg", "cfg"])
+    assert "WaitForAll = FALSE" in (project / "cfg/toy/hasty.cfg").read_text()
+    assert "cfg/toy/hasty.cfg written, for the module MCToy" in capsys.readouterr().out
+
+
 def test_check_names_the_count_that_differs(project: Path, capsys: Captured) -> None:
     edit(project / "spec/toy/models.yaml", "distinct: 25", "distinct: 26")
     assert 1 == main(["check", "--cached"])

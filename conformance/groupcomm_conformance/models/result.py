@@ -3,7 +3,7 @@
 import json
 from typing import Any, Final
 
-from attrs import evolve, field, frozen
+from attrs import evolve, field, fields, frozen
 
 from groupcomm_conformance.files.store import Store
 from groupcomm_conformance.tla.trace import State
@@ -92,10 +92,9 @@ def _encoded(checked: CheckedModel) -> dict[str, Any]:
     }
 
 
-_PLAIN: Final = (
-    *("protocol", "model", "tier", "expected", "outcome", "violated", "distinct", "transitions", "depth"),
-    *("workers", "loop", "stuttering", "seconds", "cpu_seconds", "tlc_version"),
-)
+_STRUCTURED: Final = frozenset(("trace", "witnesses", "steps", "judged", "falls", "harvest", "cached"))
+_PLAIN: Final = tuple(each.name for each in fields(CheckedModel) if each.name not in _STRUCTURED)
+"""The fields that JSON holds as they are."""
 
 
 def _decoded(stored: dict[str, Any]) -> CheckedModel:
