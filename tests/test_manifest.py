@@ -241,6 +241,8 @@ def test_the_root_is_found_from_any_folder_inside(tmp_path: Path) -> None:
          "15: expected a constant of the reference, or an operator that is replaced, not Apply"),
         ("claim: NoPrematurePurge", "claim: RequestServable",
          "42: expected what the model violates, NoPrematurePurge, not RequestServable"),
+        ("    harm: purged too early", "    story: Nowhere\n    harm: purged too early",
+         "41: expected a predicate that the modules define, not Nowhere"),
         ("harm: purged too early", "harm: a | b", '41: expected one line of text without |, not "a | b"'),
         ("    harm: purged too early", "    several: two things\n    harm: purged too early",
          '41: expected no "several", as one constant is ablated'),

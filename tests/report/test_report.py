@@ -59,6 +59,10 @@ def test_report_writes_a_page_and_junit_xml(project: Path, capsys: Captured) -> 
     assert ["junit.xml", "report.html"] == sorted(path.name for path in folder.iterdir())
     assert f"{folder / 'report.html'} written" in out
     assert "toy lossy: holds, 75 states, cached" in err.splitlines()
+    page = (folder / "report.html").read_text()
+    assert "<code>NoEarlyCommit</code> is false: Nobody commits before all have voted.</p>" in page
+    assert "<li>for m = A, n = B</li>" in page
+    assert '<td data-label="harm">committed too early</td>' in page
 
 
 def test_report_takes_no_second_way_to_its_results(project: Path) -> None:

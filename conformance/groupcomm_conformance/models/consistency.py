@@ -88,6 +88,10 @@ def _check_erratum(
         raise found["claim"].error(f"what the model violates, {model.violates}, not {erratum.claim}")
     for name, item in zip(erratum.proved_by, found["proved_by"].items(), strict=True):
         _holding(manifest, item, name)
+    if erratum.story is not None:
+        modules = read_modules(manifest.folders, manifest.module)
+        if modules.definition(erratum.story) is None:
+            raise found["story"].error(f"a predicate that the modules define, not {erratum.story}")
     if len(model.ablates) > 1 and not erratum.several:
         raise found["id"].error(
             f"one constant ablated, not {', '.join(model.ablates)}: a story is about one thing taken away "
