@@ -321,9 +321,9 @@ def _data_received(state: State, event: DataReceived) -> Transition:
 
 
 def _view_installed(state: State, event: ViewInstalled) -> Transition:
-    """Send the table again, in order and before anything new; then order the early FORWARDs (SEQ-31, -32).
+    """Send the table again, in order and before anything new; then order the early FORWARDs (SEQ-31).
 
-    `Sequencer!ViewInstalled`.
+    Who departs is not forgotten: it may have been cut off only, and merge back. `Sequencer!ViewInstalled`.
     """
     view = event.view
     if state.member not in view.members:
@@ -334,9 +334,6 @@ def _view_installed(state: State, event: ViewInstalled) -> Transition:
         state,
         view=view,
         epoch=state.epoch if state.joined else view.id,
-        received_table=ReceivedTable(
-            (sender, mark) for sender, mark in state.received_table.items() if sender in view.members
-        ),
         early=tuple(message for message in state.early if message.view_id.counter > view.id.counter),
     )
     again = tuple(_submit(after, entry) for entry in state.forward_table)

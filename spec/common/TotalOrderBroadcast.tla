@@ -103,7 +103,7 @@ LeavesAtTheCut ==
 \* Who will go the same way is not beyond the cut.
 NobodyIsBeyond ==
     \A k \in DOMAIN cut' : \A u \in DOMAIN cut'[k] : \A m \in up' :
-        (installed'[m] = u /\ life'[m] = life[m] /\ Shares(views'[u], views'[k], m)) =>
+        (installed'[m] = u /\ life'[m] = life[m] /\ (u \in Group!Sources(views[k], m))') =>
             Len(DeliveredIn(delivered'[m], u)) <= cut'[k][u]
 
 \* A new life has delivered nothing.

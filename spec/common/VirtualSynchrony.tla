@@ -92,6 +92,8 @@ MayReceive(m, u, s, i) ==
                 \A j \in DOMAIN log[t][s] : <<t, s, j>> \in got[m]
     \* ClosedToReceive: nothing but what is settled reaches who goes on, or it could never leave.
     /\ On("ClosedToReceive") => \A k \in DOMAIN views : ClosedBy(m, u, k) => <<u, s, i>> \in settled[k][u]
+    \* (Uniform: nor anybody else in that view.)
+    /\ On("Uniform") => \A k \in DOMAIN views : u \in DOMAIN settled[k] => <<u, s, i>> \in settled[k][u]
 
 \* m may multicast in view number u, which it has installed.
 MayCast(m, u) ==

@@ -42,6 +42,9 @@ Split ==
     <<FirstView(1, "A", ABC), Next1(2, "A", BC, {1}, {}), Next1(2, "B", BC, {1}, {}),
       Next1(3, "C", <<"C", "B">>, {2, 3}, {})>>
 
+\* C is left out, and merges back: straight from view 1, as nobody was with it.
+AwayAndBack == <<FirstView(1, "A", ABC), Next1(2, "A", AB, {1}, {}), Next1(3, "A", ABC, {1, 2}, {})>>
+
 \* A joiner, a return and a merge at once: B is left out, A's view and C's merge, and B joins that view in another life.
 Reunion ==
     <<FirstView(1, "A", AB), FirstView(2, "C", <<"C">>), Next1(2, "A", A, {1}, {}),
@@ -81,6 +84,7 @@ OneOfAAndTwoOfB == Of(1, 2, 0, 0)
 \* What SEQUENCER does not need of VirtualSynchrony.
 Needless == {"ClosedToCast", "SelfDelivery", "Uniform"}
 NotSynchronous == Channel!Conjuncts \ {"Fifo"}
+OwnToo == Needless \ {"SelfDelivery"}
 UniformToo == Needless \ {"Uniform"}
 NotFifo == Needless \cup {"Fifo"}
 NotExact == Needless \cup {"LeavesExact"}

@@ -32,7 +32,7 @@ CONSTANTS
     OwnInTable,         \* the coordinator's own messages are in its table too
     RemoveOn,           \* an entry leaves the table on "data", or already on "forward"
     Dedup,              \* "highest" seqno received, "set" of seqnos, or "none"
-    KeepDeparted,       \* received-table entries of departed members are kept
+    KeepDeparted,       \* received-table entries of departed members are kept: they may merge back in the same life
     EpochInTag,         \* the tag holds the view in which its sender joined: its "id", its "counter" alone, or "nothing"
     ViewsKnownBy,       \* views are told apart by their "id", or by their "counter" alone
     EarlyForward,       \* a FORWARD of a later view is "held", or "dropped" by who is not coordinator
@@ -191,7 +191,7 @@ DataReceived(s, e) ==
     ELSE Handled([cleared EXCEPT !.received_table = Recorded(@, tag)], <<Deliver(sender, message.payload)>>)
 
 \* SEQ-31, SEQ-32, AMB-81, AMB-82: what did not come back is sent again, in order, before anything new; FORWARDs that
-\* were early are ordered now; departed members are forgotten.
+\* were early are ordered now. Departed members are not forgotten: see KeepDeparted.
 ViewInstalled(s, e) ==
     IF s.member \notin MembersOf(e.view) THEN LocalError(s)
     ELSE IF e.view.id.counter <= s.view.id.counter THEN Ignored(s)
