@@ -1,42 +1,63 @@
 """A short story of a group, drawn: the first thing to look at.
 
-The story is the protocol's (`mapping.Protocol.story`), the group that of `simulation`, on a virtual clock.
-The seed decides what happens in which order; the same seed gives the same story.
+A small group of a stack's members in memory (see `stacks`), with faults. The seed decides what happens in which
+order; the same seed gives the same story.
 """
 
 import json
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
-from groupcomm_conformance import mapping
-from groupcomm_conformance.mapping import MappingError
+from groupcomm_conformance.stacks.claims import Violation
+from groupcomm_conformance.stacks.command import setup_of
+from groupcomm_conformance.stacks.draw import steps_of
+from groupcomm_conformance.stacks.running import story
 from groupcomm_conformance.tla.chart import WIDTH, chart
 from groupcomm_conformance.tla.values import to_json
 
+from .exits import ExitCode
+from .options import AsJson, Unicode, whole
+
 __all__ = ["command"]
+
+_EVENTS: Final = 36
+_LEGEND: Final = (
+    "Each lane is a member, time goes down. An arrow is a message, [...] what its stack was told, -->> a message",
+    "to everybody and --> to one; below a step is what changed.",
+)
 
 
 def command(
-    protocol: Annotated[str, typer.Argument(help="Whose story.")] = "stable",
+    stack: Annotated[
+        str, typer.Argument(metavar="[STACK]", help="Protocols, the topmost first.")
+    ] = "sequencer",
     *,
-    seed: Annotated[int, typer.Option(help="Another seed is another story.")] = 1,
-    unicode: Annotated[bool, typer.Option("--unicode", help="Draw with box characters.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the states in the ITF encoding.")] = False,
+    seed: Annotated[
+        int, typer.Option(parser=whole(0, 10**15), metavar="N", help="Another seed is another story.")
+    ] = 1,
+    events: Annotated[
+        int, typer.Option(parser=whole(1, 1000), metavar="N", help="How long the story is.")
+    ] = _EVENTS,
+    unicode: Unicode = False,
+    as_json: AsJson = False,
 ) -> None:
     """Run a small group in memory and draw what happens."""
+    setup = setup_of(stack, 3, "loss,crash,leave", [])
     try:
-        story = mapping.load(protocol).story(seed)
-    except MappingError as error:
-        typer.echo(str(error), err=True)
-        raise typer.Exit(2) from None
+        schedule = story(setup, events=events, seed=seed)
+    except Violation as violation:
+        typer.echo(f"groupcomm: {violation}; groupcomm simulate {stack} --seed {seed} shows it", err=True)
+        raise typer.Exit(ExitCode.DIFFERS) from None
+    steps = steps_of(setup, seed, schedule)
     if as_json:
-        steps = [
-            {"number": step.number, "action": step.action, "state": to_json(step.values)}
-            for step in story.steps
+        told = [
+            {"number": step.number, "action": step.action, "state": to_json(step.values)} for step in steps
         ]
-        told = {"protocol": protocol, "seed": seed, "steps": steps, "closing": " ".join(story.closing)}
-        typer.echo(json.dumps(told, indent=2))
+        typer.echo(json.dumps({"stack": stack, "seed": seed, "steps": told}, indent=2))
         return
-    drawn = chart(story.steps, width=WIDTH, unicode=unicode, hidden=story.hidden | {"act"})
-    typer.echo("\n".join((*story.legend, "", *drawn, "", *story.closing)))
+    drawn = chart(steps, width=WIDTH, unicode=unicode, hidden=frozenset({"act"}))
+    closing = (
+        f"{len(schedule)} events, and all that {stack} promises holds. groupcomm simulate {stack} goes on."
+    )
+    typer.echo("\n".join((*_LEGEND, "", *drawn, "", closing)))

@@ -15,7 +15,7 @@ from groupcomm.abstract.reliable_multicast import ReliableMulticast
 from groupcomm.digest import NOTHING, Vector
 from groupcomm.view import Address
 
-__all__ = ["CLAIMS", "Message", "StabilitySafety", "TotalOrderBroadcast", "Violation"]
+__all__ = ["BEYOND", "CLAIMS", "Message", "StabilitySafety", "TotalOrderBroadcast", "Violation"]
 
 Message = tuple[str, int]
 """What an application sends: the name of its process and a number that counts from 1."""
@@ -31,6 +31,18 @@ class Violation(Exception):  # noqa: N818 - of a claim; no error of this program
 
     def __str__(self) -> str:
         return f"{self.claim}: {self.text}"
+
+
+class _Judge:
+    """Says what is wrong, unless that claim is ignored."""
+
+    def __init__(self, ignored: frozenset[str]) -> None:
+        self._ignored = ignored
+
+    def _fail(self, claim: str, text: str) -> None:
+        """Raise Violation. Returns if the claim is ignored."""
+        if claim not in self._ignored:
+            raise Violation(claim, text)
 
 
 class _Delivered:
@@ -50,7 +62,7 @@ class _Delivered:
         self.since: dict[Address, Decided] = {}  # per sender: the view in which that was delivered
 
 
-class TotalOrderBroadcast:
+class TotalOrderBroadcast(_Judge):
     """Total order, agreement, no duplicates, integrity, the sender's order; in the end, delivery.
 
     `synchronous`: the layer below settles what is received in a view. What a member delivered beyond that,
@@ -61,7 +73,8 @@ class TotalOrderBroadcast:
     nothing across a split that a merge ends.
     """
 
-    def __init__(self, *, synchronous: bool) -> None:
+    def __init__(self, ignored: frozenset[str], *, synchronous: bool) -> None:
+        super().__init__(ignored)
         self._synchronous = synchronous
         self._delivered: dict[Process, _Delivered] = {}
         self._by: dict[Message, list[Process]] = {}
@@ -82,9 +95,8 @@ class TotalOrderBroadcast:
         view = process.view
         known = self._sent.get(message)
         if known is None or known[0].address != sender or view is None:
-            raise Violation(
-                "Integrity", f"{process} delivers {_text(message)} from {sender}, which never sent it"
-            )
+            self._fail("Integrity", f"{process} delivers {_text(message)} from {sender}, which never sent it")
+            return
         number = known[0].order, message[1]
         last = mine.last.get(sender)
         if last is not None and number <= last:
@@ -92,11 +104,12 @@ class TotalOrderBroadcast:
                 self.after_merges += 1
                 return
             if message in mine.places:
-                raise Violation("NoDuplicates", f"{process} delivers {_text(message)} twice")
-            raise Violation(
+                self._fail("NoDuplicates", f"{process} delivers {_text(message)} twice")
+                return
+            self._fail(
                 "SenderOrder", f"{process} delivers {_text(message)} after a later message of {sender}"
             )
-        mine.last[sender] = number
+        mine.last[sender] = number if last is None else max(number, last)
         mine.since[sender] = view
         place = len(mine.places)
         mine.places[message] = place, view
@@ -122,7 +135,7 @@ class TotalOrderBroadcast:
                 return False
             if sender not in view.processes:
                 return True
-        return True
+        return False
 
     def _judge_agreement(self, process: Process, mine: _Delivered, message: Message, view: Decided) -> None:
         """In a view, one member is at most ahead of another."""
@@ -134,7 +147,7 @@ class TotalOrderBroadcast:
         if at == len(order):
             order.append(message)
         elif order[at] != message:
-            raise Violation(
+            self._fail(
                 "Agreement",
                 f"{process} delivers {_text(message)} in {view}, where another delivered {_text(order[at])}",
             )
@@ -151,7 +164,7 @@ class TotalOrderBroadcast:
                 and theirs[earlier][0] > there
                 and not self._exempt(view, theirs[earlier][1], earlier)
             ):
-                raise Violation(
+                self._fail(
                     "TotalOrder",
                     f"{process} delivers {_text(earlier)} before {_text(message)}, "
                     f"{other} the other way round",
@@ -174,7 +187,7 @@ class TotalOrderBroadcast:
                 lacking = [m for m in agreed if m not in mine.here] or [
                     m for m in mine.here if m not in agreed
                 ]
-                raise Violation(
+                self._fail(
                     "Agreement",
                     f"{process} goes from {before} to {view}, as others do, and they differ in "
                     f"{', '.join(map(_text, lacking)) or 'the order of their deliveries'}",
@@ -193,7 +206,7 @@ class TotalOrderBroadcast:
                 who = alike[sender, view] = [p for p in processes if p.up and p.path[-len(way) :] == way]
             for process in who:
                 if message not in self._delivered[process].places:
-                    raise Violation(
+                    self._fail(
                         "EventuallyDelivered",
                         f"{process} never delivers {_text(message)}, and nothing is on its way",
                     )
@@ -205,6 +218,7 @@ class TotalOrderBroadcast:
             if process not in kept:
                 del self._delivered[process]
                 continue
+            mine.since = dict.fromkeys(mine.since, process.view) if process.view is not None else {}
             mine.places.clear()
             mine.furthest.clear()
         self._by.clear()
@@ -218,30 +232,32 @@ class TotalOrderBroadcast:
         self._left.clear()
 
 
-class StabilitySafety:
+class StabilitySafety(_Judge):
     """Nobody purges what another needs; joiners find their messages; in the end all is purged."""
 
-    def __init__(self, multicast: ReliableMulticast) -> None:
+    def __init__(self, ignored: frozenset[str], multicast: ReliableMulticast) -> None:
+        super().__init__(ignored)
         self._multicast = multicast
 
     def purged(self, process: Process, vector: Vector) -> None:
         """A process is about to purge, in its view."""
         view = process.view
         if view is None:
-            raise Violation("NoPrematurePurge", f"{process} purges and is in no view")
+            self._fail("NoPrematurePurge", f"{process} purges and is in no view")
+            return
         windows = self._multicast.windows[process]
         for address, seqno in vector.items():
             sender = view.at.get(address)
             if sender is None or seqno == NOTHING:
                 continue
             if seqno > windows[sender].delivered:
-                raise Violation(
+                self._fail(
                     "NoPrematurePurge", f"{process} purges {sender} up to {seqno} before delivering it"
                 )
             for other in view.processes:
                 reached = self._reached(other, sender)
                 if reached is not None and reached < seqno:
-                    raise Violation(
+                    self._fail(
                         "NoPrematurePurge",
                         f"{process} purges {sender} up to {seqno} in {view}; "
                         f"{other} has delivered up to {reached}",
@@ -269,7 +285,7 @@ class StabilitySafety:
         for sender, window in self._multicast.windows[purger].items():
             theirs = delivered.get(sender)
             if theirs is not None and window.purged > theirs.delivered:
-                raise Violation(
+                self._fail(
                     "JoinerFindsItsMessages" if other in view.joins else "NoPrematurePurge",
                     f"{purger} has purged {sender} up to {window.purged}; {other}, with it in {view}, has "
                     f"delivered up to {theirs.delivered}",
@@ -277,7 +293,7 @@ class StabilitySafety:
 
     def lacking(self, process: Process, sender: Process, seqno: int) -> None:
         """A process lacks what a live member of its view has delivered, and nobody can serve it."""
-        raise Violation(
+        self._fail(
             "RequestsServable", f"{process} lacks message {seqno} of {sender}, and no store has it any more"
         )
 
@@ -293,7 +309,7 @@ class StabilitySafety:
                     (NOTHING if other is None else other.delivered for other in others), default=NOTHING
                 )
                 if window.purged < min(least, window.delivered) and least > window.low:
-                    raise Violation(
+                    self._fail(
                         "EventuallyPurged",
                         f"{process} keeps messages of {sender} from {window.purged + 1} to "
                         f"{least}; all have them",
@@ -322,3 +338,6 @@ CLAIMS: Final = {
     ),
 }
 """The claims of each guarantee that is judged."""
+
+BEYOND: Final = {"TotalOrderBroadcast": frozenset({"remerge"})}
+"""The faults that a guarantee does not cover. Total order is not promised across a split that a merge ends."""

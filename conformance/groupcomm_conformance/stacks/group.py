@@ -16,6 +16,7 @@ are told. The kinds:
 ``promise P Q``, ``withdraw P Q``           P gives the joiner Q its digest; P's promise to Q is taken back
 ``decide P COUNTER MEMBERS VIEWS``          P decides a view that follows views (by a member of each)
 ``install P``                               P installs the next view on its path
+``leave P``                                 P asks to leave: later views are decided without it
 ``crash P``                                 P crashes, or having left stops
 ``partition NAMES``, ``heal``               those named and the others cannot reach one another; they can
 again
@@ -28,7 +29,7 @@ end
 """
 
 from collections.abc import Callable, Iterable
-from typing import Final
+from typing import Final, TypeAlias
 
 from attrs import frozen
 
@@ -58,7 +59,7 @@ from .claims import Message, StabilitySafety, TotalOrderBroadcast, Violation
 
 __all__ = ["Event", "Group", "Layers", "Told"]
 
-Event = tuple[object, ...]
+Event: TypeAlias = tuple[str | int | tuple[str, ...], ...]
 """A kind and its arguments: names of processes, numbers."""
 
 
@@ -96,9 +97,23 @@ class Told:
 class Group:
     """The processes, their stacks, what is between them, and the claims."""
 
-    def __init__(self, stack: Stack, layers: Layers, *, judged: Iterable[str], remerge: bool = True) -> None:
+    def __init__(
+        self,
+        stack: Stack,
+        layers: Layers,
+        *,
+        judged: Iterable[str],
+        remerge: bool = True,
+        weak: bool = False,
+        ignored: frozenset[str] = frozenset(),
+    ) -> None:
+        """`judged`: guarantees. `remerge`: the sides of a split may come together again. `ignored`: claims.
+
+        `weak`: the layers below give less than they should, and stacks may refuse what comes of that.
+        """
         self.stack = stack
         self.remerge = remerge
+        self.weak = weak
         self.layers = layers
         self.membership = Membership()
         self.multicast = ReliableMulticast(per_view=layers.synchrony)
@@ -116,11 +131,13 @@ class Group:
         self.new_copies: list[Copy] = []
         self.new_unicasts: list[tuple[Process, Process]] = []
         self.new_datagrams: list[tuple[Process, int, Process]] = []
-        names = {*judged}
-        self.order = (
-            TotalOrderBroadcast(synchronous=layers.synchrony) if "TotalOrderBroadcast" in names else None
-        )
-        self.stability = StabilitySafety(self.multicast) if "StabilitySafety" in names else None
+        self.order: TotalOrderBroadcast | None = None
+        self.stability: StabilitySafety | None = None
+        for name in judged:
+            if name == "TotalOrderBroadcast":
+                self.order = TotalOrderBroadcast(ignored, synchronous=layers.synchrony)
+            elif name == "StabilitySafety":
+                self.stability = StabilitySafety(ignored, self.multicast)
         self._do: Final[dict[object, Callable[..., None]]] = {
             "multicast": self._multicast,
             "unicast": self._unicast,
@@ -139,6 +156,7 @@ class Group:
             "withdraw": self._withdraw,
             "decide": self._decide,
             "install": self._install,
+            "leave": self._leave,
             "crash": self._crash,
             "partition": self._partition,
             "heal": self._heal,
@@ -201,6 +219,8 @@ class Group:
         source = self.membership.processes.get(sender)
         if source is None:
             raise NotAllowedError(f"there is no {sender}")
+        if source not in self.multicast.windows[receiver]:
+            raise NotAllowedError(f"{sender} is not in the view of {name}")
         if self.synchrony is not None:
             if not self.synchrony.may_receive(receiver, source, seqno):
                 raise NotAllowedError("the view is settled without it")
@@ -276,7 +296,7 @@ class Group:
             raise NotAllowedError("there is nobody")
         if sender.up and not self.connected(sender, receiver):
             raise NotAllowedError("a partition is between them")
-        message = self.network.arrive(sender, number)
+        message = self.network.arrive(sender, number, receiver)
         if isinstance(message, Tagged):
             event = Arrived(sender.address, message)
             if self.stack.takes(event):
@@ -391,6 +411,12 @@ class Group:
             event = Raised(event.event, (self.multicast.digest(process),))
         self._step(process, event)
 
+    def _leave(self, name: str) -> None:
+        process = self._in_view(name)
+        if process.leaving:
+            raise NotAllowedError(f"{process} leaves already")
+        process.leaving = True
+
     def _crash(self, name: str) -> None:
         process = self.process(name)
         process.up = False
@@ -443,7 +469,7 @@ class Group:
             self.listener(Told(process, event, effects, error))
         if error is not None:
             self.refused += 1
-            if self.layers.sound and self.layers.synchrony:
+            if not self.weak:
                 raise Violation("NoRefusals", f"{process} refuses what correct peers do: {error.reason}")
             return
         for effect in effects:

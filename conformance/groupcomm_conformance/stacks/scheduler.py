@@ -237,10 +237,9 @@ class Scheduler:
 
     def _leave(self) -> Event | None:
         process = self._random.choice(self._group.up)
-        if process.view is None or not self._may_go():
+        if process.view is None or process.leaving or not self._may_go():
             return None
-        process.leaving = True  # only the scheduler looks at it: its next view is decided without it
-        return None
+        return "leave", process.name
 
     def _may_go(self) -> bool:
         """Whether enough members remain if one more goes."""
@@ -359,8 +358,7 @@ class Scheduler:
         members = [process for process in members if taken[process.address] is process]
         if len(preds) == 1 and tuple(members) == preds[0].processes and random.random() < 0.8:  # noqa: PLR2004
             return None
-        counter = max(pred.view.id.counter for pred in preds) + 1
-        return _decision(group, creator, counter, members, preds)
+        return _decision(group, creator, members, preds)
 
 
 def _ends(group: Group) -> dict[Decided, list[Process]]:
@@ -374,9 +372,7 @@ def _ends(group: Group) -> dict[Decided, list[Process]]:
     return found
 
 
-def _decision(
-    group: Group, creator: Process, counter: int, members: list[Process], preds: list[Decided]
-) -> Event | None:
+def _decision(group: Group, creator: Process, members: list[Process], preds: list[Decided]) -> Event | None:
     """The event, if each view that is followed has somebody who can speak for it."""
     follows: list[str] = []
     for pred in preds:
@@ -389,6 +385,7 @@ def _decision(
         if not known:
             return None
         follows.append(known[0].name)
+    counter = group.membership.counter(creator, preds)
     return "decide", creator.name, counter, tuple(p.name for p in members), tuple(follows)
 
 
@@ -411,13 +408,18 @@ def quiesce(group: Group, perform: Callable[[Event], bool]) -> None:
     for process in group.up:
         if process.view is None and group.membership.next_of(process) is None:
             perform(("crash", process.name))
+    group.new_datagrams.clear()  # all are lost but those that come back to their senders
+    for process in group.up:
+        for number in sorted(group.network.own.get(process, ())):
+            perform(("gossip", process.name, number, process.name))
     for _ in range(_PATIENCE):
         if _settle(group, perform):
             continue
         if not _unite(group, perform):
             break
-    else:
-        raise Violation("ComesToRest", "the group never comes to rest, though no faults happen any more")
+    views = {process.view for process in group.up}
+    if len(views) > 1 or any(view is None or {*group.up} != {*view.processes} for view in views):
+        raise Violation("ComesToRest", f"the group never comes to one view, though no faults happen: {views}")
     for giver, kept in list(group.digests.kept.items()):
         for joiner in sorted(kept, key=lambda process: process.order):
             perform(("withdraw", giver.name, joiner.name))
@@ -481,8 +483,7 @@ def _unite(group: Group, perform: Callable[[Event], bool]) -> bool:
     done = False
     for preds in bases:
         members = [process for end in preds for process in end.processes if process in ends[end]]
-        counter = max(pred.view.id.counter for pred in preds) + 1
-        event = _decision(group, members[0], counter, members, preds)
+        event = _decision(group, members[0], members, preds)
         done |= event is not None and perform(event)
     return done
 

@@ -98,6 +98,13 @@ class Membership:
             view = after
         return None
 
+    def counter(self, creator: Process, preds: Iterable[Decided]) -> int:
+        """The lowest counter that a view of a creator may have, with which no view has its identifier."""
+        least = max((pred.view.id.counter for pred in preds), default=0) + 1
+        while ViewId(least, creator.address) in self._ids:
+            least += 1
+        return least
+
     def decide(
         self, creator: Process, counter: int, processes: Sequence[Process], preds: Iterable[Decided] = ()
     ) -> Decided:

@@ -1,0 +1,210 @@
+"""simulate: whole stacks under faults, judged as they run. See docs/simulate.md."""
+
+import json
+import sys
+from typing import Annotated, Final
+
+import typer
+
+from groupcomm.stack import StackError
+from groupcomm_conformance.commands.exits import verdict
+from groupcomm_conformance.commands.options import AsJson, Unicode, one_of, whole
+
+from .claims import BEYOND, CLAIMS
+from .draw import drawn
+from .group import Layers
+from .running import Found, Outcome, Setup, guarantees, shrink, simulate
+from .scheduler import FAULTS, Faults
+
+__all__ = ["command", "setup_of"]
+
+_WEAKER: Final = {
+    "synchrony": ("none",),
+    "multicast": ("unordered", "lossy"),
+    "unicast": ("unordered", "duplicating", "lossy"),
+}
+_MOST_EVENTS: Final = 10**12
+_MOST_SEED: Final = 10**15
+_SHOWN: Final = 400  # lines of a chart
+
+
+def command(
+    stack: Annotated[
+        str, typer.Argument(metavar="[STACK]", help="Protocols, the topmost first.")
+    ] = "sequencer/stable",
+    *,
+    members: Annotated[
+        int | None,
+        typer.Option(parser=whole(1, 26), metavar="N", help="Members at most. Default: each group 2 to 8."),
+    ] = None,
+    events: Annotated[
+        int, typer.Option(parser=whole(1, _MOST_EVENTS), metavar="N", help="How much is to happen.")
+    ] = 100_000,
+    seed: Annotated[
+        int, typer.Option(parser=whole(0, _MOST_SEED), metavar="N", help="Another seed is another run.")
+    ] = 1,
+    faults: Annotated[
+        str,
+        typer.Option(
+            metavar="LIST",
+            help=f"What may go wrong, of {', '.join(FAULTS)}; or all, or none. Default: what the stack promises to bear.",
+        ),
+    ] = "",
+    weaken: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="LAYER=HOW",
+            help="A layer below gives less: "
+            + "; ".join(f"{layer}={'|'.join(hows)}" for layer, hows in _WEAKER.items())
+            + ". May be repeated.",
+        ),
+    ] = None,
+    unicode: Unicode = False,
+    as_json: AsJson = False,
+) -> None:
+    """Run a stack over abstract layers, with faults, and judge its guarantees as it runs.
+
+    Exits with 1 if one of them does not hold. Then the seed, the fewest events that lead to it and their chart
+    are shown.
+    """
+    setup = setup_of(stack, members, faults, weaken or [])
+    progress = _Progress(events)
+    try:
+        outcome = simulate(setup, events=events, seed=seed, progress=progress)
+    except StackError as error:
+        raise typer.BadParameter(str(error)) from None
+    finally:
+        progress.end()
+    found = None if outcome.found is None else shrink(setup, outcome.found)
+    if as_json:
+        typer.echo(json.dumps(_record(stack, setup, seed, outcome, found), indent=2))
+    else:
+        for line in _lines(stack, setup, seed, outcome, found, unicode=unicode):
+            typer.echo(line)
+    raise typer.Exit(verdict(ok=found is None))
+
+
+def setup_of(stack: str, members: int | None, faults: str, weaken: list[str]) -> Setup:
+    """What the command line says is to be run. Raises BadParameter."""
+    names = tuple(stack.split("/"))
+    try:
+        given = guarantees(names)
+    except StackError as error:
+        raise typer.BadParameter(str(error)) from None
+    words = [word.strip() for word in faults.split(",") if word.strip()]
+    if not words:
+        kinds = frozenset(FAULTS).difference(*(BEYOND.get(name, ()) for name in given))
+    elif words in (["all"], ["none"]):
+        kinds = frozenset(FAULTS if words == ["all"] else ())
+    else:
+        kinds = frozenset(one_of(FAULTS, word) for word in words)
+    weaker: dict[str, str] = {}
+    for each in weaken:
+        layer, _, how = each.partition("=")
+        weaker[one_of(_WEAKER, layer)] = one_of(_WEAKER[layer], how)
+    layers = Layers(
+        synchrony="synchrony" not in weaker,
+        multicast=weaker.get("multicast", "fifo"),
+        unicast=weaker.get("unicast", "fifo"),
+    )
+    return Setup(names, members=members, faults=Faults(kinds), layers=layers)
+
+
+def _claims(setup: Setup) -> list[str]:
+    return [claim for name in guarantees(setup.names) for claim in CLAIMS[name]]
+
+
+def _again(stack: str, setup: Setup, found: Found) -> str:
+    """The command that shows a violation again."""
+    parts = ["groupcomm simulate", stack, f"--seed {found.seed}", f"--events {len(found.schedule)}"]
+    parts += [f"--members {setup.members}"] if setup.members is not None else []
+    parts.append(f"--faults {','.join(sorted(setup.faults.kinds)) or 'none'}")
+    layers = setup.layers
+    parts += ["--weaken synchrony=none"] if not layers.synchrony else []
+    parts += [f"--weaken multicast={layers.multicast}"] if layers.multicast != "fifo" else []
+    parts += [f"--weaken unicast={layers.unicast}"] if layers.unicast != "fifo" else []
+    return " ".join(parts)
+
+
+def _lines(
+    stack: str, setup: Setup, seed: int, outcome: Outcome, found: Found | None, *, unicode: bool
+) -> list[str]:
+    kinds = ", ".join(f"{kind} {count:,}" for kind, count in outcome.kinds.most_common())
+    lines = [
+        f"{stack}: {outcome.events:,} events, {outcome.groups:,} groups, seeds {seed} to "
+        f"{seed + outcome.groups - 1}, {outcome.rate:,.0f} events per second",
+        f"happened: {kinds}",
+    ]
+    if outcome.refused:
+        lines.append(f"refused by a stack, as a weaker layer below had it: {outcome.refused:,}")
+    if outcome.after_merges:
+        lines.append(
+            f"delivered again after a split that a merge ended (not judged): {outcome.after_merges:,}"
+        )
+    if found is None:
+        return [*lines, f"no violation of {', '.join(_claims(setup))}"]
+    again = _again(stack, setup, outcome.found or found)
+    chart = drawn(setup, found.seed, found.schedule, unicode=unicode)
+    more = [f"({len(chart) - _SHOWN} lines more)"] if len(chart) > _SHOWN else []
+    return [
+        *lines,
+        f"VIOLATION of {found.violation}",
+        f"in the group of seed {found.seed}, by {len(found.schedule)} of its events:",
+        "",
+        *chart[:_SHOWN],
+        *more,
+        "",
+        f"VIOLATION of {found.violation}",
+        f"again: {again}",
+    ]
+
+
+def _record(stack: str, setup: Setup, seed: int, outcome: Outcome, found: Found | None) -> dict[str, object]:
+    record: dict[str, object] = {
+        "stack": stack,
+        "seed": seed,
+        "members": setup.members,
+        "faults": sorted(setup.faults.kinds),
+        "layers": {
+            "synchrony": setup.layers.synchrony,
+            "multicast": setup.layers.multicast,
+            "unicast": setup.layers.unicast,
+        },
+        "claims": _claims(setup),
+        "events": outcome.events,
+        "groups": outcome.groups,
+        "seconds": round(outcome.seconds, 3),
+        "events_per_second": round(outcome.rate),
+        "happened": dict(outcome.kinds.most_common()),
+        "refused": outcome.refused,
+        "delivered_again_after_merges": outcome.after_merges,
+        "violation": None,
+    }
+    if found is not None:
+        record["violation"] = {
+            "claim": found.violation.claim,
+            "text": found.violation.text,
+            "seed": found.seed,
+            "members": found.members,
+            "schedule": [list(event) for event in found.schedule],
+            "chart": drawn(setup, found.seed, found.schedule),
+            "again": _again(stack, setup, outcome.found or found),
+        }
+    return record
+
+
+class _Progress:
+    """A line on a terminal that says how much is done."""
+
+    def __init__(self, events: int) -> None:
+        self._events = events
+        self._shown = sys.stderr.isatty()
+
+    def __call__(self, done: int) -> None:
+        if self._shown:
+            typer.echo(f"\r{done:,} of {self._events:,} events", err=True, nl=False)
+
+    def end(self) -> None:
+        """Take the line away."""
+        if self._shown:
+            typer.echo("\r" + " " * 60 + "\r", err=True, nl=False)

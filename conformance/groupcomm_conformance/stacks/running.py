@@ -1,0 +1,310 @@
+"""Running a stack: many groups one after the other, each from a seed of its own, until a claim does not hold.
+
+A run of n events is a number of groups of up to `PART` events. The first has the run's seed, the next one
+more, and so on: whatever a group does is decided by its seed alone, so that a violation in the 800,000th event
+is had again in a second. Its schedule is then cut to what is needed, by leaving out events (delta debugging):
+those that cannot happen without what was left out are skipped.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from importlib import import_module
+from random import Random
+from time import process_time
+from typing import Any, Final
+
+import attrs
+from attrs import evolve, field, frozen
+
+from groupcomm.stack import AnyCore, Layer, Stack, StackError
+
+from .claims import CLAIMS, Violation
+from .group import Event, Group, Layers, Told
+from .scheduler import Faults, Scheduler, quiesce
+
+__all__ = ["GROUND", "PART", "Found", "Outcome", "Setup", "replay", "shrink", "simulate", "stack_of", "story"]
+
+GROUND: Final = (
+    "Membership",
+    "VirtualSynchrony",
+    "JoinDigest",
+    "ReliableMulticast",
+    "ReliableUnicast",
+    "Network",
+)
+"""The abstract layers that stand below a stack, by the modules of `spec/common` that say what they give."""
+
+PART: Final = 10_000
+_REST: Final = 1_000  # events after which the group comes to rest
+_LEAST, _MOST_MEMBERS = 2, 8
+_BUDGET: Final = 1_000_000  # events that shrinking may run
+_LARGEST: Final = 8  # of the numbers of a configuration, which a seed draws
+_QUIESCE: Final = ("quiesce",)
+
+
+@frozen
+class Setup:
+    """What is run. `members` None: each group draws how many, from 2 to 8; `core`: instead of a layer's own.
+
+    `ignored`: claims that are not judged.
+    """
+
+    names: tuple[str, ...]
+    members: int | None = None
+    faults: Faults = field(factory=Faults)
+    layers: Layers = field(factory=Layers)
+    ignored: frozenset[str] = frozenset()
+    cores: tuple[tuple[str, AnyCore], ...] = ()
+
+
+@frozen
+class Found:
+    """A violation, the seed of its group, and the events that led to it."""
+
+    violation: Violation
+    seed: int
+    members: int
+    schedule: tuple[Event, ...]
+
+
+@frozen
+class Outcome:
+    """What a run did: events by kind, how many were refused by a stack, and what was found, if anything."""
+
+    events: int
+    groups: int
+    seconds: float
+    kinds: Counter[str]
+    refused: int
+    after_merges: int
+    found: Found | None
+
+    @property
+    def rate(self) -> float:
+        """Events per second of processor time."""
+        return self.events / self.seconds if self.seconds else 0.0
+
+
+def stack_of(setup: Setup, random: Random) -> Stack:
+    """The stack of named protocols, top first, each with a configuration that is drawn.
+
+    Raises StackError for a name that is no protocol's, and for a stack that cannot stand.
+    """
+    replaced = dict(setup.cores)
+    layers = []
+    for name in setup.names:
+        module = _protocol(name)
+        layers.append(Layer.of(replaced.get(name, module), _drawn(module.Config, random), declared_by=module))
+    return Stack(tuple(layers), GROUND)
+
+
+def guarantees(names: Iterable[str]) -> tuple[str, ...]:
+    """What protocols give that is judged here, by the modules of `spec/common`. Raises StackError."""
+    return tuple(given for name in names for given in _protocol(name).GIVES if given in CLAIMS)
+
+
+def _protocol(name: str) -> Any:  # noqa: ANN401 - a module
+    if not name.isidentifier():
+        raise StackError(f"{name!r} is no protocol; a stack is names with / between, as sequencer/stable")
+    try:
+        module = import_module(f"groupcomm.{name}")
+    except ModuleNotFoundError:
+        raise StackError(f"there is no protocol {name!r} in groupcomm") from None
+    if not hasattr(module, "ASSUMES"):
+        raise StackError(f"groupcomm.{name} is no protocol: it does not say what it assumes")
+    return module
+
+
+def _drawn(config: type, random: Random) -> object:
+    """A configuration, whose numbers are small: no time passes in a simulation, and messages are small."""
+    return config(**{each.name: random.randint(0, _LARGEST) for each in attrs.fields(config)})
+
+
+def _group(setup: Setup, seed: int) -> tuple[Group, Random, int]:
+    random = Random(seed)  # noqa: S311 - dice, not secrets
+    members = setup.members or random.randint(_LEAST, _MOST_MEMBERS)
+    stack = stack_of(setup, random)
+    # What stands on virtual synchrony is given it; for the others views come as they like.
+    synchronous = setup.layers.synchrony and any(
+        "VirtualSynchrony" in layer.assumes for layer in stack.layers
+    )
+    judged = {name for layer in stack.layers for name in layer.gives}
+    group = Group(
+        stack,
+        evolve(setup.layers, synchrony=synchronous),
+        judged=judged & CLAIMS.keys(),
+        remerge="remerge" in setup.faults.kinds,
+        weak=not (setup.layers.synchrony and setup.layers.sound),
+        ignored=setup.ignored,
+    )
+    return group, random, members
+
+
+def simulate(
+    setup: Setup,
+    *,
+    events: int,
+    seed: int,
+    progress: Callable[[int], None] = lambda _events: None,
+) -> Outcome:
+    """Run groups until `events` events have happened, or a claim does not hold.
+
+    The same but for the time that it takes, whenever it is run.
+    """
+    kinds: Counter[str] = Counter()
+    done = groups = refused = after_merges = 0
+    found: Found | None = None
+    start = process_time()
+    while done < events and found is None:
+        group, random, members = _group(setup, seed + groups)
+        schedule: list[Event] = []
+        scheduler = Scheduler(group, members, setup.faults, random)
+        violation = _run(group, scheduler, min(PART, events - done), schedule)
+        if violation is not None:
+            found = Found(violation, seed + groups, members, tuple(schedule))
+        groups += 1
+        kinds.update(str(event[0]) for event in schedule)
+        done += len(schedule)
+        refused += group.refused
+        after_merges += group.order.after_merges if group.order is not None else 0
+        progress(done)
+    return Outcome(done, groups, process_time() - start, kinds, refused, after_merges, found)
+
+
+def _run(
+    group: Group, scheduler: Scheduler, events: int, schedule: list[Event], *, rests: bool = True
+) -> Violation | None:
+    perform = group.perform
+
+    def performed(event: Event) -> bool:
+        schedule.append(event)
+        if perform(event):
+            return True
+        schedule.pop()
+        return False
+
+    try:
+        for event in scheduler.first():
+            performed(event)
+        rest = _REST
+        while len(schedule) < events:
+            drawn = scheduler.draw()
+            if drawn is not None:
+                performed(drawn)
+            if rests and len(schedule) >= rest:
+                rest += _REST
+                _rest(group, schedule)
+        if rests:
+            _rest(group, schedule)
+    except Violation as violation:
+        return violation
+    return None
+
+
+def _rest(group: Group, schedule: list[Event]) -> None:
+    """Come to rest: one event of the schedule."""
+    schedule.append(_QUIESCE)
+    quiesce(group, group.perform)
+
+
+# Replaying and shrinking --------------------------------------------------------------------------
+
+
+def replay(
+    setup: Setup,
+    seed: int,
+    schedule: Iterable[Event],
+    listener: Callable[[Group, Event, Told | None], None] | None = None,
+) -> tuple[Violation | None, list[Event]]:
+    """Run a schedule: the violation that it leads to, and the events that happened up to there.
+
+    `listener` is told each event, then what it did at each stack.
+    """
+    group, _, _ = _group(setup, seed)
+    happened: list[Event] = []
+
+    def perform(event: Event) -> bool:
+        if listener is not None:
+            group.listener = lambda told: listener(group, event, told)
+        return group.perform(event)
+
+    try:
+        for event in schedule:
+            happened.append(event)
+            if listener is not None:
+                listener(group, event, None)
+            if event == _QUIESCE:
+                quiesce(group, perform)
+            elif not perform(event):
+                happened.pop()
+    except Violation as violation:
+        return violation, happened
+    return None, happened
+
+
+def shrink(setup: Setup, found: Found, budget: int = _BUDGET) -> Found:
+    """The same violation from fewer events: as few as can be found within a budget of events to be run."""
+    claim = found.violation.claim
+    spent = 0
+    best = found
+
+    def falls(candidate: Sequence[Event]) -> bool:
+        nonlocal spent, best
+        spent += len(candidate) + 10
+        violation, happened = replay(setup, found.seed, candidate)
+        if violation is None or violation.claim != claim:
+            return False
+        best = evolve(best, violation=violation, schedule=tuple(happened))
+        return True
+
+    if not falls(_spread(setup, found)):
+        falls(found.schedule)
+    # First all events of one kind, or of one process; then runs of events, long ones first.
+    for word in dict.fromkeys(part for event in best.schedule for part in event if isinstance(part, str)):
+        without = [event for event in best.schedule if word not in event]
+        if word != _QUIESCE[0] and len(without) < len(best.schedule) and spent < budget:
+            falls(without)
+    size = max(1, len(best.schedule) // 2)
+    while spent < budget:
+        place, before = 0, len(best.schedule)
+        while place < len(best.schedule) and spent < budget:
+            kept = best.schedule
+            if not falls(kept[:place] + kept[place + size :]):
+                place += size
+        if size == 1 and len(best.schedule) == before:
+            break
+        size = max(1, size // 2)
+    return best
+
+
+def _spread(setup: Setup, found: Found) -> tuple[Event, ...]:
+    """The schedule with the events of its last rest in place of that, if one of them is the violation."""
+    if found.schedule[-1:] != (_QUIESCE,):
+        return found.schedule
+    group, _, _ = _group(setup, found.seed)
+    inner: list[Event] = []
+
+    def performed(event: Event) -> bool:
+        inner.append(event)
+        return group.perform(event)
+
+    try:
+        for event in found.schedule[:-1]:
+            if event == _QUIESCE:
+                quiesce(group, group.perform)
+            else:
+                group.perform(event)
+        quiesce(group, performed)
+    except Violation:
+        pass
+    return (*found.schedule[:-1], *inner)
+
+
+def story(setup: Setup, *, events: int, seed: int) -> tuple[Event, ...]:
+    """The first events of a group. Raises Violation where a claim does not hold."""
+    group, random, members = _group(setup, seed)
+    schedule: list[Event] = []
+    violation = _run(group, Scheduler(group, members, setup.faults, random), events, schedule, rests=False)
+    if violation is not None:
+        raise violation
+    return tuple(schedule)
