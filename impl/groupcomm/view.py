@@ -10,9 +10,9 @@ from attrs import frozen
 Address: TypeAlias = str
 """A member in one life: its name and, from the second life on, `#` and a number (`A`, `A#2`).
 
-Addresses are ordered as strings are, a total order that all members share. An address is never taken again
-by a later life, unless that one joins a later view of the same line: then a protocol tells the two apart by
-views.
+Addresses are ordered as strings are, a total order that all members share. A later life may take the same
+address again only if it joins a view with a higher counter than any that an earlier one was in: then a
+protocol tells the two apart by views.
 """
 
 

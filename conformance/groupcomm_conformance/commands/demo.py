@@ -1,7 +1,7 @@
 """A short story of a group, drawn: the first thing to look at.
 
-A small group of a stack's members in memory (see `stacks`), with faults. The seed decides what happens in which
-order; the same seed gives the same story.
+A small group of a stack's members in memory (see `stacks`), with faults. The seed decides what happens in
+which order; the same seed gives the same story.
 """
 
 import json
@@ -23,8 +23,8 @@ __all__ = ["command"]
 
 _EVENTS: Final = 36
 _LEGEND: Final = (
-    "Each lane is a member, time goes down. An arrow is a message, [...] what its stack was told, -->> a message",
-    "to everybody and --> to one; below a step is what changed.",
+    "Each lane is a member, time goes down. An arrow is a message that came, [...] what happened there,",
+    "-->> a message sent to everybody and --> to one; below a step is what changed.",
 )
 
 

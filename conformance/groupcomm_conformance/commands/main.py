@@ -29,7 +29,7 @@ from groupcomm_conformance.scenarios import scenario
 from groupcomm_conformance.steps.mutants import command as mutants
 from groupcomm_conformance.tlc.errors import ConfigFailed, ParseFailed, TLCError
 
-from . import bench, check, conform, demo, documents, listing, pipeline, report, vectors
+from . import bench, check, conform, demo, documents, listing, pipeline, report, simulate, vectors
 from .exits import EPILOG, ExitCode
 
 __all__ = ["app", "main"]
@@ -93,6 +93,7 @@ for _name, _command in (
     ("mutants", mutants.command),
     ("scenario", scenario.command),
     ("demo", demo.command),
+    ("simulate", simulate.command),
     ("report", report.command),
     ("errata", documents.write_errata),
     ("requirements", documents.write_requirements),

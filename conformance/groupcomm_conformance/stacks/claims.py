@@ -340,4 +340,4 @@ CLAIMS: Final = {
 """The claims of each guarantee that is judged."""
 
 BEYOND: Final = {"TotalOrderBroadcast": frozenset({"remerge"})}
-"""The faults that a guarantee does not cover. Total order is not promised across a split that a merge ends."""
+"""The faults that a guarantee does not cover: no total order across a split that a merge ends."""

@@ -47,7 +47,7 @@ def command(
         str,
         typer.Option(
             metavar="LIST",
-            help=f"What may go wrong, of {', '.join(FAULTS)}; or all, or none. Default: what the stack promises to bear.",
+            help=f"What may go wrong, of {', '.join(FAULTS)}; or all, or none. Default: what it bears.",
         ),
     ] = "",
     weaken: Annotated[
@@ -64,8 +64,7 @@ def command(
 ) -> None:
     """Run a stack over abstract layers, with faults, and judge its guarantees as it runs.
 
-    Exits with 1 if one of them does not hold. Then the seed, the fewest events that lead to it and their chart
-    are shown.
+    Exits with 1 if one of them does not hold; shows the seed, few events that lead to it, and their chart.
     """
     setup = setup_of(stack, members, faults, weaken or [])
     progress = _Progress(events)
@@ -130,17 +129,15 @@ def _lines(
     stack: str, setup: Setup, seed: int, outcome: Outcome, found: Found | None, *, unicode: bool
 ) -> list[str]:
     kinds = ", ".join(f"{kind} {count:,}" for kind, count in outcome.kinds.most_common())
+    last = seed + outcome.groups - 1
     lines = [
-        f"{stack}: {outcome.events:,} events, {outcome.groups:,} groups, seeds {seed} to "
-        f"{seed + outcome.groups - 1}, {outcome.rate:,.0f} events per second",
+        f"{stack}: {outcome.events:,} events, seeds {seed} to {last}, {outcome.rate:,.0f} events per second",
         f"happened: {kinds}",
     ]
     if outcome.refused:
         lines.append(f"refused by a stack, as a weaker layer below had it: {outcome.refused:,}")
     if outcome.after_merges:
-        lines.append(
-            f"delivered again after a split that a merge ended (not judged): {outcome.after_merges:,}"
-        )
+        lines.append(f"delivered again after a split and a merge (not judged): {outcome.after_merges:,}")
     if found is None:
         return [*lines, f"no violation of {', '.join(_claims(setup))}"]
     again = _again(stack, setup, outcome.found or found)

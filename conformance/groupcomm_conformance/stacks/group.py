@@ -28,6 +28,7 @@ end
 ==========================================  ==========================================================
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Final, TypeAlias
 
@@ -124,8 +125,11 @@ class Group:
         self.states: dict[Process, State] = {}
         self.timers: dict[Process, dict[str, bool]] = {}  # whether it is set; if not, it was
         self.sent: dict[Process, int] = {}
+        self.up: list[Process] = []  # those that have not crashed
         self.side: frozenset[Process] = frozenset()
         self.refused = 0
+        self.happened: Counter[object] = Counter()
+        self.events = 0
         self.listener: Callable[[Told], None] | None = None
         # What has come on its way and was not looked at by the scheduler yet.
         self.new_copies: list[Copy] = []
@@ -164,10 +168,13 @@ class Group:
 
     def perform(self, event: Event) -> bool:
         """Carry an event to its end; False if the layers do not allow it now. Raises Violation."""
+        kind = event[0]
         try:
-            self._do[event[0]](*event[1:])
+            self._do[kind](*event[1:])
         except NotAllowedError:
             return False
+        self.happened[kind] += 1
+        self.events += 1
         return True
 
     def process(self, name: str) -> Process:
@@ -180,11 +187,6 @@ class Group:
     def connected(self, one: Process, other: Process) -> bool:
         """Whether no partition is between them."""
         return not self.side or (one in self.side) == (other in self.side)
-
-    @property
-    def up(self) -> list[Process]:
-        """The processes that have not crashed."""
-        return [process for process in self.membership.processes.values() if process.up]
 
     # The application
 
@@ -315,6 +317,7 @@ class Group:
 
     def _start(self, address: Address) -> None:
         process = self.membership.start(address)
+        self.up.append(process)
         self.states[process] = self.stack.start(address)
         self.timers[process] = {}
         self.sent[process] = 0
@@ -420,6 +423,7 @@ class Group:
     def _crash(self, name: str) -> None:
         process = self.process(name)
         process.up = False
+        self.up = [other for other in self.up if other is not process]
         self.timers[process] = {}
         self.unicast.crash(process)
 

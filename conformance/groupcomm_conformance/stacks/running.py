@@ -1,9 +1,9 @@
 """Running a stack: many groups one after the other, each from a seed of its own, until a claim does not hold.
 
 A run of n events is a number of groups of up to `PART` events. The first has the run's seed, the next one
-more, and so on: whatever a group does is decided by its seed alone, so that a violation in the 800,000th event
-is had again in a second. Its schedule is then cut to what is needed, by leaving out events (delta debugging):
-those that cannot happen without what was left out are skipped.
+more, and so on: whatever a group does is decided by its seed alone, so that a violation in the 800,000th
+event is had again in a second. Its schedule is then cut to what is needed, by leaving out events (delta
+debugging): those that cannot happen without what was left out are skipped.
 """
 
 from collections import Counter
@@ -74,7 +74,7 @@ class Outcome:
     events: int
     groups: int
     seconds: float
-    kinds: Counter[str]
+    kinds: Counter[object]
     refused: int
     after_merges: int
     found: Found | None
@@ -151,7 +151,7 @@ def simulate(
 
     The same but for the time that it takes, whenever it is run.
     """
-    kinds: Counter[str] = Counter()
+    kinds: Counter[object] = Counter()
     done = groups = refused = after_merges = 0
     found: Found | None = None
     start = process_time()
@@ -163,8 +163,8 @@ def simulate(
         if violation is not None:
             found = Found(violation, seed + groups, members, tuple(schedule))
         groups += 1
-        kinds.update(str(event[0]) for event in schedule)
-        done += len(schedule)
+        kinds.update(group.happened)
+        done += group.events
         refused += group.refused
         after_merges += group.order.after_merges if group.order is not None else 0
         progress(done)
@@ -187,7 +187,7 @@ def _run(
         for event in scheduler.first():
             performed(event)
         rest = _REST
-        while len(schedule) < events:
+        while group.events < events:
             drawn = scheduler.draw()
             if drawn is not None:
                 performed(drawn)

@@ -67,6 +67,7 @@ class Membership:
         self.current: dict[Address, Process] = {}
         self.views: list[Decided] = []
         self._ids: set[ViewId] = set()
+        self._highest: dict[Address, int] = {}  # the highest counter of a view with an address
         self._decided = 0
         self._started = 0
 
@@ -129,6 +130,11 @@ class Membership:
                 other = next((p for p in processes if p.address == process.address), process)
                 if other.order < process.order:
                     raise NotAllowedError(f"{other} is an earlier life than {process}")
+        for process in processes:
+            joins = not any(process in pred.processes for pred in follows)
+            if joins and counter <= self._highest.get(process.address, 0):
+                raise NotAllowedError(f"{process} takes an address again and does not join a later view")
+        self._highest.update({address: max(counter, self._highest.get(address, 0)) for address in members})
         decided = Decided(self._decided, View(identifier, members), tuple(processes), follows)
         self._decided += 1
         self._ids.add(identifier)
