@@ -34,18 +34,21 @@ def command(
     ] = "sequencer",
     *,
     seed: Annotated[
-        int, typer.Option(parser=whole(0, 10**15), metavar="N", help="Another seed is another story.")
-    ] = 1,
+        int | None,
+        typer.Option(parser=whole(0, 10**15), metavar="N", help="Another seed is another story. Default: 1."),
+    ] = None,
     events: Annotated[
-        int, typer.Option(parser=whole(1, 1000), metavar="N", help="How long the story is.")
-    ] = _EVENTS,
+        int | None,
+        typer.Option(parser=whole(1, 1000), metavar="N", help=f"How long the story is. Default: {_EVENTS}."),
+    ] = None,
     unicode: Unicode = False,
     as_json: AsJson = False,
 ) -> None:
     """Run a small group in memory and draw what happens."""
     setup = setup_of(stack, 3, "loss,crash,leave", [])
+    seed = 1 if seed is None else seed
     try:
-        schedule = story(setup, events=events, seed=seed)
+        schedule = story(setup, events=events or _EVENTS, seed=seed)
     except Violation as violation:
         typer.echo(f"groupcomm: {violation}; groupcomm simulate {stack} --seed {seed} shows it", err=True)
         raise typer.Exit(ExitCode.DIFFERS) from None

@@ -25,6 +25,8 @@ _WEAKER: Final = {
 }
 _MOST_EVENTS: Final = 10**12
 _MOST_SEED: Final = 10**15
+_EVENTS: Final = 100_000
+_SEED: Final = 1
 _SHOWN: Final = 400  # lines of a chart
 
 
@@ -38,11 +40,17 @@ def command(
         typer.Option(parser=whole(1, 26), metavar="N", help="Members at most. Default: each group 2 to 8."),
     ] = None,
     events: Annotated[
-        int, typer.Option(parser=whole(1, _MOST_EVENTS), metavar="N", help="How much is to happen.")
-    ] = 100_000,
+        int | None,
+        typer.Option(
+            parser=whole(1, _MOST_EVENTS), metavar="N", help=f"How much is to happen. Default: {_EVENTS:,}."
+        ),
+    ] = None,
     seed: Annotated[
-        int, typer.Option(parser=whole(0, _MOST_SEED), metavar="N", help="Another seed is another run.")
-    ] = 1,
+        int | None,
+        typer.Option(
+            parser=whole(0, _MOST_SEED), metavar="N", help=f"Another seed is another run. Default: {_SEED}."
+        ),
+    ] = None,
     faults: Annotated[
         str,
         typer.Option(
@@ -67,6 +75,8 @@ def command(
     Exits with 1 if one of them does not hold; shows the seed, few events that lead to it, and their chart.
     """
     setup = setup_of(stack, members, faults, weaken or [])
+    events = _EVENTS if events is None else events
+    seed = _SEED if seed is None else seed
     progress = _Progress(events)
     try:
         outcome = simulate(setup, events=events, seed=seed, progress=progress)
@@ -100,7 +110,8 @@ def setup_of(stack: str, members: int | None, faults: str, weaken: list[str]) ->
     weaker: dict[str, str] = {}
     for each in weaken:
         layer, _, how = each.partition("=")
-        weaker[one_of(_WEAKER, layer)] = one_of(_WEAKER[layer], how)
+        hows = _WEAKER[one_of(_WEAKER, layer)]
+        weaker[layer] = one_of(hows, how)
     layers = Layers(
         synchrony="synchrony" not in weaker,
         multicast=weaker.get("multicast", "fifo"),

@@ -139,7 +139,9 @@ class Group:
         self.stability: StabilitySafety | None = None
         for name in judged:
             if name == "TotalOrderBroadcast":
-                self.order = TotalOrderBroadcast(ignored, synchronous=layers.synchrony)
+                self.order = TotalOrderBroadcast(
+                    ignored, synchronous=layers.synchrony and layers.multicast == "fifo"
+                )
             elif name == "StabilitySafety":
                 self.stability = StabilitySafety(ignored, self.multicast)
         self._do: Final[dict[object, Callable[..., None]]] = {
