@@ -22,22 +22,14 @@ coordinator's vote is `held`: it votes for no more than the joiner was told.
 The layer below owns windows and stores. Its digest arrives in events, and a purge is passed down to it.
 """
 
-from typing import Annotated, Final, TypeAlias, assert_never
+from typing import TypeAlias, assert_never
 
 from attrs import evolve, frozen
 
-from . import events
 from .digest import EMPTY_VECTOR, Digest, Vector
-from .effects import ALL, CancelTimer, Datagram, PassDown, SetTimer
+from .effects import CancelTimer, Multicast, PassDown, SetTimer
 from .errors import LocalProtocolError, RemoteProtocolError
-from .events import Below, DigestPromised, MessageReceived, PromiseWithdrawn, Purge
 from .view import NO_VIEW, Address, View, ViewId
-
-ASSUMES: Final = ("Membership", "JoinDigest", "ReliableMulticast", "Network")
-"""The modules of `spec/common` that say what the layers below must give."""
-
-GIVES: Final = ("StabilitySafety",)
-"""The module that says what this layer gives to those above."""
 
 # Configuration ------------------------------------------------------------------------------------
 
@@ -81,15 +73,23 @@ Message: TypeAlias = Stable | Stability
 
 
 @frozen
-class ViewInstalled(events.ViewInstalled):
-    """The membership service installed `view`; the layer below then had `digest`, one entry per member."""
+class ViewInstalled:
+    """The membership service installed `view`; the layer below then had `digest`, one entry a member."""
 
-    digest: Annotated[Digest, Below]
+    view: View
+    digest: Digest
 
 
 @frozen
 class StableTimeout:
     """Timer `stable` fired: it is time to vote."""
+
+
+@frozen
+class MessageReceived:
+    """The layer below received a multicast of `bytes` payload bytes, 1 or more."""
+
+    bytes: int
 
 
 @frozen
@@ -111,7 +111,17 @@ class StabilityReceived:
 
     sender: Address
     message: Stability
-    digest: Annotated[Digest, Below]
+    digest: Digest
+
+
+@frozen
+class JoinerDigestTaken:
+    """The membership service gave this member's digest to a joiner as its starting point (JOI-03)."""
+
+
+@frozen
+class JoinAbandoned:
+    """The joiner that has this member's digest will not come."""
 
 
 Event: TypeAlias = (
@@ -121,14 +131,21 @@ Event: TypeAlias = (
     | StableReceived
     | StabilityTimeout
     | StabilityReceived
-    | DigestPromised
-    | PromiseWithdrawn
+    | JoinerDigestTaken
+    | JoinAbandoned
 )
 
 # Effects ------------------------------------------------------------------------------------------
 
 
-Effect: TypeAlias = Datagram[Message] | PassDown[Purge] | SetTimer | CancelTimer
+@frozen
+class Purge:
+    """To the layer below: every member has delivered up to these seqnos, inclusive (STB-11)."""
+
+    digest: Vector
+
+
+Effect: TypeAlias = Multicast[Message] | PassDown[Purge] | SetTimer | CancelTimer
 
 # State --------------------------------------------------------------------------------------------
 
@@ -143,8 +160,8 @@ class State:
     minimum: Vector
     heard_from: frozenset[Address]
     pending: bool
-    received_bytes: int
-    promised: frozenset[Address]
+    bytes: int
+    held: bool
 
     @property
     def joined(self) -> bool:
@@ -164,8 +181,8 @@ def start(member: Address) -> State:
         minimum=EMPTY_VECTOR,
         heard_from=frozenset(),
         pending=False,
-        received_bytes=0,
-        promised=frozenset(),
+        bytes=0,
+        held=False,
     )
 
 
@@ -191,10 +208,10 @@ def step(config: Config, state: State, event: Event) -> Transition:
             return _stability_timeout(state)
         case StabilityReceived():
             return _stability_received(state, event)
-        case DigestPromised():
-            return _digest_promised(state, event)
-        case PromiseWithdrawn():
-            return _promise_withdrawn(state, event)
+        case JoinerDigestTaken():
+            return _joiner_digest_taken(state, event)
+        case JoinAbandoned():
+            return _join_abandoned(state)
         case _:
             assert_never(event)
 
@@ -211,17 +228,14 @@ def _view_installed(config: Config, state: State, event: ViewInstalled) -> Trans
         raise LocalProtocolError(state, event, "the digest's members are not the view's")
     if event.view.id.counter <= state.view.id.counter:
         return state, ()
-    waiting = state.promised - members
-    fresh = event.digest.delivered
-    vote = Vector(tuple((m, state.vote.get(m, fresh[m])) for m in fresh)) if waiting else fresh
-    entered = evolve(state, view=event.view, pending=False, received_bytes=0, promised=waiting)
-    return _new_round(entered, vote), (*_cancelled(state), _stable_timer(config))
+    entered = evolve(state, view=event.view, pending=False, bytes=0, held=False)
+    return _new_round(entered, event.digest.delivered), (*_cancelled(state), _stable_timer(config))
 
 
 def _stable_timeout(config: Config, state: State, event: StableTimeout) -> Transition:
     """Vote, with what was delivered when the round began (STB-03, AMB-51). `Stable!StableTimeout`."""
     _require_view(state, event)
-    return evolve(state, received_bytes=0), (_vote(state), _stable_timer(config))
+    return evolve(state, bytes=0), (_vote(state), _stable_timer(config))
 
 
 def _message_received(config: Config, state: State, event: MessageReceived) -> Transition:
@@ -229,10 +243,10 @@ def _message_received(config: Config, state: State, event: MessageReceived) -> T
     _require_view(state, event)
     if config.max_bytes == 0:
         return state, ()
-    total = state.received_bytes + event.size
+    total = state.bytes + event.bytes
     if total < config.max_bytes:
-        return evolve(state, received_bytes=total), ()
-    return evolve(state, received_bytes=0), (_vote(state),)
+        return evolve(state, bytes=total), ()
+    return evolve(state, bytes=0), (_vote(state),)
 
 
 def _stable_received(config: Config, state: State, event: StableReceived) -> Transition:
@@ -260,7 +274,7 @@ def _stability_timeout(state: State) -> Transition:
     """Announce the minimum: the delay has passed, nobody was faster (STB-09). `Stable!StabilityTimeout`."""
     if not state.pending:
         return state, ()
-    return evolve(state, pending=False), (Datagram(ALL, Stability(state.view.id, state.minimum)),)
+    return evolve(state, pending=False), (Multicast(Stability(state.view.id, state.minimum)),)
 
 
 def _stability_received(state: State, event: StabilityReceived) -> Transition:
@@ -274,26 +288,24 @@ def _stability_received(state: State, event: StabilityReceived) -> Transition:
     _require_member(state, event)
     if event.digest.keys() != state.view.member_set:
         raise LocalProtocolError(state, event, "the digest's members are not the view's")
-    vote = state.vote if state.promised else event.digest.delivered
+    vote = state.vote if state.held else event.digest.delivered
     settled = evolve(state, pending=False)
     return _new_round(settled, vote), (PassDown(Purge(message.digest)), *_cancelled(state))
 
 
-def _digest_promised(state: State, event: DigestPromised) -> Transition:
-    """Keep the vote as it is: nobody must purge what `to` will need. `Stable!DigestPromised`."""
+def _joiner_digest_taken(state: State, event: JoinerDigestTaken) -> Transition:
+    """Hold the vote: the old view must not collect what the joiner will need. `Stable!JoinerDigestTaken`."""
     _require_view(state, event)
-    if event.to in state.view.members:
-        raise LocalProtocolError(state, event, f"{event.to} is in our view already")
-    if event.to in state.promised:
+    if state.held:
         return state, ()
-    return evolve(state, promised=state.promised | {event.to}), ()
+    return evolve(state, held=True), ()
 
 
-def _promise_withdrawn(state: State, event: PromiseWithdrawn) -> Transition:
-    """Let the vote go again, unless somebody else waits. `Stable!PromiseWithdrawn`."""
-    if event.to not in state.promised:
+def _join_abandoned(state: State) -> Transition:
+    """Let the vote go again. `Stable!JoinAbandoned`."""
+    if not state.held:
         return state, ()
-    return evolve(state, promised=state.promised - {event.to}), ()
+    return evolve(state, held=False), ()
 
 
 # Shared by the actions ----------------------------------------------------------------------------
@@ -304,8 +316,8 @@ def _new_round(state: State, vote: Vector) -> State:
     return evolve(state, vote=vote, minimum=vote, heard_from=state.view.member_set)
 
 
-def _vote(state: State) -> Datagram[Message]:
-    return Datagram(ALL, Stable(state.view.id, state.vote))
+def _vote(state: State) -> Multicast[Message]:
+    return Multicast(Stable(state.view.id, state.vote))
 
 
 def _stable_timer(config: Config) -> SetTimer:

@@ -10,7 +10,6 @@ from typing import Annotated, Final
 import typer
 
 from groupcomm_conformance.stacks.claims import Violation
-from groupcomm_conformance.stacks.command import setup_of
 from groupcomm_conformance.stacks.draw import steps_of
 from groupcomm_conformance.stacks.running import story
 from groupcomm_conformance.tla.chart import WIDTH, chart
@@ -18,6 +17,7 @@ from groupcomm_conformance.tla.values import to_json
 
 from .exits import ExitCode
 from .options import AsJson, Unicode, whole
+from .simulate import setup_of
 
 __all__ = ["command"]
 

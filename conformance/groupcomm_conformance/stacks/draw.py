@@ -13,14 +13,14 @@ from attrs import frozen
 
 from groupcomm.abstract.membership import Process
 from groupcomm.digest import Vector
-from groupcomm.effects import ALL
-from groupcomm.events import ViewInstalled
+from groupcomm.effects import ALL, PassUp
+from groupcomm.events import Deliver, ViewInstalled
 from groupcomm.stack import Arrived, Called, Fired, Raised, Tagged
 from groupcomm.view import Address, View, ViewId
 from groupcomm_conformance.tla.chart import WIDTH, chart
 from groupcomm_conformance.tla.values import Fn, Value
 
-from .group import Event, Group, Told
+from .group import MESSAGE_RECEIVED, Event, Group, Told
 from .running import Setup, replay
 
 __all__ = ["Step", "drawn", "steps_of"]
@@ -74,6 +74,9 @@ class _Recorder:
         if told is None:
             self._environment(event)
             return
+        effects = [effect for effect in told.effects if not _unheard(effect)]
+        if not effects and told.effects and told.event == Raised(MESSAGE_RECEIVED):
+            return
         name = told.process.name
         self._names[name] = None
         if isinstance(told.event, Raised) and isinstance(told.event.event, ViewInstalled):
@@ -89,7 +92,7 @@ class _Recorder:
                     "member": name,
                     "event": _came(group, told),
                     "outcome": "handled" if told.error is None else "refused",
-                    "effects": tuple(map(_value, told.effects)),
+                    "effects": tuple(map(_value, effects)),
                 }
             )
         )
@@ -134,6 +137,11 @@ class _Recorder:
             local = Fn({name: state.get(name, nothing) for name in self._names})
             found.append(Step(number, action, Fn({"local": local, "act": act})))
         return found
+
+
+def _unheard(effect: object) -> bool:
+    """What passes through the stack and out of it, to an application that does not look."""
+    return isinstance(effect, PassUp) and not isinstance(effect.event, Deliver)
 
 
 def _came(group: Group, told: Told) -> Fn:

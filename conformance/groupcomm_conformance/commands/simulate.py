@@ -7,14 +7,14 @@ from typing import Annotated, Final
 import typer
 
 from groupcomm.stack import StackError
-from groupcomm_conformance.commands.exits import verdict
-from groupcomm_conformance.commands.options import AsJson, Unicode, one_of, whole
+from groupcomm_conformance.stacks.claims import BEYOND, CLAIMS
+from groupcomm_conformance.stacks.draw import drawn
+from groupcomm_conformance.stacks.group import Layers
+from groupcomm_conformance.stacks.running import Found, Outcome, Setup, guarantees, shrink, simulate
+from groupcomm_conformance.stacks.scheduler import FAULTS, Faults
 
-from .claims import BEYOND, CLAIMS
-from .draw import drawn
-from .group import Layers
-from .running import Found, Outcome, Setup, guarantees, shrink, simulate
-from .scheduler import FAULTS, Faults
+from .exits import verdict
+from .options import AsJson, Unicode, one_of, whole
 
 __all__ = ["command", "setup_of"]
 
