@@ -127,7 +127,7 @@ def missed_reset(config: stable.Config, state: stable.State, event: stable.Event
 
 def number_for_truth(config: stable.Config, state: stable.State, event: stable.Event) -> object:
     after, effects = stable.step(config, state, event)
-    return (after if after is state else evolve(after, held=cast("bool", int(after.held)))), effects
+    return (after if after is state else evolve(after, pending=cast("bool", int(after.pending)))), effects
 
 
 def extra_effect(config: stable.Config, state: stable.State, event: stable.Event) -> object:
@@ -207,12 +207,12 @@ BROKEN: list[tuple[Broken, str, set[str]]] = [
     (accepts_a_stranger, "wrong_outcome", {"StableReceived", "StabilityReceived"}),
     (blames_the_peer, "wrong_outcome", {"ViewInstalled", "StableTimeout"}),
     (blames_another_member, "wrong_outcome", {"ViewInstalled", "StableTimeout"}),
-    (copies_what_it_ignores, "wrong_outcome", {"StableReceived", "JoinAbandoned"}),
+    (copies_what_it_ignores, "wrong_outcome", {"StableReceived", "PromiseWithdrawn"}),
     (crashes, "crash", {"StabilityTimeout"}),
     (exits, "crash", {"StabilityTimeout"}),
     (number_for_truth, "adapter_error", {"StableReceived"}),
-    (listed_effects, "adapter_error", {"StableTimeout", "JoinAbandoned"}),
-    (returns_a_dictionary, "adapter_error", {"StableTimeout", "JoinAbandoned"}),
+    (listed_effects, "adapter_error", {"StableTimeout", "PromiseWithdrawn"}),
+    (returns_a_dictionary, "adapter_error", {"StableTimeout", "PromiseWithdrawn"}),
     (returns_another_class, "adapter_error", {"StableTimeout"}),
 ]
 
@@ -245,7 +245,7 @@ def test_memory_between_steps_is_found(pair: Pair) -> None:
 
     def remembers(config: stable.Config, state: stable.State, event: stable.Event) -> object:
         if (state, event) in seen:
-            return evolve(state, held=not state.held), ()
+            return evolve(state, pending=not state.pending), ()
         seen.add((state, event))
         return stable.step(config, state, event)
 
@@ -270,7 +270,7 @@ def test_a_step_that_writes_into_its_state_is_found(pair: Pair) -> None:
             return stable.step(config, state, event)
         finally:
             if len(calls) == 2 * len(pair.table):
-                object.__setattr__(state, "held", not state.held)
+                object.__setattr__(state, "pending", not state.pending)
 
     came = pair.conform(writes)
     assert came.replayed.passed
@@ -278,8 +278,8 @@ def test_a_step_that_writes_into_its_state_is_found(pair: Pair) -> None:
 
 
 def test_another_start_is_found(pair: Pair) -> None:
-    came = pair.conform(start=lambda member: evolve(stable.start(member), held=True))
-    assert "Start(A) -> start('A'): held FALSE -> TRUE" == came.conditions["start"]
+    came = pair.conform(start=lambda member: evolve(stable.start(member), pending=True))
+    assert "Start(A) -> start('A'): pending FALSE -> TRUE" == came.conditions["start"]
 
 
 def test_a_model_without_the_claim_that_steps_are_local_does_not_speak(pair: Pair) -> None:

@@ -173,7 +173,7 @@ def test_config_replaces_single_values(told: Told) -> None:
             "the store of C does not hold B's message 0",
         ),
         ("{at: A, do: Retransmit, sender: A, seqno: 2, holder: C}", "A does not lack A's message 2"),
-        ("{at: C, do: Join, view: [A, 2, [A, C]]}", "nobody has taken a digest for C (JoinerDigestTaken)"),
+        ("{at: C, do: Join, view: [A, 2, [A, C]]}", "nobody has taken a digest for C (DigestPromised)"),
     ],
 )
 def test_a_step_that_does_not_go_as_told_fails_with_its_line(told: Told, step: str, problem: str) -> None:
@@ -200,7 +200,7 @@ def test_the_chart_ends_with_the_last_step_done(told: Told) -> None:
 def test_data_waits_for_a_view_with_its_sender(told: Told) -> None:
     head = HEAD.replace("[A, 1, [A, B, C]]", "[A, 1, [A, B]]")
     steps = (
-        "{at: A, do: JoinerDigestTaken}",
+        "{at: A, do: DigestPromised, to: C}",
         "{at: C, do: Join, view: [A, 2, [A, B, C]]}",
         "{at: C, do: MulticastData}",
     )
@@ -218,7 +218,7 @@ def test_data_waits_for_a_view_with_its_sender(told: Told) -> None:
         ("{at: A, doo: StableTimeout}", "one verb of do, deliver, drop, duplicate, partition, heal, crash, restart, advance, settle, check, not none of them"),
         ("{at: A, do: StableTimeout, check: {}}", "one verb of do, deliver, drop, duplicate, partition, heal, crash, restart, advance, settle, check, not do and check"),
         ("{at: D, do: StableTimeout}", "one of A, B, C, not the member D"),
-        ("{at: A, do: StableTimout}", "one of ViewInstalled, StableTimeout, MessageReceived, StableReceived, StabilityTimeout, StabilityReceived, JoinerDigestTaken, JoinAbandoned, MulticastData, Retransmit, Join, not StableTimout"),
+        ("{at: A, do: StableTimout}", "one of ViewInstalled, StableTimeout, MessageReceived, StableReceived, StabilityTimeout, StabilityReceived, DigestPromised, PromiseWithdrawn, MulticastData, Retransmit, Join, not StableTimout"),
         ("{at: A, do: StableTimeout, wiev: [A, 1, [A]]}", 'one of at, do, error, expect, not the unknown key "wiev"'),
         ("{at: A, do: ViewInstalled}", 'the key "view", which is missing'),
         ("{at: A, do: ViewInstalled, view: [A, 1]}", "a view such as [A, 1, [A, B]]"),
@@ -232,7 +232,7 @@ def test_data_waits_for_a_view_with_its_sender(told: Told) -> None:
         ("{deliver: STABLE, from: A}", 'the key "to", which is missing'),
         ("{drop: STABLE, from: A, to: B, nth: 0}", "an integer from 1 up, not 0"),
         ("{drop: STABLE, from: A, to: B, expect: []}", 'one of drop, from, to, nth, not the unknown key "expect"'),
-        ("{at: A, check: {herd_from: [A]}}", "one of view, vote, minimum, heard_from, pending, bytes, held, delivered, received, purged, store, not the observable herd_from"),
+        ("{at: A, check: {herd_from: [A]}}", "one of view, vote, minimum, heard_from, pending, received_bytes, promised, delivered, received, purged, store, not the observable herd_from"),
         ("{at: A, check: {pending: 1}}", "true or false, not 1"),
         ("{at: A, check: {vote: [A]}}", "a mapping from members, not a list"),
         ("{partition: [[A, B], [B]]}", "B in one block only"),

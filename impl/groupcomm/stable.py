@@ -15,9 +15,10 @@ of every member of the view is therefore delivered by all. That is all the safet
 below keep it: votes and stability of another view are ignored; the own vote is fixed when a round begins
 and the minimum is never overwritten within one; a view change drops what was counted and what was pending.
 
-A joiner is the one who cannot vote in time: it starts from a digest that its coordinator took while the
-old view was still collecting. From then on, and until the view with the joiner is installed, the
-coordinator's vote is `held`: it votes for no more than the joiner was told.
+Who comes to the view from outside, a joiner or the other side of a merge, cannot vote in time: it starts
+from a digest that a member took while its view was still collecting. That digest is a promise. From then on,
+and until a view with the newcomer is installed or the promise is withdrawn, that member votes for no more
+than the newcomer was told, whatever views come between. Each of those needs its vote to agree.
 
 The layer below owns windows and stores. Its digest arrives in events, and a purge is passed down to it.
 """
@@ -87,9 +88,9 @@ class StableTimeout:
 
 @frozen
 class MessageReceived:
-    """The layer below received a multicast of `bytes` payload bytes, 1 or more."""
+    """The layer below received a multicast of `size` payload bytes, 1 or more."""
 
-    bytes: int
+    size: int
 
 
 @frozen
@@ -115,13 +116,21 @@ class StabilityReceived:
 
 
 @frozen
-class JoinerDigestTaken:
-    """The membership service gave this member's digest to a joiner as its starting point (JOI-03)."""
+class DigestPromised:
+    """The membership service gives this member's digest to `to`, to start from (JOI-03).
+
+    It says so before it takes the digest, or in the same moment: nothing may be delivered between. `to` is
+    not in the view; a former incarnation of it has to be excluded first.
+    """
+
+    to: Address
 
 
 @frozen
-class JoinAbandoned:
-    """The joiner that has this member's digest will not come."""
+class PromiseWithdrawn:
+    """`to` will not come: nobody will install a view to which it comes with that digest."""
+
+    to: Address
 
 
 Event: TypeAlias = (
@@ -131,8 +140,8 @@ Event: TypeAlias = (
     | StableReceived
     | StabilityTimeout
     | StabilityReceived
-    | JoinerDigestTaken
-    | JoinAbandoned
+    | DigestPromised
+    | PromiseWithdrawn
 )
 
 # Effects ------------------------------------------------------------------------------------------
@@ -160,8 +169,8 @@ class State:
     minimum: Vector
     heard_from: frozenset[Address]
     pending: bool
-    bytes: int
-    held: bool
+    received_bytes: int
+    promised: frozenset[Address]
 
     @property
     def joined(self) -> bool:
@@ -181,8 +190,8 @@ def start(member: Address) -> State:
         minimum=EMPTY_VECTOR,
         heard_from=frozenset(),
         pending=False,
-        bytes=0,
-        held=False,
+        received_bytes=0,
+        promised=frozenset(),
     )
 
 
@@ -208,10 +217,10 @@ def step(config: Config, state: State, event: Event) -> Transition:
             return _stability_timeout(state)
         case StabilityReceived():
             return _stability_received(state, event)
-        case JoinerDigestTaken():
-            return _joiner_digest_taken(state, event)
-        case JoinAbandoned():
-            return _join_abandoned(state)
+        case DigestPromised():
+            return _digest_promised(state, event)
+        case PromiseWithdrawn():
+            return _promise_withdrawn(state, event)
         case _:
             assert_never(event)
 
@@ -219,7 +228,8 @@ def step(config: Config, state: State, event: Event) -> Transition:
 def _view_installed(config: Config, state: State, event: ViewInstalled) -> Transition:
     """Begin a round in a new view; what was counted or pending belonged to the old one (STB-19).
 
-    `Stable!ViewInstalled`.
+    Whoever has our digest and is in the view votes for itself from now on. For the others the vote stays
+    where it was; on senders that are new to us it begins here. `Stable!ViewInstalled`.
     """
     members = event.view.member_set
     if state.member not in members:
@@ -228,14 +238,17 @@ def _view_installed(config: Config, state: State, event: ViewInstalled) -> Trans
         raise LocalProtocolError(state, event, "the digest's members are not the view's")
     if event.view.id.counter <= state.view.id.counter:
         return state, ()
-    entered = evolve(state, view=event.view, pending=False, bytes=0, held=False)
-    return _new_round(entered, event.digest.delivered), (*_cancelled(state), _stable_timer(config))
+    fresh = event.digest.delivered
+    promised = state.promised - members
+    vote = _extended(state.vote, fresh) if promised else fresh
+    entered = evolve(state, view=event.view, pending=False, received_bytes=0, promised=promised)
+    return _new_round(entered, vote), (*_cancelled(state), _stable_timer(config))
 
 
 def _stable_timeout(config: Config, state: State, event: StableTimeout) -> Transition:
     """Vote, with what was delivered when the round began (STB-03, AMB-51). `Stable!StableTimeout`."""
     _require_view(state, event)
-    return evolve(state, bytes=0), (_vote(state), _stable_timer(config))
+    return evolve(state, received_bytes=0), (_vote(state), _stable_timer(config))
 
 
 def _message_received(config: Config, state: State, event: MessageReceived) -> Transition:
@@ -243,10 +256,10 @@ def _message_received(config: Config, state: State, event: MessageReceived) -> T
     _require_view(state, event)
     if config.max_bytes == 0:
         return state, ()
-    total = state.bytes + event.bytes
+    total = state.received_bytes + event.size
     if total < config.max_bytes:
-        return evolve(state, bytes=total), ()
-    return evolve(state, bytes=0), (_vote(state),)
+        return evolve(state, received_bytes=total), ()
+    return evolve(state, received_bytes=0), (_vote(state),)
 
 
 def _stable_received(config: Config, state: State, event: StableReceived) -> Transition:
@@ -280,7 +293,7 @@ def _stability_timeout(state: State) -> Transition:
 def _stability_received(state: State, event: StabilityReceived) -> Transition:
     """Purge, drop the own announcement and begin a new round (STB-10, -11, -18). `Stable!StabilityReceived`.
 
-    While a joiner relies on the digest it was given, the new round keeps the old vote.
+    While somebody relies on the digest it was given, the new round keeps the old vote.
     """
     message = event.message
     if not state.joined or message.view_id != state.view.id:
@@ -288,24 +301,27 @@ def _stability_received(state: State, event: StabilityReceived) -> Transition:
     _require_member(state, event)
     if event.digest.keys() != state.view.member_set:
         raise LocalProtocolError(state, event, "the digest's members are not the view's")
-    vote = state.vote if state.held else event.digest.delivered
+    vote = state.vote if state.promised else event.digest.delivered
     settled = evolve(state, pending=False)
     return _new_round(settled, vote), (PassDown(Purge(message.digest)), *_cancelled(state))
 
 
-def _joiner_digest_taken(state: State, event: JoinerDigestTaken) -> Transition:
-    """Hold the vote: the old view must not collect what the joiner will need. `Stable!JoinerDigestTaken`."""
+def _digest_promised(state: State, event: DigestPromised) -> Transition:
+    """Hold the vote: nobody may collect what `to` will need. `Stable!DigestPromised`."""
     _require_view(state, event)
-    if state.held:
+    if event.to in state.view.member_set:
+        reason = f"{event.to} is in our view: only who is outside starts from a digest"
+        raise LocalProtocolError(state, event, reason)
+    if event.to in state.promised:
         return state, ()
-    return evolve(state, held=True), ()
+    return evolve(state, promised=state.promised | {event.to}), ()
 
 
-def _join_abandoned(state: State) -> Transition:
-    """Let the vote go again. `Stable!JoinAbandoned`."""
-    if not state.held:
+def _promise_withdrawn(state: State, event: PromiseWithdrawn) -> Transition:
+    """Let the vote go again, if this was the last promise. `Stable!PromiseWithdrawn`."""
+    if event.to not in state.promised:
         return state, ()
-    return evolve(state, held=False), ()
+    return evolve(state, promised=state.promised - {event.to}), ()
 
 
 # Shared by the actions ----------------------------------------------------------------------------
@@ -314,6 +330,11 @@ def _join_abandoned(state: State) -> Transition:
 def _new_round(state: State, vote: Vector) -> State:
     """`Stable!NewRound` (STB-06)."""
     return evolve(state, vote=vote, minimum=vote, heard_from=state.view.member_set)
+
+
+def _extended(vector: Vector, fresh: Vector) -> Vector:
+    """A vector for the members of `fresh`: what it had stays, the others' is as there. `Stable!Extended`."""
+    return Vector(tuple((member, vector.get(member, seqno)) for member, seqno in fresh.items()))
 
 
 def _vote(state: State) -> Multicast[Message]:

@@ -37,7 +37,7 @@ EXTENDS Views, FiniteSets
 CONSTANTS
     Member,     \* all addresses
     First,      \* the views at the start: a sequence of first views without a common member
-    Off         \* names of conjuncts that are not asked for: a subset of Conjuncts
+    Off         \* the names of those Conjuncts that are not asked for
 
 VARIABLES
     views,      \* the decided views, in order of decision; a view's number is its place in this sequence
@@ -48,9 +48,7 @@ membership_vars == <<views, installed, life>>
 
 Conjuncts ==
     {"OneIdOneView", "CounterRises", "CreatorIsThere", "ListIsSound", "LivesAreKnown", "JoinersBegin",
-     "SelfInclusion", "LifeIsMeant", "OnePath", "RestartIsNew"}
-
-ASSUME Off \subseteq Conjuncts
+     "SelfInclusion", "OnePath"}
 
 LOCAL On(conjunct) == conjunct \notin Off
 
@@ -109,10 +107,8 @@ MayDecide(v) ==
 
 \* m may install v, which is decided.
 MayInstall(m, v) ==
-    \* SelfInclusion: m is a member of what it installs.
-    /\ On("SelfInclusion") => m \in DOMAIN v.lives
-    \* LifeIsMeant: and it is this life of m that is meant.
-    /\ (On("LifeIsMeant") /\ m \in DOMAIN v.lives) => v.lives[m] = life[m]
+    \* SelfInclusion: m, in its present life, is a member of what it installs.
+    /\ On("SelfInclusion") => Has(v, m, life[m])
     \* OnePath: a life begins with a view that it joins with (Initial View Event), and goes on from view to view
     \* of one path, skipping none.
     /\ On("OnePath") =>
@@ -142,9 +138,7 @@ DecideAndInstall(v, m) ==
 \* A new life of m, which has installed nothing.
 Restart(m) ==
     /\ life' = [life EXCEPT ![m] = @ + 1]
-    \* RestartIsNew: it does not go on in the view of its former life.
-    /\ installed' \in {[installed EXCEPT ![m] = 0]}
-                      \cup (IF On("RestartIsNew") THEN {} ELSE {installed})
+    /\ installed' = [installed EXCEPT ![m] = 0]
     /\ UNCHANGED views
 
 Init ==

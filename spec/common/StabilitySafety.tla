@@ -3,52 +3,88 @@
 (* The guarantee that STABLE implements, without votes, rounds or timers:  *)
 (* a message leaves a member's store only when everyone in the member's    *)
 (* view, and everyone who comes from it or goes to it without a break, has *)
-(* delivered it.                                                           *)
+(* delivered it; and what is said of deliveries and purges stays true from *)
+(* one view to the next.                                                   *)
+(*                                                                         *)
+(* It binds by what has happened, not by what will: nobody needs to know   *)
+(* who stays, or which views will come (Membership).                       *)
 (***************************************************************************)
-EXTENDS Integers
+EXTENDS Views, Integers, FiniteSets
 
-CONSTANTS Member, History
+CONSTANT Member
 
 VARIABLES
-    delivered,  \* [Member -> [sender -> highest seqno delivered]]
-    purged,     \* [Member -> [sender -> highest seqno purged]]
-    installed   \* [Member -> number of the view installed; 0: none]
+    delivered,  \* [Member -> [sender in its view -> highest seqno delivered]]
+    purged,     \* [Member -> [sender in its view -> highest seqno purged]]
+    views,      \* Membership: the decided views, in order of decision
+    installed,  \* Membership: [Member -> the number of the view installed; 0: none]
+    life        \* Membership: [Member -> its present life]
 
-LOCAL In(m, k) == k \in DOMAIN History /\ \E i \in DOMAIN History[k].members : History[k].members[i] = m
-LOCAL Throughout(m, i, k) == \A j \in (IF i <= k THEN i .. k ELSE k .. i) : In(m, j)
+stability_vars == <<delivered, purged, views, installed, life>>
 
-\* Everything up to n from sender s is delivered at all that p must wait for (or was never theirs: whoever
-\* joins starts after it).
+LOCAL Nobody == -1      \* as a highest seqno: none
+
+LOCAL Group == INSTANCE Membership WITH First <- <<>>, Off <- {}
+
+\* Everything up to n from sender s is delivered at all that p must wait for: whoever is a member all the way from
+\* its own view to p's. (Or it was never theirs: whoever joins starts after it.)
 Agreed(p, s, n) ==
     \A x \in Member :
-        (installed[x] > 0 /\ Throughout(x, installed[x], installed[p]) /\ s \in DOMAIN delivered[x]
-            /\ Throughout(s, installed[x], installed[p]))
-        => delivered[x][s] >= n
+        (installed[x] # 0 /\ s \in DOMAIN delivered[x] /\ delivered[x][s] < n) =>
+            ~ /\ Shares(views[installed[x]], views[installed[p]], s)
+              /\ Group!Throughout(x, installed[x], installed[p])
 
 \* Nobody lacks what was purged.
 PurgedIsAgreed ==
-    \A p \in Member : installed[p] > 0 => \A s \in DOMAIN purged[p] : Agreed(p, s, purged[p][s])
+    \A p \in Member : installed[p] # 0 => \A s \in DOMAIN purged[p] : Agreed(p, s, purged[p][s])
 
+\* Some members deliver more.
 Deliver ==
-    /\ purged' = purged /\ installed' = installed
-    /\ \A m \in Member : DOMAIN delivered'[m] = DOMAIN delivered[m]
-    /\ \A m \in Member : \A s \in DOMAIN delivered[m] : delivered'[m][s] >= delivered[m][s]
+    /\ UNCHANGED <<purged, installed, life>>
+    /\ \A m \in Member :
+        delivered'[m] = delivered[m] \/
+            /\ DOMAIN delivered'[m] = DOMAIN delivered[m]
+            /\ \A s \in DOMAIN delivered[m] : delivered'[m][s] >= delivered[m][s]
 
 Purge(m) ==
-    /\ delivered' = delivered /\ installed' = installed
+    /\ UNCHANGED <<delivered, installed, life>>
     /\ \A x \in Member \ {m} : purged'[x] = purged[x]
     /\ DOMAIN purged'[m] = DOMAIN purged[m]
     /\ \A s \in DOMAIN purged[m] :
         purged'[m][s] # purged[m][s] => (purged'[m][s] > purged[m][s] /\ Agreed(m, s, purged'[m][s]))
 
+\* m enters a view. Of senders that it knows from the view before, in the same life, it forgets nothing: neither
+\* what it has delivered, nor what it has purged, unless (merge) it was told to go on from further ahead.
 Install(m) ==
-    /\ installed'[m] > installed[m]
-    /\ \A x \in Member \ {m} : installed'[x] = installed[x] /\ purged'[x] = purged[x] /\ delivered'[x] = delivered[x]
+    LET v == views'[installed'[m]] IN
+    /\ UNCHANGED life
+    /\ \A x \in Member \ {m} :
+        installed'[x] = installed[x] /\ purged'[x] = purged[x] /\ delivered'[x] = delivered[x]
+    /\ DOMAIN delivered'[m] = DOMAIN v.lives /\ DOMAIN purged'[m] = DOMAIN v.lives
+    /\ \A s \in DOMAIN v.lives :
+        IF installed[m] # 0 /\ s \notin v.joins /\ Shares(views[installed[m]], v, s)
+        THEN \/ delivered'[m][s] = delivered[m][s] /\ purged'[m][s] = purged[m][s]
+             \/ delivered'[m][s] > delivered[m][s] /\ purged'[m][s] = Nobody /\ Cardinality(v.preds) > 1
+        ELSE /\ purged'[m][s] = Nobody
+             /\ s \in v.joins => delivered'[m][s] = Nobody
     /\ PurgedIsAgreed'
 
-Init == \A m \in Member : \A s \in DOMAIN purged[m] : purged[m][s] <= delivered[m][s]
+\* A new life of m, which knows nothing.
+Restart(m) ==
+    /\ installed'[m] = 0 /\ DOMAIN delivered'[m] = {} /\ DOMAIN purged'[m] = {}
+    /\ \A x \in Member \ {m} :
+        installed'[x] = installed[x] /\ purged'[x] = purged[x] /\ delivered'[x] = delivered[x]
 
-Next == Deliver \/ \E m \in Member : Purge(m) \/ Install(m)
+Init == PurgedIsAgreed /\ \A m \in Member : \A s \in DOMAIN purged[m] : purged[m][s] <= delivered[m][s]
 
-Step == [Next]_<<delivered, purged, installed>>
+\* (By cases, so that a step is held against one action.)
+Next ==
+    IF installed' # installed \/ life' # life
+    THEN \E m \in Member :
+            /\ installed'[m] # installed[m] \/ life'[m] # life[m]
+            /\ IF installed'[m] = 0 THEN Restart(m) ELSE Install(m)
+    ELSE IF purged' = purged THEN Deliver
+    ELSE \E m \in Member : purged'[m] # purged[m] /\ Purge(m)
+
+Spec == Init /\ [][Next]_stability_vars
 =============================================================================

@@ -71,7 +71,7 @@ def keeps_its_round_in_a_new_view(
 def does_not_hold_its_vote(
     config: stable.Config, state: stable.State, event: stable.Event
 ) -> stable.Transition:
-    if isinstance(event, stable.JoinerDigestTaken) and state.joined:
+    if isinstance(event, stable.DigestPromised) and state.joined:
         return state, ()
     return stable.step(config, state, event)
 
@@ -109,7 +109,11 @@ def counts_from_the_round(
     config: stable.Config, state: stable.State, event: stable.Event
 ) -> stable.Transition:
     after, effects = stable.step(config, state, event)
-    return (evolve(after, bytes=state.bytes) if isinstance(event, stable.StableTimeout) else after), effects
+    return (
+        evolve(after, received_bytes=state.received_bytes)
+        if isinstance(event, stable.StableTimeout)
+        else after
+    ), effects
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,7 @@ COMPLETE = (vote("B"), vote("C"), vote("A"))
 
 
 def test_a_view_begins_a_round() -> None:
-    """STB-06, STB-19: everybody is to be heard; the vote is what was delivered then (DLV-01)."""
+    """STB-06, STB-19: everybody is to be heard; the vote is what was delivered then (DLV-01), of three seqnos (AMB-03)."""
     entries = Digest((*digest(A=5, B=3).items(), ("C", DigestEntry(-1, 4, 9))))
     state, effects = stable.step(CONFIG, stable.start("A"), stable.ViewInstalled(ABC, entries))
     assert (frozenset("ABC"), Vector.of(A=5, B=3, C=4)) == (state.heard_from, state.vote)
@@ -102,7 +102,7 @@ def test_a_second_vote_of_a_member_is_ignored(first: Vector, second: Vector) -> 
 
 
 def test_only_the_last_vote_arms_the_announcement() -> None:
-    """STB-08, STB-09: the delay is drawn by the runtime, from 0 to the longest."""
+    """STB-08, STB-09, AMB-58: the delay is drawn by the runtime, from 0 to the longest."""
     state = joined()
     told = []
     for event in COMPLETE:
@@ -119,7 +119,7 @@ def test_the_announcement_is_made_once() -> None:
 
 
 def test_an_announcement_purges_before_it_cancels_the_own_one() -> None:
-    """STB-10, STB-11: effects are in order."""
+    """STB-10, STB-11, AMB-31: effects are in order."""
     stable_up_to = Vector.of(A=4, B=3, C=4)
     _, effects = stable.step(
         CONFIG, after(joined(), *COMPLETE), announced(stable_up_to, digest(A=6, B=3, C=4))
@@ -161,7 +161,7 @@ def test_what_another_view_says_is_ignored_whoever_says_it(sender: str) -> None:
 
 
 def test_a_member_alone_needs_its_own_vote_only() -> None:
-    """STB-16, AMB-52."""
+    """STB-16, AMB-52, DLV-04: what it multicasts comes back to it."""
     alone = View(ViewId(1, "A"), ("A",))
     state, _ = stable.step(CONFIG, stable.start("A"), stable.ViewInstalled(alone, digest(A=7)))
     state, effects = stable.step(CONFIG, state, vote("A", Vector.of(A=7), alone))
@@ -185,14 +185,14 @@ def test_bytes_make_a_member_vote_from_the_limit_on(
         state, effects = stable.step(CONFIG, state, stable.MessageReceived(size))
         sent += len(effects)
         assert all(effect == Multicast(stable.Stable(ABC.id, state.vote)) for effect in effects)
-    assert (counted, votes) == (state.bytes, sent)
+    assert (counted, votes) == (state.received_bytes, sent)
 
 
 def test_bytes_are_counted_since_the_last_own_vote() -> None:
     """AMB-57: a vote of the timer and a view begin the count again."""
     state = after(joined(), stable.MessageReceived(9))
-    assert 0 == after(state, stable.StableTimeout()).bytes
-    assert 0 == after(state, stable.ViewInstalled(AB, digest(A=6, B=6))).bytes
+    assert 0 == after(state, stable.StableTimeout()).received_bytes
+    assert 0 == after(state, stable.ViewInstalled(AB, digest(A=6, B=6))).received_bytes
 
 
 def test_without_a_limit_bytes_are_ignored() -> None:
@@ -201,30 +201,63 @@ def test_without_a_limit_bytes_are_ignored() -> None:
     assert stable.step(config, state, stable.MessageReceived(1_000_000))[0] is state
 
 
-# Joiners
+# Promised digests
+
+BEYOND = announced(Vector.of(A=5, B=3, C=4), digest(A=9, B=9, C=9))
+"""Stability of what all have, heard by a member that has delivered more."""
 
 
-def test_a_held_vote_survives_a_round() -> None:
-    """The joiner was told A:5; until it is in, A votes for no more."""
-    state = after(joined(), stable.JoinerDigestTaken())
-    state = after(state, announced(Vector.of(A=5, B=3, C=4), digest(A=9, B=9, C=9)))
-    assert (True, Vector.of(A=5, B=3, C=4)) == (state.held, state.vote)
-    released = after(
-        state, stable.JoinAbandoned(), announced(Vector.of(A=5, B=3, C=4), digest(A=9, B=9, C=9))
+def test_while_a_digest_is_promised_rounds_keep_the_vote() -> None:
+    """D was told A:5; until it is in, A votes for no more."""
+    state = after(joined(), stable.DigestPromised("D"), BEYOND)
+    assert (frozenset("D"), Vector.of(A=5, B=3, C=4)) == (state.promised, state.vote)
+
+
+def test_a_view_without_the_newcomer_keeps_promise_and_vote() -> None:
+    """C leaves while D waits. On who is left the vote stays; on a member that is new to us it begins here."""
+    state = after(joined(), stable.DigestPromised("D"), stable.ViewInstalled(AB, digest(A=6, B=6)))
+    assert (frozenset("D"), Vector.of(A=5, B=3)) == (state.promised, state.vote)
+    abe = View(ViewId(3, "A"), ("A", "B", "E"))
+    state = after(state, stable.ViewInstalled(abe, digest(A=7, B=7, E=2)))
+    assert (frozenset("D"), Vector.of(A=5, B=3, E=2)) == (state.promised, state.vote)
+
+
+def test_the_view_with_the_newcomer_lets_the_vote_go() -> None:
+    """D's own messages begin with seqno 0: nothing of D's is -1 (AMB-07)."""
+    abd = View(ViewId(2, "A"), ("A", "B", "D"))
+    state = after(joined(), stable.DigestPromised("D"), stable.ViewInstalled(abd, digest(A=6, B=6, D=-1)))
+    assert (frozenset(), Vector.of(A=6, B=6, D=-1)) == (state.promised, state.vote)
+
+
+def test_the_vote_is_held_until_the_last_promise_ends() -> None:
+    """D comes, E gives up: one view or one withdrawal does not let go of the other's promise."""
+    both = after(joined(), stable.DigestPromised("D"), stable.DigestPromised("E"))
+    abcd = View(ViewId(2, "A"), ("A", "B", "C", "D"))
+    state = after(both, stable.ViewInstalled(abcd, digest(A=6, B=6, C=6, D=-1)))
+    assert (frozenset("E"), Vector.of(A=5, B=3, C=4, D=-1)) == (state.promised, state.vote)
+    state = after(both, stable.PromiseWithdrawn("E"), BEYOND)
+    assert (frozenset("D"), Vector.of(A=5, B=3, C=4)) == (state.promised, state.vote)
+    state = after(state, stable.PromiseWithdrawn("D"), BEYOND)
+    assert (frozenset(), Vector.of(A=9, B=9, C=9)) == (state.promised, state.vote)
+
+
+def test_promising_twice_and_withdrawing_nothing_are_ignored() -> None:
+    state = after(joined(), stable.DigestPromised("D"))
+    assert stable.step(CONFIG, state, stable.DigestPromised("D"))[0] is state
+    assert stable.step(CONFIG, state, stable.PromiseWithdrawn("E"))[0] is state
+
+
+# View identifiers
+
+
+def test_one_counter_and_another_creator_is_another_view() -> None:
+    """AMB-40: what B's partition says in its view 1 of the same members is not of ours."""
+    state = after(joined(), *COMPLETE)
+    theirs = View(ViewId(1, "B"), ("B", "A", "C"))
+    assert stable.step(CONFIG, state, vote("B", view=theirs))[0] is state
+    assert (
+        stable.step(CONFIG, state, announced(Vector.of(A=5, B=3, C=4), digest(A=5), view=theirs))[0] is state
     )
-    assert (False, Vector.of(A=9, B=9, C=9)) == (released.held, released.vote)
-
-
-def test_the_view_lets_a_held_vote_go() -> None:
-    state = after(joined(), stable.JoinerDigestTaken(), stable.ViewInstalled(AB, digest(A=6, B=6)))
-    assert (False, Vector.of(A=6, B=6)) == (state.held, state.vote)
-
-
-def test_holding_twice_and_letting_go_of_nothing_are_ignored() -> None:
-    held = after(joined(), stable.JoinerDigestTaken())
-    assert stable.step(CONFIG, held, stable.JoinerDigestTaken())[0] is held
-    free = joined()
-    assert stable.step(CONFIG, free, stable.JoinAbandoned())[0] is free
 
 
 # Refusals
@@ -242,11 +275,17 @@ REFUSED: dict[str, tuple[stable.State, stable.Event, type[ProtocolError], str]] 
         LocalProtocolError,
         "no view is installed yet",
     ),
-    "a joiner before a view": (
+    "a promise before a view": (
         stable.start("A"),
-        stable.JoinerDigestTaken(),
+        stable.DigestPromised("D"),
         LocalProtocolError,
         "no view is installed yet",
+    ),
+    "a promise to a member": (
+        joined(),
+        stable.DigestPromised("C"),
+        LocalProtocolError,
+        "C is in our view: only who is outside starts from a digest",
     ),
     "a view without this member": (
         stable.start("C"),
@@ -315,7 +354,7 @@ def test_before_a_view_messages_are_ignored() -> None:
         vote("B"),
         announced(Vector.of(A=0, B=0, C=0), digest(A=0)),
         stable.StabilityTimeout(),
-        stable.JoinAbandoned(),
+        stable.PromiseWithdrawn("D"),
     ):
         assert stable.step(CONFIG, state, event)[0] is state
 
@@ -332,8 +371,8 @@ EVENTS = st.one_of(
         [
             stable.StableTimeout(),
             stable.StabilityTimeout(),
-            stable.JoinerDigestTaken(),
-            stable.JoinAbandoned(),
+            stable.DigestPromised("D"),
+            stable.PromiseWithdrawn("D"),
         ]
     ),
 )
@@ -348,7 +387,7 @@ def test_invariants_hold_whatever_happens(events: list[stable.Event]) -> None:
         state, effects = stable.step(CONFIG, state, event)
         assert all(state.minimum[m] <= state.vote[m] for m in state.vote)
         assert not (state.pending and state.heard_from)
-        assert 0 <= state.bytes < CONFIG.max_bytes
+        assert 0 <= state.received_bytes < CONFIG.max_bytes
         assert SetTimer("stability", 0, CONFIG.stability_delay) not in effects or state.pending
         assert (CancelTimer("stability") in effects) <= before.pending
 

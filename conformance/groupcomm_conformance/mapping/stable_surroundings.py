@@ -68,7 +68,7 @@ class StableSurroundings:
     def supplied(self, event: type) -> Mapping[str, Any]:
         """The layer's digest; a message has one byte unless it is said to have more."""
         if event is stable.MessageReceived:
-            return {"bytes": 1}
+            return {"size": 1}
         return {"digest": None} if event in (stable.ViewInstalled, stable.StabilityReceived) else {}
 
     def event(self, member: Address, event: type, fields: Mapping[str, Any]) -> Any:  # noqa: ANN401
@@ -120,7 +120,7 @@ class StableSurroundings:
     def _join(self, member: Address, view: View) -> Happened:
         """The joiner starts with the digest that was taken last; an incarnation that it had is gone."""
         if self.start == EMPTY_VECTOR:
-            raise Impossible(f"nobody has taken a digest for {member} (JoinerDigestTaken)")
+            raise Impossible(f"nobody has taken a digest for {member} (DigestPromised)")
         self.group.renew(member)
         # Windows of two incarnations are never mixed: that is the layer's promise.
         self.group.flight = [
@@ -173,9 +173,9 @@ class StableSurroundings:
         match event:
             case stable.ViewInstalled(view, _) if outcome == "handled":
                 self.rm[member] = {s: self.rm[member].get(s) or rm.window() for s in view.members}
-            case stable.JoinerDigestTaken() if outcome == "handled":
+            case stable.DigestPromised(_) if outcome == "handled":
                 self.start = rm.digest_of(self.rm[member]).delivered
-            case stable.JoinAbandoned() if outcome == "handled":
+            case stable.PromiseWithdrawn(_) if outcome == "handled":
                 self.start = EMPTY_VECTOR
 
     def passed_down(self, member: Address, event: object) -> None:
@@ -188,7 +188,7 @@ class StableSurroundings:
 
     def crashed(self, member: Address) -> None:
         """A digest that a member took for a joiner dies with it, as long as no view has the joiner."""
-        if self.group.states[member].held:
+        if self.group.states[member].promised:
             self.start = EMPTY_VECTOR
 
     def renewed(self, member: Address) -> None:
@@ -254,7 +254,7 @@ def story(seed: int) -> Story:
         group.around.do(sender, "MulticastData", {})
     deliver(lambda _: True)
     # C joins: it starts after what A has delivered by now.
-    group.happen("A", stable.JoinerDigestTaken())
+    group.happen("A", stable.DigestPromised("C"))
     for member in ("A", "B"):
         group.happen(member, group.around.event(member, stable.ViewInstalled, {"view": second}))
     group.around.do("C", "Join", {"view": second})

@@ -1,0 +1,163 @@
+----------------------------- MODULE JoinDigest -----------------------------
+(***************************************************************************)
+(* The guarantee of whoever lets members in (GMS: joiners; merge: the      *)
+(* other side): what a newcomer is told to start from, and how long its    *)
+(* word is kept.                                                           *)
+(*                                                                         *)
+(* A member that gives its digest away makes a promise: to this life of    *)
+(* this address, of all that it has delivered at that moment. A promise is *)
+(*   open        from the moment the digest is taken,                      *)
+(*   redeemed    when the newcomer installs a view that comes from the     *)
+(*               promiser's: it starts where the digest ends,              *)
+(*   withdrawn   when no such view will ever be installed by it,           *)
+(*   void        while open, where a view has been decided that the        *)
+(*               promise does not reach: neither the promiser nor the      *)
+(*               newcomer is in it, or the newcomer's life is over. The    *)
+(*               newcomer may still install a view of another branch;      *)
+(*               those in this one owe it nothing.                         *)
+(* There may be any number of views between the digest and the view with   *)
+(* the newcomer, and any number of open promises, by several and to        *)
+(* several; redeeming one withdraws what else the newcomer was promised.   *)
+(*                                                                         *)
+(* Who stands on it: STABLE. It keeps what was promised from being purged, *)
+(* as far as a promise reaches (PromisesKept in StableGroup).              *)
+(* The variables of Membership are the same as there. As in Membership,    *)
+(* conjuncts have names, and those in Off are not asked for.               *)
+(***************************************************************************)
+EXTENDS Views, FiniteSets
+
+CONSTANTS
+    Member,     \* all addresses
+    Off         \* the names of those Conjuncts that are not asked for
+
+VARIABLES
+    views,      \* Membership: the decided views, in order of decision
+    installed,  \* Membership: [Member -> the number of the view installed; 0: none]
+    life,       \* Membership: [Member -> its present life]
+    delivered,  \* [Member -> [sender in its view -> highest seqno delivered]]
+    promises    \* the open promises
+
+joindigest_vars == <<views, installed, life, delivered, promises>>
+
+Conjuncts == {"ToldDelivered", "NotYetAMember", "OneAtATime", "OnlyByPromise", "TellsOfAll", "ForGood"}
+
+LOCAL On(conjunct) == conjunct \notin Off
+
+-----------------------------------------------------------------------------
+(* Promises *)
+
+\* `by`, in its life by_life and in view number `view`, has told `to`, in its life to_life, `vector`.
+PromiseOf(by, to) ==
+    [by |-> by, by_life |-> life[by], view |-> installed[by], to |-> to, to_life |-> life[to],
+     vector |-> delivered[by]]
+
+LOCAL ByIn(p, k) == Has(views[k], p.by, p.by_life)
+LOCAL ToIn(p, k) == Has(views[k], p.to, p.to_life)
+
+\* A promise reaches view number k: there is a way from the promiser's view to k on which each view has the
+\* promiser in it until one has the newcomer in it, and then each has the newcomer. (So agreement in each view on
+\* the way needs the vote of one who keeps the promise, or of the newcomer itself.)
+RECURSIVE Reaches(_, _)
+Reaches(p, k) ==
+    IF k <= p.view THEN k = p.view
+    ELSE /\ ByIn(p, k) \/ ToIn(p, k)
+         /\ \E j \in views[k].preds :
+                /\ j >= p.view
+                /\ ToIn(p, j) => ToIn(p, k)
+                /\ Reaches(p, j)
+
+\* p tells what to start from in a view that follows view number j, for every sender there: it is in the vector,
+\* or its life began on the way, and then with nothing.
+TellsOf(p, j) ==
+    \A s \in DOMAIN views[j].lives \ DOMAIN p.vector :
+        \E i \in p.view + 1 .. j :
+            s \in views[i].joins /\ views[i].lives[s] = views[j].lives[s] /\ Reaches(p, i)
+
+Open(p) == life[p.to] = p.to_life
+
+\* The views that v follows and m does not come from: somebody there has to tell m what to start from.
+ToBeTold(m, v) == v.preds \ {installed[m]}
+
+\* m may use p for what it needs to know of view number j, to install a view that follows it.
+Redeemable(p, m, j) ==
+    /\ p.to = m /\ p.to_life = life[m]
+    /\ ~ToIn(p, j) /\ Reaches(p, j)
+    /\ On("TellsOfAll") => TellsOf(p, j)
+
+\* What m has been promised for all that it has to be told to install v.
+Told(m, v) == \A j \in ToBeTold(m, v) : \E p \in promises : Redeemable(p, m, j)
+
+\* All promises that m uses when it installs v.
+Used(m, v) == {p \in promises : \E j \in ToBeTold(m, v) : Redeemable(p, m, j)}
+
+-----------------------------------------------------------------------------
+(* What may happen *)
+
+MayPromise(by, to) ==
+    /\ installed[by] # 0
+    \* NotYetAMember: a former life of the newcomer is excluded first; and who is in the view needs no digest.
+    /\ On("NotYetAMember") => to \notin DOMAIN views[installed[by]].lives
+    \* OneAtATime: an open promise by the same member to the same address is withdrawn first.
+    /\ On("OneAtATime") => \A p \in promises : ~(p.by = by /\ p.by_life = life[by] /\ p.to = to)
+
+\* p will not be redeemed: the newcomer's life is over, or no view with it is decided that it could install.
+MayWithdraw(p) ==
+    On("ForGood") =>
+        \/ ~Open(p)
+        \/ installed[p.to] # 0 /\ ToIn(p, installed[p.to]) /\ ~\E k \in DOMAIN views : k > installed[p.to] /\ ToIn(p, k)
+        \/ ~\E k \in DOMAIN views : k > p.view /\ ToIn(p, k) /\ \E j \in views[k].preds : Reaches(p, j)
+
+\* (By cases: ToldDelivered is said of what is added, whatever its vector is.)
+Promise(by, to) ==
+    /\ MayPromise(by, to)
+    /\ \E p \in promises' \ promises :
+        /\ [p EXCEPT !.vector = delivered[by]] = PromiseOf(by, to)
+        \* ToldDelivered: what the promiser has delivered, no less and no more. (Told less, the newcomer is given
+        \* again what is in the state that it was handed; told more, it never gets what is between.)
+        /\ On("ToldDelivered") => p.vector = delivered[by]
+        /\ promises' = promises \cup {p}
+    /\ UNCHANGED <<installed, life>>
+
+Withdraw(p) ==
+    /\ MayWithdraw(p)
+    /\ promises' = promises \ {p}
+    /\ UNCHANGED <<installed, life>>
+
+\* m installs a view. Who begins with it, or comes to members of another side, redeems what it was promised.
+Install(m) ==
+    LET v == views'[installed'[m]] IN
+    /\ \A x \in Member \ {m} : installed'[x] = installed[x]
+    /\ On("OnlyByPromise") => Told(m, v)
+    /\ promises' = IF ToBeTold(m, v) = {} THEN promises ELSE {p \in promises : p.to # m \/ p.to_life # life[m]}
+    /\ UNCHANGED life
+
+Init == promises = {}
+
+\* (By cases, so that a step is held against one action. Steps that change neither promises nor who has installed
+\* what are others'.)
+Next ==
+    IF installed' # installed
+    THEN \E m \in Member :
+            /\ installed'[m] # installed[m]
+            /\ IF installed'[m] = 0 THEN promises' = promises ELSE Install(m)
+    ELSE IF promises' # promises
+    THEN IF promises \subseteq promises'
+         THEN \E p \in promises' \ promises : Promise(p.by, p.to)
+         ELSE \E p \in promises \ promises' : Withdraw(p)
+    ELSE TRUE
+
+Spec == Init /\ [][Next]_joindigest_vars
+
+-----------------------------------------------------------------------------
+(* Claims *)
+
+JoinDigestTypeOK ==
+    \A p \in promises :
+        /\ p.by \in Member /\ p.to \in Member
+        /\ p.by_life \in Nat /\ p.to_life \in Nat
+        /\ p.view \in DOMAIN views
+        /\ DOMAIN p.vector = DOMAIN views[p.view].lives
+
+\* Nobody is promised anything in a view that it is in.
+PromisedToOutsiders == \A p \in promises : ~ToIn(p, p.view)
+=============================================================================

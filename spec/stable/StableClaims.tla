@@ -1,0 +1,266 @@
+---------------------------- MODULE StableClaims ----------------------------
+(***************************************************************************)
+(* What is claimed of a group that runs STABLE. Each claim is of one kind: *)
+(* an outcome that its users see (first section), a mechanism inside that  *)
+(* the requirements name, a frame condition of the model, a refinement, or *)
+(* liveness. Each falls in some model of models.yaml.                      *)
+(***************************************************************************)
+EXTENDS StableGroup
+
+-----------------------------------------------------------------------------
+(* Types *)
+
+Seqno == Nothing .. FirstSeqno + 8
+
+IsVector(v, members) == DOMAIN v = members /\ \A s \in members : v[s] \in Seqno
+
+LocalTypeOK(m) ==
+    LET s == local[m] IN
+    /\ s.member = m
+    /\ s.view = IF installed[m] = 0 THEN NoView ELSE ViewOf(views[installed[m]])
+    \* (The note has no vote of its own, and keeps its digest over a view change.)
+    /\ IF s.vote = EmptyVector THEN IsVector(s.minimum, DOMAIN s.minimum)
+       ELSE IsVector(s.vote, MembersOf(s.view)) /\ IsVector(s.minimum, MembersOf(s.view))
+    /\ s.heard_from \subseteq Member
+    /\ s.pending \in BOOLEAN
+    /\ s.promised \subseteq Member
+    /\ s.received_bytes \in Nat /\ (MaxBytes > 0 => s.received_bytes < MaxBytes)
+
+WindowTypeOK(w) ==
+    /\ w.low \in Seqno /\ w.delivered \in Seqno /\ w.purged \in Seqno
+    /\ w.ahead \subseteq Seqno
+
+PacketTypeOK(p) ==
+    /\ p.sender \in Member /\ p.to \in Member \cup {"*"}
+    /\ p.message.type \in {"STABLE", "STABILITY"}
+    /\ p.message.view_id = NoViewId \/ \E k \in DOMAIN views : p.message.view_id = views[k].id
+    /\ IsVector(p.message.digest, DOMAIN p.message.digest)
+
+TypeOK ==
+    /\ \A m \in Member :
+        /\ LocalTypeOK(m)
+        /\ DOMAIN rm[m] = MembersOf(local[m].view)
+        /\ \A s \in DOMAIN rm[m] : WindowTypeOK(rm[m][s])
+    /\ \A p \in network : PacketTypeOK(p)
+    /\ up \subseteq Member
+    /\ Membership!MembershipTypeOK
+    /\ JoinDigest!JoinDigestTypeOK
+    /\ \A copy \in lost : copy[1] \in Member /\ copy[2] \in Seqno /\ copy[3] \in Member
+    /\ spent \in [{"lost", "crashes", "restarts", "withdrawn", "misuses"} -> Nat]
+
+-----------------------------------------------------------------------------
+(* Outcomes *)
+
+\* STB-11, STB-12: whoever is a member all the way from its own view to the purger's has delivered what was
+\* purged. It covers who came from outside, too: what it was told to start from is no less than what was purged.
+NoPrematurePurge ==
+    \A p, x \in InGroup :
+        \A s \in DOMAIN rm[p] :
+            (s \in DOMAIN rm[x] /\ rm[p][s].purged > rm[x][s].delivered) =>
+                ~(SameSender(s, p, x) /\ Membership!Throughout(x, installed[x], installed[p]))
+
+\* STB-17: what a live member lacks, and a live member of its view or a later one with it has delivered, is in
+\* some live member's store. (NOT a promise that it is delivered to anyone: a message may die with its sender.)
+RequestsServable ==
+    \A x, y \in up \cap InGroup :
+        \A s \in DOMAIN rm[x] :
+            (s \in DOMAIN rm[y] /\ rm[y][s].delivered > rm[x][s].delivered /\ SameSender(s, x, y)
+                /\ Membership!Throughout(x, installed[x], installed[y])) =>
+                \A n \in rm[x][s].delivered + 1 .. rm[y][s].delivered :
+                    (n > rm[y][s].low /\ n \notin rm[x][s].ahead) =>
+                        \E h \in up \cap InGroup :
+                            s \in DOMAIN rm[h] /\ SameSender(s, x, h) /\ Holds(rm[h][s], n)
+
+\* What a newcomer was told to start from: as far as the promise reaches, nobody purges beyond it.
+PromisesKept ==
+    \A p \in promises : JoinDigest!Open(p) =>
+        \A q \in InGroup : \A s \in DOMAIN rm[q] :
+            (rm[q][s].purged > (IF s \in DOMAIN p.vector THEN p.vector[s] ELSE Nothing)
+                /\ JoinDigest!Reaches(p, installed[q])) =>
+                ~Shares(views[p.view], views[installed[q]], s) /\ ~JoinDigest!TellsOf(p, installed[q])
+
+\* JOI-03: what a newcomer is told is what its promiser has delivered: no more, or what is between never comes.
+NewcomerMissesNothing ==
+    \A p \in promises : \A s \in DOMAIN p.vector :
+        (life[p.by] = p.by_life /\ s \in DOMAIN rm[p.by] /\ Shares(views[p.view], views[installed[p.by]], s)) =>
+            p.vector[s] <= rm[p.by][s].delivered
+
+-----------------------------------------------------------------------------
+(* Mechanism *)
+
+\* The view that a vote was cast in, if the voter's present life has it behind it or has installed it.
+CastIn(p) == {k \in DOMAIN views : views[k].id = p.message.view_id
+                /\ Membership!Throughout(p.sender, k, installed[p.sender])}
+
+\* DLV-01, STB-01: no vote claims more than its author has delivered.
+VotesAreDelivered ==
+    \A p \in Votes(network) :
+        LET sender == p.sender IN
+        (sender \in InGroup /\ (p.message.view_id = NoViewId \/ CastIn(p) # {})) =>
+            \A s \in DOMAIN p.message.digest \cap DOMAIN rm[sender] :
+                p.message.digest[s] > rm[sender][s].delivered =>
+                    p.message.view_id # NoViewId /\ ~\E k \in CastIn(p) : Shares(views[k], views[installed[sender]], s)
+
+\* STB-05, AMB-51: the running minimum never exceeds the own vote.
+MinimumWithinVote ==
+    \A m \in InGroup : \A s \in DOMAIN local[m].vote : local[m].minimum[s] <= local[m].vote[s]
+
+\* STB-01: nor the own vote what was delivered.
+VoteWithinDelivered ==
+    \A m \in InGroup : \A s \in DOMAIN local[m].vote : local[m].vote[s] <= rm[m][s].delivered
+
+\* STB-02.
+DeliveredWithinReceived ==
+    \A m \in InGroup : LET digest == DigestOf(rm[m]) IN
+        \A s \in DOMAIN digest : digest[s].delivered <= digest[s].received
+
+\* DLV-03: nothing deliverable waits.
+DeliveredIsDeliverable ==
+    \A m \in InGroup : \A s \in DOMAIN rm[m] : rm[m][s].delivered + 1 \notin rm[m][s].ahead
+
+\* STB-08: a STABILITY message is only ever pending when nobody is left to hear from.
+PendingMeansAllHeard == \A m \in Member : local[m].pending => local[m].heard_from = {}
+
+\* STB-15: nothing is announced from votes over different members: an announcement's entries are of a view whose
+\* members have all voted over just these. (A member's announcement counts in its own view.)
+AnnouncedByAll ==
+    \A p \in network : p.message.type = "STABILITY" =>
+        \A x \in DOMAIN p.message.digest :
+            x \in Member =>
+            \E q \in network :
+                /\ q.message.type = "STABLE" /\ q.sender = x
+                /\ q.message.view_id = p.message.view_id
+                /\ DOMAIN q.message.digest = DOMAIN p.message.digest
+                /\ \A s \in DOMAIN p.message.digest : p.message.digest[s] <= q.message.digest[s]
+
+\* A promise holds the vote as long as it is open and the newcomer is in no view of the promiser's.
+PromiserRemembers ==
+    \A p \in promises :
+        (p.by \in up /\ life[p.by] = p.by_life /\ p.to \notin MembersOf(local[p.by].view)
+            /\ JoinDigest!Reaches(p, installed[p.by])) => p.to \in local[p.by].promised
+
+\* And no longer: for whom it holds its vote is outside its view, and is promised something, or has got it and is
+\* in a view that is still to come.
+NobodyHoldsForNobody ==
+    \A m \in up : \A x \in local[m].promised :
+        /\ x \notin MembersOf(local[m].view)
+        /\ \/ \E p \in promises : p.by = m /\ p.by_life = life[m] /\ p.to = x
+           \/ \E k \in DOMAIN views : k > installed[m] /\ x \in DOMAIN views[k].lives
+
+-----------------------------------------------------------------------------
+(* Steps *)
+
+Multicasts(type) == {i \in DOMAIN act'.effects : act'.effects[i].type = "Multicast"
+                        /\ act'.effects[i].message.type = type}
+
+\* STB-03, AMB-51: when the timer fires, the vote of the round goes out, once, and the timer is set again.
+TimerVotesStep ==
+    act'.action = "StableTimeoutFires" =>
+        /\ Multicasts("STABLE") = {1}
+        /\ act'.effects[1].message.digest = local[act'.member].vote
+        /\ \E i \in DOMAIN act'.effects : act'.effects[i].type = "SetTimer" /\ act'.effects[i].name = "stable"
+
+\* STB-09: when the delay has passed, the minimum goes out, once.
+TimerAnnouncesStep ==
+    act'.action = "StabilityTimeoutFires" =>
+        /\ Multicasts("STABILITY") = {1}
+        /\ act'.effects[1].message.digest = local[act'.member].minimum
+        /\ ~local'[act'.member].pending
+
+\* LAY-06: a view that is installed again changes nothing.
+InstalledOnceStep ==
+    (act'.event.type = "ViewInstalled" /\ act'.event.view = local[act'.member].view) => act'.outcome # "handled"
+
+\* What was purged stays purged, for as long as the window lives.
+PurgedNeverDecreasesStep ==
+    \A m \in {act'.member} \cap Member :
+        rm'[m] # rm[m] => \A s \in DOMAIN rm[m] \cap DOMAIN rm'[m] :
+            rm'[m][s].low = rm[m][s].low => rm'[m][s].purged >= rm[m][s].purged
+
+TimerVotes == [][TimerVotesStep]_vars
+TimerAnnounces == [][TimerAnnouncesStep]_vars
+InstalledOnce == [][InstalledOnceStep]_vars
+PurgedNeverDecreases == [][PurgedNeverDecreasesStep]_vars
+
+\* A step belongs to one member; the network and the others change through its effects alone, and what
+\* is ignored or refused changes nothing. This is what makes local steps speak for the whole model.
+OnlyByEffectsStep ==
+    /\ OthersKeepLocal
+    /\ NothingForNothing
+    /\ \A m \in Member : m # act'.member => rm'[m] = rm[m]
+    /\ network' = IF act'.action = "LoseGossip" THEN network \ act'.consumed
+                  ELSE AfterStep(network, act'.member, act'.consumed, act'.effects)
+    /\ act'.outcome = "none" => local'[act'.member] \in {local[act'.member], Start(act'.member)}
+
+OnlyByEffects == [][OnlyByEffectsStep]_vars
+
+-----------------------------------------------------------------------------
+(* Refinement: the group is an implementation of an abstract stable storage of messages, and its environment   *)
+(* is what Membership and JoinDigest promise.                                                                   *)
+
+StabilitySafety == INSTANCE StabilitySafety WITH
+    delivered <- [m \in Member |-> [s \in DOMAIN rm[m] |-> rm[m][s].delivered]],
+    purged <- [m \in Member |-> [s \in DOMAIN rm[m] |-> rm[m][s].purged]]
+
+RefinesStabilitySafetyStep == rm' # rm => StabilitySafety!Next
+RefinesStabilitySafety == StabilitySafety!Init /\ [][RefinesStabilitySafetyStep]_vars
+
+\* (A model may ask for some conjuncts alone, to show that they notice what the environment does without them.)
+NotAsked(conjuncts) == IF Asked = {} THEN {} ELSE conjuncts \ Asked
+
+PromisedMembership == INSTANCE Membership WITH Off <- NotAsked(Membership!Conjuncts)
+
+RefinesMembershipStep ==
+    (views' # views \/ installed' # installed \/ life' # life) => PromisedMembership!Next
+RefinesMembership == PromisedMembership!Init /\ [][RefinesMembershipStep]_vars
+
+PromisedJoinDigest == INSTANCE JoinDigest WITH
+    Off <- NotAsked(JoinDigest!Conjuncts),
+    delivered <- [m \in Member |-> [s \in DOMAIN rm[m] |-> rm[m][s].delivered]]
+
+RefinesJoinDigestStep == (promises' # promises \/ installed' # installed) => PromisedJoinDigest!Next
+RefinesJoinDigest == PromisedJoinDigest!Init /\ [][RefinesJoinDigestStep]_vars
+
+-----------------------------------------------------------------------------
+(* Liveness *)
+
+\* Timers fire, what is in the network arrives, views are installed, promises end; faults need not happen, data
+\* need not arrive. Votes are cast when the network is quiet (Quiet), which it is again and again: strong fairness.
+\* A promise is withdrawn for certain only where the newcomer is gone.
+Fairness ==
+    \A m \in Member :
+        /\ SF_vars(StableTimeoutFires(m))
+        /\ WF_vars(StabilityTimeoutFires(m))
+        /\ WF_vars(ReceiveStable(m))
+        /\ WF_vars(ReceiveStability(m))
+        /\ WF_vars(InstallView(m))
+        /\ WF_vars(Join(m))
+        /\ WF_vars(WithdrawPromise(m) /\ spent' = spent)
+
+LiveSpec == Init /\ [][Next]_vars /\ Fairness
+
+THEOREM Spec => StabilitySafety!Spec
+THEOREM Spec => PromisedMembership!Spec
+THEOREM Spec => PromisedJoinDigest!Spec
+
+\* The membership service has done its part: whoever is alive is in a view of members that are, and are in it too.
+Settled ==
+    \A m \in up \cap InGroup : \A x \in DOMAIN rm[m] : x \in up /\ installed[x] = installed[m]
+
+\* STB-20, STB-18: once the senders are silent, what all have delivered all purge.
+EventuallyPurged ==
+    <>[]Settled =>
+        <>[](\A m \in up \cap InGroup : \A s \in DOMAIN rm[m] :
+                rm[m][s].purged = rm[m][s].delivered \/ rm[m][s].delivered = rm[m][s].low)
+
+\* The same of each message, whatever else is sent and does not arrive.
+DeliveredByAll(s, n) == \A m \in up \cap InGroup : s \in DOMAIN rm[m] /\ rm[m][s].delivered >= n
+PurgedByAll(s, n) == \A m \in up \cap InGroup : s \in DOMAIN rm[m] => rm[m][s].purged >= n
+
+EachIsPurged ==
+    <>[]Settled =>
+        \A s \in Member : \A n \in FirstSeqno .. FirstSeqno + 1 : DeliveredByAll(s, n) ~> PurgedByAll(s, n)
+
+\* JOI: no promise stays open for ever while its promiser lives.
+PromisesEnd == \A m \in Member : [](local[m].promised # {} => <>(local[m].promised = {} \/ m \notin up))
+=============================================================================

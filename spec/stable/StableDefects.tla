@@ -1,0 +1,103 @@
+--------------------------- MODULE StableDefects ----------------------------
+(***************************************************************************)
+(* Defects that the claims must notice: of the algorithm where no guard of *)
+(* Stable says it, of the layers below, and of the model itself. Each is   *)
+(* an operator that a model puts in the place of another (models.yaml).    *)
+(***************************************************************************)
+EXTENDS StableInstruments, NoteStable
+
+\* For the note's algorithm: MemberStep <- NoteStep, and its timer's event has a digest.
+NoteTimeoutEvent(windows) == [type |-> "StableTimeout", digest |-> DigestOf(windows)]
+
+-----------------------------------------------------------------------------
+(* The algorithm: in the place of MemberStep *)
+
+\* The timer for votes sends none.
+SilentStep(s, e) ==
+    IF e.type = "StableTimeout" /\ Joined(s) THEN Handled([s EXCEPT !.received_bytes = 0], <<SetStableTimer>>)
+    ELSE Step(s, e)
+
+\* The delay of a STABILITY message passes, and nothing comes of it.
+NeverAnnouncingStep(s, e) ==
+    IF e.type = "StabilityTimeout" THEN Ignored(s) ELSE Step(s, e)
+
+\* The running minimum is sent as the vote.
+MinimumAsVoteStep(s, e) ==
+    IF e.type = "StableTimeout" THEN Step([s EXCEPT !.vote = s.minimum], e) ELSE Step(s, e)
+
+\* A view is installed again.
+InstallsAgainStep(s, e) ==
+    IF e.type = "ViewInstalled" /\ e.view = s.view /\ Joined(s) /\ DOMAIN e.digest = MembersOf(e.view)
+    THEN Handled(NewRound(s, OwnVector(e.digest)), <<SetStableTimer>>)
+    ELSE Step(s, e)
+
+\* A view lets go of no promise, and the vote stays held.
+NeverLettingGoStep(s, e) ==
+    IF e.type = "ViewInstalled" /\ s.promised # {}
+    THEN [Step([s EXCEPT !.promised = @ \cup {"Z"}], e) EXCEPT !.state.promised = s.promised]
+    ELSE Step(s, e)
+
+\* A promise that is withdrawn is kept all the same.
+KeepsWithdrawnStep(s, e) == IF e.type = "PromiseWithdrawn" THEN Ignored(s) ELSE Step(s, e)
+
+-----------------------------------------------------------------------------
+(* The layer below *)
+
+\* In the place of AddTo: what is delivered from behind a gap stays listed as waiting.
+AddKeepingAhead(window, n) ==
+    IF n = window.delivered + 1 THEN [Add(window, n) EXCEPT !.ahead = window.ahead] ELSE Add(window, n)
+
+\* What waits behind a gap is not delivered when the gap is filled.
+AddWithoutDraining(window, n) ==
+    IF n = window.delivered + 1 THEN [window EXCEPT !.delivered = n] ELSE Add(window, n)
+
+\* In the place of PurgeIn: the latest vector counts, not the highest.
+PurgeToLatest(windows, vector) ==
+    [s \in DOMAIN windows |->
+        IF s \in DOMAIN vector THEN [windows[s] EXCEPT !.purged = vector[s]] ELSE windows[s]]
+
+\* In the place of WindowsIn: a view change forgets what was delivered.
+WindowsForgotten(m, v) == [s \in DOMAIN v.lives |-> Window(Nothing)]
+
+-----------------------------------------------------------------------------
+(* Who lets newcomers in: in the place of ToldBy *)
+
+\* They are told what was received, and not what was delivered.
+ReceivedBy(m) == Received(DigestOf(rm[m]))
+
+\* They are told one more than was delivered.
+OneMoreThanDeliveredBy(m) == [s \in DOMAIN rm[m] |-> rm[m][s].delivered + 1]
+
+-----------------------------------------------------------------------------
+(* The model itself: in the place of Apply *)
+
+\* A step reaches into the others.
+ApplyToNeighbour(action, m, event, windows, consumed, given) ==
+    \E step \in {MemberStep(local[m], event)} :
+        /\ local' = [x \in Member |->
+                        IF x = m THEN step.state
+                        ELSE IF step.effects # <<>> THEN [local[x] EXCEPT !.pending = FALSE]
+                        ELSE local[x]]
+        /\ Record(action, m, FALSE, given, event, consumed, step.outcome, step.effects)
+        /\ rm' = [rm EXCEPT ![m] = AfterPurges(windows, step.effects)]
+        /\ network' = AfterStep(network, m, consumed, step.effects)
+
+\* A message is sent that no effect says.
+ApplyWithPacket(action, m, event, windows, consumed, given) ==
+    \E step \in {MemberStep(local[m], event)} :
+        /\ Take(action, m, given, event, consumed, step)
+        /\ rm' = [rm EXCEPT ![m] = AfterPurges(windows, step.effects)]
+        /\ network' = AfterStep(network, m, consumed, step.effects)
+                        \cup Packets(m, StableMessage(local[m].view.id, local[m].vote))
+
+\* An event is said to be ignored, and changes the state.
+ApplyIgnored(action, m, event, windows, consumed, given) ==
+    \E step \in {MemberStep(local[m], event)} :
+        /\ local' = [local EXCEPT ![m] =
+                        IF step.outcome = "ignored"
+                        THEN [step.state EXCEPT !.heard_from = MembersOf(step.state.view)]
+                        ELSE step.state]
+        /\ Record(action, m, FALSE, given, event, consumed, step.outcome, step.effects)
+        /\ rm' = [rm EXCEPT ![m] = AfterPurges(windows, step.effects)]
+        /\ network' = AfterStep(network, m, consumed, step.effects)
+=============================================================================
