@@ -38,7 +38,7 @@ models:
   tier: smoke
   expect: holds
   shows: two members
-  constants: {History: "<- PairHistory", MaxBytes: 2}
+  constants: {Script: "<- PairScript", MaxBytes: 2}
   distinct: 1
   transitions: 1
   depth: 1

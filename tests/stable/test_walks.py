@@ -74,6 +74,10 @@ def test_what_makes_a_member_are_these_constants() -> None:
         "stability_delay": "StabilityDelay",
         "stable_interval": "StableInterval",
     } == PROTOCOL.parameters
-    assert {"HoldVote": "until_redeemed", "MergeRule": "min", "VoteOf": "delivered"}.items() <= PROTOCOL.guards.items()
+    assert {
+        "HoldVote": "until_redeemed",
+        "MergeRule": "min",
+        "VoteOf": "delivered",
+    }.items() <= PROTOCOL.guards.items()
     assert {"stable": stable.StableTimeout, "stability": stable.StabilityTimeout} == PROTOCOL.timeouts
     assert {"STABLE": stable.Stable, "STABILITY": stable.Stability} == PROTOCOL.messages
