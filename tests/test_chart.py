@@ -90,6 +90,19 @@ def test_where_minus_one_means_none_zero_is_something() -> None:
     )
 
 
+def test_a_decided_view_says_of_itself_what_is_not_empty() -> None:
+    view = (
+        '[id |-> [counter |-> 2, creator |-> "B"], members |-> <<"B", "C">>, preds |-> {1}, joins |-> {},'
+        " lives |-> [B |-> 0, C |-> 0]]"
+    )
+    assert "[2/B: B, C; preds={1}]" == brief(parse(view))
+    assert "[2/B: B, C; lives=[B: 0, C: 1]; preds={1}]" == brief(parse(view.replace("C |-> 0", "C |-> 1")))
+
+
+def test_what_is_written_for_claims_alone_is_no_part_of_the_first_state() -> None:
+    assert ["       up: {A}"] == opening("[A |-> [seqno |-> 0]]", up='{"A"}', aux_path="[A |-> <<1>>]")
+
+
 def test_a_change_of_view_is_one_change() -> None:
     one = '[id |-> [counter |-> 1, creator |-> "A"], members |-> <<"A", "B">>]'
     two = '[id |-> [counter |-> 2, creator |-> "B"], members |-> <<"B">>]'

@@ -1,6 +1,7 @@
 """`groupcomm check` and `groupcomm explain`: the models, and a counterexample drawn."""
 
 import json
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -181,7 +182,10 @@ def explain(
         for line in console.drawing(checked, unicode=unicode, whole=True):
             typer.echo(line)
         if said is not None:
-            typer.echo("\n".join(("", *said.lines())))
+            typer.echo()
+            for line in said.lines():
+                indent = "  " if line.startswith("- ") else ""
+                typer.echo(textwrap.fill(line, console.chart_width(), subsequent_indent=indent))
         if checked.holds:
             typer.echo(
                 f"There is no counterexample in {checked.distinct:,} states and "

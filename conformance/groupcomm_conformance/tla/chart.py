@@ -109,7 +109,7 @@ _VIEW: Final = frozenset(("id", "members"))
 
 
 def _is_view(value: Value) -> bool:
-    return isinstance(value, Fn) and value.keys() == _VIEW
+    return isinstance(value, Fn) and value.keys() >= _VIEW
 
 
 def diff(before: Value, after: Value, path: str = "") -> list[Change]:
@@ -138,13 +138,16 @@ def diff(before: Value, after: Value, path: str = "") -> list[Change]:
 def brief(value: Value) -> str:
     """Write a value for people, on one line: `{A, B}`, `<<1, 2>>`, `[A: 1, B: 0]`, `TRUE`.
 
-    A view's identifier is its counter and its creator, `2/B`, and a view `[2/B: B, C]`.
+    A view's identifier is its counter and its creator, `2/B`, and a view `[2/B: B, C]`; of what else is said
+    of it what is not empty follows, `[2/B: B, C; preds={1}]`.
     """
     match value:
         case Fn() if value.keys() == _VIEW_ID:
             return f"{brief(value['counter'])}/{brief(value['creator'])}"
         case Fn() if _is_view(value) and isinstance(members := value["members"], tuple):
-            return f"[{brief(value['id'])}: {', '.join(map(brief, members))}]"
+            more = (name for name in value if name not in _VIEW and not _empty(value[name], 0))
+            told = "".join(f"; {brief(name)}={brief(value[name])}" for name in more)
+            return f"[{brief(value['id'])}: {', '.join(map(brief, members))}{told}]"
         case bool():
             return "TRUE" if value else "FALSE"
         case "":
@@ -426,13 +429,14 @@ def opening(state: Fn, hidden: frozenset[str]) -> list[str]:
     """Write what matters of a first state: what all members have alike, then what each has, then variables.
 
     What is empty is left out: empty sets and sequences, FALSE, numbers that mean none (-1 in a field or
-    variable where that occurs, else 0), and whatever holds nothing else.
+    variable where that occurs, else 0), and whatever holds nothing else; and so are histories that stand
+    there for claims alone (`aux_...`), of which only what is added says something.
     """
     lines: list[str] = []
     for name, value in shown(state, hidden):
         if name == "local" and isinstance(value, Fn):
             lines += _members(value)
-        elif not _empty(value, _none(value)):
+        elif not name.startswith("aux_") and not _empty(value, _none(value)):
             kept = value
             if isinstance(value, Fn):
                 kept = Fn({key: item for key, item in value.items() if not _empty(item, _none(value))})
