@@ -29,6 +29,11 @@ Choices(s) ==
 
 Changed(s, m) == [s EXCEPT !.at = @ + 1, !.table[m] = [i \in {m} |-> CHOOSE x \in {1} : TRUE]]
 
+RECURSIVE Sum(_)
+Sum(n) == LET RECURSIVE Half(_)
+              Half(k) == IF k < 2 THEN 0 ELSE 1 + Half(k - 2)
+          IN IF n = 0 THEN 0 ELSE Half(n) + Sum(n - 1)
+
 Built(s) == [kind |-> "pair", parts |-> SelectSeq(s \o <<1, 2>>, LAMBDA x : \A y \in {1} : x # y)]
 ====
 """
@@ -79,8 +84,10 @@ def test_an_operator_is_written_as_it_was_meant(forms: Definitions, name: str, t
 
 def test_what_is_written_is_read_as_the_same(forms: Definitions) -> None:
     """Written on one line, with parentheses for layout, the module is still the same module."""
-    names = ("Lists", "Choices", "Changed")
-    text = "\n".join(written(forms, name) for name in names)
+    names = ("Lists", "Choices", "Changed", "Sum")
+    found = [each for name in names if (each := forms.find(name)) is not None]
+    text = "\n".join(Writer().definitions(found))
+    assert "RECURSIVE Sum(_)" in text
     module = f"---- MODULE Again ----\nEXTENDS Integers, Sequences\nCONSTANTS Limit, Eager\n{text}\n====\n"
     again = tree.read(syntax.export([], "Again", generated={"Again": module}))
     assert [written(again, name) for name in names] == [written(forms, name) for name in names]
@@ -92,7 +99,8 @@ def test_constants_and_places_are_known(forms: Definitions) -> None:
         ("Lists", 6),
         ("Choices", 11),
         ("Changed", 19),
-        ("Built", 21),
+        ("Sum", 22),
+        ("Built", 26),
     ]
 
 

@@ -11,7 +11,7 @@ Only what expressions without variables need is understood: no actions, no tempo
 
 import re
 import xml.etree.ElementTree as ET
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final, Literal, TypeAlias
 
 from attrs import field, frozen
@@ -119,6 +119,7 @@ class Definition:
     body: Expression
     module: str
     line: int
+    is_recursive: bool = False
 
 
 @frozen
@@ -196,6 +197,7 @@ class _Reader:
                 self.expression(body[0]),
                 _text(element, "location/filename"),
                 int(_text(element, "location/line/begin")),
+                element.find("recursive") is not None,
             )
         return known
 
@@ -329,6 +331,15 @@ class Writer:
         head = self.name(definition.name) + (f"({', '.join(given)})" if given else "")
         return f"{head} == {self.text(definition.body)}"
 
+    def definitions(self, definitions: Iterable[Definition]) -> Iterator[str]:
+        """Write definitions, those that are recursive declared before all."""
+        every = [*definitions]
+        for definition in every:
+            if definition.is_recursive:
+                places = ", ".join("_" * len(definition.parameters))
+                yield f"RECURSIVE {self.name(definition.name)}" + (f"({places})" if places else "")
+        yield from map(self.definition, every)
+
     def operand(self, node: Expression) -> str:
         """Write an expression with parentheses around it where it could run into what stands beside it."""
         text = self.text(node)
@@ -350,7 +361,7 @@ class Writer:
             case Operator(name):
                 return self.name(name)
             case Let(definitions, body):
-                inner = " ".join(map(self.definition, definitions))
+                inner = " ".join(self.definitions(definitions))
                 return f"LET {inner} IN {self.text(body)}"
             case Apply(operator, operands, bounds):
                 return self._applied(operator, operands, bounds)

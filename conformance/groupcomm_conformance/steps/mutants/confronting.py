@@ -191,8 +191,7 @@ def _definitions(definitions: Definitions, mutants: Sequence[SpecMutant]) -> Ite
         arms = " [] ".join(f"mutant = {number} -> {plain.operand(becomes)}" for number, becomes in changes)
         return f"(CASE {arms} [] OTHER -> ({text}))"
 
-    for definition in operators:
-        yield Writer(changed, around).definition(definition)
+    return Writer(changed, around).definitions(operators)
 
 
 # Running it

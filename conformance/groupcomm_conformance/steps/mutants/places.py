@@ -36,11 +36,13 @@ def reached(
     `inside` says which expressions inside one count. LookupError where there is no `Step` or no `Start`.
     """
     found: dict[int, Definition] = {}
+    entered: set[int] = set()  # an operator may be recursive
 
     def visit(definition: Definition) -> None:
         number = definition.name.number
-        if number in found or definition.module in _STANDARD:
+        if number in entered or definition.module in _STANDARD:
             return
+        entered.add(number)
         for name in names_in(definition.body, inside):
             if name.kind == "defined" and name.number in definitions.operators:
                 visit(definitions.operators[name.number])
