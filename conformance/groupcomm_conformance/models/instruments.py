@@ -46,6 +46,7 @@ __all__ = [
     "note_run",
     "plain_run",
     "read_modules",
+    "remembered",
     "sole_run",
     "story_run",
 ]
@@ -216,6 +217,27 @@ class Run:
     def generated(self) -> dict[str, str]:
         """The module as `tlc.run` takes it."""
         return {ROOT: self.text}
+
+
+def remembered(run: Run, modules: Modules) -> Run:
+    """The same run, in which a constant given by an operator (`History <- Failover`) is evaluated once.
+
+    TLC remembers the value of `Failover`, and not that of a constant in whose place it stands: it evaluates
+    the body of the operator at every use. So the body becomes the name of an operator that it remembers.
+    """
+    constants = dict(run.cfg.constants)
+    definitions: list[str] = []
+    for constant, side in run.cfg.constants.items():
+        operator = side.removeprefix("<- ")
+        bare = re.compile(rf"^{re.escape(operator)}\s*==", re.MULTILINE)
+        is_constant = side != operator and modules.definition(constant) is None
+        if is_constant and any(bare.search(text) for text in modules.texts.values()):
+            constants[constant] = f"<- Run_Constant_{constant}"
+            definitions.append(f"Run_Constant_{constant} == {operator}")
+    if not definitions:
+        return run
+    head, _, _ = run.text.rpartition("====")
+    return Run("\n".join((head, *definitions, "====", "")), evolve(run.cfg, constants=constants))
 
 
 @define

@@ -34,6 +34,7 @@ from .instruments import (
     note_run,
     plain_run,
     read_modules,
+    remembered,
     sole_run,
     story_run,
 )
@@ -106,6 +107,7 @@ def plan_of(manifest: Manifest, model: Model, *, recording: bool = False) -> Pla
             for claim in (cfg.properties if recording else model.falls)
             if claim in cfg.properties and claim not in judged and claim != violated
         ]
+    parts = [evolve(part, run=remembered(part.run, modules)) for part in parts]
     return Plan(manifest, model, modules, tuple(parts), _key(model, modules, parts))
 
 

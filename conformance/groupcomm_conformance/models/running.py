@@ -10,7 +10,7 @@ from attrs import define, evolve, field, frozen
 
 from groupcomm_conformance.tlc.output import Progress
 
-from .instruments import plain_run
+from .instruments import plain_run, remembered
 from .model import Manifest, Model
 from .plan import Answer, Part, Plan, assembled, execute, plan_of
 from .result import Cache, CheckedModel
@@ -61,7 +61,7 @@ def result_key(manifest: Manifest, model: Model) -> str:
 def plain_cpu_seconds(manifest: Manifest, model: Model, *, workers: int = 1) -> float:
     """Run a model as it is, without any instrument, and give the CPU time; nothing of it is cached."""
     plan = plan_of(manifest, model)
-    bare = Part("search", plain_run(manifest.module, manifest.cfg(model)))
+    bare = Part("search", remembered(plain_run(manifest.module, manifest.cfg(model)), plan.modules))
     answer = execute(plan, bare, workers, "2g", None)
     if answer.result is None:
         raise answer.failure or AssertionError
