@@ -5,7 +5,11 @@ this process. There is no Java here: whatever is wrong with a file must be found
 """
 
 import codecs
+import copy
+import functools
+import hashlib
 import io
+import json
 import os
 import re
 import shutil
@@ -13,12 +17,16 @@ import stat
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from attrs import frozen
 
+from groupcomm_conformance.commands import vectors as vectors_command
 from groupcomm_conformance.commands.exits import ExitCode
 from groupcomm_conformance.commands.main import main
+from groupcomm_conformance.models.manifest import Manifest, load
+from groupcomm_conformance.ports.format import FORMAT
 from groupcomm_conformance.tlc import tools
 
 DATA = Path(__file__).parent / "data"
@@ -570,6 +578,252 @@ def broken_tools() -> Iterator[Bad]:
         yield Bad(f"tool: {name}", check, says, damage, ExitCode.TOOL_FAILED)
 
 
+# Vectors
+
+
+def vectors_file(path: str, kind: str, content: bytes, records: int = 1) -> dict[str, object]:
+    return {
+        "path": path,
+        "kind": kind,
+        "records": records,
+        "bytes": len(content),
+        "sha256": hashlib.sha256(content).hexdigest(),
+    }
+
+
+ROW = b'{"row":1,"state":{"n":{"#bigint":"1"}},"event":{"type":"E"},"outcome":"ignored"}\n'
+TRACE = b'{"#meta":{},"vars":["act","local"],"states":[\n{"#meta":{"index":0},"act":"a","local":"b"}\n]}\n'
+VECTORS: dict[str, object] = {
+    "format": FORMAT,
+    "protocol": "stable",
+    "files": [],
+    "models": [
+        {
+            "model": "pair",
+            "constants": {},
+            "files": [
+                vectors_file("steps.jsonl", "local steps", ROW),
+                vectors_file("w.json", "walk", TRACE, 0),
+            ],
+        }
+    ],
+    "scenarios": [],
+}
+
+
+def vectors(
+    change: Callable[[dict[str, Any]], object] = void, *, rows: bytes = ROW, manifest: bytes | None = None
+) -> Damage:
+    """Write a folder of vectors whose manifest, or whose rows (with their digest), are changed."""
+
+    def damage(project: Path) -> None:
+        folder = project / "vectors"
+        folder.mkdir()
+        told = copy.deepcopy(VECTORS)
+        steps = [vectors_file("steps.jsonl", "local steps", rows, rows.count(b"\n"))]
+        told["models"] = [{"model": "pair", "constants": {}, "files": steps}]
+        change(told)
+        (folder / "steps.jsonl").write_bytes(rows)
+        (folder / "manifest.json").write_bytes(json.dumps(told).encode() if manifest is None else manifest)
+
+    return damage
+
+
+def model(told: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = told["models"][0]
+    return found
+
+
+def listed(told: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = model(told)["files"][0]
+    return found
+
+
+def vector_folders() -> Iterator[Bad]:
+    deep = b"[" * 100_000 + b"]" * 100_000
+    digits = b"9" * 5_000
+    manifests = (
+        ("an empty manifest", vectors(manifest=b""), "manifest.json:1: expected JSON"),
+        ("a manifest that is no object", vectors(manifest=b"[]"), "manifest.json:1: expected a manifest"),
+        ("half a manifest", vectors(manifest=b'{"format": "gro'), "manifest.json:1: expected JSON"),
+        (
+            "a manifest that is not UTF-8",
+            vectors(manifest=b'{"a": "\xff"}'),
+            "manifest.json:1: expected text in UTF-8",
+        ),
+        ("a manifest nested deeply", vectors(manifest=deep), "manifest.json:1: expected JSON .*nested"),
+        (
+            "a manifest of 5,000 digits",
+            vectors(manifest=b'{"format":' + digits + b"}"),
+            "manifest.json:1: expected JSON",
+        ),
+        ("a manifest with infinity", vectors(manifest=b'{"format": 1e400}'), "the format .*not inf"),
+        ("a manifest with NaN", vectors(manifest=b'{"format": NaN}'), "NaN is no number in JSON"),
+        ("a key twice", vectors(manifest=b'{"format": 1, "format": 2}'), "a key is there twice"),
+        (
+            "another format",
+            vectors(lambda told: told.update(format="groupcomm vectors 0")),
+            "expected the format",
+        ),
+        (
+            "no models",
+            vectors(lambda told: told.update(models=[])),
+            "expected vectors of a model or a scenario",
+        ),
+        (
+            "no files",
+            vectors(lambda told: model(told).update(files=[])),
+            "expected files of pair, but it lists none",
+        ),
+        (
+            "models that are a number",
+            vectors(lambda told: told.update(models=3)),
+            "expected a manifest as schema.json",
+        ),
+        (
+            "models that are null",
+            vectors(lambda told: told.update(models=None)),
+            "expected a manifest as schema.json",
+        ),
+        ("no protocol", vectors(lambda told: told.pop("protocol")), "expected a manifest as schema.json"),
+        (
+            "another protocol",
+            vectors(lambda told: told.update(protocol="sequencer")),
+            "expected vectors of stable, not of",
+        ),
+        (
+            "an unknown kind",
+            vectors(lambda told: listed(told).update(kind="steps")),
+            "to be one of local steps, walk",
+        ),
+        (
+            "a kind that is a list",
+            vectors(lambda told: listed(told).update(kind=[])),
+            "to be one of local steps, walk",
+        ),
+        (
+            "a path outside",
+            vectors(lambda told: listed(told).update(path="../x")),
+            "expected a path within the folder",
+        ),
+        (
+            "an absolute path",
+            vectors(lambda told: listed(told).update(path="/etc/passwd")),
+            "a path within the folder",
+        ),
+        ("no path", vectors(lambda told: listed(told).update(path="")), "expected a path within the folder"),
+        ("a path with a zero", vectors(lambda told: listed(told).update(path="a\0")), "expected"),
+        (
+            "a file that is not there",
+            vectors(lambda told: listed(told).update(path="x")),
+            "expected .*the manifest has",
+        ),
+        (
+            "no records",
+            vectors(lambda told: listed(told).update(records=0)),
+            "expected something in steps.jsonl",
+        ),
+        ("records below 0", vectors(lambda told: listed(told).update(records=-1)), "a number of records"),
+        (
+            "records that are true",
+            vectors(lambda told: listed(told).update(records=True)),
+            "a number of records",
+        ),
+        (
+            "more records",
+            vectors(lambda told: listed(told).update(records=2)),
+            "steps.jsonl:1: expected 2 local steps",
+        ),
+        ("another size", vectors(lambda told: listed(told).update(bytes=1)), "expected 1 bytes with SHA-256"),
+        ("another digest", vectors(lambda told: listed(told).update(sha256="0" * 64)), "with SHA-256 0000"),
+        (
+            "a file twice",
+            vectors(lambda told: model(told).update(files=[listed(told)] * 2)),
+            "expected one table|once",
+        ),
+        ("a model twice", vectors(lambda told: told.update(models=[model(told)] * 2)), "expected each model"),
+        (
+            "a constant that is none",
+            vectors(lambda told: model(told).update(constants={"N": {"#x": 1}})),
+            "as schema.json",
+        ),
+        (
+            "constants nested deeply",
+            vectors(lambda told: model(told).update(constants={"N": nested(900)})),
+            ".",
+        ),
+    )
+    for name, damage, says in manifests:
+        yield Bad(f"vectors: {name}", CHECK_VECTORS, says, damage)
+    rows = (
+        ("a row that is no JSON", ROW[:-3] + b"\n", "steps.jsonl:1: expected JSON"),
+        ("a row that is not UTF-8", ROW.replace(b'"E"', b'"\xff"'), "steps.jsonl:1: expected text in UTF-8"),
+        ("a row that is a list", b"[]\n", "steps.jsonl:1: expected a local step"),
+        (
+            "a row without an outcome",
+            ROW.replace(b',"outcome":"ignored"', b""),
+            "expected a local step, with the fields",
+        ),
+        (
+            "a row of another outcome",
+            ROW.replace(b"ignored", b"forgotten"),
+            "expected a local step, with the fields",
+        ),
+        (
+            "a row whose outcome is a list",
+            ROW.replace(b'"ignored"', b"[]"),
+            "expected a local step, with the fields",
+        ),
+        (
+            "a row that is handled without effects",
+            ROW.replace(b"ignored", b"handled"),
+            "expected a local step",
+        ),
+        ("a row of another number", ROW.replace(b'"row":1', b'"row":2'), "expected row 1"),
+        ("a row twice", ROW + ROW, "steps.jsonl:2: expected row 2"),
+        (
+            "a state that is a number",
+            ROW.replace(b'{"n":{"#bigint":"1"}}', b"3"),
+            "expected row 1, of a state",
+        ),
+        ("a value that is a fraction", ROW.replace(b'{"#bigint":"1"}', b"1.5"), "expected a value"),
+        ("a value that is null", ROW.replace(b'{"#bigint":"1"}', b"null"), "expected a value"),
+        ("a value of 5,000 digits", ROW.replace(b'"1"', b'"' + digits + b'"'), "expected a value"),
+        ("an integer of 5,000 digits", ROW.replace(b'{"#bigint":"1"}', digits), "expected JSON"),
+        ("a value nested deeply", ROW.replace(b'{"#bigint":"1"}', deep), "nested"),
+        ("a set of itself", ROW.replace(b'{"#bigint":"1"}', b'{"#set":3}'), "expected a value"),
+        ("a map with half a pair", ROW.replace(b'{"#bigint":"1"}', b'{"#map":[[1]]}'), "expected a value"),
+        ("an unknown tag", ROW.replace(b"#bigint", b"#bigfloat"), "expected a value"),
+        ("an empty row", b"\n", "steps.jsonl:1: expected JSON"),
+    )
+    for name, text, says in rows:
+        yield Bad(f"vectors: {name}", CHECK_VECTORS, says, vectors(rows=text))
+
+    def without(make: Callable[[Path], object]) -> Damage:
+        return lambda project: void((vectors()(project), make(project / "vectors")))
+
+    others = (
+        ("no folder", void, "manifest.json:1: expected a manifest of vectors, but there is no such file"),
+        ("another file", without(lambda folder: (folder / "x").write_text("")), "x:1: expected no file that"),
+        ("a link to nothing", without(lambda folder: (folder / "x").symlink_to("nowhere")), "x:1: expected"),
+        ("a pipe", without(lambda folder: os.mkfifo(folder / "x")), "x:1: expected"),
+    )
+    for name, damage, says in others:
+        yield Bad(f"vectors: {name}", CHECK_VECTORS, says, damage)
+    line = (*CHECK_VECTORS, "--model", "nosuch")
+    yield Bad("vectors: a model that is not in them", line, 'is called "nosuch"', vectors())
+
+
+CHECK_VECTORS = ("vectors", "stable", "--out", "vectors", "--check")
+
+
+def nested(depth: int) -> list[Any]:
+    found: list[Any] = []
+    for _ in range(depth):
+        found = [found]
+    return found
+
+
 CASES = (
     *unreadable("manifest", MANIFEST, "list"),
     *unreadable("module", MODULE, "check", "--model", "pair"),
@@ -579,6 +833,7 @@ CASES = (
     *nothing(),
     *places(),
     *broken_tools(),
+    *vector_folders(),
 )
 
 
@@ -592,7 +847,18 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         monkeypatch.setenv(name, "")  # so that a case's own value is undone
         monkeypatch.delenv(name)
     monkeypatch.setenv("GROUPCOMM_JAVA", "/bin/false")
+    monkeypatch.setattr(vectors_command, "load", known_protocol)
     return folder
+
+
+def known_protocol(root: Path, name: str) -> Manifest:
+    """STABLE as it is, read once, so that vectors have an implementation; others from the project."""
+    return stable() if name == "stable" else load(root, name)
+
+
+@functools.cache
+def stable() -> Manifest:
+    return load(Path(__file__).parents[1], "stable")
 
 
 def snapshot(folder: Path) -> dict[str, bytes | str]:

@@ -349,7 +349,10 @@ FOOLED: dict[str, tuple[Callable[[Any], object], str]] = {
         lambda told: files_of(told)[0].update(kind="steps"),
         "leave_late/steps.jsonl to be one of local steps, walk, not steps",
     ),
-    "the kind of another place": (lambda told: files_of(told)[0].update(kind="schema"), "leave_late/steps.jsonl to be one of"),
+    "the kind of another place": (
+        lambda told: files_of(told)[0].update(kind="schema"),
+        "leave_late/steps.jsonl to be one of",
+    ),
     "a model twice": (
         lambda told: told["models"].append(told["models"][0]),
         "each model and scenario once, not leave_late again",
