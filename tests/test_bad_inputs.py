@@ -824,6 +824,43 @@ def nested(depth: int) -> list[Any]:
     return found
 
 
+# Documents
+
+
+def added(file: str, text: bytes, then: Damage = void) -> Damage:
+    """Write a file first, and then do something to it."""
+
+    def damage(project: Path) -> None:
+        (project / file).parent.mkdir(parents=True, exist_ok=True)
+        (project / file).write_bytes(text)
+        then(project)
+
+    return damage
+
+
+def documents() -> Iterator[Bad]:
+    readme = "spec/toy/README.md"
+    test = "tests/toy/test_toy.py"
+    scenario = "conformance/scenarios/toy/one.yaml"
+    page = "docs/requirements.md"
+    for kind, file in (("README", readme), ("test", test), ("scenario", scenario), ("page", page)):
+        for name, damage, says in UNREADABLE:
+            made = added(file, b"# text\n", damage(file))
+            says_so = says.replace("{}", re.escape(Path(file).name))
+            line = ("requirements", "--check")
+            if kind != "page" or name != "a folder":
+                yield Bad(f"document: a {kind} that is {name}", line, says_so, made)
+    python = (
+        ("no Python", b"\n\ndef test_(:\n", r"test_toy.py:3: expected Python \(invalid syntax"),
+        ("an open string", b'"""text\n', r"test_toy.py:1: expected Python \(unterminated"),
+        ("a zero byte", b"a = 1\0\n", r"test_toy.py:\d+: expected Python \(.*null bytes"),
+        ("nested too deeply", b"(" * 10_000, r"test_toy.py:1: expected Python \("),
+        ("an integer of 5,000 digits", b"a = " + b"9" * 5_000, r"test_toy.py:1: expected Python \(.*digits"),
+    )
+    for name, text, says in python:
+        yield Bad(f"document: a test with {name}", ("requirements", "--check"), says, added(test, text))
+
+
 CASES = (
     *unreadable("manifest", MANIFEST, "list"),
     *unreadable("module", MODULE, "check", "--model", "pair"),
@@ -834,6 +871,7 @@ CASES = (
     *places(),
     *broken_tools(),
     *vector_folders(),
+    *documents(),
 )
 
 

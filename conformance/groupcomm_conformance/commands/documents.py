@@ -1,5 +1,6 @@
 """`groupcomm errata` and `groupcomm requirements`: the documents that are written from the manifests."""
 
+from os.path import lexists
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
@@ -93,7 +94,7 @@ def write_guarantees(*, check_only: CheckOnly = False) -> None:
 
 def _written(root: Path, path: Path, text: str, *, check_only: bool) -> ExitCode:
     file = root / path
-    if file.exists() and read_text(file, str(path)) == text:
+    if lexists(file) and read_text(file, str(path)) == text:
         typer.echo(f"{path} is up to date")
         return ExitCode.OK
     if check_only:

@@ -20,6 +20,7 @@ problem, and so are an ID without a row and a name without a thing. Every proble
 import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from os.path import lexists
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
@@ -27,7 +28,7 @@ from attrs import Factory, define, evolve, frozen
 
 from groupcomm_conformance.files import strict_yaml
 from groupcomm_conformance.files.errors import FileError
-from groupcomm_conformance.files.reading import read_text
+from groupcomm_conformance.files.reading import python_tree, read_text
 from groupcomm_conformance.models.manifest import Manifest
 
 __all__ = ["PATH", "Requirement", "Table", "page", "trace"]
@@ -197,7 +198,7 @@ def _readme(root: Path, manifest: Manifest) -> _Rows:
     path = manifest.folder / "README.md"
     shown = path.relative_to(root)
     found = _Rows()
-    if not path.is_file():
+    if not lexists(path):
         found.problems.append(f"{shown}:1: there is none, so {manifest.protocol} has no requirements")
         return found
     heads: list[str] = []
@@ -324,9 +325,10 @@ def _collected(path: Path, shown: str) -> list[_Test]:
     """Find the test functions of a file: those that pytest collects, and for others why it does not."""
     text = read_text(path, shown)
     lines = text.splitlines()
-    functions = {node.name: node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)}
+    tree = python_tree(text, shown)
+    functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
     found: list[_Test] = []
-    for node in ast.walk(ast.parse(text)):
+    for node in ast.walk(tree):
         if not isinstance(node, ast.FunctionDef) or not node.name.startswith("test_"):
             continue
         first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])

@@ -1,5 +1,6 @@
 """Reading files that people write: whatever is wrong with one is a `FileError` with file and line."""
 
+import ast
 import json
 import stat
 import sys
@@ -8,7 +9,7 @@ from typing import Any, Final
 
 from .errors import FileError, reason
 
-__all__ = ["decoded", "json_value", "read_text"]
+__all__ = ["decoded", "json_value", "python_tree", "read_text"]
 
 _LARGEST: Final = 256 << 20
 """Bytes of a file that people write; far more than any has."""
@@ -43,6 +44,16 @@ def decoded(content: bytes, shown: str) -> str:
         line = content.count(b"\n", 0, error.start) + 1
         raise FileError(shown, line, f"text in UTF-8, not the byte 0x{content[error.start]:02x}") from None
     return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def python_tree(text: str, shown: str) -> ast.Module:
+    """Read a Python module. FileError at the line that is no Python."""
+    try:
+        return ast.parse(text)
+    except SyntaxError as error:
+        raise FileError(shown, error.lineno or 1, f"Python ({error.msg})") from None
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise FileError(shown, 1, f"Python ({error})") from None
 
 
 def json_value(text: str, shown: str, line: int = 1) -> Any:  # noqa: ANN401 - of any type

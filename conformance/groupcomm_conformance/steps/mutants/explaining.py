@@ -20,6 +20,7 @@
 """
 
 from collections.abc import Mapping
+from os.path import lexists
 from pathlib import Path
 from typing import Literal
 
@@ -34,7 +35,7 @@ __all__ = ["Reason", "SpecReasons", "explanations", "spec_explanations"]
 def explanations(root: Path, protocol: str) -> dict[str, str]:
     """Read `conformance/mutants/<protocol>.yaml`; nothing if there is none. FileError where it is amiss."""
     shown = f"conformance/mutants/{protocol}.yaml"
-    if not (root / shown).is_file():
+    if not lexists(root / shown):
         return {}
     entries = strict_yaml.load(root / shown, shown).entries("a mapping from mutants to explanations")
     return {name: node.text("why the mutant is equivalent") for name, node in entries.items()}
@@ -63,7 +64,7 @@ def spec_explanations(root: Path, protocol: str) -> SpecReasons:
     FileError where it is amiss, or gives two reasons for one mutant.
     """
     shown = f"conformance/mutants/{protocol}_spec.yaml"
-    if not (root / shown).is_file():
+    if not lexists(root / shown):
         return SpecReasons()
     top = strict_yaml.load(root / shown, shown).fields((), ("unheard", "equivalent", "unreached"))
     unheard = top["unheard"].entries("a mapping from types of events to reasons") if "unheard" in top else {}
