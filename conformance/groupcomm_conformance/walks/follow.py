@@ -44,6 +44,7 @@ LOCAL: Final = "local"
 Verdict: TypeAlias = Literal["wrong_outcome", "wrong_effects", "wrong_state", "crash", "adapter_error"]
 
 _SHOWN: Final = 20
+_UNSEEN: Final = object()
 
 
 # Steps
@@ -54,7 +55,7 @@ class _Effects:
     """Effects that the specification has, and an implementation's that were found to be these."""
 
     value: Value
-    found: object = None
+    found: object = _UNSEEN
 
 
 @frozen(eq=False)
@@ -90,13 +91,8 @@ class Wrong:
     reason: str = ""
 
 
-@frozen
-class _Done:
-    """What the implementation did."""
-
-    outcome: str
-    after: object
-    effects: object
+Done: TypeAlias = tuple[str, object, object]
+"""What the implementation did: outcome, next state, effects."""
 
 
 class Follower:
@@ -173,10 +169,10 @@ class Follower:
         try:
             if act.event is None:
                 return self._environment(act, local)
-            done = self._do(act, local, fresh=act.from_start is True)
+            done = self._do(act, fresh=act.from_start is True)
             right = self._right(done, act, local)
             if not right and act.from_start is None:
-                again = self._do(act, local, fresh=True)
+                again = self._do(act, fresh=True)
                 right = self._right(again, act, local)
                 done = again if right else done
             if not right:
@@ -188,30 +184,33 @@ class Follower:
             return Wrong("crash", reason=f"{type(error).__name__}: {error}")
         return None
 
-    def _do(self, act: Act, local: Local, *, fresh: bool) -> _Done:
+    def _do(self, act: Act, *, fresh: bool) -> Done:
         """Have the member do its step, if `fresh` from its start."""
-        if act.member not in self._held:
-            raise MappingError(f"{act.member!r} is no member: {', '.join(local.states)}")
-        before = self._core.start(act.member) if fresh else self._held[act.member]
+        before = self._core.start(act.member) if fresh else self._held.get(act.member)
+        if before is None:
+            raise MappingError(f"{act.member!r} is no member: {', '.join(self._held)}")
         try:
             after, effects = self._step(self._config, before, act.event)
         except ProtocolError as error:
-            outcome = "local_error" if isinstance(error, LocalProtocolError) else "remote_error"
-            return _Done(outcome, before, ())
-        return _Done("ignored" if after is before and not effects else "handled", after, effects)
+            return "local_error" if isinstance(error, LocalProtocolError) else "remote_error", before, ()
+        return "ignored" if after is before and not effects else "handled", after, effects
 
-    def _right(self, done: _Done, act: Act, local: Local) -> bool:
+    def _right(self, done: Done, act: Act, local: Local) -> bool:
         """Whether that is what the specification has, for this member and for the others."""
-        if done.outcome != act.outcome or not self._alike(done.effects, act.effects):
+        outcome, after, effects = done
+        wanted = act.effects
+        if outcome != act.outcome or not (effects is wanted.found or self._alike(effects, wanted)):
             return False
-        for member, state in local.states.items():
-            held = done.after if member == act.member else self._held[member]
-            if held is not state and not same(held, state):
-                return False
-        return True
+        held, states = self._held, local.states
+        state = states.get(act.member)
+        if len(held) != len(states) or not (after is state or same(after, state)):
+            return False
+        # The others' are not new: where they are equal they are the same objects.
+        return all(held[member] is states[member] for member in states if member != act.member)
 
     def _alike(self, effects: object, wanted: _Effects) -> bool:
-        if wanted.found is not None:
+        """Whether these effects are those; once they were, they are compared with these objects."""
+        if wanted.found is not _UNSEEN:
             return same(effects, wanted.found)
         if type(effects) is not tuple or not identical(self._protocol.codec.to_spec(effects), wanted.value):
             return False
@@ -220,26 +219,25 @@ class Follower:
 
     def _environment(self, act: Act, local: Local) -> Wrong | None:
         """No member does anything; one may begin anew."""
-        states = self._held
         for member, state in local.states.items():
-            held = states[member]
-            if held is not state and not same(held, state):
+            if self._held.get(member) is not state:
                 begun = self._core.start(member)
                 if not same(begun, state):
-                    return self._wrong(_Done("none", begun, ()), evolve(act, member=member), local)
+                    return self._wrong(("none", begun, ()), evolve(act, member=member), local)
         self._held = local.states
         return None
 
-    def _wrong(self, done: _Done, act: Act, local: Local) -> Wrong:
+    def _wrong(self, done: Done, act: Act, local: Local) -> Wrong:
         """What is wrong, on the side of the specification."""
+        outcome, after, effects = done
         to_spec = self._protocol.codec.to_spec
-        states = {**self._held, act.member: done.after}
-        ours = {"outcome": done.outcome, "effects": to_spec(done.effects)}
+        states = {**self._held, act.member: after}
+        ours = {"outcome": outcome, "effects": to_spec(effects)}
         expected = Fn({ACT: act.value, LOCAL: local.value})
         actual = Fn({ACT: act.value.replace(**ours), LOCAL: to_spec(states)})
         differences = tuple(diff(expected, actual))
         if identical(expected, actual):
-            reason = f"equal to what is expected, but not of its classes: {done.after}, {done.effects}"
+            reason = f"equal to what is expected, but not of its classes: {after}, {effects}"
             return Wrong("adapter_error", reason=reason)
         return Wrong(_verdict(differences), differences)
 
