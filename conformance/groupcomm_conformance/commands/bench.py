@@ -26,6 +26,7 @@ from groupcomm_conformance.files.store import replace
 from groupcomm_conformance.models import checking
 from groupcomm_conformance.models.instruments import Harvest
 from groupcomm_conformance.models.manifest import Manifest, Model, find_root, load
+from groupcomm_conformance.models.selecting import select
 from groupcomm_conformance.pipeline import dump as dumps
 from groupcomm_conformance.pipeline.dump import Dump
 from groupcomm_conformance.pipeline.replaying import Replayer, Step
@@ -41,17 +42,13 @@ from groupcomm_conformance.walks.graph import EDGE, NODE
 from groupcomm_conformance.walks.graph import load as load_graph
 
 from . import console
+from .options import OneProtocol
 from .pipeline import require
 
 __all__ = ["Figure", "command", "copies", "page"]
 
 PATH: Final = Path("docs/performance.md")
 
-_PROTOCOL: Final = "stable"
-_FRESH: Final = "steady"
-_SMALL: Final = "steady"
-_LARGE: Final = "join"
-_WALKED: Final = "pair"
 _COPIES: Final = 5
 _AIM: Final = 100_000
 _REPEATS: Final = 3
@@ -76,12 +73,38 @@ class Figure:
 HEADINGS: Final = ("what", "measured", "ratio", "aim", "met")
 
 
+# What is measured
+
+
+def small(manifest: Manifest) -> Model:
+    """The smallest model that `groupcomm conform` runs."""
+    return min(_conforming(manifest), key=_transitions)
+
+
+def large_one(manifest: Manifest) -> Model:
+    """The largest one, but for those that are deep."""
+    return max(_conforming(manifest), key=_transitions)
+
+
+def walked(manifest: Manifest) -> Model:
+    """The largest model whose graph is walked."""
+    return max((model for model in manifest.models if model.walk), key=_transitions)
+
+
+def _conforming(manifest: Manifest) -> list[Model]:
+    return [model for model in select(manifest, "full") if model.conform]
+
+
+def _transitions(model: Model) -> int:
+    return model.counts.transitions if model.counts else 0
+
+
 # The core
 
 
 def _conformance(root: Path, manifest: Manifest, watch: checking.Listener) -> Iterator[Figure]:
     """What conformance costs, in CPU time, all of it fresh."""
-    model = manifest.model(_FRESH)
+    model = small(manifest)
     cache, tables = checking.Cache.of(root), Tables.of(root)
     checked, bare = conform.measured(manifest, model, cache, watch)
     protocol = derive.load(manifest)
@@ -100,7 +123,7 @@ _OVERHEAD: Final = 1.25
 
 def _core(root: Path, manifest: Manifest, watch: checking.Listener) -> Iterator[Figure]:
     """Local steps a second, as `groupcomm conform` does them."""
-    model = manifest.model(_LARGE)
+    model = large_one(manifest)
     checked = checking.run_model(manifest, model, cache=checking.Cache.of(root), listener=watch)
     assert isinstance(checked.harvest, Harvest)  # noqa: S101 - it is a model that holds, for conformance
     table, _ = conform.table_of(manifest, model, checked.harvest, Tables.of(root))
@@ -124,7 +147,7 @@ def _best(work: Callable[[], object]) -> float:
 
 def _walks(root: Path, manifest: Manifest) -> Iterator[Figure]:
     """Steps of walks a second, as a worker of the pipeline does them."""
-    model = manifest.model(_WALKED)
+    model = walked(manifest)
     of = quotient(load_graph(manifest, model, root / ".cache" / "groupcomm"))
     replayer, walks = prepared(manifest, model, of)
     steps = sum(len(walk) - 1 for walk in walks)
@@ -197,15 +220,16 @@ def _pipeline(
     root: Path, manifest: Manifest, out: Path, *, large: bool, tell: Callable[[str], None]
 ) -> Iterator[Figure]:
     taken: dict[str, Dump] = {}
-    for name in dict.fromkeys((_SMALL, _LARGE)):
+    least, most = small(manifest).name, large_one(manifest).name
+    for name in dict.fromkeys((least, most)):
         tell(f"dump of {name}")
         model = manifest.model(name)
         taken[name] = dumps.take(manifest, manifest.cfg(model), out / ".work")
     runs: dict[tuple[str, str], Run] = {}
-    for name, master in ((_SMALL, "local[2]"), (_LARGE, "local[2]"), (_LARGE, "local[1]")):
+    for name, master in ((least, "local[2]"), (most, "local[2]"), (most, "local[1]")):
         tell(f"{name} on {master}")
         runs[name, master] = _piped(root, manifest.protocol, name, master, out)
-    for name in (_SMALL, _LARGE):
+    for name in (least, most):
         run, dump = runs[name, "local[2]"], taken[name]
         rows = dump.states + dump.edges
         ratio = run.stage("ingest") / dump.seconds
@@ -216,21 +240,21 @@ def _pipeline(
             "at most 1",
             ratio <= 1,
         )
-    for name in (_SMALL, _LARGE):
+    for name in (least, most):
         run = runs[name, "local[2]"]
         yield Figure(
             f"pipeline without TLC, {name}, local[2]",
             f"{run.stage(*_STAGES):.1f} s ({_stages(run)}), driver {run.told['driver_mb']:.0f} MB",
             f"{1e6 * run.stage(*_STAGES) / run.edges:.1f} s a million edges",
         )
-    one, two = (runs[_LARGE, f"local[{cores}]"] for cores in (1, 2))
+    one, two = (runs[most, f"local[{cores}]"] for cores in (1, 2))
     yield Figure(
-        f"from local[1] to local[2], {_LARGE}",
+        f"from local[1] to local[2], {most}",
         f"{one.stage(*_STAGES):.1f} s, {two.stage(*_STAGES):.1f} s",
         f"{one.stage(*_STAGES) / two.stage(*_STAGES):.2f} times as fast",
     )
     if large:
-        yield from _large(root, manifest, out, dump=taken[_LARGE], before=two, tell=tell)
+        yield from _large(root, manifest, out, dump=taken[most], before=two, tell=tell)
 
 
 def _stages(run: Run) -> str:
@@ -240,13 +264,14 @@ def _stages(run: Run) -> str:
 def _large(
     root: Path, manifest: Manifest, out: Path, *, dump: Dump, before: Run, tell: Callable[[str], None]
 ) -> Iterator[Figure]:
-    tell(f"{_COPIES} copies of {_LARGE}")
+    most = large_one(manifest).name
+    tell(f"{_COPIES} copies of {most}")
     copies(dump, _COPIES)
-    tell(f"{_COPIES} copies of {_LARGE} on local[2]")
-    run = _piped(root, manifest.protocol, _LARGE, "local[2]", out)
+    tell(f"{_COPIES} copies of {most} on local[2]")
+    run = _piped(root, manifest.protocol, most, "local[2]", out)
     times, bigger = run.stage(*_STAGES) / before.stage(*_STAGES), run.edges / before.edges
     yield Figure(
-        f"pipeline without TLC, {_COPIES} copies of {_LARGE} ({run.edges:,} edges), local[2]",
+        f"pipeline without TLC, {_COPIES} copies of {most} ({run.edges:,} edges), local[2]",
         f"{run.stage(*_STAGES):.1f} s ({_stages(run)}), driver {run.told['driver_mb']:.0f} MB",
         f"{times:.1f} times the time for {bigger:.1f} times the edges",
         f"at most {1.2 * bigger:.1f} times",
@@ -334,6 +359,7 @@ def _write(file: Path, figures: Sequence[Figure], notes: Sequence[str]) -> None:
 
 
 def command(
+    protocol: OneProtocol,
     *,
     large: Annotated[bool, typer.Option("--large", help="Also 10 million edges (4 GB of disk).")] = False,
     write: Annotated[bool, typer.Option("--write", help="Write docs/performance.md.")] = False,
@@ -347,7 +373,7 @@ def command(
     """
     require()
     root = find_root()
-    manifest = load(root, _PROTOCOL)
+    manifest = load(root, protocol)
     notes = machine()
     figures: list[Figure] = []
     place = Path(tempfile.mkdtemp(prefix="groupcomm-bench-")) if out is None else out
