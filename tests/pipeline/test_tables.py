@@ -28,7 +28,7 @@ from groupcomm_conformance.commands.main import main
 from groupcomm_conformance.models.checking import Cache, run_model
 from groupcomm_conformance.models.manifest import Model, find_root, load
 from groupcomm_conformance.pipeline import dump as dumps
-from groupcomm_conformance.pipeline import schemas, stages
+from groupcomm_conformance.pipeline import job, schemas, stages
 from groupcomm_conformance.pipeline import session as sessions
 from groupcomm_conformance.pipeline.dump import Dump
 from groupcomm_conformance.pipeline.errors import NotContained, WorkerDied
@@ -208,7 +208,7 @@ def test_coverage_counts_what_walks_came_by(made: Made) -> None:
 def test_a_large_models_walks_come_by_every_local_step_that_is_used(
     spark: SparkSession, dumped: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stages, "SMALL", 0)
+    monkeypatch.setattr(job, "SMALL", 0)
     summary = again(spark, dumped)
     assert summary.ok
     assert ("local_steps", summary.used) == (summary.covers, summary.covered_steps)
@@ -360,7 +360,7 @@ def test_a_worker_that_is_killed_is_an_error_and_the_next_run_is_whole(
         return task
 
     with monkeypatch.context() as patch:
-        patch.setattr(stages, "replaying", deadly)
+        patch.setattr(job, "replaying", deadly)
         with pytest.raises(WorkerDied, match=r"stage replay: a worker died.*run again, TLC's dump is kept"):
             again(spark, dumped)
     earlier()
