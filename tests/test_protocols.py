@@ -76,7 +76,8 @@ def test_a_model_is_one_of_the_implementation_if_it_has_the_guards_of_the_refere
     others = 0
     for model in manifest.models:
         sides = manifest.cfg(model).constants.items()
-        if {guard for guard, side in sides if side != manifest.reference[guard]} & {*protocol.guards}:
+        changed = {name for name, side in sides if side != manifest.reference.get(name)}
+        if changed & {*protocol.guards, *protocol.operators}:
             others += 1
             with pytest.raises(MappingError):
                 protocol.config(derive.constants_of(manifest.cfg(model)))
