@@ -88,6 +88,8 @@ OwnToo == Needless \ {"SelfDelivery"}
 UniformToo == Needless \ {"Uniform"}
 NotFifo == Needless \cup {"Fifo"}
 NotExact == Needless \cup {"LeavesExact"}
+AnyLog == Needless \cup {"SendingViewDelivery"}
+Beyond == Needless \cup {"ClosedToReceive"}
 NotAll == Needless \cup {"FirstHasAll"}
 Nothing == {}
 HoldingBack == {"SelfDelivery", "Uniform"}

@@ -52,7 +52,7 @@ def test_what_makes_a_member_are_these_constants_and_no_others() -> None:
         "OwnInTable": True,
         "RemoveOn": "data",
         "Dedup": "highest",
-        "KeepDeparted": False,
+        "KeepDeparted": True,
         "EpochInTag": "id",
         "ViewsKnownBy": "id",
         "EarlyForward": "held",
