@@ -83,7 +83,8 @@ OneOfAAndTwoOfB == Of(1, 2, 0, 0)
 
 \* What SEQUENCER does not need of VirtualSynchrony.
 Needless == {"ClosedToCast", "SelfDelivery", "Uniform"}
-NotSynchronous == Channel!Conjuncts \ {"Fifo"}
+NotSynchronous == Needless \cup {"FirstHasAll", "LeavesExact", "ClosedToReceive", "JoinAfterLeave"}
+Anytime == Channel!Conjuncts \ {"Fifo"}
 OwnToo == Needless \ {"SelfDelivery"}
 UniformToo == Needless \ {"Uniform"}
 NotFifo == Needless \cup {"Fifo"}

@@ -159,7 +159,8 @@ JoinersStartFresh ==
 OrderedWhereSent ==
     \A k \in DOMAIN views : \A s \in DOMAIN log[k] : \A i \in DOMAIN log[k][s] :
         LET tag == log[k][s][i].tag IN
-        (tag.sender \in Member /\ local[tag.sender].epoch = tag.epoch) => Took(tag.sender, k)
+        (/\ log[k][s][i].view_id = views[k].id     \* (What a flush held back is of an earlier view.)
+         /\ tag.sender \in Member /\ local[tag.sender].epoch = tag.epoch) => Took(tag.sender, k)
 
 \* SEQ-10, SEQ-17, AMB-76: a tag names one message.
 TagsIdentify ==

@@ -231,8 +231,13 @@ MayFollow == IF Len(views) < Len(History) THEN {History[Len(views) + 1]} ELSE {}
 \* settled[k] when m has come to view number k.
 CameTo(m, came) == Channel!Came(m, came)
 
+\* Who leaves in good order is left out only when it has stopped.
+LeavesNobodyStopping(m, v) ==
+    \A x \in up : stops[x] = "asked" => ~(installed[x] = installed[m] /\ x \notin DOMAIN v.lives)
+
 \* m installs view number k, which is v; `came` is settled[k], and `logs` has a log of it.
 Enter(action, m, k, v, came, logs) ==
+    /\ LeavesNobodyStopping(m, v)
     /\ Group!MayInstall(m, v)
     /\ Channel!MayEnter(m, v, came)
     /\ installed' = [installed EXCEPT ![m] = k]
