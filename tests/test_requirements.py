@@ -207,6 +207,16 @@ def test_a_second_row_for_an_id_is_a_problem(project: Path) -> None:
     )
 
 
+def test_two_protocols_may_have_one_requirement_and_each_checks_its_own(project: Path) -> None:
+    shutil.copytree(project / "spec/toy", project / "spec/twin")
+    edit(project / "spec/twin/models.yaml", "protocol: toy", "protocol: twin")
+    edit(project / "spec/twin/ToyGroup.tla", "TOY-01: nobody", "Nobody")
+    table = trace(project, [load(project, "toy"), load(project, "twin")])
+    assert ["NoEarlyCommit"] == table.protocols["toy"][0].checks
+    assert [] == table.protocols["twin"][0].checks
+    assert 1 == sum("nothing checks TOY-01" in problem for problem in table.problems)
+
+
 def test_a_protocol_without_requirements_is_a_problem(project: Path) -> None:
     readme = project / "spec/toy/README.md"
     readme.write_text("# Toy\n")

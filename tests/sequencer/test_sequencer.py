@@ -355,6 +355,7 @@ REFUSED = {
 def test_a_refusal_names_member_state_and_event(
     state: sequencer.State, event: sequencer.Event, error: type[ProtocolError], reason: str
 ) -> None:
+    """SEQ-23: a FORWARD that cannot be ordered here is an error of who sent it."""
     with pytest.raises(error) as raised:
         sequencer.step(CONFIG, state, event)
     refusal = raised.value

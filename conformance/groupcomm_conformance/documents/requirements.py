@@ -132,21 +132,21 @@ def trace(root: Path, manifests: Iterable[Manifest]) -> Table:
     """Find all rows, tags and problems of the project at `root`."""
     found: dict[str, tuple[Requirement, ...]] = {}
     problems: list[str] = []
-    rows: dict[str, Requirement] = {}
-    tags: list[_Tag] = []
+    rows: dict[str, dict[str, Requirement]] = {}
+    tags: list[tuple[str, _Tag]] = []
     errata: set[str] = set()
     lacking: dict[str, list[str]] = {}
     for path in sorted((root / "spec" / "common").glob("*.tla")):
-        tags += _specification(root, path, {})
+        tags += [("", tag) for tag in _specification(root, path, {})]
     for manifest in manifests:
-        own = [*_own(root, manifest)]
-        tags += own
+        tags += [(manifest.protocol, tag) for tag in _own(root, manifest)]
         read = _readme(root, manifest)
         problems += read.problems
         for row in read.rows:
-            if row.id in rows:
-                problems.append(f"{row.place}: {row.id} has a row already, at {rows[row.id].place}")
-            rows.setdefault(row.id, row)
+            of = rows.setdefault(row.id, {})
+            if manifest.protocol in of:
+                problems.append(f"{row.place}: {row.id} has a row already, at {of[manifest.protocol].place}")
+            of.setdefault(manifest.protocol, row)
         known = _known(root, manifest)
         for row, name in read.cited:
             if name not in known:
@@ -155,13 +155,17 @@ def trace(root: Path, manifests: Iterable[Manifest]) -> Table:
                 problems += _cite(row, known[name], lacking)
         found[manifest.protocol] = tuple(read.rows)
         errata |= {model.erratum.id for model in manifest.models if model.erratum}
-    for tag in tags:
-        if tag.id not in rows:
-            if tag.id not in errata:
-                problems.append(f"{tag.place}: {tag.id} has no row in any spec/*/README.md")
-        elif tag.name:
-            _cite(rows[tag.id], _Thing(tag.name, tag.kind, tag.lacking), lacking)
-    problems += [problem for row in rows.values() for problem in _unchecked(row, lacking)]
+    for protocol, tag in tags:
+        of = rows.get(tag.id, {})
+        if not of and tag.id not in errata:
+            problems.append(f"{tag.place}: {tag.id} has no row in any spec/*/README.md")
+        # Of a requirement that several protocols have, each one's checks are its own.
+        for row in [of[protocol]] if protocol in of else of.values():
+            if tag.name:
+                _cite(row, _Thing(tag.name, tag.kind, tag.lacking), lacking)
+    problems += [
+        problem for of in rows.values() for row in of.values() for problem in _unchecked(row, lacking)
+    ]
     return Table(found, tuple(dict.fromkeys(problems)))
 
 
@@ -170,7 +174,7 @@ def _cite(row: Requirement, thing: _Thing, lacking: dict[str, list[str]]) -> lis
     if thing.cites is not None and row.id not in thing.cites:
         return [f"{row.place}: {thing.shown} does not cite {row.id}"]
     if thing.lacking:
-        lacking.setdefault(row.id, []).append(f"{thing.shown} {thing.lacking}")
+        lacking.setdefault(row.place, []).append(f"{thing.shown} {thing.lacking}")
     elif thing.kind in _CHECKS:
         row.checks.append(thing.shown)
     elif thing.kind == "model":
@@ -187,7 +191,7 @@ def _unchecked(row: Requirement, lacking: Mapping[str, list[str]]) -> Iterator[s
     row.holding = list(dict.fromkeys(row.holding))
     if row.checks:
         return
-    hints = list(dict.fromkeys(lacking.get(row.id, ())))
+    hints = list(dict.fromkeys(lacking.get(row.place, ())))
     hints += [f"{name} is a model that holds, which checks nothing" for name in row.holding]
     hints += [f"the comment above {name} checks nothing: it is no claim" for name in row.specified[:1]]
     told = f" ({'; '.join(hints)})" if hints else ""

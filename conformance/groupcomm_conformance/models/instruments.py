@@ -8,7 +8,8 @@ into `spec/`. Into it go operators that are always TRUE and print what is new to
   measured on 41,000 states with 664,000 transitions it costs 1.8 times the CPU time of the plain run,
   this constraint 1.0. And TLC names an inner operator there where one action applies another.)
 - *falls*, for the kill matrix: each claim `C` becomes `C \/ Note`, which prints `@falls C` once and is
-  true, so that the search goes on and one run tells all claims that the state space refutes;
+  true, so that the search goes on and one run tells all claims that the state space refutes; of a claim that
+  is a list of conjuncts, each is noted by itself (`@part C/2`);
 - the *harvest*, as an invariant: each new local state, message and outside parameter. The group module
   defines what these are: `SeenLocal(m)`, `SeenMessages` (a set) and `SeenOutside(m)`.
 
@@ -34,6 +35,7 @@ from groupcomm_conformance.files.errors import FileError
 from groupcomm_conformance.files.reading import read_text
 from groupcomm_conformance.tla.cfg import Cfg
 from groupcomm_conformance.tla.values import Value, ValueSyntaxError, parse, show
+from groupcomm_conformance.tla.witnesses import conjuncts
 
 __all__ = [
     "OUTCOMES",
@@ -121,6 +123,12 @@ class Modules:
         )
         words = re.sub(r"^[ \t]*\\\*+", "", found[1], flags=re.MULTILINE).split() if found else []
         return " ".join(words).removeprefix("... ")
+
+    def conjuncts_of(self, claim: str) -> tuple[str, ...]:
+        """Give, of a claim that is a list, each conjunct in the place of the whole; of any other nothing."""
+        found = self.laid_out(f"{claim}Step") or self.laid_out(claim)
+        parts = conjuncts(found[1]) if found else ()
+        return parts if len(parts) > 1 else ()
 
     def sentence(self, operator: str) -> tuple[str, int] | None:
         """Give the comment directly above an operator as one line ("" where there is none), and its line."""
@@ -357,6 +365,15 @@ def note_run(
             properties.append(f"Run_Note_{claim}")
         else:
             continue
+        for number, text in enumerate(modules.conjuncts_of(claim), start=1):
+            part = f"Run_Part_{claim}_{number}"
+            note = writer.once(f"~{part}", f"@part {claim}/{number}")
+            if claim in cfg.invariants:
+                writer.operators.append(f"{part} ==\n{text}\nRun_Note_{part} == {note}")
+                invariants.append(f"Run_Note_{part}")
+            else:
+                writer.operators.append(f"{part} ==\n{text}\nRun_Note_{part} == [][{note}]_{subscript}")
+                properties.append(f"Run_Note_{part}")
         noted.append(claim)
     return (
         Run(writer.module(module), evolve(cfg, invariants=tuple(invariants), properties=tuple(properties))),
@@ -424,6 +441,7 @@ class Heard:
 
     witnesses: set[str] = Factory(set)
     falls: set[str] = Factory(set)
+    parts: set[str] = Factory(set)
     steps: set[tuple[str, str]] = Factory(set)
     _seen: dict[str, set[str]] = field(factory=lambda: {"local": set(), "message": set(), "outside": set()})
 
@@ -439,6 +457,8 @@ class Heard:
             self.witnesses.add(text.removeprefix("@witness "))
         elif text.startswith("@falls "):
             self.falls.add(text.removeprefix("@falls "))
+        elif text.startswith("@part "):
+            self.parts.add(text.removeprefix("@part "))
         elif found := re.match(r'<<"(local|message|outside)", (.*)>>', text, re.DOTALL):
             self._seen[found[1]].add(found[2])
         elif found := re.fullmatch(r'<<"step", "([^"]*)", "([^"]*)">>', text):

@@ -6,7 +6,7 @@ the claims speak of anything:
 - *actions*, *outcomes*: each action of `Next` and each outcome of `Step` is taken in a model that holds;
 - *witnesses*: each is reached in the models that it names;
 - *kills*: each claim falls to at least one ablation;
-- *conjuncts*: no claim is a list of several, of which only one might ever fall;
+- *conjuncts*: where a claim is a list, each of its conjuncts falls to at least one ablation;
 - *controls*: the control of each ablation holds, or its kill is spurious.
 """
 
@@ -14,8 +14,6 @@ from collections.abc import Mapping, Sequence
 from typing import Final, Literal
 
 from attrs import frozen
-
-from groupcomm_conformance.tla.witnesses import instrumented
 
 from .instruments import OUTCOMES, read_modules
 from .model import Manifest, Model
@@ -94,7 +92,7 @@ def gates(manifest: Manifest, results: Mapping[str, CheckedModel]) -> list[Gate]
         *_fires(manifest, results, whole=whole),
         _witnesses(manifest, results),
         _kills(manifest, results, whole=whole),
-        _conjuncts(manifest),
+        _conjuncts(manifest, results, whole=whole),
         _controls(manifest, results),
     ]
 
@@ -168,19 +166,25 @@ def _kills(manifest: Manifest, results: Mapping[str, CheckedModel], *, whole: bo
     return _gate("kills", f"each of {len(matrix)} claims falls to some ablation", bad, lacking=lacking)
 
 
-def _conjuncts(manifest: Manifest) -> Gate:
-    """Refuse a claim that is a list: one of its conjuncts may fall and the others say nothing."""
+def _conjuncts(manifest: Manifest, results: Mapping[str, CheckedModel], *, whole: bool) -> Gate:
+    """Ask of each conjunct of a claim that is a list that some ablation refutes it, not only of the claim."""
     modules = read_modules(manifest.folders, manifest.module)
-    lists: list[str] = []
-    for claim in manifest.claims():
-        found = modules.laid_out(f"{claim}Step") or modules.laid_out(claim)
-        count = len(instrumented(found[1], "")[1]) if found else 1
-        if count > 1:
-            lists.append(
-                f"{claim} is a list of {count} conjuncts: make each a claim that some ablation refutes"
-            )
-    lacking = "" if manifest.claims() else "no set of claims has a claim"
-    return _gate("conjuncts", "each conjunct is a claim of its own", lists, lacking=lacking)
+    fallen = {part for checked in results.values() for part in checked.conjuncts}
+    every = [
+        f"{claim}/{number}"
+        for claim in manifest.claims()
+        for number in range(1, len(modules.conjuncts_of(claim)) + 1)
+    ]
+    bad = [f"no ablation refutes the conjunct {part}" for part in every if part not in fallen]
+    lacking = "" if whole else _WHOLE
+    if not manifest.claims():
+        lacking = "no set of claims has a claim"
+    good = (
+        f"so does each of the {len(every)} conjuncts of claims that are lists"
+        if every
+        else "no claim is a list"
+    )
+    return _gate("conjuncts", good, bad, lacking=lacking)
 
 
 def _controls(manifest: Manifest, results: Mapping[str, CheckedModel]) -> Gate:

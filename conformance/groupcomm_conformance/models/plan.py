@@ -208,9 +208,11 @@ def assembled(plan: Plan, answers: Mapping[str, Answer]) -> CheckedModel:
         for name, answer in answers.items()
         if answer.failure
     ]
+    conjuncts: set[str] = set()
     for part in plan.parts[1:]:
         answer = answers[part.name]
         falls |= answer.heard.falls
+        conjuncts |= answer.heard.parts
         if answer.result is not None and answer.result.outcome == "violates":
             falls.add(part.name)
     outcome = "holds" if violated is None else f"violates: {violated}"
@@ -237,6 +239,7 @@ def assembled(plan: Plan, answers: Mapping[str, Answer]) -> CheckedModel:
         steps=frozenset(search.heard.steps),
         judged=tuple(judged),
         falls=frozenset(falls),
+        conjuncts=frozenset(conjuncts),
         harvest=search.heard.harvest() if model.conform and not failures else None,
         seconds=sum(answer.result.seconds for answer in answers.values() if answer.result),
         cpu_seconds=result.cpu_seconds if result else 0.0,

@@ -22,7 +22,8 @@ class CheckedModel:
     `outcome` is `holds`, `violates: Name`, or `fails: why` where TLC could not evaluate an expression;
     `expected` is in the same words. Counts are those up to the verdict. `steps` are the pairs of action and
     outcome taken, and empty where they were not noted (liveness, ablations). `falls` are the claims refuted,
-    out of `judged`; both are empty for a model that should hold. `cpu_seconds` is the search's alone;
+    out of `judged`, and `conjuncts` those of claims that are lists (`Claim/2`); all three are empty for a
+    model that should hold. `cpu_seconds` is the search's alone;
     `seconds` is the wall-clock time of all runs together. `cached` says that TLC did not run.
     """
 
@@ -43,6 +44,7 @@ class CheckedModel:
     steps: frozenset[tuple[str, str]]
     judged: tuple[str, ...]
     falls: frozenset[str]
+    conjuncts: frozenset[str]
     harvest: Harvest | None
     seconds: float
     cpu_seconds: float
@@ -87,12 +89,15 @@ def _encoded(checked: CheckedModel) -> dict[str, Any]:
         "steps": sorted(checked.steps),
         "judged": list(checked.judged),
         "falls": sorted(checked.falls),
+        "conjuncts": sorted(checked.conjuncts),
         "harvest": harvest
         and {kind: to_json(getattr(harvest, kind)) for kind in ("local", "messages", "outside")},
     }
 
 
-_STRUCTURED: Final = frozenset(("trace", "witnesses", "steps", "judged", "falls", "harvest", "cached"))
+_STRUCTURED: Final = frozenset(
+    ("trace", "witnesses", "steps", "judged", "falls", "conjuncts", "harvest", "cached")
+)
 _PLAIN: Final = tuple(each.name for each in fields(CheckedModel) if each.name not in _STRUCTURED)
 """The fields that JSON holds as they are."""
 
@@ -106,6 +111,7 @@ def _decoded(stored: dict[str, Any]) -> CheckedModel:
         steps=frozenset((action, outcome) for action, outcome in stored["steps"]),
         judged=tuple(stored["judged"]),
         falls=frozenset(stored["falls"]),
+        conjuncts=frozenset(stored["conjuncts"]),
         harvest=harvest and Harvest(*(_set(harvest[kind]) for kind in ("local", "messages", "outside"))),
     )
 

@@ -13,7 +13,7 @@ from typing import Final
 
 from attrs import frozen
 
-__all__ = ["Leaf", "instrumented"]
+__all__ = ["Leaf", "conjuncts", "instrumented"]
 
 _TOKEN: Final = re.compile(
     r"""(?P<text>"[^"\n]*")|(?P<open>\(|\[|\{|<<)|(?P<close>\)|\]|\}|>>)
@@ -58,6 +58,21 @@ def instrumented(text: str, tag: str) -> tuple[str, tuple[Leaf, ...]]:
         body = f"(\n{margin}{whole[start:end]}\n{margin}) \\/ {told}"
         whole = whole[:start] + body + whole[end:]
     return whole, tuple(leaf for leaf, _, _ in leaves)
+
+
+def conjuncts(text: str) -> tuple[str, ...]:
+    """Give, for each innermost formula, the whole with all others replaced by TRUE; in its own columns."""
+    leaves: list[tuple[Leaf, int, int]] = []
+    whole = text.rstrip()
+    _descend(whole, 0, len(whole), (), leaves)
+    found: list[str] = []
+    for number in range(len(leaves)):
+        alone = whole
+        for place, (_, start, end) in reversed([*enumerate(leaves)]):
+            if place != number:
+                alone = alone[:start] + "TRUE" + alone[end:]
+        found.append(alone)
+    return tuple(found)
 
 
 def _tokens(text: str, start: int, end: int) -> list[_Token]:
