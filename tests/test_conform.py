@@ -16,13 +16,14 @@ from groupcomm import stable
 from groupcomm.effects import Multicast, SetTimer
 from groupcomm.errors import LocalProtocolError, RemoteProtocolError
 from groupcomm_conformance.commands import conform as conform_command
+from groupcomm_conformance.commands import mutants as command
 from groupcomm_conformance.models import checking
 from groupcomm_conformance.models.manifest import Manifest, UnknownNameError, load
 from groupcomm_conformance.protocols import derive
 from groupcomm_conformance.protocols.codec import Codec
 from groupcomm_conformance.steps import conform, rows
 from groupcomm_conformance.steps import table as steptable
-from groupcomm_conformance.steps.mutants import command, implementation
+from groupcomm_conformance.steps.mutants import implementation
 from groupcomm_conformance.steps.table import StepTable, TableError, Tables
 from groupcomm_conformance.tla.cfg import Cfg
 from groupcomm_conformance.tla.values import Fn, Value, show

@@ -13,8 +13,8 @@ from xml.etree import ElementTree as ET
 
 from attrs import frozen
 
-from groupcomm_conformance.commands import console
 from groupcomm_conformance.steps.conform import lines
+from groupcomm_conformance.tla.chart import Bounds, chart
 
 from .findings import Findings
 
@@ -74,7 +74,12 @@ def _suite(top: ET.Element, name: str, cases: Sequence[_Case]) -> None:
 def _models(findings: Findings) -> Iterator[_Case]:
     for model in findings.models:
         checked, different = findings.checked[model.name], findings.differences[model.name]
-        drawn = console.drawing(checked) if different and checked.outcome != checked.expected else []
+        rest = Bounds(rest=f"groupcomm explain {checked.protocol} {checked.model}")
+        drawn = (
+            chart(checked.trace, back_to=checked.loop, stutters=checked.stuttering, bounds=rest)
+            if checked.trace and different and checked.outcome != checked.expected
+            else []
+        )
         yield _Case(model.name, checked.seconds, [*different, *drawn])
 
 

@@ -3,24 +3,26 @@
 import json
 import os
 import time
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from groupcomm_conformance.commands.exits import ExitCode, verdict
-from groupcomm_conformance.commands.options import AsJson, OneProtocol, Processes
-from groupcomm_conformance.models.manifest import find_root, load
+from groupcomm_conformance.models.manifest import Manifest, find_root, load
 from groupcomm_conformance.protocols import derive
 from groupcomm_conformance.protocols.derive import MappingError
+from groupcomm_conformance.steps.mutants import report
+from groupcomm_conformance.steps.mutants.conforming import ModelTable, conforming, tables_of
+from groupcomm_conformance.steps.mutants.explaining import explanations, spec_explanations
+from groupcomm_conformance.steps.mutants.implementation import mutants
+from groupcomm_conformance.steps.mutants.replaying import Judge, verdicts
+from groupcomm_conformance.steps.mutants.report import Fate
+from groupcomm_conformance.steps.mutants.verdicts import judge
 from groupcomm_conformance.steps.table import Tables
 
-from . import report
-from .conforming import tables_of
-from .explaining import explanations, spec_explanations
-from .implementation import mutants
-from .replaying import Judge, verdicts
-from .report import Fate
-from .verdicts import judge
+from . import console
+from .exits import ExitCode, verdict
+from .options import AsJson, OneProtocol, Processes
 
 __all__ = ["command"]
 
@@ -55,7 +57,7 @@ def _of_specification(protocol: str, workers: int | None) -> dict[str, object]:
     began = time.monotonic()
     manifest = load(root, protocol)
     reasons = spec_explanations(root, protocol)
-    judged = judge(manifest, tables_of(root, manifest), cache=Tables.of(root).folder, workers=workers)
+    judged = judge(manifest, _tables(root, manifest), cache=Tables.of(root).folder, workers=workers)
     return report.spec_told(judged, reasons, time.monotonic() - began)
 
 
@@ -68,7 +70,7 @@ def _of_implementation(protocol: str, workers: int | None) -> dict[str, object]:
     except MappingError as error:
         raise FileNotFoundError(str(error)) from error
     explained = explanations(root, protocol)
-    tables = tables_of(root, manifest)
+    tables = _tables(root, manifest)
     judging = Judge(implementation, {name: (each.table, each.constants) for name, each in tables.items()})
     if wrong := judging.kills(implementation.core):
         typer.echo(
@@ -89,3 +91,8 @@ def _of_implementation(protocol: str, workers: int | None) -> dict[str, object]:
     survivors = {fate.mutant.name for fate in fates if not fate.killed}
     stale = [name for name in explained if name not in survivors]
     return report.told(protocol, list(tables), fates, stale, time.monotonic() - began)
+
+
+def _tables(root: Path, manifest: Manifest) -> dict[str, ModelTable]:
+    with console.Watch(conforming(manifest)) as watch:
+        return tables_of(root, manifest, watch)
