@@ -22,6 +22,8 @@ check: need-java $(STAMP) ## check all models with TLC, then the implementation 
 	@$(BIN)/groupcomm check $(ARGS)
 	@$(BIN)/groupcomm conform $(ARGS)
 	@$(BIN)/groupcomm requirements --check
+	@$(BIN)/groupcomm stack --check
+	@$(BIN)/groupcomm guarantees --check
 	@$(BIN)/groupcomm errata --check
 
 test: need-java $(STAMP) ## run the tests, but for those of the pipeline

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from groupcomm_conformance.commands import console
 from groupcomm_conformance.commands.console import Watch
 from groupcomm_conformance.commands.progress import Estimate, duration
 from groupcomm_conformance.models.manifest import Counts, Manifest, Model, load
@@ -113,3 +114,10 @@ def test_an_ablation_is_searched_twice_and_as_large_as_its_control(toy: Manifest
 )
 def test_a_duration_is_written_for_people(seconds: float, text: str) -> None:
     assert text == duration(seconds)
+
+
+def test_there_are_letters_for_any_number_of_claims() -> None:
+    """SEQUENCER has more than twice the alphabet."""
+    letters = console._letters(80)  # noqa: SLF001
+    assert (80, 80) == (len(letters), len(set(letters)))
+    assert ["a", "z", "aa", "az", "ba"] == [letters[place] for place in (0, 25, 26, 51, 52)]

@@ -4,6 +4,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from string import ascii_lowercase
 from types import TracebackType
 from typing import Any, Final, Self
@@ -198,7 +199,8 @@ def kill_table(manifest: Manifest, results: Mapping[str, CheckedModel]) -> list[
 
 
 def _letters(count: int) -> list[str]:
-    return [*ascii_lowercase, *(f"a{letter}" for letter in ascii_lowercase)][:count]
+    names = (first + second for first in ("", *ascii_lowercase) for second in ascii_lowercase)
+    return list(islice(names, count))
 
 
 def gate_lines(gates: Iterable[Gate]) -> list[str]:
