@@ -55,7 +55,7 @@ def test_the_table_of_guarantees_is_what_the_models_show(manifest: Manifest) -> 
     [
         ("| no: `data_overtakes` |", "| yes |", "NAKACK: order, TotalOrder: yes"),
         ("| no: `forwards_overtake_set` |", "| no: `by_set` |", "SenderOrder: no: `by_set`"),
-        ("| yes | - | `duplicating` |", "| yes | yes | `duplicating` |", "EventuallyDelivered: yes"),
+        ("| yes | - | `duplicating`,", "| yes | yes | `duplicating`,", "EventuallyDelivered: yes"),
         ("| UNICAST: no loss | yes |", "| UNICAST: no loss | - |", "UNICAST: no loss, TotalOrder: -"),
     ],
 )
