@@ -1,4 +1,4 @@
-"""`PerMember`: one value a member, an immutable mapping; a TLA+ function whose domain is a set of members."""
+"""`PerMember`: one value per member, immutable; a TLA+ function whose domain is a set of members."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from operator import itemgetter
@@ -12,7 +12,7 @@ Item = TypeVar("Item")
 
 
 def _by_member(entries: Iterable[tuple[Address, Any]]) -> tuple[tuple[Address, Any], ...]:
-    """One entry a member, the last given, in one order: equal mappings are equal tuples."""
+    """One entry per member, the last given, in one order: equal mappings are equal tuples."""
     return tuple(sorted(dict(entries).items(), key=itemgetter(0)))
 
 

@@ -75,7 +75,7 @@ Message: TypeAlias = Stable | Stability
 
 @frozen
 class ViewInstalled:
-    """The membership service installed `view`; the layer below then had `digest`, one entry a member."""
+    """The membership service installed `view`; the layer below then had `digest`, one entry per member."""
 
     view: View
     digest: Digest

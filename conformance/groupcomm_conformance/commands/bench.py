@@ -122,7 +122,7 @@ _OVERHEAD: Final = 1.25
 
 
 def _core(root: Path, manifest: Manifest, watch: checking.Listener) -> Iterator[Figure]:
-    """Local steps a second, as `groupcomm conform` does them."""
+    """Local steps per second, as `groupcomm conform` does them."""
     model = large_one(manifest)
     checked = checking.run_model(manifest, model, cache=checking.Cache.of(root), listener=watch)
     assert isinstance(checked.harvest, Harvest)  # noqa: S101 - it is a model that holds, for conformance

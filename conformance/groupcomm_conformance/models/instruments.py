@@ -14,7 +14,7 @@ into `spec/`. Into it go operators that are always TRUE and print what is new to
   defines what these are: `SeenLocal(m)`, `SeenMessages` (a set) and `SeenOutside(m)`.
 
 What was printed is remembered in TLC's registers (`TLCGet`, `TLCSet`), of which each worker has its own:
-with two workers a value may come twice. One register a member keeps the sets small. `ToString` keeps a
+with two workers a value may come twice. One register per member keeps the sets small. `ToString` keeps a
 value on one line.
 
 What is generated has names that begin with `Run_`, which no specification may use.

@@ -30,7 +30,7 @@ _ORDER: Final = (
 
 
 def record(root: Path, manifest: Manifest, results: Mapping[str, CheckedModel]) -> list[str]:
-    """Write what came of the models in `results`; say what changed, a line a model.
+    """Write what came of the models in `results`; say what changed, a line per model.
 
     FileError where a model is not written with a key a line, which is the only form that can be edited.
     """

@@ -81,7 +81,7 @@ def run_models(
     """Run models, small ones side by side, and give their results in the order asked for.
 
     Results come from the `cache` unless `fresh`, and go into it. `workers` is the number of threads that
-    search at a time (default: one a core). With `recording` each search has one worker, as several may give
+    search at a time (default: one per core). With `recording` each search has one worker, as several may give
     another depth, and all is run that a record needs. A TLCError other than `EvaluationFailed` ends all runs,
     as does whatever is raised in the calling thread. FileError where a specification lacks the form required.
     """

@@ -49,7 +49,7 @@ class Step:
 def drawn(
     setup: Setup, seed: int, schedule: Iterable[Event], *, width: int = WIDTH, unicode: bool = False
 ) -> list[str]:
-    """The chart of a schedule, a line an item."""
+    """The chart of a schedule, one item per line."""
     return chart(steps_of(setup, seed, schedule), width=width, unicode=unicode)
 
 
