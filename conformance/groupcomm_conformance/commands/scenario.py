@@ -70,7 +70,9 @@ def _json(result: Result) -> dict[str, object]:
 
 def _text(result: Result, *, unicode: bool, charts: bool) -> str:
     """A line; of one that fails what is possible there, and the way as a chart."""
-    drawn = result.drawn(chart_width(), _BOUNDS, unicode=unicode) if charts or result.outcome != "pass" else []
+    drawn = (
+        result.drawn(chart_width(), _BOUNDS, unicode=unicode) if charts or result.outcome != "pass" else []
+    )
     if result.outcome == "pass":
         lines = [f"pass  {result.file}  {result.scenario}"]
         lines += (f"      {each}" for each in result.ablations)
