@@ -13,6 +13,7 @@ from groupcomm_conformance.tla.trace import State
 from groupcomm_conformance.tlc.errors import ConfigFailed, EvaluationFailed, ParseFailed, TLCError
 from groupcomm_conformance.walks.follow import Divergence
 
+from .as_model import ROOT
 from .following import follow
 from .group import Group, Groups
 from .paths import Dead, Judged, Path, judge
@@ -121,6 +122,8 @@ def _judged(
     try:
         return {each.scenario.file: each for each in judge(group, scenarios, root=root, fresh=fresh)}
     except _MISTAKES as error:
+        if isinstance(error, ParseFailed) and (error.file is None or error.file.stem != ROOT):
+            raise  # a module of the protocol's
         if len(scenarios) == 1:
             return {scenarios[0].file: error}
     found: dict[str, Judged | TLCError] = {}
