@@ -65,7 +65,7 @@ def test_the_constants_of_an_instance_are_ones() -> None:
 
 def test_operators_of_the_step_are_known() -> None:
     texts = {"PGroup": GROUP, "P": PROTOCOL, "Older": OLDER, "Shared": SHARED}
-    assert {"Step", "Start", "Helper"} == member(texts, "PGroup", "P", {"P"}).operators
+    assert {"Step", "Start", "Helper", "Next"} == member(texts, "PGroup", "P", {"P"}).operators
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,7 @@ VALUES: list[tuple[Any, object, Value]] = [
     (Ask | str, "A", "A"),
     (Ask | str, Ask(7), Fn({"type": "ASK", "number": 7})),
     (Box[Ask], Box(Ask(7)), Fn({"item": Fn({"type": "ASK", "number": 7})})),
-    (Box[tuple[T, ...]], Box(("anything",)), Fn({"item": ("anything",)})),
+    (Box[tuple[Any, ...]], Box(("anything",)), Fn({"item": ("anything",)})),
     (Annotated[int, "ms"], 5, 5),
     (Opaque, "a payload", "a payload"),
 ]
