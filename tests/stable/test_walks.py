@@ -86,5 +86,7 @@ def test_what_makes_a_member_are_these_constants() -> None:
 
 def test_a_model_of_the_note_is_not_one_of_the_implementation() -> None:
     """It changes no guard: it has the note's step in the place of the members' own."""
-    with pytest.raises(MappingError, match="another MemberStep: its members take other steps than stable's"):
+    with pytest.raises(
+        MappingError, match="another MemberStep, so that its members take other steps than stable's"
+    ):
         PROTOCOL.config(derive.constants_of(MANIFEST.cfg(MANIFEST.model("note"))))
