@@ -14,7 +14,8 @@ from groupcomm_conformance.steps.mutants import report
 from groupcomm_conformance.steps.mutants.conforming import ModelTable
 from groupcomm_conformance.steps.mutants.confronting import Noticed, confront, sample
 from groupcomm_conformance.steps.mutants.explaining import Reason, SpecReasons, spec_explanations
-from groupcomm_conformance.steps.mutants.specification import SpecMutant
+from groupcomm_conformance.steps.mutants.shapes import Shapes
+from groupcomm_conformance.steps.mutants.specification import SpecMutant, mutants
 from groupcomm_conformance.steps.mutants.verdicts import Judged, judge
 from groupcomm_conformance.steps.table import Tables
 from groupcomm_conformance.tla import tree
@@ -76,6 +77,26 @@ def test_what_the_constants_rule_out_is_left_alone(judged: Judged) -> None:
     made = {mutant.name for mutant in judged.mutants}
     assert "VoteReceived: KeepCommit dropped from (e.sender \\in s.heard_from) /\\ KeepCommit" not in made
     assert not any("WaitForAll dropped" in name for name in made)
+
+
+TINY = """---- MODULE Tiny ----
+CONSTANT Check
+Of(check, s) == CASE check = "id" -> s [] check = "none" -> TRUE
+Same(check, s) == check = s
+Step(s, e) == Of(Check, s) /\\ Same(Check, s) /\\ Same("other", s)
+Start(m) == m
+====
+"""
+
+
+def test_a_parameter_that_every_call_gives_one_constant_rules_places_out() -> None:
+    definitions = tree.read(syntax.export([], "Tiny", generated={"Tiny": TINY}))
+    made = mutants(definitions, {"Check": "id"}, Shapes({}), ())
+    names = {mutant.name for mutant in made}
+    assert 'Of: check = "id" -> check # "id"' in names
+    assert not any("none" in name or "TRUE" in name for name in names)
+    # Two calls of Same differ: nothing is known of its parameter.
+    assert "Same: check = s -> check # s" in names
 
 
 def test_the_dispatch_by_the_type_of_the_event_is_left_alone(judged: Judged) -> None:

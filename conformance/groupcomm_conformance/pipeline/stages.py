@@ -56,7 +56,7 @@ def run(
         place,
         dump=dump,
         table=table,
-        manifest=manifest,
+        root=root,
         constants=constants,
         clock=clock,
         whole=model.conform,

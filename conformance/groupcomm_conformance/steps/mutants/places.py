@@ -1,7 +1,7 @@
 """Which places of a specification count: what `Step` and `Start` use, and the constants do not rule out."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 from groupcomm_conformance.tla.tree import (
     OTHER,
@@ -16,7 +16,7 @@ from groupcomm_conformance.tla.tree import (
     Text,
     children,
 )
-from groupcomm_conformance.tla.values import Value
+from groupcomm_conformance.tla.values import Value, identical
 
 __all__ = ["Known", "dispatched", "places", "reached", "unheard"]
 
@@ -91,8 +91,31 @@ class Known:
         self._constants = constants
         self._events = events
         self._bodies: dict[int, Expression] = {}
-        for definition in reached(definitions):
+        self._parameters: dict[int, Value] = {}
+        operators = reached(definitions)
+        for definition in operators:
             self._bodies |= {each.name.number: each.body for each in _defined(definition)}
+        self._pass_on(definitions, operators)
+
+    def _pass_on(self, definitions: Definitions, operators: Sequence[Definition]) -> None:
+        """A parameter that every call gives one and the same known value has that value."""
+        given: dict[int, list[Any]] = {}  # None: not known
+        for definition in operators:
+            for node in _inside(definition.body):
+                match node:
+                    case Apply(Name(_, "defined", number), operands) if number in definitions.operators:
+                        parameters = definitions.operators[number].parameters
+                        for parameter, operand in zip(parameters, operands, strict=False):
+                            given.setdefault(parameter.number, []).append(self.value(operand))
+                    case Operator(Name(_, _, number)) if number in definitions.operators:
+                        for parameter in definitions.operators[number].parameters:
+                            given.setdefault(parameter.number, []).append(None)
+                    case _:
+                        pass
+        for number, values in given.items():
+            first = values[0]
+            if first is not None and all(value is not None and identical(value, first) for value in values):
+                self._parameters[number] = first
 
     def value(self, node: Expression) -> "Value | None":
         match node:
@@ -106,6 +129,8 @@ class Known:
                 return False
             case Apply(Name(text, "constant"), ()):
                 return self._constants.get(text)
+            case Apply(Name(_, "parameter", number), ()):
+                return self._parameters.get(number)
             case Apply(Name(_, "defined", number), ()) if number in self._bodies:
                 return self.value(self._bodies[number])
             case Apply(Name("=" | "/=" as sign), (left, right)):
@@ -165,6 +190,13 @@ class Known:
                 yield body
             case _:
                 yield from children(node)
+
+
+def _inside(node: Expression) -> Iterator[Expression]:
+    """An expression and all that are in it."""
+    yield node
+    for child in children(node):
+        yield from _inside(child)
 
 
 def _defined(definition: Definition) -> Iterator[Definition]:
