@@ -1,310 +1,451 @@
-"""scenario: what a scenario may say, each verb, and the errors, with file and line."""
+"""scenario: what a scenario may say, and that none passes that should not.
 
-import json
-from pathlib import Path
-
-import pytest
-import typer
-from typer.testing import CliRunner
-
-from groupcomm_conformance.files.strict_yaml import FileError
-from groupcomm_conformance.scenarios import scenario as scenarios
-from groupcomm_conformance.simulation import Group
-
-HEAD = """\
-scenario: a story
-protocol: stable
-source: a note
-requirements: [STB-01]
-members: [A, B, C]
-given: {view: [A, 1, [A, B, C]], delivered: {A: 2}}
-steps:
+Scenarios of SEQUENCER, made up; those that TLC has to judge are judged together.
 """
 
+import json
+from functools import cache
+from pathlib import Path
+from types import ModuleType
 
-@pytest.fixture
-def told(tmp_path: Path) -> "Told":
-    return Told(tmp_path / "s.yaml")
+import pytest
+from attrs import evolve
+
+from groupcomm import sequencer
+from groupcomm.errors import RemoteProtocolError
+from groupcomm_conformance.commands.main import main
+from groupcomm_conformance.files.errors import FileError
+from groupcomm_conformance.models.manifest import find_root
+from groupcomm_conformance.scenarios.checking import Result, check
+from groupcomm_conformance.scenarios.group import Groups
+from groupcomm_conformance.scenarios.reading import load
+from groupcomm_conformance.scenarios.steps import Scenario
+
+ROOT = find_root(Path(__file__).parent)
+HEAD = """\
+scenario: a story
+protocol: sequencer
+source: a note
+requirements: [SEQ-01]
+members: [A, B, C]
+given: {views: [[A, 1, [A, B, C]], [B, 2, [B, C]]]GIVEN}
+steps:
+"""
+FIRST = 8
+"""The line of the first step."""
+
+ABLATES = 0
+"""In the place of a step's number: the line of `ablates`."""
+
+SENT = ("{at: C, do: SendRequested, payload: 1}", "{at: C, do: SendRequested, payload: 2}")
+ORDERED = (*SENT, "{deliver: FORWARD, from: C, to: A}", "{deliver: FORWARD, from: C, to: A}")
+VIEW2 = "view: [B, 2, [B, C]]"
+DATA2 = "{DATA: {view_id: [A, 1], tag: {sender: C, epoch: [A, 1], seqno: 2}, payload: 2}}"
+STRANGE = "{DATA: {view_id: [A, 1], tag: {sender: Z, epoch: [Z, 1], seqno: 1}, payload: 1}}"
+DUPLICATING = ", Unicast: duplicating"
 
 
-class Told:
-    """Runs steps, one a line."""
-
-    def __init__(self, file: Path) -> None:
-        self.file = file
-
-    def __call__(self, *steps: str, head: str = HEAD) -> Group:
-        self.file.write_text(head + "".join(f"- {step}\n" for step in steps))
-        return scenarios.run(scenarios.load(self.file, "s.yaml"))
-
-    def refused(self, *steps: str, head: str = HEAD) -> str:
-        """The text of the error of a file that says something wrong."""
-        with pytest.raises(FileError) as error:
-            self(*steps, head=head)
-        return str(error.value)
-
-    def fails(self, *steps: str, head: str = HEAD) -> str:
-        """The text of the failure of a scenario that can be read."""
-        with pytest.raises(scenarios.Failed) as failed:
-            self(*steps, head=head)
-        return str(failed.value)
+def text(*steps: str, given: str = "", ablates: str = "") -> str:
+    head = HEAD.replace("GIVEN", given)
+    if ablates:
+        head = head.replace("\nsteps:", f"\nablates: [{ablates}]\nsteps:")
+    return head + "".join(f"- {step}\n" for step in steps)
 
 
-# Verbs
+# What passes
 
-VOTES = ("{at: all, do: StableTimeout}", "{deliver: STABLE, from: all, to: all}")
+PASSES: dict[str, str] = {
+    "a copy is delivered and is gone": text(
+        *SENT, "{deliver: FORWARD, from: C, to: A}", "{at: A, check: {delivered: []}}"
+    ),
+    "all copies, those that there are": text(*ORDERED, "{deliver: DATA, from: all, to: all}"),
+    "a copy that is said by its fields": text(
+        *SENT,
+        "{deliver: FORWARD, from: C, to: A, nth: 2, with: {payload: 2}}",
+        given=", Unicast: unordered",
+    ).replace("nth: 2, ", ""),
+    "settle, in any order": text(*ORDERED, "{settle: all}", "{at: all, check: {delivered: [C1, C2], table: []}}"),
+    "the same at all": text(*ORDERED, "{settle: all}", "{at: all, same: delivered}", "{at: all, same: view}"),
+    "a partition, and its end": text(
+        *ORDERED,
+        "{partition: [[A, B], [C]]}",
+        "{settle: all}",
+        "{at: C, check: {delivered: []}}",
+        "{heal: all}",
+        "{settle: all}",
+        "{at: all, same: delivered}",
+    ),
+    "what is never possible here": text(
+        "{at: A, never: ForwardReceived, sender: B}", "{at: B, never: ReceiveData}", "{crash: A}",
+        "{at: B, do: ViewInstalled, " + VIEW2 + "}", "{at: B, never: InstallView}",
+    ),
+    "whatever they do": text(
+        *ORDERED, "{whatever: [A, B], at: C, check: {delivered: []}}", "{whatever: [A, B], at: A, never: LoseData}"
+    ),
+    "rounds until it is so": text(
+        "{repeat: 3, steps: [{at: C, do: SendRequested}, {settle: all}], until: {at: A, check: {delivered: [C1, C2]}}}",
+        "{at: C, check: {seqno: 2}}",
+    ),
+    "rounds": text("{repeat: 2, steps: [{at: B, do: SendRequested}]}", "{at: B, check: {seqno: 2}}"),
+    "an event that is tried moves nothing": text(
+        "{at: A, try: SendRequested, payload: 9, outcome: handled}", "{at: A, check: {seqno: 0}}"
+    ),
+    "a duplicate that the layer may make": text(
+        *SENT[:1],
+        "{at: A, do: DuplicateForward, sender: C}",
+        "{deliver: FORWARD, from: C, to: A}",
+        "{settle: all}",
+        given=DUPLICATING,
+        ablates="{Dedup: none, falls: NoDuplicates}",
+    ),
+    "a crash and a new incarnation": text(
+        "{crash: A}", "{at: [B, C], do: ViewInstalled, " + VIEW2 + "}", "{at: all, check: {view: [B, 2, [B, C]]}}"
+    ),
+    "what is ablated fails": text(
+        *SENT[:1], "{crash: A}", "{at: C, do: ViewInstalled, " + VIEW2 + "}", "{at: B, do: ViewInstalled, " + VIEW2 + "}",
+        "{settle: all}", "{at: all, check: {delivered: [C1]}}",
+        ablates="{ResendOn: never, falls: check delivered}",
+    ),
+}  # fmt: skip
+
+# What fails: the line, as the number of the step, and what is said
+
+FAILS: dict[str, tuple[str, int, str]] = {
+    "data before it is ordered": (
+        text(*SENT, "{deliver: DATA, from: A, to: B}"),
+        3,
+        "no DATA is in flight from A to B, nothing",
+    ),
+    "none of all": (text("{deliver: DATA, from: all, to: all}"), 1, "no DATA may arrive between any of them"),
+    "a unicast overtakes another": (
+        text(*SENT, "{deliver: FORWARD, from: C, to: A, nth: 2}"),
+        3,
+        "A cannot receive FORWARD from C now",
+    ),
+    "a unicast comes twice": (
+        text(*SENT[:1], "{duplicate: FORWARD, from: C, to: A}", *["{deliver: FORWARD, from: C, to: A}"] * 2),
+        4,
+        "A cannot receive FORWARD from C now",
+    ),
+    "a unicast is lost, and the next one comes": (
+        text(*SENT, "{drop: FORWARD, from: C, to: A}", "{deliver: FORWARD, from: C, to: A}"),
+        4,
+        "A cannot receive FORWARD from C now",
+    ),
+    "a multicast is received out of order": (
+        text(*ORDERED, "{deliver: DATA, from: A, to: B, nth: 2}"),
+        5,
+        "B cannot receive DATA from A now",
+    ),
+    "a member goes on without what another has that goes on": (
+        text(*ORDERED, "{deliver: DATA, from: A, to: C}", "{crash: A}", *[
+            "{at: C, do: ViewInstalled, " + VIEW2 + "}", "{at: B, do: ViewInstalled, " + VIEW2 + "}"
+        ]),
+        8,
+        "B cannot do ViewInstalled view=[2/B: B, C]",
+    ),
+    "what was multicast when the view was left reaches who goes on": (
+        text(*SENT, "{at: B, do: ViewInstalled, " + VIEW2 + "}", "{deliver: FORWARD, from: C, to: A}",
+             "{deliver: DATA, from: A, to: C}"),
+        5,
+        "C cannot receive DATA from A now",
+    ),
+    "a multicast is received before its view": (
+        text("{crash: A}", "{at: B, do: ViewInstalled, " + VIEW2 + "}", "{at: B, do: SendRequested, payload: 1}",
+             "{deliver: DATA, from: B, to: C}"),
+        4,
+        "C cannot receive DATA from B now",
+    ),
+    "a view that nobody decides": (
+        text("{at: B, do: ViewInstalled, view: [B, 3, [B, C]]}"),
+        1,
+        "B cannot do ViewInstalled view=[3/B: B, C]: no such step has these fields",
+    ),
+    "a wrong check of a state": (
+        text(*SENT, "{at: C, check: {seqno: 3}}"), 3, "at C seqno is 2, expected 3"
+    ),
+    "a wrong check of what is observed": (
+        text(*ORDERED, "{settle: all}", "{at: B, check: {delivered: [C2, C1]}}"),
+        6,
+        "at B delivered is <<C1, C2>>, expected <<C2, C1>>",
+    ),
+    "a check that is right in one order only": (
+        text("{at: B, do: SendRequested}", "{at: C, do: SendRequested}", "{settle: all}",
+             "{at: A, check: {delivered: [B1, C1]}}"),
+        4,
+        "at A delivered is <<C1, B1>>, expected <<B1, C1>>",
+    ),
+    "a wrong effect": (
+        text(f"{{at: A, do: SendRequested, payload: 1, expect: [Multicast: {DATA2}]}}"),
+        1,
+        "A cannot do SendRequested payload=1 with the effects ",
+    ),
+    "effects that are not all": (text("{at: B, do: SendRequested, payload: 1, expect: []}"), 1, "they are <<"),
+    "an outcome that it does not have": (
+        text("{at: A, do: SendRequested, payload: 1, outcome: ignored}"),
+        1,
+        "A cannot do SendRequested payload=1 with the outcome ignored: it is handled",
+    ),
+    "an error that is none": (
+        text("{at: A, try: SendRequested, payload: 1, error: LocalProtocolError}"),
+        1,
+        "at A the event is handled with the effects ",
+    ),
+    "an error of the other kind": (
+        text(f"{{at: A, try: DataReceived, sender: Z, message: {DATA2}, error: LocalProtocolError}}"),
+        1,
+        "at A the event is remote_error with the effects <<>>, expected local_error",
+    ),
+    "a step that is refused and not said to be": (
+        text(f"{{at: A, do: DataReceived, sender: Z, message: {STRANGE}}}"), 1, ": the event is refused (remote_error)",
+    ),
+    "not the same": (
+        text(*ORDERED, "{deliver: DATA, from: A, to: B}", "{at: [A, B], same: delivered}"),
+        6,
+        "delivered is not the same: A <<>>; B <<C1>>",
+    ),
+    "never, and yet": (text("{at: A, never: SendRequested}"), 1, "at A SendRequested is possible"),
+    "whatever they do, and yet": (
+        text(*ORDERED, "{whatever: [A, B], at: B, check: {delivered: []}}"),
+        5,
+        "whatever check delivered does not hold whatever A, B do",
+    ),
+    "rounds that do not suffice": (
+        text("{repeat: 2, steps: [{at: C, do: SendRequested}], until: {at: C, check: {seqno: 3}}}"),
+        1,
+        "it is not so after the last round",
+    ),
+    "an ablation that changes nothing": (
+        text(*SENT, ablates="{LateForward: accepted, falls: do SendRequested}"),
+        ABLATES,
+        'with LateForward = "accepted" "do SendRequested" should fail; all steps are done and look as they do without',
+    ),
+    "an ablation that makes another step fail": (
+        text(*SENT, "{at: C, check: {table: [C1, C2]}}", ablates="{RemoveOn: forward, falls: do SendRequested}"),
+        ABLATES,
+        'the first step that fails is "check table" in line 11',
+    ),
+    "an ablation without which the claim holds": (
+        text(*SENT, ablates="{RemoveOn: forward, falls: TotalOrder}"),
+        ABLATES,
+        'with RemoveOn = "forward" the claim TotalOrder holds all along',
+    ),
+}  # fmt: skip
 
 
-def test_given_is_delivered_everywhere_and_voted_for(told: Told) -> None:
-    told(
-        "{at: all, check: {vote: {A: 2, B: -1, C: -1}, delivered: {A: 2, B: -1, C: -1}, view: [A, 1, [A, B, C]]}}"
+@cache
+def judged(folder: Path) -> dict[str, Result]:
+    texts = {**PASSES, **{name: told for name, (told, _, _) in FAILS.items()}}
+    for number, told in enumerate(texts.values()):
+        (folder / f"{number}.yaml").write_text(told)
+    files = [folder / f"{number}.yaml" for number in range(len(texts))]
+    return dict(zip(texts, check(ROOT, files), strict=True))
+
+
+@pytest.fixture(scope="session")
+def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Result]:
+    return judged(tmp_path_factory.mktemp("scenarios"))
+
+
+@pytest.mark.parametrize("name", PASSES)
+def test_what_is_a_path_passes(name: str, results: dict[str, Result]) -> None:
+    assert ("pass", "") == (results[name].outcome, results[name].problem)
+
+
+@pytest.mark.parametrize("name", FAILS)
+def test_what_is_none_fails_at_its_step(name: str, results: dict[str, Result]) -> None:
+    result, (_, step, problem) = results[name], FAILS[name]
+    assert ("fail", FIRST - 1 + step) == (result.outcome, result.line)
+    assert problem in result.problem
+
+
+def test_a_scenario_that_tlc_cannot_evaluate_fails_alone(tmp_path: Path) -> None:
+    (tmp_path / "good.yaml").write_text(text(*SENT))
+    (tmp_path / "bad.yaml").write_text(text(*SENT, given=', Sends: "<- [m \\\\in Member |-> nothing]"'))
+    good, bad = check(ROOT, [tmp_path / "good.yaml", tmp_path / "bad.yaml"])
+    assert "pass" == good.outcome
+    assert ("fail", 6) == (bad.outcome, bad.line)
+    assert bad.problem.startswith("TLC cannot evaluate what the scenario says: ")
+
+
+def test_a_failure_says_what_is_possible_and_shows_the_way(results: dict[str, Result]) -> None:
+    result = results["a unicast overtakes another"]
+    assert "ReceiveForward at A: ForwardReceived from C" in result.possible
+    assert 2 == sum("[AppSends]" in line for line in result.chart)
+
+
+# The implementation follows
+
+
+def broken(**functions: object) -> ModuleType:
+    core = ModuleType("broken")
+    core.__dict__.update({"start": sequencer.start, "step": sequencer.step, **functions})
+    return core
+
+
+def test_an_implementation_that_differs_fails_at_the_step(tmp_path: Path) -> None:
+    def step(
+        config: sequencer.Config, state: sequencer.State, event: sequencer.Event
+    ) -> sequencer.Transition:
+        after, effects = sequencer.step(config, state, event)
+        return (evolve(after, seqno=1) if after.seqno > 1 else after), effects
+
+    file = tmp_path / "s.yaml"
+    file.write_text(text(*SENT))
+    (result,) = check(ROOT, [file], core=broken(step=step))
+    assert ("fail", FIRST + 1) == (result.outcome, result.line)
+    assert "the implementation differs, wrong_state: local.C.seqno 2 -> 1" == result.problem
+
+
+def test_an_implementation_that_allows_what_is_tried_fails(tmp_path: Path) -> None:
+    def step(
+        config: sequencer.Config, state: sequencer.State, event: sequencer.Event
+    ) -> sequencer.Transition:
+        try:
+            return sequencer.step(config, state, event)
+        except RemoteProtocolError:
+            return state, ()
+
+    file = tmp_path / "s.yaml"
+    file.write_text(
+        text(f"{{at: A, try: DataReceived, sender: Z, message: {DATA2}, error: RemoteProtocolError}}")
     )
-
-
-def test_do_is_an_event_and_nothing_moves_by_itself(told: Told) -> None:
-    group = told("{at: A, do: StableTimeout}", "{at: all, check: {heard_from: [A, B, C]}}")
-    assert [("A", "A"), ("A", "B"), ("A", "C")] == [(copy.sender, copy.to) for copy in group.flight]
-
-
-def test_deliver_takes_the_oldest_copy_or_the_nth(told: Told) -> None:
-    told(
-        "{at: B, do: MulticastData}",
-        "{at: B, do: MulticastData}",
-        "{deliver: DATA, from: B, to: A, nth: 2}",
-        "{at: A, check: {received: {A: 2, B: 1, C: -1}, delivered: {A: 2, B: -1, C: -1}}}",
-        "{deliver: DATA, from: B, to: A}",
-        "{at: A, check: {delivered: {A: 2, B: 1, C: -1}}}",
-    )
-
-
-def test_drop_and_duplicate_are_about_one_copy(told: Told) -> None:
-    group = told(
-        "{at: B, do: StableTimeout}",
-        "{duplicate: STABLE, from: B, to: A}",
-        "{drop: STABLE, from: B, to: C}",
-    )
-    assert ["A", "A", "B"] == sorted(copy.to for copy in group.flight)
-
-
-def test_a_partition_keeps_copies_until_it_heals(told: Told) -> None:
-    steps = ("{at: C, do: StableTimeout}", "{partition: [[A, B]]}")
-    assert "s.yaml:10: a partition lies between C and A" == told.fails(
-        *steps, "{deliver: STABLE, from: C, to: A}"
-    )
-    told(*steps, "{heal: all}", "{deliver: STABLE, from: C, to: A}", "{at: A, check: {heard_from: [A, B]}}")
-
-
-def test_crash_takes_timers_and_copies_to_the_member_away(told: Told) -> None:
-    group = told("{at: C, do: StableTimeout}", "{crash: [B, C]}", "{advance: {ms: 1000}}")
-    assert ["A", "A"] == [copy.to for copy in group.flight]
-    assert {("A", "stable")} == group.timers.keys()
-
-
-def test_restart_is_without_memory(told: Told) -> None:
-    told("{crash: C}", "{restart: C}", "{at: C, check: {view: ['', 0, []], vote: {}, delivered: {}}}")
-
-
-def test_advance_fires_timers_and_delivers_nothing(told: Told) -> None:
-    group = told("{advance: {ms: 2500}}", "{at: all, check: {heard_from: [A, B, C]}}")
-    assert (2500, 18) == (group.now, len(group.flight))
-
-
-def test_timers_take_the_shortest_time_the_longest_or_the_one_given(told: Told) -> None:
-    pending = "{at: [A, C], check: {pending: true}}"
-    told(*VOTES, "{advance: {ms: 0}}", "{at: all, check: {pending: false}}")
-    latest = HEAD.replace("{A: 2}}", "{A: 2}, timers: latest}")
-    told(
-        *VOTES,
-        "{advance: {ms: 99}}",
-        pending,
-        "{advance: {ms: 1}}",
-        "{at: A, check: {pending: false}}",
-        head=latest,
-    )
-    delays = HEAD.replace("{A: 2}}", "{A: 2}, delays: {A: 30, B: 10, C: 20}}")
-    told(*VOTES, "{advance: {ms: 15}}", pending, "{at: B, check: {pending: false}}", head=delays)
-
-
-def test_settle_ends_when_nothing_new_can_come(told: Told) -> None:
-    told("{settle: all}", "{at: all, check: {purged: {A: 2, B: -1, C: -1}}}")
-    told("{settle: [A, B]}", "{at: [A, B], check: {purged: {A: -1, B: -1, C: -1}, heard_from: [C]}}")
-
-
-def test_expect_lists_all_effects_in_order(told: Told) -> None:
-    vote = "{Multicast: {STABLE: {view_id: [A, 1], digest: {A: 2, B: -1, C: -1}}}}"
-    timer = "{SetTimer: {name: stable, low: 1000, high: 1000}}"
-    told(f"{{at: A, do: StableTimeout, expect: [{vote}, {timer}]}}")
-    text = told.fails(f"{{at: A, do: StableTimeout, expect: [{timer}, {vote}]}}")
-    assert text.startswith("s.yaml:8: at A the effects are <<[message: [digest:")
-
-
-def test_error_asks_for_a_refusal_of_that_kind(told: Told) -> None:
-    late = HEAD.replace("given:", "# given:")
-    told("{at: A, do: StableTimeout, error: LocalProtocolError}", head=late)
-    assert told.fails("{at: A, do: StableTimeout}", head=late) == (
-        "s.yaml:8: at A the event was refused: LocalProtocolError: no view is installed yet"
-    )
-    assert told.fails("{at: A, do: StableTimeout, error: RemoteProtocolError}", head=late) == (
-        "s.yaml:8: at A a RemoteProtocolError was expected; the event raised LocalProtocolError"
-    )
-    assert told.fails("{at: A, do: StableTimeout, error: LocalProtocolError}") == (
-        "s.yaml:8: at A a LocalProtocolError was expected; the event was not refused"
-    )
-
-
-def test_config_replaces_single_values(told: Told) -> None:
-    head = HEAD.replace("{A: 2}}", "{A: 2}, config: {stable_interval: 5}}")
-    assert 6 == len(told("{advance: {ms: 10}}", head=head).flight) // 3
-
-
-# Failures
-
-
-@pytest.mark.parametrize(
-    ("step", "problem"),
-    [
-        ("{deliver: STABLE, from: A, to: B}", "no STABLE is in flight from A to B, only nothing"),
-        ("{deliver: STABLE, from: all, to: all}", "no STABLE is in flight between any of them"),
-        ("{at: A, check: {heard_from: [B]}}", "at A heard_from is {A, B, C}, expected {B}"),
-        ("{at: A, check: {purged: {A: 0}}}", "at A purged is [A: -1, B: -1, C: -1], expected [A: 0]"),
-        ("{restart: A}", "A has not crashed"),
-        (
-            "{at: A, do: Retransmit, sender: B, seqno: 0, holder: C}",
-            "the store of C does not hold B's message 0",
-        ),
-        ("{at: A, do: Retransmit, sender: A, seqno: 2, holder: C}", "A does not lack A's message 2"),
-        ("{at: C, do: Join, view: [A, 2, [A, C]]}", "nobody has taken a digest for C (DigestPromised)"),
-    ],
-)
-def test_a_step_that_does_not_go_as_told_fails_with_its_line(told: Told, step: str, problem: str) -> None:
-    assert f"s.yaml:9: {problem}" == told.fails("{advance: {ms: 0}}", step)
-
-
-def test_own_copies_are_never_lost(told: Told) -> None:
-    text = told.fails("{at: A, do: StableTimeout}", "{drop: STABLE, from: A, to: A}")
-    assert "s.yaml:9: what A sends to itself always comes back to it (DLV-04)" == text
-    group = told("{at: A, do: StableTimeout}", "{drop: STABLE, from: A, to: all}")
-    assert ["A"] == [copy.to for copy in group.flight]
-
-
-def test_the_dead_do_nothing(told: Told) -> None:
-    assert "s.yaml:9: C has crashed" == told.fails("{crash: C}", "{at: C, do: StableTimeout}")
-
-
-def test_the_chart_ends_with_the_last_step_done(told: Told) -> None:
-    with pytest.raises(scenarios.Failed) as failed:
-        told("{at: A, do: StableTimeout}", "{at: A, check: {pending: true}}", "{at: B, do: StableTimeout}")
-    assert 1 == sum("[StableTimeout]" in line for line in failed.value.chart)
-
-
-def test_data_waits_for_a_view_with_its_sender(told: Told) -> None:
-    head = HEAD.replace("[A, 1, [A, B, C]]", "[A, 1, [A, B]]")
-    steps = (
-        "{at: A, do: DigestPromised, to: C}",
-        "{at: C, do: Join, view: [A, 2, [A, B, C]]}",
-        "{at: C, do: MulticastData}",
-    )
-    assert "s.yaml:11: A cannot take DATA from C yet" == told.fails(
-        *steps, "{deliver: DATA, from: C, to: A}", head=head
-    )
+    assert "pass" == check(ROOT, [file])[0].outcome
+    (result,) = check(ROOT, [file], core=broken(step=step))
+    assert "the implementation differs, wrong_outcome: act.outcome remote_error -> ignored" == result.problem
 
 
 # What a file says wrongly
+
+GROUPS = Groups(ROOT)
+
+
+def refused(folder: Path, told: str) -> str:
+    """The text of the error of a file that says something wrong."""
+    (folder / "s.yaml").write_text(told)
+    with pytest.raises(FileError) as error:
+        load(GROUPS, folder / "s.yaml", "s.yaml")
+    return str(error.value)
 
 
 @pytest.mark.parametrize(
     ("step", "expected"),
     [
-        ("{at: A, doo: StableTimeout}", "one verb of do, deliver, drop, duplicate, partition, heal, crash, restart, advance, settle, check, not none of them"),
-        ("{at: A, do: StableTimeout, check: {}}", "one verb of do, deliver, drop, duplicate, partition, heal, crash, restart, advance, settle, check, not do and check"),
-        ("{at: D, do: StableTimeout}", "one of A, B, C, not the member D"),
-        ("{at: A, do: StableTimout}", "one of ViewInstalled, StableTimeout, MessageReceived, StableReceived, StabilityTimeout, StabilityReceived, DigestPromised, PromiseWithdrawn, MulticastData, Retransmit, Join, not StableTimout"),
-        ("{at: A, do: StableTimeout, wiev: [A, 1, [A]]}", 'one of at, do, error, expect, not the unknown key "wiev"'),
-        ("{at: A, do: ViewInstalled}", 'the key "view", which is missing'),
+        ("{at: A, doo: SendRequested}", "one verb of do, try, deliver, "),
+        ("{at: A, do: SendRequested, check: {}}", "one verb of "),
+        ("{at: A, do: SendRequest}", "one of SendRequested, UnicastRequested, "),
+        ("{at: D, do: SendRequested}", "one of A, B, C, not the member D"),
+        ("{do: SendRequested}", 'the key "at", which is missing'),
+        ("{at: [], do: SendRequested}", "one member or more, each once"),
+        ("{at: [A, A], do: SendRequested}", "one member or more, each once"),
+        ("{at: A, do: SendRequested, paylod: 1}", "one of at, do, error, outcome, expect, payload, not the unknown key"),
         ("{at: A, do: ViewInstalled, view: [A, 1]}", "a view such as [A, 1, [A, B]]"),
-        ("{at: A, do: StableTimeout, error: Oops}", 'one of LocalProtocolError, RemoteProtocolError, not "Oops"'),
-        ("{at: A, do: StableTimeout, error: LocalProtocolError, expect: []}", "no effects of an event that is refused"),
-        ("{at: A, do: StableTimeout, expect: [{SetTimer: {name: stable, low: 0}}]}", 'the key "high", which is missing'),
-        ("{at: A, do: StableTimeout, expect: [{Multicast: {STABBLE: {}}}]}", "one of ViewInstalled, "),
-        ("{at: A, do: StableReceived, sender: B, message: {STABILITY: {view_id: [A, 1], digest: {}}}}", "one of STABLE, not STABILITY"),
-        ("{at: A, do: MulticastData, bytes: many}", 'an integer, not "many"'),
-        ("{deliver: STABEL, from: A, to: B}", 'one of STABLE, STABILITY, DATA, not "STABEL"'),
-        ("{deliver: STABLE, from: A}", 'the key "to", which is missing'),
-        ("{drop: STABLE, from: A, to: B, nth: 0}", "an integer from 1 up, not 0"),
-        ("{drop: STABLE, from: A, to: B, expect: []}", 'one of drop, from, to, nth, not the unknown key "expect"'),
-        ("{at: A, check: {herd_from: [A]}}", "one of view, vote, minimum, heard_from, pending, received_bytes, promised, delivered, received, purged, store, not the observable herd_from"),
-        ("{at: A, check: {pending: 1}}", "true or false, not 1"),
-        ("{at: A, check: {vote: [A]}}", "a mapping from members, not a list"),
+        ("{at: A, do: ViewInstalled, view: [A, -1, [A]]}", "an integer from 0 up, not -1"),
+        ("{at: A, do: SendRequested, error: Oops}", "one of LocalProtocolError, RemoteProtocolError"),
+        ("{at: A, do: SendRequested, error: LocalProtocolError, expect: []}", "no effects of an event that is refused"),
+        ("{at: A, do: SendRequested, error: LocalProtocolError, outcome: ignored}", "no other outcome than the error"),
+        ("{at: A, do: SendRequested, outcome: none}", "one of handled, ignored"),
+        ("{at: A, do: SendRequested, expect: [{Multicats: {}}]}", "one of "),
+        ("{at: A, do: SendRequested, expect: [{Send: {to: B}}]}", 'the key "message", which is missing'),
+        ("{at: A, try: SendRequested, payload: 1}", "an error or an outcome"),
+        ("{at: A, try: AppSends, outcome: ignored}", "one of SendRequested, "),
+        ("{at: A, try: SendRequested, outcome: ignored}", 'the key "payload", which is missing'),
+        ("{deliver: DATUM, from: A, to: B}", "one of "),
+        ("{deliver: DATA, from: A}", 'the key "to", which is missing'),
+        ("{deliver: DATA, from: A, to: B, nth: 0}", "an integer from 1 up, not 0"),
+        ("{deliver: DATA, from: A, to: B, with: {paylod: 1}}", "one of view_id, tag, payload"),
+        ("{drop: DATA, from: A, to: B, expect: []}", "one of drop, from, to, nth, with, not the unknown key"),
+        ("{at: A, check: {tabel: []}}", "one of view, epoch, seqno, "),
+        ("{at: A, check: {seqno: many}}", 'an integer, not "many"'),
+        ("{at: A, check: {seqno: 1}, same: view}", "one verb of "),
+        ("{at: A, same: view}", "two members or more"),
+        ("{at: A, never: Sleeps}", "one of SendRequested, "),
+        ("{whatever: [A, B], at: A}", "one of check, same, never beside whatever, not none"),
+        ("{repeat: 0, steps: []}", "an integer from 1 up, not 0"),
+        ("{repeat: 1000, steps: []}", "an integer from 1 to 20, not 1000"),
+        ("{repeat: 1, steps: [{crash: B}]}", "a round after which the same members are up"),
         ("{partition: [[A, B], [B]]}", "B in one block only"),
         ("{heal: A}", 'all, not "A"'),
-        ("{advance: 5}", "a mapping with ms, not 5"),
-        ("{advance: {ms: -1}}", "an integer from 0 up, not -1"),
         ("{settle: [A, D]}", "one of A, B, C, not the member D"),
-        ("{crash: D}", "one of A, B, C, not the member D"),
-        ("{restart: D}", "one of A, B, C, not the member D"),
+        ("{crash: C}", "a member that is up, and C has crashed"),
+        ("{at: C, do: SendRequested}", "a member that is up, and C has crashed"),
     ],
 )  # fmt: skip
-def test_a_wrong_step_is_refused_before_anything_runs(told: Told, step: str, expected: str) -> None:
-    assert told.refused("{crash: A}", "{crash: A}", step).startswith(f"s.yaml:10: expected {expected}")
+def test_a_wrong_step_is_refused_before_anything_runs(tmp_path: Path, step: str, expected: str) -> None:
+    assert refused(tmp_path, text("{crash: C}", step)).startswith(f"s.yaml:{FIRST + 1}: expected {expected}")
 
 
 @pytest.mark.parametrize(
     ("old", "new", "expected"),
     [
         ("scenario: a story\n", "", '1: expected the key "scenario", which is missing'),
-        ("source: a note", "sauce: a note", '3: expected one of scenario, protocol, source, requirements, members, steps, given, not the unknown key "sauce"'),
-        ("protocol: stable", "protocol: unstable", "2: expected a protocol that has a mapping, not unstable"),
-        ("[STB-01]", "[STB01]", '4: expected an ID such as STB-08, not "STB01"'),
-        ("members: [A, B, C]", "members: [A, B, A]", "5: expected each member once, not A again"),
+        ("source: a note", "sauce: a note", "3: expected one of scenario, protocol, source, "),
+        ("protocol: sequencer", "protocol: unheard", "2: expected one of "),
+        ("[SEQ-01]", "[SEQ01]", '4: expected an ID such as STB-08, not "SEQ01"'),
+        ("[A, B, C]\n", "[A, B, A]\n", "5: expected each member once, not A again"),
         ("members: [A, B, C]", "members: []", "5: expected at least one member"),
-        ("delivered: {A: 2}", "deliverd: {A: 2}", "6: expected one of view, delivered, config, delays, timers, not deliverd"),
-        ("delivered: {A: 2}", "config: {max_byte: 2}", "6: expected one of max_bytes, stable_interval, stability_delay, not the unknown key"),
-        ("delivered: {A: 2}", "delays: {D: 2}", "6: expected one of A, B, C, not the member D"),
-        ("delivered: {A: 2}", "delays: {A: 2}, timers: latest", "6: expected either timers or delays"),
+        ("GIVEN", ", Senders: 1", "6: expected one of views, or a constant of the specification, not Senders"),
+        ("GIVEN", ", Member: [A]", "6: expected one of views, or a constant"),
+        ("[B, 2, [B, C]]", "{view: [B, 2, [B, C]], follows: [7]}", "6: expected numbers of earlier views"),
+        ("[B, 2, [B, C]]", "{view: [B, 2, [B, C]], lives: {A: 1}}", "6: expected one of B, C, not the member A"),
+        ("steps:", "ablates: [{ResendOn: never}]\nsteps:", '7: expected the key "falls", which is missing'),
+        ("steps:", "ablates: [{falls: check table}]\nsteps:", "7: expected one of "),
+        ("steps:", "ablates: [{Resend: never, falls: TotalOrder}]\nsteps:", "7: expected a constant of the"),
+        ("steps:", "ablates: [{ResendOn: every_view, falls: TotalOrder}]\nsteps:", "7: expected another value of"),
+        ("steps:", "ablates: [{falls: TotalOrder}]\nsteps:", "7: expected a constant and its other value"),
     ],
 )  # fmt: skip
-def test_a_wrong_head_is_refused(told: Told, old: str, new: str, expected: str) -> None:
-    head = HEAD.replace(old, new)
-    assert told.refused("{crash: A}", head=head).startswith(f"s.yaml:{expected}")
+def test_a_wrong_head_is_refused(tmp_path: Path, old: str, new: str, expected: str) -> None:
+    told = (HEAD + "- {crash: A}\n").replace(old, new).replace("GIVEN", "")
+    assert refused(tmp_path, told).startswith(f"s.yaml:{expected}")
+
+
+def test_a_copy_that_a_partition_keeps_back_is_refused(tmp_path: Path) -> None:
+    told = refused(tmp_path, text(*SENT, "{partition: [[A, B]]}", "{deliver: FORWARD, from: C, to: A}"))
+    assert told == "s.yaml:11: expected a copy that can arrive: a partition lies between C and A"
+
+
+def test_a_scenario_that_was_read_is_data(tmp_path: Path) -> None:
+    (tmp_path / "s.yaml").write_text(text(*SENT))
+    first, second = (load(GROUPS, tmp_path / "s.yaml", "s.yaml") for _ in range(2))
+    assert isinstance(first, Scenario)
+    assert first == second
+    assert ["do SendRequested"] * 2 == [step.label for step in first.steps]
 
 
 # The command
 
-APP = typer.Typer()
-APP.command()(scenarios.command)
+
+def test_the_command_exits_1_with_the_chart_of_what_fails(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "s.yaml").write_text(text(*SENT, "{at: C, check: {seqno: 3}}"))
+    assert 1 == main(["scenario", str(tmp_path / "s.yaml")])
+    told = capsys.readouterr().out
+    assert f"fail  {tmp_path / 's.yaml'}:10: at C seqno is 2, expected 3" in told
+    assert "[AppSends]" in told
+    assert "0 of 1 scenarios pass" in told
 
 
-def run(*arguments: str) -> tuple[int, str]:
-    result = CliRunner().invoke(APP, arguments)
-    return result.exit_code, result.output
+def test_the_command_draws_what_passes_on_request(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "s.yaml").write_text(text(*SENT))
+    assert 0 == main(["scenario", str(tmp_path / "s.yaml")])
+    assert "[AppSends]" not in capsys.readouterr().out
+    assert 0 == main(["scenario", str(tmp_path / "s.yaml"), "--chart"])
+    assert "[AppSends]" in capsys.readouterr().out
 
 
-def test_the_command_runs_a_protocols_scenarios() -> None:
-    code, output = run("stable")
-    assert 0 == code
-    assert output.splitlines()[-1].endswith("scenarios pass")
-
-
-def test_the_command_exits_1_with_the_chart_of_what_fails(told: Told) -> None:
-    told("{crash: A}")
-    told.file.write_text(HEAD + "- {crash: A}\n- {at: B, check: {pending: true}}\n")
-    code, output = run(str(told.file))
-    assert 1 == code
-    assert f"fail  {told.file}:9: at B pending is FALSE, expected TRUE" in output
-    assert "* Crash" in output
-    assert "0 of 1 scenarios pass" in output
-
-
-def test_the_command_exits_2_for_a_file_with_a_mistake(told: Told) -> None:
-    told.file.write_text(HEAD + "- {crush: A}\n")
-    code, output = run(str(told.file), "--json")
-    assert 2 == code
-    (result,) = json.loads(output)["scenarios"]
-    assert ("unreadable", 8) == (result["outcome"], result["line"])
+def test_the_command_exits_2_for_a_file_with_a_mistake(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "s.yaml").write_text(text("{crush: A}"))
+    assert 2 == main(["scenario", str(tmp_path / "s.yaml"), "--json"])
+    (result,) = json.loads(capsys.readouterr().out)["scenarios"]
+    assert ("unreadable", FIRST) == (result["outcome"], result["line"])
 
 
 @pytest.mark.parametrize("what", ["unheard_of", "missing.yaml"])
-def test_the_command_exits_2_for_what_is_not_there(what: str) -> None:
-    code, output = run(what)
-    assert 2 == code
-    assert what in output
+def test_the_command_exits_2_for_what_is_not_there(what: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert 2 == main(["scenario", what])
+    told = capsys.readouterr()
+    assert what in told.err + told.out

@@ -235,10 +235,9 @@ CameTo(m, came) == Channel!Came(m, came)
 LeavesNobodyStopping(m, v) ==
     \A x \in up : stops[x] = "asked" => ~(installed[x] = installed[m] /\ x \notin DOMAIN v.lives)
 
-\* m installs view number k, which is v; `came` is settled[k], and `logs` has a log of it.
+\* m installs view number k, which is v, and may do so; `came` is settled[k], and `logs` has a log of it.
 Enter(action, m, k, v, came, logs) ==
     /\ LeavesNobodyStopping(m, v)
-    /\ Group!MayInstall(m, v)
     /\ Channel!MayEnter(m, v, came)
     /\ installed' = [installed EXCEPT ![m] = k]
     /\ aux_path' = [aux_path EXCEPT ![m] = Append(@, k)]
@@ -248,14 +247,14 @@ Enter(action, m, k, v, came, logs) ==
 
 EnterDecided(action, m) ==
     \E k \in installed[m] + 1 .. Len(views) :
-        /\ m \in DOMAIN views[k].lives
+        /\ Group!MayInstall(m, views[k])
         /\ Enter(action, m, k, views[k], settled[k], log)
         /\ settled' = [settled EXCEPT ![k] = CameTo(m, @)]
         /\ views' = views
 
 EnterNew(action, m) ==
     \E v \in MayFollow :
-        /\ m \in DOMAIN v.lives
+        /\ Group!MayInstall(m, v)    \* (First, as it is the cheaper one and mostly false.)
         /\ Group!MayDecide(v)
         /\ Enter(action, m, Len(views) + 1, v, Channel!NobodyCame, Append(log, Channel!NoCasts(v)))
         /\ settled' = Append(settled, CameTo(m, Channel!NobodyCame))

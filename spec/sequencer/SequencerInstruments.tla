@@ -2,6 +2,8 @@
 (* Local steps: what a run collects, and the events that every local state is then confronted with. *)
 EXTENDS SequencerClaims
 
+LOCAL INSTANCE TLC
+
 SeenLocal(m) == local[m]
 
 SeenMessages ==
@@ -33,4 +35,13 @@ Alphabet(messages, outsides) ==
        \cup {[type |-> "ViewInstalled", view |-> View(9, "Z", <<"Z">>)]}
        \cup {received(p) : p \in messages \cup twinned}
        \cup {received([p EXCEPT !.sender = m]) : p \in messages, m \in {"Z"} \cup Member}
+
+-----------------------------------------------------------------------------
+(* What scenarios see of a member besides its state. A multicast is "C1": its sender and its payload. *)
+
+LOCAL Name(sender, payload) == sender \o ToString(payload)
+
+Observed(m) ==
+    [delivered |-> [i \in DOMAIN aux_delivered[m] |-> Name(aux_delivered[m][i][1], aux_delivered[m][i][2])],
+     table |-> [i \in DOMAIN local[m].forward_table |-> Name(m, local[m].forward_table[i].payload)]]
 =============================================================================

@@ -70,4 +70,16 @@ Alphabet(messages, digests) ==
        \cup {[type |-> "StableReceived", sender |-> p.sender, message |-> p.message] : p \in all(votes)}
        \cup {[type |-> "StabilityReceived", sender |-> p.sender, message |-> p.message, digest |-> d] :
                 p \in all(stabilities), d \in digests}
+-----------------------------------------------------------------------------
+(* What scenarios see of a member besides its state: what the layer below has of each sender. `held`: the seqnos that *)
+(* can be had from it.                                                                                                *)
+
+LOCAL Rising(set) ==
+    [i \in 1 .. Cardinality(set) |-> CHOOSE n \in set : Cardinality({k \in set : k < n}) = i - 1]
+
+Observed(m) ==
+    [delivered |-> [s \in DOMAIN rm[m] |-> rm[m][s].delivered],
+     received |-> Received(DigestOf(rm[m])),
+     purged |-> [s \in DOMAIN rm[m] |-> rm[m][s].purged],
+     held |-> [s \in DOMAIN rm[m] |-> Rising({n \in FirstSeqno .. FirstSeqno + 20 : Holds(rm[m][s], n)})]]
 =============================================================================

@@ -24,6 +24,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, int]:
     root = tmp_path_factory.mktemp("report")
     for folder in ("spec/common", "spec/stable", "conformance/scenarios/stable"):
         shutil.copytree(ROOT / folder, root / folder)
+    shutil.copy(ROOT / "conformance/scenarios/stable.yaml", root / "conformance/scenarios/stable.yaml")
     manifest = root / "spec" / "stable" / "models.yaml"
     head, *models = manifest.read_text().split("\n- name: ")
     head = head[: head.index("witnesses:")] + "witnesses: {}\nmodels:\n"

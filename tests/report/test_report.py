@@ -16,7 +16,9 @@ from groupcomm_conformance.models.checking import Cache
 from groupcomm_conformance.models.manifest import load
 from groupcomm_conformance.report.findings import Findings, gather
 from groupcomm_conformance.report.junit import document
-from groupcomm_conformance.scenarios import scenario
+from groupcomm_conformance.scenarios import checking
+from groupcomm_conformance.tla.trace import State
+from groupcomm_conformance.tla.values import Fn
 
 Captured = pytest.CaptureFixture[str]
 
@@ -209,22 +211,22 @@ def test_a_scenario_that_fails_differs_and_one_that_cannot_be_read_is_bad_input(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (found,) = gather(project)
-    lines = ("  1 |", "  2 x")
-    failed = scenario.Result("a.yaml", "fail", "a story", ("TOY-01",), 7, "not so", lines)
-    unreadable = scenario.Result("b.yaml", "unreadable", line=3, problem="expected a verb")
+    way = (State(1, "Init", Fn({"n": 0})), State(2, "Grow", Fn({"n": 1})))
+    failed = checking.Result("a.yaml", "fail", "a story", ("TOY-01",), 7, "not so", states=way)
+    unreadable = checking.Result("b.yaml", "unreadable", line=3, problem="expected a verb")
     results = {"a.yaml": failed, "b.yaml": unreadable}
     folder = project / "conformance" / "scenarios" / "toy"
     folder.mkdir(parents=True)
-    monkeypatch.setattr(scenario, "check", lambda path, _shown: results[path.name])
+    monkeypatch.setattr(checking, "check", lambda _root, files, **_: [results[file.name] for file in files])
     (folder / "a.yaml").touch()
     assert found.ok
     assert 1 == main(["report", "--tier", "smoke"])
     junit = project / "build/report/junit.xml"
     (name,) = (name for suite, name, _ in cases(junit) if suite == "toy.scenarios")
-    assert ("failure", "a.yaml:7: not so", "a.yaml:7: not so\n  1 |\n  2 x") == told(
-        junit, "toy.scenarios", name
-    )
-    assert "  1 |\n  2 x</pre>" in (project / "build/report/report.html").read_text()
+    tag, problem, shown = told(junit, "toy.scenarios", name)
+    assert ("failure", "a.yaml:7: not so") == (tag, problem)
+    assert "  2  * Grow\n       n 0 -> 1" in shown
+    assert "  2  * Grow\n       n 0 -&gt; 1</pre>" in (project / "build/report/report.html").read_text()
     (folder / "b.yaml").touch()
     assert 2 == main(["report", "--tier", "smoke"])
     assert "b.yaml:3: expected a verb" in (project / "build/report/report.html").read_text()
@@ -232,7 +234,7 @@ def test_a_scenario_that_fails_differs_and_one_that_cannot_be_read_is_bad_input(
 
 def test_what_xml_cannot_say_is_replaced(project: Path) -> None:
     (found,) = gather(project, tier="smoke")
-    odd = scenario.Result("a\x00.yaml", "fail", line=1, problem="a \x1b[1m]]> & <tag>\udc80")
+    odd = checking.Result("a\x00.yaml", "fail", line=1, problem="a \x1b[1m]]> & <tag>\udc80")
     findings = Findings(found.manifest, {}, [], [odd])
     (failure,) = ET.fromstring(document([findings]).encode()).iter("failure")  # noqa: S314
     assert "a\ufffd.yaml:1: a \ufffd[1m]]> & <tag>\ufffd" == failure.text

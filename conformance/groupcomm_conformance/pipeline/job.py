@@ -6,7 +6,6 @@ import resource
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -19,6 +18,7 @@ from pyspark.sql import functions as F  # noqa: N812 - as all of Spark's users c
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
+from groupcomm_conformance.models.manifest import Manifest
 from groupcomm_conformance.steps.table import StepTable
 from groupcomm_conformance.tla.values import Value, identical, show
 from groupcomm_conformance.walks.covering import NONE, Edge, Walk, cover_edges
@@ -92,7 +92,7 @@ class Job:
         *,
         dump: Dump,
         table: StepTable,
-        root: Path,
+        manifest: Manifest,
         constants: Mapping[str, Value],
         clock: Clock,
         whole: bool,
@@ -101,7 +101,7 @@ class Job:
         self._place = place
         self._dump = dump
         self._table = table
-        self._root = root
+        self._manifest = manifest
         self._constants = constants
         self._clock = clock
         self._whole = whole  # the table has every local step of the model
@@ -244,7 +244,7 @@ class Job:
     def _replay(self) -> None:
         walks, states = self._read("walks"), self._read("states")
         path = str(self._place.draft("values"))
-        task = replaying(self._root, self._place.protocol, self._constants, path)
+        task = replaying(self._manifest, self._constants, path)
         tasks = _TASKS * self._spark.sparkContext.defaultParallelism
         place = self.variables.index(LOCAL)
         self._write(transforms.replayed(walks, states, place, task, tasks), "verdicts")

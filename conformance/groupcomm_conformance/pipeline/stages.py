@@ -56,7 +56,7 @@ def run(
         place,
         dump=dump,
         table=table,
-        root=root,
+        manifest=manifest,
         constants=constants,
         clock=clock,
         whole=model.conform,

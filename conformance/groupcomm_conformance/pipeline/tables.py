@@ -1,7 +1,6 @@
 """Between values and tables: rows to write, and rows that were read as walks to follow."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -11,7 +10,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
 from groupcomm_conformance.models.instruments import OUTCOMES
-from groupcomm_conformance.models.manifest import load as load_manifest
+from groupcomm_conformance.models.manifest import Manifest
 from groupcomm_conformance.protocols import derive
 from groupcomm_conformance.steps.table import HANDLED, StepTable
 from groupcomm_conformance.tla.values import Value, show
@@ -105,7 +104,7 @@ def walk_table(
     return pa.table(columns, schema=to_arrow_schema(WALKED))
 
 
-def replaying(root: Path, protocol: str, constants: Mapping[str, Value], values: str) -> transforms.Task:
+def replaying(manifest: Manifest, constants: Mapping[str, Value], values: str) -> transforms.Task:
     """From batches of walks' steps, in order, to batches of `schemas.VERDICTS`.
 
     Columns: `walk`, `act` (null at the start) and `local`. `values` is the path of the table of values.
@@ -114,7 +113,7 @@ def replaying(root: Path, protocol: str, constants: Mapping[str, Value], values:
     def task(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         table = pq.read_table(values, columns=["value", "text"], filters=[("variable", "in", [ACT, LOCAL])])
         texts = dict(zip(*(table.column(name).to_pylist() for name in ("value", "text")), strict=True))
-        replayer = Replayer(Follower(derive.load(load_manifest(root, protocol)), constants), texts)
+        replayer = Replayer(Follower(derive.load(manifest), constants), texts)
         for walk, steps in _walks_of(batches):
             told = replayer.walk(steps)
             yield pa.RecordBatch.from_pylist(

@@ -85,7 +85,10 @@ def _words(text: str) -> Iterator[tuple[str, frozenset[str]]]:
 
 @frozen
 class Member:
-    """What a member depends on: its constants, in the order of their declarations, and operators."""
+    """What a member depends on: its constants, in the order of their declarations, and operators.
+
+    `operators` are those that its steps consist of, and those through which a group takes them.
+    """
 
     constants: tuple[str, ...]
     operators: frozenset[str]
@@ -107,7 +110,7 @@ def member(texts: Mapping[str, str], root: str, module: str, own: Iterable[str])
     for each in modules.values():
         found.update(dict.fromkeys(name for name in each.constants if name in spoken))
     defined = {name for each in modules.values() for name in each.words}
-    return Member(tuple(found), (spoken | {*_STEPS}) & defined)
+    return Member(tuple(found), (spoken | {*_STEPS}) & defined | _speaking_of_step(modules))
 
 
 def _extended(modules: Mapping[str, _Module], first: str) -> list[str]:
@@ -138,6 +141,17 @@ def _spoken_of(modules: Mapping[str, _Module], root: str) -> frozenset[str]:
             new = {(name, word) for name in seen_from[definer] if word in modules[name].words} - done
             done |= new
             todo += new
+    return frozenset(found)
+
+
+def _speaking_of_step(modules: Mapping[str, _Module]) -> frozenset[str]:
+    """The operators that speak of `Step`, if only through others: another in their place takes other steps."""
+    found = {"Step"}
+    before = 0
+    while len(found) > before:
+        before = len(found)
+        for module in modules.values():
+            found.update(name for name, words in module.words.items() if name and words & found)
     return frozenset(found)
 
 

@@ -53,9 +53,9 @@ class Protocol:
 
     `module`: the implementation. `configuration`, `state`, `events`, `effects`: its annotations.
     `parameters`: the constant that each field of the configuration comes from. `guards`: what the member's
-    other constants are in the reference. `operators`: those that its steps consist of. `messages`: the
-    classes by their names in TLA+. `received`: the event class of each message class. `timeouts`: the event
-    class of each timer, by the timer's name.
+    other constants are in the reference. `operators`: those that its steps consist of or are taken through.
+    `messages`: the classes by their names in TLA+. `received`: the event class of each message class.
+    `timeouts`: the event class of each timer, by the timer's name.
     """
 
     name: str
@@ -87,10 +87,12 @@ class Protocol:
 
         `constants` is what `constants_of` gives. MappingError where a guard of the model is not the
         reference's, where a constant is not given by a value, or where the model has another operator in the
-        place of one that the member's steps consist of.
+        place of one that the member's steps consist of or are taken through.
         """
         for name in sorted(self.operators & constants.keys()):
-            raise MappingError(f"the model has another {name}, which is part of the steps of {self.name}")
+            raise MappingError(
+                f"the model has another {name}, so that its members take other steps than {self.name}'s"
+            )
         for name, value in self.guards.items():
             if name not in constants:
                 raise MappingError(f"the model gives no value for {name}, a guard of {self.name}")

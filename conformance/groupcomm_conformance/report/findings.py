@@ -26,7 +26,7 @@ from groupcomm_conformance.models.selecting import chosen
 from groupcomm_conformance.models.why import Reasons, Why, reasons
 from groupcomm_conformance.protocols import derive
 from groupcomm_conformance.protocols.derive import MappingError
-from groupcomm_conformance.scenarios import scenario
+from groupcomm_conformance.scenarios import checking
 from groupcomm_conformance.steps.conform import Conformance, conform
 from groupcomm_conformance.steps.rows import Replayed
 from groupcomm_conformance.steps.table import Tables
@@ -46,7 +46,7 @@ class Findings:
     manifest: Manifest
     checked: Mapping[str, CheckedModel]
     conformances: Sequence[Conformance]
-    scenarios: Sequence[scenario.Result]
+    scenarios: Sequence[checking.Result]
     whys: Mapping[str, Why] = {}
 
     @property
@@ -113,10 +113,7 @@ def gather(
                 manifest,
                 checked,
                 _conformances(manifest, checked, tables, fresh=fresh),
-                [
-                    scenario.check(path, str(path.relative_to(root)))
-                    for path in scenario.files(root, manifest.protocol)
-                ],
+                checking.check(root, checking.files(root, manifest.protocol), fresh=fresh),
                 _whys(manifest, checked, Reasons.of(root)),
             )
         )

@@ -251,7 +251,7 @@ class _Writer:
             for at, step in enumerate(self.case.scenario.steps)
             if (text := self.looked_at(step))
         ]
-        return f"sc_Right{self.case.number} ==\n    CASE " + "\n      [] ".join((*arms, "OTHER -> TRUE"))
+        return _cases(f"sc_Right{self.case.number}", arms, "TRUE")
 
     def seen(self) -> str:
         """The values that the case's steps look at."""
@@ -260,7 +260,7 @@ class _Writer:
             for at, step in enumerate(self.case.scenario.steps)
             if (text := self.seen_by(step))
         ]
-        return f"sc_Seen{self.case.number} ==\n    CASE " + "\n      [] ".join((*arms, "OTHER -> <<>>"))
+        return _cases(f"sc_Seen{self.case.number}", arms, "<<>>")
 
     def seen_by(self, step: Step) -> str:
         match step:
@@ -423,6 +423,12 @@ class _Writer:
 
     def asked(self, step: Try) -> str:
         return f"{self.g}!Step(local[{show(step.at)}], {show(step.event)})"
+
+
+def _cases(name: str, arms: Sequence[str], other: str) -> str:
+    """An operator that is one of these arms, or else something other."""
+    text = "CASE " + "\n      [] ".join((*arms, f"OTHER -> {other}")) if arms else other
+    return f"{name} ==\n    {text}"
 
 
 def _and(parts: Iterable[str]) -> str:

@@ -8,11 +8,12 @@ from attrs import field, frozen
 
 from groupcomm_conformance.files.errors import FileError
 from groupcomm_conformance.protocols.derive import AnyCore, MappingError
-from groupcomm_conformance.tla.chart import chart
+from groupcomm_conformance.tla.chart import WIDTH, Bounds, chart
 from groupcomm_conformance.tla.trace import State
 from groupcomm_conformance.tlc.errors import ConfigFailed, EvaluationFailed, ParseFailed, TLCError
 from groupcomm_conformance.walks.follow import Divergence
 
+from .as_model import ROOT
 from .following import follow
 from .group import Group, Groups
 from .paths import Dead, Judged, Path, judge
@@ -48,9 +49,14 @@ class Result:
     ablations: tuple[str, ...] = ()
     states: tuple[State, ...] = field(default=(), repr=False)
 
-    def chart(self, *, width: int, unicode: bool = False) -> list[str]:
-        """The way there as a sequence chart."""
-        return chart(self.states, width=width, unicode=unicode) if self.states else []
+    @property
+    def chart(self) -> list[str]:
+        """The way there as a sequence chart, the last steps of a long one."""
+        return self.drawn(WIDTH, Bounds("groupcomm scenario --json has all of them"))
+
+    def drawn(self, width: int, bounds: Bounds | None = None, *, unicode: bool = False) -> list[str]:
+        """Draw the way there, within bounds."""
+        return chart(self.states, width=width, unicode=unicode, bounds=bounds) if self.states else []
 
 
 def check(
@@ -116,6 +122,8 @@ def _judged(
     try:
         return {each.scenario.file: each for each in judge(group, scenarios, root=root, fresh=fresh)}
     except _MISTAKES as error:
+        if isinstance(error, ParseFailed) and (error.file is None or error.file.stem != ROOT):
+            raise  # a module of the protocol's
         if len(scenarios) == 1:
             return {scenarios[0].file: error}
     found: dict[str, Judged | TLCError] = {}
@@ -151,7 +159,7 @@ def _result(group: Group, scenario: Scenario, judged: Judged | TLCError, core: A
     if wrong is not None:
         at, found = wrong
         return result("fail", scenario.steps[at].line, _told(found), states=found.walk)
-    ablations = tuple(f"{each.name}: {each.falls}" for each in scenario.ablations)
+    ablations = tuple(f'with {each.name} it fails at "{each.falls}"' for each in scenario.ablations)
     return result("pass", ablations=ablations, states=path.states)
 
 

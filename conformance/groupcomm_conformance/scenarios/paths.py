@@ -299,7 +299,8 @@ def _stuck(group: Group, case: Case, at: int, root: FilePath) -> Dead:
             _, trail, copies = cast("tuple[Value, ...]", parse(line))
             path, flight = _path(trail), cast("tuple[Fn, ...]", copies)
     step = case.scenario.steps[at]
-    return Dead(at, _forbidden(step, acts, flight), path, _possible(acts))
+    at_whom = step.copy.to if isinstance(step, Deliver | Drop | Duplicate) else getattr(step, "at", "")
+    return Dead(at, _forbidden(step, acts, flight), path, _possible(acts, at_whom))
 
 
 def _forbidden(step: Step, acts: Sequence[Fn], flight: Sequence[Fn]) -> str:
@@ -375,16 +376,16 @@ def _has(act: Fn, name: str, value: Value) -> bool:
     return any(name in each and identical(each[name], value) for each in (event, given))
 
 
-def _possible(acts: Sequence[Fn]) -> tuple[str, ...]:
-    """What is possible, for people: `ReceiveForward at A: ForwardReceived from B, C`."""
+def _possible(acts: Sequence[Fn], member: str) -> tuple[str, ...]:
+    """What is possible, for people: `ReceiveForward at A: ForwardReceived from B, C`; at `member` first."""
     found: dict[str, dict[str, None]] = {}
-    for act in acts:
+    for act in sorted(acts, key=lambda act: (act["member"] != member, brief(act["action"]))):
         event = cast("Fn", act["event"])
         where = f"{brief(act['action'])} at {brief(act['member'])}" if act["member"] else brief(act["action"])
         what = "" if event["type"] == "none" else f": {brief(event['type'])}"
         more = f" from {brief(event['sender'])}" if "sender" in event else ""
         found.setdefault(where + what, {}).setdefault(more)
-    lines = sorted(where + ",".join(sorted(more)).replace(", from", ",") for where, more in found.items())
+    lines = [where + ",".join(sorted(more)).replace(", from", ",") for where, more in found.items()]
     if len(lines) > _MOST_SHOWN:
         return (*lines[:_MOST_SHOWN], f"and {len(lines) - _MOST_SHOWN} more")
     return tuple(lines)
