@@ -93,6 +93,7 @@ Anybody == Member \X Member
 
 \* The lists of members of views out of the script.
 NoLists == {}
+PairsAndABC == {AB, <<"A", "C">>, <<"B", "C">>, ABC}
 SortedABC == {<<"A">>, <<"B">>, <<"C">>, AB, <<"A", "C">>, <<"B", "C">>, ABC}
 
 \* How many different STABLE messages each view sees. Votes are fixed at the start of a round, so a round of
@@ -116,6 +117,7 @@ Votes0and3and0 == <<0, 3, 0>>
 Votes0and4and0 == <<0, 4, 0>>
 Votes1and0and2 == <<1, 0, 2>>
 Votes1and0and3 == <<1, 0, 3>>
+Votes0and1and1 == <<0, 1, 1>>
 Votes1and1and1 == <<1, 1, 1>>
 Votes1and2 == <<1, 2>>
 Votes1and2and1 == <<1, 2, 1>>

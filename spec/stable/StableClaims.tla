@@ -140,12 +140,12 @@ PromiserRemembers ==
             /\ JoinDigest!Reaches(p, installed[p.by])) => p.to \in local[p.by].promised
 
 \* And no longer: for whom it holds its vote is outside its view, and is promised something, or has got it and is
-\* in a view that is still to come.
+\* in a view that was decided since. (That may be of another branch; then the membership service withdraws.)
 NobodyHoldsForNobody ==
     \A m \in up : \A x \in local[m].promised :
         /\ x \notin MembersOf(local[m].view)
         /\ \/ \E p \in promises : p.by = m /\ p.by_life = life[m] /\ p.to = x
-           \/ \E k \in DOMAIN views : k > installed[m] /\ x \in DOMAIN views[k].lives
+           \/ \E k \in DOMAIN views : k > Len(First) /\ x \in DOMAIN views[k].lives
 
 -----------------------------------------------------------------------------
 (* Steps *)
@@ -236,6 +236,7 @@ Fairness ==
         /\ WF_vars(InstallView(m))
         /\ WF_vars(Join(m))
         /\ WF_vars(WithdrawPromise(m) /\ spent' = spent)
+        /\ WF_vars(AdmittedElsewhere(m))
 
 LiveSpec == Init /\ [][Next]_vars /\ Fairness
 

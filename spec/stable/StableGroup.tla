@@ -269,7 +269,7 @@ PromiseDigest(m) ==
         /\ Apply("PromiseDigest", m, [type |-> "DigestPromised", to |-> to], rm[m], {}, None)
     /\ UNCHANGED <<up, views, installed, life, lost, spent>>
 
-\* A promise is withdrawn: the newcomer gives up, is gone, or was admitted elsewhere.
+\* A promise is withdrawn: the newcomer gives up, or is gone.
 WithdrawPromise(m) ==
     /\ Active(m)
     /\ \E p \in promises :
@@ -281,6 +281,17 @@ WithdrawPromise(m) ==
         /\ promises' = promises \ {p}
         /\ Apply("WithdrawPromise", m, [type |-> "PromiseWithdrawn", to |-> p.to], rm[m], {}, None)
     /\ UNCHANGED <<up, views, installed, life, lost>>
+
+\* The newcomer has got what it was promised, or more from another, and was admitted by a view that m will not
+\* come to: m is told that it need not wait.
+AdmittedElsewhere(m) ==
+    /\ Active(m)
+    /\ \E to \in local[m].promised :
+        /\ ~\E p \in promises : p.by = m /\ p.by_life = life[m] /\ p.to = to
+        /\ ~\E k \in DOMAIN views :
+            k > installed[m] /\ to \in DOMAIN views[k].lives /\ Membership!Leads(m, life[m], installed[m], k)
+        /\ Apply("AdmittedElsewhere", m, [type |-> "PromiseWithdrawn", to |-> to], rm[m], {}, None)
+    /\ UNCHANGED <<up, views, installed, life, promises, lost, spent>>
 
 \* m stops. Copies on their way to it are gone (on a remembering network there is nothing to take away: nobody
 \* listens any more). What it has decided and promised stays.
@@ -415,6 +426,7 @@ Next ==
         \/ Retransmit(m)
         \/ PromiseDigest(m)
         \/ WithdrawPromise(m)
+        \/ AdmittedElsewhere(m)
         \/ InstallView(m)
         \/ Join(m)
         \/ Crash(m)
