@@ -145,7 +145,7 @@ def _spoken_of(modules: Mapping[str, _Module], root: str) -> frozenset[str]:
 
 
 def _speaking_of_step(modules: Mapping[str, _Module]) -> frozenset[str]:
-    """The operators that speak of `Step`, if only through others: another in their place takes other steps."""
+    """The operators that speak of `Step`, if through others: another in their place takes other steps."""
     found = {"Step"}
     before = 0
     while len(found) > before:
