@@ -15,8 +15,8 @@ SeenMessages ==
 SeenOutside(m) == 0
 
 \* Every message that was ever on its way, from its sender and (what no correct peer does) from others, and with the
-\* identifier of a view of the same counter and another creator; every view, such twins of views, and one without the
-\* member among them; each call of the application.
+\* identifier of a view of the same counter and another creator; DATA of other lives of its sender; every view, such
+\* twins of views, and one without the member among them; each call of the application.
 Alphabet(messages, outsides) ==
     LET kind == [FORWARD |-> "ForwardReceived", DATA |-> "DataReceived", PLAIN |-> "PlainReceived"]
         received(p) == [type |-> kind[p.message.type], sender |-> p.sender, message |-> p.message]
@@ -24,6 +24,8 @@ Alphabet(messages, outsides) ==
         twin(id) == ViewId(id.counter, IF id.creator = "A" THEN "B" ELSE "A")
         twinned == {[p EXCEPT !.message.view_id = twin(@)] : p \in {p \in messages : p.message.type # "PLAIN"}}
         decided == {ViewOf(History[k]) : k \in DOMAIN History}
+        lives == {v.id : v \in decided} \cup {twin(v.id) : v \in decided}
+        aged == {[p EXCEPT !.message.tag.epoch = id] : p \in {p \in messages : p.message.type = "DATA"}, id \in lives}
     IN {[type |-> "SendRequested", payload |-> n] : n \in 1 .. 2}
        \cup {[type |-> "UnicastRequested", to |-> m, payload |-> n] : m \in Member, n \in 0 .. 2}
        \cup {[type |-> "ForwardReceived", sender |-> "Z", message |-> ForwardMessage(v.id, stranger, 1)] : v \in decided}
@@ -33,7 +35,7 @@ Alphabet(messages, outsides) ==
        \cup {[type |-> "PlainReceived", sender |-> m, message |-> PlainMessage(1)] : m \in Member}
        \cup {[type |-> "ViewInstalled", view |-> v] : v \in decided \cup {[v EXCEPT !.id = twin(@)] : v \in decided}}
        \cup {[type |-> "ViewInstalled", view |-> View(9, "Z", <<"Z">>)]}
-       \cup {received(p) : p \in messages \cup twinned}
+       \cup {received(p) : p \in messages \cup twinned \cup aged}
        \cup {received([p EXCEPT !.sender = m]) : p \in messages, m \in {"Z"} \cup Member}
 
 -----------------------------------------------------------------------------
