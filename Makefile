@@ -10,7 +10,7 @@ STAMP := .venv/.installed
 SPARK := .venv/.installed-pipeline
 
 .DEFAULT_GOAL := help
-.PHONY: help setup check test test-pipeline lint report mutants errata pipeline bench bench-large clean \
+.PHONY: help setup check simulate test test-pipeline lint report mutants errata pipeline bench bench-large clean \
   need-python need-java
 
 help: ## list the targets
@@ -25,6 +25,10 @@ check: need-java $(STAMP) ## check all models with TLC, then the implementation 
 	@$(BIN)/groupcomm stack --check
 	@$(BIN)/groupcomm guarantees --check
 	@$(BIN)/groupcomm errata --check
+
+simulate: $(STAMP) ## run whole stacks under faults: 1,000,000 events of each (some minutes)
+	@for stack in sequencer stable sequencer/stable; do \
+	  $(BIN)/groupcomm simulate $$stack --events 1000000 $(ARGS) || exit; done
 
 test: need-java $(STAMP) ## run the tests, but for those of the pipeline
 	@$(BIN)/python -m pytest -m 'not pipeline' $(ARGS)
