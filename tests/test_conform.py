@@ -13,7 +13,7 @@ import typer
 from attrs import evolve, frozen
 
 from groupcomm import stable
-from groupcomm.effects import Multicast, SetTimer
+from groupcomm.effects import ALL, Datagram, SetTimer
 from groupcomm.errors import LocalProtocolError, RemoteProtocolError
 from groupcomm_conformance.commands import conform as conform_command
 from groupcomm_conformance.commands import mutants as command
@@ -138,7 +138,7 @@ def extra_effect(config: stable.Config, state: stable.State, event: stable.Event
 
 def missing_effect(config: stable.Config, state: stable.State, event: stable.Event) -> object:
     after, effects = stable.step(config, state, event)
-    return after, tuple(effect for effect in effects if not isinstance(effect, Multicast))
+    return after, tuple(effect for effect in effects if not isinstance(effect, Datagram))
 
 
 def swapped_effects(config: stable.Config, state: stable.State, event: stable.Event) -> object:
@@ -424,7 +424,7 @@ def test_conform_tells_in_json(
 def test_conform_exits_with_1_and_shows_the_row(
     pair: Pair, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(stable, "_vote", lambda state: Multicast(stable.Stable(state.view.id, state.minimum)))
+    monkeypatch.setattr(stable, "_vote", lambda state: Datagram(ALL, stable.Stable(state.view.id, state.minimum)))
     assert 1 == run(pair, monkeypatch, conform_command.command)
     again = re.search(r"wrong_effects: StableTimeout.*?--row (\d+)", capsys.readouterr().out, re.DOTALL)
     assert again is not None

@@ -23,14 +23,46 @@ than the newcomer was told, whatever views come between. Each of those needs its
 The layer below owns windows and stores. Its digest arrives in events, and a purge is passed down to it.
 """
 
-from typing import TypeAlias, assert_never
+from typing import Annotated, Final, TypeAlias, assert_never
 
 from attrs import evolve, frozen
 
+from . import events
 from .digest import EMPTY_VECTOR, Digest, Vector
-from .effects import CancelTimer, Multicast, PassDown, SetTimer
+from .effects import ALL, CancelTimer, Datagram, PassDown, SetTimer
 from .errors import LocalProtocolError, RemoteProtocolError
+from .events import Below, DigestPromised, MessageReceived, PromiseWithdrawn, Purge
 from .view import NO_VIEW, Address, View, ViewId
+
+ASSUMES: Final = ("Membership", "JoinDigest", "ReliableMulticast", "Network")
+"""The modules of `spec/common` that say what the layers below must give."""
+
+GIVES: Final = ("StabilitySafety",)
+"""The module that says what this layer gives to those above."""
+
+__all__ = [
+    "ASSUMES",
+    "GIVES",
+    "Config",
+    "DigestPromised",
+    "Effect",
+    "Event",
+    "Message",
+    "MessageReceived",
+    "PromiseWithdrawn",
+    "Purge",
+    "Stability",
+    "StabilityReceived",
+    "StabilityTimeout",
+    "Stable",
+    "StableReceived",
+    "StableTimeout",
+    "State",
+    "Transition",
+    "ViewInstalled",
+    "start",
+    "step",
+]
 
 # Configuration ------------------------------------------------------------------------------------
 
@@ -74,23 +106,15 @@ Message: TypeAlias = Stable | Stability
 
 
 @frozen
-class ViewInstalled:
+class ViewInstalled(events.ViewInstalled):
     """The membership service installed `view`; the layer below then had `digest`, one entry per member."""
 
-    view: View
-    digest: Digest
+    digest: Annotated[Digest, Below]
 
 
 @frozen
 class StableTimeout:
     """Timer `stable` fired: it is time to vote."""
-
-
-@frozen
-class MessageReceived:
-    """The layer below received a multicast of `size` payload bytes, 1 or more."""
-
-    size: int
 
 
 @frozen
@@ -112,25 +136,7 @@ class StabilityReceived:
 
     sender: Address
     message: Stability
-    digest: Digest
-
-
-@frozen
-class DigestPromised:
-    """The membership service gives this member's digest to `to`, to start from (JOI-03).
-
-    It says so before it takes the digest, or in the same moment: nothing may be delivered between. `to` is
-    not in the view; a former incarnation of it has to be excluded first.
-    """
-
-    to: Address
-
-
-@frozen
-class PromiseWithdrawn:
-    """`to` will not come: nobody will install a view to which it comes with that digest."""
-
-    to: Address
+    digest: Annotated[Digest, Below]
 
 
 Event: TypeAlias = (
@@ -147,14 +153,7 @@ Event: TypeAlias = (
 # Effects ------------------------------------------------------------------------------------------
 
 
-@frozen
-class Purge:
-    """To the layer below: every member has delivered up to these seqnos, inclusive (STB-11)."""
-
-    digest: Vector
-
-
-Effect: TypeAlias = Multicast[Message] | PassDown[Purge] | SetTimer | CancelTimer
+Effect: TypeAlias = Datagram[Message] | PassDown[Purge] | SetTimer | CancelTimer
 
 # State --------------------------------------------------------------------------------------------
 
@@ -287,7 +286,7 @@ def _stability_timeout(state: State) -> Transition:
     """Announce the minimum: the delay has passed, nobody was faster (STB-09). `Stable!StabilityTimeout`."""
     if not state.pending:
         return state, ()
-    return evolve(state, pending=False), (Multicast(Stability(state.view.id, state.minimum)),)
+    return evolve(state, pending=False), (Datagram(ALL, Stability(state.view.id, state.minimum)),)
 
 
 def _stability_received(state: State, event: StabilityReceived) -> Transition:
@@ -337,8 +336,8 @@ def _extended(vector: Vector, fresh: Vector) -> Vector:
     return Vector(tuple((member, vector.get(member, seqno)) for member, seqno in fresh.items()))
 
 
-def _vote(state: State) -> Multicast[Message]:
-    return Multicast(Stable(state.view.id, state.vote))
+def _vote(state: State) -> Datagram[Message]:
+    return Datagram(ALL, Stable(state.view.id, state.vote))
 
 
 def _stable_timer(config: Config) -> SetTimer:

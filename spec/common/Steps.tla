@@ -22,9 +22,14 @@ RemoteError(state) == [outcome |-> "remote_error", state |-> state, effects |-> 
 -----------------------------------------------------------------------------
 (* Effects *)
 
+\* Calls of the layer below, with its guarantees.
 Send(to, message) == [type |-> "Send", to |-> to, message |-> message]
 
 Multicast(message) == [type |-> "Multicast", message |-> message]
+
+\* To the network, past the layers below: it may be lost, duplicated and overtaken. `to`: a member, or All.
+All == "*"
+Datagram(to, message) == [type |-> "Datagram", to |-> to, message |-> message]
 
 \* To the protocol above, or the application.
 PassUp(event) == [type |-> "PassUp", event |-> event]

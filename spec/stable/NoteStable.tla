@@ -31,7 +31,7 @@ LOCAL NoteStableTimeout(s, e) ==
     ELSE
     LET fresh == Delivered(e.digest)
         own == IF NoteKeepsMinimum THEN MinVector(fresh, s.minimum) ELSE fresh
-    IN Handled([s EXCEPT !.minimum = own], <<Multicast(StableMessage(NoViewId, own)), SetStableTimer>>)
+    IN Handled([s EXCEPT !.minimum = own], <<Datagram(All, StableMessage(NoViewId, own)), SetStableTimer>>)
 
 \* STB-13, STB-14: the documented fix compares with the own digest, and only digests that are received.
 LOCAL NoteStableReceived(s, e) ==
@@ -48,7 +48,7 @@ LOCAL NoteStableReceived(s, e) ==
 
 LOCAL NoteStabilityTimeout(s, e) ==
     IF ~s.pending THEN Ignored(s)
-    ELSE Handled([s EXCEPT !.pending = FALSE], <<Multicast(StabilityMessage(NoViewId, s.minimum))>>)
+    ELSE Handled([s EXCEPT !.pending = FALSE], <<Datagram(All, StabilityMessage(NoViewId, s.minimum))>>)
 
 LOCAL NoteStabilityReceived(s, e) ==
     IF ~Joined(s) THEN Ignored(s)

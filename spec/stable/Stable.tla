@@ -145,7 +145,7 @@ ViewInstalled(s, e) ==
 StableTimeout(s, e) ==
     IF ~Joined(s) THEN LocalError(s)
     ELSE Handled([s EXCEPT !.received_bytes = 0],
-                 <<Multicast(StableMessage(s.view.id, s.vote)), SetStableTimer>>)
+                 <<Datagram(All, StableMessage(s.view.id, s.vote)), SetStableTimer>>)
 
 \* STB-04, AMB-57: the vote goes out after a number of received bytes as well.
 MessageReceived(s, e) ==
@@ -153,7 +153,7 @@ MessageReceived(s, e) ==
     ELSE IF MaxBytes = 0 THEN Ignored(s)
     ELSE IF s.received_bytes + e.size < MaxBytes
          THEN Handled([s EXCEPT !.received_bytes = @ + e.size], <<>>)
-    ELSE Handled([s EXCEPT !.received_bytes = 0], <<Multicast(StableMessage(s.view.id, s.vote))>>)
+    ELSE Handled([s EXCEPT !.received_bytes = 0], <<Datagram(All, StableMessage(s.view.id, s.vote))>>)
 
 \* STB-05, STB-07, STB-08: merge, then strike off; the last vote arms the staggered STABILITY (STB-09).
 \* A second vote of one round adds nothing: the first is a lower bound already.
@@ -175,7 +175,7 @@ StableReceived(s, e) ==
 \* STB-09: the delay has passed and nobody was faster.
 StabilityTimeout(s, e) ==
     IF ~s.pending THEN Ignored(s)
-    ELSE Handled([s EXCEPT !.pending = FALSE], <<Multicast(StabilityMessage(s.view.id, s.minimum))>>)
+    ELSE Handled([s EXCEPT !.pending = FALSE], <<Datagram(All, StabilityMessage(s.view.id, s.minimum))>>)
 
 \* STB-10, STB-11, STB-18: all agreed. Purge, drop the own pending announcement, begin again.
 StabilityReceived(s, e) ==

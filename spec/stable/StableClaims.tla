@@ -150,20 +150,20 @@ NobodyHoldsForNobody ==
 -----------------------------------------------------------------------------
 (* Steps *)
 
-Multicasts(type) == {i \in DOMAIN act'.effects : act'.effects[i].type = "Multicast"
+Datagrams(type) == {i \in DOMAIN act'.effects : act'.effects[i].type = "Datagram"
                         /\ act'.effects[i].message.type = type}
 
 \* STB-03, AMB-51: when the timer fires, the vote of the round goes out, once, and the timer is set again.
 TimerVotesStep ==
     act'.action = "StableTimeoutFires" =>
-        /\ Multicasts("STABLE") = {1}
+        /\ Datagrams("STABLE") = {1}
         /\ act'.effects[1].message.digest = local[act'.member].vote
         /\ \E i \in DOMAIN act'.effects : act'.effects[i].type = "SetTimer" /\ act'.effects[i].name = "stable"
 
 \* STB-09: when the delay has passed, the minimum goes out, once.
 TimerAnnouncesStep ==
     act'.action = "StabilityTimeoutFires" =>
-        /\ Multicasts("STABILITY") = {1}
+        /\ Datagrams("STABILITY") = {1}
         /\ act'.effects[1].message.digest = local[act'.member].minimum
         /\ ~local'[act'.member].pending
 

@@ -93,8 +93,8 @@ Packets(sender, message) ==
 \* The network after a step of `sender` that consumed some packets and had these effects. (Most steps have none.)
 AfterStep(net, sender, consumed, effects) ==
     LET kept == IF Remembers THEN net ELSE net \ consumed
-        IsMulticast(effect) == effect.type = "Multicast"
-        sent == SelectSeq(effects, IsMulticast)
+        IsDatagram(effect) == effect.type = "Datagram"
+        sent == SelectSeq(effects, IsDatagram)
     IN IF effects = <<>> THEN kept
        ELSE kept \cup UNION {Packets(sender, sent[i].message) : i \in DOMAIN sent}
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from groupcomm import stable
 from groupcomm.digest import NOTHING, Digest, DigestEntry, Vector
-from groupcomm.effects import CancelTimer, Multicast, PassDown, SetTimer
+from groupcomm.effects import ALL, CancelTimer, Datagram, PassDown, SetTimer
 from groupcomm.errors import LocalProtocolError, ProtocolError, RemoteProtocolError
 from groupcomm.view import View, ViewId
 
@@ -64,7 +64,7 @@ def test_the_timer_multicasts_the_vote_of_the_round_and_is_set_again() -> None:
     """STB-03, AMB-51: not the running minimum, which a vote has lowered."""
     state = after(joined(), vote("B", Vector.of(A=0, B=0, C=0)))
     _, effects = stable.step(CONFIG, state, stable.StableTimeout())
-    expected = Multicast(stable.Stable(ABC.id, Vector.of(A=5, B=3, C=4)))
+    expected = Datagram(ALL, stable.Stable(ABC.id, Vector.of(A=5, B=3, C=4)))
     assert (expected, SetTimer("stable", 20_000, 20_000)) == effects
 
 
@@ -83,7 +83,7 @@ def test_the_last_vote_is_merged_too(vector: Vector) -> None:
     """STB-07: the list is empty after the merge, not before."""
     state = after(joined(), vote("A"), vote("B"), vote("C", vector))
     _, effects = stable.step(CONFIG, state, stable.StabilityTimeout())
-    assert (Multicast(stable.Stability(ABC.id, Vector.of(A=5, B=3, C=4).minimum(vector))),) == effects
+    assert (Datagram(ALL, stable.Stability(ABC.id, Vector.of(A=5, B=3, C=4).minimum(vector))),) == effects
 
 
 @given(st.permutations([("A", 1), ("B", 2), ("C", 3)]), st.lists(VECTORS, min_size=4, max_size=4))
@@ -114,7 +114,7 @@ def test_only_the_last_vote_arms_the_announcement() -> None:
 def test_the_announcement_is_made_once() -> None:
     """STB-09: and a timer that fires late is ignored."""
     state, effects = stable.step(CONFIG, after(joined(), *COMPLETE), stable.StabilityTimeout())
-    assert (Multicast(stable.Stability(ABC.id, Vector.of(A=5, B=3, C=4))),) == effects
+    assert (Datagram(ALL, stable.Stability(ABC.id, Vector.of(A=5, B=3, C=4))),) == effects
     assert stable.step(CONFIG, state, stable.StabilityTimeout())[0] is state
 
 
@@ -184,7 +184,7 @@ def test_bytes_make_a_member_vote_from_the_limit_on(
     for size in received:
         state, effects = stable.step(CONFIG, state, stable.MessageReceived(size))
         sent += len(effects)
-        assert all(effect == Multicast(stable.Stable(ABC.id, state.vote)) for effect in effects)
+        assert all(effect == Datagram(ALL, stable.Stable(ABC.id, state.vote)) for effect in effects)
     assert (counted, votes) == (state.received_bytes, sent)
 
 

@@ -282,9 +282,15 @@ class StabilitySafety(_Judge):
 
     def _judge_pair(self, purger: Process, other: Process, view: Decided) -> None:
         delivered = self._multicast.windows[other]
+        # One of the two may be in a view before: then only senders count that go all the way with it.
+        behind = purger if other.view is view else other
         for sender, window in self._multicast.windows[purger].items():
             theirs = delivered.get(sender)
-            if theirs is not None and window.purged > theirs.delivered:
+            if (
+                theirs is not None
+                and window.purged > theirs.delivered
+                and (behind.view is None or _together(behind, sender, behind.view, view))
+            ):
                 self._fail(
                     "JoinerFindsItsMessages" if other in view.joins else "NoPrematurePurge",
                     f"{purger} has purged {sender} up to {window.purged}; {other}, with it in {view}, has "
@@ -314,6 +320,13 @@ class StabilitySafety(_Judge):
                         f"{process} keeps messages of {sender} from {window.purged + 1} to "
                         f"{least}; all have them",
                     )
+
+
+def _together(one: Process, other: Process, first: Decided, last: Decided) -> bool:
+    """Whether two processes go from a view to a later one by the same way."""
+    if one not in last.processes or other not in last.processes:
+        return False
+    return first is last or any(_together(one, other, first, pred) for pred in last.preds)
 
 
 def _text(message: Message) -> str:

@@ -381,7 +381,9 @@ def named_effect(effect: Value) -> tuple[str, str, str]:
     match effect.get("type"):
         case "Multicast":
             return "-->>", *named(effect["message"])
-        case "Send":
+        case "Datagram" if effect["to"] == "*":
+            return "-->>", *named(effect["message"])
+        case "Send" | "Datagram":
             name, content = named(effect["message"])
             return "-->", f"{brief(effect['to'])}: {name}".strip(), content
         case "PassUp" | "PassDown" as direction if "event" in effect:
