@@ -424,7 +424,9 @@ def test_conform_tells_in_json(
 def test_conform_exits_with_1_and_shows_the_row(
     pair: Pair, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(stable, "_vote", lambda state: Datagram(ALL, stable.Stable(state.view.id, state.minimum)))
+    monkeypatch.setattr(
+        stable, "_vote", lambda state: Datagram(ALL, stable.Stable(state.view.id, state.minimum))
+    )
     assert 1 == run(pair, monkeypatch, conform_command.command)
     again = re.search(r"wrong_effects: StableTimeout.*?--row (\d+)", capsys.readouterr().out, re.DOTALL)
     assert again is not None
