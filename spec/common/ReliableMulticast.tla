@@ -2,7 +2,7 @@
 (***************************************************************************)
 (* The reliable-multicast layer that STABLE, GMS and FLUSH stand on, until *)
 (* NAKACK has its own folder: window, store and digest, as pure functions. *)
-(* The Python twin is groupcomm.sim.reliable_multicast.                    *)
+(* The Python twin is groupcomm.abstract.reliable_multicast.               *)
 (*                                                                         *)
 (* A member keeps one window a sender of its view:                         *)
 (*   low        starting point; not a purge                                *)
