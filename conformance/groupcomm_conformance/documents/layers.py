@@ -4,6 +4,7 @@
 not written yet with the guarantees that they will assume and give.
 """
 
+import importlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
@@ -14,7 +15,7 @@ from groupcomm_conformance.files import strict_yaml
 from groupcomm_conformance.models.instruments import Modules, read_modules
 from groupcomm_conformance.models.manifest import Manifest
 
-__all__ = ["FILE", "Layer", "guarantee", "layers"]
+__all__ = ["FILE", "Layer", "declared", "guarantee", "layers"]
 
 FILE: Final = Path("spec", "common", "layers.yaml")
 
@@ -39,7 +40,9 @@ def layers(root: Path, manifests: Iterable[Manifest]) -> list[Layer]:
         manifest = known.get(name)
         if manifest is not None:
             does = node.fields(("does",))["does"].text()
-            layer = Layer(name, does, tuple(manifest.assumes), tuple(manifest.gives), manifest)
+            # What only the core declares is not stated conjunct by conjunct: it is assumed all the same.
+            assumes = tuple(dict.fromkeys((*manifest.assumes, *declared(name, "ASSUMES"))))
+            layer = Layer(name, does, assumes, tuple(manifest.gives), manifest)
         else:
             keys = node.fields(("does", "assumes", "gives"))
             assumes, gives = (
@@ -53,6 +56,15 @@ def layers(root: Path, manifests: Iterable[Manifest]) -> list[Layer]:
         if name not in listed:
             raise document.error(f"all layers, but the protocol {name} is missing")
     return found
+
+
+def declared(protocol: str, key: str) -> tuple[str, ...]:
+    """Give what a core declares as ASSUMES or GIVES; nothing where it declares none, or there is none."""
+    try:
+        core = importlib.import_module(f"groupcomm.{protocol}")
+    except ModuleNotFoundError:
+        return ()
+    return tuple(getattr(core, key, ()))
 
 
 def guarantee(root: Path, name: str) -> Modules | None:

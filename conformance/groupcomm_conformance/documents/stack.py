@@ -6,14 +6,13 @@ without it; what the modules' comments say of a conjunct is its meaning here. La
 are in `spec/common/layers.yaml`.
 """
 
-import importlib
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
 from groupcomm_conformance.models.manifest import Manifest, Model
 
-from .layers import Layer, above, guarantee, layers
+from .layers import Layer, above, declared, guarantee, layers
 
 __all__ = ["PATH", "page"]
 
@@ -80,6 +79,9 @@ def _layer(root: Path, layer: Layer, manifest: Manifest) -> Iterator[str]:
             models = [manifest.model(each) for each in names]
             yield f"| `{conjunct}` | {_cell(meaning)} | {_without(models)} |"
         yield ""
+    if bare := [name for name in layer.assumes if name not in manifest.assumes]:
+        yield f"Assumed besides, and not stated conjunct by conjunct: {_code(bare)}."
+        yield ""
 
 
 def _without(models: Sequence[Model]) -> str:
@@ -123,20 +125,17 @@ def _planned(names: Sequence[str]) -> str:
 
 
 def _core(layer: Layer) -> Iterator[str]:
-    """Compare a protocol's manifest with what its core declares, where there is a core."""
+    """Compare a protocol's manifest with what its core declares, where it declares anything."""
     if layer.manifest is None:
         return
-    try:
-        core = importlib.import_module(f"groupcomm.{layer.name}")
-    except ModuleNotFoundError:
-        return
-    for key, declared in (("ASSUMES", layer.assumes), ("GIVES", layer.gives)):
-        said = getattr(core, key, None)
-        if said is not None and {*said} != {*declared}:
-            yield (
-                f"{layer.manifest.file}:1: {key.lower()} {', '.join(declared) or 'nothing'}, but {key} of "
-                f"groupcomm.{layer.name} is {', '.join(said) or 'nothing'}"
-            )
+    assumes, gives = declared(layer.name, "ASSUMES"), declared(layer.name, "GIVES")
+    file, core = layer.manifest.file, f"groupcomm.{layer.name}"
+    for name in layer.manifest.assumes:
+        if assumes and name not in assumes:
+            yield f"{file}:1: assumes {name}, but ASSUMES of {core} is {', '.join(assumes)}"
+    if gives and {*gives} != {*layer.gives}:
+        given = ", ".join(layer.gives) or "nothing"
+        yield f"{file}:1: gives {given}, but GIVES of {core} is {', '.join(gives)}"
 
 
 def _code(names: Iterable[str]) -> str:
