@@ -1,0 +1,225 @@
+"""stack: protocols over one another, with three small layers that are made for it."""
+
+import sys
+from typing import Annotated, Any, TypeAlias
+
+import pytest
+from attrs import evolve, frozen
+
+from groupcomm import events, sequencer
+from groupcomm.digest import Digest, DigestEntry
+from groupcomm.effects import ALL, CancelTimer, Datagram, Multicast, PassDown, PassUp, Send, SetTimer
+from groupcomm.errors import LocalProtocolError, ProtocolError
+from groupcomm.events import Below, Deliver, Payload, ViewInstalled
+from groupcomm.stack import Arrived, Called, Fired, Layer, Raised, Stack, StackError, Tagged
+from groupcomm.view import View, ViewId
+
+AB = View(ViewId(1, "A"), ("A", "B"))
+DIGEST = Digest((member, DigestEntry(-1, 3, 3)) for member in "AB")
+GROUND = ("VirtualSynchrony", "ReliableUnicast", "Network")
+
+
+# A layer that seals what is sent through it, and wants to know the digest of each view. This module is its core.
+
+ASSUMES = ("Network",)
+GIVES = ("Sealing",)
+
+
+@frozen
+class Seal:
+    """A message of the layer above, sealed."""
+
+    payload: Payload
+
+
+@frozen
+class SendRequested:
+    """The layer above multicasts."""
+
+    payload: Payload
+
+
+@frozen
+class SealReceived:
+    """A sealed message arrived."""
+
+    sender: str
+    message: Seal
+
+
+@frozen
+class Installed(ViewInstalled):
+    """A view, and what the layer below had delivered then."""
+
+    digest: Annotated[Digest, Below]
+
+
+@frozen
+class BreakRetryTimeout:
+    """Timer `break_retry` fired."""
+
+
+Message: TypeAlias = Seal
+Event: TypeAlias = SendRequested | SealReceived | Installed | BreakRetryTimeout
+
+
+@frozen
+class State:
+    """The events so far."""
+
+    member: str
+    seen: tuple[object, ...] = ()
+
+
+def start(member: str) -> State:
+    return State(member)
+
+
+def step(_config: object, state: State, event: Event) -> tuple[State, tuple[object, ...]]:
+    after = evolve(state, seen=(*state.seen, event))
+    match event:
+        case SendRequested(Tagged(_, sequencer.Data(_, _, "refuse this"))):
+            raise LocalProtocolError(state, event, "the seal is broken")
+        case SendRequested(payload):
+            timer = "break_retry"
+            return after, (SetTimer(timer, 1, 2), Multicast(Seal(payload)), CancelTimer(timer))
+        case SealReceived(sender, message):
+            return after, (Datagram(ALL, Seal(Payload("thanks"))), PassUp(Deliver(sender, message.payload)))
+        case Installed() | BreakRetryTimeout():
+            return after, ()
+
+
+SEALING = Layer.of(sys.modules[__name__], None)
+ORDERING = Layer.of(sequencer, sequencer.Config())
+
+
+def state_of(stack: Stack, state: Any, layer: str) -> Any:  # noqa: ANN401 - of any layer
+    return state.layers[[each.name for each in stack.layers].index(layer)]
+
+
+def joined(stack: Stack, member: str = "A") -> Any:  # noqa: ANN401 - a stack's state
+    event = Raised(ViewInstalled(AB), (DIGEST,))
+    return stack.step(None, stack.start(member), event)[0]
+
+
+def both() -> Stack:
+    return Stack((ORDERING, SEALING), GROUND)
+
+
+def test_a_view_is_heard_by_every_layer_and_goes_on_to_the_application() -> None:
+    stack = both()
+    state, effects = stack.step(None, stack.start("A"), Raised(ViewInstalled(AB), (DIGEST,)))
+    assert AB == state_of(stack, state, "sequencer").view
+    assert (Installed(AB, DIGEST),) == state_of(stack, state, SEALING.name).seen
+    assert (PassUp(ViewInstalled(AB)),) == effects
+
+
+def test_what_a_layer_takes_from_below_has_to_come_with_the_event() -> None:
+    stack = both()
+    event = Raised(ViewInstalled(AB))
+    assert (Digest,) == stack.takes(event)
+    with pytest.raises(StackError, match="Installed takes its digest from below, and no Digest came"):
+        stack.step(None, stack.start("A"), event)
+    assert () == Stack((ORDERING,), GROUND).takes(event)
+
+
+def test_a_multicast_is_a_call_of_the_layer_below_which_takes_it_as_its_payload() -> None:
+    """And what that one does leaves the stack in its order, tagged with its name."""
+    stack = both()
+    _, effects = stack.step(None, joined(stack), Called(Multicast(Payload("hello"))))
+    data = sequencer.Data(AB.id, sequencer.Tag("A", AB.id, 1), Payload("hello"))
+    name = SEALING.name
+    assert (
+        SetTimer(f"{name}/break_retry", 1, 2),
+        Multicast(Tagged(name, Seal(Payload(Tagged("sequencer", data))))),
+        CancelTimer(f"{name}/break_retry"),
+    ) == effects
+
+
+def test_a_message_comes_up_through_the_layers_and_all_that_follows_from_it_first() -> None:
+    """Depth first: the datagram is the first effect of the lower layer, the delivery follows from its second."""
+    stack = both()
+    data = sequencer.Data(AB.id, sequencer.Tag("B", AB.id, 1), Payload("hello"))
+    arrives = Arrived("A", Tagged(SEALING.name, Seal(Payload(Tagged("sequencer", data)))))
+    _, effects = stack.step(None, joined(stack), arrives)
+    thanks = Datagram(ALL, Tagged(SEALING.name, Seal(Payload("thanks"))))
+    assert (thanks, PassUp(Deliver("B", Payload("hello")))) == effects
+
+
+def test_what_no_layer_serves_leaves_the_stack_and_comes_back_to_the_application() -> None:
+    stack = Stack((SEALING,), GROUND)
+    state, effects = stack.step(None, joined(stack), Called(Send("B", Payload("just you"))))
+    assert (Send("B", Tagged("", "just you")),) == effects
+    _, effects = stack.step(None, state, Arrived("B", Tagged("", "just you")))
+    assert (PassUp(Deliver("B", Payload("just you"))),) == effects
+
+
+def test_an_event_that_no_layer_knows_passes() -> None:
+    stack = both()
+    state = joined(stack)
+    promised = events.DigestPromised("C")
+    assert (state, (PassUp(promised),)) == stack.step(None, state, Raised(promised))
+    assert (state, (PassDown(promised),)) == stack.step(None, state, Called(PassDown(promised)))
+
+
+def test_a_timer_fires_in_the_layer_that_set_it() -> None:
+    stack = both()
+    state, _ = stack.step(None, joined(stack), Fired(f"{SEALING.name}/break_retry"))
+    assert BreakRetryTimeout() == state_of(stack, state, SEALING.name).seen[-1]
+    with pytest.raises(StackError, match="sequencer has no timer 'break_retry'"):
+        stack.step(None, state, Fired("sequencer/break_retry"))
+
+
+def test_a_refused_event_changes_nothing_in_any_layer() -> None:
+    """All or nothing: the upper layer has taken its step when the lower one refuses."""
+    stack = both()
+    before = joined(stack)
+    with pytest.raises(ProtocolError, match="the seal is broken") as refused:
+        stack.step(None, before, Called(Multicast(Payload("refuse this"))))
+    assert [f"  in layer {SEALING.name} of sequencer/{SEALING.name}"] == refused.value.__notes__
+    assert (0, ()) == (
+        state_of(stack, before, "sequencer").seqno,
+        state_of(stack, before, "sequencer").forward_table,
+    )
+    _, effects = stack.step(None, before, Called(Multicast(Payload("hello"))))
+    assert (
+        Multicast(
+            Tagged(
+                SEALING.name,
+                Seal(
+                    Payload(
+                        Tagged(
+                            "sequencer", sequencer.Data(AB.id, sequencer.Tag("A", AB.id, 1), Payload("hello"))
+                        )
+                    )
+                ),
+            )
+        )
+        in effects
+    ), "the first seqno is still to be had"
+
+
+def test_a_stack_without_the_ground_that_a_layer_stands_on_is_refused() -> None:
+    reason = (
+        "sequencer assumes VirtualSynchrony, which nothing below it gives "
+        r"\(below are: Membership, Network, ReliableUnicast, Sealing\)"
+    )
+    with pytest.raises(StackError, match=reason):
+        Stack((ORDERING, SEALING), ("ReliableUnicast", "Network", "Membership"))
+
+
+def test_a_guarantee_that_is_given_above_is_not_given_below() -> None:
+    with pytest.raises(StackError, match="sequencer assumes Sealing"):
+        Stack((SEALING, evolve(ORDERING, assumes=("Sealing",))), GROUND)
+
+
+def test_two_layers_of_one_name_and_no_layers_are_refused() -> None:
+    with pytest.raises(StackError, match="two layers have one name: sequencer, sequencer"):
+        Stack((ORDERING, ORDERING), GROUND)
+    with pytest.raises(StackError, match="a stack has at least one layer"):
+        Stack((), GROUND)
+
+
+def test_what_is_no_protocol_is_no_layer() -> None:
+    with pytest.raises(StackError, match="is no protocol that can stand in a stack: it has no Event"):
+        Layer.of(events, None)  # type: ignore[arg-type]
