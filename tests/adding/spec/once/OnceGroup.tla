@@ -4,7 +4,7 @@ EXTENDS Once, Acts, Sequences
 
 CONSTANTS
     Member,
-    Leaks   \* a defect of this model: a step of one member is another's too
+    Leak    \* defects of this model itself: "none", "neighbour", "ignored", "packet"
 
 VARIABLES
     network,    \* the notes ever multicast
@@ -21,12 +21,15 @@ Passed(effects) ==
     IN [i \in DOMAIN up |-> up[i].event]
 
 Apply(action, m, event) ==
-    LET step == Step(local[m], event) IN
-    /\ IF Leaks
-       THEN /\ local' = [x \in Member |-> step.state]
-            /\ Record(action, m, FALSE, None, event, {}, step.outcome, step.effects)
-       ELSE Take(action, m, None, event, {}, step)
+    LET step == Step(local[m], event)
+        forgets == Leak = "ignored" /\ step.outcome = "ignored"
+    IN
+    /\ local' = [x \in Member |->
+            IF x = m THEN IF forgets THEN Start(m) ELSE step.state
+            ELSE IF Leak = "neighbour" THEN step.state ELSE local[x]]
+    /\ Record(action, m, FALSE, None, event, {}, step.outcome, step.effects)
     /\ network' = network \cup Notes(m, step.effects)
+                   \cup (IF Leak = "packet" THEN {[sender |-> m, message |-> NoteMessage(1)]} ELSE {})
     /\ delivered' = [delivered EXCEPT ![m] = @ \o Passed(step.effects)]
 
 AppSends(m) == local[m].sent < Most /\ Apply("AppSends", m, [type |-> "SendRequested"])
