@@ -106,7 +106,7 @@ def test_walks_take_every_transition_that_tlc_counted(written: Path) -> None:
 
 def test_integers_are_big_and_sets_are_sets(written: Path) -> None:
     line = json.loads((written / MODEL.name / "steps.jsonl").read_text().splitlines()[0])
-    assert {"#bigint": "0"} == line["state"]["bytes"]
+    assert {"#bigint": "0"} == line["state"]["received_bytes"]
     assert ["#set"] == [*line["state"]["heard_from"]]
 
 
