@@ -31,7 +31,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, int]:
     chosen = [model for model in models if model.split("\n")[0] in WANTED]
     assert len(WANTED) == len(chosen)
     text = "\n- name: ".join((head, *chosen)).replace("proved_by: [join_small]", "proved_by: [note]")
-    manifest.write_text(text.replace("  walk: true\n", "  conform: true\n", 1))  # of pair
+    manifest.write_text(text.replace("  walk: true\n", "", 1))  # of pair, which conforms
     before = Path.cwd()
     os.chdir(root)
     try:
