@@ -100,4 +100,25 @@ ApplyIgnored(action, m, event, windows, consumed, given) ==
         /\ Record(action, m, FALSE, given, event, consumed, step.outcome, step.effects)
         /\ rm' = [rm EXCEPT ![m] = AfterPurges(windows, step.effects)]
         /\ network' = AfterStep(network, m, consumed, step.effects)
+
+\* A step reaches into what the layer below holds for the others.
+ApplyToWindows(action, m, event, windows, consumed, given) ==
+    \E step \in {MemberStep(local[m], event)} :
+        /\ Take(action, m, given, event, consumed, step)
+        /\ rm' = [x \in Member |->
+                    IF x = m THEN AfterPurges(windows, step.effects)
+                    ELSE IF step.effects = <<>> THEN rm[x]
+                    ELSE [s \in DOMAIN rm[x] |-> [rm[x][s] EXCEPT !.ahead = @ \cup {FirstSeqno + 5}]]]
+        /\ network' = AfterStep(network, m, consumed, step.effects)
+
+\* In the place of Crash: it changes what the member knows.
+CrashAndCount(m) ==
+    /\ spent.crashes < MaxCrashes
+    /\ Active(m)
+    /\ up' = up \ {m}
+    /\ local' = [local EXCEPT ![m].received_bytes = @ + 1]
+    /\ network' = AfterStep(network, m, {}, <<>>)
+    /\ Environment("Crash", m, None, {})
+    /\ Fault("crashes")
+    /\ UNCHANGED <<rm, views, installed, life, promises, lost>>
 =============================================================================
