@@ -99,10 +99,10 @@ OnlySendingViewDelivery == {"SendingViewDelivery"}
 OnlyFifo == {"Fifo"}
 OnlyClosedToReceive == {"ClosedToReceive", "LeavesExact"}
 OnlyClosedToCast == {"ClosedToCast"}
-OnlyFirstHasAll == {"FirstHasAll"}
+OnlyFirstHasAll == {"FirstHasAll", "SelfDelivery", "Uniform"}
 OnlyLeavesExact == {"LeavesExact"}
 OnlySelfDelivery == {"SelfDelivery"}
-OnlyUniform == {"Uniform"}
+OnlyUniform == {"Uniform", "SelfDelivery"}
 OnlyJoinAfterLeave == {"JoinAfterLeave"}
 
 -----------------------------------------------------------------------------
@@ -138,7 +138,7 @@ OrdersTwice(state, message) ==
 
 KeepsEarly(early, v) == early
 
-OfAnyLife(state, tag) == tag.sender = state.member
+NeverOwn(state, tag) == FALSE
 
 LeavesInTable(s, cleared) == Ignored(s)
 
@@ -172,6 +172,8 @@ StillReceived(m) == got
 
 StillDelivered(m) == aux_delivered
 
+ForgetsForAll(m) == [x \in Member |-> <<>>]
+
 \* Apply with other layers: what follows for the local states, wires and logs of all.
 Leaky(action, m, event, consumed, given, k, logs, States(_), Wires(_), Logs(_)) ==
     \E step \in {Step(local[m], event)} :
@@ -193,7 +195,7 @@ LeaksToNeighbour(action, m, event, consumed, given, k, logs) ==
 \* An event is said to be refused or ignored, and changes the state.
 LeaksWhenRefused(action, m, event, consumed, given, k, logs) ==
     LET States(step) == [local EXCEPT ![m] =
-            IF step.outcome = "handled" THEN step.state ELSE [step.state EXCEPT !.seqno = sent[m]]]
+            IF step.outcome = "handled" THEN step.state ELSE [step.state EXCEPT !.forward_table = <<>>]]
     IN Leaky(action, m, event, consumed, given, k, logs, States, Same, Same)
 
 \* A message is sent that no effect says.
