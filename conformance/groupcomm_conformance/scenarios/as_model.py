@@ -83,7 +83,8 @@ sc_Sent(m, effects, all) ==
              Copy(to) == [sender |-> m, to |-> to, message |-> e.message]
          IN
          (CASE e.type = "Multicast" -> [i \in DOMAIN all |-> Copy(all[i])]
-            [] e.type = "Datagram" -> IF e.to = "*" THEN [i \in DOMAIN all |-> Copy(all[i])] ELSE <<Copy(e.to)>>
+            [] e.type = "Datagram" ->
+                IF e.to = "*" THEN [i \in DOMAIN all |-> Copy(all[i])] ELSE <<Copy(e.to)>>
             [] e.type = "Send" -> <<Copy(e.to)>>
             [] OTHER -> <<>>)
          \o sc_Sent(m, Tail(effects), all)
