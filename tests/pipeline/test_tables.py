@@ -42,7 +42,7 @@ from groupcomm_conformance.walks.graph import NODE, GraphError
 
 ROOT = find_root(Path(__file__).parent)
 MANIFEST = load(ROOT, "stable")
-MODEL = MANIFEST.model("hold_quiet")
+MODEL = MANIFEST.model("pair")
 STATES = MODEL.counts.distinct if MODEL.counts else 0
 
 
@@ -397,7 +397,7 @@ def test_the_command_writes_the_tables_and_says_what_came(
     [
         (["--model", "hasty"], "hasty"),
         (["--model", "vote_not_held"], "vote_not_held is no model for safety that holds"),
-        (["--model", "note"], "note: the implementation has Variant"),
+        (["--model", "note"], "note: the model has another MemberStep"),
         (["--tier", "quick"], "quick is none of smoke, full, deep"),
         (["--memory", "much"], "a whole number and k, m or g, such as 2g, not much"),
     ],
@@ -413,7 +413,7 @@ def test_check_and_conform_never_import_spark() -> None:
     script = (
         "import sys\n"
         "from groupcomm_conformance.commands.main import main\n"
-        "codes = [main([name, 'stable', '--model', 'hold_quiet', *more]) for name, *more in"
+        "codes = [main([name, 'stable', '--model', 'pair', *more]) for name, *more in"
         " (('check', '--cached'), ('pipeline', '--model', 'absent'))]\n"
         "codes.append(main(['conform', 'stable', '--model', 'absent']))\n"
         "print([name for name in ('pyspark', 'pyarrow', 'numpy', 'pandas') if name in sys.modules])\n"
