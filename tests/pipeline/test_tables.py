@@ -344,7 +344,9 @@ def test_edges_that_conform_does_not_try_are_a_finding(
 
     for table, why in ((spoilt, "no row has this state"), (narrow, "its event is not in Alphabet")):
         monkeypatch.setattr(stages, "_table", table)
-        with pytest.raises(NotContained, match=rf"stable {MODEL.name}: [\d,]+ kinds of transitions .*: {why}"):
+        with pytest.raises(
+            NotContained, match=rf"stable {MODEL.name}: [\d,]+ kinds of transitions .*: {why}"
+        ):
             again(spark, dumped, evolve(MODEL, conform=True))
     earlier()
 
