@@ -15,14 +15,7 @@ def module_of(file: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-REPLACED = ("mapping", "simulation", "scenarios.scenario")
-"""What paths of the specification replace; it is judged no more, and goes."""
-
-MODULES = {
-    module_of(file): file
-    for file in PACKAGE.rglob("*.py")
-    if file != PACKAGE / "__init__.py" and not module_of(file).startswith(REPLACED)
-}
+MODULES = {module_of(file): file for file in PACKAGE.rglob("*.py") if file != PACKAGE / "__init__.py"}
 
 
 def imported(module: str, file: Path) -> Iterator[str]:

@@ -157,6 +157,7 @@ def test_the_keyboard_steps_through_a_counterexample(page: Page) -> None:
     page.press(Keys.END)
     viewer.reaches(14)
     assert "PassDown Purge digest=[A: -1, B: -1, C: 0]" in viewer.one(".said").text
+    assert ["minimum", "rm"] == viewer.changed
     assert [["minimum", "C"], ["rm", "C"]] == viewer.marked
     assert "{A, B, C}" == viewer.state["heard_from"][0]
     assert "purged: (-1) → 0" in viewer.state["rm"][2]
@@ -179,10 +180,11 @@ def test_the_mouse_steps_through_a_counterexample(page: Page) -> None:
     viewer.click(".scene:nth-child(6) .changes")
     viewer.reaches(6)
     assert "6. B: InstallView" == viewer.one(".now").text
-    assert "view" in viewer.changed
-    assert "rm" in viewer.changed
+    assert "members: <<A, B>>" in viewer.state["view"][1]
+    assert ["view", "installed", "rm"] == viewer.changed
     viewer.click("[data-go=on]")
     viewer.reaches(7)
+    assert ["heard_from", "minimum", "view", "installed", "rm", "promises"] == viewer.changed
     viewer.click("[data-go=last]")
     viewer.reaches(14)
     viewer.click("[data-go=back]")
