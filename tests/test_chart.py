@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groupcomm_conformance.tla.chart import Bounds, Change, brief, chart, diff
+from groupcomm_conformance.tla.chart import Bounds, chart
+from groupcomm_conformance.tla.readable import Change, brief, diff
 from groupcomm_conformance.tla.trace import State
 from groupcomm_conformance.tla.values import Fn, Value, parse
 

@@ -19,7 +19,7 @@ from attrs import evolve, frozen
 from groupcomm_conformance.files.keys import key
 from groupcomm_conformance.files.store import Store
 from groupcomm_conformance.tla.cfg import Cfg
-from groupcomm_conformance.tla.chart import brief
+from groupcomm_conformance.tla.readable import brief
 from groupcomm_conformance.tla.trace import State
 from groupcomm_conformance.tla.values import Fn, Value, from_json, parse, show, to_json
 from groupcomm_conformance.tla.witnesses import Leaf, instrumented

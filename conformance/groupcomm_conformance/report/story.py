@@ -1,11 +1,11 @@
 """A counterexample as a page shows it: scene by scene, with the state of each member and what changed.
 
 `tell` makes of a behaviour what the template draws: lanes; for each state the message that came, the action,
-its effects and what changed, as `chart` names them; and a table of the state, a column for each member.
+its effects and what changed, as `readable` names them; and a table of the state, a column for each member.
 It knows nothing of any protocol: the members are those of `local`, a variable that is a function on all of
 them is a row of the table, and whatever else there is belongs to the group.
 
-Values are written as `chart.brief` writes them, with what changed marked as `<del>` and `<ins>`.
+Values are written as `readable.brief` writes them, with what changed marked as `<del>` and `<ins>`.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,7 +15,7 @@ from typing import Final
 from attrs import evolve, field, frozen
 from markupsafe import Markup
 
-from groupcomm_conformance.tla.chart import (
+from groupcomm_conformance.tla.readable import (
     HIDDEN,
     Change,
     Step,

@@ -15,7 +15,7 @@ from typing import Final, cast
 from attrs import define, evolve, field, frozen
 
 from groupcomm_conformance.files.store import Store
-from groupcomm_conformance.tla.chart import brief
+from groupcomm_conformance.tla.readable import brief
 from groupcomm_conformance.tla.trace import State
 from groupcomm_conformance.tla.values import Fn, Value, identical, parse
 from groupcomm_conformance.tlc import run as tlc

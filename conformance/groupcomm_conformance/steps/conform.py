@@ -22,7 +22,7 @@ from groupcomm_conformance.protocols.arbitrary import arbitrary
 from groupcomm_conformance.protocols.codec import MappingError, exact
 from groupcomm_conformance.protocols.derive import AnyCore, Protocol, constants_of
 from groupcomm_conformance.tla.cfg import Cfg
-from groupcomm_conformance.tla.chart import brief, diff
+from groupcomm_conformance.tla.readable import brief, diff
 from groupcomm_conformance.tla.values import Fn, Value, identical, show
 
 from .rows import VERDICTS, Replayed, Rows, replay

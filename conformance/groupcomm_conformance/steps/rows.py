@@ -35,7 +35,7 @@ from groupcomm_conformance.models.instruments import OUTCOMES
 from groupcomm_conformance.protocols.codec import MappingError, exact, parts_of, same
 from groupcomm_conformance.protocols.derive import Protocol
 from groupcomm_conformance.protocols.shapes import Record, Shape, shape_of
-from groupcomm_conformance.tla.chart import brief, diff
+from groupcomm_conformance.tla.readable import brief, diff
 from groupcomm_conformance.tla.values import Fn, Value, identical
 
 from .table import HANDLED, StepTable

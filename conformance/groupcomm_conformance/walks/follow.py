@@ -19,7 +19,8 @@ from groupcomm.errors import LocalProtocolError, ProtocolError
 from groupcomm_conformance.protocols.codec import MappingError, same
 from groupcomm_conformance.protocols.derive import AnyCore, Protocol
 from groupcomm_conformance.protocols.shapes import Record, Shape, shape_of
-from groupcomm_conformance.tla.chart import Change, chart, diff
+from groupcomm_conformance.tla.chart import chart
+from groupcomm_conformance.tla.readable import Change, diff
 from groupcomm_conformance.tla.trace import State
 from groupcomm_conformance.tla.values import Fn, Value, identical, show
 
