@@ -1,0 +1,724 @@
+"""GMS: who is in the group. Joins, leaves and crashes become views. `Gms`.
+
+Theory of operation
+-------------------
+The coordinator decides the views, one after the other. It queues requests to join and to leave in the order
+in which they come. When its last view is acknowledged it takes the next request, and all members that it
+suspects, and decides the next view. It installs the view at once and sends it to the old members (NEW_VIEW). When
+they have all acknowledged it, the joiner is answered (JOIN_RSP, with the same view and the digest to start
+from), and when the joiner has acknowledged it too, the next view may come.
+
+When all that are before it in the view are suspected, a member takes over. It asks the others for their newest
+view (QUERY), and decides nothing before all that it does not suspect have answered (ANSWER) and have the
+newest view that any of them has.
+
+That keeps the views in one line. Who answers a QUERY refuses, from then on, whatever the asker's seniors send.
+So when the answers are in, a view of a senior that nobody who answered has will be installed by none of them;
+and one that somebody has the asker learns of, installs and sends to everybody before it decides the next. With
+false suspicions two members may each be the first of those they do not suspect, and there are two lines:
+merging heals them.
+
+A decision is a view and what GMS needs to know of it: the view it follows, the incarnation of each member, who
+begins with it, and the digest these start from. So whoever has it can let the joiner in. Its identifier names
+its creator, which may be leaving, and then is not its first member.
+
+An address may be taken by a new incarnation while messages of the former one are on their way. Requests
+therefore carry the incarnation that they are for.
+"""
+
+from typing import Annotated, Literal, TypeAlias, assert_never
+
+from attrs import evolve, frozen
+
+from .digest import Vector
+from .effects import PassDown, PassUp, Send, SetTimer
+from .errors import LocalProtocolError
+from .events import Below, DigestPromised, ViewInstalled
+from .per_member import PerMember
+from .view import NO_VIEW, Address, View, ViewId
+
+# Configuration ------------------------------------------------------------------------------------
+
+
+@frozen
+class Config:
+    """GMS has no constants: each guard of the specification is on."""
+
+
+# What is decided ----------------------------------------------------------------------------------
+
+
+@frozen
+class Lives(PerMember[int]):
+    """The incarnation of each member of a view: how often its address was in use before, 0 or more."""
+
+
+NO_LIVES = Lives(())
+NO_DIGEST = Vector(())
+
+
+@frozen
+class Decision:
+    """A view as GMS knows it. `Gms!Decision`.
+
+    `follows`: the identifier of the view before. `joiners`: the members that begin with this view. `digest`:
+    where these start, one seqno for each member that was there before.
+    """
+
+    id: ViewId
+    members: tuple[Address, ...]
+    follows: ViewId
+    lives: Lives
+    joiners: frozenset[Address]
+    digest: Vector
+
+    @property
+    def view(self) -> View:
+        """What the other protocols see of it. `Gms!ViewIn`."""
+        return View(self.id, self.members)
+
+    def before(self, member: Address) -> frozenset[Address]:
+        """The members that are senior to `member`, which is in the view. `Gms!Before`."""
+        return frozenset(self.members[: self.members.index(member)])
+
+
+NO_DECISION = Decision(NO_VIEW.id, (), NO_VIEW.id, NO_LIVES, frozenset(), NO_DIGEST)
+"""What a member has before its first view. `Gms!NoDecision`."""
+
+# Messages -----------------------------------------------------------------------------------------
+
+
+@frozen
+class JoinReq:
+    """The sender, in its incarnation `life`, wants to join."""
+
+    life: int
+
+
+@frozen
+class JoinRsp:
+    """To a joiner: its first view, and where it starts (AMB-08)."""
+
+    decision: Decision
+
+
+@frozen
+class LeaveReq:
+    """The sender, in its incarnation `life`, wants to leave."""
+
+    life: int
+
+
+@frozen
+class LeaveRsp:
+    """To a leaver: incarnation `life` is let go."""
+
+    life: int
+
+
+@frozen
+class NewView:
+    """To an old member: the next view, or the present one again."""
+
+    decision: Decision
+
+
+@frozen
+class ViewAck:
+    """The sender has installed the view."""
+
+    view_id: ViewId
+
+
+@frozen
+class Query:
+    """A member that takes over in view `view_id` asks for a newer one; its `seniors` are refused from now on."""
+
+    view_id: ViewId
+    seniors: frozenset[Address]
+
+
+@frozen
+class Answer:
+    """The answer to the QUERY of view `view_id`: the decision that the sender has."""
+
+    view_id: ViewId
+    decision: Decision
+
+
+Message: TypeAlias = JoinReq | JoinRsp | LeaveReq | LeaveRsp | NewView | ViewAck | Query | Answer
+
+# Events -------------------------------------------------------------------------------------------
+
+
+@frozen
+class JoinRequested:
+    """The application wants to join, as incarnation `life`, and discovery found `coordinator`.
+
+    Again at each retry (AMB-29). A member that finds itself founds a group.
+    """
+
+    coordinator: Address
+    life: int
+
+
+@frozen
+class LeaveRequested:
+    """The application wants to leave."""
+
+
+@frozen
+class JoinReqReceived:
+    """A JOIN_REQ arrived from `sender`."""
+
+    sender: Address
+    message: JoinReq
+
+
+@frozen
+class JoinRspReceived:
+    """A JOIN_RSP arrived from `sender`, the coordinator or who took over from it."""
+
+    sender: Address
+    message: JoinRsp
+
+
+@frozen
+class LeaveReqReceived:
+    """A LEAVE_REQ arrived from `sender`."""
+
+    sender: Address
+    message: LeaveReq
+
+
+@frozen
+class LeaveRspReceived:
+    """A LEAVE_RSP arrived from `sender`."""
+
+    sender: Address
+    message: LeaveRsp
+
+
+@frozen
+class Suspected:
+    """The failure detector says that `suspect` has crashed: a member of the view, or a joiner that waits."""
+
+    suspect: Address
+
+
+@frozen
+class QueryReceived:
+    """A QUERY arrived from `sender`, which takes over."""
+
+    sender: Address
+    message: Query
+
+
+@frozen
+class AnswerReceived:
+    """An ANSWER arrived from `sender`."""
+
+    sender: Address
+    message: Answer
+
+
+@frozen
+class NewViewReceived:
+    """A NEW_VIEW arrived from `sender`."""
+
+    sender: Address
+    message: NewView
+
+
+@frozen
+class ViewAckReceived:
+    """A VIEW_ACK arrived from `sender`."""
+
+    sender: Address
+    message: ViewAck
+
+
+@frozen
+class ViewTimeout:
+    """Timer `view` fired: it is time to decide the next view. The layer below then had `digest`."""
+
+    digest: Annotated[Vector, Below]
+
+
+Event: TypeAlias = (
+    JoinRequested
+    | LeaveRequested
+    | JoinReqReceived
+    | JoinRspReceived
+    | LeaveReqReceived
+    | LeaveRspReceived
+    | Suspected
+    | QueryReceived
+    | AnswerReceived
+    | NewViewReceived
+    | ViewAckReceived
+    | ViewTimeout
+)
+
+# Effects ------------------------------------------------------------------------------------------
+
+
+@frozen
+class Left:
+    """To the application: this member has left."""
+
+
+@frozen
+class DigestSet:
+    """To the layers below: this joiner's windows start after these seqnos."""
+
+    digest: Vector
+
+
+Effect: TypeAlias = Send[Message] | PassUp[ViewInstalled | Left] | PassDown[ViewInstalled | DigestSet | DigestPromised] | SetTimer
+
+# State --------------------------------------------------------------------------------------------
+
+
+@frozen
+class Request:
+    """A request that waits for its view, from `member` in its incarnation `life`."""
+
+    kind: Literal["join", "leave"]
+    member: Address
+    life: int
+
+
+Phase: TypeAlias = Literal["following", "asking", "leading"]
+
+
+@frozen
+class State:
+    """The local state of the specification, field for field. `Gms!Start` says what each field is."""
+
+    member: Address
+    life: int
+    joining: bool
+    decision: Decision
+    suspected: frozenset[Address]
+    phase: Phase
+    asking: frozenset[Address]
+    newest: Decision
+    awaiting: frozenset[Address]
+    owed: frozenset[Address]
+    queue: tuple[Request, ...]
+    due: bool
+    leaving: bool
+    leave_asked: Address
+    gone: bool
+
+    @property
+    def joined(self) -> bool:
+        """Whether this member has installed a view. `Gms!InView`."""
+        return self.decision != NO_DECISION
+
+    @property
+    def unsuspected(self) -> tuple[Address, ...]:
+        """The members of the view that it does not suspect, the most senior first."""
+        return tuple(member for member in self.decision.members if member not in self.suspected)
+
+    @property
+    def acts(self) -> bool:
+        """Whether it is the first of those that it does not suspect. `Gms!Acts`."""
+        return not self.gone and self.unsuspected[:1] == (self.member,)
+
+    @property
+    def others(self) -> frozenset[Address]:
+        """Those that it does not suspect, without itself."""
+        return frozenset(self.unsuspected) - {self.member}
+
+    @property
+    def must_decide(self) -> bool:
+        """Whether nothing is outstanding, and there is something for a next view. `Gms!MustDecide`."""
+        return (
+            self.phase == "leading"
+            and self.acts
+            and not self.awaiting
+            and not self.owed
+            and bool(self.queue or self.suspected)
+        )
+
+
+Transition: TypeAlias = tuple[State, tuple[Effect, ...]]
+
+
+def start(member: Address) -> State:
+    """A member before its first view. `Gms!Start`."""
+    return State(
+        member=member,
+        life=0,
+        joining=False,
+        decision=NO_DECISION,
+        suspected=frozenset(),
+        phase="following",
+        asking=frozenset(),
+        newest=NO_DECISION,
+        awaiting=frozenset(),
+        owed=frozenset(),
+        queue=(),
+        due=False,
+        leaving=False,
+        leave_asked="",
+        gone=False,
+    )
+
+
+# Step ---------------------------------------------------------------------------------------------
+
+
+def step(config: Config, state: State, event: Event) -> Transition:  # noqa: ARG001 - a core takes its configuration
+    """The next state, and what is to be done, in order. `Gms!Step`.
+
+    An ignored event returns the same state and no effects. A refused one raises `LocalProtocolError`, and changes
+    nothing. (No message is refused: any may come late, from a former incarnation or another line of views.)
+    """
+    match event:
+        case JoinRequested():
+            return _join_requested(state, event)
+        case LeaveRequested():
+            return _leave_requested(state, event)
+        case JoinReqReceived():
+            return _join_req_received(state, event)
+        case JoinRspReceived():
+            return _join_rsp_received(state, event)
+        case LeaveReqReceived():
+            return _leave_req_received(state, event)
+        case LeaveRspReceived():
+            return _leave_rsp_received(state, event)
+        case Suspected():
+            return _suspected(state, event)
+        case QueryReceived():
+            return _query_received(state, event)
+        case AnswerReceived():
+            return _answer_received(state, event)
+        case NewViewReceived():
+            return _new_view_received(state, event)
+        case ViewAckReceived():
+            return _view_ack_received(state, event)
+        case ViewTimeout():
+            return _view_timeout(state, event)
+        case _:
+            assert_never(event)
+
+
+def _join_requested(state: State, event: JoinRequested) -> Transition:
+    """Ask the coordinator; who finds itself founds a group. `Gms!JoinRequested`."""
+    if state.joined or state.gone:
+        raise LocalProtocolError(state, event, "a member that is or was in a view does not join")
+    if event.coordinator != state.member:
+        asked = evolve(state, life=event.life, joining=True)
+        return asked, (Send(event.coordinator, JoinReq(event.life)),)
+    decision = Decision(
+        id=ViewId(1, state.member),
+        members=(state.member,),
+        follows=NO_VIEW.id,
+        lives=Lives(((state.member, event.life),)),
+        joiners=frozenset({state.member}),
+        digest=NO_DIGEST,
+    )
+    entered = _enter(evolve(state, life=event.life), decision)
+    return evolve(entered, phase="leading"), _installed(decision)
+
+
+def _leave_requested(state: State, event: LeaveRequested) -> Transition:
+    """Queue the own leave, or ask whoever acts. `Gms!LeaveRequested`."""
+    if not state.joined or state.gone:
+        raise LocalProtocolError(state, event, "a member that is in no view does not leave")
+    if state.leaving:
+        return state, ()
+    asked = evolve(state, leaving=True)
+    if state.acts and state.phase == "leading":
+        asked = evolve(asked, queue=(*state.queue, _own_leave(state)))
+    return _proceed(asked)
+
+
+def _join_req_received(state: State, event: JoinReqReceived) -> Transition:
+    """Queue a join; one of a new incarnation first lets the one in the view go (MBR-12). `Gms!JoinReqReceived`."""
+    member, life = event.sender, event.message.life
+    if not state.acts or member == state.member:
+        return state, ()
+    if any(r.kind == "join" and r.member == member and r.life >= life for r in state.queue):
+        return state, ()
+    queue = tuple(r for r in state.queue if not (r.kind == "join" and r.member == member and r.life < life))
+    join = Request("join", member, life)
+    if member not in state.decision.members:
+        return _proceed(evolve(state, queue=(*queue, join)))
+    known = state.decision.lives[member]
+    if life <= known:
+        if life == known and member in state.awaiting and member in state.decision.joiners:
+            return state, (Send(member, JoinRsp(state.decision)),)
+        return state, ()
+    if any(r.kind == "leave" and r.member == member for r in state.queue):
+        return _proceed(evolve(state, queue=(*queue, join)))
+    leave = Request("leave", member, known)
+    return _proceed(evolve(_struck(state, member), queue=(leave, *queue, join)))
+
+
+def _leave_req_received(state: State, event: LeaveReqReceived) -> Transition:
+    """Queue a leave, also before this member acts: the leaver may know sooner. `Gms!LeaveReqReceived`."""
+    member, life = event.sender, event.message.life
+    if state.gone or member not in state.decision.members:
+        return state, ()
+    if life != state.decision.lives[member] or any(r.member == member for r in state.queue):
+        return state, ()
+    return _proceed(evolve(state, queue=(*state.queue, Request("leave", member, life))))
+
+
+def _leave_rsp_received(state: State, event: LeaveRspReceived) -> Transition:
+    """Go; another incarnation's leave is not this one's. `Gms!LeaveRspReceived`."""
+    if state.gone or event.message.life != state.life or not state.joined:
+        return state, ()
+    return evolve(state, gone=True), (PassUp(Left()),)
+
+
+def _suspected(state: State, event: Suspected) -> Transition:
+    """Wait for it no longer, and let no request of it wait. `Gms!Suspected`."""
+    suspect = event.suspect
+    if suspect == state.member:
+        raise LocalProtocolError(state, event, "a member does not suspect itself")
+    struck = evolve(
+        _struck(state, suspect),
+        queue=tuple(r for r in state.queue if not (r.kind == "join" and r.member == suspect)),
+        suspected=state.suspected | ({suspect} & set(state.decision.members)),
+    )
+    if state.gone or struck == state:
+        return state, ()
+    return _proceed(struck)
+
+
+def _query_received(state: State, event: QueryReceived) -> Transition:
+    """Tell the own view, and refuse the asker's seniors from now on. `Gms!QueryReceived`."""
+    query = event.message
+    if state.gone:
+        return state, ()
+    answer = (Send(event.sender, Answer(query.view_id, state.decision)),)
+    refused = state.suspected | query.seniors
+    if not state.joined:
+        return evolve(state, suspected=refused), answer
+    if (
+        event.sender not in state.decision.members
+        or event.sender in state.suspected
+        or state.member in query.seniors
+    ):
+        return state, ()
+    return evolve(
+        state,
+        suspected=refused,
+        phase="following",
+        asking=frozenset(),
+        newest=NO_DECISION,
+        awaiting=frozenset(),
+        owed=frozenset(),
+        due=False,
+    ), answer
+
+
+def _answer_received(state: State, event: AnswerReceived) -> Transition:
+    """Learn of a newer view; who is on another line of views is no member of this one. `Gms!AnswerReceived`."""
+    sender, told = event.sender, event.message.decision
+    if (
+        state.phase != "asking"
+        or sender not in state.asking
+        or event.message.view_id != state.decision.id
+    ):
+        return state, ()
+    heard = evolve(state, asking=state.asking - {sender})
+    if told == NO_DECISION or told.id in {state.decision.id, state.decision.follows}:
+        return _proceed(heard)
+    if told.follows == state.decision.id and state.member in told.members:
+        return _proceed(evolve(heard, newest=told))
+    return _proceed(evolve(heard, suspected=state.suspected | {sender}))
+
+
+def _new_view_received(state: State, event: NewViewReceived) -> Transition:
+    """Install the view that follows the own, and acknowledge it, also again. `Gms!NewViewReceived`."""
+    decision = event.message.decision
+    if not state.joined or state.gone or event.sender in state.suspected:
+        return state, ()
+    ack = (Send(event.sender, ViewAck(decision.id)),)
+    if decision.id == state.decision.id:
+        return state, ack
+    if state.member not in decision.members or decision.follows != state.decision.id:
+        return state, ()
+    return _proceed(_enter(state, decision), (*_installed(decision), *ack))
+
+
+def _join_rsp_received(state: State, event: JoinRspReceived) -> Transition:
+    """Install the first view, and start where its digest says. `Gms!JoinRspReceived`."""
+    decision = event.message.decision
+    if state.gone or event.sender in state.suspected:
+        return state, ()
+    ack = (Send(event.sender, ViewAck(decision.id)),)
+    if state.joined:
+        return (state, ack) if decision.id == state.decision.id else (state, ())
+    if (
+        not state.joining
+        or state.member not in decision.joiners
+        or decision.lives[state.member] != state.life
+    ):
+        return state, ()
+    begun = (PassDown(DigestSet(decision.digest)), *_installed(decision), *ack)
+    return _proceed(_enter(state, decision), begun)
+
+
+def _view_ack_received(state: State, event: ViewAckReceived) -> Transition:
+    """Wait for one member less. `Gms!ViewAckReceived`."""
+    if (
+        state.phase != "leading"
+        or event.sender not in state.awaiting
+        or event.message.view_id != state.decision.id
+    ):
+        return state, ()
+    return _proceed(evolve(state, awaiting=state.awaiting - {event.sender}))
+
+
+def _view_timeout(state: State, event: ViewTimeout) -> Transition:
+    """Decide the next view: one request, and all that are suspected (MBR-11). `Gms!ViewTimeout`."""
+    if not state.due:
+        return state, ()
+    if event.digest.keys() != set(state.decision.members):
+        raise LocalProtocolError(state, event, "the digest's members are not the view's")
+    taken = evolve(state, due=False)
+    if not state.must_decide:
+        return taken, ()
+    request = state.queue[0] if state.queue else None
+    taken = evolve(taken, queue=state.queue[1:])
+    leaver = request.member if request is not None and request.kind == "leave" else None
+    staying = tuple(m for m in state.unsuspected if m != leaver)
+    joiner = request if request is not None and request.kind == "join" and request.member not in staying else None
+    members = staying if joiner is None else (*staying, joiner.member)
+    if members == state.decision.members:
+        return _proceed(taken)
+    if not members:
+        return evolve(taken, gone=True), (PassUp(Left()),)
+    lives = tuple((m, state.decision.lives[m]) for m in staying)
+    decision = Decision(
+        id=ViewId(state.decision.id.counter + 1, state.member),
+        members=members,
+        follows=state.decision.id,
+        lives=Lives(lives if joiner is None else (*lives, (joiner.member, joiner.life))),
+        joiners=frozenset() if joiner is None else frozenset({joiner.member}),
+        digest=NO_DIGEST if joiner is None else Vector(tuple((m, event.digest[m]) for m in staying)),
+    )
+    olds = frozenset(staying) - {state.member}
+    views = _to(members, olds, NewView(decision))
+    if state.member not in staying:
+        return evolve(taken, gone=True, queue=()), (*views, PassUp(Left()))
+    led = evolve(
+        _enter(state, decision), phase="leading", queue=taken.queue, awaiting=olds, owed=decision.joiners
+    )
+    promised = tuple(PassDown(DigestPromised(m)) for m in decision.joiners)
+    released = () if request is None or leaver is None else (Send(leaver, LeaveRsp(request.life)),)
+    return _proceed(led, (*promised, *_installed(decision), *views, *released))
+
+
+# Shared by the actions ----------------------------------------------------------------------------
+
+
+def _proceed(state: State, effects: tuple[Effect, ...] = ()) -> Transition:
+    """Do what follows from a state. `Gms!Proceed`."""
+    for follow in (_go, _take_over, _send_again, _answer_joiners, _let_timer_run, _ask_to_leave):
+        state, more = follow(state)
+        effects += more
+    return state, effects
+
+
+def _go(state: State) -> Transition:
+    """Who asked to leave, and would have to take over, goes instead. `Gms!MaybeGo`."""
+    if not (state.leaving and state.acts and state.phase != "leading"):
+        return state, ()
+    return evolve(state, gone=True), (PassUp(Left()),)
+
+
+def _take_over(state: State) -> Transition:
+    """Ask all that are not suspected which view they have. `Gms!Ask`."""
+    if not (state.phase == "following" and state.acts and not state.leaving):
+        return state, ()
+    query = Query(state.decision.id, state.decision.before(state.member))
+    asking = evolve(state, phase="asking", asking=state.others, newest=NO_DECISION)
+    return asking, _to(state.decision.members, state.others, query)
+
+
+def _send_again(state: State) -> Transition:
+    """All have answered: install the newest view and send it to the old members. `Gms!SendAgain`."""
+    if not (state.phase == "asking" and state.acts and not state.asking):
+        return state, ()
+    entered, news = state, ()
+    if state.newest != NO_DECISION:
+        entered = evolve(_enter(state, state.newest), queue=state.queue)
+        news = _installed(state.newest)
+    if not entered.acts:
+        return entered, news
+    joiners = entered.decision.joiners & entered.others
+    olds = entered.others - joiners
+    queue = (*entered.queue, _own_leave(state)) if state.leaving else entered.queue
+    led = evolve(entered, phase="leading", awaiting=olds, owed=joiners, queue=queue)
+    return led, (*news, *_to(entered.decision.members, olds, NewView(entered.decision)))
+
+
+def _answer_joiners(state: State) -> Transition:
+    """The old members have the view: answer its joiners. `Gms!AnswerJoiners`."""
+    if not (state.phase == "leading" and state.acts and not state.awaiting and state.owed):
+        return state, ()
+    answered = evolve(state, owed=frozenset(), awaiting=state.owed)
+    return answered, _to(state.decision.members, state.owed, JoinRsp(state.decision))
+
+
+def _let_timer_run(state: State) -> Transition:
+    """Nothing is outstanding: the next view may be decided. `Gms!LetTimerRun`."""
+    if not state.must_decide or state.due:
+        return state, ()
+    return evolve(state, due=True), (SetTimer("view", 0, 0),)
+
+
+def _ask_to_leave(state: State) -> Transition:
+    """Ask whoever acts, and again when that is another. `Gms!AskToLeave`."""
+    if not state.leaving or state.gone or state.acts or not state.unsuspected:
+        return state, ()
+    acting = state.unsuspected[0]
+    if acting == state.leave_asked:
+        return state, ()
+    return evolve(state, leave_asked=acting), (Send(acting, LeaveReq(state.life)),)
+
+
+def _enter(state: State, decision: Decision) -> State:
+    """Install a view; what was under way in the old one is over. `Gms!Enter`."""
+    return evolve(
+        state,
+        joining=False,
+        decision=decision,
+        suspected=state.suspected & set(decision.members),
+        phase="following",
+        asking=frozenset(),
+        newest=NO_DECISION,
+        awaiting=frozenset(),
+        owed=frozenset(),
+        queue=(),
+        due=False,
+        leave_asked="",
+    )
+
+
+def _struck(state: State, member: Address) -> State:
+    """Wait for `member` no longer. `Gms!Struck`."""
+    gone = {member}
+    return evolve(state, asking=state.asking - gone, awaiting=state.awaiting - gone, owed=state.owed - gone)
+
+
+def _own_leave(state: State) -> Request:
+    return Request("leave", state.member, state.life)
+
+
+def _installed(decision: Decision) -> tuple[Effect, ...]:
+    """Announce a view to the layers below, then to those above (LAY-06). `Gms!Installed`."""
+    return PassDown(ViewInstalled(decision.view)), PassUp(ViewInstalled(decision.view))
+
+
+def _to(order: tuple[Address, ...], receivers: frozenset[Address], message: Message) -> tuple[Effect, ...]:
+    """Send the same to some members, in the order of the view. `Gms!SendAll`."""
+    return tuple(Send(member, message) for member in order if member in receivers)

@@ -1,0 +1,392 @@
+-------------------------------- MODULE Gms ---------------------------------
+(***************************************************************************)
+(* GMS, one member: a pure function of its own state and an event.         *)
+(*                                                                         *)
+(* Theory. The coordinator decides the views, one after the other. It      *)
+(* queues requests to join and to leave in the order in which they come.   *)
+(* When its last view is acknowledged it takes the next request, and all   *)
+(* that it suspects, and decides the next view. It installs the view at    *)
+(* once and sends it to the old members (NEW_VIEW); when they have all         *)
+(* acknowledged it, the joiner is answered (JOIN_RSP, with the same view   *)
+(* and the digest to start from), and when the joiner has acknowledged it, *)
+(* the next view may come. When those before it in the view are suspected, *)
+(* a member takes over: it asks the others for their newest view (QUERY),  *)
+(* and decides nothing before all that it does not suspect have answered   *)
+(* and the newest view is everywhere.                                      *)
+(*                                                                         *)
+(* Why views stay in one line. Who answers a QUERY refuses, from then on,  *)
+(* whatever the asker's seniors send. So when the answers are in, a view   *)
+(* of a senior that nobody who answered has can never be installed by any  *)
+(* of them; and one that somebody has the asker learns of, installs, and   *)
+(* sends to everybody, before it decides a view on top of it. (With false  *)
+(* suspicions two members may each be first of those they do not suspect,  *)
+(* and there are two lines. Merging is what heals them.)                   *)
+(*                                                                         *)
+(* What a view says. Its identifier, with its creator, who may be leaving  *)
+(* and not in it; the view that it follows; its members in order of        *)
+(* seniority and which incarnation of each; who begins with it; the digest *)
+(* that these start from. So whoever has the view can let the joiner in.   *)
+(*                                                                         *)
+(* The constants are guards; the reference has them all on. models.yaml    *)
+(* says what each is for.                                                  *)
+(***************************************************************************)
+EXTENDS Views, Steps, Integers, FiniteSets
+
+CONSTANTS
+    AnswerAfterAcks,    \* the joiner is answered after the old members have acknowledged the view
+    AskBeforeDeciding,  \* who takes over asks first, and sends the newest view again
+    RefuseSeniors,      \* who answers a QUERY refuses the asker's seniors from then on
+    OldMembersFirst,    \* who takes over sends the newest view to its old members before its joiners
+    JoinerAnswers,      \* a joiner that is asked before it has a view answers
+    LeaverYields,       \* who asked to leave does not take over
+    StrikeJoiner,       \* a suspected joiner is struck from the queue
+    IncarnationCheck,   \* requests of an incarnation that is in the view already, or is older, are not taken
+    PredecessorCheck,   \* a member installs a view only on top of the one it follows
+    CreatorNames        \* an identifier has the view's "creator", or its "first" member, in it
+
+ASSUME
+    /\ {AnswerAfterAcks, AskBeforeDeciding, RefuseSeniors, OldMembersFirst, JoinerAnswers, LeaverYields,
+        StrikeJoiner, IncarnationCheck, PredecessorCheck} \subseteq BOOLEAN
+    /\ CreatorNames \in {"creator", "first"}
+
+-----------------------------------------------------------------------------
+(* What is decided *)
+
+\* A view as GMS knows it. `follows`: the identifier of the view before. `lives`: [member -> its incarnation].
+\* `joiners`: who begins with it. `digest`: where these start, [old member -> seqno].
+Decision(id, members, follows, lives, joiners, digest) ==
+    [id |-> id, members |-> members, follows |-> follows, lives |-> lives, joiners |-> joiners, digest |-> digest]
+
+NoDigest == [m \in {} |-> 0]
+
+NoDecision == Decision(NoViewId, <<>>, NoViewId, [m \in {} |-> 0], {}, NoDigest)
+
+\* A group of one. (An address that was in use before founds no group: its first view would have the identifier of
+\* another. It needs a new address.)
+Founding(member, life) ==
+    Decision(ViewId(1, member), <<member>>, NoViewId, [m \in {member} |-> life], {member}, NoDigest)
+
+ViewIn(decision) == [id |-> decision.id, members |-> decision.members]
+
+-----------------------------------------------------------------------------
+(* Messages and effects *)
+
+JoinReq(life) == [type |-> "JOIN_REQ", life |-> life]
+JoinRsp(decision) == [type |-> "JOIN_RSP", decision |-> decision]
+LeaveReq(life) == [type |-> "LEAVE_REQ", life |-> life]
+LeaveRsp(life) == [type |-> "LEAVE_RSP", life |-> life]
+NewView(decision) == [type |-> "NEW_VIEW", decision |-> decision]
+ViewAck(id) == [type |-> "VIEW_ACK", view_id |-> id]
+
+\* Which view do you have? `seniors`: those before the asker, who are refused from now on.
+Query(id, seniors) == [type |-> "QUERY", view_id |-> id, seniors |-> seniors]
+Answer(id, decision) == [type |-> "ANSWER", view_id |-> id, decision |-> decision]
+
+\* A view is announced to the layers below, then to those above (LAY-06).
+Installed(decision) ==
+    <<PassDown([type |-> "ViewInstalled", view |-> ViewIn(decision)]),
+      PassUp([type |-> "ViewInstalled", view |-> ViewIn(decision)])>>
+StartAt(decision) == PassDown([type |-> "DigestSet", digest |-> decision.digest])
+Promised(m) == PassDown([type |-> "DigestPromised", to |-> m])
+SetViewTimer == SetTimer("view", 0, 0)
+
+\* The same message to each of some members, in their order in `list`.
+SendAll(list, to, message) ==
+    LET In(m) == m \in to
+        those == SelectSeq(list, In)
+    IN [i \in DOMAIN those |-> Send(those[i], message)]
+
+-----------------------------------------------------------------------------
+(* State *)
+
+\* A request that waits: to "join" or to "leave".
+Request(kind, member, life) == [kind |-> kind, member |-> member, life |-> life]
+
+\* A member before its first view.
+Start(member) ==
+    [member |-> member,         \* this member's address
+     life |-> 0,                \* its incarnation: how often its address was in use before
+     joining |-> FALSE,         \* its application wants to join
+     decision |-> NoDecision,   \* the view installed
+     suspected |-> {},          \* members that are suspected, or refused since a junior asked
+     phase |-> "following",     \* "asking" (answers are awaited), or "leading" (it decides)
+     asking |-> {},             \* members whose ANSWER is awaited
+     newest |-> NoDecision,     \* the view after its own that an ANSWER told of
+     awaiting |-> {},           \* members whose VIEW_ACK is awaited
+     owed |-> {},               \* joiners that are answered when nothing is awaited any more
+     queue |-> <<>>,            \* requests in the order in which they came
+     due |-> FALSE,             \* the timer `view` runs: there is a view to decide
+     leaving |-> FALSE,         \* its application wants to leave
+     leave_asked |-> "",        \* whom it has asked to let it go
+     gone |-> FALSE]            \* it has left
+
+InView(s) == s.decision # NoDecision
+MembersOfView(s) == MembersOf(s.decision)
+
+Unsuspected(s) ==
+    LET Trusted(m) == m \notin s.suspected IN SelectSeq(s.decision.members, Trusted)
+
+\* Is it the first of those that it does not suspect?
+Acts(s) == InView(s) /\ ~s.gone /\ Unsuspected(s) # <<>> /\ Head(Unsuspected(s)) = s.member
+
+Others(s) == {Unsuspected(s)[i] : i \in DOMAIN Unsuspected(s)} \ {s.member}
+
+\* Those before m in the view.
+Before(decision, m) ==
+    LET place(x) == CHOOSE i \in DOMAIN decision.members : decision.members[i] = x
+    IN {x \in MembersOf(decision) : place(x) < place(m)}
+
+LifeOf(s, m) == s.decision.lives[m]
+
+IsQueued(s, kind, m) == \E i \in DOMAIN s.queue : s.queue[i].kind = kind /\ s.queue[i].member = m
+
+\* Without the requests to join of m's incarnations before `life`.
+Newer(queue, m, life) ==
+    LET Stays(r) == ~(r.kind = "join" /\ r.member = m /\ r.life < life) IN SelectSeq(queue, Stays)
+
+Struck(s, m) ==
+    [s EXCEPT !.asking = @ \ {m}, !.awaiting = @ \ {m}, !.owed = @ \ {m}]
+
+\* What a member has when it has installed a view, besides its queue.
+Enter(s, decision) ==
+    [s EXCEPT !.decision = decision, !.suspected = @ \cap MembersOf(decision), !.phase = "following",
+              !.asking = {}, !.newest = NoDecision, !.awaiting = {}, !.owed = {}, !.queue = <<>>, !.due = FALSE,
+              !.leave_asked = "", !.joining = FALSE]
+
+-----------------------------------------------------------------------------
+(* What follows from a state: a step ends with Proceed *)
+
+\* It is time to answer the joiners, to take over, or to let the timer run for the next view.
+CanAnswer(s) == s.phase = "leading" /\ Acts(s) /\ s.awaiting = {} /\ s.owed # {}
+CanTakeOver(s) == s.phase = "following" /\ Acts(s) /\ ~(s.leaving /\ LeaverYields)
+CanSendAgain(s) == s.phase = "asking" /\ Acts(s) /\ s.asking = {}
+MustDecide(s) ==
+    s.phase = "leading" /\ Acts(s) /\ s.awaiting = {} /\ s.owed = {}
+        /\ (s.queue # <<>> \/ s.suspected # {})
+
+\* Joiners are answered.
+AnswerJoiners(s) ==
+    [state |-> [s EXCEPT !.owed = {}, !.awaiting = s.owed],
+     effects |-> SendAll(s.decision.members, s.owed, JoinRsp(s.decision))]
+
+\* It takes over: it asks all that it does not suspect.
+Ask(s) ==
+    IF ~AskBeforeDeciding THEN [state |-> [s EXCEPT !.phase = "leading"], effects |-> <<>>]
+    ELSE [state |-> [s EXCEPT !.phase = "asking", !.asking = Others(s), !.newest = NoDecision],
+          effects |-> SendAll(s.decision.members, Others(s), Query(s.decision.id, Before(s.decision, s.member)))]
+
+\* All have answered: it installs the newest view, if that is not its own, and sends it to all.
+SendAgain(s) ==
+    LET newer == s.newest # NoDecision
+        entered == IF newer THEN [Enter(s, s.newest) EXCEPT !.queue = s.queue] ELSE s
+        joiners == IF OldMembersFirst THEN entered.decision.joiners \cap Others(entered) ELSE {}
+        olds == Others(entered) \ joiners
+        news == IF newer THEN Installed(s.newest) ELSE <<>>
+        both == Others(entered) \cap entered.decision.joiners
+    IN IF ~Acts(entered) THEN [state |-> entered, effects |-> news]
+       ELSE [state |-> [entered EXCEPT !.phase = "leading", !.awaiting = olds, !.owed = joiners,
+                                       !.queue = IF s.leaving THEN Append(@, Request("leave", s.member, s.life))
+                                                 ELSE @],
+             effects |-> news \o SendAll(entered.decision.members, olds \ both, NewView(entered.decision))
+                              \o SendAll(entered.decision.members, olds \cap both, JoinRsp(entered.decision))]
+
+\* Who wants to leave asks whoever acts, and again when that is another.
+AskToLeave(s) ==
+    IF ~s.leaving \/ ~InView(s) \/ s.gone \/ Acts(s) \/ Unsuspected(s) = <<>> THEN [state |-> s, effects |-> <<>>]
+    ELSE IF Head(Unsuspected(s)) = s.leave_asked THEN [state |-> s, effects |-> <<>>]
+    ELSE [state |-> [s EXCEPT !.leave_asked = Head(Unsuspected(s))],
+          effects |-> <<Send(Head(Unsuspected(s)), LeaveReq(s.life))>>]
+
+LetTimerRun(s) ==
+    IF MustDecide(s) /\ ~s.due THEN [state |-> [s EXCEPT !.due = TRUE], effects |-> <<SetViewTimer>>]
+    ELSE [state |-> s, effects |-> <<>>]
+
+\* One thing after the other; what each is done in leads to the next.
+Then(step, Next(_)) ==
+    LET after == Next(step.state) IN [state |-> after.state, effects |-> step.effects \o after.effects]
+
+\* Who asked to leave, and would have to take over, goes instead.
+MaybeGo(s) ==
+    IF s.leaving /\ LeaverYields /\ Acts(s) /\ s.phase # "leading"
+    THEN [state |-> [s EXCEPT !.gone = TRUE], effects |-> <<PassUp([type |-> "Left"])>>]
+    ELSE [state |-> s, effects |-> <<>>]
+
+MaybeAsk(s) == IF CanTakeOver(s) THEN Ask(s) ELSE [state |-> s, effects |-> <<>>]
+MaybeSendAgain(s) == IF CanSendAgain(s) THEN SendAgain(s) ELSE [state |-> s, effects |-> <<>>]
+MaybeAnswer(s) == IF CanAnswer(s) THEN AnswerJoiners(s) ELSE [state |-> s, effects |-> <<>>]
+
+Proceed(state, effects) ==
+    LET done == Then(Then(Then(Then(Then(Then([state |-> state, effects |-> effects],
+                    MaybeGo), MaybeAsk), MaybeSendAgain), MaybeAnswer), LetTimerRun), AskToLeave)
+    IN Handled(done.state, done.effects)
+
+-----------------------------------------------------------------------------
+(* One operator an event *)
+
+\* The application wants to join, as this incarnation, and discovery found this coordinator; again at each retry
+\* (AMB-29). Who finds itself founds the group.
+JoinRequested(s, e) ==
+    IF InView(s) \/ s.gone THEN LocalError(s)
+    ELSE IF e.coordinator # s.member THEN Handled([s EXCEPT !.life = e.life, !.joining = TRUE], <<Send(e.coordinator, JoinReq(e.life))>>)
+    ELSE LET decision == Founding(s.member, e.life)
+         IN Handled([Enter([s EXCEPT !.life = e.life], decision) EXCEPT !.phase = "leading"], Installed(decision))
+
+\* The application wants to leave. A coordinator queues its own leave.
+LeaveRequested(s, e) ==
+    IF ~InView(s) \/ s.gone THEN LocalError(s)
+    ELSE IF s.leaving THEN Ignored(s)
+    ELSE LET asked == [s EXCEPT !.leaving = TRUE]
+         IN Proceed(IF Acts(s) /\ s.phase = "leading"
+                    THEN [asked EXCEPT !.queue = Append(@, Request("leave", s.member, s.life))]
+                    ELSE asked, <<>>)
+
+\* MBR-11, MBR-12: requests are taken in the order in which they come. A JOIN_REQ of a new incarnation says that
+\* the one in the view is no more: that goes to the head of the queue.
+JoinReqReceived(s, e) ==
+    LET m == e.sender
+        life == e.message.life
+        join == Request("join", m, life)
+        cleaned == [s EXCEPT !.queue = Newer(@, m, life)]
+        present == m \in MembersOfView(s)
+    IN
+    IF ~Acts(s) \/ m = s.member THEN Ignored(s)
+    ELSE IF \E i \in DOMAIN s.queue : s.queue[i].member = m /\ s.queue[i].kind = "join" /\ s.queue[i].life >= life
+    THEN Ignored(s)
+    ELSE IF present /\ IncarnationCheck /\ life <= LifeOf(s, m) THEN
+        \* It was answered and asks again: the same answer, and no new view (AMB-29).
+        IF life = LifeOf(s, m) /\ m \in s.awaiting /\ m \in s.decision.joiners
+        THEN Handled(s, <<Send(m, JoinRsp(s.decision))>>)
+        ELSE Ignored(s)
+    ELSE IF present /\ ~IncarnationCheck /\ ~IsQueued(s, "leave", m)
+    THEN Handled(s, <<Send(m, JoinRsp([s.decision EXCEPT !.joiners = {m}, !.lives[m] = life]))>>)
+    ELSE IF present /\ ~IsQueued(s, "leave", m)
+    THEN Proceed([Struck(cleaned, m) EXCEPT
+                    !.queue = <<Request("leave", m, LifeOf(s, m))>> \o Append(@, join)], <<>>)
+    ELSE Proceed([cleaned EXCEPT !.queue = Append(@, join)], <<>>)
+
+\* (Also by who does not act yet: the leaver may know sooner that it will.)
+LeaveReqReceived(s, e) ==
+    LET m == e.sender IN
+    IF ~InView(s) \/ s.gone \/ m \notin MembersOfView(s) THEN Ignored(s)
+    ELSE IF e.message.life # LifeOf(s, m) \/ (\E i \in DOMAIN s.queue : s.queue[i].member = m) THEN Ignored(s)
+    ELSE Proceed([s EXCEPT !.queue = Append(@, Request("leave", m, e.message.life))], <<>>)
+
+\* It was let go. (Of another incarnation's leave it knows nothing.)
+LeaveRspReceived(s, e) ==
+    IF s.gone \/ e.message.life # s.life \/ ~InView(s) THEN Ignored(s)
+    ELSE Handled([s EXCEPT !.gone = TRUE], <<PassUp([type |-> "Left"])>>)
+
+\* The failure detector says that a member, or a joiner that waits, has crashed.
+Suspected(s, e) ==
+    LET x == e.suspect
+        Other(r) == ~(r.kind = "join" /\ r.member = x)
+        struck == [Struck(s, x) EXCEPT !.queue = IF StrikeJoiner THEN SelectSeq(@, Other) ELSE @,
+                                       !.suspected = IF x \in MembersOfView(s) THEN @ \cup {x} ELSE @]
+    IN IF x = s.member THEN LocalError(s)
+       ELSE IF s.gone \/ struck = s THEN Ignored(s)
+       ELSE Proceed(struck, <<>>)
+
+\* A junior, or a senior that takes over, asks. Who answers refuses those before the asker from then on.
+QueryReceived(s, e) ==
+    LET refused == IF ~RefuseSeniors THEN s
+                   ELSE [s EXCEPT !.suspected = @ \cup e.message.seniors, !.phase = "following", !.asking = {},
+                                  !.newest = NoDecision, !.awaiting = {}, !.owed = {}, !.due = FALSE]
+        answer == <<Send(e.sender, Answer(e.message.view_id, s.decision))>>
+    IN IF s.gone THEN Ignored(s)
+       ELSE IF ~InView(s) THEN
+            IF JoinerAnswers
+            THEN Handled([s EXCEPT !.suspected = @ \cup (IF RefuseSeniors THEN e.message.seniors ELSE {})], answer)
+            ELSE Ignored(s)
+       ELSE IF e.sender \notin MembersOfView(s) \/ e.sender \in s.suspected \/ s.member \in e.message.seniors
+       THEN Ignored(s)
+       ELSE Handled(refused, answer)
+
+AnswerReceived(s, e) ==
+    LET m == e.sender
+        told == e.message.decision
+        heard == [s EXCEPT !.asking = @ \ {m}]
+    IN IF s.phase # "asking" \/ m \notin s.asking \/ e.message.view_id # s.decision.id THEN Ignored(s)
+       ELSE IF told = NoDecision \/ told.id = s.decision.id \/ told.id = s.decision.follows THEN Proceed(heard, <<>>)
+       ELSE IF told.follows = s.decision.id /\ s.member \in MembersOf(told) THEN Proceed([heard EXCEPT !.newest = told], <<>>)
+       \* It is on another line: no member of ours any more.
+       ELSE Proceed([heard EXCEPT !.suspected = @ \cup {m}], <<>>)
+
+\* The next view arrives at an old member, or the present one again.
+NewViewReceived(s, e) ==
+    LET decision == e.message.decision
+        ack == <<Send(e.sender, ViewAck(decision.id))>>
+        next == IF PredecessorCheck THEN decision.follows = s.decision.id
+                ELSE decision.id.counter > s.decision.id.counter
+    IN IF ~InView(s) \/ s.gone \/ e.sender \in s.suspected THEN Ignored(s)
+       ELSE IF decision.id = s.decision.id THEN Handled(s, ack)
+       ELSE IF s.member \notin MembersOf(decision) \/ ~next THEN Ignored(s)
+       ELSE Proceed(Enter(s, decision), Installed(decision) \o ack)
+
+\* The answer that a joiner waits for: its first view, and where it starts.
+JoinRspReceived(s, e) ==
+    LET decision == e.message.decision
+        ack == <<Send(e.sender, ViewAck(decision.id))>>
+    IN IF s.gone \/ e.sender \in s.suspected THEN Ignored(s)
+       ELSE IF InView(s) THEN IF decision.id = s.decision.id THEN Handled(s, ack) ELSE Ignored(s)
+       ELSE IF ~s.joining \/ s.member \notin decision.joiners \/ decision.lives[s.member] # s.life THEN Ignored(s)
+       ELSE Proceed(Enter(s, decision), <<StartAt(decision)>> \o Installed(decision) \o ack)
+
+ViewAckReceived(s, e) ==
+    IF s.phase # "leading" \/ e.sender \notin s.awaiting \/ e.message.view_id # s.decision.id THEN Ignored(s)
+    ELSE Proceed([s EXCEPT !.awaiting = @ \ {e.sender}], <<>>)
+
+\* It decides the next view: one request, and all that it suspects.
+ViewTimeout(s, e) ==
+    IF ~s.due THEN Ignored(s)
+    ELSE IF DOMAIN e.digest # MembersOfView(s) THEN LocalError(s)
+    ELSE IF ~MustDecide(s) THEN Handled([s EXCEPT !.due = FALSE], <<>>)
+    ELSE
+    LET none == Request("none", "", 0)
+        request == IF s.queue = <<>> THEN none ELSE Head(s.queue)
+        rest == IF s.queue = <<>> THEN <<>> ELSE Tail(s.queue)
+        Stays(m) == m \notin s.suspected /\ ~(request.kind = "leave" /\ request.member = m)
+        staying == SelectSeq(s.decision.members, Stays)
+        stay == MembersOf([members |-> staying])
+        joins == request.kind = "join" /\ request.member \notin stay
+        members == IF joins THEN Append(staying, request.member) ELSE staying
+        taken == [s EXCEPT !.queue = rest, !.due = FALSE]
+    IN
+    IF members = s.decision.members THEN Proceed(taken, <<>>)
+    ELSE IF members = <<>> THEN Handled([taken EXCEPT !.gone = TRUE], <<PassUp([type |-> "Left"])>>)
+    ELSE
+    LET joiners == IF joins THEN {request.member} ELSE {}
+        id == ViewId(s.decision.id.counter + 1, IF CreatorNames = "creator" THEN s.member ELSE Head(members))
+        digest == IF joins THEN [m \in stay |-> e.digest[m]] ELSE NoDigest
+        decision == Decision(id, members, s.decision.id,
+                             [m \in stay \cup joiners |-> IF m \in stay THEN LifeOf(s, m) ELSE request.life],
+                             joiners, digest)
+        olds == stay \ {s.member}
+        views == SendAll(members, olds, NewView(decision))
+        released == IF request.kind = "leave" /\ request.member # s.member
+                    THEN <<Send(request.member, LeaveRsp(request.life))>> ELSE <<>>
+    IN IF s.member \notin stay       \* it leaves: the next in line takes over
+       THEN Handled([taken EXCEPT !.gone = TRUE, !.queue = <<>>], views \o <<PassUp([type |-> "Left"])>>)
+       ELSE Proceed([Enter(s, decision) EXCEPT
+                        !.phase = "leading", !.queue = rest,
+                        !.awaiting = IF AnswerAfterAcks THEN olds ELSE olds \cup joiners,
+                        !.owed = IF AnswerAfterAcks THEN joiners ELSE {}],
+                    (IF joins THEN <<Promised(request.member)>> ELSE <<>>) \o Installed(decision) \o views \o released
+                    \o (IF AnswerAfterAcks THEN <<>> ELSE SendAll(members, joiners, JoinRsp(decision))))
+
+-----------------------------------------------------------------------------
+(* Step: total over the alphabet *)
+
+Step(s, e) ==
+    CASE e.type = "JoinRequested" -> JoinRequested(s, e)
+      [] e.type = "LeaveRequested" -> LeaveRequested(s, e)
+      [] e.type = "JoinReqReceived" -> JoinReqReceived(s, e)
+      [] e.type = "LeaveReqReceived" -> LeaveReqReceived(s, e)
+      [] e.type = "LeaveRspReceived" -> LeaveRspReceived(s, e)
+      [] e.type = "Suspected" -> Suspected(s, e)
+      [] e.type = "QueryReceived" -> QueryReceived(s, e)
+      [] e.type = "AnswerReceived" -> AnswerReceived(s, e)
+      [] e.type = "NewViewReceived" -> NewViewReceived(s, e)
+      [] e.type = "JoinRspReceived" -> JoinRspReceived(s, e)
+      [] e.type = "ViewAckReceived" -> ViewAckReceived(s, e)
+      [] e.type = "ViewTimeout" -> ViewTimeout(s, e)
+=============================================================================
