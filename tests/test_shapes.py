@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from random import Random
-from typing import Annotated, Any, Generic, NewType, TypeVar
+from typing import Annotated, Any, Generic, Literal, NewType, TypeVar
 
 import pytest
 from attrs import frozen
@@ -49,6 +49,7 @@ VALUES: list[tuple[Any, object, Value]] = [
     (int, -1, -1),
     (str, "A", "A"),
     (Name, Name("A"), "A"),
+    (Literal["asking", "leading"], "asking", "asking"),
     (tuple[int, ...], (1, 2), (1, 2)),
     (tuple[int, str], (1, "A"), (1, "A")),
     (frozenset[tuple[str, int]], frozenset({("A", 1)}), frozenset({("A", 1)})),

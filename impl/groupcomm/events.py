@@ -71,5 +71,35 @@ class Purge:
     digest: Vector
 
 
+@frozen
+class GetDigest:
+    """To the multicast layer: tell what this member has delivered now, of each member of its view (JOI-03).
+
+    `request` is the asker's tag: the answer carries it, so that nobody takes an answer to another's question.
+    """
+
+    request: int
+
+
+@frozen
+class DigestGiven:
+    """The multicast layer's answer: `digest` is what this member had delivered at GET_DIGEST `request`."""
+
+    request: int
+    digest: Vector
+
+
+@frozen
+class DigestSet:
+    """To the multicast layer of a joiner: its windows start after these seqnos."""
+
+    digest: Vector
+
+
+@frozen
+class Left:
+    """To the application: this member has left the group, and takes no more steps."""
+
+
 OBSERVED: Final = (ViewInstalled,)
 """The events that go on to the next layer though one has heard them; every other stops where it is known."""

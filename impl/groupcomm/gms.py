@@ -4,45 +4,103 @@ Theory of operation
 -------------------
 The coordinator decides the views, one after the other. It queues requests to join and to leave in the order
 in which they come. When its last view is acknowledged it takes the next request, and all members that it
-suspects, and decides the next view. It installs the view at once and sends it to the old members (NEW_VIEW). When
-they have all acknowledged it, the joiner is answered (JOIN_RSP, with the same view and the digest to start
-from), and when the joiner has acknowledged it too, the next view may come.
+suspects, and decides the next view. For a join it first asks the layer below for the digest that the joiner
+starts from, and promises to keep what comes after that. It installs the view at once and sends it to the old
+members (NEW_VIEW). When they have all acknowledged it, the joiner is answered (JOIN_RSP, with the same view
+and the digest), and when the joiner has acknowledged it too, the next view may come.
 
-When all that are before it in the view are suspected, a member takes over. It asks the others for their newest
-view (QUERY), and decides nothing before all that it does not suspect have answered (ANSWER) and have the
-newest view that any of them has.
+When all that are before it in the view are suspected, a member takes over. It asks the others for their
+newest view (QUERY), and decides nothing before all that it does not suspect have answered (ANSWER) and have
+the newest view that any of them has.
 
-That keeps the views in one line. Who answers a QUERY refuses, from then on, whatever the asker's seniors send.
-So when the answers are in, a view of a senior that nobody who answered has will be installed by none of them;
-and one that somebody has the asker learns of, installs and sends to everybody before it decides the next. With
-false suspicions two members may each be the first of those they do not suspect, and there are two lines:
-merging heals them.
+That keeps the views in one line. Who answers a QUERY refuses, from then on, whatever the asker's seniors
+send. So when the answers are in, a view of a senior that nobody who answered has will be installed by none of
+them; and one that somebody has the asker learns of, installs and sends to everybody before it decides the
+next. With false suspicions two members may each be the first of those they do not suspect, and there are two
+lines: merging heals them.
 
-A decision is a view and what GMS needs to know of it: the view it follows, the incarnation of each member, who
-begins with it, and the digest these start from. So whoever has it can let the joiner in. Its identifier names
-its creator, which may be leaving, and then is not its first member.
+A decision is a view and what GMS needs to know of it: the view it follows, the incarnation of each member,
+who begins with it, and the digest these start from. So whoever has it can let the joiner in. Its identifier
+names its creator, which may be leaving, and then is not its first member.
 
 An address may be taken by a new incarnation while messages of the former one are on their way. Requests
 therefore carry the incarnation that they are for.
 """
 
-from typing import Annotated, Literal, TypeAlias, assert_never
+from typing import Final, Literal, TypeAlias, assert_never
 
 from attrs import evolve, frozen
 
-from .digest import Vector
+from .digest import EMPTY_VECTOR, Vector
 from .effects import PassDown, PassUp, Send, SetTimer
 from .errors import LocalProtocolError
-from .events import Below, DigestPromised, ViewInstalled
+from .events import (
+    DigestGiven,
+    DigestPromised,
+    DigestSet,
+    GetDigest,
+    Left,
+    PromiseWithdrawn,
+    ViewInstalled,
+)
 from .per_member import PerMember
 from .view import NO_VIEW, Address, View, ViewId
+
+ASSUMES: Final = ("ReliableUnicast",)
+"""The modules of `spec/common` that say what the layers below must give."""
+
+GIVES: Final = ("Membership", "JoinDigest")
+"""The modules that say what this layer gives to the others."""
+
+__all__ = [
+    "ASSUMES",
+    "GIVES",
+    "Answer",
+    "AnswerReceived",
+    "Config",
+    "Decision",
+    "DigestGiven",
+    "DigestPromised",
+    "DigestSet",
+    "Effect",
+    "Event",
+    "GetDigest",
+    "JoinReq",
+    "JoinReqReceived",
+    "JoinRequested",
+    "JoinRsp",
+    "JoinRspReceived",
+    "LeaveReq",
+    "LeaveReqReceived",
+    "LeaveRequested",
+    "LeaveRsp",
+    "LeaveRspReceived",
+    "Left",
+    "Lives",
+    "Message",
+    "NewView",
+    "NewViewReceived",
+    "PromiseWithdrawn",
+    "Query",
+    "QueryReceived",
+    "Request",
+    "State",
+    "Suspected",
+    "Transition",
+    "ViewAck",
+    "ViewAckReceived",
+    "ViewInstalled",
+    "ViewTimeout",
+    "start",
+    "step",
+]
 
 # Configuration ------------------------------------------------------------------------------------
 
 
 @frozen
 class Config:
-    """GMS has no constants: each guard of the specification is on."""
+    """GMS has no parameters: a failure detector, a timer and discovery are outside."""
 
 
 # What is decided ----------------------------------------------------------------------------------
@@ -50,16 +108,12 @@ class Config:
 
 @frozen
 class Lives(PerMember[int]):
-    """The incarnation of each member of a view: how often its address was in use before, 0 or more."""
-
-
-NO_LIVES = Lives(())
-NO_DIGEST = Vector(())
+    """The incarnation of each member of a view: how often its address was in use before."""
 
 
 @frozen
 class Decision:
-    """A view as GMS knows it. `Gms!Decision`.
+    """A view as GMS knows it: besides what all see, what another coordinator needs to go on. `Gms!Decision`.
 
     `follows`: the identifier of the view before. `joiners`: the members that begin with this view. `digest`:
     where these start, one seqno for each member that was there before.
@@ -78,11 +132,11 @@ class Decision:
         return View(self.id, self.members)
 
     def before(self, member: Address) -> frozenset[Address]:
-        """The members that are senior to `member`, which is in the view. `Gms!Before`."""
+        """The members that are senior to one. `Gms!Before`."""
         return frozenset(self.members[: self.members.index(member)])
 
 
-NO_DECISION = Decision(NO_VIEW.id, (), NO_VIEW.id, NO_LIVES, frozenset(), NO_DIGEST)
+NO_DECISION = Decision(NO_VIEW.id, (), NO_VIEW.id, Lives(()), frozenset(), EMPTY_VECTOR)
 """What a member has before its first view. `Gms!NoDecision`."""
 
 # Messages -----------------------------------------------------------------------------------------
@@ -90,35 +144,35 @@ NO_DECISION = Decision(NO_VIEW.id, (), NO_VIEW.id, NO_LIVES, frozenset(), NO_DIG
 
 @frozen
 class JoinReq:
-    """The sender, in its incarnation `life`, wants to join."""
+    """The sender, in its incarnation `life`, wants to join. JOIN_REQ in the notes."""
 
     life: int
 
 
 @frozen
 class JoinRsp:
-    """To a joiner: its first view, and where it starts (AMB-08)."""
+    """To a joiner: its first view, and where it starts (AMB-08). JOIN_RSP in the notes."""
 
     decision: Decision
 
 
 @frozen
 class LeaveReq:
-    """The sender, in its incarnation `life`, wants to leave."""
+    """The sender, in its incarnation `life`, wants to leave. LEAVE_REQ in the notes."""
 
     life: int
 
 
 @frozen
 class LeaveRsp:
-    """To a leaver: incarnation `life` is let go."""
+    """To a leaver: incarnation `life` is let go. LEAVE_RSP in the notes."""
 
     life: int
 
 
 @frozen
 class NewView:
-    """To an old member: the next view, or the present one again."""
+    """To an old member: the next view, or its present one again."""
 
     decision: Decision
 
@@ -132,7 +186,7 @@ class ViewAck:
 
 @frozen
 class Query:
-    """A member that takes over in view `view_id` asks for a newer one; its `seniors` are refused from now on."""
+    """Who takes over in view `view_id` asks for a newer one; its `seniors` are refused from then on."""
 
     view_id: ViewId
     seniors: frozenset[Address]
@@ -140,7 +194,7 @@ class Query:
 
 @frozen
 class Answer:
-    """The answer to the QUERY of view `view_id`: the decision that the sender has."""
+    """To the QUERY of view `view_id`: the decision that the sender has."""
 
     view_id: ViewId
     decision: Decision
@@ -173,14 +227,6 @@ class JoinReqReceived:
 
     sender: Address
     message: JoinReq
-
-
-@frozen
-class JoinRspReceived:
-    """A JOIN_RSP arrived from `sender`, the coordinator or who took over from it."""
-
-    sender: Address
-    message: JoinRsp
 
 
 @frozen
@@ -231,6 +277,14 @@ class NewViewReceived:
 
 
 @frozen
+class JoinRspReceived:
+    """A JOIN_RSP arrived from `sender`, the coordinator or who took over from it."""
+
+    sender: Address
+    message: JoinRsp
+
+
+@frozen
 class ViewAckReceived:
     """A VIEW_ACK arrived from `sender`."""
 
@@ -240,56 +294,46 @@ class ViewAckReceived:
 
 @frozen
 class ViewTimeout:
-    """Timer `view` fired: it is time to decide the next view. The layer below then had `digest`."""
-
-    digest: Annotated[Vector, Below]
+    """Timer `view` fired: it is time for the next view."""
 
 
 Event: TypeAlias = (
     JoinRequested
     | LeaveRequested
     | JoinReqReceived
-    | JoinRspReceived
     | LeaveReqReceived
     | LeaveRspReceived
     | Suspected
     | QueryReceived
     | AnswerReceived
     | NewViewReceived
+    | JoinRspReceived
     | ViewAckReceived
     | ViewTimeout
+    | DigestGiven
 )
 
 # Effects ------------------------------------------------------------------------------------------
 
 
-@frozen
-class Left:
-    """To the application: this member has left."""
-
-
-@frozen
-class DigestSet:
-    """To the layers below: this joiner's windows start after these seqnos."""
-
-    digest: Vector
-
-
-Effect: TypeAlias = Send[Message] | PassUp[ViewInstalled | Left] | PassDown[ViewInstalled | DigestSet | DigestPromised] | SetTimer
+Effect: TypeAlias = (
+    Send[Message]
+    | PassUp[ViewInstalled | Left]
+    | PassDown[ViewInstalled | DigestPromised | GetDigest | PromiseWithdrawn | DigestSet]
+    | SetTimer
+)
+Effects: TypeAlias = tuple[Effect, ...]
 
 # State --------------------------------------------------------------------------------------------
 
 
 @frozen
 class Request:
-    """A request that waits for its view, from `member` in its incarnation `life`."""
+    """A request that waits for its view, of `member` in its incarnation `life`. `Gms!Request`."""
 
     kind: Literal["join", "leave"]
     member: Address
     life: int
-
-
-Phase: TypeAlias = Literal["following", "asking", "leading"]
 
 
 @frozen
@@ -301,13 +345,15 @@ class State:
     joining: bool
     decision: Decision
     suspected: frozenset[Address]
-    phase: Phase
+    phase: Literal["following", "asking", "leading"]
     asking: frozenset[Address]
     newest: Decision
     awaiting: frozenset[Address]
     owed: frozenset[Address]
     queue: tuple[Request, ...]
     due: bool
+    requests: int
+    admitting: Request | None
     leaving: bool
     leave_asked: Address
     gone: bool
@@ -319,18 +365,18 @@ class State:
 
     @property
     def unsuspected(self) -> tuple[Address, ...]:
-        """The members of the view that it does not suspect, the most senior first."""
+        """The members of the view that it does not suspect, the most senior first. `Gms!Unsuspected`."""
         return tuple(member for member in self.decision.members if member not in self.suspected)
 
     @property
-    def acts(self) -> bool:
-        """Whether it is the first of those that it does not suspect. `Gms!Acts`."""
-        return not self.gone and self.unsuspected[:1] == (self.member,)
+    def others(self) -> frozenset[Address]:
+        """Those without itself. `Gms!Others`."""
+        return frozenset(self.unsuspected) - {self.member}
 
     @property
-    def others(self) -> frozenset[Address]:
-        """Those that it does not suspect, without itself."""
-        return frozenset(self.unsuspected) - {self.member}
+    def acts(self) -> bool:
+        """Whether it is the first of them: then discovery names it, and it takes over. `Gms!Acts`."""
+        return not self.gone and self.unsuspected[:1] == (self.member,)
 
     @property
     def must_decide(self) -> bool:
@@ -338,13 +384,12 @@ class State:
         return (
             self.phase == "leading"
             and self.acts
-            and not self.awaiting
-            and not self.owed
+            and not (self.awaiting or self.owed or self.admitting)
             and bool(self.queue or self.suspected)
         )
 
 
-Transition: TypeAlias = tuple[State, tuple[Effect, ...]]
+Transition: TypeAlias = tuple[State, Effects]
 
 
 def start(member: Address) -> State:
@@ -362,6 +407,8 @@ def start(member: Address) -> State:
         owed=frozenset(),
         queue=(),
         due=False,
+        requests=0,
+        admitting=None,
         leaving=False,
         leave_asked="",
         gone=False,
@@ -374,8 +421,8 @@ def start(member: Address) -> State:
 def step(config: Config, state: State, event: Event) -> Transition:  # noqa: ARG001 - a core takes its configuration
     """The next state, and what is to be done, in order. `Gms!Step`.
 
-    An ignored event returns the same state and no effects. A refused one raises `LocalProtocolError`, and changes
-    nothing. (No message is refused: any may come late, from a former incarnation or another line of views.)
+    An ignored event returns the same state and no effects. A refused one raises `LocalProtocolError`, and
+    changes nothing. No message is refused: any may come late, from a former incarnation or another line.
     """
     match event:
         case JoinRequested():
@@ -384,8 +431,6 @@ def step(config: Config, state: State, event: Event) -> Transition:  # noqa: ARG
             return _leave_requested(state, event)
         case JoinReqReceived():
             return _join_req_received(state, event)
-        case JoinRspReceived():
-            return _join_rsp_received(state, event)
         case LeaveReqReceived():
             return _leave_req_received(state, event)
         case LeaveRspReceived():
@@ -398,10 +443,14 @@ def step(config: Config, state: State, event: Event) -> Transition:  # noqa: ARG
             return _answer_received(state, event)
         case NewViewReceived():
             return _new_view_received(state, event)
+        case JoinRspReceived():
+            return _join_rsp_received(state, event)
         case ViewAckReceived():
             return _view_ack_received(state, event)
         case ViewTimeout():
-            return _view_timeout(state, event)
+            return _view_timeout(state)
+        case DigestGiven():
+            return _digest_given(state, event)
         case _:
             assert_never(event)
 
@@ -410,19 +459,18 @@ def _join_requested(state: State, event: JoinRequested) -> Transition:
     """Ask the coordinator; who finds itself founds a group. `Gms!JoinRequested`."""
     if state.joined or state.gone:
         raise LocalProtocolError(state, event, "a member that is or was in a view does not join")
+    begun = evolve(state, life=event.life)
     if event.coordinator != state.member:
-        asked = evolve(state, life=event.life, joining=True)
-        return asked, (Send(event.coordinator, JoinReq(event.life)),)
+        return evolve(begun, joining=True), (Send(event.coordinator, JoinReq(event.life)),)
     decision = Decision(
         id=ViewId(1, state.member),
         members=(state.member,),
         follows=NO_VIEW.id,
         lives=Lives(((state.member, event.life),)),
         joiners=frozenset({state.member}),
-        digest=NO_DIGEST,
+        digest=EMPTY_VECTOR,
     )
-    entered = _enter(evolve(state, life=event.life), decision)
-    return evolve(entered, phase="leading"), _installed(decision)
+    return evolve(_enter(begun, decision), phase="leading"), _installed(decision)
 
 
 def _leave_requested(state: State, event: LeaveRequested) -> Transition:
@@ -438,25 +486,24 @@ def _leave_requested(state: State, event: LeaveRequested) -> Transition:
 
 
 def _join_req_received(state: State, event: JoinReqReceived) -> Transition:
-    """Queue a join; one of a new incarnation first lets the one in the view go (MBR-12). `Gms!JoinReqReceived`."""
+    """Queue a join; the former incarnation in the view goes first (MBR-12). `Gms!JoinReqReceived`."""
     member, life = event.sender, event.message.life
+    join = Request("join", member, life)
+    waiting = (*state.queue, state.admitting)
     if not state.acts or member == state.member:
         return state, ()
-    if any(r.kind == "join" and r.member == member and r.life >= life for r in state.queue):
+    if any(r and r.kind == "join" and r.member == member and r.life >= life for r in waiting):
         return state, ()
-    queue = tuple(r for r in state.queue if not (r.kind == "join" and r.member == member and r.life < life))
-    join = Request("join", member, life)
-    if member not in state.decision.members:
-        return _proceed(evolve(state, queue=(*queue, join)))
-    known = state.decision.lives[member]
-    if life <= known:
-        if life == known and member in state.awaiting and member in state.decision.joiners:
-            return state, (Send(member, JoinRsp(state.decision)),)
-        return state, ()
-    if any(r.kind == "leave" and r.member == member for r in state.queue):
-        return _proceed(evolve(state, queue=(*queue, join)))
-    leave = Request("leave", member, known)
-    return _proceed(evolve(_struck(state, member), queue=(leave, *queue, join)))
+    if member in state.decision.members and life <= state.decision.lives[member]:
+        answered = life == state.decision.lives[member] and member in state.awaiting & state.decision.joiners
+        return state, (Send(member, JoinRsp(state.decision)),) if answered else ()
+    state, withdrawn = _without_join(state, member)
+    if member not in state.decision.members or any(
+        r.kind == "leave" and r.member == member for r in state.queue
+    ):
+        return _proceed(evolve(state, queue=(*state.queue, join)), withdrawn)
+    leave = Request("leave", member, state.decision.lives[member])
+    return _proceed(evolve(_struck(state, member), queue=(leave, *state.queue, join)), withdrawn)
 
 
 def _leave_req_received(state: State, event: LeaveReqReceived) -> Transition:
@@ -471,7 +518,7 @@ def _leave_req_received(state: State, event: LeaveReqReceived) -> Transition:
 
 def _leave_rsp_received(state: State, event: LeaveRspReceived) -> Transition:
     """Go; another incarnation's leave is not this one's. `Gms!LeaveRspReceived`."""
-    if state.gone or event.message.life != state.life or not state.joined:
+    if state.gone or not state.joined or event.message.life != state.life:
         return state, ()
     return evolve(state, gone=True), (PassUp(Left()),)
 
@@ -481,51 +528,32 @@ def _suspected(state: State, event: Suspected) -> Transition:
     suspect = event.suspect
     if suspect == state.member:
         raise LocalProtocolError(state, event, "a member does not suspect itself")
-    struck = evolve(
-        _struck(state, suspect),
-        queue=tuple(r for r in state.queue if not (r.kind == "join" and r.member == suspect)),
-        suspected=state.suspected | ({suspect} & set(state.decision.members)),
-    )
+    struck, withdrawn = _without_join(_struck(state, suspect), suspect)
+    struck = evolve(struck, suspected=state.suspected | ({suspect} & set(state.decision.members)))
     if state.gone or struck == state:
         return state, ()
-    return _proceed(struck)
+    return _proceed(struck, withdrawn)
 
 
 def _query_received(state: State, event: QueryReceived) -> Transition:
     """Tell the own view, and refuse the asker's seniors from now on. `Gms!QueryReceived`."""
-    query = event.message
+    sender, query = event.sender, event.message
     if state.gone:
         return state, ()
-    answer = (Send(event.sender, Answer(query.view_id, state.decision)),)
-    refused = state.suspected | query.seniors
+    answer: Effect = Send(sender, Answer(query.view_id, state.decision))
+    refusing = evolve(state, suspected=state.suspected | query.seniors)
     if not state.joined:
-        return evolve(state, suspected=refused), answer
-    if (
-        event.sender not in state.decision.members
-        or event.sender in state.suspected
-        or state.member in query.seniors
-    ):
+        return refusing, (answer,)
+    if sender not in state.decision.members or sender in state.suspected or state.member in query.seniors:
         return state, ()
-    return evolve(
-        state,
-        suspected=refused,
-        phase="following",
-        asking=frozenset(),
-        newest=NO_DECISION,
-        awaiting=frozenset(),
-        owed=frozenset(),
-        due=False,
-    ), answer
+    followed, withdrawn = _following(refusing)
+    return followed, (*withdrawn, answer)
 
 
 def _answer_received(state: State, event: AnswerReceived) -> Transition:
-    """Learn of a newer view; who is on another line of views is no member of this one. `Gms!AnswerReceived`."""
+    """Learn of a newer view; who is on another line is no member any more. `Gms!AnswerReceived`."""
     sender, told = event.sender, event.message.decision
-    if (
-        state.phase != "asking"
-        or sender not in state.asking
-        or event.message.view_id != state.decision.id
-    ):
+    if sender not in state.asking or event.message.view_id != state.decision.id:
         return state, ()
     heard = evolve(state, asking=state.asking - {sender})
     if told == NO_DECISION or told.id in {state.decision.id, state.decision.follows}:
@@ -540,88 +568,72 @@ def _new_view_received(state: State, event: NewViewReceived) -> Transition:
     decision = event.message.decision
     if not state.joined or state.gone or event.sender in state.suspected:
         return state, ()
-    ack = (Send(event.sender, ViewAck(decision.id)),)
+    ack: Effect = Send(event.sender, ViewAck(decision.id))
     if decision.id == state.decision.id:
-        return state, ack
+        return state, (ack,)
     if state.member not in decision.members or decision.follows != state.decision.id:
         return state, ()
-    return _proceed(_enter(state, decision), (*_installed(decision), *ack))
+    return _proceed(_enter(state, decision), (*_installed(decision), ack))
 
 
 def _join_rsp_received(state: State, event: JoinRspReceived) -> Transition:
-    """Install the first view, and start where its digest says. `Gms!JoinRspReceived`."""
+    """Install the first view, and start where its digest says (JOI-01). `Gms!JoinRspReceived`."""
     decision = event.message.decision
     if state.gone or event.sender in state.suspected:
         return state, ()
-    ack = (Send(event.sender, ViewAck(decision.id)),)
+    ack: Effect = Send(event.sender, ViewAck(decision.id))
     if state.joined:
-        return (state, ack) if decision.id == state.decision.id else (state, ())
+        return state, (ack,) if decision.id == state.decision.id else ()
     if (
         not state.joining
         or state.member not in decision.joiners
         or decision.lives[state.member] != state.life
     ):
         return state, ()
-    begun = (PassDown(DigestSet(decision.digest)), *_installed(decision), *ack)
+    begun: Effects = (PassDown(DigestSet(decision.digest)), *_installed(decision), ack)
     return _proceed(_enter(state, decision), begun)
 
 
 def _view_ack_received(state: State, event: ViewAckReceived) -> Transition:
     """Wait for one member less. `Gms!ViewAckReceived`."""
-    if (
-        state.phase != "leading"
-        or event.sender not in state.awaiting
-        or event.message.view_id != state.decision.id
-    ):
+    if event.sender not in state.awaiting or event.message.view_id != state.decision.id:
         return state, ()
     return _proceed(evolve(state, awaiting=state.awaiting - {event.sender}))
 
 
-def _view_timeout(state: State, event: ViewTimeout) -> Transition:
-    """Decide the next view: one request, and all that are suspected (MBR-11). `Gms!ViewTimeout`."""
+def _view_timeout(state: State) -> Transition:
+    """Take the next request: decide its view, or, for a join, ask for the digest first. `Gms!ViewTimeout`.
+
+    The promise comes before the question: what is told from then on is kept (JOI-03).
+    """
     if not state.due:
+        return state, ()
+    taken = evolve(state, due=False, queue=state.queue[1:])
+    if not state.must_decide:
+        return evolve(state, due=False), ()
+    request = state.queue[0] if state.queue else None
+    if request is None or request.kind == "leave":
+        return _decide(taken, request, EMPTY_VECTOR)
+    if request.member in state.decision.members:
+        return _proceed(taken)
+    asked = evolve(taken, admitting=request, requests=state.requests + 1)
+    return asked, (PassDown(DigestPromised(request.member)), PassDown(GetDigest(asked.requests)))
+
+
+def _digest_given(state: State, event: DigestGiven) -> Transition:
+    """Decide the view with the joiner. An answer to an earlier question is not taken. `Gms!DigestGiven`."""
+    if state.admitting is None or event.request != state.requests:
         return state, ()
     if event.digest.keys() != set(state.decision.members):
         raise LocalProtocolError(state, event, "the digest's members are not the view's")
-    taken = evolve(state, due=False)
-    if not state.must_decide:
-        return taken, ()
-    request = state.queue[0] if state.queue else None
-    taken = evolve(taken, queue=state.queue[1:])
-    leaver = request.member if request is not None and request.kind == "leave" else None
-    staying = tuple(m for m in state.unsuspected if m != leaver)
-    joiner = request if request is not None and request.kind == "join" and request.member not in staying else None
-    members = staying if joiner is None else (*staying, joiner.member)
-    if members == state.decision.members:
-        return _proceed(taken)
-    if not members:
-        return evolve(taken, gone=True), (PassUp(Left()),)
-    lives = tuple((m, state.decision.lives[m]) for m in staying)
-    decision = Decision(
-        id=ViewId(state.decision.id.counter + 1, state.member),
-        members=members,
-        follows=state.decision.id,
-        lives=Lives(lives if joiner is None else (*lives, (joiner.member, joiner.life))),
-        joiners=frozenset() if joiner is None else frozenset({joiner.member}),
-        digest=NO_DIGEST if joiner is None else Vector(tuple((m, event.digest[m]) for m in staying)),
-    )
-    olds = frozenset(staying) - {state.member}
-    views = _to(members, olds, NewView(decision))
-    if state.member not in staying:
-        return evolve(taken, gone=True, queue=()), (*views, PassUp(Left()))
-    led = evolve(
-        _enter(state, decision), phase="leading", queue=taken.queue, awaiting=olds, owed=decision.joiners
-    )
-    promised = tuple(PassDown(DigestPromised(m)) for m in decision.joiners)
-    released = () if request is None or leaver is None else (Send(leaver, LeaveRsp(request.life)),)
-    return _proceed(led, (*promised, *_installed(decision), *views, *released))
+    return _decide(evolve(state, admitting=None), state.admitting, event.digest)
 
 
-# Shared by the actions ----------------------------------------------------------------------------
+# What follows from a state: a step ends with _proceed ---------------------------------------------
 
 
-def _proceed(state: State, effects: tuple[Effect, ...] = ()) -> Transition:
-    """Do what follows from a state. `Gms!Proceed`."""
+def _proceed(state: State, effects: Effects = ()) -> Transition:
+    """Do what follows, one thing after the other. `Gms!Proceed`."""
     for follow in (_go, _take_over, _send_again, _answer_joiners, _let_timer_run, _ask_to_leave):
         state, more = follow(state)
         effects += more
@@ -641,14 +653,15 @@ def _take_over(state: State) -> Transition:
         return state, ()
     query = Query(state.decision.id, state.decision.before(state.member))
     asking = evolve(state, phase="asking", asking=state.others, newest=NO_DECISION)
-    return asking, _to(state.decision.members, state.others, query)
+    return asking, _to(state.decision, state.others, query)
 
 
 def _send_again(state: State) -> Transition:
-    """All have answered: install the newest view and send it to the old members. `Gms!SendAgain`."""
+    """All have answered: install the newest view, and send it to the old members. `Gms!SendAgain`."""
     if not (state.phase == "asking" and state.acts and not state.asking):
         return state, ()
-    entered, news = state, ()
+    entered = state
+    news: Effects = ()
     if state.newest != NO_DECISION:
         entered = evolve(_enter(state, state.newest), queue=state.queue)
         news = _installed(state.newest)
@@ -658,7 +671,7 @@ def _send_again(state: State) -> Transition:
     olds = entered.others - joiners
     queue = (*entered.queue, _own_leave(state)) if state.leaving else entered.queue
     led = evolve(entered, phase="leading", awaiting=olds, owed=joiners, queue=queue)
-    return led, (*news, *_to(entered.decision.members, olds, NewView(entered.decision)))
+    return led, (*news, *_to(entered.decision, olds, NewView(entered.decision)))
 
 
 def _answer_joiners(state: State) -> Transition:
@@ -666,7 +679,7 @@ def _answer_joiners(state: State) -> Transition:
     if not (state.phase == "leading" and state.acts and not state.awaiting and state.owed):
         return state, ()
     answered = evolve(state, owed=frozenset(), awaiting=state.owed)
-    return answered, _to(state.decision.members, state.owed, JoinRsp(state.decision))
+    return answered, _to(state.decision, state.owed, JoinRsp(state.decision))
 
 
 def _let_timer_run(state: State) -> Transition:
@@ -678,47 +691,99 @@ def _let_timer_run(state: State) -> Transition:
 
 def _ask_to_leave(state: State) -> Transition:
     """Ask whoever acts, and again when that is another. `Gms!AskToLeave`."""
-    if not state.leaving or state.gone or state.acts or not state.unsuspected:
+    acting = state.unsuspected[:1]
+    if not state.leaving or state.gone or state.acts or acting in ((), (state.leave_asked,)):
         return state, ()
-    acting = state.unsuspected[0]
-    if acting == state.leave_asked:
-        return state, ()
-    return evolve(state, leave_asked=acting), (Send(acting, LeaveReq(state.life)),)
+    return evolve(state, leave_asked=acting[0]), (Send(acting[0], LeaveReq(state.life)),)
+
+
+# Shared by the actions ----------------------------------------------------------------------------
+
+
+def _decide(state: State, request: Request | None, digest: Vector) -> Transition:
+    """Decide the next view: one request, and all that are suspected (MBR-11). `Gms!Decide`."""
+    before = state.decision
+    leaver = request.member if request and request.kind == "leave" else ""
+    joiner = request.member if request and request.kind == "join" else ""
+    staying = tuple(m for m in state.unsuspected if m != leaver)
+    members = (*staying, joiner) if joiner else staying
+    if members == before.members:
+        return _proceed(state)
+    if not members:
+        return evolve(state, gone=True), (PassUp(Left()),)
+    lives = {m: before.lives[m] for m in staying} | ({joiner: request.life} if request and joiner else {})
+    decision = Decision(
+        id=ViewId(before.id.counter + 1, state.member),
+        members=members,
+        follows=before.id,
+        lives=Lives(lives.items()),
+        joiners=frozenset({joiner} if joiner else ()),
+        digest=Vector((m, digest[m]) for m in staying) if joiner else EMPTY_VECTOR,
+    )
+    olds = frozenset(staying) - {state.member}
+    views = _to(decision, olds, NewView(decision))
+    if state.member not in staying:
+        return evolve(state, gone=True, queue=()), (*views, PassUp(Left()))
+    led = evolve(
+        _enter(state, decision), phase="leading", queue=state.queue, awaiting=olds, owed=decision.joiners
+    )
+    released = (Send(leaver, LeaveRsp(request.life)),) if request and leaver else ()
+    return _proceed(led, (*_installed(decision), *views, *released))
 
 
 def _enter(state: State, decision: Decision) -> State:
     """Install a view; what was under way in the old one is over. `Gms!Enter`."""
+    following, _ = _following(state)
     return evolve(
-        state,
+        following,
         joining=False,
         decision=decision,
         suspected=state.suspected & set(decision.members),
+        queue=(),
+        leave_asked="",
+    )
+
+
+def _following(state: State) -> Transition:
+    """Lead no longer, and take back what was promised for it. `Gms!Following`."""
+    withdrawn: Effects = ()
+    if state.admitting is not None:
+        withdrawn = (PassDown(PromiseWithdrawn(state.admitting.member)),)
+    return evolve(
+        state,
         phase="following",
         asking=frozenset(),
         newest=NO_DECISION,
         awaiting=frozenset(),
         owed=frozenset(),
-        queue=(),
         due=False,
-        leave_asked="",
-    )
+        admitting=None,
+    ), withdrawn
 
 
 def _struck(state: State, member: Address) -> State:
-    """Wait for `member` no longer. `Gms!Struck`."""
+    """Wait for a member no longer. `Gms!Struck`."""
     gone = {member}
     return evolve(state, asking=state.asking - gone, awaiting=state.awaiting - gone, owed=state.owed - gone)
+
+
+def _without_join(state: State, member: Address) -> Transition:
+    """No join of a member waits; what it was promised is taken back. `Gms!WithoutJoin`."""
+    queue = tuple(r for r in state.queue if not (r.kind == "join" and r.member == member))
+    if state.admitting is None or state.admitting.member != member:
+        return evolve(state, queue=queue), ()
+    return evolve(state, queue=queue, admitting=None), (PassDown(PromiseWithdrawn(member)),)
 
 
 def _own_leave(state: State) -> Request:
     return Request("leave", state.member, state.life)
 
 
-def _installed(decision: Decision) -> tuple[Effect, ...]:
+def _installed(decision: Decision) -> Effects:
     """Announce a view to the layers below, then to those above (LAY-06). `Gms!Installed`."""
     return PassDown(ViewInstalled(decision.view)), PassUp(ViewInstalled(decision.view))
 
 
-def _to(order: tuple[Address, ...], receivers: frozenset[Address], message: Message) -> tuple[Effect, ...]:
-    """Send the same to some members, in the order of the view. `Gms!SendAll`."""
-    return tuple(Send(member, message) for member in order if member in receivers)
+def _to(decision: Decision, receivers: frozenset[Address], message: Message) -> Effects:
+    """Send the same to some members of a view, in their order. `Gms!SendAll`."""
+    return tuple(Send(member, message) for member in decision.members if member in receivers)

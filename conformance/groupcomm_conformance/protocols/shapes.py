@@ -5,7 +5,7 @@
 ====================  ===================================================================================
 annotation            TLA+
 ====================  ===================================================================================
-bool, int, str        the same; a class derived from ``str`` is a string too
+bool, int, str        the same; a class derived from ``str`` is a string too, and so is a literal
 X | None              ``[nothing |-> 0]`` is None
 tuple[X, ...]         a sequence
 tuple[X, Y]           a tuple of that length
@@ -27,6 +27,7 @@ from typing import (
     Annotated,
     Any,
     Generic,
+    Literal,
     NewType,
     Protocol,
     TypeAlias,
@@ -152,6 +153,8 @@ def _shape_of(annotation: Any) -> Shape:  # noqa: ANN401 - any annotation
         return shape_of(annotation.__supertype__)
     if origin is Annotated:
         return shape_of(arguments[0])
+    if origin is Literal and all(type(each) is str for each in arguments):
+        return Atom(str)
     if origin in (types.UnionType, Union):
         return Choice(tuple(map(shape_of, arguments)))
     if cls is tuple and arguments[1:] == (...,):
