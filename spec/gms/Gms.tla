@@ -5,14 +5,15 @@
 (* Theory. The coordinator decides the views, one after the other. It      *)
 (* queues requests to join and to leave in the order in which they come.   *)
 (* When its last view is acknowledged it takes the next request, and all   *)
-(* that it suspects, and decides the next view. It installs the view at    *)
-(* once and sends it to the old members (NEW_VIEW); when they have all         *)
-(* acknowledged it, the joiner is answered (JOIN_RSP, with the same view   *)
-(* and the digest to start from), and when the joiner has acknowledged it, *)
-(* the next view may come. When those before it in the view are suspected, *)
-(* a member takes over: it asks the others for their newest view (QUERY),  *)
-(* and decides nothing before all that it does not suspect have answered   *)
-(* and the newest view is everywhere.                                      *)
+(* that it suspects, and decides the next view. Where somebody joins, it   *)
+(* first promises its digest to the joiner and asks the layer below for it.*)
+(* It installs the view at once and sends it to the old members (NEW_VIEW);*)
+(* when they have all acknowledged it, the joiner is answered (JOIN_RSP,   *)
+(* with the same view and the digest to start from), and when the joiner   *)
+(* has acknowledged it, the next view may come. When those before it in    *)
+(* the view are suspected, a member takes over: it asks the others for     *)
+(* their newest view (QUERY), and decides nothing before all that it does  *)
+(* not suspect have answered and the newest view is everywhere.            *)
 (*                                                                         *)
 (* Why views stay in one line. Who answers a QUERY refuses, from then on,  *)
 (* whatever the asker's seniors send. So when the answers are in, a view   *)
@@ -24,13 +25,14 @@
 (*                                                                         *)
 (* What a view says. Its identifier, with its creator, who may be leaving  *)
 (* and not in it; the view that it follows; its members in order of        *)
-(* seniority and which incarnation of each; who begins with it; the digest *)
-(* that these start from. So whoever has the view can let the joiner in.   *)
+(* seniority; who begins with it; the digest that these start from; and    *)
+(* of every address that was ever in a view of this line the newest        *)
+(* incarnation that was. So whoever has the view can let the joiner in,    *)
+(* and knows which requests come too late.                                 *)
 (*                                                                         *)
-(* The constants are guards; the reference has them all on. models.yaml    *)
-(* says what each is for.                                                  *)
+(* The constants are guards. README.md says what each is for.              *)
 (***************************************************************************)
-EXTENDS Views, Steps, Integers, FiniteSets
+EXTENDS Steps, Views, Digests, FiniteSets
 
 CONSTANTS
     AnswerAfterAcks,    \* the joiner is answered after the old members have acknowledged the view
@@ -40,31 +42,40 @@ CONSTANTS
     JoinerAnswers,      \* a joiner that is asked before it has a view answers
     LeaverYields,       \* who asked to leave does not take over
     StrikeJoiner,       \* a suspected joiner is struck from the queue
-    IncarnationCheck,   \* requests of an incarnation that is in the view already, or is older, are not taken
+    IncarnationCheck,   \* a JOIN_REQ is not taken of an incarnation that was in a view of this line "ever",
+                        \* or that is in this one ("present"); or each is ("never")
     PredecessorCheck,   \* a member installs a view only on top of the one it follows
-    CreatorNames        \* an identifier has the view's "creator", or its "first" member, in it
+    CreatorNames,       \* an identifier has the view's "creator", or its "first" member, in it
+    TaggedRequests,     \* a digest is taken by whom it was asked for
+    DigestTaken,        \* "first", and then the view is decided; or when "answering" the joiner
+    WithdrawWhen        \* a promise is withdrawn when the joiner is suspected and its view "undecided",
+                        \* when it is suspected at all ("suspected"), or "never"
 
 ASSUME
     /\ {AnswerAfterAcks, AskBeforeDeciding, RefuseSeniors, OldMembersFirst, JoinerAnswers, LeaverYields,
-        StrikeJoiner, IncarnationCheck, PredecessorCheck} \subseteq BOOLEAN
+        StrikeJoiner, PredecessorCheck, TaggedRequests} \subseteq BOOLEAN
+    /\ IncarnationCheck \in {"ever", "present", "never"}
     /\ CreatorNames \in {"creator", "first"}
+    /\ DigestTaken \in {"first", "answering"}
+    /\ WithdrawWhen \in {"undecided", "suspected", "never"}
 
 -----------------------------------------------------------------------------
 (* What is decided *)
 
-\* A view as GMS knows it. `follows`: the identifier of the view before. `lives`: [member -> its incarnation].
-\* `joiners`: who begins with it. `digest`: where these start, [old member -> seqno].
+\* A view as GMS knows it. `follows`: the identifier of the view before. `lives`: [address -> the newest
+\* incarnation of it that was in a view of this line]. `joiners`: who begins with it. `digest`: where these
+\* start, [old member -> seqno].
 Decision(id, members, follows, lives, joiners, digest) ==
-    [id |-> id, members |-> members, follows |-> follows, lives |-> lives, joiners |-> joiners, digest |-> digest]
+    [id |-> id, members |-> members, follows |-> follows, lives |-> lives, joiners |-> joiners,
+     digest |-> digest]
 
-NoDigest == [m \in {} |-> 0]
+NoDigest == [m \in {} |-> Nothing]
 
 NoDecision == Decision(NoViewId, <<>>, NoViewId, [m \in {} |-> 0], {}, NoDigest)
 
-\* A group of one. (An address that was in use before founds no group: its first view would have the identifier of
-\* another. It needs a new address.)
-Founding(member, life) ==
-    Decision(ViewId(1, member), <<member>>, NoViewId, [m \in {member} |-> life], {member}, NoDigest)
+\* A group of one.
+Founding(member) ==
+    Decision(ViewId(1, member), <<member>>, NoViewId, [m \in {member} |-> 0], {member}, NoDigest)
 
 ViewIn(decision) == [id |-> decision.id, members |-> decision.members]
 
@@ -87,7 +98,16 @@ Installed(decision) ==
     <<PassDown([type |-> "ViewInstalled", view |-> ViewIn(decision)]),
       PassUp([type |-> "ViewInstalled", view |-> ViewIn(decision)])>>
 StartAt(decision) == PassDown([type |-> "DigestSet", digest |-> decision.digest])
+LeftTheGroup == PassUp([type |-> "Left"])
+
+\* EVT-05: a request for a digest says who asks, and the answer says it again.
+Self == "GMS"
+GetDigest(request) == PassDown([type |-> "GetDigest", asker |-> Self, request |-> request])
+PassOn(e) == PassUp([type |-> "DigestGiven", asker |-> e.asker, request |-> e.request, digest |-> e.digest])
+
+\* The layers below keep what was promised, from before the digest is taken.
 Promised(m) == PassDown([type |-> "DigestPromised", to |-> m])
+Withdrawn(m) == PassDown([type |-> "PromiseWithdrawn", to |-> m])
 SetViewTimer == SetTimer("view", 0, 0)
 
 \* The same message to each of some members, in their order in `list`.
@@ -101,6 +121,10 @@ SendAll(list, to, message) ==
 
 \* A request that waits: to "join" or to "leave".
 Request(kind, member, life) == [kind |-> kind, member |-> member, life |-> life]
+
+NoRequest == Request("none", "", 0)
+
+OwnLeave(s) == Request("leave", s.member, s.life)
 
 \* A member before its first view.
 Start(member) ==
@@ -116,6 +140,8 @@ Start(member) ==
      owed |-> {},               \* joiners that are answered when nothing is awaited any more
      queue |-> <<>>,            \* requests in the order in which they came
      due |-> FALSE,             \* the timer `view` runs: there is a view to decide
+     admitting |-> NoRequest,   \* the request to join whose digest is awaited
+     asked |-> 0,               \* how many digests it has asked for: the number of the last request
      leaving |-> FALSE,         \* its application wants to leave
      leave_asked |-> "",        \* whom it has asked to let it go
      gone |-> FALSE]            \* it has left
@@ -129,7 +155,7 @@ Unsuspected(s) ==
 \* Is it the first of those that it does not suspect?
 Acts(s) == InView(s) /\ ~s.gone /\ Unsuspected(s) # <<>> /\ Head(Unsuspected(s)) = s.member
 
-Others(s) == {Unsuspected(s)[i] : i \in DOMAIN Unsuspected(s)} \ {s.member}
+Others(s) == MembersOf([members |-> Unsuspected(s)]) \ {s.member}
 
 \* Those before m in the view.
 Before(decision, m) ==
@@ -138,11 +164,30 @@ Before(decision, m) ==
 
 LifeOf(s, m) == s.decision.lives[m]
 
+\* Was this incarnation of m, or a later one, in a view of this line? (No request outlives that.)
+IsOver(s, m, life) ==
+    CASE IncarnationCheck = "ever" -> m \in DOMAIN s.decision.lives /\ life <= LifeOf(s, m)
+      [] IncarnationCheck = "present" -> m \in MembersOfView(s) /\ life <= LifeOf(s, m)
+      [] IncarnationCheck = "never" -> FALSE
+
 IsQueued(s, kind, m) == \E i \in DOMAIN s.queue : s.queue[i].kind = kind /\ s.queue[i].member = m
 
-\* Without the requests to join of m's incarnations before `life`.
-Newer(queue, m, life) ==
-    LET Stays(r) == ~(r.kind = "join" /\ r.member = m /\ r.life < life) IN SelectSeq(queue, Stays)
+Waits(s, m, life) ==
+    \/ s.admitting.member = m /\ s.admitting.life >= life
+    \/ \E i \in DOMAIN s.queue :
+        s.queue[i].kind = "join" /\ s.queue[i].member = m /\ s.queue[i].life >= life
+
+\* Without m's request to join, if its digest is awaited, or if it waits for its turn.
+NotAdmitting(s, m) == IF s.admitting.member = m THEN [s EXCEPT !.admitting = NoRequest] ELSE s
+WithoutJoin(s, m) ==
+    LET Other(r) == ~(r.kind = "join" /\ r.member = m)
+    IN [NotAdmitting(s, m) EXCEPT !.queue = SelectSeq(@, Other)]
+
+\* What the layers below are told when m's request to join, if it was promised a digest, is dropped.
+Withdrawal(s, m) ==
+    IF WithdrawWhen # "never" /\ s.admitting # NoRequest /\ s.admitting.member = m
+    THEN <<Withdrawn(m)>>
+    ELSE <<>>
 
 Struck(s, m) ==
     [s EXCEPT !.asking = @ \ {m}, !.awaiting = @ \ {m}, !.owed = @ \ {m}]
@@ -150,70 +195,80 @@ Struck(s, m) ==
 \* What a member has when it has installed a view, besides its queue.
 Enter(s, decision) ==
     [s EXCEPT !.decision = decision, !.suspected = @ \cap MembersOf(decision), !.phase = "following",
-              !.asking = {}, !.newest = NoDecision, !.awaiting = {}, !.owed = {}, !.queue = <<>>, !.due = FALSE,
-              !.leave_asked = "", !.joining = FALSE]
+              !.asking = {}, !.newest = NoDecision, !.awaiting = {}, !.owed = {}, !.queue = <<>>,
+              !.due = FALSE, !.admitting = NoRequest, !.leave_asked = "", !.joining = FALSE]
 
 -----------------------------------------------------------------------------
 (* What follows from a state: a step ends with Proceed *)
 
 \* It is time to answer the joiners, to take over, or to let the timer run for the next view.
-CanAnswer(s) == s.phase = "leading" /\ Acts(s) /\ s.awaiting = {} /\ s.owed # {}
+CanAnswer(s) == s.phase = "leading" /\ Acts(s) /\ s.awaiting = {} /\ s.owed # {} /\ s.admitting = NoRequest
 CanTakeOver(s) == s.phase = "following" /\ Acts(s) /\ ~(s.leaving /\ LeaverYields)
 CanSendAgain(s) == s.phase = "asking" /\ Acts(s) /\ s.asking = {}
 MustDecide(s) ==
-    s.phase = "leading" /\ Acts(s) /\ s.awaiting = {} /\ s.owed = {}
+    s.phase = "leading" /\ Acts(s) /\ s.awaiting = {} /\ s.owed = {} /\ s.admitting = NoRequest
         /\ (s.queue # <<>> \/ s.suspected # {})
+
+Unchanged(s) == [state |-> s, effects |-> <<>>]
+
+\* It waits for a digest: the joiner is promised it before it is taken.
+AskForDigest(s, request) ==
+    [state |-> [s EXCEPT !.admitting = request, !.asked = @ + 1],
+     effects |-> <<Promised(request.member), GetDigest(s.asked + 1)>>]
 
 \* Joiners are answered.
 AnswerJoiners(s) ==
-    [state |-> [s EXCEPT !.owed = {}, !.awaiting = s.owed],
-     effects |-> SendAll(s.decision.members, s.owed, JoinRsp(s.decision))]
+    IF DigestTaken = "answering"
+    THEN LET m == CHOOSE m \in s.owed : TRUE IN AskForDigest(s, Request("join", m, LifeOf(s, m)))
+    ELSE [state |-> [s EXCEPT !.owed = {}, !.awaiting = s.owed],
+          effects |-> SendAll(s.decision.members, s.owed, JoinRsp(s.decision))]
 
 \* It takes over: it asks all that it does not suspect.
 Ask(s) ==
-    IF ~AskBeforeDeciding THEN [state |-> [s EXCEPT !.phase = "leading"], effects |-> <<>>]
+    IF ~AskBeforeDeciding THEN Unchanged([s EXCEPT !.phase = "leading"])
     ELSE [state |-> [s EXCEPT !.phase = "asking", !.asking = Others(s), !.newest = NoDecision],
-          effects |-> SendAll(s.decision.members, Others(s), Query(s.decision.id, Before(s.decision, s.member)))]
+          effects |-> SendAll(s.decision.members, Others(s),
+                              Query(s.decision.id, Before(s.decision, s.member)))]
 
 \* All have answered: it installs the newest view, if that is not its own, and sends it to all.
 SendAgain(s) ==
     LET newer == s.newest # NoDecision
         entered == IF newer THEN [Enter(s, s.newest) EXCEPT !.queue = s.queue] ELSE s
-        joiners == IF OldMembersFirst THEN entered.decision.joiners \cap Others(entered) ELSE {}
+        joiners == entered.decision.joiners \cap Others(entered)
+        late == IF OldMembersFirst THEN joiners ELSE {}
         olds == Others(entered) \ joiners
         news == IF newer THEN Installed(s.newest) ELSE <<>>
-        both == Others(entered) \cap entered.decision.joiners
     IN IF ~Acts(entered) THEN [state |-> entered, effects |-> news]
-       ELSE [state |-> [entered EXCEPT !.phase = "leading", !.awaiting = olds, !.owed = joiners,
-                                       !.queue = IF s.leaving THEN Append(@, Request("leave", s.member, s.life))
-                                                 ELSE @],
-             effects |-> news \o SendAll(entered.decision.members, olds \ both, NewView(entered.decision))
-                              \o SendAll(entered.decision.members, olds \cap both, JoinRsp(entered.decision))]
+       ELSE [state |-> [entered EXCEPT !.phase = "leading", !.awaiting = Others(entered) \ late, !.owed = late,
+                                       !.queue = IF s.leaving THEN Append(@, OwnLeave(s)) ELSE @],
+             effects |-> news \o SendAll(entered.decision.members, olds, NewView(entered.decision))
+                              \o SendAll(entered.decision.members, joiners \ late, JoinRsp(entered.decision))]
 
 \* Who wants to leave asks whoever acts, and again when that is another.
 AskToLeave(s) ==
-    IF ~s.leaving \/ ~InView(s) \/ s.gone \/ Acts(s) \/ Unsuspected(s) = <<>> THEN [state |-> s, effects |-> <<>>]
-    ELSE IF Head(Unsuspected(s)) = s.leave_asked THEN [state |-> s, effects |-> <<>>]
+    IF ~s.leaving \/ ~InView(s) \/ s.gone \/ Acts(s) \/ Unsuspected(s) = <<>> THEN Unchanged(s)
+    ELSE IF Head(Unsuspected(s)) = s.leave_asked THEN Unchanged(s)
     ELSE [state |-> [s EXCEPT !.leave_asked = Head(Unsuspected(s))],
           effects |-> <<Send(Head(Unsuspected(s)), LeaveReq(s.life))>>]
 
 LetTimerRun(s) ==
-    IF MustDecide(s) /\ ~s.due THEN [state |-> [s EXCEPT !.due = TRUE], effects |-> <<SetViewTimer>>]
-    ELSE [state |-> s, effects |-> <<>>]
-
-\* One thing after the other; what each is done in leads to the next.
-Then(step, Next(_)) ==
-    LET after == Next(step.state) IN [state |-> after.state, effects |-> step.effects \o after.effects]
+    IF MustDecide(s) /\ ~s.due
+    THEN [state |-> [s EXCEPT !.due = TRUE], effects |-> <<SetViewTimer>>]
+    ELSE Unchanged(s)
 
 \* Who asked to leave, and would have to take over, goes instead.
 MaybeGo(s) ==
     IF s.leaving /\ LeaverYields /\ Acts(s) /\ s.phase # "leading"
-    THEN [state |-> [s EXCEPT !.gone = TRUE], effects |-> <<PassUp([type |-> "Left"])>>]
-    ELSE [state |-> s, effects |-> <<>>]
+    THEN [state |-> [s EXCEPT !.gone = TRUE], effects |-> <<LeftTheGroup>>]
+    ELSE Unchanged(s)
 
-MaybeAsk(s) == IF CanTakeOver(s) THEN Ask(s) ELSE [state |-> s, effects |-> <<>>]
-MaybeSendAgain(s) == IF CanSendAgain(s) THEN SendAgain(s) ELSE [state |-> s, effects |-> <<>>]
-MaybeAnswer(s) == IF CanAnswer(s) THEN AnswerJoiners(s) ELSE [state |-> s, effects |-> <<>>]
+MaybeAsk(s) == IF CanTakeOver(s) THEN Ask(s) ELSE Unchanged(s)
+MaybeSendAgain(s) == IF CanSendAgain(s) THEN SendAgain(s) ELSE Unchanged(s)
+MaybeAnswer(s) == IF CanAnswer(s) THEN AnswerJoiners(s) ELSE Unchanged(s)
+
+\* One thing after the other; the state that each leaves is the next one's.
+Then(step, Next(_)) ==
+    LET after == Next(step.state) IN [state |-> after.state, effects |-> step.effects \o after.effects]
 
 Proceed(state, effects) ==
     LET done == Then(Then(Then(Then(Then(Then([state |-> state, effects |-> effects],
@@ -221,15 +276,17 @@ Proceed(state, effects) ==
     IN Handled(done.state, done.effects)
 
 -----------------------------------------------------------------------------
-(* One operator an event *)
+(* Requests *)
 
-\* The application wants to join, as this incarnation, and discovery found this coordinator; again at each retry
-\* (AMB-29). Who finds itself founds the group.
+\* The application wants to join, as this incarnation, and discovery found this coordinator; again at each
+\* retry (AMB-29). Who finds itself founds the group. (An address that was in use before founds none: its first view
+\* would have the identifier of another. It needs a new address.)
 JoinRequested(s, e) ==
     IF InView(s) \/ s.gone THEN LocalError(s)
-    ELSE IF e.coordinator # s.member THEN Handled([s EXCEPT !.life = e.life, !.joining = TRUE], <<Send(e.coordinator, JoinReq(e.life))>>)
-    ELSE LET decision == Founding(s.member, e.life)
-         IN Handled([Enter([s EXCEPT !.life = e.life], decision) EXCEPT !.phase = "leading"], Installed(decision))
+    ELSE IF e.coordinator # s.member
+    THEN Handled([s EXCEPT !.life = e.life, !.joining = TRUE], <<Send(e.coordinator, JoinReq(e.life))>>)
+    ELSE IF e.life > 0 THEN LocalError(s)
+    ELSE Handled([Enter(s, Founding(s.member)) EXCEPT !.phase = "leading"], Installed(Founding(s.member)))
 
 \* The application wants to leave. A coordinator queues its own leave.
 LeaveRequested(s, e) ==
@@ -237,32 +294,30 @@ LeaveRequested(s, e) ==
     ELSE IF s.leaving THEN Ignored(s)
     ELSE LET asked == [s EXCEPT !.leaving = TRUE]
          IN Proceed(IF Acts(s) /\ s.phase = "leading"
-                    THEN [asked EXCEPT !.queue = Append(@, Request("leave", s.member, s.life))]
+                    THEN [asked EXCEPT !.queue = Append(@, OwnLeave(s))]
                     ELSE asked, <<>>)
 
-\* MBR-11, MBR-12: requests are taken in the order in which they come. A JOIN_REQ of a new incarnation says that
-\* the one in the view is no more: that goes to the head of the queue.
+\* MBR-12: requests are taken in the order in which they come. A JOIN_REQ of a new incarnation says that the
+\* one before is no more: its own request is dropped; if it is in the view, its leave goes to the queue's head.
 JoinReqReceived(s, e) ==
     LET m == e.sender
         life == e.message.life
         join == Request("join", m, life)
-        cleaned == [s EXCEPT !.queue = Newer(@, m, life)]
+        cleaned == WithoutJoin(s, m)
         present == m \in MembersOfView(s)
     IN
-    IF ~Acts(s) \/ m = s.member THEN Ignored(s)
-    ELSE IF \E i \in DOMAIN s.queue : s.queue[i].member = m /\ s.queue[i].kind = "join" /\ s.queue[i].life >= life
-    THEN Ignored(s)
-    ELSE IF present /\ IncarnationCheck /\ life <= LifeOf(s, m) THEN
+    IF ~Acts(s) \/ m = s.member \/ Waits(s, m, life) THEN Ignored(s)
+    ELSE IF IsOver(s, m, life) THEN
         \* It was answered and asks again: the same answer, and no new view (AMB-29).
         IF life = LifeOf(s, m) /\ m \in s.awaiting /\ m \in s.decision.joiners
         THEN Handled(s, <<Send(m, JoinRsp(s.decision))>>)
         ELSE Ignored(s)
-    ELSE IF present /\ ~IncarnationCheck /\ ~IsQueued(s, "leave", m)
+    ELSE IF present /\ IncarnationCheck = "never" /\ ~IsQueued(s, "leave", m)
     THEN Handled(s, <<Send(m, JoinRsp([s.decision EXCEPT !.joiners = {m}, !.lives[m] = life]))>>)
     ELSE IF present /\ ~IsQueued(s, "leave", m)
     THEN Proceed([Struck(cleaned, m) EXCEPT
-                    !.queue = <<Request("leave", m, LifeOf(s, m))>> \o Append(@, join)], <<>>)
-    ELSE Proceed([cleaned EXCEPT !.queue = Append(@, join)], <<>>)
+                    !.queue = <<Request("leave", m, LifeOf(s, m))>> \o Append(@, join)], Withdrawal(s, m))
+    ELSE Proceed([cleaned EXCEPT !.queue = Append(@, join)], Withdrawal(s, m))
 
 \* (Also by who does not act yet: the leaver may know sooner that it will.)
 LeaveReqReceived(s, e) ==
@@ -274,42 +329,51 @@ LeaveReqReceived(s, e) ==
 \* It was let go. (Of another incarnation's leave it knows nothing.)
 LeaveRspReceived(s, e) ==
     IF s.gone \/ e.message.life # s.life \/ ~InView(s) THEN Ignored(s)
-    ELSE Handled([s EXCEPT !.gone = TRUE], <<PassUp([type |-> "Left"])>>)
+    ELSE Handled([s EXCEPT !.gone = TRUE], <<LeftTheGroup>>)
 
-\* The failure detector says that a member, or a joiner that waits, has crashed.
+-----------------------------------------------------------------------------
+(* Suspicion, and who takes over *)
+
+\* The failure detector says that a member, or a joiner that waits, has crashed (AMB-28).
 Suspected(s, e) ==
     LET x == e.suspect
-        Other(r) == ~(r.kind = "join" /\ r.member = x)
-        struck == [Struck(s, x) EXCEPT !.queue = IF StrikeJoiner THEN SelectSeq(@, Other) ELSE @,
-                                       !.suspected = IF x \in MembersOfView(s) THEN @ \cup {x} ELSE @]
+        out == IF StrikeJoiner THEN WithoutJoin(s, x) ELSE s
+        struck == [Struck(out, x) EXCEPT !.suspected = IF x \in MembersOfView(s) THEN @ \cup {x} ELSE @]
+        decided == WithdrawWhen = "suspected" /\ x \in s.owed \cup (s.awaiting \cap s.decision.joiners)
     IN IF x = s.member THEN LocalError(s)
        ELSE IF s.gone \/ struck = s THEN Ignored(s)
-       ELSE Proceed(struck, <<>>)
+       ELSE Proceed(struck, (IF StrikeJoiner THEN Withdrawal(s, x) ELSE <<>>)
+                            \o (IF decided THEN <<Withdrawn(x)>> ELSE <<>>))
 
 \* A junior, or a senior that takes over, asks. Who answers refuses those before the asker from then on.
 QueryReceived(s, e) ==
     LET refused == IF ~RefuseSeniors THEN s
-                   ELSE [s EXCEPT !.suspected = @ \cup e.message.seniors, !.phase = "following", !.asking = {},
-                                  !.newest = NoDecision, !.awaiting = {}, !.owed = {}, !.due = FALSE]
+                   ELSE [s EXCEPT !.suspected = @ \cup e.message.seniors, !.phase = "following",
+                                  !.asking = {}, !.newest = NoDecision, !.awaiting = {}, !.owed = {},
+                                  !.due = FALSE, !.admitting = NoRequest]
         answer == <<Send(e.sender, Answer(e.message.view_id, s.decision))>>
     IN IF s.gone THEN Ignored(s)
        ELSE IF ~InView(s) THEN
             IF JoinerAnswers
-            THEN Handled([s EXCEPT !.suspected = @ \cup (IF RefuseSeniors THEN e.message.seniors ELSE {})], answer)
+            THEN Handled(IF RefuseSeniors THEN [s EXCEPT !.suspected = @ \cup e.message.seniors] ELSE s, answer)
             ELSE Ignored(s)
        ELSE IF e.sender \notin MembersOfView(s) \/ e.sender \in s.suspected \/ s.member \in e.message.seniors
        THEN Ignored(s)
-       ELSE Handled(refused, answer)
+       ELSE Handled(refused, (IF RefuseSeniors THEN Withdrawal(s, s.admitting.member) ELSE <<>>) \o answer)
 
 AnswerReceived(s, e) ==
     LET m == e.sender
         told == e.message.decision
         heard == [s EXCEPT !.asking = @ \ {m}]
     IN IF s.phase # "asking" \/ m \notin s.asking \/ e.message.view_id # s.decision.id THEN Ignored(s)
-       ELSE IF told = NoDecision \/ told.id = s.decision.id \/ told.id = s.decision.follows THEN Proceed(heard, <<>>)
-       ELSE IF told.follows = s.decision.id /\ s.member \in MembersOf(told) THEN Proceed([heard EXCEPT !.newest = told], <<>>)
+       ELSE IF told = NoDecision \/ told.id \in {s.decision.id, s.decision.follows} THEN Proceed(heard, <<>>)
+       ELSE IF told.follows = s.decision.id /\ s.member \in MembersOf(told)
+       THEN Proceed([heard EXCEPT !.newest = told], <<>>)
        \* It is on another line: no member of ours any more.
        ELSE Proceed([heard EXCEPT !.suspected = @ \cup {m}], <<>>)
+
+-----------------------------------------------------------------------------
+(* Views arrive *)
 
 \* The next view arrives at an old member, or the present one again.
 NewViewReceived(s, e) ==
@@ -320,58 +384,91 @@ NewViewReceived(s, e) ==
     IN IF ~InView(s) \/ s.gone \/ e.sender \in s.suspected THEN Ignored(s)
        ELSE IF decision.id = s.decision.id THEN Handled(s, ack)
        ELSE IF s.member \notin MembersOf(decision) \/ ~next THEN Ignored(s)
-       ELSE Proceed(Enter(s, decision), Installed(decision) \o ack)
+       ELSE Proceed(Enter(s, decision), Withdrawal(s, s.admitting.member) \o Installed(decision) \o ack)
 
-\* The answer that a joiner waits for: its first view, and where it starts.
+\* The answer that a joiner waits for: its first view, and where it starts (JOI-01).
 JoinRspReceived(s, e) ==
     LET decision == e.message.decision
         ack == <<Send(e.sender, ViewAck(decision.id))>>
     IN IF s.gone \/ e.sender \in s.suspected THEN Ignored(s)
        ELSE IF InView(s) THEN IF decision.id = s.decision.id THEN Handled(s, ack) ELSE Ignored(s)
-       ELSE IF ~s.joining \/ s.member \notin decision.joiners \/ decision.lives[s.member] # s.life THEN Ignored(s)
+       ELSE IF ~s.joining \/ s.member \notin decision.joiners \/ decision.lives[s.member] # s.life
+       THEN Ignored(s)
        ELSE Proceed(Enter(s, decision), <<StartAt(decision)>> \o Installed(decision) \o ack)
 
 ViewAckReceived(s, e) ==
     IF s.phase # "leading" \/ e.sender \notin s.awaiting \/ e.message.view_id # s.decision.id THEN Ignored(s)
     ELSE Proceed([s EXCEPT !.awaiting = @ \ {e.sender}], <<>>)
 
-\* It decides the next view: one request, and all that it suspects.
-ViewTimeout(s, e) ==
-    IF ~s.due THEN Ignored(s)
-    ELSE IF DOMAIN e.digest # MembersOfView(s) THEN LocalError(s)
-    ELSE IF ~MustDecide(s) THEN Handled([s EXCEPT !.due = FALSE], <<>>)
-    ELSE
-    LET none == Request("none", "", 0)
-        request == IF s.queue = <<>> THEN none ELSE Head(s.queue)
-        rest == IF s.queue = <<>> THEN <<>> ELSE Tail(s.queue)
-        Stays(m) == m \notin s.suspected /\ ~(request.kind = "leave" /\ request.member = m)
+-----------------------------------------------------------------------------
+(* Views are decided *)
+
+NextCounter(s) == s.decision.id.counter + 1
+
+\* A joiner is the most junior.
+WithJoiner(members, joiner) == Append(members, joiner)
+
+StaysIn(s, request, m) == m \notin s.suspected /\ ~(request.kind = "leave" /\ request.member = m)
+
+\* The next view: one request is granted, or none, and all that are suspected are out (MBR-11).
+Decide(s, request, digest) ==
+    LET Stays(m) == StaysIn(s, request, m)
         staying == SelectSeq(s.decision.members, Stays)
         stay == MembersOf([members |-> staying])
-        joins == request.kind = "join" /\ request.member \notin stay
-        members == IF joins THEN Append(staying, request.member) ELSE staying
-        taken == [s EXCEPT !.queue = rest, !.due = FALSE]
-    IN
-    IF members = s.decision.members THEN Proceed(taken, <<>>)
-    ELSE IF members = <<>> THEN Handled([taken EXCEPT !.gone = TRUE], <<PassUp([type |-> "Left"])>>)
-    ELSE
-    LET joiners == IF joins THEN {request.member} ELSE {}
-        id == ViewId(s.decision.id.counter + 1, IF CreatorNames = "creator" THEN s.member ELSE Head(members))
-        digest == IF joins THEN [m \in stay |-> e.digest[m]] ELSE NoDigest
+        joiners == IF request.kind = "join" THEN {request.member} ELSE {}
+        members == IF request.kind = "join" THEN WithJoiner(staying, request.member) ELSE staying
+        id == ViewId(NextCounter(s), IF CreatorNames = "creator" THEN s.member ELSE Head(members))
+        known == DOMAIN s.decision.lives
         decision == Decision(id, members, s.decision.id,
-                             [m \in stay \cup joiners |-> IF m \in stay THEN LifeOf(s, m) ELSE request.life],
+                             [m \in known \cup joiners |->
+                                IF m \in joiners THEN request.life ELSE LifeOf(s, m)],
                              joiners, digest)
         olds == stay \ {s.member}
         views == SendAll(members, olds, NewView(decision))
         released == IF request.kind = "leave" /\ request.member # s.member
                     THEN <<Send(request.member, LeaveRsp(request.life))>> ELSE <<>>
-    IN IF s.member \notin stay       \* it leaves: the next in line takes over
-       THEN Handled([taken EXCEPT !.gone = TRUE, !.queue = <<>>], views \o <<PassUp([type |-> "Left"])>>)
-       ELSE Proceed([Enter(s, decision) EXCEPT
-                        !.phase = "leading", !.queue = rest,
-                        !.awaiting = IF AnswerAfterAcks THEN olds ELSE olds \cup joiners,
-                        !.owed = IF AnswerAfterAcks THEN joiners ELSE {}],
-                    (IF joins THEN <<Promised(request.member)>> ELSE <<>>) \o Installed(decision) \o views \o released
-                    \o (IF AnswerAfterAcks THEN <<>> ELSE SendAll(members, joiners, JoinRsp(decision))))
+    IN
+    IF members = s.decision.members THEN Proceed(s, <<>>)
+    ELSE IF s.member \notin stay       \* it leaves: the next in line takes over
+    THEN Handled([s EXCEPT !.gone = TRUE, !.queue = <<>>],
+                 (IF members = <<>> THEN <<>> ELSE views) \o <<LeftTheGroup>>)
+    ELSE Proceed([Enter(s, decision) EXCEPT
+                    !.phase = "leading", !.queue = s.queue,
+                    !.awaiting = IF AnswerAfterAcks THEN olds ELSE olds \cup joiners,
+                    !.owed = IF AnswerAfterAcks THEN joiners ELSE {}],
+                 Installed(decision) \o views \o released
+                 \o (IF AnswerAfterAcks THEN <<>> ELSE SendAll(members, joiners, JoinRsp(decision))))
+
+\* It is time for the next view. Who joins gets a digest first. A former incarnation of it that is still in
+\* the view, suspected, is let go first, by a view of its own: who is in the view can be promised nothing.
+ViewTimeout(s, e) ==
+    LET head == IF s.queue = <<>> THEN NoRequest ELSE Head(s.queue)
+        taken == [s EXCEPT !.queue = IF s.queue = <<>> THEN <<>> ELSE Tail(s.queue), !.due = FALSE]
+        digest_first == DigestTaken = "first"
+    IN IF ~s.due THEN Ignored(s)
+       ELSE IF ~MustDecide(s) THEN Handled([s EXCEPT !.due = FALSE], <<>>)
+       ELSE IF head.kind = "join" /\ head.member \in s.suspected
+       THEN Decide([s EXCEPT !.due = FALSE], NoRequest, NoDigest)
+       ELSE IF head.kind = "join" /\ head.member \in MembersOfView(s) THEN Proceed(taken, <<>>)
+       ELSE IF head.kind = "join" /\ digest_first
+       THEN LET asked == AskForDigest(taken, head) IN Handled(asked.state, asked.effects)
+       ELSE Decide(taken, head, NoDigest)
+
+Fits(s, digest) == DOMAIN digest = MembersOfView(s)
+
+\* The layer below gives the digest that was asked for, as it was then: there the joiner starts. What another
+\* protocol asked for is passed on (EVT-05).
+DigestGiven(s, e) ==
+    IF TaggedRequests /\ e.asker # Self THEN Handled(s, <<PassOn(e)>>)
+    ELSE IF s.admitting = NoRequest \/ (TaggedRequests /\ e.request # s.asked) THEN Ignored(s)
+    ELSE IF ~Fits(s, e.digest) THEN LocalError(s)
+    ELSE
+    LET done == [s EXCEPT !.admitting = NoRequest]
+        told == [s.decision EXCEPT !.digest = [m \in MembersOfView(s) \ s.owed |-> e.digest[m]]]
+    IN IF DigestTaken = "answering"
+       THEN Handled([done EXCEPT !.owed = {}, !.awaiting = s.owed],
+                    SendAll(s.decision.members, s.owed, JoinRsp(told)))
+       ELSE Decide(done, s.admitting, [m \in DOMAIN e.digest \ s.suspected |-> e.digest[m]])
 
 -----------------------------------------------------------------------------
 (* Step: total over the alphabet *)
@@ -389,4 +486,5 @@ Step(s, e) ==
       [] e.type = "JoinRspReceived" -> JoinRspReceived(s, e)
       [] e.type = "ViewAckReceived" -> ViewAckReceived(s, e)
       [] e.type = "ViewTimeout" -> ViewTimeout(s, e)
+      [] e.type = "DigestGiven" -> DigestGiven(s, e)
 =============================================================================

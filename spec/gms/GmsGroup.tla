@@ -1,169 +1,293 @@
 ------------------------------ MODULE GmsGroup ------------------------------
 (***************************************************************************)
-(* A group of members that run GMS over reliable unicasts, with a failure  *)
-(* detector.                                                               *)
-(*                                                                         *)
-(* The environment, and how freely it behaves:                             *)
+(* A group of members that run GMS, and what is around them, as freely as  *)
+(* it may behave:                                                          *)
 (* - Unicasts arrive once, at any time and in any order, as long as both   *)
 (*   ends live. When a member crashes, any part of what it has on its way  *)
 (*   is lost; what is on its way to it is lost.                            *)
 (* - The failure detector reports a crash to everybody who watches the     *)
-(*   member (it is in the watcher's view, or waits in its queue), at any   *)
-(*   time and to each at another; so too that somebody does not count the  *)
-(*   watcher as a member any more. False suspicions have a budget.         *)
-(* - Discovery gives a joiner any member that acts.                        *)
+(*   member (it is in the watcher's view, or waits for admission), once,   *)
+(*   at any time and to each at another; so too that somebody does not     *)
+(*   count the watcher as a member any more. False suspicions have a       *)
+(*   budget.                                                               *)
+(* - Discovery gives a joiner any member that acts, again and again.       *)
 (* - An address that crashed or left may come back as a new incarnation,   *)
 (*   while messages of the former one are on their way.                    *)
-(* - Applications multicast, and the layer below delivers in order, at     *)
-(*   each member at its own pace: what a digest is read from.              *)
+(* - Applications multicast at any time, also during a join; the layer     *)
+(*   below delivers in order and without loss, at each member at its own   *)
+(*   pace. A digest says what was delivered when it was asked for, and     *)
+(*   arrives later. State transfer, above GMS, asks for digests too.       *)
+(*                                                                         *)
+(* `views`, `installed` and `promises` are auxiliary: what members have    *)
+(* done, as the modules Membership and JoinDigest speak of it. No step     *)
+(* depends on them. The claims are in GmsClaims.                           *)
 (***************************************************************************)
 EXTENDS Gms, Acts
 
 CONSTANTS
     Member,         \* all addresses
-    Founders,       \* the members of the first view, in order of seniority
-    Crashers,       \* who may crash
-    Leavers,        \* who may leave
+    Founders,       \* the members of the first view, in order of seniority; <<>>: there is none yet
+    Crashers,       \* bound: who may crash
+    Leavers,        \* bound: who may leave
+    Casters,        \* bound: who multicasts
     MaxCrashes,     \* fault budget
     MaxFalse,       \* fault budget: false suspicions
     MaxLeaves,      \* bound
     MaxRestarts,    \* bound: incarnations after the first, of all addresses together
     MaxCasts,       \* bound: multicasts of the applications, together
-    MaxMisuses      \* fault budget: what no correct caller does
+    MaxStates,      \* bound: digests that state transfers ask for, together
+    MaxMisuses,     \* fault budget: what no correct caller does
+    Flushed,        \* as if FLUSH were there: nobody multicasts while a view changes, and what was sent before
+                    \* is delivered before a digest is taken
+    Asked           \* conjuncts of Membership and JoinDigest that the claims ask for; {}: all
 
 VARIABLES
     network,        \* the messages on their way: a set of packets
     up,             \* the members that have not crashed or left
     life,           \* [Member -> its present incarnation]
-    cast,           \* [Member -> how many multicasts its present incarnation has sent]
-    seen,           \* [Member -> [Member -> how many of them it has delivered]]
+    cast,           \* [Member -> the numbers of the views in which its incarnation has multicast, in order]
+    seen,           \* [Member -> [Member -> highest seqno of its multicasts delivered]]
+    answers,        \* [Member -> digests on their way up to it]
+    states,         \* [Member -> requests of its state transfer that are not answered]
+    told,           \* [Member -> what the failure detector has told it of those it watches]
     spent,          \* budgets used
-    aux_views       \* the decided views in order of decision, as module Membership has them, with their digests
+    views,          \* the decided views, in order of decision (Membership), with their digests
+    installed,      \* [Member -> the number of the view installed; 0: none] (Membership)
+    promises        \* the digests promised to joiners, not yet redeemed or withdrawn (JoinDigest)
 
-vars == <<local, network, up, life, cast, seen, spent, aux_views, act>>
-view == <<local, network, up, life, cast, seen, spent, aux_views>>
+vars == <<local, network, up, life, cast, seen, answers, states, told, spent, views, installed, promises, act>>
+
+\* While checking, `act` is hidden: it says how a state was reached, not what it is.
+view == <<local, network, up, life, cast, seen, answers, states, told, spent, views, installed, promises>>
+
+\* What a member's step never changes by itself.
+world == <<life, cast, states, spent>>
 
 -----------------------------------------------------------------------------
+(* What a step does to what is around its member *)
+
 Packet(sender, to, message) == [sender |-> sender, to |-> to, message |-> message]
 
-\* The messages on their way after a step: those that were consumed are gone, those to the dead are lost.
+\* The messages on their way after a step: what was consumed is gone, what is sent to the dead is lost.
 AfterStep(net, sender, consumed, effects, live) ==
     LET sent == {i \in DOMAIN effects : effects[i].type = "Send"}
     IN {p \in (net \ consumed) \cup {Packet(sender, effects[i].to, effects[i].message) : i \in sent} : p.to \in live}
 
-\* Whom a member watches, and as which incarnation. (Whom it suspects it watches no more.)
+\* The events of one type that a step passes down.
+Down(effects, type) ==
+    {effects[i].event : i \in {i \in DOMAIN effects : effects[i].type = "PassDown" /\ effects[i].event.type = type}}
+
+\* The digests of other protocols that a step passes up.
+PassedOn(effects) ==
+    {effects[i].event : i \in {i \in DOMAIN effects :
+        effects[i].type = "PassUp" /\ effects[i].event.type = "DigestGiven"}}
+
+\* What m has delivered of each member of its view.
+DeliveredBy(m) == [x \in MembersOf(local[m].decision) |-> seen[m][x]]
+
+\* Windows: a joiner's start where the digest says; a member's stay, and begin with nothing for who joins.
+AfterView(m, decision) ==
+    IF decision.id = local[m].decision.id THEN seen
+    ELSE [seen EXCEPT ![m] = [x \in Member |->
+            IF x \notin MembersOf(decision) THEN Nothing
+            ELSE IF ~InView(local[m]) THEN IF x \in DOMAIN decision.digest THEN decision.digest[x] ELSE Nothing
+            ELSE IF x \in decision.joiners THEN Nothing ELSE @[x]]]
+
+\* Whom a member watches, and as which incarnation: who is in its view and not suspected, or waits for admission.
+Joins(s) == {s.queue[i] : i \in {i \in DOMAIN s.queue : s.queue[i].kind = "join"}} \cup ({s.admitting} \ {NoRequest})
 Watched(s) ==
     ({<<x, s.decision.lives[x]>> : x \in MembersOf(s.decision) \ s.suspected}
-     \cup {<<s.queue[i].member, s.queue[i].life>> : i \in {i \in DOMAIN s.queue : s.queue[i].kind = "join"}})
+     \cup {<<r.member, r.life>> : r \in Joins(s)})
     \ {<<s.member, s.life>>}
 
-\* What a step decided: the view that its member has now and nobody has decided before, or, of a coordinator that
+\* The layer below answers a request with what is delivered at that moment.
+ToldBy(m) == DeliveredBy(m)
+
+AfterRequests(m, given, effects) ==
+    (answers[m] \ given)
+    \cup {[asker |-> r.asker, request |-> r.request, digest |-> ToldBy(m)] : r \in Down(effects, "GetDigest")}
+
+-----------------------------------------------------------------------------
+(* What Membership and JoinDigest know of a step *)
+
+IsView(k, decision) == views[k].id = decision.id /\ views[k].members = decision.members
+
+\* View number j comes before view number k on its line.
+RECURSIVE Ancestor(_, _)
+Ancestor(j, k) == j < k /\ (j \in views[k].preds \/ \E i \in views[k].preds : Ancestor(j, i))
+
+\* What a step decided: the view that its member has now and nobody has decided before; or, of a coordinator that
 \* leaves, the one that it sends.
-IsDecided(decision) == \E k \in DOMAIN aux_views : aux_views[k].id = decision.id /\ aux_views[k].members = decision.members
-
-NewDecisions(step) ==
-    {d \in {step.state.decision}
-           \cup {step.effects[i].message.decision : i \in {i \in DOMAIN step.effects :
-                    step.effects[i].type = "Send" /\ step.effects[i].message.type = "NEW_VIEW"}} :
-        d # NoDecision /\ ~IsDecided(d)}
-
-Numbered(d) == {k \in DOMAIN aux_views : aux_views[k].id = d.follows}
+NewDecisions(m, step) ==
+    {d \in (IF step.state.gone
+            THEN {step.effects[i].message.decision : i \in {i \in DOMAIN step.effects :
+                    step.effects[i].type = "Send" /\ step.effects[i].message.type = "NEW_VIEW"}}
+            ELSE IF step.state.decision.id = local[m].decision.id THEN {}
+            ELSE {step.state.decision}) :
+        ~\E k \in DOMAIN views : IsView(k, d)}
 
 AsView(d) ==
-    [id |-> d.id, members |-> d.members, preds |-> Numbered(d), lives |-> d.lives, joins |-> d.joiners, digest |-> d.digest]
+    [id |-> d.id, members |-> d.members, preds |-> {k \in DOMAIN views : views[k].id = d.follows},
+     lives |-> [m \in MembersOf(d) |-> d.lives[m]], joins |-> d.joiners, digest |-> d.digest]
 
-\* A joiner has what its digest says, and waits for what comes after.
-AfterDigest(m, effects) ==
-    IF \E i \in DOMAIN effects : effects[i].type = "PassDown" /\ effects[i].event.type = "DigestSet"
-    THEN LET i == CHOOSE i \in DOMAIN effects : effects[i].type = "PassDown" /\ effects[i].event.type = "DigestSet"
-             digest == effects[i].event.digest
-         IN [seen EXCEPT ![m] = [x \in Member |-> IF x \in DOMAIN digest THEN digest[x] ELSE 0]]
-    ELSE seen
+NumberIn(known, decision) ==
+    IF decision = NoDecision THEN 0
+    ELSE CHOOSE k \in DOMAIN known : known[k].id = decision.id /\ known[k].members = decision.members
 
-Apply(action, m, event, consumed, given) ==
-    \E step \in {Step(local[m], event)} :
-        /\ Take(action, m, given, event, consumed, step)
+\* A promise is made with the digest of that moment, which the layer below tells. (To an incarnation that is over it is none: nobody can redeem
+\* it.) It ends when its maker withdraws it, or takes the request of the next incarnation; and when it is redeemed.
+AfterPromises(m, event, step) ==
+    LET made == {e.to : e \in Down(step.effects, "DigestPromised")}
+        withdrawn == {e.to : e \in Down(step.effects, "PromiseWithdrawn")}
+        over(p) == /\ event.type = "JoinReqReceived" /\ step.outcome = "handled"
+                   /\ p.to = event.sender /\ p.to_life < event.message.life
+        redeemed == Down(step.effects, "DigestSet") # {}
+    IN {p \in promises :
+            /\ ~(p.by = m /\ p.by_life = life[m] /\ (p.to \in withdrawn \/ over(p)))
+            /\ ~(redeemed /\ p.to = m /\ p.to_life = life[m])}
+       \cup {[by |-> m, by_life |-> life[m], view |-> installed[m], to |-> to, to_life |-> life[to],
+              vector |-> ToldBy(m)] : to \in {to \in made : step.state.admitting.life = life[to]}}
+
+-----------------------------------------------------------------------------
+\* Member m takes the step that Gms gives. `given`: the digest that it consumes; `report`: what the failure detector
+\* tells it.
+MemberStep(s, e) == Step(s, e)
+
+ApplyWith(action, m, event, consumed, given, report) ==
+    \E step \in {MemberStep(local[m], event)} :
+        /\ Take(action, m, None, event, consumed, step)
         /\ up' = IF step.state.gone THEN up \ {m} ELSE up
         /\ network' = AfterStep(network, m, consumed, step.effects, up')
-        /\ seen' = AfterDigest(m, step.effects)
-        /\ \E new \in {NewDecisions(step)} :
-            aux_views' = IF new = {} THEN aux_views ELSE Append(aux_views, AsView(CHOOSE d \in new : TRUE))
+        /\ seen' = AfterView(m, step.state.decision)
+        /\ answers' = [answers EXCEPT ![m] = IF step.state.gone THEN {} ELSE AfterRequests(m, given, step.effects)]
+        /\ told' = [told EXCEPT ![m] = IF @ = {} /\ report = {} THEN {} ELSE (@ \cup report) \cap Watched(step.state)]
+        /\ \E new \in {NewDecisions(m, step)} :
+            views' = IF new = {} THEN views ELSE Append(views, AsView(CHOOSE d \in new : TRUE))
+        /\ installed' = [installed EXCEPT ![m] = IF step.state.decision.id = local[m].decision.id THEN @
+                                                 ELSE NumberIn(views', step.state.decision)]
+        /\ promises' = AfterPromises(m, event, step)
+
+Apply(action, m, event, consumed) == ApplyWith(action, m, event, consumed, {}, {})
 
 Spend(kind) == spent' = [spent EXCEPT ![kind] = @ + 1]
 
 -----------------------------------------------------------------------------
 (* Messages arrive *)
 
-Kinds == {"JOIN_REQ", "JOIN_RSP", "LEAVE_REQ", "LEAVE_RSP", "NEW_VIEW", "VIEW_ACK", "QUERY", "ANSWER"}
-
-Digest(m) == [x \in MembersOf(local[m].decision) |-> seen[m][x]]
-
-EventOf(p) ==
-    [type |-> CASE p.message.type = "JOIN_REQ" -> "JoinReqReceived"
-                             [] p.message.type = "JOIN_RSP" -> "JoinRspReceived"
-                             [] p.message.type = "LEAVE_REQ" -> "LeaveReqReceived"
-                             [] p.message.type = "LEAVE_RSP" -> "LeaveRspReceived"
-                             [] p.message.type = "NEW_VIEW" -> "NewViewReceived"
-                             [] p.message.type = "VIEW_ACK" -> "ViewAckReceived"
-                             [] p.message.type = "QUERY" -> "QueryReceived"
-                             [] p.message.type = "ANSWER" -> "AnswerReceived",
-     sender |-> p.sender, message |-> p.message]
-
-ReceiveFrom(m, x, kinds) ==
-    /\ m \in up
+\* A message of a type arrives at m from x, as an event of Gms.
+Receive(action, m, x, type, event) ==
     /\ \E p \in network :
-        /\ p.to = m /\ p.sender = x /\ p.message.type \in kinds
-        /\ Apply("Receive", m, EventOf(p), {p}, None)
-    /\ UNCHANGED <<life, cast, spent>>
+        /\ p.to = m /\ p.sender = x /\ p.message.type = type
+        /\ Apply(action, m, [type |-> event, sender |-> x, message |-> p.message], {p})
+    /\ UNCHANGED world
 
-Receive(m) == \E x \in Member : ReceiveFrom(m, x, Kinds)
+JoinReqFrom(m, x) == Receive("ReceiveJoinReq", m, x, "JOIN_REQ", "JoinReqReceived")
+JoinRspFrom(m, x) == Receive("ReceiveJoinRsp", m, x, "JOIN_RSP", "JoinRspReceived")
+LeaveReqFrom(m, x) == Receive("ReceiveLeaveReq", m, x, "LEAVE_REQ", "LeaveReqReceived")
+LeaveRspFrom(m, x) == Receive("ReceiveLeaveRsp", m, x, "LEAVE_RSP", "LeaveRspReceived")
+NewViewFrom(m, x) == Receive("ReceiveNewView", m, x, "NEW_VIEW", "NewViewReceived")
+ViewAckFrom(m, x) == Receive("ReceiveViewAck", m, x, "VIEW_ACK", "ViewAckReceived")
+QueryFrom(m, x) == Receive("ReceiveQuery", m, x, "QUERY", "QueryReceived")
+AnswerFrom(m, x) == Receive("ReceiveAnswer", m, x, "ANSWER", "AnswerReceived")
+
+ReceiveJoinReq(m) == m \in up /\ \E x \in Member : JoinReqFrom(m, x)
+ReceiveJoinRsp(m) == m \in up /\ \E x \in Member : JoinRspFrom(m, x)
+ReceiveLeaveReq(m) == m \in up /\ \E x \in Member : LeaveReqFrom(m, x)
+ReceiveLeaveRsp(m) == m \in up /\ \E x \in Member : LeaveRspFrom(m, x)
+ReceiveNewView(m) == m \in up /\ \E x \in Member : NewViewFrom(m, x)
+ReceiveViewAck(m) == m \in up /\ \E x \in Member : ViewAckFrom(m, x)
+ReceiveQuery(m) == m \in up /\ \E x \in Member : QueryFrom(m, x)
+ReceiveAnswer(m) == m \in up /\ \E x \in Member : AnswerFrom(m, x)
 
 -----------------------------------------------------------------------------
-(* Applications, timers, discovery *)
+(* Applications, timers, discovery, the layer below *)
+
+\* Nobody is in a group, and m founds one. (That two do so at once is discovery's to prevent, or merging's to heal.)
+Found(m) ==
+    /\ views = <<>>
+    /\ m \in up
+    /\ Apply("Found", m, [type |-> "JoinRequested", coordinator |-> m, life |-> life[m]], {})
+    /\ UNCHANGED world
 
 \* m finds a member that acts, and asks it; again whenever its request is not on its way.
 AskToJoin(m) ==
-    /\ m \in up
-    /\ ~InView(local[m])
+    /\ m \in up /\ ~InView(local[m])
     /\ \E c \in up \ {m} :
         /\ Acts(local[c])
         /\ Packet(m, c, JoinReq(life[m])) \notin network
-        /\ Apply("AskToJoin", m, [type |-> "JoinRequested", coordinator |-> c, life |-> life[m]], {}, None)
-    /\ UNCHANGED <<life, cast, spent>>
+        /\ Apply("AskToJoin", m, [type |-> "JoinRequested", coordinator |-> c, life |-> life[m]], {})
+    /\ UNCHANGED world
 
 Leave(m) ==
     /\ spent.leaves < MaxLeaves
-    /\ m \in up \cap Leavers
+    /\ m \in up /\ m \in Leavers
     /\ InView(local[m]) /\ ~local[m].leaving
-    /\ Apply("Leave", m, [type |-> "LeaveRequested"], {}, None)
+    /\ Apply("Leave", m, [type |-> "LeaveRequested"], {})
     /\ Spend("leaves")
-    /\ UNCHANGED <<life, cast>>
+    /\ UNCHANGED <<life, cast, states>>
+
+\* All that is up and has installed the newest view has delivered what was sent.
+AllDelivered ==
+    \A x \in up : \A y \in MembersOf(local[x].decision) :
+        life[y] = local[x].decision.lives[y] => seen[x][y] = Nothing + Len(cast[y])
 
 \* The timer fires. (Late: see Misuse.)
 DecideView(m) ==
     /\ m \in up
     /\ local[m].due
-    /\ Apply("DecideView", m, [type |-> "ViewTimeout", digest |-> Digest(m)], {}, None)
+    /\ Flushed => AllDelivered
+    /\ Apply("DecideView", m, [type |-> "ViewTimeout"], {})
+    /\ UNCHANGED world
+
+DigestEvent(a) == [type |-> "DigestGiven", asker |-> a.asker, request |-> a.request, digest |-> a.digest]
+
+\* The layer below has a digest for m's GMS, or for the state transfer above it.
+GiveDigest(m) ==
+    /\ m \in up
+    /\ \E a \in answers[m] :
+        /\ ApplyWith("GiveDigest", m, DigestEvent(a), {}, {a}, {})
+        /\ states' = [states EXCEPT ![m] =
+                IF up' # up THEN {}
+                ELSE @ \ {e.request : e \in PassedOn(MemberStep(local[m], DigestEvent(a)).effects)}]
     /\ UNCHANGED <<life, cast, spent>>
+
+\* The state transfer of m, above GMS, asks for a digest (GET_DIGEST_STATE).
+AskForState(m) ==
+    /\ spent.states < MaxStates
+    /\ m \in up /\ InView(local[m])
+    /\ states' = [states EXCEPT ![m] = @ \cup {spent.states + 1}]
+    /\ answers' = [answers EXCEPT ![m] =
+            @ \cup {[asker |-> "STATE_TRANSFER", request |-> spent.states + 1, digest |-> DeliveredBy(m)]}]
+    /\ Spend("states")
+    /\ Environment("AskForState", m, None, {})
+    /\ UNCHANGED <<local, network, up, life, cast, seen, told, views, installed, promises>>
+
+\* Nobody is about to be admitted, and everybody has the newest view.
+Still ==
+    \A x \in up :
+        /\ local[x].admitting = NoRequest
+        /\ x \in MembersOf(views[Len(views)]) => installed[x] = Len(views)
 
 \* m multicasts, and delivers its own copy at once (DLV-04).
 MulticastData(m) ==
     /\ spent.casts < MaxCasts
-    /\ m \in up /\ InView(local[m])
-    /\ cast' = [cast EXCEPT ![m] = @ + 1]
+    /\ m \in up /\ m \in Casters /\ InView(local[m])
+    /\ Flushed => Still
+    /\ cast' = [cast EXCEPT ![m] = Append(@, installed[m])]
     /\ seen' = [seen EXCEPT ![m][m] = @ + 1]
     /\ Spend("casts")
     /\ Environment("MulticastData", m, None, {})
-    /\ UNCHANGED <<local, network, up, life, aux_views>>
+    /\ UNCHANGED <<local, network, up, life, answers, states, told, views, installed, promises>>
 
+\* The next multicast of a member of its view, by whichever way.
 DeliverData(m) ==
     /\ m \in up /\ InView(local[m])
     /\ \E x \in MembersOf(local[m].decision) \ {m} :
         /\ life[x] = local[m].decision.lives[x]
-        /\ seen[m][x] < cast[x]
+        /\ seen[m][x] < Nothing + Len(cast[x])
         /\ seen' = [seen EXCEPT ![m][x] = @ + 1]
-    /\ Environment("DeliverData", m, None, {})
-    /\ UNCHANGED <<local, network, up, life, cast, spent, aux_views>>
+        /\ Environment("DeliverData", m, [sender |-> x, seqno |-> seen[m][x] + 1], {})
+    /\ UNCHANGED <<local, network, up, life, cast, answers, states, told, spent, views, installed, promises>>
 
 -----------------------------------------------------------------------------
 (* Faults, and the failure detector *)
@@ -171,25 +295,30 @@ DeliverData(m) ==
 \* What the crashed member has on its way may be lost, each copy by itself.
 Crash(m) ==
     /\ spent.crashes < MaxCrashes
-    /\ m \in up \cap Crashers
+    /\ m \in up /\ m \in Crashers
     /\ up' = up \ {m}
     /\ \E kept \in SUBSET {p \in network : p.sender = m} :
         network' = {p \in network : p.to # m /\ (p.sender # m \/ p \in kept)}
+    /\ answers' = [answers EXCEPT ![m] = {}]
+    /\ states' = [states EXCEPT ![m] = {}]
+    /\ told' = [told EXCEPT ![m] = {}]
     /\ Spend("crashes")
     /\ Environment("Crash", m, None, {})
-    /\ UNCHANGED <<local, life, cast, seen, aux_views>>
+    /\ UNCHANGED <<local, life, cast, seen, views, installed, promises>>
 
+\* Another incarnation of m begins, which knows nothing.
 Restart(m) ==
     /\ spent.restarts < MaxRestarts
     /\ m \notin up
     /\ up' = up \cup {m}
     /\ life' = [life EXCEPT ![m] = @ + 1]
     /\ local' = [local EXCEPT ![m] = Start(m)]
-    /\ cast' = [cast EXCEPT ![m] = 0]
-    /\ seen' = [x \in Member |-> IF x = m THEN [y \in Member |-> 0] ELSE [seen[x] EXCEPT ![m] = 0]]
+    /\ cast' = [cast EXCEPT ![m] = <<>>]
+    /\ seen' = [seen EXCEPT ![m] = [x \in Member |-> Nothing]]
+    /\ installed' = [installed EXCEPT ![m] = 0]
     /\ Spend("restarts")
     /\ Environment("Restart", m, None, {})
-    /\ UNCHANGED <<network, aux_views>>
+    /\ UNCHANGED <<network, answers, states, told, views, promises>>
 
 Dead(x, incarnation) == x \notin up \/ life[x] # incarnation
 
@@ -199,35 +328,38 @@ Excluded(m, x) ==
     \/ InView(local[x]) /\ m \notin MembersOf(local[x].decision)
         /\ local[x].decision.id.counter >= local[m].decision.id.counter
 
-Suspect(action, m, x) == Apply(action, m, [type |-> "Suspected", suspect |-> x], {}, None)
+Suspect(action, m, w) == ApplyWith(action, m, [type |-> "Suspected", suspect |-> w[1]], {}, {}, {w})
+
+\* What the failure detector has to say to m.
+Reports(m) == {w \in Watched(local[m]) \ told[m] : Dead(w[1], w[2]) \/ Excluded(m, w[1])}
 
 Detect(m) ==
     /\ m \in up
-    /\ \E w \in Watched(local[m]) :
-        /\ Dead(w[1], w[2]) \/ Excluded(m, w[1])
-        /\ Suspect("Detect", m, w[1])
-    /\ UNCHANGED <<life, cast, spent>>
+    /\ \E w \in Reports(m) : Suspect("Detect", m, w)
+    /\ UNCHANGED world
 
 SuspectFalsely(m) ==
     /\ spent.false < MaxFalse
     /\ m \in up
     /\ \E w \in Watched(local[m]) :
         /\ ~Dead(w[1], w[2]) /\ ~Excluded(m, w[1])
-        /\ Suspect("SuspectFalsely", m, w[1])
+        /\ Suspect("SuspectFalsely", m, w)
     /\ Spend("false")
-    /\ UNCHANGED <<life, cast>>
+    /\ UNCHANGED <<life, cast, states>>
 
+\* What no correct caller or layer does, and late timers. Each changes nothing.
 Misuse(m) ==
     /\ spent.misuses < MaxMisuses
     /\ m \in up
     /\ \E event \in
-        {[type |-> "Suspected", suspect |-> m], [type |-> "ViewTimeout", digest |-> Digest(m)]}
+        {[type |-> "Suspected", suspect |-> m], [type |-> "ViewTimeout"],
+         [type |-> "DigestGiven", asker |-> Self, request |-> local[m].asked, digest |-> NoDigest]}
         \cup (IF InView(local[m]) THEN {[type |-> "JoinRequested", coordinator |-> m, life |-> life[m]]}
-              ELSE {[type |-> "LeaveRequested"]}) :
+              ELSE {[type |-> "LeaveRequested"], [type |-> "JoinRequested", coordinator |-> m, life |-> 1]}) :
         /\ event.type = "ViewTimeout" => ~local[m].due
-        /\ Apply("Misuse", m, event, {}, None)
+        /\ Apply("Misuse", m, event, {})
     /\ Spend("misuses")
-    /\ UNCHANGED <<life, cast>>
+    /\ UNCHANGED <<life, cast, states>>
 
 -----------------------------------------------------------------------------
 FoundersSet == {Founders[i] : i \in DOMAIN Founders}
@@ -235,12 +367,12 @@ FoundersSet == {Founders[i] : i \in DOMAIN Founders}
 FirstDecision ==
     Decision(ViewId(1, Founders[1]), Founders, NoViewId, [m \in FoundersSet |-> 0], {}, NoDigest)
 
-FirstViews ==
-    <<[id |-> FirstDecision.id, members |-> Founders, preds |-> {}, lives |-> FirstDecision.lives,
-       joins |-> FoundersSet, digest |-> NoDigest]>>
+\* The views at the start.
+First == IF Founders = <<>> THEN <<>>
+         ELSE <<[id |-> FirstDecision.id, members |-> Founders, preds |-> {}, lives |-> FirstDecision.lives,
+                 joins |-> FoundersSet, digest |-> NoDigest]>>
 
 Init ==
-    /\ aux_views = FirstViews
     /\ local = [m \in Member |->
                     IF m \notin FoundersSet THEN Start(m)
                     ELSE [Start(m) EXCEPT !.decision = FirstDecision,
@@ -248,17 +380,33 @@ Init ==
     /\ network = {}
     /\ up = Member
     /\ life = [m \in Member |-> 0]
-    /\ cast = [m \in Member |-> 0]
-    /\ seen = [m \in Member |-> [x \in Member |-> 0]]
-    /\ spent = [crashes |-> 0, false |-> 0, leaves |-> 0, restarts |-> 0, casts |-> 0, misuses |-> 0]
+    /\ cast = [m \in Member |-> <<>>]
+    /\ seen = [m \in Member |-> [x \in Member |-> Nothing]]
+    /\ answers = [m \in Member |-> {}]
+    /\ states = [m \in Member |-> {}]
+    /\ told = [m \in Member |-> {}]
+    /\ spent = [crashes |-> 0, false |-> 0, leaves |-> 0, restarts |-> 0, casts |-> 0, states |-> 0, misuses |-> 0]
+    /\ views = First
+    /\ installed = [m \in Member |-> IF m \in FoundersSet THEN 1 ELSE 0]
+    /\ promises = {}
     /\ act = NoAct
 
 Next ==
     \E m \in Member :
-        \/ Receive(m)
+        \/ Found(m)
         \/ AskToJoin(m)
         \/ Leave(m)
         \/ DecideView(m)
+        \/ GiveDigest(m)
+        \/ AskForState(m)
+        \/ ReceiveJoinReq(m)
+        \/ ReceiveJoinRsp(m)
+        \/ ReceiveLeaveReq(m)
+        \/ ReceiveLeaveRsp(m)
+        \/ ReceiveNewView(m)
+        \/ ReceiveViewAck(m)
+        \/ ReceiveQuery(m)
+        \/ ReceiveAnswer(m)
         \/ MulticastData(m)
         \/ DeliverData(m)
         \/ Crash(m)
@@ -268,64 +416,4 @@ Next ==
         \/ Misuse(m)
 
 Spec == Init /\ [][Next]_vars
-
-\* What is on its way arrives, requests to join by themselves (they are repeated, and must not starve the others);
-\* timers fire; crashes are reported; who wants to join asks again and again.
-Fairness ==
-    \A m \in Member :
-        /\ \A x \in Member : WF_vars(ReceiveFrom(m, x, {"JOIN_REQ"})) /\ WF_vars(ReceiveFrom(m, x, Kinds \ {"JOIN_REQ"}))
-        /\ WF_vars(DecideView(m))
-        /\ WF_vars(Detect(m))
-        /\ SF_vars(AskToJoin(m))
-
-LiveSpec == Init /\ [][Next]_vars /\ Fairness
------------------------------------------------------------------------------
-(* Types *)
-
-TypeOK ==
-    /\ \A m \in Member :
-        LET s == local[m] IN
-        /\ s.member = m
-        /\ s.phase \in {"following", "asking", "leading"}
-        /\ s.suspected \subseteq Member /\ s.asking \subseteq Member /\ s.awaiting \subseteq Member /\ s.owed \subseteq Member
-        /\ {s.due, s.leaving, s.gone} \subseteq BOOLEAN
-    /\ \A p \in network : p.message.type \in Kinds /\ p.to \in up
-    /\ up \subseteq Member
-
------------------------------------------------------------------------------
-(* Claims *)
-
-NumberOf(decision) ==
-    IF decision = NoDecision THEN 0
-    ELSE CHOOSE k \in DOMAIN aux_views : aux_views[k].id = decision.id /\ aux_views[k].members = decision.members
-
-Guarantee == INSTANCE Membership WITH
-    First <- FirstViews,
-    Off <- {},
-    views <- aux_views,
-    installed <- [m \in Member |-> NumberOf(local[m].decision)]
-
-OneIdOneList == Guarantee!OneIdOneList
-
-SelfInclusion == \A m \in up : Guarantee!SelfInclusion
-
-RefinesMembershipStep == [Guarantee!Next]_(Guarantee!membership_vars)
-
-RefinesMembership == Guarantee!Init /\ [][RefinesMembershipStep]_vars
-
-\* Without false suspicions the views are one line, up to a branch in which nobody is alive.
-OneLine == MaxFalse = 0 => Guarantee!OneLine(up)
-
-\* Once nothing more happens, who is alive and wants to be in is in one view of those.
-Settled ==
-    LET there == {m \in up : InView(local[m])} IN
-    there # {} =>
-        /\ there = up
-        /\ \A m, x \in there : local[m].decision.id = local[x].decision.id
-        /\ \A m \in there : MembersOf(local[m].decision) = up
-
-Settles == <>[]Settled
-
-\* Who wants to leave, leaves.
-LeaversGo == \A m \in Member : [](local[m].leaving => <>(m \notin up))
 =============================================================================

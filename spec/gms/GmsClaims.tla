@@ -1,0 +1,295 @@
+----------------------------- MODULE GmsClaims ------------------------------
+(***************************************************************************)
+(* What is claimed of a group that runs GMS. Each claim is of one kind: an *)
+(* outcome that its users see (first section), a mechanism that the        *)
+(* requirements name, a frame condition of the model, a refinement, or     *)
+(* liveness. Each falls in some model of models.yaml.                      *)
+(***************************************************************************)
+EXTENDS GmsGroup
+
+AllMembership ==
+    {"OneIdOneView", "CounterRises", "CreatorIsThere", "ListIsSound", "LivesAreKnown", "JoinersBegin",
+     "SelfInclusion", "OnePath"}
+AllJoinDigest == {"ToldDelivered", "NotYetAMember", "OneAtATime", "OnlyByPromise", "TellsOfAll", "ForGood"}
+
+DeliveredByAll == [m \in Member |-> DeliveredBy(m)]
+
+Membership == INSTANCE Membership WITH Off <- {}
+JoinDigest == INSTANCE JoinDigest WITH Off <- {}, delivered <- DeliveredByAll
+
+-----------------------------------------------------------------------------
+(* Types *)
+
+RequestTypeOK(r) == r.kind \in {"join", "leave"} /\ r.member \in Member /\ r.life \in Nat
+
+DecisionTypeOK(d) ==
+    /\ d.id.counter \in Nat
+    /\ MembersOf(d) \subseteq Member
+    /\ DOMAIN d.lives \subseteq Member /\ MembersOf(d) \subseteq DOMAIN d.lives
+    /\ d.joiners \subseteq MembersOf(d)
+    /\ DOMAIN d.digest \subseteq Member
+
+LocalTypeOK(m) ==
+    LET s == local[m] IN
+    /\ s.member = m
+    /\ s.life \in {0, life[m]}
+    /\ DecisionTypeOK(s.decision) /\ DecisionTypeOK(s.newest)
+    /\ s.phase \in {"following", "asking", "leading"}
+    /\ s.suspected \subseteq Member /\ s.asking \subseteq Member
+    /\ s.awaiting \subseteq Member /\ s.owed \subseteq Member
+    /\ \A i \in DOMAIN s.queue : RequestTypeOK(s.queue[i])
+    /\ s.admitting = NoRequest \/ RequestTypeOK(s.admitting)
+    /\ s.asked \in Nat
+    /\ s.leave_asked \in Member \cup {""}
+    /\ {s.joining, s.due, s.leaving, s.gone} \subseteq BOOLEAN
+
+TypeOK ==
+    /\ \A m \in Member : LocalTypeOK(m)
+    /\ \A p \in network :
+        p.sender \in Member /\ p.to \in up
+        /\ p.message.type \in {"JOIN_REQ", "JOIN_RSP", "LEAVE_REQ", "LEAVE_RSP", "NEW_VIEW", "VIEW_ACK", "QUERY",
+                               "ANSWER"}
+    /\ up \subseteq Member
+    /\ \A m \in Member : \A x \in Member : seen[m][x] \in Nothing .. Nothing + MaxCasts
+    /\ \A m \in Member : states[m] \subseteq 1 .. MaxStates
+    /\ Membership!MembershipTypeOK
+    /\ JoinDigest!JoinDigestTypeOK
+
+-----------------------------------------------------------------------------
+(* Outcomes *)
+
+\* AMB-40: an identifier names one list of members.
+OneIdOneList == \A j, k \in DOMAIN views : views[j].id = views[k].id => j = k
+
+\* Without false suspicions: of two views that follow one, nobody alive has installed one of them.
+OneLine == MaxFalse = 0 => Membership!OneLine(up)
+
+\* MBR-11: without false suspicions, who is in a view and not in the next is dead, or wanted to leave. (Every view
+\* contains every earlier accepted join.)
+NobodyIsDropped ==
+    MaxFalse = 0 =>
+        \A k \in DOMAIN views : \A j \in views[k].preds : \A x \in DOMAIN views[j].lives \ DOMAIN views[k].lives :
+            x \in up => life[x] # views[j].lives[x] \/ local[x].leaving
+
+\* MBR-09, MBR-10: no view admits an incarnation that was in a view of its line before. (No view contains an earlier
+\* accepted leave.)
+LeftStaysOut ==
+    \A k \in DOMAIN views : \A x \in views[k].joins :
+        ~\E j \in 1 .. k - 1 : Has(views[j], x, views[k].lives[x]) /\ Ancestor(j, k)
+
+\* JOI-01: a joiner is told to start from what it was promised, when its coordinator asked for the digest: neither
+\* less, and it is given again what is in the state that it was handed, nor more.
+StartsWherePromisedStep ==
+    \A d \in {e.digest : e \in Down(act'.effects, "DigestSet")} :
+        \E p \in promises :
+            /\ p.to = act'.member /\ p.to_life = life[p.to]
+            /\ \A s \in DOMAIN d : d[s] = p.vector[s]
+
+\* JOI-13: it starts after nothing that was multicast in a view that it is in.
+JoinerMissesNothingStep ==
+    \A d \in {e.digest : e \in Down(act'.effects, "DigestSet")} : \A s \in DOMAIN d :
+        \A n \in 1 .. d[s] - Nothing :
+            (n \in DOMAIN cast[s] /\ life[s] = views[installed'[act'.member]].lives[s]) =>
+                ~Has(views[cast[s][n]], act'.member, life[act'.member])
+
+\* AMB-28: whoever the failure detector has reported, while it waited for admission or later, is suspected as a
+\* member, and so does not stay.
+ReportedDoNotStay ==
+    \A m \in up : \A w \in told[m] :
+        w[1] \in MembersOf(local[m].decision) =>
+            w[1] \in local[m].suspected \/ LifeOf(local[m], w[1]) # w[2]
+
+\* JOI: a promise is open for as long as its maker means to keep it: it awaits the digest, or has decided the view.
+PromisesAreMeant ==
+    \A p \in promises :
+        (p.by \in up /\ life[p.by] = p.by_life) =>
+            \/ local[p.by].admitting.member = p.to
+            \/ \E k \in DOMAIN views : p.view \in views[k].preds /\ Has(views[k], p.to, p.to_life)
+            \/ life[p.to] # p.to_life
+
+\* EVT-03: who asked for a digest gets it.
+StateIsAnswered ==
+    \A m \in up : \A n \in states[m] : \E a \in answers[m] : a.asker # Self /\ a.request = n
+
+\* Nothing is on its way, no timer runs, the failure detector has nothing to say, nobody can ask.
+Quiet ==
+    /\ network = {}
+    /\ \A m \in up :
+        /\ ~local[m].due /\ answers[m] = {} /\ Reports(m) = {}
+        /\ ~InView(local[m]) => \A c \in up : ~Acts(local[c])
+
+\* Who is alive is in one view, of those who are alive; nobody waits to leave.
+Settled ==
+    LET there == {m \in up : InView(local[m])} IN
+    there # {} =>
+        /\ there = up
+        /\ \A m \in there : installed[m] = installed[CHOOSE x \in there : TRUE] /\ ~local[m].leaving
+        /\ \A m \in there : MembersOf(local[m].decision) = up
+
+\* FLAW-33: without false suspicions the group does not come to a stop before that.
+QuietIsSettled == MaxFalse = 0 => (Quiet => Settled)
+
+\* What a member delivers was multicast in a view that it is in. (Under FLUSH. GMS alone cannot give that: a joiner
+\* is also given what its coordinator had not delivered when it took the digest.)
+DeliversInItsViewsStep ==
+    (act'.action = "DeliverData" /\ Flushed) =>
+        Has(views[cast[act'.given.sender][act'.given.seqno - Nothing]], act'.member, life[act'.member])
+
+StartsWherePromised == [][StartsWherePromisedStep]_vars
+JoinerMissesNothing == [][JoinerMissesNothingStep]_vars
+DeliversInItsViews == [][DeliversInItsViewsStep]_vars
+
+-----------------------------------------------------------------------------
+(* Mechanism *)
+
+\* JOI-05: when the joiner is answered, whoever is alive of the old members has the view.
+AnsweredAfterOldMembers ==
+    MaxFalse = 0 =>
+        \A p \in network : p.message.type = "JOIN_RSP" =>
+            \A x \in (up \cap MembersOf(p.message.decision)) \ p.message.decision.joiners :
+                life[x] = p.message.decision.lives[x] =>
+                    local[x].decision.id.counter >= p.message.decision.id.counter
+
+\* MBR-11, MBR-12: a view is the one before, with the request at the head granted, and without those who are
+\* suspected.
+OneRequestAtATimeStep ==
+    views' # views =>
+        LET v == views'[Len(views')]
+            s == local[act'.member]
+            head == IF s.admitting # NoRequest THEN s.admitting
+                    ELSE IF s.queue = <<>> THEN NoRequest ELSE Head(s.queue)
+        IN \A x \in Member :
+            v.preds # {} =>
+                IF x \in MembersOfView(s)
+                THEN x \in DOMAIN v.lives \/ x \in s.suspected \/ head = Request("leave", x, LifeOf(s, x))
+                ELSE x \in DOMAIN v.lives => head = Request("join", x, v.lives[x])
+
+\* AMB-29: a JOIN_REQ that is answered again makes no view, and gets the view that it was answered with.
+AnsweredAgainStep ==
+    (act'.action = "ReceiveJoinReq" /\ act'.outcome = "handled" /\ local'[act'.member] = local[act'.member]) =>
+        \A i \in DOMAIN act'.effects : act'.effects[i].message.decision = local[act'.member].decision
+
+\* LAY-06: a view is announced when it is installed, once, to the layers below and then to those above.
+AnnouncedOnceStep ==
+    act'.outcome # "none" =>
+        LET Announces(effect) == effect.type \in {"PassDown", "PassUp"} /\ effect.event.type = "ViewInstalled"
+            said == SelectSeq(act'.effects, Announces)
+            m == act'.member
+        IN [i \in DOMAIN said |-> [type |-> said[i].type, view |-> said[i].event.view]] =
+            IF local'[m].decision.id = local[m].decision.id THEN <<>>
+            ELSE <<[type |-> "PassDown", view |-> ViewIn(local'[m].decision)],
+                   [type |-> "PassUp", view |-> ViewIn(local'[m].decision)]>>
+
+\* The counters of the views that an incarnation installs rise.
+IdsRiseStep ==
+    \A m \in Member :
+        (installed'[m] # installed[m] /\ installed[m] # 0 /\ installed'[m] # 0) =>
+            views'[installed'[m]].id.counter > views[installed[m]].id.counter
+
+OneRequestAtATime == [][OneRequestAtATimeStep]_vars
+AnsweredAgain == [][AnsweredAgainStep]_vars
+AnnouncedOnce == [][AnnouncedOnceStep]_vars
+IdsRise == [][IdsRiseStep]_vars
+
+-----------------------------------------------------------------------------
+(* Frame: a step belongs to one member, and others change through its effects alone. This is what makes local   *)
+(* steps speak for the whole model.                                                                             *)
+
+OnlyOwnStateStep == OthersKeepLocal
+
+RefusedChangesNothingStep == NothingForNothing
+
+OnlyItsPacketsStep ==
+    IF act'.outcome = "none" THEN network' \subseteq network
+    ELSE network' = AfterStep(network, act'.member, act'.consumed, act'.effects, up')
+
+OnlyByEffectsStep == OnlyOwnStateStep /\ RefusedChangesNothingStep /\ OnlyItsPacketsStep
+
+OnlyOwnState == [][OnlyOwnStateStep]_vars
+RefusedChangesNothing == [][RefusedChangesNothingStep]_vars
+OnlyItsPackets == [][OnlyItsPacketsStep]_vars
+OnlyByEffects == [][OnlyByEffectsStep]_vars
+
+-----------------------------------------------------------------------------
+(* Refinement: the group is what Membership and JoinDigest promise; and each of their conjuncts by itself. *)
+
+RefinesMembershipStep == (views' # views \/ installed' # installed \/ life' # life) => Membership!Next
+RefinesMembership == [][RefinesMembershipStep]_vars
+
+RefinesJoinDigestStep == (promises' # promises \/ installed' # installed) => JoinDigest!Next
+RefinesJoinDigest == [][RefinesJoinDigestStep]_vars
+
+MembershipAlone(conjunct) == INSTANCE Membership WITH Off <- AllMembership \ {conjunct}
+GivesMembership(conjunct) ==
+    (views' # views \/ installed' # installed \/ life' # life) => MembershipAlone(conjunct)!Next
+
+GivesOneIdOneViewStep == GivesMembership("OneIdOneView")
+GivesCounterRisesStep == GivesMembership("CounterRises")
+GivesCreatorIsThereStep == GivesMembership("CreatorIsThere")
+GivesListIsSoundStep == GivesMembership("ListIsSound")
+GivesLivesAreKnownStep == GivesMembership("LivesAreKnown")
+GivesJoinersBeginStep == GivesMembership("JoinersBegin")
+GivesSelfInclusionStep == GivesMembership("SelfInclusion")
+GivesOnePathStep == GivesMembership("OnePath")
+
+GivesOneIdOneView == [][GivesOneIdOneViewStep]_vars
+GivesCounterRises == [][GivesCounterRisesStep]_vars
+GivesCreatorIsThere == [][GivesCreatorIsThereStep]_vars
+GivesListIsSound == [][GivesListIsSoundStep]_vars
+GivesLivesAreKnown == [][GivesLivesAreKnownStep]_vars
+GivesJoinersBegin == [][GivesJoinersBeginStep]_vars
+GivesSelfInclusion == [][GivesSelfInclusionStep]_vars
+GivesOnePath == [][GivesOnePathStep]_vars
+
+JoinDigestAlone(conjunct) ==
+    INSTANCE JoinDigest WITH Off <- AllJoinDigest \ {conjunct}, delivered <- DeliveredByAll
+GivesJoinDigest(conjunct) == (promises' # promises \/ installed' # installed) => JoinDigestAlone(conjunct)!Next
+
+GivesToldDeliveredStep == GivesJoinDigest("ToldDelivered")
+GivesNotYetAMemberStep == GivesJoinDigest("NotYetAMember")
+GivesOneAtATimeStep == GivesJoinDigest("OneAtATime")
+GivesOnlyByPromiseStep == GivesJoinDigest("OnlyByPromise")
+GivesTellsOfAllStep == GivesJoinDigest("TellsOfAll")
+GivesForGoodStep == GivesJoinDigest("ForGood")
+
+GivesToldDelivered == [][GivesToldDeliveredStep]_vars
+GivesNotYetAMember == [][GivesNotYetAMemberStep]_vars
+GivesOneAtATime == [][GivesOneAtATimeStep]_vars
+GivesOnlyByPromise == [][GivesOnlyByPromiseStep]_vars
+GivesTellsOfAll == [][GivesTellsOfAllStep]_vars
+GivesForGood == [][GivesForGoodStep]_vars
+
+-----------------------------------------------------------------------------
+(* Liveness *)
+
+\* What is on its way arrives; timers fire, digests are given, crashes are reported; who wants to join asks again and
+\* again, and so that its requests starve nothing else, they are fair by themselves.
+Fairness ==
+    \A m \in Member :
+        /\ \A x \in Member :
+            /\ WF_vars(m \in up /\ JoinReqFrom(m, x))
+            /\ WF_vars(m \in up /\ (JoinRspFrom(m, x) \/ LeaveReqFrom(m, x) \/ LeaveRspFrom(m, x) \/ NewViewFrom(m, x)
+                       \/ ViewAckFrom(m, x) \/ QueryFrom(m, x) \/ AnswerFrom(m, x)))
+        /\ WF_vars(DecideView(m))
+        /\ WF_vars(GiveDigest(m))
+        /\ WF_vars(Detect(m))
+        /\ SF_vars(AskToJoin(m))
+        /\ SF_vars(Found(m))
+
+LiveSpec == Init /\ [][Next]_vars /\ Fairness
+
+THEOREM Spec => Membership!Spec
+THEOREM Spec => JoinDigest!Spec
+
+\* Who stays becomes a member, of one view with all who are alive; who wants to leave does.
+Settles == <>[]Settled
+
+\* A leaver is let go.
+LeaversGo == \A m \in Member : [](local[m].leaving => <>(m \notin up))
+
+\* JOI: no promise stays open while its maker lives, but to whom is dead.
+PromisesEnd ==
+    \A m, x \in Member :
+        []((\E p \in promises : p.by = m /\ p.to = x) =>
+            <>(m \notin up \/ x \notin up \/ ~\E p \in promises : p.by = m /\ p.to = x))
+=============================================================================
