@@ -13,6 +13,8 @@ from hypothesis import settings
 from groupcomm_conformance.models.checking import Cache, run_models, select
 from groupcomm_conformance.models.manifest import load
 
+pytest.register_assert_rewrite("tests.cores")
+
 # A slow machine is no failure: no deadlines.
 settings.register_profile("dev", deadline=None, max_examples=50, stateful_step_count=40)
 settings.register_profile("ci", deadline=None, max_examples=100, stateful_step_count=50, derandomize=True)

@@ -1,11 +1,9 @@
 """What holds of every protocol, whichever it is: `tests/<protocol>/` has what is a protocol's own."""
 
 import random
-from collections.abc import Callable, Iterator, Mapping
-from functools import cache, partial
+from collections.abc import Callable, Mapping
+from functools import partial
 from itertools import count
-from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, TypeAlias
 
 import attrs
@@ -15,7 +13,6 @@ from hypothesis import Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from groupcomm.errors import ProtocolError
-from groupcomm_conformance.models import checking
 from groupcomm_conformance.models import manifest as manifests
 from groupcomm_conformance.models.manifest import Model
 from groupcomm_conformance.models.selecting import select
@@ -23,19 +20,20 @@ from groupcomm_conformance.protocols import derive
 from groupcomm_conformance.protocols.arbitrary import arbitrary
 from groupcomm_conformance.protocols.codec import MappingError, exact
 from groupcomm_conformance.protocols.derive import AnyCore, Protocol
-from groupcomm_conformance.steps import conform
-from groupcomm_conformance.steps.table import Tables
 from groupcomm_conformance.tla.values import Fn, Value
-from groupcomm_conformance.walks import graph as graphs
-from groupcomm_conformance.walks.follow import Divergence, Follower, follow, replay
-from groupcomm_conformance.walks.graph import Graph
-from groupcomm_conformance.walks.machine import machine, steer
-
-ROOT = manifests.find_root(Path(__file__).parent)
-NAMES = manifests.protocols(ROOT)
-
-MANIFESTS = {name: manifests.load(ROOT, name) for name in NAMES}
-PROTOCOLS = {name: derive.load(manifest) for name, manifest in MANIFESTS.items()}
+from groupcomm_conformance.walks.follow import replay
+from groupcomm_conformance.walks.machine import machine
+from tests.cores import (
+    MANIFESTS,
+    NAMES,
+    PROTOCOLS,
+    conformance,
+    core_of,
+    divergences,
+    follower,
+    graph_of,
+    simulated,
+)
 
 every_protocol = pytest.mark.parametrize("name", NAMES)
 
@@ -155,12 +153,6 @@ def revived(protocol: Protocol, value: Any) -> Any:  # noqa: ANN401 - of any cla
 # Local steps
 
 
-def conformance(name: str, model: Model, core: AnyCore | None = None) -> conform.Conformance:
-    manifest = MANIFESTS[name]
-    checked = checking.run_model(manifest, model, cache=checking.Cache.of(ROOT))
-    return conform.conform(manifest, model, checked, PROTOCOLS[name], tables=Tables.of(ROOT), core=core)
-
-
 def small(name: str) -> Model:
     """A model of the smoke tier, the largest that takes a second; `groupcomm conform` has the large ones."""
     sizes = {model: model.counts.transitions for model in select(MANIFESTS[name], "smoke") if model.counts}
@@ -181,28 +173,11 @@ def test_local_steps_conform(name: str) -> None:
 # Walks
 
 
-@cache
-def graph_of(name: str, model: str) -> Graph:
-    manifest = MANIFESTS[name]
-    return graphs.load(manifest, manifest.model(model), ROOT / ".cache" / "groupcomm")
-
-
-def follower(name: str, model: Model, core: AnyCore | None = None) -> Follower:
-    return Follower(PROTOCOLS[name], derive.constants_of(MANIFESTS[name].cfg(model)), core)
-
-
 @models(lambda model: model.walk)
 def test_the_members_follow_the_graph(name: str, model: Model) -> None:
     graph = graph_of(name, model.name)
     assert graph.actions
     run_state_machine_as_test(machine(follower(name, model), graph))
-
-
-@cache
-def simulated(name: str, model: Model) -> tuple[tuple[Fn, ...], ...]:
-    """Random walks of a model that is too large for a graph."""
-    manifest = MANIFESTS[name]
-    return graphs.simulate(manifest, manifest.cfg(model), traces=8, depth=40, seed=2009)
 
 
 @models(lambda model: model.conform)
@@ -261,8 +236,7 @@ broken_in_every_way = pytest.mark.parametrize(
 
 
 def core_with(name: str, broken: Callable[..., Any]) -> AnyCore:
-    core = PROTOCOLS[name].core
-    return SimpleNamespace(start=core.start, step=partial(broken, core.step))
+    return core_of(name, partial(broken, PROTOCOLS[name].core.step))
 
 
 @broken_in_every_way
@@ -279,21 +253,6 @@ def test_a_walk_catches_it(name: str, broken: Callable[..., Any], verdict: str) 
     found = next(divergences(name, core_with(name, broken)))
     assert verdict == found.verdict
     assert found.text().startswith(f"{verdict}: ")
-
-
-def divergences(name: str, core: AnyCore) -> Iterator[Divergence]:
-    """On walks along the graphs, each action as likely as any other, and then on random walks."""
-    chance = random.Random(2009)  # noqa: S311 - repeatable, no secret
-    manifest = MANIFESTS[name]
-    for model in [model for model in manifest.models if model.walk] * 20:
-        graph = graph_of(name, model.name)
-        found = follow(follower(name, model, core), graph, steer(graph, chance, 60))
-        if found is not None:
-            yield found
-    for model in manifest.models:
-        if model.conform:
-            of = follower(name, model, core)
-            yield from (found for states in simulated(name, model) if (found := replay(of, states)))
 
 
 @every_protocol

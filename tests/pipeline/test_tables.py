@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, cast
 
 import pyarrow.parquet as pq
@@ -22,7 +21,6 @@ from attrs import evolve, frozen
 from pyspark.sql import SparkSession
 
 from groupcomm import stable
-from groupcomm.effects import PassDown
 from groupcomm_conformance.commands import bench
 from groupcomm_conformance.commands.main import main
 from groupcomm_conformance.models.checking import Cache, run_model
@@ -34,11 +32,11 @@ from groupcomm_conformance.pipeline.dump import Dump
 from groupcomm_conformance.pipeline.errors import NotContained, WorkerDied
 from groupcomm_conformance.pipeline.replaying import Replayer, Step
 from groupcomm_conformance.pipeline.stages import Summary, run
-from groupcomm_conformance.protocols import derive
 from groupcomm_conformance.steps.table import Result, StepTable
 from groupcomm_conformance.tla.values import Fn, parse, show
-from groupcomm_conformance.walks.follow import Follower
 from groupcomm_conformance.walks.graph import NODE, GraphError
+from tests.cores import core_of, follower
+from tests.stable.broken import does_not_purge, forgets_the_minimum
 
 ROOT = find_root(Path(__file__).parent)
 MANIFEST = load(ROOT, "stable")
@@ -427,18 +425,6 @@ def test_check_and_conform_never_import_spark() -> None:
 # The implementation, broken
 
 
-def forgets_the_minimum(config: stable.Config, state: stable.State, event: stable.Event) -> stable.Transition:
-    after, effects = stable.step(config, state, event)
-    if isinstance(event, stable.StableTimeout):
-        after = evolve(after, minimum=after.vote)
-    return after, effects
-
-
-def does_not_purge(config: stable.Config, state: stable.State, event: stable.Event) -> stable.Transition:
-    after, effects = stable.step(config, state, event)
-    return after, tuple(effect for effect in effects if not isinstance(effect, PassDown))
-
-
 def never_ignores(config: stable.Config, state: stable.State, event: stable.Event) -> stable.Transition:
     after, effects = stable.step(config, state, event)
     return evolve(after), effects
@@ -471,10 +457,7 @@ def walks_of(made: Made) -> list[list[Step]]:
 
 
 def replayer(made: Made, step: Callable[..., Any] = stable.step) -> Replayer:
-    core = SimpleNamespace(start=stable.start, step=step)
-    constants = derive.constants_of(MANIFEST.cfg(MODEL))
-    follower = Follower(derive.load(MANIFEST), constants, core)
-    return Replayer(follower, made.texts)
+    return Replayer(follower("stable", MODEL, core_of("stable", step)), made.texts)
 
 
 @pytest.mark.parametrize(

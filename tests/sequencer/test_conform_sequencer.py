@@ -1,26 +1,10 @@
 """Implementations of SEQUENCER that are broken on purpose: the table of local steps tells."""
 
-from collections.abc import Callable
-from pathlib import Path
-from types import ModuleType
-
 from groupcomm import sequencer
-from groupcomm_conformance.models import checking, manifest
-from groupcomm_conformance.protocols import derive
-from groupcomm_conformance.steps import conform
-from groupcomm_conformance.steps.table import Tables
+from groupcomm_conformance.models import checking
+from tests.cores import MANIFESTS, PROTOCOLS, conformance, core_of
 
-ROOT = manifest.find_root(Path(__file__).parent)
-SEQUENCER = manifest.load(ROOT, "sequencer")
-MODELS = [model for model in checking.select(SEQUENCER, "smoke") if model.conform]
-
-Step = Callable[[sequencer.Config, sequencer.State, sequencer.Event], sequencer.Transition]
-
-
-def conformance(model: manifest.Model, core: ModuleType | None = None) -> conform.Conformance:
-    checked = checking.run_model(SEQUENCER, model, cache=checking.Cache.of(ROOT))
-    tables = Tables.of(ROOT)
-    return conform.conform(SEQUENCER, model, checked, derive.load(SEQUENCER), tables=tables, core=core)
+MODELS = [model for model in checking.select(MANIFESTS["sequencer"], "smoke") if model.conform]
 
 
 def test_a_core_that_reuses_the_message_is_told() -> None:
@@ -34,16 +18,14 @@ def test_a_core_that_reuses_the_message_is_told() -> None:
             object.__setattr__(event, "sender", state.member)
         return came
 
-    core = ModuleType("broken")
-    core.__dict__.update(start=sequencer.start, step=reuses)
-    came = conformance(MODELS[0], core)
+    came = conformance("sequencer", MODELS[0], core_of("sequencer", reuses))
     assert not came.ok
     assert {"wrong_outcome"} == {group.verdict for group in came.replayed.groups.values()}
     assert came.conditions["no_hidden_state"]
 
 
 def test_what_makes_a_member_are_these_constants_and_no_others() -> None:
-    protocol = derive.load(SEQUENCER)
+    protocol = PROTOCOLS["sequencer"]
     assert {} == protocol.parameters
     assert {
         "ResendOn": "every_view",

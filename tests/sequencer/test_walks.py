@@ -1,9 +1,6 @@
 """Implementations of SEQUENCER that are broken on purpose: walks of the specification tell."""
 
-import random
 from collections.abc import Callable, Mapping
-from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from attrs import evolve
@@ -11,16 +8,7 @@ from attrs import evolve
 from groupcomm import sequencer
 from groupcomm.effects import Multicast
 from groupcomm.errors import RemoteProtocolError
-from groupcomm_conformance.models import manifest as manifests
-from groupcomm_conformance.protocols import derive
-from groupcomm_conformance.walks import graph as graphs
-from groupcomm_conformance.walks.follow import Follower, follow
-from groupcomm_conformance.walks.machine import steer
-
-ROOT = manifests.find_root(Path(__file__).parent)
-MANIFEST = manifests.load(ROOT, "sequencer")
-PROTOCOL = derive.load(MANIFEST)
-WALKED = [model for model in MANIFEST.models if model.walk]
+from tests.cores import is_caught_on_a_shortest_walk
 
 Step = Callable[[sequencer.Config, sequencer.State, sequencer.Event], sequencer.Transition]
 
@@ -73,17 +61,4 @@ BROKEN: Mapping[Step, str] = {
 
 @pytest.mark.parametrize(("step", "verdict"), BROKEN.items(), ids=[step.__name__ for step in BROKEN])
 def test_a_broken_core_is_caught_on_a_shortest_walk(step: Step, verdict: str) -> None:
-    chance = random.Random(2005)  # noqa: S311 - repeatable, no secret
-    for model in WALKED * 100:
-        graph = graphs.load(MANIFEST, model, ROOT / ".cache" / "groupcomm")
-        of = Follower(
-            PROTOCOL,
-            derive.constants_of(MANIFEST.cfg(model)),
-            SimpleNamespace(start=sequencer.start, step=step),
-        )
-        found = follow(of, graph, steer(graph, chance, 60))
-        if found is not None:
-            break
-    assert found is not None
-    assert (verdict, "a shortest one") == (found.verdict, found.note)
-    assert found.text().startswith(f"{verdict}: ")
+    is_caught_on_a_shortest_walk("sequencer", step, verdict)

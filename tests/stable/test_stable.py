@@ -1,5 +1,7 @@
 """stable: the core, event by event; each test says which requirement it is about."""
 
+from functools import partial
+
 import pytest
 from attrs import evolve
 from hypothesis import assume, given
@@ -10,6 +12,7 @@ from groupcomm.digest import NOTHING, Digest, DigestEntry, Vector
 from groupcomm.effects import ALL, CancelTimer, Datagram, PassDown, SetTimer
 from groupcomm.errors import LocalProtocolError, ProtocolError, RemoteProtocolError
 from groupcomm.view import View, ViewId
+from tests.cores import is_refused
 
 CONFIG = stable.Config(max_bytes=10, stable_interval=20_000, stability_delay=6_000)
 ABC = View(ViewId(1, "A"), ("A", "B", "C"))
@@ -336,16 +339,7 @@ REFUSED: dict[str, tuple[stable.State, stable.Event, type[ProtocolError], str]] 
 def test_a_refusal_names_member_state_and_event(
     state: stable.State, event: stable.Event, error: type[ProtocolError], reason: str
 ) -> None:
-    with pytest.raises(error) as raised:
-        stable.step(CONFIG, state, event)
-    refusal = raised.value
-    assert (state.member, state, event, reason) == (
-        refusal.member,
-        refusal.state,
-        refusal.event,
-        refusal.reason,
-    )
-    assert str(refusal).startswith(f"{state.member}: {reason}\n  event: {type(event).__name__}(")
+    is_refused(partial(stable.step, CONFIG), state, event, error, reason)
 
 
 def test_before_a_view_messages_are_ignored() -> None:

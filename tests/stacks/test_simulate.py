@@ -1,7 +1,6 @@
 """simulate: whole stacks hold what they promise under faults, and what is broken is found."""
 
 import json
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,6 +15,7 @@ from groupcomm_conformance.stacks.draw import drawn
 from groupcomm_conformance.stacks.group import Layers
 from groupcomm_conformance.stacks.running import Found, Setup, replay, shrink, simulate
 from groupcomm_conformance.stacks.scheduler import FAULTS, Faults
+from tests.cores import core_of
 
 BORNE = Faults(frozenset(FAULTS) - {"remerge"})
 """What a total order bears."""
@@ -182,9 +182,7 @@ BROKEN = [
 
 
 def with_core(stack: str, step: Any, unicast: str) -> Setup:  # noqa: ANN401
-    module = {"sequencer": sequencer, "stable": stable}[stack]
-    core: Any = SimpleNamespace(start=module.start, step=step)
-    return setup(stack, layers=Layers(unicast=unicast), cores=((stack, core),))
+    return setup(stack, layers=Layers(unicast=unicast), cores=((stack, core_of(stack, step)),))
 
 
 @pytest.mark.parametrize(

@@ -41,8 +41,7 @@ def page(root: Path, manifests: Iterable[Manifest]) -> tuple[str, list[str]]:
 
 
 def _overview(stack: Sequence[Layer]) -> Iterator[str]:
-    yield "| layer | does | assumes | gives | |"
-    yield "| --- | --- | --- | --- | --- |"
+    yield from _head("layer", "does", "assumes", "gives", "")
     for layer in stack:
         written = (
             "not written yet"
@@ -59,8 +58,7 @@ def _layer(root: Path, layer: Layer, manifest: Manifest) -> Iterator[str]:
         modules = guarantee(root, name)
         yield f"### Gives `{name}`"
         yield ""
-        yield "| conjunct | meaning | shown by the claim | in models that hold | refuted in |"
-        yield "| --- | --- | --- | --- | --- |"
+        yield from _head("conjunct", "meaning", "shown by the claim", "in models that hold", "refuted in")
         for conjunct, claims in conjuncts.items():
             holding = [m.name for m in manifest.models if m.holds and {*claims} <= {*manifest.cfg(m).claims}]
             refuted = [m.name for m in manifest.models if {*claims} & {*m.falls}]
@@ -72,8 +70,7 @@ def _layer(root: Path, layer: Layer, manifest: Manifest) -> Iterator[str]:
         modules = guarantee(root, name)
         yield f"### Assumes `{name}`"
         yield ""
-        yield "| conjunct | meaning | without it |"
-        yield "| --- | --- | --- |"
+        yield from _head("conjunct", "meaning", "without it")
         for conjunct, names in without.items():
             meaning = modules.meaning(name, conjunct) if modules else ""
             models = [manifest.model(each) for each in names]
@@ -143,6 +140,12 @@ def _code(names: Iterable[str]) -> str:
 
 
 _MOST: Final = 4
+
+
+def _head(*columns: str) -> Iterator[str]:
+    """Write the first two lines of a table."""
+    yield "".join(f"| {column} " if column else "| " for column in columns) + "|"
+    yield "| --- " * len(columns) + "|"
 
 
 def _some(names: Sequence[str]) -> str:

@@ -1,0 +1,98 @@
+"""What tests of cores share: a protocol by its name, a core that is broken on purpose, walks that tell."""
+
+import random
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from groupcomm.errors import ProtocolError
+from groupcomm_conformance.models import checking
+from groupcomm_conformance.models import manifest as manifests
+from groupcomm_conformance.models.manifest import Model
+from groupcomm_conformance.protocols import derive
+from groupcomm_conformance.protocols.derive import AnyCore
+from groupcomm_conformance.steps import conform
+from groupcomm_conformance.steps.table import Tables
+from groupcomm_conformance.tla.values import Fn
+from groupcomm_conformance.walks import graph as graphs
+from groupcomm_conformance.walks.follow import Divergence, Follower, follow, replay
+from groupcomm_conformance.walks.graph import Graph
+from groupcomm_conformance.walks.machine import steer
+
+ROOT = manifests.find_root(Path(__file__).parent)
+NAMES = manifests.protocols(ROOT)
+MANIFESTS = {name: manifests.load(ROOT, name) for name in NAMES}
+PROTOCOLS = {name: derive.load(manifest) for name, manifest in MANIFESTS.items()}
+
+
+def core_of(name: str, step: Callable[..., Any]) -> AnyCore:
+    """The protocol's core, but for this `step`."""
+    return SimpleNamespace(start=PROTOCOLS[name].core.start, step=step)
+
+
+def conformance(name: str, model: Model, core: AnyCore | None = None) -> conform.Conformance:
+    manifest = MANIFESTS[name]
+    checked = checking.run_model(manifest, model, cache=checking.Cache.of(ROOT))
+    return conform.conform(manifest, model, checked, PROTOCOLS[name], tables=Tables.of(ROOT), core=core)
+
+
+@cache
+def graph_of(name: str, model: str) -> Graph:
+    manifest = MANIFESTS[name]
+    return graphs.load(manifest, manifest.model(model), ROOT / ".cache" / "groupcomm")
+
+
+def follower(name: str, model: Model, core: AnyCore | None = None) -> Follower:
+    return Follower(PROTOCOLS[name], derive.constants_of(MANIFESTS[name].cfg(model)), core)
+
+
+@cache
+def simulated(name: str, model: Model) -> tuple[tuple[Fn, ...], ...]:
+    """Random walks of a model that is too large for a graph."""
+    manifest = MANIFESTS[name]
+    return graphs.simulate(manifest, manifest.cfg(model), traces=8, depth=40, seed=2009)
+
+
+def divergences(name: str, core: AnyCore) -> Iterator[Divergence]:
+    """On walks along the graphs, each action as likely as any other, and then on random walks."""
+    chance = random.Random(2009)  # noqa: S311 - repeatable, no secret
+    manifest = MANIFESTS[name]
+    for model in [model for model in manifest.models if model.walk] * 100:
+        graph = graph_of(name, model.name)
+        found = follow(follower(name, model, core), graph, steer(graph, chance, 60))
+        if found is not None:
+            yield found
+    for model in manifest.models:
+        if model.conform:
+            of = follower(name, model, core)
+            yield from (found for states in simulated(name, model) if (found := replay(of, states)))
+
+
+def is_caught_on_a_shortest_walk(name: str, step: Callable[..., Any], verdict: str) -> None:
+    found = next(divergences(name, core_of(name, step)))
+    assert (verdict, "a shortest one") == (found.verdict, found.note)
+    assert found.text().startswith(f"{verdict}: ")
+
+
+def is_refused(
+    step: Callable[[Any, Any], Any],
+    state: Any,  # noqa: ANN401 - of the protocol
+    event: object,
+    error: type[ProtocolError],
+    reason: str,
+) -> None:
+    """A refusal names the member, its state and the event, and says why."""
+    with pytest.raises(error) as raised:
+        step(state, event)
+    refusal = raised.value
+    assert (state.member, state, event, reason) == (
+        refusal.member,
+        refusal.state,
+        refusal.event,
+        refusal.reason,
+    )
+    assert str(refusal).startswith(f"{state.member}: {reason}\n  event: {type(event).__name__}(")
