@@ -4,8 +4,8 @@ from pathlib import Path
 
 from groupcomm_conformance.commands.bench import Figure, page, prepared
 from groupcomm_conformance.models.manifest import find_root, load
-from groupcomm_conformance.ports.quotient import quotient
 from groupcomm_conformance.walks.graph import load as load_graph
+from groupcomm_conformance.walks.quotient import quotient
 
 ROOT = find_root(Path(__file__).parent)
 

@@ -30,7 +30,6 @@ from groupcomm_conformance.models.selecting import select
 from groupcomm_conformance.pipeline import dump as dumps
 from groupcomm_conformance.pipeline.dump import Dump
 from groupcomm_conformance.pipeline.replaying import Replayer, Step
-from groupcomm_conformance.ports.quotient import Quotient, quotient
 from groupcomm_conformance.protocols import derive
 from groupcomm_conformance.steps import conform
 from groupcomm_conformance.steps.rows import Rows, replay
@@ -40,6 +39,7 @@ from groupcomm_conformance.walks.covering import NONE, cover_edges
 from groupcomm_conformance.walks.follow import Follower
 from groupcomm_conformance.walks.graph import EDGE, NODE
 from groupcomm_conformance.walks.graph import load as load_graph
+from groupcomm_conformance.walks.quotient import Quotient, quotient
 
 from . import console
 from .options import OneProtocol

@@ -27,9 +27,9 @@ from groupcomm_conformance.tla.values import JSON, Fn, Value, parse, show, to_js
 from groupcomm_conformance.walks import graph as graphs
 from groupcomm_conformance.walks.covering import NONE, Walk, cover_edges
 from groupcomm_conformance.walks.graph import ACT
+from groupcomm_conformance.walks.quotient import Quotient, quotient
 
 from .format import FORMAT, MANIFEST, README, SCENARIOS, SCHEMA, STEPS, WALK, VectorError, Written, text
-from .quotient import Quotient, quotient
 
 __all__ = ["told", "write"]
 

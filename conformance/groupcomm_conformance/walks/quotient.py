@@ -2,8 +2,8 @@
 
 from attrs import frozen
 
-from groupcomm_conformance.walks.covering import Edge
-from groupcomm_conformance.walks.graph import ACT, Graph
+from .covering import Edge
+from .graph import ACT, Graph
 
 __all__ = ["Quotient", "quotient"]
 
