@@ -1,6 +1,6 @@
 """`PerMember`: one value per member, immutable; a TLA+ function whose domain is a set of members."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, KeysView, Mapping
 from operator import itemgetter
 from typing import Any, TypeVar
 
@@ -33,3 +33,7 @@ class PerMember(Mapping[Address, Item]):
 
     def __len__(self) -> int:
         return len(self.entries)
+
+    def keys(self) -> KeysView[Address]:
+        """The members: a dict's own view, which is compared several times as fast as Mapping's."""
+        return dict(self.entries).keys()

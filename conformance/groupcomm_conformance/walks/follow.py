@@ -207,7 +207,10 @@ class Follower:
         if len(held) != len(states) or not (after is state or same(after, state)):
             return False
         # The others' are not new: where they are equal they are the same objects.
-        return all(held[member] is states[member] for member in states if member != act.member)
+        for member, other in states.items():
+            if held[member] is not other and member != act.member:
+                return False
+        return True
 
     def _alike(self, effects: object, wanted: _Effects) -> bool:
         """Whether these effects are those; once they were, they are compared with these objects."""
