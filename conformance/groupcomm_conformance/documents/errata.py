@@ -30,9 +30,15 @@ _HEAD: Final = """\
 Flaws of the design notes' algorithms, as counterexamples that TLC finds, each with its repair and what
 proves the repair. Written by `groupcomm errata` from `spec/*/models.yaml`; do not edit it.
 
-A chart has a lane for each member and time runs downwards: arrows are messages, text beside a lane is what
-the member does and what follows, the indented lines are what changed. Of the first state what is not empty is
-written out. `2/B` is the view with the number 2 that B created, `[2/B: B, C]` that view with its members.
+A chart has a lane for each member and time runs downwards: arrows are messages that arrive (`x`: that are
+lost), `-->` and `-->>` what is sent to one member and to all, `*` what the environment does; the text
+beside a lane is what the member does and what follows, the indented lines are what changed. Of the first
+state what is not empty is written out.
+
+`2/B` is the view with the counter 2 that B created, `[2/B: B, C]` that view with its members. The number
+of a view is its place in `views`, whatever its counter: `InstallView view=3` installs `views[3]`. What
+the other variables are is said where `spec/*/*Group.tla` declares them. `<<a, b>>` is a sequence, and so
+is a function on 1 and 2.
 """
 
 
