@@ -212,7 +212,7 @@ def test_the_root_is_found_from_any_folder_inside(tmp_path: Path) -> None:
         ("specification: FairSpec", "specification: FairSpec, constants: {MaxVote: 3}",
          "6: expected a constant of the reference, not MaxVote"),
         ("specification: FairSpec", "spec: FairSpec",
-         '6: expected one of like, constants, more, specification, init, next, view, invariants, properties, constraints, action_constraints, symmetry, not the unknown key "spec"'),
+         '6: expected one of like, module, constants, more, specification, init, next, view, invariants, properties, constraints, action_constraints, symmetry, not the unknown key "spec"'),
         ("[TypeOK]", "[TypesOK]", "7: expected an invariant of a set of claims, not TypesOK"),
         ("tier: full\n  claims", "tier: fast\n  claims", '47: expected one of smoke, full, deep, not "fast"'),
         ("walk: true", "walk: on",
@@ -330,6 +330,55 @@ def test_a_set_like_another_says_only_what_differs(tmp_path: Path) -> None:
     assert ("Spec", "view") == (cfgs["weak"].specification, cfgs["weak"].view)
     assert ("TypeOK", "PurgedNeverDecreases", "Bounded") == cfgs["weak"].claims
     assert {**cfgs["safety"].constants, "MaxVotes": "= 1"} == cfgs["weak"].constants
+
+
+NOTE = """\
+  note: {module: NoteToy, specification: NoteSpec, constants: {Lists: copy}, invariants: [TypeOK, NothingIsLost]}
+  note_live: {like: note, more: {properties: NothingHangs}}
+  liveness: {"""
+
+
+def noted(root: Path, note: str = NOTE) -> Path:
+    (project(root) / "spec" / "toy" / "NoteToy.tla").write_text("---- MODULE NoteToy ----\n====\n")
+    return project(root, MANIFEST.replace("  liveness: {", note))
+
+
+def test_a_set_over_another_module_has_constants_of_its_own(tmp_path: Path) -> None:
+    manifest = load(noted(tmp_path), "toy")
+    assert ["MCToy", "NoteToy", "NoteToy"] == [*map(manifest.module_of, ("safety", "note", "note_live"))]
+    assert {"Lists": '= "copy"'} == manifest.cfgs["note"].constants == manifest.cfgs["note_live"].constants
+    assert ["MCToy", "NoteToy"] == [*map(manifest.module_with, ("NoPrematurePurge", "NothingIsLost"))]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("NoteToy", "OtherToy", "6: expected a module of this folder, but there is no OtherToy.tla"),
+        ("{module: NoteToy,", "{module: NoteToy, like: safety,",
+         '6: expected no "module" in a set that is like another, which has one'),
+        ("{like: note,", "{like: note, constants: {MaxVotes: 1},", "7: expected a constant of the reference, not MaxVotes"),
+    ],
+)  # fmt: skip
+def test_a_set_over_another_module_is_refused(tmp_path: Path, old: str, new: str, expected: str) -> None:
+    with pytest.raises(ManifestError) as caught:
+        load(noted(tmp_path, NOTE.replace(old, new)), "toy")
+    assert f"spec/toy/models.yaml:{expected}" == str(caught.value)
+
+
+def test_what_another_module_shows_is_no_source_of_tables(tmp_path: Path) -> None:
+    root = noted(tmp_path)
+    text = (root / "spec" / "toy" / "models.yaml").read_text()
+    walked = text.replace("constants: {Member: [C, A]}", "claims: note")
+    with pytest.raises(ManifestError, match='expected "walk" only in a model of MCToy, not of NoteToy'):
+        load(project(root, walked), "toy")
+
+
+def test_a_composition_reads_the_modules_of_others(tmp_path: Path) -> None:
+    (tmp_path / "spec" / "below").mkdir(parents=True)
+    composed = MANIFEST.replace("module: MCToy\n", "module: MCToy\nwith: [below]\n")
+    assert tmp_path / "spec" / "below" in load(project(tmp_path, composed), "toy").folders
+    with pytest.raises(ManifestError, match="3: expected a protocol, but there is no spec/above"):
+        load(project(tmp_path, composed.replace("with: [below]", "with: [above]")), "toy")
 
 
 def test_a_model_may_put_another_operator_in_the_place_of_one(tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ CONSTANTS
     Told,           \* the digest says what was "delivered", or "received"
     FirstAnswer,    \* a joiner takes the first answer and no other
     Retransmits,    \* the layer below sends again what a member lacks
-    Flush,          \* nobody multicasts while a join is under way, and what was multicast before is delivered before
+    Flush,          \* nobody multicasts while a join is under way; all is delivered before one begins
     Casts,          \* bound: [Member -> how many multicasts its application sends]
     MaxRepeats      \* bound: how often each joiner repeats its JOIN_REQ
 
@@ -66,7 +66,8 @@ JoinReq == [type |-> "JOIN_REQ"]
 NewView(members) == [type |-> "NEW_VIEW", members |-> members]
 
 \* `state`: what is in the state that the joiner is handed with it.
-JoinRsp(members, digest, state) == [type |-> "JOIN_RSP", members |-> members, digest |-> digest, state |-> state]
+JoinRsp(members, digest, state) ==
+    [type |-> "JOIN_RSP", members |-> members, digest |-> digest, state |-> state]
 
 Packet(sender, to, message) == [sender |-> sender, to |-> to, message |-> message]
 Copies(sender, message) == {Packet(sender, m, message) : m \in Member}
@@ -79,7 +80,10 @@ Arrival(p, name) == [type |-> name, sender |-> p.sender, message |-> p.message]
 -----------------------------------------------------------------------------
 (* Members *)
 
-Unjoined == [members |-> <<>>, windows |-> [s \in {} |-> Window(Nothing)], state |-> [s \in {} |-> 0],
+\* What a member has of a sender: as in ReliableMulticast, where it is called so too. (Nobody purges here.)
+From(n) == [delivered |-> n, ahead |-> {}]
+
+Unjoined == [members |-> <<>>, windows |-> [s \in {} |-> From(Nothing)], state |-> [s \in {} |-> 0],
              told |-> <<>>, got |-> <<>>, joins |-> [j \in {} |-> 0]]
 
 IsIn(m, list) == \E i \in DOMAIN list : list[i] = m
@@ -92,7 +96,7 @@ UnderWay == {j \in Joiners : Stage(j) # "none" /\ \E m \in Founders \cup {j} : ~
 \* A member's windows when it learns of these members: a newcomer's starts with nothing.
 Opened(windows, members) ==
     [s \in DOMAIN windows \cup {members[i] : i \in DOMAIN members} |->
-        IF s \in DOMAIN windows THEN windows[s] ELSE Window(Nothing)]
+        IF s \in DOMAIN windows THEN windows[s] ELSE From(Nothing)]
 
 \* It installs a list that is longer than its own. (Nobody leaves here.)
 Learns(s, members) ==
@@ -164,8 +168,8 @@ Quiet == Multicasts = {} /\ UnderWay = {}
 
 Answer(j) == JoinRsp(local["A"].members, local["A"].joins[j].digest, local["A"].joins[j].state)
 
-\* A request that is repeated when it was answered is answered without a new view (AMB-29): in the note with the
-\* digest as it is by then, now with the same.
+\* A request that is repeated when it was answered is answered without a new view (AMB-29): in the note with
+\* the digest as it is by then, now with the same.
 ReceiveJoinReq(j) ==
     /\ \E p \in network :
         /\ p.sender = j /\ p.message.type = "JOIN_REQ"
@@ -185,13 +189,16 @@ DeliveredOf(windows) == [s \in DOMAIN windows |-> windows[s].delivered]
 
 ToldOf(windows) ==
     IF Told = "delivered" THEN DeliveredOf(windows)
-    ELSE [s \in DOMAIN windows |-> DigestOf(windows)[s].received]
+    ELSE [s \in DOMAIN windows |->
+            IF windows[s].ahead = {} THEN windows[s].delivered
+            ELSE CHOOSE n \in windows[s].ahead : \A k \in windows[s].ahead : k <= n]
 
 \* GET_DIGEST returns.
 TakeDigest(j) ==
     LET a == local["A"]
         first == CASE DigestCase = "B" -> Stage(j) = "cast"
-                   [] DigestCase = "B_waits" -> Stage(j) = "cast" /\ a.windows["A"].delivered >= a.joins[j].seqno
+                   [] DigestCase = "B_waits" ->
+                        Stage(j) = "cast" /\ a.windows["A"].delivered >= a.joins[j].seqno
                    [] OTHER -> Stage(j) = "asked"
     IN
     /\ first \/ Stage(j) = "again"
@@ -204,6 +211,7 @@ TakeDigest(j) ==
     /\ UNCHANGED <<network, log, asked>>
 
 WithJoiner(j) == Append(local["A"].members, j)
+OldMembers == {m \in Member \ {"A"} : IsIn(m, local["A"].members)}
 
 \* The view goes out as a multicast of the coordinator's, which updates its own membership at once (MBR-03).
 CastView(j) ==
@@ -232,9 +240,10 @@ DecideView(j) ==
     /\ Stage(j) = "taken"
     /\ \E answer \in {JoinRsp(WithJoiner(j), local["A"].joins[j].digest, local["A"].joins[j].state)} :
         /\ network' = network \cup {Packet("A", j, answer)}
-                      \cup {Packet("A", m, NewView(WithJoiner(j))) : m \in {x \in Member \ {"A"} : IsIn(x, local["A"].members)}}
+                      \cup {Packet("A", m, NewView(WithJoiner(j))) : m \in OldMembers}
         /\ local' = [local EXCEPT !["A"] =
-                        [Learns(@, WithJoiner(j)) EXCEPT !.joins[j].stage = "answered", !.joins[j].answer = answer]]
+                        [Learns(@, WithJoiner(j)) EXCEPT !.joins[j].stage = "answered",
+                                                         !.joins[j].answer = answer]]
         /\ Says("DecideView", "A", NoEvent, {}, <<Send(j, answer)>>)
     /\ UNCHANGED <<log, asked>>
 
@@ -261,7 +270,8 @@ ReceiveJoinRsp(j) ==
             IF In(j) /\ FirstAnswer THEN local
             ELSE [local EXCEPT
                     ![j].members = answer.members,
-                    ![j].windows = [s \in {answer.members[i] : i \in DOMAIN answer.members} |-> Window(Start(answer.digest, s))],
+                    ![j].windows = [s \in {answer.members[i] : i \in DOMAIN answer.members} |->
+                                        From(Start(answer.digest, s))],
                     ![j].state = IF In(j) THEN @ ELSE answer.state,
                     ![j].told = IF In(j) THEN @ ELSE answer.members]
         /\ Says("ReceiveJoinRsp", j, Arrival(p, "JoinRspReceived"), {p}, <<>>)
@@ -276,7 +286,7 @@ Init ==
                     IF m \in Joiners THEN Unjoined
                     ELSE [Unjoined EXCEPT
                             !.members = FirstList,
-                            !.windows = [s \in Founders |-> Window(Before(s))],
+                            !.windows = [s \in Founders |-> From(Before(s))],
                             !.state = [s \in Founders |-> Before(s)],
                             !.told = FirstList,
                             !.joins = IF m # "A" THEN @
@@ -325,13 +335,15 @@ NothingHangs ==
 NothingIsLost ==
     \A m \in Member : \A s \in DOMAIN local[m].windows :
         \A n \in Handed(m, s) + 1 .. Least(local[m].windows[s].delivered, Last(s)) :
-            (n > Before(s) /\ MessageOf(s, n).type = "DATA") => \E i \in DOMAIN local[m].got : local[m].got[i] = <<s, n>>
+            (n > Before(s) /\ MessageOf(s, n).type = "DATA") =>
+                \E i \in DOMAIN local[m].got : local[m].got[i] = <<s, n>>
 
 \* What a member delivers was not in the state that it began with, and it has not delivered it before.
 NothingTwice ==
     \A m \in Member : \A i \in DOMAIN local[m].got :
         \E s \in {local[m].got[i][1]}, n \in {local[m].got[i][2]} :
-            MessageOf(s, n).type = "DATA" => n > Handed(m, s) /\ \A k \in 1 .. i - 1 : local[m].got[k] # <<s, n>>
+            MessageOf(s, n).type = "DATA" =>
+                n > Handed(m, s) /\ \A k \in 1 .. i - 1 : local[m].got[k] # <<s, n>>
 
 \* AMB-09: a joiner is not given, as a message, the view that it was answered with, or one before.
 NoViewFromBefore ==
@@ -349,4 +361,7 @@ TakenWithAGap == \E j \in Joiners : Stage(j) = "taken" /\ \E s \in Founders : lo
 SentWhileJoining == \E j \in Joiners : Stage(j) = "taken" /\ log["A"] # <<>> /\ log["B"] # <<>>
 JoinerDropped ==
     \E j \in UnderWay : \E s \in Founders : \E n \in Before(s) + 1 .. Last(s) : ~In(j) /\ ~OnItsWay(s, n, j)
+
+\* Story: the first multicast is the view with the joiner, and the application's comes after it.
+ViewBeforeData == log["A"] # <<>> /\ log["A"][1].type = "VIEW"
 =============================================================================

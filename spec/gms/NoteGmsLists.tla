@@ -102,23 +102,24 @@ Join(m) == ~IsIn(m, Wanted) /\ Asks(m, "join", "JOIN_REQ", "JoinReqReceived")
 Leave(m) == IsIn(m, Wanted) /\ Asks(m, "leave", "LEAVE_REQ", "LeaveReqReceived")
 
 \* MBR-04, MBR-08, MBR-10: the oldest view on its way comes back, and is official.
-ReceiveView(p) ==
+ReceiveView ==
     /\ network # <<>>
     /\ \E v \in {Head(network)} :
-        /\ local' = [local EXCEPT ![p] =
+        /\ local' = [local EXCEPT ![P] =
                 CASE Lists = "installed" -> @
                   [] Lists = "ordered" -> [@ EXCEPT !.membership = v, !.requests = Tail(@)]
-                  [] OTHER -> [@ EXCEPT !.membership = v, !.joining = Outside(@, v), !.leaving = Inside(@, v)]]
-        /\ Record("ReceiveView", p, FALSE, None,
-                  [type |-> "ViewReceived", sender |-> p, message |-> ViewMessage(v)],
-                  {[sender |-> p, to |-> p, message |-> ViewMessage(v)]}, "handled", <<>>)
+                  [] OTHER -> [@ EXCEPT !.membership = v, !.joining = Outside(@, v),
+                                        !.leaving = Inside(@, v)]]
+        /\ Record("ReceiveView", P, FALSE, None,
+                  [type |-> "ViewReceived", sender |-> P, message |-> ViewMessage(v)],
+                  {[sender |-> P, to |-> P, message |-> ViewMessage(v)]}, "handled", <<>>)
     /\ network' = Tail(network)
     /\ UNCHANGED <<aux_requests, aux_sent>>
 
 Init ==
     /\ local = [m \in Member \cup {P} |->
-                    IF m = P THEN [membership |-> Founders, joining |-> <<>>, leaving |-> <<>>, requests |-> <<>>]
-                    ELSE None]
+                    IF m # P THEN None
+                    ELSE [membership |-> Founders, joining |-> <<>>, leaving |-> <<>>, requests |-> <<>>]]
     /\ network = <<>>
     /\ aux_requests = <<>>
     /\ aux_sent = <<>>
@@ -126,7 +127,7 @@ Init ==
 
 Next ==
     \/ \E m \in Member : Join(m) \/ Leave(m)
-    \/ \E p \in {P} : ReceiveView(p)
+    \/ ReceiveView
 
 Spec == Init /\ [][Next]_vars
 
@@ -168,6 +169,4 @@ ToAndFro ==
 OnlyJoins == \A i \in DOMAIN aux_requests : aux_requests[i].kind = "join"
 
 P1 == <<"P">>
-PA == <<"P", "A">>
-PAB == <<"P", "A", "B">>
 =============================================================================

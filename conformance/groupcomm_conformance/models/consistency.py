@@ -89,7 +89,7 @@ def _check_erratum(
     for name, item in zip(erratum.proved_by, found["proved_by"].items(), strict=True):
         _holding(manifest, item, name)
     if erratum.story is not None:
-        modules = read_modules(manifest.folders, manifest.module)
+        modules = read_modules(manifest.folders, manifest.module_of(model.claims))
         if modules.definition(erratum.story) is None:
             raise found["story"].error(f"a predicate that the modules define, not {erratum.story}")
     if len(model.ablates) > 1 and not erratum.several:
@@ -111,7 +111,7 @@ def _check_run(manifest: Manifest, model: Model, node: Node, found: Mapping[str,
         raise found["name"].error("a name that ends in _live if and only if the claims are for liveness")
     base = manifest.cfgs[model.claims]
     for name, value in model.constants.items():
-        if name not in base.constants and not _overrides(manifest, name, value):
+        if name not in base.constants and not _overrides(manifest, model, name, value):
             raise (
                 found["constants"]
                 .entries()[name]
@@ -122,13 +122,17 @@ def _check_run(manifest: Manifest, model: Model, node: Node, found: Mapping[str,
             raise found[key].error(
                 f'"{key}" only with claims for safety that have no CONSTRAINT, not {model.claims}'
             )
+        if key in found and found[key].boolean() and model.claims in manifest.other_modules:
+            raise found[key].error(
+                f'"{key}" only in a model of {manifest.module}, not of {manifest.module_of(model.claims)}'
+            )
 
 
-def _overrides(manifest: Manifest, name: str, value: object) -> bool:
+def _overrides(manifest: Manifest, model: Model, name: str, value: object) -> bool:
     """Whether a model puts another operator in the place of the operator `name`."""
     if not (isinstance(value, str) and value.startswith(SUBSTITUTION)):
         return False
-    return read_modules(manifest.folders, manifest.module).definition(name) is not None
+    return read_modules(manifest.folders, manifest.module_of(model.claims)).definition(name) is not None
 
 
 def _check_violation(manifest: Manifest, model: Model, found: Mapping[str, Node], *, recording: bool) -> None:

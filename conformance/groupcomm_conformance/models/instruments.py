@@ -25,7 +25,7 @@ operator are liveness; nothing can be added to these, so they are run as they ar
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -156,9 +156,14 @@ class Modules:
             raise FileError(
                 self.files[module].name, line, r"Init /\ [][Next]_vars, where Next is an operator"
             )
-        # What a quantifier ranges over is no action.
-        words = re.findall(r"\w+", re.sub(r"\\in\s+\w+(?:\([^)]*\))?", "", body[1]))
-        return tuple(dict.fromkeys(word for word in words if self.definition(word) is not None))
+        return tuple(dict.fromkeys(self._taken(body[1])))
+
+    def _taken(self, text: str) -> Iterator[str]:
+        r"""Name the actions in a disjunction: of `Next /\ Below`, a composition's, those of `Next`."""
+        # What a quantifier ranges over is no action, nor is what else is true of a step.
+        for word in re.findall(r"\w+", re.sub(r"(?:\\in|/\\)\s*\w+(?:\([^)]*\))?", "", text)):
+            if (found := self.definition(word)) is not None:
+                yield from self._taken(found[1]) if word == "Next" else (word,)
 
     def step_of(self, claim: str) -> str | None:
         r"""Give the subscript of an action property `[A!Init /\] [][<claim>Step]_subscript`, or None.

@@ -109,13 +109,14 @@ def _gate(name: str, good: str, bad: Sequence[str], *, lacking: str = "") -> Gat
 
 def actions(manifest: Manifest) -> tuple[str, ...]:
     """Name the actions that models for safety take, in the specification's order."""
-    modules = read_modules(manifest.folders, manifest.module)
     names = {
-        cfg.specification
+        (manifest.module_of(name), cfg.specification)
         for name, cfg in manifest.cfgs.items()
         if cfg.specification and any(model.claims == name and not model.liveness for model in manifest.models)
     }
-    return tuple(dict.fromkeys(action for name in sorted(names) for action in modules.actions(name)))
+    own = sorted(names, key=lambda each: (each[0] != manifest.module, each))
+    read = {root: read_modules(manifest.folders, root) for root, _ in own}
+    return tuple(dict.fromkeys(action for root, name in own for action in read[root].actions(name)))
 
 
 def _fires(manifest: Manifest, results: Mapping[str, CheckedModel], *, whole: bool) -> list[Gate]:
@@ -168,12 +169,13 @@ def _kills(manifest: Manifest, results: Mapping[str, CheckedModel], *, whole: bo
 
 def _conjuncts(manifest: Manifest, results: Mapping[str, CheckedModel], *, whole: bool) -> Gate:
     """Ask of each conjunct of a claim that is a list that some ablation refutes it, not only of the claim."""
-    modules = read_modules(manifest.folders, manifest.module)
+    roots = {claim: manifest.module_with(claim) for claim in manifest.claims()}
+    read = {root: read_modules(manifest.folders, root) for root in {*roots.values()}}
     fallen = {part for checked in results.values() for part in checked.conjuncts}
     every = [
         f"{claim}/{number}"
         for claim in manifest.claims()
-        for number in range(1, len(modules.conjuncts_of(claim)) + 1)
+        for number in range(1, len(read[roots[claim]].conjuncts_of(claim)) + 1)
     ]
     bad = [f"no ablation refutes the conjunct {part}" for part in every if part not in fallen]
     lacking = "" if whole else _WHOLE

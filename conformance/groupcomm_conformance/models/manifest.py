@@ -4,7 +4,8 @@
   layers: each guard on, no fault. `claims` names sets of claims, each with what TLC needs for it
   (`specification` or `init` and `next`, `view`, ...), its `invariants` and `properties`, and in `constants`
   what differs from the reference. A set that is `like` another has what it does not say itself from there,
-  and the claims of `more` besides.
+  and the claims of `more` besides. A set may be over another `module` of the folder, such as a note's own
+  algorithm; its `constants` are then a reference of its own. (`with` names protocols whose modules it uses.)
 - A model is one run: a set of claims (`safety` unless it says another) and the constants that it changes.
   The cfg file that TLC reads is made from these; there is none in the project.
 - It *holds*, with exact counts, or it *violates* one named claim, as a flawed variant (an ablation) must;
@@ -111,20 +112,19 @@ def load(root: Path, protocol: str, *, recording: bool = False) -> Manifest:
 def _manifest(document: Node, protocol: str, folder: Path, *, recording: bool) -> Manifest:
     top = document.fields(
         ("protocol", "module", "reference", "claims", "type_invariants", "witnesses", "models"),
-        ("assumes", "gives"),
+        ("assumes", "gives", "with"),
     )
     top["protocol"].choice((protocol,))
-    module = top["module"].matching(_OPERATOR, "the name of a module")
-    if not (folder / f"{module}.tla").is_file():
-        raise top["module"].error(f"a module of this folder, but there is no {module}.tla")
+    module = _module(top["module"], folder)
     reference = _constants(top["reference"])
+    cfgs, other_modules = _claim_sets(top["claims"], reference, folder)
     return Manifest(
         protocol=protocol,
         folder=folder,
         file=document.file,
         module=module,
         reference={name: constant_text(value) for name, value in reference.items()},
-        cfgs=_claim_sets(top["claims"], reference),
+        cfgs=cfgs,
         type_invariants=_names(top["type_invariants"], "an invariant"),
         witnesses={
             name: _names(node, "a model", or_one=True)
@@ -133,7 +133,16 @@ def _manifest(document: Node, protocol: str, folder: Path, *, recording: bool) -
         models=tuple(_model(node, recording=recording) for node in top["models"].items("a list of models")),
         assumes=_links(top["assumes"], "a model") if "assumes" in top else {},
         gives=_links(top["gives"], "a claim") if "gives" in top else {},
+        other_modules=other_modules,
+        with_=_beside(top["with"], folder) if "with" in top else (),
     )
+
+
+def _beside(node: Node, folder: Path) -> tuple[str, ...]:
+    for item in node.items("a list of protocols"):
+        if not (folder.parent / item.text()).is_dir():
+            raise item.error(f"a protocol, but there is no spec/{item.text()}")
+    return _names(node, "a protocol")
 
 
 def _links(node: Node, what: str) -> dict[str, dict[str, tuple[str, ...]]]:
@@ -147,14 +156,24 @@ def _links(node: Node, what: str) -> dict[str, dict[str, tuple[str, ...]]]:
     }
 
 
-def _claim_sets(node: Node, reference: Mapping[str, Constant]) -> dict[str, Cfg]:
+def _claim_sets(
+    node: Node, reference: Mapping[str, Constant], folder: Path
+) -> tuple[dict[str, Cfg], dict[str, str]]:
+    """Read the sets of claims, and the modules of those that are over another."""
     found: dict[str, Cfg] = {}
+    other_modules: dict[str, str] = {}
     start = Cfg(constants={name: constant_text(value) for name, value in reference.items()})
     for name, entry in node.entries("a mapping from names to sets of claims").items():
-        keys = entry.fields((), ("like", "constants", "more", *_ONE, *_MANY))
+        keys = entry.fields((), ("like", "module", "constants", "more", *_ONE, *_MANY))
         base = start
         if "like" in keys:
-            base = found.get(keys["like"].text()) or _unknown_set(keys["like"], found)
+            like = keys["like"].text()
+            base = found.get(like) or _unknown_set(keys["like"], found)
+            other_modules |= {name: other_modules[like]} if like in other_modules else {}
+        if "module" in keys:
+            base, other_modules[name] = Cfg(constants={}), _module(keys["module"], folder)
+            if "like" in keys:
+                raise keys["module"].error('no "module" in a set that is like another, which has one')
         one = {key: keys[key].matching(_OPERATOR, "the name of an operator") for key in _ONE if key in keys}
         many = {key: _names(keys[key], "an operator", or_one=True) for key in _MANY if key in keys}
         changed = evolve(base, **one, **many)  # type: ignore[arg-type]
@@ -167,7 +186,7 @@ def _claim_sets(node: Node, reference: Mapping[str, Constant]) -> dict[str, Cfg]
                 changed = evolve(changed, **{key: after})  # type: ignore[arg-type]
         own = _constants(keys["constants"]) if "constants" in keys else {}
         for constant in own:
-            if constant not in reference:
+            if constant not in base.constants and "module" not in keys:
                 raise (
                     keys["constants"]
                     .entries()[constant]
@@ -177,7 +196,14 @@ def _claim_sets(node: Node, reference: Mapping[str, Constant]) -> dict[str, Cfg]
         found[name] = evolve(changed, constants={**base.constants, **sides})
         if (changed.specification is None) == (changed.init is None or changed.next is None):
             raise entry.error('"specification", or "init" and "next"')
-    return found
+    return found, other_modules
+
+
+def _module(node: Node, folder: Path) -> str:
+    module = node.matching(_OPERATOR, "the name of a module")
+    if not (folder / f"{module}.tla").is_file():
+        raise node.error(f"a module of this folder, but there is no {module}.tla")
+    return module
 
 
 def _unknown_set(node: Node, found: Mapping[str, Cfg]) -> Cfg:

@@ -148,6 +148,9 @@ class Manifest:
     `gives` names for each conjunct of a guarantee the claims that show it. `assumes` names for each conjunct
     of what the layers below guarantee models without it: ablations, which show that it is needed, or models
     that hold, which show that it is not.
+
+    `other_modules` names the root modules of those sets of claims that are not over `module`: a note's own
+    algorithm, a composition. `with_` names the protocols whose modules a composition uses.
     """
 
     protocol: str
@@ -161,11 +164,24 @@ class Manifest:
     models: tuple[Model, ...]
     assumes: Links = field(default={}, hash=False)
     gives: Links = field(default={}, hash=False)
+    other_modules: Mapping[str, str] = field(default={}, hash=False)
+    with_: tuple[str, ...] = ()
 
     @property
     def folders(self) -> list[Path]:
-        """Where the protocol's modules are: its own folder, and what the protocols share if there is any."""
-        return [self.folder, *(path for path in [self.folder.parent / "common"] if path.is_dir())]
+        """Where the modules are: in the own folder, in what protocols share, and with whom it is composed."""
+        others = [self.folder.parent / name for name in ("common", *self.with_)]
+        return [self.folder, *(path for path in others if path.is_dir())]
+
+    def module_of(self, claims: str) -> str:
+        """Name the root module of the models with this set of claims."""
+        return self.other_modules.get(claims, self.module)
+
+    def module_with(self, claim: str) -> str:
+        """Name the root module of the first set that has this claim."""
+        return next(
+            (self.module_of(name) for name, cfg in self.cfgs.items() if claim in cfg.claims), self.module
+        )
 
     def model(self, name: str) -> Model:
         """Find a model. UnknownNameError lists the names there are."""

@@ -88,22 +88,22 @@ def plan_of(manifest: Manifest, model: Model, *, recording: bool = False) -> Pla
 
     FileError where a specification lacks the form required.
     """
-    cfg = manifest.cfg(model)
-    modules = read_modules(manifest.folders, manifest.module)
+    cfg, root = manifest.cfg(model), manifest.module_of(model.claims)
+    modules = read_modules(manifest.folders, root)
     parts: list[Part] = []
     if model.holds:
         watched = [name for name, where in manifest.witnesses.items() if model.name in where]
         members = _members(manifest, model, cfg) if model.conform else ()
-        search = main_run(manifest.module, cfg, witnesses=watched, steps=not model.liveness, members=members)
+        search = main_run(root, cfg, witnesses=watched, steps=not model.liveness, members=members)
         parts.append(Part("search", search))
     else:
         violated = str(model.violates)
         parts.append(Part("search", _violating(manifest, model, modules, cfg)))
-        noted, judged = note_run(manifest.module, cfg, modules, manifest.type_invariants)
+        noted, judged = note_run(root, cfg, modules, manifest.type_invariants)
         if judged:
             parts.append(Part("falls", noted, judged))
         parts += [
-            Part(claim, sole_run(manifest.module, cfg, claim), (claim,))
+            Part(claim, sole_run(root, cfg, claim), (claim,))
             for claim in (cfg.properties if recording else model.falls)
             if claim in cfg.properties and claim not in judged and claim != violated
         ]
@@ -113,13 +113,13 @@ def plan_of(manifest: Manifest, model: Model, *, recording: bool = False) -> Pla
 
 def _violating(manifest: Manifest, model: Model, modules: Modules, cfg: Cfg) -> Run:
     """The search for the counterexample: to an erratum's claim in its story, else to any claim."""
-    violated = str(model.violates)
+    violated, root = str(model.violates), manifest.module_of(model.claims)
     if model.erratum is not None:
         story, types = model.erratum.story, manifest.type_invariants
-        return story_run(manifest.module, cfg, modules, violated, story=story, types=types)
+        return story_run(root, cfg, modules, violated, story=story, types=types)
     # TLC does not say which of several temporal properties was violated.
     alone = violated in cfg.properties and modules.step_of(violated) is None
-    return plain_run(manifest.module, evolve(cfg, properties=(violated,)) if alone else cfg)
+    return plain_run(root, evolve(cfg, properties=(violated,)) if alone else cfg)
 
 
 _ROOMS: Final = ("files", "models", "tla", "tlc")
@@ -141,7 +141,7 @@ def digest(manifest: Manifest, model: Model) -> str:
 
     These are the modules without comments and spacing, constants and claims, and the jar.
     """
-    modules = read_modules(manifest.folders, manifest.module)
+    modules = read_modules(manifest.folders, manifest.module_of(model.claims))
     told = [sorted(modules.bare.items()), manifest.cfg(model).render(), tools.jar_digest(tools.find_jar())]
     return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:16]
 

@@ -84,12 +84,13 @@ def why(manifest: Manifest, model: Model, checked: CheckedModel, cache: Reasons 
     """Say why the counterexample of `checked` refutes what it violates; None where there is none."""
     if checked.violated is None or not checked.trace:
         return None
-    modules = read_modules(manifest.folders, manifest.module)
+    root = manifest.module_of(model.claims)
+    modules = read_modules(manifest.folders, root)
     sentence, place = _sentence(modules, checked.violated)
     told = Why(checked.violated, sentence, place, (), "", checked.trace)
     cfg = manifest.cfg(model)
     claim = checked.violated
-    again = _Again(manifest, modules, cfg, checked.trace)
+    again = _Again(manifest, root, modules, cfg, checked.trace)
     if claim in cfg.invariants:
         return _values(again, told, claim, cache)
     if modules.step_of(claim) is not None:
@@ -213,6 +214,7 @@ class _Again:
     """A module that follows a trace; the variable `free` may have any value that a step gives it."""
 
     manifest: Manifest
+    root: str
     modules: Modules
     cfg: Cfg
     trace: tuple[State, ...]
@@ -266,7 +268,7 @@ class _Again:
         return "\n".join(
             (
                 f"---- MODULE {ROOT} ----",
-                f"EXTENDS {self.manifest.module}, Integers, Sequences, TLC",
+                f"EXTENDS {self.root}, Integers, Sequences, TLC",
                 "VARIABLE Run_at",
                 f"Run_Trace == <<\n{states}\n>>",
                 f"Run_Init ==\n    /\\ Run_at = 1{first}",
