@@ -277,13 +277,39 @@ def test_of_a_claim_that_is_a_list_each_conjunct_must_fall(project: Path, result
         "NoEarlyCommit == \\A m \\in Member :",
         "NoEarlyCommit ==\n  \\A m \\in Member :\n    /\\ local[m].member = m\n    /\\",
     )
+    edit(project / "spec/toy/models.yaml", "[NoEarlyCommit]", "[NoEarlyCommit, NoEarlyCommit/2]")
     manifest = load(project, "toy")
     checked = run_model(manifest, manifest.model("hasty"))
     assert frozenset({"NoEarlyCommit"}) == checked.falls
     assert frozenset({"NoEarlyCommit/2"}) == checked.conjuncts
+    assert [] == differences(manifest.model("hasty"), checked)
     assert (False, "no ablation refutes the conjunct NoEarlyCommit/1") == gate(
         manifest, results | {"hasty": checked}, "conjuncts"
     )
+
+
+def test_the_search_for_what_falls_ends_when_all_that_is_recorded_has_fallen(toy: Manifest) -> None:
+    """A record takes the whole ablated space; a check goes on until each claim of the record has fallen."""
+    model = evolve(toy.model("forgetful"), falls=("NoEarlyCommit", "CommittedStays", "RefinesDecision"))
+    checking, recording = (planning.plan_of(toy, model, recording=each) for each in (False, True))
+    assert ["search", "falls", "RefinesDecision"] == [part.name for part in checking.parts]
+
+    def transitions(plan: planning.Plan) -> int:
+        result = planning.execute(plan, plan.parts[1], 1, "2g", None).result
+        assert result is not None
+        return result.transitions
+
+    every = transitions(recording)
+    assert every == transitions(checking)  # NoEarlyCommit never falls: what is expected is looked for to the end
+    model = evolve(toy.model("forgetful"), violates="RefinesDecision", falls=("CommittedStays",))
+    assert transitions(planning.plan_of(toy, model)) < every
+
+
+def test_where_only_its_own_claim_falls_the_search_says_it_all(toy: Manifest) -> None:
+    model = toy.model("hasty")
+    assert ["search"] == [part.name for part in planning.plan_of(toy, model).parts]
+    names = [part.name for part in planning.plan_of(toy, model, recording=True).parts]
+    assert ["search", "falls", "RefinesDecision"] == names
 
 
 def test_a_part_of_the_models_leaves_gates_open(toy: Manifest, results: Results) -> None:
@@ -438,7 +464,7 @@ def test_a_search_that_would_outlast_the_others_gets_all_workers(toy: Manifest) 
         jobs = [running.Job(0, plan, part, 1) for plan in plans for part in plan.parts]
         return [(j.plan.model.name, j.part.name, j.workers) for j in running.scheduled(jobs, 2)]
 
-    hasty = [("hasty", "search", 1), ("hasty", "falls", 1)]
+    hasty = [("hasty", "search", 1)]
     # Its control gives `hasty` the size of `pair`.
     assert [("lossy", "search", 1), ("pair", "search", 1), *hasty] == workers(toy)
     assert [("pair", "search", 1), *hasty, ("lossy", "search", 2)] == workers(sized("lossy", 200_000))

@@ -1,6 +1,7 @@
 """What the parts of a manifest must say of each other: a manifest that contradicts itself is refused."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import cache
 
 from groupcomm_conformance.files.strict_yaml import Node
 
@@ -26,6 +27,11 @@ def check(manifest: Manifest, document: Node, *, recording: bool = False) -> Non
     for name, item in zip(manifest.type_invariants, top["type_invariants"].items(), strict=True):
         if name not in asserted:
             raise item.error(f"an invariant of a set of claims, not {name}")
+
+    @cache
+    def conjuncts_of(claim: str) -> int:
+        return len(read_modules(manifest.folders, manifest.module).conjuncts_of(claim))
+
     lines: dict[str, int] = {}
     errata: dict[str, str] = {}
     for model, node in zip(manifest.models, top["models"].items(), strict=True):
@@ -35,7 +41,7 @@ def check(manifest: Manifest, document: Node, *, recording: bool = False) -> Non
         found = node.entries()
         _check_run(manifest, model, node, found)
         if not model.holds:
-            _check_violation(manifest, model, found, recording=recording)
+            _check_violation(manifest, model, found, conjuncts_of, recording=recording)
         if model.erratum is not None:
             _check_erratum(manifest, model, model.erratum, found["erratum"].entries(), errata)
     for operator, node in top["witnesses"].entries().items():
@@ -135,7 +141,14 @@ def _overrides(manifest: Manifest, model: Model, name: str, value: object) -> bo
     return read_modules(manifest.folders, manifest.module_of(model.claims)).definition(name) is not None
 
 
-def _check_violation(manifest: Manifest, model: Model, found: Mapping[str, Node], *, recording: bool) -> None:
+def _check_violation(
+    manifest: Manifest,
+    model: Model,
+    found: Mapping[str, Node],
+    conjuncts_of: Callable[[str], int],
+    *,
+    recording: bool,
+) -> None:
     """Check what falls, and that the control differs in what is ablated and in nothing else."""
     cfg = manifest.cfg(model)
     claim = str(model.violates)
@@ -143,8 +156,13 @@ def _check_violation(manifest: Manifest, model: Model, found: Mapping[str, Node]
         raise found["expect"].error(f"a claim of the set {model.claims} after violates:, not {claim}")
     falls = found["falls"].items() if "falls" in found else ()
     for name, item in zip(model.falls, falls, strict=True):
-        if name not in manifest.claims():
-            raise item.error(f"a claim that is no type invariant, not {name}")
+        of, _, number = name.partition("/")
+        if of not in manifest.claims():
+            raise item.error(f"a claim that is no type invariant, not {of}")
+        if number and not recording and int(number) > conjuncts_of(of):
+            raise item.error(f"one of the {conjuncts_of(of)} conjuncts of {of}, not {name}")
+        if number and of not in model.falls:
+            raise item.error(f"{of} among the claims that fall, as {name} does")
     if not recording and claim not in model.falls and claim not in manifest.type_invariants:
         raise found["falls"].error(f"{claim} among the claims that fall, as the model violates it")
     control = _holding(manifest, found["control"], str(model.control))

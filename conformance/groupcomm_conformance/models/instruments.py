@@ -258,6 +258,7 @@ class _Writer:
     """The operators and registers of a root module in the making."""
 
     operators: list[str] = Factory(list)
+    noted: dict[str, int] = Factory(dict)  # the register of each line that is printed once
     _registers: int = field(default=_REGISTERS, init=False)
     _starts: list[str] = field(factory=list, init=False)
 
@@ -269,7 +270,7 @@ class _Writer:
 
     def once(self, condition: str, line: str) -> str:
         """Write an expression that is TRUE and prints `line` when `condition` is true for the first time."""
-        number = self.register("FALSE")
+        number = self.noted[line] = self.register("FALSE")
         said = f'PrintT("{line}") /\\ TLCSet({number}, TRUE)'
         return f"IF TLCGet({number}) THEN TRUE ELSE IF {condition} THEN {said} ELSE TRUE"
 
@@ -347,11 +348,12 @@ def _harvest(writer: _Writer, members: tuple[str, ...]) -> None:
 
 
 def note_run(
-    module: str, cfg: Cfg, modules: Modules, leave_out: Iterable[str]
+    module: str, cfg: Cfg, modules: Modules, leave_out: Iterable[str], *, until: Iterable[str] = ()
 ) -> tuple[Run, tuple[str, ...]]:
     """The model with each claim noted instead of asserted, and the claims that this can be done with.
 
-    These are the invariants that `leave_out` does not name, and the action properties.
+    These are the invariants that `leave_out` does not name, and the action properties. The search ends when
+    all of `until` have fallen, claims and conjuncts (`C/2`) that can be noted, or else with the last state.
     """
     writer = _Writer()
     left_out = frozenset(leave_out)
@@ -380,6 +382,15 @@ def note_run(
                 writer.operators.append(f"{part} ==\n{text}\nRun_Note_{part} == [][{note}]_{subscript}")
                 properties.append(f"Run_Note_{part}")
         noted.append(claim)
+    expected = [
+        writer.noted[line]
+        for name in until
+        if (line := f"@part {name}" if "/" in name else f"@falls {name}") in writer.noted
+    ]
+    if expected:
+        all_fell = " /\\ ".join(f"TLCGet({number})" for number in expected)
+        writer.operators.append(f'Run_Stop == IF {all_fell} THEN TLCSet("exit", TRUE) ELSE TRUE')
+        invariants.append("Run_Stop")
     return (
         Run(writer.module(module), evolve(cfg, invariants=tuple(invariants), properties=tuple(properties))),
         tuple(noted),

@@ -52,9 +52,10 @@ def differences(model: Model, checked: CheckedModel) -> list[str]:
         return ["nothing is recorded of it yet: groupcomm check --record writes it"]
     if model.trace != len(checked.trace):
         found.append(f"trace: expected {model.trace} states, came {len(checked.trace)}")
-    if more := sorted(checked.falls.difference(model.falls)):
+    fallen = checked.falls | checked.conjuncts
+    if more := sorted(fallen.difference(model.falls)):
         found.append(f"falls: not expected, but refuted: {', '.join(more)}")
-    if less := [claim for claim in model.falls if claim not in checked.falls]:
+    if less := [name for name in model.falls if name not in fallen]:
         found.append(f"falls: expected, but not refuted: {', '.join(less)}")
     return found
 

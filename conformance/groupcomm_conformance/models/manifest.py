@@ -76,6 +76,7 @@ MANIFEST: Final = "models.yaml"
 
 _NAME: Final = r"[a-z][a-z0-9_]*"
 _OPERATOR: Final = r"[A-Za-z][A-Za-z0-9_]*"
+_FALLEN: Final = r"[A-Za-z][A-Za-z0-9_]*(/[1-9][0-9]{0,2})?"
 _COUNTED: Final = ("distinct", "transitions", "depth")
 _HOLDS_ONLY: Final = (*_COUNTED, "conform", "walk")
 _SHOWN: Final = ("trace", "falls")
@@ -243,7 +244,7 @@ def _model(node: Node, *, recording: bool) -> Model:
         ablates=_names(found["ablates"], "a constant", or_one=True) if violates else (),
         control=found["control"].text() if violates else None,
         trace=found["trace"].integer(0) if "trace" in found else None,
-        falls=_names(found["falls"], "a claim") if "falls" in found else (),
+        falls=_names(found["falls"], "a claim", _FALLEN) if "falls" in found else (),
         erratum=_erratum(found["erratum"]) if "erratum" in found else None,
         digest=found["digest"].matching(r"[0-9a-f]{16}", "16 hexadecimal digits in quotes")
         if "digest" in found
@@ -302,13 +303,13 @@ def _tla_string(node: Node) -> str:
     return node.matching(r'[^"\\\n]+', "text without quotes, backslashes or line ends")
 
 
-def _names(node: Node, what: str, *, or_one: bool = False) -> tuple[str, ...]:
+def _names(node: Node, what: str, form: str = _OPERATOR, *, or_one: bool = False) -> tuple[str, ...]:
     """Read a list of names, or where `or_one` allows it a single name; each once."""
     if or_one and isinstance(node.content, str):
         return (node.matching(_OPERATOR, f"the name of {what}"),)
     names: list[str] = []
     for item in node.items(f"a list, each item the name of {what}"):
-        name = item.matching(_OPERATOR, f"the name of {what}")
+        name = item.matching(form, f"the name of {what}")
         if name in names:
             raise item.error(f"each name once, not {name} again")
         names.append(name)

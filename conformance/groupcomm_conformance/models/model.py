@@ -98,9 +98,10 @@ class Model:
 
     `claims` names the set of claims that is checked. `violates` is the claim that must fall, None where the
     model holds. A model that holds has `counts`; one that violates has `ablates`, `control`, `trace` (states
-    of the shortest counterexample) and `falls` (all claims that its state space refutes). `conform`: its
-    local steps become conformance tables. `walk`: its graph is small enough to be dumped, without VIEW, and
-    walked. `digest` tells, for a `deep` model, what its record was taken from. `line`: its place in the file.
+    of the shortest counterexample) and `falls` (all claims that its state space refutes, and of those that
+    are lists the conjuncts, as `Claim/2`). `conform`: its local steps become conformance tables. `walk`: its
+    graph is small enough to be dumped, without VIEW, and walked. `digest` tells, for a `deep` model, what its
+    record was taken from. `line`: its place in the file.
     """
 
     name: str

@@ -1,9 +1,10 @@
 """The runs of TLC that a model takes, and the result that their answers make together.
 
 A model takes one run or several: the search itself, with the instruments that it needs (see `instruments`),
-and for a model that violates a claim a second search that never stops, which tells *all* claims that fall:
-its row of the kill matrix. Properties that cannot be noted (refinement, liveness) are run alone where the
-manifest says that they fall.
+and for a model that violates a claim a second search, which does not stop there and tells what else falls:
+its row of the kill matrix. It ends when all has fallen that the manifest says, claims and conjuncts; when a
+record is made, it goes on to the last state. Properties that cannot be noted (refinement, liveness) are run
+alone where the manifest says that they fall.
 
 Results are cached by the content of all that they depend on: modules, cfg, generated text, jar,
 and the checker's own code.
@@ -57,17 +58,17 @@ class Part:
 
     name: str
     run: Run
-    judged: tuple[str, ...] = ()
 
 
 @frozen
 class Plan:
-    """All runs of a model, and the key of their result."""
+    """All runs of a model, the claims besides its own that they judge, and the key of their result."""
 
     manifest: Manifest
     model: Model
     modules: Modules
     parts: tuple[Part, ...]
+    judged: tuple[str, ...]
     key: str
 
     @property
@@ -84,13 +85,14 @@ class Plan:
 
 
 def plan_of(manifest: Manifest, model: Model, *, recording: bool = False) -> Plan:
-    """Plan the runs of a model; with `recording` those too that tell what falls where nothing is said of it.
+    """Plan the runs of a model; with `recording` those that tell all that falls, whatever is recorded.
 
     FileError where a specification lacks the form required.
     """
     cfg, root = manifest.cfg(model), manifest.module_of(model.claims)
     modules = read_modules(manifest.folders, root)
     parts: list[Part] = []
+    judged: tuple[str, ...] = ()
     if model.holds:
         watched = [name for name, where in manifest.witnesses.items() if model.name in where]
         members = _members(manifest, model, cfg) if model.conform else ()
@@ -99,16 +101,21 @@ def plan_of(manifest: Manifest, model: Model, *, recording: bool = False) -> Pla
     else:
         violated = str(model.violates)
         parts.append(Part("search", _violating(manifest, model, modules, cfg)))
-        noted, judged = note_run(root, cfg, modules, manifest.type_invariants)
-        if judged:
-            parts.append(Part("falls", noted, judged))
+        others = {*model.falls} - {violated}
+        until = () if recording else others
+        noted, judged = note_run(root, cfg, modules, manifest.type_invariants, until=until)
+        # Where nothing else falls, the search says it all.
+        if judged and (recording or any(name.partition("/")[0] in judged for name in others)):
+            parts.append(Part("falls", noted))
+        alone = [claim for claim in cfg.properties if claim not in judged and claim != violated]
         parts += [
-            Part(claim, sole_run(root, cfg, claim), (claim,))
-            for claim in (cfg.properties if recording else model.falls)
-            if claim in cfg.properties and claim not in judged and claim != violated
+            Part(claim, sole_run(root, cfg, claim))
+            for claim in alone
+            if recording or claim in model.falls
         ]
+        judged = (*judged, *(claim for claim in alone if recording or claim in model.falls))
     parts = [evolve(part, run=remembered(part.run, modules)) for part in parts]
-    return Plan(manifest, model, modules, tuple(parts), _key(model, modules, parts))
+    return Plan(manifest, model, modules, tuple(parts), judged, _key(model, modules, parts))
 
 
 def _violating(manifest: Manifest, model: Model, modules: Modules, cfg: Cfg) -> Run:
@@ -218,7 +225,7 @@ def assembled(plan: Plan, answers: Mapping[str, Answer]) -> CheckedModel:
     outcome = "holds" if violated is None else f"violates: {violated}"
     if failures:
         outcome = f"fails: {failures[0]}"
-    judged = [claim for part in plan.parts for claim in part.judged]
+    judged = [*plan.judged]
     if not model.holds and model.violates not in (*judged, *plan.manifest.type_invariants):
         judged.append(str(model.violates))
     return CheckedModel(

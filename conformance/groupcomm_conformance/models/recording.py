@@ -69,9 +69,16 @@ def _came(manifest: Manifest, model: Model, checked: CheckedModel) -> dict[str, 
         }
     else:
         falls = tuple(claim for claim in manifest.claims() if claim in checked.falls)
+        falls += tuple(sorted(checked.conjuncts, key=_conjunct))
         # A change of order alone is none.
         came = {"trace": len(checked.trace), "falls": model.falls if {*falls} == {*model.falls} else falls}
     return came | ({"digest": digest(manifest, model)} if model.tier == "deep" else {})
+
+
+def _conjunct(name: str) -> tuple[str, int]:
+    """Order `Claim/2` before `Claim/10`."""
+    claim, _, number = name.partition("/")
+    return claim, int(number)
 
 
 def _recorded(model: Model) -> dict[str, _Recorded]:
