@@ -34,7 +34,7 @@ from .errors import LocalProtocolError, RemoteProtocolError
 from .events import Below, DigestPromised, MessageReceived, PromiseWithdrawn, Purge
 from .view import NO_VIEW, Address, View, ViewId
 
-ASSUMES: Final = ("Membership", "JoinDigest")
+ASSUMES: Final = ("Membership", "JoinDigest", "ReliableMulticast")
 """The modules of `spec/common` that say what the layers below must give."""
 
 GIVES: Final = ("StabilitySafety",)

@@ -82,6 +82,7 @@ ToBeTold(m, v) == v.preds \ {installed[m]}
 Redeemable(p, m, j) ==
     /\ p.to = m /\ p.to_life = life[m]
     /\ ~ToIn(p, j) /\ Reaches(p, j)
+    \* TellsOfAll: it says where to start with each sender that is there.
     /\ On("TellsOfAll") => TellsOf(p, j)
 
 \* What m has been promised for all that it has to be told to install v.
@@ -102,6 +103,7 @@ MayPromise(by, to) ==
 
 \* p will not be redeemed: the newcomer's life is over, or no view with it is decided that it could install.
 MayWithdraw(p) ==
+    \* ForGood: a promise is withdrawn only when nobody can redeem it any more.
     On("ForGood") =>
         \/ ~Open(p)
         \/ installed[p.to] # 0 /\ ToIn(p, installed[p.to]) /\ ~\E k \in DOMAIN views : k > installed[p.to] /\ ToIn(p, k)
@@ -127,6 +129,7 @@ Withdraw(p) ==
 Install(m) ==
     LET v == views'[installed'[m]] IN
     /\ \A x \in Member \ {m} : installed'[x] = installed[x]
+    \* OnlyByPromise: who comes to members that it was not with has been told where to start with them.
     /\ On("OnlyByPromise") => Told(m, v)
     /\ promises' = IF ToBeTold(m, v) = {} THEN promises ELSE {p \in promises : p.to # m \/ p.to_life # life[m]}
     /\ UNCHANGED life

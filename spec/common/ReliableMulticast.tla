@@ -19,7 +19,7 @@ EXTENDS Digests, FiniteSets
 
 Window(low) == [low |-> low, delivered |-> low, ahead |-> {}, purged |-> Nothing]
 
-\* Seqno n reaches the window.
+\* Add: seqno n reaches the window; what can be delivered is delivered in the same step, in order, once.
 Add(window, n) ==
     IF n <= window.delivered \/ n \in window.ahead
     THEN window
@@ -37,7 +37,7 @@ Holds(window, n) ==
     /\ n > window.purged
     /\ n <= window.delivered \/ n \in window.ahead
 
-\* Stability reached up to these seqnos, inclusive (STB-11, AMB-10).
+\* Purge: stability reached up to these seqnos, inclusive; what was purged stays purged (STB-11, AMB-10).
 Purge(windows, vector) ==
     [s \in DOMAIN windows |->
         IF s \in DOMAIN vector
@@ -51,13 +51,4 @@ DigestOf(windows) ==
          received |-> LET w == windows[s] IN
                       IF w.ahead = {} THEN w.delivered
                       ELSE CHOOSE n \in w.ahead : \A k \in w.ahead : k <= n]]
-
-\* A new view: windows of members that stay are kept, those of members that
-\* left go (reconciling them first is FLUSH's task), a joiner's starts empty.
-InstallWindows(windows, members) ==
-    [s \in members |-> IF s \in DOMAIN windows THEN windows[s] ELSE Window(Nothing)]
-
-\* A joiner's windows start where the digest it was given ends.
-JoinWindows(start, members) ==
-    [s \in members |-> Window(IF s \in DOMAIN start THEN start[s] ELSE Nothing)]
 =============================================================================

@@ -72,7 +72,8 @@ GoesTo(m, u, v) == u \in v.preds /\ u \in Group!Sources(v, m)
 \* m is on the way from u to view number k, and what it may receive in u is settled.
 ClosedBy(m, u, k) == u \in DOMAIN settled[k] /\ GoesTo(m, u, views[k])
 
-\* The logs that may reach m.
+\* SendingViewDelivery: a message is received in the view that it was sent in, and in no other.
+\* (Audible: the logs that may reach m.)
 Audible(m) ==
     IF On("SendingViewDelivery") THEN {installed[m]} ELSE {k \in DOMAIN views : Has(views[k], m, life[m])}
 

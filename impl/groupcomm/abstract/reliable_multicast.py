@@ -180,7 +180,7 @@ class ReliableMulticast:
         return {sender: window.delivered for sender, window in self.windows[process].items()}
 
     def install(self, process: Process, view: Decided, start: Mapping[Process, int]) -> None:
-        """New windows for a new view. `ReliableMulticast!InstallWindows`, `!JoinWindows`.
+        """New windows for a new view. `StableGroup!WindowsIn`.
 
         Who was there before keeps its window; others start after what `start` says, or at the beginning.
         """
