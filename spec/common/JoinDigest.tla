@@ -66,12 +66,19 @@ Reaches(p, k) ==
                 /\ ToIn(p, j) => ToIn(p, k)
                 /\ Reaches(p, j)
 
-\* p tells what to start from in a view that follows view number j, for every sender there: it is in the vector,
-\* or its life began on the way, and then with nothing.
-TellsOf(p, j) ==
-    \A s \in DOMAIN views[j].lives \ DOMAIN p.vector :
-        \E i \in p.view + 1 .. j :
-            s \in views[i].joins /\ views[i].lives[s] = views[j].lives[s] /\ Reaches(p, i)
+\* p tells what to start from with s in a view that follows view number k: s is in the vector, or its life began on
+\* the way and with nothing; and since then each view on the way has it. (Who parts from the promiser may agree on
+\* its messages without it, and come back with a merge: of those the promise says nothing.)
+RECURSIVE TellsOf(_, _, _)
+TellsOf(p, s, k) ==
+    IF k <= p.view THEN k = p.view /\ s \in DOMAIN p.vector
+    ELSE \/ s \in views[k].joins /\ Reaches(p, k)
+         \/ /\ ByIn(p, k) \/ ToIn(p, k)
+            /\ \E j \in views[k].preds :
+                /\ j >= p.view
+                /\ ToIn(p, j) => ToIn(p, k)
+                /\ Shares(views[j], views[k], s)
+                /\ TellsOf(p, s, j)
 
 Open(p) == life[p.to] = p.to_life
 
@@ -83,7 +90,7 @@ Redeemable(p, m, j) ==
     /\ p.to = m /\ p.to_life = life[m]
     /\ ~ToIn(p, j) /\ Reaches(p, j)
     \* TellsOfAll: it says where to start with each sender that is there.
-    /\ On("TellsOfAll") => TellsOf(p, j)
+    /\ On("TellsOfAll") => \A s \in DOMAIN views[j].lives : TellsOf(p, s, j)
 
 \* What m has been promised for all that it has to be told to install v.
 Told(m, v) == \A j \in ToBeTold(m, v) : \E p \in promises : Redeemable(p, m, j)

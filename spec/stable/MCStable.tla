@@ -59,6 +59,11 @@ SidesJoinScript ==
     <<FirstView(1, "A", <<"A">>), FirstView(1, "B", <<"B">>), Follow(2, "A", AB, {1, 2}, Nobody),
       Follow(3, "A", ABC, {3}, Anew("C", 0))>>
 
+\* A and B part and come together again, and then C joins: A may have given it its digest at any time before.
+PartScript ==
+    <<FirstView(1, "A", AB), Follow(2, "A", <<"A">>, {1}, Nobody), Follow(2, "B", <<"B">>, {1}, Nobody),
+      Follow(3, "A", AB, {2, 3}, Nobody), Follow(4, "A", ABC, {4}, Anew("C", 0))>>
+
 \* Scripts that Membership does not allow, each by one conjunct.
 OneIdScript ==
     <<FirstView(1, "A", AB), Follow(2, "A", <<"A">>, {1}, Nobody), Follow(2, "A", <<"B">>, {1}, Nobody)>>
@@ -125,6 +130,7 @@ Votes0and2and1and1 == <<0, 2, 1, 1>>
 Votes1and1and3 == <<1, 1, 3>>
 Votes2and0and0 == <<2, 0, 0>>
 Votes0and1and2 == <<0, 1, 2>>
+VotesOfBAlone == <<0, 0, 1, 0, 0>>
 Votes0and2and3 == <<0, 2, 3>>
 TwoEach == <<2, 2, 2, 2>>
 ThreeEach == <<3, 3, 3, 3>>

@@ -71,13 +71,12 @@ RequestsServable ==
                         \E h \in up \cap InGroup :
                             s \in DOMAIN rm[h] /\ SameSender(s, x, h) /\ Holds(rm[h][s], n)
 
-\* What a newcomer was told to start from: as far as the promise reaches, nobody purges beyond it.
+\* What a newcomer was told to start from: as far as the promise tells of a sender, nobody purges beyond it.
 PromisesKept ==
     \A p \in promises : JoinDigest!Open(p) =>
         \A q \in InGroup : \A s \in DOMAIN rm[q] :
-            (rm[q][s].purged > (IF s \in DOMAIN p.vector THEN p.vector[s] ELSE Nothing)
-                /\ JoinDigest!Reaches(p, installed[q])) =>
-                ~Shares(views[p.view], views[installed[q]], s) /\ ~JoinDigest!TellsOf(p, installed[q])
+            rm[q][s].purged > (IF s \in DOMAIN p.vector THEN p.vector[s] ELSE Nothing) =>
+                ~JoinDigest!TellsOf(p, s, installed[q])
 
 \* JOI-03: what a newcomer is told is what its promiser has delivered: no more, or what is between never comes.
 NewcomerMissesNothing ==

@@ -34,6 +34,11 @@ ReceivedBehindGap == \E m \in InGroup : \E s \in DOMAIN rm[m] : rm[m][s].ahead #
 SplitBrain ==
     \E x, y \in up \cap InGroup :
         installed[x] # installed[y] /\ views[installed[x]].id.counter = views[installed[y]].id.counter
+JoinsAfterParting ==
+    \E k \in DOMAIN views : Cardinality(views[k].preds) = 1 /\ views[k].joins # {}
+        /\ \E j \in views[k].preds : Cardinality(views[j].preds) > 1
+        /\ \E m \in views[k].joins : installed[m] = k
+        /\ \E q \in InGroup : \E s \in DOMAIN rm[q] : rm[q][s].purged > Nothing
 AfterMerge == \E m \in InGroup : Cardinality(views[installed[m]].preds) > 1
 
 \* Stories: what is to be true in the last state of an erratum's counterexample, besides its claim being false.
