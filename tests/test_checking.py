@@ -300,7 +300,9 @@ def test_the_search_for_what_falls_ends_when_all_that_is_recorded_has_fallen(toy
         return result.transitions
 
     every = transitions(recording)
-    assert every == transitions(checking)  # NoEarlyCommit never falls: what is expected is looked for to the end
+    assert every == transitions(
+        checking
+    )  # NoEarlyCommit never falls: what is expected is looked for to the end
     model = evolve(toy.model("forgetful"), violates="RefinesDecision", falls=("CommittedStays",))
     assert transitions(planning.plan_of(toy, model)) < every
 

@@ -29,8 +29,8 @@ def check(manifest: Manifest, document: Node, *, recording: bool = False) -> Non
             raise item.error(f"an invariant of a set of claims, not {name}")
 
     @cache
-    def conjuncts_of(claim: str) -> int:
-        return len(read_modules(manifest.folders, manifest.module).conjuncts_of(claim))
+    def conjuncts_of(module: str, claim: str) -> int:
+        return len(read_modules(manifest.folders, module).conjuncts_of(claim))
 
     lines: dict[str, int] = {}
     errata: dict[str, str] = {}
@@ -145,7 +145,7 @@ def _check_violation(
     manifest: Manifest,
     model: Model,
     found: Mapping[str, Node],
-    conjuncts_of: Callable[[str], int],
+    conjuncts_of: Callable[[str, str], int],
     *,
     recording: bool,
 ) -> None:
@@ -159,8 +159,10 @@ def _check_violation(
         of, _, number = name.partition("/")
         if of not in manifest.claims():
             raise item.error(f"a claim that is no type invariant, not {of}")
-        if number and not recording and int(number) > conjuncts_of(of):
-            raise item.error(f"one of the {conjuncts_of(of)} conjuncts of {of}, not {name}")
+        if number and not recording:
+            last = conjuncts_of(manifest.module_of(model.claims), of)
+            if int(number) > last:
+                raise item.error(f"one of the {last} conjuncts of {of}, not {name}")
         if number and of not in model.falls:
             raise item.error(f"{of} among the claims that fall, as {name} does")
     if not recording and claim not in model.falls and claim not in manifest.type_invariants:

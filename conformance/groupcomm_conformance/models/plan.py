@@ -109,9 +109,7 @@ def plan_of(manifest: Manifest, model: Model, *, recording: bool = False) -> Pla
             parts.append(Part("falls", noted))
         alone = [claim for claim in cfg.properties if claim not in judged and claim != violated]
         parts += [
-            Part(claim, sole_run(root, cfg, claim))
-            for claim in alone
-            if recording or claim in model.falls
+            Part(claim, sole_run(root, cfg, claim)) for claim in alone if recording or claim in model.falls
         ]
         judged = (*judged, *(claim for claim in alone if recording or claim in model.falls))
     parts = [evolve(part, run=remembered(part.run, modules)) for part in parts]
