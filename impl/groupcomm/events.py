@@ -75,16 +75,18 @@ class Purge:
 class GetDigest:
     """To the multicast layer: tell what this member has delivered now, of each member of its view (JOI-03).
 
-    `request` is the asker's tag: the answer carries it, so that nobody takes an answer to another's question.
+    `asker`: the protocol that asks; `request`: the number of its question. The answer has both (EVT-05).
     """
 
+    asker: str
     request: int
 
 
 @frozen
 class DigestGiven:
-    """The multicast layer's answer: `digest` is what this member had delivered at GET_DIGEST `request`."""
+    """The answer: `digest` is what this member had delivered when `asker` asked for the `request`th time."""
 
+    asker: str
     request: int
     digest: Vector
 

@@ -108,15 +108,16 @@ class Config:
 
 @frozen
 class Lives(PerMember[int]):
-    """The incarnation of each member of a view: how often its address was in use before."""
+    """Of each address: how often it was in use before the incarnation that is meant."""
 
 
 @frozen
 class Decision:
     """A view as GMS knows it: besides what all see, what another coordinator needs to go on. `Gms!Decision`.
 
-    `follows`: the identifier of the view before. `joiners`: the members that begin with this view. `digest`:
-    where these start, one seqno for each member that was there before.
+    `follows`: the identifier of the view before. `lives`: of each address that was in a view of this line,
+    its newest incarnation there. `joiners`: the members that begin with this view. `digest`: where these
+    start, one seqno for each member that was there before.
     """
 
     id: ViewId
@@ -318,7 +319,7 @@ Event: TypeAlias = (
 
 Effect: TypeAlias = (
     Send[Message]
-    | PassUp[ViewInstalled | Left]
+    | PassUp[ViewInstalled | Left | DigestGiven]
     | PassDown[ViewInstalled | DigestPromised | GetDigest | PromiseWithdrawn | DigestSet]
     | SetTimer
 )
@@ -331,9 +332,12 @@ Effects: TypeAlias = tuple[Effect, ...]
 class Request:
     """A request that waits for its view, of `member` in its incarnation `life`. `Gms!Request`."""
 
-    kind: Literal["join", "leave"]
+    kind: Literal["none", "join", "leave"]
     member: Address
     life: int
+
+
+NO_REQUEST: Final = Request("none", "", 0)
 
 
 @frozen
@@ -352,8 +356,8 @@ class State:
     owed: frozenset[Address]
     queue: tuple[Request, ...]
     due: bool
-    requests: int
-    admitting: Request | None
+    admitting: Request
+    asked: int
     leaving: bool
     leave_asked: Address
     gone: bool
@@ -384,10 +388,14 @@ class State:
         return (
             self.phase == "leading"
             and self.acts
-            and not (self.awaiting or self.owed or self.admitting)
+            and not (self.awaiting or self.owed)
+            and self.admitting == NO_REQUEST
             and bool(self.queue or self.suspected)
         )
 
+
+_SELF: Final = "GMS"
+"""Who asks for a digest."""
 
 Transition: TypeAlias = tuple[State, Effects]
 
@@ -407,8 +415,8 @@ def start(member: Address) -> State:
         owed=frozenset(),
         queue=(),
         due=False,
-        requests=0,
-        admitting=None,
+        admitting=NO_REQUEST,
+        asked=0,
         leaving=False,
         leave_asked="",
         gone=False,
@@ -456,21 +464,26 @@ def step(config: Config, state: State, event: Event) -> Transition:  # noqa: ARG
 
 
 def _join_requested(state: State, event: JoinRequested) -> Transition:
-    """Ask the coordinator; who finds itself founds a group. `Gms!JoinRequested`."""
+    """Ask the coordinator; who finds itself founds a group. `Gms!JoinRequested`.
+
+    An address that was in use before founds none: its first view would have the identifier of another.
+    """
     if state.joined or state.gone:
         raise LocalProtocolError(state, event, "a member that is or was in a view does not join")
-    begun = evolve(state, life=event.life)
     if event.coordinator != state.member:
-        return evolve(begun, joining=True), (Send(event.coordinator, JoinReq(event.life)),)
+        asked = evolve(state, life=event.life, joining=True)
+        return asked, (Send(event.coordinator, JoinReq(event.life)),)
+    if event.life > 0:
+        raise LocalProtocolError(state, event, "an address that was in use before founds no group")
     decision = Decision(
         id=ViewId(1, state.member),
         members=(state.member,),
         follows=NO_VIEW.id,
-        lives=Lives(((state.member, event.life),)),
+        lives=Lives(((state.member, 0),)),
         joiners=frozenset({state.member}),
         digest=EMPTY_VECTOR,
     )
-    return evolve(_enter(begun, decision), phase="leading"), _installed(decision)
+    return evolve(_enter(state, decision), phase="leading"), _installed(decision)
 
 
 def _leave_requested(state: State, event: LeaveRequested) -> Transition:
@@ -486,24 +499,23 @@ def _leave_requested(state: State, event: LeaveRequested) -> Transition:
 
 
 def _join_req_received(state: State, event: JoinReqReceived) -> Transition:
-    """Queue a join; the former incarnation in the view goes first (MBR-12). `Gms!JoinReqReceived`."""
+    """Queue a join; the former incarnation in the view goes first (MBR-12). `Gms!JoinReqReceived`.
+
+    No request outlives its incarnation. Who was answered, and asks again, gets the same answer (AMB-29).
+    """
     member, life = event.sender, event.message.life
-    join = Request("join", member, life)
-    waiting = (*state.queue, state.admitting)
-    if not state.acts or member == state.member:
+    waiting = (r.life for r in (*state.queue, state.admitting) if r.kind == "join" and r.member == member)
+    if not state.acts or member == state.member or any(known >= life for known in waiting):
         return state, ()
-    if any(r and r.kind == "join" and r.member == member and r.life >= life for r in waiting):
-        return state, ()
-    if member in state.decision.members and life <= state.decision.lives[member]:
-        answered = life == state.decision.lives[member] and member in state.awaiting & state.decision.joiners
-        return state, (Send(member, JoinRsp(state.decision)),) if answered else ()
-    state, withdrawn = _without_join(state, member)
-    if member not in state.decision.members or any(
-        r.kind == "leave" and r.member == member for r in state.queue
-    ):
-        return _proceed(evolve(state, queue=(*state.queue, join)), withdrawn)
-    leave = Request("leave", member, state.decision.lives[member])
-    return _proceed(evolve(_struck(state, member), queue=(leave, *state.queue, join)), withdrawn)
+    known = state.decision.lives.get(member, -1)
+    if life <= known:
+        again = life == known and member in state.awaiting & state.decision.joiners
+        return state, (Send(member, JoinRsp(state.decision)),) if again else ()
+    cleaned, withdrawn = _without_join(state, member)
+    queue = (*cleaned.queue, Request("join", member, life))
+    if member in state.decision.members and not any(r.kind == "leave" and r.member == member for r in queue):
+        cleaned, queue = _struck(cleaned, member), (Request("leave", member, known), *queue)
+    return _proceed(evolve(cleaned, queue=queue), withdrawn)
 
 
 def _leave_req_received(state: State, event: LeaveReqReceived) -> Transition:
@@ -546,8 +558,7 @@ def _query_received(state: State, event: QueryReceived) -> Transition:
         return refusing, (answer,)
     if sender not in state.decision.members or sender in state.suspected or state.member in query.seniors:
         return state, ()
-    followed, withdrawn = _following(refusing)
-    return followed, (*withdrawn, answer)
+    return _following(refusing), (*_withdrawal(state, state.admitting.member), answer)
 
 
 def _answer_received(state: State, event: AnswerReceived) -> Transition:
@@ -573,7 +584,8 @@ def _new_view_received(state: State, event: NewViewReceived) -> Transition:
         return state, (ack,)
     if state.member not in decision.members or decision.follows != state.decision.id:
         return state, ()
-    return _proceed(_enter(state, decision), (*_installed(decision), ack))
+    withdrawn = _withdrawal(state, state.admitting.member)
+    return _proceed(_enter(state, decision), (*withdrawn, *_installed(decision), ack))
 
 
 def _join_rsp_received(state: State, event: JoinRspReceived) -> Transition:
@@ -602,31 +614,38 @@ def _view_ack_received(state: State, event: ViewAckReceived) -> Transition:
 
 
 def _view_timeout(state: State) -> Transition:
-    """Take the next request: decide its view, or, for a join, ask for the digest first. `Gms!ViewTimeout`.
+    """Grant the next request; who joins gets a digest first (JOI-03). `Gms!ViewTimeout`.
 
-    The promise comes before the question: what is told from then on is kept (JOI-03).
+    The promise comes before the question, so that what is told is kept. A former incarnation of the joiner
+    that is still in the view, suspected, is let go first: who is in the view can be promised nothing.
     """
     if not state.due:
         return state, ()
-    taken = evolve(state, due=False, queue=state.queue[1:])
+    ready = evolve(state, due=False)
     if not state.must_decide:
-        return evolve(state, due=False), ()
-    request = state.queue[0] if state.queue else None
-    if request is None or request.kind == "leave":
+        return ready, ()
+    request = state.queue[0] if state.queue else NO_REQUEST
+    if request.kind == "join" and request.member in state.suspected:
+        return _decide(ready, NO_REQUEST, EMPTY_VECTOR)
+    taken = evolve(ready, queue=state.queue[1:])
+    if request.kind != "join":
         return _decide(taken, request, EMPTY_VECTOR)
     if request.member in state.decision.members:
         return _proceed(taken)
-    asked = evolve(taken, admitting=request, requests=state.requests + 1)
-    return asked, (PassDown(DigestPromised(request.member)), PassDown(GetDigest(asked.requests)))
+    asked = evolve(taken, admitting=request, asked=state.asked + 1)
+    return asked, (PassDown(DigestPromised(request.member)), PassDown(GetDigest(_SELF, asked.asked)))
 
 
 def _digest_given(state: State, event: DigestGiven) -> Transition:
-    """Decide the view with the joiner. An answer to an earlier question is not taken. `Gms!DigestGiven`."""
-    if state.admitting is None or event.request != state.requests:
+    """Decide the view with the joiner; what others asked for is passed on (EVT-05). `Gms!DigestGiven`."""
+    if event.asker != _SELF:
+        return state, (PassUp(event),)
+    if state.admitting == NO_REQUEST or event.request != state.asked:
         return state, ()
     if event.digest.keys() != set(state.decision.members):
         raise LocalProtocolError(state, event, "the digest's members are not the view's")
-    return _decide(evolve(state, admitting=None), state.admitting, event.digest)
+    digest = Vector(tuple((m, event.digest[m]) for m in state.unsuspected))
+    return _decide(evolve(state, admitting=NO_REQUEST), state.admitting, digest)
 
 
 # What follows from a state: a step ends with _proceed ---------------------------------------------
@@ -700,25 +719,21 @@ def _ask_to_leave(state: State) -> Transition:
 # Shared by the actions ----------------------------------------------------------------------------
 
 
-def _decide(state: State, request: Request | None, digest: Vector) -> Transition:
-    """Decide the next view: one request, and all that are suspected (MBR-11). `Gms!Decide`."""
+def _decide(state: State, request: Request, digest: Vector) -> Transition:
+    """Decide the next view: grant a request, and leave out all that are suspected (MBR-11). `Gms!Decide`."""
     before = state.decision
-    leaver = request.member if request and request.kind == "leave" else ""
-    joiner = request.member if request and request.kind == "join" else ""
-    staying = tuple(m for m in state.unsuspected if m != leaver)
-    members = (*staying, joiner) if joiner else staying
-    if members == before.members:
+    leaver = request.member if request.kind == "leave" else ""
+    joiner = (request.member,) if request.kind == "join" else ()
+    staying = tuple(member for member in state.unsuspected if member != leaver)
+    if staying + joiner == before.members:
         return _proceed(state)
-    if not members:
-        return evolve(state, gone=True), (PassUp(Left()),)
-    lives = {m: before.lives[m] for m in staying} | ({joiner: request.life} if request and joiner else {})
     decision = Decision(
         id=ViewId(before.id.counter + 1, state.member),
-        members=members,
+        members=staying + joiner,
         follows=before.id,
-        lives=Lives(lives.items()),
-        joiners=frozenset({joiner} if joiner else ()),
-        digest=Vector((m, digest[m]) for m in staying) if joiner else EMPTY_VECTOR,
+        lives=Lives((*before.lives.items(), *((member, request.life) for member in joiner))),
+        joiners=frozenset(joiner),
+        digest=digest,
     )
     olds = frozenset(staying) - {state.member}
     views = _to(decision, olds, NewView(decision))
@@ -727,28 +742,19 @@ def _decide(state: State, request: Request | None, digest: Vector) -> Transition
     led = evolve(
         _enter(state, decision), phase="leading", queue=state.queue, awaiting=olds, owed=decision.joiners
     )
-    released = (Send(leaver, LeaveRsp(request.life)),) if request and leaver else ()
+    released = (Send(leaver, LeaveRsp(request.life)),) if leaver else ()
     return _proceed(led, (*_installed(decision), *views, *released))
 
 
 def _enter(state: State, decision: Decision) -> State:
     """Install a view; what was under way in the old one is over. `Gms!Enter`."""
-    following, _ = _following(state)
-    return evolve(
-        following,
-        joining=False,
-        decision=decision,
-        suspected=state.suspected & set(decision.members),
-        queue=(),
-        leave_asked="",
-    )
+    suspected = state.suspected & set(decision.members)
+    entered = evolve(_following(state), decision=decision, suspected=suspected)
+    return evolve(entered, joining=False, queue=(), leave_asked="")
 
 
-def _following(state: State) -> Transition:
-    """Lead no longer, and take back what was promised for it. `Gms!Following`."""
-    withdrawn: Effects = ()
-    if state.admitting is not None:
-        withdrawn = (PassDown(PromiseWithdrawn(state.admitting.member)),)
+def _following(state: State) -> State:
+    """Lead no longer. `Gms!Following`."""
     return evolve(
         state,
         phase="following",
@@ -757,8 +763,8 @@ def _following(state: State) -> Transition:
         awaiting=frozenset(),
         owed=frozenset(),
         due=False,
-        admitting=None,
-    ), withdrawn
+        admitting=NO_REQUEST,
+    )
 
 
 def _struck(state: State, member: Address) -> State:
@@ -768,11 +774,16 @@ def _struck(state: State, member: Address) -> State:
 
 
 def _without_join(state: State, member: Address) -> Transition:
-    """No join of a member waits; what it was promised is taken back. `Gms!WithoutJoin`."""
+    """No join of a member waits; what it was promised is taken back. `Gms!WithoutJoin`, `!Withdrawal`."""
     queue = tuple(r for r in state.queue if not (r.kind == "join" and r.member == member))
-    if state.admitting is None or state.admitting.member != member:
-        return evolve(state, queue=queue), ()
-    return evolve(state, queue=queue, admitting=None), (PassDown(PromiseWithdrawn(member)),)
+    admitting = NO_REQUEST if state.admitting.member == member else state.admitting
+    return evolve(state, queue=queue, admitting=admitting), _withdrawal(state, member)
+
+
+def _withdrawal(state: State, member: Address) -> Effects:
+    """What is said below if the join whose digest is awaited is dropped. `Gms!Withdrawal`."""
+    withdrawn = state.admitting != NO_REQUEST and state.admitting.member == member
+    return (PassDown(PromiseWithdrawn(member)),) if withdrawn else ()
 
 
 def _own_leave(state: State) -> Request:
