@@ -33,7 +33,7 @@ from attrs import evolve, frozen
 
 from .digest import EMPTY_VECTOR, Vector
 from .effects import PassDown, PassUp, Send, SetTimer
-from .errors import LocalProtocolError
+from .errors import LocalProtocolError, RemoteProtocolError
 from .events import (
     DigestGiven,
     DigestPromised,
@@ -429,8 +429,9 @@ def start(member: Address) -> State:
 def step(config: Config, state: State, event: Event) -> Transition:  # noqa: ARG001 - a core takes its configuration
     """The next state, and what is to be done, in order. `Gms!Step`.
 
-    An ignored event returns the same state and no effects. A refused one raises `LocalProtocolError`, and
-    changes nothing. No message is refused: any may come late, from a former incarnation or another line.
+    An ignored event returns the same state and no effects; messages may come late, from a former incarnation
+    or another line of views. A refused one raises and changes nothing: `LocalProtocolError` where the caller
+    erred, `RemoteProtocolError` where a peer did.
     """
     match event:
         case JoinRequested():
@@ -553,12 +554,13 @@ def _query_received(state: State, event: QueryReceived) -> Transition:
     if state.gone:
         return state, ()
     answer: Effect = Send(sender, Answer(query.view_id, state.decision))
-    refusing = evolve(state, suspected=state.suspected | query.seniors)
     if not state.joined:
-        return refusing, (answer,)
-    if sender not in state.decision.members or sender in state.suspected or state.member in query.seniors:
+        return evolve(state, suspected=state.suspected | query.seniors), (answer,)
+    if sender not in state.unsuspected or state.member in query.seniors:
         return state, ()
-    return _following(refusing), (*_withdrawal(state, state.admitting.member), answer)
+    refused = query.seniors & set(state.decision.members)
+    refusing = evolve(_following(state), suspected=state.suspected | refused)
+    return refusing, (*_withdrawal(state, state.admitting.member), answer)
 
 
 def _answer_received(state: State, event: AnswerReceived) -> Transition:
@@ -577,12 +579,14 @@ def _answer_received(state: State, event: AnswerReceived) -> Transition:
 def _new_view_received(state: State, event: NewViewReceived) -> Transition:
     """Install the view that follows the own, and acknowledge it, also again. `Gms!NewViewReceived`."""
     decision = event.message.decision
+    if state.member not in decision.members:
+        raise RemoteProtocolError(state, event, "a view is sent to its members")
     if not state.joined or state.gone or event.sender in state.suspected:
         return state, ()
     ack: Effect = Send(event.sender, ViewAck(decision.id))
     if decision.id == state.decision.id:
         return state, (ack,)
-    if state.member not in decision.members or decision.follows != state.decision.id:
+    if decision.follows != state.decision.id:
         return state, ()
     withdrawn = _withdrawal(state, state.admitting.member)
     return _proceed(_enter(state, decision), (*withdrawn, *_installed(decision), ack))
@@ -591,16 +595,14 @@ def _new_view_received(state: State, event: NewViewReceived) -> Transition:
 def _join_rsp_received(state: State, event: JoinRspReceived) -> Transition:
     """Install the first view, and start where its digest says (JOI-01). `Gms!JoinRspReceived`."""
     decision = event.message.decision
+    if state.member not in decision.joiners:
+        raise RemoteProtocolError(state, event, "the answer is sent to who begins with the view")
     if state.gone or event.sender in state.suspected:
         return state, ()
     ack: Effect = Send(event.sender, ViewAck(decision.id))
     if state.joined:
         return state, (ack,) if decision.id == state.decision.id else ()
-    if (
-        not state.joining
-        or state.member not in decision.joiners
-        or decision.lives[state.member] != state.life
-    ):
+    if not state.joining or decision.lives[state.member] != state.life:
         return state, ()
     begun: Effects = (PassDown(DigestSet(decision.digest)), *_installed(decision), ack)
     return _proceed(_enter(state, decision), begun)

@@ -10,11 +10,11 @@ from groupcomm import sequencer, stable
 from groupcomm.effects import Send
 from groupcomm.errors import RemoteProtocolError
 from groupcomm_conformance.commands.main import main
+from groupcomm_conformance.stacks.changes import FAULTS, Faults
 from groupcomm_conformance.stacks.claims import CLAIMS
 from groupcomm_conformance.stacks.draw import drawn
 from groupcomm_conformance.stacks.group import Layers
 from groupcomm_conformance.stacks.running import Found, Setup, replay, shrink, simulate
-from groupcomm_conformance.stacks.scheduler import FAULTS, Faults
 from tests.cores import core_of
 
 BORNE = Faults(frozenset(FAULTS) - {"remerge"})

@@ -7,11 +7,11 @@ from typing import Annotated, Final
 import typer
 
 from groupcomm.stack import StackError
+from groupcomm_conformance.stacks.changes import FAULTS, Faults
 from groupcomm_conformance.stacks.claims import BEYOND, CLAIMS
 from groupcomm_conformance.stacks.draw import drawn
 from groupcomm_conformance.stacks.group import Layers
 from groupcomm_conformance.stacks.running import Found, Outcome, Setup, guarantees, shrink, simulate
-from groupcomm_conformance.stacks.scheduler import FAULTS, Faults
 
 from .exits import verdict
 from .options import AsJson, Unicode, one_of, whole

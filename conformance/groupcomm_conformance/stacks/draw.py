@@ -18,10 +18,11 @@ from groupcomm.events import Deliver, ViewInstalled
 from groupcomm.stack import Arrived, Called, Fired, Raised, Tagged
 from groupcomm.view import Address, View, ViewId
 from groupcomm_conformance.tla.chart import WIDTH, chart
-from groupcomm_conformance.tla.values import Fn, Value
+from groupcomm_conformance.tla.values import Fn, Value, function
 
-from .group import MESSAGE_RECEIVED, Event, Group, Told
+from .group import Event, Group, Told
 from .running import Setup, replay
+from .traffic import MESSAGE_RECEIVED
 
 __all__ = ["Step", "drawn", "steps_of"]
 
@@ -185,7 +186,7 @@ def _value(value: Any) -> Value:  # noqa: ANN401 - of any protocol
         case Tagged(_, message):
             return _value(message)
         case Vector() | Mapping():
-            return Fn({str(key): _value(item) for key, item in value.items()})
+            return function((str(key), _value(item)) for key, item in value.items())
         case tuple():
             return tuple(map(_value, value))
         case frozenset():

@@ -13,8 +13,6 @@ are told. The kinds:
 ``gossip P N Q``                            datagram N of P reaches Q (once more)
 ``timer P NAME``                            a timer fires that P has set, or had set and cancelled
 ``start A``                                 a new life of address A
-``promise P Q``, ``withdraw P Q``           P gives the joiner Q its digest; P's promise to Q is taken back
-``decide P COUNTER MEMBERS VIEWS``          P decides a view that follows views (by a member of each)
 ``install P``                               P installs the next view on its path
 ``leave P``                                 P asks to leave: later views are decided without it
 ``crash P``                                 P crashes, or having left stops
@@ -26,10 +24,12 @@ unicast
 ``quiesce``                                 all faults end, all arrives, one view remains: what must be in the
 end
 ==========================================  ==========================================================
+
+Which views there are is either scripted (`scripted`) or done by GMS (`served`): each has events of its own.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Final, TypeAlias
 
 from attrs import frozen
@@ -43,28 +43,20 @@ from groupcomm.abstract.virtual_synchrony import VirtualSynchrony
 from groupcomm.digest import Digest
 from groupcomm.effects import ALL, CancelTimer, Datagram, Multicast, PassDown, PassUp, Send, SetTimer
 from groupcomm.errors import ProtocolError
-from groupcomm.events import (
-    Deliver,
-    DigestPromised,
-    MessageReceived,
-    Payload,
-    PromiseWithdrawn,
-    Purge,
-    ViewInstalled,
-)
-from groupcomm.stack import Arrived, Called, Fired, Raised, Stack, State, Tagged
+from groupcomm.events import Deliver, Payload, Purge, ViewInstalled
+from groupcomm.stack import APPLICATION, Arrived, Called, Fired, Raised, Stack, State, Tagged
 from groupcomm.stack import Event as StackEvent
 from groupcomm.view import Address
 
 from .claims import Message, StabilitySafety, TotalOrderBroadcast, Violation
+from .scripted import Scripted
+from .served import Served
+from .traffic import Traffic
 
-__all__ = ["Event", "Group", "Layers", "Told"]
+__all__ = ["Bare", "Event", "Group", "Layers", "Told"]
 
 Event: TypeAlias = tuple[str | int | tuple[str, ...], ...]
 """A kind and its arguments: names of processes, numbers."""
-
-
-MESSAGE_RECEIVED: Final = MessageReceived(1)
 
 
 @frozen
@@ -85,6 +77,10 @@ class Layers:
         return self.multicast == self.unicast == "fifo"
 
 
+Taken: TypeAlias = tuple[State, tuple[object, ...]]
+"""What a step of a stack gives."""
+
+
 @frozen
 class Told:
     """What happened at a process, for a chart: what came to its stack, and what came out of it."""
@@ -95,22 +91,49 @@ class Told:
     error: ProtocolError | None = None
 
 
+class Bare:
+    """No protocol: the application right above the layers below. As a `Stack`, as far as a group uses one."""
+
+    def start(self, member: Address) -> State:
+        """Nothing is to be known."""
+        return State(member, ())
+
+    def takes(self, _event: StackEvent) -> tuple[type, ...]:
+        """Nothing is taken from below."""
+        return ()
+
+    def step(self, _config: None, state: State, event: StackEvent) -> tuple[State, tuple[object, ...]]:
+        """A call goes down, what comes goes up."""
+        match event:
+            case Called(Multicast(payload)):
+                return state, (Multicast(Tagged(APPLICATION, payload)),)
+            case Called(Send(to, payload)):
+                return state, (Send(to, Tagged(APPLICATION, payload)),)
+            case Arrived(sender, Tagged(_, message)):
+                return state, (PassUp(Deliver(sender, Payload(message))),)
+            case _:
+                return state, ()
+
+
 class Group:
     """The processes, their stacks, what is between them, and the claims."""
 
     def __init__(
         self,
-        stack: Stack,
+        stack: Stack | Bare,
         layers: Layers,
         *,
         judged: Iterable[str],
+        gms: Stack | None = None,
         remerge: bool = True,
         weak: bool = False,
         ignored: frozenset[str] = frozenset(),
     ) -> None:
         """`judged`: guarantees. `remerge`: the sides of a split may come together again. `ignored`: claims.
 
-        `weak`: the layers below give less than they should, and stacks may refuse what comes of that.
+        `gms`: decides the views; without it they are scripted. It stands below a stack over synchronous views,
+        and above any other. `weak`: the layers below give less than they should, and stacks may refuse what
+        comes of that.
         """
         self.stack = stack
         self.remerge = remerge
@@ -118,7 +141,9 @@ class Group:
         self.layers = layers
         self.membership = Membership()
         self.multicast = ReliableMulticast(per_view=layers.synchrony)
-        self.synchrony = VirtualSynchrony(self.membership, self.multicast) if layers.synchrony else None
+        self.service: Scripted | Served = Scripted(self) if gms is None else Served(self, gms)
+        next_of = self.service.next_of
+        self.synchrony = VirtualSynchrony(next_of, self.multicast) if layers.synchrony else None
         self.digests = JoinDigest()
         self.unicast = ReliableUnicast()
         self.network = Network()
@@ -147,25 +172,13 @@ class Group:
         self._do: Final[dict[object, Callable[..., None]]] = {
             "multicast": self._multicast,
             "unicast": self._unicast,
-            "data": self._data,
-            "lose": self._lose,
-            "skip": self._skip,
-            "message": self._message,
-            "drop": self._drop,
-            "take": self._take,
-            "again": self._again,
-            "miss": self._miss,
-            "gossip": self._gossip,
             "timer": self._timer,
             "start": self._start,
-            "promise": self._promise,
-            "withdraw": self._withdraw,
-            "decide": self._decide,
-            "install": self._install,
-            "leave": self._leave,
             "crash": self._crash,
             "partition": self._partition,
             "heal": self._heal,
+            **Traffic(self).events,
+            **self.service.events,
         }
 
     def perform(self, event: Event) -> bool:
@@ -190,122 +203,33 @@ class Group:
         """Whether no partition is between them."""
         return not self.side or (one in self.side) == (other in self.side)
 
+    def known(self, name: str) -> Process:
+        """The process of a name, up or not. NotAllowedError if there is none."""
+        found = self.membership.processes.get(name)
+        if found is None:
+            raise NotAllowedError(f"there is no {name}")
+        return found
+
+    def in_view(self, name: str) -> Process:
+        """The process of a name, which is up and has a view. NotAllowedError otherwise."""
+        process = self.process(name)
+        if process.view is None:
+            raise NotAllowedError(f"{process} is in no view")
+        return process
+
     # The application
 
     def _multicast(self, name: str) -> None:
-        process = self._in_view(name)
+        process = self.in_view(name)
         number = self.sent[process] = self.sent[process] + 1
         message: Message = process.name, number
         if self.order is not None and process.view is not None:
             self.order.sent(process, message, process.view)
-        self._step(process, Called(Multicast(Payload(message))))
+        self.step(process, Called(Multicast(Payload(message))))
 
     def _unicast(self, name: str, to: str) -> None:
-        process, other = self._in_view(name), self.process(to)
-        self._step(process, Called(Send(other.address, Payload(None))))
-
-    # Copies of multicasts
-
-    def _data(self, name: str, sender: str, seqno: int) -> None:
-        receiver, source = self._receivable(name, sender, seqno)
-        unordered = self.layers.multicast == "unordered"
-        arrive = self.multicast.arrive_out_of_order if unordered else self.multicast.arrive
-        self._arrived(receiver, source, arrive(receiver, source, seqno))
-
-    def _skip(self, name: str, sender: str, seqno: int) -> None:
-        receiver, source = self._receivable(name, sender, seqno)
-        if self.layers.multicast != "lossy" or receiver is source:
-            raise NotAllowedError("the multicast layer leaves no message out")
-        self._arrived(receiver, source, self.multicast.skip(receiver, source, seqno))
-
-    def _receivable(self, name: str, sender: str, seqno: int) -> tuple[Process, Process]:
-        receiver = self._in_view(name)
-        source = self.membership.processes.get(sender)
-        if source is None:
-            raise NotAllowedError(f"there is no {sender}")
-        if source not in self.multicast.windows[receiver]:
-            raise NotAllowedError(f"{sender} is not in the view of {name}")
-        if self.synchrony is not None:
-            if not self.synchrony.may_receive(receiver, source, seqno):
-                raise NotAllowedError("the view is settled without it")
-            self.synchrony.drop_what_is_beyond(receiver, source)
-            if self.synchrony.must_receive(receiver, source, seqno) and self.multicast.lacks(
-                receiver, source, seqno
-            ):
-                return receiver, source
-        holders = [p for p in self.holders(receiver) if p is not receiver]
-        if not self.multicast.may_arrive(receiver, source, seqno, holders):
-            raise NotAllowedError("no copy of it can arrive")
-        return receiver, source
-
-    def holders(self, receiver: Process) -> Iterable[Process]:
-        """Who can be asked for a retransmission."""
-        view = receiver.view
-        known = view.processes if view is not None else ()
-        return (p for p in known if p.up and self.connected(p, receiver))
-
-    def _arrived(self, receiver: Process, source: Process, messages: list[object]) -> None:
-        self._step(receiver, Raised(MESSAGE_RECEIVED))
-        for message in messages:
-            if isinstance(message, Tagged):
-                self._step(receiver, Arrived(source.address, message))
-
-    def _lose(self, name: str, sender: str, seqno: int) -> None:
-        receiver, source = self.process(name), self.membership.processes.get(sender)
-        if source is None or receiver is source or receiver.view is None:
-            raise NotAllowedError("what a member multicasts comes back to it")
-        number = receiver.view.number if self.layers.synchrony else -1
-        self.multicast.lose((receiver, source, number, seqno))
-
-    # Unicasts and datagrams
-
-    def _message(self, name: str, to: str) -> None:
-        sender, receiver = self._pair(name, to)
-        self._got(sender, receiver, self.unicast.arrive(sender, receiver))
-
-    def _drop(self, name: str, to: str) -> None:
-        sender, receiver = self.membership.processes.get(name), self.process(to)
-        if sender is None or sender.up:
-            raise NotAllowedError("a unicast is lost only where its sender has crashed")
-        self.unicast.lose(sender, receiver)
-
-    def _take(self, name: str, to: str, place: int) -> None:
-        sender, receiver = self._pair(name, to, "unordered")
-        self._got(sender, receiver, self.unicast.arrive_out_of_order(sender, receiver, place))
-
-    def _again(self, name: str, to: str) -> None:
-        sender, receiver = self._pair(name, to, "duplicating")
-        self.new_unicasts.append((sender, receiver))
-        self._got(sender, receiver, self.unicast.again(sender, receiver))
-
-    def _miss(self, name: str, to: str) -> None:
-        sender, receiver = self._pair(name, to, "lossy")
-        self.unicast.arrive(sender, receiver)
-
-    def _pair(self, name: str, to: str, layer: str = "") -> tuple[Process, Process]:
-        sender, receiver = self.membership.processes.get(name), self.process(to)
-        if sender is None or (layer and self.layers.unicast != layer):
-            raise NotAllowedError("the unicast layer does not do that")
-        if sender.up and not self.connected(sender, receiver):
-            raise NotAllowedError("a partition is between them")
-        return sender, receiver
-
-    def _got(self, sender: Process, receiver: Process, message: object) -> None:
-        if isinstance(message, Tagged):
-            self._step(receiver, Arrived(sender.address, message))
-
-    def _gossip(self, name: str, number: int, to: str) -> None:
-        sender, receiver = self.membership.processes.get(name), self.process(to)
-        if sender is None or receiver.view is None:
-            raise NotAllowedError("there is nobody")
-        if sender.up and not self.connected(sender, receiver):
-            raise NotAllowedError("a partition is between them")
-        message = self.network.arrive(sender, number, receiver)
-        if isinstance(message, Tagged):
-            event = Arrived(sender.address, message)
-            if self.stack.takes(event):
-                event = Arrived(sender.address, message, (self.multicast.digest(receiver),))
-            self._step(receiver, event)
+        process, other = self.in_view(name), self.process(to)
+        self.step(process, Called(Send(other.address, Payload(None))))
 
     def _timer(self, name: str, timer: str) -> None:
         process = self.process(name)
@@ -313,7 +237,10 @@ class Group:
         if timer not in timers:
             raise NotAllowedError(f"{process} has no timer {timer}")
         timers[timer] = False
-        self._step(process, Fired(timer))
+        if timer.startswith(self.service.timers):
+            self.service.fire(process, timer)
+        else:
+            self.step(process, Fired(timer))
 
     # Membership
 
@@ -323,88 +250,12 @@ class Group:
         self.states[process] = self.stack.start(address)
         self.timers[process] = {}
         self.sent[process] = 0
+        self.service.started(process)
 
-    def _promise(self, name: str, to: str) -> None:
-        giver, joiner = self._in_view(name), self.process(to)
-        if giver.view is not None and joiner.address in giver.view.at:
-            raise NotAllowedError(f"a former life of {joiner} is in {giver.view}")
-        if not self.connected(giver, joiner):
-            raise NotAllowedError("a partition is between them")
-        self.digests.promise(giver, joiner, self.multicast.delivered(giver))
-        self._step(giver, Raised(DigestPromised(joiner.address)))
-
-    def _withdraw(self, name: str, to: str) -> None:
-        giver, joiner = self.process(name), self._known(to)
-        self.digests.withdraw(giver, joiner, self.membership.views)
-        self._step(giver, Raised(PromiseWithdrawn(joiner.address)))
-
-    def _decide(self, name: str, counter: int, members: tuple[str, ...], follows: tuple[str, ...]) -> None:
-        creator = self.process(name)
-        processes = [self._known(member) for member in members]
-        preds: dict[Decided, Process] = {}
-        for member in follows:
-            base = self.membership.last_of(self._known(member))
-            if base is None:
-                raise NotAllowedError(f"{member} is in no view")
-            preds.setdefault(base, self._known(member))
-        if not self.remerge and any(
-            other in process.met and self.membership.last_of(other) is not self.membership.last_of(process)
-            for process in processes
-            for other in processes
-            if process.view is not None and other.view is not None
-        ):
-            raise NotAllowedError("the two sides of a split stay apart")
-        joiners = [p for p in processes if not any(p in pred.processes for pred in preds)]
-        if preds and not self.layers.synchrony:
-            if joiners and (
-                len(preds) > 1 or not all(self.digests.stands(p, next(iter(preds))) for p in joiners)
-            ):
-                raise NotAllowedError("a joiner has no digest to start from")
-            if len(preds) > 1 and not all(
-                teller.up
-                and teller.view is base
-                and all(
-                    (p in base.processes and self.membership.last_of(p) is base) or p.address not in base.at
-                    for p in processes
-                )
-                for base, teller in preds.items()
-            ):
-                raise NotAllowedError("somebody of each side must tell the others what to start from")
-        view = self.membership.decide(creator, counter, processes, preds)
-        for joiner in joiners:
-            if joiner in self.digests.open:
-                self.digests.redeem(joiner, view)
-        if len(preds) > 1 and not self.layers.synchrony:
-            self._tell_the_other_side(view, preds)
-
-    def _tell_the_other_side(self, view: Decided, preds: dict[Decided, Process]) -> None:
-        """In a merge, a member of each side gives its digest to all of the others."""
-        for base, teller in preds.items():
-            digest = self.multicast.delivered(teller)
-            for other in view.processes:
-                if other not in base.processes:
-                    self.digests.tell(teller, other, view, digest)
-                    self._step(teller, Raised(DigestPromised(other.address)))
-
-    def _known(self, name: str) -> Process:
-        found = self.membership.processes.get(name)
-        if found is None:
-            raise NotAllowedError(f"there is no {name}")
-        return found
-
-    def _install(self, name: str) -> None:
-        process = self.process(name)
-        before, after = process.view, self.membership.next_of(process)
-        if after is None:
-            raise NotAllowedError(f"{process} has no view to install")
-        if self.synchrony is not None:
-            if not self.synchrony.may_install(process, after):
-                raise NotAllowedError("what is settled has not been received, or somebody has received more")
-            self.synchrony.install(process, after)
-            start = self.synchrony.start(process, after)
-        else:
-            start = self.digests.start.get((process, after), {})
-        self.membership.install(process)
+    def enter(self, process: Process, after: Decided, start: Mapping[Process, int]) -> None:
+        """A process installs a view, and starts after seqnos with those that it was not with before."""
+        before = process.view
+        self.membership.install(process, after)
         self.digests.installed(process, after)
         self.multicast.install(process, after, start)
         if self.order is not None:
@@ -414,20 +265,25 @@ class Group:
         event = Raised(ViewInstalled(after.view))
         if Digest in self.stack.takes(event):
             event = Raised(event.event, (self.multicast.digest(process),))
-        self._step(process, event)
+        self.step(process, event)
 
-    def _leave(self, name: str) -> None:
-        process = self._in_view(name)
-        if process.leaving:
-            raise NotAllowedError(f"{process} leaves already")
-        process.leaving = True
+    def synchronous(self, process: Process, after: Decided) -> Mapping[Process, int]:
+        """A process may go to a view now, and has settled the one before: where it starts. NotAllowedError."""
+        if self.synchrony is None or not self.synchrony.may_install(process, after):
+            raise NotAllowedError("what is settled has not been received, or somebody has received more")
+        self.synchrony.install(process, after)
+        return self.synchrony.start(process, after)
 
     def _crash(self, name: str) -> None:
-        process = self.process(name)
+        self.depart(self.process(name))
+
+    def depart(self, process: Process) -> None:
+        """A process crashes, or having left stops: it takes no more steps."""
         process.up = False
         self.up = [other for other in self.up if other is not process]
         self.timers[process] = {}
         self.unicast.crash(process)
+        self.service.departed(process)
 
     def _partition(self, names: tuple[str, ...]) -> None:
         self.side = frozenset(self.process(name) for name in names)
@@ -446,6 +302,7 @@ class Group:
             self.synchrony.forget(views)
         self.digests.forget(views)
         self.network.forget()
+        self.service.forget(views)
         for kind in (self.states, self.timers, self.sent):
             for process in [process for process in kind if process not in kept]:
                 del kind[process]
@@ -454,17 +311,12 @@ class Group:
 
     # One step of one process's stack
 
-    def _in_view(self, name: str) -> Process:
-        process = self.process(name)
-        if process.view is None:
-            raise NotAllowedError(f"{process} is in no view")
-        return process
-
-    def _step(self, process: Process, event: StackEvent) -> None:
+    def taken(self, stack: Stack | Bare, state: State, process: Process, event: StackEvent) -> Taken:
+        """A step of a stack of a process: its next state and its effects. Raises Violation."""
         error: ProtocolError | None = None
         effects: tuple[object, ...] = ()
         try:
-            self.states[process], effects = self.stack.step(None, self.states[process], event)
+            state, effects = stack.step(None, state, event)
         except ProtocolError as refused:
             error = refused
         except Exception as crash:
@@ -477,7 +329,11 @@ class Group:
             self.refused += 1
             if not self.weak:
                 raise Violation("NoRefusals", f"{process} refuses what correct peers do: {error.reason}")
-            return
+        return state, effects
+
+    def step(self, process: Process, event: StackEvent) -> None:
+        """An event comes to the stack of a process, and what it asks for is done."""
+        self.states[process], effects = self.taken(self.stack, self.states[process], process, event)
         for effect in effects:
             match effect:
                 case PassUp(Deliver(sender, payload)):

@@ -18,9 +18,11 @@ from attrs import evolve, field, frozen
 
 from groupcomm.stack import AnyCore, Layer, Stack, StackError
 
+from .changes import Faults
 from .claims import CLAIMS, Violation
-from .group import Event, Group, Layers, Told
-from .scheduler import Faults, Scheduler, quiesce
+from .group import Bare, Event, Group, Layers, Told
+from .rest import quiesce
+from .scheduler import Scheduler
 
 __all__ = ["GROUND", "PART", "Found", "Outcome", "Setup", "replay", "shrink", "simulate", "stack_of", "story"]
 
@@ -39,6 +41,7 @@ _REST: Final = 1_000  # events after which the group comes to rest
 _LEAST, _MOST_MEMBERS = 2, 8
 _BUDGET: Final = 1_000_000  # events that shrinking may run
 _LARGEST: Final = 8  # of the numbers of a configuration, which a seed draws
+_GMS: Final = "gms"
 _QUIESCE: Final = ("quiesce",)
 
 
@@ -85,8 +88,8 @@ class Outcome:
         return self.events / self.seconds if self.seconds else 0.0
 
 
-def stack_of(setup: Setup, random: Random) -> Stack:
-    """The stack of named protocols, top first, each with a configuration that is drawn.
+def stack_of(setup: Setup, random: Random) -> tuple[Stack | None, Stack | None]:
+    """The stack of named protocols, top first, each with a configuration that is drawn; and GMS, if it is there.
 
     Raises StackError for a name that is no protocol's, and for a stack that cannot stand.
     """
@@ -95,7 +98,20 @@ def stack_of(setup: Setup, random: Random) -> Stack:
     for name in setup.names:
         module = _protocol(name)
         layers.append(Layer.of(replaced.get(name, module), _drawn(module.Config, random), declared_by=module))
-    return Stack(tuple(layers), GROUND)
+    if _GMS not in setup.names:
+        return Stack(tuple(layers), GROUND), None
+    place = setup.names.index(_GMS)
+    above, below = tuple(layers[:place]), tuple(layers[place + 1 :])
+    if above and below:
+        raise StackError(
+            "GMS stands above all others or below them, not between: views cannot be synchronous there"
+        )
+    for layer in above + below:
+        if ("VirtualSynchrony" in layer.assumes) != (layer in above):
+            where = "above" if layer in below else "below"
+            raise StackError(f"{layer.name} stands {where} GMS")
+    rest = above + below
+    return (Stack(rest, GROUND) if rest else None), Stack((layers[place],), GROUND)
 
 
 def guarantees(names: Iterable[str]) -> tuple[str, ...]:
@@ -123,16 +139,17 @@ def _drawn(config: type, random: Random) -> object:
 def _group(setup: Setup, seed: int) -> tuple[Group, Random, int]:
     random = Random(seed)  # noqa: S311 - dice, not secrets
     members = setup.members or random.randint(_LEAST, _MOST_MEMBERS)
-    stack = stack_of(setup, random)
+    stack, gms = stack_of(setup, random)
     # What stands on virtual synchrony is given it; for the others views come as they like.
     synchronous = setup.layers.synchrony and any(
-        "VirtualSynchrony" in layer.assumes for layer in stack.layers
+        "VirtualSynchrony" in layer.assumes for layer in (stack.layers if stack else ())
     )
-    judged = {name for layer in stack.layers for name in layer.gives}
+    judged = {name for layer in (stack.layers if stack else ()) for name in layer.gives}
     group = Group(
-        stack,
+        stack or Bare(),
         evolve(setup.layers, synchrony=synchronous),
         judged=judged & CLAIMS.keys(),
+        gms=gms,
         remerge="remerge" in setup.faults.kinds,
         weak=not (setup.layers.synchrony and setup.layers.sound),
         ignored=setup.ignored,

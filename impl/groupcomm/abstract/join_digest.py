@@ -6,6 +6,7 @@ which its giver goes from view to view, and everybody there with it, or has join
 view is the next after one that it reaches.
 """
 
+from collections.abc import Mapping
 from typing import Final
 
 from .membership import Decided, NotAllowedError, Process
@@ -28,20 +29,31 @@ class Promise:
 class JoinDigest:
     """The promises that are kept, and what each joiner will start from.
 
-    `open`: per joiner, the promise that a view with it may rely on. `kept`: per giver, the processes that it
-    was not told of since: no view with them, no withdrawal.
+    `open`: by giver and joiner, the promises that are neither redeemed nor withdrawn. `kept`: per giver, the
+    processes that it was not told of since: no view with them, no withdrawal.
     """
 
     def __init__(self) -> None:
-        self.open: dict[Process, Promise] = {}
+        self.open: dict[tuple[Process, Process], Promise] = {}
         self.kept: dict[Process, set[Process]] = {}
         self.start: dict[tuple[Process, Decided], dict[Process, int]] = {}
+        self._relying: dict[Promise, Decided] = {}
 
-    def promise(self, giver: Process, to: Process, digest: dict[Process, int]) -> None:
-        """Give a digest. NotAllowedError to who has one, or is in a view, and by who is in none."""
-        if giver.view is None or not giver.up or to in self.open or to.view is not None:
-            raise NotAllowedError(f"{giver} cannot promise {to} a digest")
-        self.open[to] = Promise(giver, to, giver.view, digest)
+    def promised(self, to: Process) -> Promise | None:
+        """An open promise to a joiner, the first that was given."""
+        return next((promise for promise in self.open.values() if promise.to is to), None)
+
+    def promise(self, giver: Process, to: Process, view: Decided | None, digest: dict[Process, int]) -> None:
+        """Give a digest, in a view. NotAllowedError where the guarantee forbids it. `JoinDigest!MayPromise`."""
+        if view is None or not giver.up:
+            raise NotAllowedError(f"{giver} promises a digest and is in no view", "NotYetAMember")
+        if to.address in view.at:
+            raise NotAllowedError(f"{giver} promises {to} a digest: {view} has that address", "NotYetAMember")
+        for promise in [p for p in self.open.values() if p.giver is giver and p.to.address == to.address]:
+            if promise.to.order >= to.order:
+                raise NotAllowedError(f"{giver} has promised {to} a digest already", "OneAtATime")
+            del self.open[giver, promise.to]  # that life is over
+        self.open[giver, to] = Promise(giver, to, view, digest)
         self.kept.setdefault(giver, set()).add(to)
 
     def tell(self, giver: Process, to: Process, view: Decided, digest: dict[Process, int]) -> None:
@@ -59,13 +71,11 @@ class JoinDigest:
         if any(to in v.processes and any(p.up and not _passed(p, v) for p in v.processes) for v in views):
             raise NotAllowedError(f"somebody has yet to install a view with {to}")
         self.kept[giver].discard(to)
-        promise = self.open.get(to)
-        if promise is not None and promise.giver is giver:
-            del self.open[to]
+        self.open.pop((giver, to), None)
 
     def stands(self, to: Process, before: Decided) -> bool:
         """Whether a joiner may be in the next view after a view, with the digest that it was given."""
-        promise = self.open.get(to)
+        promise = self.promised(to)
         return (
             promise is not None
             and leads(promise.giver, promise.view, before)
@@ -74,7 +84,50 @@ class JoinDigest:
 
     def redeem(self, to: Process, view: Decided) -> None:
         """A view with the joiner is decided, and relies on what it was promised."""
-        self.start[to, view] = self.open.pop(to).digest
+        promise = self.promised(to)
+        if promise is None:
+            raise NotAllowedError(f"{to} was promised nothing", "OnlyByPromise")
+        self.start[to, view] = promise.digest
+        del self.open[promise.giver, to]
+
+    # What a membership service does by itself is held against these.
+
+    def rely(self, giver: Process, to: Process, view: Decided) -> None:
+        """A view that a giver decides has the joiner in it: it may be installed, and the promise stays."""
+        promise = self.open.get((giver, to))
+        if promise is not None:
+            self._relying[promise] = view
+
+    def take_back(self, giver: Process, to: Process) -> None:
+        """A giver withdraws its promise. NotAllowedError if a view relies on it. `JoinDigest!MayWithdraw`."""
+        promise = self.open.get((giver, to))
+        if promise is None:
+            raise NotAllowedError(f"{giver} has promised {to} nothing", "ForGood")
+        if promise in self._relying:
+            raise NotAllowedError(f"{giver} takes back what {self._relying[promise]} relies on", "ForGood")
+        self.kept.get(giver, set()).discard(to)
+        del self.open[giver, to]
+
+    def begin(self, to: Process, view: Decided, vector: Mapping[Process, int]) -> None:
+        """A joiner installs a view and starts from a vector: a promise says so, and all to it are redeemed.
+
+        NotAllowedError where none does. `JoinDigest!Install`.
+        """
+        promises = [p for p in self.open.values() if p.to is to]
+        for pred in view.preds:
+            reaching = [p for p in promises if to not in pred.processes and _reaches(p, pred)]
+            if not reaching:
+                raise NotAllowedError(f"{to} begins with {view}, and nobody has promised it", "OnlyByPromise")
+            telling = [p for p in reaching if all(_told_of(s, p, pred) for s in pred.processes)]
+            if not telling:
+                raise NotAllowedError(f"{to} begins with {view}, and is not told of all", "TellsOfAll")
+            if not any(all(p.digest.get(s) == seqno for s, seqno in vector.items()) for p in telling):
+                raise NotAllowedError(
+                    f"{to} starts from {dict(vector)}; it was promised {telling[0].digest}", "ToldDelivered"
+                )
+        for promise in promises:
+            del self.open[promise.giver, to]
+            self._relying.pop(promise, None)
 
     def installed(self, giver: Process, view: Decided) -> None:
         """A process installs a view: whoever is in it needs its promise no longer."""
@@ -86,6 +139,8 @@ class JoinDigest:
         """Forget what joiners of views that are over started from."""
         self.start = {(to, view): digest for (to, view), digest in self.start.items() if view in views}
         self.kept = {giver: kept for giver, kept in self.kept.items() if giver.up and kept}
+        self.open = {pair: promise for pair, promise in self.open.items() if pair[0].up and pair[1].up}
+        self._relying = {promise: view for promise, view in self._relying.items() if view in views}
 
 
 def _passed(process: Process, view: Decided) -> bool:
@@ -96,6 +151,16 @@ def _passed(process: Process, view: Decided) -> bool:
 def leads(process: Process, first: Decided, last: Decided) -> bool:
     """Whether a process is a member all the way from a view to a later one."""
     return process in last.processes and (first is last or any(leads(process, first, p) for p in last.preds))
+
+
+def _reaches(promise: Promise, view: Decided) -> bool:
+    """Whether agreement in each view on the way needs the giver, or then the joiner. `JoinDigest!Reaches`."""
+    if view.number <= promise.view.number:
+        return view is promise.view
+    there = promise.to in view.processes
+    return (there or promise.giver in view.processes) and any(
+        (there or promise.to not in pred.processes) and _reaches(promise, pred) for pred in view.preds
+    )
 
 
 def _told_of(sender: Process, promise: Promise, last: Decided) -> bool:

@@ -2,6 +2,10 @@
 
 Decided views form a forest: a view follows none, one, or as a merge view several. A process walks down one
 path of it, from the view that it joins with, and skips none.
+
+It is used in two ways. A caller that scripts the views has them decided and installed: then a process has one
+view at most to go on to (`next_of`). A membership service that decides by itself is held against it: what it
+does is told, and NotAllowedError names the conjunct of the module that forbids it.
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,7 +17,11 @@ GIVES: Final = ("Membership",)
 
 
 class NotAllowedError(ValueError):
-    """What was asked for is not within the guarantee."""
+    """What was asked for is not within the guarantee. `conjunct`: the name of what in its module forbids it."""
+
+    def __init__(self, text: str, conjunct: str = "") -> None:
+        super().__init__(text)
+        self.conjunct = conjunct
 
 
 class Process:
@@ -109,50 +117,64 @@ class Membership:
     def decide(
         self, creator: Process, counter: int, processes: Sequence[Process], preds: Iterable[Decided] = ()
     ) -> Decided:
-        """Decide a view. NotAllowedError where the guarantee forbids it."""
+        """Decide a view. NotAllowedError where the guarantee forbids it. `Membership!MayDecide`.
+
+        What a view means by its members are processes, so that LivesAreKnown is that none is an earlier life
+        than one before it, and who joins is derived, not claimed (JoinersBegin). The very first view may have
+        any members (`First`); later ones that follow none have one.
+        """
         follows = tuple(preds)
         identifier = ViewId(counter, creator.address)
         members = tuple(process.address for process in processes)
         if identifier in self._ids:
-            raise NotAllowedError(f"{identifier} names a view already")
+            raise NotAllowedError(f"{identifier} names a view already", "OneIdOneView")
         if any(pred.view.id.counter >= counter for pred in follows):
-            raise NotAllowedError(f"counter {counter} does not rise")
-        if follows and not any(creator in pred.processes for pred in follows):
-            raise NotAllowedError(f"{creator} creates a view and is in none that it follows")
+            raise NotAllowedError(f"counter {counter} does not rise", "CounterRises")
+        alone = not follows and (members == (creator.address,) or not self._decided)
+        if not alone and not any(creator in pred.processes for pred in follows):
+            raise NotAllowedError(
+                f"{creator} creates a view, is in none that it follows, and not alone", "CreatorIsThere"
+            )
         if not members or len(set(members)) < len(members):
-            raise NotAllowedError(f"{members} is no list of members")
-        for process in processes:
-            last = self.last_of(process)
-            if last is not None and last not in follows:
-                raise NotAllowedError(f"{process} goes on from {last}, which is not followed")
+            raise NotAllowedError(f"{members} is no list of members", "ListIsSound")
         for pred in follows:
-            for process in pred.processes:
-                other = next((p for p in processes if p.address == process.address), process)
-                if other.order < process.order:
-                    raise NotAllowedError(f"{other} is an earlier life than {process}")
-        for process in processes:
-            joins = not any(process in pred.processes for pred in follows)
-            if joins and counter <= self._highest.get(process.address, 0):
-                raise NotAllowedError(f"{process} takes an address again and does not join a later view")
-        self._highest.update({address: max(counter, self._highest.get(address, 0)) for address in members})
+            for process in processes:
+                former = pred.at.get(process.address, process)
+                if former.order > process.order:
+                    raise NotAllowedError(f"{process} is an earlier life than {former}", "LivesAreKnown")
         decided = Decided(self._decided, View(identifier, members), tuple(processes), follows)
         self._decided += 1
         self._ids.add(identifier)
         self.views.append(decided)
         for process in processes:
             process.met.update(processes)
+            self._highest[process.address] = max(counter, self._highest.get(process.address, 0))
         for pred in follows:
             pred.successors.append(decided)
         return decided
 
-    def install(self, process: Process) -> Decided:
-        """A process installs the next view on its path. NotAllowedError if there is none, or it is down."""
-        after = self.next_of(process)
-        if after is None or not process.up:
-            raise NotAllowedError(f"{process} has no view to install")
+    def highest(self, address: Address) -> int:
+        """The highest counter of a view that an address was in."""
+        return self._highest.get(address, 0)
+
+    def may_install(self, process: Process, here: Decided | None, after: Decided) -> None:
+        """Whether a process may go from one view, or none, to another; NotAllowedError. `Membership!MayInstall`."""
+        if process not in after.processes:
+            raise NotAllowedError(f"{process} installs {after} and is not in it", "SelfInclusion")
+        if here is None and process not in after.joins:
+            raise NotAllowedError(f"{process} begins with {after}, and does not join with it", "OnePath")
+        if here is not None and here not in after.preds:
+            raise NotAllowedError(
+                f"{process} goes from {here} to {after}, which does not follow it", "OnePath"
+            )
+
+    def install(self, process: Process, after: Decided) -> None:
+        """A process installs a view. NotAllowedError where the guarantee forbids it, or the process is down."""
+        if not process.up:
+            raise NotAllowedError(f"{process} is down")
+        self.may_install(process, process.view, after)
         process.view = after
         process.path.append(after)
-        return after
 
     def source(self, process: Process, view: Decided) -> Decided | None:
         """The view from which a process comes to another: None where it joins with it."""

@@ -9,11 +9,12 @@ Asked of nobody: that a member multicasts nothing once its view is settled (`Clo
 all it has multicast itself (`SelfDelivery`), or that what anybody received is settled (`Uniform`).
 """
 
+from collections.abc import Callable
 from typing import Final
 
 from groupcomm.digest import NOTHING
 
-from .membership import Decided, Membership, Process
+from .membership import Decided, Process
 from .reliable_multicast import ReliableMulticast
 
 GIVES: Final = ("VirtualSynchrony",)
@@ -25,8 +26,9 @@ Cut = dict[Process, int]
 class VirtualSynchrony:
     """What is settled: for each edge of the forest, from when its first process took it."""
 
-    def __init__(self, membership: Membership, multicast: ReliableMulticast) -> None:
-        self._membership = membership
+    def __init__(self, next_of: Callable[[Process], Decided | None], multicast: ReliableMulticast) -> None:
+        """`next_of`: the view that a process is to install next, if that is known yet."""
+        self._next_of = next_of
         self._multicast = multicast
         self.settled: dict[tuple[Decided, Decided], Cut] = {}
 
@@ -99,11 +101,20 @@ class VirtualSynchrony:
         return cut
 
     def _cut(self, process: Process) -> Cut | None:
+        """What is settled for a process, as far as it may go that way."""
         here = process.view
         if here is None or not here.successors:
             return None
-        after = self._membership.next_of(process)
-        return None if after is None else self.settled.get((here, after))
+        after = self._next_of(process)
+        if after is not None:
+            return self.settled.get((here, after))
+        # Its next view is not known to it yet: it may be any that it is a member of.
+        cuts = [
+            self.settled[here, each]
+            for each in here.successors
+            if process in each.processes and (here, each) in self.settled
+        ]
+        return {sender: min(cut[sender] for cut in cuts) for sender in cuts[0]} if cuts else None
 
     def _travellers(self, here: Decided, after: Decided) -> list[Process]:
         """Those alive in a view who go to another."""
@@ -124,7 +135,7 @@ class VirtualSynchrony:
     def lacks(self, process: Process) -> list[tuple[Process, int]]:
         """What a process must still receive before it leaves its view: what is settled, or others have."""
         here = process.view
-        after = self._membership.next_of(process)
+        after = self._next_of(process)
         if here is None or after is None:
             return []
         cut = self.settled.get((here, after))

@@ -1,0 +1,350 @@
+"""Who is there, and how that changes: the events that are drawn seldom.
+
+`Scripts` decides the views itself, with an abstract membership service. `Requests` asks for joins and leaves,
+and lets crashes and suspicions happen; what becomes of them is for GMS to decide.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from random import Random
+from typing import Final, Protocol, TypeVar
+
+from attrs import frozen
+
+from groupcomm.abstract.membership import Decided, Process
+from groupcomm.view import address
+
+from .group import Event, Group
+from .served import Served
+
+Item = TypeVar("Item")
+
+__all__ = ["FAULTS", "Changes", "Faults", "Requests", "Scripts", "decision", "ends_of"]
+
+FAULTS: Final = (
+    "loss",
+    "duplication",
+    "reordering",
+    "partition",
+    "crash",
+    "join",
+    "leave",
+    "restart",
+    "merge",
+    "remerge",
+    "suspicion",
+)
+"""What may happen to a group over sound layers.
+
+A merge brings groups together that were founded apart, a remerge the sides of a split; a suspicion leaves
+somebody out who is alive.
+"""
+
+_NAMES: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_NOTICES: Final = 0.12  # the share of draws that is GMS's own, where it decides the views
+
+
+@frozen
+class Faults:
+    """Which of `FAULTS` happen; `rate` is the share of draws that change who is there."""
+
+    kinds: frozenset[str] = frozenset(FAULTS)
+    rate: float = 0.02
+
+
+class Changes(Protocol):
+    """What draws changes of who is there. `serving`: draws what GMS needs to go on, where there is GMS."""
+
+    serving: Callable[[], Event | None] | None
+
+    def first(self) -> Iterator[Event]:
+        """The events that a group begins with."""
+
+    def draw(self) -> Event | None:
+        """An event that may be possible now; None if none was found."""
+
+
+class _Drawn:
+    """What both have in common: addresses, crashes, partitions."""
+
+    def __init__(self, group: Group, members: int, faults: Faults, random: Random) -> None:
+        self._group = group
+        self._members = members
+        self._random = random
+        self._kinds = faults.kinds
+        self._addresses = 0
+        self._choices = [
+            change
+            for kind, weight, change in self._weights()
+            if not kind or kind in self._kinds
+            for _ in range(weight)
+        ]
+
+    def _weights(self) -> list[tuple[str, int, Callable[[], Event | None]]]:
+        """The changes: the fault that each is, if any, how often it is drawn, and how."""
+        raise NotImplementedError
+
+    def draw(self) -> Event | None:
+        """An event that may be possible now; None if none was found."""
+        return self._choices[int(self._random.random() * len(self._choices))]()
+
+    def _any(self, items: Sequence[Item]) -> Item:
+        return items[int(self._random.random() * len(items))]
+
+    def _join(self) -> Event | None:
+        group, random = self._group, self._random
+        if len(group.up) >= self._members:
+            return None
+        if "restart" not in self._kinds:
+            return "start", self._fresh()
+        gone = [a for a, last in group.membership.current.items() if not last.up]
+        if gone and random.random() < 0.5:  # noqa: PLR2004
+            return "start", self._any(gone)
+        return "start", self._fresh()
+
+    def _fresh(self) -> str:
+        at = self._addresses
+        self._addresses += 1
+        names = _NAMES[: self._members]
+        return address(names[at % len(names)], at // len(names) + 1)
+
+    def _may_go(self) -> bool:
+        """Whether enough members remain if one more goes."""
+        staying = sum(not p.leaving and p.view is not None for p in self._group.up)
+        return staying > max(1, self._members // 2)
+
+    def _partition(self) -> Event | None:
+        up = self._group.up
+        if self._group.side or len(up) < 2:  # noqa: PLR2004
+            return None
+        names = [process.name for process in up]
+        self._random.shuffle(names)
+        return "partition", tuple(sorted(names[: self._random.randint(1, len(names) - 1)]))
+
+    def _heal(self) -> Event | None:
+        return ("heal",) if self._group.side else None
+
+
+class Scripts(_Drawn):
+    """Draws changes of a group whose views are scripted."""
+
+    serving: Callable[[], Event | None] | None = None
+
+    def first(self) -> Iterator[Event]:
+        """The events that make a group of all members in one view."""
+        names = [self._fresh() for _ in range(self._members)]
+        for name in names:
+            yield "start", name
+        yield "decide", names[0], 1, tuple(names), ()
+        for name in names:
+            yield "install", name
+
+    def _weights(self) -> list[tuple[str, int, Callable[[], Event | None]]]:
+        return [
+            ("", 6, self._decide),
+            ("crash", 1, self._crash),
+            ("join", 2, self._join),
+            ("join", 3, self._promise),
+            ("join", 1, self._withdraw),
+            ("merge", 1, self._found),
+            ("leave", 1, self._leave),
+            ("partition", 1, self._partition),
+            ("partition", 2, self._heal),
+        ]
+
+    def _crash(self) -> Event | None:
+        process = self._any(self._group.up)
+        if process.leaving:
+            return ("crash", process.name) if process.view is not None and process.view.successors else None
+        return ("crash", process.name) if self._may_go() else None
+
+    def _leave(self) -> Event | None:
+        process = self._any(self._group.up)
+        if process.view is None or process.leaving or not self._may_go():
+            return None
+        return "leave", process.name
+
+    def _joiners(self) -> list[Process]:
+        membership = self._group.membership
+        return [p for p in self._group.up if p.view is None and membership.next_of(p) is None]
+
+    def _promise(self) -> Event | None:
+        group = self._group
+        joiners = [p for p in self._joiners() if group.digests.promised(p) is None]
+        givers = [p for p in group.up if p.view is not None]
+        if not joiners or not givers:
+            return None
+        return "promise", self._any(givers).name, self._any(joiners).name
+
+    def _withdraw(self) -> Event | None:
+        given = list(self._group.digests.open.values())
+        if not given:
+            return None
+        promise = self._any(given)
+        return "withdraw", promise.giver.name, promise.to.name
+
+    def _found(self) -> Event | None:
+        """A newcomer founds a group of its own."""
+        joiners = [p for p in self._joiners() if self._group.digests.promised(p) is None]
+        if not joiners:
+            return None
+        founder = self._any(joiners)
+        return "decide", founder.name, self._random.randint(1, 3), (founder.name,), ()
+
+    def _decide(self) -> Event | None:
+        """A view after the end of somebody's path, or a merge of two."""
+        group, random = self._group, self._random
+        ends = ends_of(group)
+        if not ends:
+            return None
+        creator = self._any([p for going in ends.values() for p in going])
+        base = group.membership.last_of(creator)
+        if base is None or creator.view is None or creator.leaving:
+            return None
+        preds = [base]
+        if not self._kinds.isdisjoint(("merge", "remerge")) and len(ends) > 1 and random.random() < 0.6:  # noqa: PLR2004
+            other = self._any(list(ends))
+            if other is not base and any(group.connected(creator, p) for p in ends[other]):
+                preds.append(other)
+        return self._view(creator, preds, ends)
+
+    def _view(
+        self, creator: Process, preds: list[Decided], ends: dict[Decided, list[Process]]
+    ) -> Event | None:
+        group, random = self._group, self._random
+        members: list[Process] = []
+        for pred in preds:
+            going = ends[pred]
+            for process in pred.processes:
+                if process.up:
+                    there = process in going and group.connected(creator, process) and not process.leaving
+                    if there and ("suspicion" not in self._kinds or random.random() < 0.97):  # noqa: PLR2004
+                        members.append(process)
+                elif random.random() < 0.3 and group.membership.last_of(process) is pred:  # noqa: PLR2004 - not noticed yet
+                    members.append(process)
+        if creator not in members:
+            members.insert(0, creator)
+        joining = [p for p in self._joiners() if group.connected(creator, p)] if len(preds) == 1 else []
+        if not group.layers.synchrony:
+            joining = [p for p in joining if group.digests.stands(p, preds[0])]
+        members += joining
+        if len(preds) > 1 and random.random() < 0.5:  # noqa: PLR2004
+            members.sort(key=lambda process: process.address)
+        taken: dict[str, Process] = {}
+        for process in members:
+            last = taken.get(process.address)
+            if last is None or last.order < process.order:
+                taken[process.address] = process
+        members = [process for process in members if taken[process.address] is process]
+        if len(preds) == 1 and tuple(members) == preds[0].processes and random.random() < 0.8:  # noqa: PLR2004
+            return None
+        return decision(group, creator, members, preds)
+
+
+class Requests(_Drawn):
+    """Draws what members of a group ask of GMS, and what goes wrong around it."""
+
+    def __init__(self, group: Group, served: Served, members: int, faults: Faults, random: Random) -> None:
+        self._served = served
+        super().__init__(group, members, faults, random)
+        self.serving: Callable[[], Event | None] | None = self._serve
+
+    def first(self) -> Iterator[Event]:
+        """A member founds the group; the others ask to be let in."""
+        names = [self._fresh() for _ in range(self._members)]
+        for name in names:
+            yield "start", name
+        yield "join", names[0], names[0]
+        for name in names[1:]:
+            yield "join", name, names[0]
+
+    def _weights(self) -> list[tuple[str, int, Callable[[], Event | None]]]:
+        return [
+            ("", 1, self._fetch),
+            ("crash", 2, self._crash),
+            ("join", 4, self._join),
+            ("leave", 2, self._leave),
+            ("suspicion", 1, self._doubt),
+            ("partition", 1, self._partition),
+            ("partition", 2, self._heal),
+        ]
+
+    def _crash(self) -> Event | None:
+        process = self._any(self._group.up)
+        return ("crash", process.name) if process.leaving or self._may_go() else None
+
+    def _leave(self) -> Event | None:
+        process = self._any(self._group.up)
+        if process.leaving or process not in self._served.installed or not self._may_go():
+            return None
+        return "leave", process.name
+
+    def _doubt(self) -> Event | None:
+        """Somebody is suspected who is alive, as far as it goes."""
+        process = self._any(self._group.up)
+        watched = self._served.watched(process)
+        return ("suspect", process.name, self._any(watched).name) if watched else None
+
+    def _fetch(self) -> Event | None:
+        return "fetch", self._any(self._group.up).name
+
+    # What GMS needs to go on
+
+    def _serve(self) -> Event | None:
+        dice = self._random.random
+        if dice() >= _NOTICES:
+            return None
+        if self._served.new_notices and dice() < 0.7:  # noqa: PLR2004
+            return self._notice()
+        process = self._any(self._group.up)
+        if process not in self._served.installed:
+            found = self._served.may_be_asked(process)
+            return ("join", process.name, self._any(found).name) if found else None
+        if self._served.questions.get(process):
+            return "digest", process.name
+        timer = next(iter(self._served.timers)) + "view"
+        if self._group.timers[process].get(timer):
+            return "timer", process.name, timer
+        report = self._served.to_report(process)
+        return ("suspect", process.name, self._any(report).name) if report else None
+
+    def _notice(self) -> Event | None:
+        group, random, notices = self._group, self._random, self._served.new_notices
+        at = int(random.random() * len(notices))
+        notices[at], notices[-1] = notices[-1], notices[at]
+        sender, receiver = notices.pop()
+        if not receiver.up:
+            return None
+        if sender.up and not group.connected(sender, receiver):
+            notices.append((sender, receiver))
+            return None
+        place = int(random.random() * 4) if "reordering" in self._kinds else 0
+        lost = not sender.up and random.random() < 0.5  # noqa: PLR2004
+        return "hush" if lost else "notice", sender.name, receiver.name, place
+
+
+def ends_of(group: Group) -> dict[Decided, list[Process]]:
+    """The ends of the paths of those who are up and have installed a view, and who goes there."""
+    found: dict[Decided, list[Process]] = {}
+    for process in group.up:
+        if process.view is not None:
+            end = group.membership.last_of(process)
+            if end is not None:
+                found.setdefault(end, []).append(process)
+    return found
+
+
+def decision(group: Group, creator: Process, members: list[Process], preds: list[Decided]) -> Event | None:
+    """The event, if each view that is followed has somebody who can speak for it."""
+    follows: list[str] = []
+    for pred in preds:
+        tellers = [
+            p for p in pred.processes if p.up and p.view is pred and group.membership.last_of(p) is pred
+        ]
+        if creator in tellers:
+            tellers = [creator]
+        known = tellers or [p for p in pred.processes if group.membership.last_of(p) is pred]
+        if not known:
+            return None
+        follows.append(known[0].name)
+    counter = group.membership.counter(creator, preds)
+    return "decide", creator.name, counter, tuple(p.name for p in members), tuple(follows)

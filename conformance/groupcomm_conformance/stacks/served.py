@@ -1,0 +1,403 @@
+"""Views that GMS decides: it runs at each process, and what it does is held against what it gives.
+
+The abstract `Membership` and `JoinDigest` are told each view when it appears for the first time, and who
+installs, promises, withdraws. What they do not allow is a violation of the conjunct that they name; the other
+claims here have the names that they have in `spec/gms/GmsClaims.tla`.
+
+The events of a group, besides those in `group`:
+
+==========================================  ==========================================================
+``join P Q``                                P asks Q, which discovery found, to be let in (or again); P
+P: it founds a group
+``notice P Q I``, ``hush P Q I``            a message of GMS from P reaches Q, in any order; or is lost, as
+P crashed
+``suspect P Q``                             the failure detector of P reports Q
+``digest P``                                the layer below answers what P's GMS asked for
+``fetch P``                                 the state transfer of P asks the layer below for a digest
+==========================================  ==========================================================
+
+Under a stack over synchronous views, those that GMS installs wait for the layer between the two, which has
+`install P`. Under none, GMS stands above the stack, and each is installed at once.
+"""
+
+from collections import Counter
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final, TypeVar, cast
+
+from groupcomm import gms
+from groupcomm.abstract.membership import Decided, NotAllowedError, Process
+from groupcomm.abstract.reliable_unicast import ReliableUnicast
+from groupcomm.digest import NOTHING, Vector
+from groupcomm.effects import PassDown, PassUp, Send, SetTimer
+from groupcomm.events import (
+    DigestGiven,
+    DigestPromised,
+    DigestSet,
+    GetDigest,
+    Left,
+    PromiseWithdrawn,
+    ViewInstalled,
+)
+from groupcomm.stack import Arrived, Called, Fired, Raised, Stack, State, Tagged
+from groupcomm.stack import Event as StackEvent
+from groupcomm.view import NO_VIEW, Address, View, ViewId
+
+from .claims import Violation
+
+if TYPE_CHECKING:
+    from .group import Group
+
+__all__ = ["Served"]
+
+T = TypeVar("T")
+
+_STATE_TRANSFER: Final = "STATE_TRANSFER"
+"""Who else asks for digests."""
+
+
+class Served:
+    """GMS as the membership service of a group.
+
+    `falsely`: whether somebody suspects, or did since the group was at rest, who is alive. Then views branch.
+    """
+
+    timers: Final[tuple[str, ...]] = ("gms/",)
+
+    def __init__(self, group: "Group", stack: Stack) -> None:
+        self._group = group
+        self._stack = stack
+        self._states: dict[Process, State] = {}
+        self.wires = ReliableUnicast()
+        self.new_notices: list[tuple[Process, Process]] = []
+        self.questions: dict[Process, list[DigestGiven]] = {}
+        self.fetching: dict[Process, set[int]] = {}
+        self.installed: dict[Process, Decided] = {}
+        self.falsely = False
+        self._waiting: dict[Process, list[Decided]] = {}
+        self._known: dict[ViewId, tuple[gms.Decision, Decided]] = {}
+        self._starts: dict[Process, Vector] = {}
+        self._used: Counter[Address] = Counter()
+        self._lives: dict[tuple[Address, int], Process] = {}
+        self._life: dict[Process, int] = {}
+        self._left: set[Process] = set()
+        self._fetches = 0
+        self.events: Final[dict[object, Callable[..., None]]] = {
+            "join": self._join,
+            "leave": self._leave,
+            "notice": self._notice,
+            "hush": self._hush,
+            "suspect": self._suspect,
+            "digest": self._digest,
+            "fetch": self._fetch,
+            "install": self._install,
+        }
+
+    def of(self, process: Process) -> gms.State:
+        """The state of GMS at a process."""
+        return cast("gms.State", self._states[process].layers[0])
+
+    def next_of(self, process: Process) -> Decided | None:
+        """The next view that GMS has installed and the layers above have not."""
+        waiting = self._waiting.get(process)
+        return waiting[0] if waiting else None
+
+    def started(self, process: Process) -> None:
+        """A process is there, and in no view."""
+        self._states[process] = self._stack.start(process.address)
+        self._life[process] = life = self._used[process.address]
+        self._used[process.address] += 1
+        self._lives[process.address, life] = process
+
+    def departed(self, process: Process) -> None:
+        """A process is gone: what is on its way to it is lost."""
+        self.wires.crash(process)
+        self.questions.pop(process, None)
+        self.fetching.pop(process, None)
+        self._waiting.pop(process, None)
+
+    def forget(self, views: set[Decided]) -> None:
+        """Nothing is on its way: forget what is over."""
+        self._known = {id_: known for id_, known in self._known.items() if known[1] in views}
+        kept = set(self._group.up)
+        of_views = kept.union(*(view.processes for view in views))
+        self._states = {process: state for process, state in self._states.items() if process in kept}
+        self._life = {process: life for process, life in self._life.items() if process in of_views}
+        self._lives = {key: process for key, process in self._lives.items() if process in of_views}
+        self.installed = {process: view for process, view in self.installed.items() if process in kept}
+        self._left &= of_views
+        self.falsely = any(self.of(process).suspected for process in kept)
+
+    def fire(self, process: Process, timer: str) -> None:
+        """A timer of GMS fires."""
+        self._step(process, Fired(timer))
+
+    # What the environment may do, for who chooses
+
+    def may_be_asked(self, joiner: Process) -> list[Process]:
+        """Whom discovery may find for a joiner: those that act, and have no request of it on its way."""
+        return [
+            process
+            for process in self._group.up
+            if self.of(process).acts
+            and self._group.connected(joiner, process)
+            and not self.wires.wires.get((joiner, process))
+        ]
+
+    def watched(self, process: Process) -> list[Process]:
+        """Whom a process watches: members that it does not suspect, and joiners that wait (`Watched`)."""
+        state = self.of(process)
+        lives = [(m, state.decision.lives[m]) for m in state.unsuspected if m != process.address]
+        lives += [(r.member, r.life) for r in (*state.queue, state.admitting) if r.kind == "join"]
+        return [self._lives[each] for each in lives if each in self._lives]
+
+    def to_report(self, process: Process) -> list[Process]:
+        """Of those the ones that have crashed, or do not count it as a member any more (`Reports`)."""
+        return [other for other in self.watched(process) if not other.up or self._excludes(other, process)]
+
+    def _excludes(self, one: Process, other: Process) -> bool:
+        theirs, mine = self.of(one), self.of(other)
+        return other.address in theirs.suspected or (
+            theirs.joined
+            and other.address not in theirs.decision.members
+            and theirs.decision.id.counter >= mine.decision.id.counter
+        )
+
+    # Events
+
+    def _join(self, name: str, to: str) -> None:
+        joiner, found = self._group.process(name), self._group.process(to)
+        if self.of(joiner).joined:
+            raise NotAllowedError(f"{joiner} is in a view")
+        alone = not any(self.of(process).joined for process in self._group.up)
+        if found is joiner and not (alone and self._life[joiner] == 0):
+            raise NotAllowedError(f"{joiner} is not the first, or not new")
+        if found is not joiner and found not in self.may_be_asked(joiner):
+            raise NotAllowedError(f"{found} cannot be asked")
+        self._step(joiner, Called(PassDown(gms.JoinRequested(found.address, self._life[joiner]))))
+
+    def _leave(self, name: str) -> None:
+        process = self._group.process(name)
+        if not self.of(process).joined or process.leaving:
+            raise NotAllowedError(f"{process} is in no view, or leaves already")
+        process.leaving = True
+        self._step(process, Called(PassDown(gms.LeaveRequested())))
+
+    def _notice(self, name: str, to: str, place: int) -> None:
+        sender, receiver = self._group.known(name), self._group.process(to)
+        if sender.up and not self._group.connected(sender, receiver):
+            raise NotAllowedError("a partition is between them")
+        message = self.wires.arrive_out_of_order(sender, receiver, place)
+        self._step(receiver, Arrived(sender.address, cast("Tagged", message)))
+
+    def _hush(self, name: str, to: str, place: int) -> None:
+        sender, receiver = self._group.known(name), self._group.process(to)
+        if sender.up or sender in self._left:
+            raise NotAllowedError("a unicast is lost only where its sender has crashed")
+        self.wires.arrive_out_of_order(sender, receiver, place)
+
+    def _suspect(self, name: str, of: str) -> None:
+        process, suspect = self._group.process(name), self._group.known(of)
+        if suspect not in self.watched(process):
+            raise NotAllowedError(f"{process} does not watch {suspect}")
+        self.falsely |= suspect not in self.to_report(process)
+        self._step(process, Raised(gms.Suspected(suspect.address)))
+
+    def _digest(self, name: str) -> None:
+        process = self._group.process(name)
+        questions = self.questions.get(process)
+        if not questions:
+            raise NotAllowedError(f"{process} has asked for no digest")
+        self._step(process, Raised(questions.pop(0)))
+
+    def _fetch(self, name: str) -> None:
+        process = self._group.in_view(name)
+        if process not in self.installed:
+            raise NotAllowedError(f"{process} is in no view")
+        self._fetches += 1
+        self.fetching.setdefault(process, set()).add(self._fetches)
+        self._ask(process, _STATE_TRANSFER, self._fetches)
+
+    def _install(self, name: str) -> None:
+        process = self._group.process(name)
+        after = self.next_of(process)
+        if after is None:
+            raise NotAllowedError(f"{process} has no view to install")
+        start = self._group.synchronous(process, after)
+        self._waiting[process].pop(0)
+        self._group.enter(process, after, start)
+
+    # One step of GMS at one process
+
+    def _step(self, process: Process, event: StackEvent) -> None:
+        group = self._group
+        before = self.of(process)
+        state, effects = group.taken(self._stack, self._states[process], process, event)
+        self._states[process] = state
+        after = self.of(process)
+        if after.decision is not before.decision:
+            self._seen(process, after.decision)
+        for effect in effects:
+            match effect:
+                case Send(to, Tagged(_, message)):
+                    if isinstance(message, gms.NewView):
+                        self._seen(process, message.decision)
+                    receiver = group.membership.current.get(to)
+                    if receiver is not None and receiver.up:
+                        self.wires.send(process, receiver, Tagged("gms", message))
+                        self.new_notices.append((process, receiver))
+                case SetTimer(timer):
+                    group.timers[process][timer] = True
+                case PassDown(ViewInstalled(view)):
+                    self._installs(process, view)
+                case PassUp(ViewInstalled(view)):
+                    if group.synchrony is not None:
+                        self._waiting.setdefault(process, []).append(self._known[view.id][1])
+                case PassDown(GetDigest(asker, request)):
+                    self._ask(process, asker, request)
+                case PassDown(DigestSet(vector)):
+                    self._starts[process] = vector
+                case PassDown(DigestPromised(to) as promised):
+                    self._promise(process, to, after)
+                    self._tell_below(process, promised)
+                case PassDown(PromiseWithdrawn(to) as withdrawn):
+                    self._withdraw(process, to)
+                    self._tell_below(process, withdrawn)
+                case PassUp(DigestGiven(_, request, _)):
+                    self.fetching.get(process, set()).discard(request)
+                case PassUp(Left()):
+                    self._left.add(process)
+                    group.depart(process)
+                case _:
+                    raise Violation("NoCrash", f"GMS of {process} has an effect that nobody serves: {effect}")
+
+    def _tell_below(self, process: Process, event: object) -> None:
+        if self._group.synchrony is None:
+            self._group.step(process, Raised(event))
+
+    def _delivered(self, process: Process) -> dict[Process, int]:
+        """What a process has delivered of each member of the view that its GMS has."""
+        windows = self._group.multicast.windows.get(process, {})
+        members = self.installed[process].processes
+        return {p: windows[p].delivered if p in windows else NOTHING for p in members}
+
+    def _ask(self, process: Process, asker: str, request: int) -> None:
+        vector = Vector(tuple((p.address, seqno) for p, seqno in self._delivered(process).items()))
+        self.questions.setdefault(process, []).append(DigestGiven(asker, request, vector))
+
+    # What it does is held against what it gives
+
+    def _seen(self, process: Process, decision: gms.Decision) -> None:
+        """A view that a process has or sends: it is decided where nobody had it before."""
+        known = self._known.get(decision.id)
+        if known is not None:
+            if known[0] != decision:
+                raise Violation("OneIdOneView", f"{process} has {decision}; {known[0]} has that identifier")
+            return
+        follows = self._known.get(decision.follows)
+        if follows is None and decision.follows != NO_VIEW.id:
+            raise Violation("ListIsSound", f"{process} decides {decision.view}, which follows none decided")
+        preds = () if follows is None else (follows[1],)
+        if decision.id.creator != process.address:
+            raise Violation("CreatorIsThere", f"{process} decides {decision.view}, in another's name")
+        processes = [
+            each
+            for each in (self._lives.get((m, decision.lives.get(m, -1))) for m in decision.members)
+            if each is not None
+        ]
+        if len(processes) < len(decision.members):
+            raise Violation("LivesAreKnown", f"{decision} means an incarnation that never began")
+        view = self._judged(
+            lambda: self._group.membership.decide(process, decision.id.counter, processes, preds)
+        )
+        if decision.joiners != {joiner.address for joiner in view.joins}:
+            raise Violation("JoinersBegin", f"{decision.joiners} are said to begin with {view}")
+        for pred in preds:
+            self._judge_step(pred, view)
+        for joiner in view.joins:
+            self._group.digests.rely(process, joiner, view)
+        self._known[decision.id] = decision, view
+
+    def _judge_step(self, pred: Decided, view: Decided) -> None:
+        for process in pred.processes:
+            if process.up and not (process in view.processes or process.leaving or self.falsely):
+                raise Violation("NobodyIsDropped", f"{process} is alive, stays, and is not in {view}")
+        for joiner in view.joins:
+            if _was_in(joiner, pred):
+                raise Violation("LeftStaysOut", f"{joiner} was in a view before, and is let in with {view}")
+
+    def _installs(self, process: Process, view: View) -> None:
+        known = self._known.get(view.id)
+        if known is None or known[1].view != view:
+            raise Violation("OneIdOneView", f"{process} installs {view}, which nobody decided")
+        here, after = self.installed.get(process), known[1]
+        self._judged(lambda: self._group.membership.may_install(process, here, after))
+        start: dict[Process, int] = {}
+        if here is None:
+            vector = self._starts.pop(process, Vector(()))
+            start = {pred.at[m]: seqno for pred in after.preds for m, seqno in vector.items() if m in pred.at}
+            self._judged(lambda: self._group.digests.begin(process, after, start))
+        self.installed[process] = after
+        for other in self._group.up:
+            there = self.installed.get(other)
+            rival = any(there is not after and there in pred.successors for pred in after.preds)
+            if rival and not self.falsely:
+                raise Violation("OneLine", f"{process} installs {after}, {other} has {there}")
+        if self._group.synchrony is None:
+            self._group.enter(process, after, start)
+
+    def _promise(self, process: Process, to: Address, state: gms.State) -> None:
+        joiner = self._lives.get((to, state.admitting.life))
+        if joiner is None or process not in self.installed:
+            raise Violation("NotYetAMember", f"{process} promises {to} a digest, in no view or to nobody")
+        digest = self._delivered(process)
+        self._judged(lambda: self._group.digests.promise(process, joiner, self.installed[process], digest))
+
+    def _withdraw(self, process: Process, to: Address) -> None:
+        promised = [p.to for p in self._group.digests.open.values() if p.giver is process]
+        joiner = next((p for p in promised if p.address == to), None)
+        if joiner is None:
+            raise Violation("ForGood", f"{process} takes back what it never promised {to}")
+        self._judged(lambda: self._group.digests.take_back(process, joiner))
+
+    def _judged(self, told: Callable[[], T]) -> T:
+        """What an abstract layer does when it is told. What it does not allow is a violation."""
+        try:
+            return told()
+        except NotAllowedError as error:
+            raise Violation(error.conjunct or "Membership", str(error)) from None
+
+    def quiet(self) -> None:
+        """Nothing is on its way: everybody alive is in one view of those alive; nobody waits for anything.
+
+        After false suspicions there may be several lines, a member may go on suspecting another while their
+        coordinator does not, and a joiner that was left out has to come as a new life. Then no more is claimed
+        than that each view that somebody has, all of its members have, and are alive.
+        """
+        up = self._group.up
+        for process in up:
+            view = self.installed.get(process)
+            state = self.of(process)
+            if view is None:
+                if any(self.of(other).acts for other in up) and not self.falsely:
+                    raise Violation("Settled", f"{process} is never let in")
+                continue
+            if process.leaving:
+                raise Violation("Settled", f"{process} wants to leave, and is never let go")
+            if not self.falsely and (state.queue or state.suspected or state.admitting != gms.NO_REQUEST):
+                raise Violation("Settled", f"{process} has something left to do: {state}")
+            for other in view.processes:
+                if not other.up or self.installed.get(other) is not view:
+                    raise Violation("Settled", f"{process} stays in {view}; {other} is gone or elsewhere")
+            if not self.falsely and len(view.processes) < len(up):
+                raise Violation("Settled", f"{process} is in {view}; alive are {up}")
+        for process, requests in self.fetching.items():
+            if requests:
+                raise Violation("StateIsAnswered", f"the state transfer of {process} never gets its digest")
+        for promise in self._group.digests.open.values():
+            if promise.giver.up and promise.to.up and not self.falsely:
+                raise Violation("PromisesEnd", f"{promise.giver} never redeems what it promised {promise.to}")
+
+
+def _was_in(process: Process, view: Decided) -> bool:
+    """Whether a process is in a view, or in one before it."""
+    return process in view.processes or any(_was_in(process, pred) for pred in view.preds)
