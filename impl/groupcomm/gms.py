@@ -467,12 +467,14 @@ def step(config: Config, state: State, event: Event) -> Transition:  # noqa: ARG
 def _join_requested(state: State, event: JoinRequested) -> Transition:
     """Ask the coordinator; who finds itself founds a group. `Gms!JoinRequested`.
 
-    An address that was in use before founds none: its first view would have the identifier of another.
+    Who was found is alive: if it was refused, that was a former incarnation. An address that was in use
+    before founds no group: its first view would have the identifier of another.
     """
     if state.joined or state.gone:
         raise LocalProtocolError(state, event, "a member that is or was in a view does not join")
     if event.coordinator != state.member:
-        asked = evolve(state, life=event.life, joining=True)
+        trusted = state.suspected - {event.coordinator}
+        asked = evolve(state, life=event.life, joining=True, suspected=trusted)
         return asked, (Send(event.coordinator, JoinReq(event.life)),)
     if event.life > 0:
         raise LocalProtocolError(state, event, "an address that was in use before founds no group")
@@ -549,7 +551,10 @@ def _suspected(state: State, event: Suspected) -> Transition:
 
 
 def _query_received(state: State, event: QueryReceived) -> Transition:
-    """Tell the own view, and refuse the asker's seniors from now on. `Gms!QueryReceived`."""
+    """Tell the own view, and refuse the asker's seniors from now on. `Gms!QueryReceived`.
+
+    Who was senior when the asker wrote, and is back as another incarnation, is its junior now.
+    """
     sender, query = event.sender, event.message
     if state.gone:
         return state, ()
@@ -558,7 +563,7 @@ def _query_received(state: State, event: QueryReceived) -> Transition:
         return evolve(state, suspected=state.suspected | query.seniors), (answer,)
     if sender not in state.unsuspected or state.member in query.seniors:
         return state, ()
-    refused = query.seniors & set(state.decision.members)
+    refused = query.seniors & state.decision.before(sender)
     refusing = evolve(_following(state), suspected=state.suspected | refused)
     return refusing, (*_withdrawal(state, state.admitting.member), answer)
 
@@ -593,7 +598,10 @@ def _new_view_received(state: State, event: NewViewReceived) -> Transition:
 
 
 def _join_rsp_received(state: State, event: JoinRspReceived) -> Transition:
-    """Install the first view, and start where its digest says (JOI-01). `Gms!JoinRspReceived`."""
+    """Install the first view, and start where its digest says (JOI-01). `Gms!JoinRspReceived`.
+
+    A joiner begins with nobody suspected: whom it refused before may be another incarnation now.
+    """
     decision = event.message.decision
     if state.member not in decision.joiners:
         raise RemoteProtocolError(state, event, "the answer is sent to who begins with the view")
@@ -605,7 +613,7 @@ def _join_rsp_received(state: State, event: JoinRspReceived) -> Transition:
     if not state.joining or decision.lives[state.member] != state.life:
         return state, ()
     begun: Effects = (PassDown(DigestSet(decision.digest)), *_installed(decision), ack)
-    return _proceed(_enter(state, decision), begun)
+    return _proceed(_enter(evolve(state, suspected=frozenset()), decision), begun)
 
 
 def _view_ack_received(state: State, event: ViewAckReceived) -> Transition:
@@ -749,10 +757,19 @@ def _decide(state: State, request: Request, digest: Vector) -> Transition:
 
 
 def _enter(state: State, decision: Decision) -> State:
-    """Install a view; what was under way in the old one is over. `Gms!Enter`."""
+    """Install a view; what was under way in the old one is over. `Gms!Enter`, `!Kept`.
+
+    Requests to leave outlive it: a leaver asks once a view, and who takes over may not have it yet.
+    """
+    others = set(decision.members) - {state.member}
+    kept = tuple(
+        r
+        for r in state.queue
+        if r.kind == "leave" and r.member in others and r.life == decision.lives[r.member]
+    )
     suspected = state.suspected & set(decision.members)
     entered = evolve(_following(state), decision=decision, suspected=suspected)
-    return evolve(entered, joining=False, queue=(), leave_asked="")
+    return evolve(entered, joining=False, queue=kept, leave_asked="")
 
 
 def _following(state: State) -> State:

@@ -40,7 +40,10 @@ somebody out who is alive.
 """
 
 _NAMES: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-_NOTICES: Final = 0.12  # the share of draws that is GMS's own, where it decides the views
+_DOUBTFUL: Final = 0.5  # the share of groups with false suspicions, if there are any
+_NOTICES: Final = 0.08  # the share of draws that is GMS's own, where it decides the views
+_BUSY: Final = 4  # where it does, who is there changes so many times as often
+_VIEW_TIMER: Final = "gms/view"
 
 
 @frozen
@@ -52,9 +55,13 @@ class Faults:
 
 
 class Changes(Protocol):
-    """What draws changes of who is there. `serving`: draws what GMS needs to go on, where there is GMS."""
+    """What draws changes of who is there. `serving`: draws what GMS needs to go on, where there is GMS.
+
+    `busy`: how many times as often as usual there are changes.
+    """
 
     serving: Callable[[], Event | None] | None
+    busy: int
 
     def first(self) -> Iterator[Event]:
         """The events that a group begins with."""
@@ -128,6 +135,7 @@ class Scripts(_Drawn):
     """Draws changes of a group whose views are scripted."""
 
     serving: Callable[[], Event | None] | None = None
+    busy: int = 1
 
     def first(self) -> Iterator[Event]:
         """The events that make a group of all members in one view."""
@@ -243,8 +251,11 @@ class Scripts(_Drawn):
 class Requests(_Drawn):
     """Draws what members of a group ask of GMS, and what goes wrong around it."""
 
+    busy: int = _BUSY
+
     def __init__(self, group: Group, served: Served, members: int, faults: Faults, random: Random) -> None:
         self._served = served
+        self._doubts = random.random() < _DOUBTFUL
         super().__init__(group, members, faults, random)
         self.serving: Callable[[], Event | None] | None = self._serve
 
@@ -279,7 +290,9 @@ class Requests(_Drawn):
         return "leave", process.name
 
     def _doubt(self) -> Event | None:
-        """Somebody is suspected who is alive, as far as it goes."""
+        """Somebody is suspected who may be alive: in some groups, so that more is claimed of the others."""
+        if not self._doubts:
+            return None
         process = self._any(self._group.up)
         watched = self._served.watched(process)
         return ("suspect", process.name, self._any(watched).name) if watched else None
@@ -299,13 +312,14 @@ class Requests(_Drawn):
         if process not in self._served.installed:
             found = self._served.may_be_asked(process)
             return ("join", process.name, self._any(found).name) if found else None
+        due: list[Event] = [
+            ("suspect", process.name, other.name) for other in self._served.to_report(process)
+        ]
         if self._served.questions.get(process):
-            return "digest", process.name
-        timer = next(iter(self._served.timers)) + "view"
-        if self._group.timers[process].get(timer):
-            return "timer", process.name, timer
-        report = self._served.to_report(process)
-        return ("suspect", process.name, self._any(report).name) if report else None
+            due.append(("digest", process.name))
+        if self._group.timers[process].get(_VIEW_TIMER):
+            due.append(("timer", process.name, _VIEW_TIMER))
+        return self._any(due) if due else None
 
     def _notice(self) -> Event | None:
         group, random, notices = self._group, self._random, self._served.new_notices

@@ -335,6 +335,30 @@ def _text(message: Message) -> str:
 
 
 CLAIMS: Final = {
+    "Membership": (
+        "OneIdOneView",
+        "CounterRises",
+        "CreatorIsThere",
+        "ListIsSound",
+        "LivesAreKnown",
+        "JoinersBegin",
+        "SelfInclusion",
+        "OnePath",
+        "OneLine",
+        "NobodyIsDropped",
+        "LeftStaysOut",
+        "Settled",
+    ),
+    "JoinDigest": (
+        "ToldDelivered",
+        "NotYetAMember",
+        "OneAtATime",
+        "OnlyByPromise",
+        "TellsOfAll",
+        "ForGood",
+        "PromisesEnd",
+        "StateIsAnswered",
+    ),
     "TotalOrderBroadcast": (
         "TotalOrder",
         "Agreement",
@@ -352,5 +376,8 @@ CLAIMS: Final = {
 }
 """The claims of each guarantee that is judged."""
 
-BEYOND: Final = {"TotalOrderBroadcast": frozenset({"remerge"})}
-"""The faults that a guarantee does not cover: no total order across a split that a merge ends."""
+BEYOND: Final = {
+    "TotalOrderBroadcast": frozenset({"remerge"}),
+    "Membership": frozenset({"merge", "remerge"}),
+}
+"""The faults that a guarantee does not cover: GMS merges nothing; no total order spans split and merge."""

@@ -131,9 +131,9 @@ class Group:
     ) -> None:
         """`judged`: guarantees. `remerge`: the sides of a split may come together again. `ignored`: claims.
 
-        `gms`: decides the views; without it they are scripted. It stands below a stack over synchronous views,
-        and above any other. `weak`: the layers below give less than they should, and stacks may refuse what
-        comes of that.
+        `gms`: decides the views; without it they are scripted. It stands below a stack over synchronous
+        views, and above any other. `weak`: the layers below give less than they should, and stacks may refuse
+        what comes of that.
         """
         self.stack = stack
         self.remerge = remerge
@@ -268,7 +268,7 @@ class Group:
         self.step(process, event)
 
     def synchronous(self, process: Process, after: Decided) -> Mapping[Process, int]:
-        """A process may go to a view now, and has settled the one before: where it starts. NotAllowedError."""
+        """A process settles its view, to go to the next: where it starts there. NotAllowedError."""
         if self.synchrony is None or not self.synchrony.may_install(process, after):
             raise NotAllowedError("what is settled has not been received, or somebody has received more")
         self.synchrony.install(process, after)

@@ -70,7 +70,7 @@ def _end_joins(group: Group, perform: Callable[[Event], bool]) -> None:
 
 
 def _serve(group: Group, served: Served, perform: Callable[[Event], bool]) -> None:
-    """GMS comes to an end with all that it has to do: crashes are reported, and who wants to join asks again."""
+    """GMS comes to an end: crashes are reported, and who wants to join asks again."""
     for _ in range(_PATIENCE):
         done = _settle(group, perform)
         for sender, receiver in list(served.wires.wires):
@@ -88,15 +88,22 @@ def _serve(group: Group, served: Served, perform: Callable[[Event], bool]) -> No
                 done |= perform(("digest", process.name))
             for other in served.to_report(process):
                 done |= perform(("suspect", process.name, other.name))
-            if process not in served.installed:
-                for coordinator in served.may_be_asked(process)[:1]:
-                    done |= perform(("join", process.name, coordinator.name))
-        if not done:
+        if not done and not _ask_again(group, served, perform):
             break
 
 
+def _ask_again(group: Group, served: Served, perform: Callable[[Event], bool]) -> bool:
+    """Nothing else happens, and who is in no view asks all that act; whether anybody did."""
+    done = False
+    for process in group.up:
+        if process not in served.installed:
+            for found in served.may_be_asked(process):
+                done |= perform(("join", process.name, found.name))
+    return done
+
+
 def _keep_one_line(group: Group, perform: Callable[[Event], bool]) -> None:
-    """After false suspicions there are several lines of views, which GMS cannot bring together: one goes on."""
+    """After false suspicions there may be several lines of views, which only a merge ends: one goes on."""
     views = {process.view: len(process.view.processes) for process in group.up if process.view is not None}
     kept = max(views, key=lambda view: (views[view], -view.number), default=None)
     for process in list(group.up):

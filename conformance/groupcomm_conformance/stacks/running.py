@@ -89,7 +89,7 @@ class Outcome:
 
 
 def stack_of(setup: Setup, random: Random) -> tuple[Stack | None, Stack | None]:
-    """The stack of named protocols, top first, each with a configuration that is drawn; and GMS, if it is there.
+    """The stack of named protocols, top first, each with a configuration that is drawn; and GMS by itself.
 
     Raises StackError for a name that is no protocol's, and for a stack that cannot stand.
     """
@@ -103,9 +103,7 @@ def stack_of(setup: Setup, random: Random) -> tuple[Stack | None, Stack | None]:
     place = setup.names.index(_GMS)
     above, below = tuple(layers[:place]), tuple(layers[place + 1 :])
     if above and below:
-        raise StackError(
-            "GMS stands above all others or below them, not between: views cannot be synchronous there"
-        )
+        raise StackError("gms stands above all other layers or below them, not between them")
     for layer in above + below:
         if ("VirtualSynchrony" in layer.assumes) != (layer in above):
             where = "above" if layer in below else "below"

@@ -32,7 +32,6 @@ class Scheduler:
     def __init__(self, group: Group, members: int, faults: Faults, random: Random) -> None:
         self._group = group
         self._members = members
-        self._faults = faults
         self._random = random
         self._kinds = faults.kinds
         served = group.service if isinstance(group.service, Served) else None
@@ -42,6 +41,7 @@ class Scheduler:
             else Requests(group, served, members, faults, random)
         )
         self._serving = self._changes.serving
+        self._rate = faults.rate * self._changes.busy
         self._rare = (self._missing, self._install, self._timer)
 
     def first(self) -> Iterator[Event]:
@@ -52,7 +52,7 @@ class Scheduler:
         """An event that may be possible now; None if none was found."""
         group = self._group
         dice = self._random.random
-        if dice() < self._faults.rate:
+        if dice() < self._rate:
             return self._changes.draw()
         if self._serving is not None:
             event = self._serving()

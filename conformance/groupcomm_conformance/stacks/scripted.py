@@ -10,7 +10,6 @@ The events of a group, besides those in `group`:
 A process goes from one view to one next, which is fixed when that is decided.
 """
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from groupcomm.abstract.membership import Decided, NotAllowedError, Process
@@ -18,6 +17,8 @@ from groupcomm.events import DigestPromised, PromiseWithdrawn
 from groupcomm.stack import Raised
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from .group import Group
 
 __all__ = ["Scripted"]

@@ -155,12 +155,13 @@ class Served:
         return [other for other in self.watched(process) if not other.up or self._excludes(other, process)]
 
     def _excludes(self, one: Process, other: Process) -> bool:
-        theirs, mine = self.of(one), self.of(other)
-        return other.address in theirs.suspected or (
-            theirs.joined
-            and other.address not in theirs.decision.members
-            and theirs.decision.id.counter >= mine.decision.id.counter
-        )
+        """Whether one does not count the other as a member: it suspects it, or has a view without it."""
+        theirs, mine = self.installed.get(one), self.installed[other]
+        if theirs is None:  # whom a joiner refuses may be a former life
+            return False
+        if other.address in self.of(one).suspected:
+            return True
+        return other.address not in theirs.at and not _comes_after(mine, theirs)
 
     # Events
 
@@ -353,8 +354,8 @@ class Served:
         self._judged(lambda: self._group.digests.promise(process, joiner, self.installed[process], digest))
 
     def _withdraw(self, process: Process, to: Address) -> None:
-        promised = [p.to for p in self._group.digests.open.values() if p.giver is process]
-        joiner = next((p for p in promised if p.address == to), None)
+        kept = self._group.digests.kept.get(process, set())
+        joiner = max((p for p in kept if p.address == to), key=lambda p: p.order, default=None)
         if joiner is None:
             raise Violation("ForGood", f"{process} takes back what it never promised {to}")
         self._judged(lambda: self._group.digests.take_back(process, joiner))
@@ -370,8 +371,8 @@ class Served:
         """Nothing is on its way: everybody alive is in one view of those alive; nobody waits for anything.
 
         After false suspicions there may be several lines, a member may go on suspecting another while their
-        coordinator does not, and a joiner that was left out has to come as a new life. Then no more is claimed
-        than that each view that somebody has, all of its members have, and are alive.
+        coordinator does not, and a joiner that was left out has to come as a new life. Then no more is
+        claimed than that each view that somebody has, all of its members have, and are alive.
         """
         up = self._group.up
         for process in up:
@@ -396,6 +397,13 @@ class Served:
         for promise in self._group.digests.open.values():
             if promise.giver.up and promise.to.up and not self.falsely:
                 raise Violation("PromisesEnd", f"{promise.giver} never redeems what it promised {promise.to}")
+
+
+def _comes_after(view: Decided, before: Decided) -> bool:
+    """Whether a view comes after another on its line."""
+    return view.number > before.number and any(
+        pred is before or _comes_after(pred, before) for pred in view.preds
+    )
 
 
 def _was_in(process: Process, view: Decided) -> bool:

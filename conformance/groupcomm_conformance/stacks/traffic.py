@@ -1,6 +1,6 @@
 """What is on its way between processes, and what becomes of it: copies of multicasts, unicasts, datagrams.
 
-Each method is an event of a group (see `group`). NotAllowedError is raised where the layers do not allow it now.
+Each method is an event of a group (see `group`). It raises NotAllowedError where the layers do not allow it.
 """
 
 from collections.abc import Callable, Iterable

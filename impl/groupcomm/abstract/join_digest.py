@@ -44,7 +44,7 @@ class JoinDigest:
         return next((promise for promise in self.open.values() if promise.to is to), None)
 
     def promise(self, giver: Process, to: Process, view: Decided | None, digest: dict[Process, int]) -> None:
-        """Give a digest, in a view. NotAllowedError where the guarantee forbids it. `JoinDigest!MayPromise`."""
+        """Give a digest, in a view. NotAllowedError where that is forbidden. `JoinDigest!MayPromise`."""
         if view is None or not giver.up:
             raise NotAllowedError(f"{giver} promises a digest and is in no view", "NotYetAMember")
         if to.address in view.at:
@@ -99,14 +99,17 @@ class JoinDigest:
             self._relying[promise] = view
 
     def take_back(self, giver: Process, to: Process) -> None:
-        """A giver withdraws its promise. NotAllowedError if a view relies on it. `JoinDigest!MayWithdraw`."""
+        """A giver withdraws its promise. NotAllowedError if a view relies on it. `JoinDigest!MayWithdraw`.
+
+        The joiner may have begun elsewhere: then nothing is open any more.
+        """
+        if to not in self.kept.get(giver, ()):
+            raise NotAllowedError(f"{giver} takes back what it never promised {to}", "ForGood")
         promise = self.open.get((giver, to))
-        if promise is None:
-            raise NotAllowedError(f"{giver} has promised {to} nothing", "ForGood")
-        if promise in self._relying:
+        if promise is not None and promise in self._relying:
             raise NotAllowedError(f"{giver} takes back what {self._relying[promise]} relies on", "ForGood")
-        self.kept.get(giver, set()).discard(to)
-        del self.open[giver, to]
+        self.kept[giver].discard(to)
+        self.open.pop((giver, to), None)
 
     def begin(self, to: Process, view: Decided, vector: Mapping[Process, int]) -> None:
         """A joiner installs a view and starts from a vector: a promise says so, and all to it are redeemed.

@@ -17,7 +17,7 @@ GIVES: Final = ("Membership",)
 
 
 class NotAllowedError(ValueError):
-    """What was asked for is not within the guarantee. `conjunct`: the name of what in its module forbids it."""
+    """What was asked for is not within the guarantee. `conjunct`: what forbids it, as its module names it."""
 
     def __init__(self, text: str, conjunct: str = "") -> None:
         super().__init__(text)
@@ -158,7 +158,7 @@ class Membership:
         return self._highest.get(address, 0)
 
     def may_install(self, process: Process, here: Decided | None, after: Decided) -> None:
-        """Whether a process may go from one view, or none, to another; NotAllowedError. `Membership!MayInstall`."""
+        """NotAllowedError if a process may not go from a view, or none, to one. `Membership!MayInstall`."""
         if process not in after.processes:
             raise NotAllowedError(f"{process} installs {after} and is not in it", "SelfInclusion")
         if here is None and process not in after.joins:
@@ -169,7 +169,7 @@ class Membership:
             )
 
     def install(self, process: Process, after: Decided) -> None:
-        """A process installs a view. NotAllowedError where the guarantee forbids it, or the process is down."""
+        """A process installs a view. NotAllowedError where that is forbidden, or the process is down."""
         if not process.up:
             raise NotAllowedError(f"{process} is down")
         self.may_install(process, process.view, after)

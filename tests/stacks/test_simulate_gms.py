@@ -1,0 +1,119 @@
+"""simulate with GMS: real joins, leaves, crashes and suspicions under a stack; a broken GMS is found."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from attrs import evolve
+
+from groupcomm import gms
+from groupcomm.effects import PassDown, Send
+from groupcomm.events import DigestGiven, DigestPromised, PromiseWithdrawn
+from groupcomm_conformance.stacks.changes import FAULTS, Faults
+from groupcomm_conformance.stacks.claims import BEYOND
+from groupcomm_conformance.stacks.running import Setup, simulate
+
+BORNE = frozenset(FAULTS) - BEYOND["Membership"]
+"""What GMS bears. Nothing here merges groups."""
+
+STACKS = ["gms", "gms/stable", "sequencer/gms"]
+
+
+def setup(stack: str, kinds: frozenset[str] = BORNE, **changes: Any) -> Setup:  # noqa: ANN401
+    return Setup(tuple(stack.split("/")), faults=Faults(kinds), **changes)
+
+
+@pytest.mark.parametrize("stack", STACKS)
+def test_a_hundred_thousand_events_and_all_that_is_promised_holds(stack: str) -> None:
+    """Of each stack: 50,000 with false suspicions in every other group, and 50,000 without any."""
+    for kinds, seed in ((BORNE, 1000), (BORNE - {"suspicion"}, 2000)):
+        outcome = simulate(setup(stack, kinds), events=50_000, seed=seed)
+        assert outcome.found is None, (
+            f"{outcome.found.violation}: groupcomm simulate {stack} --seed {outcome.found.seed}"
+        )
+        assert 50_000 <= outcome.events
+        assert 0 == outcome.refused
+        happened = {kind for kind, count in outcome.kinds.items() if count}
+        assert {"start", "join", "leave", "crash", "suspect", "partition", "heal"} <= happened
+        assert {"notice", "hush", "digest", "fetch", "timer", "multicast", "data", "lose"} <= happened
+        assert ("install" in happened) == stack.startswith("sequencer")
+
+
+# Broken cores: a guard of the specification is off, by its name there.
+
+
+def answer_after_acks(config: Any, state: Any, event: Any) -> Any:  # noqa: ANN401
+    """AnswerAfterAcks off: the joiner is answered at once."""
+    after, effects = gms.step(config, state, event)
+    if not (after.owed and after.awaiting):
+        return after, effects
+    answers = (Send(member, gms.JoinRsp(after.decision)) for member in sorted(after.owed))
+    return evolve(after, owed=frozenset(), awaiting=after.awaiting | after.owed), (*effects, *answers)
+
+
+def ask_before_deciding(config: Any, state: Any, event: Any) -> Any:  # noqa: ANN401
+    """AskBeforeDeciding off: who takes over decides at once."""
+    after, effects = gms.step(config, state, event)
+    if after.phase != "asking":
+        return after, effects
+    leading = evolve(after, phase="leading", asking=frozenset())
+    unasked = tuple(e for e in effects if not (isinstance(e, Send) and isinstance(e.message, gms.Query)))
+    ready, more = gms._proceed(leading)  # noqa: SLF001 - what a member that leads does next
+    return ready, (*unasked, *more)
+
+
+def tagged_requests(config: Any, state: Any, event: Any) -> Any:  # noqa: ANN401
+    """TaggedRequests off: GMS takes every digest for its own (EVT-03)."""
+    if isinstance(event, DigestGiven):
+        event = DigestGiven("GMS", state.asked, event.digest)
+    return gms.step(config, state, event)
+
+
+def withdraw(config: Any, state: Any, event: Any) -> Any:  # noqa: ANN401
+    """A promise is never taken back."""
+    after, effects = gms.step(config, state, event)
+    return after, tuple(e for e in effects if e != PassDown(PromiseWithdrawn(state.admitting.member)))
+
+
+def promise(config: Any, state: Any, event: Any) -> Any:  # noqa: ANN401
+    """The layers below are told of no promise, though the digest is given away."""
+    after, effects = gms.step(config, state, event)
+    return after, tuple(e for e in effects if e != PassDown(DigestPromised(after.admitting.member)))
+
+
+def leavers_go(config: Any, state: Any, event: Any) -> Any:  # noqa: ANN401
+    """A coordinator sends the view without the leaver, and installs it with the leaver in it."""
+    after, effects = gms.step(config, state, event)
+    if not (isinstance(event, gms.ViewTimeout) and len(after.decision.members) < len(state.decision.members)):
+        return after, effects
+    return evolve(after, decision=evolve(after.decision, members=state.decision.members)), effects
+
+
+def stubborn(config: Any, state: Any, event: Any) -> Any:  # noqa: ANN401
+    """A joiner goes on refusing an address of which another life was let in."""
+    after, effects = gms.step(config, state, event)
+    if isinstance(event, gms.JoinRequested):
+        return evolve(after, suspected=state.suspected), effects
+    if isinstance(event, gms.JoinRspReceived) and not state.joined and after.joined:
+        return evolve(after, suspected=state.suspected & {*after.decision.members}), effects
+    return after, effects
+
+
+BROKEN = [
+    ("gms", answer_after_acks, {"OneLine", "NobodyIsDropped", "OnePath"}),
+    ("gms", ask_before_deciding, {"OneLine", "NobodyIsDropped", "OnePath", "Settled"}),
+    ("gms", tagged_requests, {"StateIsAnswered", "ToldDelivered", "NoRefusals"}),
+    ("gms", withdraw, {"OneAtATime"}),
+    ("gms/stable", promise, {"OnlyByPromise"}),
+    ("gms", leavers_go, {"OneIdOneView"}),
+    ("gms", stubborn, {"Settled"}),
+]
+
+
+@pytest.mark.parametrize(("stack", "step", "claims"), BROKEN, ids=[step.__name__ for _, step, _ in BROKEN])
+def test_a_guard_that_is_off_is_found(stack: str, step: Any, claims: set[str]) -> None:  # noqa: ANN401
+    core: Any = SimpleNamespace(start=gms.start, step=step)
+    doubts = frozenset({"suspicion"}) if step is not withdraw else frozenset()
+    outcome = simulate(setup(stack, BORNE - doubts, cores=(("gms", core),)), events=100_000, seed=1)
+    assert outcome.found is not None
+    assert outcome.found.violation.claim in claims, str(outcome.found.violation)
