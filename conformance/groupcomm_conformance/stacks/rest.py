@@ -3,6 +3,7 @@
 Nothing here is random: the same group comes to the same end.
 """
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Final
 
@@ -104,7 +105,7 @@ def _ask_again(group: Group, served: Served, perform: Callable[[Event], bool]) -
 
 def _keep_one_line(group: Group, perform: Callable[[Event], bool]) -> None:
     """After false suspicions there may be several lines of views, which only a merge ends: one goes on."""
-    views = {process.view: len(process.view.processes) for process in group.up if process.view is not None}
+    views = Counter(process.view for process in group.up if process.view is not None)
     kept = max(views, key=lambda view: (views[view], -view.number), default=None)
     for process in list(group.up):
         if process.view is not kept:

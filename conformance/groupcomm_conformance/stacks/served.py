@@ -370,32 +370,29 @@ class Served:
     def quiet(self) -> None:
         """Nothing is on its way: everybody alive is in one view of those alive; nobody waits for anything.
 
-        After false suspicions there may be several lines, a member may go on suspecting another while their
-        coordinator does not, and a joiner that was left out has to come as a new life. Then no more is
-        claimed than that each view that somebody has, all of its members have, and are alive.
+        Of where members are after false suspicions nothing is claimed: there may be several lines of views, a
+        member may go on suspecting another while their coordinator does not, and a joiner that was left out
+        has to come as a new life.
         """
         up = self._group.up
-        for process in up:
-            view = self.installed.get(process)
-            state = self.of(process)
-            if view is None:
-                if any(self.of(other).acts for other in up) and not self.falsely:
-                    raise Violation("Settled", f"{process} is never let in")
-                continue
-            if process.leaving:
-                raise Violation("Settled", f"{process} wants to leave, and is never let go")
-            if not self.falsely and (state.queue or state.suspected or state.admitting != gms.NO_REQUEST):
-                raise Violation("Settled", f"{process} has something left to do: {state}")
-            for other in view.processes:
-                if not other.up or self.installed.get(other) is not view:
-                    raise Violation("Settled", f"{process} stays in {view}; {other} is gone or elsewhere")
-            if not self.falsely and len(view.processes) < len(up):
-                raise Violation("Settled", f"{process} is in {view}; alive are {up}")
         for process, requests in self.fetching.items():
             if requests:
                 raise Violation("StateIsAnswered", f"the state transfer of {process} never gets its digest")
+        if self.falsely:
+            return
+        there = [process for process in up if process in self.installed]
+        for process in up if there else ():
+            view, state = self.installed.get(process), self.of(process)
+            if view is None:
+                raise Violation("Settled", f"{process} is never let in")
+            if process.leaving:
+                raise Violation("Settled", f"{process} wants to leave, and is never let go")
+            if state.queue or state.suspected or state.admitting != gms.NO_REQUEST:
+                raise Violation("Settled", f"{process} has something left to do: {state}")
+            if view is not self.installed[there[0]] or {*view.processes} != {*up}:
+                raise Violation("Settled", f"{process} stays in {view}; alive are {up}")
         for promise in self._group.digests.open.values():
-            if promise.giver.up and promise.to.up and not self.falsely:
+            if promise.giver.up and promise.to.up:
                 raise Violation("PromisesEnd", f"{promise.giver} never redeems what it promised {promise.to}")
 
 
