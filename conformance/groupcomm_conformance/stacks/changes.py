@@ -78,6 +78,7 @@ class _Drawn:
         self._members = members
         self._random = random
         self._kinds = faults.kinds
+        self._reuses = "restart" in faults.kinds  # addresses of former lives
         self._addresses = 0
         self._choices = [
             change
@@ -101,7 +102,7 @@ class _Drawn:
         group, random = self._group, self._random
         if len(group.up) >= self._members:
             return None
-        if "restart" not in self._kinds:
+        if not self._reuses:
             return "start", self._fresh()
         gone = [a for a, last in group.membership.current.items() if not last.up]
         if gone and random.random() < 0.5:  # noqa: PLR2004
@@ -257,6 +258,9 @@ class Requests(_Drawn):
         self._served = served
         self._doubts = random.random() < _DOUBTFUL
         super().__init__(group, members, faults, random)
+        if self._doubts and "suspicion" in faults.kinds:
+            # On another line of views a later life might decide a view with the former one's identifier.
+            self._reuses = False
         self.serving: Callable[[], Event | None] | None = self._serve
 
     def first(self) -> Iterator[Event]:

@@ -1,0 +1,404 @@
+"""gms: the core, event by event; each test says which requirement it is about. Groups are larger than the models'."""
+
+from typing import Any
+
+import pytest
+from attrs import evolve
+
+from groupcomm import gms
+from groupcomm.digest import EMPTY_VECTOR, Vector
+from groupcomm.effects import PassDown, PassUp, Send, SetTimer
+from groupcomm.errors import LocalProtocolError, RemoteProtocolError
+from groupcomm.events import (
+    DigestGiven,
+    DigestPromised,
+    DigestSet,
+    GetDigest,
+    Left,
+    PromiseWithdrawn,
+    ViewInstalled,
+)
+from groupcomm.view import View, ViewId
+from tests.cores import is_refused
+
+CONFIG = gms.Config()
+TIMER = SetTimer("view", 0, 0)
+
+
+def decision(
+    counter: int,
+    creator: str,
+    members: str,
+    follows: tuple[int, str] = (6, "A"),
+    **more: Any,  # noqa: ANN401 - lives, joiners, digest
+) -> gms.Decision:
+    """A view, whose members are letters; `lives` of those that are not in their first one, or not in it."""
+    lives = {**dict.fromkeys(members, 0), **more.get("lives", {})}
+    return gms.Decision(
+        id=ViewId(counter, creator),
+        members=tuple(members),
+        follows=ViewId(*follows),
+        lives=gms.Lives(tuple(lives.items())),
+        joiners=frozenset(more.get("joiners", "")),
+        digest=more.get("digest", EMPTY_VECTOR),
+    )
+
+
+SEVENTH = decision(7, "A", "ABCDE")
+
+
+def member(name: str, of: gms.Decision = SEVENTH, **more: Any) -> gms.State:  # noqa: ANN401 - fields
+    phase = "leading" if of.members[0] == name else "following"
+    return evolve(gms.start(name), **{"decision": of, "phase": phase, **more})
+
+
+def run(state: gms.State, *events: gms.Event) -> tuple[gms.State, list[Any]]:
+    """The state after events, and the effects of the last."""
+    effects: tuple[Any, ...] = ()
+    for event in events:
+        state, effects = gms.step(CONFIG, state, event)
+    return state, [*effects]
+
+
+def join_req(sender: str, life: int = 0) -> gms.JoinReqReceived:
+    return gms.JoinReqReceived(sender, gms.JoinReq(life))
+
+
+def ack(sender: str, counter: int, creator: str = "A") -> gms.ViewAckReceived:
+    return gms.ViewAckReceived(sender, gms.ViewAck(ViewId(counter, creator)))
+
+
+def given(request: int = 1, **digest: int) -> DigestGiven:
+    return DigestGiven("GMS", request, Vector.of(**digest))
+
+
+DELIVERED = {"A": 41, "B": 7, "C": -1, "D": 1000, "E": 3}
+
+
+# Joining
+
+
+def test_who_finds_itself_founds_a_group() -> None:
+    state, effects = run(gms.start("A"), gms.JoinRequested("A", 0))
+    view = View(ViewId(1, "A"), ("A",))
+    assert [PassDown(ViewInstalled(view)), PassUp(ViewInstalled(view))] == effects
+    assert state.acts
+    assert "leading" == state.phase
+
+
+def test_a_joiner_asks_whom_it_found_and_says_which_life_it_is() -> None:
+    state, effects = run(gms.start("F"), gms.JoinRequested("A", 3))
+    assert [Send("A", gms.JoinReq(3))] == effects
+    assert state.joining
+    assert 3 == state.life
+
+
+def test_the_digest_is_promised_before_it_is_asked_for() -> None:
+    """JOI-03: what is told is kept from before it is taken."""
+    waiting, effects = run(member("A"), join_req("F"))
+    assert [TIMER] == effects
+    state, effects = run(waiting, gms.ViewTimeout())
+    assert [PassDown(DigestPromised("F")), PassDown(GetDigest("GMS", 1))] == effects
+    assert gms.Request("join", "F", 0) == state.admitting
+
+
+def test_the_view_with_a_joiner_has_the_digest_and_goes_to_the_old_members_first() -> None:
+    """JOI-01, JOI-05, LAY-06: the coordinator installs it at once, the joiner is answered last."""
+    state, effects = run(member("A"), join_req("F"), gms.ViewTimeout(), given(**DELIVERED))
+    eighth = decision(8, "A", "ABCDEF", (7, "A"), joiners="F", digest=Vector.of(**DELIVERED))
+    assert [
+        PassDown(ViewInstalled(eighth.view)),
+        PassUp(ViewInstalled(eighth.view)),
+        *(Send(old, gms.NewView(eighth)) for old in "BCDE"),
+    ] == effects
+    for old in "BCD":
+        state, effects = run(state, ack(old, 8))
+        assert [] == effects
+    state, effects = run(state, ack("E", 8))
+    assert [Send("F", gms.JoinRsp(eighth))] == effects
+    assert frozenset("F") == state.awaiting
+
+
+def test_a_joiner_starts_where_the_digest_says() -> None:
+    """JOI-01, AMB-08: the layers below are told before the view is."""
+    eighth = decision(8, "A", "ABCDEF", (7, "A"), joiners="F", digest=Vector.of(**DELIVERED))
+    answer = gms.JoinRspReceived("A", gms.JoinRsp(eighth))
+    state, effects = run(gms.start("F"), gms.JoinRequested("A", 0), answer)
+    assert [
+        PassDown(DigestSet(Vector.of(A=41, B=7, C=-1, D=1000, E=3))),
+        PassDown(ViewInstalled(eighth.view)),
+        PassUp(ViewInstalled(eighth.view)),
+        Send("A", gms.ViewAck(ViewId(8, "A"))),
+    ] == effects
+    assert eighth == state.decision
+
+
+def test_a_repeated_request_gets_the_same_answer_and_no_new_view() -> None:
+    """AMB-29: and none as long as it waits for its turn, or for the old members."""
+    waiting, _ = run(member("A"), join_req("F"), join_req("G"))
+    assert (waiting, []) == run(waiting, join_req("G"))
+    asked, _ = run(waiting, gms.ViewTimeout())
+    assert (asked, []) == run(asked, join_req("F"))
+    decided, _ = run(asked, given(**DELIVERED))
+    assert (decided, []) == run(decided, join_req("F"))
+    answered, effects = run(decided, *(ack(old, 8) for old in "BCDE"))
+    again, more = run(answered, join_req("F"))
+    assert (answered, effects) == (again, more)
+
+
+def test_requests_are_granted_one_view_each_in_the_order_in_which_they_came() -> None:
+    """MBR-11, MBR-12: three joiners at once (MBR-05) are three views, each the one before and one more."""
+    state, _ = run(member("A", decision(7, "A", "A")), *map(join_req, "XYZ"))
+    views = []
+    for number, joiner in enumerate("XYZ", 1):
+        members = state.decision.members
+        state, _ = run(state, gms.ViewTimeout(), given(number, **dict.fromkeys(members, 0)))
+        views.append((state.decision.id.counter, "".join(state.decision.members)))
+        others = [old for old in members if old != "A"]
+        state, _ = run(state, *(ack(old, state.decision.id.counter) for old in (*others, joiner)))
+    assert [(8, "AX"), (9, "AXY"), (10, "AXYZ")] == views
+    assert not state.due
+
+
+def test_a_joiner_that_is_suspected_before_it_is_official_does_not_stay() -> None:
+    """AMB-28: in the queue it is struck, and while its digest is awaited the promise is taken back."""
+    waiting, _ = run(member("A"), join_req("F"), join_req("G"))
+    struck, _ = run(waiting, gms.Suspected("G"))
+    assert (gms.Request("join", "F", 0),) == struck.queue
+    asked, _ = run(waiting, gms.ViewTimeout())
+    after, effects = run(asked, gms.Suspected("F"))
+    assert [PassDown(PromiseWithdrawn("F")), TIMER] == effects
+    assert gms.NO_REQUEST == after.admitting
+    assert (after, []) == run(after, given(**DELIVERED)), "the answer comes late"
+
+
+def test_a_member_that_is_suspected_while_the_digest_is_awaited_is_not_in_the_view() -> None:
+    asked, _ = run(member("A"), join_req("F"), gms.ViewTimeout(), gms.Suspected("C"), gms.Suspected("E"))
+    state, _ = run(asked, given(**DELIVERED))
+    assert tuple("ABDF") == state.decision.members
+    assert Vector.of(A=41, B=7, D=1000) == state.decision.digest
+
+
+def test_the_digest_of_another_asker_is_passed_on_and_a_late_one_is_not_taken() -> None:
+    """EVT-03, EVT-05: each takes the answer to its own question."""
+    asked, _ = run(member("A"), join_req("F"), gms.ViewTimeout())
+    other = DigestGiven("STATE_TRANSFER", 1, Vector.of(**DELIVERED))
+    assert (asked, [PassUp(other)]) == run(asked, other)
+    assert (asked, []) == run(asked, given(0, **DELIVERED))
+    second, _ = run(asked, gms.Suspected("F"), join_req("G"), gms.ViewTimeout())
+    assert (second, []) == run(second, given(1, **DELIVERED))
+
+
+# Incarnations
+
+
+def test_a_new_life_waits_until_the_one_before_has_been_let_go() -> None:
+    """MBR-12: the exclusion comes first, the join keeps its place in the queue."""
+    state, _ = run(member("A"), join_req("F"), join_req("C", 1))
+    assert (
+        gms.Request("leave", "C", 0),
+        gms.Request("join", "F", 0),
+        gms.Request("join", "C", 1),
+    ) == state.queue
+    state, effects = run(state, gms.ViewTimeout())
+    assert tuple("ABDE") == state.decision.members
+    assert Send("C", gms.LeaveRsp(0)) in effects
+
+
+@pytest.mark.parametrize("life", [0, 1, 2])
+def test_a_life_that_was_in_a_view_is_let_in_by_no_late_request(life: int) -> None:
+    """MBR-10: C left in its third life, number 2."""
+    state = member("A", decision(7, "A", "ABDE", lives={"C": 2}))
+    assert (state, []) == run(state, join_req("C", life))
+
+
+def test_a_later_life_takes_the_place_of_one_that_waits() -> None:
+    waiting, _ = run(member("A"), join_req("F"), join_req("G"), join_req("F", 2))
+    assert (gms.Request("join", "G", 0), gms.Request("join", "F", 2)) == waiting.queue
+    asked, _ = run(member("A"), join_req("F"), gms.ViewTimeout())
+    replaced, effects = run(asked, join_req("F", 2))
+    assert [PassDown(PromiseWithdrawn("F")), TIMER] == effects
+    assert (gms.Request("join", "F", 2),) == replaced.queue
+
+
+def test_a_joiner_trusts_whom_it_refused_in_another_life() -> None:
+    """It was asked in its former life's place, and refused A; A that is found now is another one."""
+    query = gms.QueryReceived("B", gms.Query(ViewId(7, "A"), frozenset({"A", "Z"})))
+    refusing, effects = run(gms.start("F"), query)
+    assert [Send("B", gms.Answer(ViewId(7, "A"), gms.NO_DECISION))] == effects
+    assert frozenset("AZ") == refusing.suspected
+    found, _ = run(refusing, gms.JoinRequested("A", 1))
+    assert frozenset("Z") == found.suspected
+    ninth = decision(9, "A", "AZF", (8, "A"), lives={"F": 1}, joiners="F", digest=Vector.of(A=0, Z=0))
+    state, _ = run(found, gms.JoinRspReceived("A", gms.JoinRsp(ninth)))
+    assert ninth == state.decision
+    assert frozenset() == state.suspected
+
+
+# Leaving
+
+
+def test_a_member_asks_who_acts_and_again_when_that_is_another() -> None:
+    state, effects = run(member("D"), gms.LeaveRequested())
+    assert [Send("A", gms.LeaveReq(0))] == effects
+    assert (state, []) == run(state, gms.LeaveRequested())
+    state, effects = run(state, gms.Suspected("B"))
+    assert [] == effects
+    state, effects = run(state, gms.Suspected("A"))
+    assert [Send("C", gms.LeaveReq(0))] == effects
+
+
+def test_a_leaver_is_let_go_by_a_view_without_it() -> None:
+    request = gms.LeaveReqReceived("C", gms.LeaveReq(0))
+    state, effects = run(member("A"), request, request, gms.ViewTimeout())
+    eighth = decision(8, "A", "ABDE", (7, "A"), lives={"C": 0})
+    assert [
+        PassDown(ViewInstalled(eighth.view)),
+        PassUp(ViewInstalled(eighth.view)),
+        *(Send(old, gms.NewView(eighth)) for old in "BDE"),
+        Send("C", gms.LeaveRsp(0)),
+    ] == effects
+    assert () == state.queue
+    gone, effects = run(member("C", leaving=True), gms.LeaveRspReceived("A", gms.LeaveRsp(0)))
+    assert [PassUp(Left())] == effects
+    assert gone.gone
+
+
+def test_a_coordinator_that_leaves_decides_the_view_without_itself_and_goes() -> None:
+    """AMB-40: the identifier names it, though it is no member."""
+    state, effects = run(member("A"), gms.LeaveRequested(), gms.ViewTimeout())
+    eighth = decision(8, "A", "BCDE", (7, "A"), lives={"A": 0})
+    assert [*(Send(old, gms.NewView(eighth)) for old in "BCDE"), PassUp(Left())] == effects
+    assert state.gone
+    assert not state.acts
+
+
+def test_requests_to_leave_outlive_a_view() -> None:
+    """Who takes over in it has those that came before it had it."""
+    ahead, _ = run(member("B"), gms.LeaveReqReceived("D", gms.LeaveReq(0)))
+    eighth = decision(8, "A", "BCDE", (7, "A"), lives={"A": 0})
+    state, _ = run(ahead, gms.NewViewReceived("A", gms.NewView(eighth)))
+    assert (gms.Request("leave", "D", 0),) == state.queue
+    ninth = decision(8, "A", "BCE", (7, "A"), lives={"A": 0, "D": 0})
+    state, _ = run(ahead, gms.NewViewReceived("A", gms.NewView(ninth)))
+    assert () == state.queue
+
+
+# Crashes
+
+
+def test_who_takes_over_asks_all_that_it_does_not_suspect() -> None:
+    state, effects = run(member("C"), gms.Suspected("A"), gms.Suspected("B"))
+    query = gms.Query(ViewId(7, "A"), frozenset("AB"))
+    assert [Send("D", gms.Query(query.view_id, query.seniors)), Send("E", query)] == effects
+    assert ("asking", frozenset("DE")) == (state.phase, state.asking)
+
+
+def test_who_answers_refuses_what_the_seniors_send_from_then_on() -> None:
+    query = gms.QueryReceived("C", gms.Query(ViewId(7, "A"), frozenset("AB")))
+    state, effects = run(member("E"), query)
+    assert [Send("C", gms.Answer(ViewId(7, "A"), SEVENTH))] == effects
+    eighth = decision(8, "A", "ABCDE", (7, "A"))
+    assert (state, []) == run(state, gms.NewViewReceived("A", gms.NewView(eighth)))
+
+
+def test_a_late_question_makes_nobody_refuse_who_is_back_as_its_junior() -> None:
+    """A and D were senior to H when it asked; D is there again, in another life, and A is not."""
+    ninth = decision(9, "H", "HBDG", lives={"A": 0, "D": 1})
+    query = gms.QueryReceived("H", gms.Query(ViewId(7, "A"), frozenset("AD")))
+    state, _ = run(member("G", ninth), query)
+    assert frozenset() == state.suspected
+
+
+def test_a_view_that_only_some_have_is_sent_again_before_another_is_decided() -> None:
+    """FLAW-32: E has the eighth view, with F; B and the others learn of it."""
+    eighth = decision(8, "A", "ABCDEF", (7, "A"), joiners="F", digest=Vector.of(**DELIVERED))
+    asking, _ = run(member("B"), gms.Suspected("A"))
+
+    def answer(sender: str, told: gms.Decision) -> gms.AnswerReceived:
+        return gms.AnswerReceived(sender, gms.Answer(ViewId(7, "A"), told))
+
+    state, effects = run(asking, answer("C", SEVENTH), answer("D", SEVENTH))
+    assert [] == effects
+    state, effects = run(state, answer("E", eighth))
+    assert [
+        PassDown(ViewInstalled(eighth.view)),
+        PassUp(ViewInstalled(eighth.view)),
+        *(Send(old, gms.NewView(eighth)) for old in "CDE"),
+    ] == effects
+    assert ("leading", frozenset("CDE"), frozenset("F")) == (state.phase, state.awaiting, state.owed)
+    assert not state.due
+    state, effects = run(state, *(ack(old, 8) for old in "CDE"))
+    assert [Send("F", gms.JoinRsp(eighth))] == effects
+    state, effects = run(state, ack("F", 8))
+    assert [TIMER] == effects, "A is excluded next"
+
+
+def test_an_acknowledgement_of_another_view_counts_for_nothing() -> None:
+    state, _ = run(member("A"), gms.Suspected("E"), gms.ViewTimeout())
+    assert frozenset("BCD") == state.awaiting
+    for late in (ack("B", 7), ack("B", 8, "B"), ack("F", 8)):
+        assert (state, []) == run(state, late)
+    assert frozenset("CD") == run(state, ack("B", 8))[0].awaiting
+
+
+def test_nobody_waits_for_the_dead() -> None:
+    """FLAW-33."""
+    state, _ = run(member("A"), join_req("F"), gms.ViewTimeout(), given(**DELIVERED))
+    state, _ = run(state, ack("B", 8), ack("C", 8), ack("D", 8))
+    state, effects = run(state, gms.Suspected("E"))
+    assert isinstance(effects[0].message, gms.JoinRsp)
+    state, effects = run(state, gms.Suspected("F"))
+    assert [TIMER] == effects
+    state, _ = run(state, gms.ViewTimeout())
+    assert tuple("ABCD") == state.decision.members
+
+
+# Views
+
+
+def test_a_view_is_installed_on_top_of_the_one_that_it_follows_and_of_no_other() -> None:
+    ninth = decision(9, "A", "ABCDE", (8, "A"))
+    state = member("D")
+    assert (state, []) == run(state, gms.NewViewReceived("A", gms.NewView(ninth)))
+    eighth = decision(8, "A", "ABCDE", (7, "A"))
+    after, effects = run(state, gms.NewViewReceived("A", gms.NewView(eighth)))
+    assert Send("A", gms.ViewAck(ViewId(8, "A"))) == effects[-1]
+    again, effects = run(after, gms.NewViewReceived("B", gms.NewView(eighth)))
+    assert (after, [Send("B", gms.ViewAck(ViewId(8, "A")))]) == (again, effects)
+
+
+# What is refused
+
+
+@pytest.mark.parametrize(
+    ("state", "event", "reason"),
+    [
+        (member("A"), gms.JoinRequested("B", 0), "a member that is or was in a view does not join"),
+        (gms.start("F"), gms.JoinRequested("F", 1), "an address that was in use before founds no group"),
+        (gms.start("F"), gms.LeaveRequested(), "a member that is in no view does not leave"),
+        (member("A"), gms.Suspected("A"), "a member does not suspect itself"),
+        (
+            member("A", admitting=gms.Request("join", "F", 0), asked=1),
+            given(A=1, B=2),
+            "the digest's members are not the view's",
+        ),
+    ],
+)
+def test_what_a_caller_may_not_do_is_refused(state: gms.State, event: gms.Event, reason: str) -> None:
+    is_refused(lambda s, e: gms.step(CONFIG, s, e), state, event, LocalProtocolError, reason)
+
+
+def test_a_view_that_is_sent_to_who_is_not_in_it_is_refused() -> None:
+    stranger = decision(8, "A", "BCE", (7, "A"))
+    refused = gms.NewViewReceived("A", gms.NewView(stranger))
+    is_refused(
+        lambda s, e: gms.step(CONFIG, s, e),
+        member("D"),
+        refused,
+        RemoteProtocolError,
+        "a view is sent to its members",
+    )
+    answer = gms.JoinRspReceived("A", gms.JoinRsp(SEVENTH))
+    reason = "the answer is sent to who begins with the view"
+    is_refused(lambda s, e: gms.step(CONFIG, s, e), gms.start("F"), answer, RemoteProtocolError, reason)
