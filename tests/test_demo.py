@@ -52,3 +52,22 @@ def test_what_there_is_not_is_one_complaint(capsys: pytest.CaptureFixture[str], 
     captured = capsys.readouterr()
     assert not captured.out
     assert captured.err
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_members_come_and_go_with_gms(capsys: pytest.CaptureFixture[str], seed: int) -> None:
+    """Three join at once and get three views; one leaves; the coordinator crashes, and the next excludes it."""
+    output = run(capsys, "gms", "--seed", str(seed))
+    lines = output.splitlines()
+    assert ["A", "B", "C", "D"] == lines[3].split()
+    assert 100 >= max(map(len, lines))
+    assert 3 == output.count("--> A: JoinReq life=0")
+    installed = [line.split() for line in lines if ".view " in line and " -> " in line]
+    counters = [int(view[-1].partition("|")[2].partition("[")[0]) for view in installed]
+    assert [1, 2, 3, 4, 5, 6] == sorted(set(counters))
+    # Of the three that joined one has left: the last view has the other two, and nobody crashed in it.
+    last = {view[-1] for view, counter in zip(installed, counters, strict=True) if counter == 6}
+    assert 1 == len(last)
+    assert 2 == len([line for line in installed if line[-1] in last])
+    assert "A" not in last.pop().partition("[")[2]
+    assert "all that gms promises holds." in output

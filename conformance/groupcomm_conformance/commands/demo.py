@@ -11,7 +11,7 @@ import typer
 
 from groupcomm_conformance.stacks.claims import Violation
 from groupcomm_conformance.stacks.draw import steps_of
-from groupcomm_conformance.stacks.running import story
+from groupcomm_conformance.stacks.story import story
 from groupcomm_conformance.tla.chart import WIDTH, chart
 from groupcomm_conformance.tla.values import to_json
 
@@ -21,7 +21,6 @@ from .simulate import setup_of
 
 __all__ = ["command"]
 
-_EVENTS: Final = 36
 _LEGEND: Final = (
     "Each lane is a member, time goes down. An arrow is a message that came, [...] what happened there,",
     "-->> a message sent to everybody and --> to one; below a step is what changed.",
@@ -39,7 +38,9 @@ def command(
     ] = None,
     events: Annotated[
         int | None,
-        typer.Option(parser=whole(1, 1000), metavar="N", help=f"How long the story is. Default: {_EVENTS}."),
+        typer.Option(
+            parser=whole(1, 1000), metavar="N", help="How long the story is. Default: 36, or all of it."
+        ),
     ] = None,
     unicode: Unicode = False,
     as_json: AsJson = False,
@@ -48,7 +49,7 @@ def command(
     setup = setup_of(stack, 3, "loss,crash,leave", [])
     seed = 1 if seed is None else seed
     try:
-        schedule = story(setup, events=events or _EVENTS, seed=seed)
+        schedule = story(setup, events=events, seed=seed)
     except Violation as violation:
         typer.echo(f"groupcomm: {violation}; groupcomm simulate {stack} --seed {seed} shows it", err=True)
         raise typer.Exit(ExitCode.DIFFERS) from None

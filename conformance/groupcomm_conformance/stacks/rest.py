@@ -81,10 +81,8 @@ def _serve(group: Group, served: Served, perform: Callable[[Event], bool]) -> No
                 done = True
         served.new_notices.clear()
         for process in list(group.up):
-            timers = [timer for timer, is_set in group.timers[process].items() if is_set]
-            for timer in timers:
-                if timer.startswith(served.timers):
-                    done |= perform(("timer", process.name, timer))
+            for timer in served.timers_of(process):
+                done |= perform(("timer", process.name, timer))
             while served.questions.get(process):
                 done |= perform(("digest", process.name))
             for other in served.to_report(process):

@@ -24,7 +24,7 @@ from .group import Bare, Event, Group, Layers, Told
 from .rest import quiesce
 from .scheduler import Scheduler
 
-__all__ = ["GROUND", "PART", "Found", "Outcome", "Setup", "replay", "shrink", "simulate", "stack_of", "story"]
+__all__ = ["GROUND", "PART", "Found", "Outcome", "Setup", "replay", "shrink", "simulate", "stack_of"]
 
 GROUND: Final = (
     "Membership",
@@ -134,7 +134,8 @@ def _drawn(config: type, random: Random) -> object:
     return config(**{each.name: random.randint(0, _LARGEST) for each in attrs.fields(config)})
 
 
-def _group(setup: Setup, seed: int) -> tuple[Group, Random, int]:
+def group_of(setup: Setup, seed: int) -> tuple[Group, Random, int]:
+    """The group of a seed, its dice, and how many members it may have."""
     random = Random(seed)  # noqa: S311 - dice, not secrets
     members = setup.members or random.randint(_LEAST, _MOST_MEMBERS)
     stack, gms = stack_of(setup, random)
@@ -171,10 +172,10 @@ def simulate(
     found: Found | None = None
     start = process_time()
     while done < events and found is None:
-        group, random, members = _group(setup, seed + groups)
+        group, random, members = group_of(setup, seed + groups)
         schedule: list[Event] = []
         scheduler = Scheduler(group, members, setup.faults, random)
-        violation = _run(group, scheduler, min(PART, events - done), schedule)
+        violation = run(group, scheduler, min(PART, events - done), schedule)
         if violation is not None:
             found = Found(violation, seed + groups, members, tuple(schedule))
         groups += 1
@@ -186,9 +187,10 @@ def simulate(
     return Outcome(done, groups, process_time() - start, kinds, refused, after_merges, found)
 
 
-def _run(
+def run(
     group: Group, scheduler: Scheduler, events: int, schedule: list[Event], *, rests: bool = True
 ) -> Violation | None:
+    """Draw and perform events, which the schedule is given: the violation that they lead to, if any."""
     perform = group.perform
 
     def performed(event: Event) -> bool:
@@ -235,7 +237,7 @@ def replay(
 
     `listener` is told each event, then what it did at each stack.
     """
-    group, _, _ = _group(setup, seed)
+    group, _, _ = group_of(setup, seed)
     happened: list[Event] = []
 
     def perform(event: Event) -> bool:
@@ -296,7 +298,7 @@ def _spread(setup: Setup, found: Found) -> tuple[Event, ...]:
     """The schedule with the events of its last rest in place of that, if one of them is the violation."""
     if found.schedule[-1:] != (_QUIESCE,):
         return found.schedule
-    group, _, _ = _group(setup, found.seed)
+    group, _, _ = group_of(setup, found.seed)
     inner: list[Event] = []
 
     def performed(event: Event) -> bool:
@@ -313,13 +315,3 @@ def _spread(setup: Setup, found: Found) -> tuple[Event, ...]:
     except Violation:
         pass
     return (*found.schedule[:-1], *inner)
-
-
-def story(setup: Setup, *, events: int, seed: int) -> tuple[Event, ...]:
-    """The first events of a group. Raises Violation where a claim does not hold."""
-    group, random, members = _group(setup, seed)
-    schedule: list[Event] = []
-    violation = _run(group, Scheduler(group, members, setup.faults, random), events, schedule, rests=False)
-    if violation is not None:
-        raise violation
-    return tuple(schedule)

@@ -127,6 +127,11 @@ class Served:
         self._left &= of_views
         self.falsely = any(self.of(process).suspected for process in kept)
 
+    def timers_of(self, process: Process) -> list[str]:
+        """The timers of GMS that a process has set."""
+        timers = self._group.timers[process].items()
+        return [timer for timer, is_set in timers if is_set and timer.startswith(self.timers)]
+
     def fire(self, process: Process, timer: str) -> None:
         """A timer of GMS fires."""
         self._step(process, Fired(timer))
