@@ -6,4 +6,5 @@ AB == <<"A", "B">>
 
 \* STABLE messages in the first view: one round, and A's vote in the next.
 Votes3 == <<3>>
+NoVotes == <<0>>
 =============================================================================

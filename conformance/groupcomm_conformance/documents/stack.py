@@ -12,6 +12,7 @@ from typing import Final
 
 from groupcomm_conformance.models.manifest import Manifest, Model
 
+from . import composition
 from .layers import Layer, above, declared, guarantee, layers
 
 __all__ = ["PATH", "page"]
@@ -31,13 +32,15 @@ and the modules' comments; do not edit it.
 
 def page(root: Path, manifests: Iterable[Manifest]) -> tuple[str, list[str]]:
     """Write the page; and list what the cores say otherwise. FileError where a declaration is wrong."""
+    manifests = [*manifests]
     stack = layers(root, manifests)
     parts = [_HEAD, *_overview(stack), ""]
     for layer in stack:
         if layer.manifest is not None:
             parts += _layer(root, layer, layer.manifest)
-    parts += ["## Open", "", *_open(root, stack), ""]
-    return "\n".join(parts), [problem for layer in stack for problem in _core(layer)]
+    parts += [*composition.section(root), "## Open", "", *_open(root, stack), ""]
+    wrong = [problem for layer in stack for problem in _core(layer)]
+    return "\n".join(parts), [*wrong, *composition.problems(root, manifests)]
 
 
 def _overview(stack: Sequence[Layer]) -> Iterator[str]:
