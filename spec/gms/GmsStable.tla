@@ -198,9 +198,8 @@ NothingLackingIsPurged ==
 NothingPromisedIsPurged ==
     \A p \in promises : JoinDigest!Open(p) =>
         \A q \in InGroup : \A s \in DOMAIN windows[q] :
-            (windows[q][s].purged > (IF s \in DOMAIN p.vector THEN p.vector[s] ELSE Nothing)
-                /\ JoinDigest!Reaches(p, installed[q])) =>
-                ~Shares(views[p.view], views[installed[q]], s) /\ ~JoinDigest!TellsOf(p, installed[q])
+            windows[q][s].purged > (IF s \in DOMAIN p.vector THEN p.vector[s] ELSE Nothing) =>
+                ~JoinDigest!TellsOf(p, s, installed[q])
 
 \* STABLE is in the view that GMS is in.
 OneViewForBoth == \A m \in up : stable[m].view = ViewIn(local[m].decision)

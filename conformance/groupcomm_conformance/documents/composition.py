@@ -13,13 +13,14 @@ import yaml
 from attrs import asdict, evolve, frozen
 
 from groupcomm_conformance.files import strict_yaml
+from groupcomm_conformance.files.errors import FileError
 from groupcomm_conformance.files.store import replace
 from groupcomm_conformance.files.strict_yaml import Node
-from groupcomm_conformance.models.manifest import Manifest
+from groupcomm_conformance.models.manifest import Manifest, Model
 from groupcomm_conformance.models.plan import digest
 from groupcomm_conformance.models.successions import Succession, compared, reached
 
-__all__ = ["FILE", "Pair", "problems", "read", "record", "section"]
+__all__ = ["FILE", "Pair", "digest", "problems", "read", "record", "section"]
 
 FILE: Final = Path("spec", "common", "successions.yaml")
 
@@ -95,13 +96,20 @@ def record(root: Path, manifests: Iterable[Manifest]) -> None:
 
 
 def _search(known: Mapping[str, Manifest], name: str) -> frozenset[Succession]:
-    protocol, model = name.split()
-    return reached(known[protocol], known[protocol].model(model))
+    return reached(*_model(known, name))
 
 
 def _digests(known: Mapping[str, Manifest], pair: Pair) -> str:
-    sides = (name.split() for name in (pair.below, pair.above))
-    return " ".join(digest(known[protocol], known[protocol].model(model)) for protocol, model in sides)
+    return " ".join(digest(*_model(known, name)) for name in (pair.below, pair.above))
+
+
+def _model(known: Mapping[str, Manifest], name: str) -> tuple[Manifest, Model]:
+    """Find a protocol's model; FileError where there is none."""
+    protocol, model = name.split()
+    manifest = known.get(protocol)
+    if manifest is None or all(each.name != model for each in manifest.models):
+        raise FileError(str(FILE), 1, f"a model of a protocol, not {name}")
+    return manifest, manifest.model(model)
 
 
 def problems(root: Path, manifests: Iterable[Manifest]) -> Iterator[str]:

@@ -24,7 +24,7 @@ from groupcomm_conformance.tlc import run as tlc
 from .instruments import ROOT, Run, read_modules, remembered
 from .manifest import Manifest, Model
 
-__all__ = ["Comparison", "Succession", "canonical", "compared", "reached"]
+__all__ = ["Comparison", "Succession", "canonical", "compared", "reached", "seen"]
 
 Views: TypeAlias = tuple[Value, ...]
 
@@ -82,7 +82,7 @@ def reached(manifest: Manifest, model: Model) -> frozenset[Succession]:
 
     def take(line: str) -> None:
         if line.startswith('"<<'):
-            found.add(canonical(*_seen(parse(cast("str", parse(line))))))
+            found.add(canonical(*seen(parse(cast("str", parse(line))))))
 
     tlc.run(
         manifest.folders, ROOT, run.cfg.render(), generated=run.generated, workers=1, heap="1g", on_line=take
@@ -90,7 +90,7 @@ def reached(manifest: Manifest, model: Model) -> frozenset[Succession]:
     return frozenset(found)
 
 
-def _seen(value: Value) -> tuple[Views, frozenset[Value]]:
+def seen(value: Value) -> tuple[Views, frozenset[Value]]:
     """Leave out the views that nobody has installed.
 
     Somebody has if its creator is in it, as it installs what it decides; if it is some member's view now; or
