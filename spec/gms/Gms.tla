@@ -44,7 +44,7 @@ CONSTANTS
     StrikeJoiner,       \* a suspected joiner is struck from the queue
     IncarnationCheck,   \* a JOIN_REQ is not taken of an incarnation that was in a view of this line "ever",
                         \* or that is in this one ("present"); or each is ("never")
-    PredecessorCheck,   \* a member installs a view only on top of the one it follows
+    PredecessorCheck,   \* a member installs the view that follows its own, and no other
     CreatorNames,       \* an identifier has the view's "creator", or its "first" member, in it
     TaggedRequests,     \* a digest is taken by whom it was asked for
     DigestTaken,        \* "first", and then the view is decided; or when "answering" the joiner
@@ -192,11 +192,19 @@ Withdrawal(s, m) ==
 Struck(s, m) ==
     [s EXCEPT !.asking = @ \ {m}, !.awaiting = @ \ {m}, !.owed = @ \ {m}]
 
-\* What a member has when it has installed a view, besides its queue.
+\* The requests that outlive a view change: to leave, of members of the new view. (A leaver asks once
+\* in each view, and who takes over in it may not have it yet.)
+Kept(s, decision) ==
+    LET Stays(r) == r.kind = "leave" /\ r.member \in MembersOf(decision) \ {s.member}
+                        /\ r.life = decision.lives[r.member]
+    IN SelectSeq(s.queue, Stays)
+
+\* What a member has when it has installed a view.
 Enter(s, decision) ==
     [s EXCEPT !.decision = decision, !.suspected = @ \cap MembersOf(decision), !.phase = "following",
-              !.asking = {}, !.newest = NoDecision, !.awaiting = {}, !.owed = {}, !.queue = <<>>,
-              !.due = FALSE, !.admitting = NoRequest, !.leave_asked = "", !.joining = FALSE]
+              !.asking = {}, !.newest = NoDecision, !.awaiting = {}, !.owed = {},
+              !.queue = Kept(s, decision), !.due = FALSE, !.admitting = NoRequest, !.leave_asked = "",
+              !.joining = FALSE]
 
 -----------------------------------------------------------------------------
 (* What follows from a state: a step ends with Proceed *)
@@ -239,7 +247,8 @@ SendAgain(s) ==
         olds == Others(entered) \ joiners
         news == IF newer THEN Installed(s.newest) ELSE <<>>
     IN IF ~Acts(entered) THEN [state |-> entered, effects |-> news]
-       ELSE [state |-> [entered EXCEPT !.phase = "leading", !.awaiting = Others(entered) \ late, !.owed = late,
+       ELSE [state |-> [entered EXCEPT !.phase = "leading",
+                                       !.awaiting = Others(entered) \ late, !.owed = late,
                                        !.queue = IF s.leaving THEN Append(@, OwnLeave(s)) ELSE @],
              effects |-> news \o SendAll(entered.decision.members, olds, NewView(entered.decision))
                               \o SendAll(entered.decision.members, joiners \ late, JoinRsp(entered.decision))]
@@ -279,12 +288,14 @@ Proceed(state, effects) ==
 (* Requests *)
 
 \* The application wants to join, as this incarnation, and discovery found this coordinator; again at each
-\* retry (AMB-29). Who finds itself founds the group. (An address that was in use before founds none: its first view
-\* would have the identifier of another. It needs a new address.)
+\* retry (AMB-29). Who is found acts: if it was refused, that was a former incarnation of it. Who finds
+\* itself founds the group. (An address that was in use before founds none: its first view would have the
+\* identifier of another. It needs a new address.)
 JoinRequested(s, e) ==
     IF InView(s) \/ s.gone THEN LocalError(s)
     ELSE IF e.coordinator # s.member
-    THEN Handled([s EXCEPT !.life = e.life, !.joining = TRUE], <<Send(e.coordinator, JoinReq(e.life))>>)
+    THEN Handled([s EXCEPT !.life = e.life, !.joining = TRUE, !.suspected = @ \ {e.coordinator}],
+                 <<Send(e.coordinator, JoinReq(e.life))>>)
     ELSE IF e.life > 0 THEN LocalError(s)
     ELSE Handled([Enter(s, Founding(s.member)) EXCEPT !.phase = "leading"], Installed(Founding(s.member)))
 
@@ -298,7 +309,8 @@ LeaveRequested(s, e) ==
                     ELSE asked, <<>>)
 
 \* MBR-12: requests are taken in the order in which they come. A JOIN_REQ of a new incarnation says that the
-\* one before is no more: its own request is dropped; if it is in the view, its leave goes to the queue's head.
+\* one before is no more: its own request is dropped; if it is in the view, its leave goes to the queue's
+\* head.
 JoinReqReceived(s, e) ==
     LET m == e.sender
         life == e.message.life
@@ -345,17 +357,22 @@ Suspected(s, e) ==
        ELSE Proceed(struck, (IF StrikeJoiner THEN Withdrawal(s, x) ELSE <<>>)
                             \o (IF decided THEN <<Withdrawn(x)>> ELSE <<>>))
 
+\* Of the asker's seniors those that are its seniors here, too. (An asker that is behind names some who have
+\* left: they would be suspected for ever, with no view to exclude them from. Or who came back, as its juniors.)
+Refused(s, e) == e.message.seniors \cap Before(s.decision, e.sender)
+
 \* A junior, or a senior that takes over, asks. Who answers refuses those before the asker from then on.
 QueryReceived(s, e) ==
     LET refused == IF ~RefuseSeniors THEN s
-                   ELSE [s EXCEPT !.suspected = @ \cup e.message.seniors, !.phase = "following",
+                   ELSE [s EXCEPT !.suspected = @ \cup Refused(s, e), !.phase = "following",
                                   !.asking = {}, !.newest = NoDecision, !.awaiting = {}, !.owed = {},
                                   !.due = FALSE, !.admitting = NoRequest]
         answer == <<Send(e.sender, Answer(e.message.view_id, s.decision))>>
     IN IF s.gone THEN Ignored(s)
        ELSE IF ~InView(s) THEN
             IF JoinerAnswers
-            THEN Handled(IF RefuseSeniors THEN [s EXCEPT !.suspected = @ \cup e.message.seniors] ELSE s, answer)
+            THEN Handled(IF RefuseSeniors THEN [s EXCEPT !.suspected = @ \cup e.message.seniors] ELSE s,
+                         answer)
             ELSE Ignored(s)
        ELSE IF e.sender \notin MembersOfView(s) \/ e.sender \in s.suspected \/ s.member \in e.message.seniors
        THEN Ignored(s)
@@ -373,28 +390,31 @@ AnswerReceived(s, e) ==
        ELSE Proceed([heard EXCEPT !.suspected = @ \cup {m}], <<>>)
 
 -----------------------------------------------------------------------------
-(* Views arrive *)
+(* Views arrive. Nobody sends one to a member that is not in it, or a first one to who does not begin *)
 
 \* The next view arrives at an old member, or the present one again.
 NewViewReceived(s, e) ==
     LET decision == e.message.decision
         ack == <<Send(e.sender, ViewAck(decision.id))>>
-        next == IF PredecessorCheck THEN decision.follows = s.decision.id
-                ELSE decision.id.counter > s.decision.id.counter
-    IN IF ~InView(s) \/ s.gone \/ e.sender \in s.suspected THEN Ignored(s)
+        next == PredecessorCheck => decision.follows = s.decision.id
+    IN IF s.member \notin MembersOf(decision) THEN RemoteError(s)
+       ELSE IF ~InView(s) \/ s.gone \/ e.sender \in s.suspected THEN Ignored(s)
        ELSE IF decision.id = s.decision.id THEN Handled(s, ack)
-       ELSE IF s.member \notin MembersOf(decision) \/ ~next THEN Ignored(s)
+       ELSE IF ~next THEN Ignored(s)
        ELSE Proceed(Enter(s, decision), Withdrawal(s, s.admitting.member) \o Installed(decision) \o ack)
+
+\* A joiner begins with nobody suspected: whom it refused before may be another incarnation now.
+Unsuspecting(s) == [s EXCEPT !.suspected = {}]
 
 \* The answer that a joiner waits for: its first view, and where it starts (JOI-01).
 JoinRspReceived(s, e) ==
     LET decision == e.message.decision
         ack == <<Send(e.sender, ViewAck(decision.id))>>
-    IN IF s.gone \/ e.sender \in s.suspected THEN Ignored(s)
+    IN IF s.member \notin decision.joiners THEN RemoteError(s)
+       ELSE IF s.gone \/ e.sender \in s.suspected THEN Ignored(s)
        ELSE IF InView(s) THEN IF decision.id = s.decision.id THEN Handled(s, ack) ELSE Ignored(s)
-       ELSE IF ~s.joining \/ s.member \notin decision.joiners \/ decision.lives[s.member] # s.life
-       THEN Ignored(s)
-       ELSE Proceed(Enter(s, decision), <<StartAt(decision)>> \o Installed(decision) \o ack)
+       ELSE IF ~s.joining \/ decision.lives[s.member] # s.life THEN Ignored(s)
+       ELSE Proceed(Enter(Unsuspecting(s), decision), <<StartAt(decision)>> \o Installed(decision) \o ack)
 
 ViewAckReceived(s, e) ==
     IF s.phase # "leading" \/ e.sender \notin s.awaiting \/ e.message.view_id # s.decision.id THEN Ignored(s)
@@ -404,6 +424,7 @@ ViewAckReceived(s, e) ==
 (* Views are decided *)
 
 NextCounter(s) == s.decision.id.counter + 1
+Creator(s, members) == IF CreatorNames = "creator" THEN s.member ELSE Head(members)
 
 \* A joiner is the most junior.
 WithJoiner(members, joiner) == Append(members, joiner)
@@ -417,7 +438,7 @@ Decide(s, request, digest) ==
         stay == MembersOf([members |-> staying])
         joiners == IF request.kind = "join" THEN {request.member} ELSE {}
         members == IF request.kind = "join" THEN WithJoiner(staying, request.member) ELSE staying
-        id == ViewId(NextCounter(s), IF CreatorNames = "creator" THEN s.member ELSE Head(members))
+        id == ViewId(NextCounter(s), Creator(s, members))
         known == DOMAIN s.decision.lives
         decision == Decision(id, members, s.decision.id,
                              [m \in known \cup joiners |->

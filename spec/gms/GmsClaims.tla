@@ -47,11 +47,11 @@ TypeOK ==
     /\ \A m \in Member : LocalTypeOK(m)
     /\ \A p \in network :
         p.sender \in Member /\ p.to \in up
-        /\ p.message.type \in {"JOIN_REQ", "JOIN_RSP", "LEAVE_REQ", "LEAVE_RSP", "NEW_VIEW", "VIEW_ACK", "QUERY",
-                               "ANSWER"}
+        /\ p.message.type \in {"JOIN_REQ", "JOIN_RSP", "LEAVE_REQ", "LEAVE_RSP", "NEW_VIEW", "VIEW_ACK",
+                               "QUERY", "ANSWER"}
     /\ up \subseteq Member
     /\ \A m \in Member : \A x \in Member : seen[m][x] \in Nothing .. Nothing + MaxCasts
-    /\ \A m \in Member : states[m] \subseteq 1 .. MaxStates
+    /\ \A m \in Member : transfers[m] \subseteq 1 .. MaxStates
     /\ Membership!MembershipTypeOK
     /\ JoinDigest!JoinDigestTypeOK
 
@@ -64,26 +64,27 @@ OneIdOneList == \A j, k \in DOMAIN views : views[j].id = views[k].id => j = k
 \* Without false suspicions: of two views that follow one, nobody alive has installed one of them.
 OneLine == MaxFalse = 0 => Membership!OneLine(up)
 
-\* MBR-11: without false suspicions, who is in a view and not in the next is dead, or wanted to leave. (Every view
-\* contains every earlier accepted join.)
+\* MBR-11: without false suspicions, who is in a view and not in the next is dead, or wanted to leave. (Every
+\* view contains every earlier accepted join.)
 NobodyIsDropped ==
     MaxFalse = 0 =>
-        \A k \in DOMAIN views : \A j \in views[k].preds : \A x \in DOMAIN views[j].lives \ DOMAIN views[k].lives :
-            x \in up => life[x] # views[j].lives[x] \/ local[x].leaving
+        \A k \in DOMAIN views : \A j \in views[k].preds :
+            \A x \in DOMAIN views[j].lives \ DOMAIN views[k].lives :
+                x \in up => life[x] # views[j].lives[x] \/ local[x].leaving
 
-\* MBR-09, MBR-10: no view admits an incarnation that was in a view of its line before. (No view contains an earlier
-\* accepted leave.)
+\* MBR-09, MBR-10: no view admits an incarnation that was in a view of its line before. (No view contains an
+\* earlier accepted leave.)
 LeftStaysOut ==
     \A k \in DOMAIN views : \A x \in views[k].joins :
         ~\E j \in 1 .. k - 1 : Has(views[j], x, views[k].lives[x]) /\ Ancestor(j, k)
 
-\* JOI-01: a joiner is told to start from what it was promised, when its coordinator asked for the digest: neither
-\* less, and it is given again what is in the state that it was handed, nor more.
+\* JOI-01: a joiner is told to start from what it was promised, when its coordinator asked for the digest:
+\* neither less, and it is given again what is in the state that it was handed, nor more.
 StartsWherePromisedStep ==
     \A d \in {e.digest : e \in Down(act'.effects, "DigestSet")} :
         \E p \in promises :
             /\ p.to = act'.member /\ p.to_life = life[p.to]
-            /\ \A s \in DOMAIN d : d[s] = p.vector[s]
+            /\ \A s \in DOMAIN d : s \in DOMAIN p.vector /\ d[s] = p.vector[s]
 
 \* JOI-13: it starts after nothing that was multicast in a view that it is in.
 JoinerMissesNothingStep ==
@@ -92,14 +93,15 @@ JoinerMissesNothingStep ==
             (n \in DOMAIN cast[s] /\ life[s] = views[installed'[act'.member]].lives[s]) =>
                 ~Has(views[cast[s][n]], act'.member, life[act'.member])
 
-\* AMB-28: whoever the failure detector has reported, while it waited for admission or later, is suspected as a
-\* member, and so does not stay.
+\* AMB-28: whoever the failure detector has reported, while it waited for admission or later, is suspected as
+\* a member, and so does not stay.
 ReportedDoNotStay ==
     \A m \in up : \A w \in told[m] :
         w[1] \in MembersOf(local[m].decision) =>
             w[1] \in local[m].suspected \/ LifeOf(local[m], w[1]) # w[2]
 
-\* JOI: a promise is open for as long as its maker means to keep it: it awaits the digest, or has decided the view.
+\* JOI: a promise is open for as long as its maker means to keep it: it awaits the digest, or has decided the
+\* view.
 PromisesAreMeant ==
     \A p \in promises :
         (p.by \in up /\ life[p.by] = p.by_life) =>
@@ -109,7 +111,7 @@ PromisesAreMeant ==
 
 \* EVT-03: who asked for a digest gets it.
 StateIsAnswered ==
-    \A m \in up : \A n \in states[m] : \E a \in answers[m] : a.asker # Self /\ a.request = n
+    \A m \in up : \A n \in transfers[m] : \E a \in answers[m] : a.asker # Self /\ a.request = n
 
 \* Nothing is on its way, no timer runs, the failure detector has nothing to say, nobody can ask.
 Quiet ==
@@ -129,10 +131,10 @@ Settled ==
 \* FLAW-33: without false suspicions the group does not come to a stop before that.
 QuietIsSettled == MaxFalse = 0 => (Quiet => Settled)
 
-\* What a member delivers was multicast in a view that it is in. (Under FLUSH. GMS alone cannot give that: a joiner
-\* is also given what its coordinator had not delivered when it took the digest.)
+\* What a member delivers was multicast in a view that it is in. (Under FLUSH. GMS alone cannot give that: a
+\* joiner is also given what its coordinator had not delivered when it took the digest.)
 DeliversInItsViewsStep ==
-    (act'.action = "DeliverData" /\ Flushed) =>
+    act'.action = "DeliverData" =>
         Has(views[cast[act'.given.sender][act'.given.seqno - Nothing]], act'.member, life[act'.member])
 
 StartsWherePromised == [][StartsWherePromisedStep]_vars
@@ -150,6 +152,10 @@ AnsweredAfterOldMembers ==
                 life[x] = p.message.decision.lives[x] =>
                     local[x].decision.id.counter >= p.message.decision.id.counter
 
+\* Who is suspected is a member: the next view excludes it.
+SuspectedAreMembers ==
+    \A m \in up : InView(local[m]) => local[m].suspected \subseteq MembersOf(local[m].decision)
+
 \* MBR-11, MBR-12: a view is the one before, with the request at the head granted, and without those who are
 \* suspected.
 OneRequestAtATimeStep ==
@@ -166,7 +172,8 @@ OneRequestAtATimeStep ==
 
 \* AMB-29: a JOIN_REQ that is answered again makes no view, and gets the view that it was answered with.
 AnsweredAgainStep ==
-    (act'.action = "ReceiveJoinReq" /\ act'.outcome = "handled" /\ local'[act'.member] = local[act'.member]) =>
+    (act'.action = "ReceiveJoinReq" /\ act'.outcome = "handled"
+        /\ local'[act'.member] = local[act'.member]) =>
         \A i \in DOMAIN act'.effects : act'.effects[i].message.decision = local[act'.member].decision
 
 \* LAY-06: a view is announced when it is installed, once, to the layers below and then to those above.
@@ -192,8 +199,8 @@ AnnouncedOnce == [][AnnouncedOnceStep]_vars
 IdsRise == [][IdsRiseStep]_vars
 
 -----------------------------------------------------------------------------
-(* Frame: a step belongs to one member, and others change through its effects alone. This is what makes local   *)
-(* steps speak for the whole model.                                                                             *)
+(* Frame: a step belongs to one member, and others change through its effects alone. This is what makes *)
+(* local steps speak for the whole model.                                                               *)
 
 OnlyOwnStateStep == OthersKeepLocal
 
@@ -243,7 +250,8 @@ GivesOnePath == [][GivesOnePathStep]_vars
 
 JoinDigestAlone(conjunct) ==
     INSTANCE JoinDigest WITH Off <- AllJoinDigest \ {conjunct}, delivered <- DeliveredByAll
-GivesJoinDigest(conjunct) == (promises' # promises \/ installed' # installed) => JoinDigestAlone(conjunct)!Next
+GivesJoinDigest(conjunct) ==
+    (promises' # promises \/ installed' # installed) => JoinDigestAlone(conjunct)!Next
 
 GivesToldDeliveredStep == GivesJoinDigest("ToldDelivered")
 GivesNotYetAMemberStep == GivesJoinDigest("NotYetAMember")
@@ -262,14 +270,15 @@ GivesForGood == [][GivesForGoodStep]_vars
 -----------------------------------------------------------------------------
 (* Liveness *)
 
-\* What is on its way arrives; timers fire, digests are given, crashes are reported; who wants to join asks again and
-\* again, and so that its requests starve nothing else, they are fair by themselves.
+\* What is on its way arrives; timers fire, digests are given, crashes are reported; who wants to join asks
+\* again and again, and so that its requests starve nothing else, they are fair by themselves.
 Fairness ==
     \A m \in Member :
         /\ \A x \in Member :
-            /\ WF_vars(m \in up /\ JoinReqFrom(m, x))
-            /\ WF_vars(m \in up /\ (JoinRspFrom(m, x) \/ LeaveReqFrom(m, x) \/ LeaveRspFrom(m, x) \/ NewViewFrom(m, x)
-                       \/ ViewAckFrom(m, x) \/ QueryFrom(m, x) \/ AnswerFrom(m, x)))
+            /\ WF_vars(m \in up /\ JoinReqFrom({x}, m))
+            /\ WF_vars(m \in up /\ (JoinRspFrom({x}, m) \/ LeaveReqFrom({x}, m) \/ LeaveRspFrom({x}, m)
+                                    \/ NewViewFrom({x}, m) \/ ViewAckFrom({x}, m) \/ QueryFrom({x}, m)
+                                    \/ AnswerFrom({x}, m)))
         /\ WF_vars(DecideView(m))
         /\ WF_vars(GiveDigest(m))
         /\ WF_vars(Detect(m))

@@ -36,10 +36,10 @@ CONSTANTS
     MaxRestarts,    \* bound: incarnations after the first, of all addresses together
     MaxCasts,       \* bound: multicasts of the applications, together
     MaxStates,      \* bound: digests that state transfers ask for, together
+    MaxViews,       \* bound: views decided; 0: any number
     MaxMisuses,     \* fault budget: what no correct caller does
-    Flushed,        \* as if FLUSH were there: nobody multicasts while a view changes, and what was sent before
-                    \* is delivered before a digest is taken
-    Asked           \* conjuncts of Membership and JoinDigest that the claims ask for; {}: all
+    Flushed         \* as if FLUSH were there: nobody multicasts while a view changes, and what was sent
+                    \* before is delivered before a digest is taken
 
 VARIABLES
     network,        \* the messages on their way: a set of packets
@@ -48,20 +48,21 @@ VARIABLES
     cast,           \* [Member -> the numbers of the views in which its incarnation has multicast, in order]
     seen,           \* [Member -> [Member -> highest seqno of its multicasts delivered]]
     answers,        \* [Member -> digests on their way up to it]
-    states,         \* [Member -> requests of its state transfer that are not answered]
+    transfers,      \* [Member -> requests of its state transfer that are not answered]
     told,           \* [Member -> what the failure detector has told it of those it watches]
     spent,          \* budgets used
     views,          \* the decided views, in order of decision (Membership), with their digests
     installed,      \* [Member -> the number of the view installed; 0: none] (Membership)
     promises        \* the digests promised to joiners, not yet redeemed or withdrawn (JoinDigest)
 
-vars == <<local, network, up, life, cast, seen, answers, states, told, spent, views, installed, promises, act>>
+vars ==
+    <<local, network, up, life, cast, seen, answers, transfers, told, spent, views, installed, promises, act>>
 
 \* While checking, `act` is hidden: it says how a state was reached, not what it is.
-view == <<local, network, up, life, cast, seen, answers, states, told, spent, views, installed, promises>>
+view == <<local, network, up, life, cast, seen, answers, transfers, told, spent, views, installed, promises>>
 
 \* What a member's step never changes by itself.
-world == <<life, cast, states, spent>>
+world == <<life, cast, transfers, spent>>
 
 -----------------------------------------------------------------------------
 (* What a step does to what is around its member *)
@@ -71,11 +72,13 @@ Packet(sender, to, message) == [sender |-> sender, to |-> to, message |-> messag
 \* The messages on their way after a step: what was consumed is gone, what is sent to the dead is lost.
 AfterStep(net, sender, consumed, effects, live) ==
     LET sent == {i \in DOMAIN effects : effects[i].type = "Send"}
-    IN {p \in (net \ consumed) \cup {Packet(sender, effects[i].to, effects[i].message) : i \in sent} : p.to \in live}
+    IN {p \in (net \ consumed) \cup {Packet(sender, effects[i].to, effects[i].message) : i \in sent} :
+            p.to \in live}
 
 \* The events of one type that a step passes down.
 Down(effects, type) ==
-    {effects[i].event : i \in {i \in DOMAIN effects : effects[i].type = "PassDown" /\ effects[i].event.type = type}}
+    {effects[i].event : i \in {i \in DOMAIN effects :
+        effects[i].type = "PassDown" /\ effects[i].event.type = type}}
 
 \* The digests of other protocols that a step passes up.
 PassedOn(effects) ==
@@ -87,14 +90,17 @@ DeliveredBy(m) == [x \in MembersOf(local[m].decision) |-> seen[m][x]]
 
 \* Windows: a joiner's start where the digest says; a member's stay, and begin with nothing for who joins.
 AfterView(m, decision) ==
-    IF decision.id = local[m].decision.id THEN seen
+    IF decision = local[m].decision THEN seen
     ELSE [seen EXCEPT ![m] = [x \in Member |->
             IF x \notin MembersOf(decision) THEN Nothing
-            ELSE IF ~InView(local[m]) THEN IF x \in DOMAIN decision.digest THEN decision.digest[x] ELSE Nothing
+            ELSE IF ~InView(local[m])
+            THEN IF x \in DOMAIN decision.digest THEN decision.digest[x] ELSE Nothing
             ELSE IF x \in decision.joiners THEN Nothing ELSE @[x]]]
 
-\* Whom a member watches, and as which incarnation: who is in its view and not suspected, or waits for admission.
-Joins(s) == {s.queue[i] : i \in {i \in DOMAIN s.queue : s.queue[i].kind = "join"}} \cup ({s.admitting} \ {NoRequest})
+\* Whom a member watches, and as which incarnation: who is in its view and not suspected, or waits for
+\* admission.
+Joins(s) ==
+    {s.queue[i] : i \in {i \in DOMAIN s.queue : s.queue[i].kind = "join"}} \cup ({s.admitting} \ {NoRequest})
 Watched(s) ==
     ({<<x, s.decision.lives[x]>> : x \in MembersOf(s.decision) \ s.suspected}
      \cup {<<r.member, r.life>> : r \in Joins(s)})
@@ -116,13 +122,13 @@ IsView(k, decision) == views[k].id = decision.id /\ views[k].members = decision.
 RECURSIVE Ancestor(_, _)
 Ancestor(j, k) == j < k /\ (j \in views[k].preds \/ \E i \in views[k].preds : Ancestor(j, i))
 
-\* What a step decided: the view that its member has now and nobody has decided before; or, of a coordinator that
-\* leaves, the one that it sends.
+\* What a step decided: the view that its member has now and nobody has decided before; or, of a coordinator
+\* that leaves, the one that it sends.
 NewDecisions(m, step) ==
     {d \in (IF step.state.gone
             THEN {step.effects[i].message.decision : i \in {i \in DOMAIN step.effects :
                     step.effects[i].type = "Send" /\ step.effects[i].message.type = "NEW_VIEW"}}
-            ELSE IF step.state.decision.id = local[m].decision.id THEN {}
+            ELSE IF step.state.decision = local[m].decision THEN {}
             ELSE {step.state.decision}) :
         ~\E k \in DOMAIN views : IsView(k, d)}
 
@@ -134,8 +140,9 @@ NumberIn(known, decision) ==
     IF decision = NoDecision THEN 0
     ELSE CHOOSE k \in DOMAIN known : known[k].id = decision.id /\ known[k].members = decision.members
 
-\* A promise is made with the digest of that moment, which the layer below tells. (To an incarnation that is over it is none: nobody can redeem
-\* it.) It ends when its maker withdraws it, or takes the request of the next incarnation; and when it is redeemed.
+\* A promise is made with the digest of that moment, which the layer below tells. (To an incarnation that is
+\* over it is none: nobody can redeem it.) It ends when its maker withdraws it, or takes the request of the
+\* next incarnation; and when it is redeemed.
 AfterPromises(m, event, step) ==
     LET made == {e.to : e \in Down(step.effects, "DigestPromised")}
         withdrawn == {e.to : e \in Down(step.effects, "PromiseWithdrawn")}
@@ -149,8 +156,8 @@ AfterPromises(m, event, step) ==
               vector |-> ToldBy(m)] : to \in {to \in made : step.state.admitting.life = life[to]}}
 
 -----------------------------------------------------------------------------
-\* Member m takes the step that Gms gives. `given`: the digest that it consumes; `report`: what the failure detector
-\* tells it.
+\* Member m takes the step that Gms gives. `given`: the digest that it consumes; `report`: what the failure
+\* detector tells it.
 MemberStep(s, e) == Step(s, e)
 
 ApplyWith(action, m, event, consumed, given, report) ==
@@ -159,11 +166,13 @@ ApplyWith(action, m, event, consumed, given, report) ==
         /\ up' = IF step.state.gone THEN up \ {m} ELSE up
         /\ network' = AfterStep(network, m, consumed, step.effects, up')
         /\ seen' = AfterView(m, step.state.decision)
-        /\ answers' = [answers EXCEPT ![m] = IF step.state.gone THEN {} ELSE AfterRequests(m, given, step.effects)]
-        /\ told' = [told EXCEPT ![m] = IF @ = {} /\ report = {} THEN {} ELSE (@ \cup report) \cap Watched(step.state)]
+        /\ answers' = [answers EXCEPT ![m] =
+                IF step.state.gone THEN {} ELSE AfterRequests(m, given, step.effects)]
+        /\ told' = [told EXCEPT ![m] =
+                IF @ = {} /\ report = {} THEN {} ELSE (@ \cup report) \cap Watched(step.state)]
         /\ \E new \in {NewDecisions(m, step)} :
             views' = IF new = {} THEN views ELSE Append(views, AsView(CHOOSE d \in new : TRUE))
-        /\ installed' = [installed EXCEPT ![m] = IF step.state.decision.id = local[m].decision.id THEN @
+        /\ installed' = [installed EXCEPT ![m] = IF step.state.decision = local[m].decision THEN @
                                                  ELSE NumberIn(views', step.state.decision)]
         /\ promises' = AfterPromises(m, event, step)
 
@@ -174,35 +183,36 @@ Spend(kind) == spent' = [spent EXCEPT ![kind] = @ + 1]
 -----------------------------------------------------------------------------
 (* Messages arrive *)
 
-\* A message of a type arrives at m from x, as an event of Gms.
-Receive(action, m, x, type, event) ==
+\* A message of a type arrives at m, from one of these, as an event of Gms.
+Receive(action, m, senders, type, event) ==
     /\ \E p \in network :
-        /\ p.to = m /\ p.sender = x /\ p.message.type = type
-        /\ Apply(action, m, [type |-> event, sender |-> x, message |-> p.message], {p})
+        /\ p.to = m /\ p.message.type = type /\ p.sender \in senders
+        /\ Apply(action, m, [type |-> event, sender |-> p.sender, message |-> p.message], {p})
     /\ UNCHANGED world
 
-JoinReqFrom(m, x) == Receive("ReceiveJoinReq", m, x, "JOIN_REQ", "JoinReqReceived")
-JoinRspFrom(m, x) == Receive("ReceiveJoinRsp", m, x, "JOIN_RSP", "JoinRspReceived")
-LeaveReqFrom(m, x) == Receive("ReceiveLeaveReq", m, x, "LEAVE_REQ", "LeaveReqReceived")
-LeaveRspFrom(m, x) == Receive("ReceiveLeaveRsp", m, x, "LEAVE_RSP", "LeaveRspReceived")
-NewViewFrom(m, x) == Receive("ReceiveNewView", m, x, "NEW_VIEW", "NewViewReceived")
-ViewAckFrom(m, x) == Receive("ReceiveViewAck", m, x, "VIEW_ACK", "ViewAckReceived")
-QueryFrom(m, x) == Receive("ReceiveQuery", m, x, "QUERY", "QueryReceived")
-AnswerFrom(m, x) == Receive("ReceiveAnswer", m, x, "ANSWER", "AnswerReceived")
+JoinReqFrom(senders, m) == Receive("ReceiveJoinReq", m, senders, "JOIN_REQ", "JoinReqReceived")
+JoinRspFrom(senders, m) == Receive("ReceiveJoinRsp", m, senders, "JOIN_RSP", "JoinRspReceived")
+LeaveReqFrom(senders, m) == Receive("ReceiveLeaveReq", m, senders, "LEAVE_REQ", "LeaveReqReceived")
+LeaveRspFrom(senders, m) == Receive("ReceiveLeaveRsp", m, senders, "LEAVE_RSP", "LeaveRspReceived")
+NewViewFrom(senders, m) == Receive("ReceiveNewView", m, senders, "NEW_VIEW", "NewViewReceived")
+ViewAckFrom(senders, m) == Receive("ReceiveViewAck", m, senders, "VIEW_ACK", "ViewAckReceived")
+QueryFrom(senders, m) == Receive("ReceiveQuery", m, senders, "QUERY", "QueryReceived")
+AnswerFrom(senders, m) == Receive("ReceiveAnswer", m, senders, "ANSWER", "AnswerReceived")
 
-ReceiveJoinReq(m) == m \in up /\ \E x \in Member : JoinReqFrom(m, x)
-ReceiveJoinRsp(m) == m \in up /\ \E x \in Member : JoinRspFrom(m, x)
-ReceiveLeaveReq(m) == m \in up /\ \E x \in Member : LeaveReqFrom(m, x)
-ReceiveLeaveRsp(m) == m \in up /\ \E x \in Member : LeaveRspFrom(m, x)
-ReceiveNewView(m) == m \in up /\ \E x \in Member : NewViewFrom(m, x)
-ReceiveViewAck(m) == m \in up /\ \E x \in Member : ViewAckFrom(m, x)
-ReceiveQuery(m) == m \in up /\ \E x \in Member : QueryFrom(m, x)
-ReceiveAnswer(m) == m \in up /\ \E x \in Member : AnswerFrom(m, x)
+ReceiveJoinReq(m) == m \in up /\ JoinReqFrom(Member, m)
+ReceiveJoinRsp(m) == m \in up /\ JoinRspFrom(Member, m)
+ReceiveLeaveReq(m) == m \in up /\ LeaveReqFrom(Member, m)
+ReceiveLeaveRsp(m) == m \in up /\ LeaveRspFrom(Member, m)
+ReceiveNewView(m) == m \in up /\ NewViewFrom(Member, m)
+ReceiveViewAck(m) == m \in up /\ ViewAckFrom(Member, m)
+ReceiveQuery(m) == m \in up /\ QueryFrom(Member, m)
+ReceiveAnswer(m) == m \in up /\ AnswerFrom(Member, m)
 
 -----------------------------------------------------------------------------
 (* Applications, timers, discovery, the layer below *)
 
-\* Nobody is in a group, and m founds one. (That two do so at once is discovery's to prevent, or merging's to heal.)
+\* Nobody is in a group, and m founds one. (That two do so at once is discovery's to prevent, or merging's to
+\* heal.)
 Found(m) ==
     /\ views = <<>>
     /\ m \in up
@@ -224,7 +234,7 @@ Leave(m) ==
     /\ InView(local[m]) /\ ~local[m].leaving
     /\ Apply("Leave", m, [type |-> "LeaveRequested"], {})
     /\ Spend("leaves")
-    /\ UNCHANGED <<life, cast, states>>
+    /\ UNCHANGED <<life, cast, transfers>>
 
 \* All that is up and has installed the newest view has delivered what was sent.
 AllDelivered ==
@@ -235,6 +245,7 @@ AllDelivered ==
 DecideView(m) ==
     /\ m \in up
     /\ local[m].due
+    /\ MaxViews = 0 \/ Len(views) < MaxViews
     /\ Flushed => AllDelivered
     /\ Apply("DecideView", m, [type |-> "ViewTimeout"], {})
     /\ UNCHANGED world
@@ -246,19 +257,19 @@ GiveDigest(m) ==
     /\ m \in up
     /\ \E a \in answers[m] :
         /\ ApplyWith("GiveDigest", m, DigestEvent(a), {}, {a}, {})
-        /\ states' = [states EXCEPT ![m] =
+        /\ transfers' = [transfers EXCEPT ![m] =
                 IF up' # up THEN {}
                 ELSE @ \ {e.request : e \in PassedOn(MemberStep(local[m], DigestEvent(a)).effects)}]
     /\ UNCHANGED <<life, cast, spent>>
 
 \* The state transfer of m, above GMS, asks for a digest (GET_DIGEST_STATE).
 AskForState(m) ==
-    /\ spent.states < MaxStates
+    /\ spent.transfers < MaxStates
     /\ m \in up /\ InView(local[m])
-    /\ states' = [states EXCEPT ![m] = @ \cup {spent.states + 1}]
+    /\ transfers' = [transfers EXCEPT ![m] = @ \cup {spent.transfers + 1}]
     /\ answers' = [answers EXCEPT ![m] =
-            @ \cup {[asker |-> "STATE_TRANSFER", request |-> spent.states + 1, digest |-> DeliveredBy(m)]}]
-    /\ Spend("states")
+            @ \cup {[asker |-> "STATE_TRANSFER", request |-> spent.transfers + 1, digest |-> DeliveredBy(m)]}]
+    /\ Spend("transfers")
     /\ Environment("AskForState", m, None, {})
     /\ UNCHANGED <<local, network, up, life, cast, seen, told, views, installed, promises>>
 
@@ -277,7 +288,7 @@ MulticastData(m) ==
     /\ seen' = [seen EXCEPT ![m][m] = @ + 1]
     /\ Spend("casts")
     /\ Environment("MulticastData", m, None, {})
-    /\ UNCHANGED <<local, network, up, life, answers, states, told, views, installed, promises>>
+    /\ UNCHANGED <<local, network, up, life, answers, transfers, told, views, installed, promises>>
 
 \* The next multicast of a member of its view, by whichever way.
 DeliverData(m) ==
@@ -287,7 +298,8 @@ DeliverData(m) ==
         /\ seen[m][x] < Nothing + Len(cast[x])
         /\ seen' = [seen EXCEPT ![m][x] = @ + 1]
         /\ Environment("DeliverData", m, [sender |-> x, seqno |-> seen[m][x] + 1], {})
-    /\ UNCHANGED <<local, network, up, life, cast, answers, states, told, spent, views, installed, promises>>
+    /\ UNCHANGED <<local, network, up, life, cast, answers, transfers, told, spent, views, installed,
+                   promises>>
 
 -----------------------------------------------------------------------------
 (* Faults, and the failure detector *)
@@ -300,7 +312,7 @@ Crash(m) ==
     /\ \E kept \in SUBSET {p \in network : p.sender = m} :
         network' = {p \in network : p.to # m /\ (p.sender # m \/ p \in kept)}
     /\ answers' = [answers EXCEPT ![m] = {}]
-    /\ states' = [states EXCEPT ![m] = {}]
+    /\ transfers' = [transfers EXCEPT ![m] = {}]
     /\ told' = [told EXCEPT ![m] = {}]
     /\ Spend("crashes")
     /\ Environment("Crash", m, None, {})
@@ -318,15 +330,16 @@ Restart(m) ==
     /\ installed' = [installed EXCEPT ![m] = 0]
     /\ Spend("restarts")
     /\ Environment("Restart", m, None, {})
-    /\ UNCHANGED <<network, answers, states, told, views, promises>>
+    /\ UNCHANGED <<network, answers, transfers, told, views, promises>>
 
 Dead(x, incarnation) == x \notin up \/ life[x] # incarnation
 
 \* x does not count m as a member any more: m hears nothing from it.
 Excluded(m, x) ==
-    \/ m \in local[x].suspected
-    \/ InView(local[x]) /\ m \notin MembersOf(local[x].decision)
-        /\ local[x].decision.id.counter >= local[m].decision.id.counter
+    /\ InView(local[x])
+    /\ \/ m \in local[x].suspected
+       \/ /\ m \notin MembersOf(local[x].decision)
+          /\ local[x].decision.id.counter >= local[m].decision.id.counter
 
 Suspect(action, m, w) == ApplyWith(action, m, [type |-> "Suspected", suspect |-> w[1]], {}, {}, {w})
 
@@ -345,7 +358,7 @@ SuspectFalsely(m) ==
         /\ ~Dead(w[1], w[2]) /\ ~Excluded(m, w[1])
         /\ Suspect("SuspectFalsely", m, w)
     /\ Spend("false")
-    /\ UNCHANGED <<life, cast, states>>
+    /\ UNCHANGED <<life, cast, transfers>>
 
 \* What no correct caller or layer does, and late timers. Each changes nothing.
 Misuse(m) ==
@@ -353,13 +366,14 @@ Misuse(m) ==
     /\ m \in up
     /\ \E event \in
         {[type |-> "Suspected", suspect |-> m], [type |-> "ViewTimeout"],
-         [type |-> "DigestGiven", asker |-> Self, request |-> local[m].asked, digest |-> NoDigest]}
+         [type |-> "DigestGiven", asker |-> Self, request |-> local[m].asked, digest |-> NoDigest],
+         [type |-> "NewViewReceived", sender |-> "Z", message |-> NewView(Founding("Z"))]}
         \cup (IF InView(local[m]) THEN {[type |-> "JoinRequested", coordinator |-> m, life |-> life[m]]}
               ELSE {[type |-> "LeaveRequested"], [type |-> "JoinRequested", coordinator |-> m, life |-> 1]}) :
         /\ event.type = "ViewTimeout" => ~local[m].due
         /\ Apply("Misuse", m, event, {})
     /\ Spend("misuses")
-    /\ UNCHANGED <<life, cast, states>>
+    /\ UNCHANGED <<life, cast, transfers>>
 
 -----------------------------------------------------------------------------
 FoundersSet == {Founders[i] : i \in DOMAIN Founders}
@@ -383,9 +397,10 @@ Init ==
     /\ cast = [m \in Member |-> <<>>]
     /\ seen = [m \in Member |-> [x \in Member |-> Nothing]]
     /\ answers = [m \in Member |-> {}]
-    /\ states = [m \in Member |-> {}]
+    /\ transfers = [m \in Member |-> {}]
     /\ told = [m \in Member |-> {}]
-    /\ spent = [crashes |-> 0, false |-> 0, leaves |-> 0, restarts |-> 0, casts |-> 0, states |-> 0, misuses |-> 0]
+    /\ spent = [crashes |-> 0, false |-> 0, leaves |-> 0, restarts |-> 0, casts |-> 0, transfers |-> 0,
+                misuses |-> 0]
     /\ views = First
     /\ installed = [m \in Member |-> IF m \in FoundersSet THEN 1 ELSE 0]
     /\ promises = {}

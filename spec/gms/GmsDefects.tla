@@ -1,0 +1,82 @@
+---------------------------- MODULE GmsDefects ------------------------------
+(***************************************************************************)
+(* Defects that the claims must notice: of the algorithm where no guard of *)
+(* Gms says it, of the layer below, and of the model itself. Each is an    *)
+(* operator that a model puts in the place of another (models.yaml).       *)
+(***************************************************************************)
+EXTENDS GmsInstruments
+
+(* The algorithm *)
+
+\* In the place of NextCounter: the counter falls.
+LowerCounter(s) == s.decision.id.counter - 1
+
+\* In the place of Creator: the most junior member is named, who was in no view yet.
+JuniorIsCreator(s, members) == members[Len(members)]
+
+\* In the place of WithJoiner: a joiner is listed twice.
+JoinedTwice(members, joiner) == members \o <<joiner, joiner>>
+
+\* In the place of JoinReq: a joiner asks for the incarnation after its own.
+JoinReqOfTheNext(own) == [type |-> "JOIN_REQ", life |-> own + 1]
+
+\* In the place of Decision: everybody is said to begin.
+EverybodyBegins(id, members, follows, lives, joiners, digest) ==
+    [id |-> id, members |-> members, follows |-> follows, lives |-> lives,
+     joiners |-> {members[i] : i \in DOMAIN members}, digest |-> digest]
+
+\* In the place of StaysIn: who has just joined is forgotten.
+ForgetsTheLast(s, request, m) == m \notin s.suspected \cup s.decision.joiners /\ request.member # m
+
+\* In the place of Struck: the acknowledgements of the dead are waited for.
+WaitsForTheDead(s, m) == s
+
+\* In the place of Kept: a view change forgets all requests.
+KeepsNone(s, decision) == <<>>
+
+\* In the place of Refused: those who have left are refused, too.
+RefusesTheGone(s, e) == e.message.seniors
+
+\* In the place of Installed: the layers above are not told.
+InstalledBelow(decision) == <<PassDown([type |-> "ViewInstalled", view |-> ViewIn(decision)])>>
+
+\* In the place of AskToLeave: who wants to leave asks nobody.
+AsksNobody(s) == Unchanged(s)
+
+-----------------------------------------------------------------------------
+(* The layer below: in the place of ToldBy *)
+
+OneMoreThanDelivered(m) == [x \in MembersOf(local[m].decision) |-> seen[m][x] + 1]
+
+\* One member is missing in the digest. (And in the place of Fits: GMS takes any.)
+AllButTheLast(m) ==
+    LET list == local[m].decision.members
+    IN [x \in MembersOf(local[m].decision) \ {list[Len(list)]} |-> seen[m][x]]
+AnyFits(s, digest) == TRUE
+
+-----------------------------------------------------------------------------
+(* The model itself: in the place of ApplyWith *)
+
+\* A step reaches into the others.
+ApplyToNeighbour(action, m, event, consumed, given, report) ==
+    \E step \in {MemberStep(local[m], event)} :
+        /\ local' = [x \in Member |-> IF x = m THEN step.state ELSE [local[x] EXCEPT !.asked = @ + 1]]
+        /\ Record(action, m, FALSE, None, event, consumed, step.outcome, step.effects)
+        /\ network' = AfterStep(network, m, consumed, step.effects, up)
+        /\ UNCHANGED <<up, seen, answers, told, views, installed, promises>>
+
+\* An event is said to be ignored, and changes the state.
+ApplyIgnored(action, m, event, consumed, given, report) ==
+    \E step \in {MemberStep(local[m], event)} :
+        /\ local' = [local EXCEPT ![m] = step.state]
+        /\ Record(action, m, FALSE, None, event, consumed, "ignored", <<>>)
+        /\ network' = AfterStep(network, m, consumed, <<>>, up)
+        /\ UNCHANGED <<up, seen, answers, told, views, installed, promises>>
+
+\* A message is sent that no effect says.
+ApplyWithPacket(action, m, event, consumed, given, report) ==
+    \E step \in {MemberStep(local[m], event)} :
+        /\ Take(action, m, None, event, consumed, step)
+        /\ network' = AfterStep(network, m, consumed, step.effects, up) \cup {Packet(m, m, LeaveRsp(0))}
+        /\ UNCHANGED <<up, seen, answers, told, views, installed, promises>>
+=============================================================================

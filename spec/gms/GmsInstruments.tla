@@ -1,0 +1,82 @@
+-------------------------- MODULE GmsInstruments ----------------------------
+(***************************************************************************)
+(* What the tools look at: witnesses, and what a run collects of members'  *)
+(* local steps for conformance.                                            *)
+(***************************************************************************)
+EXTENDS GmsClaims
+
+(* Witnesses: each must be reachable, or the claims speak of less than they seem to. *)
+
+Branches == \E j, k \in DOMAIN views : j # k /\ views[j].preds \cap views[k].preds # {}
+
+\* A view that was decided and that nobody alive has, and another in its place.
+LostView == MaxFalse = 0 /\ Branches
+SplitBrain == \E x, y \in up : \E j \in {installed[x]} : \E k \in {installed[y]} :
+    j # 0 /\ k # 0 /\ j # k /\ ~Ancestor(j, k) /\ ~Ancestor(k, j)
+AsksForTheNewest == \E m \in up : local[m].phase = "asking" /\ local[m].asking # {}
+LearnsOfANewerView == \E m \in up : local[m].newest # NoDecision
+\* (Who takes over in a view with a joiner answers it, though another decided the view.)
+SuccessorAnswers == \E p \in network : p.message.type = "JOIN_RSP" /\ p.sender # p.message.decision.id.creator
+JoinerIsAsked == \E p \in network : p.message.type = "QUERY" /\ p.to \in up /\ ~InView(local[p.to])
+CoordinatorLeaves == \E k \in DOMAIN views : views[k].id.creator \notin DOMAIN views[k].lives
+TwoWait == \E m \in up : Len(local[m].queue) > 1
+TwoJoined ==
+    \E k \in DOMAIN views : \E j \in views[k].preds :
+        views[j].preds # {} /\ views[k].joins # {} /\ views[j].joins # {}
+ComesBack == \E k \in DOMAIN views : \E x \in views[k].joins : views[k].lives[x] > 0
+FormerLifeGoesFirst ==
+    \E m \in up : \E i, j \in DOMAIN local[m].queue :
+        local[m].queue[i].kind = "leave" /\ local[m].queue[j].kind = "join"
+            /\ local[m].queue[i].member = local[m].queue[j].member
+JoinerDiesInTheQueue == \E m \in up : \E r \in Joins(local[m]) : Dead(r.member, r.life)
+\* Between the promise and the view its maker delivers more.
+DeliveredBeyondPromise ==
+    \E p \in promises : p.by \in up /\ \E x \in DOMAIN p.vector : seen[p.by][x] > p.vector[x]
+JoinerBegins ==
+    \E m \in up : \E x \in Member \ {m} :
+        /\ installed[m] > 1 /\ m \in views[installed[m]].joins
+        /\ seen[m][x] > Nothing
+TwoDigestsAskedFor == \E m \in up : \E a, b \in answers[m] : a.asker # b.asker
+LateDigest == \E m \in up : local[m].admitting = NoRequest /\ \E a \in answers[m] : a.asker = Self
+FoundsAGroup == Founders = <<>> /\ views # <<>>
+
+-----------------------------------------------------------------------------
+(* Local steps: what a run collects, and the events that every local state is then confronted with *)
+
+SeenLocal(m) == local[m]
+SeenMessages == {[sender |-> p.sender, message |-> p.message] : p \in network}
+SeenOutside(m) == answers[m]
+
+EventOf(p) ==
+    [type |-> CASE p.message.type = "JOIN_REQ" -> "JoinReqReceived"
+                [] p.message.type = "JOIN_RSP" -> "JoinRspReceived"
+                [] p.message.type = "LEAVE_REQ" -> "LeaveReqReceived"
+                [] p.message.type = "LEAVE_RSP" -> "LeaveRspReceived"
+                [] p.message.type = "NEW_VIEW" -> "NewViewReceived"
+                [] p.message.type = "VIEW_ACK" -> "ViewAckReceived"
+                [] p.message.type = "QUERY" -> "QueryReceived"
+                [] p.message.type = "ANSWER" -> "AnswerReceived",
+     sender |-> p.sender, message |-> p.message]
+
+\* Every message that was ever on its way, from its sender and (what no correct peer does) from others, and
+\* in a view of the same counter and another creator; requests of later incarnations; every digest, for GMS
+\* and for another, of every request; each timer, late or not; each call, allowed or not.
+Alphabet(messages, digests) ==
+    LET others == {[p EXCEPT !.sender = m] : p \in messages, m \in Member \cup {"Z"}}
+        numbered == {p \in messages : p.message.type \in {"VIEW_ACK", "QUERY", "ANSWER"}}
+        twins == {[p EXCEPT !.message.view_id.creator = "Z"] : p \in numbered}
+        lived == {p \in messages : p.message.type \in {"JOIN_REQ", "LEAVE_REQ", "LEAVE_RSP"}}
+        aged == {[p EXCEPT !.message.life = @ + 1] : p \in lived}
+        given == UNION digests \cup {[asker |-> Self, request |-> 1, digest |-> NoDigest]}
+    IN {[type |-> "LeaveRequested"], [type |-> "ViewTimeout"]}
+       \cup {[type |-> "JoinRequested", coordinator |-> m, life |-> n] : m \in Member, n \in 0 .. 1}
+       \cup {[type |-> "Suspected", suspect |-> m] : m \in Member \cup {"Z"}}
+       \cup {EventOf(p) : p \in others \cup twins \cup aged}
+       \cup {[DigestEvent(a) EXCEPT !.asker = asker, !.request = n] :
+                a \in given, asker \in {Self, "STATE_TRANSFER"}, n \in 1 .. 2}
+
+-----------------------------------------------------------------------------
+(* What scenarios see of a member besides its state: what the layer below has delivered of each sender. *)
+
+Observed(m) == [delivered |-> DeliveredBy(m)]
+=============================================================================
