@@ -108,13 +108,15 @@ MayPromise(by, to) ==
     \* OneAtATime: an open promise by the same member to the same address is withdrawn first.
     /\ On("OneAtATime") => \A p \in promises : ~(p.by = by /\ p.by_life = life[by] /\ p.to = to)
 
-\* p will not be redeemed: the newcomer's life is over, or no view with it is decided that it could install.
+\* p will not be redeemed: the newcomer's life is over, or no view with it is decided that it could install but by
+\* what another has promised. (A view that was decided and lost with its coordinator is one of these.)
 MayWithdraw(p) ==
     \* ForGood: a promise is withdrawn only when nobody can redeem it any more.
     On("ForGood") =>
         \/ ~Open(p)
         \/ installed[p.to] # 0 /\ ToIn(p, installed[p.to]) /\ ~\E k \in DOMAIN views : k > installed[p.to] /\ ToIn(p, k)
-        \/ ~\E k \in DOMAIN views : k > p.view /\ ToIn(p, k) /\ \E j \in views[k].preds : Reaches(p, j)
+        \/ ~\E k \in DOMAIN views : k > p.view /\ ToIn(p, k) /\ \E j \in views[k].preds :
+                Reaches(p, j) /\ ~\E q \in promises \ {p} : Redeemable(q, p.to, j)
 
 \* (By cases: ToldDelivered is said of what is added, whatever its vector is.)
 Promise(by, to) ==

@@ -282,8 +282,8 @@ Fairness ==
         /\ WF_vars(DecideView(m))
         /\ WF_vars(GiveDigest(m))
         /\ WF_vars(Detect(m))
-        /\ SF_vars(AskToJoin(m))
-        /\ SF_vars(Found(m))
+        /\ WF_vars(AskToJoin(m))
+        /\ WF_vars(Found(m))
 
 LiveSpec == Init /\ [][Next]_vars /\ Fairness
 
@@ -296,9 +296,8 @@ Settles == <>[]Settled
 \* A leaver is let go.
 LeaversGo == \A m \in Member : [](local[m].leaving => <>(m \notin up))
 
-\* JOI: no promise stays open while its maker lives, but to whom is dead.
-PromisesEnd ==
-    \A m, x \in Member :
-        []((\E p \in promises : p.by = m /\ p.to = x) =>
-            <>(m \notin up \/ x \notin up \/ ~\E p \in promises : p.by = m /\ p.to = x))
+\* JOI: no promise stays open while its maker and who was promised live.
+Promising(m) == m \in up /\ \E p \in promises : p.by = m /\ p.by_life = life[m] /\ p.to \in up
+
+PromisesEnd == \A m \in Member : [](Promising(m) => <>~Promising(m))
 =============================================================================

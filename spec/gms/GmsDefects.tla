@@ -17,8 +17,11 @@ JuniorIsCreator(s, members) == members[Len(members)]
 \* In the place of WithJoiner: a joiner is listed twice.
 JoinedTwice(members, joiner) == members \o <<joiner, joiner>>
 
-\* In the place of JoinReq: a joiner asks for the incarnation after its own.
-JoinReqOfTheNext(own) == [type |-> "JOIN_REQ", life |-> own + 1]
+\* In the place of Decision: a joiner is said to be in an incarnation that has not begun.
+OfTheNextLife(id, members, follows, lives, joiners, digest) ==
+    [id |-> id, members |-> members, follows |-> follows,
+     lives |-> [m \in DOMAIN lives |-> IF m \in joiners THEN lives[m] + 1 ELSE lives[m]],
+     joiners |-> joiners, digest |-> digest]
 
 \* In the place of Decision: everybody is said to begin.
 EverybodyBegins(id, members, follows, lives, joiners, digest) ==
@@ -60,7 +63,7 @@ AnyFits(s, digest) == TRUE
 \* A step reaches into the others.
 ApplyToNeighbour(action, m, event, consumed, given, report) ==
     \E step \in {MemberStep(local[m], event)} :
-        /\ local' = [x \in Member |-> IF x = m THEN step.state ELSE [local[x] EXCEPT !.asked = @ + 1]]
+        /\ local' = [x \in Member |-> IF x = m THEN step.state ELSE [local[x] EXCEPT !.due = TRUE]]
         /\ Record(action, m, FALSE, None, event, consumed, step.outcome, step.effects)
         /\ network' = AfterStep(network, m, consumed, step.effects, up)
         /\ UNCHANGED <<up, seen, answers, told, views, installed, promises>>

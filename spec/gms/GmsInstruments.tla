@@ -14,7 +14,9 @@ LostView == MaxFalse = 0 /\ Branches
 SplitBrain == \E x, y \in up : \E j \in {installed[x]} : \E k \in {installed[y]} :
     j # 0 /\ k # 0 /\ j # k /\ ~Ancestor(j, k) /\ ~Ancestor(k, j)
 AsksForTheNewest == \E m \in up : local[m].phase = "asking" /\ local[m].asking # {}
-LearnsOfANewerView == \E m \in up : local[m].newest # NoDecision
+LearnsOfANewerView ==
+    \E p \in network :
+        p.message.type = "ANSWER" /\ InView(local[p.to]) /\ p.message.decision.follows = local[p.to].decision.id
 \* (Who takes over in a view with a joiner answers it, though another decided the view.)
 SuccessorAnswers == \E p \in network : p.message.type = "JOIN_RSP" /\ p.sender # p.message.decision.id.creator
 JoinerIsAsked == \E p \in network : p.message.type = "QUERY" /\ p.to \in up /\ ~InView(local[p.to])
