@@ -358,7 +358,7 @@ Suspected(s, e) ==
                             \o (IF decided THEN <<Withdrawn(x)>> ELSE <<>>))
 
 \* Of the asker's seniors those that are its seniors here, too. (An asker that is behind names some who have
-\* left: they would be suspected for ever, with no view to exclude them from. Or who came back, as its juniors.)
+\* left: they would be suspected for ever, with no view to exclude them from. Or who came back, as juniors.)
 Refused(s, e) == e.message.seniors \cap Before(s.decision, e.sender)
 
 \* A junior, or a senior that takes over, asks. Who answers refuses those before the asker from then on.

@@ -16,7 +16,8 @@ SplitBrain == \E x, y \in up : \E j \in {installed[x]} : \E k \in {installed[y]}
 AsksForTheNewest == \E m \in up : local[m].phase = "asking" /\ local[m].asking # {}
 LearnsOfANewerView ==
     \E p \in network :
-        p.message.type = "ANSWER" /\ InView(local[p.to]) /\ p.message.decision.follows = local[p.to].decision.id
+        /\ p.message.type = "ANSWER" /\ InView(local[p.to])
+        /\ p.message.decision.follows = local[p.to].decision.id
 \* (Who takes over in a view with a joiner answers it, though another decided the view.)
 SuccessorAnswers == \E p \in network : p.message.type = "JOIN_RSP" /\ p.sender # p.message.decision.id.creator
 JoinerIsAsked == \E p \in network : p.message.type = "QUERY" /\ p.to \in up /\ ~InView(local[p.to])
