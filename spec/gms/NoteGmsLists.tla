@@ -47,7 +47,7 @@ With(list, m) == IF IsIn(m, list) THEN list ELSE Append(list, m)
 
 Request(kind, m) == [kind |-> kind, member |-> m]
 
-\* A list after a request, and after several in order. (A new member is the youngest: LAY-06, AMB-41.)
+\* A list after a request, and after several in order. (A new member is the youngest: LAY-06.)
 After(list, r) == IF r.kind = "join" THEN With(list, r.member) ELSE Without(list, r.member)
 
 RECURSIVE AfterAll(_, _)
