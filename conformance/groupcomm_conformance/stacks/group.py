@@ -30,7 +30,7 @@ Which views there are is either scripted (`scripted`) or done by GMS (`served`):
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from typing import Final, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 from attrs import frozen
 
@@ -49,14 +49,31 @@ from groupcomm.stack import Event as StackEvent
 from groupcomm.view import Address
 
 from .claims import Message, StabilitySafety, TotalOrderBroadcast, Violation
-from .scripted import Scripted
-from .served import Served
-from .traffic import Traffic
 
-__all__ = ["Bare", "Event", "Group", "Layers", "Told"]
+__all__ = ["Bare", "Event", "Events", "Group", "Layers", "Service", "Told"]
 
 Event: TypeAlias = tuple[str | int | tuple[str, ...], ...]
 """A kind and its arguments: names of processes, numbers."""
+
+Events: TypeAlias = Mapping[object, Callable[..., None]]
+"""What carries out the events of a kind. NotAllowedError where the layers do not allow one now."""
+
+
+class Service(Protocol):
+    """Who decides the views: a membership service of all processes of a group.
+
+    `events`: those that are its own. `timers`: what the names of its timers begin with.
+    """
+
+    @property
+    def events(self) -> Events: ...
+    @property
+    def timers(self) -> tuple[str, ...]: ...
+    def next_of(self, process: Process) -> Decided | None: ...
+    def fire(self, process: Process, timer: str) -> None: ...
+    def started(self, process: Process) -> None: ...
+    def departed(self, process: Process) -> None: ...
+    def forget(self, views: set[Decided]) -> None: ...
 
 
 @frozen
@@ -124,16 +141,16 @@ class Group:
         layers: Layers,
         *,
         judged: Iterable[str],
-        gms: Stack | None = None,
+        service: Callable[["Group"], Service],
+        traffic: Callable[["Group"], Events],
         remerge: bool = True,
         weak: bool = False,
         ignored: frozenset[str] = frozenset(),
     ) -> None:
-        """`judged`: guarantees. `remerge`: the sides of a split may come together again. `ignored`: claims.
+        """`service` decides the views, `traffic` has the events of what is on its way; `judged`: guarantees.
 
-        `gms`: decides the views; without it they are scripted. It stands below a stack over synchronous
-        views, and above any other. `weak`: the layers below give less than they should, and stacks may refuse
-        what comes of that.
+        `remerge`: the sides of a split may come together again. `ignored`: claims. `weak`: the layers below
+        give less than they should, and stacks may refuse what comes of that.
         """
         self.stack = stack
         self.remerge = remerge
@@ -141,7 +158,7 @@ class Group:
         self.layers = layers
         self.membership = Membership()
         self.multicast = ReliableMulticast(per_view=layers.synchrony)
-        self.service: Scripted | Served = Scripted(self) if gms is None else Served(self, gms)
+        self.service = service(self)
         next_of = self.service.next_of
         self.synchrony = VirtualSynchrony(next_of, self.multicast) if layers.synchrony else None
         self.digests = JoinDigest()
@@ -177,7 +194,7 @@ class Group:
             "crash": self._crash,
             "partition": self._partition,
             "heal": self._heal,
-            **Traffic(self).events,
+            **traffic(self),
             **self.service.events,
         }
 

@@ -8,6 +8,7 @@ debugging): those that cannot happen without what was left out are skipped.
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from importlib import import_module
 from random import Random
 from time import process_time
@@ -23,6 +24,9 @@ from .claims import CLAIMS, Violation
 from .group import Bare, Event, Group, Layers, Told
 from .rest import quiesce
 from .scheduler import Scheduler
+from .scripted import Scripted
+from .served import Served
+from .traffic import Traffic
 
 __all__ = ["GROUND", "PART", "Found", "Outcome", "Setup", "replay", "shrink", "simulate", "stack_of"]
 
@@ -148,7 +152,8 @@ def group_of(setup: Setup, seed: int) -> tuple[Group, Random, int]:
         stack or Bare(),
         evolve(setup.layers, synchrony=synchronous),
         judged=judged & CLAIMS.keys(),
-        gms=gms,
+        service=Scripted if gms is None else partial(Served, stack=gms),
+        traffic=lambda group: Traffic(group).events,
         remerge="remerge" in setup.faults.kinds,
         weak=not (setup.layers.synchrony and setup.layers.sound),
         ignored=setup.ignored,

@@ -10,16 +10,13 @@ The events of a group, besides those in `group`:
 A process goes from one view to one next, which is fixed when that is decided.
 """
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from groupcomm.abstract.membership import Decided, NotAllowedError, Process
 from groupcomm.events import DigestPromised, PromiseWithdrawn
 from groupcomm.stack import Raised
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from .group import Group
+from .group import Events, Group
 
 __all__ = ["Scripted"]
 
@@ -29,9 +26,9 @@ class Scripted:
 
     timers: Final[tuple[str, ...]] = ()
 
-    def __init__(self, group: "Group") -> None:
+    def __init__(self, group: Group) -> None:
         self._group = group
-        self.events: Final[dict[object, Callable[..., None]]] = {
+        self.events: Final[Events] = {
             "promise": self._promise,
             "withdraw": self._withdraw,
             "decide": self._decide,

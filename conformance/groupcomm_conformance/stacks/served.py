@@ -22,7 +22,7 @@ Under a stack over synchronous views, those that GMS installs wait for the layer
 
 from collections import Counter
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final, TypeVar, cast
+from typing import Final, TypeVar, cast
 
 from groupcomm import gms
 from groupcomm.abstract.membership import Decided, NotAllowedError, Process
@@ -43,9 +43,7 @@ from groupcomm.stack import Event as StackEvent
 from groupcomm.view import NO_VIEW, Address, View, ViewId
 
 from .claims import Violation
-
-if TYPE_CHECKING:
-    from .group import Group
+from .group import Group
 
 __all__ = ["Served"]
 
@@ -63,7 +61,7 @@ class Served:
 
     timers: Final[tuple[str, ...]] = ("gms/",)
 
-    def __init__(self, group: "Group", stack: Stack) -> None:
+    def __init__(self, group: Group, stack: Stack) -> None:
         self._group = group
         self._stack = stack
         self._states: dict[Process, State] = {}

@@ -4,14 +4,13 @@ Each method is an event of a group (see `group`). It raises NotAllowedError wher
 """
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from groupcomm.abstract.membership import NotAllowedError, Process
 from groupcomm.events import MessageReceived
 from groupcomm.stack import Arrived, Raised, Tagged
 
-if TYPE_CHECKING:
-    from .group import Group
+from .group import Group
 
 __all__ = ["MESSAGE_RECEIVED", "Traffic"]
 
@@ -21,7 +20,7 @@ MESSAGE_RECEIVED: Final = MessageReceived(1)
 class Traffic:
     """The events of a group in which something arrives, or does not."""
 
-    def __init__(self, group: "Group") -> None:
+    def __init__(self, group: Group) -> None:
         self._group = group
         self.events: Final[dict[object, Callable[..., None]]] = {
             "data": self._data,
