@@ -73,6 +73,8 @@ def test_a_model_is_one_of_the_implementation_if_it_has_the_guards_of_the_refere
     protocol, manifest = PROTOCOLS[name], MANIFESTS[name]
     others = 0
     for model in manifest.models:
+        if manifest.module_of(model.claims) != manifest.module:
+            continue  # of another specification, such as the note's, or a composition
         sides = manifest.cfg(model).constants.items()
         changed = {name for name, side in sides if side != manifest.reference.get(name)}
         if changed & {*protocol.guards, *protocol.operators}:
@@ -155,7 +157,9 @@ def revived(protocol: Protocol, value: Any) -> Any:  # noqa: ANN401 - of any cla
 
 def small(name: str) -> Model:
     """A model of the smoke tier, the largest that takes a second; `groupcomm conform` has the large ones."""
-    sizes = {model: model.counts.transitions for model in select(MANIFESTS[name], "smoke") if model.counts}
+    manifest = MANIFESTS[name]
+    own = [model for model in select(manifest, "smoke") if manifest.module_of(model.claims) == manifest.module]
+    sizes = {model: model.counts.transitions for model in own if model.counts}
     found = [model for model, size in sizes.items() if size <= 10_000 and not model.liveness]
     return evolve(max(found, key=sizes.__getitem__), conform=True)
 
