@@ -158,7 +158,9 @@ def revived(protocol: Protocol, value: Any) -> Any:  # noqa: ANN401 - of any cla
 def small(name: str) -> Model:
     """A model of the smoke tier, the largest that takes a second; `groupcomm conform` has the large ones."""
     manifest = MANIFESTS[name]
-    own = [model for model in select(manifest, "smoke") if manifest.module_of(model.claims) == manifest.module]
+    own = [
+        model for model in select(manifest, "smoke") if manifest.module_of(model.claims) == manifest.module
+    ]
     sizes = {model: model.counts.transitions for model in own if model.counts}
     found = [model for model, size in sizes.items() if size <= 10_000 and not model.liveness]
     return evolve(max(found, key=sizes.__getitem__), conform=True)

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from groupcomm_conformance.models.manifest import load, protocols
 from groupcomm_conformance.tla import tree
 from groupcomm_conformance.tla.tree import Apply, Definitions, Let, Name, TreeError, Writer, children
 from groupcomm_conformance.tlc import syntax
@@ -146,9 +147,10 @@ def test_a_form_that_is_not_understood_is_refused() -> None:
 def test_modules_of_the_project_are_understood() -> None:
     """What `Step` of each protocol uses can be read and written."""
     root = Path(__file__).parent.parent
-    for module in (root / "spec").glob("*/MC*.tla"):
-        name = module.stem.removeprefix("MC")
-        folders = [module.parent, root / "spec" / "common"]
+    for protocol in protocols(root):
+        manifest = load(root, protocol)
+        name = manifest.module.removeprefix("MC")
+        folders = [root / "spec" / protocol, root / "spec" / "common"]
         definitions = tree.read(syntax.export(folders, name))
         assert definitions.find("Step") is not None
         assert all(Writer().definition(each) for each in definitions.of_module(name))

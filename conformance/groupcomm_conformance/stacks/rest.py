@@ -45,6 +45,8 @@ def quiesce(group: Group, perform: Callable[[Event], bool]) -> None:
             _keep_one_line(group, perform)
             _serve(group, served, perform)
     views = {process.view for process in group.up}
+    if served is not None and not served.installed.keys() & {*group.up}:
+        views.discard(None)  # only later lives are left, and no group: none of them may found one
     if len(views) > 1 or any(view is None or {*group.up} != {*view.processes} for view in views):
         raise Violation("ComesToRest", f"the group never comes to one view, though no faults happen: {views}")
     if served is None:
