@@ -29,6 +29,7 @@ from groupcomm_conformance.models.manifest import Counts, Manifest, ManifestErro
 from groupcomm_conformance.tla.values import Fn
 from groupcomm_conformance.tlc.errors import ParseFailed
 from groupcomm_conformance.tlc.output import Progress
+from groupcomm_conformance.tlc.run import Result
 
 DATA = Path(__file__).parent / "data"
 Results = dict[str, CheckedModel]
@@ -288,30 +289,33 @@ def test_of_a_claim_that_is_a_list_each_conjunct_must_fall(project: Path, result
     )
 
 
-def test_the_search_for_what_falls_ends_when_all_that_is_recorded_has_fallen(toy: Manifest) -> None:
+def test_an_ablation_is_searched_until_all_that_is_recorded_has_fallen(toy: Manifest) -> None:
     """A record takes the whole ablated space; a check goes on until each claim of the record has fallen."""
-    model = evolve(toy.model("forgetful"), falls=("NoEarlyCommit", "CommittedStays", "RefinesDecision"))
-    checking, recording = (planning.plan_of(toy, model, recording=each) for each in (False, True))
-    assert ["search", "falls", "RefinesDecision"] == [part.name for part in checking.parts]
+    model = toy.model("forgetful")
 
-    def transitions(plan: planning.Plan) -> int:
-        result = planning.execute(plan, plan.parts[1], 1, "2g", None).result
+    def said(falls: tuple[str, ...], *, recording: bool = False) -> Result:
+        plan = planning.plan_of(toy, evolve(model, falls=falls), recording=recording)
+        result = planning.execute(plan, plan.parts[0], 1, "2g", None).result
         assert result is not None
-        return result.transitions
+        return result
 
-    every = transitions(recording)
-    assert every == transitions(
-        checking
-    )  # NoEarlyCommit never falls: what is expected is looked for to the end
-    model = evolve(toy.model("forgetful"), violates="RefinesDecision", falls=("CommittedStays",))
-    assert transitions(planning.plan_of(toy, model)) < every
+    every = said((), recording=True)
+    # NoEarlyCommit never falls: what is expected is looked for to the end.
+    for each in (every, said(("NoEarlyCommit", "CommittedStays"))):
+        assert (every.transitions, "Run_Note_CommittedStays") == (each.transitions, each.violated)
+    soon = said(("CommittedStays",))
+    assert (every.trace, every.violated) == (soon.trace, soon.violated)
+    assert soon.transitions < every.transitions
 
 
-def test_where_only_its_own_claim_falls_the_search_says_it_all(toy: Manifest) -> None:
-    model = toy.model("hasty")
-    assert ["search"] == [part.name for part in planning.plan_of(toy, model).parts]
-    names = [part.name for part in planning.plan_of(toy, model, recording=True).parts]
-    assert ["search", "falls", "RefinesDecision"] == names
+def test_one_search_shows_the_counterexample_and_notes_what_else_falls(toy: Manifest) -> None:
+    """What cannot be noted has a run of its own: where it is the ablation's claim, that is the search."""
+    model = toy.model("forgetful")
+    assert ["search", "RefinesDecision"] == [part.name for part in planning.plan_of(toy, model).parts]
+    temporal = evolve(model, violates="RefinesDecision", falls=("RefinesDecision",))
+    assert ["search"] == [part.name for part in planning.plan_of(toy, temporal).parts]
+    temporal = evolve(temporal, falls=("CommittedStays", "RefinesDecision"))
+    assert ["search", "falls"] == [part.name for part in planning.plan_of(toy, temporal).parts]
 
 
 def test_a_part_of_the_models_leaves_gates_open(toy: Manifest, results: Results) -> None:

@@ -9,7 +9,8 @@ into `spec/`. Into it go operators that are always TRUE and print what is new to
   this constraint 1.0. And TLC names an inner operator there where one action applies another.)
 - *falls*, for the kill matrix: each claim `C` becomes `C \/ Note`, which prints `@falls C` once and is
   true, so that the search goes on and one run tells all claims that the state space refutes; of a claim that
-  is a list of conjuncts, each is noted by itself (`@part C/2`);
+  is a list of conjuncts, each is noted by itself (`@part C/2`). Only what comes first to be shown is false,
+  once: TLC prints the counterexample and, told to continue, goes on;
 - the *harvest*, as an invariant: each new local state, message and outside parameter. The group module
   defines what these are: `SeenLocal(m)`, `SeenMessages` (a set) and `SeenOutside(m)`.
 
@@ -38,12 +39,16 @@ from groupcomm_conformance.tla.values import Value, ValueSyntaxError, parse, sho
 from groupcomm_conformance.tla.witnesses import conjuncts
 
 __all__ = [
+    "NOTED",
     "OUTCOMES",
     "ROOT",
+    "SHOWN",
+    "STORY",
     "Harvest",
     "Heard",
     "Modules",
     "Run",
+    "Shown",
     "main_run",
     "note_run",
     "plain_run",
@@ -55,6 +60,11 @@ __all__ = [
 
 ROOT: Final = "Run"
 """The name of the generated module."""
+
+NOTED: Final = "Run_Note_"
+SHOWN: Final = "Run_Shown_"
+STORY: Final = "Run_Story"
+"""With what the generated names of claims begin, and that of a temporal claim in a story."""
 
 OUTCOMES: Final = ("ignored", "local_error", "remote_error", "handled")
 """How an event may end. Only one that is handled changes a state or has effects."""
@@ -225,6 +235,8 @@ class Run:
 
     text: str
     cfg: Cfg
+    continues: bool = False
+    """Whether TLC goes on after the counterexample."""
 
     @property
     def generated(self) -> dict[str, str]:
@@ -250,7 +262,8 @@ def remembered(run: Run, modules: Modules) -> Run:
     if not definitions:
         return run
     head, _, _ = run.text.rpartition("====")
-    return Run("\n".join((head, *definitions, "====", "")), evolve(run.cfg, constants=constants))
+    text = "\n".join((head, *definitions, "====", ""))
+    return evolve(run, text=text, cfg=evolve(run.cfg, constants=constants))
 
 
 @define
@@ -268,10 +281,13 @@ class _Writer:
         self._starts.append(f"ASSUME TLCSet({number}, {value})")
         return number
 
-    def once(self, condition: str, line: str) -> str:
-        """Write an expression that is TRUE and prints `line` when `condition` is true for the first time."""
+    def once(self, condition: str, line: str, *, also: str = "TRUE") -> str:
+        """Write an expression that prints `line` when `condition` is true for the first time.
+
+        It is TRUE, but then what `also` is.
+        """
         number = self.noted[line] = self.register("FALSE")
-        said = f'PrintT("{line}") /\\ TLCSet({number}, TRUE)'
+        said = f'PrintT("{line}") /\\ TLCSet({number}, TRUE) /\\ {also}'
         return f"IF TLCGet({number}) THEN TRUE ELSE IF {condition} THEN {said} ELSE TRUE"
 
     def module(self, extends: str) -> str:
@@ -347,54 +363,93 @@ def _harvest(writer: _Writer, members: tuple[str, ...]) -> None:
     ]
 
 
+@frozen
+class Shown:
+    """The counterexample that a run shows: the first to `claim` in which `story` is true, or to any claim.
+
+    `story` is a state predicate: an invariant is asked for in its states, an action property of the steps
+    that lead to such a state. The type invariants are asserted too.
+    """
+
+    claim: str | None = None
+    story: str = "TRUE"
+
+
 def note_run(
-    module: str, cfg: Cfg, modules: Modules, leave_out: Iterable[str], *, until: Iterable[str] = ()
+    module: str,
+    cfg: Cfg,
+    modules: Modules,
+    types: Iterable[str],
+    *,
+    until: Iterable[str] | None = None,
+    shown: Shown | None = None,
 ) -> tuple[Run, tuple[str, ...]]:
     """The model with each claim noted instead of asserted, and the claims that this can be done with.
 
-    These are the invariants that `leave_out` does not name, and the action properties. The search ends when
-    all of `until` have fallen, claims and conjuncts (`C/2`) that can be noted, or else with the last state.
+    These are the invariants but for `types`, and the action properties. What is `shown` is false once, where
+    it comes first. The search ends with the last state, or, given `until`, when what is shown has come and
+    all of these have fallen: claims and conjuncts (`C/2`), as far as they can be noted.
     """
-    writer = _Writer()
-    left_out = frozenset(leave_out)
-    noted: list[str] = []
+    writer, left_out = _Writer(), frozenset(types)
     invariants: list[str] = []
     properties: list[str] = []
+    noted: list[str] = []
+    first = None if shown is None else writer.register("FALSE")
+    false_once = rf"(TLCGet({first}) \/ ~TLCSet({first}, TRUE))"
+
+    def demand(name: str, text: str, subscript: str | None) -> None:
+        writer.operators.append(
+            f"{name} == {text}" if subscript is None else f"{name} == [][{text}]_{subscript}"
+        )
+        (invariants if subscript is None else properties).append(name)
+
+    if shown is not None:
+        for name in cfg.invariants:
+            if name in left_out:
+                demand(f"{SHOWN}{name}", rf"{name} \/ {false_once}", None)
+        if shown.claim is not None:
+            subscript = modules.step_of(shown.claim)
+            asked = (
+                rf"{shown.claim} \/ ~({shown.story})"
+                if subscript is None
+                else rf"{shown.claim}Step \/ ~({shown.story})'"
+            )
+            demand(f"{SHOWN}{shown.claim}", rf"TLCGet({first}) \/ {asked} \/ {false_once}", subscript)
+    also = false_once if shown is not None and shown.claim is None else "TRUE"
     for claim in cfg.claims:
-        if claim in left_out:
+        subscript = modules.step_of(claim)
+        if claim in left_out or (claim not in cfg.invariants and subscript is None):
             continue
-        if claim in cfg.invariants:
-            writer.operators.append(f"Run_Note_{claim} == {writer.once(f'~{claim}', f'@falls {claim}')}")
-            invariants.append(f"Run_Note_{claim}")
-        elif (subscript := modules.step_of(claim)) is not None:
-            action = writer.once(f"~{claim}Step", f"@falls {claim}")
-            writer.operators.append(f"Run_Note_{claim} == [][{action}]_{subscript}")
-            properties.append(f"Run_Note_{claim}")
+        holds = claim if subscript is None else f"{claim}Step"
+        if parts := modules.conjuncts_of(claim):
+            # A conjunct is looked at only where the whole is false.
+            notes = []
+            for number, text in enumerate(parts, start=1):
+                part = f"Run_Part_{claim}_{number}"
+                writer.operators.append(f"{part} ==\n{text}")
+                notes.append(writer.once(f"~{part}", f"@part {claim}/{number}"))
+            notes.append(writer.once("TRUE", f"@falls {claim}", also=also))
+            said = r" /\ ".join(f"({each})" for each in notes)
+            note = f"IF {holds} THEN TRUE ELSE {said}"
         else:
-            continue
-        for number, text in enumerate(modules.conjuncts_of(claim), start=1):
-            part = f"Run_Part_{claim}_{number}"
-            note = writer.once(f"~{part}", f"@part {claim}/{number}")
-            if claim in cfg.invariants:
-                writer.operators.append(f"{part} ==\n{text}\nRun_Note_{part} == {note}")
-                invariants.append(f"Run_Note_{part}")
-            else:
-                writer.operators.append(f"{part} ==\n{text}\nRun_Note_{part} == [][{note}]_{subscript}")
-                properties.append(f"Run_Note_{part}")
+            note = writer.once(f"~{holds}", f"@falls {claim}", also=also)
+        demand(f"{NOTED}{claim}", note, subscript)
         noted.append(claim)
-    expected = [
+    ends = [
         writer.noted[line]
-        for name in until
+        for name in until or ()
         if (line := f"@part {name}" if "/" in name else f"@falls {name}") in writer.noted
     ]
-    if expected:
-        all_fell = " /\\ ".join(f"TLCGet({number})" for number in expected)
-        writer.operators.append(f'Run_Stop == IF {all_fell} THEN TLCSet("exit", TRUE) ELSE TRUE')
-        invariants.append("Run_Stop")
-    return (
-        Run(writer.module(module), evolve(cfg, invariants=tuple(invariants), properties=tuple(properties))),
-        tuple(noted),
+    ends += [] if first is None else [first]
+    if until is not None and ends:
+        all_fell = r" /\ ".join(f"TLCGet({number})" for number in ends)
+        demand("Run_Stop", f'IF {all_fell} THEN TLCSet("exit", TRUE) ELSE TRUE', None)
+    run = Run(
+        writer.module(module),
+        evolve(cfg, invariants=tuple(invariants), properties=tuple(properties)),
+        continues=shown is not None,
     )
+    return run, tuple(noted)
 
 
 def sole_run(module: str, cfg: Cfg, claim: str) -> Run:
@@ -402,41 +457,17 @@ def sole_run(module: str, cfg: Cfg, claim: str) -> Run:
     return Run(_Writer().module(module), evolve(cfg, invariants=(), properties=(claim,)))
 
 
-def story_run(
-    module: str,
-    cfg: Cfg,
-    modules: Modules,
-    claim: str,
-    *,
-    story: str | None,
-    types: Iterable[str],
-) -> Run:
-    """The model with one claim, which is asserted only where `story` is true, and the invariants `types`.
+def story_run(module: str, cfg: Cfg, claim: str, story: str | None, types: Iterable[str]) -> Run:
+    """The model with the invariants `types` and one temporal claim, of behaviours that come to the `story`.
 
-    `story` is a state predicate. An invariant is asserted in its states, an action property of the steps that
-    lead to such a state, and liveness of behaviours that come to one. Without a story the claim is asserted
-    as it is.
+    That is a state predicate; without one the claim is asserted as it is.
     """
-    invariants = tuple(name for name in cfg.invariants if name in frozenset(types) and name != claim)
-    asserted, writer = claim, _Writer()
+    writer = _Writer()
     if story is not None:
-        asserted = "Run_Story"
-        if claim in cfg.invariants:
-            text = f"{claim} \\/ ~{story}"
-        elif (subscript := modules.step_of(claim)) is not None:
-            text = f"[][{claim}Step \\/ ~({story})']_{subscript}"
-        else:
-            text = f"(<>{story}) => {claim}"
-        writer.operators.append(f"{asserted} == {text}")
-    of_state = claim in cfg.invariants
-    return Run(
-        writer.module(module),
-        evolve(
-            cfg,
-            invariants=(*invariants, asserted) if of_state else invariants,
-            properties=() if of_state else (asserted,),
-        ),
-    )
+        writer.operators.append(f"{STORY} == (<>{story}) => {claim}")
+    invariants = tuple(name for name in cfg.invariants if name in frozenset(types))
+    asserted = claim if story is None else STORY
+    return Run(writer.module(module), evolve(cfg, invariants=invariants, properties=(asserted,)))
 
 
 # What they print

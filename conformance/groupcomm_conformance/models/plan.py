@@ -27,10 +27,14 @@ from groupcomm_conformance.tlc.output import Progress
 from groupcomm_conformance.tlc.run import SHORT, Result
 
 from .instruments import (
+    NOTED,
     ROOT,
+    SHOWN,
+    STORY,
     Heard,
     Modules,
     Run,
+    Shown,
     main_run,
     note_run,
     plain_run,
@@ -99,32 +103,42 @@ def plan_of(manifest: Manifest, model: Model, *, recording: bool = False) -> Pla
         search = main_run(root, cfg, witnesses=watched, steps=not model.liveness, members=members)
         parts.append(Part("search", search))
     else:
-        violated = str(model.violates)
-        parts.append(Part("search", _violating(manifest, model, modules, cfg)))
-        others = {*model.falls} - {violated}
-        until = () if recording else others
-        noted, judged = note_run(root, cfg, modules, manifest.type_invariants, until=until)
-        # Where nothing else falls, the search says it all.
-        if judged and (recording or any(name.partition("/")[0] in judged for name in others)):
-            parts.append(Part("falls", noted))
-        alone = [claim for claim in cfg.properties if claim not in judged and claim != violated]
-        parts += [
-            Part(claim, sole_run(root, cfg, claim)) for claim in alone if recording or claim in model.falls
-        ]
-        judged = (*judged, *(claim for claim in alone if recording or claim in model.falls))
+        parts, judged = _violating(manifest, model, modules, cfg, recording=recording)
     parts = [evolve(part, run=remembered(part.run, modules)) for part in parts]
     return Plan(manifest, model, modules, tuple(parts), judged, _key(model, modules, parts))
 
 
-def _violating(manifest: Manifest, model: Model, modules: Modules, cfg: Cfg) -> Run:
-    """The search for the counterexample: to an erratum's claim in its story, else to any claim."""
-    violated, root = str(model.violates), manifest.module_of(model.claims)
-    if model.erratum is not None:
-        story, types = model.erratum.story, manifest.type_invariants
-        return story_run(root, cfg, modules, violated, story=story, types=types)
-    # TLC does not say which of several temporal properties was violated.
-    alone = violated in cfg.properties and modules.step_of(violated) is None
-    return plain_run(root, evolve(cfg, properties=(violated,)) if alone else cfg)
+def _violating(
+    manifest: Manifest, model: Model, modules: Modules, cfg: Cfg, *, recording: bool
+) -> tuple[list[Part], tuple[str, ...]]:
+    """Plan the runs of an ablation, and name the claims that they judge.
+
+    The counterexample is the first to the erratum's claim in its story, else the first to any claim. The same
+    run notes what else falls, but for temporal claims, to each of which belongs a run of its own.
+    """
+    root, violated, erratum = manifest.module_of(model.claims), str(model.violates), model.erratum
+    until = None if recording else model.falls
+    temporal = violated not in cfg.invariants and modules.step_of(violated) is None
+    shown = None
+    if not temporal:
+        shown = Shown() if erratum is None else Shown(erratum.claim, erratum.story or "TRUE")
+    noting, judged = note_run(root, cfg, modules, manifest.type_invariants, until=until, shown=shown)
+    parts = [Part("falls" if temporal else "search", noting)]
+    alone = [claim for claim in cfg.properties if claim not in judged and (recording or claim in model.falls)]
+    if temporal:
+        alone_cfg = evolve(cfg, properties=(violated,))  # TLC does not say which of several was violated
+        first = Part(
+            "search",
+            plain_run(root, alone_cfg)
+            if erratum is None
+            else story_run(root, cfg, violated, erratum.story, manifest.type_invariants),
+        )
+        alone = [claim for claim in alone if claim != violated]
+        # Where nothing else falls, the search says it all.
+        if not judged or not (recording or any(name.partition("/")[0] in judged for name in model.falls)):
+            parts, judged = [], ()
+        parts.insert(0, first)
+    return [*parts, *(Part(claim, sole_run(root, cfg, claim)) for claim in alone)], (*judged, *alone)
 
 
 _ROOMS: Final = ("files", "models", "tla", "tlc")
@@ -191,6 +205,7 @@ def execute(
             workers=workers,
             heap=heap,
             short=plan.size.transitions < SHORT,
+            continues=part.run.continues,
             arguments=_arguments(plan.model),
             progress=progress,
             on_line=heard.take,
@@ -214,12 +229,11 @@ def assembled(plan: Plan, answers: Mapping[str, Answer]) -> CheckedModel:
         if answer.failure
     ]
     conjuncts: set[str] = set()
-    for part in plan.parts[1:]:
-        answer = answers[part.name]
+    for name, answer in answers.items():
         falls |= answer.heard.falls
         conjuncts |= answer.heard.parts
-        if answer.result is not None and answer.result.outcome == "violates":
-            falls.add(part.name)
+        if name != "search" and answer.result is not None and answer.result.outcome == "violates":
+            falls.add(name)
     outcome = "holds" if violated is None else f"violates: {violated}"
     if failures:
         outcome = f"fails: {failures[0]}"
@@ -254,9 +268,10 @@ def assembled(plan: Plan, answers: Mapping[str, Answer]) -> CheckedModel:
 
 def _claim(plan: Plan, violated: str) -> str:
     """Name the claim: TLC names a refinement's action by its place, and temporal properties not at all."""
-    cfg, modules = plan.parts[0].run.cfg, plan.modules
-    if plan.model.erratum is not None and violated not in plan.manifest.type_invariants:
-        return plan.model.erratum.claim  # nothing else is asserted
+    cfg, modules = plan.manifest.cfg(plan.model), plan.modules
+    violated = violated.removeprefix(NOTED).removeprefix(SHOWN)
+    if violated == STORY and plan.model.erratum is not None:
+        return plan.model.erratum.claim
     if violated in cfg.claims:
         return violated
     unnamed = [claim for claim in cfg.properties if modules.step_of(claim) is None]

@@ -122,6 +122,7 @@ def run(
     simulate: Simulation | None = None,
     coverage: bool = False,
     check_deadlock: bool = False,
+    continues: bool = False,
     arguments: Sequence[str] = (),
     progress: Callable[[Progress], None] | None = None,
     on_line: Callable[[str], None] | None = None,
@@ -133,9 +134,11 @@ def run(
     the depth are reproducible with 1 only. ``heap`` is the JVM's (``"2g"``), ``timeout`` in seconds of
     wall-clock time. ``short`` promises at most about ``SHORT`` transitions: TLC then takes a fifth less CPU
     time, but a third more if the promise is broken. ``dump`` receives the state graph as dot with action
-    labels, and is written only if there is a verdict. Lines that the specification prints go to ``on_line``,
-    or else into ``Result.printed``. ``progress`` is called every second, from a thread of its own; what
-    either of the two raises ends the run. Raises a TLCError where there is no verdict.
+    labels, and is written only if there is a verdict. With ``continues`` TLC searches on after a violation:
+    the verdict and the trace are the first one's, the counts those of the end. Lines that the specification
+    prints go to ``on_line``, or else into ``Result.printed``. ``progress`` is called every second, from a
+    thread of its own; what either of the two raises ends the run. Raises a TLCError where there is no
+    verdict.
     """
     if not re.fullmatch(r"\d+[kmgKMG]", heap):
         raise ValueError(f"heap is a number and k, m or g, such as 2g, not {heap!r}")
@@ -151,6 +154,7 @@ def run(
         command += ["-tool", "-workers", str(count), "-metadir", str(folder / "states"), "-checkpoint", "0"]
         command += [] if check_deadlock else ["-deadlock"]  # which switches the check off
         command += ["-coverage", "1"] if coverage else []
+        command += ["-continue"] if continues else []
         if simulate is not None:
             walks = f"num={simulate.traces},file={simulate.files.absolute()}"
             command += ["-simulate", walks, "-depth", str(simulate.depth), "-seed", str(simulate.seed)]
@@ -168,7 +172,9 @@ def run(
         output = Output(on_line or printed.append)
         ended = _Run(command, folder, output, timeout, progress).to_the_end()
         written = [str(folder.parent), *([str(dump.parent)] if dump else [])]
-        judge = Judge(root, cfg, heap, timeout, written, sources, output, ended, simulate is not None)
+        judge = Judge(
+            root, cfg, heap, timeout, written, sources, output, ended, simulate is not None, continues
+        )
         violated = judge.verdict()
         if dump is not None:
             dumped.replace(dump)
