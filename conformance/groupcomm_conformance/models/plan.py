@@ -1,10 +1,10 @@
 """The runs of TLC that a model takes, and the result that their answers make together.
 
-A model takes one run or several: the search itself, with the instruments that it needs (see `instruments`),
-and for a model that violates a claim a second search, which does not stop there and tells what else falls:
-its row of the kill matrix. It ends when all has fallen that the manifest says, claims and conjuncts; when a
-record is made, it goes on to the last state. Properties that cannot be noted (refinement, liveness) are run
-alone where the manifest says that they fall.
+A model mostly takes one run, with the instruments that it needs (see `instruments`). That of a model which
+violates a claim shows the counterexample, goes on, and tells what else falls: its row of the kill matrix. It
+ends when all has fallen that the manifest says, claims and conjuncts; when a record is made, it goes on to
+the last state. Properties that cannot be noted (temporal ones, and refinements without a step) are run alone
+where the manifest says that they fall.
 
 Results are cached by the content of all that they depend on: modules, cfg, generated text, jar,
 and the checker's own code.
