@@ -20,10 +20,10 @@ class CheckedModel:
     """What TLC said of a model.
 
     `outcome` is `holds`, `violates: Name`, or `fails: why` where TLC could not evaluate an expression;
-    `expected` is in the same words. Counts are those at the end of the search. `steps` are the pairs of action and
-    outcome taken, and empty where they were not noted (liveness, ablations). `falls` are the claims refuted,
-    out of `judged`, and `conjuncts` those of claims that are lists (`Claim/2`); all three are empty for a
-    model that should hold. `cpu_seconds` is the search's alone;
+    `expected` is in the same words. Counts are those at the end of the search. `steps` are the pairs of
+    action and outcome taken, and empty where they were not noted (liveness, ablations). `falls` are the
+    claims refuted, out of `judged`, and `conjuncts` those of claims that are lists (`Claim/2`); all three are
+    empty for a model that should hold. `cpu_seconds` is the search's alone;
     `seconds` is the wall-clock time of all runs together. `cached` says that TLC did not run.
     """
 
