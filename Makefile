@@ -30,8 +30,8 @@ simulate: $(STAMP) ## run whole stacks under faults: 1,000,000 events of each (s
 	@for stack in sequencer stable sequencer/stable gms gms/stable sequencer/gms; do \
 	  $(BIN)/groupcomm simulate $$stack --events 1000000 $(ARGS) || exit; done
 
-test: need-java $(STAMP) ## run the tests, but for those of the pipeline
-	@$(BIN)/python -m pytest -m 'not pipeline' $(ARGS)
+test: need-java $(STAMP) ## run the tests, but for those of the pipeline, a worker for each core up to four
+	@$(BIN)/python -m pytest -m 'not pipeline' -n auto --maxprocesses 4 --dist loadscope --no-loadscope-reorder $(ARGS)
 
 test-pipeline: need-java $(SPARK) ## run the tests of the pipeline, on Spark
 	@$(BIN)/python -m pytest -m pipeline tests/pipeline $(ARGS)

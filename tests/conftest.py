@@ -6,12 +6,17 @@ HYPOTHESIS_PROFILE names a profile, `dev` unless CI is set.
 import os
 import shutil
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import settings
 
 from groupcomm_conformance.models.checking import Cache, run_models, select
-from groupcomm_conformance.models.manifest import load
+from groupcomm_conformance.models.manifest import load, protocols
+from tests.sharing import once, shared
+
+if TYPE_CHECKING:
+    from xdist.scheduler import LoadScopeScheduling
 
 pytest.register_assert_rewrite("tests.cores")
 
@@ -22,11 +27,67 @@ settings.register_profile("nightly", deadline=None, max_examples=2000, stateful_
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "dev"))
 
 
+TESTS = Path(__file__).parent
+PROTOCOLS = protocols(TESTS.parent)
+FIRST = (
+    "report",
+    "stable",
+    "sequencer",
+    "gms",
+    "scenario",
+    "vectors",
+    "tlc",
+    "adding",
+    "checking",
+    "conform",
+)
+"""What takes long begins early, so that no worker waits for another at the end."""
+
+
+def unit(test: str) -> str:
+    """Name what one worker does by itself, as its tests share what takes long to make.
+
+    That is a file; the report; and of a protocol its graphs, tables and random walks.
+    """
+    file, _, name = test.partition("::")
+    _, folder, *_ = file.split("/")
+    if folder == "test_protocols.py":
+        parameters = name.partition("[")[2].rstrip("]").split("-")
+        folder = next((each for each in parameters if each in PROTOCOLS), folder)
+    return folder if folder in PROTOCOLS or folder == "report" else file
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if hasattr(config, "workerinput"):  # of several workers: `make test`
+        order = {name: place for place, name in enumerate(FIRST)}
+        items.sort(
+            key=lambda item: min((n for name, n in order.items() if name in unit(item.nodeid)), default=99)
+        )
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> "LoadScopeScheduling":  # noqa: ANN401
+    """Give each unit to one worker, as its own mark `xdist_group` does nothing with pytest 9.2."""
+    from xdist.scheduler import LoadScopeScheduling  # noqa: PLC0415 - where it is not there, nobody asks
+
+    class Units(LoadScopeScheduling):  # type: ignore[misc]
+        def _split_scope(self, nodeid: str) -> str:
+            return unit(nodeid)
+
+    return Units(config, log)
+
+
 @pytest.fixture(scope="session")
-def checked_toy(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A project with the toy protocol of `data` and a cache of all its results; not to be changed."""
-    folder = tmp_path_factory.mktemp("checked")
-    shutil.copytree(Path(__file__).parent / "data", folder, dirs_exist_ok=True)
-    toy = load(folder, "toy")
-    run_models([(toy, model) for model in select(toy)], cache=Cache.of(folder))
-    return folder
+def checked_toy(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project with the toy protocol of `data` and a cache of all its results; not to be changed.
+
+    TLC runs once for all workers; the folder is a worker's own, as commands write into the cache.
+    """
+
+    def make(folder: Path) -> None:
+        shutil.copytree(TESTS / "data", folder, dirs_exist_ok=True)
+        toy = load(folder, "toy")
+        run_models([(toy, model) for model in select(toy)], cache=Cache.of(folder))
+
+    whole = once(shared(request, tmp_path_factory) / "toy", make)
+    return Path(shutil.copytree(whole, tmp_path_factory.mktemp("checked"), dirs_exist_ok=True))

@@ -21,7 +21,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copytree(ROOT / "tests" / "adding", root, dirs_exist_ok=True)
     (root / "conformance").mkdir(exist_ok=True)
     (root / "tests").mkdir()
-    for name in ("test_protocols.py", "cores.py", "conftest.py"):
+    for name in ("test_protocols.py", "cores.py", "conftest.py", "sharing.py"):
         shutil.copy(TESTS / name, root / "tests")
     return root
 

@@ -10,7 +10,8 @@ from attrs import frozen
 Address: TypeAlias = str
 """A member in one life: its name and, from the second life on, `#` and a number (`A`, `A#2`).
 
-Addresses are ordered as strings are, a total order that all members share. A later life may take the same
+Addresses are ordered as strings are, a total order that all members share: enough to choose one of them the
+same everywhere. It says nothing about age (`A#10` is before `A#2`). A later life may take the same
 address again only if it joins a view with a higher counter than any that an earlier one was in: then a
 protocol tells the two apart by views.
 """

@@ -1,6 +1,7 @@
 """A small project with a whole report, and a browser to look at it with."""
 
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,22 +14,34 @@ from groupcomm_conformance.commands.main import main
 
 ROOT = Path(__file__).parent.parent.parent
 WANTED = ("pair", "note", "note_no_reset", "pair_live", "no_new_round_live")
+STORIES = ("alone.yaml", "duplicate_vote.yaml", "member_leaves_in_mid_round.yaml")
+
+
+def without_loss(model: str) -> str:
+    """A model in which nothing is lost, with what TLC then counts: of those of liveness a third is left."""
+    model, times = re.subn("MaxLost: [1-9]", "MaxLost: 0", model)
+    figures = {"distinct": 1883, "transitions": 5118, "depth": 31, "trace": 15}
+    for name, number in figures.items() if times else ():
+        model = re.sub(rf"^  {name}: \d+$", f"  {name}: {number}", model, flags=re.MULTILINE)
+    return model
 
 
 @pytest.fixture(scope="session")
 def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, int]:
-    """A project with a report of a few models of STABLE, and the exit code of the command.
+    """A project with a report of a few models and stories of STABLE, and the exit code of the command.
 
     There are two counterexamples: one for safety, and a lasso.
     """
     root = tmp_path_factory.mktemp("report")
-    for folder in ("spec/common", "spec/stable", "conformance/scenarios/stable"):
+    for folder in ("spec/common", "spec/stable"):
         shutil.copytree(ROOT / folder, root / folder)
-    shutil.copy(ROOT / "conformance/scenarios/stable.yaml", root / "conformance/scenarios/stable.yaml")
+    (root / "conformance" / "scenarios" / "stable").mkdir(parents=True)
+    for name in ("stable.yaml", *(f"stable/{story}" for story in STORIES)):
+        shutil.copy(ROOT / "conformance/scenarios" / name, root / "conformance/scenarios" / name)
     manifest = root / "spec" / "stable" / "models.yaml"
     head, *models = manifest.read_text().split("\n- name: ")
     head = head[: head.index("witnesses:")] + "witnesses: {}\nmodels:\n"
-    chosen = [model for model in models if model.split("\n")[0] in WANTED]
+    chosen = [without_loss(model) for model in models if model.split("\n")[0] in WANTED]
     assert len(WANTED) == len(chosen)
     text = "\n- name: ".join((head, *chosen)).replace("proved_by: [join_small]", "proved_by: [note]")
     manifest.write_text(text.replace("  walk: true\n", "", 1))  # of pair, which conforms

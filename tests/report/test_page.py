@@ -225,9 +225,9 @@ def test_an_address_leads_to_a_state(page: Page) -> None:
 
 def test_a_lasso_leads_back(page: Page) -> None:
     """In the end nobody votes any more: an announcement did not begin a new round."""
-    page.open("stable/no_new_round_live/18")
+    page.open("stable/no_new_round_live/15")
     viewer = page.viewer("stable/no_new_round_live")
-    viewer.reaches(18)
+    viewer.reaches(15)
     link = viewer.one(".loop a")
     found = re.fullmatch(r"state (\d+)", link.text)
     assert found

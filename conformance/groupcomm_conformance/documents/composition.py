@@ -20,7 +20,7 @@ from groupcomm_conformance.models.manifest import Manifest, Model
 from groupcomm_conformance.models.plan import digest
 from groupcomm_conformance.models.successions import Succession, compared, reached
 
-__all__ = ["FILE", "Pair", "digest", "problems", "read", "record", "section"]
+__all__ = ["FILE", "Pair", "problems", "read", "record", "section"]
 
 FILE: Final = Path("spec", "common", "successions.yaml")
 

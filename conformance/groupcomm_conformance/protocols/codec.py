@@ -5,7 +5,7 @@ effect) has a field `type` on the TLA+ side. Nothing is renamed, and there is no
 what would need cleverness means that specification and code have a different grain.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from operator import attrgetter, eq
 from typing import Any, Final, TypeVar, cast
 
@@ -244,12 +244,22 @@ def _learned(cls: type) -> Callable[[Any, Any], bool]:
     """How two objects of another class are compared: field by field."""
     if not attrs.has(cls):
         return eq if issubclass(cls, str) else lambda _got, _wanted: False
-    names = _compared(cls)
-    if len(names) == 1:
-        field_of = attrgetter(*names)
-        compare: Callable[[Any, Any], bool] = lambda got, wanted: same(field_of(got), field_of(wanted))  # noqa: E731
-    else:
-        parts = parts_of(cls)
-        compare = lambda got, wanted: _same_tuples(parts(got), parts(wanted))  # noqa: E731
-    _alike[cls] = compare
+    compare = _alike[cls] = _unrolled(_compared(cls))
     return compare
+
+
+_FIELD: Final = """
+    one, other = got.{name}, wanted.{name}
+    if one is not other:
+        cls = type(other)
+        if type(one) is not cls or not (alike.get(cls) or learned(cls))(one, other):
+            return False
+"""
+
+
+def _unrolled(names: Iterable[str]) -> Callable[[Any, Any], bool]:
+    """Write the comparison out, a field after the other, as attrs does: a loop takes half as long again."""
+    text = "".join(_FIELD.format(name=name) for name in names)
+    made: dict[str, Any] = {"alike": _alike, "learned": _learned}
+    exec(f"def compare(got, wanted):{text}\n    return True", made)  # noqa: S102 - names of fields, no input
+    return cast("Callable[[Any, Any], bool]", made["compare"])

@@ -5,15 +5,13 @@ as it is; all that it remembers of it are the copies, unicasts and datagrams tha
 there changes as `changes` has it.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from random import Random
-from typing import Final, TypeVar
+from typing import Final
 
-from .changes import Changes, Faults, Requests, Scripts
+from .changes import Changes, Faults, Requests, Scripts, one_of
 from .group import Event, Group
 from .served import Served
-
-Item = TypeVar("Item")
 
 __all__ = ["Scheduler"]
 
@@ -71,16 +69,12 @@ class Scheduler:
             return rare()
         if on_the_way >= _MANY * len(group.up):
             return self._copy()
-        process = self._any(group.up)
+        process = one_of(self._random, group.up)
         if process.view is None:
             return None
         if dice() < _UNICASTS:
-            return "unicast", process.name, self._any(group.up).name
+            return "unicast", process.name, one_of(self._random, group.up).name
         return "multicast", process.name
-
-    def _any(self, items: Sequence[Item]) -> Item:
-        """One of several, at random; `random.choice` takes five times as long."""
-        return items[int(self._random.random() * len(items))]
 
     # What is on its way
 
@@ -154,11 +148,11 @@ class Scheduler:
 
     def _missing(self) -> Event | None:
         """A member asks for a message that it lacks."""
-        process = self._any(self._group.up)
+        process = one_of(self._random, self._group.up)
         view = process.view
         if view is None:
             return None
-        sender = self._any(view.processes)
+        sender = one_of(self._random, view.processes)
         if sender is process:
             return None
         window = self._group.multicast.windows[process][sender]
@@ -168,23 +162,23 @@ class Scheduler:
         return "data", process.name, sender.name, seqno
 
     def _timer(self) -> Event | None:
-        process = self._any(self._group.up)
+        process = one_of(self._random, self._group.up)
         timers = self._group.timers[process]
         if not timers:
             return None
-        timer = self._any(list(timers))
+        timer = one_of(self._random, list(timers))
         if not timers[timer] and self._random.random() < 0.9:  # noqa: PLR2004 - seldom, one that was cancelled
             return None
         return "timer", process.name, timer
 
     def _install(self) -> Event | None:
-        process = self._any(self._group.up)
+        process = one_of(self._random, self._group.up)
         after = self._group.service.next_of(process)
         if after is None:
             return None
         if self._group.synchrony is not None and not self._group.synchrony.may_install(process, after):
             lacking = self._group.synchrony.lacks(process)
             if lacking:
-                sender, seqno = self._any(lacking)
+                sender, seqno = one_of(self._random, lacking)
                 return "data", process.name, sender.name, seqno
         return "install", process.name
