@@ -81,6 +81,14 @@ def test_each_conjunct_that_is_given_has_its_claim_and_the_models_that_show_it(p
     assert "| `Init` |  | `NoEarlyCommit` | `pair`, `lossy` | `hasty` |" in lines
 
 
+def test_a_conjunct_that_is_not_given_is_open(project: Path) -> None:
+    edit(project / "spec/toy/models.yaml", "Next: RefinesDecision", "Next: not_given")
+    edit(project / "spec/common/layers.yaml", "assumes: [Paper]", "assumes: [Decision]")
+    lines = page(project)
+    assert "| `Next` |  | not given | - | - |" in lines
+    assert "- `Next` of `Decision`: not given by toy." in lines
+
+
 def test_each_conjunct_that_is_assumed_says_what_becomes_of_the_claims_without_it(project: Path) -> None:
     lines = page(project)
     assert "### Assumes `Ballot`" in lines

@@ -99,6 +99,43 @@ class DigestSet:
 
 
 @frozen
+class Block:
+    """To the application: multicast what must still be sent, and return; what comes later waits."""
+
+
+@frozen
+class Unblock:
+    """To the application: multicasts go out again."""
+
+
+@frozen
+class HoldBack:
+    """To the multicast layer: of each member's multicasts in this view, deliver no more than these many.
+
+    Until another `HoldBack`, a `Release`, or a `ViewInstalled`, which makes void what was held back.
+    """
+
+    limit: Vector
+
+
+@frozen
+class Release:
+    """To the multicast layer: deliver what was held back."""
+
+
+@frozen
+class Fetch:
+    """To the multicast layer: get from `holder` what is lacking of `sender`, to its `upto`-th of this view.
+
+    `holder` has it in its store.
+    """
+
+    holder: Address
+    sender: Address
+    upto: int
+
+
+@frozen
 class Left:
     """To the application: this member has left the group, and takes no more steps."""
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from groupcomm_conformance.models.manifest import Manifest, Model
+from groupcomm_conformance.models.model import NOT_GIVEN
 
 from . import composition
 from .layers import Layer, above, declared, guarantee, layers
@@ -67,6 +68,8 @@ def _layer(root: Path, layer: Layer, manifest: Manifest) -> Iterator[str]:
             refuted = [m.name for m in manifest.models if {*claims} & {*m.falls}]
             meaning = modules.meaning(name, conjunct) if modules else ""
             cells = (_code(claims), _some(holding), _some(refuted))
+            if claims == NOT_GIVEN:
+                cells = ("not given", "-", "-")
             yield f"| `{conjunct}` | {_cell(meaning)} | {' | '.join(cells)} |"
         yield ""
     for name, without in manifest.assumes.items():
@@ -98,7 +101,11 @@ def _open(root: Path, stack: Sequence[Layer]) -> Iterator[str]:
     assumed = dict.fromkeys(name for layer in stack for name in layer.assumes)
     anything = False
     for name in assumed:
-        if any(layer.manifest is not None and name in layer.gives for layer in stack):
+        if given := [layer for layer in stack if layer.manifest is not None and name in layer.gives]:
+            for conjunct in _not_given(given, name):
+                anything = True
+                by = ", ".join(layer.name for layer in given)
+                yield f"- `{conjunct}` of `{name}`: not given by {by}."
             continue
         anything = True
         modules = guarantee(root, name)
@@ -112,6 +119,12 @@ def _open(root: Path, stack: Sequence[Layer]) -> Iterator[str]:
         yield f"{what}: assumed by {', '.join(users)}; nobody refines it yet{_planned(planned)}."
     if not anything:
         yield "Nothing: whatever a layer assumes, another is shown to give."
+
+
+def _not_given(givers: Iterable[Layer], name: str) -> list[str]:
+    """Name the conjuncts of a guarantee that none of these layers gives."""
+    links = [layer.manifest.gives[name] for layer in givers if layer.manifest is not None]
+    return [each for each in links[0] if all(link.get(each, NOT_GIVEN) == NOT_GIVEN for link in links)]
 
 
 def _conjuncts(stack: Sequence[Layer], name: str) -> list[str]:

@@ -6,7 +6,7 @@ from functools import cache
 from groupcomm_conformance.files.strict_yaml import Node
 
 from .instruments import read_modules
-from .model import SUBSTITUTION, Erratum, Manifest, Model, is_liveness
+from .model import NOT_GIVEN, SUBSTITUTION, Erratum, Manifest, Model, is_liveness
 
 __all__ = ["check"]
 
@@ -71,6 +71,8 @@ def _check_links(manifest: Manifest, top: Mapping[str, Node], *, recording: bool
                     for name in names:
                         if all(model.name != name for model in manifest.models):
                             raise place.error(f"a model of this manifest, not {name}")
+                    continue
+                if names == NOT_GIVEN:
                     continue
                 if not names:
                     raise place.error(f"the claim that shows {conjunct}, not an empty list")

@@ -16,6 +16,7 @@ from groupcomm_conformance.tla import cfg as cfg_file
 from groupcomm_conformance.tla.cfg import Cfg
 
 __all__ = [
+    "NOT_GIVEN",
     "SUBSTITUTION",
     "TIERS",
     "Constant",
@@ -38,6 +39,8 @@ Tier: TypeAlias = Literal["smoke", "full", "deep"]
 
 TIERS: Final[tuple[Tier, ...]] = ("smoke", "full", "deep")
 SUBSTITUTION: Final = "<- "
+NOT_GIVEN: Final = ("not_given",)
+"""In the place of claims: a conjunct of a guarantee that the protocol does without."""
 
 
 class ManifestError(FileError):
@@ -146,9 +149,9 @@ class Manifest:
     changes nothing: the reference's constants with those of the set, and its claims. `witnesses` maps each
     witness operator, a predicate, to the models in which it must become true.
 
-    `gives` names for each conjunct of a guarantee the claims that show it. `assumes` names for each conjunct
-    of what the layers below guarantee models without it: ablations, which show that it is needed, or models
-    that hold, which show that it is not.
+    `gives` names for each conjunct of a guarantee the claims that show it, or is NOT_GIVEN. `assumes` names
+    for each conjunct of what the layers below guarantee models without it: ablations, which show that it is
+    needed, or models that hold, which show that it is not.
 
     `other_modules` names the root modules of those sets of claims that are not over `module`: a note's own
     algorithm, a composition. `with_` names the protocols whose modules a composition uses.
