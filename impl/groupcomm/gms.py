@@ -571,14 +571,14 @@ def _query_received(state: State, event: QueryReceived) -> Transition:
 def _answer_received(state: State, event: AnswerReceived) -> Transition:
     """Learn of a newer view; who is on another line is no member any more. `Gms!AnswerReceived`."""
     sender, told = event.sender, event.message.decision
-    if sender not in state.asking or event.message.view_id != state.decision.id:
+    if sender not in state.asking | state.awaiting or event.message.view_id != state.decision.id:
         return state, ()
     heard = evolve(state, asking=state.asking - {sender})
     if told == NO_DECISION or told.id in {state.decision.id, state.decision.follows}:
         return _proceed(heard)
-    if told.follows == state.decision.id and state.member in told.members:
+    if sender in state.asking and told.follows == state.decision.id and state.member in told.members:
         return _proceed(evolve(heard, newest=told))
-    return _proceed(evolve(heard, suspected=state.suspected | {sender}))
+    return _proceed(evolve(_struck(state, sender), suspected=state.suspected | {sender}))
 
 
 def _new_view_received(state: State, event: NewViewReceived) -> Transition:
@@ -592,7 +592,7 @@ def _new_view_received(state: State, event: NewViewReceived) -> Transition:
     if decision.id == state.decision.id:
         return state, (ack,)
     if decision.follows != state.decision.id:
-        return state, ()
+        return _elsewhere(state, event)
     withdrawn = _withdrawal(state, state.admitting.member)
     return _proceed(_enter(state, decision), (*withdrawn, *_installed(decision), ack))
 
@@ -600,20 +600,27 @@ def _new_view_received(state: State, event: NewViewReceived) -> Transition:
 def _join_rsp_received(state: State, event: JoinRspReceived) -> Transition:
     """Install the first view, and start where its digest says (JOI-01). `Gms!JoinRspReceived`.
 
-    A joiner begins with nobody suspected: whom it refused before may be another incarnation now.
+    It suspects the seniors of who answers, as that one does; whom else it refused before may be another
+    incarnation now.
     """
     decision = event.message.decision
-    if state.member not in decision.joiners:
-        raise RemoteProtocolError(state, event, "the answer is sent to who begins with the view")
+    if state.member not in decision.joiners or event.sender not in decision.members:
+        raise RemoteProtocolError(state, event, "a member answers who begins with the view")
     if state.gone or event.sender in state.suspected:
         return state, ()
     ack: Effect = Send(event.sender, ViewAck(decision.id))
     if state.joined:
-        return state, (ack,) if decision.id == state.decision.id else ()
+        return (state, (ack,)) if decision.id == state.decision.id else _elsewhere(state, event)
     if not state.joining or decision.lives[state.member] != state.life:
         return state, ()
     begun: Effects = (PassDown(DigestSet(decision.digest)), *_installed(decision), ack)
-    return _proceed(_enter(evolve(state, suspected=frozenset()), decision), begun)
+    beginning = evolve(state, suspected=decision.before(event.sender))
+    return _proceed(_enter(beginning, decision), begun)
+
+
+def _elsewhere(state: State, event: NewViewReceived | JoinRspReceived) -> Transition:
+    """Say what it has, or the sender, on another line, would wait for ever. `Gms!Elsewhere`."""
+    return state, (Send(event.sender, Answer(event.message.decision.id, state.decision)),)
 
 
 def _view_ack_received(state: State, event: ViewAckReceived) -> Transition:

@@ -275,9 +275,11 @@ MaybeAsk(s) == IF CanTakeOver(s) THEN Ask(s) ELSE Unchanged(s)
 MaybeSendAgain(s) == IF CanSendAgain(s) THEN SendAgain(s) ELSE Unchanged(s)
 MaybeAnswer(s) == IF CanAnswer(s) THEN AnswerJoiners(s) ELSE Unchanged(s)
 
-\* One thing after the other; the state that each leaves is the next one's.
+\* One thing after the other; the state that each leaves is the next one's. (A bound variable is a value:
+\* while TLC looks at what is enabled it evaluates a LET again wherever its name stands, here 2^6 times.)
 Then(step, Next(_)) ==
-    LET after == Next(step.state) IN [state |-> after.state, effects |-> step.effects \o after.effects]
+    LET Both(before, after) == [state |-> after.state, effects |-> before.effects \o after.effects]
+    IN CHOOSE both \in {Both(x[1], x[2]) : x \in {<<y, Next(y.state)>> : y \in {step}}} : TRUE
 
 Proceed(state, effects) ==
     LET done == Then(Then(Then(Then(Then(Then([state |-> state, effects |-> effects],
@@ -378,19 +380,24 @@ QueryReceived(s, e) ==
        THEN Ignored(s)
        ELSE Handled(refused, (IF RefuseSeniors THEN Withdrawal(s, s.admitting.member) ELSE <<>>) \o answer)
 
+\* Who is asked tells its view; and who is sent one, and has another.
 AnswerReceived(s, e) ==
     LET m == e.sender
         told == e.message.decision
         heard == [s EXCEPT !.asking = @ \ {m}]
-    IN IF s.phase # "asking" \/ m \notin s.asking \/ e.message.view_id # s.decision.id THEN Ignored(s)
+    IN IF m \notin s.asking \cup s.awaiting \/ e.message.view_id # s.decision.id THEN Ignored(s)
        ELSE IF told = NoDecision \/ told.id \in {s.decision.id, s.decision.follows} THEN Proceed(heard, <<>>)
-       ELSE IF told.follows = s.decision.id /\ s.member \in MembersOf(told)
+       ELSE IF m \in s.asking /\ told.follows = s.decision.id /\ s.member \in MembersOf(told)
        THEN Proceed([heard EXCEPT !.newest = told], <<>>)
        \* It is on another line: no member of ours any more.
-       ELSE Proceed([heard EXCEPT !.suspected = @ \cup {m}], <<>>)
+       ELSE Proceed([Struck(s, m) EXCEPT !.suspected = @ \cup {m}], <<>>)
 
 -----------------------------------------------------------------------------
 (* Views arrive. Nobody sends one to a member that is not in it, or a first one to who does not begin *)
+
+\* A view that does not follow its own is an old one that comes late; or, after a false suspicion, one of
+\* another line, whose coordinator counts it as a member and would wait for ever: so it says what it has.
+Elsewhere(s, e) == Handled(s, <<Send(e.sender, Answer(e.message.decision.id, s.decision))>>)
 
 \* The next view arrives at an old member, or the present one again.
 NewViewReceived(s, e) ==
@@ -400,21 +407,24 @@ NewViewReceived(s, e) ==
     IN IF s.member \notin MembersOf(decision) THEN RemoteError(s)
        ELSE IF ~InView(s) \/ s.gone \/ e.sender \in s.suspected THEN Ignored(s)
        ELSE IF decision.id = s.decision.id THEN Handled(s, ack)
-       ELSE IF ~next THEN Ignored(s)
+       ELSE IF ~next THEN Elsewhere(s, e)
        ELSE Proceed(Enter(s, decision), Withdrawal(s, s.admitting.member) \o Installed(decision) \o ack)
 
-\* A joiner begins with nobody suspected: whom it refused before may be another incarnation now.
-Unsuspecting(s) == [s EXCEPT !.suspected = {}]
+\* Whom a joiner suspects when it begins: the seniors of who answers it, as that one does, or it would not
+\* answer. Whom else it refused before may be another incarnation now. (If it forgot the seniors, one that is
+\* alive, and was suspected falsely, would wait for ever: what it sent the joiner was refused.)
+SuspectedAtFirst(decision, sender) == Before(decision, sender)
 
 \* The answer that a joiner waits for: its first view, and where it starts (JOI-01).
 JoinRspReceived(s, e) ==
     LET decision == e.message.decision
         ack == <<Send(e.sender, ViewAck(decision.id))>>
-    IN IF s.member \notin decision.joiners THEN RemoteError(s)
+        beginning == [s EXCEPT !.suspected = SuspectedAtFirst(decision, e.sender)]
+    IN IF s.member \notin decision.joiners \/ e.sender \notin MembersOf(decision) THEN RemoteError(s)
        ELSE IF s.gone \/ e.sender \in s.suspected THEN Ignored(s)
-       ELSE IF InView(s) THEN IF decision.id = s.decision.id THEN Handled(s, ack) ELSE Ignored(s)
+       ELSE IF InView(s) THEN IF decision.id = s.decision.id THEN Handled(s, ack) ELSE Elsewhere(s, e)
        ELSE IF ~s.joining \/ decision.lives[s.member] # s.life THEN Ignored(s)
-       ELSE Proceed(Enter(Unsuspecting(s), decision), <<StartAt(decision)>> \o Installed(decision) \o ack)
+       ELSE Proceed(Enter(beginning, decision), <<StartAt(decision)>> \o Installed(decision) \o ack)
 
 ViewAckReceived(s, e) ==
     IF s.phase # "leading" \/ e.sender \notin s.awaiting \/ e.message.view_id # s.decision.id THEN Ignored(s)

@@ -7,11 +7,6 @@
 (***************************************************************************)
 EXTENDS GmsGroup
 
-AllMembership ==
-    {"OneIdOneView", "CounterRises", "CreatorIsThere", "ListIsSound", "LivesAreKnown", "JoinersBegin",
-     "SelfInclusion", "OnePath"}
-AllJoinDigest == {"ToldDelivered", "NotYetAMember", "OneAtATime", "OnlyByPromise", "TellsOfAll", "ForGood"}
-
 DeliveredByAll == [m \in Member |-> DeliveredBy(m)]
 
 Membership == INSTANCE Membership WITH Off <- {}
@@ -113,23 +108,38 @@ PromisesAreMeant ==
 StateIsAnswered ==
     \A m \in up : \A n \in transfers[m] : \E a \in answers[m] : a.asker # Self /\ a.request = n
 
-\* Nothing is on its way, no timer runs, the failure detector has nothing to say, nobody can ask.
+\* Whoever acts takes no notice when m asks to join.
+AsksInVain(m) ==
+    \A c \in {c \in up : Acts(local[c])} :
+        MemberStep(local[c], [type |-> "JoinReqReceived", sender |-> m,
+                              message |-> JoinReq(life[m])]).outcome = "ignored"
+
+\* Nothing is on its way, no timer runs, the failure detector has nothing to say, who asks asks in vain.
 Quiet ==
     /\ network = {}
     /\ \A m \in up :
         /\ ~local[m].due /\ answers[m] = {} /\ Reports(m) = {}
-        /\ ~InView(local[m]) => \A c \in up : ~Acts(local[c])
+        /\ ~InView(local[m]) => AsksInVain(m)
 
-\* Who is alive is in one view, of those who are alive; nobody waits to leave.
-Settled ==
-    LET there == {m \in up : InView(local[m])} IN
-    there # {} =>
-        /\ there = up
-        /\ \A m \in there : installed[m] = installed[CHOOSE x \in there : TRUE] /\ ~local[m].leaving
-        /\ \A m \in there : MembersOf(local[m].decision) = up
+\* Each line of views: who is alive and in a view shares it with all who are in it, and nobody waits to leave.
+LinesSettled ==
+    \A m \in {m \in up : InView(local[m])} :
+        /\ ~local[m].leaving
+        /\ \A x \in MembersOf(local[m].decision) : x \in up /\ installed[x] = installed[m]
 
-\* FLAW-33: without false suspicions the group does not come to a stop before that.
-QuietIsSettled == MaxFalse = 0 => (Quiet => Settled)
+\* Who is in none was let in, and left out again before it knew: it comes back as another incarnation.
+LeftOutOnly ==
+    \A m \in {m \in up : ~InView(local[m])} :
+        \A c \in {c \in up : Acts(local[c])} : IsOver(local[c], m, life[m])
+
+\* Who is alive is in one view.
+OneView == \A m, x \in up : installed[m] = installed[x]
+
+Settled == LinesSettled /\ (IF MaxFalse = 0 THEN OneView ELSE LeftOutOnly)
+
+\* FLAW-33: the group does not come to a stop before each line of views is settled. There is one line where no
+\* suspicion was false.
+QuietIsSettled == Quiet => Settled
 
 \* What a member delivers was multicast in a view that it is in. (Under FLUSH. GMS alone cannot give that: a
 \* joiner is also given what its coordinator had not delivered when it took the digest.)
@@ -226,7 +236,7 @@ RefinesMembership == [][RefinesMembershipStep]_vars
 RefinesJoinDigestStep == (promises' # promises \/ installed' # installed) => JoinDigest!Next
 RefinesJoinDigest == [][RefinesJoinDigestStep]_vars
 
-MembershipAlone(conjunct) == INSTANCE Membership WITH Off <- AllMembership \ {conjunct}
+MembershipAlone(conjunct) == INSTANCE Membership WITH Off <- Membership!Conjuncts \ {conjunct}
 GivesMembership(conjunct) ==
     (views' # views \/ installed' # installed \/ life' # life) => MembershipAlone(conjunct)!Next
 
@@ -249,7 +259,7 @@ GivesSelfInclusion == [][GivesSelfInclusionStep]_vars
 GivesOnePath == [][GivesOnePathStep]_vars
 
 JoinDigestAlone(conjunct) ==
-    INSTANCE JoinDigest WITH Off <- AllJoinDigest \ {conjunct}, delivered <- DeliveredByAll
+    INSTANCE JoinDigest WITH Off <- JoinDigest!Conjuncts \ {conjunct}, delivered <- DeliveredByAll
 GivesJoinDigest(conjunct) ==
     (promises' # promises \/ installed' # installed) => JoinDigestAlone(conjunct)!Next
 
@@ -270,34 +280,28 @@ GivesForGood == [][GivesForGoodStep]_vars
 -----------------------------------------------------------------------------
 (* Liveness *)
 
-\* What is on its way arrives; timers fire, digests are given, crashes are reported; who wants to join asks
-\* again and again, and so that its requests starve nothing else, they are fair by themselves.
+\* What is on its way arrives, and a member does what is for it to do. Requests to join arrive by themselves:
+\* there is always another.
 Fairness ==
     \A m \in Member :
-        /\ \A x \in Member :
-            /\ WF_vars(m \in up /\ JoinReqFrom({x}, m))
-            /\ WF_vars(m \in up /\ (JoinRspFrom({x}, m) \/ LeaveReqFrom({x}, m) \/ LeaveRspFrom({x}, m)
-                                    \/ NewViewFrom({x}, m) \/ ViewAckFrom({x}, m) \/ QueryFrom({x}, m)
-                                    \/ AnswerFrom({x}, m)))
-        /\ WF_vars(DecideView(m))
-        /\ WF_vars(GiveDigest(m))
-        /\ WF_vars(Detect(m))
-        /\ WF_vars(AskToJoin(m))
-        /\ WF_vars(Found(m))
+        /\ WF_vars(m \in up /\ JoinReqFrom(Member, m))
+        /\ WF_vars(m \in up /\ (JoinRspFrom(Member, m) \/ LeaveReqFrom(Member, m) \/ LeaveRspFrom(Member, m)
+                                \/ NewViewFrom(Member, m) \/ ViewAckFrom(Member, m) \/ QueryFrom(Member, m)
+                                \/ AnswerFrom(Member, m)))
+        /\ WF_vars(DecideView(m) \/ GiveDigest(m) \/ Detect(m))
+        /\ WF_vars(AskToJoin(m) \/ Found(m))
 
 LiveSpec == Init /\ [][Next]_vars /\ Fairness
 
 THEOREM Spec => Membership!Spec
 THEOREM Spec => JoinDigest!Spec
 
-\* Who stays becomes a member, of one view with all who are alive; who wants to leave does.
+\* A joiner that stays becomes a member, of one view with all who are alive.
 Settles == <>[]Settled
 
 \* A leaver is let go.
-LeaversGo == \A m \in Member : [](local[m].leaving => <>(m \notin up))
+LeaversGo == <>[](\A m \in up : ~local[m].leaving)
 
 \* JOI: no promise stays open while its maker and who was promised live.
-Promising(m) == m \in up /\ \E p \in promises : p.by = m /\ p.by_life = life[m] /\ p.to \in up
-
-PromisesEnd == \A m \in Member : [](Promising(m) => <>~Promising(m))
+PromisesEnd == <>[](\A p \in promises : p.by \in up => p.by_life # life[p.by] \/ p.to \notin up)
 =============================================================================

@@ -40,6 +40,12 @@ KeepsNone(s, decision) == <<>>
 \* In the place of Refused: those who have left are refused, too.
 RefusesTheGone(s, e) == e.message.seniors
 
+\* In the place of SuspectedAtFirst: a joiner begins with nobody suspected.
+NobodyAtFirst(decision, sender) == {}
+
+\* In the place of Elsewhere: a view of another line is not answered.
+SaysNothing(s, e) == Ignored(s)
+
 \* In the place of Installed: the layers above are not told.
 InstalledBelow(decision) == <<PassDown([type |-> "ViewInstalled", view |-> ViewIn(decision)])>>
 

@@ -19,8 +19,9 @@
 (*   arrives later. State transfer, above GMS, asks for digests too.       *)
 (*                                                                         *)
 (* `views`, `installed` and `promises` are auxiliary: what members have    *)
-(* done, as the modules Membership and JoinDigest speak of it. No step     *)
-(* depends on them. The claims are in GmsClaims.                           *)
+(* done, as the modules Membership and JoinDigest speak of it. No member's *)
+(* step depends on them. (The failure detector's does: who is a view       *)
+(* behind is no stranger.) The claims are in GmsClaims.                    *)
 (***************************************************************************)
 EXTENDS Gms, Acts
 
@@ -30,6 +31,7 @@ CONSTANTS
     Crashers,       \* bound: who may crash
     Leavers,        \* bound: who may leave
     Casters,        \* bound: who multicasts
+    Doubters,       \* bound: who suspects falsely
     MaxCrashes,     \* fault budget
     MaxFalse,       \* fault budget: false suspicions
     MaxLeaves,      \* bound
@@ -334,12 +336,11 @@ Restart(m) ==
 
 Dead(x, incarnation) == x \notin up \/ life[x] # incarnation
 
-\* x does not count m as a member any more: m hears nothing from it.
+\* x does not count m as a member any more, and is not merely behind: m hears nothing from it.
 Excluded(m, x) ==
     /\ InView(local[x])
     /\ \/ m \in local[x].suspected
-       \/ /\ m \notin MembersOf(local[x].decision)
-          /\ local[x].decision.id.counter >= local[m].decision.id.counter
+       \/ m \notin MembersOf(local[x].decision) /\ ~Ancestor(installed[x], installed[m])
 
 Suspect(action, m, w) == ApplyWith(action, m, [type |-> "Suspected", suspect |-> w[1]], {}, {}, {w})
 
@@ -353,7 +354,7 @@ Detect(m) ==
 
 SuspectFalsely(m) ==
     /\ spent.false < MaxFalse
-    /\ m \in up
+    /\ m \in up /\ m \in Doubters
     /\ \E w \in Watched(local[m]) :
         /\ ~Dead(w[1], w[2]) /\ ~Excluded(m, w[1])
         /\ Suspect("SuspectFalsely", m, w)

@@ -360,12 +360,52 @@ def test_nobody_waits_for_the_dead() -> None:
 def test_a_view_is_installed_on_top_of_the_one_that_it_follows_and_of_no_other() -> None:
     ninth = decision(9, "A", "ABCDE", (8, "A"))
     state = member("D")
-    assert (state, []) == run(state, gms.NewViewReceived("A", gms.NewView(ninth)))
+    elsewhere = [Send("A", gms.Answer(ViewId(9, "A"), SEVENTH))]
+    assert (state, elsewhere) == run(state, gms.NewViewReceived("A", gms.NewView(ninth)))
     eighth = decision(8, "A", "ABCDE", (7, "A"))
     after, effects = run(state, gms.NewViewReceived("A", gms.NewView(eighth)))
     assert Send("A", gms.ViewAck(ViewId(8, "A"))) == effects[-1]
     again, effects = run(after, gms.NewViewReceived("B", gms.NewView(eighth)))
     assert (after, [Send("B", gms.ViewAck(ViewId(8, "A")))]) == (again, effects)
+
+
+def test_a_joiner_suspects_the_seniors_of_who_answers_it_and_nobody_else() -> None:
+    """FLAW-85: A is alive, and was refused; D was, too, in a former life."""
+    query = gms.QueryReceived("B", gms.Query(ViewId(8, "A"), frozenset("AD")))
+    eighth = decision(8, "A", "ABDF", (7, "A"), joiners="F", digest=Vector.of(A=0, B=0, D=0))
+    answer = gms.JoinRsp(eighth)
+    state, _ = run(gms.start("F"), gms.JoinRequested("A", 0), query)
+    assert (state, []) == run(state, gms.JoinRspReceived("A", answer))
+    state, effects = run(state, gms.JoinRspReceived("B", answer))
+    assert Send("B", gms.ViewAck(ViewId(8, "A"))) == effects[-1]
+    assert frozenset("A") == state.suspected
+
+
+def test_who_has_gone_another_way_says_so_and_is_waited_for_no_longer() -> None:
+    """FLAW-86: F is in A's view, B lets it in, too."""
+    theirs = decision(8, "A", "ABF", (7, "A"), joiners="F", digest=Vector.of(A=0, B=0))
+    ours = decision(8, "B", "BF", (7, "A"), lives={"A": 0}, joiners="F", digest=Vector.of(B=0))
+    state, effects = run(member("F", theirs), gms.JoinRspReceived("B", gms.JoinRsp(ours)))
+    assert (member("F", theirs), [Send("B", gms.Answer(ViewId(8, "B"), theirs))]) == (state, effects)
+    again, effects = run(state, gms.JoinRspReceived("B", gms.JoinRsp(theirs)))
+    assert (state, [Send("B", gms.ViewAck(ViewId(8, "A")))]) == (again, effects)
+    waiting = member("B", ours, awaiting=frozenset("F"))
+    late = gms.AnswerReceived("F", gms.Answer(ViewId(7, "A"), theirs))
+    assert (waiting, []) == run(waiting, late)
+    alone, effects = run(waiting, gms.AnswerReceived("F", gms.Answer(ViewId(8, "B"), theirs)))
+    assert [TIMER] == effects
+    assert (frozenset(), frozenset("F")) == (alone.awaiting, alone.suspected)
+
+
+def test_who_is_asked_and_has_gone_another_way_is_no_member_any_more() -> None:
+    other = decision(8, "C", "CDE", (7, "C"))
+    asking, _ = run(member("B"), gms.Suspected("A"))
+    state, effects = run(asking, gms.AnswerReceived("E", gms.Answer(ViewId(7, "A"), other)))
+    assert [] == effects
+    assert (frozenset("CD"), frozenset("AE")) == (state.asking, state.suspected)
+    left_out = decision(8, "A", "ACDE", (7, "A"))
+    state, _ = run(asking, gms.AnswerReceived("E", gms.Answer(ViewId(7, "A"), left_out)))
+    assert (frozenset("AE"), gms.NO_DECISION) == (state.suspected, state.newest)
 
 
 # What is refused
@@ -400,5 +440,8 @@ def test_a_view_that_is_sent_to_who_is_not_in_it_is_refused() -> None:
         "a view is sent to its members",
     )
     answer = gms.JoinRspReceived("A", gms.JoinRsp(SEVENTH))
-    reason = "the answer is sent to who begins with the view"
+    reason = "a member answers who begins with the view"
+    is_refused(lambda s, e: gms.step(CONFIG, s, e), gms.start("F"), answer, RemoteProtocolError, reason)
+    joining = decision(8, "A", "ABF", (7, "A"), joiners="F", digest=Vector.of(A=0, B=0))
+    answer = gms.JoinRspReceived("G", gms.JoinRsp(joining))
     is_refused(lambda s, e: gms.step(CONFIG, s, e), gms.start("F"), answer, RemoteProtocolError, reason)

@@ -363,6 +363,28 @@ class Served:
             raise Violation("ForGood", f"{process} takes back what it never promised {to}")
         self._judged(lambda: self._group.digests.take_back(process, joiner))
 
+    def _judge_end(self, process: Process) -> None:
+        view, state = self.installed.get(process), self.of(process)
+        if view is None:
+            if self.falsely and self._left_out(process):
+                return
+            raise Violation("Settled", f"{process} is never let in")
+        if process.leaving:
+            raise Violation("Settled", f"{process} wants to leave, and is never let go")
+        if state.queue or state.admitting != gms.NO_REQUEST:
+            raise Violation("Settled", f"{process} has something left to do: {state}")
+        gone = [other for other in view.processes if not other.up or self.installed.get(other) is not view]
+        if gone:
+            raise Violation("Settled", f"{process} stays in {view}, and {gone} are not there")
+        if not self.falsely and (state.suspected or {*view.processes} != {*self._group.up}):
+            raise Violation("Settled", f"{process} is in {view} and suspects {state.suspected}")
+
+    def _left_out(self, joiner: Process) -> bool:
+        """Whether it was let in, on the line of each that acts, so that its life is over there."""
+        address, life = joiner.address, self._life[joiner]
+        acting = [state for state in map(self.of, self._group.up) if state.acts]
+        return all(state.decision.lives.get(address, -1) >= life for state in acting)
+
     def _judged(self, told: Callable[[], T]) -> T:
         """What an abstract layer does when it is told. What it does not allow is a violation."""
         try:
@@ -371,29 +393,21 @@ class Served:
             raise Violation(error.conjunct or "Membership", str(error)) from None
 
     def quiet(self) -> None:
-        """Nothing is on its way: everybody alive is in one view of those alive; nobody waits for anything.
+        """Nothing is on its way: each line of views is settled, and without false suspicions there is one.
 
-        Of where members are after false suspicions nothing is claimed: there may be several lines of views, a
-        member may go on suspecting another while their coordinator does not, and a joiner that was left out
-        has to come as a new life.
+        Settled: a view is shared by all who are in it, and nobody waits for anything. After false suspicions
+        a member may go on suspecting another while their coordinator does not; and who was let in, and left
+        out again before it knew, is in no view: it has to come as a new life.
         """
         up = self._group.up
         for process, requests in self.fetching.items():
             if requests:
                 raise Violation("StateIsAnswered", f"the state transfer of {process} never gets its digest")
+        if self.installed.keys() & {*up}:
+            for process in up:
+                self._judge_end(process)
         if self.falsely:
             return
-        there = [process for process in up if process in self.installed]
-        for process in up if there else ():
-            view, state = self.installed.get(process), self.of(process)
-            if view is None:
-                raise Violation("Settled", f"{process} is never let in")
-            if process.leaving:
-                raise Violation("Settled", f"{process} wants to leave, and is never let go")
-            if state.queue or state.suspected or state.admitting != gms.NO_REQUEST:
-                raise Violation("Settled", f"{process} has something left to do: {state}")
-            if view is not self.installed[there[0]] or {*view.processes} != {*up}:
-                raise Violation("Settled", f"{process} stays in {view}; alive are {up}")
         for promise in self._group.digests.open.values():
             if promise.giver.up and promise.to.up:
                 raise Violation("PromisesEnd", f"{promise.giver} never redeems what it promised {promise.to}")

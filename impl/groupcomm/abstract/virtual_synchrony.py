@@ -130,7 +130,7 @@ class VirtualSynchrony:
             and other.view.number <= here.number
             and other in after.processes
             for other in here.processes
-        ) or any(other.up and other.view is None and other in here.joins for other in after.processes)
+        ) or any(other.up and other.view is None and other in here.processes for other in after.processes)
 
     def lacks(self, process: Process) -> list[tuple[Process, int]]:
         """What a process must still receive before it leaves its view: what is settled, or others have."""
