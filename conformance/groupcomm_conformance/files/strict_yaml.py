@@ -15,6 +15,7 @@ value of one kind (`text`, `integer`, `fields`, ...) refuse any other in the sam
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -143,8 +144,12 @@ def load(path: Path, shown: str | None = None) -> Node:
     return parse(read_text(path, name, "a file in YAML"), name)
 
 
+@lru_cache(maxsize=32)
 def parse(text: str, shown: str) -> Node:
-    """Read the document in `text`; errors call its source `shown`."""
+    """Read the document in `text`; errors call its source `shown`.
+
+    A manifest takes half a second, and some commands, and many tests, read one more than once.
+    """
     try:
         events = yaml.parse(text, Loader=yaml.SafeLoader)
         return _Builder(shown, events).document()

@@ -72,11 +72,10 @@ class Comparison:
 def reached(manifest: Manifest, model: Model) -> frozenset[Succession]:
     """Search a model, without its claims, for the successions that it reaches."""
     cfg = manifest.cfg(model)
-    modules = read_modules(manifest.folders, manifest.module_of(model.claims))
+    module = manifest.module_of(model.claims)
+    modules = read_modules(manifest.folders, module)
     promising = any("\n    promises" in text for text in modules.texts.values())
-    text = _TEXT.format(
-        root=ROOT, module=manifest.module_of(model.claims), promises=_PROMISES if promising else "{}"
-    )
+    text = _TEXT.format(root=ROOT, module=module, promises=_PROMISES if promising else "{}")
     run = remembered(Run(text, evolve(cfg, invariants=("Run_Succession",), properties=())), modules)
     found: set[Succession] = set()
 

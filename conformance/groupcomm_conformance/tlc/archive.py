@@ -10,6 +10,7 @@ import hashlib
 import os
 import subprocess
 import tempfile
+import threading
 from pathlib import Path
 from typing import Final
 
@@ -20,6 +21,8 @@ from .tools import jar_digest
 __all__ = ["located", "options"]
 
 _LIMIT: Final = 60.0
+_making: Final = threading.Lock()
+"""Runs begin side by side: the first makes the archive, the others wait for it."""
 
 # Something of all that specifications use, so that its classes are in the archive.
 _MODULE: Final = r"""---- MODULE Warm ----
@@ -50,7 +53,8 @@ _CFG: Final = "SPECIFICATION Spec\nINVARIANT Bounded\nPROPERTIES Rises Ends\n"
 def options(java: Path, jar: Path) -> tuple[str, ...]:
     """Give the options for a JVM that runs `jar`: those that use the archive, none if there can be none."""
     stat = jar.stat()
-    archive = located(java, jar, stat.st_size, stat.st_mtime_ns)
+    with _making:
+        archive = located(java, jar, stat.st_size, stat.st_mtime_ns)
     if archive is None:
         return ()
     return f"-XX:SharedArchiveFile={archive}", "-Xshare:auto", "-Xlog:cds=off", "-Xlog:cds+dynamic=off"
