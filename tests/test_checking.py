@@ -302,7 +302,7 @@ def test_an_ablation_is_searched_until_all_that_is_recorded_has_fallen(toy: Mani
     every = said((), recording=True)
     # NoEarlyCommit never falls: what is expected is looked for to the end.
     for each in (every, said(("NoEarlyCommit", "CommittedStays"))):
-        assert (every.transitions, "Run_Note_CommittedStays") == (each.transitions, each.violated)
+        assert (every.transitions, "Run_Shown_Step") == (each.transitions, each.violated)
     soon = said(("CommittedStays",))
     assert (every.trace, every.violated) == (soon.trace, soon.violated)
     assert soon.transitions < every.transitions
@@ -538,5 +538,5 @@ def test_lines_that_are_none_of_ours_are_passed_over() -> None:
     heard = Heard()
     for line in ("", "TRUE", '"free text"', '"broken', "<<1, 2>>", '"@falls Claim"'):
         heard.take(line)
-    assert {"Claim"} == heard.falls
+    assert {"Claim"} == {*heard.falls}
     assert not heard.witnesses

@@ -9,8 +9,8 @@ into `spec/`. Into it go operators that are always TRUE and print what is new to
   this constraint 1.0. And TLC names an inner operator there where one action applies another.)
 - *falls*, for the kill matrix: each claim `C` becomes `C \/ Note`, which prints `@falls C` once and is
   true, so that the search goes on and one run tells all claims that the state space refutes; of a claim that
-  is a list of conjuncts, each is noted by itself (`@part C/2`). Only what comes first to be shown is false,
-  once: TLC prints the counterexample and, told to continue, goes on;
+  is a list of conjuncts, each is noted by itself (`@part C/2`). One more claim is false, once, where the
+  first of them falls: TLC prints the counterexample and, told to continue, goes on;
 - the *harvest*, as an invariant: each new local state, message and outside parameter. The group module
   defines what these are: `SeenLocal(m)`, `SeenMessages` (a set) and `SeenOutside(m)`.
 
@@ -39,7 +39,6 @@ from groupcomm_conformance.tla.values import Value, ValueSyntaxError, parse, sho
 from groupcomm_conformance.tla.witnesses import conjuncts
 
 __all__ = [
-    "NOTED",
     "OUTCOMES",
     "ROOT",
     "SHOWN",
@@ -61,10 +60,9 @@ __all__ = [
 ROOT: Final = "Run"
 """The name of the generated module."""
 
-NOTED: Final = "Run_Note_"
-SHOWN: Final = "Run_Shown_"
+SHOWN: Final = "Run_Shown"
 STORY: Final = "Run_Story"
-"""With what the generated names of claims begin, and that of a temporal claim in a story."""
+"""With what the generated names of what is shown begin, and that of a temporal claim in a story."""
 
 OUTCOMES: Final = ("ignored", "local_error", "remote_error", "handled")
 """How an event may end. Only one that is handled changes a state or has effects."""
@@ -281,13 +279,10 @@ class _Writer:
         self._starts.append(f"ASSUME TLCSet({number}, {value})")
         return number
 
-    def once(self, condition: str, line: str, *, also: str = "TRUE") -> str:
-        """Write an expression that prints `line` when `condition` is true for the first time.
-
-        It is TRUE, but then what `also` is.
-        """
+    def once(self, condition: str, line: str) -> str:
+        """Write an expression that is TRUE and prints `line` when `condition` is true for the first time."""
         number = self.noted[line] = self.register("FALSE")
-        said = f'PrintT("{line}") /\\ TLCSet({number}, TRUE) /\\ {also}'
+        said = f'PrintT("{line}") /\\ TLCSet({number}, TRUE)'
         return f"IF TLCGet({number}) THEN TRUE ELSE IF {condition} THEN {said} ELSE TRUE"
 
     def module(self, extends: str) -> str:
@@ -387,15 +382,14 @@ def note_run(
     """The model with each claim noted instead of asserted, and the claims that this can be done with.
 
     These are the invariants but for `types`, and the action properties. What is `shown` is false once, where
-    it comes first. The search ends with the last state, or, given `until`, when what is shown has come and
-    all of these have fallen: claims and conjuncts (`C/2`), as far as they can be noted.
+    it comes first: as the last of the invariants or of the properties, since TLC looks at no more of them in
+    a state or step that refutes one. The search ends with the last state, or, given `until`, when what is
+    shown has come and all of these have fallen: claims and conjuncts (`C/2`), as far as they can be noted.
     """
     writer, left_out = _Writer(), frozenset(types)
     invariants: list[str] = []
     properties: list[str] = []
-    noted: list[str] = []
-    first = None if shown is None else writer.register("FALSE")
-    false_once = rf"(TLCGet({first}) \/ ~TLCSet({first}, TRUE))"
+    noted: dict[str, str | None] = {}  # each claim with the subscript of its steps
 
     def demand(name: str, text: str, subscript: str | None) -> None:
         writer.operators.append(
@@ -403,44 +397,48 @@ def note_run(
         )
         (invariants if subscript is None else properties).append(name)
 
-    if shown is not None:
-        for name in cfg.invariants:
-            if name in left_out:
-                demand(f"{SHOWN}{name}", rf"{name} \/ {false_once}", None)
-        if shown.claim is not None:
-            subscript = modules.step_of(shown.claim)
-            asked = (
-                rf"{shown.claim} \/ ~({shown.story})"
-                if subscript is None
-                else rf"{shown.claim}Step \/ ~({shown.story})'"
-            )
-            demand(f"{SHOWN}{shown.claim}", rf"TLCGet({first}) \/ {asked} \/ {false_once}", subscript)
-    also = false_once if shown is not None and shown.claim is None else "TRUE"
     for claim in cfg.claims:
         subscript = modules.step_of(claim)
-        if claim in left_out or (claim not in cfg.invariants and subscript is None):
+        if (claim in left_out and shown is None) or (claim not in cfg.invariants and subscript is None):
             continue
         holds = claim if subscript is None else f"{claim}Step"
         if parts := modules.conjuncts_of(claim):
             # A conjunct is looked at only where the whole is false.
-            notes = []
+            notes = [writer.once("TRUE", f"@falls {claim}")]
             for number, text in enumerate(parts, start=1):
                 part = f"Run_Part_{claim}_{number}"
                 writer.operators.append(f"{part} ==\n{text}")
                 notes.append(writer.once(f"~{part}", f"@part {claim}/{number}"))
-            notes.append(writer.once("TRUE", f"@falls {claim}", also=also))
             said = r" /\ ".join(f"({each})" for each in notes)
             note = f"IF {holds} THEN TRUE ELSE {said}"
         else:
-            note = writer.once(f"~{holds}", f"@falls {claim}", also=also)
-        demand(f"{NOTED}{claim}", note, subscript)
-        noted.append(claim)
+            note = writer.once(f"~{holds}", f"@falls {claim}")
+        demand(f"Run_Note_{claim}", note, subscript)
+        noted[claim] = subscript
     ends = [
         writer.noted[line]
         for name in until or ()
         if (line := f"@part {name}" if "/" in name else f"@falls {name}") in writer.noted
     ]
-    ends += [] if first is None else [first]
+    if shown is not None:
+        first = writer.register("FALSE")
+        ends.append(first)
+        steps = {subscript: None for subscript in noted.values() if subscript is not None}
+        for kind, name in ((None, f"{SHOWN}_State"), (f"<<{', '.join(steps)}>>", f"{SHOWN}_Step")):
+            stands = [
+                f"~TLCGet({writer.noted[f'@falls {claim}']})"
+                for claim, subscript in noted.items()
+                if (shown.claim is None or claim in left_out) and (subscript is None) == (kind is None)
+            ]
+            if shown.claim is not None and (noted[shown.claim] is None) == (kind is None):
+                stands.append(
+                    rf"({shown.claim} \/ ~({shown.story}))"
+                    if kind is None
+                    else rf"({shown.claim}Step \/ ~({shown.story})')"
+                )
+            if stands:
+                all_stand = r" /\ ".join(stands)
+                demand(name, rf"TLCGet({first}) \/ ({all_stand}) \/ ~TLCSet({first}, TRUE)", kind)
     if until is not None and ends:
         all_fell = r" /\ ".join(f"TLCGet({number})" for number in ends)
         demand("Run_Stop", f'IF {all_fell} THEN TLCSet("exit", TRUE) ELSE TRUE', None)
@@ -449,7 +447,7 @@ def note_run(
         evolve(cfg, invariants=tuple(invariants), properties=tuple(properties)),
         continues=shown is not None,
     )
-    return run, tuple(noted)
+    return run, tuple(claim for claim in noted if claim not in left_out)
 
 
 def sole_run(module: str, cfg: Cfg, claim: str) -> Run:
@@ -487,7 +485,7 @@ class Heard:
     """Takes the lines that TLC prints (`take` is an `on_line`) and keeps what the operators above say."""
 
     witnesses: set[str] = Factory(set)
-    falls: set[str] = Factory(set)
+    falls: dict[str, None] = Factory(dict)  # in the order in which they fell
     parts: set[str] = Factory(set)
     steps: set[tuple[str, str]] = Factory(set)
     _seen: dict[str, set[str]] = field(factory=lambda: {"local": set(), "message": set(), "outside": set()})
@@ -503,7 +501,7 @@ class Heard:
         if text.startswith("@witness "):
             self.witnesses.add(text.removeprefix("@witness "))
         elif text.startswith("@falls "):
-            self.falls.add(text.removeprefix("@falls "))
+            self.falls[text.removeprefix("@falls ")] = None
         elif text.startswith("@part "):
             self.parts.add(text.removeprefix("@part "))
         elif found := re.match(r'<<"(local|message|outside)", (.*)>>', text, re.DOTALL):

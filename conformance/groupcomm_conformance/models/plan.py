@@ -27,7 +27,6 @@ from groupcomm_conformance.tlc.output import Progress
 from groupcomm_conformance.tlc.run import SHORT, Result
 
 from .instruments import (
-    NOTED,
     ROOT,
     SHOWN,
     STORY,
@@ -221,8 +220,8 @@ def assembled(plan: Plan, answers: Mapping[str, Answer]) -> CheckedModel:
     result = search.result
     violated = result.violated if result else None
     if violated is not None:
-        violated = _claim(plan, violated)
-    falls = set() if model.holds or violated is None else {violated} - {*plan.manifest.type_invariants}
+        violated = _claim(plan, violated, search.heard)
+    falls = set() if model.holds or violated is None else {violated}
     failures = [
         f"{answer.failure}" if name == "search" else f"in the run for {name}: {answer.failure}"
         for name, answer in answers.items()
@@ -230,7 +229,7 @@ def assembled(plan: Plan, answers: Mapping[str, Answer]) -> CheckedModel:
     ]
     conjuncts: set[str] = set()
     for name, answer in answers.items():
-        falls |= answer.heard.falls
+        falls |= answer.heard.falls.keys()
         conjuncts |= answer.heard.parts
         if name != "search" and answer.result is not None and answer.result.outcome == "violates":
             falls.add(name)
@@ -257,7 +256,7 @@ def assembled(plan: Plan, answers: Mapping[str, Answer]) -> CheckedModel:
         witnesses=frozenset(search.heard.witnesses),
         steps=frozenset(search.heard.steps),
         judged=tuple(judged),
-        falls=frozenset(falls),
+        falls=frozenset(falls.difference(plan.manifest.type_invariants)),
         conjuncts=frozenset(conjuncts),
         harvest=search.heard.harvest() if model.conform and not failures else None,
         seconds=sum(answer.result.seconds for answer in answers.values() if answer.result),
@@ -266,12 +265,15 @@ def assembled(plan: Plan, answers: Mapping[str, Answer]) -> CheckedModel:
     )
 
 
-def _claim(plan: Plan, violated: str) -> str:
+def _claim(plan: Plan, violated: str, heard: Heard) -> str:
     """Name the claim: TLC names a refinement's action by its place, and temporal properties not at all."""
     cfg, modules = plan.manifest.cfg(plan.model), plan.modules
-    violated = violated.removeprefix(NOTED).removeprefix(SHOWN)
     if violated == STORY and plan.model.erratum is not None:
         return plan.model.erratum.claim
+    if violated.startswith(SHOWN):
+        ill_typed = [claim for claim in heard.falls if claim in plan.manifest.type_invariants]
+        sought = plan.model.erratum.claim if plan.model.erratum is not None else next(iter(heard.falls))
+        return ill_typed[0] if ill_typed else sought
     if violated in cfg.claims:
         return violated
     unnamed = [claim for claim in cfg.properties if modules.step_of(claim) is None]
