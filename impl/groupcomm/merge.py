@@ -1,0 +1,728 @@
+"""Merging: subgroups that could not hear each other become one group again. `Merge`.
+
+Theory of operation
+-------------------
+From time to time a member asks discovery which coordinators there are (MERGE2). If it coordinates a subgroup,
+and is the first of them in the order of addresses, it leads a merge. It asks the others (MERGE_REQ). Each
+answers with its view and digest (MERGE_RSP), and is then in this merge and in no other. When all have
+answered, or the timer fires, the leader makes one view of the views and one digest of the digests. It
+installs it at once, and sends it to its subgroup (MERGE_VIEW) and to the coordinators that answered
+(INSTALL_MERGE_VIEW), each of which does the same.
+
+A member comes to the merged view only from one of the views that it was made of. So whatever is lost, and
+whoever crashes or gives up, nobody skips a view. But one side may have the merged view and the other have
+given up. Then views overlap, and such views are not merged. A coordinator that finds another one, which is in
+its own view, standing by another view, has the membership service leave that one's members out; when nobody
+is in two views, the next merge makes one of them.
+
+While it is in a merge a coordinator has its membership service hold the view. The digest that it has given
+away is promised: what comes after it is kept for those who start there. A merge that its timer has ended is
+over for good: the promise is withdrawn, and a late INSTALL_MERGE_VIEW finds it in no merge or in another.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Annotated, Final, TypeAlias, assert_never
+
+from attrs import evolve, frozen
+
+from .digest import EMPTY_VECTOR, Vector
+from .effects import CancelTimer, PassDown, PassUp, Send, SetTimer
+from .errors import LocalProtocolError, RemoteProtocolError
+from .events import Below, DigestPromised, PromiseWithdrawn
+from .gms import NO_DECISION, Decision, Lives, Suspected
+from .per_member import PerMember
+from .view import NO_VIEW, Address, View, ViewId
+
+ASSUMES: Final = ("ReliableMulticast", "ReliableUnicast")
+"""The modules of `spec/common` that say what the layers below must give."""
+
+GIVES: Final = ("Membership",)
+"""The modules that say what this layer gives to the others."""
+
+__all__ = [
+    "ASSUMES",
+    "GIVES",
+    "CancelMerge",
+    "CancelMergeReceived",
+    "Config",
+    "DecisionInstalled",
+    "DiscoverTimeout",
+    "EarlyTimeout",
+    "Effect",
+    "Event",
+    "InstallMergeView",
+    "InstallMergeViewReceived",
+    "MergeDecided",
+    "MergeId",
+    "MergeReq",
+    "MergeReqReceived",
+    "MergeRsp",
+    "MergeRspReceived",
+    "MergeTimeout",
+    "MergeView",
+    "MergeViewInstalled",
+    "MergeViewReceived",
+    "Merged",
+    "Message",
+    "Response",
+    "Responses",
+    "ResumeViews",
+    "State",
+    "SuspendViews",
+    "Transition",
+    "WindowsAdded",
+    "start",
+    "step",
+]
+
+# Configuration ------------------------------------------------------------------------------------
+
+
+@frozen
+class Config:
+    """The times of a member, in ms.
+
+    `min_interval`, `max_interval`: discovery is asked again after a time between these (AMB-46).
+    `leader_timeout`: how long a leader waits for answers. `member_timeout`: how long a coordinator that has
+    answered waits for the merged view; longer (AMB-37).
+    """
+
+    min_interval: int
+    max_interval: int
+    leader_timeout: int
+    member_timeout: int
+
+
+# What is decided ----------------------------------------------------------------------------------
+
+
+@frozen
+class Merged:
+    """A merged view: `follows` are the views that it is made of. `Merge!Merged`.
+
+    `lives`: of each address that was in a view of one of their lines, its newest incarnation. `digest`: where
+    members start with those who were not with them.
+    """
+
+    id: ViewId
+    members: tuple[Address, ...]
+    follows: frozenset[ViewId]
+    lives: Lives
+    digest: Vector
+
+    def after(self, own: Decision) -> Decision:
+        """What it is to a subgroup: the view that comes after its own. `Merge!AfterOwn`."""
+        return Decision(self.id, self.members, own.id, self.lives, frozenset(), self.digest)
+
+
+NO_MERGED: Final = Merged(NO_VIEW.id, (), frozenset(), Lives(()), EMPTY_VECTOR)
+
+
+@frozen
+class MergeId:
+    """A merge: who leads it, in which incarnation, and the number that the leader gave it."""
+
+    leader: Address
+    life: int
+    number: int
+
+
+NO_MERGE: Final = MergeId("", 0, 0)
+
+
+@frozen
+class Response:
+    """What a coordinator has answered: its view, and what it had delivered."""
+
+    decision: Decision
+    digest: Vector
+
+
+class Responses(PerMember[Response]):
+    """What each coordinator that has accepted has answered."""
+
+
+NO_RESPONSES: Final = Responses(())
+
+# Messages -----------------------------------------------------------------------------------------
+
+
+@frozen
+class MergeReq:
+    """From a leader, with its view. MERGE_REQ in the notes."""
+
+    merge_id: MergeId
+    decision: Decision
+
+
+@frozen
+class MergeRsp:
+    """The answer: view and digest; or a rejection, with the view if it overlaps. MERGE_RSP in the notes."""
+
+    merge_id: MergeId
+    rejected: bool
+    decision: Decision
+    digest: Vector
+
+
+@frozen
+class InstallMergeView:
+    """From the leader to a coordinator that has accepted. INSTALL_MERGE_VIEW in the notes."""
+
+    merge_id: MergeId
+    merged: Merged
+
+
+@frozen
+class MergeView:
+    """From a coordinator to its subgroup. MergeView in the notes."""
+
+    merged: Merged
+
+
+@frozen
+class CancelMerge:
+    """From the leader: it has given up, or goes on without you."""
+
+    merge_id: MergeId
+
+
+Message: TypeAlias = MergeReq | MergeRsp | InstallMergeView | MergeView | CancelMerge
+
+# Events -------------------------------------------------------------------------------------------
+
+
+@frozen
+class DecisionInstalled:
+    """The membership service has installed a view."""
+
+    decision: Decision
+
+
+@frozen
+class DiscoverTimeout:
+    """Timer `discover` fired; discovery knows of the coordinators `found`; `digest` is delivered here."""
+
+    found: Annotated[frozenset[Address], Below]
+    digest: Annotated[Vector, Below]
+
+
+@frozen
+class MergeReqReceived:
+    """A MERGE_REQ arrived from `sender`; `digest` is delivered here."""
+
+    sender: Address
+    message: MergeReq
+    digest: Annotated[Vector, Below]
+
+
+@frozen
+class MergeRspReceived:
+    """A MERGE_RSP arrived from `sender`."""
+
+    sender: Address
+    message: MergeRsp
+
+
+@frozen
+class MergeTimeout:
+    """Timer `merge/number` fired: `number` says in which of the member's merges it was set (AMB-45)."""
+
+    number: int
+
+
+@frozen
+class CancelMergeReceived:
+    """A CANCEL_MERGE arrived from `sender`."""
+
+    sender: Address
+    message: CancelMerge
+
+
+@frozen
+class InstallMergeViewReceived:
+    """An INSTALL_MERGE_VIEW arrived from `sender`."""
+
+    sender: Address
+    message: InstallMergeView
+
+
+@frozen
+class MergeViewReceived:
+    """A MERGE_VIEW arrived from `sender`."""
+
+    sender: Address
+    message: MergeView
+
+
+@frozen
+class EarlyTimeout:
+    """Timer `early` fired: the view is installed that a merged view waits for."""
+
+
+Event: TypeAlias = (
+    DiscoverTimeout
+    | MergeReqReceived
+    | MergeRspReceived
+    | MergeTimeout
+    | CancelMergeReceived
+    | InstallMergeViewReceived
+    | MergeViewReceived
+    | DecisionInstalled
+    | EarlyTimeout
+)
+
+# Effects ------------------------------------------------------------------------------------------
+
+
+@frozen
+class SuspendViews:
+    """To the membership service: leave the view as it is."""
+
+
+@frozen
+class ResumeViews:
+    """To the membership service: the view may change again."""
+
+
+@frozen
+class MergeDecided:
+    """To the membership service: this is the next view."""
+
+    decision: Decision
+
+
+@frozen
+class WindowsAdded:
+    """To the multicast layer: windows of those who are new start after these seqnos; all others stay."""
+
+    digest: Vector
+
+
+@frozen
+class MergeViewInstalled:
+    """To the layers above: `view` is installed, made of the `subgroups`' views (MRG-31)."""
+
+    view: View
+    subgroups: frozenset[ViewId]
+
+
+Effect: TypeAlias = (
+    Send[Message]
+    | PassUp[MergeViewInstalled]
+    | PassDown[
+        SuspendViews
+        | ResumeViews
+        | MergeDecided
+        | Suspected
+        | DigestPromised
+        | PromiseWithdrawn
+        | WindowsAdded
+    ]
+    | SetTimer
+    | CancelTimer
+)
+Effects: TypeAlias = tuple[Effect, ...]
+
+# State --------------------------------------------------------------------------------------------
+
+
+@frozen
+class State:
+    """The local state of the specification, field for field. `Merge!Start` says what each field is."""
+
+    member: Address
+    decision: Decision
+    merge: MergeId
+    awaiting: frozenset[Address]
+    responses: Responses
+    begun: int
+    early: Merged
+
+    @property
+    def joined(self) -> bool:
+        """Whether this member has installed a view. `Merge!InView`."""
+        return self.decision != NO_DECISION
+
+    @property
+    def merging(self) -> bool:
+        """Whether it is in a merge. `Merge!Merging`."""
+        return self.merge != NO_MERGE
+
+    @property
+    def leads(self) -> bool:
+        """Whether it leads the merge. `Merge!Leads`."""
+        return self.merge.leader == self.member
+
+    @property
+    def coordinates(self) -> bool:
+        """Whether it is the first of its view (MRG-21, AMB-47). `Merge!Coordinates`."""
+        return self.decision.members[:1] == (self.member,)
+
+    @property
+    def asked(self) -> frozenset[Address]:
+        """Of a leader: the coordinators in the merge, without itself."""
+        return (frozenset(self.responses) | self.awaiting) - {self.member}
+
+    @property
+    def promised_to(self) -> frozenset[Address]:
+        """Those to whom its digest is promised: who is in its view needs none. `Merge!PromisedTo`."""
+        if not self.merging:
+            return frozenset()
+        others = self.asked if self.leads else frozenset({self.merge.leader})
+        return others - frozenset(self.decision.members)
+
+
+Transition: TypeAlias = tuple[State, Effects]
+
+
+def start(member: Address) -> State:
+    """A member before its first view. `Merge!Start`."""
+    return State(
+        member=member,
+        decision=NO_DECISION,
+        merge=NO_MERGE,
+        awaiting=frozenset(),
+        responses=NO_RESPONSES,
+        begun=0,
+        early=NO_MERGED,
+    )
+
+
+# Step ---------------------------------------------------------------------------------------------
+
+
+def step(config: Config, state: State, event: Event) -> Transition:
+    """The next state, and what is to be done, in order. `Merge!Step`.
+
+    An ignored event returns the same state and no effects; messages may come late, and timers that were
+    stopped. A refused one raises and changes nothing: `LocalProtocolError` where the caller erred,
+    `RemoteProtocolError` where a peer did.
+    """
+    match event:
+        case DiscoverTimeout():
+            return _discover_timeout(config, state, event)
+        case MergeReqReceived():
+            return _merge_req_received(config, state, event)
+        case MergeRspReceived():
+            return _merge_rsp_received(state, event)
+        case MergeTimeout():
+            return _merge_timeout(state, event)
+        case CancelMergeReceived():
+            return _cancel_merge_received(state, event)
+        case InstallMergeViewReceived():
+            return _install_merge_view_received(state, event)
+        case MergeViewReceived():
+            return _merge_view_received(state, event)
+        case DecisionInstalled():
+            return _decision_installed(config, state, event)
+        case EarlyTimeout():
+            return _early_timeout(state)
+        case _:
+            assert_never(event)
+
+
+def _discover_timeout(config: Config, state: State, event: DiscoverTimeout) -> Transition:
+    """Lead a merge, if this is the first of several coordinators (MRG-04). `Merge!DiscoverTimeout`.
+
+    Who is not the first waits to be asked (FLAW-41). The leader's own answer is there at once (AMB-36).
+    """
+    if not state.joined:
+        return state, ()
+    _require_fit(state, event)
+    again = _discover_again(config)
+    others = event.found - {state.member}
+    if not state.coordinates or state.merging or not others or min(others) < state.member:
+        return state, (again,)
+    begun = evolve(
+        state,
+        merge=MergeId(state.member, state.decision.lives[state.member], state.begun + 1),
+        begun=state.begun + 1,
+        awaiting=others,
+        responses=Responses(((state.member, Response(state.decision, event.digest)),)),
+    )
+    return begun, (
+        again,
+        PassDown(SuspendViews()),
+        *_promises(begun),
+        SetTimer(_timer(begun), config.leader_timeout, config.leader_timeout),
+        *_to(others, MergeReq(begun.merge, state.decision)),
+    )
+
+
+def _merge_req_received(config: Config, state: State, event: MergeReqReceived) -> Transition:
+    """Take part, if in no merge; from now on in this one (MRG-24 to MRG-26). `Merge!MergeReqReceived`.
+
+    A leader whose view overlaps with ours is rejected. If it is in our view, it left us: it is in no other
+    merge now, and takes no view of an earlier one.
+    """
+    sender, merge_id, theirs = event.sender, event.message.merge_id, event.message.decision
+    if sender != merge_id.leader or sender == state.member or sender not in theirs.members:
+        raise RemoteProtocolError(state, event, "a merge is asked for by its leader, with its view")
+    _require_fit(state, event)
+    if not state.coordinates or state.merging:
+        return state, (
+            Send(sender, MergeRsp(merge_id, rejected=True, decision=NO_DECISION, digest=EMPTY_VECTOR)),
+        )
+    if _common(state.decision, theirs):
+        rejection = MergeRsp(merge_id, rejected=True, decision=state.decision, digest=EMPTY_VECTOR)
+        return state, (*_disowned(state, sender, theirs), Send(sender, rejection))
+    taken = evolve(state, merge=merge_id, begun=state.begun + 1)
+    return taken, (
+        PassDown(SuspendViews()),
+        *_promises(taken),
+        SetTimer(_timer(taken), config.member_timeout, config.member_timeout),
+        Send(sender, MergeRsp(merge_id, rejected=False, decision=state.decision, digest=event.digest)),
+    )
+
+
+def _merge_rsp_received(state: State, event: MergeRspReceived) -> Transition:
+    """Count an answer; who rejects is asked no more (MRG-16). `Merge!MergeRspReceived`."""
+    sender, said = event.sender, event.message
+    members = said.decision.members
+    if not said.rejected and (sender not in members or said.digest.keys() != set(members)):
+        raise RemoteProtocolError(state, event, "who accepts is in its view, and its digest has its members")
+    if not state.leads or said.merge_id != state.merge or sender not in state.awaiting:
+        return state, ()
+    heard = evolve(state, awaiting=state.awaiting - {sender})
+    before: Effects = ()
+    if said.rejected:
+        before = (
+            *_withdrawals(state.promised_to & {sender}),
+            *_disowned(state, sender, said.decision),
+        )
+    else:
+        answer = Response(said.decision, said.digest)
+        heard = evolve(heard, responses=Responses((*state.responses.items(), (sender, answer))))
+    if heard.awaiting:
+        return heard, before
+    done, effects = _conclude(heard)
+    return done, (*before, *effects)
+
+
+def _merge_timeout(state: State, event: MergeTimeout) -> Transition:
+    """Go on with the answers that are there; who does not lead gives up (MRG-25). `Merge!MergeTimeout`."""
+    if not state.merging or event.number != state.begun:
+        return state, ()
+    return _conclude(state) if state.leads else _give_up(state)
+
+
+def _cancel_merge_received(state: State, event: CancelMergeReceived) -> Transition:
+    """Give up, as the leader has, or goes on without us (AMB-39). `Merge!CancelMergeReceived`."""
+    merge_id = event.message.merge_id
+    if event.sender != merge_id.leader or event.sender == state.member:
+        raise RemoteProtocolError(state, event, "a merge is cancelled by its leader")
+    return (state, ()) if state.merge != merge_id else _give_up(state)
+
+
+def _install_merge_view_received(state: State, event: InstallMergeViewReceived) -> Transition:
+    """Take the view of this merge, and hand it to the subgroup (MRG-27). `Merge!InstallMergeViewReceived`.
+
+    Who has given up has withdrawn its promise, and comes no more (FLAW-102).
+    """
+    merge_id, merged = event.message.merge_id, event.message.merged
+    if event.sender == state.member or event.sender != merge_id.leader:
+        raise RemoteProtocolError(state, event, "a merged view comes from its leader")
+    if state.member not in merged.members:
+        raise RemoteProtocolError(state, event, "a view is sent to its members")
+    if not state.coordinates or not _follows_own(state, merged) or state.merge != merge_id:
+        return state, ()
+    views = _to(_subgroup(state, merged), MergeView(merged))
+    return _enter(state, merged, views, state.promised_to - {event.sender})
+
+
+def _merge_view_received(state: State, event: MergeViewReceived) -> Transition:
+    """Come to the merged view, or keep it for the view that it follows. `Merge!MergeViewReceived`.
+
+    That may be one of the membership service, or of a merge that has not come to its end here (FLAW-107).
+    """
+    merged = event.message.merged
+    if not {state.member, event.sender} <= set(merged.members) or event.sender == state.member:
+        raise RemoteProtocolError(state, event, "a merged view is sent from a member of it to another")
+    if merged.id == state.decision.id:
+        return state, ()
+    if state.joined and not state.merging and _follows_own(state, merged):
+        return _enter(state, merged, (), frozenset())
+    if merged.id.counter <= max(state.decision.id.counter, state.early.id.counter):
+        return state, ()
+    return evolve(state, early=merged), ()
+
+
+def _decision_installed(config: Config, state: State, event: DecisionInstalled) -> Transition:
+    """Go on from the membership service's view; no merge outlives it. `Merge!DecisionInstalled`."""
+    decision = event.decision
+    if state.member not in decision.members:
+        raise LocalProtocolError(state, event, "a view without this member cannot be installed")
+    if decision.id == state.decision.id:
+        return state, ()
+    first = () if state.joined else (_discover_again(config),)
+    over, effects = _give_up(_moved(state, decision))
+    return over, (*first, *effects, *_follow_early(over))
+
+
+def _early_timeout(state: State) -> Transition:
+    """Follow with the merged view that came early. `Merge!EarlyTimeout`."""
+    return _enter(state, state.early, (), frozenset()) if _waits(state) else (state, ())
+
+
+# Shared by the actions ----------------------------------------------------------------------------
+
+
+def _conclude(state: State) -> Transition:
+    """Nobody is awaited any more: merge, or give up if there is nobody to merge with. `Merge!Conclude`."""
+    chosen = _chosen(state)
+    if chosen == {state.member}:
+        return _give_up(state)
+    merged = _merged_view(state, chosen)
+    sent = (
+        *_to(chosen - {state.member}, InstallMergeView(state.merge, merged)),
+        *_to(_subgroup(state, merged), MergeView(merged)),
+        *_to(state.asked - chosen, CancelMerge(state.merge)),
+    )
+    return _enter(state, merged, sent, state.promised_to - chosen)
+
+
+def _chosen(state: State) -> frozenset[Address]:
+    """The leader, and in the order of addresses each whose view is disjoint. `Merge!Chosen`."""
+    chosen = [state.member]
+    for other in sorted(frozenset(state.responses) - {state.member}):
+        theirs = state.responses[other].decision
+        # One that lists another, which has answered for itself, is not followed by that one.
+        if set(state.responses) & set(theirs.members) != {other}:
+            continue
+        if not any(_common(state.responses[one].decision, theirs) for one in chosen):
+            chosen.append(other)
+    return frozenset(chosen)
+
+
+def _merged_view(state: State, chosen: frozenset[Address]) -> Merged:
+    """One view of theirs, and one digest (MRG-18 to MRG-21). `Merge!MergedView`.
+
+    Its identifier names who decides it, not its first member, who knows nothing yet (FLAW-103).
+    """
+    decisions = [state.responses[member].decision for member in chosen]
+    return Merged(
+        id=ViewId(max(decision.id.counter for decision in decisions) + 1, state.member),
+        members=tuple(sorted({member for decision in decisions for member in decision.members})),
+        follows=frozenset(decision.id for decision in decisions),
+        lives=Lives(_greatest(decision.lives for decision in decisions)),
+        digest=Vector(_greatest(state.responses[member].digest for member in chosen)),
+    )
+
+
+def _greatest(vectors: Iterable[PerMember[int]]) -> tuple[tuple[Address, int], ...]:
+    """The greatest entry of each member. `Merge!GreatestOf` (MRG-18)."""
+    found: dict[Address, int] = {}
+    for vector in vectors:
+        for member, number in vector.items():
+            found[member] = max(number, found.get(member, number))
+    return tuple(found.items())
+
+
+def _enter(state: State, merged: Merged, sent: Effects, withdrawn: frozenset[Address]) -> Transition:
+    """Install a merged view. `Merge!Enter`.
+
+    Windows are added for those who are new; one that is in use is never moved (AMB-44, FLAW-47).
+    """
+    decision = merged.after(state.decision)
+    old = frozenset(state.decision.members)
+    windows = Vector(tuple((m, seqno) for m, seqno in merged.digest.items() if m not in old))
+    announced = MergeViewInstalled(decision.view, merged.follows)
+    entered = _moved(_idle(state), decision)
+    return entered, (
+        PassDown(WindowsAdded(windows)),
+        PassDown(MergeDecided(decision)),
+        *sent,
+        PassUp(announced),
+        *(_leave(state, withdrawn) if state.merging else ()),
+        *_follow_early(entered),
+    )
+
+
+def _give_up(state: State) -> Transition:
+    """Be in no merge any more; who leads tells the others. `Merge!GiveUp`."""
+    if not state.merging:
+        return state, ()
+    told = _to(state.asked, CancelMerge(state.merge)) if state.leads else ()
+    return _idle(state), (*_leave(state, state.promised_to), *told)
+
+
+def _idle(state: State) -> State:
+    """`Merge!Idle`."""
+    return evolve(state, merge=NO_MERGE, awaiting=frozenset(), responses=NO_RESPONSES)
+
+
+def _moved(state: State, decision: Decision) -> State:
+    """Be in a view; what came early and is not later than that is out of date. `Merge!Moved`."""
+    early = state.early if state.early.id.counter > decision.id.counter else NO_MERGED
+    return evolve(state, decision=decision, early=early)
+
+
+def _leave(state: State, withdrawn: frozenset[Address]) -> Effects:
+    """Stop the timer, take promises back, let the view change. `Merge!Leave`."""
+    return CancelTimer(_timer(state)), *_withdrawals(withdrawn), PassDown(ResumeViews())
+
+
+def _waits(state: State) -> bool:
+    """Whether a merged view is there that follows its own. `Merge!Waits`."""
+    return not state.merging and state.decision.id in state.early.follows
+
+
+def _follow_early(state: State) -> Effects:
+    """`Merge!FollowEarly`."""
+    return (SetTimer("early", 0, 0),) if _waits(state) else ()
+
+
+def _follows_own(state: State, merged: Merged) -> bool:
+    """`Merge!FollowsOwn`."""
+    return state.decision.id in merged.follows
+
+
+def _common(decision: Decision, other: Decision) -> frozenset[Address]:
+    """Who is in both. `Merge!Common`."""
+    return frozenset(decision.members) & frozenset(other.members)
+
+
+def _disowned(state: State, coordinator: Address, theirs: Decision) -> Effects:
+    """Have those left out who follow a coordinator of our view that stands by another. `Merge!LeftUs`."""
+    if coordinator not in state.decision.members:
+        return ()
+    return _each(_common(state.decision, theirs), lambda member: PassDown(Suspected(member)))
+
+
+def _subgroup(state: State, merged: Merged) -> frozenset[Address]:
+    """The others of its view that the merged one has. `Merge!Subgroup`."""
+    return (frozenset(state.decision.members) & frozenset(merged.members)) - {state.member}
+
+
+def _timer(state: State) -> str:
+    """The name of a timer says in which of the member's merges it was set (AMB-45). `Merge!TimerOf`."""
+    return f"merge/{state.begun}"
+
+
+def _discover_again(config: Config) -> SetTimer:
+    return SetTimer("discover", config.min_interval, config.max_interval)
+
+
+def _promises(state: State) -> Effects:
+    return _each(state.promised_to, lambda member: PassDown(DigestPromised(member)))
+
+
+def _withdrawals(members: frozenset[Address]) -> Effects:
+    return _each(members, lambda member: PassDown(PromiseWithdrawn(member)))
+
+
+def _to(members: frozenset[Address], message: Message) -> Effects:
+    """Send the same to each, in the order of addresses. `Merge!SendEach`."""
+    return _each(members, lambda member: Send(member, message))
+
+
+def _each(members: frozenset[Address], effect: Callable[[Address], Effect]) -> Effects:
+    """The same effect for each member, in the order of addresses. `Merge!ForEach`."""
+    return tuple(effect(member) for member in sorted(members))
+
+
+def _require_fit(state: State, event: DiscoverTimeout | MergeReqReceived) -> None:
+    """`Merge!Fits`."""
+    if event.digest.keys() != set(state.decision.members):
+        raise LocalProtocolError(state, event, "the digest's members are not the view's")

@@ -1,0 +1,48 @@
+------------------------------ MODULE MCMerge -------------------------------
+(* Bounds: the views at the start, and who has installed which. *)
+EXTENDS MergeDefects
+
+After(counter, creator, members, preds) ==
+    DecidedView(ViewId(counter, creator), members, preds, [m \in MembersOf([members |-> members]) |-> 0], {})
+
+\* Who has installed which: each the latest that it is in.
+Latest ==
+    [m \in Member |->
+        LET mine == {k \in DOMAIN First : m \in MembersOf(First[k])} IN IF mine = {} THEN 0 ELSE Max(mine)]
+
+\* Two members by themselves.
+TwoAlone == <<FirstView(1, "A", <<"A">>), FirstView(1, "C", <<"C">>)>>
+
+\* The same, and one is a view ahead.
+AboveAlone == <<FirstView(1, "A", <<"A">>), FirstView(2, "C", <<"C">>)>>
+
+\* They were together, and each has left the other out: one counter, two creators.
+Parted ==
+    <<FirstView(1, "A", <<"A", "C">>), After(2, "A", <<"A">>, {1}), After(2, "C", <<"C">>, {1})>>
+
+\* A merge that was done by half: A is in the merged view, and C has given up.
+Half ==
+    <<FirstView(1, "A", <<"A">>), FirstView(1, "C", <<"C">>), After(2, "A", <<"A", "C">>, {1, 2})>>
+GivenUp == [m \in Member |-> IF m = "A" THEN 3 ELSE 2]
+
+\* What false suspicions leave: B has left A out, and lives with C; A does not know.
+Overlap == <<FirstView(1, "A", <<"A", "B", "C">>), After(2, "B", <<"B", "C">>, {1})>>
+
+\* Three members by themselves.
+Three == <<FirstView(1, "A", <<"A">>), FirstView(1, "C", <<"C">>), FirstView(1, "E", <<"E">>)>>
+
+\* The first in the order of addresses does not coordinate.
+JuniorFirst == <<FirstView(1, "B", <<"B", "A">>), FirstView(1, "C", <<"C">>)>>
+
+\* One member, and a subgroup of two.
+OneAndTwo == <<FirstView(1, "A", <<"A">>), FirstView(1, "C", <<"C", "D">>)>>
+
+\* A subgroup of two, and one member.
+TwoAndOne == <<FirstView(1, "A", <<"A", "B">>), FirstView(1, "C", <<"C">>)>>
+
+\* Three members in one view.
+Together == <<FirstView(1, "A", <<"A", "C", "D">>)>>
+
+\* Two subgroups of two.
+TwoPairs == <<FirstView(1, "A", <<"A", "B">>), FirstView(1, "C", <<"C", "D">>)>>
+=============================================================================

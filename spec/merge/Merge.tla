@@ -1,0 +1,429 @@
+------------------------------- MODULE Merge --------------------------------
+(***************************************************************************)
+(* Merging, one member: a pure function of its own state and an event.     *)
+(*                                                                         *)
+(* Theory. Subgroups that cannot hear each other go on by themselves, each *)
+(* with a coordinator. From time to time a member asks discovery which     *)
+(* coordinators there are (MERGE2). If there is another, the first of them *)
+(* in the order of addresses leads the merge. It asks the others           *)
+(* (MERGE_REQ), each of which answers with its view and digest             *)
+(* (MERGE_RSP), and is then in this merge and in no other. When all have   *)
+(* answered, or the timer fires, the leader makes one view of the views,   *)
+(* and one digest of the digests. It installs it at once, and sends it to  *)
+(* its subgroup (MERGE_VIEW), and to the coordinators that answered        *)
+(* (INSTALL_MERGE_VIEW), each of which does the same.                      *)
+(*                                                                         *)
+(* Why that is safe. A member comes to the merged view only from one of    *)
+(* the views that it was made of. So whatever is lost, and whoever crashes *)
+(* or gives up, nobody skips a view, and two members that install it have  *)
+(* one and the same. What it cannot be is complete: one side may have it,  *)
+(* and the other have given up. Then the views overlap: members are listed *)
+(* by a coordinator whom they do not follow any more. Such views are not   *)
+(* merged. Who finds that another coordinator, which is in its own view,   *)
+(* stands by another one, has the membership service leave out that one's  *)
+(* members; when nobody is in two views the next merge makes one of them.  *)
+(*                                                                         *)
+(* While it is in a merge a coordinator holds its subgroup's view: it has  *)
+(* told it. And the digest that it has given away is promised: what comes  *)
+(* after it is kept for the others, who start there. A merge that is over  *)
+(* for it, because its timer fired, is over for good: the promise is       *)
+(* withdrawn, and a late INSTALL_MERGE_VIEW finds it in no merge, or in    *)
+(* another.                                                                *)
+(*                                                                         *)
+(* The constants are guards, and times. README.md says what each is for.   *)
+(***************************************************************************)
+EXTENDS Steps, Views, Digests, FiniteSets, TLC
+
+CONSTANTS
+    MinInterval,        \* discovery is asked again after a time between these two
+    MaxInterval,
+    LeaderTimeout,      \* how long the leader waits for answers
+    MemberTimeout,      \* how long a coordinator that has answered waits for the view; longer
+    \* Guards
+    RejectsWhen,        \* a request is rejected by a coordinator that is in a merge ("busy"), or by one that
+                        \* is in none ("idle": the note's line, inverted)
+    OnlyLeaderBegins,   \* who discovers coordinators and is not the first of them waits to be asked
+    LeaderIs,           \* the "first" of the coordinators in the order of addresses leads, or "anyone"
+    TakesTimer,         \* a coordinator that answers sets a timer
+    TimerNamesMerge,    \* a timer ends the merge that it was set in, and no other
+    ChecksMergeId,      \* INSTALL_MERGE_VIEW is taken by a coordinator that is in this merge
+    ChecksPredecessor,  \* a member comes to a merged view from a view that it was made of
+    RefusesOverlap,     \* views that have a member in common are not merged
+    HoldsViews,         \* while a coordinator is in a merge its subgroup's view does not change
+    Promises,           \* what comes after a digest that was given away is kept
+    CounterAbove,       \* the merged view's counter is above "all", or above the leader's "own"
+    CreatorNames,       \* its identifier names the "leader", who decides it, or the "first" member
+    DigestMerged,       \* its digest is the "greatest" of all entries, or the "last" answer's
+    WindowsSet,         \* a member sets its windows for those who are "new" to it, or for "all"
+    PromotesFirst,      \* the first member of a merged view is its coordinator, also if it was none before
+    KeepsEarly          \* a merged view that comes before the view that it follows is kept until then
+
+ASSUME
+    /\ {OnlyLeaderBegins, TakesTimer, TimerNamesMerge, ChecksMergeId, ChecksPredecessor, RefusesOverlap,
+        HoldsViews, Promises, PromotesFirst, KeepsEarly} \subseteq BOOLEAN
+    /\ RejectsWhen \in {"busy", "idle"}
+    /\ LeaderIs \in {"first", "anyone"}
+    /\ CounterAbove \in {"all", "own"}
+    /\ CreatorNames \in {"leader", "first"}
+    /\ DigestMerged \in {"greatest", "last"}
+    /\ WindowsSet \in {"new", "all"}
+
+-----------------------------------------------------------------------------
+(* Addresses in their order, which all members share (MRG-04, AMB-41): TLC has no order on strings. *)
+
+Addresses == <<"A", "B", "C", "D", "E", "F", "Z">>
+
+Sorted(set) == LET In(m) == m \in set IN SelectSeq(Addresses, In)
+FirstOf(set) == Head(Sorted(set))
+LastOf(set) == LET list == Sorted(set) IN list[Len(list)]
+
+-----------------------------------------------------------------------------
+(* What is decided *)
+
+\* A view as GMS knows it: the same record as Decision in Gms. `follows`: the view that this subgroup comes
+\* from.
+Decision(id, members, follows, lives, joiners, digest) ==
+    [id |-> id, members |-> members, follows |-> follows, lives |-> lives, joiners |-> joiners,
+     digest |-> digest]
+
+NoDigest == [m \in {} |-> Nothing]
+NoLives == [m \in {} |-> 0]
+NoDecision == Decision(NoViewId, <<>>, NoViewId, NoLives, {}, NoDigest)
+
+ViewIn(decision) == [id |-> decision.id, members |-> decision.members]
+
+\* A merged view: it follows several. `lives`: of every address that was ever in one of their lines the newest
+\* incarnation. `digest`: where members start with those who were not with them.
+Merged(id, members, follows, lives, digest) ==
+    [id |-> id, members |-> members, follows |-> follows, lives |-> lives, digest |-> digest]
+
+NoMerged == Merged(NoViewId, <<>>, {}, NoLives, NoDigest)
+
+\* What it is to a subgroup: the view that comes after its own.
+AfterOwn(merged, decision) ==
+    Decision(merged.id, merged.members, decision.id, merged.lives, {}, merged.digest)
+
+\* A merge: who leads it, in which incarnation, and the number that the leader gave it.
+MergeId(leader, life, number) == [leader |-> leader, life |-> life, number |-> number]
+NoMerge == MergeId("", 0, 0)
+
+\* What a coordinator has answered.
+Response(decision, digest) == [decision |-> decision, digest |-> digest]
+NoResponses == [m \in {} |-> Response(NoDecision, NoDigest)]
+
+-----------------------------------------------------------------------------
+(* Messages and effects *)
+
+\* `decision`: the leader's view.
+MergeReq(id, decision) == [type |-> "MERGE_REQ", merge_id |-> id, decision |-> decision]
+
+\* A rejection has the sender's view only where it overlaps with the leader's.
+MergeRsp(id, rejected, decision, digest) ==
+    [type |-> "MERGE_RSP", merge_id |-> id, rejected |-> rejected, decision |-> decision, digest |-> digest]
+Accept(id, decision, digest) == MergeRsp(id, FALSE, decision, digest)
+Reject(id, decision) == MergeRsp(id, TRUE, decision, NoDigest)
+
+InstallMergeView(id, merged) == [type |-> "INSTALL_MERGE_VIEW", merge_id |-> id, merged |-> merged]
+MergeView(merged) == [type |-> "MERGE_VIEW", merged |-> merged]
+CancelMerge(id) == [type |-> "CANCEL_MERGE", merge_id |-> id]
+
+\* To GMS: leave the view as it is; change it again; this is the next one; that member does not follow us.
+SuspendViews == PassDown([type |-> "SuspendViews"])
+ResumeViews == PassDown([type |-> "ResumeViews"])
+MergeDecided(decision) == PassDown([type |-> "MergeDecided", decision |-> decision])
+Disowned(m) == PassDown([type |-> "Suspected", suspect |-> m])
+
+\* To the layers below: keep what comes after the digest of now; no more; start there with those who are new.
+Promised(m) == PassDown([type |-> "DigestPromised", to |-> m])
+Withdrawn(m) == PassDown([type |-> "PromiseWithdrawn", to |-> m])
+StartAt(digest) == PassDown([type |-> "WindowsAdded", digest |-> digest])
+
+\* MRG-31: those above can tell a merge, and of which views.
+Announced(decision, subgroups) ==
+    PassUp([type |-> "MergeViewInstalled", view |-> ViewIn(decision), subgroups |-> subgroups])
+
+\* AMB-45: a timer says in its name which of the member's merges it was set in.
+TimerOf(number) == "merge/" \o ToString(number)
+DiscoverAgain == SetTimer("discover", MinInterval, MaxInterval)
+
+\* The same effect for each of some members, in the order of addresses.
+ForEach(set, Effect(_)) == LET list == Sorted(set) IN [i \in DOMAIN list |-> Effect(list[i])]
+
+SendEach(set, message) == LET To(m) == Send(m, message) IN ForEach(set, To)
+
+-----------------------------------------------------------------------------
+(* State *)
+
+\* A member before its first view.
+Start(member) ==
+    [member |-> member,             \* this member's address
+     decision |-> NoDecision,       \* the view installed
+     merge |-> NoMerge,             \* the merge that it is in
+     awaiting |-> {},               \* of a leader: the coordinators whose answer is awaited
+     responses |-> NoResponses,     \* of a leader: [coordinator that has accepted, itself too -> what it
+                                    \* said]
+     begun |-> 0,                   \* the number of merges that it has taken part in
+     early |-> NoMerged]            \* a merged view that follows one that it has not installed yet
+
+InView(s) == s.decision # NoDecision
+Merging(s) == s.merge # NoMerge
+Leads(s) == Merging(s) /\ s.merge.leader = s.member
+
+\* The coordinator is the first member (MRG-21, AMB-47). Without the promotion, only who has made the view.
+Coordinates(s) ==
+    /\ InView(s)
+    /\ CoordinatorOf(s.decision) = s.member
+    /\ PromotesFirst \/ s.decision.id.creator = s.member
+
+Idle(s) == [s EXCEPT !.merge = NoMerge, !.awaiting = {}, !.responses = NoResponses]
+
+\* It has installed a view. What came early and is not later than that is out of date.
+Moved(s, decision) ==
+    [s EXCEPT !.decision = decision, !.early = IF @.id.counter > decision.id.counter THEN @ ELSE NoMerged]
+
+\* A merged view is there that follows its view: it is installed in a step of its own.
+Waits(s) == ~Merging(s) /\ s.decision.id \in s.early.follows
+FollowEarly(s) == IF Waits(s) THEN <<SetTimer("early", 0, 0)>> ELSE <<>>
+
+\* Of a leader: the coordinators in the merge, without itself.
+Asked(s) == (DOMAIN s.responses \cup s.awaiting) \ {s.member}
+
+\* Those to whom its digest is promised: of a leader all that are in the merge and not in its view; of the
+\* others the leader.
+PromisedTo(s) ==
+    IF ~Promises \/ ~Merging(s) THEN {}
+    ELSE (IF Leads(s) THEN Asked(s) ELSE {s.merge.leader})
+         \ MembersOf(s.decision)
+
+\* It is in the merge no longer: its timer is stopped, those in `withdrawn` are promised nothing any more, and
+\* its view may change.
+Leave(s, withdrawn) ==
+    (IF TakesTimer \/ Leads(s) THEN <<CancelTimer(TimerOf(s.begun))>> ELSE <<>>)
+    \o ForEach(withdrawn, Withdrawn)
+    \o (IF HoldsViews THEN <<ResumeViews>> ELSE <<>>)
+
+\* It gives the merge up; who leads tells the others (AMB-39).
+GiveUp(s) ==
+    IF ~Merging(s) THEN [state |-> s, effects |-> <<>>]
+    ELSE [state |-> Idle(s),
+          effects |-> Leave(s, PromisedTo(s))
+                      \o (IF Leads(s)
+                          THEN SendEach(Asked(s), CancelMerge(s.merge))
+                          ELSE <<>>)]
+
+-----------------------------------------------------------------------------
+(* Discovery: MERGE2 *)
+
+\* A digest has an entry for each member of the view.
+Fits(s, digest) == DOMAIN digest = MembersOf(s.decision)
+
+\* It takes part in another merge. The leader asks the others; its own answer is there at once (AMB-36).
+Begin(s, coordinators, digest) ==
+    LET others == coordinators \ {s.member}
+        id == MergeId(s.member, s.decision.lives[s.member], s.begun + 1)
+        begun == [s EXCEPT !.merge = id, !.begun = @ + 1, !.awaiting = others,
+                           !.responses = [m \in {s.member} |-> Response(s.decision, digest)]]
+    IN Handled(begun,
+               <<DiscoverAgain>>
+               \o (IF HoldsViews THEN <<SuspendViews>> ELSE <<>>)
+               \o ForEach(PromisedTo(begun), Promised)
+               \o <<SetTimer(TimerOf(begun.begun), LeaderTimeout, LeaderTimeout)>>
+               \o SendEach(others, MergeReq(id, s.decision)))
+
+\* It is time to look for other coordinators. `found`: those that discovery knows of. `digest`: what this
+\* member has delivered.
+DiscoverTimeout(s, e) ==
+    LET coordinators == e.found \cup {s.member}
+        nothing == Handled(s, <<DiscoverAgain>>)
+    IN IF ~InView(s) THEN Ignored(s)
+       ELSE IF ~Fits(s, e.digest) THEN LocalError(s)
+       ELSE IF ~Coordinates(s) \/ Merging(s) \/ coordinators = {s.member} THEN nothing
+       ELSE IF LeaderIs = "anyone" \/ FirstOf(coordinators) = s.member
+       THEN Begin(s, coordinators, e.digest)
+       \* FLAW-41: it is in a merge that nobody leads, and that no timer ends.
+       ELSE IF ~OnlyLeaderBegins
+       THEN Handled([s EXCEPT !.merge = MergeId(s.member, s.decision.lives[s.member], s.begun + 1),
+                              !.begun = @ + 1], <<DiscoverAgain>>)
+       ELSE nothing
+
+-----------------------------------------------------------------------------
+(* The merge of coordinators *)
+
+Common(decision, other) == MembersOf(decision) \cap MembersOf(other)
+
+\* Whom this member's view lists, though they follow `coordinator`, which is in that view and stands by
+\* another.
+LeftUs(s, coordinator, other) ==
+    IF RefusesOverlap /\ coordinator \in MembersOf(s.decision) THEN Common(s.decision, other) ELSE {}
+
+\* A leader asks. Who is in no merge, and coordinates, is in this one from now on.
+MergeReqReceived(s, e) ==
+    LET id == e.message.merge_id
+        theirs == e.message.decision
+        refuses == IF RejectsWhen = "busy" THEN Merging(s) ELSE ~Merging(s)
+        overlap == RefusesOverlap /\ Common(s.decision, theirs) # {}
+        taken == [s EXCEPT !.merge = id, !.begun = @ + 1, !.awaiting = {},
+                           !.responses = NoResponses]
+    IN IF e.sender # id.leader \/ e.sender = s.member \/ e.sender \notin MembersOf(theirs) THEN RemoteError(s)
+       ELSE IF ~Fits(s, e.digest) THEN LocalError(s)
+       ELSE IF ~Coordinates(s) \/ refuses THEN Handled(s, <<Send(e.sender, Reject(id, NoDecision))>>)
+       ELSE IF overlap
+       THEN Handled(s, ForEach(LeftUs(s, e.sender, theirs), Disowned)
+                       \o <<Send(e.sender, Reject(id, s.decision))>>)
+       ELSE Handled(taken,
+                    (IF HoldsViews THEN <<SuspendViews>> ELSE <<>>)
+                    \o ForEach(PromisedTo(taken), Promised)
+                    \o (IF TakesTimer
+                        THEN <<SetTimer(TimerOf(taken.begun), MemberTimeout, MemberTimeout)>> ELSE <<>>)
+                    \o <<Send(e.sender, Accept(id, s.decision, e.digest))>>)
+
+\* It lists another one that has answered for itself: that one does not follow it.
+ListsAnother(responses, c) ==
+    MembersOf(responses[c].decision) \cap (DOMAIN responses \ {c}) # {}
+
+\* Those whose views are merged: the leader, and of those that have accepted, in the order of addresses, each
+\* that lists no other one, and whose view has no member in common with those before it.
+RECURSIVE Disjoint(_, _, _)
+Disjoint(responses, list, chosen) ==
+    IF list = <<>> THEN chosen
+    ELSE LET next == Head(list)
+             met == \E c \in chosen : Common(responses[c].decision, responses[next].decision) # {}
+             taken == ~RefusesOverlap \/ (~ListsAnother(responses, next) /\ ~met)
+         IN Disjoint(responses, Tail(list), IF taken THEN chosen \cup {next} ELSE chosen)
+
+Chosen(s) == Disjoint(s.responses, Sorted(DOMAIN s.responses \ {s.member}), {s.member})
+
+\* The greatest of a set of numbers.
+Max(numbers) == CHOOSE n \in numbers : \A k \in numbers : k <= n
+
+\* The greatest entry of each member, of those vectors that have one (MRG-18).
+GreatestOf(vectors) ==
+    [m \in UNION {DOMAIN v : v \in vectors} |-> Max({v[m] : v \in {v \in vectors : m \in DOMAIN v}})]
+
+\* One view of theirs, and one digest (MRG-18 to MRG-21).
+MergedView(s, chosen) ==
+    LET decisions == {s.responses[c].decision : c \in chosen}
+        members == Sorted(UNION {MembersOf(d) : d \in decisions})
+        counter == IF CounterAbove = "all" THEN Max({d.id.counter : d \in decisions}) + 1
+                   ELSE s.decision.id.counter + 1
+        creator == IF CreatorNames = "leader" THEN s.member ELSE Head(members)
+        digest == IF DigestMerged = "greatest" THEN GreatestOf({s.responses[c].digest : c \in chosen})
+                  ELSE s.responses[LastOf(chosen)].digest
+    IN Merged(ViewId(counter, creator), members, {d.id : d \in decisions},
+              GreatestOf({d.lives : d \in decisions}), digest)
+
+\* It installs a merged view: windows for those who are new to it, the view, and for a coordinator the end of
+\* the merge. `sent`: what it sends between.
+Enter(s, merged, sent, withdrawn) ==
+    LET decision == AfterOwn(merged, s.decision)
+        new == DOMAIN merged.digest \ MembersOf(s.decision)
+        set == IF WindowsSet = "new" THEN new ELSE DOMAIN merged.digest \ {s.member}
+        entered == Moved(Idle(s), decision)
+    IN Handled(entered,
+               <<StartAt([m \in set |-> merged.digest[m]]), MergeDecided(decision)>>
+               \o sent
+               \o <<Announced(decision, merged.follows)>>
+               \o (IF Merging(s) THEN Leave(s, withdrawn) ELSE <<>>)
+               \o FollowEarly(entered))
+
+\* The members of its view to which it sends the merged one.
+Subgroup(s, merged) == (MembersOf(s.decision) \cap MembersOf(merged)) \ {s.member}
+
+\* Nobody is awaited any more. With nobody to merge with the merge is over (MRG-17, AMB-38). Who has not
+\* answered, or is not among the chosen, is told that this merge is none for it (AMB-42).
+Conclude(s) ==
+    LET chosen == Chosen(s)
+        merged == MergedView(s, chosen)
+        left_out == Asked(s) \ chosen
+        over == GiveUp(s)
+    IN IF chosen = {s.member} THEN Handled(over.state, over.effects)
+       ELSE Enter(s, merged,
+                  SendEach(chosen \ {s.member}, InstallMergeView(s.merge, merged))
+                  \o SendEach(Subgroup(s, merged), MergeView(merged))
+                  \o SendEach(left_out, CancelMerge(s.merge)),
+                  PromisedTo(s) \ chosen)
+
+\* An answer. A coordinator that rejects is asked no more (MRG-16).
+MergeRspReceived(s, e) ==
+    LET c == e.sender
+        said == e.message
+        responses == [m \in DOMAIN s.responses \cup {c} |->
+                        IF m = c THEN Response(said.decision, said.digest) ELSE s.responses[m]]
+        heard == [s EXCEPT !.awaiting = @ \ {c}, !.responses = IF said.rejected THEN @ ELSE responses]
+        before == IF said.rejected
+                  THEN ForEach(PromisedTo(s) \cap {c}, Withdrawn)
+                       \o ForEach(LeftUs(s, c, said.decision), Disowned)
+                  ELSE <<>>
+        done == Conclude(heard)
+        sound == c \in MembersOf(said.decision) /\ DOMAIN said.digest = MembersOf(said.decision)
+    IN IF ~said.rejected /\ ~sound THEN RemoteError(s)
+       ELSE IF ~Leads(s) \/ said.merge_id # s.merge \/ c \notin s.awaiting THEN Ignored(s)
+       ELSE IF heard.awaiting # {} THEN Handled(heard, before)
+       ELSE Handled(done.state, before \o done.effects)
+
+\* The timer of one of its merges fires. The leader does with the answers that it has; the others give up
+\* (MRG-25).
+MergeTimeout(s, e) ==
+    LET over == GiveUp(s)
+    IN IF ~Merging(s) \/ (TimerNamesMerge /\ e.number # s.begun) THEN Ignored(s)
+       ELSE IF Leads(s) /\ DOMAIN s.responses # {} THEN Conclude(s)
+       ELSE Handled(over.state, over.effects)
+
+\* The leader has given up, or goes on without this one.
+CancelMergeReceived(s, e) ==
+    LET over == GiveUp(s)
+    IN IF e.sender # e.message.merge_id.leader \/ e.sender = s.member THEN RemoteError(s)
+       ELSE IF s.merge # e.message.merge_id THEN Ignored(s)
+       ELSE Handled(over.state, over.effects)
+
+-----------------------------------------------------------------------------
+(* The merged view arrives *)
+
+FollowsOwn(s, merged) == ChecksPredecessor => s.decision.id \in merged.follows
+
+\* At a coordinator, which sends it to its subgroup (MRG-27).
+InstallMergeViewReceived(s, e) ==
+    LET merged == e.message.merged
+    IN IF e.sender # e.message.merge_id.leader \/ s.member \notin MembersOf(merged) \/ e.sender = s.member
+       THEN RemoteError(s)
+       ELSE IF ~Coordinates(s) \/ ~FollowsOwn(s, merged) THEN Ignored(s)
+       ELSE IF ChecksMergeId /\ s.merge # e.message.merge_id THEN Ignored(s)
+       ELSE Enter(s, merged, SendEach(Subgroup(s, merged), MergeView(merged)), PromisedTo(s) \ {e.sender})
+
+\* At a participant, from its coordinator (MRG-28 to MRG-32). It may be faster than the view that it follows:
+\* one of the membership service, or of a merge that has not come to its end here. Then it is kept for that.
+MergeViewReceived(s, e) ==
+    LET merged == e.message.merged
+        later == merged.id.counter > Greatest(s.decision.id.counter, s.early.id.counter)
+    IN IF {s.member, e.sender} \ MembersOf(merged) # {} \/ e.sender = s.member THEN RemoteError(s)
+       ELSE IF merged.id = s.decision.id THEN Ignored(s)
+       ELSE IF InView(s) /\ ~Merging(s) /\ FollowsOwn(s, merged) THEN Enter(s, merged, <<>>, {})
+       ELSE IF KeepsEarly /\ later THEN Handled([s EXCEPT !.early = merged], <<>>)
+       ELSE Ignored(s)
+
+\* The view of the membership service. One that comes during a merge ends it: others were told of another.
+DecisionInstalled(s, e) ==
+    LET moved == Moved(s, e.decision)
+        over == GiveUp(moved)
+        first == IF InView(s) THEN <<>> ELSE <<DiscoverAgain>>
+    IN IF s.member \notin MembersOf(e.decision) THEN LocalError(s)
+       ELSE IF e.decision.id = s.decision.id THEN Ignored(s)
+       ELSE Handled(over.state, first \o over.effects \o FollowEarly(over.state))
+
+\* The view has come that the merged view follows.
+EarlyTimeout(s, e) == IF Waits(s) THEN Enter(s, s.early, <<>>, {}) ELSE Ignored(s)
+
+-----------------------------------------------------------------------------
+(* Step: total over the alphabet *)
+
+Step(s, e) ==
+    CASE e.type = "DecisionInstalled" -> DecisionInstalled(s, e)
+      [] e.type = "EarlyTimeout" -> EarlyTimeout(s, e)
+      [] e.type = "DiscoverTimeout" -> DiscoverTimeout(s, e)
+      [] e.type = "MergeReqReceived" -> MergeReqReceived(s, e)
+      [] e.type = "MergeRspReceived" -> MergeRspReceived(s, e)
+      [] e.type = "MergeTimeout" -> MergeTimeout(s, e)
+      [] e.type = "CancelMergeReceived" -> CancelMergeReceived(s, e)
+      [] e.type = "InstallMergeViewReceived" -> InstallMergeViewReceived(s, e)
+      [] e.type = "MergeViewReceived" -> MergeViewReceived(s, e)
+=============================================================================

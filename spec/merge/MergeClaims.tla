@@ -1,0 +1,269 @@
+---------------------------- MODULE MergeClaims -----------------------------
+(***************************************************************************)
+(* What is claimed of subgroups that run Merge. Each claim is of one kind: *)
+(* an outcome that its users see (first section), a mechanism that the     *)
+(* requirements name, a frame condition of the model, a refinement, or     *)
+(* liveness. Each falls in some model of models.yaml.                      *)
+(***************************************************************************)
+EXTENDS MergeGroup
+
+Membership == INSTANCE Membership WITH Off <- {}
+
+-----------------------------------------------------------------------------
+(* Types *)
+
+DecisionTypeOK(d) ==
+    /\ d.id.counter \in Nat
+    /\ MembersOf(d) \subseteq Member
+    /\ DOMAIN d.lives \subseteq Member /\ MembersOf(d) \subseteq DOMAIN d.lives
+    /\ d.joiners \subseteq MembersOf(d)
+    /\ DOMAIN d.digest \subseteq Member
+
+LocalTypeOK(m) ==
+    LET s == local[m] IN
+    /\ s.member = m
+    /\ DecisionTypeOK(s.decision)
+    /\ s.merge = NoMerge \/ s.merge.leader \in Member
+    /\ s.awaiting \subseteq Member \ {m}
+    /\ DOMAIN s.responses \subseteq Member
+    /\ \A c \in DOMAIN s.responses : DecisionTypeOK(s.responses[c].decision)
+    /\ s.begun \in 0 .. MaxMerges
+    /\ MembersOf(s.early) \subseteq Member
+
+TypeOK ==
+    /\ \A m \in Member : LocalTypeOK(m)
+    /\ \A p \in network :
+        p.sender \in Member /\ p.to \in up
+        /\ p.message.type \in {"MERGE_REQ", "MERGE_RSP", "INSTALL_MERGE_VIEW", "MERGE_VIEW", "CANCEL_MERGE"}
+    /\ up \subseteq Member /\ held \subseteq up
+    /\ \A m \in Member : Cardinality(timers[m]) <= 1
+    /\ \A m \in Member : \A x \in Member : seen[m][x] \in Nothing .. Nothing + MaxCasts
+    /\ \A m \in Member : purged[m] <= seen[m][m]
+    /\ Membership!MembershipTypeOK
+
+-----------------------------------------------------------------------------
+(* Outcomes *)
+
+\* AMB-40: an identifier names one list of members.
+OneIdOneList == \A j, k \in DOMAIN views : views[j].id = views[k].id => j = k
+
+\* MRG-07: who has installed a view has installed the same one: members, identifier and digest.
+AgreeOnTheView ==
+    \A m, x \in up :
+        (local[m].decision.id = local[x].decision.id /\ local[m].decision.digest # NoDigest) =>
+            /\ local[m].decision.members = local[x].decision.members
+            /\ local[m].decision.digest = local[x].decision.digest
+            /\ local[m].decision.lives = local[x].decision.lives
+
+\* MRG-19: a view's counter is greater than that of each view that it follows.
+CounterAboveAll == \A k \in DOMAIN views : \A j \in views[k].preds : views[j].id.counter < views[k].id.counter
+
+\* MRG-08: in a view there is at most one coordinator.
+OneCoordinator ==
+    \A m, x \in up :
+        (installed[m] = installed[x] /\ Coordinates(local[m]) /\ Coordinates(local[x])) => m = x
+
+\* Those who are in one view can have from each other what they have not delivered: it was not purged.
+NothingLackedIsPurged ==
+    \A m, x \in up : (installed[m] # 0 /\ installed[m] = installed[x]) => seen[m][x] >= purged[x]
+
+\* MRG-28, FLAW-47: what a member has not delivered of those who were with it, it still delivers.
+NothingIsSkippedStep ==
+    act'.outcome # "none" =>
+        \A x \in MembersOf(local[act'.member].decision) : seen'[act'.member][x] = seen[act'.member][x]
+
+\* No multicast is delivered twice: a window never goes back.
+NothingTwiceStep == \A m, x \in Member : seen'[m][x] >= seen[m][x]
+
+\* MRG-09: with those who are new to it a member starts where the merged digest says.
+StartsWhereToldStep ==
+    \A e \in Passed(act'.effects, "PassUp", "MergeViewInstalled") :
+        LET m == act'.member IN
+        \A x \in MembersOf(local'[m].decision) \ MembersOf(local[m].decision) :
+            IF x \in DOMAIN local'[m].decision.digest
+            THEN seen'[m][x] = Greatest(seen[m][x], local'[m].decision.digest[x])
+            ELSE FALSE
+
+\* Nothing is lost, no timer fires too soon, and nobody is suspected falsely.
+NoFaults == MaxCrashes + MaxBreaks + MaxEarly + MaxLate + MaxFalse = 0
+
+\* Without faults a merge that was agreed on is not half a merge: of two views that follow one, nobody has
+\* installed one of them.
+NoBranches ==
+    NoFaults =>
+        \A j, k \in DOMAIN views :
+            (j > Len(First) /\ j < k /\ views[j].preds \cap views[k].preds # {}) =>
+                \E i \in {j, k} : \A m \in up : installed[m] # i
+
+\* Nothing is on its way, nobody is in a merge, no timer runs, and the membership service has nothing to do.
+Still ==
+    /\ network = {}
+    /\ \A m \in up :
+        /\ ~Merging(local[m]) /\ timers[m] = {} /\ ~Waits(local[m])
+        /\ ~MustExclude(m) /\ NextOf(m) = {}
+
+\* There is nothing to discover.
+NothingToDiscover == Cardinality(Coordinators) <= 1
+
+\* Who is alive, and was ever in a view, is in one, of those who are alive, with one coordinator.
+Settled ==
+    LET there == {m \in up : installed[m] # 0} IN
+    /\ \A m, x \in there : installed[m] = installed[x]
+    /\ \A m \in there : MembersOf(local[m].decision) = there
+    /\ there # {} => Cardinality(Coordinators) = 1
+
+\* MRG-34: as long as the members that are alive are not in one view with a coordinator, something happens, or
+\* there are two coordinators for discovery to find.
+QuietIsSettled == (Still /\ NothingToDiscover) => Settled
+
+NothingIsSkipped == [][NothingIsSkippedStep]_vars
+NothingTwice == [][NothingTwiceStep]_vars
+StartsWhereTold == [][StartsWhereToldStep]_vars
+
+-----------------------------------------------------------------------------
+(* Mechanism *)
+
+\* MRG-04: who begins a merge is the first of the coordinators that it has found.
+FirstLeadsStep ==
+    act'.action = "Discover" =>
+        LET m == act'.member IN
+        local'[m] # local[m] => Leads(local'[m]) /\ m = FirstOf(act'.event.found)
+
+\* MRG-11, MRG-23: a member is in one merge at a time: it comes to another one from none.
+OneMergeAtATimeStep ==
+    \A m \in Member :
+        (Merging(local[m]) /\ Merging(local'[m])) => local'[m].merge = local[m].merge
+
+\* MRG-24, MRG-27: a coordinator takes the view of the merge that it is in, and of no other.
+TakesItsOwnStep ==
+    (act'.action = "ReceiveInstallMergeView" /\ act'.outcome = "handled") =>
+        local[act'.member].merge = act'.event.message.merge_id
+
+\* MRG-25: who is in a merge has a timer that will end it.
+MergingHasATimer == \A m \in up : Merging(local[m]) => timers[m] = {local[m].begun}
+
+\* AMB-45: a timer ends the merge that it was set in.
+TimerEndsItsMergeStep ==
+    act'.action = "TimeOutLate" => local'[act'.member].merge = local[act'.member].merge
+
+\* AMB-48: while it is in a merge, a coordinator's subgroup stays as it said.
+HeldWhileMerging == \A m \in up : Merging(local[m]) <=> m \in held
+
+\* MRG-18: the merged digest is, entry by entry, the greatest of those that the merged coordinators keep
+\* promised.
+DigestIsGreatestStep ==
+    (act'.outcome # "none" /\ Leads(local[act'.member])) =>
+        \A e \in Passed(act'.effects, "PassUp", "MergeViewInstalled") :
+            LET leader == act'.member
+                d == local'[leader].decision
+                vectors == {k.vector : k \in kept[leader]}
+                    \cup {k.vector : k \in {k \in UNION {kept[c] : c \in MembersOf(d)} : k.to = leader}}
+            IN \A x \in UNION {DOMAIN v : v \in vectors} :
+                IF x \in DOMAIN d.digest
+                THEN d.digest[x] = Max({v[x] : v \in {v \in vectors : x \in DOMAIN v}})
+                ELSE FALSE
+
+\* LAY-06, MRG-31: a merged view is announced when it is installed: to the membership service, then to those
+\* above.
+AnnouncedOnceStep ==
+    act'.outcome # "none" =>
+        LET m == act'.member
+            Announces(effect) ==
+                effect.type \in {"PassDown", "PassUp"}
+                    /\ effect.event.type \in {"MergeDecided", "MergeViewInstalled"}
+            said == SelectSeq(act'.effects, Announces)
+            merged == local'[m].decision # local[m].decision /\ act'.event.type # "DecisionInstalled"
+        IN [i \in DOMAIN said |-> <<said[i].type, said[i].event.type>>] =
+            IF merged THEN <<<<"PassDown", "MergeDecided">>, <<"PassUp", "MergeViewInstalled">>>> ELSE <<>>
+
+\* MRG-10, MRG-35: only coordinators are merged.
+OnlyCoordinatorsAccept ==
+    \A p \in network : (p.message.type = "MERGE_RSP" /\ ~p.message.rejected) =>
+        CoordinatorOf(p.message.decision) = p.sender
+
+FirstLeads == [][FirstLeadsStep]_vars
+OneMergeAtATime == [][OneMergeAtATimeStep]_vars
+TakesItsOwn == [][TakesItsOwnStep]_vars
+TimerEndsItsMerge == [][TimerEndsItsMergeStep]_vars
+DigestIsGreatest == [][DigestIsGreatestStep]_vars
+AnnouncedOnce == [][AnnouncedOnceStep]_vars
+
+-----------------------------------------------------------------------------
+(* Frame: a step belongs to one member, and others change through its effects alone. This is what makes *)
+(* local steps speak for the whole model.                                                               *)
+
+OnlyByEffectsStep ==
+    /\ OthersKeepLocal
+    /\ NothingForNothing
+    /\ IF act'.outcome = "none" THEN network' \subseteq network
+       ELSE network' = AfterStep(network, act'.member, act'.consumed, act'.effects, up')
+
+OnlyByEffects == [][OnlyByEffectsStep]_vars
+
+-----------------------------------------------------------------------------
+(* Refinement: the subgroups are what Membership promises; and each of its conjuncts by itself. *)
+
+RefinesMembershipStep == (views' # views \/ installed' # installed) => Membership!Next
+RefinesMembership == [][RefinesMembershipStep]_vars
+
+MembershipAlone(conjunct) == INSTANCE Membership WITH Off <- Membership!Conjuncts \ {conjunct}
+GivesMembership(conjunct) ==
+    (views' # views \/ installed' # installed) => MembershipAlone(conjunct)!Next
+
+GivesOneIdOneViewStep == GivesMembership("OneIdOneView")
+GivesCounterRisesStep == GivesMembership("CounterRises")
+GivesCreatorIsThereStep == GivesMembership("CreatorIsThere")
+GivesListIsSoundStep == GivesMembership("ListIsSound")
+GivesLivesAreKnownStep == GivesMembership("LivesAreKnown")
+GivesJoinersBeginStep == GivesMembership("JoinersBegin")
+GivesSelfInclusionStep == GivesMembership("SelfInclusion")
+GivesOnePathStep == GivesMembership("OnePath")
+
+GivesOneIdOneView == [][GivesOneIdOneViewStep]_vars
+GivesCounterRises == [][GivesCounterRisesStep]_vars
+GivesCreatorIsThere == [][GivesCreatorIsThereStep]_vars
+GivesListIsSound == [][GivesListIsSoundStep]_vars
+GivesLivesAreKnown == [][GivesLivesAreKnownStep]_vars
+GivesJoinersBegin == [][GivesJoinersBeginStep]_vars
+GivesSelfInclusion == [][GivesSelfInclusionStep]_vars
+GivesOnePath == [][GivesOnePathStep]_vars
+
+-----------------------------------------------------------------------------
+(* Liveness *)
+
+Arrives(m, x) == m \in up /\ \E p \in network : p.to = m /\ p.sender = x
+ReceiveFrom(m, x) ==
+    \/ MergeReqFrom({x}, m) \/ MergeRspFrom({x}, m) \/ InstallMergeViewFrom({x}, m) \/ MergeViewFrom({x}, m)
+    \/ CancelMergeFrom({x}, m)
+
+Times(m) == m \in up /\ timers[m] # {} /\ MustTimeOut(m)
+Leaves(m) == m \in up /\ MustExclude(m)
+Follows(m) == m \in up /\ NextOf(m) # {}
+FollowsEarly(m) == m \in up /\ Waits(local[m])
+Leader(m) ==
+    /\ Coordinators # {} /\ Coordinators # {m} /\ FirstOf(Coordinators) = m /\ ~Merging(local[m])
+    /\ MayDiscover(m) /\ spent.merges < MaxMerges
+
+\* What is on its way arrives; timers fire; the membership service does what it must; discovery is asked again
+\* and again. This is weak fairness, with the state predicate given in which the action can be taken. (TLC
+\* remembers no LET when it asks whether an action is ENABLED: a step of Merge would be computed hundreds of
+\* times.)
+Fairness ==
+    \A m \in Member :
+        /\ \A x \in Member : []<>(~Arrives(m, x)) \/ []<><<ReceiveFrom(m, x)>>_vars
+        /\ []<>(~Times(m)) \/ []<><<TimeOut(m)>>_vars
+        /\ []<>(~Leaves(m)) \/ []<><<Exclude(m)>>_vars
+        /\ []<>(~Follows(m)) \/ []<><<InstallView(m)>>_vars
+        /\ []<>(~FollowsEarly(m)) \/ []<><<InstallEarly(m)>>_vars
+        /\ []<>(~Leader(m)) \/ []<><<Discover(m)>>_vars
+
+LiveSpec == Init /\ [][Next]_vars /\ Fairness
+
+THEOREM Spec => Membership!Spec
+
+\* A merge that a member is in ends, whoever crashes.
+MergesEnd == \A m \in Member : [](Merging(local[m]) => <>(m \notin up \/ ~Merging(local[m])))
+
+\* When faults have stopped, all who are alive come to be in one view, and stay there.
+Settles == <>[]Settled
+=============================================================================

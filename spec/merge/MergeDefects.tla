@@ -1,0 +1,77 @@
+---------------------------- MODULE MergeDefects ----------------------------
+(***************************************************************************)
+(* Defects that the claims must notice: of the algorithm where no guard of *)
+(* Merge says it, of the layer below, and of the model itself. Each is an  *)
+(* operator that a model puts in the place of another (models.yaml).       *)
+(***************************************************************************)
+EXTENDS MergeInstruments
+
+(* The algorithm *)
+
+\* In the place of Merged: its first member is listed twice.
+ListedTwice(id, members, follows, lives, digest) ==
+    [id |-> id, members |-> IF members = <<>> THEN <<>> ELSE members \o <<members[1]>>,
+     follows |-> follows, lives |-> lives, digest |-> digest]
+
+\* In the place of Merged: members are said to be in an incarnation that has not begun.
+OfTheNextLife(id, members, follows, lives, digest) ==
+    [id |-> id, members |-> members, follows |-> follows, lives |-> [m \in DOMAIN lives |-> lives[m] + 1],
+     digest |-> digest]
+
+\* In the place of Merged: it is said to be decided by somebody else.
+ByAStranger(id, members, follows, lives, digest) ==
+    [id |-> ViewId(id.counter, "Z"), members |-> members, follows |-> follows, lives |-> lives,
+     digest |-> digest]
+
+\* In the place of AsView: a view is said to be the first of everybody in it.
+EverybodyBegins(d, follows, joins) ==
+    [id |-> d.id, members |-> d.members, preds |-> Numbers(follows),
+     lives |-> [m \in MembersOf(d) |-> d.lives[m]], joins |-> MembersOf(d), digest |-> d.digest]
+
+\* In the place of AfterOwn: each side has its own members alone in the view.
+OnlyOwnMembers(merged, decision) ==
+    Decision(merged.id, decision.members, decision.id, merged.lives, {}, merged.digest)
+
+\* In the place of Coordinates: the first two members do.
+TwoCoordinate(s) ==
+    InView(s) /\ \E i \in DOMAIN s.decision.members : i <= 2 /\ s.decision.members[i] = s.member
+
+\* In the place of Announced: those above are not told.
+AnnouncedToNobody(decision, subgroups) ==
+    PassUp([type |-> "ViewInstalled", view |-> ViewIn(decision), subgroups |-> subgroups])
+
+\* In the place of AfterWindows, of the layer below: windows begin where the digest says, whatever was
+\* delivered.
+WindowsGoBack(m, effects) ==
+    LET told == Down(effects, "WindowsAdded")
+    IN IF told = {} THEN seen
+       ELSE LET d == (CHOOSE e \in told : TRUE).digest
+            IN [seen EXCEPT ![m] = [x \in Member |-> IF x \in DOMAIN d THEN d[x] ELSE @[x]]]
+
+-----------------------------------------------------------------------------
+(* The model itself: in the place of ApplyWith *)
+
+\* A step reaches into the others.
+ApplyToNeighbour(action, m, event, consumed, fired, new) ==
+    \E step \in {Step(local[m], event)} :
+        /\ local' = [x \in Member |-> IF x = m THEN step.state ELSE [local[x] EXCEPT !.begun = 1]]
+        /\ Record(action, m, FALSE, None, event, consumed, step.outcome, step.effects)
+        /\ network' = AfterStep(network, m, consumed, step.effects, up)
+        /\ UNCHANGED <<held, suspected, timers, seen, kept, views, installed>>
+
+\* An event is said to be ignored, and changes the state.
+ApplyIgnored(action, m, event, consumed, fired, new) ==
+    \E step \in {Step(local[m], event)} :
+        /\ local' = [local EXCEPT ![m] = step.state]
+        /\ Record(action, m, FALSE, None, event, consumed, "ignored", <<>>)
+        /\ network' = AfterStep(network, m, consumed, <<>>, up)
+        /\ UNCHANGED <<held, suspected, timers, seen, kept, views, installed>>
+
+\* A message is sent that no effect says.
+ApplyWithPacket(action, m, event, consumed, fired, new) ==
+    \E step \in {Step(local[m], event)} :
+        /\ Take(action, m, None, event, consumed, step)
+        /\ network' = AfterStep(network, m, consumed, step.effects, up)
+                        \cup {Packet(m, m, CancelMerge(NoMerge))}
+        /\ UNCHANGED <<held, suspected, timers, seen, kept, views, installed>>
+=============================================================================

@@ -1,0 +1,93 @@
+------------------------- MODULE MergeInstruments ---------------------------
+(***************************************************************************)
+(* What the tools look at: witnesses, and what a run collects of members'  *)
+(* local steps for conformance.                                            *)
+(***************************************************************************)
+EXTENDS MergeClaims
+
+(* Witnesses: each must be reachable, or the claims speak of less than they seem to. *)
+
+IsThere(k) == k > Len(First) /\ IsMerged(k)
+
+\* A merged view that everybody in it has installed.
+MergeDone ==
+    \E k \in DOMAIN views : IsThere(k) /\ \A m \in DOMAIN views[k].lives : installed[m] = k
+\* The two of a half-done merge: one is in the merged view, the other one has given up.
+HalfDone ==
+    \E k \in DOMAIN views : IsThere(k) /\ \E m, x \in up :
+        /\ installed[m] = k /\ x \in DOMAIN views[k].lives
+        /\ installed[x] # k /\ ~Ancestor(k, installed[x]) /\ ~Behind(x, k) /\ ~Merging(local[x])
+\* And a later merge that heals it: the views of two merges, of which one does not follow the other directly.
+Healed ==
+    /\ Settled
+    /\ \E j, k \in DOMAIN views : IsThere(j) /\ IsThere(k) /\ j < k /\ \A m \in up : installed[m] = k
+ThreeMerged == \E k \in DOMAIN views : IsThere(k) /\ Cardinality(views[k].preds) = 3
+TwoMergesAtOnce == \E m, x \in up : m # x /\ Leads(local[m]) /\ Leads(local[x])
+ParticipantPromoted ==
+    \E m \in up : Coordinates(local[m]) /\ local[m].decision.id.creator # m /\ IsThere(installed[m])
+CoordinatorSteps ==
+    \E m \in up : IsThere(installed[m]) /\ views[installed[m]].id.creator = m /\ ~Coordinates(local[m])
+SameCounterMerged ==
+    \E k \in DOMAIN views : IsThere(k) /\ \E i, j \in views[k].preds :
+        i # j /\ views[i].id.counter = views[j].id.counter
+RejectedForOverlap ==
+    \E p \in network : p.message.type = "MERGE_RSP" /\ p.message.rejected /\ p.message.decision # NoDecision
+BusyRejects ==
+    \E p \in network : p.message.type = "MERGE_RSP" /\ p.message.rejected /\ p.message.decision = NoDecision
+LateInstall ==
+    \E p \in network : p.message.type = "INSTALL_MERGE_VIEW" /\ local[p.to].merge # p.message.merge_id
+LeaderDiesBetween ==
+    \E m \in Member \ up : \E p \in network : p.sender = m /\ p.message.type = "INSTALL_MERGE_VIEW"
+GoesOnWithFewer ==
+    \E p \in network : p.message.type = "CANCEL_MERGE" /\ \E k \in DOMAIN views : IsThere(k)
+        /\ p.sender \in DOMAIN views[k].lives /\ p.to \notin DOMAIN views[k].lives
+KeptEarly == \E m \in up : local[m].early # NoMerged
+EarlyFollowed == \E m \in up : Waits(local[m])
+\* Between the digest and the merged view its maker delivers more, and somebody else starts before that.
+DeliveredBeyondDigest ==
+    \E m, x \in up : IsThere(installed[m]) /\ installed[m] = installed[x] /\ seen[m][x] < seen[x][x]
+PurgeWaits == \E x \in up : \E y \in MembersOf(local[x].decision) : kept[y] # {} /\ purged[x] < seen[x][x]
+PurgedBeforeTheMerge == \E m, x \in up : m # x /\ IsThere(installed[m]) /\ purged[x] > Nothing
+ExcludedAfterwards ==
+    \E k \in DOMAIN views : \E j \in views[k].preds :
+        IsThere(j) /\ DOMAIN views[j].lives \ DOMAIN views[k].lives # {}
+
+-----------------------------------------------------------------------------
+(* Local steps: what a run collects, and the events that every local state is then confronted with *)
+
+SeenLocal(m) == local[m]
+SeenMessages == {[sender |-> p.sender, message |-> p.message] : p \in network}
+SeenOutside(m) == [decision |-> local[m].decision, digest |-> DeliveredBy(m)]
+
+EventsOf(p, digests) ==
+    LET type == p.message.type IN
+    IF type = "MERGE_REQ"
+    THEN {[type |-> "MergeReqReceived", sender |-> p.sender, message |-> p.message, digest |-> d] :
+            d \in digests}
+    ELSE {[type |-> CASE type = "MERGE_RSP" -> "MergeRspReceived"
+                      [] type = "INSTALL_MERGE_VIEW" -> "InstallMergeViewReceived"
+                      [] type = "MERGE_VIEW" -> "MergeViewReceived"
+                      [] type = "CANCEL_MERGE" -> "CancelMergeReceived",
+           sender |-> p.sender, message |-> p.message]}
+
+\* Every message that was ever on its way, from its sender and (what no correct peer does) from others, and of
+\* another merge; every view of the membership service; each answer of discovery; each timer, late or not.
+Alphabet(messages, outsides) ==
+    LET digests == {o.digest : o \in outsides}
+        others == {[p EXCEPT !.sender = m] : p \in messages, m \in Member \cup {"Z"}}
+        numbered == {p \in messages : p.message.type # "MERGE_VIEW"}
+        later == {[p EXCEPT !.message.merge_id.number = @ + 1] : p \in numbered}
+        founds == {Member, {}} \cup {{m} : m \in Member} \cup {Member \ {m} : m \in Member}
+    IN {[type |-> "EarlyTimeout"]}
+       \cup {[type |-> "MergeTimeout", number |-> n] : n \in 0 .. MaxMerges + 1}
+       \cup {[type |-> "DecisionInstalled", decision |-> o.decision] : o \in outsides}
+       \cup {[type |-> "DiscoverTimeout", found |-> f, digest |-> d] : f \in founds, d \in digests}
+       \cup UNION {EventsOf(p, digests) : p \in others \cup later}
+
+-----------------------------------------------------------------------------
+(* What scenarios see of a member besides its state: its view, whether it coordinates, and what the layer *)
+(* below has delivered of each sender.                                                                    *)
+
+Observed(m) ==
+    [view |-> ViewIn(local[m].decision), coordinates |-> Coordinates(local[m]), delivered |-> DeliveredBy(m)]
+=============================================================================
