@@ -25,6 +25,7 @@ refinement, `P == Abstract!Init /\ [][PStep]_vars` with `PStep == Abstract!Step`
 operator are liveness; nothing can be added to these, so they are run as they are.
 """
 
+import functools
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -76,6 +77,30 @@ _DEFINITION: Final = re.compile(r"^(?:LOCAL\s+)?(\w+)(?:\([^)]*\))?\s*==", re.MU
 _SEPARATOR: Final = re.compile(r"^(?:----|====)", re.MULTILINE)
 
 
+# Each model asks the same modules for the same operators: what is found in a text is remembered.
+
+
+@functools.lru_cache(maxsize=256)
+def _bare(text: str) -> str:
+    """A module without comments, and without spacing at the ends of lines."""
+    lines = (line.rstrip() for line in _COMMENT.sub("", text).splitlines())
+    return "\n".join(line for line in lines if line)
+
+
+@functools.lru_cache(maxsize=256)
+def _definitions(text: str) -> dict[str, tuple[str, int]]:
+    """Each operator of a module: its text after `==`, without comments and in its columns, and its line."""
+    blank = _COMMENT.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
+    ends = sorted(match.start() for pattern in (_DEFINITION, _SEPARATOR) for match in pattern.finditer(blank))
+    found: dict[str, tuple[str, int]] = {}
+    for match in _DEFINITION.finditer(blank):
+        end = next((each for each in ends if each >= match.end()), len(blank))
+        margin = " " * (match.end() - blank.rfind("\n", 0, match.end()) - 1)
+        line = blank.count("\n", 0, match.start()) + 1
+        found.setdefault(match[1], (margin + blank[match.end() : end], line))
+    return found
+
+
 @frozen
 class Modules:
     """The modules that a root needs, without those of TLC's library: name to path, and name to text."""
@@ -86,11 +111,7 @@ class Modules:
     @property
     def bare(self) -> dict[str, str]:
         """The texts without comments, and without spacing at the ends of lines."""
-        stripped = {name: _COMMENT.sub("", text).splitlines() for name, text in self.texts.items()}
-        return {
-            name: "\n".join(line.rstrip() for line in lines if line.strip())
-            for name, lines in stripped.items()
-        }
+        return {name: _bare(text) for name, text in self.texts.items()}
 
     def definition(self, operator: str) -> tuple[str, str, int] | None:
         """Find an operator: its module, the text after `==` without comments, and its line."""
@@ -100,14 +121,8 @@ class Modules:
     def laid_out(self, operator: str) -> tuple[str, str, int] | None:
         """Find an operator as `definition` does, its text in the columns that it has in the module."""
         for module, text in self.texts.items():
-            bare = _COMMENT.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
-            found = re.search(rf"^(?:LOCAL\s+)?{operator}(?:\([^)]*\))?\s*==", bare, re.MULTILINE)
-            if found is None:
-                continue
-            ends = (pattern.search(bare, found.end()) for pattern in (_DEFINITION, _SEPARATOR))
-            end = min((match.start() for match in ends if match), default=len(bare))
-            margin = " " * (found.end() - bare.rfind("\n", 0, found.end()) - 1)
-            return module, margin + bare[found.end() : end], bare.count("\n", 0, found.start()) + 1
+            if (found := _definitions(text).get(operator)) is not None:
+                return module, *found
         return None
 
     def conjuncts(self, module: str) -> tuple[str, ...]:
