@@ -24,8 +24,9 @@ from groupcomm_conformance.models.checking import (
     run_models,
     select,
 )
-from groupcomm_conformance.models.instruments import Heard, main_run, note_run, read_modules
+from groupcomm_conformance.models.instruments import Heard, main_run, note_run
 from groupcomm_conformance.models.manifest import Counts, Manifest, ManifestError, Model, load
+from groupcomm_conformance.models.modules import read_modules
 from groupcomm_conformance.tla.values import Fn
 from groupcomm_conformance.tlc.errors import ParseFailed
 from groupcomm_conformance.tlc.output import Progress

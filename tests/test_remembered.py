@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from groupcomm_conformance.models.instruments import Modules, Run, plain_run, read_modules, remembered
+from groupcomm_conformance.models.instruments import Run, plain_run, remembered
+from groupcomm_conformance.models.modules import Modules, read_modules
 from groupcomm_conformance.tla.cfg import Cfg
 from groupcomm_conformance.tlc import run as tlc
 

@@ -12,8 +12,8 @@ from typing import Final
 from attrs import frozen
 
 from groupcomm_conformance.files import strict_yaml
-from groupcomm_conformance.models.instruments import Modules, read_modules
 from groupcomm_conformance.models.manifest import Manifest
+from groupcomm_conformance.models.modules import Modules, read_modules
 
 __all__ = ["FILE", "Layer", "declared", "guarantee", "layers"]
 

@@ -5,8 +5,8 @@ from functools import cache
 
 from groupcomm_conformance.files.strict_yaml import Node
 
-from .instruments import read_modules
 from .model import NOT_GIVEN, SUBSTITUTION, Erratum, Manifest, Model, is_liveness
+from .modules import read_modules
 
 __all__ = ["check"]
 

@@ -15,8 +15,9 @@ from typing import Final, Literal
 
 from attrs import frozen
 
-from .instruments import OUTCOMES, read_modules
+from .instruments import OUTCOMES
 from .model import Manifest, Model
+from .modules import read_modules
 from .plan import digest
 from .result import CheckedModel, expected
 from .selecting import select

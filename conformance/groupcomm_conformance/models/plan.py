@@ -31,18 +31,17 @@ from .instruments import (
     SHOWN,
     STORY,
     Heard,
-    Modules,
     Run,
     Shown,
     main_run,
     note_run,
     plain_run,
-    read_modules,
     remembered,
     sole_run,
     story_run,
 )
 from .model import Counts, Manifest, ManifestError, Model
+from .modules import Modules, read_modules
 from .result import CheckedModel, expected
 
 __all__ = ["DIVISIBLE", "Answer", "Part", "Plan", "assembled", "digest", "execute", "plan_of"]

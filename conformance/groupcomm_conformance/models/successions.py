@@ -21,8 +21,9 @@ from attrs import evolve, frozen
 from groupcomm_conformance.tla.values import Value, parse, show
 from groupcomm_conformance.tlc import run as tlc
 
-from .instruments import ROOT, Run, read_modules, remembered
+from .instruments import ROOT, Run, remembered
 from .manifest import Manifest, Model
+from .modules import read_modules
 
 __all__ = ["Comparison", "Succession", "canonical", "compared", "reached", "seen"]
 

@@ -27,8 +27,9 @@ from groupcomm_conformance.tlc import run as tlc
 from groupcomm_conformance.tlc import tools
 from groupcomm_conformance.tlc.errors import ConfigFailed, EvaluationFailed, ParseFailed
 
-from .instruments import ROOT, Modules, read_modules
+from .instruments import ROOT
 from .model import Manifest, Model
+from .modules import Modules, read_modules
 from .result import CheckedModel
 
 __all__ = ["Reasons", "Why", "reasons", "why"]

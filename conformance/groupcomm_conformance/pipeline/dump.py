@@ -25,8 +25,8 @@ from typing import Final
 from attrs import asdict, evolve, frozen
 
 from groupcomm_conformance.files.store import replace
-from groupcomm_conformance.models.instruments import read_modules
 from groupcomm_conformance.models.manifest import Manifest
+from groupcomm_conformance.models.modules import read_modules
 from groupcomm_conformance.tla.cfg import Cfg
 from groupcomm_conformance.tla.values import Fn, Value, ValueSyntaxError, parse, show
 from groupcomm_conformance.tlc import run as tlc

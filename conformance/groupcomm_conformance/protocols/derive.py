@@ -29,8 +29,8 @@ import attrs
 from attrs import field, frozen
 
 from groupcomm.core import Core
-from groupcomm_conformance.models.instruments import read_modules
 from groupcomm_conformance.models.manifest import Manifest
+from groupcomm_conformance.models.modules import read_modules
 from groupcomm_conformance.tla.cfg import Cfg
 from groupcomm_conformance.tla.values import Fn, Value, identical, parse, show
 

@@ -28,8 +28,8 @@ from groupcomm.view import View
 from groupcomm_conformance.files import strict_yaml
 from groupcomm_conformance.files.strict_yaml import FileError, Node
 from groupcomm_conformance.models import manifest as manifests
-from groupcomm_conformance.models.instruments import Modules, read_modules
 from groupcomm_conformance.models.manifest import Manifest
+from groupcomm_conformance.models.modules import Modules, read_modules
 from groupcomm_conformance.protocols.derive import Protocol
 from groupcomm_conformance.protocols.derive import load as derive
 from groupcomm_conformance.protocols.shapes import Shape, shape_of

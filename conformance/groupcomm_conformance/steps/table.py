@@ -28,7 +28,8 @@ from attrs import define, evolve, field, frozen
 
 from groupcomm_conformance.files.keys import key as digest_of
 from groupcomm_conformance.files.store import Store
-from groupcomm_conformance.models.instruments import OUTCOMES, Harvest, read_modules
+from groupcomm_conformance.models.instruments import OUTCOMES, Harvest
+from groupcomm_conformance.models.modules import read_modules
 from groupcomm_conformance.tla.cfg import Cfg
 from groupcomm_conformance.tla.values import Fn, Value, order, parse, show
 from groupcomm_conformance.tlc import run as tlc

@@ -25,8 +25,8 @@ from attrs import evolve, frozen
 from groupcomm_conformance.files.errors import FileError
 from groupcomm_conformance.files.keys import key
 from groupcomm_conformance.files.store import Store
-from groupcomm_conformance.models.instruments import read_modules
 from groupcomm_conformance.models.manifest import Manifest, Model
+from groupcomm_conformance.models.modules import read_modules
 from groupcomm_conformance.tla.cfg import Cfg
 from groupcomm_conformance.tla.values import Fn, Value, ValueSyntaxError, parse, parse_state, show
 from groupcomm_conformance.tlc import run as tlc

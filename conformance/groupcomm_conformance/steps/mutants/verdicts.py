@@ -14,8 +14,8 @@ from attrs import frozen
 from groupcomm_conformance.files.errors import FileError
 from groupcomm_conformance.files.keys import key
 from groupcomm_conformance.files.store import Store
-from groupcomm_conformance.models.instruments import read_modules
 from groupcomm_conformance.models.manifest import Manifest
+from groupcomm_conformance.models.modules import read_modules
 from groupcomm_conformance.tla import tree
 from groupcomm_conformance.tla.tree import Definitions
 from groupcomm_conformance.tla.values import Value, identical

@@ -1,0 +1,181 @@
+"""The modules of a specification as text: which there are, and what they define."""
+
+import functools
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+from attrs import frozen
+
+from groupcomm_conformance.files.errors import FileError
+from groupcomm_conformance.files.reading import read_text
+from groupcomm_conformance.tla.witnesses import conjuncts
+
+__all__ = ["Modules", "read_modules"]
+
+_COMMENT: Final = re.compile(r"\\\*[^\n]*|\(\*.*?\*\)", re.DOTALL)
+_NAMES: Final = r"\w+(?:\s*,\s*\w+)*"
+_DEFINITION: Final = re.compile(r"^(?:LOCAL\s+)?(\w+)(?:\([^)]*\))?\s*==", re.MULTILINE)
+_SEPARATOR: Final = re.compile(r"^(?:----|====)", re.MULTILINE)
+
+# Each model asks the same modules for the same operators: what is found in a text is remembered.
+
+
+@functools.lru_cache(maxsize=256)
+def _bare(text: str) -> str:
+    """A module without comments, and without spacing at the ends of lines."""
+    lines = (line.rstrip() for line in _COMMENT.sub("", text).splitlines())
+    return "\n".join(line for line in lines if line)
+
+
+@functools.lru_cache(maxsize=256)
+def _definitions(text: str) -> dict[str, tuple[str, int]]:
+    """Each operator of a module: its text after `==`, without comments and in its columns, and its line."""
+    blank = _COMMENT.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
+    ends = sorted(match.start() for pattern in (_DEFINITION, _SEPARATOR) for match in pattern.finditer(blank))
+    found: dict[str, tuple[str, int]] = {}
+    for match in _DEFINITION.finditer(blank):
+        end = next((each for each in ends if each >= match.end()), len(blank))
+        margin = " " * (match.end() - blank.rfind("\n", 0, match.end()) - 1)
+        line = blank.count("\n", 0, match.start()) + 1
+        found.setdefault(match[1], (margin + blank[match.end() : end], line))
+    return found
+
+
+@frozen
+class Modules:
+    """The modules that a root needs, without those of TLC's library: name to path, and name to text."""
+
+    files: Mapping[str, Path]
+    texts: Mapping[str, str]
+
+    @property
+    def bare(self) -> dict[str, str]:
+        """The texts without comments, and without spacing at the ends of lines."""
+        return {name: _bare(text) for name, text in self.texts.items()}
+
+    def definition(self, operator: str) -> tuple[str, str, int] | None:
+        """Find an operator: its module, the text after `==` without comments, and its line."""
+        found = self.laid_out(operator)
+        return None if found is None else (found[0], found[1].strip(), found[2])
+
+    def laid_out(self, operator: str) -> tuple[str, str, int] | None:
+        """Find an operator as `definition` does, its text in the columns that it has in the module."""
+        for module, text in self.texts.items():
+            if (found := _definitions(text).get(operator)) is not None:
+                return module, *found
+        return None
+
+    def conjuncts(self, module: str) -> tuple[str, ...]:
+        """Name the conjuncts of a guarantee, the elements of its `Conjuncts`; none without such a set."""
+        found = re.search(r"^Conjuncts\s*==\s*\{([^}]*)\}", self.bare[module], re.MULTILINE)
+        return tuple(re.findall(r'"(\w+)"', found[1])) if found else ()
+
+    def has_conjunct(self, module: str, name: str) -> bool:
+        """Whether a guarantee has this conjunct: in `Conjuncts`, as an operator, or as a constant's value."""
+        bare = self.bare[module]
+        operator = re.search(rf"^{name}(?:\([^)]*\))?\s*==", bare, re.MULTILINE)
+        return name in self.conjuncts(module) or operator is not None or f'"{name}"' in bare
+
+    def meaning(self, module: str, conjunct: str) -> str:
+        """Give what a guarantee's comments say of a conjunct, after its name or above it, as one line."""
+        text = self.texts[module]
+        found = re.search(
+            rf"^[ \t]*\\\*[ \t]*{conjunct}:((?:[^\n]*\n[ \t]*\\\*)*[^\n]*)$", text, re.MULTILINE
+        ) or re.search(
+            rf"((?:^[ \t]*\\\*[^\n]*\n)+)^(?:LOCAL\s+)?{conjunct}(?:\([^)]*\))?\s*==", text, re.MULTILINE
+        )
+        words = re.sub(r"^[ \t]*\\\*+", "", found[1], flags=re.MULTILINE).split() if found else []
+        return " ".join(words).removeprefix("... ")
+
+    def conjuncts_of(self, claim: str) -> tuple[str, ...]:
+        """Give, of a claim that is a list, each conjunct in the place of the whole; of any other nothing."""
+        found = self.laid_out(f"{claim}Step") or self.laid_out(claim)
+        parts = conjuncts(found[1]) if found else ()
+        return parts if len(parts) > 1 else ()
+
+    def sentence(self, operator: str) -> tuple[str, int] | None:
+        """Give the comment directly above an operator as one line ("" where there is none), and its line."""
+        for text in self.texts.values():
+            found = re.search(
+                rf"((?:^[ \t]*\\\*[^\n]*\n)*)^(?:LOCAL\s+)?{operator}(?:\([^)]*\))?\s*==", text, re.MULTILINE
+            )
+            if found is not None:
+                words = re.sub(r"^[ \t]*\\\*+", "", found[1], flags=re.MULTILINE).split()
+                return " ".join(words), text.count("\n", 0, found.end()) + 1
+        return None
+
+    def actions(self, specification: str) -> tuple[str, ...]:
+        r"""Name the actions: the operators in the `Next` of `Init /\ [][Next]_vars`, in its order.
+
+        FileError where the definitions do not have that form.
+        """
+        spec = self.definition(specification)
+        if spec is None:
+            raise FileError(f"{specification}", 1, f"the operator {specification}, but no module defines it")
+        module, text, line = spec
+        found = re.search(r"\[\]\s*\[\s*(\w+)\s*\]\s*_", text)
+        body = self.definition(found[1]) if found else None
+        if body is None:
+            raise FileError(
+                self.files[module].name, line, r"Init /\ [][Next]_vars, where Next is an operator"
+            )
+        return tuple(dict.fromkeys(self._taken(body[1])))
+
+    def _taken(self, text: str) -> Iterator[str]:
+        r"""Name the actions in a disjunction: of `Next /\ Below`, a composition's, those of `Next`."""
+        # What a quantifier ranges over is no action, nor is what else is true of a step.
+        for word in re.findall(r"\w+", re.sub(r"(?:\\in|/\\)\s*\w+(?:\([^)]*\))?", "", text)):
+            if (found := self.definition(word)) is not None:
+                yield from self._taken(found[1]) if word == "Next" else (word,)
+
+    def step_of(self, claim: str) -> str | None:
+        r"""Give the subscript of an action property `[A!Init /\] [][<claim>Step]_subscript`, or None.
+
+        FileError where there is a `<claim>Step` and the claim is something else.
+        """
+        if self.definition(f"{claim}Step") is None or (found := self.definition(claim)) is None:
+            return None
+        module, text, line = found
+        whole = re.fullmatch(
+            rf"(?:\w+!\w+\s*/\\\s*)?\[\]\s*\[\s*{claim}Step\s*\]\s*_\s*(\w+|<<[^>]*>>)", text
+        )
+        if whole is None:
+            raise FileError(
+                self.files[module].name,
+                line,
+                f"{claim} == [][{claim}Step]_vars, as there is a {claim}Step, not {' '.join(text.split())}",
+            )
+        return whole[1]
+
+    def refined(self, claim: str) -> frozenset[str]:
+        """Name the modules that `claim` speaks of through an `INSTANCE`: of `A!Spec`, the module of `A`."""
+        found = self.definition(claim)
+        names = re.findall(r"\b(\w+)!", found[1]) if found else []
+        instances = (definition[1] for name in names if (definition := self.definition(name)))
+        return frozenset(word for text in instances for word in re.findall(r"\bINSTANCE\s+(\w+)", text))
+
+
+def read_modules(folders: Iterable[Path], root: str) -> Modules:
+    """Read the module `root` and all that it extends or instantiates, as far as they lie in `folders`.
+
+    FileError where `root` does not.
+    """
+    available = {file.stem: file for folder in folders for file in sorted(folder.glob("*.tla"))}
+    if root not in available:
+        raise FileError(f"{root}.tla", 1, "a module, but there is none")
+    files: dict[str, Path] = {}
+    texts: dict[str, str] = {}
+    todo = [root]
+    while todo:
+        name = todo.pop(0)
+        if name in files or name not in available:
+            continue
+        files[name] = available[name]
+        text = texts[name] = read_text(available[name], what="a module")
+        bare = _COMMENT.sub("", text)
+        for names in re.findall(rf"\bEXTENDS\s+({_NAMES})", bare):
+            todo += re.split(r"\s*,\s*", names)
+        todo += re.findall(r"\bINSTANCE\s+(\w+)", bare)
+    return Modules(files, texts)
