@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-__all__ = ["alone", "once", "shared"]
+__all__ = ["once", "shared"]
 
 
 def shared(request: pytest.FixtureRequest, factory: pytest.TempPathFactory) -> Path:
@@ -18,7 +18,7 @@ def shared(request: pytest.FixtureRequest, factory: pytest.TempPathFactory) -> P
 
 
 @contextmanager
-def alone(lock: Path) -> Iterator[None]:
+def _alone(lock: Path) -> Iterator[None]:
     """Others that come to this place, in whichever process, wait until this one is through."""
     lock.parent.mkdir(parents=True, exist_ok=True)
     with lock.open("a") as file:
@@ -29,7 +29,7 @@ def alone(lock: Path) -> Iterator[None]:
 def once(folder: Path, make: Callable[[Path], object]) -> Path:
     """Give a folder that `make` has filled; a worker that fails leaves nothing for the others to find."""
     whole = folder.with_suffix(".whole")
-    with alone(folder.with_suffix(".lock")):
+    with _alone(folder.with_suffix(".lock")):
         if not whole.exists():
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir()

@@ -136,6 +136,16 @@ class Fetch:
 
 
 @frozen
+class Suspected:
+    """To the membership service: `suspect` has crashed, or counts this member out.
+
+    From the failure detector; from merging, which has those left out who follow another coordinator.
+    """
+
+    suspect: Address
+
+
+@frozen
 class Left:
     """To the application: this member has left the group, and takes no more steps."""
 

@@ -31,7 +31,18 @@ from attrs import evolve, frozen
 from .digest import EMPTY_VECTOR, Vector
 from .effects import Multicast, PassDown, PassUp, Send
 from .errors import LocalProtocolError, RemoteProtocolError
-from .events import Block, Deliver, Fetch, HoldBack, Left, Payload, Release, Unblock, ViewInstalled
+from .events import (
+    Block,
+    Deliver,
+    Fetch,
+    HoldBack,
+    Left,
+    Payload,
+    Release,
+    Suspected,
+    Unblock,
+    ViewInstalled,
+)
 from .per_member import PerMember
 from .view import NO_VIEW, Address, View, ViewId
 
@@ -223,13 +234,6 @@ class LeaveRequested:
     """The membership service says that `leaver` wants to leave. To whoever acts, again until it has left."""
 
     leaver: Address
-
-
-@frozen
-class Suspected:
-    """The failure detector says that `suspect` has crashed, or that it counts this member out."""
-
-    suspect: Address
 
 
 @frozen

@@ -41,6 +41,7 @@ from .events import (
     GetDigest,
     Left,
     PromiseWithdrawn,
+    Suspected,
     ViewInstalled,
 )
 from .per_member import PerMember
@@ -244,13 +245,6 @@ class LeaveRspReceived:
 
     sender: Address
     message: LeaveRsp
-
-
-@frozen
-class Suspected:
-    """The failure detector says that `suspect` has crashed: a member of the view, or a joiner that waits."""
-
-    suspect: Address
 
 
 @frozen

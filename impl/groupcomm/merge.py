@@ -28,8 +28,8 @@ from attrs import evolve, frozen
 from .digest import EMPTY_VECTOR, Vector
 from .effects import CancelTimer, PassDown, PassUp, Send, SetTimer
 from .errors import LocalProtocolError, RemoteProtocolError
-from .events import Below, DigestPromised, PromiseWithdrawn
-from .gms import NO_DECISION, Decision, Lives, Suspected
+from .events import Below, DigestPromised, PromiseWithdrawn, Suspected
+from .gms import NO_DECISION, Decision, Lives
 from .per_member import PerMember
 from .view import NO_VIEW, Address, View, ViewId
 

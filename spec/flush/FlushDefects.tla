@@ -27,9 +27,6 @@ NamedByFirst(s) == ViewId(s.decision.id.counter + 1, Head(s.decision.members))
 \* In the place of Behind: nobody else needs the view.
 NobodyBehind(s) == {}
 
-\* ... or only its members, and not those who are let go by it.
-OnlyMembersBehind(s) == {m \in MembersOf(Newest(s)) : m \notin s.suspected /\ ~HasView(s, m, Newest(s))}
-
 \* In the place of NextMembers: the most junior member is forgotten where others join or leave.
 ForgetsTheLast(s) ==
     LET Stays(m) == m \notin s.suspected \cup s.leaving

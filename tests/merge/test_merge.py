@@ -9,8 +9,8 @@ from groupcomm import merge
 from groupcomm.digest import EMPTY_VECTOR, Vector
 from groupcomm.effects import CancelTimer, PassDown, PassUp, Send, SetTimer
 from groupcomm.errors import LocalProtocolError, RemoteProtocolError
-from groupcomm.events import DigestPromised, PromiseWithdrawn
-from groupcomm.gms import NO_DECISION, Decision, Lives, Suspected
+from groupcomm.events import DigestPromised, PromiseWithdrawn, Suspected
+from groupcomm.gms import NO_DECISION, Decision, Lives
 from groupcomm.view import NO_VIEW, View, ViewId
 
 CONFIG = merge.Config(min_interval=100, max_interval=300, leader_timeout=50, member_timeout=200)

@@ -3,6 +3,7 @@
 import functools
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
@@ -41,6 +42,14 @@ def _definitions(text: str) -> dict[str, tuple[str, int]]:
         line = blank.count("\n", 0, match.start()) + 1
         found.setdefault(match[1], (margin + blank[match.end() : end], line))
     return found
+
+
+@functools.lru_cache(maxsize=256)
+def _needed(text: str) -> tuple[str, ...]:
+    """The modules that one extends or instantiates."""
+    bare = _bare(text)
+    extended = (re.split(r"\s*,\s*", names) for names in re.findall(rf"\bEXTENDS\s+({_NAMES})", bare))
+    return (*chain.from_iterable(extended), *re.findall(r"\bINSTANCE\s+(\w+)", bare))
 
 
 @frozen
@@ -174,8 +183,5 @@ def read_modules(folders: Iterable[Path], root: str) -> Modules:
             continue
         files[name] = available[name]
         text = texts[name] = read_text(available[name], what="a module")
-        bare = _COMMENT.sub("", text)
-        for names in re.findall(rf"\bEXTENDS\s+({_NAMES})", bare):
-            todo += re.split(r"\s*,\s*", names)
-        todo += re.findall(r"\bINSTANCE\s+(\w+)", bare)
+        todo += _needed(text)
     return Modules(files, texts)

@@ -121,22 +121,22 @@ def _violating(
     if not temporal:
         shown = Shown() if erratum is None else Shown(erratum.claim, erratum.story or "TRUE")
     noting, judged = note_run(root, cfg, modules, manifest.type_invariants, until=until, shown=shown)
-    parts = [Part("falls" if temporal else "search", noting)]
-    alone = [claim for claim in cfg.properties if claim not in judged and (recording or claim in model.falls)]
-    if temporal:
-        alone_cfg = evolve(cfg, properties=(violated,))  # TLC does not say which of several was violated
-        first = Part(
-            "search",
-            plain_run(root, alone_cfg)
-            if erratum is None
-            else story_run(root, cfg, violated, erratum.story, manifest.type_invariants),
-        )
-        alone = [claim for claim in alone if claim != violated]
-        # Where nothing else falls, the search says it all.
-        if not judged or not (recording or any(name.partition("/")[0] in judged for name in model.falls)):
-            parts, judged = [], ()
-        parts.insert(0, first)
-    return [*parts, *(Part(claim, sole_run(root, cfg, claim)) for claim in alone)], (*judged, *alone)
+    alone = tuple(
+        claim
+        for claim in cfg.properties
+        if claim not in (*judged, violated) and (recording or claim in model.falls)
+    )
+    sole = [Part(claim, sole_run(root, cfg, claim)) for claim in alone]
+    if not temporal:
+        return [Part("search", noting), *sole], (*judged, *alone)
+    if erratum is None:  # TLC does not say which of several temporal properties was violated
+        search = plain_run(root, evolve(cfg, properties=(violated,)))
+    else:
+        search = story_run(root, cfg, violated, erratum.story, manifest.type_invariants)
+    # Where nothing else falls, the search says it all.
+    if judged and (recording or any(name.partition("/")[0] in judged for name in model.falls)):
+        return [Part("search", search), Part("falls", noting), *sole], (*judged, *alone)
+    return [Part("search", search), *sole], alone
 
 
 _ROOMS: Final = ("files", "models", "tla", "tlc")

@@ -8,6 +8,7 @@ Lists of conjuncts are done one by one. Where `Q` is one comparison on one line,
 The text keeps its columns, because the layout of a list of conjuncts has a meaning.
 """
 
+import functools
 import re
 from typing import Final
 
@@ -60,6 +61,7 @@ def instrumented(text: str, tag: str) -> tuple[str, tuple[Leaf, ...]]:
     return whole, tuple(leaf for leaf, _, _ in leaves)
 
 
+@functools.lru_cache(maxsize=1024)
 def conjuncts(text: str) -> tuple[str, ...]:
     """Give, for each innermost formula, the whole with all others replaced by TRUE; in its own columns."""
     leaves: list[tuple[Leaf, int, int]] = []
