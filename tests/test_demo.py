@@ -71,3 +71,30 @@ def test_members_come_and_go_with_gms(capsys: pytest.CaptureFixture[str], seed: 
     assert 2 == len([line for line in installed if line[-1] in last])
     assert "A" not in last.pop().partition("[")[2]
     assert "all that gms promises holds." in output
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_partition_heals_with_merging(capsys: pytest.CaptureFixture[str], seed: int) -> None:
+    """Four are together, two and two apart, and four together again, in a view that A has made."""
+    output = run(capsys, "merge", "--seed", str(seed))
+    lines = output.splitlines()
+    assert ["A", "B", "C", "D"] == lines[3].split()
+    assert 100 >= max(map(len, lines))
+    installed = [line.split() for line in lines if ".view " in line and " -> " in line]
+    last = {line[0].removesuffix(".view"): (line[1], line[-1]) for line in installed}
+    assert {"A|6[A,B,C,D]"} == {after for _, after in last.values()}
+    assert ["A|5[A,B]", "A|5[A,B]", "C|5[C,D]", "C|5[C,D]"] == [last[member][0] for member in "ABCD"]
+    for what in (
+        "Partition: A, B from the rest",
+        "Suspect",
+        "MergeReq",
+        "MergeRsp",
+        "InstallMergeView",
+        "MergeView",
+    ):
+        assert what in output
+    # What both halves have multicast meanwhile the others do not get; what comes after, all do.
+    delivered = {line.split(".")[0].strip(): line for line in lines if ".delivered " in line}
+    assert all("c/1>>" in delivered[member] for member in "ABCD")
+    assert "b/1" not in delivered["C"]
+    assert "all that merge promises holds." in output

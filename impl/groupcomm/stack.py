@@ -15,7 +15,8 @@ Which layer hears what follows from the annotations `Event` and `Message` of eac
 - A layer's messages are tagged with its name. Message `Forward` comes in as the event `ForwardReceived`.
 - `Multicast` and `Send` are calls of the layer below: the first below that has `SendRequested` or
   `UnicastRequested` takes them, with the message as its payload, and gives it back with `Deliver`.
-- Timers are tagged in the same way (`stable/stability`). Timer `stability` fires as `StabilityTimeout`.
+- Timers are tagged in the same way (`stable/stability`). Timer `stability` fires as `StabilityTimeout`, and
+  timer `merge/3` as `MergeTimeout(3)`.
 - What a layer takes from the one below (a digest) is a field that is annotated `Below`. The stack fills it
   from what comes with the event; `Stack.takes` says what has to come.
 
@@ -126,11 +127,11 @@ class _Kind:
     @classmethod
     def of(cls, event: type) -> "_Kind":
         hints = get_type_hints(event, include_extras=True)
-        taken = {
-            name: get_args(hint)[0]
-            for name, hint in hints.items()
-            if get_origin(hint) is Annotated and Below in get_args(hint)
-        }
+        taken: dict[str, type] = {}
+        for name, hint in hints.items():
+            if get_origin(hint) is Annotated and Below in get_args(hint):
+                wanted = get_args(hint)[0]
+                taken[name] = get_origin(wanted) or wanted
         return cls(event, tuple(name for name in hints if name not in taken), tuple(taken.items()))
 
 
@@ -218,12 +219,13 @@ class Layer:
         except KeyError:
             raise StackError(f"{self.name} has no message {type(message).__name__}") from None
 
-    def times_out(self, timer: str) -> _Kind:
-        """The kind of events that one of its timers fires as."""
-        try:
-            return self._timeouts[timer]
-        except KeyError:
-            raise StackError(f"{self.name} has no timer {timer!r}") from None
+    def times_out(self, timer: str) -> tuple[_Kind, dict[str, object]]:
+        """The kind of events that a timer fires as; the number in its name, as its field."""
+        name, _, number = timer.partition("/")
+        kind = self._timeouts.get(name)
+        if kind is None or len(kind.given) != bool(number) or not (number or "0").isdecimal():
+            raise StackError(f"{self.name} has no timer {timer!r}")
+        return kind, dict.fromkeys(kind.given, int(number)) if number else {}
 
 
 # The stack ----------------------------------------------------------------------------------------
@@ -270,7 +272,7 @@ class Stack:
                 kinds = [self.layers[self._place(layer)].receives(message)]
             case Fired(timer):
                 layer, _, name = timer.partition("/")
-                kinds = [self.layers[self._place(layer)].times_out(name)]
+                kinds = [self.layers[self._place(layer)].times_out(name)[0]]
             case Raised(raised):
                 found = (layer.knows(raised) for layer in self.layers)
                 kinds = [kind for kind in found if kind is not None]
@@ -296,7 +298,8 @@ class Stack:
             case Fired(timer):
                 layer, _, name = timer.partition("/")
                 place = self._place(layer)
-                todo.append((_EVENT, place, _filled(layers[place].times_out(name), {}, below)))
+                kind, known = layers[place].times_out(name)
+                todo.append((_EVENT, place, _filled(kind, known, below)))
             case Raised(raised):
                 self._up(len(layers) - 1, raised, below, todo)
         while todo:

@@ -59,8 +59,16 @@ class BreakRetryTimeout:
     """Timer `break_retry` fired."""
 
 
+@frozen
+class RoundTimeout:
+    """Timer `round/number` fired; the layer below then had `seals`."""
+
+    number: int
+    seals: Annotated[frozenset[str], Below]
+
+
 Message: TypeAlias = Seal
-Event: TypeAlias = SendRequested | SealReceived | Installed | BreakRetryTimeout
+Event: TypeAlias = SendRequested | SealReceived | Installed | BreakRetryTimeout | RoundTimeout
 
 
 @frozen
@@ -85,7 +93,7 @@ def step(_config: object, state: State, event: Event) -> tuple[State, tuple[obje
             return after, (SetTimer(timer, 1, 2), Multicast(Seal(payload)), CancelTimer(timer))
         case SealReceived(sender, message):
             return after, (Datagram(ALL, Seal(Payload("thanks"))), PassUp(Deliver(sender, message.payload)))
-        case Installed() | BreakRetryTimeout():
+        case Installed() | BreakRetryTimeout() | RoundTimeout():
             return after, ()
 
 
@@ -168,6 +176,22 @@ def test_a_timer_fires_in_the_layer_that_set_it() -> None:
     assert BreakRetryTimeout() == state_of(stack, state, SEALING.name).seen[-1]
     with pytest.raises(StackError, match="sequencer has no timer 'break_retry'"):
         stack.step(None, state, Fired("sequencer/break_retry"))
+
+
+def test_the_number_in_a_timer_s_name_comes_with_its_event() -> None:
+    """It says which of several the timer was set for; and a set can be taken from below."""
+    stack = both()
+    event = Fired(f"{SEALING.name}/round/12", (frozenset({"wax"}),))
+    assert (frozenset,) == stack.takes(event)
+    state, _ = stack.step(None, joined(stack), event)
+    assert RoundTimeout(12, frozenset({"wax"})) == state_of(stack, state, SEALING.name).seen[-1]
+
+
+@pytest.mark.parametrize("timer", ["round", "round/", "round/x", "round/1/2", "break_retry/1", "seal/1"])
+def test_a_timer_has_a_number_where_its_event_has_one(timer: str) -> None:
+    stack = both()
+    with pytest.raises(StackError, match=f"has no timer '{timer}'"):
+        stack.step(None, joined(stack), Fired(f"{SEALING.name}/{timer}", (frozenset(),)))
 
 
 def test_a_refused_event_changes_nothing_in_any_layer() -> None:

@@ -18,7 +18,7 @@ from .served import Served
 
 Item = TypeVar("Item")
 
-__all__ = ["FAULTS", "Changes", "Faults", "Requests", "Scripts", "decision", "ends_of", "one_of"]
+__all__ = ["FAULTS", "Changes", "Drawn", "Faults", "Requests", "Scripts", "decision", "ends_of", "one_of"]
 
 FAULTS: Final = (
     "loss",
@@ -60,13 +60,16 @@ def one_of(random: Random, items: Sequence[Item]) -> Item:
 
 
 class Changes(Protocol):
-    """What draws changes of who is there. `serving`: draws what GMS needs to go on, where there is GMS.
+    """What draws changes of who is there.
 
-    `busy`: how many times as often as usual there are changes.
+    `serving`: draws what GMS or merging needs to go on, where it is there. `busy`: how many times as often as
+    usual there are changes. `timers`: what the names of those timers begin with that are drawn here, and not
+    with the others.
     """
 
     serving: Callable[[], Event | None] | None
     busy: int
+    timers: tuple[str, ...]
 
     def first(self) -> Iterator[Event]:
         """The events that a group begins with."""
@@ -75,8 +78,10 @@ class Changes(Protocol):
         """An event that may be possible now; None if none was found."""
 
 
-class _Drawn:
-    """What both have in common: addresses, crashes, partitions."""
+class Drawn:
+    """What all have in common: addresses, crashes, partitions."""
+
+    timers: tuple[str, ...] = ()
 
     def __init__(self, group: Group, members: int, faults: Faults, random: Random) -> None:
         self._group = group
@@ -134,7 +139,7 @@ class _Drawn:
         return ("heal",) if self._group.side else None
 
 
-class Scripts(_Drawn):
+class Scripts(Drawn):
     """Draws changes of a group whose views are scripted."""
 
     serving: Callable[[], Event | None] | None = None
@@ -251,7 +256,7 @@ class Scripts(_Drawn):
         return decision(group, creator, members, preds)
 
 
-class Requests(_Drawn):
+class Requests(Drawn):
     """Draws what members of a group ask of GMS, and what goes wrong around it."""
 
     busy: int = _BUSY

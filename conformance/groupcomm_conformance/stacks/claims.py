@@ -15,7 +15,7 @@ from groupcomm.abstract.reliable_multicast import ReliableMulticast
 from groupcomm.digest import NOTHING, Vector
 from groupcomm.view import Address
 
-__all__ = ["BEYOND", "CLAIMS", "Message", "StabilitySafety", "TotalOrderBroadcast", "Violation"]
+__all__ = ["BEYOND", "CLAIMS", "JUDGED_AS", "Message", "StabilitySafety", "TotalOrderBroadcast", "Violation"]
 
 Message = tuple[str, int]
 """What an application sends: the name of its process and a number that counts from 1."""
@@ -349,6 +349,23 @@ CLAIMS: Final = {
         "LeftStaysOut",
         "Settled",
     ),
+    "Membership, merged": (
+        "OneIdOneView",
+        "CounterRises",
+        "CreatorIsThere",
+        "ListIsSound",
+        "LivesAreKnown",
+        "JoinersBegin",
+        "SelfInclusion",
+        "OnePath",
+        "AgreeOnTheView",
+        "DigestIsGreatest",
+        "StartsWhereTold",
+        "NothingIsSkipped",
+        "AnnouncedOnce",
+        "MergesEnd",
+        "Settled",
+    ),
     "JoinDigest": (
         "ToldDelivered",
         "NotYetAMember",
@@ -375,6 +392,9 @@ CLAIMS: Final = {
     ),
 }
 """The claims of each guarantee that is judged."""
+
+JUDGED_AS: Final = {("merge", "Membership"): "Membership, merged"}
+"""By whom and what is given, the guarantee's name above where it is not its own."""
 
 BEYOND: Final = {
     "TotalOrderBroadcast": frozenset({"remerge"}),

@@ -22,7 +22,6 @@ from groupcomm_conformance.tla.values import Fn, Value, function
 
 from .group import Event, Group, Told
 from .running import Setup, replay
-from .traffic import MESSAGE_RECEIVED
 
 __all__ = ["Step", "drawn", "steps_of"]
 
@@ -76,7 +75,7 @@ class _Recorder:
             self._environment(event)
             return
         effects = [effect for effect in told.effects if not _unheard(effect)]
-        if not effects and told.effects and told.event == Raised(MESSAGE_RECEIVED):
+        if not effects and told.error is None and _is_of_no_interest(told.event):
             return
         name = told.process.name
         self._names[name] = None
@@ -106,6 +105,10 @@ class _Recorder:
                 given = Fn({"of": sender, "seqno": seqno})
                 self._add(Fn({"action": "Lose", "member": name, "given": given}))
             case ("drop" | "miss", str(sender), str(name)):
+                self._add(Fn({"action": "Lose", "member": name, "given": Fn({"unicast_of": sender})}))
+            case ("doubt", str(name), str(other)):
+                self._add(Fn({"action": "Suspect", "member": name, "given": Fn({"suspect": other})}))
+            case ("hush", str(sender), str(name), _):
                 self._add(Fn({"action": "Lose", "member": name, "given": Fn({"unicast_of": sender})}))
             case ("decide", str(name), int(counter), tuple(members), _):
                 given = Fn({"view": f"{name}|{counter}[{','.join(members)}]"})
@@ -138,6 +141,11 @@ class _Recorder:
             local = Fn({name: state.get(name, nothing) for name in self._names})
             found.append(Step(number, action, Fn({"local": local, "act": act})))
         return found
+
+
+def _is_of_no_interest(event: object) -> bool:
+    """What a stack is told, and what then is nothing to be seen of."""
+    return isinstance(event, Raised) and not isinstance(event.event, ViewInstalled)
 
 
 def _unheard(effect: object) -> bool:

@@ -9,9 +9,11 @@ from typing import Final
 
 from groupcomm.abstract.membership import Decided, Process
 
+from .apart import unite
 from .changes import decision, ends_of
 from .claims import Violation
 from .group import Event, Group
+from .merging import Merging
 from .served import Served
 
 __all__ = ["quiesce"]
@@ -28,13 +30,17 @@ def quiesce(group: Group, perform: Callable[[Event], bool]) -> None:
     """
     perform(("heal",))
     served = group.service if isinstance(group.service, Served) else None
-    if served is None:
+    merging = group.service if isinstance(group.service, Merging) else None
+    scripted = served is None and merging is None
+    if scripted:
         _end_joins(group, perform)
     group.new_datagrams.clear()  # all are lost but those that come back to their senders
     for process in group.up:
         for number in sorted(group.network.own.get(process, ())):
             perform(("gossip", process.name, number, process.name))
-    if served is None:
+    if merging is not None:
+        unite(group, merging, lambda: _settle(group, perform), perform)
+    elif served is None:
         for _ in range(_PATIENCE):
             if not (_settle(group, perform) or _unite(group, perform)):
                 break
@@ -49,7 +55,7 @@ def quiesce(group: Group, perform: Callable[[Event], bool]) -> None:
         views.discard(None)  # only later lives are left, and no group: none of them may found one
     if len(views) > 1 or any(view is None or {*group.up} != {*view.processes} for view in views):
         raise Violation("ComesToRest", f"the group never comes to one view, though no faults happen: {views}")
-    if served is None:
+    if scripted:
         for giver, kept in list(group.digests.kept.items()):
             for joiner in sorted(kept, key=lambda process: process.order):
                 perform(("withdraw", giver.name, joiner.name))

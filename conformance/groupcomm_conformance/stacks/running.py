@@ -20,8 +20,9 @@ from attrs import evolve, field, frozen
 from groupcomm.stack import AnyCore, Layer, Stack, StackError
 
 from .changes import Faults
-from .claims import CLAIMS, Violation
-from .group import Bare, Event, Group, Layers, Told
+from .claims import CLAIMS, JUDGED_AS, Violation
+from .group import Bare, Event, Group, Layers, Service, Told
+from .merging import Merging
 from .rest import quiesce
 from .scheduler import Scheduler
 from .scripted import Scripted
@@ -45,7 +46,7 @@ _REST: Final = 1_000  # events after which the group comes to rest
 _LEAST, _MOST_MEMBERS = 2, 8
 _BUDGET: Final = 1_000_000  # events that shrinking may run
 _LARGEST: Final = 8  # of the numbers of a configuration, which a seed draws
-_GMS: Final = "gms"
+_SERVICES: Final = ("gms", "merge")
 _QUIESCE: Final = ("quiesce",)
 
 
@@ -93,7 +94,9 @@ class Outcome:
 
 
 def stack_of(setup: Setup, random: Random) -> tuple[Stack | None, Stack | None]:
-    """The stack of named protocols, top first, each with a configuration that is drawn; and GMS by itself.
+    """The stack of named protocols, top first, each with a configuration that is drawn.
+
+    And by itself the one that decides on views, if there is one: GMS, or merging.
 
     Raises StackError for a name that is no protocol's, and for a stack that cannot stand.
     """
@@ -102,23 +105,34 @@ def stack_of(setup: Setup, random: Random) -> tuple[Stack | None, Stack | None]:
     for name in setup.names:
         module = _protocol(name)
         layers.append(Layer.of(replaced.get(name, module), _drawn(module.Config, random), declared_by=module))
-    if _GMS not in setup.names:
+    deciding = [name for name in _SERVICES if name in setup.names]
+    if not deciding:
         return Stack(tuple(layers), GROUND), None
-    place = setup.names.index(_GMS)
+    if len(deciding) > 1:
+        raise StackError(f"{' and '.join(deciding)} do not stand in one stack yet")
+    name = deciding[0]
+    place = setup.names.index(name)
     above, below = tuple(layers[:place]), tuple(layers[place + 1 :])
+    if above and name == "merge":
+        raise StackError("nothing stands above merge yet: its views are not synchronous")
     if above and below:
-        raise StackError("gms stands above all other layers or below them, not between them")
+        raise StackError(f"{name} stands above all other layers or below them, not between them")
     for layer in above + below:
         if ("VirtualSynchrony" in layer.assumes) != (layer in above):
             where = "above" if layer in below else "below"
-            raise StackError(f"{layer.name} stands {where} GMS")
+            raise StackError(f"{layer.name} stands {where} {name}")
     rest = above + below
     return (Stack(rest, GROUND) if rest else None), Stack((layers[place],), GROUND)
 
 
 def guarantees(names: Iterable[str]) -> tuple[str, ...]:
     """What protocols give that is judged here, by the modules of `spec/common`. Raises StackError."""
-    return tuple(given for name in names for given in _protocol(name).GIVES if given in CLAIMS)
+    return tuple(
+        judged
+        for name in names
+        for given in _protocol(name).GIVES
+        if (judged := JUDGED_AS.get((name, given), given)) in CLAIMS
+    )
 
 
 def _protocol(name: str) -> Any:  # noqa: ANN401 - a module
@@ -142,7 +156,7 @@ def group_of(setup: Setup, seed: int) -> tuple[Group, Random, int]:
     """The group of a seed, its dice, and how many members it may have."""
     random = Random(seed)  # noqa: S311 - dice, not secrets
     members = setup.members or random.randint(_LEAST, _MOST_MEMBERS)
-    stack, gms = stack_of(setup, random)
+    stack, deciding = stack_of(setup, random)
     # What stands on virtual synchrony is given it; for the others views come as they like.
     synchronous = setup.layers.synchrony and any(
         "VirtualSynchrony" in layer.assumes for layer in (stack.layers if stack else ())
@@ -152,13 +166,20 @@ def group_of(setup: Setup, seed: int) -> tuple[Group, Random, int]:
         stack or Bare(),
         evolve(setup.layers, synchrony=synchronous),
         judged=judged & CLAIMS.keys(),
-        service=Scripted if gms is None else partial(Served, stack=gms),
+        service=_service(deciding),
         traffic=lambda group: Traffic(group).events,
         remerge="remerge" in setup.faults.kinds,
         weak=not (setup.layers.synchrony and setup.layers.sound),
         ignored=setup.ignored,
     )
     return group, random, members
+
+
+def _service(deciding: Stack | None) -> Callable[[Group], Service]:
+    """Who decides the views of a group."""
+    if deciding is None:
+        return Scripted
+    return partial(Merging if deciding.layers[0].name == "merge" else Served, stack=deciding)
 
 
 def simulate(

@@ -9,8 +9,10 @@ from collections.abc import Iterator
 from random import Random
 from typing import Final
 
+from .apart import Partings
 from .changes import Changes, Faults, Requests, Scripts, one_of
 from .group import Event, Group
+from .merging import Merging
 from .served import Served
 
 __all__ = ["Scheduler"]
@@ -32,12 +34,7 @@ class Scheduler:
         self._members = members
         self._random = random
         self._kinds = faults.kinds
-        served = group.service if isinstance(group.service, Served) else None
-        self._changes: Changes = (
-            Scripts(group, members, faults, random)
-            if served is None
-            else Requests(group, served, members, faults, random)
-        )
+        self._changes = _changes_of(group, members, faults, random)
         self._serving = self._changes.serving
         self._rate = faults.rate * self._changes.busy
         self._rare = (self._missing, self._install, self._timer)
@@ -167,6 +164,8 @@ class Scheduler:
         if not timers:
             return None
         timer = one_of(self._random, list(timers))
+        if timer.startswith(self._changes.timers):
+            return None
         if not timers[timer] and self._random.random() < 0.9:  # noqa: PLR2004 - seldom, one that was cancelled
             return None
         return "timer", process.name, timer
@@ -182,3 +181,14 @@ class Scheduler:
                 sender, seqno = one_of(self._random, lacking)
                 return "data", process.name, sender.name, seqno
         return "install", process.name
+
+
+def _changes_of(group: Group, members: int, faults: Faults, random: Random) -> Changes:
+    """What draws changes of who is there, as the group's views are decided."""
+    match group.service:
+        case Merging() as merging:
+            return Partings(group, merging, members, faults, random)
+        case Served() as served:
+            return Requests(group, served, members, faults, random)
+        case _:
+            return Scripts(group, members, faults, random)

@@ -5,6 +5,7 @@ from random import Random
 from typing import Final
 
 from .group import Event, Group
+from .merging import Merging
 from .running import Setup, group_of, run
 from .scheduler import Scheduler
 from .served import Served
@@ -15,13 +16,18 @@ _EVENTS: Final = 36
 
 
 def story(setup: Setup, *, events: int | None, seed: int) -> tuple[Event, ...]:
-    """The first events of a group; of one with GMS, how its members come and go.
+    """The first events of a group.
+
+    With GMS, how its members come and go; with merging, how they part and meet.
 
     Raises Violation where a claim does not hold.
     """
     group, random, members = group_of(setup, seed)
     if isinstance(group.service, Served):
         happening = _comings_and_goings(group, group.service, random)
+        return tuple(event for event in happening if group.perform(event))[:events]
+    if isinstance(group.service, Merging):
+        happening = _partition_and_healing(group, group.service, random)
         return tuple(event for event in happening if group.perform(event))[:events]
     schedule: list[Event] = []
     scheduler = Scheduler(group, members, setup.faults, random)
@@ -60,6 +66,55 @@ def _all_that_follows(group: Group, served: Served, random: Random) -> Iterator[
             able += [("suspect", process.name, other.name) for other in served.to_report(process)]
             if served.questions.get(process):
                 able.append(("digest", process.name))
+        if not able:
+            return
+        yield random.choice(able)
+
+
+def _partition_and_healing(group: Group, merging: Merging, random: Random) -> Iterator[Event]:
+    """A group of four is cut in two. Both halves go on, and multicast. The cut heals, and they merge."""
+    for name in "ABCD":
+        yield "start", name
+    yield "found", "A"
+    for name in "BCD":
+        yield "admit", "A", name
+        yield from _all_that_moves(group, merging, random)
+    yield "multicast", "D"
+    yield from _all_that_moves(group, merging, random)
+    yield "partition", ("A", "B")
+    for one, other in (("A", "C"), ("A", "D"), ("C", "A"), ("C", "B")):
+        yield "doubt", one, other
+    yield from _all_that_moves(group, merging, random)
+    for name in random.sample("BD", 2):
+        yield "multicast", name
+    yield from _all_that_moves(group, merging, random)
+    yield ("heal",)
+    yield "discover", "A", ("A", "C")
+    yield from _all_that_moves(group, merging, random)
+    yield "multicast", "C"
+    yield from _all_that_moves(group, merging, random)
+
+
+def _all_that_moves(group: Group, merging: Merging, random: Random) -> Iterator[Event]:
+    """What subgroups have to do, and what arrives, until nothing is left."""
+    while True:
+        able: list[Event] = [
+            ("notice", sender.name, receiver.name, 0)
+            for (sender, receiver), queue in merging.wires.wires.items()
+            if queue and receiver.up
+        ]
+        for process in group.up:
+            able += [("install", process.name, view.number) for view in merging.nexts_of(process)]
+            if merging.waits_for_views(process):
+                able.append(("timer", process.name, "merge/early"))
+            if merging.decides(process) and merging.gone_for(process):
+                able.append(("exclude", process.name))
+            able += [
+                ("data", process.name, sender.name, window.delivered + 1)
+                for sender, window in group.multicast.windows.get(process, {}).items()
+                if process.view is not None
+                and window.delivered + 1 < group.multicast.next_seqno(sender, process.view)
+            ]
         if not able:
             return
         yield random.choice(able)
