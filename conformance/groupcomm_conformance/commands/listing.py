@@ -5,7 +5,9 @@ from collections.abc import Iterable
 from typing import Any
 
 import typer
+from rich.console import Group
 from rich.markup import escape
+from rich.padding import Padding
 from rich.table import Table
 
 from groupcomm_conformance.models.checking import expected
@@ -37,18 +39,22 @@ def _marks(model: Model) -> list[str]:
 
 
 def _table(manifest: Manifest, models: Iterable[Model]) -> Table:
-    table = Table(title=manifest.protocol, title_justify="left", box=None, pad_edge=False)
-    for name in ("model", "tier", "expected"):
-        table.add_column(name, no_wrap=True)
+    table = Table(title=manifest.protocol, title_justify="left", box=None, pad_edge=False, expand=True)
+    table.add_column("model", ratio=1, overflow="fold")
+    table.add_column("tier", no_wrap=True)
+    table.add_column("expected", no_wrap=True)
     table.add_column("states", justify="right", no_wrap=True)
     table.add_column("transitions", justify="right", no_wrap=True)
     table.add_column("used for", no_wrap=True)
-    table.add_column("shows", overflow="fold")
     for model in models:
         size = ("", "") if model.counts is None else model.counts
         sizes = size if isinstance(size, tuple) else (f"{size.distinct:,}", f"{size.transitions:,}")
         table.add_row(
-            model.name, model.tier, expected(model), *sizes, ", ".join(_marks(model)), escape(model.shows)
+            Group(model.name, Padding(escape(model.shows), (0, 0, 0, 2), style="dim")),
+            model.tier,
+            expected(model),
+            *sizes,
+            ", ".join(_marks(model)),
         )
     return table
 
