@@ -100,9 +100,11 @@ def test_check_names_deep_records_that_are_stale_and_fails_for_none(project: Pat
         "tier: full", 'tier: deep\n  digest: "0123456789abcdef"'
     )
     (project / "spec/toy/models.yaml").write_text(text + deep)
-    assert 0 == main(["check", "--model", "pair", "--cached", "--json"])
+    assert 0 == main(["check", "--model", "pair", "--model", "hasty", "--cached", "--json"])
     out, err = capsys.readouterr()
-    assert [{"protocol": "toy", "model": "long"}] == json.loads(out)["stale"]
+    told = json.loads(out)
+    assert [{"protocol": "toy", "model": "long"}] == told["stale"]
+    assert ["pair", "hasty"] == [each["model"] for each in told["models"]]
     assert (
         "STALE toy: recorded from another specification or never: long (groupcomm check toy --tier deep"
         in err

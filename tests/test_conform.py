@@ -442,11 +442,11 @@ def test_conform_refuses_what_there_is_not(pair: Pair, monkeypatch: pytest.Monke
         UnknownNameError,
         match=r'no model marked conform is called "pare" .did you mean pair..; there is pair',
     ):
-        conform_command.command(model="pare")
+        conform_command.command(model=["pare"])
     with pytest.raises(UnknownNameError, match='no protocol is called "stale"'):
         conform_command.command(["stale"])
     with pytest.raises(typer.BadParameter, match=f"rows 1 to {len(pair.table)}"):
-        conform_command.command(model="pair", row=len(pair.table) + 1)
+        conform_command.command(model=["pair"], row=len(pair.table) + 1)
     with pytest.raises(typer.BadParameter, match="name it with --model"):
         conform_command.command(row=1)
 

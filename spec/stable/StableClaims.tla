@@ -259,8 +259,8 @@ PurgedByAll(s, n) == \A m \in up \cap InGroup : s \in DOMAIN rm[m] => rm[m][s].p
 
 EachIsPurged ==
     <>[]Settled =>
-        \A s \in Member : \A n \in FirstSeqno .. FirstSeqno + 1 : DeliveredByAll(s, n) ~> PurgedByAll(s, n)
+        \A s \in Member : \A n \in FirstSeqno .. FirstSeqno + Sends[s] - 1 : DeliveredByAll(s, n) ~> PurgedByAll(s, n)
 
 \* JOI: no promise stays open for ever while its promiser lives.
-PromisesEnd == \A m \in Member : [](local[m].promised # {} => <>(local[m].promised = {} \/ m \notin up))
+PromisesEnd == \A m \in {pair[1] : pair \in Promises} : [](local[m].promised # {} => <>(local[m].promised = {} \/ m \notin up))
 =============================================================================

@@ -29,7 +29,7 @@ from groupcomm_conformance.tla.values import to_json
 
 from . import console
 from .exits import verdict
-from .options import AsJson, Heap, ModelName, OneModel, OneProtocol, Protocols, TierOption, Unicode, Workers
+from .options import AsJson, Heap, ModelNames, OneModel, OneProtocol, Protocols, TierOption, Unicode, Workers
 
 __all__ = ["check", "explain"]
 
@@ -38,7 +38,7 @@ def check(
     protocol: Protocols = None,
     *,
     tier: TierOption = "full",
-    model: ModelName = None,
+    model: ModelNames = None,
     cached: Annotated[
         bool,
         typer.Option("--cached/--fresh", help="Take results of earlier runs, or run TLC always (default)."),
@@ -64,7 +64,7 @@ def check(
     and figures are written into it.
     """
     root = find_root()
-    models = chosen(root, protocol or (), tier=tier, model=model, recording=recording)
+    models = chosen(root, protocol or (), tier=tier, only=model or (), recording=recording)
     if write_cfg is not None:
         _write_cfgs(write_cfg, models)
         return

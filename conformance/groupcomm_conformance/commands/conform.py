@@ -17,7 +17,7 @@ from groupcomm_conformance.steps.table import StepTable, Tables
 
 from . import console
 from .exits import ExitCode, verdict
-from .options import AsJson, ModelName, Protocols, Row, TierOption
+from .options import AsJson, ModelNames, Protocols, Row, TierOption
 
 __all__ = ["command"]
 
@@ -26,7 +26,7 @@ def command(
     protocol: Protocols = None,
     *,
     tier: TierOption = "full",
-    model: ModelName = None,
+    model: ModelNames = None,
     fresh: Annotated[
         bool,
         typer.Option("--fresh", help="Use no cache, and measure what this adds to TLC's time."),
@@ -44,11 +44,11 @@ def command(
         root,
         protocol or (),
         tier=tier,
-        model=model,
+        only=model or (),
         suits=lambda each: each.conform,
         kind="model marked conform",
     )
-    if row is not None and (model is None or len(models) != 1):
+    if row is not None and (not model or len(models) != 1):
         raise typer.BadParameter("a row is one of a model: name it with --model", param_hint="--row")
     implementations = _implementations(manifest for manifest, _ in models)
     cache, tables = checking.Cache.of(root), Tables.of(root)

@@ -13,7 +13,7 @@ from groupcomm_conformance.models.manifest import TIERS, Tier, did_you_mean, fin
 __all__ = [
     "AsJson",
     "Heap",
-    "ModelName",
+    "ModelNames",
     "OneModel",
     "OneProtocol",
     "Out",
@@ -118,9 +118,11 @@ Protocols: TypeAlias = Annotated[
 ]
 OneProtocol: TypeAlias = Annotated[str, typer.Argument(metavar="PROTOCOL", autocompletion=_protocols)]
 OneModel: TypeAlias = Annotated[str, typer.Argument(metavar="MODEL", autocompletion=_models)]
-ModelName: TypeAlias = Annotated[
-    str | None,
-    typer.Option("--model", metavar="NAME", help="Only this model.", autocompletion=_models),
+ModelNames: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--model", metavar="NAME", help="Only this model. May be given several times.", autocompletion=_models
+    ),
 ]
 TierOption: TypeAlias = Annotated[
     Tier,

@@ -17,7 +17,7 @@ from groupcomm_conformance.protocols.derive import MappingError
 
 from . import console
 from .exits import verdict
-from .options import AsJson, ModelName, OneProtocol, TierOption, heap
+from .options import AsJson, ModelNames, OneProtocol, TierOption, heap
 
 if TYPE_CHECKING:
     from groupcomm_conformance.pipeline.stages import Summary
@@ -33,7 +33,7 @@ _NEEDED: Final = ("pyspark", "pyarrow", "numpy")
 def command(
     protocol: OneProtocol,
     *,
-    model: ModelName = None,
+    model: ModelNames = None,
     tier: TierOption = "full",
     master: Annotated[str, typer.Option(help="Where Spark runs.")] = "local[*]",
     memory: Annotated[str, typer.Option(parser=heap, metavar="SIZE", help="Heap of Spark's driver.")] = "4g",
@@ -51,7 +51,7 @@ def command(
     """
     root = find_root()
     require_folder(out)
-    models = _chosen(root, protocol, tier, model)
+    models = _chosen(root, protocol, tier, model or ())
     require()
     from groupcomm_conformance.pipeline.session import session  # noqa: PLC0415 - Spark is for this command alone
     from groupcomm_conformance.pipeline.stages import run  # noqa: PLC0415
@@ -97,13 +97,13 @@ def require() -> None:
             raise SparkMissing(name) from None
 
 
-def _chosen(root: Path, protocol: str, tier: Tier, name: str | None) -> list[tuple[Manifest, Model]]:
+def _chosen(root: Path, protocol: str, tier: Tier, only: Sequence[str]) -> list[tuple[Manifest, Model]]:
     models = chosen(
         root,
         (protocol,),
         tier=tier,
-        model=name,
-        suits=lambda model: name is not None or model.conform or model.walk,
+        only=only,
+        suits=lambda model: bool(only) or model.conform or model.walk,
         kind="model marked conform or walk",
     )
     for manifest, model in models:

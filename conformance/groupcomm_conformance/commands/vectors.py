@@ -1,5 +1,6 @@
 """The command `groupcomm vectors`."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -18,7 +19,7 @@ from groupcomm_conformance.scenarios.reading import files
 
 from . import console
 from .exits import ExitCode, verdict
-from .options import ModelName, OneProtocol, Out, TierOption
+from .options import ModelNames, OneProtocol, Out, TierOption
 
 __all__ = ["command"]
 
@@ -30,7 +31,7 @@ def command(
     *,
     out: Out,
     tier: TierOption = "full",
-    model: ModelName = None,
+    model: ModelNames = None,
     check: Annotated[
         bool,
         typer.Option("--check", help="Write nothing: do the vectors in the folder on the implementation."),
@@ -39,16 +40,15 @@ def command(
     """Write test vectors for ports: tables of local steps, walks of whole groups, and scenarios.
 
     With --check, read them back, hold every file against its digest and do all of it, or what is there of
-    one --model, on the implementation; exits with 1 if something does not pass.
+    each --model, on the implementation; exits with 1 if something does not pass.
     """
     root = find_root()
     manifest = load(root, protocol)
+    only = model or []
     if check:
-        raise typer.Exit(_check(out, derive.load(manifest), model))
-    pairs = chosen(
-        root, [protocol], tier=tier, model=model, suits=_suits, kind="model marked conform or walk"
-    )
-    scenarios = files(root, protocol) if model is None else ()
+        raise typer.Exit(_check(out, derive.load(manifest), only))
+    pairs = chosen(root, [protocol], tier=tier, only=only, suits=_suits, kind="model marked conform or walk")
+    scenarios = () if only else files(root, protocol)
     with console.Watch() as watch:
         told = write(root, manifest, [each for _, each in pairs], out, scenarios=scenarios, listener=watch)
     for entry in read(out).files.items():
@@ -70,13 +70,14 @@ def _line(protocol: str, name: str, files: tuple[Written, ...]) -> str:
     return f"{protocol} {name}: {', '.join(told)}, {size / 1e6:.1f} MB"
 
 
-def _check(folder: Path, implementation: Protocol, only: str | None) -> ExitCode:
+def _check(folder: Path, implementation: Protocol, only: Sequence[str]) -> ExitCode:
     protocol = implementation.name
     vectors = read(folder)
     if vectors.protocol != protocol:
         raise VectorError(str(folder / MANIFEST), 1, f"vectors of {protocol}, not of {vectors.protocol}")
-    if only is not None and only not in vectors.files:
-        raise UnknownNameError("model with vectors in this folder", only, tuple(vectors.files))
+    for name in only:
+        if name not in vectors.files:
+            raise UnknownNameError("model with vectors in this folder", name, tuple(vectors.files))
     good = True
     for done in do(vectors, implementation, only=only):
         good = good and done.passed

@@ -57,20 +57,21 @@ def chosen(
     names: Sequence[str] = (),
     *,
     tier: Tier = "full",
-    model: str | None = None,
+    only: Sequence[str] = (),
     suits: Callable[[Model], bool] = every,
     kind: str = "model",
     recording: bool = False,
 ) -> list[tuple[Manifest, Model]]:
-    """Choose models: of the protocols `names` (default: all) those of `tier`, or those called `model`.
+    """Choose models: of the protocols `names` (default: all) those of `tier`, or those called `only`.
 
     Only models that `suits` accepts are taken, and `kind` says what these are ("model marked conform").
     UnknownNameError where no protocol or no such model has the name; NothingToJudge where names and tier
     leave no model. A protocol that adds nothing to the choice is named in a warning.
     """
     manifests = manifests_of(root, names, recording=recording)
-    if model is not None:
-        return _named(manifests, model, suits, kind)
+    if only:
+        named = [_named(manifests, name, suits, kind) for name in dict.fromkeys(only)]
+        return [pair for pairs in named for pair in pairs]
     found: list[tuple[Manifest, Model]] = []
     empty: list[str] = []
     for manifest in manifests:

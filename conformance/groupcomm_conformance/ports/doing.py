@@ -1,6 +1,6 @@
 """Doing vectors on the implementation, as a port does."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from attrs import frozen
 
@@ -33,14 +33,14 @@ class Done:
 
 
 def do(
-    vectors: Vectors, protocol: Protocol, core: AnyCore | None = None, only: str | None = None
+    vectors: Vectors, protocol: Protocol, core: AnyCore | None = None, only: Sequence[str] = ()
 ) -> Iterator[Done]:
-    """Do all vectors, or those of the set `only`, on the implementation, or on `core`.
+    """Do all vectors, or those of the sets `only`, on the implementation, or on `core`.
 
     VectorError where a file is not what it should be, or constants are those of another algorithm.
     """
     core = core or protocol.core
-    for name in vectors.files if only is None else (only,):
+    for name in dict.fromkeys(only) or vectors.files:
         values = vectors.constants[name]
         table = vectors.steps(name)
         try:
