@@ -1,7 +1,7 @@
 # Every target sets up what it needs. PYTHON=... names another Python; ARGS='...' is passed on.
 
 PYTHON ?= python3
-# For `mutants`, `pipeline` and (one) `bench`: by default all protocols, the folders of spec/ with a models.yaml.
+# For `mutants`, `pipeline` and `bench`: by default all protocols, the folders of spec/ with a models.yaml.
 PROTOCOL ?= $(notdir $(patsubst %/models.yaml,%,$(wildcard spec/*/models.yaml)))
 ARGS ?=
 
@@ -56,10 +56,10 @@ pipeline: need-java $(SPARK) ## make tables of the state graphs of PROTOCOL, and
 	@for protocol in $(PROTOCOL); do $(BIN)/groupcomm pipeline $$protocol $(ARGS) || exit; done
 
 bench: need-java $(SPARK) ## measure: conformance, the core, the pipeline (writes docs/performance.md)
-	@$(BIN)/groupcomm bench $(firstword $(PROTOCOL)) --write $(ARGS)
+	@$(BIN)/groupcomm bench $(PROTOCOL) --write $(ARGS)
 
 bench-large: need-java $(SPARK) ## the same, and the pipeline at 10 million edges (4 GB of disk)
-	@$(BIN)/groupcomm bench $(firstword $(PROTOCOL)) --large --write $(ARGS)
+	@$(BIN)/groupcomm bench $(PROTOCOL) --large --write $(ARGS)
 
 clean: ## remove .venv, caches and build output
 	@rm -rf .venv .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist
