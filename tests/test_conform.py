@@ -431,7 +431,7 @@ def test_conform_exits_with_1_and_shows_the_row(
     again = re.search(r"wrong_effects: StableTimeout.*?--row (\d+)", capsys.readouterr().out, re.DOTALL)
     assert again is not None
     assert 1 == run(
-        pair, monkeypatch, conform_command.command, protocol=["stable"], model="pair", row=int(again[1])
+        pair, monkeypatch, conform_command.command, protocol=["stable"], model=["pair"], row=int(again[1])
     )
     assert "effects[1].message.digest" in capsys.readouterr().out
 

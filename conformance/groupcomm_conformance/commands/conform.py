@@ -11,7 +11,15 @@ from groupcomm_conformance.models.manifest import Manifest, Model, find_root
 from groupcomm_conformance.models.selecting import chosen
 from groupcomm_conformance.protocols import derive
 from groupcomm_conformance.protocols.derive import MappingError, Protocol, constants_of
-from groupcomm_conformance.steps.conform import Conformance, again, conform, lines, measured, table_of
+from groupcomm_conformance.steps.conform import (
+    Conformance,
+    again,
+    conform,
+    lines,
+    measured,
+    table_of,
+    tables_of,
+)
 from groupcomm_conformance.steps.rows import Failure, Rows, replay
 from groupcomm_conformance.steps.table import StepTable, Tables
 
@@ -80,9 +88,10 @@ def command(
                 )
         else:
             results = checking.run_models(models, cache=cache, listener=watch)
+            searched = [(*each, checked) for each, checked in zip(models, results, strict=True)]
             conformances += (
-                conform(manifest, each, checked, implementations[manifest.protocol], tables=tables)
-                for (manifest, each), checked in zip(models, results, strict=True)
+                conform(*each, implementations[each[0].protocol], tables=tables, made=made)
+                for each, made in zip(searched, tables_of(searched, tables), strict=True)
             )
     if as_json:
         typer.echo(json.dumps([each.to_json() for each in conformances], indent=2))

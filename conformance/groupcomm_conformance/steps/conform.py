@@ -7,8 +7,10 @@ the rows decide every transition of the model. That this is so is not taken for 
 checked each time.
 """
 
+import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from random import Random
 from typing import Any, Final
 
@@ -37,6 +39,7 @@ __all__ = [
     "measured",
     "side_conditions",
     "table_of",
+    "tables_of",
 ]
 
 CONDITIONS: Final = {
@@ -117,6 +120,22 @@ def table_of(
         if tables is not None:
             tables.store(key, table)
     return table, key
+
+
+def tables_of(
+    searched: Iterable[tuple[Manifest, Model, checking.CheckedModel]], tables: Tables
+) -> Iterator[tuple[StepTable, str] | None]:
+    """Give the tables of models with their keys, in order; None for one that has no harvest.
+
+    TLC makes a table with one worker, so some are made side by side.
+    """
+    pool = ThreadPoolExecutor(os.cpu_count())
+    try:
+        yield from pool.map(
+            lambda each: each[2].harvest and table_of(each[0], each[1], each[2].harvest, tables), searched
+        )
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 # Conditions
@@ -250,10 +269,12 @@ def conform(
     fresh: bool = False,
     plain_seconds: float | None = None,
     core: AnyCore | None = None,
+    made: tuple[StepTable, str] | None = None,
 ) -> Conformance:
     """Run all local steps of a model on `core`, by default the protocol's own.
 
-    `checked` is the model's search, with its harvest; `plain_seconds` what the search takes without it.
+    `checked` is the model's search, with its harvest; `plain_seconds` what the search takes without it;
+    `made` its table and key, where there is one.
     """
 
     def nothing(problem: str) -> Conformance:
@@ -265,8 +286,8 @@ def conform(
         return nothing(
             f"the model does not hold ({checked.outcome}): see groupcomm check --model {model.name}"
         )
-    began = time.process_time()
-    table, key = table_of(manifest, model, checked.harvest, tables, fresh=fresh)
+    began = time.thread_time()
+    table, key = made or table_of(manifest, model, checked.harvest, tables, fresh=fresh)
     if tables is not None and plain_seconds is not None:
         tables.store_plain_seconds(key, plain_seconds)
     core = core or protocol.core
@@ -277,8 +298,8 @@ def conform(
         return nothing(f"the implementation is not one of this model: {error}")
     replayed = replay(rows, core.step)
     conditions = side_conditions(rows, core, cfg, replayed)
-    earlier = table.read_seconds if table.cached else 0.0
-    seconds = checked.cpu_seconds + table.tlc_seconds + earlier + time.process_time() - began
+    earlier = table.read_seconds if table.cached or made else 0.0
+    seconds = checked.cpu_seconds + table.tlc_seconds + earlier + time.thread_time() - began
     if plain_seconds is None and tables is not None:
         plain_seconds = tables.load_plain_seconds(key)
     return Conformance(
