@@ -381,8 +381,7 @@ class State:
         """Whether nothing is outstanding, and there is something for a next view. `Gms!MustDecide`."""
         return (
             self.phase == "leading"
-            and self.acts
-            and not (self.awaiting or self.owed)
+            and not self.awaiting
             and self.admitting == NO_REQUEST
             and bool(self.queue or self.suspected)
         )
@@ -464,7 +463,7 @@ def _join_requested(state: State, event: JoinRequested) -> Transition:
     Who was found is alive: if it was refused, that was a former incarnation. An address that was in use
     before founds no group: its first view would have the identifier of another.
     """
-    if state.joined or state.gone:
+    if state.joined:
         raise LocalProtocolError(state, event, "a member that is or was in a view does not join")
     if event.coordinator != state.member:
         trusted = state.suspected - {event.coordinator}
@@ -490,7 +489,7 @@ def _leave_requested(state: State, event: LeaveRequested) -> Transition:
     if state.leaving:
         return state, ()
     asked = evolve(state, leaving=True)
-    if state.acts and state.phase == "leading":
+    if state.phase == "leading":
         asked = evolve(asked, queue=(*state.queue, _own_leave(state)))
     return _proceed(asked)
 
@@ -625,8 +624,9 @@ def _view_ack_received(state: State, event: ViewAckReceived) -> Transition:
 
 
 def _view_timeout(state: State) -> Transition:
-    """Grant the next request; who joins gets a digest first (JOI-03). `Gms!ViewTimeout`.
+    """Grant the next request; who joins gets a digest first (JOI-03). `Gms!ViewTimeout`, `!IsGranted`.
 
+    One that another coordinator granted was there before this member learnt of that view, and is over.
     The promise comes before the question, so that what is told is kept. A former incarnation of the joiner
     that is still in the view, suspected, is let go first: who is in the view can be promised nothing.
     """
@@ -636,9 +636,11 @@ def _view_timeout(state: State) -> Transition:
     if not state.must_decide:
         return ready, ()
     request = state.queue[0] if state.queue else NO_REQUEST
+    taken = evolve(ready, queue=state.queue[1:])
+    if request.kind == "join" and request.life <= state.decision.lives.get(request.member, -1):
+        return _proceed(taken)
     if request.kind == "join" and request.member in state.suspected:
         return _decide(ready, NO_REQUEST, EMPTY_VECTOR)
-    taken = evolve(ready, queue=state.queue[1:])
     if request.kind != "join":
         return _decide(taken, request, EMPTY_VECTOR)
     if request.member in state.decision.members:
@@ -656,7 +658,7 @@ def _digest_given(state: State, event: DigestGiven) -> Transition:
     if event.digest.keys() != set(state.decision.members):
         raise LocalProtocolError(state, event, "the digest's members are not the view's")
     digest = Vector(tuple((m, event.digest[m]) for m in state.unsuspected))
-    return _decide(evolve(state, admitting=NO_REQUEST), state.admitting, digest)
+    return _decide(state, state.admitting, digest)
 
 
 # What follows from a state: a step ends with _proceed ---------------------------------------------
@@ -679,10 +681,10 @@ def _go(state: State) -> Transition:
 
 def _take_over(state: State) -> Transition:
     """Ask all that are not suspected which view they have. `Gms!Ask`."""
-    if not (state.phase == "following" and state.acts and not state.leaving):
+    if not (state.phase == "following" and state.acts):
         return state, ()
     query = Query(state.decision.id, state.decision.before(state.member))
-    asking = evolve(state, phase="asking", asking=state.others, newest=NO_DECISION)
+    asking = evolve(state, phase="asking", asking=state.others)
     return asking, _to(state.decision, state.others, query)
 
 
@@ -695,18 +697,15 @@ def _send_again(state: State) -> Transition:
     if state.newest != NO_DECISION:
         entered = evolve(_enter(state, state.newest), queue=state.queue)
         news = _installed(state.newest)
-    if not entered.acts:
-        return entered, news
     joiners = entered.decision.joiners & entered.others
     olds = entered.others - joiners
-    queue = (*entered.queue, _own_leave(state)) if state.leaving else entered.queue
-    led = evolve(entered, phase="leading", awaiting=olds, owed=joiners, queue=queue)
+    led = evolve(entered, phase="leading", awaiting=olds, owed=joiners)
     return led, (*news, *_to(entered.decision, olds, NewView(entered.decision)))
 
 
 def _answer_joiners(state: State) -> Transition:
-    """The old members have the view: answer its joiners. `Gms!AnswerJoiners`."""
-    if not (state.phase == "leading" and state.acts and not state.awaiting and state.owed):
+    """The old members have the view: answer its joiners, if it has any. `Gms!AnswerJoiners`."""
+    if state.awaiting:
         return state, ()
     answered = evolve(state, owed=frozenset(), awaiting=state.owed)
     return answered, _to(state.decision, state.owed, JoinRsp(state.decision))
@@ -721,10 +720,10 @@ def _let_timer_run(state: State) -> Transition:
 
 def _ask_to_leave(state: State) -> Transition:
     """Ask whoever acts, and again when that is another. `Gms!AskToLeave`."""
-    acting = state.unsuspected[:1]
-    if not state.leaving or state.gone or state.acts or acting in ((), (state.leave_asked,)):
+    if not state.leaving or state.gone or state.acts or state.unsuspected[0] == state.leave_asked:
         return state, ()
-    return evolve(state, leave_asked=acting[0]), (Send(acting[0], LeaveReq(state.life)),)
+    acting = state.unsuspected[0]
+    return evolve(state, leave_asked=acting), (Send(acting, LeaveReq(state.life)),)
 
 
 # Shared by the actions ----------------------------------------------------------------------------
@@ -763,11 +762,7 @@ def _enter(state: State, decision: Decision) -> State:
     Requests to leave outlive it: a leaver asks once a view, and who takes over may not have it yet.
     """
     others = set(decision.members) - {state.member}
-    kept = tuple(
-        r
-        for r in state.queue
-        if r.kind == "leave" and r.member in others and r.life == decision.lives[r.member]
-    )
+    kept = tuple(r for r in state.queue if r.kind == "leave" and r.member in others)
     suspected = state.suspected & set(decision.members)
     entered = evolve(_following(state), decision=decision, suspected=suspected)
     return evolve(entered, joining=False, queue=kept, leave_asked="")

@@ -196,7 +196,6 @@ Struck(s, m) ==
 \* in each view, and who takes over in it may not have it yet.)
 Kept(s, decision) ==
     LET Stays(r) == r.kind = "leave" /\ r.member \in MembersOf(decision) \ {s.member}
-                        /\ r.life = decision.lives[r.member]
     IN SelectSeq(s.queue, Stays)
 
 \* What a member has when it has installed a view.
@@ -209,13 +208,13 @@ Enter(s, decision) ==
 -----------------------------------------------------------------------------
 (* What follows from a state: a step ends with Proceed *)
 
-\* It is time to answer the joiners, to take over, or to let the timer run for the next view.
-CanAnswer(s) == s.phase = "leading" /\ Acts(s) /\ s.awaiting = {} /\ s.owed # {} /\ s.admitting = NoRequest
-CanTakeOver(s) == s.phase = "following" /\ Acts(s) /\ ~(s.leaving /\ LeaverYields)
+\* It is time to answer the joiners, to take over, or to let the timer run for the next view. (Only who leads
+\* owes an answer, and who leads acts: see LocalTypeOK.)
+CanAnswer(s) == s.awaiting = {} /\ s.owed # {} /\ s.admitting = NoRequest
+CanTakeOver(s) == s.phase = "following" /\ Acts(s)
 CanSendAgain(s) == s.phase = "asking" /\ Acts(s) /\ s.asking = {}
 MustDecide(s) ==
-    s.phase = "leading" /\ Acts(s) /\ s.awaiting = {} /\ s.owed = {} /\ s.admitting = NoRequest
-        /\ (s.queue # <<>> \/ s.suspected # {})
+    s.phase = "leading" /\ s.awaiting = {} /\ s.admitting = NoRequest /\ (s.queue # <<>> \/ s.suspected # {})
 
 Unchanged(s) == [state |-> s, effects |-> <<>>]
 
@@ -234,7 +233,7 @@ AnswerJoiners(s) ==
 \* It takes over: it asks all that it does not suspect.
 Ask(s) ==
     IF ~AskBeforeDeciding THEN Unchanged([s EXCEPT !.phase = "leading"])
-    ELSE [state |-> [s EXCEPT !.phase = "asking", !.asking = Others(s), !.newest = NoDecision],
+    ELSE [state |-> [s EXCEPT !.phase = "asking", !.asking = Others(s)],
           effects |-> SendAll(s.decision.members, Others(s),
                               Query(s.decision.id, Before(s.decision, s.member)))]
 
@@ -246,16 +245,15 @@ SendAgain(s) ==
         late == IF OldMembersFirst THEN joiners ELSE {}
         olds == Others(entered) \ joiners
         news == IF newer THEN Installed(s.newest) ELSE <<>>
-    IN IF ~Acts(entered) THEN [state |-> entered, effects |-> news]
-       ELSE [state |-> [entered EXCEPT !.phase = "leading",
-                                       !.awaiting = Others(entered) \ late, !.owed = late,
-                                       !.queue = IF s.leaving THEN Append(@, OwnLeave(s)) ELSE @],
-             effects |-> news \o SendAll(entered.decision.members, olds, NewView(entered.decision))
-                              \o SendAll(entered.decision.members, joiners \ late, JoinRsp(entered.decision))]
+    IN [state |-> [entered EXCEPT !.phase = "leading",
+                                  !.awaiting = Others(entered) \ late, !.owed = late,
+                                  !.queue = IF s.leaving THEN Append(@, OwnLeave(s)) ELSE @],
+        effects |-> news \o SendAll(entered.decision.members, olds, NewView(entered.decision))
+                         \o SendAll(entered.decision.members, joiners \ late, JoinRsp(entered.decision))]
 
 \* Who wants to leave asks whoever acts, and again when that is another.
 AskToLeave(s) ==
-    IF ~s.leaving \/ ~InView(s) \/ s.gone \/ Acts(s) \/ Unsuspected(s) = <<>> THEN Unchanged(s)
+    IF ~s.leaving \/ s.gone \/ Acts(s) THEN Unchanged(s)
     ELSE IF Head(Unsuspected(s)) = s.leave_asked THEN Unchanged(s)
     ELSE [state |-> [s EXCEPT !.leave_asked = Head(Unsuspected(s))],
           effects |-> <<Send(Head(Unsuspected(s)), LeaveReq(s.life))>>]
@@ -294,7 +292,7 @@ Proceed(state, effects) ==
 \* itself founds the group. (An address that was in use before founds none: its first view would have the
 \* identifier of another. It needs a new address.)
 JoinRequested(s, e) ==
-    IF InView(s) \/ s.gone THEN LocalError(s)
+    IF InView(s) THEN LocalError(s)
     ELSE IF e.coordinator # s.member
     THEN Handled([s EXCEPT !.life = e.life, !.joining = TRUE, !.suspected = @ \ {e.coordinator}],
                  <<Send(e.coordinator, JoinReq(e.life))>>)
@@ -306,7 +304,7 @@ LeaveRequested(s, e) ==
     IF ~InView(s) \/ s.gone THEN LocalError(s)
     ELSE IF s.leaving THEN Ignored(s)
     ELSE LET asked == [s EXCEPT !.leaving = TRUE]
-         IN Proceed(IF Acts(s) /\ s.phase = "leading"
+         IN Proceed(IF s.phase = "leading"
                     THEN [asked EXCEPT !.queue = Append(@, OwnLeave(s))]
                     ELSE asked, <<>>)
 
@@ -336,7 +334,7 @@ JoinReqReceived(s, e) ==
 \* (Also by who does not act yet: the leaver may know sooner that it will.)
 LeaveReqReceived(s, e) ==
     LET m == e.sender IN
-    IF ~InView(s) \/ s.gone \/ m \notin MembersOfView(s) THEN Ignored(s)
+    IF s.gone \/ m \notin MembersOfView(s) THEN Ignored(s)
     ELSE IF e.message.life # LifeOf(s, m) \/ (\E i \in DOMAIN s.queue : s.queue[i].member = m) THEN Ignored(s)
     ELSE Proceed([s EXCEPT !.queue = Append(@, Request("leave", m, e.message.life))], <<>>)
 
@@ -470,6 +468,9 @@ Decide(s, request, digest) ==
                  Installed(decision) \o views \o released
                  \o (IF AnswerAfterAcks THEN <<>> ELSE SendAll(members, joiners, JoinRsp(decision))))
 
+\* A request to join that another coordinator has granted: who takes over had it before it learnt of that view.
+IsGranted(s, request) == request.kind = "join" /\ IsOver(s, request.member, request.life)
+
 \* It is time for the next view. Who joins gets a digest first. A former incarnation of it that is still in
 \* the view, suspected, is let go first, by a view of its own: who is in the view can be promised nothing.
 ViewTimeout(s, e) ==
@@ -478,6 +479,7 @@ ViewTimeout(s, e) ==
         digest_first == DigestTaken = "first"
     IN IF ~s.due THEN Ignored(s)
        ELSE IF ~MustDecide(s) THEN Handled([s EXCEPT !.due = FALSE], <<>>)
+       ELSE IF IsGranted(s, head) THEN Proceed(taken, <<>>)
        ELSE IF head.kind = "join" /\ head.member \in s.suspected
        THEN Decide([s EXCEPT !.due = FALSE], NoRequest, NoDigest)
        ELSE IF head.kind = "join" /\ head.member \in MembersOfView(s) THEN Proceed(taken, <<>>)

@@ -32,6 +32,12 @@ LocalTypeOK(m) ==
     /\ s.phase \in {"following", "asking", "leading"}
     /\ s.suspected \subseteq Member /\ s.asking \subseteq Member
     /\ s.awaiting \subseteq Member /\ s.owed \subseteq Member
+    \* Who leads acts; nobody else awaits acknowledgements or owes answers.
+    /\ s.phase = "leading" => Acts(s) \/ s.gone
+    /\ s.awaiting \cup s.owed # {} => s.phase = "leading"
+    \* Who wants to leave, or has left, was in a view.
+    /\ s.leaving \/ s.gone => InView(s)
+    /\ s.newest # NoDecision => s.phase = "asking"
     /\ \A i \in DOMAIN s.queue : RequestTypeOK(s.queue[i])
     /\ s.admitting = NoRequest \/ RequestTypeOK(s.admitting)
     /\ s.asked \in Nat

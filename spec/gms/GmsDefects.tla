@@ -37,6 +37,10 @@ WaitsForTheDead(s, m) == s
 \* In the place of Kept: a view change forgets all requests.
 KeepsNone(s, decision) == <<>>
 
+\* In the place of IsGranted: a request is granted again when its joiner has been excluded since.
+GrantedIfThere(s, request) ==
+    request.kind = "join" /\ request.member \in MembersOfView(s) /\ request.member \notin s.suspected
+
 \* In the place of Refused: those who have left are refused, too.
 RefusesTheGone(s, e) == e.message.seniors
 

@@ -63,18 +63,23 @@ EventOf(p) ==
 
 \* Every message that was ever on its way, from its sender and (what no correct peer does) from others, and
 \* in a view of the same counter and another creator; requests of later incarnations; every digest, for GMS
-\* and for another, of every request; each timer, late or not; each call, allowed or not.
+\* and for another, of every request; each timer, late or not; each call, allowed or not. And
+\* what other lines of views may bring: a QUERY of who has no seniors, an ANSWER with a view that follows
+\* another one.
 Alphabet(messages, digests) ==
     LET others == {[p EXCEPT !.sender = m] : p \in messages, m \in Member \cup {"Z"}}
         numbered == {p \in messages : p.message.type \in {"VIEW_ACK", "QUERY", "ANSWER"}}
         twins == {[p EXCEPT !.message.view_id.creator = "Z"] : p \in numbered}
+        rootless == {[p EXCEPT !.message.seniors = {}] : p \in {p \in messages : p.message.type = "QUERY"}}
+        strange == {[p EXCEPT !.message.decision.follows.creator = "Z"] :
+                        p \in {p \in messages : p.message.type = "ANSWER"}}
         lived == {p \in messages : p.message.type \in {"JOIN_REQ", "LEAVE_REQ", "LEAVE_RSP"}}
         aged == {[p EXCEPT !.message.life = @ + 1] : p \in lived}
         given == UNION digests \cup {[asker |-> Self, request |-> 1, digest |-> NoDigest]}
     IN {[type |-> "LeaveRequested"], [type |-> "ViewTimeout"]}
        \cup {[type |-> "JoinRequested", coordinator |-> m, life |-> n] : m \in Member, n \in 0 .. 1}
        \cup {[type |-> "Suspected", suspect |-> m] : m \in Member \cup {"Z"}}
-       \cup {EventOf(p) : p \in others \cup twins \cup aged}
+       \cup {EventOf(p) : p \in others \cup twins \cup rootless \cup strange \cup aged}
        \cup {[DigestEvent(a) EXCEPT !.asker = asker, !.request = n] :
                 a \in given, asker \in {Self, "STATE_TRANSFER"}, n \in 1 .. 2}
 

@@ -397,6 +397,38 @@ def test_who_has_gone_another_way_says_so_and_is_waited_for_no_longer() -> None:
     assert (frozenset(), frozenset("F")) == (alone.awaiting, alone.suspected)
 
 
+def test_a_request_that_another_coordinator_has_granted_is_not_granted_again() -> None:
+    """FLAW-87: B has F's request when it learns of A's view with F, which then goes another way."""
+    eighth = decision(8, "A", "ABCF", (7, "A"), joiners="F", digest=Vector.of(A=0, B=0, C=0))
+    theirs = decision(9, "A", "ACF", (8, "A"), lives={"B": 0})
+    told = gms.AnswerReceived("C", gms.Answer(ViewId(7, "A"), eighth))
+    asking, _ = run(member("B", decision(7, "A", "ABC")), gms.Suspected("A"), join_req("F"))
+    state, _ = run(asking, told, ack("C", 8))
+    state, effects = run(state, gms.AnswerReceived("F", gms.Answer(ViewId(8, "A"), theirs)))
+    assert [TIMER] == effects
+    assert (frozenset("AF"), (gms.Request("join", "F", 0),)) == (state.suspected, state.queue)
+    state, effects = run(state, gms.ViewTimeout())
+    assert ((), [TIMER]) == (state.queue, effects)
+    state, _ = run(state, gms.ViewTimeout())
+    assert tuple("BC") == state.decision.members
+    assert (frozenset("C"), False) == (state.awaiting, state.due)
+    assert [] == run(state, ack("C", 9, "B"))[1]
+
+
+def test_a_former_life_that_is_suspected_goes_before_the_new_one_joins() -> None:
+    """B learns of A's view with F when F is back and has asked: who is in the view is promised nothing."""
+    eighth = decision(8, "A", "ABCF", (7, "A"), joiners="F", digest=Vector.of(A=0, B=0, C=0))
+    told = gms.AnswerReceived("C", gms.Answer(ViewId(7, "A"), eighth))
+    asking, _ = run(member("B", decision(7, "A", "ABC")), gms.Suspected("A"), join_req("F", 1), told)
+    there, _ = run(asking, ack("C", 8), ack("F", 8))
+    waiting = evolve(asking, suspected=frozenset("AF"), awaiting=frozenset(), owed=frozenset(), due=True)
+    state, _ = run(waiting, gms.ViewTimeout())
+    assert (tuple("BC"), (gms.Request("join", "F", 1),)) == (state.decision.members, state.queue)
+    state, effects = run(evolve(there, due=True, awaiting=frozenset(), owed=frozenset()), gms.ViewTimeout())
+    assert () == state.queue, "it asks again"
+    assert [TIMER] == effects
+
+
 def test_who_is_asked_and_has_gone_another_way_is_no_member_any_more() -> None:
     other = decision(8, "C", "CDE", (7, "C"))
     asking, _ = run(member("B"), gms.Suspected("A"))

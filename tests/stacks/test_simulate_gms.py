@@ -62,6 +62,39 @@ def ask_before_deciding(config: Any, state: Any, event: Any) -> Any:  # noqa: AN
     return ready, (*unasked, *more)
 
 
+def refuse_seniors(config: Any, state: Any, event: Any) -> Any:  # noqa: ANN401
+    """RefuseSeniors off: who answers a QUERY still takes what the asker's seniors send."""
+    after, effects = gms.step(config, state, event)
+    if not isinstance(event, gms.QueryReceived):
+        return after, effects
+    return state, tuple(e for e in effects if isinstance(e, Send))
+
+
+def joiner_answers(config: Any, state: Any, event: Any) -> Any:  # noqa: ANN401
+    """JoinerAnswers off: a joiner that has no view yet says nothing when it is asked."""
+    if isinstance(event, gms.QueryReceived) and not state.joined:
+        return state, ()
+    return gms.step(config, state, event)
+
+
+def predecessor_check(config: Any, state: Any, event: Any) -> Any:  # noqa: ANN401
+    """PredecessorCheck off: a member installs whatever view it is in."""
+    if isinstance(event, gms.NewViewReceived) and state.joined:
+        behind = evolve(state, decision=evolve(state.decision, id=event.message.decision.follows))
+        after, effects = gms.step(config, behind, event)
+        if after.decision == event.message.decision:
+            return after, effects
+    return gms.step(config, state, event)
+
+
+def struck(config: Any, state: Any, event: Any) -> Any:  # noqa: ANN401
+    """What is awaited of the dead is awaited on."""
+    after, effects = gms.step(config, state, event)
+    if isinstance(event, gms.Suspected) and event.suspect in state.asking | state.awaiting | state.owed:
+        return evolve(state, suspected=after.suspected), ()
+    return after, effects
+
+
 def tagged_requests(config: Any, state: Any, event: Any) -> Any:  # noqa: ANN401
     """TaggedRequests off: GMS takes every digest for its own (EVT-03)."""
     if isinstance(event, DigestGiven):
@@ -102,6 +135,10 @@ def stubborn(config: Any, state: Any, event: Any) -> Any:  # noqa: ANN401
 BROKEN = [
     ("gms", answer_after_acks, {"OneLine", "NobodyIsDropped", "OnePath"}),
     ("gms", ask_before_deciding, {"OneLine", "NobodyIsDropped", "OnePath", "Settled"}),
+    ("gms", refuse_seniors, {"OneLine", "NobodyIsDropped", "OnePath", "Settled"}),
+    ("gms", joiner_answers, {"Settled"}),
+    ("gms", predecessor_check, {"OnePath"}),
+    ("gms", struck, {"Settled"}),
     ("gms", tagged_requests, {"StateIsAnswered", "ToldDelivered", "NoRefusals"}),
     ("gms", withdraw, {"OneAtATime"}),
     ("gms/stable", promise, {"OnlyByPromise"}),
