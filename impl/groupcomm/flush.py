@@ -887,9 +887,14 @@ def _flush_wanted_received(state: State, event: FlushWantedReceived) -> Transiti
 
 
 def _send_requested(state: State, event: SendRequested) -> Transition:
-    """Multicast; behind a closed latch it waits. `Flush!SendRequested`."""
-    if not state.there:
+    """Multicast; behind a closed latch it waits. `Flush!SendRequested`.
+
+    Who has a view without itself has not told the layers above yet, which may be asked to order a message.
+    """
+    if not state.joined or state.gone:
         raise LocalProtocolError(state, event, "a member that is in no view does not multicast")
+    if state.left:
+        return state, ()
     if state.latched:
         return evolve(state, waiting=(*state.waiting, event.payload)), ()
     data = Data(state.decision.id, state.sent + 1, event.payload)

@@ -185,8 +185,15 @@ Needs(s) == NextMembers(s) # s.decision.members
 
 Unchanged(s) == [state |-> s, effects |-> <<>>]
 
+\* F of a value, which is evaluated once. (Where TLC looks for what is enabled it evaluates a LET at each use, and
+\* one step within another twice as often as that one.)
+With(value, F(_)) == CHOOSE y \in {F(v) : v \in {value}} : TRUE
+
 Then(step, Next(_)) ==
-    LET after == Next(step.state) IN [state |-> after.state, effects |-> step.effects \o after.effects]
+    LET Joined(first) ==
+            LET Added(second) == [state |-> second.state, effects |-> first.effects \o second.effects]
+            IN With(Next(first.state), Added)
+    IN With(step, Joined)
 
 \* It asks some of the run's list. Reports on a view count for as long as their members are not asked again.
 Ask(s, phase, list, to, Message(_)) ==
@@ -223,9 +230,11 @@ MaybeGo(s) ==
     THEN [state |-> [s EXCEPT !.gone = TRUE], effects |-> <<LeftTheGroup>>]
     ELSE Unchanged(s)
 
-Proceed(state, effects) ==
-    LET done == Then(Then([state |-> state, effects |-> effects], MaybeGo), MaybeBegin)
-    IN Handled(done.state, done.effects)
+Ending(step) ==
+    LET Done(all) == Handled(all.state, all.effects)
+    IN With(Then(Then(step, MaybeGo), MaybeBegin), Done)
+
+Proceed(state, effects) == Ending([state |-> state, effects |-> effects])
 
 -----------------------------------------------------------------------------
 (* Requester: all have reported. What is next? *)
@@ -334,7 +343,7 @@ FlushCompletedReceived(s, e) ==
         done == IF OnThisLine(s, e.message.decision) THEN MaybeDone(heard) ELSE Without(Distrust(s, m), m)
     IN IF ~IsReport(m, e.message.decision, e.message.digest) THEN RemoteError(s)
        ELSE IF ~Running(s) \/ m \notin s.run.want \/ e.message.round # s.run.round THEN Ignored(s)
-       ELSE Proceed(done.state, done.effects)
+       ELSE Ending(done)
 
 -----------------------------------------------------------------------------
 (* Everybody: reporting *)
@@ -354,7 +363,7 @@ MaybeReport(s) ==
           effects |-> (IF Freeze /\ ~s.frozen THEN <<HoldBack(s.delivered)>> ELSE <<>>) \o <<Report(s)>>]
 
 Reporting(state, effects) ==
-    LET done == Then([state |-> state, effects |-> effects], MaybeReport) IN Proceed(done.state, done.effects)
+    Ending(Then([state |-> state, effects |-> effects], MaybeReport))
 
 \* A stranger, or one that is left out, does not stop anybody. (Who has no view, or has left, knows no strangers. But
 \* who runs a flush while it leaves is asked by nobody else: that is a question of the dead.)
@@ -476,10 +485,11 @@ Suspected(s, e) ==
         opening == OpenWhen = "suspected" /\ s.owner = x /\ s.latched
         open == IF opening THEN [Opened(knowing) EXCEPT !.frozen = FALSE, !.limit = NoVector] ELSE knowing
         sent == IF opening THEN (IF s.frozen THEN <<Release>> ELSE <<>>) \o Sending(s) ELSE <<>>
-        done == Without(open, x)
+        Struck(state) == Without(state, x)
+        Asking(state) == [state |-> state, effects |-> AskingForFlush(state)]
     IN IF x = s.member THEN LocalError(s)
        ELSE IF s.gone \/ x \in s.suspected \/ x \notin Watched(s) THEN Ignored(s)
-       ELSE Proceed(done.state, sent \o done.effects \o AskingForFlush(done.state))
+       ELSE Ending(Then(Then([state |-> open, effects |-> sent], Struck), Asking))
 
 \* Where a joiner has the view, the old members have it: another may install it, too.
 FlushWantedReceived(s, e) ==
@@ -496,9 +506,11 @@ FlushWantedReceived(s, e) ==
 -----------------------------------------------------------------------------
 (* What is multicast *)
 
-\* From above. Behind a closed latch it waits.
+\* From above. Behind a closed latch it waits. (Who has a view without itself has not told the layers above yet: one
+\* that orders others' messages may still be asked to. What it multicasts would reach nobody.)
 SendRequested(s, e) ==
-    IF ~InView(s) \/ s.left \/ s.gone THEN LocalError(s)
+    IF ~InView(s) \/ s.gone THEN LocalError(s)
+    ELSE IF s.left THEN Ignored(s)
     ELSE IF s.latched THEN Handled([s EXCEPT !.waiting = Append(@, e.payload)], <<>>)
     ELSE Handled([s EXCEPT !.sent = @ + 1], <<Multicast(Data(s.decision.id, s.sent + 1, e.payload))>>)
 

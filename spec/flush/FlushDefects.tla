@@ -47,15 +47,15 @@ AnyIsNext(s, x, seqno) == TRUE
 OfTheViewBefore(m, event) == <<installed[m] - 1, event.sender, event.message.seqno>>
 
 \* In the place of ApplyWith: what a step must not do. START_FLUSH changes the others, too; who wants to join makes
-\* a message that no effect says; the return of BLOCK is said to be ignored; what is multicast is logged twice.
+\* a message that no effect says; what an application multicasts is said to be ignored, and is logged twice.
 ApplyWrongly(action, m, event, consumed, taken, given) ==
     \E step \in {MemberStep(local[m], event)} :
         /\ local' = [x \in Member |->
                 IF x = m THEN step.state
                 ELSE IF action = "ReceiveStartFlush" THEN [local[x] EXCEPT !.round = 9] ELSE local[x]]
         /\ Record(action, m, FALSE, None, event, consumed,
-                  IF action = "ReturnBlock" THEN "ignored" ELSE step.outcome,
-                  IF action = "ReturnBlock" THEN <<>> ELSE step.effects)
+                  IF action = "AppSends" THEN "ignored" ELSE step.outcome,
+                  IF action = "AppSends" THEN <<>> ELSE step.effects)
         /\ wire' = LET after == AfterStep(wire, m, consumed, act'.effects, up)
                    IN IF action = "AskToJoin" THEN [after EXCEPT ![m][m] = Append(@, StopFlush)] ELSE after
         /\ copies' = copies \ taken

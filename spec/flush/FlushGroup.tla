@@ -197,7 +197,7 @@ ReceiveFlushWanted(m) == m \in up /\ \E x \in Member : FlushWantedFrom(m, x)
 \* The payload says which of the sender's multicasts it is.
 AppSends(m) ==
     /\ m \in up /\ cast[m] < Casts[m]
-    /\ InView(local[m]) /\ ~local[m].left
+    /\ InView(local[m])
     /\ Apply("AppSends", m, [type |-> "SendRequested", payload |-> cast[m] + 1], {})
     /\ cast' = [cast EXCEPT ![m] = @ + 1]
     /\ UNCHANGED <<wishes, spent>>
