@@ -15,7 +15,16 @@ from groupcomm.abstract.reliable_multicast import ReliableMulticast
 from groupcomm.digest import NOTHING, Vector
 from groupcomm.view import Address
 
-__all__ = ["BEYOND", "CLAIMS", "JUDGED_AS", "Message", "StabilitySafety", "TotalOrderBroadcast", "Violation"]
+__all__ = [
+    "BEYOND",
+    "CLAIMS",
+    "JUDGED_AS",
+    "Judge",
+    "Message",
+    "StabilitySafety",
+    "TotalOrderBroadcast",
+    "Violation",
+]
 
 Message = tuple[str, int]
 """What an application sends: the name of its process and a number that counts from 1."""
@@ -33,7 +42,7 @@ class Violation(Exception):  # noqa: N818 - of a claim; no error of this program
         return f"{self.claim}: {self.text}"
 
 
-class _Judge:
+class Judge:
     """Says what is wrong, unless that claim is ignored."""
 
     def __init__(self, ignored: frozenset[str]) -> None:
@@ -62,7 +71,7 @@ class _Delivered:
         self.since: dict[Address, Decided] = {}  # per sender: the view in which that was delivered
 
 
-class TotalOrderBroadcast(_Judge):
+class TotalOrderBroadcast(Judge):
     """Total order, agreement, no duplicates, integrity, the sender's order; in the end, delivery.
 
     `synchronous`: the layer below settles what is received in a view. What a member delivered beyond that,
@@ -232,7 +241,7 @@ class TotalOrderBroadcast(_Judge):
         self._left.clear()
 
 
-class StabilitySafety(_Judge):
+class StabilitySafety(Judge):
     """Nobody purges what another needs; joiners find their messages; in the end all is purged."""
 
     def __init__(self, ignored: frozenset[str], multicast: ReliableMulticast) -> None:
@@ -376,6 +385,24 @@ CLAIMS: Final = {
         "PromisesEnd",
         "StateIsAnswered",
     ),
+    "VirtualSynchrony": (
+        "SendingViewDelivery",
+        "Fifo",
+        "ClosedToReceive",
+        "ClosedToCast",
+        "FirstHasAll",
+        "LeavesExact",
+        "SelfDelivery",
+        "JoinAfterLeave",
+        "OnePath",
+        "OneLine",
+        "OneIdOneList",
+        "NobodyIsDropped",
+        "SilentWhileFrozen",
+        "BlockedWhenFree",
+        "FreedWhenBlocked",
+        "Settled",
+    ),
     "TotalOrderBroadcast": (
         "TotalOrder",
         "Agreement",
@@ -399,5 +426,9 @@ JUDGED_AS: Final = {("merge", "Membership"): "Membership, merged"}
 BEYOND: Final = {
     "TotalOrderBroadcast": frozenset({"remerge"}),
     "Membership": frozenset({"merge", "remerge"}),
+    "VirtualSynchrony": frozenset({"merge", "remerge", "restart"}),
 }
-"""The faults that a guarantee does not cover: GMS merges nothing; no total order spans split and merge."""
+"""The faults that a guarantee does not cover: no total order spans split and merge.
+
+GMS and FLUSH merge nothing, and FLUSH knows no incarnations.
+"""

@@ -50,7 +50,7 @@ from groupcomm.view import Address
 
 from .claims import Message, StabilitySafety, TotalOrderBroadcast, Violation
 
-__all__ = ["Bare", "Event", "Events", "Group", "Layers", "Service", "Told"]
+__all__ = ["Bare", "Event", "Events", "Gate", "Group", "Layers", "Service", "Told"]
 
 Event: TypeAlias = tuple[str | int | tuple[str, ...], ...]
 """A kind and its arguments: names of processes, numbers."""
@@ -59,20 +59,33 @@ Events: TypeAlias = Mapping[object, Callable[..., None]]
 """What carries out the events of a kind. NotAllowedError where the layers do not allow one now."""
 
 
+class Gate(Protocol):
+    """What lets multicasts arrive: what is settled, or held back."""
+
+    def may_receive(self, process: Process, sender: Process, seqno: int) -> bool: ...
+    def must_receive(self, process: Process, sender: Process, seqno: int) -> bool: ...
+    def drop_what_is_beyond(self, process: Process, sender: Process) -> None: ...
+    def may_serve(self, holder: Process, sender: Process) -> bool: ...
+
+
 class Service(Protocol):
     """Who decides the views: a membership service of all processes of a group.
 
-    `events`: those that are its own. `timers`: what the names of its timers begin with.
+    `events`: those that are its own. `timers`: what the names of its timers begin with. `gate`: what lets
+    multicasts arrive, where that is not an abstract layer. It is `told` the effects that nobody else serves.
     """
 
     @property
     def events(self) -> Events: ...
+    @property
+    def gate(self) -> Gate | None: ...
     @property
     def timers(self) -> tuple[str, ...]: ...
     def next_of(self, process: Process) -> Decided | None: ...
     def fire(self, process: Process, timer: str) -> None: ...
     def started(self, process: Process) -> None: ...
     def departed(self, process: Process) -> None: ...
+    def told(self, process: Process, effect: object) -> None: ...
     def forget(self, views: set[Decided]) -> None: ...
 
 
@@ -159,8 +172,9 @@ class Group:
         self.membership = Membership()
         self.multicast = ReliableMulticast(per_view=layers.synchrony)
         self.service = service(self)
-        next_of = self.service.next_of
-        self.synchrony = VirtualSynchrony(next_of, self.multicast) if layers.synchrony else None
+        abstract = layers.synchrony and self.service.gate is None
+        self.synchrony = VirtualSynchrony(self.service.next_of, self.multicast) if abstract else None
+        self.gate: Gate | None = self.synchrony or self.service.gate
         self.digests = JoinDigest()
         self.unicast = ReliableUnicast()
         self.network = Network()
@@ -168,6 +182,7 @@ class Group:
         self.timers: dict[Process, dict[str, bool]] = {}  # whether it is set; if not, it was
         self.sent: dict[Process, int] = {}
         self.up: list[Process] = []  # those that have not crashed
+        self.departed: set[Process] = set()  # those that left in good order: all that they sent arrives
         self.side: frozenset[Process] = frozenset()
         self.refused = 0
         self.happened: Counter[object] = Counter()
@@ -270,7 +285,15 @@ class Group:
         self.service.started(process)
 
     def enter(self, process: Process, after: Decided, start: Mapping[Process, int]) -> None:
-        """A process installs a view, and starts after seqnos with those that it was not with before."""
+        """A process installs a view, and its stack is told."""
+        self.installed(process, after, start)
+        event = Raised(ViewInstalled(after.view))
+        if Digest in self.stack.takes(event):
+            event = Raised(event.event, (self.multicast.digest(process),))
+        self.step(process, event)
+
+    def installed(self, process: Process, after: Decided, start: Mapping[Process, int]) -> None:
+        """A process goes to a view, and starts after seqnos with those that it was not with before."""
         before = process.view
         self.membership.install(process, after)
         self.digests.installed(process, after)
@@ -279,10 +302,6 @@ class Group:
             self.order.installed(process, before, after)
         if self.stability is not None:
             self.stability.installed(process, before, after)
-        event = Raised(ViewInstalled(after.view))
-        if Digest in self.stack.takes(event):
-            event = Raised(event.event, (self.multicast.digest(process),))
-        self.step(process, event)
 
     def synchronous(self, process: Process, after: Decided) -> Mapping[Process, int]:
         """A process settles its view, to go to the next: where it starts there. NotAllowedError."""
@@ -312,6 +331,7 @@ class Group:
         """Nothing is on its way: forget what is over."""
         self.membership.forget()
         kept = set(self.up)
+        self.departed.clear()
         views = {*self.membership.views}
         numbers = {view.number for view in views}
         self.multicast.forget(kept, numbers)
@@ -336,6 +356,8 @@ class Group:
             state, effects = stack.step(None, state, event)
         except ProtocolError as refused:
             error = refused
+        except Violation:
+            raise  # of who judges a layer of the stack
         except Exception as crash:
             raise Violation(
                 "NoCrash", f"the stack of {process} fails: {type(crash).__name__}: {crash}"
@@ -377,7 +399,7 @@ class Group:
                 case CancelTimer(timer):
                     self.timers[process][timer] = False
                 case _:
-                    pass  # for an application that does not look
+                    self.service.told(process, effect)
 
     def _delivered(self, process: Process, sender: Address, payload: object) -> None:
         if self.order is not None and isinstance(payload, tuple):

@@ -52,6 +52,7 @@ class Merging:
     """Merging and the membership services of the subgroups."""
 
     timers: Final[tuple[str, ...]] = ("merge/",)
+    gate: Final = None
 
     def __init__(self, group: Group, stack: Stack) -> None:
         self._group = group
@@ -91,6 +92,9 @@ class Merging:
         self.held.discard(process)
         self.suspected[process] = set()
         self._kept = {pair: kept for pair, kept in self._kept.items() if pair[0] is not process}
+
+    def told(self, process: Process, effect: object) -> None:
+        """An effect of the stack above is for an application that does not look."""
 
     def forget(self, views: set[Decided]) -> None:
         """Nothing is on its way: forget what is over."""

@@ -12,6 +12,7 @@ from groupcomm.abstract.membership import Decided, Process
 from .apart import unite
 from .changes import decision, ends_of
 from .claims import Violation
+from .flushed import Flushed
 from .group import Event, Group
 from .merging import Merging
 from .served import Served
@@ -31,7 +32,8 @@ def quiesce(group: Group, perform: Callable[[Event], bool]) -> None:
     perform(("heal",))
     served = group.service if isinstance(group.service, Served) else None
     merging = group.service if isinstance(group.service, Merging) else None
-    scripted = served is None and merging is None
+    flushed = group.service if isinstance(group.service, Flushed) else None
+    scripted = served is None and merging is None and flushed is None
     if scripted:
         _end_joins(group, perform)
     group.new_datagrams.clear()  # all are lost but those that come back to their senders
@@ -40,6 +42,12 @@ def quiesce(group: Group, perform: Callable[[Event], bool]) -> None:
             perform(("gossip", process.name, number, process.name))
     if merging is not None:
         unite(group, merging, lambda: _settle(group, perform), perform)
+    elif flushed is not None:
+        _flush(group, flushed, perform)
+        if flushed.judge.falsely:
+            _keep_one_line(group, perform)
+            _flush(group, flushed, perform)
+        flushed.quiet()
     elif served is None:
         for _ in range(_PATIENCE):
             if not (_settle(group, perform) or _unite(group, perform)):
@@ -76,6 +84,17 @@ def _end_joins(group: Group, perform: Callable[[Event], bool]) -> None:
     for process in group.up:
         if process.view is None and group.service.next_of(process) is None:
             perform(("crash", process.name))
+
+
+def _flush(group: Group, flushed: Flushed, perform: Callable[[Event], bool]) -> None:
+    """FLUSH comes to an end: BLOCK returns, crashes are reported, requests are made again."""
+    for _ in range(_PATIENCE):
+        done = _settle(group, perform)
+        for process in list(group.up):
+            for event in flushed.due(process) if process.up else ():
+                done |= perform(event)
+        if not done:
+            break
 
 
 def _serve(group: Group, served: Served, perform: Callable[[Event], bool]) -> None:

@@ -21,12 +21,14 @@ from groupcomm.stack import AnyCore, Layer, Stack, StackError
 
 from .changes import Faults
 from .claims import CLAIMS, JUDGED_AS, Violation
+from .flushed import Flushed
 from .group import Bare, Event, Group, Layers, Service, Told
 from .merging import Merging
 from .rest import quiesce
 from .scheduler import Scheduler
 from .scripted import Scripted
 from .served import Served
+from .synchrony import Watched
 from .traffic import Traffic
 
 __all__ = ["GROUND", "PART", "Found", "Outcome", "Setup", "replay", "shrink", "simulate", "stack_of"]
@@ -47,6 +49,7 @@ _LEAST, _MOST_MEMBERS = 2, 8
 _BUDGET: Final = 1_000_000  # events that shrinking may run
 _LARGEST: Final = 8  # of the numbers of a configuration, which a seed draws
 _SERVICES: Final = ("gms", "merge")
+_FLUSH: Final = "flush"
 _QUIESCE: Final = ("quiesce",)
 
 
@@ -104,8 +107,14 @@ def stack_of(setup: Setup, random: Random) -> tuple[Stack | None, Stack | None]:
     layers = []
     for name in setup.names:
         module = _protocol(name)
-        layers.append(Layer.of(replaced.get(name, module), _drawn(module.Config, random), declared_by=module))
+        core = replaced.get(name, module)
+        core = Watched(core) if name == _FLUSH else core
+        layers.append(Layer.of(core, _drawn(module.Config, random), declared_by=module))
+    if _FLUSH in setup.names and setup.names[-1] != _FLUSH:
+        raise StackError("flush stands below all other layers")
     deciding = [name for name in _SERVICES if name in setup.names]
+    if deciding and _FLUSH in setup.names:
+        raise StackError(f"{deciding[0]} and flush do not stand in one stack yet")
     if not deciding:
         return Stack(tuple(layers), GROUND), None
     if len(deciding) > 1:
@@ -158,15 +167,17 @@ def group_of(setup: Setup, seed: int) -> tuple[Group, Random, int]:
     members = setup.members or random.randint(_LEAST, _MOST_MEMBERS)
     stack, deciding = stack_of(setup, random)
     # What stands on virtual synchrony is given it; for the others views come as they like.
-    synchronous = setup.layers.synchrony and any(
-        "VirtualSynchrony" in layer.assumes for layer in (stack.layers if stack else ())
+    flushes = _FLUSH in setup.names
+    synchronous = flushes or (
+        setup.layers.synchrony
+        and any("VirtualSynchrony" in layer.assumes for layer in (stack.layers if stack else ()))
     )
     judged = {name for layer in (stack.layers if stack else ()) for name in layer.gives}
     group = Group(
         stack or Bare(),
         evolve(setup.layers, synchrony=synchronous),
         judged=judged & CLAIMS.keys(),
-        service=_service(deciding),
+        service=partial(Flushed, ignored=setup.ignored) if flushes else _service(deciding),
         traffic=lambda group: Traffic(group).events,
         remerge="remerge" in setup.faults.kinds,
         weak=not (setup.layers.synchrony and setup.layers.sound),

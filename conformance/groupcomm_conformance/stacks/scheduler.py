@@ -11,9 +11,11 @@ from typing import Final
 
 from .apart import Partings
 from .changes import Changes, Faults, Requests, Scripts, one_of
+from .flushed import Flushed
 from .group import Event, Group
 from .merging import Merging
 from .served import Served
+from .wishes import Wishes
 
 __all__ = ["Scheduler"]
 
@@ -23,6 +25,8 @@ _TO_GOSSIP: Final = 0.80
 _TO_RUN: Final = 0.91
 _UNICASTS: Final = 0.1
 _MANY: Final = 40  # copies on their way per member, beyond which applications wait
+_LOSS: Final = 0.1  # of copies on their way
+_OF_THE_DEAD: Final = 0.5  # of those of a member that has crashed, where FLUSH has to make up for it
 _GOSSIP: Final = 400  # datagrams on their way, beyond which the oldest are lost
 
 
@@ -93,7 +97,8 @@ class Scheduler:
                 copies.append(copy)
                 return self._install()
             return None
-        lost = not group.connected(receiver, sender) or ("loss" in self._kinds and random.random() < 0.1)  # noqa: PLR2004
+        rate = _OF_THE_DEAD if not sender.up and group.service.gate is not None else _LOSS
+        lost = not group.connected(receiver, sender) or ("loss" in self._kinds and random.random() < rate)
         if lost and receiver is not sender:
             return "lose", receiver.name, sender.name, seqno
         if "duplication" in self._kinds and random.random() < 0.02:  # noqa: PLR2004
@@ -110,7 +115,7 @@ class Scheduler:
         sender, receiver = wires.pop()
         if not receiver.up:
             return None
-        if not sender.up and random.random() < 0.5:  # noqa: PLR2004
+        if not sender.up and sender not in group.departed and random.random() < 0.5:  # noqa: PLR2004
             return "drop", sender.name, receiver.name
         if not group.connected(sender, receiver):
             wires.append((sender, receiver))
@@ -190,5 +195,7 @@ def _changes_of(group: Group, members: int, faults: Faults, random: Random) -> C
             return Partings(group, merging, members, faults, random)
         case Served() as served:
             return Requests(group, served, members, faults, random)
+        case Flushed() as flushed:
+            return Wishes(group, flushed, members, faults, random)
         case _:
             return Scripts(group, members, faults, random)

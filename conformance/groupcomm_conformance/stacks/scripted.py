@@ -25,6 +25,7 @@ class Scripted:
     """The membership service of a group, as its events have it."""
 
     timers: Final[tuple[str, ...]] = ()
+    gate: Final = None
 
     def __init__(self, group: Group) -> None:
         self._group = group
@@ -45,6 +46,9 @@ class Scripted:
 
     def departed(self, process: Process) -> None:
         """A process is gone; others are not told."""
+
+    def told(self, process: Process, effect: object) -> None:
+        """An effect is for an application that does not look."""
 
     def forget(self, views: set[Decided]) -> None:
         """Views that are over are forgotten: nothing is remembered of them here."""

@@ -60,6 +60,7 @@ class Served:
     """
 
     timers: Final[tuple[str, ...]] = ("gms/",)
+    gate: Final = None
 
     def __init__(self, group: Group, stack: Stack) -> None:
         self._group = group
@@ -112,6 +113,9 @@ class Served:
         self.questions.pop(process, None)
         self.fetching.pop(process, None)
         self._waiting.pop(process, None)
+
+    def told(self, process: Process, effect: object) -> None:
+        """An effect of the stack above is for an application that does not look."""
 
     def forget(self, views: set[Decided]) -> None:
         """Nothing is on its way: forget what is over."""

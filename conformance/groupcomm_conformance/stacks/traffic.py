@@ -55,16 +55,19 @@ class Traffic:
             raise NotAllowedError(f"there is no {sender}")
         if source not in self._group.multicast.windows[receiver]:
             raise NotAllowedError(f"{sender} is not in the view of {name}")
-        if self._group.synchrony is not None:
-            if not self._group.synchrony.may_receive(receiver, source, seqno):
-                raise NotAllowedError("the view is settled without it")
-            self._group.synchrony.drop_what_is_beyond(receiver, source)
-            if self._group.synchrony.must_receive(receiver, source, seqno) and self._group.multicast.lacks(
-                receiver, source, seqno
-            ):
+        gate, multicast = self._group.gate, self._group.multicast
+        if gate is not None:
+            if not gate.may_receive(receiver, source, seqno):
+                raise NotAllowedError("the view is settled without it, or it is held back")
+            gate.drop_what_is_beyond(receiver, source)
+            if gate.must_receive(receiver, source, seqno) and multicast.lacks(receiver, source, seqno):
                 return receiver, source
-        holders = [p for p in self.holders(receiver) if p is not receiver]
-        if not self._group.multicast.may_arrive(receiver, source, seqno, holders):
+        holders = [
+            p
+            for p in self.holders(receiver)
+            if p is not receiver and (gate is None or gate.may_serve(p, source))
+        ]
+        if not multicast.may_arrive(receiver, source, seqno, holders):
             raise NotAllowedError("no copy of it can arrive")
         return receiver, source
 
@@ -95,7 +98,7 @@ class Traffic:
 
     def _drop(self, name: str, to: str) -> None:
         sender, receiver = self._group.membership.processes.get(name), self._group.process(to)
-        if sender is None or sender.up:
+        if sender is None or sender.up or sender in self._group.departed:
             raise NotAllowedError("a unicast is lost only where its sender has crashed")
         self._group.unicast.lose(sender, receiver)
 

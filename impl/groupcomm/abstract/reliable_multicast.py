@@ -151,6 +151,12 @@ class ReliableMulticast:
         window, log, first = self._arrived(receiver, sender, seqno)
         return [log[number - first] for number in window.add(seqno) if number != seqno]
 
+    def send_again(self, receiver: Process, sender: Process, view: Decided, seqno: int) -> Copy:
+        """Another copy of a message of a view is on its way."""
+        copy = receiver, sender, view.number if self.per_view else ANY_VIEW, seqno
+        self.flying.add(copy)
+        return copy
+
     def lose(self, copy: Copy) -> None:
         """A first copy will not arrive. NotAllowedError if it is not on its way."""
         if copy not in self.flying:

@@ -49,6 +49,10 @@ class VirtualSynchrony:
             window = self._multicast.windows[process][sender]
             window.ahead = {seqno for seqno in window.ahead if seqno <= cut[sender]}
 
+    def may_serve(self, _holder: Process, _sender: Process) -> bool:
+        """Whether a member may send a multicast again: whoever has it."""
+        return True
+
     def may_install(self, process: Process, after: Decided) -> bool:
         """Whether a process may go on to the view that is next on its path."""
         here = process.view

@@ -1,0 +1,173 @@
+"""What FLUSH promises, judged at each of its steps: `VirtualSynchrony`, conjunct by conjunct.
+
+The judge is told of each step of the FLUSH of each member: what it multicasts, passes up, installs. It asks
+who is alive, and reads nothing else of the layers around. Claims have the names that they have in
+`spec/common/VirtualSynchrony.tla` and `spec/flush/FlushClaims.tla`.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from groupcomm import flush
+from groupcomm.core import Core
+from groupcomm.effects import Multicast, PassUp
+from groupcomm.events import Block, Deliver, Unblock, ViewInstalled
+from groupcomm.view import NO_VIEW, Address, ViewId
+
+from .claims import Judge
+
+__all__ = ["VirtualSynchrony", "Watched"]
+
+
+class Watched:
+    """A core of FLUSH; somebody is told of each of its steps: state before, event, state after, effects."""
+
+    def __init__(self, core: Core[Any, Any, Any, Any]) -> None:
+        self._core = core
+        self.tell: Callable[[flush.State, flush.Event, flush.State, tuple[Any, ...]], None] | None = None
+
+    def start(self, member: Address) -> flush.State:
+        """A member before its first view."""
+        state: flush.State = self._core.start(member)
+        return state
+
+    def step(
+        self, config: flush.Config, state: flush.State, event: flush.Event
+    ) -> tuple[flush.State, tuple[Any, ...]]:
+        """What the core does."""
+        after, effects = self._core.step(config, state, event)
+        if self.tell is not None and effects:
+            self.tell(state, event, after, effects)
+        return after, effects
+
+
+class VirtualSynchrony(Judge):
+    """Who goes from one view to the next together has received the same in it.
+
+    `falsely`: somebody suspects who is alive, or did: then views branch, and only what is said of members
+    that go the same way is judged. `wishes`: who wants to leave.
+    """
+
+    def __init__(self, ignored: frozenset[str], alive: Callable[[Address], bool]) -> None:
+        super().__init__(ignored)
+        self._alive = alive
+        self.falsely = False
+        self.wishes: set[Address] = set()
+        self.blocked: dict[Address, str] = {}
+        self._views: dict[ViewId, flush.Decision] = {}
+        self._at: dict[Address, ViewId] = {}
+        self._sent: dict[tuple[ViewId, Address], list[object]] = {}
+        self._got: dict[Address, dict[Address, int]] = {}
+        self._settled: dict[ViewId, dict[Address, int]] = {}
+
+    def told(
+        self, before: flush.State, event: flush.Event, after: flush.State, effects: tuple[Any, ...]
+    ) -> None:
+        """A member has taken a step, with effects."""
+        member = after.member
+        for effect in effects:
+            match effect:
+                case Multicast(flush.Data(view_id, _, payload)):
+                    if before.frozen and not isinstance(event, flush.StopFlushReceived):
+                        self._fail("SilentWhileFrozen", f"{member} has reported, and multicasts")
+                    self._cast(member, view_id, payload)
+                case PassUp(Deliver(sender, payload)):
+                    self._receive(member, sender, payload)
+                case PassUp(ViewInstalled()):
+                    self._install(member, after.decision)
+                case PassUp(Block()):
+                    if self.blocked.get(member, "free") != "free":
+                        self._fail("BlockedWhenFree", f"{member} is told to block, and is blocked")
+                    self.blocked[member] = "handler"
+                case PassUp(Unblock()):
+                    if self.blocked.get(member, "free") == "free":
+                        self._fail("FreedWhenBlocked", f"{member} is set free, and was not blocked")
+                    self.blocked[member] = "free"
+                case _:
+                    pass
+
+    def _closing(self, member: Address, here: ViewId) -> list[ViewId]:
+        """The views that a member goes to from its view, for which that is settled already."""
+        return [
+            after
+            for after in self._settled
+            if self._views[after].follows == here and member in self._views[after].members
+        ]
+
+    def _cast(self, member: Address, here: ViewId, payload: object) -> None:
+        if self._at.get(member) != here:
+            self._fail("SendingViewDelivery", f"{member} multicasts in {here}, in which it is not")
+            return
+        for after in self._closing(member, here):
+            self._fail("ClosedToCast", f"{member} multicasts in {here}, and somebody has left it for {after}")
+        self._sent.setdefault((here, member), []).append(payload)
+
+    def _receive(self, member: Address, sender: Address, payload: object) -> None:
+        here, got = self._at[member], self._got[member]
+        sent = self._sent.get((here, sender), [])
+        count = got.get(sender, 0) + 1
+        if count > len(sent) or sent[count - 1] != payload:
+            claim = "Fifo" if payload in sent else "SendingViewDelivery"
+            self._fail(claim, f"{member} passes up {payload} of {sender} as its {count}. in {here}: {sent}")
+        for after in self._closing(member, here):
+            if count > self._settled[after].get(sender, 0):
+                self._fail("ClosedToReceive", f"{member} receives, in {here}, what {after} was made without")
+        got[sender] = count
+
+    def _install(self, member: Address, decision: flush.Decision) -> None:
+        known = self._views.get(decision.id)
+        if known is None:
+            self._views[decision.id] = decision
+            self._judge_step(decision)
+        elif known != decision:
+            self._fail("OneIdOneList", f"{member} installs {decision}; another has {known}")
+        here = self._at.get(member)
+        others = [x for x in decision.members if self._alive(x) and self._at.get(x) == decision.follows]
+        if here is None:
+            if decision.follows != NO_VIEW.id and decision.id not in self._settled and others:
+                self._fail("JoinAfterLeave", f"{member} begins with {decision.id}; {others} are not there")
+        elif here != decision.follows:
+            self._fail("OnePath", f"{member} goes from {here} to {decision}")
+        else:
+            self._leave(member, here, decision, others)
+        for other in sorted(x for x in self._at if self._alive(x)):
+            theirs = self._views[self._at[other]]
+            if theirs.follows == decision.follows and theirs != decision and not self.falsely:
+                self._fail("OneLine", f"{member} installs {decision}, {other} has {theirs}")
+        self._at[member] = decision.id
+        self._got[member] = {}
+
+    def _leave(self, member: Address, here: ViewId, decision: flush.Decision, others: list[Address]) -> None:
+        mine = self._got[member]
+        cut = self._settled.get(decision.id)
+        if cut is not None:
+            if mine != cut:
+                self._fail("LeavesExact", f"{member} goes to {decision.id} with {mine}, others with {cut}")
+            return
+        for other in others:
+            for sender, count in self._got[other].items():
+                if count > mine.get(sender, 0):
+                    self._fail("FirstHasAll", f"{member} goes to {decision.id}; {other} has more of {sender}")
+            if len(self._sent.get((here, other), ())) > mine.get(other, 0):
+                self._fail("SelfDelivery", f"{member} goes to {decision.id}, and {other} has multicast more")
+        self._settled[decision.id] = dict(mine)
+
+    def _judge_step(self, decision: flush.Decision) -> None:
+        """Without false suspicions, who is left out has crashed, or wants to leave."""
+        before = self._views.get(decision.follows)
+        for other in before.members if before is not None else ():
+            gone = other in decision.members or other in self.wishes or not self._alive(other)
+            if not gone and not self.falsely:
+                self._fail("NobodyIsDropped", f"{other} is alive, stays, and is not in {decision}")
+
+    def forget(self) -> None:
+        """Nothing is on its way: forget what is over."""
+        self._at = {member: view for member, view in self._at.items() if self._alive(member)}
+        kept = {*self._at.values()}
+        kept |= {self._views[view].follows for view in kept}
+        self._views = {view: decision for view, decision in self._views.items() if view in kept}
+        self._settled = {view: cut for view, cut in self._settled.items() if view in kept}
+        self._sent = {key: sent for key, sent in self._sent.items() if key[0] in kept}
+        self._got = {member: got for member, got in self._got.items() if member in self._at}
+        self.blocked = {member: how for member, how in self.blocked.items() if member in self._at}
+        self.wishes &= self._at.keys()
