@@ -31,7 +31,7 @@ from .errors import LocalProtocolError, RemoteProtocolError
 from .events import Below, DigestPromised, PromiseWithdrawn, Suspected
 from .gms import NO_DECISION, Decision, Lives
 from .per_member import PerMember
-from .view import NO_VIEW, Address, View, ViewId
+from .view import Address, View, ViewId
 
 ASSUMES: Final = ("ReliableMulticast", "ReliableUnicast")
 """The modules of `spec/common` that say what the layers below must give."""
@@ -113,9 +113,6 @@ class Merged:
     def after(self, own: Decision) -> Decision:
         """What it is to a subgroup: the view that comes after its own. `Merge!AfterOwn`."""
         return Decision(self.id, self.members, own.id, self.lives, frozenset(), self.digest)
-
-
-NO_MERGED: Final = Merged(NO_VIEW.id, (), frozenset(), Lives(()), EMPTY_VECTOR)
 
 
 @frozen
@@ -337,7 +334,7 @@ class State:
     awaiting: frozenset[Address]
     responses: Responses
     begun: int
-    early: Merged
+    early: tuple[Merged, ...]
 
     @property
     def joined(self) -> bool:
@@ -361,14 +358,12 @@ class State:
 
     @property
     def asked(self) -> frozenset[Address]:
-        """Of a leader: the coordinators in the merge, without itself."""
+        """Of a leader: the coordinators in the merge, without itself. Who does not lead has asked nobody."""
         return (frozenset(self.responses) | self.awaiting) - {self.member}
 
     @property
     def promised_to(self) -> frozenset[Address]:
-        """Those to whom its digest is promised: who is in its view needs none. `Merge!PromisedTo`."""
-        if not self.merging:
-            return frozenset()
+        """Of one in a merge: those promised its digest. Who is in its view needs none. `Merge!PromisedTo`."""
         others = self.asked if self.leads else frozenset({self.merge.leader})
         return others - frozenset(self.decision.members)
 
@@ -385,7 +380,7 @@ def start(member: Address) -> State:
         awaiting=frozenset(),
         responses=NO_RESPONSES,
         begun=0,
-        early=NO_MERGED,
+        early=(),
     )
 
 
@@ -432,7 +427,8 @@ def _discover_timeout(config: Config, state: State, event: DiscoverTimeout) -> T
     _require_fit(state, event)
     again = _discover_again(config)
     others = event.found - {state.member}
-    if not state.coordinates or state.merging or not others or min(others) < state.member:
+    leads = min({state.member, *others}) == state.member
+    if not state.coordinates or state.merging or not others or not leads:
         return state, (again,)
     begun = evolve(
         state,
@@ -482,7 +478,7 @@ def _merge_rsp_received(state: State, event: MergeRspReceived) -> Transition:
     members = said.decision.members
     if not said.rejected and (sender not in members or said.digest.keys() != set(members)):
         raise RemoteProtocolError(state, event, "who accepts is in its view, and its digest has its members")
-    if not state.leads or said.merge_id != state.merge or sender not in state.awaiting:
+    if said.merge_id != state.merge or sender not in state.awaiting:
         return state, ()
     heard = evolve(state, awaiting=state.awaiting - {sender})
     before: Effects = ()
@@ -501,10 +497,8 @@ def _merge_rsp_received(state: State, event: MergeRspReceived) -> Transition:
 
 
 def _merge_timeout(state: State, event: MergeTimeout) -> Transition:
-    """Go on with the answers that are there; who does not lead gives up (MRG-25). `Merge!MergeTimeout`."""
-    if not state.merging or event.number != state.begun:
-        return state, ()
-    return _conclude(state) if state.leads else _give_up(state)
+    """Go on with the answers that are there; who has none gives up (MRG-25). `Merge!MergeTimeout`."""
+    return (state, ()) if event.number != state.begun else _conclude(state)
 
 
 def _cancel_merge_received(state: State, event: CancelMergeReceived) -> Transition:
@@ -525,27 +519,27 @@ def _install_merge_view_received(state: State, event: InstallMergeViewReceived) 
         raise RemoteProtocolError(state, event, "a merged view comes from its leader")
     if state.member not in merged.members:
         raise RemoteProtocolError(state, event, "a view is sent to its members")
-    if not state.coordinates or not _follows_own(state, merged) or state.merge != merge_id:
+    if not _follows_own(state, merged) or state.merge != merge_id:
         return state, ()
-    views = _to(_subgroup(state, merged), MergeView(merged))
+    views = _to(_subgroup(state), MergeView(merged))
     return _enter(state, merged, views, state.promised_to - {event.sender})
 
 
 def _merge_view_received(state: State, event: MergeViewReceived) -> Transition:
     """Come to the merged view, or keep it for the view that it follows. `Merge!MergeViewReceived`.
 
-    That may be one of the membership service, or of a merge that has not come to its end here (FLAW-107).
+    That may be one of the membership service, or of a merge that has not come to its end here (FLAW-107). So
+    is every other kept: of two merges the second may come first (FLAW-108).
     """
     merged = event.message.merged
-    if not {state.member, event.sender} <= set(merged.members) or event.sender == state.member:
+    if {state.member, event.sender} - set(merged.members) or event.sender == state.member:
         raise RemoteProtocolError(state, event, "a merged view is sent from a member of it to another")
-    if merged.id == state.decision.id:
+    if not state.merging and _follows_own(state, merged):
+        return _enter(state, merged)
+    known = any(kept.id == merged.id for kept in state.early)
+    if known or merged.id.counter <= state.decision.id.counter:
         return state, ()
-    if state.joined and not state.merging and _follows_own(state, merged):
-        return _enter(state, merged, (), frozenset())
-    if merged.id.counter <= max(state.decision.id.counter, state.early.id.counter):
-        return state, ()
-    return evolve(state, early=merged), ()
+    return evolve(state, early=(*state.early, merged)), ()
 
 
 def _decision_installed(config: Config, state: State, event: DecisionInstalled) -> Transition:
@@ -555,14 +549,17 @@ def _decision_installed(config: Config, state: State, event: DecisionInstalled) 
         raise LocalProtocolError(state, event, "a view without this member cannot be installed")
     if decision.id == state.decision.id:
         return state, ()
-    first = () if state.joined else (_discover_again(config),)
-    over, effects = _give_up(_moved(state, decision))
-    return over, (*first, *effects, *_follow_early(over))
+    moved = _moved(state, decision)
+    if not state.joined:
+        return moved, (_discover_again(config), *_follow_early(moved))
+    over, effects = _give_up(moved)
+    return over, (*effects, *_follow_early(over))
 
 
 def _early_timeout(state: State) -> Transition:
-    """Follow with the merged view that came early. `Merge!EarlyTimeout`."""
-    return _enter(state, state.early, (), frozenset()) if _waits(state) else (state, ())
+    """Follow with a merged view that came early. `Merge!EarlyTimeout`."""
+    after = _next_early(state)
+    return (state, ()) if after is None else _enter(state, after)
 
 
 # Shared by the actions ----------------------------------------------------------------------------
@@ -576,7 +573,7 @@ def _conclude(state: State) -> Transition:
     merged = _merged_view(state, chosen)
     sent = (
         *_to(chosen - {state.member}, InstallMergeView(state.merge, merged)),
-        *_to(_subgroup(state, merged), MergeView(merged)),
+        *_to(_subgroup(state), MergeView(merged)),
         *_to(state.asked - chosen, CancelMerge(state.merge)),
     )
     return _enter(state, merged, sent, state.promised_to - chosen)
@@ -585,7 +582,7 @@ def _conclude(state: State) -> Transition:
 def _chosen(state: State) -> frozenset[Address]:
     """The leader, and in the order of addresses each whose view is disjoint. `Merge!Chosen`."""
     chosen = [state.member]
-    for other in sorted(frozenset(state.responses) - {state.member}):
+    for other in sorted(state.responses):
         theirs = state.responses[other].decision
         # One that lists another, which has answered for itself, is not followed by that one.
         if set(state.responses) & set(theirs.members) != {other}:
@@ -619,7 +616,9 @@ def _greatest(vectors: Iterable[PerMember[int]]) -> tuple[tuple[Address, int], .
     return tuple(found.items())
 
 
-def _enter(state: State, merged: Merged, sent: Effects, withdrawn: frozenset[Address]) -> Transition:
+def _enter(
+    state: State, merged: Merged, sent: Effects = (), withdrawn: frozenset[Address] = frozenset()
+) -> Transition:
     """Install a merged view. `Merge!Enter`.
 
     Windows are added for those who are new; one that is in use is never moved (AMB-44, FLAW-47).
@@ -643,7 +642,7 @@ def _give_up(state: State) -> Transition:
     """Be in no merge any more; who leads tells the others. `Merge!GiveUp`."""
     if not state.merging:
         return state, ()
-    told = _to(state.asked, CancelMerge(state.merge)) if state.leads else ()
+    told = _to(state.asked, CancelMerge(state.merge))
     return _idle(state), (*_leave(state, state.promised_to), *told)
 
 
@@ -654,7 +653,7 @@ def _idle(state: State) -> State:
 
 def _moved(state: State, decision: Decision) -> State:
     """Be in a view; what came early and is not later than that is out of date. `Merge!Moved`."""
-    early = state.early if state.early.id.counter > decision.id.counter else NO_MERGED
+    early = tuple(merged for merged in state.early if merged.id.counter > decision.id.counter)
     return evolve(state, decision=decision, early=early)
 
 
@@ -663,14 +662,16 @@ def _leave(state: State, withdrawn: frozenset[Address]) -> Effects:
     return CancelTimer(_timer(state)), *_withdrawals(withdrawn), PassDown(ResumeViews())
 
 
-def _waits(state: State) -> bool:
-    """Whether a merged view is there that follows its own. `Merge!Waits`."""
-    return not state.merging and state.decision.id in state.early.follows
+def _next_early(state: State) -> Merged | None:
+    """The merged view, if any is there, that follows its own. `Merge!NextEarly`, `Merge!Waits`."""
+    if state.merging:
+        return None
+    return next((merged for merged in state.early if _follows_own(state, merged)), None)
 
 
 def _follow_early(state: State) -> Effects:
     """`Merge!FollowEarly`."""
-    return (SetTimer("early", 0, 0),) if _waits(state) else ()
+    return () if _next_early(state) is None else (SetTimer("early", 0, 0),)
 
 
 def _follows_own(state: State, merged: Merged) -> bool:
@@ -690,9 +691,9 @@ def _disowned(state: State, coordinator: Address, theirs: Decision) -> Effects:
     return _each(_common(state.decision, theirs), lambda member: PassDown(Suspected(member)))
 
 
-def _subgroup(state: State, merged: Merged) -> frozenset[Address]:
-    """The others of its view that the merged one has. `Merge!Subgroup`."""
-    return (frozenset(state.decision.members) & frozenset(merged.members)) - {state.member}
+def _subgroup(state: State) -> frozenset[Address]:
+    """The others of its view. `Merge!Subgroup`."""
+    return frozenset(state.decision.members) - {state.member}
 
 
 def _timer(state: State) -> str:

@@ -43,6 +43,9 @@ TwoAndOne == <<FirstView(1, "A", <<"A", "B">>), FirstView(1, "C", <<"C">>)>>
 \* Three members in one view.
 Together == <<FirstView(1, "A", <<"A", "C", "D">>)>>
 
+\* Three subgroups, one of them of two.
+OneTwoOne == <<FirstView(1, "A", <<"A">>), FirstView(1, "C", <<"C", "D">>), FirstView(1, "E", <<"E">>)>>
+
 \* Two subgroups of two.
 TwoPairs == <<FirstView(1, "A", <<"A", "B">>), FirstView(1, "C", <<"C", "D">>)>>
 =============================================================================

@@ -56,17 +56,19 @@ CONSTANTS
     DigestMerged,       \* its digest is the "greatest" of all entries, or the "last" answer's
     WindowsSet,         \* a member sets its windows for those who are "new" to it, or for "all"
     PromotesFirst,      \* the first member of a merged view is its coordinator, also if it was none before
-    KeepsEarly          \* a merged view that comes before the view that it follows is kept until then
+    KeepsEarly          \* of merged views that come before the view that they follow, "all" are kept until then, or
+                        \* the "last", or "none"
 
 ASSUME
     /\ {OnlyLeaderBegins, TakesTimer, TimerNamesMerge, ChecksMergeId, ChecksPredecessor, RefusesOverlap,
-        HoldsViews, Promises, PromotesFirst, KeepsEarly} \subseteq BOOLEAN
+        HoldsViews, Promises, PromotesFirst} \subseteq BOOLEAN
     /\ RejectsWhen \in {"busy", "idle"}
     /\ LeaderIs \in {"first", "anyone"}
     /\ CounterAbove \in {"all", "own"}
     /\ CreatorNames \in {"leader", "first"}
     /\ DigestMerged \in {"greatest", "last"}
     /\ WindowsSet \in {"new", "all"}
+    /\ KeepsEarly \in {"all", "last", "none"}
 
 -----------------------------------------------------------------------------
 (* Addresses in their order, which all members share (MRG-04, AMB-41): TLC has no order on strings. *)
@@ -96,8 +98,6 @@ ViewIn(decision) == [id |-> decision.id, members |-> decision.members]
 \* incarnation. `digest`: where members start with those who were not with them.
 Merged(id, members, follows, lives, digest) ==
     [id |-> id, members |-> members, follows |-> follows, lives |-> lives, digest |-> digest]
-
-NoMerged == Merged(NoViewId, <<>>, {}, NoLives, NoDigest)
 
 \* What it is to a subgroup: the view that comes after its own.
 AfterOwn(merged, decision) ==
@@ -163,7 +163,7 @@ Start(member) ==
      responses |-> NoResponses,     \* of a leader: [coordinator that has accepted, itself too -> what it
                                     \* said]
      begun |-> 0,                   \* the number of merges that it has taken part in
-     early |-> NoMerged]            \* a merged view that follows one that it has not installed yet
+     early |-> <<>>]                \* merged views that follow one that it has not installed yet, as they came
 
 InView(s) == s.decision # NoDecision
 Merging(s) == s.merge # NoMerge
@@ -179,10 +179,12 @@ Idle(s) == [s EXCEPT !.merge = NoMerge, !.awaiting = {}, !.responses = NoRespons
 
 \* It has installed a view. What came early and is not later than that is out of date.
 Moved(s, decision) ==
-    [s EXCEPT !.decision = decision, !.early = IF @.id.counter > decision.id.counter THEN @ ELSE NoMerged]
+    LET Later(merged) == merged.id.counter > decision.id.counter
+    IN [s EXCEPT !.decision = decision, !.early = SelectSeq(@, Later)]
 
-\* A merged view is there that follows its view: it is installed in a step of its own.
-Waits(s) == ~Merging(s) /\ s.decision.id \in s.early.follows
+\* Merged views are there that follow its view: one is installed, in a step of its own.
+NextEarly(s) == LET Follows(merged) == s.decision.id \in merged.follows IN SelectSeq(s.early, Follows)
+Waits(s) == ~Merging(s) /\ NextEarly(s) # <<>>
 FollowEarly(s) == IF Waits(s) THEN <<SetTimer("early", 0, 0)>> ELSE <<>>
 
 \* Of a leader: the coordinators in the merge, without itself.
@@ -391,15 +393,21 @@ InstallMergeViewReceived(s, e) ==
        ELSE Enter(s, merged, SendEach(Subgroup(s, merged), MergeView(merged)), PromisedTo(s) \ {e.sender})
 
 \* At a participant, from its coordinator (MRG-28 to MRG-32). It may be faster than the view that it follows:
-\* one of the membership service, or of a merge that has not come to its end here. Then it is kept for that.
+\* one of the membership service, or of a merge that has not come to its end here. Then it is kept for that. So is
+\* every other: of two merges the second may come first.
 MergeViewReceived(s, e) ==
     LET merged == e.message.merged
-        later == merged.id.counter > Greatest(s.decision.id.counter, s.early.id.counter)
+        late == merged.id.counter <= s.decision.id.counter
+        known == \E i \in DOMAIN s.early : s.early[i].id = merged.id
+        superseded == \E i \in DOMAIN s.early : s.early[i].id.counter >= merged.id.counter
+        kept == CASE KeepsEarly = "all" -> Append(s.early, merged)
+                  [] KeepsEarly = "last" -> IF superseded THEN s.early ELSE <<merged>>
+                  [] KeepsEarly = "none" -> s.early
     IN IF {s.member, e.sender} \ MembersOf(merged) # {} \/ e.sender = s.member THEN RemoteError(s)
        ELSE IF merged.id = s.decision.id THEN Ignored(s)
        ELSE IF InView(s) /\ ~Merging(s) /\ FollowsOwn(s, merged) THEN Enter(s, merged, <<>>, {})
-       ELSE IF KeepsEarly /\ later THEN Handled([s EXCEPT !.early = merged], <<>>)
-       ELSE Ignored(s)
+       ELSE IF late \/ known \/ kept = s.early THEN Ignored(s)
+       ELSE Handled([s EXCEPT !.early = kept], <<>>)
 
 \* The view of the membership service. One that comes during a merge ends it: others were told of another.
 DecisionInstalled(s, e) ==
@@ -411,7 +419,7 @@ DecisionInstalled(s, e) ==
        ELSE Handled(over.state, first \o over.effects \o FollowEarly(over.state))
 
 \* The view has come that the merged view follows.
-EarlyTimeout(s, e) == IF Waits(s) THEN Enter(s, s.early, <<>>, {}) ELSE Ignored(s)
+EarlyTimeout(s, e) == IF Waits(s) THEN Enter(s, NextEarly(s)[1], <<>>, {}) ELSE Ignored(s)
 
 -----------------------------------------------------------------------------
 (* Step: total over the alphabet *)

@@ -28,7 +28,7 @@ LocalTypeOK(m) ==
     /\ DOMAIN s.responses \subseteq Member
     /\ \A c \in DOMAIN s.responses : DecisionTypeOK(s.responses[c].decision)
     /\ s.begun \in 0 .. MaxMerges
-    /\ MembersOf(s.early) \subseteq Member
+    /\ \A i \in DOMAIN s.early : MembersOf(s.early[i]) \subseteq Member
 
 TypeOK ==
     /\ \A m \in Member : LocalTypeOK(m)
@@ -156,8 +156,9 @@ DigestIsGreatestStep ==
         \A e \in Passed(act'.effects, "PassUp", "MergeViewInstalled") :
             LET leader == act'.member
                 d == local'[leader].decision
-                vectors == {k.vector : k \in kept[leader]}
-                    \cup {k.vector : k \in {k \in UNION {kept[c] : c \in MembersOf(d)} : k.to = leader}}
+                merged == {c \in Asked(local[leader]) : local[c].decision.id \in e.subgroups}
+                vectors == {k.vector : k \in {k \in kept[leader] : k.to \in merged}}
+                    \cup {k.vector : k \in {k \in UNION {kept[c] : c \in merged} : k.to = leader}}
             IN \A x \in UNION {DOMAIN v : v \in vectors} :
                 IF x \in DOMAIN d.digest
                 THEN d.digest[x] = Max({v[x] : v \in {v \in vectors : x \in DOMAIN v}})

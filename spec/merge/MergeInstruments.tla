@@ -41,8 +41,9 @@ LeaderDiesBetween ==
 GoesOnWithFewer ==
     \E p \in network : p.message.type = "CANCEL_MERGE" /\ \E k \in DOMAIN views : IsThere(k)
         /\ p.sender \in DOMAIN views[k].lives /\ p.to \notin DOMAIN views[k].lives
-KeptEarly == \E m \in up : local[m].early # NoMerged
+KeptEarly == \E m \in up : local[m].early # <<>>
 EarlyFollowed == \E m \in up : Waits(local[m])
+TwoKeptEarly == \E m \in up : Len(local[m].early) = 2
 \* Between the digest and the merged view its maker delivers more, and somebody else starts before that.
 DeliveredBeyondDigest ==
     \E m, x \in up : IsThere(installed[m]) /\ installed[m] = installed[x] /\ seen[m][x] < seen[x][x]
@@ -85,9 +86,10 @@ Alphabet(messages, outsides) ==
        \cup UNION {EventsOf(p, digests) : p \in others \cup later}
 
 -----------------------------------------------------------------------------
-(* What scenarios see of a member besides its state: its view, whether it coordinates, and what the layer *)
-(* below has delivered of each sender.                                                                    *)
+(* What scenarios see of a member besides its state: its view, whether it coordinates and is in a merge,  *)
+(* and what the layer below has delivered of each sender.                                                 *)
 
 Observed(m) ==
-    [view |-> ViewIn(local[m].decision), coordinates |-> Coordinates(local[m]), delivered |-> DeliveredBy(m)]
+    [view |-> <<local[m].decision.id.creator, local[m].decision.id.counter, local[m].decision.members>>,
+     coordinates |-> Coordinates(local[m]), merging |-> Merging(local[m]), delivered |-> DeliveredBy(m)]
 =============================================================================

@@ -120,7 +120,7 @@ def test_a_second_discovery_changes_nothing() -> None:
 
 
 def test_a_coordinator_answers_with_view_and_digest() -> None:
-    """MRG-05, MRG-24, MRG-25, MRG-26: it is in this merge, has promised its digest, and sets a timer."""
+    """MRG-05, MRG-24, MRG-25, MRG-26, AMB-37: it is in this merge, has promised its digest, and sets a timer."""
     state, effects = run(member("C", CD), asks())
     assert state == member("C", CD, merge=ID, begun=1)
     assert effects == [
@@ -271,21 +271,34 @@ def test_the_leader_has_given_up() -> None:
 
 
 def test_a_merged_view_that_comes_early_waits() -> None:
-    """FLAW-107: for the view that it follows; a later one replaces it, an older one does not."""
+    """FLAW-107: for the view that it follows, and no longer than until there is a later one."""
     before = view(5, "C", "CD")
     receive = merge.MergeViewReceived("C", merge.MergeView(MERGED))
     state, effects = run(member("D", before), receive)
-    assert (state, effects) == (member("D", before, early=MERGED), [])
+    assert (state, effects) == (member("D", before, early=(MERGED,)), [])
     assert run(state, merge.EarlyTimeout()) == (state, [])
-    older = evolve(MERGED, id=ViewId(6, "A"))
-    assert run(state, merge.MergeViewReceived("C", merge.MergeView(older))) == (state, [])
-    later = evolve(MERGED, id=ViewId(8, "A"), follows=frozenset({ViewId(7, "C")}))
-    assert run(state, merge.MergeViewReceived("C", merge.MergeView(later)))[0].early == later
+    assert run(state, receive) == (state, [])
     followed, effects = run(state, merge.DecisionInstalled(CD))
     assert effects == [SetTimer("early", 0, 0)]
     assert run(followed, merge.EarlyTimeout())[0] == member("D", MERGED.after(CD))
-    passed = run(state, merge.DecisionInstalled(view(7, "C", "CD")))[0]
-    assert passed.early == merge.NO_MERGED
+    assert () == run(state, merge.DecisionInstalled(view(7, "C", "CD")))[0].early
+
+
+@pytest.mark.parametrize("second_first", [False, True])
+def test_all_merged_views_that_come_early_wait(second_first: bool) -> None:  # noqa: FBT001
+    """FLAW-108: of two merges the second may come first; the member goes the whole way."""
+    second = evolve(MERGED, id=ViewId(8, "A"), follows=frozenset({MERGED.id, EFG.id}))
+    views = (second, MERGED) if second_first else (MERGED, second)
+    state, _ = run(
+        member("D", view(5, "C", "CD")), *(merge.MergeViewReceived("C", merge.MergeView(v)) for v in views)
+    )
+    assert views == state.early
+    first, effects = run(state, merge.DecisionInstalled(CD), merge.EarlyTimeout())
+    assert member("D", MERGED.after(CD), early=(second,)) == first
+    assert SetTimer("early", 0, 0) == effects[-1]
+    last, effects = run(first, merge.EarlyTimeout())
+    assert member("D", second.after(MERGED.after(CD))) == last
+    assert SetTimer("early", 0, 0) not in effects
 
 
 def test_a_view_of_the_membership_service_ends_a_merge() -> None:
@@ -302,6 +315,14 @@ def test_an_incarnation_has_its_own_merges() -> None:
     state = run(member("G", view(2, "E", "G", G=3), begun=4), discovers("GH", view(2, "E", "G")))[0]
     assert state.merge == merge.MergeId("G", 3, 5)
     assert run(member("A", AB), discovers("AE"), accepts(EFG))[0].decision.lives["G"] == 3
+
+
+@pytest.mark.parametrize(("here", "there"), [(1, 3), (3, 1)])
+def test_of_an_address_that_both_sides_know_the_newest_incarnation_counts(here: int, there: int) -> None:
+    """Either side may have let it in last; nobody lets an older one in after the merge."""
+    ours = evolve(AB, lives=Lives((("A", 0), ("B", 0), ("G", here))))
+    theirs = evolve(EFG, lives=Lives((("E", 0), ("F", 0), ("G", there))))
+    assert 3 == run(member("A", ours), discovers("AE", ours), accepts(theirs))[0].decision.lives["G"]
 
 
 @pytest.mark.parametrize(
