@@ -561,7 +561,8 @@ def _all_reported(state: State) -> Transition:
         return evolve(state, run=_idle(state.run.round)), tuple(Send(member, StopFlush()) for member in asked)
     here = [member for member in state.decision.members if _has(state, member, state.decision)]
     digests = {member: state.run.reports[member].digest for member in here}
-    target = Vector(tuple((x, max(digest[x] for digest in digests.values())) for x in state.decision.members))
+    most = ((x, max((digest[x] for digest in digests.values()), default=0)) for x in state.decision.members)
+    target = Vector(tuple(most))
     if all(digest == target for digest in digests.values()):
         return _create_view(state)
     holders = ((x, next(m for m in here if digests[m][x] == target[x])) for x in state.decision.members)
