@@ -397,16 +397,17 @@ def test_who_has_gone_another_way_says_so_and_is_waited_for_no_longer() -> None:
     assert (frozenset(), frozenset("F")) == (alone.awaiting, alone.suspected)
 
 
-def test_a_request_that_another_coordinator_has_granted_is_not_granted_again() -> None:
+@pytest.mark.parametrize("life", [0, 1])
+def test_a_request_that_another_coordinator_has_granted_is_not_granted_again(life: int) -> None:
     """FLAW-87: B has F's request when it learns of A's view with F, which then goes another way."""
-    eighth = decision(8, "A", "ABCF", (7, "A"), joiners="F", digest=Vector.of(A=0, B=0, C=0))
-    theirs = decision(9, "A", "ACF", (8, "A"), lives={"B": 0})
+    eighth = decision(8, "A", "ABCF", (7, "A"), lives={"F": 1}, joiners="F", digest=Vector.of(A=0, B=0, C=0))
+    theirs = decision(9, "A", "ACF", (8, "A"), lives={"B": 0, "F": 1})
     told = gms.AnswerReceived("C", gms.Answer(ViewId(7, "A"), eighth))
-    asking, _ = run(member("B", decision(7, "A", "ABC")), gms.Suspected("A"), join_req("F"))
+    asking, _ = run(member("B", decision(7, "A", "ABC")), gms.Suspected("A"), join_req("F", life))
     state, _ = run(asking, told, ack("C", 8))
     state, effects = run(state, gms.AnswerReceived("F", gms.Answer(ViewId(8, "A"), theirs)))
     assert [TIMER] == effects
-    assert (frozenset("AF"), (gms.Request("join", "F", 0),)) == (state.suspected, state.queue)
+    assert (frozenset("AF"), (gms.Request("join", "F", life),)) == (state.suspected, state.queue)
     state, effects = run(state, gms.ViewTimeout())
     assert ((), [TIMER]) == (state.queue, effects)
     state, _ = run(state, gms.ViewTimeout())
