@@ -51,7 +51,7 @@ class Scheduler:
         """An event that may be possible now; None if none was found."""
         group = self._group
         dice = self._random.random
-        if dice() < self._rate:
+        if dice() < self._rate or not group.up:
             return self._changes.draw()
         if self._serving is not None:
             event = self._serving()

@@ -49,25 +49,30 @@ class Wishes(Drawn):
             ("partition", 2, self._heal),
         ]
 
-    def _some(self) -> Process:
-        """A process, often one that runs a flush: what happens to that is what is hard."""
+    def _some(self) -> Process | None:
+        """A process, often one that runs a flush: what happens to that is what is hard. None if all are gone.
+
+        (After false suspicions the last who stays may have been let go, too.)
+        """
+        if not self._group.up:
+            return None
         running = [process for process in self._group.up if self._flushed.of(process).run.running]
         seldom = not running or self._random.random() < _ANYBODY
         return one_of(self._random, self._group.up if seldom else running)
 
     def _crash(self) -> Event | None:
         process = self._some()
-        return ("crash", process.name) if process.leaving or self._may_go() else None
+        return ("crash", process.name) if process and (process.leaving or self._may_go()) else None
 
     def _leave(self) -> Event | None:
         process = self._some()
-        if process.leaving or process.view is None or not self._may_go():
+        if process is None or process.leaving or process.view is None or not self._may_go():
             return None
         return "leave", process.name
 
     def _doubt(self) -> Event | None:
         """Somebody is suspected who may be alive: in some groups, so that more is claimed of the others."""
-        if not self._doubts:
+        if not self._doubts or not self._group.up:
             return None
         process = one_of(self._random, self._group.up)
         watched = self._flushed.watched(process)
@@ -75,7 +80,7 @@ class Wishes(Drawn):
 
     def _serve(self) -> Event | None:
         dice = self._random.random()
-        if dice >= _NOTICES:
+        if dice >= _NOTICES or not self._group.up:
             return None
         if dice < _SUDDEN and "crash" in self._kinds and self._may_go():
             sending = [p for p in self._group.up if self._flushed.of(p).run.phase == "view"]
