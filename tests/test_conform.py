@@ -348,7 +348,6 @@ def test_a_damaged_table_counts_as_absent(pair: Pair, tmp_path: Path) -> None:
 def test_a_table_survives_storing(pair: Pair) -> None:
     stored = Tables.of(pair.root).load(pair.key)
     assert stored is not None
-    assert stored.cached
     assert pair.table.cells == stored.cells
     assert [*map(show, pair.table.states)] == [*map(show, stored.states)]
     assert all(pair.table.expected(row) == stored.expected(row) for row in range(1, len(stored) + 1))

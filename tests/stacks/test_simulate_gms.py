@@ -1,6 +1,5 @@
 """simulate with GMS: real joins, leaves, crashes and suspicions under a stack; a broken GMS is found."""
 
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -9,9 +8,9 @@ from attrs import evolve
 from groupcomm import gms
 from groupcomm.effects import PassDown, Send
 from groupcomm.events import DigestGiven, DigestPromised, PromiseWithdrawn
-from groupcomm_conformance.stacks.changes import FAULTS, Faults
+from groupcomm_conformance.stacks.changes import FAULTS
 from groupcomm_conformance.stacks.claims import BEYOND
-from groupcomm_conformance.stacks.running import Setup, simulate
+from tests.simulated import all_holds, broken, setup, violation
 
 BORNE = frozenset(FAULTS) - BEYOND["Membership"]
 """What GMS bears. Nothing here merges groups."""
@@ -19,20 +18,11 @@ BORNE = frozenset(FAULTS) - BEYOND["Membership"]
 STACKS = ["gms", "gms/stable", "sequencer/gms"]
 
 
-def setup(stack: str, kinds: frozenset[str] = BORNE, **changes: Any) -> Setup:  # noqa: ANN401
-    return Setup(tuple(stack.split("/")), faults=Faults(kinds), **changes)
-
-
 @pytest.mark.parametrize("stack", STACKS)
 def test_a_hundred_thousand_events_and_all_that_is_promised_holds(stack: str) -> None:
     """Of each stack: 50,000 with false suspicions in every other group, and 50,000 without any."""
     for kinds, seed in ((BORNE, 1000), (BORNE - {"suspicion"}, 2000)):
-        outcome = simulate(setup(stack, kinds), events=50_000, seed=seed)
-        assert outcome.found is None, (
-            f"{outcome.found.violation}: groupcomm simulate {stack} --seed {outcome.found.seed}"
-        )
-        assert 50_000 <= outcome.events
-        assert 0 == outcome.refused
+        outcome = all_holds(setup(stack, kinds), events=50_000, seed=seed)
         happened = {kind for kind, count in outcome.kinds.items() if count}
         assert {"start", "join", "leave", "crash", "suspect", "partition", "heal"} <= happened
         assert {"notice", "hush", "digest", "fetch", "timer", "multicast", "data", "lose"} <= happened
@@ -149,8 +139,6 @@ BROKEN = [
 
 @pytest.mark.parametrize(("stack", "step", "claims"), BROKEN, ids=[step.__name__ for _, step, _ in BROKEN])
 def test_a_guard_that_is_off_is_found(stack: str, step: Any, claims: set[str]) -> None:  # noqa: ANN401
-    core: Any = SimpleNamespace(start=gms.start, step=step)
     doubts = frozenset({"suspicion"}) if step is not withdraw else frozenset()
-    outcome = simulate(setup(stack, BORNE - doubts, cores=(("gms", core),)), events=100_000, seed=1)
-    assert outcome.found is not None
-    assert outcome.found.violation.claim in claims, str(outcome.found.violation)
+    found = violation(setup(stack, BORNE - doubts, cores=broken(gms, step)))
+    assert found.claim in claims, str(found)

@@ -1,7 +1,6 @@
 """simulate with merging: subgroups part and merge, over a network that is cut and healed; a broken core is found."""
 
 from collections.abc import Callable
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,23 +15,15 @@ from groupcomm.stack import StackError
 from groupcomm.view import ViewId
 from groupcomm_conformance.stacks.changes import FAULTS, Faults
 from groupcomm_conformance.stacks.running import Setup, simulate
+from tests.simulated import all_holds, broken, setup, violation
 
 STACKS = ["merge", "merge/stable"]
 ALL = frozenset(FAULTS)
 
 
-def setup(stack: str, kinds: frozenset[str] = ALL, **changes: Any) -> Setup:  # noqa: ANN401
-    return Setup(tuple(stack.split("/")), faults=Faults(kinds), **changes)
-
-
 @pytest.mark.parametrize("stack", STACKS)
 def test_fifty_thousand_events_and_all_become_one_group_each_time(stack: str) -> None:
-    outcome = simulate(setup(stack), events=50_000, seed=1000)
-    assert outcome.found is None, (
-        f"{outcome.found.violation}: groupcomm simulate {stack} --seed {outcome.found.seed}"
-    )
-    assert 50_000 <= outcome.events
-    assert 0 == outcome.refused
+    outcome = all_holds(setup(stack, ALL), events=50_000, seed=1000)
     happened = {kind for kind, count in outcome.kinds.items() if count}
     assert {
         "start",
@@ -52,8 +43,7 @@ def test_fifty_thousand_events_and_all_become_one_group_each_time(stack: str) ->
 def test_eight_members_that_are_cut_and_healed_again_and_again() -> None:
     """Nobody joins, leaves or crashes: whoever is in a view in the end has been there from the start."""
     kinds = frozenset({"merge", "partition", "loss", "duplication", "reordering"})
-    outcome = simulate(setup("merge", kinds, members=8), events=20_000, seed=2000)
-    assert outcome.found is None, str(outcome.found and outcome.found.violation)
+    outcome = all_holds(setup("merge", kinds, members=8), events=20_000, seed=2000)
     assert 75 <= outcome.kinds["merged views"]
     assert 8 * outcome.groups == outcome.kinds["start"]
 
@@ -144,14 +134,15 @@ STEPS: list[tuple[str, Step, set[str]]] = [
 
 @pytest.mark.parametrize(("stack", "step", "claims"), STEPS, ids=[step.__name__ for _, step, _ in STEPS])
 def test_a_guard_that_is_off_is_found(stack: str, step: Step, claims: set[str]) -> None:
-    found = broken(stack, step)
+    found = violation(setup(stack, ALL, cores=broken(merge, step)))
     assert found.claim in claims, str(found)
 
 
 def test_without_promises_stable_purges_what_the_other_side_needs() -> None:
     """Promises off (FLAW-105): found where merges take their time, as the network is cut during them."""
     slow = Faults(frozenset({"merge", "partition"}), rate=0.02)
-    found = broken("merge/stable", effects_without(DigestPromised, PromiseWithdrawn), members=3, faults=slow)
+    core = broken(merge, effects_without(DigestPromised, PromiseWithdrawn))
+    found = violation(evolve(setup("merge/stable", ALL, cores=core, members=3), faults=slow))
     assert "NoPrematurePurge" == found.claim, str(found)
 
 
@@ -168,25 +159,25 @@ def test_a_merged_view_that_is_named_wrongly_is_found(
 ) -> None:
     rightly = getattr(merge, name)
     monkeypatch.setattr(merge, name, lambda state, chosen: other(state, rightly(state, chosen)))
-    assert broken("merge", merge.step).claim in claims
+    assert violation(setup("merge", ALL)).claim in claims
 
 
 def test_overlapping_views_that_are_merged_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """RefusesOverlap off (FLAW-104)."""
     monkeypatch.setattr(merge, "_common", lambda *_: frozenset())
-    assert broken("merge", merge.step).claim in {"OnePath", "DigestIsGreatest"}
+    assert violation(setup("merge", ALL)).claim in {"OnePath", "DigestIsGreatest"}
 
 
 def test_a_merged_view_that_is_taken_from_any_view_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """ChecksPredecessor off (FLAW-106)."""
     monkeypatch.setattr(merge, "_follows_own", lambda *_: True)
-    assert broken("merge", merge.step).claim in {"OnePath", "StartsWhereTold"}
+    assert violation(setup("merge", ALL)).claim in {"OnePath", "StartsWhereTold"}
 
 
 def test_a_digest_of_the_last_answer_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """DigestMerged: the last."""
     monkeypatch.setattr(merge, "_greatest", lambda vectors: tuple([*vectors][-1].items()))
-    assert broken("merge", merge.step).claim in {"DigestIsGreatest", "StartsWhereTold", "NoCrash"}
+    assert violation(setup("merge", ALL)).claim in {"DigestIsGreatest", "StartsWhereTold", "NoCrash"}
 
 
 def test_a_first_member_that_does_not_coordinate_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -196,11 +187,4 @@ def test_a_first_member_that_does_not_coordinate_is_found(monkeypatch: pytest.Mo
         return bool(state.joined) and state.decision.id.creator == state.member == state.decision.members[0]
 
     monkeypatch.setattr(merge.State, "coordinates", property(made_it))
-    assert "Settled" == broken("merge", merge.step).claim
-
-
-def broken(stack: str, step: Step, **changes: Any) -> Any:  # noqa: ANN401 - of the setup; a violation
-    core: Any = SimpleNamespace(start=merge.start, step=step)
-    outcome = simulate(evolve(setup(stack, cores=(("merge", core),)), **changes), events=100_000, seed=1)
-    assert outcome.found is not None
-    return outcome.found.violation
+    assert "Settled" == violation(setup("merge", ALL)).claim

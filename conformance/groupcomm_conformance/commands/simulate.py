@@ -126,7 +126,7 @@ def _claims(setup: Setup) -> list[str]:
 
 def _again(stack: str, setup: Setup, found: Found) -> str:
     """The command that shows a violation again."""
-    parts = ["groupcomm simulate", stack, f"--seed {found.seed}", f"--events {len(found.schedule)}"]
+    parts = ["groupcomm simulate", stack, f"--seed {found.seed}", f"--events {found.events}"]
     parts += [f"--members {setup.members}"] if setup.members is not None else []
     parts.append(f"--faults {','.join(sorted(setup.faults.kinds)) or 'none'}")
     layers = setup.layers
@@ -151,7 +151,7 @@ def _lines(
         lines.append(f"delivered again after a split and a merge (not judged): {outcome.after_merges:,}")
     if found is None:
         return [*lines, f"no violation of {', '.join(_claims(setup))}"]
-    again = _again(stack, setup, outcome.found or found)
+    again = _again(stack, setup, found)
     chart = drawn(setup, found.seed, found.schedule, unicode=unicode)
     more = [f"({len(chart) - _SHOWN} lines more)"] if len(chart) > _SHOWN else []
     return [
@@ -196,7 +196,7 @@ def _record(stack: str, setup: Setup, seed: int, outcome: Outcome, found: Found 
             "members": found.members,
             "schedule": [list(event) for event in found.schedule],
             "chart": drawn(setup, found.seed, found.schedule),
-            "again": _again(stack, setup, outcome.found or found),
+            "again": _again(stack, setup, found),
         }
     return record
 

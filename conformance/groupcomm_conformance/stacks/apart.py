@@ -10,7 +10,7 @@ from typing import Final
 
 from groupcomm.abstract.membership import Process
 
-from .changes import Drawn, Faults, one_of
+from .changes import Drawn, Faults, one_of, taken_out
 from .group import Event, Group
 from .merging import DISCOVER, Merging
 
@@ -38,9 +38,7 @@ class Partings(Drawn):
 
     def first(self) -> Iterator[Event]:
         """Some found groups, the others are let in."""
-        names = [self._fresh() for _ in range(self._members)]
-        for name in names:
-            yield "start", name
+        names = yield from self._started()
         founders = self._random.randint(1, len(names)) if "merge" in self._kinds else 1
         for name in names[:founders]:
             yield "found", name
@@ -58,16 +56,6 @@ class Partings(Drawn):
             ("partition", 2, self._heal),
             ("", 2, self._timer),
         ]
-
-    def _crash(self) -> Event | None:
-        process = one_of(self._random, self._group.up)
-        return ("crash", process.name) if process.leaving or self._may_go() else None
-
-    def _leave(self) -> Event | None:
-        process = one_of(self._random, self._group.up)
-        if process.view is None or process.leaving or not self._may_go():
-            return None
-        return "leave", process.name
 
     def _found(self) -> Event | None:
         joiners = self._joiners()
@@ -129,9 +117,7 @@ class Partings(Drawn):
 
     def _notice(self) -> Event | None:
         group, random, notices = self._group, self._random, self._merging.new_notices
-        at = int(random.random() * len(notices))
-        notices[at], notices[-1] = notices[-1], notices[at]
-        sender, receiver = notices.pop()
+        sender, receiver = taken_out(notices, int(random.random() * len(notices)))
         if not receiver.up:
             return None
         place = int(random.random() * 4) if "reordering" in self._kinds else 0
@@ -151,23 +137,11 @@ def unite(
     `settle` lets arrive what is on its way among the layers below, and says whether anything was.
     """
     for _ in range(_PATIENCE):
-        if not (_arrives(merging, perform) | settle() | _follows(group, merging, perform)) and not (
+        if not (merging.arrives(perform) | settle() | _follows(group, merging, perform)) and not (
             _times_out(group, merging, perform) or _looks(merging, perform)
         ):
             break
     merging.quiet()
-
-
-def _arrives(merging: Merging, perform: Callable[[Event], bool]) -> bool:
-    """What merging has on its way arrives."""
-    done = False
-    for sender, receiver in list(merging.wires.wires):
-        while merging.wires.wires.get((sender, receiver)) and perform(
-            ("notice", sender.name, receiver.name, 0)
-        ):
-            done = True
-    merging.new_notices.clear()
-    return done
 
 
 def _follows(group: Group, merging: Merging, perform: Callable[[Event], bool]) -> bool:

@@ -4,7 +4,7 @@
 and lets crashes and suspicions happen; what becomes of them is for GMS to decide.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from random import Random
 from typing import Final, Protocol, TypeVar
 
@@ -18,7 +18,19 @@ from .served import Served
 
 Item = TypeVar("Item")
 
-__all__ = ["FAULTS", "Changes", "Drawn", "Faults", "Requests", "Scripts", "decision", "ends_of", "one_of"]
+__all__ = [
+    "FAULTS",
+    "Changes",
+    "Drawn",
+    "Faults",
+    "Requests",
+    "Scripts",
+    "Suspecting",
+    "decision",
+    "ends_of",
+    "one_of",
+    "taken_out",
+]
 
 FAULTS: Final = (
     "loss",
@@ -57,6 +69,12 @@ class Faults:
 def one_of(random: Random, items: Sequence[Item]) -> Item:
     """One of several, at random; `random.choice` takes five times as long."""
     return items[int(random.random() * len(items))]
+
+
+def taken_out(items: list[Item], at: int) -> Item:
+    """Take an item out of a list whose order does not matter: the last one gets its place."""
+    items[at], items[-1] = items[-1], items[at]
+    return items.pop()
 
 
 class Changes(Protocol):
@@ -102,8 +120,34 @@ class Drawn:
         raise NotImplementedError
 
     def draw(self) -> Event | None:
-        """An event that may be possible now; None if none was found."""
+        """An event that may be possible now; None if none was found. With everybody gone, somebody comes."""
+        if not self._group.up:
+            return self._join()
         return self._choices[int(self._random.random() * len(self._choices))]()
+
+    def _started(self) -> Generator[Event, None, list[str]]:
+        """The events that start as many members as there may be; their names."""
+        names = [self._fresh() for _ in range(self._members)]
+        for name in names:
+            yield "start", name
+        return names
+
+    def _some(self) -> Process:
+        """Who crashes or leaves."""
+        return one_of(self._random, self._group.up)
+
+    def _is_member(self, process: Process) -> bool:
+        return process.view is not None
+
+    def _crash(self) -> Event | None:
+        process = self._some()
+        return ("crash", process.name) if process.leaving or self._may_go() else None
+
+    def _leave(self) -> Event | None:
+        process = self._some()
+        if process.leaving or not self._is_member(process) or not self._may_go():
+            return None
+        return "leave", process.name
 
     def _join(self) -> Event | None:
         group, random = self._group, self._random
@@ -147,9 +191,7 @@ class Scripts(Drawn):
 
     def first(self) -> Iterator[Event]:
         """The events that make a group of all members in one view."""
-        names = [self._fresh() for _ in range(self._members)]
-        for name in names:
-            yield "start", name
+        names = yield from self._started()
         yield "decide", names[0], 1, tuple(names), ()
         for name in names:
             yield "install", name
@@ -172,12 +214,6 @@ class Scripts(Drawn):
         if process.leaving:
             return ("crash", process.name) if process.view is not None and process.view.successors else None
         return ("crash", process.name) if self._may_go() else None
-
-    def _leave(self) -> Event | None:
-        process = one_of(self._random, self._group.up)
-        if process.view is None or process.leaving or not self._may_go():
-            return None
-        return "leave", process.name
 
     def _joiners(self) -> list[Process]:
         membership = self._group.membership
@@ -256,15 +292,41 @@ class Scripts(Drawn):
         return decision(group, creator, members, preds)
 
 
-class Requests(Drawn):
-    """Draws what members of a group ask of GMS, and what goes wrong around it."""
+class Detecting(Protocol):
+    """Failure detectors."""
+
+    def watched(self, process: Process) -> list[Process]: ...
+
+
+class Suspecting(Drawn):
+    """What all have in common in which protocols decide the views, with failure detectors beside them.
+
+    Somebody is suspected who may be alive in some groups only, so that more is claimed of the others.
+    """
 
     busy: int = _BUSY
 
-    def __init__(self, group: Group, served: Served, members: int, faults: Faults, random: Random) -> None:
-        self._served = served
+    def __init__(
+        self, group: Group, detectors: Detecting, members: int, faults: Faults, random: Random
+    ) -> None:
+        self._detectors = detectors
         self._doubts = random.random() < _DOUBTFUL
         super().__init__(group, members, faults, random)
+
+    def _doubt(self) -> Event | None:
+        if not self._doubts:
+            return None
+        process = one_of(self._random, self._group.up)
+        watched = self._detectors.watched(process)
+        return ("suspect", process.name, one_of(self._random, watched).name) if watched else None
+
+
+class Requests(Suspecting):
+    """Draws what members of a group ask of GMS, and what goes wrong around it."""
+
+    def __init__(self, group: Group, served: Served, members: int, faults: Faults, random: Random) -> None:
+        self._served = served
+        super().__init__(group, served, members, faults, random)
         if self._doubts and "suspicion" in faults.kinds:
             # On another line of views a later life might decide a view with the former one's identifier.
             self._reuses = False
@@ -272,9 +334,7 @@ class Requests(Drawn):
 
     def first(self) -> Iterator[Event]:
         """A member founds the group; the others ask to be let in."""
-        names = [self._fresh() for _ in range(self._members)]
-        for name in names:
-            yield "start", name
+        names = yield from self._started()
         yield "join", names[0], names[0]
         for name in names[1:]:
             yield "join", name, names[0]
@@ -290,23 +350,8 @@ class Requests(Drawn):
             ("partition", 2, self._heal),
         ]
 
-    def _crash(self) -> Event | None:
-        process = one_of(self._random, self._group.up)
-        return ("crash", process.name) if process.leaving or self._may_go() else None
-
-    def _leave(self) -> Event | None:
-        process = one_of(self._random, self._group.up)
-        if process.leaving or process not in self._served.installed or not self._may_go():
-            return None
-        return "leave", process.name
-
-    def _doubt(self) -> Event | None:
-        """Somebody is suspected who may be alive: in some groups, so that more is claimed of the others."""
-        if not self._doubts:
-            return None
-        process = one_of(self._random, self._group.up)
-        watched = self._served.watched(process)
-        return ("suspect", process.name, one_of(self._random, watched).name) if watched else None
+    def _is_member(self, process: Process) -> bool:
+        return process in self._served.installed
 
     def _fetch(self) -> Event | None:
         return "fetch", one_of(self._random, self._group.up).name
@@ -334,9 +379,7 @@ class Requests(Drawn):
 
     def _notice(self) -> Event | None:
         group, random, notices = self._group, self._random, self._served.new_notices
-        at = int(random.random() * len(notices))
-        notices[at], notices[-1] = notices[-1], notices[at]
-        sender, receiver = notices.pop()
+        sender, receiver = taken_out(notices, int(random.random() * len(notices)))
         if not receiver.up:
             return None
         if sender.up and not group.connected(sender, receiver):

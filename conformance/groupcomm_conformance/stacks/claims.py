@@ -343,30 +343,28 @@ def _text(message: Message) -> str:
     return f"{name.lower()}/{number}"
 
 
+_OF_VIEWS: Final = (
+    "OneIdOneView",
+    "CounterRises",
+    "CreatorIsThere",
+    "ListIsSound",
+    "LivesAreKnown",
+    "JoinersBegin",
+    "SelfInclusion",
+    "OnePath",
+)
+"""The conjuncts of `Membership` that hold of lines of views, whatever joins them."""
+
 CLAIMS: Final = {
     "Membership": (
-        "OneIdOneView",
-        "CounterRises",
-        "CreatorIsThere",
-        "ListIsSound",
-        "LivesAreKnown",
-        "JoinersBegin",
-        "SelfInclusion",
-        "OnePath",
+        *_OF_VIEWS,
         "OneLine",
         "NobodyIsDropped",
         "LeftStaysOut",
         "Settled",
     ),
     "Membership, merged": (
-        "OneIdOneView",
-        "CounterRises",
-        "CreatorIsThere",
-        "ListIsSound",
-        "LivesAreKnown",
-        "JoinersBegin",
-        "SelfInclusion",
-        "OnePath",
+        *_OF_VIEWS,
         "AgreeOnTheView",
         "DigestIsGreatest",
         "StartsWhereTold",

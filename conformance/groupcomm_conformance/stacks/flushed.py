@@ -32,6 +32,7 @@ from groupcomm.view import NO_VIEW, ViewId
 from .claims import Violation
 from .group import Event, Events, Group
 from .synchrony import VirtualSynchrony, Watched
+from .wired import judged
 
 __all__ = ["Flushed"]
 
@@ -168,15 +169,15 @@ class Flushed:
         return not other.up and not (other in self._group.departed and wires.get((other, by)))
 
     def _counts_out(self, other: Process, process: Process) -> bool:
-        """Only after false suspicions: it has a view without the process, or suspects it."""
-        if not self.judge.falsely or not other.up or process.leaving:
+        """Only after false suspicions: it suspects the process, or has a view that excludes it."""
+        if not self.judge.falsely or not other.up:
             return False
         theirs, mine = self.of(other), self.of(process)
         if not theirs.joined or not mine.joined or mine.left:
             return False
         left_out = process.address not in theirs.decision.members
         later = theirs.decision.id.counter >= mine.decision.id.counter
-        return process.address in theirs.suspected or (left_out and later)
+        return process.address in theirs.suspected or (left_out and later and not process.leaving)
 
     def fetches(self, process: Process) -> list[Fetch]:
         """What the layer below has to fetch, from somebody alive."""
@@ -294,11 +295,8 @@ class Flushed:
 
     def _installs(self, process: Process, decision: flush.Decision) -> None:
         group = self._group
-        try:
-            after = self._known.get(decision.id) or self._decided(decision)
-            group.membership.may_install(process, process.view, after)
-        except NotAllowedError as error:
-            raise Violation(error.conjunct or "Membership", str(error)) from None
+        after = judged(lambda: self._known.get(decision.id) or self._decided(decision))
+        judged(lambda: group.membership.may_install(process, process.view, after))
         group.installed(process, after, self._cuts.get(after, {}))
         windows = group.multicast.windows[process]
         self._base[process] = {sender: window.delivered for sender, window in windows.items()}

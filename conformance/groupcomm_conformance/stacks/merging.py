@@ -20,46 +20,39 @@ The events of a group, besides those in `group`:
 ==========================================  ==========================================================
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Final, TypeVar, cast
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final, cast
 
 from attrs import evolve
 
 from groupcomm import merge
 from groupcomm.abstract.membership import Decided, NotAllowedError, Process
-from groupcomm.abstract.reliable_unicast import ReliableUnicast
 from groupcomm.digest import EMPTY_VECTOR, NOTHING, Vector
 from groupcomm.effects import CancelTimer, PassDown, PassUp, Send, SetTimer
 from groupcomm.events import DigestPromised, PromiseWithdrawn, Suspected
 from groupcomm.gms import Decision, Lives
-from groupcomm.stack import Arrived, Fired, Raised, Stack, State, Tagged
 from groupcomm.stack import Event as StackEvent
+from groupcomm.stack import Fired, Raised, Stack, Tagged
 from groupcomm.view import NO_VIEW, Address, ViewId
 
 from .claims import Violation
 from .group import Events, Group
+from .wired import Wired, comes_after, judged
 
 __all__ = ["DISCOVER", "Merging"]
-
-T = TypeVar("T")
 
 DISCOVER: Final = "merge/discover"
 _EARLY: Final = "merge/early"
 _LIFE: Final = 0  # no address is used twice
 
 
-class Merging:
+class Merging(Wired):
     """Merging and the membership services of the subgroups."""
 
     timers: Final[tuple[str, ...]] = ("merge/",)
-    gate: Final = None
 
     def __init__(self, group: Group, stack: Stack) -> None:
-        self._group = group
-        self._stack = stack
-        self._states: dict[Process, State] = {}
-        self.wires = ReliableUnicast()
-        self.new_notices: list[tuple[Process, Process]] = []
+        super().__init__(group, stack)
         self.suspected: dict[Process, set[Process]] = {}
         self.held: set[Process] = set()
         self._known: dict[ViewId, tuple[Decision, Decided]] = {}
@@ -83,7 +76,7 @@ class Merging:
 
     def started(self, process: Process) -> None:
         """A process is there, and in no view."""
-        self._states[process] = self._stack.start(process.address)
+        super().started(process)
         self.suspected[process] = set()
 
     def departed(self, process: Process) -> None:
@@ -92,9 +85,6 @@ class Merging:
         self.held.discard(process)
         self.suspected[process] = set()
         self._kept = {pair: kept for pair, kept in self._kept.items() if pair[0] is not process}
-
-    def told(self, process: Process, effect: object) -> None:
-        """An effect of the stack above is for an application that does not look."""
 
     def forget(self, views: set[Decided]) -> None:
         """Nothing is on its way: forget what is over."""
@@ -171,7 +161,7 @@ class Merging:
 
     def _behind(self, process: Process, here: Decided, there: Decided) -> bool:
         """Whether a process has yet to come from a view to another. `MergeGroup!Behind`."""
-        if process not in there.processes or not _comes_after(there, here):
+        if process not in there.processes or not comes_after(there, here):
             return False
         return self._may_come(process) or bool(self.nexts_of(process))
 
@@ -289,13 +279,6 @@ class Merging:
         addresses = frozenset(other.address for other in found)
         self._step(process, Fired(DISCOVER, (addresses, self._vector(process))))
 
-    def _notice(self, name: str, to: str, place: int) -> None:
-        sender, receiver = self._group.known(name), self._group.process(to)
-        if sender.up and not self._group.connected(sender, receiver):
-            raise NotAllowedError("a partition is between them")
-        message = cast("Tagged", self.wires.arrive_out_of_order(sender, receiver, place))
-        self._step(receiver, Arrived(sender.address, message, (self._vector(receiver),)))
-
     def _hush(self, name: str, to: str, place: int) -> None:
         sender, receiver = self._group.known(name), self._group.process(to)
         if sender.up and self._group.connected(sender, receiver):
@@ -352,11 +335,8 @@ class Merging:
                 "AnnouncedOnce", f"{process} announces {announced}; it is in {after.decision.view}"
             )
 
-    def _send(self, process: Process, to: Address, message: Tagged) -> None:
-        receiver = self._group.membership.current.get(to)
-        if receiver is not None and receiver.up:
-            self.wires.send(process, receiver, message)
-            self.new_notices.append((process, receiver))
+    def _beneath(self, process: Process) -> tuple[object, ...]:
+        return (self._vector(process),)
 
     def _below(self, process: Process, event: object) -> None:
         self._group.step(process, Raised(event))
@@ -371,7 +351,7 @@ class Merging:
     def _enter(self, process: Process, view: Decided, start: Mapping[Address, int]) -> None:
         """A process installs a view. It delivers nothing twice of those who come back: it remembers."""
         group = self._group
-        self._judged(lambda: group.membership.may_install(process, process.view, view))
+        judged(lambda: group.membership.may_install(process, process.view, view))
         memory = self._delivered.setdefault(process, {})
         if process.view is not None:
             memory.update(group.multicast.delivered(process))
@@ -402,9 +382,7 @@ class Merging:
             raise Violation("LivesAreKnown", f"{decision} means an incarnation that never began")
         members = [self._group.membership.current[address] for address in decision.members]
         preds.sort(key=lambda pred: pred.number)
-        view = self._judged(
-            lambda: self._group.membership.decide(process, decision.id.counter, members, preds)
-        )
+        view = judged(lambda: self._group.membership.decide(process, decision.id.counter, members, preds))
         if view.joins:
             raise Violation("JoinersBegin", f"{set(view.joins)} begin with {view}, a merged view")
         self._known[decision.id] = decision, view
@@ -436,13 +414,6 @@ class Merging:
         if dict(windows.items()) != wanted or wanted.keys() != {*decision.members} - own:
             raise Violation("StartsWhereTold", f"{process} starts at {windows}, told was {wanted}")
 
-    def _judged(self, told: Callable[[], T]) -> T:
-        """What an abstract layer does when it is told. What it does not allow is a violation."""
-        try:
-            return told()
-        except NotAllowedError as error:
-            raise Violation(error.conjunct or "Membership", str(error)) from None
-
     def quiet(self) -> None:
         """Nothing is on its way: no merge goes on, and all who are up are in one view, with a coordinator."""
         up = self._group.up
@@ -452,10 +423,3 @@ class Merging:
         views = {process.view for process in up}
         if any(view is None or {*view.processes} != {*up} for view in views) or len(self.coordinators()) != 1:
             raise Violation("Settled", f"all rests, and the views are {views} of {up}")
-
-
-def _comes_after(view: Decided, before: Decided) -> bool:
-    """Whether a view comes after another on its line."""
-    return view.number > before.number and any(
-        pred is before or _comes_after(pred, before) for pred in view.preds
-    )

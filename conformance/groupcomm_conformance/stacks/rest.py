@@ -101,12 +101,7 @@ def _serve(group: Group, served: Served, perform: Callable[[Event], bool]) -> No
     """GMS comes to an end: crashes are reported, and who wants to join asks again."""
     for _ in range(_PATIENCE):
         done = _settle(group, perform)
-        for sender, receiver in list(served.wires.wires):
-            while served.wires.wires.get((sender, receiver)) and perform(
-                ("notice", sender.name, receiver.name, 0)
-            ):
-                done = True
-        served.new_notices.clear()
+        done |= served.arrives(perform)
         for process in list(group.up):
             for timer in served.timers_of(process):
                 done |= perform(("timer", process.name, timer))

@@ -70,11 +70,12 @@ class Setup:
 
 @frozen
 class Found:
-    """A violation, the seed of its group, and the events that led to it."""
+    """A violation, the seed of its group, how many events that was to have, and those that led to it."""
 
     violation: Violation
     seed: int
     members: int
+    events: int
     schedule: tuple[Event, ...]
 
 
@@ -212,9 +213,10 @@ def simulate(
         group, random, members = group_of(setup, seed + groups)
         schedule: list[Event] = []
         scheduler = Scheduler(group, members, setup.faults, random)
-        violation = run(group, scheduler, min(PART, events - done), schedule)
+        part = min(PART, events - done)
+        violation = run(group, scheduler, part, schedule)
         if violation is not None:
-            found = Found(violation, seed + groups, members, tuple(schedule))
+            found = Found(violation, seed + groups, members, part, tuple(schedule))
         groups += 1
         kinds.update(group.happened)
         done += group.events

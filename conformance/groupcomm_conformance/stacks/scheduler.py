@@ -10,7 +10,7 @@ from random import Random
 from typing import Final
 
 from .apart import Partings
-from .changes import Changes, Faults, Requests, Scripts, one_of
+from .changes import Changes, Faults, Requests, Scripts, one_of, taken_out
 from .flushed import Flushed
 from .group import Event, Group
 from .merging import Merging
@@ -51,6 +51,7 @@ class Scheduler:
         """An event that may be possible now; None if none was found."""
         group = self._group
         dice = self._random.random
+        # (The last may be let go, too, after false suspicions: then somebody comes.)
         if dice() < self._rate or not group.up:
             return self._changes.draw()
         if self._serving is not None:
@@ -86,8 +87,7 @@ class Scheduler:
             return None
         # The youngest and the oldest are at the ends: without reordering the oldest come first, nearly.
         at = int(random.random() * len(copies)) if "reordering" in self._kinds else 0
-        copies[at], copies[-1] = copies[-1], copies[at]
-        copy = copies.pop()
+        copy = taken_out(copies, at)
         receiver, sender, number, seqno = copy
         view = receiver.view
         if not receiver.up or view is None:
@@ -110,9 +110,7 @@ class Scheduler:
     def _on_the_wire(self) -> Event | None:
         group, random = self._group, self._random
         wires = group.new_unicasts
-        at = int(random.random() * len(wires))
-        wires[at], wires[-1] = wires[-1], wires[at]
-        sender, receiver = wires.pop()
+        sender, receiver = taken_out(wires, int(random.random() * len(wires)))
         if not receiver.up:
             return None
         if not sender.up and sender not in group.departed and random.random() < 0.5:  # noqa: PLR2004
@@ -138,8 +136,7 @@ class Scheduler:
                 -_GOSSIP // 2 :
             ]  # own ones come back
         at = int(random.random() * len(datagrams)) if "reordering" in self._kinds else 0
-        datagrams[at], datagrams[-1] = datagrams[-1], datagrams[at]
-        sender, number, receiver = datagrams.pop()
+        sender, number, receiver = taken_out(datagrams, at)
         if not receiver.up or not group.connected(sender, receiver):
             return None
         if "loss" in self._kinds and receiver is not sender and random.random() < 0.1:  # noqa: PLR2004

@@ -21,12 +21,10 @@ Under a stack over synchronous views, those that GMS installs wait for the layer
 """
 
 from collections import Counter
-from collections.abc import Callable
-from typing import Final, TypeVar, cast
+from typing import Final, cast
 
 from groupcomm import gms
 from groupcomm.abstract.membership import Decided, NotAllowedError, Process
-from groupcomm.abstract.reliable_unicast import ReliableUnicast
 from groupcomm.digest import NOTHING, Vector
 from groupcomm.effects import PassDown, PassUp, Send, SetTimer
 from groupcomm.events import (
@@ -38,36 +36,30 @@ from groupcomm.events import (
     PromiseWithdrawn,
     ViewInstalled,
 )
-from groupcomm.stack import Arrived, Called, Fired, Raised, Stack, State, Tagged
+from groupcomm.stack import Called, Fired, Raised, Stack, Tagged
 from groupcomm.stack import Event as StackEvent
 from groupcomm.view import NO_VIEW, Address, View, ViewId
 
 from .claims import Violation
-from .group import Group
+from .group import Events, Group
+from .wired import Wired, comes_after, judged
 
 __all__ = ["Served"]
-
-T = TypeVar("T")
 
 _STATE_TRANSFER: Final = "STATE_TRANSFER"
 """Who else asks for digests."""
 
 
-class Served:
+class Served(Wired):
     """GMS as the membership service of a group.
 
     `falsely`: whether somebody suspects, or did since the group was at rest, who is alive. Then views branch.
     """
 
     timers: Final[tuple[str, ...]] = ("gms/",)
-    gate: Final = None
 
     def __init__(self, group: Group, stack: Stack) -> None:
-        self._group = group
-        self._stack = stack
-        self._states: dict[Process, State] = {}
-        self.wires = ReliableUnicast()
-        self.new_notices: list[tuple[Process, Process]] = []
+        super().__init__(group, stack)
         self.questions: dict[Process, list[DigestGiven]] = {}
         self.fetching: dict[Process, set[int]] = {}
         self.installed: dict[Process, Decided] = {}
@@ -80,7 +72,7 @@ class Served:
         self._life: dict[Process, int] = {}
         self._left: set[Process] = set()
         self._fetches = 0
-        self.events: Final[dict[object, Callable[..., None]]] = {
+        self.events: Final[Events] = {
             "join": self._join,
             "leave": self._leave,
             "notice": self._notice,
@@ -102,7 +94,7 @@ class Served:
 
     def started(self, process: Process) -> None:
         """A process is there, and in no view."""
-        self._states[process] = self._stack.start(process.address)
+        super().started(process)
         self._life[process] = life = self._used[process.address]
         self._used[process.address] += 1
         self._lives[process.address, life] = process
@@ -113,9 +105,6 @@ class Served:
         self.questions.pop(process, None)
         self.fetching.pop(process, None)
         self._waiting.pop(process, None)
-
-    def told(self, process: Process, effect: object) -> None:
-        """An effect of the stack above is for an application that does not look."""
 
     def forget(self, views: set[Decided]) -> None:
         """Nothing is on its way: forget what is over."""
@@ -168,7 +157,7 @@ class Served:
             return False
         if other.address in self.of(one).suspected:
             return True
-        return other.address not in theirs.at and not _comes_after(mine, theirs)
+        return other.address not in theirs.at and not comes_after(mine, theirs)
 
     # Events
 
@@ -189,13 +178,6 @@ class Served:
             raise NotAllowedError(f"{process} is in no view, or leaves already")
         process.leaving = True
         self._step(process, Called(PassDown(gms.LeaveRequested())))
-
-    def _notice(self, name: str, to: str, place: int) -> None:
-        sender, receiver = self._group.known(name), self._group.process(to)
-        if sender.up and not self._group.connected(sender, receiver):
-            raise NotAllowedError("a partition is between them")
-        message = self.wires.arrive_out_of_order(sender, receiver, place)
-        self._step(receiver, Arrived(sender.address, cast("Tagged", message)))
 
     def _hush(self, name: str, to: str, place: int) -> None:
         sender, receiver = self._group.known(name), self._group.process(to)
@@ -246,13 +228,10 @@ class Served:
             self._seen(process, after.decision)
         for effect in effects:
             match effect:
-                case Send(to, Tagged(_, message)):
-                    if isinstance(message, gms.NewView):
-                        self._seen(process, message.decision)
-                    receiver = group.membership.current.get(to)
-                    if receiver is not None and receiver.up:
-                        self.wires.send(process, receiver, Tagged("gms", message))
-                        self.new_notices.append((process, receiver))
+                case Send(to, Tagged(_, content) as message):
+                    if isinstance(content, gms.NewView):
+                        self._seen(process, content.decision)
+                    self._send(process, to, message)
                 case SetTimer(timer):
                     group.timers[process][timer] = True
                 case PassDown(ViewInstalled(view)):
@@ -314,9 +293,7 @@ class Served:
         ]
         if len(processes) < len(decision.members):
             raise Violation("LivesAreKnown", f"{decision} means an incarnation that never began")
-        view = self._judged(
-            lambda: self._group.membership.decide(process, decision.id.counter, processes, preds)
-        )
+        view = judged(lambda: self._group.membership.decide(process, decision.id.counter, processes, preds))
         if decision.joiners != {joiner.address for joiner in view.joins}:
             raise Violation("JoinersBegin", f"{decision.joiners} are said to begin with {view}")
         for pred in preds:
@@ -338,12 +315,12 @@ class Served:
         if known is None or known[1].view != view:
             raise Violation("OneIdOneView", f"{process} installs {view}, which nobody decided")
         here, after = self.installed.get(process), known[1]
-        self._judged(lambda: self._group.membership.may_install(process, here, after))
+        judged(lambda: self._group.membership.may_install(process, here, after))
         start: dict[Process, int] = {}
         if here is None:
             vector = self._starts.pop(process, Vector(()))
             start = {pred.at[m]: seqno for pred in after.preds for m, seqno in vector.items() if m in pred.at}
-            self._judged(lambda: self._group.digests.begin(process, after, start))
+            judged(lambda: self._group.digests.begin(process, after, start))
         self.installed[process] = after
         for other in self._group.up:
             there = self.installed.get(other)
@@ -358,14 +335,14 @@ class Served:
         if joiner is None or process not in self.installed:
             raise Violation("NotYetAMember", f"{process} promises {to} a digest, in no view or to nobody")
         digest = self._delivered(process)
-        self._judged(lambda: self._group.digests.promise(process, joiner, self.installed[process], digest))
+        judged(lambda: self._group.digests.promise(process, joiner, self.installed[process], digest))
 
     def _withdraw(self, process: Process, to: Address) -> None:
         kept = self._group.digests.kept.get(process, set())
         joiner = max((p for p in kept if p.address == to), key=lambda p: p.order, default=None)
         if joiner is None:
             raise Violation("ForGood", f"{process} takes back what it never promised {to}")
-        self._judged(lambda: self._group.digests.take_back(process, joiner))
+        judged(lambda: self._group.digests.take_back(process, joiner))
 
     def _judge_end(self, process: Process) -> None:
         view, state = self.installed.get(process), self.of(process)
@@ -389,13 +366,6 @@ class Served:
         acting = [state for state in map(self.of, self._group.up) if state.acts]
         return all(state.decision.lives.get(address, -1) >= life for state in acting)
 
-    def _judged(self, told: Callable[[], T]) -> T:
-        """What an abstract layer does when it is told. What it does not allow is a violation."""
-        try:
-            return told()
-        except NotAllowedError as error:
-            raise Violation(error.conjunct or "Membership", str(error)) from None
-
     def quiet(self) -> None:
         """Nothing is on its way: each line of views is settled, and without false suspicions there is one.
 
@@ -415,13 +385,6 @@ class Served:
         for promise in self._group.digests.open.values():
             if promise.giver.up and promise.to.up:
                 raise Violation("PromisesEnd", f"{promise.giver} never redeems what it promised {promise.to}")
-
-
-def _comes_after(view: Decided, before: Decided) -> bool:
-    """Whether a view comes after another on its line."""
-    return view.number > before.number and any(
-        pred is before or _comes_after(pred, before) for pred in view.preds
-    )
 
 
 def _was_in(process: Process, view: Decided) -> bool:

@@ -54,11 +54,7 @@ def _comings_and_goings(group: Group, served: Served, random: Random) -> Iterato
 def _all_that_follows(group: Group, served: Served, random: Random) -> Iterator[Event]:
     """What GMS has to do, until nothing is left: each event is one of those that can happen."""
     while True:
-        able: list[Event] = [
-            ("notice", sender.name, receiver.name, 0)
-            for (sender, receiver), queue in served.wires.wires.items()
-            if queue and receiver.up
-        ]
+        able = served.notices()
         for process in group.up:
             if served.next_of(process) is not None:
                 able.append(("install", process.name))
@@ -98,11 +94,7 @@ def _partition_and_healing(group: Group, merging: Merging, random: Random) -> It
 def _all_that_moves(group: Group, merging: Merging, random: Random) -> Iterator[Event]:
     """What subgroups have to do, and what arrives, until nothing is left."""
     while True:
-        able: list[Event] = [
-            ("notice", sender.name, receiver.name, 0)
-            for (sender, receiver), queue in merging.wires.wires.items()
-            if queue and receiver.up
-        ]
+        able = merging.notices()
         for process in group.up:
             able += [("install", process.name, view.number) for view in merging.nexts_of(process)]
             if merging.waits_for_views(process):

@@ -286,8 +286,8 @@ def conform(
         return nothing(
             f"the model does not hold ({checked.outcome}): see groupcomm check --model {model.name}"
         )
-    began = time.thread_time()
     table, key = made or table_of(manifest, model, checked.harvest, tables, fresh=fresh)
+    began = time.thread_time()
     if tables is not None and plain_seconds is not None:
         tables.store_plain_seconds(key, plain_seconds)
     core = core or protocol.core
@@ -298,8 +298,8 @@ def conform(
         return nothing(f"the implementation is not one of this model: {error}")
     replayed = replay(rows, core.step)
     conditions = side_conditions(rows, core, cfg, replayed)
-    earlier = table.read_seconds if table.cached or made else 0.0
-    seconds = checked.cpu_seconds + table.tlc_seconds + earlier + time.thread_time() - began
+    replaying = time.thread_time() - began
+    seconds = checked.cpu_seconds + table.tlc_seconds + table.read_seconds + replaying
     if plain_seconds is None and tables is not None:
         plain_seconds = tables.load_plain_seconds(key)
     return Conformance(

@@ -24,7 +24,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from attrs import define, evolve, field, frozen
+from attrs import define, field, frozen
 
 from groupcomm_conformance.files.keys import key as digest_of
 from groupcomm_conformance.files.store import Store
@@ -70,8 +70,7 @@ class StepTable:
 
     `cells` has the rows' outcomes, `len(events)` for each state: an index into `OUTCOMES`, or `HANDLED` plus
     an index into `results`. `starts` maps members to their `Start`. `tlc_seconds` and `read_seconds` are the
-    CPU time that TLC and the reading of its output took when the table was made, which if `cached` was
-    another time.
+    CPU time that TLC and the reading of its output took when the table was made.
     """
 
     starts: Mapping[str, Fn] = field(hash=False)
@@ -81,7 +80,6 @@ class StepTable:
     cells: "array[int]" = field(hash=False, repr=False)
     tlc_seconds: float
     read_seconds: float
-    cached: bool = field(default=False, eq=False)
 
     def __len__(self) -> int:
         return len(self.cells)
@@ -381,7 +379,7 @@ class Tables(Store):
         """Give the table with this key; None where there is none, or what is there is damaged."""
         body = self.read(key)
         try:
-            return None if body is None else evolve(_decoded(body), cached=True)
+            return None if body is None else _decoded(body)
         except (ValueError, KeyError, TypeError, zlib.error):
             return None
 
