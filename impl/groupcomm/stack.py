@@ -12,6 +12,8 @@ Which layer hears what follows from the annotations `Event` and `Message` of eac
 
 - An event that goes up or down stops at the first layer that knows it; one in `events.OBSERVED` goes on.
   A layer knows an event if its class, or one derived from it, is in the layer's `Event`.
+- An observed event that goes down passes a layer that takes something from below with it, which is not there
+  yet. When the layers below have done their part they raise the event `under` the layer that passed it down.
 - A layer's messages are tagged with its name. Message `Forward` comes in as the event `ForwardReceived`.
 - `Multicast` and `Send` are calls of the layer below: the first below that has `SendRequested` or
   `UnicastRequested` takes them, with the message as its payload, and gives it back with `Deliver`.
@@ -87,10 +89,11 @@ class Fired:
 
 @frozen
 class Raised:
-    """The layer below the stack passes an event up."""
+    """The layer below the stack passes an event up: to all, or to those `under` the layer of a name."""
 
     event: object
     below: tuple[object, ...] = ()
+    under: str = ""
 
 
 Event: TypeAlias = Called | Arrived | Fired | Raised
@@ -273,8 +276,8 @@ class Stack:
             case Fired(timer):
                 layer, _, name = timer.partition("/")
                 kinds = [self.layers[self._place(layer)].times_out(name)[0]]
-            case Raised(raised):
-                found = (layer.knows(raised) for layer in self.layers)
+            case Raised(raised, _, under):
+                found = (layer.knows(raised) for layer in self.layers[self._top(under) :])
                 kinds = [kind for kind in found if kind is not None]
             case _:
                 kinds = []
@@ -300,8 +303,8 @@ class Stack:
                 place = self._place(layer)
                 kind, known = layers[place].times_out(name)
                 todo.append((_EVENT, place, _filled(kind, known, below)))
-            case Raised(raised):
-                self._up(len(layers) - 1, raised, below, todo)
+            case Raised(raised, _, under):
+                self._up(len(layers) - 1, raised, below, todo, self._top(under))
         while todo:
             what, at, item = todo.pop()
             if what == _EVENT:
@@ -368,17 +371,20 @@ class Stack:
         known = {"sender": sender, "message": message.message}
         todo.append((_EVENT, place, _filled(kind, known, below)))
 
-    def _up(self, start: int, event: object, below: tuple[object, ...], todo: list[Any]) -> None:
-        """An event goes up from a place: to who knows it, past who does not, in the end out of the stack."""
+    def _up(
+        self, start: int, event: object, below: tuple[object, ...], todo: list[Any], top: int = 0
+    ) -> None:
+        """An event goes up from a place to a place: to who knows it, past who does not, in the end out."""
         first = len(todo)
-        for place in range(start, -1, -1):
+        for place in range(start, top - 1, -1):
             kind = self.layers[place].knows(event)
             if kind is not None:
                 todo.append((_EVENT, place, _heard(kind, event, below)))
                 if not isinstance(event, OBSERVED):
                     break
         else:
-            todo.append((_EFFECT, -1, PassUp(event)))
+            if top == 0:
+                todo.append((_EFFECT, -1, PassUp(event)))
         todo[first:] = todo[: first - 1 if first else None : -1]
 
     def _down(self, start: int, request: Any, below: tuple[object, ...], todo: list[Any]) -> None:  # noqa: ANN401
@@ -388,9 +394,10 @@ class Stack:
             layer = self.layers[place]
             if isinstance(request, PassDown):
                 kind = layer.knows(request.event)
-                if kind is not None:
+                observed = isinstance(request.event, OBSERVED)
+                if kind is not None and not (observed and kind.below):
                     todo.append((_EVENT, place, _heard(kind, request.event, below)))
-                    if not isinstance(request.event, OBSERVED):
+                    if not observed:
                         break
             else:
                 kind = layer.takes_call(request)
@@ -405,6 +412,10 @@ class Stack:
                 request = attrs.evolve(request, message=Tagged(APPLICATION, request.message))
             todo.append((_EFFECT, -1, request))
         todo[first:] = todo[: first - 1 if first else None : -1]
+
+    def _top(self, under: str) -> int:
+        """The highest place under a layer; "": of all."""
+        return self._place(under) + 1 if under else 0
 
     def _place(self, layer: str) -> int:
         try:

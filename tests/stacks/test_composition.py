@@ -131,6 +131,25 @@ def test_what_a_layer_takes_from_below_has_to_come_with_the_event() -> None:
     assert () == Stack((ORDERING,), GROUND).takes(event)
 
 
+def test_a_view_that_is_passed_down_is_heard_below_when_the_layers_beneath_have_it() -> None:
+    """Before that there is no digest of it. What is raised under a layer goes no higher, and not out."""
+    stack = both()
+    view = ViewInstalled(AB)
+    state, effects = stack.step(None, stack.start("A"), Called(PassDown(view)))
+    assert (PassDown(view),) == effects
+    assert AB == state_of(stack, state, "sequencer").view
+    assert () == state_of(stack, state, SEALING.name).seen
+
+    done = Raised(view, (DIGEST,), under="sequencer")
+    assert (Digest,) == stack.takes(done)
+    after, effects = stack.step(None, state, done)
+    assert () == effects
+    assert (Installed(AB, DIGEST),) == state_of(stack, after, SEALING.name).seen
+    assert state_of(stack, after, "sequencer") is state_of(stack, state, "sequencer")
+    assert () == stack.takes(Raised(view, under=SEALING.name))
+    assert (state, ()) == stack.step(None, state, Raised(view, under=SEALING.name))
+
+
 def test_a_multicast_is_a_call_of_the_layer_below_which_takes_it_as_its_payload() -> None:
     """And what that one does leaves the stack in its order, tagged with its name."""
     stack = both()

@@ -7,7 +7,7 @@ import pytest
 from attrs import evolve
 
 from groupcomm import sequencer, stable
-from groupcomm.effects import Send
+from groupcomm.effects import Send, SetTimer
 from groupcomm.errors import RemoteProtocolError
 from groupcomm_conformance.commands.main import main
 from groupcomm_conformance.stacks.changes import FAULTS, Faults
@@ -156,7 +156,8 @@ def impatient(config: Any, state: Any, event: Any) -> Any:  # noqa: ANN401
     """STABLE announces when it has heard from all but one."""
     after, effects = stable.step(config, state, event)
     if isinstance(event, stable.StableReceived) and len(after.heard_from) == 1 < len(state.heard_from):
-        return evolve(after, pending=True, heard_from=frozenset()), effects
+        announcing = (*effects, SetTimer("stability", 0, config.stability_delay))
+        return evolve(after, pending=True, heard_from=frozenset()), announcing
     return after, effects
 
 

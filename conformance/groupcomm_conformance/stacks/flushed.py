@@ -1,4 +1,4 @@
-"""Views that FLUSH makes: it is the lowest layer of the stack, over multicasts that it can have held back.
+"""Views that FLUSH makes, over multicasts that it can have held back. Layers below it are told of its views.
 
 Beside it stands a membership service, which says who wants to join and leave and who has crashed, to whom it
 concerns and as often as it takes. What becomes of that, FLUSH decides. Its views are told to the abstract
@@ -34,7 +34,9 @@ from .group import Event, Events, Group
 from .synchrony import VirtualSynchrony, Watched
 from .wired import judged
 
-__all__ = ["Flushed"]
+__all__ = ["FLUSH", "Flushed"]
+
+FLUSH: Final = "flush"
 
 
 @frozen
@@ -56,9 +58,11 @@ class Flushed:
         self._group = group
         self.gate = self
         self.judge = VirtualSynchrony(ignored, self._alive)
-        layer = group.stack.layers[-1]
-        assert isinstance(layer.core, Watched)  # noqa: S101 - `stack_of` has seen to it
-        layer.core.tell = self._told
+        names = [layer.name for layer in group.stack.layers]
+        self._place: Final = names.index(FLUSH)
+        core = group.stack.layers[self._place].core
+        assert isinstance(core, Watched)  # noqa: S101 - `stack_of` has seen to it
+        core.tell = self._told
         self._known: dict[ViewId, Decided] = {}
         self._cuts: dict[Decided, dict[Process, int]] = {}
         self._base: dict[Process, dict[Process, int]] = {}
@@ -76,7 +80,7 @@ class Flushed:
 
     def of(self, process: Process) -> flush.State:
         """The state of FLUSH at a process."""
-        return cast("flush.State", self._group.states[process].layers[-1])
+        return cast("flush.State", self._group.states[process].layers[self._place])
 
     def next_of(self, _process: Process) -> Decided | None:
         """Views are installed by FLUSH itself: none waits."""
@@ -173,9 +177,9 @@ class Flushed:
         if not self.judge.falsely or not other.up:
             return False
         theirs, mine = self.of(other), self.of(process)
-        if not theirs.joined or not mine.joined or mine.left:
+        if not mine.joined or mine.left:
             return False
-        left_out = process.address not in theirs.decision.members
+        left_out = theirs.joined and process.address not in theirs.decision.members
         later = theirs.decision.id.counter >= mine.decision.id.counter
         return process.address in theirs.suspected or (left_out and later and not process.leaving)
 
@@ -217,7 +221,7 @@ class Flushed:
             frozenset({process.address}),
         )
         for message in (flush.NewView(0, first, frozenset()), flush.StopFlush()):
-            self._group.step(process, Arrived(process.address, Tagged("flush", message)))
+            self._group.step(process, Arrived(process.address, Tagged(FLUSH, message)))
 
     def _join(self, name: str, to: str) -> None:
         joiner, acting = self._group.process(name), self._group.process(to)
@@ -297,7 +301,7 @@ class Flushed:
         group = self._group
         after = judged(lambda: self._known.get(decision.id) or self._decided(decision))
         judged(lambda: group.membership.may_install(process, process.view, after))
-        group.installed(process, after, self._cuts.get(after, {}))
+        group.enter(process, after, self._cuts.get(after, {}), under=FLUSH)
         windows = group.multicast.windows[process]
         self._base[process] = {sender: window.delivered for sender, window in windows.items()}
         self._cuts.setdefault(after, self._base[process])

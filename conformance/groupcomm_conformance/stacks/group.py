@@ -32,7 +32,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final, Protocol, TypeAlias
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from groupcomm.abstract.join_digest import JoinDigest
 from groupcomm.abstract.membership import Decided, Membership, NotAllowedError, Process
@@ -284,12 +284,12 @@ class Group:
         self.sent[process] = 0
         self.service.started(process)
 
-    def enter(self, process: Process, after: Decided, start: Mapping[Process, int]) -> None:
-        """A process installs a view, and its stack is told."""
+    def enter(self, process: Process, after: Decided, start: Mapping[Process, int], under: str = "") -> None:
+        """A process installs a view, and its stack is told; or what is `under` who passed it down."""
         self.installed(process, after, start)
-        event = Raised(ViewInstalled(after.view))
+        event = Raised(ViewInstalled(after.view), under=under)
         if Digest in self.stack.takes(event):
-            event = Raised(event.event, (self.multicast.digest(process),))
+            event = evolve(event, below=(self.multicast.digest(process),))
         self.step(process, event)
 
     def installed(self, process: Process, after: Decided, start: Mapping[Process, int]) -> None:

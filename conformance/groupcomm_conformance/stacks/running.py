@@ -21,7 +21,7 @@ from groupcomm.stack import AnyCore, Layer, Stack, StackError
 
 from .changes import Faults
 from .claims import CLAIMS, JUDGED_AS, Violation
-from .flushed import Flushed
+from .flushed import FLUSH, Flushed
 from .group import Bare, Event, Group, Layers, Service, Told
 from .merging import Merging
 from .rest import quiesce
@@ -49,7 +49,6 @@ _LEAST, _MOST_MEMBERS = 2, 8
 _BUDGET: Final = 1_000_000  # events that shrinking may run
 _LARGEST: Final = 8  # of the numbers of a configuration, which a seed draws
 _SERVICES: Final = ("gms", "merge")
-_FLUSH: Final = "flush"
 _QUIESCE: Final = ("quiesce",)
 
 
@@ -109,13 +108,9 @@ def stack_of(setup: Setup, random: Random) -> tuple[Stack | None, Stack | None]:
     for name in setup.names:
         module = _protocol(name)
         core = replaced.get(name, module)
-        core = Watched(core) if name == _FLUSH else core
+        core = Watched(core) if name == FLUSH else core
         layers.append(Layer.of(core, _drawn(module.Config, random), declared_by=module))
-    if _FLUSH in setup.names and setup.names[-1] != _FLUSH:
-        raise StackError("flush stands below all other layers")
-    deciding = [name for name in _SERVICES if name in setup.names]
-    if deciding and _FLUSH in setup.names:
-        raise StackError(f"{deciding[0]} and flush do not stand in one stack yet")
+    deciding = [name for name in (*_SERVICES, FLUSH) if name in setup.names]
     if not deciding:
         return Stack(tuple(layers), GROUND), None
     if len(deciding) > 1:
@@ -125,12 +120,14 @@ def stack_of(setup: Setup, random: Random) -> tuple[Stack | None, Stack | None]:
     above, below = tuple(layers[:place]), tuple(layers[place + 1 :])
     if above and name == "merge":
         raise StackError("nothing stands above merge yet: its views are not synchronous")
-    if above and below:
+    if above and below and name != FLUSH:
         raise StackError(f"{name} stands above all other layers or below them, not between them")
     for layer in above + below:
         if ("VirtualSynchrony" in layer.assumes) != (layer in above):
             where = "above" if layer in below else "below"
             raise StackError(f"{layer.name} stands {where} {name}")
+    if name == FLUSH:
+        return Stack(tuple(layers), GROUND), None
     rest = above + below
     return (Stack(rest, GROUND) if rest else None), Stack((layers[place],), GROUND)
 
@@ -168,7 +165,7 @@ def group_of(setup: Setup, seed: int) -> tuple[Group, Random, int]:
     members = setup.members or random.randint(_LEAST, _MOST_MEMBERS)
     stack, deciding = stack_of(setup, random)
     # What stands on virtual synchrony is given it; for the others views come as they like.
-    flushes = _FLUSH in setup.names
+    flushes = FLUSH in setup.names
     synchronous = flushes or (
         setup.layers.synchrony
         and any("VirtualSynchrony" in layer.assumes for layer in (stack.layers if stack else ()))

@@ -1,0 +1,134 @@
+"""simulate of the whole stack: SEQUENCER over FLUSH over STABLE. A guard that is off in any layer is noticed."""
+
+from types import ModuleType
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, find, given, settings
+from hypothesis import strategies as st
+
+from groupcomm import flush, sequencer, stable
+from groupcomm_conformance.stacks.changes import FAULTS
+from groupcomm_conformance.stacks.claims import BEYOND, Violation
+from groupcomm_conformance.stacks.flushed import Flushed
+from groupcomm_conformance.stacks.group import Event, Group
+from groupcomm_conformance.stacks.rest import quiesce
+from groupcomm_conformance.stacks.running import Setup, group_of
+from tests.simulated import all_holds, broken, setup, violation
+from tests.stacks.test_simulate import forgetful, impatient
+from tests.stacks.test_simulate_flush import freeze, latch, recheck
+
+STACK = "sequencer/flush/stable"
+BORNE = frozenset(FAULTS) - BEYOND["VirtualSynchrony"]
+
+
+def test_a_hundred_thousand_events_and_all_that_is_promised_holds() -> None:
+    """Half of them with false suspicions in every other group."""
+    for kinds, seed in ((BORNE, 1000), (BORNE - {"suspicion"}, 2000)):
+        outcome = all_holds(setup(STACK, kinds), events=50_000, seed=seed)
+        happened = {kind for kind, count in outcome.kinds.items() if count}
+        assert {"found", "start", "join", "leave", "ask", "crash", "suspect", "partition", "heal"} <= happened
+        assert {"return", "serve", "message", "drop", "multicast", "data", "lose"} <= happened
+        assert {"gossip", "timer"} <= happened
+
+
+# Schedules that Hypothesis chooses, and shrinks: each event is a kind and which of those that may happen.
+
+
+def possible(group: Group, kind: str) -> list[Event]:
+    """The events of a kind that a group may be asked for now; it refuses some."""
+    service = group.service
+    assert isinstance(service, Flushed)
+    inside = [process for process in group.up if process.view is not None]
+    match kind:
+        case "start":
+            return [("start", a) for a in "ABCDE" if a not in group.membership.current]
+        case "due":
+            return [event for process in group.up for event in service.due(process)]
+        case "suspect":
+            return [
+                (kind, process.name, other.name) for process in inside for other in service.watched(process)
+            ]
+        case "multicast" | "leave" | "crash":
+            return [(kind, process.name) for process in inside]
+        case "message" | "drop":
+            wires = group.unicast.wires.items()
+            return [(kind, one.name, other.name) for (one, other), queue in wires if queue and other.up]
+        case "data" | "lose":
+            return [(kind, to.name, sender.name, seqno) for to, sender, _, seqno in group.new_copies if to.up]
+        case "gossip":
+            return [(kind, one.name, number, other.name) for one, number, other in group.new_datagrams]
+        case "timer":
+            return [(kind, process.name, timer) for process in group.up for timer in group.timers[process]]
+        case _:
+            return [("partition", (process.name,)) for process in group.up] + [("heal",)]
+
+
+KINDS = [
+    "start",
+    "due",
+    "suspect",
+    "multicast",
+    "leave",
+    "crash",
+    "message",
+    "drop",
+    "data",
+    "lose",
+    "gossip",
+    "timer",
+    "partition",
+]
+OFTEN = ["message"] * 10 + ["due"] * 4 + ["data"] * 3 + ["multicast"]
+EVENTS = st.tuples(st.sampled_from(KINDS + OFTEN), st.integers(0, 15))
+
+
+def played(run: Setup, schedule: list[tuple[str, int]]) -> Violation | None:
+    """What becomes of a group of three by a schedule, after which it comes to rest."""
+    group, _, _ = group_of(run, 1)
+    for address in "ABC":
+        group.perform(("start", address))
+    try:
+        while found := possible(group, "message") or possible(group, "due"):
+            group.perform(found[0])
+        for kind, which in schedule:
+            found = possible(group, kind)
+            if found:
+                group.perform(found[which % len(found)])
+        quiesce(group, group.perform)
+    except Violation as violation:
+        return violation
+    return None
+
+
+@settings(max_examples=2_000, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(EVENTS, min_size=1, max_size=80))
+def test_two_thousand_schedules(schedule: list[tuple[str, int]]) -> None:
+    found = played(setup(STACK, BORNE), schedule)
+    assert found is None, str(found)
+
+
+def test_a_schedule_that_breaks_a_promise_is_found_and_shrunk() -> None:
+    """Latch off: somebody wants to leave or is suspected, is asked, has answered, and multicasts."""
+    open_ = setup(STACK, BORNE, cores=broken(flush, latch))
+    least = find(st.lists(EVENTS, max_size=16), lambda schedule: played(open_, schedule) is not None)
+    assert len(least) <= 6, least
+
+
+@pytest.mark.parametrize(
+    ("protocol", "step", "claims"),
+    [
+        (sequencer, forgetful, {"EventuallyDelivered"}),
+        (flush, freeze, {"ClosedToReceive", "FirstHasAll", "LeavesExact"}),
+        (flush, recheck, {"Settled"}),
+        (stable, impatient, {"NoPrematurePurge"}),
+    ],
+    ids=lambda each: getattr(each, "__name__", ""),
+)
+def test_a_guard_that_is_off_in_any_layer_is_found(
+    protocol: ModuleType,
+    step: Any,  # noqa: ANN401 - of any core
+    claims: set[str],
+) -> None:
+    found = violation(setup(STACK, BORNE - {"suspicion"}, cores=broken(protocol, step)))
+    assert found.claim in claims, str(found)
