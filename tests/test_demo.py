@@ -98,3 +98,24 @@ def test_a_partition_heals_with_merging(capsys: pytest.CaptureFixture[str], seed
     assert all("c/1>>" in delivered[member] for member in "ABCD")
     assert "b/1" not in delivered["C"]
     assert "all that merge promises holds." in output
+
+
+@pytest.mark.parametrize("stack", ["flush", "sequencer/flush"])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_coordinator_is_lost_with_flush(
+    capsys: pytest.CaptureFixture[str], seed: int, stack: str
+) -> None:
+    """What A has multicast only one of two has when A crashes; both deliver it before the view without A."""
+    output = run(capsys, stack, "--seed", str(seed))
+    lines = output.splitlines()
+    assert ["A", "B", "C"] == lines[3].split()
+    assert 100 >= max(map(len, lines))
+    for what in ("StartFlush", "[return]", "HoldBack", "Reconcile", "Fetch", "NewView", "StopFlush"):
+        assert what in output, what
+    for member in "BC":
+        delivered = next(
+            i for i, line in enumerate(lines) if f"{member}.delivered " in line and "a/1" in line
+        )
+        last = next(i for i, line in enumerate(lines) if f"{member}.view " in line and "[B,C]" in line)
+        assert delivered < last
+    assert f"all that {stack} promises holds." in output

@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from random import Random
 from typing import Final
 
+from .changes import one_of
+from .flushed import Flushed
 from .group import Event, Group
 from .merging import Merging
 from .running import Setup, group_of, run
@@ -18,7 +20,8 @@ _EVENTS: Final = 36
 def story(setup: Setup, *, events: int | None, seed: int) -> tuple[Event, ...]:
     """The first events of a group.
 
-    With GMS, how its members come and go; with merging, how they part and meet.
+    With GMS, how its members come and go; with merging, how they part and meet; with FLUSH, how they lose
+    their coordinator.
 
     Raises Violation where a claim does not hold.
     """
@@ -28,6 +31,9 @@ def story(setup: Setup, *, events: int | None, seed: int) -> tuple[Event, ...]:
         return tuple(event for event in happening if group.perform(event))[:events]
     if isinstance(group.service, Merging):
         happening = _partition_and_healing(group, group.service, random)
+        return tuple(event for event in happening if group.perform(event))[:events]
+    if isinstance(group.service, Flushed):
+        happening = _coordinator_lost(group, group.service, random)
         return tuple(event for event in happening if group.perform(event))[:events]
     schedule: list[Event] = []
     scheduler = Scheduler(group, members, setup.faults, random)
@@ -110,3 +116,42 @@ def _all_that_moves(group: Group, merging: Merging, random: Random) -> Iterator[
         if not able:
             return
         yield random.choice(able)
+
+
+def _coordinator_lost(group: Group, flushed: Flushed, random: Random) -> Iterator[Event]:
+    """B and C join. A multicasts, and crashes when one of them has it. The other gets it before it goes on."""
+    for name in "ABC":
+        yield "start", name
+    yield "found", "A"
+    yield "join", "B", "A"
+    yield from _all_that_flushes(group, flushed, random)
+    yield "multicast", "A"
+    yield "data", one_of(random, "BC"), "A", 0
+    yield "crash", "A"
+    group.new_copies.clear()
+    yield from _all_that_flushes(group, flushed, random)
+
+
+def _all_that_flushes(group: Group, flushed: Flushed, random: Random) -> Iterator[Event]:
+    """What FLUSH has to do, and what arrives, until nothing is left."""
+    while True:
+        able: list[Event] = [
+            ("message", sender.name, receiver.name)
+            for (sender, receiver), queue in group.unicast.wires.items()
+            if queue and receiver.up
+        ]
+        able += [event for process in group.up for event in flushed.due(process)]
+        able += [
+            ("data", receiver.name, sender.name, seqno)
+            for receiver, sender, number, seqno in group.new_copies
+            if receiver.up
+            and receiver.view is not None
+            and receiver.view.number == number
+            and flushed.may_receive(receiver, sender, seqno)
+        ]
+        if not able:
+            return
+        event = one_of(random, able)
+        if event[0] == "data":
+            group.new_copies[:] = [c for c in group.new_copies if (c[0].name, c[1].name, c[3]) != event[1:]]
+        yield event
