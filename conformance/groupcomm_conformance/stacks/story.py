@@ -119,7 +119,7 @@ def _all_that_moves(group: Group, merging: Merging, random: Random) -> Iterator[
 
 
 def _coordinator_lost(group: Group, flushed: Flushed, random: Random) -> Iterator[Event]:
-    """B and C join. A multicasts, and crashes when one of them has it. The other gets it before it goes on."""
+    """B and C join. A multicasts, and crashes when one of them has it. The other gets it before going on."""
     for name in "ABC":
         yield "start", name
     yield "found", "A"
