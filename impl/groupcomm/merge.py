@@ -36,7 +36,7 @@ from .view import Address, View, ViewId
 ASSUMES: Final = ("ReliableMulticast", "ReliableUnicast")
 """The modules of `spec/common` that say what the layers below must give."""
 
-GIVES: Final = ("Membership",)
+GIVES: Final = ("Membership", "JoinDigest")
 """The modules that say what this layer gives to the others."""
 
 __all__ = [

@@ -46,6 +46,13 @@ Together == <<FirstView(1, "A", <<"A", "C", "D">>)>>
 \* Three subgroups, one of them of two.
 OneTwoOne == <<FirstView(1, "A", <<"A">>), FirstView(1, "C", <<"C", "D">>), FirstView(1, "E", <<"E">>)>>
 
+\* Three subgroups, one of them of two, between whose addresses one of the others comes.
+OnePairOne == <<FirstView(1, "A", <<"A">>), FirstView(1, "D", <<"D", "F">>), FirstView(1, "E", <<"E">>)>>
+
+\* Three subgroups, of which two overlap: C has left A out, and lives with D; A does not know.
+LeftOut ==
+    <<FirstView(1, "A", <<"A", "C", "D">>), FirstView(1, "E", <<"E">>), After(2, "C", <<"C", "D">>, {1})>>
+
 \* Two subgroups of two.
 TwoPairs == <<FirstView(1, "A", <<"A", "B">>), FirstView(1, "C", <<"C", "D">>)>>
 =============================================================================

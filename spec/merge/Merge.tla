@@ -42,6 +42,7 @@ CONSTANTS
     \* Guards
     RejectsWhen,        \* a request is rejected by a coordinator that is in a merge ("busy"), or by one that
                         \* is in none ("idle": the note's line, inverted)
+    NamesLife,          \* a merge's identifier has the leader's incarnation in it
     OnlyLeaderBegins,   \* who discovers coordinators and is not the first of them waits to be asked
     LeaderIs,           \* the "first" of the coordinators in the order of addresses leads, or "anyone"
     TakesTimer,         \* a coordinator that answers sets a timer
@@ -56,12 +57,12 @@ CONSTANTS
     DigestMerged,       \* its digest is the "greatest" of all entries, or the "last" answer's
     WindowsSet,         \* a member sets its windows for those who are "new" to it, or for "all"
     PromotesFirst,      \* the first member of a merged view is its coordinator, also if it was none before
-    KeepsEarly          \* of merged views that come before the view that they follow, "all" are kept until then, or
-                        \* the "last", or "none"
+    KeepsEarly          \* of merged views that come before the view that they follow, "all" are kept until
+                        \* then, or the "last", or "none"
 
 ASSUME
-    /\ {OnlyLeaderBegins, TakesTimer, TimerNamesMerge, ChecksMergeId, ChecksPredecessor, RefusesOverlap,
-        HoldsViews, Promises, PromotesFirst} \subseteq BOOLEAN
+    /\ {NamesLife, OnlyLeaderBegins, TakesTimer, TimerNamesMerge, ChecksMergeId, ChecksPredecessor,
+        RefusesOverlap, HoldsViews, Promises, PromotesFirst} \subseteq BOOLEAN
     /\ RejectsWhen \in {"busy", "idle"}
     /\ LeaderIs \in {"first", "anyone"}
     /\ CounterAbove \in {"all", "own"}
@@ -73,7 +74,7 @@ ASSUME
 -----------------------------------------------------------------------------
 (* Addresses in their order, which all members share (MRG-04, AMB-41): TLC has no order on strings. *)
 
-Addresses == <<"A", "B", "C", "D", "E", "F", "Z">>
+Addresses == <<"A", "B", "C", "D", "E", "F">>
 
 Sorted(set) == LET In(m) == m \in set IN SelectSeq(Addresses, In)
 FirstOf(set) == Head(Sorted(set))
@@ -103,7 +104,8 @@ Merged(id, members, follows, lives, digest) ==
 AfterOwn(merged, decision) ==
     Decision(merged.id, merged.members, decision.id, merged.lives, {}, merged.digest)
 
-\* A merge: who leads it, in which incarnation, and the number that the leader gave it.
+\* A merge: who leads it, in which incarnation, and the number that the leader gave it. (An address that comes
+\* back counts from one again: an answer to its former incarnation would be taken for one to this.)
 MergeId(leader, life, number) == [leader |-> leader, life |-> life, number |-> number]
 NoMerge == MergeId("", 0, 0)
 
@@ -163,11 +165,11 @@ Start(member) ==
      responses |-> NoResponses,     \* of a leader: [coordinator that has accepted, itself too -> what it
                                     \* said]
      begun |-> 0,                   \* the number of merges that it has taken part in
-     early |-> <<>>]                \* merged views that follow one that it has not installed yet, as they came
+     early |-> <<>>]                \* merged views that follow one that is not installed yet, as they came
 
 InView(s) == s.decision # NoDecision
 Merging(s) == s.merge # NoMerge
-Leads(s) == Merging(s) /\ s.merge.leader = s.member
+Leads(s) == s.merge.leader = s.member
 
 \* The coordinator is the first member (MRG-21, AMB-47). Without the promotion, only who has made the view.
 Coordinates(s) ==
@@ -187,13 +189,13 @@ NextEarly(s) == LET Follows(merged) == s.decision.id \in merged.follows IN Selec
 Waits(s) == ~Merging(s) /\ NextEarly(s) # <<>>
 FollowEarly(s) == IF Waits(s) THEN <<SetTimer("early", 0, 0)>> ELSE <<>>
 
-\* Of a leader: the coordinators in the merge, without itself.
+\* Of a leader: the coordinators in the merge, without itself. (Who does not lead has asked nobody.)
 Asked(s) == (DOMAIN s.responses \cup s.awaiting) \ {s.member}
 
-\* Those to whom its digest is promised: of a leader all that are in the merge and not in its view; of the
-\* others the leader.
+\* Of one in a merge, those to whom its digest is promised: of a leader all that are in the merge and not in
+\* its view; of the others the leader.
 PromisedTo(s) ==
-    IF ~Promises \/ ~Merging(s) THEN {}
+    IF ~Promises THEN {}
     ELSE (IF Leads(s) THEN Asked(s) ELSE {s.merge.leader})
          \ MembersOf(s.decision)
 
@@ -208,10 +210,7 @@ Leave(s, withdrawn) ==
 GiveUp(s) ==
     IF ~Merging(s) THEN [state |-> s, effects |-> <<>>]
     ELSE [state |-> Idle(s),
-          effects |-> Leave(s, PromisedTo(s))
-                      \o (IF Leads(s)
-                          THEN SendEach(Asked(s), CancelMerge(s.merge))
-                          ELSE <<>>)]
+          effects |-> Leave(s, PromisedTo(s)) \o SendEach(Asked(s), CancelMerge(s.merge))]
 
 -----------------------------------------------------------------------------
 (* Discovery: MERGE2 *)
@@ -222,7 +221,7 @@ Fits(s, digest) == DOMAIN digest = MembersOf(s.decision)
 \* It takes part in another merge. The leader asks the others; its own answer is there at once (AMB-36).
 Begin(s, coordinators, digest) ==
     LET others == coordinators \ {s.member}
-        id == MergeId(s.member, s.decision.lives[s.member], s.begun + 1)
+        id == MergeId(s.member, IF NamesLife THEN s.decision.lives[s.member] ELSE 0, s.begun + 1)
         begun == [s EXCEPT !.merge = id, !.begun = @ + 1, !.awaiting = others,
                            !.responses = [m \in {s.member} |-> Response(s.decision, digest)]]
     IN Handled(begun,
@@ -293,7 +292,7 @@ Disjoint(responses, list, chosen) ==
              taken == ~RefusesOverlap \/ (~ListsAnother(responses, next) /\ ~met)
          IN Disjoint(responses, Tail(list), IF taken THEN chosen \cup {next} ELSE chosen)
 
-Chosen(s) == Disjoint(s.responses, Sorted(DOMAIN s.responses \ {s.member}), {s.member})
+Chosen(s) == Disjoint(s.responses, Sorted(DOMAIN s.responses), {s.member})
 
 \* The greatest of a set of numbers.
 Max(numbers) == CHOOSE n \in numbers : \A k \in numbers : k <= n
@@ -329,7 +328,7 @@ Enter(s, merged, sent, withdrawn) ==
                \o FollowEarly(entered))
 
 \* The members of its view to which it sends the merged one.
-Subgroup(s, merged) == (MembersOf(s.decision) \cap MembersOf(merged)) \ {s.member}
+Subgroup(s) == MembersOf(s.decision) \ {s.member}
 
 \* Nobody is awaited any more. With nobody to merge with the merge is over (MRG-17, AMB-38). Who has not
 \* answered, or is not among the chosen, is told that this merge is none for it (AMB-42).
@@ -341,7 +340,7 @@ Conclude(s) ==
     IN IF chosen = {s.member} THEN Handled(over.state, over.effects)
        ELSE Enter(s, merged,
                   SendEach(chosen \ {s.member}, InstallMergeView(s.merge, merged))
-                  \o SendEach(Subgroup(s, merged), MergeView(merged))
+                  \o SendEach(Subgroup(s), MergeView(merged))
                   \o SendEach(left_out, CancelMerge(s.merge)),
                   PromisedTo(s) \ chosen)
 
@@ -359,17 +358,14 @@ MergeRspReceived(s, e) ==
         done == Conclude(heard)
         sound == c \in MembersOf(said.decision) /\ DOMAIN said.digest = MembersOf(said.decision)
     IN IF ~said.rejected /\ ~sound THEN RemoteError(s)
-       ELSE IF ~Leads(s) \/ said.merge_id # s.merge \/ c \notin s.awaiting THEN Ignored(s)
+       ELSE IF said.merge_id # s.merge \/ c \notin s.awaiting THEN Ignored(s)
        ELSE IF heard.awaiting # {} THEN Handled(heard, before)
        ELSE Handled(done.state, before \o done.effects)
 
-\* The timer of one of its merges fires. The leader does with the answers that it has; the others give up
-\* (MRG-25).
+\* The timer of one of its merges fires. The leader does with the answers that it has; the others have none,
+\* and give up (MRG-25).
 MergeTimeout(s, e) ==
-    LET over == GiveUp(s)
-    IN IF ~Merging(s) \/ (TimerNamesMerge /\ e.number # s.begun) THEN Ignored(s)
-       ELSE IF Leads(s) /\ DOMAIN s.responses # {} THEN Conclude(s)
-       ELSE Handled(over.state, over.effects)
+    IF ~Merging(s) \/ (TimerNamesMerge /\ e.number # s.begun) THEN Ignored(s) ELSE Conclude(s)
 
 \* The leader has given up, or goes on without this one.
 CancelMergeReceived(s, e) ==
@@ -388,13 +384,12 @@ InstallMergeViewReceived(s, e) ==
     LET merged == e.message.merged
     IN IF e.sender # e.message.merge_id.leader \/ s.member \notin MembersOf(merged) \/ e.sender = s.member
        THEN RemoteError(s)
-       ELSE IF ~Coordinates(s) \/ ~FollowsOwn(s, merged) THEN Ignored(s)
-       ELSE IF ChecksMergeId /\ s.merge # e.message.merge_id THEN Ignored(s)
-       ELSE Enter(s, merged, SendEach(Subgroup(s, merged), MergeView(merged)), PromisedTo(s) \ {e.sender})
+       ELSE IF ~FollowsOwn(s, merged) \/ (ChecksMergeId /\ s.merge # e.message.merge_id) THEN Ignored(s)
+       ELSE Enter(s, merged, SendEach(Subgroup(s), MergeView(merged)), PromisedTo(s) \ {e.sender})
 
 \* At a participant, from its coordinator (MRG-28 to MRG-32). It may be faster than the view that it follows:
-\* one of the membership service, or of a merge that has not come to its end here. Then it is kept for that. So is
-\* every other: of two merges the second may come first.
+\* one of the membership service, or of a merge that has not come to its end here. Then it is kept for that.
+\* So is every other: of two merges the second may come first.
 MergeViewReceived(s, e) ==
     LET merged == e.message.merged
         late == merged.id.counter <= s.decision.id.counter
@@ -404,8 +399,7 @@ MergeViewReceived(s, e) ==
                   [] KeepsEarly = "last" -> IF superseded THEN s.early ELSE <<merged>>
                   [] KeepsEarly = "none" -> s.early
     IN IF {s.member, e.sender} \ MembersOf(merged) # {} \/ e.sender = s.member THEN RemoteError(s)
-       ELSE IF merged.id = s.decision.id THEN Ignored(s)
-       ELSE IF InView(s) /\ ~Merging(s) /\ FollowsOwn(s, merged) THEN Enter(s, merged, <<>>, {})
+       ELSE IF ~Merging(s) /\ FollowsOwn(s, merged) THEN Enter(s, merged, <<>>, {})
        ELSE IF late \/ known \/ kept = s.early THEN Ignored(s)
        ELSE Handled([s EXCEPT !.early = kept], <<>>)
 

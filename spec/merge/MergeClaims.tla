@@ -9,6 +9,16 @@ EXTENDS MergeGroup
 
 Membership == INSTANCE Membership WITH Off <- {}
 
+\* The promises that are open, as JoinDigest speaks of them. Who is in a merge is in the view in which it
+\* answered.
+PromisesOf(m) ==
+    {[by |-> m, by_life |-> life[m], view |-> installed[m], to |-> k.to, to_life |-> k.life,
+      vector |-> k.vector] : k \in kept[m]}
+OpenPromises == UNION {PromisesOf(m) : m \in up}
+DeliveredByAll == [m \in Member |-> DeliveredBy(m)]
+
+JoinDigest == INSTANCE JoinDigest WITH Off <- {}, delivered <- DeliveredByAll, promises <- OpenPromises
+
 -----------------------------------------------------------------------------
 (* Types *)
 
@@ -73,7 +83,7 @@ NothingIsSkippedStep ==
         \A x \in MembersOf(local[act'.member].decision) : seen'[act'.member][x] = seen[act'.member][x]
 
 \* No multicast is delivered twice: a window never goes back.
-NothingTwiceStep == \A m, x \in Member : seen'[m][x] >= seen[m][x]
+NothingTwiceStep == \A m, x \in Member : life'[m] = life[m] => seen'[m][x] >= seen[m][x]
 
 \* MRG-09: with those who are new to it a member starts where the merged digest says.
 StartsWhereToldStep ==
@@ -150,19 +160,46 @@ TimerEndsItsMergeStep ==
 HeldWhileMerging == \A m \in up : Merging(local[m]) <=> m \in held
 
 \* MRG-18: the merged digest is, entry by entry, the greatest of those that the merged coordinators keep
-\* promised.
+\* promised, as long as they are in this merge.
 DigestIsGreatestStep ==
     (act'.outcome # "none" /\ Leads(local[act'.member])) =>
         \A e \in Passed(act'.effects, "PassUp", "MergeViewInstalled") :
             LET leader == act'.member
                 d == local'[leader].decision
-                merged == {c \in Asked(local[leader]) : local[c].decision.id \in e.subgroups}
+                merged == {c \in Asked(local[leader]) :
+                            local[c].decision.id \in e.subgroups /\ local[c].merge = local[leader].merge}
                 vectors == {k.vector : k \in {k \in kept[leader] : k.to \in merged}}
                     \cup {k.vector : k \in {k \in UNION {kept[c] : c \in merged} : k.to = leader}}
             IN \A x \in UNION {DOMAIN v : v \in vectors} :
                 IF x \in DOMAIN d.digest
                 THEN d.digest[x] = Max({v[x] : v \in {v \in vectors : x \in DOMAIN v}})
                 ELSE FALSE
+
+\* Whom a coordinator has promised its digest that comes to a merged view: the leader all that it has asked,
+\* and that are in the view and were not in its own; the others the leader.
+PromisedBefore(m) ==
+    IF act'.event.type = "InstallMergeViewReceived" THEN {act'.event.sender}
+    ELSE IF Leads(local[m])
+    THEN (Asked(local[m]) \cap MembersOf(local'[m].decision)) \ MembersOf(local[m].decision)
+    ELSE {}
+
+\* In the place of OnlyByPromise (JoinDigest): a coordinator comes to a merged view while its promise is open,
+\* and the view says of its members what it has promised.
+RedeemsItsPromiseStep ==
+    \A e \in Passed(act'.effects, "PassUp", "MergeViewInstalled") :
+        LET m == act'.member
+            told == local'[m].decision.digest
+        IN \A x \in PromisedBefore(m) : \E k \in kept[m] :
+            k.to = x /\ \A s \in DOMAIN k.vector : IF s \in DOMAIN told THEN told[s] = k.vector[s] ELSE FALSE
+
+\* In the place of ForGood (JoinDigest): a promise is open as long as its coordinator is in the merge that it
+\* was made in, to whose view it comes from there alone (TakesItsOwn), and no longer.
+PromisedWhileMerging ==
+    \A m \in up :
+        {k.to : k \in kept[m]} =
+            IF ~Merging(local[m]) THEN {}
+            ELSE (IF Leads(local[m]) THEN Asked(local[m]) ELSE {local[m].merge.leader})
+                 \ MembersOf(local[m].decision)
 
 \* LAY-06, MRG-31: a merged view is announced when it is installed: to the membership service, then to those
 \* above.
@@ -187,6 +224,7 @@ OneMergeAtATime == [][OneMergeAtATimeStep]_vars
 TakesItsOwn == [][TakesItsOwnStep]_vars
 TimerEndsItsMerge == [][TimerEndsItsMergeStep]_vars
 DigestIsGreatest == [][DigestIsGreatestStep]_vars
+RedeemsItsPromise == [][RedeemsItsPromiseStep]_vars
 AnnouncedOnce == [][AnnouncedOnceStep]_vars
 
 -----------------------------------------------------------------------------
@@ -204,12 +242,12 @@ OnlyByEffects == [][OnlyByEffectsStep]_vars
 -----------------------------------------------------------------------------
 (* Refinement: the subgroups are what Membership promises; and each of its conjuncts by itself. *)
 
-RefinesMembershipStep == (views' # views \/ installed' # installed) => Membership!Next
+RefinesMembershipStep == (views' # views \/ installed' # installed \/ life' # life) => Membership!Next
 RefinesMembership == [][RefinesMembershipStep]_vars
 
 MembershipAlone(conjunct) == INSTANCE Membership WITH Off <- Membership!Conjuncts \ {conjunct}
 GivesMembership(conjunct) ==
-    (views' # views \/ installed' # installed) => MembershipAlone(conjunct)!Next
+    (views' # views \/ installed' # installed \/ life' # life) => MembershipAlone(conjunct)!Next
 
 GivesOneIdOneViewStep == GivesMembership("OneIdOneView")
 GivesCounterRisesStep == GivesMembership("CounterRises")
@@ -228,6 +266,43 @@ GivesLivesAreKnown == [][GivesLivesAreKnownStep]_vars
 GivesJoinersBegin == [][GivesJoinersBeginStep]_vars
 GivesSelfInclusion == [][GivesSelfInclusionStep]_vars
 GivesOnePath == [][GivesOnePathStep]_vars
+
+-----------------------------------------------------------------------------
+(* JoinDigest, conjunct by conjunct. A promise is made to the leader, which hands it on to all in the       *)
+(* digest of the merged view; and who has promised may give up while that view is decided. So OnlyByPromise *)
+(* and ForGood are not given as they stand there: RedeemsItsPromise and PromisedWhileMerging are in their   *)
+(* place.                                                                                                   *)
+
+JoinDigestAlone(conjunct) ==
+    INSTANCE JoinDigest WITH Off <- JoinDigest!Conjuncts \ {conjunct}, delivered <- DeliveredByAll,
+                             promises <- OpenPromises
+
+\* Whom the member of a step promises its digest in it.
+PromisedIn(effects) == {e.to : e \in Down(effects, "DigestPromised")}
+MadeWith(conjunct) ==
+    \A to \in PromisedIn(act'.effects) : JoinDigestAlone(conjunct)!MayPromise(act'.member, to)
+
+GivesNotYetAMemberStep == MadeWith("NotYetAMember")
+GivesOneAtATimeStep == MadeWith("OneAtATime")
+
+\* What is handed out with a promise: by a leader to those who come to its view, by the others with their
+\* answer.
+HandedOut(m) ==
+    IF Leads(local'[m]) THEN {local'[m].responses[m].digest}
+    ELSE {act'.effects[i].message.digest : i \in {i \in DOMAIN act'.effects : act'.effects[i].type = "Send"}}
+
+GivesToldDeliveredStep ==
+    PromisedIn(act'.effects) # {} => HandedOut(act'.member) = {DeliveredByAll[act'.member]}
+
+\* The digest of a merged view tells of all that are in it.
+GivesTellsOfAllStep ==
+    \A e \in Passed(act'.effects, "PassUp", "MergeViewInstalled") :
+        LET d == local'[act'.member].decision IN MembersOf(d) \subseteq DOMAIN d.digest
+
+GivesNotYetAMember == [][GivesNotYetAMemberStep]_vars
+GivesOneAtATime == [][GivesOneAtATimeStep]_vars
+GivesToldDelivered == [][GivesToldDeliveredStep]_vars
+GivesTellsOfAll == [][GivesTellsOfAllStep]_vars
 
 -----------------------------------------------------------------------------
 (* Liveness *)
@@ -255,6 +330,7 @@ Fairness ==
         /\ []<>(~Times(m)) \/ []<><<TimeOut(m)>>_vars
         /\ []<>(~Leaves(m)) \/ []<><<Exclude(m)>>_vars
         /\ []<>(~Follows(m)) \/ []<><<InstallView(m)>>_vars
+        /\ []<>(~MayFound(m)) \/ []<><<Found(m)>>_vars
         /\ []<>(~FollowsEarly(m)) \/ []<><<InstallEarly(m)>>_vars
         /\ []<>(~Leader(m)) \/ []<><<Discover(m)>>_vars
 

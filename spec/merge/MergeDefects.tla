@@ -23,6 +23,21 @@ ByAStranger(id, members, follows, lives, digest) ==
     [id |-> ViewId(id.counter, "Z"), members |-> members, follows |-> follows, lives |-> lives,
      digest |-> digest]
 
+\* In the place of Merged: the digest tells of the first member alone.
+TellsOfTheFirst(id, members, follows, lives, digest) ==
+    [id |-> id, members |-> members, follows |-> follows, lives |-> lives,
+     digest |-> [m \in {members[i] : i \in DOMAIN members \cap {1}} |-> digest[m]]]
+
+\* In the place of Accept: nothing is said to be delivered.
+TellsNothing(id, decision, digest) ==
+    MergeRsp(id, FALSE, decision, [m \in DOMAIN digest |-> Nothing])
+
+\* In the place of PromisedTo: members of its own view are promised what they have.
+PromisedToAll(s) == IF Leads(s) THEN Asked(s) ELSE {s.merge.leader}
+
+\* In the place of Withdrawn: the layers below are not told that a promise is over.
+NotWithdrawn(m) == PassDown([type |-> "PromiseEnds", to |-> m])
+
 \* In the place of AsView: a view is said to be the first of everybody in it.
 EverybodyBegins(d, follows, joins) ==
     [id |-> d.id, members |-> d.members, preds |-> Numbers(follows),

@@ -17,6 +17,11 @@
 (*   other branches, on those to whom a merged view will not come any more *)
 (*   (they never acknowledge it), and on those that Merge has told it of.  *)
 (*   False suspicions have a budget.                                       *)
+(* - Members leave: a participant goes, and is left out; a coordinator     *)
+(*   decides the view without itself, and goes. An address that crashed or *)
+(*   left may come back, as a new incarnation that knows nothing, while    *)
+(*   messages of the former one are on their way. It founds a group by     *)
+(*   itself, or is let in.                                                 *)
 (* - Applications multicast; the layer below delivers in order, each       *)
 (*   member at its own pace, and purges what everybody in the view has     *)
 (*   delivered, as far as no promised digest forbids it.                   *)
@@ -42,34 +47,38 @@ CONSTANTS
     MaxLate,        \* fault budget: timers that fire though they were stopped
     MaxFalse,       \* fault budget: false suspicions
     MaxJoins,       \* bound
+    MaxLeaves,      \* bound
+    MaxRestarts,    \* bound: incarnations after the first, of all addresses together
     MaxCasts,       \* bound: multicasts of the applications, together
     MaxMisuses      \* fault budget: what no correct caller does
 
 VARIABLES
     network,        \* the messages on their way: a set of packets
-    up,             \* the members that have not crashed
+    up,             \* the members that have not crashed or left
+    life,           \* [Member -> its present incarnation]
     held,           \* the members whose membership service decides nothing, as Merge asked
     suspected,      \* [Member -> members of its view that its membership service was told not to count on]
     timers,         \* [Member -> the numbers of its merges whose timers run]
     cast,           \* [Member -> how many multicasts it has sent]
     seen,           \* [Member -> [Member -> highest seqno of its multicasts delivered]]
     purged,         \* [Member -> the highest of its own multicasts that its store has let go]
-    kept,           \* [Member -> the promises that it keeps: to whom, and what it had delivered then]
+    kept,           \* [Member -> the promises that it keeps: to which incarnation of whom, and what it had
+                    \* delivered then]
     spent,          \* budgets used
     views,          \* the decided views, in order of decision (Membership), with their digests
     installed       \* [Member -> the number of the view installed; 0: none] (Membership)
 
 vars ==
-    <<local, network, up, held, suspected, timers, cast, seen, purged, kept, spent, views, installed, act>>
+    <<local, network, up, life, held, suspected, timers, cast, seen, purged, kept, spent, views, installed,
+      act>>
 
 \* While checking, `act` is hidden: it says how a state was reached, not what it is.
-view == <<local, network, up, held, suspected, timers, cast, seen, purged, kept, spent, views, installed>>
+view ==
+    <<local, network, up, life, held, suspected, timers, cast, seen, purged, kept, spent, views, installed>>
 
-\* What a member's step never changes by itself.
-world == <<up, cast, purged, spent>>
-
-\* Nobody restarts here: every member is in its first life.
-life == [m \in Member |-> 0]
+\* What a member's step never changes by itself; and the same without the budgets.
+around == <<up, life, cast, purged>>
+world == <<around, spent>>
 
 -----------------------------------------------------------------------------
 (* What a step does to what is around its member *)
@@ -120,7 +129,9 @@ AfterWindows(m, effects) ==
 \* A promise is kept until it is withdrawn, or a view has whom it was made to.
 AfterKept(m, step) ==
     LET gone == {e.to : e \in Down(step.effects, "PromiseWithdrawn")} \cup MembersOf(step.state.decision)
-        made == {[to |-> e.to, vector |-> DeliveredBy(m)] : e \in Down(step.effects, "DigestPromised")}
+        LifeOf(x) == IF Leads(step.state) THEN life[x] ELSE step.state.merge.life
+        made == {[to |-> e.to, life |-> LifeOf(e.to), vector |-> DeliveredBy(m)] :
+                    e \in Down(step.effects, "DigestPromised")}
     IN [kept EXCEPT ![m] = {k \in @ \cup made : k.to \notin gone}]
 
 -----------------------------------------------------------------------------
@@ -228,7 +239,7 @@ TimeOutEarly(m) ==
     /\ m \in up
     /\ \E n \in timers[m] : ~MustTimeOut(m) /\ ApplyWith("TimeOutEarly", m, TimeoutEvent(n), {}, {n}, {})
     /\ Spend("early")
-    /\ UNCHANGED <<up, cast, purged>>
+    /\ UNCHANGED around
 
 \* It was stopped, and fires all the same.
 TimeOutLate(m) ==
@@ -237,7 +248,7 @@ TimeOutLate(m) ==
     /\ \E n \in (1 .. local[m].begun) \ timers[m] :
         ApplyWith("TimeOutLate", m, TimeoutEvent(n), {}, {}, {})
     /\ Spend("late")
-    /\ UNCHANGED <<up, cast, purged>>
+    /\ UNCHANGED around
 
 -----------------------------------------------------------------------------
 (* The membership service of each subgroup *)
@@ -245,7 +256,7 @@ TimeOutLate(m) ==
 \* The views of the membership service that m may install next.
 NextOf(m) ==
     {k \in DOMAIN views :
-        /\ ~IsMerged(k) /\ m \in DOMAIN views[k].lives
+        /\ ~IsMerged(k) /\ Has(views[k], m, life[m])
         /\ IF installed[m] = 0 THEN m \in views[k].joins ELSE installed[m] \in views[k].preds}
 
 \* A merged view may come to m: it is on its way, to m or to its coordinator, which takes it.
@@ -258,7 +269,7 @@ MayCome(m) ==
 
 \* m has yet to come to view number k.
 Behind(m, k) ==
-    installed[m] # 0 /\ Ancestor(installed[m], k) /\ m \in DOMAIN views[k].lives
+    installed[m] # 0 /\ Ancestor(installed[m], k) /\ Has(views[k], m, life[m])
         /\ (MayCome(m) \/ NextOf(m) # {})
 
 \* The membership service of m counts on x.
@@ -308,7 +319,36 @@ Admit(m) ==
     /\ \E x \in {x \in up : installed[x] = 0 /\ NextOf(x) = {}} :
         Change("Admit", m, NextDecision(m, Append(local[m].decision.members, x), {x}))
     /\ Spend("joins")
-    /\ UNCHANGED <<up, cast, purged>>
+    /\ UNCHANGED around
+
+\* An incarnation that is not the first, and in no view yet, is a group by itself. (Its view has an identifier
+\* that no view had, as Membership asks of whoever decides views.)
+MayFound(m) == m \in up /\ life[m] > 0 /\ installed[m] = 0 /\ NextOf(m) = {}
+
+Found(m) ==
+    /\ MayFound(m)
+    /\ LET By(k) == views[k].id.creator = m
+           used == {0} \cup {views[k].id.counter : k \in {k \in DOMAIN views : By(k)}}
+       IN Change("Found", m,
+               Decision(ViewId(Max(used) + 1, m), <<m>>, NoViewId, [x \in {m} |-> life[m]], {m}, NoDigest))
+    /\ UNCHANGED world
+
+\* A member leaves. A participant goes, and is left out. A coordinator decides the view without itself, and
+\* goes.
+Depart(m) ==
+    /\ spent.leaves < MaxLeaves
+    /\ m \in up /\ installed[m] # 0
+    /\ IF CoordinatorOf(local[m].decision) # m THEN views' = views
+       ELSE LET Stays(x) == x # m
+                decision == NextDecision(m, SelectSeq(local[m].decision.members, Stays), {})
+            IN /\ Decides(m) /\ GoneFor(m) = {} /\ Len(local[m].decision.members) > 1
+               /\ views' = Append(views, AsView(decision, {decision.follows}, {}))
+    /\ up' = up \ {m}
+    /\ network' = {p \in network : p.to # m}
+    /\ suspected' = [suspected EXCEPT ![m] = {}]
+    /\ Spend("leaves")
+    /\ Environment("Depart", m, None, {})
+    /\ UNCHANGED <<local, life, held, timers, cast, seen, purged, kept, installed>>
 
 \* A view of the membership service reaches a member.
 InstallView(m) ==
@@ -336,7 +376,7 @@ SuspectFalsely(m) ==
         /\ suspected' = [suspected EXCEPT ![m] = @ \cup {x}]
     /\ Spend("false")
     /\ Environment("SuspectFalsely", m, None, {})
-    /\ UNCHANGED <<local, network, up, held, timers, cast, seen, purged, kept, views, installed>>
+    /\ UNCHANGED <<local, network, up, life, held, timers, cast, seen, purged, kept, views, installed>>
 
 -----------------------------------------------------------------------------
 (* MERGE2: discovery is asked *)
@@ -354,7 +394,7 @@ Discover(m) ==
         /\ Apply("Discover", m, DiscoverEvent(m, found), {})
         /\ local' # local => spent.merges < MaxMerges
         /\ spent' = IF local' = local THEN spent ELSE [spent EXCEPT !.merges = @ + 1]
-    /\ UNCHANGED <<up, cast, purged>>
+    /\ UNCHANGED around
 
 -----------------------------------------------------------------------------
 (* Multicasts, and what stability lets go *)
@@ -366,7 +406,7 @@ MulticastData(m) ==
     /\ seen' = [seen EXCEPT ![m][m] = @ + 1]
     /\ Spend("casts")
     /\ Environment("MulticastData", m, None, {})
-    /\ UNCHANGED <<local, network, up, held, suspected, timers, purged, kept, views, installed>>
+    /\ UNCHANGED <<local, network, up, life, held, suspected, timers, purged, kept, views, installed>>
 
 \* The next multicast of a member of its view, of those that its store still has.
 DeliverData(m) ==
@@ -376,7 +416,8 @@ DeliverData(m) ==
         /\ seen[m][x] >= purged[x]
         /\ seen' = [seen EXCEPT ![m][x] = @ + 1]
         /\ Environment("DeliverData", m, [sender |-> x, seqno |-> seen[m][x] + 1], {})
-    /\ UNCHANGED <<local, network, up, held, suspected, timers, cast, purged, kept, spent, views, installed>>
+    /\ UNCHANGED <<local, network, up, life, held, suspected, timers, cast, purged, kept, spent, views,
+                   installed>>
 
 \* All members of x's view have delivered its next multicast in that view, and nobody was promised it.
 MayPurge(x, n) ==
@@ -391,7 +432,8 @@ PurgeData(x) ==
     /\ MayPurge(x, purged[x] + 1)
     /\ purged' = [purged EXCEPT ![x] = @ + 1]
     /\ Environment("PurgeData", x, None, {})
-    /\ UNCHANGED <<local, network, up, held, suspected, timers, cast, seen, kept, spent, views, installed>>
+    /\ UNCHANGED <<local, network, up, life, held, suspected, timers, cast, seen, kept, spent, views,
+                   installed>>
 
 -----------------------------------------------------------------------------
 (* Faults *)
@@ -408,7 +450,24 @@ Crash(m) ==
     /\ suspected' = [suspected EXCEPT ![m] = {}]
     /\ Spend("crashes")
     /\ Environment("Crash", m, None, {})
-    /\ UNCHANGED <<local, cast, seen, purged, kept, views, installed>>
+    /\ UNCHANGED <<local, life, cast, seen, purged, kept, views, installed>>
+
+\* An address comes back, as a new incarnation that knows nothing. (The layer below numbers on over all of
+\* them; the store of the former one is gone. Where all is to come to rest, two merges are left for it.)
+Restart(m) ==
+    /\ spent.restarts < MaxRestarts
+    /\ m \notin up
+    /\ Calm => spent.merges + 2 <= MaxMerges
+    /\ up' = up \cup {m}
+    /\ life' = [life EXCEPT ![m] = @ + 1]
+    /\ local' = [local EXCEPT ![m] = Start(m)]
+    /\ installed' = [installed EXCEPT ![m] = 0]
+    /\ seen' = [seen EXCEPT ![m] = [x \in Member |-> IF x = m THEN Nothing + cast[m] ELSE Nothing]]
+    /\ purged' = [purged EXCEPT ![m] = Nothing + cast[m]]
+    /\ kept' = [kept EXCEPT ![m] = {}]
+    /\ Spend("restarts")
+    /\ Environment("Restart", m, None, {})
+    /\ UNCHANGED <<network, held, suspected, timers, cast, views>>
 
 \* The connection from one member to another breaks, and is there again.
 Break(m) ==
@@ -417,7 +476,7 @@ Break(m) ==
         network' = {p \in network : ~(p.sender = m /\ p.to = x)}
     /\ Spend("breaks")
     /\ Environment("Break", m, None, {})
-    /\ UNCHANGED <<local, up, held, suspected, timers, cast, seen, purged, kept, views, installed>>
+    /\ UNCHANGED <<local, up, life, held, suspected, timers, cast, seen, purged, kept, views, installed>>
 
 \* What no correct caller or peer does. Each changes nothing.
 Forged(m) ==
@@ -440,7 +499,7 @@ Misuse(m) ==
     /\ m \in up
     /\ \E event \in Forged(m) : Apply("Misuse", m, event, {})
     /\ Spend("misuses")
-    /\ UNCHANGED <<up, cast, purged>>
+    /\ UNCHANGED around
 
 -----------------------------------------------------------------------------
 FirstDecision(m) ==
@@ -454,6 +513,7 @@ Init ==
     /\ local = [m \in Member |-> [Start(m) EXCEPT !.decision = FirstDecision(m)]]
     /\ network = {}
     /\ up = Member
+    /\ life = [m \in Member |-> 0]
     /\ held = {}
     /\ suspected = [m \in Member |-> {}]
     /\ timers = [m \in Member |-> {}]
@@ -462,7 +522,7 @@ Init ==
     /\ purged = [m \in Member |-> Nothing]
     /\ kept = [m \in Member |-> {}]
     /\ spent = [merges |-> 0, crashes |-> 0, breaks |-> 0, early |-> 0, late |-> 0, false |-> 0, joins |-> 0,
-                casts |-> 0, misuses |-> 0]
+                leaves |-> 0, restarts |-> 0, casts |-> 0, misuses |-> 0]
     /\ views = [k \in DOMAIN First |->
                     [id |-> First[k].id, members |-> First[k].members, preds |-> First[k].preds,
                      lives |-> First[k].lives, joins |-> First[k].joins, digest |-> NoDigest]]
@@ -482,6 +542,8 @@ Next ==
         \/ TimeOutLate(m)
         \/ Exclude(m)
         \/ Admit(m)
+        \/ Found(m)
+        \/ Depart(m)
         \/ InstallView(m)
         \/ InstallEarly(m)
         \/ SuspectFalsely(m)
@@ -489,6 +551,7 @@ Next ==
         \/ DeliverData(m)
         \/ PurgeData(m)
         \/ Crash(m)
+        \/ Restart(m)
         \/ Break(m)
         \/ Misuse(m)
 

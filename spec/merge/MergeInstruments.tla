@@ -49,6 +49,17 @@ DeliveredBeyondDigest ==
     \E m, x \in up : IsThere(installed[m]) /\ installed[m] = installed[x] /\ seen[m][x] < seen[x][x]
 PurgeWaits == \E x \in up : \E y \in MembersOf(local[x].decision) : kept[y] # {} /\ purged[x] < seen[x][x]
 PurgedBeforeTheMerge == \E m, x \in up : m # x /\ IsThere(installed[m]) /\ purged[x] > Nothing
+\* An address that came back is in a merged view, and another member knows its former incarnation.
+BackInAMerge ==
+    \E m \in up : life[m] > 0 /\ IsThere(installed[m]) /\ \E k \in DOMAIN views : Has(views[k], m, 0)
+\* An answer to the former incarnation of the leader arrives.
+AnswersTheDead ==
+    \E p \in network :
+        /\ p.message.type = "MERGE_RSP"
+        /\ p.message.merge_id.leader = p.to /\ p.message.merge_id.life < life[p.to]
+\* Who left was in a merge with others.
+LeftDuringAMerge ==
+    \E m \in Member \ up : \E x \in up : Merging(local[x]) /\ installed[x] = installed[m] /\ spent.leaves > 0
 ExcludedAfterwards ==
     \E k \in DOMAIN views : \E j \in views[k].preds :
         IsThere(j) /\ DOMAIN views[j].lives \ DOMAIN views[k].lives # {}
@@ -71,19 +82,27 @@ EventsOf(p, digests) ==
                       [] type = "CANCEL_MERGE" -> "CancelMergeReceived",
            sender |-> p.sender, message |-> p.message]}
 
-\* Every message that was ever on its way, from its sender and (what no correct peer does) from others, and of
-\* another merge; every view of the membership service; each answer of discovery; each timer, late or not.
+\* Every message that was ever on its way, from its sender and (what no correct peer does) from others, of
+\* another merge, of another merged view, with a view that its sender is not in, or a digest of nobody; every
+\* view of the membership service; each answer of discovery; each timer, late or not.
 Alphabet(messages, outsides) ==
     LET digests == {o.digest : o \in outsides}
+        OfType(type) == {p \in messages : p.message.type = type}
         others == {[p EXCEPT !.sender = m] : p \in messages, m \in Member \cup {"Z"}}
-        numbered == {p \in messages : p.message.type # "MERGE_VIEW"}
+        numbered == messages \ OfType("MERGE_VIEW")
         later == {[p EXCEPT !.message.merge_id.number = @ + 1] : p \in numbered}
+        strange ==
+            {[p EXCEPT !.sender = m, !.message.merge_id.leader = m] :
+                p \in OfType("CANCEL_MERGE"), m \in Member}
+            \cup {[p EXCEPT !.message.merged.id.creator = "Z"] : p \in OfType("MERGE_VIEW")}
+            \cup {[p EXCEPT !.message.decision = NoDecision] : p \in OfType("MERGE_REQ")}
+            \cup {[p EXCEPT !.message.digest = NoDigest] : p \in OfType("MERGE_RSP")}
         founds == {Member, {}} \cup {{m} : m \in Member} \cup {Member \ {m} : m \in Member}
     IN {[type |-> "EarlyTimeout"]}
        \cup {[type |-> "MergeTimeout", number |-> n] : n \in 0 .. MaxMerges + 1}
        \cup {[type |-> "DecisionInstalled", decision |-> o.decision] : o \in outsides}
        \cup {[type |-> "DiscoverTimeout", found |-> f, digest |-> d] : f \in founds, d \in digests}
-       \cup UNION {EventsOf(p, digests) : p \in others \cup later}
+       \cup UNION {EventsOf(p, digests) : p \in others \cup later \cup strange}
 
 -----------------------------------------------------------------------------
 (* What scenarios see of a member besides its state: its view, whether it coordinates and is in a merge,  *)

@@ -317,6 +317,15 @@ def test_an_incarnation_has_its_own_merges() -> None:
     assert run(member("A", AB), discovers("AE"), accepts(EFG))[0].decision.lives["G"] == 3
 
 
+def test_an_answer_to_a_former_incarnation_is_ignored() -> None:
+    """FLAW-109: an address that comes back counts its merges from one again."""
+    back = view(3, "A", "A", A=1)
+    state = run(member("A", back), discovers("AC", back))[0]
+    assert run(state, accepts(CD)) == (state, [])
+    merged, _ = run(state, accepts(CD, 15, merge.MergeId("A", 1, 1)))
+    assert merged.decision.digest == Vector.of(A=14, C=15, D=15)
+
+
 @pytest.mark.parametrize(("here", "there"), [(1, 3), (3, 1)])
 def test_of_an_address_that_both_sides_know_the_newest_incarnation_counts(here: int, there: int) -> None:
     """Either side may have let it in last; nobody lets an older one in after the merge."""

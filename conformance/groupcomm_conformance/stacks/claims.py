@@ -418,8 +418,14 @@ CLAIMS: Final = {
 }
 """The claims of each guarantee that is judged."""
 
-JUDGED_AS: Final = {("merge", "Membership"): "Membership, merged"}
-"""By whom and what is given, the guarantee's name above where it is not its own."""
+JUDGED_AS: Final = {
+    ("merge", "Membership"): "Membership, merged",
+    ("merge", "JoinDigest"): "JoinDigest, merged",
+}
+"""By whom and what is given, the guarantee's name above where it is not its own.
+
+What merging gives of `JoinDigest` is not above: it is judged by what is purged (`merge/stable`).
+"""
 
 BEYOND: Final = {
     "TotalOrderBroadcast": frozenset({"remerge"}),
