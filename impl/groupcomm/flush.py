@@ -579,7 +579,7 @@ def _newest(state: State) -> Decision:
 def _has(state: State, member: Address, decision: Decision) -> bool:
     """Whether a member has reported this view. `Flush!HasView`."""
     reports = state.run.reports
-    return member in reports and reports[member].decision.id == decision.id
+    return member in reports and reports[member].decision == decision
 
 
 def _create_view(state: State) -> Transition:
@@ -630,7 +630,7 @@ def _on_this_line(state: State, decision: Decision) -> bool:
     Of two views that follow, one is on another line: who has it is no member any more. (Only after a false
     suspicion.)
     """
-    if decision.id in {NO_VIEW.id, state.decision.id, state.decision.follows}:
+    if decision == state.decision or decision.id in {NO_VIEW.id, state.decision.follows}:
         return True
     return decision.follows == state.decision.id and _newest(state) in (state.decision, decision)
 
@@ -872,12 +872,13 @@ def _asking_for_flush(state: State) -> Effects:
 def _flush_wanted_received(state: State, event: FlushWantedReceived) -> Transition:
     """Flush again for who was not set free. `Flush!FlushWantedReceived`.
 
-    A joiner installs its first view for that: where one joiner has the view, the old members have it.
+    A joiner installs its first view for that: where one joiner has the view, the old members have it. It
+    flushes though nothing may be to change: the requester may have left.
     """
     owner, decision = event.message.owner, event.message.decision
     if not state.joined and state.member in decision.joiners:
-        entered = evolve(_entered(state, decision, event.message.suspected), owner="")
-        return _proceed(entered, _announced(decision))
+        entered, effects = _begin(evolve(_entered(state, decision, event.message.suspected), owner=""))
+        return _proceed(entered, _announced(decision) + effects)
     others = not state.acts or state.run.running or state.owner not in {"", owner}
     if others or event.sender not in state.unsuspected or owner in state.decision.members:
         return state, ()

@@ -245,7 +245,7 @@ Newest(s) ==
     THEN s.run.reports[CHOOSE m \in Asked(s) : s.run.reports[m].decision.follows = s.decision.id].decision
     ELSE s.decision
 
-HasView(s, m, decision) == m \in Asked(s) /\ s.run.reports[m].decision.id = decision.id
+HasView(s, m, decision) == m \in Asked(s) /\ s.run.reports[m].decision = decision
 
 \* Who lacks it: of its members, and of those who were asked and are let go by it.
 Behind(s) ==
@@ -324,7 +324,8 @@ Without(s, x) ==
 \* A report is of this view, of one that follows it, of the one before, or of none. Of two views that follow,
 \* one is on another line: who has it is no member any more. (Only after a false suspicion.)
 OnThisLine(s, decision) ==
-    \/ decision.id \in {NoViewId, s.decision.id, s.decision.follows}
+    \/ decision = s.decision
+    \/ decision.id \in {NoViewId, s.decision.follows}
     \/ /\ decision.follows = s.decision.id
        /\ \A m \in Asked(s) :
             s.run.reports[m].decision.follows = s.decision.id => s.run.reports[m].decision = decision
@@ -491,13 +492,18 @@ Suspected(s, e) ==
        ELSE IF s.gone \/ x \in s.suspected \/ x \notin Watched(s) THEN Ignored(s)
        ELSE Ending(Then(Then([state |-> open, effects |-> sent], Struck), Asking))
 
+\* A joiner that is to act has just got the view, whose requester is suspected. It flushes though nothing may be to
+\* change: the requester may have left.
+JoinerBegins(s) == Begin(s)
+
 \* Where a joiner has the view, the old members have it: another may install it, too.
 FlushWantedReceived(s, e) ==
     LET x == e.message.owner
         decision == e.message.decision
+        entered == [Enter(s, decision, e.message.suspected) EXCEPT !.owner = ""]
         done == Begin([s EXCEPT !.suspected = @ \cup {x}])
     IN IF ~InView(s) /\ ~s.gone /\ s.member \in decision.joiners
-       THEN Proceed([Enter(s, decision, e.message.suspected) EXCEPT !.owner = ""], Installed(decision))
+       THEN Ending(Then([state |-> entered, effects |-> Installed(decision)], JoinerBegins))
        ELSE IF ~Acts(s) \/ Running(s) \/ e.sender \notin Members(s) \/ e.sender \in s.suspected \/ x \in Members(s)
           \/ s.owner \notin {"", x}
        THEN Ignored(s)

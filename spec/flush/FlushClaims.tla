@@ -50,6 +50,22 @@ NobodyIsDropped ==
         \A k \in DOMAIN views : \A j \in views[k].preds :
             \A x \in DOMAIN views[j].lives \ DOMAIN views[k].lives : x \in wishes \/ x \notin up
 
+\* m may go to view number k: it is in the view before, and trusts the one that made k. (After a false suspicion
+\* nobody can know what others decide with its report; README.md.)
+MayCome(m, k) ==
+    /\ m \in up /\ m \in DOMAIN views[k].lives /\ installed[m] \in views[k].preds
+    /\ views[k].id.creator \notin local[m].suspected
+
+\* Who has received what a view with it was made without distrusts the one that made it: it goes another way.
+BeyondIsDistrust ==
+    \A k \in DOMAIN views : \A m \in Member :
+        (MayCome(m, k) /\ installed[m] \in DOMAIN settled[k]) => got[m] \subseteq settled[k][installed[m]]
+
+\* When a joiner has a view, somebody has come to it from each view before, or all who might have distrust it so.
+NobodyComesLater ==
+    \A k \in DOMAIN views : \A m \in Member :
+        (MayCome(m, k) /\ \E x \in views[k].joins : installed[x] = k) => installed[m] \in DOMAIN settled[k]
+
 \* AMB-72, AMB-73: a leave, of the requester too, needs no failure detector.
 LeavesInGoodOrder == (spent.crashes = 0 /\ spent.false = 0) => \A m \in up : local[m].suspected = {}
 
@@ -90,8 +106,15 @@ Settled ==
         /\ ~local[m].latched /\ local[m].owner = "" /\ app[m] = "free" /\ local[m].waiting = <<>>
         /\ m \notin wishes
 
-\* FVI-08, FLAW-33: without false suspicions the group does not come to rest before that.
-QuietIsSettled == MaxFalse = 0 => (Quiet => Settled)
+\* ... and after false suspicions: who is in a view is in it with all its members that live; no latch is closed.
+SettledOnEachLine ==
+    \A m \in {m \in up : InView(local[m])} :
+        /\ \A x \in Members(local[m]) \cap up : installed[x] = installed[m]
+        /\ ~local[m].latched /\ local[m].owner = "" /\ app[m] = "free" /\ local[m].waiting = <<>>
+        /\ m \notin wishes
+
+\* FVI-08, FLAW-33: the group does not come to rest before that.
+QuietIsSettled == Quiet => IF MaxFalse = 0 THEN Settled ELSE SettledOnEachLine
 
 SilentWhileFrozen == [][SilentWhileFrozenStep]_vars
 NothingComesTooEarly == [][NothingComesTooEarlyStep]_vars
@@ -157,13 +180,19 @@ OnlyItsMulticasts == [][OnlyItsMulticastsStep]_vars
 OnlyByEffects == [][OnlyByEffectsStep]_vars
 
 -----------------------------------------------------------------------------
-(* Refinement: the group is what VirtualSynchrony promises, but for Uniform; and each of its conjuncts alone. *)
+(* Refinement: the group is what VirtualSynchrony promises, but for Uniform; and each of its conjuncts alone.      *)
+(* Once somebody was suspected falsely views branch. Three conjuncts speak of all who may come to a view, also of  *)
+(* those that take the other branch: in their place are BeyondIsDistrust and NobodyComesLater, which speak of      *)
+(* those who trust its maker. LeavesExact speaks of those who come.                                                *)
 
 abstract == <<views, installed, up, log, settled, got>>
 
 Promised == INSTANCE VirtualSynchrony WITH Off <- {"Uniform"}
 
-RefinesVirtualSynchronyStep == abstract' # abstract => Promised!Next
+Branching == INSTANCE VirtualSynchrony WITH Off <- {"Uniform", "ClosedToReceive", "FirstHasAll", "JoinAfterLeave"}
+
+RefinesVirtualSynchronyStep ==
+    abstract' # abstract => IF spent.false = 0 THEN Promised!Next ELSE Branching!Next
 RefinesVirtualSynchrony == [][RefinesVirtualSynchronyStep]_vars
 
 \* (Without Sending View Delivery `got` would be another thing: it is always asked for.)
@@ -208,7 +237,7 @@ Fairness ==
 
 LiveSpec == Init /\ [][Next]_vars /\ Fairness
 
-THEOREM Spec => Promised!Spec
+THEOREM Spec => IF MaxFalse = 0 THEN Promised!Spec ELSE Branching!Spec
 
 \* In the end all who live are in one view, free, and who wanted to leave has left.
 Settles == <>[]Settled

@@ -24,6 +24,9 @@ FreesAll(s) == <<Unblock>>
 \* In the place of NextId: the view's first member is named, and not who made it.
 NamedByFirst(s) == ViewId(s.decision.id.counter + 1, Head(s.decision.members))
 
+\* In the place of JoinerBegins: it flushes only where the membership is to change.
+OnlyForAChange(s) == MaybeBegin(s)
+
 \* In the place of Behind: nobody else needs the view.
 NobodyBehind(s) == {}
 
@@ -42,6 +45,9 @@ AnyIsNext(s, x, seqno) == TRUE
 
 -----------------------------------------------------------------------------
 (* The layers below, and the model itself *)
+
+\* In the place of CountsOut: who is suspected falsely is not told.
+NobodyIsTold(x, m) == FALSE
 
 \* In the place of ReceivedAs: it is taken for one of the view before.
 OfTheViewBefore(m, event) == <<installed[m] - 1, event.sender, event.message.seqno>>

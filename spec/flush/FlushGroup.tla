@@ -16,8 +16,8 @@
 (*   the handler returns some time later.                                  *)
 (* - The membership service tells who acts who wants to join or leave,     *)
 (*   again and again, and everybody that somebody they watch has crashed.  *)
-(*   False suspicions have a budget; who is suspected falsely learns in    *)
-(*   the end that the other counts it out.                                 *)
+(*   False suspicions have a budget. After one, who is counted out by      *)
+(*   somebody, or goes another way than somebody, is told that in the end. *)
 (*                                                                         *)
 (* The variables of VirtualSynchrony are what members have done: decided   *)
 (* views, what was multicast and passed up in each. The network of copies  *)
@@ -242,9 +242,9 @@ Retransmit(m) ==
 -----------------------------------------------------------------------------
 (* The membership service, and faults *)
 
-\* x wants to join, and m is not told yet.
+\* x wants to join, and m is not told yet. (Nobody asks whom it suspects.)
 MayBeAsked(m, x) ==
-    /\ ~InView(local[x])
+    /\ ~InView(local[x]) /\ m \notin local[x].suspected
     /\ x \notin Members(local[m]) /\ \A i \in DOMAIN local[m].joining : local[m].joining[i] # x
     /\ x \notin local[m].suspected
 
@@ -297,11 +297,26 @@ Crash(m) ==
     /\ Environment("Crash", m, None, {})
     /\ UNCHANGED <<local, views, installed, log, settled, got, cast, wishes>>
 
-\* x has a view without m, or suspects it. (Only after a false suspicion of m.)
+\* m wants to leave, and who lets it go has something to say to it yet.
+IsLetGo(m) ==
+    /\ m \in wishes
+    /\ \E x \in Member : wire[x][m] # <<>> \/ (x \in up \ {m} /\ m \in local[x].run.want \cup Asked(local[x]))
+
+\* Is one of two views on the way to the other?
+RECURSIVE Precedes(_, _)
+Precedes(j, k) == j = k \/ \E i \in views[k].preds : Precedes(j, i)
+OnOneWay(x, m) ==
+    LET j == NumberOf(local[x].decision)
+        k == NumberOf(local[m].decision)
+    IN Precedes(j, k) \/ Precedes(k, j)
+
+\* x suspects m, or has a view without it, or one on another way. (Only after a false suspicion.)
 CountsOut(x, m) ==
-    MaxFalse > 0 /\ InView(local[x]) /\ InView(local[m]) /\ ~local[m].left /\ m \notin wishes
-        /\ (m \in local[x].suspected
-            \/ (m \notin Members(local[x]) /\ local[x].decision.id.counter >= local[m].decision.id.counter))
+    /\ MaxFalse > 0 /\ InView(local[m])
+    /\ \/ m \in local[x].suspected /\ ~local[m].left
+       \/ /\ InView(local[x]) /\ m \notin Members(local[x]) /\ ~local[m].left /\ ~IsLetGo(m)
+          /\ local[x].decision.id.counter >= local[m].decision.id.counter
+       \/ InView(local[x]) /\ ~OnOneWay(x, m)
 
 \* (Who left in good order is missed when all that it sent has arrived.)
 IsMissed(x, m) == x \notin up /\ (local[x].gone => wire[x][m] = <<>>)

@@ -435,6 +435,26 @@ def test_a_joiner_that_is_to_act_is_given_its_view() -> None:
     assert [PassDown(ViewInstalled(made.view)), PassUp(ViewInstalled(made.view)), *asked] == effects
 
 
+def test_a_report_of_another_view_of_the_same_identifier_is_of_another_line() -> None:
+    """AMB-40: no correct peer has one. Who reports it is not awaited, and is left out of the next view."""
+    other = decision(7, "A", "ABCD")
+    state, _ = run(member("A"), flush.JoinRequested("F"))
+    digest = Vector.of(A=0, B=0, C=0, D=0)
+    state, _ = run(state, report("B", of=other, digest=digest))
+    assert state.suspected == {"B"}
+    assert "B" not in state.run.want | state.run.reports.keys()
+
+
+def test_a_joiner_that_is_to_act_flushes_though_nothing_is_to_change() -> None:
+    """FLAW-99: the requester has left with its view, and crashed; the other joiner waits."""
+    made = decision(8, "A", "FG", "FG")
+    _, effects = run(
+        flush.start("F"), flush.FlushWantedReceived("G", flush.FlushWanted("A", made, frozenset("A")))
+    )
+    asked = to("FG", flush.StartFlush(1, frozenset()))
+    assert [PassDown(ViewInstalled(made.view)), PassUp(ViewInstalled(made.view)), *asked] == effects
+
+
 # Refused
 
 

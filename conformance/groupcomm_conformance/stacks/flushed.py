@@ -57,7 +57,7 @@ class Flushed:
         assert isinstance(group.stack, Stack)  # noqa: S101 - it has FLUSH in it
         self._group = group
         self.gate = self
-        self.judge = VirtualSynchrony(ignored, self._alive)
+        self.judge = VirtualSynchrony(ignored, self._alive, self._distrusts)
         names = [layer.name for layer in group.stack.layers]
         self._place: Final = names.index(FLUSH)
         core = group.stack.layers[self._place].core
@@ -138,6 +138,7 @@ class Flushed:
             if (state := self.of(process)).acts
             and address not in {*state.decision.members, *state.joining}
             and address not in state.suspected
+            and process.address not in self.of(joiner).suspected
             and self._group.connected(joiner, process)
         ]
 
@@ -173,15 +174,36 @@ class Flushed:
         return not other.up and not (other in self._group.departed and wires.get((other, by)))
 
     def _counts_out(self, other: Process, process: Process) -> bool:
-        """Only after false suspicions: it suspects the process, or has a view that excludes it."""
+        """After false suspicions: it suspects the process, or has a view without it or on another way."""
         if not self.judge.falsely or not other.up:
             return False
         theirs, mine = self.of(other), self.of(process)
-        if not mine.joined or mine.left:
+        if not mine.joined:
             return False
-        left_out = theirs.joined and process.address not in theirs.decision.members
-        later = theirs.decision.id.counter >= mine.decision.id.counter
-        return process.address in theirs.suspected or (left_out and later and not process.leaving)
+        out = process.address in theirs.suspected
+        if theirs.joined and process.address not in theirs.decision.members and not self._is_let_go(process):
+            out |= theirs.decision.id.counter >= mine.decision.id.counter
+        if out and not mine.left:
+            return True
+        return theirs.joined and not self._on_one_way(theirs.decision, mine.decision)
+
+    def _on_one_way(self, one: flush.Decision, other: flush.Decision) -> bool:
+        """Whether one of two views is on the way to the other."""
+        return one.id in self._way(other) or other.id in self._way(one)
+
+    def _way(self, decision: flush.Decision) -> list[ViewId]:
+        way, view = [decision.id, decision.follows], self._known.get(decision.follows)
+        while view is not None and view.preds:
+            (view,) = view.preds
+            way.append(view.view.id)
+        return way
+
+    def _is_let_go(self, process: Process) -> bool:
+        """It wants to leave, and who lets it go has something to say to it yet."""
+        runs = [self.of(other).run for other in self._group.up if other is not process]
+        asked = any(process.address in {*run.want, *run.reports} for run in runs)
+        wires = self._group.unicast.wires.items()
+        return process.leaving and (asked or any(queue for (_, to), queue in wires if to is process))
 
     def fetches(self, process: Process) -> list[Fetch]:
         """What the layer below has to fetch, from somebody alive."""
@@ -322,14 +344,29 @@ class Flushed:
         process = self._group.membership.current.get(address)
         return process is not None and process.up
 
+    def _distrusts(self, address: str, other: str) -> bool:
+        return other in self.of(self._group.membership.current[address]).suspected
+
     # The end
 
     def quiet(self) -> None:
         """Nothing is on its way: all who live are in one view, free, and who wanted to leave has left."""
         for process in self._group.up:
-            state = self.of(process)
-            free = not state.latched and state.owner == "" and not state.waiting
-            free &= self.judge.blocked.get(process.address, "free") == "free"
-            there = {*state.decision.members} == {other.address for other in self._group.up}
-            if not (free and there) or process.leaving:
-                raise Violation("Settled", f"{process} does not come to rest: {state}")
+            there = {*self.of(process).decision.members} == {other.address for other in self._group.up}
+            if not (self._free(process) and there):
+                raise Violation("Settled", f"{process} does not come to rest: {self.of(process)}")
+
+    def each_line_is_quiet(self) -> None:
+        """The same after false suspicions: who is in a view is in it with all its members that live."""
+        at = {process.address: self.of(process).decision for process in self._group.up}
+        for process in self._group.up:
+            mine = at[process.address]
+            together = all(at.get(address, mine) == mine for address in mine.members)
+            if mine != flush.NO_DECISION and not (self._free(process) and together):
+                raise Violation("Settled", f"{process} does not come to rest: {self.of(process)}")
+
+    def _free(self, process: Process) -> bool:
+        """Whether it waits for nothing."""
+        state = self.of(process)
+        blocked = self.judge.blocked.get(process.address, "free") != "free"
+        return not (state.latched or state.owner or state.waiting or blocked or process.leaving)

@@ -45,6 +45,7 @@ def quiesce(group: Group, perform: Callable[[Event], bool]) -> None:
     elif flushed is not None:
         _flush(group, flushed, perform)
         if flushed.judge.falsely:
+            flushed.each_line_is_quiet()
             _keep_one_line(group, perform)
             _flush(group, flushed, perform)
         flushed.quiet()

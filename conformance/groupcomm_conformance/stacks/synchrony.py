@@ -44,13 +44,20 @@ class Watched:
 class VirtualSynchrony(Judge):
     """Who goes from one view to the next together has received the same in it.
 
-    `falsely`: somebody suspects who is alive, or did: then views branch, and only what is said of members
-    that go the same way is judged. `wishes`: who wants to leave.
+    `falsely`: somebody suspects who is alive, or did. Then views branch: who `distrusts` the one that made a
+    view goes another way than to it (`MayCome`), and only what is said of members that go the same way
+    is judged. `wishes`: who wants to leave.
     """
 
-    def __init__(self, ignored: frozenset[str], alive: Callable[[Address], bool]) -> None:
+    def __init__(
+        self,
+        ignored: frozenset[str],
+        alive: Callable[[Address], bool],
+        distrusts: Callable[[Address, Address], bool],
+    ) -> None:
         super().__init__(ignored)
         self._alive = alive
+        self._distrusts = distrusts
         self.falsely = False
         self.wishes: set[Address] = set()
         self.blocked: dict[Address, str] = {}
@@ -87,12 +94,18 @@ class VirtualSynchrony(Judge):
                     pass
 
     def _closing(self, member: Address, here: ViewId) -> list[ViewId]:
-        """The views that a member goes to from its view, for which that is settled already."""
+        """The views that a member may go to from its view, for which that is settled already."""
         return [
             after
             for after in self._settled
-            if self._views[after].follows == here and member in self._views[after].members
+            if self._views[after].follows == here
+            and member in self._views[after].members
+            and not self._turned_away(member, after)
         ]
+
+    def _turned_away(self, member: Address, after: ViewId) -> bool:
+        """Whether a member takes another way than to a view."""
+        return self.falsely and self._distrusts(member, after.creator)
 
     def _cast(self, member: Address, here: ViewId, payload: object) -> None:
         if self._at.get(member) != here:
@@ -124,6 +137,7 @@ class VirtualSynchrony(Judge):
         here = self._at.get(member)
         others = [x for x in decision.members if self._alive(x) and self._at.get(x) == decision.follows]
         if here is None:
+            others = [x for x in others if not self._turned_away(x, decision.id)]
             if decision.follows != NO_VIEW.id and decision.id not in self._settled and others:
                 self._fail("JoinAfterLeave", f"{member} begins with {decision.id}; {others} are not there")
         elif here != decision.follows:
@@ -146,7 +160,7 @@ class VirtualSynchrony(Judge):
             return
         for other in others:
             for sender, count in self._got[other].items():
-                if count > mine.get(sender, 0):
+                if count > mine.get(sender, 0) and not self._turned_away(other, decision.id):
                     self._fail("FirstHasAll", f"{member} goes to {decision.id}; {other} has more of {sender}")
             if len(self._sent.get((here, other), ())) > mine.get(other, 0):
                 self._fail("SelfDelivery", f"{member} goes to {decision.id}, and {other} has multicast more")
