@@ -75,9 +75,7 @@ def reached(manifest: Manifest, model: Model) -> frozenset[Succession]:
     cfg = manifest.cfg(model)
     module = manifest.module_of(model.claims)
     modules = read_modules(manifest.folders, module)
-    promising = any(
-        "\n    promises" in text for name, text in modules.texts.items() if name != "JoinDigest"
-    )
+    promising = any("\n    promises" in text for name, text in modules.texts.items() if name != "JoinDigest")
     text = _TEXT.format(root=ROOT, module=module, promises=_PROMISES if promising else "{}")
     run = remembered(Run(text, evolve(cfg, invariants=("Run_Succession",), properties=())), modules)
     found: set[Succession] = set()
