@@ -627,8 +627,9 @@ def _view_timeout(state: State) -> Transition:
     """Grant the next request; who joins gets a digest first (JOI-03). `Gms!ViewTimeout`, `!IsGranted`.
 
     One that another coordinator granted was there before this member learnt of that view, and is over.
-    The promise comes before the question, so that what is told is kept. A former incarnation of the joiner
-    that is still in the view, suspected, is let go first: who is in the view can be promised nothing.
+    The promise comes before the question, so that what is told is kept. While a former incarnation of the
+    joiner is still in the view it waits, and who is suspected goes first: who is in the view can be promised
+    nothing.
     """
     if not state.due:
         return state, ()
@@ -639,12 +640,10 @@ def _view_timeout(state: State) -> Transition:
     taken = evolve(ready, queue=state.queue[1:])
     if request.kind == "join" and request.life <= state.decision.lives.get(request.member, -1):
         return _proceed(taken)
-    if request.kind == "join" and request.member in state.suspected:
-        return _decide(ready, NO_REQUEST, EMPTY_VECTOR)
     if request.kind != "join":
         return _decide(taken, request, EMPTY_VECTOR)
     if request.member in state.decision.members:
-        return _proceed(taken)
+        return _decide(ready, NO_REQUEST, EMPTY_VECTOR)
     asked = evolve(taken, admitting=request, asked=state.asked + 1)
     return asked, (PassDown(DigestPromised(request.member)), PassDown(GetDigest(_SELF, asked.asked)))
 

@@ -152,8 +152,8 @@ MembersOfView(s) == MembersOf(s.decision)
 Unsuspected(s) ==
     LET Trusted(m) == m \notin s.suspected IN SelectSeq(s.decision.members, Trusted)
 
-\* Is it the first of those that it does not suspect?
-Acts(s) == InView(s) /\ ~s.gone /\ Unsuspected(s) # <<>> /\ Head(Unsuspected(s)) = s.member
+\* Is it the first of those that it does not suspect? (Who is in no view has no members.)
+Acts(s) == ~s.gone /\ Unsuspected(s) # <<>> /\ Head(Unsuspected(s)) = s.member
 
 Others(s) == MembersOf([members |-> Unsuspected(s)]) \ {s.member}
 
@@ -425,7 +425,7 @@ JoinRspReceived(s, e) ==
        ELSE Proceed(Enter(beginning, decision), <<StartAt(decision)>> \o Installed(decision) \o ack)
 
 ViewAckReceived(s, e) ==
-    IF s.phase # "leading" \/ e.sender \notin s.awaiting \/ e.message.view_id # s.decision.id THEN Ignored(s)
+    IF e.sender \notin s.awaiting \/ e.message.view_id # s.decision.id THEN Ignored(s)
     ELSE Proceed([s EXCEPT !.awaiting = @ \ {e.sender}], <<>>)
 
 -----------------------------------------------------------------------------
@@ -437,7 +437,8 @@ Creator(s, members) == IF CreatorNames = "creator" THEN s.member ELSE Head(membe
 \* A joiner is the most junior.
 WithJoiner(members, joiner) == Append(members, joiner)
 
-StaysIn(s, request, m) == m \notin s.suspected /\ ~(request.kind = "leave" /\ request.member = m)
+\* (Who asks to join is no member.)
+StaysIn(s, request, m) == m \notin s.suspected /\ m # request.member
 
 \* The next view: one request is granted, or none, and all that are suspected are out (MBR-11).
 Decide(s, request, digest) ==
@@ -454,13 +455,11 @@ Decide(s, request, digest) ==
                              joiners, digest)
         olds == stay \ {s.member}
         views == SendAll(members, olds, NewView(decision))
-        released == IF request.kind = "leave" /\ request.member # s.member
-                    THEN <<Send(request.member, LeaveRsp(request.life))>> ELSE <<>>
+        released == IF request.kind = "leave" THEN <<Send(request.member, LeaveRsp(request.life))>> ELSE <<>>
     IN
     IF members = s.decision.members THEN Proceed(s, <<>>)
     ELSE IF s.member \notin stay       \* it leaves: the next in line takes over
-    THEN Handled([s EXCEPT !.gone = TRUE, !.queue = <<>>],
-                 (IF members = <<>> THEN <<>> ELSE views) \o <<LeftTheGroup>>)
+    THEN Handled([s EXCEPT !.gone = TRUE, !.queue = <<>>], views \o <<LeftTheGroup>>)
     ELSE Proceed([Enter(s, decision) EXCEPT
                     !.phase = "leading", !.queue = s.queue,
                     !.awaiting = IF AnswerAfterAcks THEN olds ELSE olds \cup joiners,
@@ -471,18 +470,17 @@ Decide(s, request, digest) ==
 \* A request to join that another coordinator has granted: who takes over had it before it learnt of that view.
 IsGranted(s, request) == request.kind = "join" /\ IsOver(s, request.member, request.life)
 
-\* It is time for the next view. Who joins gets a digest first. A former incarnation of it that is still in
-\* the view, suspected, is let go first, by a view of its own: who is in the view can be promised nothing.
+\* It is time for the next view. Who joins gets a digest first. While a former incarnation of it is still in the
+\* view it waits, and who is suspected goes, by a view of its own: who is in the view can be promised nothing.
 ViewTimeout(s, e) ==
     LET head == IF s.queue = <<>> THEN NoRequest ELSE Head(s.queue)
-        taken == [s EXCEPT !.queue = IF s.queue = <<>> THEN <<>> ELSE Tail(s.queue), !.due = FALSE]
+        ready == [s EXCEPT !.due = FALSE]
+        taken == [ready EXCEPT !.queue = IF s.queue = <<>> THEN <<>> ELSE Tail(s.queue)]
         digest_first == DigestTaken = "first"
     IN IF ~s.due THEN Ignored(s)
-       ELSE IF ~MustDecide(s) THEN Handled([s EXCEPT !.due = FALSE], <<>>)
+       ELSE IF ~MustDecide(s) THEN Handled(ready, <<>>)
        ELSE IF IsGranted(s, head) THEN Proceed(taken, <<>>)
-       ELSE IF head.kind = "join" /\ head.member \in s.suspected
-       THEN Decide([s EXCEPT !.due = FALSE], NoRequest, NoDigest)
-       ELSE IF head.kind = "join" /\ head.member \in MembersOfView(s) THEN Proceed(taken, <<>>)
+       ELSE IF head.kind = "join" /\ head.member \in MembersOfView(s) THEN Decide(ready, NoRequest, NoDigest)
        ELSE IF head.kind = "join" /\ digest_first
        THEN LET asked == AskForDigest(taken, head) IN Handled(asked.state, asked.effects)
        ELSE Decide(taken, head, NoDigest)

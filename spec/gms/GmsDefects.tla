@@ -57,6 +57,11 @@ InstalledBelow(decision) == <<PassDown([type |-> "ViewInstalled", view |-> ViewI
 AsksNobody(s) == Unchanged(s)
 
 -----------------------------------------------------------------------------
+(* Whoever runs members. In the place of MayComeBack: any address is used again. *)
+
+AnyMayComeBack(m) == TRUE
+
+-----------------------------------------------------------------------------
 (* The layer below: in the place of ToldBy *)
 
 OneMoreThanDelivered(m) == [x \in MembersOf(local[m].decision) |-> seen[m][x] + 1]

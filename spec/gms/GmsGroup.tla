@@ -320,10 +320,18 @@ Crash(m) ==
     /\ Environment("Crash", m, None, {})
     /\ UNCHANGED <<local, life, cast, seen, views, installed, promises>>
 
+\* After a false suspicion an address that decided views by itself, to which others have not come, is not used
+\* again: they would let it in, and it would in the end decide a view with an identifier that it used before.
+MayComeBack(m) ==
+    MaxFalse > 0 =>
+        \A k \in DOMAIN views : \A x \in up :
+            (views[k].id.creator = m /\ InView(local[x])) => local[x].decision.id.counter >= views[k].id.counter
+
 \* Another incarnation of m begins, which knows nothing.
 Restart(m) ==
     /\ spent.restarts < MaxRestarts
     /\ m \notin up
+    /\ MayComeBack(m)
     /\ up' = up \cup {m}
     /\ life' = [life EXCEPT ![m] = @ + 1]
     /\ local' = [local EXCEPT ![m] = Start(m)]

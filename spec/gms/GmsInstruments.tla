@@ -65,14 +65,15 @@ EventOf(p) ==
 \* in a view of the same counter and another creator; requests of later incarnations; every digest, for GMS
 \* and for another, of every request; each timer, late or not; each call, allowed or not. And
 \* what other lines of views may bring: a QUERY of who has no seniors, an ANSWER with a view that follows
-\* another one.
+\* another one, of another creator or of the same.
 Alphabet(messages, digests) ==
     LET others == {[p EXCEPT !.sender = m] : p \in messages, m \in Member \cup {"Z"}}
         numbered == {p \in messages : p.message.type \in {"VIEW_ACK", "QUERY", "ANSWER"}}
         twins == {[p EXCEPT !.message.view_id.creator = "Z"] : p \in numbered}
         rootless == {[p EXCEPT !.message.seniors = {}] : p \in {p \in messages : p.message.type = "QUERY"}}
-        strange == {[p EXCEPT !.message.decision.follows.creator = "Z"] :
-                        p \in {p \in messages : p.message.type = "ANSWER"}}
+        replies == {p \in messages : p.message.type = "ANSWER"}
+        strange == {[p EXCEPT !.message.decision.follows.creator = "Z"] : p \in replies}
+                   \cup {[p EXCEPT !.message.decision.follows.counter = @ + 1] : p \in replies}
         lived == {p \in messages : p.message.type \in {"JOIN_REQ", "LEAVE_REQ", "LEAVE_RSP"}}
         aged == {[p EXCEPT !.message.life = @ + 1] : p \in lived}
         given == UNION digests \cup {[asker |-> Self, request |-> 1, digest |-> NoDigest]}

@@ -1,9 +1,129 @@
 ------------------------------- MODULE MCGms --------------------------------
-(* Bounds. *)
+(***************************************************************************)
+(* Bounds; and models that begin in the middle of a story, as what it      *)
+(* takes (four members, two lines of views, another incarnation) can do    *)
+(* too much from the start. Such a first state is made by the steps that   *)
+(* lead to it, and a scenario is a path there.                             *)
+(***************************************************************************)
 EXTENDS GmsDefects
 
 NoFounders == <<>>
 JustA == <<"A">>
 AB == <<"A", "B">>
 ABC == <<"A", "B", "C">>
+ABCD == <<"A", "B", "C", "D">>
+
+-----------------------------------------------------------------------------
+\* What a member of the first view, and who is in none, has after these events.
+RECURSIVE After(_, _)
+After(s, events) == IF events = <<>> THEN s ELSE After(Step(s, Head(events)).state, Tail(events))
+
+Begun(m) ==
+    [Start(m) EXCEPT !.decision = FirstDecision, !.phase = IF m = Founders[1] THEN "leading" ELSE "following"]
+
+Asks(m, incarnation) == [type |-> "JoinReqReceived", sender |-> m, message |-> JoinReq(incarnation)]
+Wants(c, incarnation) == [type |-> "JoinRequested", coordinator |-> c, life |-> incarnation]
+Timer == [type |-> "ViewTimeout"]
+Given(members, n) ==
+    [type |-> "DigestGiven", asker |-> Self, request |-> n, digest |-> [m \in members |-> Nothing]]
+Suspects(m) == [type |-> "Suspected", suspect |-> m]
+Sends(m, of) == [type |-> "NewViewReceived", sender |-> m, message |-> NewView(of)]
+Answers(m, of) == [type |-> "JoinRspReceived", sender |-> m, message |-> JoinRsp(of)]
+Acknowledges(m, of) == [type |-> "ViewAckReceived", sender |-> m, message |-> ViewAck(of.id)]
+Tells(m, of) == [type |-> "AnswerReceived", sender |-> m, message |-> Answer(FirstDecision.id, of)]
+AsksFor(m, seniors) == [type |-> "QueryReceived", sender |-> m, message |-> Query(FirstDecision.id, seniors)]
+
+\* Nobody has multicast, and no promise is open. `decided`: the views after the first.
+Late(locals, packets, alive, lives, decided, numbers, used) ==
+    /\ local = locals
+    /\ network = packets
+    /\ up = alive
+    /\ life = lives
+    /\ cast = [m \in Member |-> <<>>]
+    /\ seen = [m \in Member |-> [x \in Member |-> Nothing]]
+    /\ answers = [m \in Member |-> {}]
+    /\ transfers = [m \in Member |-> {}]
+    /\ told = [m \in Member |-> {}]
+    /\ spent = [crashes |-> used.crashes, false |-> 1, leaves |-> 0, restarts |-> used.restarts, casts |-> 0,
+                transfers |-> 0, misuses |-> 0]
+    /\ views = LET all == <<FirstDecision>> \o decided
+                   From(k) == {j \in 1 .. k - 1 : all[j].id = all[k].follows}
+               IN [k \in DOMAIN all |->
+                    IF k = 1 THEN First[1]
+                    ELSE [id |-> all[k].id, members |-> all[k].members, preds |-> From(k),
+                          lives |-> [m \in MembersOf(all[k]) |-> all[k].lives[m]], joins |-> all[k].joiners,
+                          digest |-> all[k].digest]]
+    /\ installed = numbers
+    /\ promises = {}
+    /\ act = NoAct
+
+\* A, B and C; A lets D into the second view, and C has it. B suspects A, falsely, and asks C, which refuses A
+\* from then on. B has D's request, too: so it learns of that view, and answers D again.
+SecondBy(a) == After(Begun(a), <<Asks("D", 0), Timer, Given(FoundersSet, 1)>>)
+
+TakesOver(b, incarnation, second) ==
+    After(Begun(b), <<Suspects("A"), Asks("D", incarnation), Tells("C", second), Acknowledges("C", second)>>)
+
+IsAsked(c, second) == After(Begun(c), <<Sends("A", second), AsksFor("B", {"A"}), Sends("B", second)>>)
+
+\* D is in the second view, and in A's third, which leaves B out.
+\* conformance/scenarios/gms/granted_by_another.yaml is a path there.
+GrantedByAnother ==
+    \E second \in {SecondBy("A").decision} :
+    \E a \in {After(SecondBy("A"), <<Acknowledges("C", second), Suspects("B"), Acknowledges("D", second), Timer>>)} :
+        Late([m \in Member |->
+                CASE m = "A" -> a
+                  [] m = "B" -> TakesOver("B", 0, second)
+                  [] m = "C" -> IsAsked("C", second)
+                  [] m = "D" -> After(Start("D"), <<Wants("A", 0), Wants("B", 0), Answers("A", second),
+                                                    Sends("A", a.decision)>>)],
+             {Packet("A", "B", NewView(second)), Packet("B", "D", JoinRsp(second)),
+              Packet("A", "C", NewView(a.decision)), Packet("D", "A", ViewAck(a.decision.id))},
+             Member,
+             [m \in Member |-> 0],
+             <<second, a.decision>>,
+             [m \in Member |-> IF m \in {"A", "D"} THEN 3 ELSE 2],
+             [crashes |-> 0, restarts |-> 0])
+
+\* D was in the second view, has crashed, and is back: it asked A, which left its former incarnation and then C
+\* out, and let it in; and it asked B.
+\* conformance/scenarios/gms/back_in_another_line.yaml is a path there.
+BackInAnotherLine ==
+    \E second \in {SecondBy("A").decision} :
+    \E a3 \in {After(SecondBy("A"), <<Acknowledges("C", second), Suspects("B"), Acknowledges("D", second),
+                                      Asks("D", 1), Timer>>)} :
+    \E a4 \in {After(a3, <<Suspects("C"), Timer, Given({"A", "C"}, 2)>>)} :
+        Late([m \in Member |->
+                CASE m = "A" -> After(a4, <<Acknowledges("D", a4.decision)>>)
+                  [] m = "B" -> TakesOver("B", 1, second)
+                  [] m = "C" -> IsAsked("C", second)
+                  [] m = "D" -> After(Start("D"), <<Wants("A", 1), Wants("B", 1), Answers("A", a4.decision)>>)],
+             {Packet("B", "D", JoinRsp(second))},
+             Member,
+             [m \in Member |-> IF m = "D" THEN 1 ELSE 0],
+             <<second, a3.decision, a4.decision>>,
+             [m \in Member |-> IF m \in {"A", "D"} THEN 4 ELSE 2],
+             [crashes |-> 1, restarts |-> 1])
+
+TwoLines == GrantedByAnother \/ BackInAnotherLine
+
+\* A and B; A suspects B, falsely, and goes on by itself: it lets C in, and then D. These three have crashed, D before
+\* it was answered. B has left A out of a view of its own.
+WentOnAlone ==
+    \E a2 \in {After(Begun("A"), <<Suspects("B"), Timer>>)} :
+    \E a3 \in {After(a2, <<Asks("C", 0), Timer, Given({"A"}, 1)>>)} :
+    \E a4 \in {After(a3, <<Acknowledges("C", a3.decision), Asks("D", 0), Timer, Given({"A", "C"}, 2)>>)} :
+    \E b \in {After(Begun("B"), <<Suspects("A"), Timer>>)} :
+        Late([m \in Member |->
+                CASE m = "A" -> a4
+                  [] m = "B" -> b
+                  [] m = "C" -> After(Start("C"), <<Wants("A", 0), Answers("A", a3.decision),
+                                                    Sends("A", a4.decision)>>)
+                  [] m = "D" -> Start("D")],
+             {},
+             {"B"},
+             [m \in Member |-> 0],
+             <<a2.decision, a3.decision, a4.decision, b.decision>>,
+             [m \in Member |-> CASE m \in {"A", "C"} -> 4 [] m = "B" -> 5 [] m = "D" -> 0],
+             [crashes |-> 3, restarts |-> 0])
 =============================================================================

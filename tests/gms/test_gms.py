@@ -417,17 +417,19 @@ def test_a_request_that_another_coordinator_has_granted_is_not_granted_again(lif
 
 
 def test_a_former_life_that_is_suspected_goes_before_the_new_one_joins() -> None:
-    """B learns of A's view with F when F is back and has asked: who is in the view is promised nothing."""
+    """B learns of A's view with F when F is back, has asked, and is in a view of A's line by now."""
+    other = decision(10, "A", "AF", (9, "A"), joiners="F", lives={"F": 1})
     eighth = decision(8, "A", "ABCF", (7, "A"), joiners="F", digest=Vector.of(A=0, B=0, C=0))
     told = gms.AnswerReceived("C", gms.Answer(ViewId(7, "A"), eighth))
     asking, _ = run(member("B", decision(7, "A", "ABC")), gms.Suspected("A"), join_req("F", 1), told)
-    there, _ = run(asking, ack("C", 8), ack("F", 8))
-    waiting = evolve(asking, suspected=frozenset("AF"), awaiting=frozenset(), owed=frozenset(), due=True)
-    state, _ = run(waiting, gms.ViewTimeout())
+    waiting, _ = run(asking, ack("C", 8), gms.AnswerReceived("F", gms.Answer(ViewId(8, "A"), other)))
+    assert frozenset("AF") == waiting.suspected
+    state, effects = run(waiting, gms.ViewTimeout())
     assert (tuple("BC"), (gms.Request("join", "F", 1),)) == (state.decision.members, state.queue)
-    state, effects = run(evolve(there, due=True, awaiting=frozenset(), owed=frozenset()), gms.ViewTimeout())
-    assert () == state.queue, "it asks again"
-    assert [TIMER] == effects
+    assert PassDown(DigestPromised("F")) not in effects
+    state, effects = run(evolve(waiting, suspected=frozenset("A"), decision=eighth), gms.ViewTimeout())
+    assert (tuple("BCF"), (gms.Request("join", "F", 1),)) == (state.decision.members, state.queue)
+    assert PassDown(DigestPromised("F")) not in effects
 
 
 def test_who_is_asked_and_has_gone_another_way_is_no_member_any_more() -> None:
