@@ -313,7 +313,7 @@ OnOneWay(x, m) ==
 \* x suspects m, or has a view without it, or one on another way. (Only after a false suspicion.)
 CountsOut(x, m) ==
     /\ MaxFalse > 0 /\ InView(local[m])
-    /\ \/ m \in local[x].suspected /\ ~local[m].left
+    /\ \/ m \in local[x].suspected
        \/ /\ InView(local[x]) /\ m \notin Members(local[x]) /\ ~local[m].left /\ ~IsLetGo(m)
           /\ local[x].decision.id.counter >= local[m].decision.id.counter
        \/ InView(local[x]) /\ ~OnOneWay(x, m)

@@ -180,12 +180,14 @@ class Flushed:
         theirs, mine = self.of(other), self.of(process)
         if not mine.joined:
             return False
-        out = process.address in theirs.suspected
-        if theirs.joined and process.address not in theirs.decision.members and not self._is_let_go(process):
-            out |= theirs.decision.id.counter >= mine.decision.id.counter
-        if out and not mine.left:
+        if process.address in theirs.suspected:
             return True
-        return theirs.joined and not self._on_one_way(theirs.decision, mine.decision)
+        if not theirs.joined:
+            return False
+        let_go = mine.left or self._is_let_go(process)
+        left_out = process.address not in theirs.decision.members and not let_go
+        later = theirs.decision.id.counter >= mine.decision.id.counter
+        return (left_out and later) or not self._on_one_way(theirs.decision, mine.decision)
 
     def _on_one_way(self, one: flush.Decision, other: flush.Decision) -> bool:
         """Whether one of two views is on the way to the other."""
