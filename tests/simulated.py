@@ -1,11 +1,13 @@
 """What the tests of whole stacks have in common: a setup, a run without a violation, a run with one."""
 
-from types import ModuleType, SimpleNamespace
+from collections.abc import Callable
 from typing import Any
 
+from groupcomm.stack import AnyCore
 from groupcomm_conformance.stacks.changes import Faults
 from groupcomm_conformance.stacks.claims import Violation
 from groupcomm_conformance.stacks.running import Outcome, Setup, simulate
+from tests.cores import core_of
 
 
 def setup(stack: str, kinds: frozenset[str], **changes: Any) -> Setup:  # noqa: ANN401 - of the setup
@@ -24,14 +26,13 @@ def all_holds(run: Setup, events: int, seed: int) -> Outcome:
     return outcome
 
 
-def violation(run: Setup) -> Violation:
-    """What is found within 100,000 events."""
-    outcome = simulate(run, events=100_000, seed=1)
+def violation(run: Setup, events: int = 100_000) -> Violation:
+    """What is found within so many events."""
+    outcome = simulate(run, events=events, seed=1)
     assert outcome.found is not None
     return outcome.found.violation
 
 
-def broken(protocol: ModuleType, step: Any) -> tuple[tuple[str, Any], ...]:  # noqa: ANN401 - a core's step
+def broken(protocol: str, step: Callable[..., Any]) -> tuple[tuple[str, AnyCore], ...]:
     """`cores` of a setup: the protocol's own, but with another step."""
-    core = SimpleNamespace(start=protocol.start, step=step)
-    return ((protocol.__name__.rpartition(".")[2], core),)
+    return ((protocol, core_of(protocol, step)),)

@@ -15,7 +15,7 @@ from groupcomm_conformance.stacks.claims import CLAIMS
 from groupcomm_conformance.stacks.draw import drawn
 from groupcomm_conformance.stacks.group import Layers
 from groupcomm_conformance.stacks.running import Found, Setup, replay, shrink, simulate
-from tests.cores import core_of
+from tests.simulated import all_holds, broken, violation
 
 BORNE = Faults(frozenset(FAULTS) - {"remerge"})
 """What a total order bears."""
@@ -35,12 +35,7 @@ def setup(stack: str, **changes: Any) -> Setup:  # noqa: ANN401
 )
 def test_a_hundred_thousand_events_and_all_that_is_promised_holds(stack: str, events: int, seed: int) -> None:
     """Joins, leaves, crashes, restarts, splits, merges, and a network that loses, doubles and reorders."""
-    outcome = simulate(setup(stack), events=events, seed=seed)
-    assert outcome.found is None, (
-        f"{outcome.found.violation}: groupcomm simulate {stack} --seed {outcome.found.seed}"
-    )
-    assert events <= outcome.events
-    assert 0 == outcome.refused
+    outcome = all_holds(setup(stack), events=events, seed=seed)
     happened = {kind for kind, count in outcome.kinds.items() if count}
     assert {"multicast", "data", "lose", "message", "drop", "install", "promise", "withdraw"} <= happened
     assert {"start", "decide", "crash", "leave", "partition", "heal"} <= happened
@@ -183,16 +178,15 @@ BROKEN = [
 
 
 def with_core(stack: str, step: Any, unicast: str) -> Setup:  # noqa: ANN401
-    return setup(stack, layers=Layers(unicast=unicast), cores=((stack, core_of(stack, step)),))
+    return setup(stack, layers=Layers(unicast=unicast), cores=broken(stack, step))
 
 
 @pytest.mark.parametrize(
     ("stack", "step", "claims", "unicast"), BROKEN, ids=lambda each: getattr(each, "__name__", "")
 )
 def test_a_broken_core_is_found(stack: str, step: Any, claims: set[str], unicast: str) -> None:  # noqa: ANN401
-    outcome = simulate(with_core(stack, step, unicast), events=150_000, seed=1)
-    assert outcome.found is not None
-    assert outcome.found.violation.claim in claims, str(outcome.found.violation)
+    found = violation(with_core(stack, step, unicast), events=150_000)
+    assert found.claim in claims, str(found)
 
 
 def test_a_core_that_fails_is_found_and_named() -> None:

@@ -140,5 +140,5 @@ BROKEN = [
 @pytest.mark.parametrize(("stack", "step", "claims"), BROKEN, ids=[step.__name__ for _, step, _ in BROKEN])
 def test_a_guard_that_is_off_is_found(stack: str, step: Any, claims: set[str]) -> None:  # noqa: ANN401
     doubts = frozenset({"suspicion"}) if step is not withdraw else frozenset()
-    found = violation(setup(stack, BORNE - doubts, cores=broken(gms, step)))
+    found = violation(setup(stack, BORNE - doubts, cores=broken("gms", step)))
     assert found.claim in claims, str(found)

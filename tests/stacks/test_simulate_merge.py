@@ -134,14 +134,14 @@ STEPS: list[tuple[str, Step, set[str]]] = [
 
 @pytest.mark.parametrize(("stack", "step", "claims"), STEPS, ids=[step.__name__ for _, step, _ in STEPS])
 def test_a_guard_that_is_off_is_found(stack: str, step: Step, claims: set[str]) -> None:
-    found = violation(setup(stack, ALL, cores=broken(merge, step)))
+    found = violation(setup(stack, ALL, cores=broken("merge", step)))
     assert found.claim in claims, str(found)
 
 
 def test_without_promises_stable_purges_what_the_other_side_needs() -> None:
     """Promises off (FLAW-105): found where merges take their time, as the network is cut during them."""
     slow = Faults(frozenset({"merge", "partition"}), rate=0.02)
-    core = broken(merge, effects_without(DigestPromised, PromiseWithdrawn))
+    core = broken("merge", effects_without(DigestPromised, PromiseWithdrawn))
     found = violation(evolve(setup("merge/stable", ALL, cores=core, members=3), faults=slow))
     assert "NoPrematurePurge" == found.claim, str(found)
 

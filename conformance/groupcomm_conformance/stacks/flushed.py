@@ -184,10 +184,11 @@ class Flushed:
             return True
         if not theirs.joined:
             return False
-        let_go = mine.left or self._is_let_go(process)
-        left_out = process.address not in theirs.decision.members and not let_go
+        if not self._on_one_way(theirs.decision, mine.decision):
+            return True
+        left_out = process.address not in theirs.decision.members and not mine.left
         later = theirs.decision.id.counter >= mine.decision.id.counter
-        return (left_out and later) or not self._on_one_way(theirs.decision, mine.decision)
+        return left_out and later and not self._is_let_go(process)
 
     def _on_one_way(self, one: flush.Decision, other: flush.Decision) -> bool:
         """Whether one of two views is on the way to the other."""
@@ -202,10 +203,12 @@ class Flushed:
 
     def _is_let_go(self, process: Process) -> bool:
         """It wants to leave, and who lets it go has something to say to it yet."""
+        if not process.leaving:
+            return False
         runs = [self.of(other).run for other in self._group.up if other is not process]
         asked = any(process.address in {*run.want, *run.reports} for run in runs)
         wires = self._group.unicast.wires.items()
-        return process.leaving and (asked or any(queue for (_, to), queue in wires if to is process))
+        return asked or any(queue for (_, to), queue in wires if to is process)
 
     def fetches(self, process: Process) -> list[Fetch]:
         """What the layer below has to fetch, from somebody alive."""
@@ -353,22 +356,22 @@ class Flushed:
 
     def quiet(self) -> None:
         """Nothing is on its way: all who live are in one view, free, and who wanted to leave has left."""
+        alive = {process.address for process in self._group.up}
         for process in self._group.up:
-            there = {*self.of(process).decision.members} == {other.address for other in self._group.up}
-            if not (self._free(process) and there):
-                raise Violation("Settled", f"{process} does not come to rest: {self.of(process)}")
+            self._rests(process, together={*self.of(process).decision.members} == alive)
 
     def each_line_is_quiet(self) -> None:
         """The same after false suspicions: who is in a view is in it with all its members that live."""
         at = {process.address: self.of(process).decision for process in self._group.up}
         for process in self._group.up:
             mine = at[process.address]
-            together = all(at.get(address, mine) == mine for address in mine.members)
-            if mine != flush.NO_DECISION and not (self._free(process) and together):
-                raise Violation("Settled", f"{process} does not come to rest: {self.of(process)}")
+            if mine != flush.NO_DECISION:
+                self._rests(process, together=all(at.get(address, mine) == mine for address in mine.members))
 
-    def _free(self, process: Process) -> bool:
-        """Whether it waits for nothing."""
+    def _rests(self, process: Process, *, together: bool) -> None:
+        """It is in a view with whom it should be, and waits for nothing; or it is a violation."""
         state = self.of(process)
         blocked = self.judge.blocked.get(process.address, "free") != "free"
-        return not (state.latched or state.owner or state.waiting or blocked or process.leaving)
+        waits = state.latched or state.owner or state.waiting or blocked or process.leaving
+        if waits or not together:
+            raise Violation("Settled", f"{process} does not come to rest: {state}")

@@ -26,14 +26,15 @@ def story(setup: Setup, *, events: int | None, seed: int) -> tuple[Event, ...]:
     Raises Violation where a claim does not hold.
     """
     group, random, members = group_of(setup, seed)
-    if isinstance(group.service, Served):
-        happening = _comings_and_goings(group, group.service, random)
-        return tuple(event for event in happening if group.perform(event))[:events]
-    if isinstance(group.service, Merging):
-        happening = _partition_and_healing(group, group.service, random)
-        return tuple(event for event in happening if group.perform(event))[:events]
-    if isinstance(group.service, Flushed):
-        happening = _coordinator_lost(group, group.service, random)
+    happening: Iterator[Event] | None = None
+    match group.service:
+        case Served() as served:
+            happening = _comings_and_goings(group, served, random)
+        case Merging() as merging:
+            happening = _partition_and_healing(group, merging, random)
+        case Flushed() as flushed:
+            happening = _coordinator_lost(group, flushed, random)
+    if happening is not None:
         return tuple(event for event in happening if group.perform(event))[:events]
     schedule: list[Event] = []
     scheduler = Scheduler(group, members, setup.faults, random)
