@@ -93,4 +93,4 @@ need-java:
 	@java=$${GROUPCOMM_JAVA:-$${JAVA_HOME:+$$JAVA_HOME/bin/}java}; \
 	  version=$$("$$java" -version 2>&1 | sed -n 's/.* version "\([0-9]*\).*/\1/p'); \
 	  test "$${version:-0}" -ge 17 || \
-	  { echo "groupcomm needs Java 17 or newer as $$java: install it (Debian, Ubuntu: openjdk-17-jre-headless)" >&2; exit 1; }
+	  { echo "groupcomm needs Java 17 or newer as $$java: install it (Debian, Ubuntu: openjdk-17-jdk-headless)" >&2; exit 1; }

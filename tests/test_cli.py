@@ -285,7 +285,7 @@ def _soon(condition: Callable[[], bool]) -> bool:
 def _mentioning(text: str) -> list[str]:
     """Command lines of JVMs that mention `text`."""
     listed = subprocess.run(["ps", "-ww", "-eo", "args"], capture_output=True, text=True, check=True).stdout
-    return [line for line in listed.splitlines() if text in line and "tlc2.TLC" in line]
+    return [line for line in listed.splitlines() if text in line and "tla2tools.jar" in line]
 
 
 # explain

@@ -204,7 +204,7 @@ def execute(
             heap=heap,
             short=plan.size.transitions < SHORT,
             continues=part.run.continues,
-            arguments=_arguments(plan.model),
+            options=_arguments(plan.model),
             progress=progress,
             on_line=heard.take,
         )

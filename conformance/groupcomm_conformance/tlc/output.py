@@ -39,7 +39,6 @@ _STATS: Final = re.compile(
     r"([\d,]+) states generated, ([\d,]+) distinct states found, ([\d,]+) states left on queue"
 )
 _INITIAL: Final = re.compile(r"([\d,]+) (?:distinct states? generated|states? generated|initial states)")
-_COVERAGE: Final = re.compile(r"<([\w!]+) line .*>: (\d+):(\d+)")
 _STATE: Final = re.compile(r"(\d+): *(?:<([^>\n]*?)(?: line \d+,[^\n]*)?>)?\n(.*)", re.DOTALL)
 _BACK: Final = re.compile(r"(\d+): Back to state|Back to state (\d+)")
 
@@ -91,7 +90,6 @@ class Output:
     parser: list[str] = Factory(list)
     counts: Progress = Progress(0, 0, 0, 0, 0, 0.0)
     initial: int = 0
-    coverage: dict[str, tuple[int, int]] = Factory(dict)
     states: list[str] = Factory(list)
     loop: int | None = None
     stuttering: bool = False
@@ -146,12 +144,6 @@ class Output:
             case 2194:
                 if found := re.search(r"search is (\d+)", text):
                     self.counts = evolve(self.counts, depth=int(found[1]))
-            case 2201:  # each report counts from the start
-                self.coverage.clear()
-            case 2772:
-                if found := _COVERAGE.match(text):
-                    distinct, generated = self.coverage.get(found[1], (0, 0))
-                    self.coverage[found[1]] = distinct + int(found[2]), generated + int(found[3])
             case 2216 | 2217:
                 self.states.append(text)
             case 2218:

@@ -1,0 +1,184 @@
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.io.PrintStream;
+import java.lang.reflect.Array;
+import java.lang.reflect.Field;
+import java.lang.reflect.Modifier;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.LinkedHashMap;
+import java.util.Set;
+import java.util.jar.JarEntry;
+import java.util.jar.JarFile;
+
+/**
+ * TLC, run after run in one JVM: what loads, links and compiles TLC is done once.
+ *
+ * <p>Each line of standard input is one run: TLC's arguments, with tabs between them. Standard output is TLC's own,
+ * and after each run a line {@code @!@!@ENDED code nanoseconds}: TLC's exit code, and the CPU time that the whole
+ * process has taken for it. The JVM ends with its standard input.
+ *
+ * <p>TLC is made for one run: its state is in static fields. So every run begins with the same ones. The arguments
+ * of this program are those of a first run, whose verdict nobody reads; after it all static fields of TLC that can
+ * change are noted, and before each further run they are put back. The table of interned names needs more than that:
+ * TLC orders strings by their numbers in it, and so does what it finds first depend on them.
+ */
+public final class Resident {
+  /**
+   * What keeps its fields: what only watches, what needs other machines, and a parser that is begun anew by whoever
+   * calls it.
+   */
+  private static final String APART =
+      "tlc2[.]tool[.](distributed|management|fp[.]management)[.].*|tla2sany[.]configuration[.].*";
+
+  private final Map<Field, Object> statics = new LinkedHashMap<>();
+  private final Map<Field, Object> names = new LinkedHashMap<>();
+  private final List<util.UniqueString> interned = new ArrayList<>();
+
+  public static void main(String[] first) {
+    try {
+      serve(first);
+      System.exit(0);
+    } catch (Throwable thrown) { // threads of TLC would keep the JVM alive
+      thrown.printStackTrace();
+      System.exit(1);
+    }
+  }
+
+  private static void serve(String[] first) throws Exception {
+    PrintStream out = System.out;
+    List<Class<?>> classes = classesOfTlc();
+    System.setOut(new PrintStream(PrintStream.nullOutputStream()));
+    util.ToolIO.out = System.out;
+    util.ToolIO.err = System.out;
+    if (run(first) != 0) {
+      throw new IllegalStateException("TLC does not check the first module");
+    }
+    System.setOut(out);
+    util.ToolIO.out = out;
+    util.ToolIO.err = out;
+    Resident resident = new Resident(classes);
+
+    BufferedReader requests =
+        new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+    var system =
+        (com.sun.management.OperatingSystemMXBean)
+            java.lang.management.ManagementFactory.getOperatingSystemMXBean();
+    for (String line = requests.readLine(); line != null; line = requests.readLine()) {
+      long before = system.getProcessCpuTime();
+      resident.putBack();
+      int code = run(line.split("\t"));
+      System.err.flush();
+      out.println("@!@!@ENDED " + code + " " + (system.getProcessCpuTime() - before));
+      out.flush();
+    }
+  }
+
+  /** What TLC's own main does. */
+  private static int run(String[] arguments) {
+    try {
+      tlc2.TLC tlc = new tlc2.TLC();
+      if (!tlc.handleParameters(arguments)) {
+        return 1;
+      }
+      tlc.setResolver(new util.SimpleFilenameToStream());
+      return tlc2.output.EC.ExitStatus.errorConstantToExitStatus(tlc.process());
+    } catch (Throwable thrown) {
+      thrown.printStackTrace();
+      return 1;
+    }
+  }
+
+  /** TLC's classes. Those that intern names are initialized: the names are in the table, whoever uses them first. */
+  private static List<Class<?>> classesOfTlc() throws Exception {
+    Path jar = Path.of(tlc2.TLC.class.getProtectionDomain().getCodeSource().getLocation().toURI());
+    List<Class<?>> classes = new ArrayList<>();
+    try (JarFile file = new JarFile(jar.toFile())) {
+      for (JarEntry entry : (Iterable<JarEntry>) file.stream()::iterator) {
+        String name = entry.getName().replaceFirst("[.]class$", "").replace('/', '.');
+        if (!entry.getName().endsWith(".class") || !name.matches("(tlc2|tla2sany|util)[.].*") || name.matches(APART)) {
+          continue;
+        }
+        try {
+          Class<?> found = Class.forName(name, false, Resident.class.getClassLoader());
+          for (Field field : fieldsOf(found)) {
+            if (field.getType() == util.UniqueString.class) {
+              Class.forName(name);
+            }
+          }
+          classes.add(found);
+        } catch (LinkageError lacking) { // it needs a library that the jar comes without, as does whoever uses it
+          continue;
+        }
+      }
+    }
+    return classes;
+  }
+
+  private static Field[] fieldsOf(Class<?> holder) {
+    return Arrays.stream(holder.getDeclaredFields())
+        .filter(field -> Modifier.isStatic(field.getModifiers()))
+        .toArray(Field[]::new);
+  }
+
+  private Resident(List<Class<?>> classes) throws ReflectiveOperationException {
+    for (Class<?> holder : classes) {
+      for (Field field : fieldsOf(holder)) {
+        if (!Modifier.isFinal(field.getModifiers())) {
+          field.setAccessible(true);
+          statics.put(field, field.get(null));
+        }
+      }
+    }
+    for (Field field : util.InternTable.class.getDeclaredFields()) {
+      if (!Modifier.isStatic(field.getModifiers())) {
+        field.setAccessible(true);
+        names.put(field, copyOf(field.get(util.UniqueString.internTbl)));
+      }
+    }
+    for (Object table : names.values()) {
+      if (table instanceof util.UniqueString[] entries) {
+        for (util.UniqueString entry : entries) {
+          if (entry != null) {
+            interned.add(entry);
+          }
+        }
+      }
+    }
+  }
+
+  private static Object copyOf(Object value) {
+    if (value == null || !value.getClass().isArray()) {
+      return value;
+    }
+    int length = Array.getLength(value);
+    Object copy = Array.newInstance(value.getClass().getComponentType(), length);
+    System.arraycopy(value, 0, copy, 0, length);
+    return copy;
+  }
+
+  private void putBack() throws ReflectiveOperationException {
+    for (Map.Entry<Field, Object> each : statics.entrySet()) {
+      each.getKey().set(null, each.getValue());
+    }
+    for (Map.Entry<Field, Object> each : names.entrySet()) {
+      each.getKey().set(util.UniqueString.internTbl, copyOf(each.getValue()));
+    }
+    for (util.UniqueString name : interned) {
+      name.setLoc(-1); // the place of a variable or a definition of that name
+    }
+    // A file that is closed twice gives its buffer into the pool twice: two files of the next run would share it.
+    Field pooled = tlc2.util.BufferedRandomAccessFile.class.getDeclaredField("numAvailBuffs");
+    pooled.setAccessible(true);
+    pooled.setInt(null, 0);
+    Field said = tlc2.output.MP.class.getDeclaredField("instance");
+    Field warnings = tlc2.output.MP.class.getDeclaredField("warningHistory");
+    said.setAccessible(true);
+    warnings.setAccessible(true);
+    warnings.set(said.get(null), new util.Set());
+  }
+}

@@ -1,0 +1,163 @@
+"""TLC kept in memory: one JVM for many short runs, by the program `Resident.java` beside this file.
+
+Most runs are short: of the 1.5 CPU seconds that a small model takes in a JVM of its own, 1.2 are for loading
+TLC and for compiling what is soon thrown away (docs/performance.md). The program is compiled once and kept in
+`.cache/groupcomm`. It is made for the pinned TLC. With another, and where it cannot be compiled or kept (a
+Java without its compiler), each run has a JVM of its own, as long ones always have.
+"""
+
+import atexit
+import functools
+import hashlib
+import subprocess
+import tempfile
+import threading
+from pathlib import Path
+from typing import Final
+
+from attrs import define
+
+from groupcomm_conformance.files.project import find_root
+
+from .jvm import JVM, OPTIONS
+from .tools import PINNED_JAR, jar_digest
+
+__all__ = ["ENDED", "end", "give_back", "take"]
+
+ENDED: Final = "@!@!@ENDED "
+"""With what the line begins that ends a run's output; exit code and CPU nanoseconds follow."""
+
+_SOURCE: Final = Path(__file__).with_name("Resident.java")
+_LIMIT: Final = 60.0
+_RUNS: Final = 200
+"""Runs after which a JVM is replaced: what each leaves behind adds up."""
+
+# The first run: something of all that specifications use. Names and strings that nobody else uses, since they
+# keep their numbers in TLC's table of names.
+_MODULE: Final = r"""---- MODULE Resident_ ----
+EXTENDS Integers, Sequences, FiniteSets, TLC
+VARIABLES r_x, r_log
+r_vars == <<r_x, r_log>>
+r_Members == {"r_A", "r_B"}
+RECURSIVE r_Sum(_)
+r_Sum(r_s) == IF r_s = <<>> THEN 0 ELSE Head(r_s) + r_Sum(Tail(r_s))
+r_Max(r_a, r_b) == IF r_a > r_b THEN r_a ELSE r_b
+r_Init == r_x = [r_m \in r_Members |-> 0] /\ r_log = <<>>
+r_Step(r_m) == \E r_r \in {[r_member |-> r_m, r_at |-> r_x[r_m] + 1]} :
+    /\ r_r.r_at <= 2
+    /\ r_x' = [r_x EXCEPT ![r_m] = r_r.r_at]
+    /\ r_log' = SelectSeq(Append(r_log, r_r.r_at), LAMBDA r_n : r_n > 0)
+r_Next == \E r_m \in r_Members : r_Step(r_m)
+r_Spec == r_Init /\ [][r_Next]_r_vars /\ WF_r_vars(r_Next)
+r_Bounded ==
+    /\ r_Sum(r_log) \in 0 .. 6 /\ Cardinality(DOMAIN r_x \cup {"r_C"}) = 3
+    /\ PrintT(ToString(<<"r_state", r_x>>)) /\ TLCSet(1, {r_x}) /\ r_x \in TLCGet(1)
+    /\ CASE r_log = <<>> -> TRUE [] OTHER -> r_Max(Len(r_log), 1) > 0
+r_Rises == [][\A r_m \in r_Members : r_x'[r_m] >= r_x[r_m]]_r_vars
+r_Ends == <>(\A r_m \in r_Members : r_x[r_m] = 2)
+====
+"""
+_CFG: Final = "SPECIFICATION r_Spec\nINVARIANT r_Bounded\nPROPERTIES r_Rises r_Ends\n"
+_FIRST: Final = ("-tool", "-workers", "1", "-deadlock", "-checkpoint", "0", "-fp", "0")
+
+
+@define(eq=False)
+class _Kept:
+    """A JVM, what it is for (Java, jar, heap), its folder, and how many runs it has had."""
+
+    jvm: JVM
+    key: tuple[Path, Path, str]
+    folder: "tempfile.TemporaryDirectory[str]"
+    runs: int = 0
+
+
+_lock: Final = threading.Lock()
+_kept: Final[dict[JVM, _Kept]] = {}
+_idle: Final[list[_Kept]] = []
+
+
+def take(java: Path, jar: Path, heap: str) -> JVM | None:
+    """Give a JVM that waits for a run, a new one if there is none; None where there can be none."""
+    key = java, jar, heap
+    with _lock:  # runs begin side by side: the first compiles the program, the others wait for it
+        for kept in [each for each in _idle if each.key == key]:
+            _idle.remove(kept)
+            if kept.jvm.ended(wait=False) is None:
+                return kept.jvm
+            _end(kept)
+        stat = jar.stat()
+        program = _compiled(java, jar, stat.st_size, stat.st_mtime_ns)
+        if program is None:
+            return None
+        folder = tempfile.TemporaryDirectory(prefix="groupcomm-tlc-")
+        place = Path(folder.name)
+        (place / "Resident_.tla").write_text(_MODULE, encoding="utf-8")
+        (place / "Resident_.cfg").write_text(_CFG, encoding="utf-8")
+        command = [
+            *(str(java), "-XX:+UseSerialGC", *OPTIONS, f"-Xmx{heap}", f"-Djava.io.tmpdir={place}"),
+            *("-cp", f"{jar}:{program}", "Resident", *_FIRST, "-metadir", str(place / "states")),
+            *("-config", "Resident_.cfg", str(place / "Resident_.tla")),
+        ]
+        jvm = JVM(command, place, asked=True)
+        _kept[jvm] = _Kept(jvm, key, folder)
+        return jvm
+
+
+def give_back(jvm: JVM, *, usable: bool) -> None:
+    """Take back a JVM after a run; one that is not usable, or has run for long enough, is ended."""
+    with _lock:
+        kept = _kept[jvm]
+        kept.runs += 1
+        if usable and kept.runs < _RUNS:
+            _idle.append(kept)
+            return
+        _end(kept)
+
+
+@atexit.register
+def end() -> None:
+    """End all JVMs that wait for a run."""
+    with _lock:
+        while _idle:
+            _end(_idle.pop())
+
+
+def _end(kept: _Kept) -> None:
+    del _kept[kept.jvm]
+    kept.jvm.kill()
+    kept.jvm.ended(wait=True)
+    kept.jvm.close()
+    kept.folder.cleanup()
+
+
+@functools.cache
+def _compiled(java: Path, jar: Path, size: int, modified: int) -> Path | None:
+    """Give the folder with the compiled program, for a Java and a jar of this size and time of change."""
+    try:
+        source = _SOURCE.read_bytes()
+        real = java.resolve()
+        stat = real.stat()
+        if jar_digest(jar) != PINNED_JAR:
+            return None
+        told = [jar, size, modified, real, stat.st_size, stat.st_mtime_ns, source]
+        key = hashlib.sha256(repr(told).encode()).hexdigest()
+        folder = find_root() / ".cache" / "groupcomm" / f"tlc-{key[:32]}"
+        if not folder.is_dir():
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            _compile(java, jar, folder)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return folder if (folder / "Resident.class").is_file() else None
+
+
+def _compile(java: Path, jar: Path, folder: Path) -> None:
+    with tempfile.TemporaryDirectory(prefix=".compiled-", dir=folder.parent) as name:
+        made = Path(name, "made")
+        made.mkdir()
+        command = [
+            *(str(java), "-m", "jdk.compiler/com.sun.tools.javac.Main", "-cp", str(jar)),
+            *("-d", str(made), str(_SOURCE)),
+        ]
+        ran = subprocess.run(command, capture_output=True, timeout=_LIMIT, check=False)
+        if ran.returncode == 0:
+            made.rename(folder)

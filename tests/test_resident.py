@@ -1,0 +1,147 @@
+"""TLC kept in memory: a run in a JVM that has had others says what it says in a JVM of its own."""
+
+import os
+import shutil
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from attrs import asdict
+
+from groupcomm_conformance.tlc import errors, resident, tools
+from groupcomm_conformance.tlc import run as tlc
+
+ORDER = r"""---- MODULE Order ----
+EXTENDS TLC
+VARIABLES first, log
+Init == first = (CHOOSE s \in {"%s", "%s"} : TRUE) /\ log = <<>>
+Next == UNCHANGED <<first, log>>
+Named == PrintT(first)
+====
+"""
+"""TLC orders strings by where it meets them first, and `CHOOSE` takes the least."""
+
+BOUND = r"""---- MODULE Bound ----
+VARIABLE x
+Twice(log, first) == log + first
++(a, b) == <<a, b>>
+Init == x \in {<<first, log>> : first \in {1, 2}, log \in {3}}
+Next == \E first \in {1} : x' = <<first, 3>>
+Least == x # <<2, 3>>
+====
+"""
+"""What was a variable's name is one of an operator's parameters and of bound ones."""
+
+LIVE = r"""---- MODULE Live ----
+EXTENDS Naturals
+VARIABLE x
+Init == x = 0
+Next == x' = (x + 1) %% %d
+Spec == Init /\ [][Next]_x /\ WF_x(Next)
+Comes == <>(x = 3)
+====
+"""
+
+
+@pytest.fixture(autouse=True)
+def _none_is_left() -> Iterator[None]:
+    resident.end()
+    resident._compiled.cache_clear()  # noqa: SLF001 - the cache is of the project that the test is in
+    yield
+    resident.end()
+    resident._compiled.cache_clear()  # noqa: SLF001
+
+
+def module(text: str) -> dict[str, str]:
+    return {text.split()[2]: text}
+
+
+def said(text: str, cfg: str, *, short: bool) -> object:
+    """Everything that a run says but for its costs."""
+    generated = module(text)
+    (name,) = generated
+    try:
+        result = tlc.run([], name, cfg, generated=generated, workers=1, short=short)
+    except errors.TLCError as error:
+        return type(error), str(error)
+    return {key: value for key, value in asdict(result).items() if "seconds" not in key}
+
+
+BOTH = "INIT Init\nNEXT Next\nINVARIANT Named\n"
+LEAST = "INIT Init\nNEXT Next\nINVARIANT Least\n"
+COMES = "SPECIFICATION Spec\nPROPERTY Comes\n"
+RUNS = [
+    (ORDER % ("pear", "apple"), BOTH),
+    (BOUND.replace("+(a, b) == <<a, b>>\n", "").replace("log + first", "<<log, first>>"), LEAST),
+    (BOUND, LEAST),  # does not parse
+    (ORDER % ("apple", "pear"), BOTH),
+    (LIVE % 3, COMES),
+    (LIVE % 5, COMES),
+    (LIVE % 3, COMES),
+    (ORDER % ("apple", "pear"), BOTH.replace("Named", "Nameless")),
+    (ORDER % ("pear", "apple"), BOTH),
+]
+
+
+def test_a_run_says_what_it_says_alone() -> None:
+    """Names, orders of strings, what was violated, what failed: nothing of a run is left for the next."""
+    alone = [said(text, cfg, short=False) for text, cfg in RUNS]
+    assert [said(text, cfg, short=True) for text, cfg in RUNS] == alone
+    assert len(resident._idle) == 1  # noqa: SLF001 - and all were of one JVM
+    assert len({str(each) for each in alone}) == len(RUNS) - 2  # those written twice
+
+
+def test_the_program_is_compiled_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(project(tmp_path))
+    compiled = []
+    for _ in range(2):
+        jvm = resident.take(tools.find_java(), tools.find_jar(), "1g")
+        assert jvm is not None
+        resident.give_back(jvm, usable=False)
+        (made,) = (tmp_path / ".cache" / "groupcomm").glob("tlc-*/Resident.class")
+        compiled.append(made.stat().st_mtime_ns)
+        resident._compiled.cache_clear()  # noqa: SLF001
+    assert compiled[0] == compiled[1]
+
+
+def project(folder: Path) -> Path:
+    (folder / "spec").mkdir(parents=True)
+    (folder / "conformance").mkdir()
+    return folder
+
+
+def test_a_java_without_its_compiler_goes_without(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(project(tmp_path))
+    false = shutil.which("false")
+    assert false is not None
+    assert resident.take(Path(false), tools.find_jar(), "1g") is None
+
+
+def test_without_a_place_to_keep_it_each_run_has_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = project(tmp_path)
+    (root / ".cache").write_text("a file where the folder would be")
+    monkeypatch.chdir(root)
+    text, cfg = RUNS[0]
+    assert said(text, cfg, short=True) == said(text, cfg, short=False)
+    assert resident._idle == []  # noqa: SLF001
+
+
+def test_one_that_was_killed_between_two_runs_is_replaced() -> None:
+    text, cfg = RUNS[0]
+    before = said(text, cfg, short=True)
+    (kept,) = resident._idle  # noqa: SLF001
+    os.kill(kept.jvm._process.pid, signal.SIGKILL)  # noqa: SLF001
+    kept.jvm.ended(wait=True)
+    assert said(text, cfg, short=True) == before
+
+
+def test_a_run_that_takes_too_long_takes_its_jvm_along() -> None:
+    endless = LIVE % 2_000_000_000
+    with pytest.raises(errors.TimedOut):
+        tlc.run([], "Live", COMES, generated=module(endless), workers=1, short=True, timeout=3)
+    assert resident._idle == []  # noqa: SLF001
+    text, cfg = RUNS[0]
+    assert said(text, cfg, short=True) == said(text, cfg, short=False)
