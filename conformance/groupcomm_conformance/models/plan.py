@@ -146,7 +146,7 @@ _ROOMS: Final = ("files", "models", "tla", "tlc")
 def _key(model: Model, modules: Modules, parts: Iterable[Part]) -> str:
     return key(
         _ROOMS,
-        [model.name, model.tier, model.violates, model.liveness, *_arguments(model)],
+        [model.name, model.tier, model.violates, model.liveness],
         sorted(modules.texts.items()),
         [[part.name, part.run.text, part.run.cfg.render()] for part in parts],
         tools.jar_digest(tools.find_jar()),
@@ -161,11 +161,6 @@ def digest(manifest: Manifest, model: Model) -> str:
     modules = read_modules(manifest.folders, manifest.module_of(model.claims))
     told = [sorted(modules.bare.items()), manifest.cfg(model).render(), tools.jar_digest(tools.find_jar())]
     return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:16]
-
-
-def _arguments(model: Model) -> tuple[str, ...]:
-    """Have TLC look for lassos at the end: from time to time, which one it finds depends on the clock."""
-    return ("-lncheck", "final") if model.liveness else ()
 
 
 def _members(manifest: Manifest, model: Model, cfg: Cfg) -> tuple[str, ...]:
@@ -204,7 +199,7 @@ def execute(
             heap=heap,
             short=plan.size.transitions < SHORT,
             continues=part.run.continues,
-            options=_arguments(plan.model),
+            liveness=plan.model.liveness,
             progress=progress,
             on_line=heard.take,
         )

@@ -25,7 +25,9 @@ import java.util.jar.JarFile;
  * <p>TLC is made for one run: its state is in static fields. So every run begins with the same ones. The arguments
  * of this program are those of a first run, whose verdict nobody reads; after it all static fields of TLC that can
  * change are noted, and before each further run they are put back. The table of interned names needs more than that:
- * TLC orders strings by their numbers in it, and so does what it finds first depend on them.
+ * TLC orders strings by their numbers in it, and so does what it finds first depend on them. (Names that a
+ * specification shares with TLC's standard modules have lower numbers here than in a JVM of its own. So a search that
+ * is ended early may have seen other states; one that comes to its end has seen the same.)
  */
 public final class Resident {
   /**

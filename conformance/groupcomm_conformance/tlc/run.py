@@ -92,9 +92,15 @@ class Result:
 SHORT: Final = 60_000
 """Transitions up to which a search is `short`."""
 
-# A search of 141,000 transitions with one worker takes the same CPU time with ParallelGC and with SerialGC.
-# ParallelGC takes least wall-clock time for the longest, and is what TLC asks for.
-_JVM_LONG: Final = "-XX:+UseParallelGC"
+# What minimises CPU time depends on the length. CPU seconds of searches with one worker in a JVM of their own
+# (TLC 2.15, Java 17, the least of several interleaved runs on two busy cores), by transitions:
+#                                       31,000   141,000
+#   both compilers, ParallelGC               6.4      19.4
+#   both compilers, SerialGC                 7.2      19.1
+#   first compiler only, SerialGC            5.3      26.7
+# ParallelGC also takes least wall-clock time for the longest, and is what TLC asks for.
+_JVM_SHORT: Final = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
+_JVM_LONG: Final = ("-XX:+UseParallelGC",)
 
 
 def run(
@@ -111,7 +117,7 @@ def run(
     simulate: Simulation | None = None,
     check_deadlock: bool = False,
     continues: bool = False,
-    options: Sequence[str] = (),
+    liveness: bool = False,
     progress: Callable[[Progress], None] | None = None,
     on_line: Callable[[str], None] | None = None,
 ) -> Result:
@@ -121,12 +127,13 @@ def run(
     two of one name are a FileError. ``workers="auto"`` is one per core; counts of a violation, its trace and
     the depth are reproducible with 1 only. ``heap`` is the JVM's (``"2g"``), ``timeout`` in seconds of
     wall-clock time. ``short`` promises at most about ``SHORT`` transitions: TLC then runs in a JVM that is
-    kept for many runs, unless it dumps or simulates. ``dump`` receives the state graph as dot with action
-    labels, and is written only if there is a verdict. With ``continues`` TLC searches on after a violation:
-    the verdict and the trace are the first one's, the counts those of the end. Lines that the specification
-    prints go to ``on_line``, or else into ``Result.printed``. ``progress`` is called every second, from a
-    thread of its own; what either of the two raises ends the run. Raises a TLCError where there is no
-    verdict.
+    kept for many runs, unless it dumps or simulates. With ``liveness`` it looks for lassos when all states
+    are there, not from time to time, in a JVM of its own: which lasso it finds depends on the clock, and on
+    what it did before. ``dump`` receives the state graph as dot with action labels, and is written only if
+    there is a verdict. With ``continues`` TLC searches on after a violation: the verdict and the trace are
+    the first one's, the counts those of the end. Lines that the specification prints go to ``on_line``, or
+    else into ``Result.printed``. ``progress`` is called every second, from a thread of its own; what either
+    of the two raises ends the run. Raises a TLCError where there is no verdict.
     """
     if not re.fullmatch(r"\d+[kmgKMG]", heap):
         raise ValueError(f"heap is a number and k, m or g, such as 2g, not {heap!r}")
@@ -150,17 +157,19 @@ def run(
             )  # TLC adds files of its own
             dumped = Path(cleanup.enter_context(beside), "dump.dot").absolute()
             arguments += ["-dump", "dot,actionlabels", str(dumped)]
-        arguments += [*options, "-config", f"{root}.cfg"]
+        arguments += ["-lncheck", "final"] if liveness else []
+        arguments += ["-config", f"{root}.cfg"]
 
         printed: list[str] = []
         output = Output(on_line or printed.append)
-        kept = resident.take(java, jar, heap) if short and dump is None and simulate is None else None
+        alone = not short or liveness or dump is not None or simulate is not None
+        kept = None if alone else resident.take(java, jar, heap)
         if kept is not None:
             ended = _Asked(kept, output, timeout, progress).ended([*arguments, str(folder / f"{root}.tla")])
         else:
             # SANY unpacks its standard modules into java.io.tmpdir, under fixed names.
-            command = [str(java), _JVM_LONG, *OPTIONS, f"-Xmx{heap}", f"-Djava.io.tmpdir={folder}"]
-            command += ["-cp", str(jar), "tlc2.TLC", *arguments, f"{root}.tla"]
+            command = [str(java), *(_JVM_SHORT if short else _JVM_LONG), *OPTIONS, f"-Xmx{heap}"]
+            command += [f"-Djava.io.tmpdir={folder}", "-cp", str(jar), "tlc2.TLC", *arguments, f"{root}.tla"]
             ended = _Alone(JVM(command, folder), output, timeout, progress).ended()
         written = [str(folder.parent), *([str(dump.parent)] if dump else [])]
         judge = Judge(
