@@ -154,7 +154,7 @@ class MergeReq:
 
 @frozen
 class MergeRsp:
-    """The answer: view and digest; or a rejection, with the view if it overlaps. MERGE_RSP in the notes."""
+    """The answer: view and digest; or a rejection, with a view not to merge. MERGE_RSP in the notes."""
 
     merge_id: MergeId
     rejected: bool
@@ -450,7 +450,8 @@ def _merge_req_received(config: Config, state: State, event: MergeReqReceived) -
     """Take part, if in no merge; from now on in this one (MRG-24 to MRG-26). `Merge!MergeReqReceived`.
 
     A leader whose view overlaps with ours is rejected. If it is in our view, it left us: it is in no other
-    merge now, and takes no view of an earlier one.
+    merge now, and takes no view of an earlier one. So is one that knows a later incarnation of a member of
+    ours, or we of one of its (FLAW-110).
     """
     sender, merge_id, theirs = event.sender, event.message.merge_id, event.message.decision
     if sender != merge_id.leader or sender == state.member or sender not in theirs.members:
@@ -460,7 +461,7 @@ def _merge_req_received(config: Config, state: State, event: MergeReqReceived) -
         return state, (
             Send(sender, MergeRsp(merge_id, rejected=True, decision=NO_DECISION, digest=EMPTY_VECTOR)),
         )
-    if _common(state.decision, theirs):
+    if not _may_merge(state.decision, theirs):
         rejection = MergeRsp(merge_id, rejected=True, decision=state.decision, digest=EMPTY_VECTOR)
         return state, (*_disowned(state, sender, theirs), Send(sender, rejection))
     taken = evolve(state, merge=merge_id, begun=state.begun + 1)
@@ -580,14 +581,14 @@ def _conclude(state: State) -> Transition:
 
 
 def _chosen(state: State) -> frozenset[Address]:
-    """The leader, and in the order of addresses each whose view is disjoint. `Merge!Chosen`."""
+    """The leader, and in the order of addresses each whose view can be merged. `Merge!Chosen`."""
     chosen = [state.member]
     for other in sorted(state.responses):
         theirs = state.responses[other].decision
         # One that lists another, which has answered for itself, is not followed by that one.
         if set(state.responses) & set(theirs.members) != {other}:
             continue
-        if not any(_common(state.responses[one].decision, theirs) for one in chosen):
+        if all(_may_merge(state.responses[one].decision, theirs) for one in chosen):
             chosen.append(other)
     return frozenset(chosen)
 
@@ -684,11 +685,25 @@ def _common(decision: Decision, other: Decision) -> frozenset[Address]:
     return frozenset(decision.members) & frozenset(other.members)
 
 
+def _former(decision: Decision, other: Decision) -> frozenset[Address]:
+    """Members whose incarnation is over: the other line has seen a later one. `Merge!Former`."""
+    return frozenset(m for m in decision.members if decision.lives.get(m, 0) < other.lives.get(m, 0))
+
+
+def _may_merge(decision: Decision, other: Decision) -> bool:
+    """Whether they can be merged. `Merge!MayMerge`."""
+    return not (_common(decision, other) or _former(decision, other) or _former(other, decision))
+
+
 def _disowned(state: State, coordinator: Address, theirs: Decision) -> Effects:
-    """Have those left out who follow a coordinator of our view that stands by another. `Merge!LeftUs`."""
-    if coordinator not in state.decision.members:
-        return ()
-    return _each(_common(state.decision, theirs), lambda member: PassDown(Suspected(member)))
+    """Have those left out who follow a coordinator of our view that stands by another. `Merge!LeftUs`.
+
+    And whoever is another incarnation now.
+    """
+    left = _former(state.decision, theirs)
+    if coordinator in state.decision.members:
+        left |= _common(state.decision, theirs)
+    return _each(left, lambda member: PassDown(Suspected(member)))
 
 
 def _subgroup(state: State) -> frozenset[Address]:

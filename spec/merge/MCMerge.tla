@@ -16,6 +16,9 @@ TwoAlone == <<FirstView(1, "A", <<"A">>), FirstView(1, "C", <<"C">>)>>
 \* The same, and one is a view ahead.
 AboveAlone == <<FirstView(1, "A", <<"A">>), FirstView(2, "C", <<"C">>)>>
 
+\* The same, and one is two views ahead.
+FarAbove == <<FirstView(1, "A", <<"A">>), FirstView(3, "C", <<"C">>)>>
+
 \* They were together, and each has left the other out: one counter, two creators.
 Parted ==
     <<FirstView(1, "A", <<"A", "C">>), After(2, "A", <<"A">>, {1}), After(2, "C", <<"C">>, {1})>>

@@ -50,6 +50,7 @@ CONSTANTS
     ChecksMergeId,      \* INSTALL_MERGE_VIEW is taken by a coordinator that is in this merge
     ChecksPredecessor,  \* a member comes to a merged view from a view that it was made of
     RefusesOverlap,     \* views that have a member in common are not merged
+    RefusesFormer,      \* nor are two of which one lists an incarnation, and the other knows a later one
     HoldsViews,         \* while a coordinator is in a merge its subgroup's view does not change
     Promises,           \* what comes after a digest that was given away is kept
     CounterAbove,       \* the merged view's counter is above "all", or above the leader's "own"
@@ -62,7 +63,7 @@ CONSTANTS
 
 ASSUME
     /\ {NamesLife, OnlyLeaderBegins, TakesTimer, TimerNamesMerge, ChecksMergeId, ChecksPredecessor,
-        RefusesOverlap, HoldsViews, Promises, PromotesFirst} \subseteq BOOLEAN
+        RefusesOverlap, RefusesFormer, HoldsViews, Promises, PromotesFirst} \subseteq BOOLEAN
     /\ RejectsWhen \in {"busy", "idle"}
     /\ LeaderIs \in {"first", "anyone"}
     /\ CounterAbove \in {"all", "own"}
@@ -119,7 +120,7 @@ NoResponses == [m \in {} |-> Response(NoDecision, NoDigest)]
 \* `decision`: the leader's view.
 MergeReq(id, decision) == [type |-> "MERGE_REQ", merge_id |-> id, decision |-> decision]
 
-\* A rejection has the sender's view only where it overlaps with the leader's.
+\* A rejection has the sender's view only where it cannot be merged with the leader's.
 MergeRsp(id, rejected, decision, digest) ==
     [type |-> "MERGE_RSP", merge_id |-> id, rejected |-> rejected, decision |-> decision, digest |-> digest]
 Accept(id, decision, digest) == MergeRsp(id, FALSE, decision, digest)
@@ -252,23 +253,33 @@ DiscoverTimeout(s, e) ==
 
 Common(decision, other) == MembersOf(decision) \cap MembersOf(other)
 
+\* Members of a view whose incarnation is over: the other view's line has seen a later one.
+Former(decision, other) ==
+    {m \in MembersOf(decision) \cap DOMAIN other.lives : decision.lives[m] < other.lives[m]}
+
+\* They can be merged. FLAW-110: if one lists a former incarnation of which the other has seen the next, the
+\* merged view means the next one, which is in neither of them.
+MayMerge(decision, other) ==
+    /\ RefusesOverlap => Common(decision, other) = {}
+    /\ RefusesFormer => Former(decision, other) \cup Former(other, decision) = {}
+
 \* Whom this member's view lists, though they follow `coordinator`, which is in that view and stands by
-\* another.
+\* another; or though they are another incarnation now.
 LeftUs(s, coordinator, other) ==
-    IF RefusesOverlap /\ coordinator \in MembersOf(s.decision) THEN Common(s.decision, other) ELSE {}
+    (IF RefusesOverlap /\ coordinator \in MembersOf(s.decision) THEN Common(s.decision, other) ELSE {})
+    \cup (IF RefusesFormer THEN Former(s.decision, other) ELSE {})
 
 \* A leader asks. Who is in no merge, and coordinates, is in this one from now on.
 MergeReqReceived(s, e) ==
     LET id == e.message.merge_id
         theirs == e.message.decision
         refuses == IF RejectsWhen = "busy" THEN Merging(s) ELSE ~Merging(s)
-        overlap == RefusesOverlap /\ Common(s.decision, theirs) # {}
         taken == [s EXCEPT !.merge = id, !.begun = @ + 1, !.awaiting = {},
                            !.responses = NoResponses]
     IN IF e.sender # id.leader \/ e.sender = s.member \/ e.sender \notin MembersOf(theirs) THEN RemoteError(s)
        ELSE IF ~Fits(s, e.digest) THEN LocalError(s)
        ELSE IF ~Coordinates(s) \/ refuses THEN Handled(s, <<Send(e.sender, Reject(id, NoDecision))>>)
-       ELSE IF overlap
+       ELSE IF ~MayMerge(s.decision, theirs)
        THEN Handled(s, ForEach(LeftUs(s, e.sender, theirs), Disowned)
                        \o <<Send(e.sender, Reject(id, s.decision))>>)
        ELSE Handled(taken,
@@ -283,13 +294,13 @@ ListsAnother(responses, c) ==
     MembersOf(responses[c].decision) \cap (DOMAIN responses \ {c}) # {}
 
 \* Those whose views are merged: the leader, and of those that have accepted, in the order of addresses, each
-\* that lists no other one, and whose view has no member in common with those before it.
+\* that lists no other one, and whose view can be merged with those before it.
 RECURSIVE Disjoint(_, _, _)
 Disjoint(responses, list, chosen) ==
     IF list = <<>> THEN chosen
     ELSE LET next == Head(list)
-             met == \E c \in chosen : Common(responses[c].decision, responses[next].decision) # {}
-             taken == ~RefusesOverlap \/ (~ListsAnother(responses, next) /\ ~met)
+             fits == \A c \in chosen : MayMerge(responses[c].decision, responses[next].decision)
+             taken == fits /\ (RefusesOverlap => ~ListsAnother(responses, next))
          IN Disjoint(responses, Tail(list), IF taken THEN chosen \cup {next} ELSE chosen)
 
 Chosen(s) == Disjoint(s.responses, Sorted(DOMAIN s.responses), {s.member})

@@ -63,6 +63,9 @@ WindowsGoBack(m, effects) ==
        ELSE LET d == (CHOOSE e \in told : TRUE).digest
             IN [seen EXCEPT ![m] = [x \in Member |-> IF x \in DOMAIN d THEN d[x] ELSE @[x]]]
 
+\* In the place of MayComeTo: an address is let in though its former incarnation was ahead.
+MayComeAnywhere(x, m) == TRUE
+
 -----------------------------------------------------------------------------
 (* The model itself: in the place of ApplyWith *)
 

@@ -312,11 +312,17 @@ Exclude(m) ==
         IN Change("Exclude", m, NextDecision(m, SelectSeq(local[m].decision.members, Stays), {}))
     /\ UNCHANGED world
 
-\* A joiner is let in.
+\* The greatest counter of a view that an address, in any incarnation, has decided.
+Used(x) == Max({0} \cup {views[k].id.counter : k \in {k \in DOMAIN views : views[k].id.creator = x}})
+
+\* A joiner is let in. (Not where its address would come to decide a view with an identifier that a former
+\* incarnation has used elsewhere: such a joiner founds a group by itself, and is merged.)
+MayComeTo(x, m) == Used(x) <= local[m].decision.id.counter + 1
+
 Admit(m) ==
     /\ spent.joins < MaxJoins
     /\ Decides(m) /\ GoneFor(m) = {}
-    /\ \E x \in {x \in up : installed[x] = 0 /\ NextOf(x) = {}} :
+    /\ \E x \in {x \in up : installed[x] = 0 /\ NextOf(x) = {} /\ MayComeTo(x, m)} :
         Change("Admit", m, NextDecision(m, Append(local[m].decision.members, x), {x}))
     /\ Spend("joins")
     /\ UNCHANGED around
@@ -327,10 +333,8 @@ MayFound(m) == m \in up /\ life[m] > 0 /\ installed[m] = 0 /\ NextOf(m) = {}
 
 Found(m) ==
     /\ MayFound(m)
-    /\ LET By(k) == views[k].id.creator = m
-           used == {0} \cup {views[k].id.counter : k \in {k \in DOMAIN views : By(k)}}
-       IN Change("Found", m,
-               Decision(ViewId(Max(used) + 1, m), <<m>>, NoViewId, [x \in {m} |-> life[m]], {m}, NoDigest))
+    /\ Change("Found", m,
+              Decision(ViewId(Used(m) + 1, m), <<m>>, NoViewId, [x \in {m} |-> life[m]], {m}, NoDigest))
     /\ UNCHANGED world
 
 \* A member leaves. A participant goes, and is left out. A coordinator decides the view without itself, and

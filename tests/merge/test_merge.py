@@ -330,8 +330,45 @@ def test_an_answer_to_a_former_incarnation_is_ignored() -> None:
 def test_of_an_address_that_both_sides_know_the_newest_incarnation_counts(here: int, there: int) -> None:
     """Either side may have let it in last; nobody lets an older one in after the merge."""
     ours = evolve(AB, lives=Lives((("A", 0), ("B", 0), ("G", here))))
-    theirs = evolve(EFG, lives=Lives((("E", 0), ("F", 0), ("G", there))))
+    theirs = evolve(view(2, "E", "EF"), lives=Lives((("E", 0), ("F", 0), ("G", there))))
     assert 3 == run(member("A", ours), discovers("AE", ours), accepts(theirs))[0].decision.lives["G"]
+
+
+G_WAS_HERE = evolve(AB, lives=Lives((("A", 0), ("B", 0), ("G", 4))))
+
+
+def test_a_view_that_lists_a_former_incarnation_is_not_merged() -> None:
+    """FLAW-110: who lists it has it left out, whether it is asked or asks; the other one says nothing."""
+    state, effects = run(member("E", EFG), asks(G_WAS_HERE, at=EFG))
+    rejection = merge.MergeRsp(ID, rejected=True, decision=EFG, digest=EMPTY_VECTOR)
+    assert (state, effects) == (member("E", EFG), [PassDown(Suspected("G")), Send("A", rejection)])
+    leads = run(member("A", G_WAS_HERE), discovers("AE", G_WAS_HERE))[0]
+    assert run(leads, rejects("E", EFG))[1][:2] == [PassDown(PromiseWithdrawn("E")), CancelTimer("merge/1")]
+    ours = view(3, "A", "AG", G=3)
+    leads = run(member("A", ours), discovers("AC", ours))[0]
+    theirs = evolve(CD, lives=Lives((("C", 0), ("D", 0), ("G", 4))))
+    assert run(leads, rejects("C", theirs))[1][:2] == [
+        PassDown(PromiseWithdrawn("C")),
+        PassDown(Suspected("G")),
+    ]
+    assert run(member("C", theirs), asks(ours, at=theirs))[1][0].message.rejected
+
+
+@pytest.mark.parametrize(("here", "there"), [(3, 4), (4, 3)])
+def test_of_two_that_have_answered_one_lists_a_former_incarnation(here: int, there: int) -> None:
+    """FLAW-110: the first in the order of addresses is merged, whichever of them lists it."""
+    gone = {"C": ("CD", here), "E": ("EF", there)}
+    first, second = (
+        evolve(
+            view(6, name, members + "G" * (life == 3)),
+            lives=Lives((*((member, 0) for member in members), ("G", life))),
+        )
+        for name, (members, life) in gone.items()
+    )
+    state, effects = run(LEADER, accepts(second), accepts(first))
+    assert state.decision.id == ViewId(7, "A")
+    assert {*state.decision.members} == {*AB.members, *first.members}
+    assert Send("E", merge.CancelMerge(ID)) in effects
 
 
 @pytest.mark.parametrize(

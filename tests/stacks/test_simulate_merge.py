@@ -14,6 +14,7 @@ from groupcomm.gms import NO_DECISION
 from groupcomm.stack import StackError
 from groupcomm.view import ViewId
 from groupcomm_conformance.stacks.changes import FAULTS, Faults
+from groupcomm_conformance.stacks.merging import Merging
 from groupcomm_conformance.stacks.running import Setup, simulate
 from tests.simulated import all_holds, broken, setup, violation
 
@@ -177,7 +178,8 @@ def test_a_merged_view_that_is_taken_from_any_view_is_found(monkeypatch: pytest.
 def test_a_digest_of_the_last_answer_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """DigestMerged: the last."""
     monkeypatch.setattr(merge, "_greatest", lambda vectors: tuple([*vectors][-1].items()))
-    assert violation(setup("merge", ALL)).claim in {"DigestIsGreatest", "StartsWhereTold", "NoCrash"}
+    claims = {"DigestIsGreatest", "StartsWhereTold", "NoCrash", "LivesAreKnown"}
+    assert violation(setup("merge", ALL)).claim in claims
 
 
 def test_a_first_member_that_does_not_coordinate_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -188,3 +190,26 @@ def test_a_first_member_that_does_not_coordinate_is_found(monkeypatch: pytest.Mo
 
     monkeypatch.setattr(merge.State, "coordinates", property(made_it))
     assert "Settled" == violation(setup("merge", ALL)).claim
+
+
+# Addresses that come back.
+
+RESTARTS = Faults(ALL - {"suspicion", "leave", "partition"}, rate=0.2)
+
+
+def test_addresses_come_back() -> None:
+    outcome = all_holds(evolve(setup("merge", ALL, members=4), faults=RESTARTS), events=20_000, seed=4000)
+    assert 100 <= outcome.kinds["restarts"]
+
+
+def test_a_former_incarnation_that_is_merged_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """RefusesFormer off (FLAW-110)."""
+    monkeypatch.setattr(merge, "_former", lambda *_: frozenset())
+    assert "JoinersBegin" == violation(setup("merge", ALL)).claim
+
+
+def test_an_address_that_uses_an_identifier_again_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """MayComeTo off: what is assumed of the membership service."""
+    monkeypatch.setattr(Merging, "may_come_to", lambda *_: True)
+    few = evolve(setup("merge", ALL, members=2), faults=Faults(ALL, rate=0.1))
+    assert "OneIdOneView" == violation(few).claim

@@ -32,8 +32,6 @@ class Partings(Drawn):
         self._merging = merging
         self._share = one_of(random, _NOTICES)
         super().__init__(group, members, faults, random)
-        # A later life might decide a view with the identifier that a former one gave on another line.
-        self._reuses = False
         self.serving: Callable[[], Event | None] | None = self._serve
 
     def first(self) -> Iterator[Event]:
@@ -107,7 +105,8 @@ class Partings(Drawn):
                 yield "exclude", process.name
             else:
                 for joiner in self._joiners():
-                    yield "admit", process.name, joiner.name
+                    if merging.may_come_to(joiner, process):
+                        yield "admit", process.name, joiner.name
         if merging.of(process).coordinates and not merging.of(process).merging:
             found = [p for p in merging.coordinators() if group.connected(p, process)]
             some = [p for p in found if p is process or self._random.random() < 0.8]  # noqa: PLR2004
@@ -160,10 +159,11 @@ def _follows(group: Group, merging: Merging, perform: Callable[[Event], bool]) -
     for joiner in group.up:
         if joiner.view is None and merging.next_of(joiner) is None:
             deciders = [process for process in group.up if merging.decides(process)]
-            if deciders:
-                done |= perform(("admit", deciders[0].name, joiner.name))
-            elif all(process.view is None for process in group.up):
-                done |= perform(("found", joiner.name))
+            nobody = all(process.view is None for process in group.up)
+            if any(perform(("admit", process.name, joiner.name)) for process in deciders) or (
+                (nobody or deciders) and perform(("found", joiner.name))
+            ):
+                done = True
     return done
 
 

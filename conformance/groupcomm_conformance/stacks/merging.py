@@ -20,7 +20,8 @@ The events of a group, besides those in `group`:
 ==========================================  ==========================================================
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Final, cast
 
 from attrs import evolve
@@ -43,7 +44,6 @@ __all__ = ["DISCOVER", "Merging"]
 
 DISCOVER: Final = "merge/discover"
 _EARLY: Final = "merge/early"
-_LIFE: Final = 0  # no address is used twice
 
 
 class Merging(Wired):
@@ -57,7 +57,11 @@ class Merging(Wired):
         self.held: set[Process] = set()
         self._known: dict[ViewId, tuple[Decision, Decided]] = {}
         self._delivered: dict[Process, dict[Process, int]] = {}  # of those that left a process's view
-        self._kept: dict[tuple[Process, Process], Vector] = {}  # promises: who made it, and to whom
+        self._kept: dict[tuple[Process, Address], Vector] = {}  # promises: who made it, and to whom
+        self._lives: dict[tuple[Address, int], Process] = {}
+        self._life: dict[Process, int] = {}
+        self._begun: Counter[Address] = Counter()  # how many lives an address has had
+        self._used: Counter[Address] = Counter()  # the greatest counter of a view that it has decided
         self.events: Final[Events] = {
             "found": self._found,
             "admit": self._admit,
@@ -78,6 +82,11 @@ class Merging(Wired):
         """A process is there, and in no view."""
         super().started(process)
         self.suspected[process] = set()
+        self._life[process] = life = self._begun[process.address]
+        self._begun[process.address] += 1
+        self._lives[process.address, life] = process
+        if life:
+            self._group.happened["restarts"] += 1
 
     def departed(self, process: Process) -> None:
         """A process is gone: what is on its way to it is lost, and its promises are void."""
@@ -93,6 +102,9 @@ class Merging(Wired):
         self._states = {process: state for process, state in self._states.items() if process in kept}
         self.suspected = {process: others for process, others in self.suspected.items() if process in kept}
         self._delivered = {process: {} for process in kept}
+        of_views = kept.union(*(view.processes for view in views))
+        self._life = {process: life for process, life in self._life.items() if process in of_views}
+        self._lives = {key: process for key, process in self._lives.items() if process in of_views}
         for process in kept:
             timers = self._group.timers[process]
             for timer in [each for each, is_set in timers.items() if not is_set]:
@@ -155,6 +167,10 @@ class Merging(Wired):
         leader = self._group.membership.current[mine.merge.leader]
         return leader is process or not leader.up or self.of(leader).merge != mine.merge
 
+    def may_come_to(self, joiner: Process, process: Process) -> bool:
+        """Whether a joiner may be let in, and will not use an identifier again. `MergeGroup!MayComeTo`."""
+        return self._used[joiner.address] <= self.of(process).decision.id.counter + 1
+
     def waits_for_views(self, process: Process) -> bool:
         """Whether the view has come that a merged view at a process follows."""
         return self._group.timers[process].get(_EARLY, False)
@@ -193,8 +209,9 @@ class Merging(Wired):
         if process.view is not None or self.nexts_of(process):
             raise NotAllowedError(f"{process} is in a view, or on the way to one")
         own = process.address
-        lives = Lives(((own, _LIFE),))
-        alone = Decision(ViewId(1, own), (own,), NO_VIEW.id, lives, frozenset({own}), EMPTY_VECTOR)
+        lives = Lives(((own, self._life[process]),))
+        unused = ViewId(self._used[own] + 1, own)
+        alone = Decision(unused, (own,), NO_VIEW.id, lives, frozenset({own}), EMPTY_VECTOR)
         self._decide(process, alone, (process,))
 
     def _admit(self, name: str, joiner: str) -> None:
@@ -203,6 +220,8 @@ class Merging(Wired):
             raise NotAllowedError(f"{process} decides nothing now")
         if other.view is not None or self.nexts_of(other) or not self._group.connected(process, other):
             raise NotAllowedError(f"{other} joins nobody, or cannot be reached")
+        if not self.may_come_to(other, process):
+            raise NotAllowedError(f"a former life of {other} was ahead of {process}")
         own = self.of(process).decision
         digest = self._vector(process)
         self._below(process, DigestPromised(other.address))
@@ -211,7 +230,7 @@ class Merging(Wired):
             id=ViewId(own.id.counter + 1, process.address),
             members=(*own.members, other.address),
             follows=own.id,
-            lives=Lives((*own.lives.items(), (other.address, _LIFE))),
+            lives=Lives(tuple({**own.lives, other.address: self._life[other]}.items())),
             joiners=frozenset({other.address}),
             digest=digest,
         )
@@ -239,8 +258,14 @@ class Merging(Wired):
         """The membership service of a process decides a view, and installs it."""
         preds = () if process.view is None else (process.view,)
         view = self._group.membership.decide(process, decision.id.counter, tuple(members), preds)
-        self._known[decision.id] = decision, view
+        self._record(decision, view)
         self._step(process, Raised(merge.DecisionInstalled(decision)))
+
+    def _record(self, decision: Decision, view: Decided) -> None:
+        """A view is decided, and counters go on from there."""
+        self._known[decision.id] = decision, view
+        creator = decision.id.creator
+        self._used[creator] = max(self._used[creator], decision.id.counter)
 
     def _install(self, name: str, number: int = -1) -> None:
         process = self._group.process(name)
@@ -310,13 +335,13 @@ class Merging(Wired):
                     self.held.add(process)
                 case PassDown(merge.ResumeViews()):
                     self.held.discard(process)
-                case PassDown(Suspected(suspect)):
-                    self.suspected[process].add(group.membership.current[suspect])
+                case PassDown(Suspected(suspect)) if process.view is not None and suspect in process.view.at:
+                    self.suspected[process].add(process.view.at[suspect])
                 case PassDown(DigestPromised(to) as promised):
-                    self._kept[process, group.membership.current[to]] = self._vector(process)
+                    self._kept[process, to] = self._vector(process)
                     self._below(process, promised)
                 case PassDown(PromiseWithdrawn(to) as withdrawn):
-                    self._kept.pop((process, group.membership.current[to]), None)
+                    self._take_back(process, {to})
                     self._below(process, withdrawn)
                 case PassDown(merge.WindowsAdded(digest)):
                     windows = digest
@@ -358,7 +383,11 @@ class Merging(Wired):
         begin = {p: max(start.get(p.address, NOTHING), memory.get(p, NOTHING)) for p in view.processes}
         group.enter(process, view, begin)
         self.suspected[process] &= {*view.processes}
-        for pair in [pair for pair in self._kept if pair[0] is process and pair[1] in view.processes]:
+        self._take_back(process, view.at.keys())
+
+    def _take_back(self, process: Process, addresses: Container[Address]) -> None:
+        """Promises of a process to some addresses are void."""
+        for pair in [pair for pair in self._kept if pair[0] is process and pair[1] in addresses]:
             del self._kept[pair]
 
     # What it does is held against what it gives
@@ -378,24 +407,26 @@ class Merging(Wired):
             raise Violation("ListIsSound", f"{decision.view} follows {set(follows)}, which is no merge")
         if decision.id.creator != process.address:
             raise Violation("CreatorIsThere", f"{process} decides {decision.view}, in another's name")
-        if any(life != _LIFE for life in decision.lives.values()):
+        lives = [self._lives.get((member, decision.lives.get(member, -1))) for member in decision.members]
+        members = [process for process in lives if process is not None]
+        if len(members) < len(lives):
             raise Violation("LivesAreKnown", f"{decision} means an incarnation that never began")
-        members = [self._group.membership.current[address] for address in decision.members]
         preds.sort(key=lambda pred: pred.number)
         view = judged(lambda: self._group.membership.decide(process, decision.id.counter, members, preds))
         if view.joins:
             raise Violation("JoinersBegin", f"{set(view.joins)} begin with {view}, a merged view")
-        self._known[decision.id] = decision, view
+        self._record(decision, view)
         self._group.happened["merged views"] += 1
         self._judge_digest(process, before, decision, view)
 
     def _judge_digest(self, leader: Process, before: merge.State, decision: Decision, view: Decided) -> None:
         """The merged digest is, entry by entry, the greatest of those that its coordinators keep promised."""
-        asked = (self._group.membership.current[address] for address in before.asked)
-        coordinators = {process for process in asked if process.view in view.preds}
+        current = (self._group.membership.current[address] for address in before.asked)
+        coordinators = {process for process in current if process.view in view.preds}
         wanted: dict[Address, int] = {}
         for (by, to), kept in self._kept.items():
-            if (by is leader and to in coordinators) or (to is leader and by in coordinators):
+            asked = by is leader and to in {process.address for process in coordinators}
+            if asked or (to == leader.address and by in coordinators):
                 for address, seqno in kept.items():
                     wanted[address] = max(seqno, wanted.get(address, seqno))
         told = {address: seqno for address, seqno in decision.digest.items() if address in wanted}
