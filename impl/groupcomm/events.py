@@ -139,10 +139,36 @@ class Fetch:
 class Suspected:
     """To the membership service: `suspect` has crashed, or counts this member out.
 
-    From the failure detector; from merging, which has those left out who follow another coordinator.
+    From the failure detector; from merging, which has those left out who follow another coordinator. And from
+    the membership service to those above: it begins to suspect `suspect`, whoever told it.
     """
 
     suspect: Address
+
+
+@frozen
+class Suspend:
+    """To who can stop a group: stop all in the view that are not suspected, for `asker`; also again (EVT-05).
+
+    The answer is `GroupStopped`. It comes once for each `Suspend`, and at once where the group is stopped for
+    `asker` already.
+    """
+
+    asker: str
+
+
+@frozen
+class GroupStopped:
+    """The answer: they are stopped for `asker`, and have delivered the same."""
+
+    asker: str
+
+
+@frozen
+class Resume:
+    """To who stopped the group for `asker`: let it go."""
+
+    asker: str
 
 
 @frozen

@@ -3,15 +3,19 @@
 Theory of operation
 -------------------
 The coordinator decides the views, one after the other. It queues requests to join and to leave in the order
-in which they come. When its last view is acknowledged it takes the next request, and all members that it
-suspects, and decides the next view. For a join it first asks the layer below for the digest that the joiner
-starts from, and promises to keep what comes after that. It installs the view at once and sends it to the old
-members (NEW_VIEW). When they have all acknowledged it, the joiner is answered (JOIN_RSP, with the same view
-and the digest), and when the joiner has acknowledged it too, the next view may come.
+in which they come. When there is one, or it suspects somebody, it has the layer above stop the group
+(`Suspend`). When that is done (`GroupStopped`) it takes the next request, and all members that it suspects,
+and decides the next view. For a join it first asks the layer below for the digest that the joiner starts
+from, and promises to keep what comes after that. It installs the view at once and sends it to the old members
+(NEW_VIEW). When they have all acknowledged it, the joiner is answered (JOIN_RSP, with the same view and the
+digest), and when the joiner has acknowledged it too, the next view may come: it says `Suspend` again, and as
+the group is still stopped the answer can come at once. Where there is none to decide it lets the group go
+(`Resume`).
 
 When all that are before it in the view are suspected, a member takes over. It asks the others for their
 newest view (QUERY), and decides nothing before all that it does not suspect have answered (ANSWER) and have
-the newest view that any of them has.
+the newest view that any of them has. Then it says `Suspend`, also where it has nothing to decide: the group
+may have been stopped by who is gone, and nobody else lets it go.
 
 That keeps the views in one line. Who answers a QUERY refuses, from then on, whatever the asker's seniors
 send. So when the answers are in, a view of a senior that nobody who answered has will be installed by none of
@@ -32,16 +36,19 @@ from typing import Final, Literal, TypeAlias, assert_never
 from attrs import evolve, frozen
 
 from .digest import EMPTY_VECTOR, Vector
-from .effects import PassDown, PassUp, Send, SetTimer
+from .effects import PassDown, PassUp, Send
 from .errors import LocalProtocolError, RemoteProtocolError
 from .events import (
     DigestGiven,
     DigestPromised,
     DigestSet,
     GetDigest,
+    GroupStopped,
     Left,
     PromiseWithdrawn,
+    Resume,
     Suspected,
+    Suspend,
     ViewInstalled,
 )
 from .per_member import PerMember
@@ -66,6 +73,7 @@ __all__ = [
     "Effect",
     "Event",
     "GetDigest",
+    "GroupStopped",
     "JoinReq",
     "JoinReqReceived",
     "JoinRequested",
@@ -85,13 +93,14 @@ __all__ = [
     "Query",
     "QueryReceived",
     "Request",
+    "Resume",
     "State",
     "Suspected",
+    "Suspend",
     "Transition",
     "ViewAck",
     "ViewAckReceived",
     "ViewInstalled",
-    "ViewTimeout",
     "start",
     "step",
 ]
@@ -101,7 +110,7 @@ __all__ = [
 
 @frozen
 class Config:
-    """GMS has no parameters: a failure detector, a timer and discovery are outside."""
+    """GMS has no parameters: a failure detector, discovery, and what stops the group are outside."""
 
 
 # What is decided ----------------------------------------------------------------------------------
@@ -287,11 +296,6 @@ class ViewAckReceived:
     message: ViewAck
 
 
-@frozen
-class ViewTimeout:
-    """Timer `view` fired: it is time for the next view."""
-
-
 Event: TypeAlias = (
     JoinRequested
     | LeaveRequested
@@ -304,7 +308,7 @@ Event: TypeAlias = (
     | NewViewReceived
     | JoinRspReceived
     | ViewAckReceived
-    | ViewTimeout
+    | GroupStopped
     | DigestGiven
 )
 
@@ -313,9 +317,8 @@ Event: TypeAlias = (
 
 Effect: TypeAlias = (
     Send[Message]
-    | PassUp[ViewInstalled | Left | DigestGiven]
+    | PassUp[ViewInstalled | Suspected | Suspend | Resume | Left | DigestGiven]
     | PassDown[ViewInstalled | DigestPromised | GetDigest | PromiseWithdrawn | DigestSet]
-    | SetTimer
 )
 Effects: TypeAlias = tuple[Effect, ...]
 
@@ -349,7 +352,7 @@ class State:
     awaiting: frozenset[Address]
     owed: frozenset[Address]
     queue: tuple[Request, ...]
-    due: bool
+    group: Literal["free", "unknown", "stopping", "stopped"]
     admitting: Request
     asked: int
     leaving: bool
@@ -377,18 +380,18 @@ class State:
         return not self.gone and self.unsuspected[:1] == (self.member,)
 
     @property
-    def must_decide(self) -> bool:
-        """Whether nothing is outstanding, and there is something for a next view. `Gms!MustDecide`."""
-        return (
-            self.phase == "leading"
-            and not self.awaiting
-            and self.admitting == NO_REQUEST
-            and bool(self.queue or self.suspected)
-        )
+    def done(self) -> bool:
+        """Whether it leads, and its last view is everywhere; joiners are answered before. `Gms!IsDone`."""
+        return self.phase == "leading" and not self.awaiting and self.admitting == NO_REQUEST
+
+    @property
+    def has_to_decide(self) -> bool:
+        """Whether there is something for a next view. `Gms!HasToDecide`."""
+        return bool(self.queue or self.suspected)
 
 
 _SELF: Final = "GMS"
-"""Who asks for a digest."""
+"""Who asks for a digest, and to have the group stopped."""
 
 Transition: TypeAlias = tuple[State, Effects]
 
@@ -407,7 +410,7 @@ def start(member: Address) -> State:
         awaiting=frozenset(),
         owed=frozenset(),
         queue=(),
-        due=False,
+        group="free",
         admitting=NO_REQUEST,
         asked=0,
         leaving=False,
@@ -449,8 +452,8 @@ def step(config: Config, state: State, event: Event) -> Transition:  # noqa: ARG
             return _join_rsp_received(state, event)
         case ViewAckReceived():
             return _view_ack_received(state, event)
-        case ViewTimeout():
-            return _view_timeout(state)
+        case GroupStopped():
+            return _group_stopped(state, event)
         case DigestGiven():
             return _digest_given(state, event)
         case _:
@@ -540,7 +543,7 @@ def _suspected(state: State, event: Suspected) -> Transition:
     struck = evolve(struck, suspected=state.suspected | ({suspect} & set(state.decision.members)))
     if state.gone or struck == state:
         return state, ()
-    return _proceed(struck, withdrawn)
+    return _proceed(struck, (*_say_suspected(state, struck.suspected), *withdrawn))
 
 
 def _query_received(state: State, event: QueryReceived) -> Transition:
@@ -558,7 +561,8 @@ def _query_received(state: State, event: QueryReceived) -> Transition:
         return state, ()
     refused = query.seniors & state.decision.before(sender)
     refusing = evolve(_following(state), suspected=state.suspected | refused)
-    return refusing, (*_withdrawal(state, state.admitting.member), answer)
+    withdrawn = _withdrawal(state, state.admitting.member)
+    return refusing, (*withdrawn, *_say_suspected(state, refusing.suspected), answer)
 
 
 def _answer_received(state: State, event: AnswerReceived) -> Transition:
@@ -571,7 +575,8 @@ def _answer_received(state: State, event: AnswerReceived) -> Transition:
         return _proceed(heard)
     if sender in state.asking and told.follows == state.decision.id and state.member in told.members:
         return _proceed(evolve(heard, newest=told))
-    return _proceed(evolve(_struck(state, sender), suspected=state.suspected | {sender}))
+    struck = evolve(_struck(state, sender), suspected=state.suspected | {sender})
+    return _proceed(struck, _say_suspected(state, struck.suspected))
 
 
 def _new_view_received(state: State, event: NewViewReceived) -> Transition:
@@ -606,9 +611,11 @@ def _join_rsp_received(state: State, event: JoinRspReceived) -> Transition:
         return (state, (ack,)) if decision.id == state.decision.id else _elsewhere(state, event)
     if not state.joining or decision.lives[state.member] != state.life:
         return state, ()
-    begun: Effects = (PassDown(DigestSet(decision.digest)), *_installed(decision), ack)
-    beginning = evolve(state, suspected=decision.before(event.sender))
-    return _proceed(_enter(beginning, decision), begun)
+    begun = _enter(evolve(state, suspected=frozenset()), decision)
+    suspecting = evolve(begun, suspected=decision.before(event.sender))
+    suspicions = _say_suspected(begun, suspecting.suspected)
+    started: Effect = PassDown(DigestSet(decision.digest))
+    return _proceed(suspecting, (started, *_installed(decision), *suspicions, ack))
 
 
 def _elsewhere(state: State, event: NewViewReceived | JoinRspReceived) -> Transition:
@@ -623,19 +630,17 @@ def _view_ack_received(state: State, event: ViewAckReceived) -> Transition:
     return _proceed(evolve(state, awaiting=state.awaiting - {event.sender}))
 
 
-def _view_timeout(state: State) -> Transition:
-    """Grant the next request; who joins gets a digest first (JOI-03). `Gms!ViewTimeout`, `!IsGranted`.
+def _group_stopped(state: State, event: GroupStopped) -> Transition:
+    """Grant the next request; who joins gets a digest first (JOI-03). `Gms!GroupStopped`, `!IsGranted`.
 
     One that another coordinator granted was there before this member learnt of that view, and is over.
     The promise comes before the question, so that what is told is kept. While a former incarnation of the
     joiner is still in the view it waits, and who is suspected goes first: who is in the view can be promised
     nothing.
     """
-    if not state.due:
+    if state.group != "stopping" or event.asker != _SELF:
         return state, ()
-    ready = evolve(state, due=False)
-    if not state.must_decide:
-        return ready, ()
+    ready = evolve(state, group="stopped")
     request = state.queue[0] if state.queue else NO_REQUEST
     taken = evolve(ready, queue=state.queue[1:])
     if request.kind == "join" and request.life <= state.decision.lives.get(request.member, -1):
@@ -665,7 +670,7 @@ def _digest_given(state: State, event: DigestGiven) -> Transition:
 
 def _proceed(state: State, effects: Effects = ()) -> Transition:
     """Do what follows, one thing after the other. `Gms!Proceed`."""
-    for follow in (_go, _take_over, _send_again, _answer_joiners, _let_timer_run, _ask_to_leave):
+    for follow in (_go, _take_over, _send_again, _answer_joiners, _suspend, _resume, _ask_to_leave):
         state, more = follow(state)
         effects += more
     return state, effects
@@ -698,7 +703,7 @@ def _send_again(state: State) -> Transition:
         news = _installed(state.newest)
     joiners = entered.decision.joiners & entered.others
     olds = entered.others - joiners
-    led = evolve(entered, phase="leading", awaiting=olds, owed=joiners)
+    led = evolve(entered, phase="leading", group="unknown", awaiting=olds, owed=joiners)
     return led, (*news, *_to(entered.decision, olds, NewView(entered.decision)))
 
 
@@ -710,11 +715,19 @@ def _answer_joiners(state: State) -> Transition:
     return answered, _to(state.decision, state.owed, JoinRsp(state.decision))
 
 
-def _let_timer_run(state: State) -> Transition:
-    """Nothing is outstanding: the next view may be decided. `Gms!LetTimerRun`."""
-    if not state.must_decide or state.due:
+def _suspend(state: State) -> Transition:
+    """Have the group stopped before each view, and when this member has taken over. `Gms!MaybeSuspend`."""
+    wanted = state.group == "unknown" or (state.group in {"free", "stopped"} and state.has_to_decide)
+    if not (state.done and wanted):
         return state, ()
-    return evolve(state, due=True), (SetTimer("view", 0, 0),)
+    return evolve(state, group="stopping"), (PassUp(Suspend(_SELF)),)
+
+
+def _resume(state: State) -> Transition:
+    """The last view is everywhere, and `_suspend` asks for no other: let the group go. `Gms!MaybeResume`."""
+    if not (state.done and state.group == "stopped"):
+        return state, ()
+    return evolve(state, group="free"), (PassUp(Resume(_SELF)),)
 
 
 def _ask_to_leave(state: State) -> Transition:
@@ -749,7 +762,12 @@ def _decide(state: State, request: Request, digest: Vector) -> Transition:
     if state.member not in staying:
         return evolve(state, gone=True, queue=()), (*views, PassUp(Left()))
     led = evolve(
-        _enter(state, decision), phase="leading", queue=state.queue, awaiting=olds, owed=decision.joiners
+        _enter(state, decision),
+        phase="leading",
+        group=state.group,
+        queue=state.queue,
+        awaiting=olds,
+        owed=decision.joiners,
     )
     released = (Send(leaver, LeaveRsp(request.life)),) if leaver else ()
     return _proceed(led, (*_installed(decision), *views, *released))
@@ -776,7 +794,7 @@ def _following(state: State) -> State:
         newest=NO_DECISION,
         awaiting=frozenset(),
         owed=frozenset(),
-        due=False,
+        group="free",
         admitting=NO_REQUEST,
     )
 
@@ -798,6 +816,12 @@ def _withdrawal(state: State, member: Address) -> Effects:
     """What is said below if the join whose digest is awaited is dropped. `Gms!Withdrawal`."""
     withdrawn = state.admitting != NO_REQUEST and state.admitting.member == member
     return (PassDown(PromiseWithdrawn(member)),) if withdrawn else ()
+
+
+def _say_suspected(state: State, suspected: frozenset[Address]) -> Effects:
+    """Those above are told whom it begins to suspect: FLUSH refuses whom GMS refuses. `Gms!SaySuspected`."""
+    new = suspected - state.suspected
+    return tuple(PassUp(Suspected(member)) for member in state.decision.members if member in new)
 
 
 def _own_leave(state: State) -> Request:

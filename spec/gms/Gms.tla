@@ -4,16 +4,22 @@
 (*                                                                         *)
 (* Theory. The coordinator decides the views, one after the other. It      *)
 (* queues requests to join and to leave in the order in which they come.   *)
-(* When its last view is acknowledged it takes the next request, and all   *)
-(* that it suspects, and decides the next view. Where somebody joins, it   *)
-(* first promises its digest to the joiner and asks the layer below for it.*)
-(* It installs the view at once and sends it to the old members (NEW_VIEW);*)
-(* when they have all acknowledged it, the joiner is answered (JOIN_RSP,   *)
-(* with the same view and the digest to start from), and when the joiner   *)
-(* has acknowledged it, the next view may come. When those before it in    *)
-(* the view are suspected, a member takes over: it asks the others for     *)
-(* their newest view (QUERY), and decides nothing before all that it does  *)
-(* not suspect have answered and the newest view is everywhere.            *)
+(* When there is one, or it suspects somebody, it has the layer above stop *)
+(* the group (Suspend). When that is done (GroupStopped) it takes the next *)
+(* request, and all that it suspects, and decides the next view. Where     *)
+(* somebody joins, it first promises its digest to the joiner and asks the *)
+(* layer below for it. It installs the view at once and sends it to the    *)
+(* old members (NEW_VIEW); when they have all acknowledged it, the joiner  *)
+(* is answered (JOIN_RSP, with the same view and the digest to start       *)
+(* from), and when the joiner has acknowledged it, the next view may come: *)
+(* it says Suspend again, and as the group is still stopped the answer can *)
+(* come at once. Where there is none to decide it lets the group go        *)
+(* (Resume). When those before it in the view are suspected, a member      *)
+(* takes over: it asks the others for their newest view (QUERY), and       *)
+(* decides nothing before all that it does not suspect have answered and   *)
+(* the newest view is everywhere. Then it says Suspend, also where it has  *)
+(* nothing to decide: the group may have been stopped by who is gone, and  *)
+(* nobody else lets it go.                                                 *)
 (*                                                                         *)
 (* Why views stay in one line. Who answers a QUERY refuses, from then on,  *)
 (* whatever the asker's seniors send. So when the answers are in, a view   *)
@@ -100,21 +106,32 @@ Installed(decision) ==
 StartAt(decision) == PassDown([type |-> "DigestSet", digest |-> decision.digest])
 LeftTheGroup == PassUp([type |-> "Left"])
 
-\* EVT-05: a request for a digest says who asks, and the answer says it again.
+\* EVT-05: a request says who asks, and the answer says it again.
 Self == "GMS"
 GetDigest(request) == PassDown([type |-> "GetDigest", asker |-> Self, request |-> request])
 PassOn(e) == PassUp([type |-> "DigestGiven", asker |-> e.asker, request |-> e.request, digest |-> e.digest])
 
+\* The layer above is to stop all in the view that are not suspected, and says GroupStopped when it has; and
+\* is to let them go. (A stack without FLUSH: whoever runs GMS answers, at once or after a while, in which
+\* more requests may come.)
+SuspendGroup == PassUp([type |-> "Suspend", asker |-> Self])
+ResumeGroup == PassUp([type |-> "Resume", asker |-> Self])
+
 \* The layers below keep what was promised, from before the digest is taken.
 Promised(m) == PassDown([type |-> "DigestPromised", to |-> m])
 Withdrawn(m) == PassDown([type |-> "PromiseWithdrawn", to |-> m])
-SetViewTimer == SetTimer("view", 0, 0)
 
 \* The same message to each of some members, in their order in `list`.
 SendAll(list, to, message) ==
     LET In(m) == m \in to
         those == SelectSeq(list, In)
     IN [i \in DOMAIN those |-> Send(those[i], message)]
+
+\* Those above are told whom it suspects, whoever told it: FLUSH has to refuse whom GMS refuses.
+SaySuspected(list, suspects) ==
+    LET In(m) == m \in suspects
+        those == SelectSeq(list, In)
+    IN [i \in DOMAIN those |-> PassUp([type |-> "Suspected", suspect |-> those[i]])]
 
 -----------------------------------------------------------------------------
 (* State *)
@@ -139,7 +156,8 @@ Start(member) ==
      awaiting |-> {},           \* members whose VIEW_ACK is awaited
      owed |-> {},               \* joiners that are answered when nothing is awaited any more
      queue |-> <<>>,            \* requests in the order in which they came
-     due |-> FALSE,             \* the timer `view` runs: there is a view to decide
+     group |-> "free",          \* of who leads: the group is "free", or it took over and does not know
+                                \* ("unknown"); it asked to have it stopped ("stopping"); it is "stopped"
      admitting |-> NoRequest,   \* the request to join whose digest is awaited
      asked |-> 0,               \* how many digests it has asked for: the number of the last request
      leaving |-> FALSE,         \* its application wants to leave
@@ -202,19 +220,30 @@ Kept(s, decision) ==
 Enter(s, decision) ==
     [s EXCEPT !.decision = decision, !.suspected = @ \cap MembersOf(decision), !.phase = "following",
               !.asking = {}, !.newest = NoDecision, !.awaiting = {}, !.owed = {},
-              !.queue = Kept(s, decision), !.due = FALSE, !.admitting = NoRequest, !.leave_asked = "",
+              !.queue = Kept(s, decision), !.group = "free", !.admitting = NoRequest, !.leave_asked = "",
               !.joining = FALSE]
 
 -----------------------------------------------------------------------------
 (* What follows from a state: a step ends with Proceed *)
 
-\* It is time to answer the joiners, to take over, or to let the timer run for the next view. (Only who leads
-\* owes an answer, and who leads acts: see LocalTypeOK.)
+\* It is time to answer the joiners, or to take over. (Only who leads owes an answer, and who leads acts: see
+\* LocalTypeOK.)
 CanAnswer(s) == s.awaiting = {} /\ s.owed # {} /\ s.admitting = NoRequest
 CanTakeOver(s) == s.phase = "following" /\ Acts(s)
 CanSendAgain(s) == s.phase = "asking" /\ Acts(s) /\ s.asking = {}
-MustDecide(s) ==
-    s.phase = "leading" /\ s.awaiting = {} /\ s.admitting = NoRequest /\ (s.queue # <<>> \/ s.suspected # {})
+
+\* Its last view is everywhere (joiners are answered first: Proceed); and there is something for a next one.
+IsDone(s) == s.phase = "leading" /\ s.awaiting = {} /\ s.admitting = NoRequest
+HasToDecide(s) == s.queue # <<>> \/ s.suspected # {}
+
+\* It asks before each view; between two the group stays stopped, and the answer can come at once. Where it
+\* does not ask again, the group is let go.
+MustSuspend(s) ==
+    IsDone(s) /\ (s.group = "unknown" \/ (s.group \in {"free", "stopped"} /\ HasToDecide(s)))
+MustResume(s) == IsDone(s) /\ s.group = "stopped"
+
+\* Who takes over may have been stopped itself, by who is gone, and others not yet.
+GroupAtTakeover == "unknown"
 
 Unchanged(s) == [state |-> s, effects |-> <<>>]
 
@@ -232,7 +261,7 @@ AnswerJoiners(s) ==
 
 \* It takes over: it asks all that it does not suspect.
 Ask(s) ==
-    IF ~AskBeforeDeciding THEN Unchanged([s EXCEPT !.phase = "leading"])
+    IF ~AskBeforeDeciding THEN Unchanged([s EXCEPT !.phase = "leading", !.group = GroupAtTakeover])
     ELSE [state |-> [s EXCEPT !.phase = "asking", !.asking = Others(s)],
           effects |-> SendAll(s.decision.members, Others(s),
                               Query(s.decision.id, Before(s.decision, s.member)))]
@@ -245,7 +274,7 @@ SendAgain(s) ==
         late == IF OldMembersFirst THEN joiners ELSE {}
         olds == Others(entered) \ joiners
         news == IF newer THEN Installed(s.newest) ELSE <<>>
-    IN [state |-> [entered EXCEPT !.phase = "leading",
+    IN [state |-> [entered EXCEPT !.phase = "leading", !.group = GroupAtTakeover,
                                   !.awaiting = Others(entered) \ late, !.owed = late,
                                   !.queue = IF s.leaving THEN Append(@, OwnLeave(s)) ELSE @],
         effects |-> news \o SendAll(entered.decision.members, olds, NewView(entered.decision))
@@ -258,9 +287,14 @@ AskToLeave(s) ==
     ELSE [state |-> [s EXCEPT !.leave_asked = Head(Unsuspected(s))],
           effects |-> <<Send(Head(Unsuspected(s)), LeaveReq(s.life))>>]
 
-LetTimerRun(s) ==
-    IF MustDecide(s) /\ ~s.due
-    THEN [state |-> [s EXCEPT !.due = TRUE], effects |-> <<SetViewTimer>>]
+MaybeSuspend(s) ==
+    IF MustSuspend(s)
+    THEN [state |-> [s EXCEPT !.group = "stopping"], effects |-> <<SuspendGroup>>]
+    ELSE Unchanged(s)
+
+MaybeResume(s) ==
+    IF MustResume(s)
+    THEN [state |-> [s EXCEPT !.group = "free"], effects |-> <<ResumeGroup>>]
     ELSE Unchanged(s)
 
 \* Who asked to leave, and would have to take over, goes instead.
@@ -274,14 +308,15 @@ MaybeSendAgain(s) == IF CanSendAgain(s) THEN SendAgain(s) ELSE Unchanged(s)
 MaybeAnswer(s) == IF CanAnswer(s) THEN AnswerJoiners(s) ELSE Unchanged(s)
 
 \* One thing after the other; the state that each leaves is the next one's. (A bound variable is a value:
-\* while TLC looks at what is enabled it evaluates a LET again wherever its name stands, here 2^6 times.)
+\* while TLC looks at what is enabled it evaluates a LET again wherever its name stands, here 2^7 times.)
 Then(step, Next(_)) ==
     LET Both(before, after) == [state |-> after.state, effects |-> before.effects \o after.effects]
     IN CHOOSE both \in {Both(x[1], x[2]) : x \in {<<y, Next(y.state)>> : y \in {step}}} : TRUE
 
 Proceed(state, effects) ==
-    LET done == Then(Then(Then(Then(Then(Then([state |-> state, effects |-> effects],
-                    MaybeGo), MaybeAsk), MaybeSendAgain), MaybeAnswer), LetTimerRun), AskToLeave)
+    LET done == Then(Then(Then(Then(Then(Then(Then([state |-> state, effects |-> effects],
+                    MaybeGo), MaybeAsk), MaybeSendAgain), MaybeAnswer), MaybeSuspend), MaybeResume),
+                    AskToLeave)
     IN Handled(done.state, done.effects)
 
 -----------------------------------------------------------------------------
@@ -354,7 +389,8 @@ Suspected(s, e) ==
         decided == WithdrawWhen = "suspected" /\ x \in s.owed \cup (s.awaiting \cap s.decision.joiners)
     IN IF x = s.member THEN LocalError(s)
        ELSE IF s.gone \/ struck = s THEN Ignored(s)
-       ELSE Proceed(struck, (IF StrikeJoiner THEN Withdrawal(s, x) ELSE <<>>)
+       ELSE Proceed(struck, SaySuspected(s.decision.members, struck.suspected \ s.suspected)
+                            \o (IF StrikeJoiner THEN Withdrawal(s, x) ELSE <<>>)
                             \o (IF decided THEN <<Withdrawn(x)>> ELSE <<>>))
 
 \* Of the asker's seniors those that are its seniors here, too. (An asker that is behind names some who have
@@ -366,7 +402,7 @@ QueryReceived(s, e) ==
     LET refused == IF ~RefuseSeniors THEN s
                    ELSE [s EXCEPT !.suspected = @ \cup Refused(s, e), !.phase = "following",
                                   !.asking = {}, !.newest = NoDecision, !.awaiting = {}, !.owed = {},
-                                  !.due = FALSE, !.admitting = NoRequest]
+                                  !.group = "free", !.admitting = NoRequest]
         answer == <<Send(e.sender, Answer(e.message.view_id, s.decision))>>
     IN IF s.gone THEN Ignored(s)
        ELSE IF ~InView(s) THEN
@@ -376,7 +412,8 @@ QueryReceived(s, e) ==
             ELSE Ignored(s)
        ELSE IF e.sender \notin MembersOfView(s) \/ e.sender \in s.suspected \/ s.member \in e.message.seniors
        THEN Ignored(s)
-       ELSE Handled(refused, (IF RefuseSeniors THEN Withdrawal(s, s.admitting.member) ELSE <<>>) \o answer)
+       ELSE Handled(refused, (IF RefuseSeniors THEN Withdrawal(s, s.admitting.member) ELSE <<>>)
+                             \o SaySuspected(s.decision.members, refused.suspected \ s.suspected) \o answer)
 
 \* Who is asked tells its view; and who is sent one, and has another.
 AnswerReceived(s, e) ==
@@ -388,7 +425,8 @@ AnswerReceived(s, e) ==
        ELSE IF m \in s.asking /\ told.follows = s.decision.id /\ s.member \in MembersOf(told)
        THEN Proceed([heard EXCEPT !.newest = told], <<>>)
        \* It is on another line: no member of ours any more.
-       ELSE Proceed([Struck(s, m) EXCEPT !.suspected = @ \cup {m}], <<>>)
+       ELSE Proceed([Struck(s, m) EXCEPT !.suspected = @ \cup {m}],
+                    SaySuspected(s.decision.members, {m} \ s.suspected))
 
 -----------------------------------------------------------------------------
 (* Views arrive. Nobody sends one to a member that is not in it, or a first one to who does not begin *)
@@ -422,7 +460,9 @@ JoinRspReceived(s, e) ==
        ELSE IF s.gone \/ e.sender \in s.suspected THEN Ignored(s)
        ELSE IF InView(s) THEN IF decision.id = s.decision.id THEN Handled(s, ack) ELSE Elsewhere(s, e)
        ELSE IF ~s.joining \/ decision.lives[s.member] # s.life THEN Ignored(s)
-       ELSE Proceed(Enter(beginning, decision), <<StartAt(decision)>> \o Installed(decision) \o ack)
+       ELSE Proceed(Enter(beginning, decision),
+                    <<StartAt(decision)>> \o Installed(decision)
+                    \o SaySuspected(decision.members, SuspectedAtFirst(decision, e.sender)) \o ack)
 
 ViewAckReceived(s, e) ==
     IF e.sender \notin s.awaiting \/ e.message.view_id # s.decision.id THEN Ignored(s)
@@ -461,24 +501,28 @@ Decide(s, request, digest) ==
     ELSE IF s.member \notin stay       \* it leaves: the next in line takes over
     THEN Handled([s EXCEPT !.gone = TRUE, !.queue = <<>>], views \o <<LeftTheGroup>>)
     ELSE Proceed([Enter(s, decision) EXCEPT
-                    !.phase = "leading", !.queue = s.queue,
+                    !.phase = "leading", !.group = s.group, !.queue = s.queue,
                     !.awaiting = IF AnswerAfterAcks THEN olds ELSE olds \cup joiners,
                     !.owed = IF AnswerAfterAcks THEN joiners ELSE {}],
                  Installed(decision) \o views \o released
                  \o (IF AnswerAfterAcks THEN <<>> ELSE SendAll(members, joiners, JoinRsp(decision))))
 
-\* A request to join that another coordinator has granted: who takes over had it before it learnt of that view.
+\* A request to join that another coordinator has granted: who takes over had it before it learnt of that
+\* view.
 IsGranted(s, request) == request.kind = "join" /\ IsOver(s, request.member, request.life)
 
-\* It is time for the next view. Who joins gets a digest first. While a former incarnation of it is still in the
+\* It is asked for, and by GMS. (State transfer, above, has the group stopped, too.)
+IsAnswer(s, e) == s.group = "stopping" /\ e.asker = Self
+
+\* All that were to be stopped, less who was suspected since, are stopped, and have delivered the same: it is
+\* time for the next view. Who joins gets a digest first. While a former incarnation of it is still in the
 \* view it waits, and who is suspected goes, by a view of its own: who is in the view can be promised nothing.
-ViewTimeout(s, e) ==
+GroupStopped(s, e) ==
     LET head == IF s.queue = <<>> THEN NoRequest ELSE Head(s.queue)
-        ready == [s EXCEPT !.due = FALSE]
+        ready == [s EXCEPT !.group = "stopped"]
         taken == [ready EXCEPT !.queue = IF s.queue = <<>> THEN <<>> ELSE Tail(s.queue)]
         digest_first == DigestTaken = "first"
-    IN IF ~s.due THEN Ignored(s)
-       ELSE IF ~MustDecide(s) THEN Handled(ready, <<>>)
+    IN IF ~IsAnswer(s, e) THEN Ignored(s)
        ELSE IF IsGranted(s, head) THEN Proceed(taken, <<>>)
        ELSE IF head.kind = "join" /\ head.member \in MembersOfView(s) THEN Decide(ready, NoRequest, NoDigest)
        ELSE IF head.kind = "join" /\ digest_first
@@ -516,6 +560,6 @@ Step(s, e) ==
       [] e.type = "NewViewReceived" -> NewViewReceived(s, e)
       [] e.type = "JoinRspReceived" -> JoinRspReceived(s, e)
       [] e.type = "ViewAckReceived" -> ViewAckReceived(s, e)
-      [] e.type = "ViewTimeout" -> ViewTimeout(s, e)
+      [] e.type = "GroupStopped" -> GroupStopped(s, e)
       [] e.type = "DigestGiven" -> DigestGiven(s, e)
 =============================================================================

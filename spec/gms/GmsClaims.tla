@@ -42,7 +42,8 @@ LocalTypeOK(m) ==
     /\ s.admitting = NoRequest \/ RequestTypeOK(s.admitting)
     /\ s.asked \in Nat
     /\ s.leave_asked \in Member \cup {""}
-    /\ {s.joining, s.due, s.leaving, s.gone} \subseteq BOOLEAN
+    /\ {s.joining, s.leaving, s.gone} \subseteq BOOLEAN
+    /\ s.group \in {"free", "unknown", "stopping", "stopped"}
 
 TypeOK ==
     /\ \A m \in Member : LocalTypeOK(m)
@@ -53,6 +54,7 @@ TypeOK ==
     /\ up \subseteq Member
     /\ \A m \in Member : \A x \in Member : seen[m][x] \in Nothing .. Nothing + MaxCasts
     /\ \A m \in Member : transfers[m] \subseteq 1 .. MaxStates
+    /\ stops.asked \subseteq up /\ stops.given \subseteq up /\ stops.held \subseteq up
     /\ Membership!MembershipTypeOK
     /\ JoinDigest!JoinDigestTypeOK
 
@@ -120,11 +122,12 @@ AsksInVain(m) ==
         MemberStep(local[c], [type |-> "JoinReqReceived", sender |-> m,
                               message |-> JoinReq(life[m])]).outcome = "ignored"
 
-\* Nothing is on its way, no timer runs, the failure detector has nothing to say, who asks asks in vain.
+\* Nothing is on its way, nobody waits for the group to be stopped, the failure detector has nothing to say,
+\* who asks asks in vain.
 Quiet ==
-    /\ network = {}
+    /\ network = {} /\ stops.asked = {}
     /\ \A m \in up :
-        /\ ~local[m].due /\ answers[m] = {} /\ Reports(m) = {}
+        /\ answers[m] = {} /\ Reports(m) = {}
         /\ ~InView(local[m]) => AsksInVain(m)
 
 \* Each line of views: who is alive and in a view shares it with all who are in it, and nobody waits to leave.
@@ -147,6 +150,10 @@ Settled == LinesSettled /\ (IF MaxFalse = 0 THEN OneView ELSE LeftOutOnly)
 \* suspicion was false.
 QuietIsSettled == Quiet => Settled
 
+\* And everybody goes on: nobody stays stopped, whoever stopped it. (Each Suspend that is answered ends in
+\* Resume, or in that of who leads next.)
+QuietIsFree == Quiet => stops.held = {}
+
 \* What a member delivers was multicast in a view that it is in. (Under FLUSH. GMS alone cannot give that: a
 \* joiner is also given what its coordinator had not delivered when it took the digest.)
 DeliversInItsViewsStep ==
@@ -159,6 +166,38 @@ DeliversInItsViews == [][DeliversInItsViewsStep]_vars
 
 -----------------------------------------------------------------------------
 (* Mechanism *)
+
+\* Who decides a view has had the group stopped, as the layer above has it, since it took over.
+DecidedWhenStoppedStep ==
+    views' # views =>
+        \/ views'[Len(views')].preds = {}
+        \/ act'.member \in stops.given
+        \/ act'.event = StoppedFor(Self) /\ act'.member \in stops.asked
+DecidedWhenStopped == [][DecidedWhenStoppedStep]_vars
+
+\* GMS and the layer above agree on it: so no answer is to a question of before, and needs no number.
+StopsAreAgreed ==
+    \A m \in up :
+        /\ m \in stops.asked <=> local[m].group = "stopping"
+        /\ m \in stops.given <=> local[m].group = "stopped"
+
+\* The group is let go when the last view is everywhere: whoever is counted on has it, or has gone on from it.
+ResumedWhenEverywhereStep ==
+    Up(act'.effects, "Resume") # {} =>
+        LET m == act'.member IN
+        \A x \in Others(local'[m]) \cap up :
+            life[x] = LifeOf(local'[m], x) =>
+                installed'[x] = installed'[m] \/ Ancestor(installed'[m], installed'[x])
+ResumedWhenEverywhere == [][ResumedWhenEverywhereStep]_vars
+
+\* Those above are told whom it suspects, when it begins to, whoever told it.
+SuspicionsAreToldStep ==
+    act'.outcome # "none" =>
+        LET m == act'.member
+            old == IF InView(local[m]) THEN local[m].suspected ELSE {}
+        IN {e.suspect : e \in Up(act'.effects, "Suspected")} =
+            IF InView(local'[m]) THEN local'[m].suspected \ old ELSE {}
+SuspicionsAreTold == [][SuspicionsAreToldStep]_vars
 
 \* JOI-05: when the joiner is answered, whoever is alive of the old members has the view.
 AnsweredAfterOldMembers ==
@@ -287,14 +326,15 @@ GivesForGood == [][GivesForGoodStep]_vars
 (* Liveness *)
 
 \* What is on its way arrives, and a member does what is for it to do. Requests to join arrive by themselves:
-\* there is always another.
+\* there is always another. (The group need not be stopped while somebody is dead and not suspected.)
 Fairness ==
     \A m \in Member :
         /\ WF_vars(m \in up /\ JoinReqFrom(Member, m))
         /\ WF_vars(m \in up /\ (JoinRspFrom(Member, m) \/ LeaveReqFrom(Member, m) \/ LeaveRspFrom(Member, m)
                                 \/ NewViewFrom(Member, m) \/ ViewAckFrom(Member, m) \/ QueryFrom(Member, m)
                                 \/ AnswerFrom(Member, m)))
-        /\ WF_vars(DecideView(m) \/ GiveDigest(m) \/ Detect(m))
+        /\ WF_vars(StopGroup(m) /\ \A x \in Others(local[m]) : ~Dead(x, LifeOf(local[m], x)))
+        /\ WF_vars(GiveDigest(m) \/ Detect(m))
         /\ WF_vars(AskToJoin(m) \/ Found(m))
 
 LiveSpec == Init /\ [][Next]_vars /\ Fairness
@@ -307,6 +347,9 @@ Settles == <>[]Settled
 
 \* A leaver is let go.
 LeaversGo == <>[](\A m \in up : ~local[m].leaving)
+
+\* Nobody stays stopped.
+StopsEnd == <>[](stops.held = {})
 
 \* JOI: no promise stays open while its maker and who was promised live.
 PromisesEnd == <>[](\A p \in promises : p.by \in up => p.by_life # life[p.by] \/ p.to \notin up)

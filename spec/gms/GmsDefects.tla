@@ -56,6 +56,20 @@ InstalledBelow(decision) == <<PassDown([type |-> "ViewInstalled", view |-> ViewI
 \* In the place of AskToLeave: who wants to leave asks nobody.
 AsksNobody(s) == Unchanged(s)
 
+\* In the place of GroupAtTakeover: who takes over takes the group for stopped by who is gone; or for free.
+TakenForStopped == "stopped"
+TakenForFree == "free"
+
+\* In the place of IsAnswer: what another protocol is told is taken for the own answer.
+AnyIsAnswer(s, e) == s.group = "stopping"
+
+\* In the place of MustResume: the group is let go when the last view is decided, not when it is everywhere.
+ResumesWhenDecided(s) ==
+    s.phase = "leading" /\ s.admitting = NoRequest /\ s.group = "stopped" /\ ~HasToDecide(s)
+
+\* In the place of SaySuspected: those above are not told whom it suspects.
+SaysNoSuspicion(list, suspects) == <<>>
+
 -----------------------------------------------------------------------------
 (* Whoever runs members. In the place of MayComeBack: any address is used again. *)
 
@@ -78,10 +92,10 @@ AnyFits(s, digest) == TRUE
 \* A step reaches into the others.
 ApplyToNeighbour(action, m, event, consumed, given, report) ==
     \E step \in {MemberStep(local[m], event)} :
-        /\ local' = [x \in Member |-> IF x = m THEN step.state ELSE [local[x] EXCEPT !.due = TRUE]]
+        /\ local' = [x \in Member |-> IF x = m THEN step.state ELSE [local[x] EXCEPT !.leave_asked = x]]
         /\ Record(action, m, FALSE, None, event, consumed, step.outcome, step.effects)
         /\ network' = AfterStep(network, m, consumed, step.effects, up)
-        /\ UNCHANGED <<up, seen, answers, told, views, installed, promises>>
+        /\ UNCHANGED <<up, seen, answers, stops, told, views, installed, promises>>
 
 \* An event is said to be ignored, and changes the state.
 ApplyIgnored(action, m, event, consumed, given, report) ==
@@ -89,12 +103,12 @@ ApplyIgnored(action, m, event, consumed, given, report) ==
         /\ local' = [local EXCEPT ![m] = step.state]
         /\ Record(action, m, FALSE, None, event, consumed, "ignored", <<>>)
         /\ network' = AfterStep(network, m, consumed, <<>>, up)
-        /\ UNCHANGED <<up, seen, answers, told, views, installed, promises>>
+        /\ UNCHANGED <<up, seen, answers, stops, told, views, installed, promises>>
 
 \* A message is sent that no effect says.
 ApplyWithPacket(action, m, event, consumed, given, report) ==
     \E step \in {MemberStep(local[m], event)} :
         /\ Take(action, m, None, event, consumed, step)
         /\ network' = AfterStep(network, m, consumed, step.effects, up) \cup {Packet(m, m, LeaveRsp(0))}
-        /\ UNCHANGED <<up, seen, answers, told, views, installed, promises>>
+        /\ UNCHANGED <<up, seen, answers, stops, told, views, installed, promises>>
 =============================================================================

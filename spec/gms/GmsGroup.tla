@@ -10,6 +10,10 @@
 (*   at any time and to each at another; so too that somebody does not     *)
 (*   count the watcher as a member any more. False suspicions have a       *)
 (*   budget.                                                               *)
+(* - The layer above stops the group when GMS asks for it, and says so at  *)
+(*   any time: at once, or later, or only after a suspicion. It lets the   *)
+(*   group go when GMS says so, and only then: who was stopped by somebody *)
+(*   that is gone stays stopped.                                           *)
 (* - Discovery gives a joiner any member that acts, again and again.       *)
 (* - An address that crashed or left may come back as a new incarnation,   *)
 (*   while messages of the former one are on their way.                    *)
@@ -40,8 +44,8 @@ CONSTANTS
     MaxStates,      \* bound: digests that state transfers ask for, together
     MaxViews,       \* bound: views decided; 0: any number
     MaxMisuses,     \* fault budget: what no correct caller does
-    Flushed         \* as if FLUSH were there: nobody multicasts while a view changes, and what was sent
-                    \* before is delivered before a digest is taken
+    Flushed         \* as if FLUSH were there: who is stopped multicasts nothing, and the group is said to be
+                    \* stopped when what was sent before is delivered
 
 VARIABLES
     network,        \* the messages on their way: a set of packets
@@ -51,6 +55,8 @@ VARIABLES
     seen,           \* [Member -> [Member -> highest seqno of its multicasts delivered]]
     answers,        \* [Member -> digests on their way up to it]
     transfers,      \* [Member -> requests of its state transfer that are not answered]
+    stops,          \* what the layers above know: for whom the group is to be stopped, and is not yet
+                    \* (`asked`); for whom it is (`given`); and who is stopped (`held`)
     told,           \* [Member -> what the failure detector has told it of those it watches]
     spent,          \* budgets used
     views,          \* the decided views, in order of decision (Membership), with their digests
@@ -58,10 +64,13 @@ VARIABLES
     promises        \* the digests promised to joiners, not yet redeemed or withdrawn (JoinDigest)
 
 vars ==
-    <<local, network, up, life, cast, seen, answers, transfers, told, spent, views, installed, promises, act>>
+    <<local, network, up, life, cast, seen, answers, transfers, stops, told, spent, views, installed,
+      promises, act>>
 
 \* While checking, `act` is hidden: it says how a state was reached, not what it is.
-view == <<local, network, up, life, cast, seen, answers, transfers, told, spent, views, installed, promises>>
+view ==
+    <<local, network, up, life, cast, seen, answers, transfers, stops, told, spent, views, installed,
+      promises>>
 
 \* What a member's step never changes by itself.
 world == <<life, cast, transfers, spent>>
@@ -82,13 +91,13 @@ Down(effects, type) ==
     {effects[i].event : i \in {i \in DOMAIN effects :
         effects[i].type = "PassDown" /\ effects[i].event.type = type}}
 
-\* The digests of other protocols that a step passes up.
-PassedOn(effects) ==
-    {effects[i].event : i \in {i \in DOMAIN effects :
-        effects[i].type = "PassUp" /\ effects[i].event.type = "DigestGiven"}}
-
 \* What m has delivered of each member of its view.
 DeliveredBy(m) == [x \in MembersOf(local[m].decision) |-> seen[m][x]]
+
+\* The events of one type that a step passes up.
+Up(effects, type) ==
+    {effects[i].event : i \in {i \in DOMAIN effects :
+        effects[i].type = "PassUp" /\ effects[i].event.type = type}}
 
 \* Windows: a joiner's start where the digest says; a member's stay, and begin with nothing for who joins.
 AfterView(m, decision) ==
@@ -114,6 +123,29 @@ ToldBy(m) == DeliveredBy(m)
 AfterRequests(m, given, effects) ==
     (answers[m] \ given)
     \cup {[asker |-> r.asker, request |-> r.request, digest |-> ToldBy(m)] : r \in Down(effects, "GetDigest")}
+
+StoppedFor(asker) == [type |-> "GroupStopped", asker |-> asker]
+
+\* Whom m can stop, and let go: who counts it as a member.
+Reaches(m, members) == {x \in members \cap up : x = m \/ m \in MembersOfView(local[x]) \ local[x].suspected}
+
+\* Who is to be stopped is stopped at once, and a joiner enters as one that is. (That FLUSH takes its time,
+\* and what happens when somebody crashes meanwhile, is its own matter.)
+AfterStops(m, event, step) ==
+    LET suspends == Up(step.effects, "Suspend") # {}
+        resumes == Up(step.effects, "Resume") # {}
+        answered == event = StoppedFor(Self) /\ m \in stops.asked
+        counted == MembersOfView(step.state) \ step.state.suspected
+        joins == Down(step.effects, "DigestSet") # {}
+    IN IF step.state.gone
+       THEN [asked |-> stops.asked \ {m}, given |-> stops.given \ {m}, held |-> stops.held \ {m}]
+       ELSE [asked |-> IF suspends THEN stops.asked \cup {m}
+                       ELSE IF answered THEN stops.asked \ {m} ELSE stops.asked,
+             given |-> IF resumes \/ suspends THEN stops.given \ {m}
+                       ELSE IF answered THEN stops.given \cup {m} ELSE stops.given,
+             held |-> IF suspends THEN stops.held \cup Reaches(m, counted)
+                      ELSE IF resumes THEN stops.held \ Reaches(m, counted)
+                      ELSE IF joins THEN stops.held \cup {m} ELSE stops.held]
 
 -----------------------------------------------------------------------------
 (* What Membership and JoinDigest know of a step *)
@@ -170,6 +202,7 @@ ApplyWith(action, m, event, consumed, given, report) ==
         /\ seen' = AfterView(m, step.state.decision)
         /\ answers' = [answers EXCEPT ![m] =
                 IF step.state.gone THEN {} ELSE AfterRequests(m, given, step.effects)]
+        /\ stops' = AfterStops(m, event, step)
         /\ told' = [told EXCEPT ![m] =
                 IF @ = {} /\ report = {} THEN {} ELSE (@ \cup report) \cap Watched(step.state)]
         /\ \E new \in {NewDecisions(m, step)} :
@@ -211,7 +244,7 @@ ReceiveQuery(m) == m \in up /\ QueryFrom(Member, m)
 ReceiveAnswer(m) == m \in up /\ AnswerFrom(Member, m)
 
 -----------------------------------------------------------------------------
-(* Applications, timers, discovery, the layer below *)
+(* Applications, discovery, the layers above and below *)
 
 \* Nobody is in a group, and m founds one. (That two do so at once is discovery's to prevent, or merging's to
 \* heal.)
@@ -243,13 +276,12 @@ AllDelivered ==
     \A x \in up : \A y \in MembersOf(local[x].decision) :
         life[y] = local[x].decision.lives[y] => seen[x][y] = Nothing + Len(cast[y])
 
-\* The timer fires. (Late: see Misuse.)
-DecideView(m) ==
-    /\ m \in up
-    /\ local[m].due
-    /\ MaxViews = 0 \/ Len(views) < MaxViews
+\* The group is stopped for m. (Late, or unasked: see Misuse.)
+StopGroup(m) ==
+    /\ m \in up \cap stops.asked
+    /\ MaxViews = 0 \/ Len(views) < MaxViews \/ ~HasToDecide(local[m])
     /\ Flushed => AllDelivered
-    /\ Apply("DecideView", m, [type |-> "ViewTimeout"], {})
+    /\ Apply("StopGroup", m, StoppedFor(Self), {})
     /\ UNCHANGED world
 
 DigestEvent(a) == [type |-> "DigestGiven", asker |-> a.asker, request |-> a.request, digest |-> a.digest]
@@ -261,7 +293,7 @@ GiveDigest(m) ==
         /\ ApplyWith("GiveDigest", m, DigestEvent(a), {}, {a}, {})
         /\ transfers' = [transfers EXCEPT ![m] =
                 IF up' # up THEN {}
-                ELSE @ \ {e.request : e \in PassedOn(MemberStep(local[m], DigestEvent(a)).effects)}]
+                ELSE @ \ {e.request : e \in Up(MemberStep(local[m], DigestEvent(a)).effects, "DigestGiven")}]
     /\ UNCHANGED <<life, cast, spent>>
 
 \* The state transfer of m, above GMS, asks for a digest (GET_DIGEST_STATE).
@@ -273,24 +305,18 @@ AskForState(m) ==
             @ \cup {[asker |-> "STATE_TRANSFER", request |-> spent.transfers + 1, digest |-> DeliveredBy(m)]}]
     /\ Spend("transfers")
     /\ Environment("AskForState", m, None, {})
-    /\ UNCHANGED <<local, network, up, life, cast, seen, told, views, installed, promises>>
-
-\* Nobody is about to be admitted, and everybody has the newest view.
-Still ==
-    \A x \in up :
-        /\ local[x].admitting = NoRequest
-        /\ x \in MembersOf(views[Len(views)]) => installed[x] = Len(views)
+    /\ UNCHANGED <<local, network, up, life, cast, seen, stops, told, views, installed, promises>>
 
 \* m multicasts, and delivers its own copy at once (DLV-04).
 MulticastData(m) ==
     /\ spent.casts < MaxCasts
     /\ m \in up /\ m \in Casters /\ InView(local[m])
-    /\ Flushed => Still
+    /\ Flushed => m \notin stops.held
     /\ cast' = [cast EXCEPT ![m] = Append(@, installed[m])]
     /\ seen' = [seen EXCEPT ![m][m] = @ + 1]
     /\ Spend("casts")
     /\ Environment("MulticastData", m, None, {})
-    /\ UNCHANGED <<local, network, up, life, answers, transfers, told, views, installed, promises>>
+    /\ UNCHANGED <<local, network, up, life, answers, transfers, stops, told, views, installed, promises>>
 
 \* The next multicast of a member of its view, by whichever way.
 DeliverData(m) ==
@@ -300,7 +326,7 @@ DeliverData(m) ==
         /\ seen[m][x] < Nothing + Len(cast[x])
         /\ seen' = [seen EXCEPT ![m][x] = @ + 1]
         /\ Environment("DeliverData", m, [sender |-> x, seqno |-> seen[m][x] + 1], {})
-    /\ UNCHANGED <<local, network, up, life, cast, answers, transfers, told, spent, views, installed,
+    /\ UNCHANGED <<local, network, up, life, cast, answers, transfers, stops, told, spent, views, installed,
                    promises>>
 
 -----------------------------------------------------------------------------
@@ -315,6 +341,7 @@ Crash(m) ==
         network' = {p \in network : p.to # m /\ (p.sender # m \/ p \in kept)}
     /\ answers' = [answers EXCEPT ![m] = {}]
     /\ transfers' = [transfers EXCEPT ![m] = {}]
+    /\ stops' = [asked |-> stops.asked \ {m}, given |-> stops.given \ {m}, held |-> stops.held \ {m}]
     /\ told' = [told EXCEPT ![m] = {}]
     /\ Spend("crashes")
     /\ Environment("Crash", m, None, {})
@@ -340,7 +367,7 @@ Restart(m) ==
     /\ installed' = [installed EXCEPT ![m] = 0]
     /\ Spend("restarts")
     /\ Environment("Restart", m, None, {})
-    /\ UNCHANGED <<network, answers, transfers, told, views, promises>>
+    /\ UNCHANGED <<network, answers, transfers, stops, told, views, promises>>
 
 Dead(x, incarnation) == x \notin up \/ life[x] # incarnation
 
@@ -369,17 +396,17 @@ SuspectFalsely(m) ==
     /\ Spend("false")
     /\ UNCHANGED <<life, cast, transfers>>
 
-\* What no correct caller or layer does, and late timers. Each changes nothing.
+\* What no correct caller or layer does, and answers that nobody asked for. Each changes nothing.
 Misuse(m) ==
     /\ spent.misuses < MaxMisuses
     /\ m \in up
     /\ \E event \in
-        {[type |-> "Suspected", suspect |-> m], [type |-> "ViewTimeout"],
+        {[type |-> "Suspected", suspect |-> m], StoppedFor(Self), StoppedFor("STATE_TRANSFER"),
          [type |-> "DigestGiven", asker |-> Self, request |-> local[m].asked, digest |-> NoDigest],
          [type |-> "NewViewReceived", sender |-> "Z", message |-> NewView(Founding("Z"))]}
         \cup (IF InView(local[m]) THEN {[type |-> "JoinRequested", coordinator |-> m, life |-> life[m]]}
               ELSE {[type |-> "LeaveRequested"], [type |-> "JoinRequested", coordinator |-> m, life |-> 1]}) :
-        /\ event.type = "ViewTimeout" => ~local[m].due
+        /\ event = StoppedFor(Self) => m \notin stops.asked
         /\ Apply("Misuse", m, event, {})
     /\ Spend("misuses")
     /\ UNCHANGED <<life, cast, transfers>>
@@ -407,6 +434,7 @@ Init ==
     /\ seen = [m \in Member |-> [x \in Member |-> Nothing]]
     /\ answers = [m \in Member |-> {}]
     /\ transfers = [m \in Member |-> {}]
+    /\ stops = [asked |-> {}, given |-> {}, held |-> {}]
     /\ told = [m \in Member |-> {}]
     /\ spent = [crashes |-> 0, false |-> 0, leaves |-> 0, restarts |-> 0, casts |-> 0, transfers |-> 0,
                 misuses |-> 0]
@@ -420,7 +448,7 @@ Next ==
         \/ Found(m)
         \/ AskToJoin(m)
         \/ Leave(m)
-        \/ DecideView(m)
+        \/ StopGroup(m)
         \/ GiveDigest(m)
         \/ AskForState(m)
         \/ ReceiveJoinReq(m)

@@ -63,7 +63,7 @@ EventOf(p) ==
 
 \* Every message that was ever on its way, from its sender and (what no correct peer does) from others, and
 \* in a view of the same counter and another creator; requests of later incarnations; every digest, for GMS
-\* and for another, of every request; each timer, late or not; each call, allowed or not. And
+\* and for another, of every request; the answer to Suspend, asked for or not; each call, allowed or not. And
 \* what other lines of views may bring: a QUERY of who has no seniors, an ANSWER with a view that follows
 \* another one, of another creator or of the same.
 Alphabet(messages, digests) ==
@@ -77,7 +77,7 @@ Alphabet(messages, digests) ==
         lived == {p \in messages : p.message.type \in {"JOIN_REQ", "LEAVE_REQ", "LEAVE_RSP"}}
         aged == {[p EXCEPT !.message.life = @ + 1] : p \in lived}
         given == UNION digests \cup {[asker |-> Self, request |-> 1, digest |-> NoDigest]}
-    IN {[type |-> "LeaveRequested"], [type |-> "ViewTimeout"]}
+    IN {[type |-> "LeaveRequested"], StoppedFor(Self), StoppedFor("STATE_TRANSFER")}
        \cup {[type |-> "JoinRequested", coordinator |-> m, life |-> n] : m \in Member, n \in 0 .. 1}
        \cup {[type |-> "Suspected", suspect |-> m] : m \in Member \cup {"Z"}}
        \cup {EventOf(p) : p \in others \cup twins \cup rootless \cup strange \cup aged}

@@ -155,6 +155,7 @@ StackInit ==
     /\ cast = [m \in Member |-> IF m \in Early THEN <<1>> ELSE <<>>]
     /\ seen = [m \in Member |-> [x \in Member |-> IF x = m /\ m \in Early THEN FirstSeqno ELSE Nothing]]
     /\ answers = [m \in Member |-> {}] /\ transfers = [m \in Member |-> {}] /\ told = [m \in Member |-> {}]
+    /\ stops = [asked |-> {}, given |-> {}, held |-> {}]
     /\ spent = [crashes |-> 0, false |-> 0, leaves |-> 0, restarts |-> 0, casts |-> 0, transfers |-> 0,
                 misuses |-> 0]
     /\ views = First

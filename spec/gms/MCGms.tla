@@ -23,7 +23,7 @@ Begun(m) ==
 
 Asks(m, incarnation) == [type |-> "JoinReqReceived", sender |-> m, message |-> JoinReq(incarnation)]
 Wants(c, incarnation) == [type |-> "JoinRequested", coordinator |-> c, life |-> incarnation]
-Timer == [type |-> "ViewTimeout"]
+Stopped == StoppedFor(Self)
 Given(members, n) ==
     [type |-> "DigestGiven", asker |-> Self, request |-> n, digest |-> [m \in members |-> Nothing]]
 Suspects(m) == [type |-> "Suspected", suspect |-> m]
@@ -33,8 +33,8 @@ Acknowledges(m, of) == [type |-> "ViewAckReceived", sender |-> m, message |-> Vi
 Tells(m, of) == [type |-> "AnswerReceived", sender |-> m, message |-> Answer(FirstDecision.id, of)]
 AsksFor(m, seniors) == [type |-> "QueryReceived", sender |-> m, message |-> Query(FirstDecision.id, seniors)]
 
-\* Nobody has multicast, and no promise is open. `decided`: the views after the first.
-Late(locals, packets, alive, lives, decided, numbers, used) ==
+\* Nobody has multicast, and no promise is open. `decided`: the views after the first; `held`: who is stopped.
+Late(locals, packets, alive, lives, decided, numbers, held, used) ==
     /\ local = locals
     /\ network = packets
     /\ up = alive
@@ -43,6 +43,8 @@ Late(locals, packets, alive, lives, decided, numbers, used) ==
     /\ seen = [m \in Member |-> [x \in Member |-> Nothing]]
     /\ answers = [m \in Member |-> {}]
     /\ transfers = [m \in Member |-> {}]
+    /\ stops = [asked |-> {m \in alive : locals[m].group = "stopping"},
+                given |-> {m \in alive : locals[m].group = "stopped"}, held |-> held]
     /\ told = [m \in Member |-> {}]
     /\ spent = [crashes |-> used.crashes, false |-> 1, leaves |-> 0, restarts |-> used.restarts, casts |-> 0,
                 transfers |-> 0, misuses |-> 0]
@@ -59,7 +61,7 @@ Late(locals, packets, alive, lives, decided, numbers, used) ==
 
 \* A, B and C; A lets D into the second view, and C has it. B suspects A, falsely, and asks C, which refuses A
 \* from then on. B has D's request, too: so it learns of that view, and answers D again.
-SecondBy(a) == After(Begun(a), <<Asks("D", 0), Timer, Given(FoundersSet, 1)>>)
+SecondBy(a) == After(Begun(a), <<Asks("D", 0), Stopped, Given(FoundersSet, 1)>>)
 
 TakesOver(b, incarnation, second) ==
     After(Begun(b), <<Suspects("A"), Asks("D", incarnation), Tells("C", second), Acknowledges("C", second)>>)
@@ -70,7 +72,8 @@ IsAsked(c, second) == After(Begun(c), <<Sends("A", second), AsksFor("B", {"A"}),
 \* conformance/scenarios/gms/granted_by_another.yaml is a path there.
 GrantedByAnother ==
     \E second \in {SecondBy("A").decision} :
-    \E a \in {After(SecondBy("A"), <<Acknowledges("C", second), Suspects("B"), Acknowledges("D", second), Timer>>)} :
+    \E a \in {After(SecondBy("A"), <<Acknowledges("C", second), Suspects("B"), Acknowledges("D", second),
+                                     Stopped>>)} :
         Late([m \in Member |->
                 CASE m = "A" -> a
                   [] m = "B" -> TakesOver("B", 0, second)
@@ -83,6 +86,7 @@ GrantedByAnother ==
              [m \in Member |-> 0],
              <<second, a.decision>>,
              [m \in Member |-> IF m \in {"A", "D"} THEN 3 ELSE 2],
+             Member,
              [crashes |-> 0, restarts |-> 0])
 
 \* D was in the second view, has crashed, and is back: it asked A, which left its former incarnation and then C
@@ -91,8 +95,8 @@ GrantedByAnother ==
 BackInAnotherLine ==
     \E second \in {SecondBy("A").decision} :
     \E a3 \in {After(SecondBy("A"), <<Acknowledges("C", second), Suspects("B"), Acknowledges("D", second),
-                                      Asks("D", 1), Timer>>)} :
-    \E a4 \in {After(a3, <<Suspects("C"), Timer, Given({"A", "C"}, 2)>>)} :
+                                      Asks("D", 1), Stopped>>)} :
+    \E a4 \in {After(a3, <<Suspects("C"), Stopped, Given({"A", "C"}, 2)>>)} :
         Late([m \in Member |->
                 CASE m = "A" -> After(a4, <<Acknowledges("D", a4.decision)>>)
                   [] m = "B" -> TakesOver("B", 1, second)
@@ -103,6 +107,7 @@ BackInAnotherLine ==
              [m \in Member |-> IF m = "D" THEN 1 ELSE 0],
              <<second, a3.decision, a4.decision>>,
              [m \in Member |-> IF m \in {"A", "D"} THEN 4 ELSE 2],
+             {"B", "C"},
              [crashes |-> 1, restarts |-> 1])
 
 TwoLines == GrantedByAnother \/ BackInAnotherLine
@@ -110,10 +115,10 @@ TwoLines == GrantedByAnother \/ BackInAnotherLine
 \* A and B; A suspects B, falsely, and goes on by itself: it lets C in, and then D. These three have crashed, D before
 \* it was answered. B has left A out of a view of its own.
 WentOnAlone ==
-    \E a2 \in {After(Begun("A"), <<Suspects("B"), Timer>>)} :
-    \E a3 \in {After(a2, <<Asks("C", 0), Timer, Given({"A"}, 1)>>)} :
-    \E a4 \in {After(a3, <<Acknowledges("C", a3.decision), Asks("D", 0), Timer, Given({"A", "C"}, 2)>>)} :
-    \E b \in {After(Begun("B"), <<Suspects("A"), Timer>>)} :
+    \E a2 \in {After(Begun("A"), <<Suspects("B"), Stopped>>)} :
+    \E a3 \in {After(a2, <<Asks("C", 0), Stopped, Given({"A"}, 1)>>)} :
+    \E a4 \in {After(a3, <<Acknowledges("C", a3.decision), Asks("D", 0), Stopped, Given({"A", "C"}, 2)>>)} :
+    \E b \in {After(Begun("B"), <<Suspects("A"), Stopped>>)} :
         Late([m \in Member |->
                 CASE m = "A" -> a4
                   [] m = "B" -> b
@@ -125,5 +130,6 @@ WentOnAlone ==
              [m \in Member |-> 0],
              <<a2.decision, a3.decision, a4.decision, b.decision>>,
              [m \in Member |-> CASE m \in {"A", "C"} -> 4 [] m = "B" -> 5 [] m = "D" -> 0],
+             {},
              [crashes |-> 3, restarts |-> 0])
 =============================================================================

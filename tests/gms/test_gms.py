@@ -7,22 +7,32 @@ from attrs import evolve
 
 from groupcomm import gms
 from groupcomm.digest import EMPTY_VECTOR, Vector
-from groupcomm.effects import PassDown, PassUp, Send, SetTimer
+from groupcomm.effects import PassDown, PassUp, Send
 from groupcomm.errors import LocalProtocolError, RemoteProtocolError
 from groupcomm.events import (
     DigestGiven,
     DigestPromised,
     DigestSet,
     GetDigest,
+    GroupStopped,
     Left,
     PromiseWithdrawn,
+    Resume,
+    Suspected,
+    Suspend,
     ViewInstalled,
 )
 from groupcomm.view import View, ViewId
 from tests.cores import is_refused
 
 CONFIG = gms.Config()
-TIMER = SetTimer("view", 0, 0)
+STOPPED = GroupStopped("GMS")
+SUSPEND = PassUp(Suspend("GMS"))
+RESUME = PassUp(Resume("GMS"))
+
+
+def suspicion(suspect: str) -> PassUp[Suspected]:
+    return PassUp(Suspected(suspect))
 
 
 def decision(
@@ -96,15 +106,15 @@ def test_a_joiner_asks_whom_it_found_and_says_which_life_it_is() -> None:
 def test_the_digest_is_promised_before_it_is_asked_for() -> None:
     """JOI-03: what is told is kept from before it is taken."""
     waiting, effects = run(member("A"), join_req("F"))
-    assert [TIMER] == effects
-    state, effects = run(waiting, gms.ViewTimeout())
+    assert [SUSPEND] == effects
+    state, effects = run(waiting, STOPPED)
     assert [PassDown(DigestPromised("F")), PassDown(GetDigest("GMS", 1))] == effects
     assert gms.Request("join", "F", 0) == state.admitting
 
 
 def test_the_view_with_a_joiner_has_the_digest_and_goes_to_the_old_members_first() -> None:
     """JOI-01, JOI-05, LAY-06: the coordinator installs it at once, the joiner is answered last."""
-    state, effects = run(member("A"), join_req("F"), gms.ViewTimeout(), given(**DELIVERED))
+    state, effects = run(member("A"), join_req("F"), STOPPED, given(**DELIVERED))
     eighth = decision(8, "A", "ABCDEF", (7, "A"), joiners="F", digest=Vector.of(**DELIVERED))
     assert [
         PassDown(ViewInstalled(eighth.view)),
@@ -137,7 +147,7 @@ def test_a_repeated_request_gets_the_same_answer_and_no_new_view() -> None:
     """AMB-29: and none as long as it waits for its turn, or for the old members."""
     waiting, _ = run(member("A"), join_req("F"), join_req("G"))
     assert (waiting, []) == run(waiting, join_req("G"))
-    asked, _ = run(waiting, gms.ViewTimeout())
+    asked, _ = run(waiting, STOPPED)
     assert (asked, []) == run(asked, join_req("F"))
     decided, _ = run(asked, given(**DELIVERED))
     assert (decided, []) == run(decided, join_req("F"))
@@ -152,12 +162,12 @@ def test_requests_are_granted_one_view_each_in_the_order_in_which_they_came() ->
     views = []
     for number, joiner in enumerate("XYZ", 1):
         members = state.decision.members
-        state, _ = run(state, gms.ViewTimeout(), given(number, **dict.fromkeys(members, 0)))
+        state, _ = run(state, STOPPED, given(number, **dict.fromkeys(members, 0)))
         views.append((state.decision.id.counter, "".join(state.decision.members)))
         others = [old for old in members if old != "A"]
         state, _ = run(state, *(ack(old, state.decision.id.counter) for old in (*others, joiner)))
     assert [(8, "AX"), (9, "AXY"), (10, "AXYZ")] == views
-    assert not state.due
+    assert "free" == state.group
 
 
 def test_a_joiner_that_is_suspected_before_it_is_official_does_not_stay() -> None:
@@ -165,15 +175,15 @@ def test_a_joiner_that_is_suspected_before_it_is_official_does_not_stay() -> Non
     waiting, _ = run(member("A"), join_req("F"), join_req("G"))
     struck, _ = run(waiting, gms.Suspected("G"))
     assert (gms.Request("join", "F", 0),) == struck.queue
-    asked, _ = run(waiting, gms.ViewTimeout())
+    asked, _ = run(waiting, STOPPED)
     after, effects = run(asked, gms.Suspected("F"))
-    assert [PassDown(PromiseWithdrawn("F")), TIMER] == effects
+    assert [PassDown(PromiseWithdrawn("F")), SUSPEND] == effects
     assert gms.NO_REQUEST == after.admitting
     assert (after, []) == run(after, given(**DELIVERED)), "the answer comes late"
 
 
 def test_a_member_that_is_suspected_while_the_digest_is_awaited_is_not_in_the_view() -> None:
-    asked, _ = run(member("A"), join_req("F"), gms.ViewTimeout(), gms.Suspected("C"), gms.Suspected("E"))
+    asked, _ = run(member("A"), join_req("F"), STOPPED, gms.Suspected("C"), gms.Suspected("E"))
     state, _ = run(asked, given(**DELIVERED))
     assert tuple("ABDF") == state.decision.members
     assert Vector.of(A=41, B=7, D=1000) == state.decision.digest
@@ -181,11 +191,11 @@ def test_a_member_that_is_suspected_while_the_digest_is_awaited_is_not_in_the_vi
 
 def test_the_digest_of_another_asker_is_passed_on_and_a_late_one_is_not_taken() -> None:
     """EVT-03, EVT-05: each takes the answer to its own question."""
-    asked, _ = run(member("A"), join_req("F"), gms.ViewTimeout())
+    asked, _ = run(member("A"), join_req("F"), STOPPED)
     other = DigestGiven("STATE_TRANSFER", 1, Vector.of(**DELIVERED))
     assert (asked, [PassUp(other)]) == run(asked, other)
     assert (asked, []) == run(asked, given(0, **DELIVERED))
-    second, _ = run(asked, gms.Suspected("F"), join_req("G"), gms.ViewTimeout())
+    second, _ = run(asked, gms.Suspected("F"), join_req("G"), STOPPED)
     assert (second, []) == run(second, given(1, **DELIVERED))
 
 
@@ -200,7 +210,7 @@ def test_a_new_life_waits_until_the_one_before_has_been_let_go() -> None:
         gms.Request("join", "F", 0),
         gms.Request("join", "C", 1),
     ) == state.queue
-    state, effects = run(state, gms.ViewTimeout())
+    state, effects = run(state, STOPPED)
     assert tuple("ABDE") == state.decision.members
     assert Send("C", gms.LeaveRsp(0)) in effects
 
@@ -215,9 +225,9 @@ def test_a_life_that_was_in_a_view_is_let_in_by_no_late_request(life: int) -> No
 def test_a_later_life_takes_the_place_of_one_that_waits() -> None:
     waiting, _ = run(member("A"), join_req("F"), join_req("G"), join_req("F", 2))
     assert (gms.Request("join", "G", 0), gms.Request("join", "F", 2)) == waiting.queue
-    asked, _ = run(member("A"), join_req("F"), gms.ViewTimeout())
+    asked, _ = run(member("A"), join_req("F"), STOPPED)
     replaced, effects = run(asked, join_req("F", 2))
-    assert [PassDown(PromiseWithdrawn("F")), TIMER] == effects
+    assert [PassDown(PromiseWithdrawn("F")), SUSPEND] == effects
     assert (gms.Request("join", "F", 2),) == replaced.queue
 
 
@@ -243,14 +253,14 @@ def test_a_member_asks_who_acts_and_again_when_that_is_another() -> None:
     assert [Send("A", gms.LeaveReq(0))] == effects
     assert (state, []) == run(state, gms.LeaveRequested())
     state, effects = run(state, gms.Suspected("B"))
-    assert [] == effects
+    assert [suspicion("B")] == effects
     state, effects = run(state, gms.Suspected("A"))
-    assert [Send("C", gms.LeaveReq(0))] == effects
+    assert [suspicion("A"), Send("C", gms.LeaveReq(0))] == effects
 
 
 def test_a_leaver_is_let_go_by_a_view_without_it() -> None:
     request = gms.LeaveReqReceived("C", gms.LeaveReq(0))
-    state, effects = run(member("A"), request, request, gms.ViewTimeout())
+    state, effects = run(member("A"), request, request, STOPPED)
     eighth = decision(8, "A", "ABDE", (7, "A"), lives={"C": 0})
     assert [
         PassDown(ViewInstalled(eighth.view)),
@@ -266,7 +276,7 @@ def test_a_leaver_is_let_go_by_a_view_without_it() -> None:
 
 def test_a_coordinator_that_leaves_decides_the_view_without_itself_and_goes() -> None:
     """AMB-40: the identifier names it, though it is no member."""
-    state, effects = run(member("A"), gms.LeaveRequested(), gms.ViewTimeout())
+    state, effects = run(member("A"), gms.LeaveRequested(), STOPPED)
     eighth = decision(8, "A", "BCDE", (7, "A"), lives={"A": 0})
     assert [*(Send(old, gms.NewView(eighth)) for old in "BCDE"), PassUp(Left())] == effects
     assert state.gone
@@ -290,14 +300,16 @@ def test_requests_to_leave_outlive_a_view() -> None:
 def test_who_takes_over_asks_all_that_it_does_not_suspect() -> None:
     state, effects = run(member("C"), gms.Suspected("A"), gms.Suspected("B"))
     query = gms.Query(ViewId(7, "A"), frozenset("AB"))
-    assert [Send("D", gms.Query(query.view_id, query.seniors)), Send("E", query)] == effects
+    assert [suspicion("B"), Send("D", query), Send("E", query)] == effects
     assert ("asking", frozenset("DE")) == (state.phase, state.asking)
 
 
 def test_who_answers_refuses_what_the_seniors_send_from_then_on() -> None:
     query = gms.QueryReceived("C", gms.Query(ViewId(7, "A"), frozenset("AB")))
     state, effects = run(member("E"), query)
-    assert [Send("C", gms.Answer(ViewId(7, "A"), SEVENTH))] == effects
+    answer = Send("C", gms.Answer(ViewId(7, "A"), SEVENTH))
+    assert [suspicion("A"), suspicion("B"), answer] == effects
+    assert [answer] == run(state, query)[1]
     eighth = decision(8, "A", "ABCDE", (7, "A"))
     assert (state, []) == run(state, gms.NewViewReceived("A", gms.NewView(eighth)))
 
@@ -327,15 +339,15 @@ def test_a_view_that_only_some_have_is_sent_again_before_another_is_decided() ->
         *(Send(old, gms.NewView(eighth)) for old in "CDE"),
     ] == effects
     assert ("leading", frozenset("CDE"), frozenset("F")) == (state.phase, state.awaiting, state.owed)
-    assert not state.due
+    assert "unknown" == state.group
     state, effects = run(state, *(ack(old, 8) for old in "CDE"))
     assert [Send("F", gms.JoinRsp(eighth))] == effects
     state, effects = run(state, ack("F", 8))
-    assert [TIMER] == effects, "A is excluded next"
+    assert [SUSPEND] == effects, "A is excluded next"
 
 
 def test_an_acknowledgement_of_another_view_counts_for_nothing() -> None:
-    state, _ = run(member("A"), gms.Suspected("E"), gms.ViewTimeout())
+    state, _ = run(member("A"), gms.Suspected("E"), STOPPED)
     assert frozenset("BCD") == state.awaiting
     for late in (ack("B", 7), ack("B", 8, "B"), ack("F", 8)):
         assert (state, []) == run(state, late)
@@ -344,13 +356,13 @@ def test_an_acknowledgement_of_another_view_counts_for_nothing() -> None:
 
 def test_nobody_waits_for_the_dead() -> None:
     """FLAW-33."""
-    state, _ = run(member("A"), join_req("F"), gms.ViewTimeout(), given(**DELIVERED))
+    state, _ = run(member("A"), join_req("F"), STOPPED, given(**DELIVERED))
     state, _ = run(state, ack("B", 8), ack("C", 8), ack("D", 8))
     state, effects = run(state, gms.Suspected("E"))
-    assert isinstance(effects[0].message, gms.JoinRsp)
+    assert [suspicion("E"), Send("F", gms.JoinRsp(state.decision))] == effects
     state, effects = run(state, gms.Suspected("F"))
-    assert [TIMER] == effects
-    state, _ = run(state, gms.ViewTimeout())
+    assert [suspicion("F"), SUSPEND] == effects
+    state, _ = run(state, STOPPED)
     assert tuple("ABCD") == state.decision.members
 
 
@@ -393,7 +405,7 @@ def test_who_has_gone_another_way_says_so_and_is_waited_for_no_longer() -> None:
     late = gms.AnswerReceived("F", gms.Answer(ViewId(7, "A"), theirs))
     assert (waiting, []) == run(waiting, late)
     alone, effects = run(waiting, gms.AnswerReceived("F", gms.Answer(ViewId(8, "B"), theirs)))
-    assert [TIMER] == effects
+    assert [suspicion("F"), SUSPEND] == effects
     assert (frozenset(), frozenset("F")) == (alone.awaiting, alone.suspected)
 
 
@@ -406,14 +418,14 @@ def test_a_request_that_another_coordinator_has_granted_is_not_granted_again(lif
     asking, _ = run(member("B", decision(7, "A", "ABC")), gms.Suspected("A"), join_req("F", life))
     state, _ = run(asking, told, ack("C", 8))
     state, effects = run(state, gms.AnswerReceived("F", gms.Answer(ViewId(8, "A"), theirs)))
-    assert [TIMER] == effects
+    assert [suspicion("F"), SUSPEND] == effects
     assert (frozenset("AF"), (gms.Request("join", "F", life),)) == (state.suspected, state.queue)
-    state, effects = run(state, gms.ViewTimeout())
-    assert ((), [TIMER]) == (state.queue, effects)
-    state, _ = run(state, gms.ViewTimeout())
+    state, effects = run(state, STOPPED)
+    assert ((), [SUSPEND]) == (state.queue, effects)
+    state, _ = run(state, STOPPED)
     assert tuple("BC") == state.decision.members
-    assert (frozenset("C"), False) == (state.awaiting, state.due)
-    assert [] == run(state, ack("C", 9, "B"))[1]
+    assert (frozenset("C"), "stopped") == (state.awaiting, state.group)
+    assert [RESUME] == run(state, ack("C", 9, "B"))[1]
 
 
 def test_a_former_life_that_is_suspected_goes_before_the_new_one_joins() -> None:
@@ -424,10 +436,10 @@ def test_a_former_life_that_is_suspected_goes_before_the_new_one_joins() -> None
     asking, _ = run(member("B", decision(7, "A", "ABC")), gms.Suspected("A"), join_req("F", 1), told)
     waiting, _ = run(asking, ack("C", 8), gms.AnswerReceived("F", gms.Answer(ViewId(8, "A"), other)))
     assert frozenset("AF") == waiting.suspected
-    state, effects = run(waiting, gms.ViewTimeout())
+    state, effects = run(waiting, STOPPED)
     assert (tuple("BC"), (gms.Request("join", "F", 1),)) == (state.decision.members, state.queue)
     assert PassDown(DigestPromised("F")) not in effects
-    state, effects = run(evolve(waiting, suspected=frozenset("A"), decision=eighth), gms.ViewTimeout())
+    state, effects = run(evolve(waiting, suspected=frozenset("A"), decision=eighth), STOPPED)
     assert (tuple("BCF"), (gms.Request("join", "F", 1),)) == (state.decision.members, state.queue)
     assert PassDown(DigestPromised("F")) not in effects
 
@@ -436,11 +448,59 @@ def test_who_is_asked_and_has_gone_another_way_is_no_member_any_more() -> None:
     other = decision(8, "C", "CDE", (7, "C"))
     asking, _ = run(member("B"), gms.Suspected("A"))
     state, effects = run(asking, gms.AnswerReceived("E", gms.Answer(ViewId(7, "A"), other)))
-    assert [] == effects
+    assert [suspicion("E")] == effects
     assert (frozenset("CD"), frozenset("AE")) == (state.asking, state.suspected)
     left_out = decision(8, "A", "ACDE", (7, "A"))
     state, _ = run(asking, gms.AnswerReceived("E", gms.Answer(ViewId(7, "A"), left_out)))
     assert (frozenset("AE"), gms.NO_DECISION) == (state.suspected, state.newest)
+
+
+# The group is stopped
+
+
+def test_the_group_is_stopped_before_each_view_and_let_go_when_the_last_is_everywhere() -> None:
+    state, effects = run(member("A", decision(7, "A", "ABC")), gms.LeaveReqReceived("C", gms.LeaveReq(0)))
+    assert [SUSPEND] == effects
+    assert (state, []) == run(state, GroupStopped("STATE_TRANSFER"))
+    state, _ = run(state, STOPPED, join_req("F"))
+    assert (tuple("AB"), "stopped") == (state.decision.members, state.group)
+    assert (state, []) == run(state, STOPPED), "each Suspend has one answer"
+    state, effects = run(state, ack("B", 8))
+    assert [SUSPEND] == effects, "again, and nobody was let go"
+    state, effects = run(state, STOPPED, given(A=0, B=0), ack("B", 9))
+    assert [Send("F", gms.JoinRsp(state.decision))] == effects
+    state, effects = run(state, ack("F", 9))
+    assert ([RESUME], "free") == (effects, state.group)
+
+
+def test_a_request_that_is_withdrawn_while_the_group_is_being_stopped_is_no_view() -> None:
+    state, _ = run(member("A"), join_req("F"), gms.Suspected("F"))
+    state, effects = run(state, STOPPED)
+    assert ([RESUME], 7) == (effects, state.decision.id.counter)
+
+
+def test_who_takes_over_has_the_group_stopped_and_lets_it_go_though_it_has_no_view_to_decide() -> None:
+    """A has stopped the group, decided the eighth view and left; nobody else lets it go."""
+    eighth = decision(8, "A", "BCDE", (7, "A"), lives={"A": 0})
+    state, _ = run(member("B"), gms.NewViewReceived("A", gms.NewView(eighth)))
+    answers = (gms.AnswerReceived(m, gms.Answer(ViewId(8, "A"), eighth)) for m in "CDE")
+    state, effects = run(state, *answers)
+    assert ("leading", "unknown") == (state.phase, state.group)
+    state, effects = run(state, *(ack(m, 8) for m in "CDE"))
+    assert [SUSPEND] == effects
+    assert ([RESUME], 8) == (run(state, STOPPED)[1], state.decision.id.counter)
+
+
+def test_a_joiner_tells_those_above_whom_it_suspects_when_it_has_told_them_of_its_view() -> None:
+    eighth = decision(8, "A", "ABF", (7, "A"), joiners="F", digest=Vector.of(A=0, B=0))
+    _, effects = run(gms.start("F"), gms.JoinRequested("A", 0), gms.JoinRspReceived("B", gms.JoinRsp(eighth)))
+    assert [
+        PassDown(DigestSet(Vector.of(A=0, B=0))),
+        PassDown(ViewInstalled(eighth.view)),
+        PassUp(ViewInstalled(eighth.view)),
+        suspicion("A"),
+        Send("B", gms.ViewAck(ViewId(8, "A"))),
+    ] == effects
 
 
 # What is refused

@@ -7,7 +7,7 @@ from attrs import evolve
 
 from groupcomm import gms
 from groupcomm.effects import PassDown, Send
-from groupcomm.events import DigestGiven, DigestPromised, PromiseWithdrawn
+from groupcomm.events import DigestGiven, DigestPromised, GroupStopped, PromiseWithdrawn
 from groupcomm_conformance.stacks.changes import FAULTS
 from groupcomm_conformance.stacks.claims import BEYOND
 from tests.simulated import all_holds, broken, setup, violation
@@ -25,7 +25,7 @@ def test_a_hundred_thousand_events_and_all_that_is_promised_holds(stack: str) ->
         outcome = all_holds(setup(stack, kinds), events=50_000, seed=seed)
         happened = {kind for kind, count in outcome.kinds.items() if count}
         assert {"start", "join", "leave", "crash", "suspect", "partition", "heal"} <= happened
-        assert {"notice", "hush", "digest", "fetch", "timer", "multicast", "data", "lose"} <= happened
+        assert {"notice", "hush", "stop", "digest", "fetch", "multicast", "data", "lose"} <= happened
         assert ("install" in happened) == stack.startswith("sequencer")
 
 
@@ -107,7 +107,7 @@ def promise(config: Any, state: Any, event: Any) -> Any:  # noqa: ANN401
 def leavers_go(config: Any, state: Any, event: Any) -> Any:  # noqa: ANN401
     """A coordinator sends the view without the leaver, and installs it with the leaver in it."""
     after, effects = gms.step(config, state, event)
-    if not (isinstance(event, gms.ViewTimeout) and len(after.decision.members) < len(state.decision.members)):
+    if not (isinstance(event, GroupStopped) and len(after.decision.members) < len(state.decision.members)):
         return after, effects
     return evolve(after, decision=evolve(after.decision, members=state.decision.members)), effects
 

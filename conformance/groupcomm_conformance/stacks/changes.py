@@ -55,7 +55,6 @@ _NAMES: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _DOUBTFUL: Final = 0.5  # the share of groups with false suspicions, if there are any
 _NOTICES: Final = 0.08  # the share of draws that is GMS's own, where it decides the views
 _BUSY: Final = 4  # where it does, who is there changes so many times as often
-_VIEW_TIMER: Final = "gms/view"
 
 
 @frozen
@@ -373,8 +372,8 @@ class Requests(Suspecting):
         ]
         if self._served.questions.get(process):
             due.append(("digest", process.name))
-        if self._group.timers[process].get(_VIEW_TIMER):
-            due.append(("timer", process.name, _VIEW_TIMER))
+        if process in self._served.stopping:
+            due.append(("stop", process.name))
         return one_of(self._random, due) if due else None
 
     def _notice(self) -> Event | None:

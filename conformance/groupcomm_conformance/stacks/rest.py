@@ -104,8 +104,8 @@ def _serve(group: Group, served: Served, perform: Callable[[Event], bool]) -> No
         done = _settle(group, perform)
         done |= served.arrives(perform)
         for process in list(group.up):
-            for timer in served.timers_of(process):
-                done |= perform(("timer", process.name, timer))
+            if process in served.stopping:
+                done |= perform(("stop", process.name))
             while served.questions.get(process):
                 done |= perform(("digest", process.name))
             for other in served.to_report(process):

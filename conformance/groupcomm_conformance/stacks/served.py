@@ -12,6 +12,7 @@ P: it founds a group
 ``notice P Q I``, ``hush P Q I``            a message of GMS from P reaches Q, in any order; or is lost, as
 P crashed
 ``suspect P Q``                             the failure detector of P reports Q
+``stop P``                                  the group is stopped for P's GMS, which asked for it
 ``digest P``                                the layer below answers what P's GMS asked for
 ``fetch P``                                 the state transfer of P asks the layer below for a digest
 ==========================================  ==========================================================
@@ -26,17 +27,21 @@ from typing import Final, cast
 from groupcomm import gms
 from groupcomm.abstract.membership import Decided, NotAllowedError, Process
 from groupcomm.digest import NOTHING, Vector
-from groupcomm.effects import PassDown, PassUp, Send, SetTimer
+from groupcomm.effects import PassDown, PassUp, Send
 from groupcomm.events import (
     DigestGiven,
     DigestPromised,
     DigestSet,
     GetDigest,
+    GroupStopped,
     Left,
     PromiseWithdrawn,
+    Resume,
+    Suspected,
+    Suspend,
     ViewInstalled,
 )
-from groupcomm.stack import Called, Fired, Raised, Stack, Tagged
+from groupcomm.stack import Called, Raised, Stack, Tagged
 from groupcomm.stack import Event as StackEvent
 from groupcomm.view import NO_VIEW, Address, View, ViewId
 
@@ -54,9 +59,11 @@ class Served(Wired):
     """GMS as the membership service of a group.
 
     `falsely`: whether somebody suspects, or did since the group was at rest, who is alive. Then views branch.
+    `stopping`: for whom the group is to be stopped, and is not yet. `stopped`: for whom it is. `held`: who is
+    stopped. (Nothing is done to these here: a group that is not stopped multicasts on.)
     """
 
-    timers: Final[tuple[str, ...]] = ("gms/",)
+    timers: Final[tuple[str, ...]] = ()
 
     def __init__(self, group: Group, stack: Stack) -> None:
         super().__init__(group, stack)
@@ -64,6 +71,9 @@ class Served(Wired):
         self.fetching: dict[Process, set[int]] = {}
         self.installed: dict[Process, Decided] = {}
         self.falsely = False
+        self.stopping: set[Process] = set()
+        self.stopped: set[Process] = set()
+        self.held: set[Process] = set()
         self._waiting: dict[Process, list[Decided]] = {}
         self._known: dict[ViewId, tuple[gms.Decision, Decided]] = {}
         self._starts: dict[Process, Vector] = {}
@@ -78,6 +88,7 @@ class Served(Wired):
             "notice": self._notice,
             "hush": self._hush,
             "suspect": self._suspect,
+            "stop": self._stop,
             "digest": self._digest,
             "fetch": self._fetch,
             "install": self._install,
@@ -105,6 +116,8 @@ class Served(Wired):
         self.questions.pop(process, None)
         self.fetching.pop(process, None)
         self._waiting.pop(process, None)
+        for those in (self.stopping, self.stopped, self.held):
+            those.discard(process)
 
     def forget(self, views: set[Decided]) -> None:
         """Nothing is on its way: forget what is over."""
@@ -118,14 +131,9 @@ class Served(Wired):
         self._left &= of_views
         self.falsely = any(self.of(process).suspected for process in kept)
 
-    def timers_of(self, process: Process) -> list[str]:
-        """The timers of GMS that a process has set."""
-        timers = self._group.timers[process].items()
-        return [timer for timer, is_set in timers if is_set and timer.startswith(self.timers)]
-
     def fire(self, process: Process, timer: str) -> None:
-        """A timer of GMS fires."""
-        self._step(process, Fired(timer))
+        """No timer is set here."""
+        raise NotAllowedError(f"{process} has no timer {timer}")
 
     # What the environment may do, for who chooses
 
@@ -192,6 +200,14 @@ class Served(Wired):
         self.falsely |= suspect not in self.to_report(process)
         self._step(process, Raised(gms.Suspected(suspect.address)))
 
+    def _stop(self, name: str) -> None:
+        process = self._group.process(name)
+        if process not in self.stopping:
+            raise NotAllowedError(f"{process} has not asked to have the group stopped")
+        self.stopping.remove(process)
+        self.stopped.add(process)
+        self._step(process, Called(PassDown(GroupStopped("GMS"))))
+
     def _digest(self, name: str) -> None:
         process = self._group.process(name)
         questions = self.questions.get(process)
@@ -232,8 +248,14 @@ class Served(Wired):
                     if isinstance(content, gms.NewView):
                         self._seen(process, content.decision)
                     self._send(process, to, message)
-                case SetTimer(timer):
-                    group.timers[process][timer] = True
+                case PassUp(Suspend()):
+                    self.stopping.add(process)
+                    self.stopped.discard(process)
+                    self.held |= self._reached(process)
+                case PassUp(Resume()):
+                    self._let_go(process)
+                case PassUp(Suspected()):
+                    pass  # for FLUSH, which is not there
                 case PassDown(ViewInstalled(view)):
                     self._installs(process, view)
                 case PassUp(ViewInstalled(view)):
@@ -243,6 +265,7 @@ class Served(Wired):
                     self._ask(process, asker, request)
                 case PassDown(DigestSet(vector)):
                     self._starts[process] = vector
+                    self.held.add(process)
                 case PassDown(DigestPromised(to) as promised):
                     self._promise(process, to, after)
                     self._tell_below(process, promised)
@@ -256,6 +279,27 @@ class Served(Wired):
                     group.depart(process)
                 case _:
                     raise Violation("NoCrash", f"GMS of {process} has an effect that nobody serves: {effect}")
+
+    def _reached(self, process: Process) -> set[Process]:
+        """Whom it can stop, and let go: whom it counts on, and who counts it as a member (`Reaches`)."""
+        decision = self.of(process).decision
+        counted = (self._lives.get((m, decision.lives[m])) for m in self.of(process).unsuspected)
+        return {
+            other
+            for other in counted
+            if other is not None and other.up and process.address in self.of(other).unsuspected
+        }
+
+    def _let_go(self, process: Process) -> None:
+        reached, view = self._reached(process), self.installed[process]
+        if process not in self.stopped:
+            raise Violation("StopsAreAgreed", f"{process} lets a group go that is not stopped for it")
+        for other in reached:
+            there = self.installed.get(other)
+            if there is None or not (there is view or comes_after(there, view)):
+                raise Violation("ResumedWhenEverywhere", f"{process} lets {view} go, {other} has {there}")
+        self.stopped.remove(process)
+        self.held -= reached
 
     def _tell_below(self, process: Process, event: object) -> None:
         if self._group.synchrony is None:
@@ -284,6 +328,8 @@ class Served(Wired):
         if follows is None and decision.follows != NO_VIEW.id:
             raise Violation("ListIsSound", f"{process} decides {decision.view}, which follows none decided")
         preds = () if follows is None else (follows[1],)
+        if preds and process not in self.stopped:
+            raise Violation("DecidedWhenStopped", f"{process} decides {decision.view}, and nobody is stopped")
         if decision.id.creator != process.address:
             raise Violation("CreatorIsThere", f"{process} decides {decision.view}, in another's name")
         processes = [
@@ -380,6 +426,8 @@ class Served(Wired):
         if self.installed.keys() & {*up}:
             for process in up:
                 self._judge_end(process)
+        if self.held:
+            raise Violation("QuietIsFree", f"{self.held} are stopped, and nobody lets them go")
         if self.falsely:
             return
         for promise in self._group.digests.open.values():

@@ -65,7 +65,8 @@ def _all_that_follows(group: Group, served: Served, random: Random) -> Iterator[
         for process in group.up:
             if served.next_of(process) is not None:
                 able.append(("install", process.name))
-            able += [("timer", process.name, name) for name in served.timers_of(process)]
+            if process in served.stopping:
+                able.append(("stop", process.name))
             able += [("suspect", process.name, other.name) for other in served.to_report(process)]
             if served.questions.get(process):
                 able.append(("digest", process.name))
