@@ -1,29 +1,35 @@
-"""FLUSH: who goes from one view to the next has delivered the same messages before. `Flush`.
+"""FLUSH: the group stands still, and all who do have delivered the same messages. `Flush`.
 
 Theory of operation
 -------------------
-When the membership is to change, the first member that nobody suspects becomes the requester: it asks all
-members of its view to stop (START_FLUSH). A member tells its application (BLOCK). When BLOCK returns it
-closes its latch: what is multicast from then on waits. It lets its own multicasts come back, has the layer
-below hold back whatever comes after that (it is frozen), and tells the requester what it has delivered
-(FLUSH_COMPLETED). If some lack what others have, the requester tells everybody what to reach and whom to ask
-for it (RECONCILE), and all report again. When all that report have delivered the same, the requester makes
-the next view and sends it (NEW_VIEW), to old members first, then to joiners. Who has installed it reports
-that with the same FLUSH_COMPLETED. When all have, everybody may go on (STOP_FLUSH): latches open,
-applications are told (UNBLOCK), and who leaves goes.
+Two layers below need a group that stands still: the membership service, to decide views, and state transfer.
+At any member one of them says `Suspend`. The member becomes the requester of a flush: it asks all members of
+its view that it does not suspect to stop (START_FLUSH). A member tells its application (BLOCK). When BLOCK
+returns it closes its latch: what is multicast from then on waits. It lets its own multicasts come back, has
+the layer below hold back whatever comes after that (it is frozen), and tells the requester what it has
+delivered (FLUSH_COMPLETED). Where some lack what others have, the requester tells everybody what to reach and
+whom to ask for it (RECONCILE), and all report again. When all reports are equal, who asked is told
+(`GroupStopped`). It says `Resume` when it is done, and the requester lets everybody go (STOP_FLUSH): latches
+open, applications are told (UNBLOCK).
 
 Why survivors agree. From its report until a target or the next view a member delivers nothing, and its latch
-is closed: so reports that are equal stay true until the view comes. A requester that is suspected is no
-reason to open a latch, for its view may be on its way to another. Its successor asks everybody again, and
-says whom it leaves out: who has answered takes nothing from those any more. So a view that nobody reports
-can never be installed, and one that somebody reports is sent to everybody before another is made.
+is closed: so reports that are equal stay true until a view comes, and a view is decided only then. In the new
+view the latch is still closed, of a joiner too. No suspicion opens a latch that is closed for a view: the
+view of a requester that is suspected may be on its way to another. STOP_FLUSH opens it, when the view is
+everywhere; if its sender is gone, that of the next coordinator, which asks all to stop anew before it decides
+anything. A latch that is closed for a state opens: no view is decided meanwhile.
 
-What is to change (who joins, leaves, is suspected) comes as events from the membership service beside FLUSH.
-FLUSH makes the view of it and sends it, as its question for digests is at the same time the question for the
-newest view. The layer below counts multicasts on from what it had delivered when the view was installed,
-which is the same at all who go on; FLUSH counts from 1 in each view.
+Two flushes at once. One for a view goes before one for a state: views are decided by one member at a time,
+which nobody else may hold up. Of two for a state that of the more senior requester goes first. Who is stopped
+for one that goes first remembers the other's START_FLUSH until it is let go; who is stopped for the other
+changes its owner, and remembers that. The requester that has to wait is asked too: it gives up its flush, and
+begins again when it is let go. (Or it suspects who goes first, and goes on.)
+
+The layer below counts multicasts on from what it had delivered when the view was installed, which is the same
+at all who go on; FLUSH counts from 1 in each view.
 """
 
+from collections.abc import Callable
 from typing import Final, Literal, TypeAlias, assert_never, final
 
 from attrs import evolve, frozen
@@ -35,18 +41,20 @@ from .events import (
     Block,
     Deliver,
     Fetch,
+    GroupStopped,
     HoldBack,
-    Left,
     Payload,
     Release,
+    Resume,
     Suspected,
+    Suspend,
     Unblock,
     ViewInstalled,
 )
 from .per_member import PerMember
 from .view import NO_VIEW, Address, View, ViewId
 
-ASSUMES: Final = ("ReliableMulticast", "ReliableUnicast")
+ASSUMES: Final = ("Membership", "ReliableMulticast", "ReliableUnicast")
 """The modules of `spec/common` that say what the layers below must give."""
 
 GIVES: Final = ("VirtualSynchrony",)
@@ -54,35 +62,31 @@ GIVES: Final = ("VirtualSynchrony",)
 
 __all__ = [
     "ASSUMES",
+    "FOR_STATE",
+    "FOR_VIEWS",
     "GIVES",
     "Block",
     "BlockReturned",
     "Config",
     "Data",
     "DataReceived",
-    "Decision",
     "Deliver",
     "Effect",
     "Event",
     "Fetch",
     "FlushCompleted",
     "FlushCompletedReceived",
-    "FlushWanted",
-    "FlushWantedReceived",
+    "GroupStopped",
     "HoldBack",
     "Holders",
-    "JoinRequested",
-    "LeaveRequested",
-    "Left",
     "Message",
-    "NewView",
-    "NewViewReceived",
     "Payload",
     "Reconcile",
     "ReconcileReceived",
     "Release",
-    "Report",
     "Reports",
+    "Resume",
+    "Rounds",
     "Run",
     "SendRequested",
     "StartFlush",
@@ -91,12 +95,18 @@ __all__ = [
     "StopFlush",
     "StopFlushReceived",
     "Suspected",
+    "Suspend",
     "Transition",
     "Unblock",
     "ViewInstalled",
     "start",
     "step",
 ]
+
+FOR_VIEWS: Final = "GMS"
+FOR_STATE: Final = "STATE_TRANSFER"
+_SELF: Final = "FLUSH"
+"""Who wants a flush (EVT-05). FLUSH itself: who wanted it does not any more, and all are to be let go."""
 
 # Configuration ------------------------------------------------------------------------------------
 
@@ -106,26 +116,7 @@ class Config:
     """FLUSH has no parameters."""
 
 
-# What is decided ----------------------------------------------------------------------------------
-
-
-@frozen
-class Decision:
-    """A view as FLUSH knows it: `follows` is the view before, `joiners` begin with it. `Flush!Decision`."""
-
-    id: ViewId
-    members: tuple[Address, ...]
-    follows: ViewId
-    joiners: frozenset[Address]
-
-    @property
-    def view(self) -> View:
-        """What the other protocols see of it. `Flush!ViewIn`."""
-        return View(self.id, self.members)
-
-
-NO_DECISION: Final = Decision(NO_VIEW.id, (), NO_VIEW.id, frozenset())
-"""What a member has before its first view. `Flush!NoDecision`."""
+# Values -------------------------------------------------------------------------------------------
 
 
 @final
@@ -134,42 +125,40 @@ class Holders(PerMember[Address]):
     """Of each sender a member that has delivered all of its multicasts that anybody has."""
 
 
+@final
 @frozen
-class Report:
-    """What a member has reported: its view, and how many multicasts of each member it has delivered in it."""
-
-    decision: Decision
-    digest: Vector
+class Reports(PerMember[Vector]):
+    """The reports that count: how many multicasts of each member somebody has delivered in its view."""
 
 
 @final
 @frozen
-class Reports(PerMember[Report]):
-    """The reports that count."""
+class Rounds(PerMember[int]):
+    """Of requesters the round that they asked in."""
 
 
 NO_REPORTS: Final = Reports(())
+NO_ROUNDS: Final = Rounds(())
 
 # Messages -----------------------------------------------------------------------------------------
 
 
 @frozen
 class StartFlush:
-    """Stop, and report. Who is `suspected` is left out of this flush. START_FLUSH in the note."""
+    """Stop, and report, for `asker`. START_FLUSH in the note."""
 
     round: int
-    suspected: frozenset[Address]
+    asker: str
 
 
 @frozen
 class FlushCompleted:
-    """The answer to the question of a round: the sender's view, and what it has delivered in it.
+    """The answer to the question of a round: what the sender has delivered in its view.
 
-    FLUSH_COMPLETED in the note; here it acknowledges views, too.
+    FLUSH_COMPLETED in the note.
     """
 
     round: int
-    decision: Decision
     digest: Vector
 
 
@@ -183,29 +172,8 @@ class Reconcile:
 
 
 @frozen
-class NewView:
-    """Install the view, and report it."""
-
-    round: int
-    decision: Decision
-    suspected: frozenset[Address]
-
-
-@frozen
 class StopFlush:
     """Go on. STOP_FLUSH in the note."""
-
-
-@frozen
-class FlushWanted:
-    """To who is to act: `owner`, the requester, is `suspected`, and the sender waits for its STOP_FLUSH.
-
-    `decision`: the sender's view. Who begins with it may not have it yet.
-    """
-
-    owner: Address
-    decision: Decision
-    suspected: frozenset[Address]
 
 
 @frozen
@@ -217,23 +185,9 @@ class Data:
     payload: Payload
 
 
-Message: TypeAlias = StartFlush | FlushCompleted | Reconcile | NewView | StopFlush | FlushWanted | Data
+Message: TypeAlias = StartFlush | FlushCompleted | Reconcile | StopFlush | Data
 
 # Events -------------------------------------------------------------------------------------------
-
-
-@frozen
-class JoinRequested:
-    """The membership service says that `joiner` wants to join. To whoever acts, again until it has joined."""
-
-    joiner: Address
-
-
-@frozen
-class LeaveRequested:
-    """The membership service says that `leaver` wants to leave. To whoever acts, again until it has left."""
-
-    leaver: Address
 
 
 @frozen
@@ -266,27 +220,11 @@ class ReconcileReceived:
 
 
 @frozen
-class NewViewReceived:
-    """A NEW_VIEW arrived from `sender`."""
-
-    sender: Address
-    message: NewView
-
-
-@frozen
 class StopFlushReceived:
     """A STOP_FLUSH arrived from `sender`."""
 
     sender: Address
     message: StopFlush
-
-
-@frozen
-class FlushWantedReceived:
-    """A FLUSH_WANTED arrived from `sender`."""
-
-    sender: Address
-    message: FlushWanted
 
 
 @frozen
@@ -305,16 +243,15 @@ class DataReceived:
 
 
 Event: TypeAlias = (
-    JoinRequested
-    | LeaveRequested
+    Suspend
+    | Resume
+    | ViewInstalled
     | Suspected
     | StartFlushReceived
     | BlockReturned
     | FlushCompletedReceived
     | ReconcileReceived
-    | NewViewReceived
     | StopFlushReceived
-    | FlushWantedReceived
     | SendRequested
     | DataReceived
 )
@@ -325,8 +262,8 @@ Event: TypeAlias = (
 Effect: TypeAlias = (
     Send[Message]
     | Multicast[Data]
-    | PassUp[Block | Unblock | ViewInstalled | Deliver | Left]
-    | PassDown[ViewInstalled | HoldBack | Release | Fetch]
+    | PassUp[Block | Unblock | Deliver]
+    | PassDown[GroupStopped | HoldBack | Release | Fetch]
 )
 Effects: TypeAlias = tuple[Effect, ...]
 
@@ -337,19 +274,13 @@ Effects: TypeAlias = tuple[Effect, ...]
 class Run:
     """A requester's flush. `Flush!Idle`.
 
-    `phase`: what was asked last. `list`: who was ever asked, in order. `want`: whose report is awaited.
+    `phase`: what was asked last, or all are stopped. `want`: whose report is awaited.
     """
 
-    phase: Literal["none", "start", "reconcile", "view"]
+    phase: Literal["none", "start", "reconcile", "stopped"]
     round: int
-    list: tuple[Address, ...]
     want: frozenset[Address]
     reports: Reports
-
-    @property
-    def running(self) -> bool:
-        """Whether there is one. `Flush!Running`."""
-        return self.phase != "none"
 
 
 @frozen
@@ -357,99 +288,75 @@ class State:
     """The local state of the specification, field for field. `Flush!Start` says what each field is."""
 
     member: Address
-    decision: Decision
-    left: bool
-    gone: bool
+    view: View
     suspected: frozenset[Address]
-    joining: tuple[Address, ...]
-    leaving: frozenset[Address]
     sent: int
     delivered: Vector
     block: Literal["free", "asked", "blocked"]
     latched: bool
     waiting: tuple[Payload, ...]
     owner: Address
+    asker: str
     round: int
     owes: bool
     frozen: bool
     limit: Vector
+    later: Rounds
+    wants: frozenset[str]
     run: Run
 
     @property
     def joined(self) -> bool:
         """Whether this member has installed a view. `Flush!InView`."""
-        return self.decision != NO_DECISION
+        return self.view != NO_VIEW
 
     @property
-    def there(self) -> bool:
-        """Whether it is a member of its view, and has not been let go."""
-        return self.joined and not self.left and not self.gone
+    def unsuspected(self) -> frozenset[Address]:
+        """The members of its view that it does not suspect. `Flush!Unsuspected`."""
+        return self.view.member_set - self.suspected
 
     @property
-    def unsuspected(self) -> tuple[Address, ...]:
-        """The members of the view that it does not suspect, the most senior first. `Flush!Unsuspected`."""
-        return tuple(member for member in self.decision.members if member not in self.suspected)
+    def running(self) -> bool:
+        """Whether it has a flush of its own. `Flush!Running`."""
+        return self.run.phase != "none"
 
     @property
-    def acts(self) -> bool:
-        """Whether it is the first of them. `Flush!Acts`."""
-        return self.there and self.unsuspected[:1] == (self.member,)
+    def stopped(self) -> bool:
+        """Whether all are stopped by it. `Flush!IsStopped`."""
+        return self.run.phase == "stopped"
 
     @property
-    def last(self) -> bool:
-        """Whether it is alone, and nothing is under way. `Flush!IsLast`."""
-        under_way = self.owner != "" or self.run.running or bool(self.joining)
-        return self.decision.members == (self.member,) and not under_way
-
-    @property
-    def watched(self) -> frozenset[Address]:
-        """Whose crash concerns it. `Flush!Watched`."""
-        members = () if self.left else self.decision.members
-        own = {*members, *self.joining, *self.run.want, *self.run.reports, self.owner}
-        return frozenset(own - {self.member, ""})
-
-    @property
-    def next_members(self) -> tuple[Address, ...]:
-        """The members of the next view: M - S - L + J (AMB-71). `Flush!NextMembers`.
-
-        If all leave, and nobody joins, this member stays for now: a view has members.
-        """
-        staying = (member for member in self.unsuspected if member not in self.leaving)
-        return (*staying, *self.joining) or (self.member,)
-
-    @property
-    def needs(self) -> bool:
-        """Whether the membership is to change. `Flush!Needs`."""
-        return self.next_members != self.decision.members
+    def free(self) -> bool:
+        """Whether no flush is in force here. `Flush!IsFree`."""
+        return self.owner == "" and not self.latched
 
 
 Transition: TypeAlias = tuple[State, Effects]
 
 
 def _idle(number: int) -> Run:
-    return Run("none", number, (), frozenset(), NO_REPORTS)
+    return Run("none", number, frozenset(), NO_REPORTS)
 
 
 def start(member: Address) -> State:
     """A member before its first view. `Flush!Start`."""
     return State(
         member=member,
-        decision=NO_DECISION,
-        left=False,
-        gone=False,
+        view=NO_VIEW,
         suspected=frozenset(),
-        joining=(),
-        leaving=frozenset(),
         sent=0,
         delivered=EMPTY_VECTOR,
         block="free",
         latched=False,
         waiting=(),
         owner="",
+        asker="",
         round=0,
         owes=False,
         frozen=False,
         limit=EMPTY_VECTOR,
+        later=NO_ROUNDS,
+        wants=frozenset(),
         run=_idle(0),
     )
 
@@ -464,10 +371,12 @@ def step(config: Config, state: State, event: Event) -> Transition:  # noqa: ARG
     `LocalProtocolError` where the caller erred, `RemoteProtocolError` where a peer did.
     """
     match event:
-        case JoinRequested():
-            return _join_requested(state, event)
-        case LeaveRequested():
-            return _leave_requested(state, event)
+        case Suspend():
+            return _suspend(state, event)
+        case Resume():
+            return _resume(state, event)
+        case ViewInstalled():
+            return _view_installed(state, event)
         case Suspected():
             return _suspected(state, event)
         case StartFlushReceived():
@@ -478,12 +387,8 @@ def step(config: Config, state: State, event: Event) -> Transition:  # noqa: ARG
             return _flush_completed_received(state, event)
         case ReconcileReceived():
             return _reconcile_received(state, event)
-        case NewViewReceived():
-            return _new_view_received(state, event)
         case StopFlushReceived():
             return _stop_flush_received(state, event)
-        case FlushWantedReceived():
-            return _flush_wanted_received(state, event)
         case SendRequested():
             return _send_requested(state, event)
         case DataReceived():
@@ -492,425 +397,372 @@ def step(config: Config, state: State, event: Event) -> Transition:  # noqa: ARG
             assert_never(event)
 
 
-# A step ends with _proceed: what follows from the state that it leaves ----------------------------
+# A step ends with _ending: what follows from the state that it leaves -----------------------------
 
 
-def _proceed(state: State, effects: Effects = ()) -> Transition:
-    """Go, or begin a flush, if it is time to. `Flush!Proceed`."""
-    for follow in (_go, _begin_if_due):
-        state, more = follow(state)
+def _then(done: Transition, *follow: Callable[[State], Transition]) -> Transition:
+    """One thing after the other; the state that each leaves is the next one's. `Flush!Then`."""
+    state, effects = done
+    for each in follow:
+        state, more = each(state)
         effects += more
     return state, effects
 
 
-def _go(state: State) -> Transition:
-    """Go without being told to, if it is time to. `Flush!MaybeGo`.
-
-    Who has left waits for no requester that is suspected. Nor does who wants to leave, nor does it take over:
-    there may be a view without it, which it has not got, and those who have it do not ask it.
-    """
-    leaves = state.left or state.member in state.leaving
-    over = leaves and state.owner in state.suspected and not (state.gone or state.run.running)
-    return (evolve(state, gone=True), (PassUp(Left()),)) if over else (state, ())
+def _ending(done: Transition) -> Transition:
+    """Begin a flush, or take what waited, if it is time to. `Flush!Ending`."""
+    return _then(done, _begin_if_due, _take_later)
 
 
-def _begin_if_due(state: State) -> Transition:
-    """Begin if something is to change, or if the requester is suspected (FCR-03). `Flush!MaybeBegin`.
-
-    While another's flush is in force, or its own STOP_FLUSH has not come back, it waits.
-    """
-    due = state.needs if state.owner == "" else state.owner in state.suspected
-    return _begin(state) if state.acts and not state.run.running and due else (state, ())
-
-
-def _begin(state: State) -> Transition:
-    """Ask all members that are not suspected to stop. `Flush!Begin`."""
-    to = frozenset(state.unsuspected)
-    number = state.run.round + 1
-    return _ask(state, "start", state.decision.members, to, StartFlush(number, state.suspected))
+def _send_all(state: State, to: frozenset[Address], message: Message) -> Effects:
+    """Send to each of some members, in their order in the view. `Flush!SendAll`."""
+    return tuple(Send(member, message) for member in state.view.members if member in to)
 
 
 def _ask(
     state: State,
-    phase: Literal["start", "reconcile", "view"],
-    order: tuple[Address, ...],
+    phase: Literal["start", "reconcile"],
     to: frozenset[Address],
-    message: StartFlush | Reconcile | NewView,
+    message: StartFlush | Reconcile,
 ) -> Transition:
-    """Ask some members, each once, in order. `Flush!Ask`.
+    """Ask; what was reported before is void (FCR-04). `Flush!Ask`."""
+    run = Run(phase, message.round, to, NO_REPORTS)
+    return evolve(state, run=run), _send_all(state, to, message)
 
-    Reports on a view count for as long as their members are not asked again.
+
+def _begin(state: State) -> Transition:
+    """Ask all that are not suspected to stop. `Flush!Begin`.
+
+    It is its own from here on, though its own START_FLUSH has yet to arrive: it owes nobody else an answer.
     """
-    kept = ((m, report) for m, report in state.run.reports.items() if phase == "view" and m not in to)
-    run = Run(phase, message.round, order, to, Reports(tuple(kept)))
-    return evolve(state, run=run), tuple(Send(member, message) for member in order if member in to)
+    asker = FOR_VIEWS if FOR_VIEWS in state.wants else FOR_STATE
+    own = evolve(state, owner=state.member, asker=asker, owes=False)
+    return _ask(own, "start", state.unsuspected, StartFlush(state.run.round + 1, asker))
 
 
-# Requester: all have reported. What is next? ------------------------------------------------------
+def _begin_if_due(state: State) -> Transition:
+    """Begin for a view whoever owns it, and for a state when it is free. `Flush!MaybeBegin`.
+
+    Neither before its own STOP_FLUSH has come back. A junior that waits has to go on waiting: this member may
+    have asked before, and given it up. Where its START_FLUSH was remembered it is in force now, and no
+    junior's is.
+    """
+    wanted = bool(state.wants) and state.joined and not state.running and state.owner != state.member
+    seniors = state.view.members[: state.view.members.index(state.member)] if wanted else ()
+    is_next = state.free and not any(senior in state.later for senior in seniors)
+    return _begin(state) if wanted and (is_next or FOR_VIEWS in state.wants) else (state, ())
 
 
-def _all_reported(state: State) -> Transition:
-    """Send the newest view to who lacks it; or stop, reconcile, or make the next. `Flush!AllReported`."""
-    newest = _newest(state)
-    concerned = {*newest.members, *state.run.reports} - state.suspected
-    behind = frozenset(member for member in concerned if not _has(state, member, newest))
-    if behind:
-        return _send_view(state, newest, (behind - newest.joiners) or behind)
-    if state.run.phase == "view" or not state.needs:
-        asked = (member for member in state.run.list if member in state.run.reports)
-        return evolve(state, run=_idle(state.run.round)), tuple(Send(member, StopFlush()) for member in asked)
-    here = [member for member in state.decision.members if _has(state, member, state.decision)]
-    digests = {member: state.run.reports[member].digest for member in here}
-    most = ((x, max((digest[x] for digest in digests.values()), default=0)) for x in state.decision.members)
-    target = Vector(tuple(most))
-    if all(digest == target for digest in digests.values()):
-        return _create_view(state)
-    holders = ((x, next(m for m in here if digests[m][x] == target[x])) for x in state.decision.members)
-    question = Reconcile(state.run.round + 1, target, Holders(tuple(holders)))
-    return _ask(state, "reconcile", state.run.list, frozenset(state.run.reports), question)
+def _stop(state: State, requester: Address, number: int, asker: str) -> Transition:
+    """Block the application (FST-08), once (FCR-05), and owe a report. `Flush!Stop`.
+
+    It stays frozen where it is. Who flushed itself does not any more.
+    """
+    cut = state.delivered if state.frozen else EMPTY_VECTOR
+    asked = evolve(
+        state,
+        owner=requester,
+        asker=asker,
+        round=number,
+        owes=True,
+        limit=cut,
+        block="asked" if state.block == "free" else state.block,
+        later=_without(_overtaken(state), requester),
+        run=state.run if requester == state.member else _idle(state.run.round),
+    )
+    block: Effects = (PassUp(Block()),) if state.block == "free" else ()
+    again: Effects = (PassDown(HoldBack(cut)),) if state.frozen and state.limit != cut else ()
+    return asked, block + again
 
 
-def _newest(state: State) -> Decision:
-    """The newest view that anybody has reported: its own, or one that follows it. `Flush!Newest`."""
-    reported = (report.decision for report in state.run.reports.values())
-    return next((each for each in reported if each.follows == state.decision.id), state.decision)
+def _overtaken(state: State) -> Rounds:
+    """Remember the former requester: it may not have been asked to give up. `Flush!Overtaken`."""
+    if state.asker != FOR_STATE or state.owner not in state.unsuspected - {state.member}:
+        return state.later
+    return Rounds((*state.later.items(), (state.owner, state.round)))
 
 
-def _has(state: State, member: Address, decision: Decision) -> bool:
-    """Whether a member has reported this view. `Flush!HasView`."""
+def _without(rounds: Rounds, member: Address) -> Rounds:
+    return Rounds(tuple(entry for entry in rounds.items() if entry[0] != member))
+
+
+def _take_later(state: State) -> Transition:
+    """Take the START_FLUSH that waited, that of the most senior requester. `Flush!MaybeTake`."""
+    first = next((member for member in state.view.members if member in state.later), None)
+    if first is None or not state.free:
+        return state, ()
+    return _stop(state, first, state.later[first], FOR_STATE)
+
+
+# Requester: all have reported ---------------------------------------------------------------------
+
+
+def _target(state: State) -> Vector:
+    """The most that anybody has delivered of each. `Flush!Target`."""
+    reports = state.run.reports.values()
+    return Vector(tuple((member, max(each[member] for each in reports)) for member in state.view.members))
+
+
+def _holders(state: State, target: Vector) -> Holders:
+    """Who has it all, of each: the most senior. `Flush!Holders`."""
     reports = state.run.reports
-    return member in reports and reports[member].decision == decision
+    holding = (
+        (sender, next(m for m in state.view.members if m in reports and reports[m][sender] == count))
+        for sender, count in target.items()
+    )
+    return Holders(tuple(holding))
 
 
-def _create_view(state: State) -> Transition:
-    """Make the next view, above all that were reported, and send it to old members. `Flush!CreateView`."""
-    members = state.next_members
-    identifier = ViewId(state.decision.id.counter + 1, state.member)
-    joiners = frozenset(members) - frozenset(state.decision.members)
-    decision = Decision(identifier, members, state.decision.id, joiners)
-    return _send_view(state, decision, frozenset(state.run.reports))
+def _stop_all(state: State) -> Transition:
+    """Let everybody go, joiners too (FST-15). `Flush!StopAll`."""
+    return evolve(state, run=_idle(state.run.round)), _send_all(state, state.unsuspected, StopFlush())
 
 
-def _send_view(state: State, decision: Decision, to: frozenset[Address]) -> Transition:
-    """Send a view, whose joiners may be asked from now on. `Flush!SendView`, `!Longer`."""
-    new = (m for m in decision.members if m in decision.joiners and m not in state.run.list)
-    order = (*state.run.list, *new)
-    return _ask(state, "view", order, to, NewView(state.run.round + 1, decision, state.suspected))
+def _tell(state: State) -> Transition:
+    """Tell who wants it that all are stopped (FST-13); if nobody does, let them go. `Flush!Tell`."""
+    run = evolve(_idle(state.run.round), phase="stopped")
+    told = evolve(state, run=run, wants=state.wants - {_SELF})
+    askers = [asker for asker in (FOR_VIEWS, FOR_STATE) if asker in state.wants]
+    return (told, tuple(PassDown(GroupStopped(asker)) for asker in askers)) if askers else _stop_all(told)
 
 
 def _done(state: State) -> Transition:
-    """Go on when nobody is awaited. `Flush!MaybeDone`."""
-    return _all_reported(state) if state.run.running and not state.run.want else (state, ())
-
-
-def _without(state: State, member: Address) -> Transition:
-    """Expect nothing of a member any more (FCR-01), and look whether all have reported. `Flush!Without`.
-
-    In reconciliation it may be the one that others were told to ask: all start again.
-    """
+    """Go on when nobody is awaited: to the target, or to the end. `Flush!MaybeDone`, `!AllReported`."""
     run = state.run
-    if not run.running:
+    if run.phase not in {"start", "reconcile"} or run.want or not run.reports:
         return state, ()
-    reports = Reports(tuple(entry for entry in run.reports.items() if entry[0] != member))
-    struck = evolve(state, run=evolve(run, want=run.want - {member}, reports=reports))
-    if run.phase == "reconcile" and struck != state:
-        return _begin(struck)
-    return _done(struck)
-
-
-def _distrusting(state: State, member: Address) -> State:
-    """Suspect a member, which does not join either. `Flush!Distrust`."""
-    joining = tuple(each for each in state.joining if each != member)
-    return evolve(state, suspected=state.suspected | {member}, joining=joining)
-
-
-def _on_this_line(state: State, decision: Decision) -> bool:
-    """Whether a reported view is this one, the one after or before it, or none. `Flush!OnThisLine`.
-
-    Of two views that follow, one is on another line: who has it is no member any more. (Only after a false
-    suspicion.)
-    """
-    if decision == state.decision or decision.id in {NO_VIEW.id, state.decision.follows}:
-        return True
-    return decision.follows == state.decision.id and _newest(state) in (state.decision, decision)
+    target = _target(state)
+    if all(report == target for report in run.reports.values()):
+        return _tell(state)
+    message = Reconcile(run.round + 1, target, _holders(state, target))
+    return _ask(state, "reconcile", frozenset(run.reports), message)
 
 
 def _flush_completed_received(state: State, event: FlushCompletedReceived) -> Transition:
     """Note a report, one a member (FST-12). `Flush!FlushCompletedReceived`."""
     member, message, run = event.sender, event.message, state.run
-    known = frozenset(message.decision.members)
-    if message.digest.keys() != (known if member in known else frozenset()):
-        raise RemoteProtocolError(state, event, "a report says what is delivered of each member of its view")
-    if not run.running or member not in run.want or message.round != run.round:
+    if member not in run.want or message.round != run.round:
         return state, ()
-    if not _on_this_line(state, message.decision):
-        return _proceed(*_without(_distrusting(state, member), member))
-    reports = Reports((*run.reports.items(), (member, Report(message.decision, message.digest))))
-    return _proceed(*_done(evolve(state, run=evolve(run, want=run.want - {member}, reports=reports))))
+    if message.digest.keys() != state.view.member_set:
+        raise RemoteProtocolError(state, event, "a report says what is delivered of each member of the view")
+    reports = Reports((*run.reports.items(), (member, message.digest)))
+    return _ending(_done(evolve(state, run=evolve(run, want=run.want - {member}, reports=reports))))
 
 
-# Everybody: reporting -----------------------------------------------------------------------------
+def _strike(state: State, member: Address) -> Transition:
+    """Expect nothing of a member any more (FCR-01), and look whether all have reported. `Flush!Strike`.
+
+    In reconciliation it may be the one that others were told to ask: all start again.
+    """
+    run = state.run
+    if run.phase == "reconcile":
+        return _begin(state)
+    reports = Reports(tuple(entry for entry in run.reports.items() if entry[0] != member))
+    return _done(evolve(state, run=evolve(run, want=run.want - {member}, reports=reports)))
 
 
-def _report(state: State) -> Send[Message]:
-    """Tell the requester the own view and what is delivered. `Flush!Report`."""
-    return Send(state.owner, FlushCompleted(state.round, state.decision, state.delivered))
+# Everybody: stopping ------------------------------------------------------------------------------
 
 
-def _reporting(state: State, effects: Effects = ()) -> Transition:
+def _report_if_due(state: State) -> Transition:
     """Report when it is time to; from then on deliver nothing more. `Flush!MaybeReport`."""
-    back = state.delivered.get(state.member, state.sent) == state.sent
-    reached = all(state.delivered[x] >= count for x, count in state.limit.items())
-    if not (state.owes and state.block != "asked" and back and reached):
-        return _proceed(state, effects)
-    report = _report(state)
-    if not state.joined or state.left:
-        return _proceed(evolve(state, owes=False), (*effects, report))
+    if not state.owes or state.block == "asked" or state.delivered[state.member] != state.sent:
+        return state, ()
+    if any(state.delivered[member] < count for member, count in state.limit.items()):
+        return state, ()
     hold: Effects = () if state.frozen else (PassDown(HoldBack(state.delivered)),)
-    frozen_ = evolve(state, owes=False, frozen=True, limit=state.delivered)
-    return _proceed(frozen_, (*effects, *hold, report))
+    report: Send[Message] = Send(state.owner, FlushCompleted(state.round, state.delivered))
+    return evolve(state, owes=False, frozen=True, limit=state.delivered), (*hold, report)
+
+
+def _reporting(done: Transition) -> Transition:
+    return _ending(_then(done, _report_if_due))
+
+
+def _goes_first(state: State, requester: Address, asker: str) -> bool:
+    """Whether a flush may come into force, whatever is. `Flush!GoesFirst`."""
+    if state.free or requester == state.owner or asker == FOR_VIEWS:
+        return True
+    order = state.view.members
+    return state.owner in state.unsuspected and order.index(requester) < order.index(state.owner)
 
 
 def _start_flush_received(state: State, event: StartFlushReceived) -> Transition:
-    """Block the application, once (FCR-05), and report when it has returned. `Flush!StartFlushReceived`.
+    """Stop, or remember to. `Flush!StartFlushReceived`.
 
-    A stranger, or one that is left out, does not stop anybody. Who has left knows no strangers; but if it
-    runs a flush itself, a question of another is of the dead.
+    A stranger, or one that is suspected, stops nobody; nor does a question of its own that it has given up.
     """
-    requester, message = event.sender, event.message
-    known = requester in state.decision.members or (
-        state.left and (requester == state.member or not state.run.running)
-    )
-    stranger = state.joined and not known
-    if state.gone or requester in state.suspected or stranger or state.member in message.suspected:
+    requester, number, asker = event.sender, event.message.round, event.message.asker
+    if requester not in state.unsuspected:
         return state, ()
-    asked = evolve(
-        state,
-        owner=requester,
-        round=message.round,
-        owes=True,
-        limit=state.delivered if state.frozen else EMPTY_VECTOR,
-        suspected=state.suspected | message.suspected,
-        run=state.run if requester == state.member else _idle(state.run.round),
-    )
-    if state.there and state.block == "free":
-        return _proceed(evolve(asked, block="asked"), (PassUp(Block()),))
-    again: Effects = () if asked.limit == state.limit else (PassDown(HoldBack(asked.limit)),)
-    return _reporting(asked, again if state.frozen else ())
+    if requester == state.member and (not state.running or number != state.run.round):
+        return state, ()
+    if _goes_first(state, requester, asker):
+        return _reporting(_stop(state, requester, number, asker))
+    later = Rounds((*state.later.items(), (requester, number)))
+    return _ending((evolve(state, later=later), ()))
+
+
+def _unblock(state: State) -> Transition:
+    """Tell the application, if it has returned from BLOCK (FST-16, AMB-63). `Flush!Free`."""
+    if state.block != "blocked":
+        return state, ()
+    return evolve(state, block="free"), (PassUp(Unblock()),)
 
 
 def _block_returned(state: State) -> Transition:
-    """Close the latch (FST-09). `Flush!BlockReturned`."""
+    """Close the latch (FST-09); if the flush is over there is nothing to wait for. `Flush!BlockReturned`."""
     if state.block != "asked":
         return state, ()
-    return _reporting(evolve(state, block="blocked", latched=True))
+    back = evolve(state, block="blocked")
+    return _ending(_unblock(back)) if state.free else _reporting((evolve(back, latched=True), ()))
 
 
 def _reconcile_received(state: State, event: ReconcileReceived) -> Transition:
-    """Have the layer below fetch what is lacking (FST-14, AMB-61). `Flush!ReconcileReceived`."""
-    owner, message = event.sender, event.message
-    if state.gone or state.left or owner != state.owner or owner in state.suspected:
-        return state, ()
-    if message.target.keys() != state.delivered.keys():
-        return state, ()
-    bound = evolve(state, round=message.round, owes=True, limit=message.target)
-    hold: Effects = (PassDown(HoldBack(message.target)),) if state.limit != message.target else ()
-    fetches: Effects = tuple(
-        PassDown(Fetch(message.holders[x], x, message.target[x]))
-        for x in state.decision.members
-        if x in message.target and state.delivered[x] < message.target[x]
-    )
-    return _reporting(bound, (*(hold if state.frozen else ()), *fetches))
+    """Have the layer below fetch what is lacking (FST-14, AMB-61). `Flush!ReconcileReceived`.
 
-
-# Everybody: the view ------------------------------------------------------------------------------
-
-
-def _new_view_received(state: State, event: NewViewReceived) -> Transition:
-    """Install the view that follows the own, or the first one, and report it. `Flush!NewViewReceived`."""
-    decision = event.message.decision
-    if state.gone or event.sender in state.suspected:
-        return state, ()
-    if not state.joined:
-        if state.member not in decision.members:
-            raise RemoteProtocolError(state, event, "a view is sent to its members and to those before it")
-        return _enter(state, event) if state.member in decision.joiners else (state, ())
-    if state.left or decision.follows != state.decision.id or event.sender != state.owner:
-        return state, ()
-    return _enter(state, event) if state.member in decision.members else _part(state, event)
-
-
-def _enter(state: State, event: NewViewReceived) -> Transition:
-    """Install a view, and report it. `Flush!NewViewReceived`."""
-    decision = event.message.decision
-    entered = evolve(
-        _entered(state, decision, event.message.suspected), owner=event.sender, round=event.message.round
-    )
-    return _proceed(entered, (*_announced(decision), _report(entered)))
-
-
-def _announced(decision: Decision) -> Effects:
-    """Announce a view to the layers below, then to those above (LAY-06). `Flush!Installed`."""
-    return PassDown(ViewInstalled(decision.view)), PassUp(ViewInstalled(decision.view))
-
-
-def _entered(state: State, decision: Decision, suspected: frozenset[Address]) -> State:
-    """What a member has when it has installed a view; a joiner's latch is closed. `Flush!Enter`."""
-    members = frozenset(decision.members)
-    return evolve(
-        state,
-        decision=decision,
-        suspected=(state.suspected | suspected) & members,
-        joining=tuple(member for member in state.joining if member not in members),
-        leaving=state.leaving & members,
-        sent=0,
-        delivered=Vector(tuple((member, 0) for member in decision.members)),
-        frozen=False,
-        limit=EMPTY_VECTOR,
-        latched=state.latched or not state.joined,
-        owes=False,
-    )
-
-
-def _part(state: State, event: NewViewReceived) -> Transition:
-    """Take part without being a member, so that nobody has to suspect it. `Flush!PartWith`."""
-    parted = evolve(
-        state,
-        decision=event.message.decision,
-        left=True,
-        suspected=state.suspected | event.message.suspected,
-        joining=(),
-        leaving=frozenset(),
-        delivered=EMPTY_VECTOR,
-        frozen=False,
-        limit=EMPTY_VECTOR,
-        waiting=(),
-        round=event.message.round,
-        owes=False,
-    )
-    return _proceed(parted, (_report(parted),))
-
-
-def _stop_flush_received(state: State, event: StopFlushReceived) -> Transition:
-    """Open the latch, and tell the application if it is blocked (FST-16, AMB-63). `Flush!StopFlushReceived`.
-
-    Only the owner of the flush in force stops it.
+    What is asked by who is remembered waits, too.
     """
-    if state.gone or event.sender != state.owner or event.sender in state.suspected:
+    owner, message = event.sender, event.message
+    target = message.target
+    if owner in state.later:
+        return evolve(state, later=Rounds((*state.later.items(), (owner, message.round)))), ()
+    if owner != state.owner or owner in state.suspected or target.keys() != state.view.member_set:
         return state, ()
-    if state.left:
-        return evolve(state, gone=True, owner=""), (PassUp(Left()),)
-    released: Effects = (PassDown(Release()),) if state.frozen else ()
+    bound = evolve(state, round=message.round, owes=True, limit=target)
+    hold: Effects = (PassDown(HoldBack(target)),) if state.frozen and state.limit != target else ()
+    fetches: Effects = tuple(
+        PassDown(Fetch(message.holders[sender], sender, target[sender]))
+        for sender in state.view.members
+        if state.delivered[sender] < target[sender]
+    )
+    return _reporting((bound, hold + fetches))
+
+
+def _open(state: State) -> Transition:
+    """Open the latch: what waits is multicast. `Flush!Open`."""
+    release: Effects = (PassDown(Release()),) if state.frozen else ()
     sends = tuple(
-        Multicast(Data(state.decision.id, seqno, payload))
+        Multicast(Data(state.view.id, seqno, payload))
         for seqno, payload in enumerate(state.waiting, start=state.sent + 1)
     )
-    unblocked: Effects = () if state.block == "free" else (PassUp(Unblock()),)
     opened = evolve(
         state,
         latched=False,
         waiting=(),
         sent=state.sent + len(state.waiting),
-        block="free",
-        owner="",
-        owes=False,
         frozen=False,
         limit=EMPTY_VECTOR,
+        owes=False,
+        owner="",
+        asker="",
     )
-    return _proceed(opened, (*released, *sends, *unblocked))
+    return _then((opened, release + sends), _unblock)
 
 
-# What the membership service says -----------------------------------------------------------------
+def _stop_flush_received(state: State, event: StopFlushReceived) -> Transition:
+    """Let go, if the owner of the flush in force says so (FST-16). `Flush!StopFlushReceived`.
 
-
-def _join_requested(state: State, event: JoinRequested) -> Transition:
-    """Remember who wants to join, if this member acts. `Flush!JoinRequested`."""
-    if not state.acts or event.joiner in {*state.decision.members, *state.joining}:
-        return state, ()
-    return _proceed(evolve(state, joining=(*state.joining, event.joiner)))
-
-
-def _leave_requested(state: State, event: LeaveRequested) -> Transition:
-    """Remember who wants to leave, if this member acts or is the one. `Flush!LeaveRequested`.
-
-    The last member goes.
+    Who joined in the middle of it does not know its owner; nobody else can have come to the end of a flush in
+    this view. Who is remembered needs nothing more.
     """
-    leaver = event.leaver
-    if state.there and leaver == state.member and state.last:
-        return evolve(state, gone=True), (PassUp(Left()),)
-    concerned = state.acts or (state.there and leaver == state.member)
-    if not concerned or leaver not in state.decision.members or leaver in state.leaving:
+    if event.sender in state.later:
+        return evolve(state, later=_without(state.later, event.sender)), ()
+    if state.free or event.sender not in state.unsuspected or state.owner not in {"", event.sender}:
         return state, ()
-    return _proceed(evolve(state, leaving=state.leaving | {leaver}))
+    return _ending(_open(state))
+
+
+# What the layers below say ------------------------------------------------------------------------
+
+
+def _suspend(state: State, event: Suspend) -> Transition:
+    """Begin a flush, if the group is not stopped already (FST-05, FST-07). `Flush!Suspend`.
+
+    For a view all have to know what they are stopped for.
+    """
+    if not state.joined:
+        raise LocalProtocolError(state, event, "a member that is in no view has no group to stop")
+    wanting = evolve(state, wants=state.wants | {event.asker})
+    if state.running and event.asker == FOR_VIEWS and FOR_VIEWS not in state.wants:
+        return _ending(_begin(wanting))
+    if state.stopped:
+        return wanting, (PassDown(GroupStopped(event.asker)),)
+    return (state, ()) if event.asker in state.wants else _ending((wanting, ()))
+
+
+def _resume(state: State, event: Resume) -> Transition:
+    """Let everybody go when nobody wants them stopped any more (FST-06). `Flush!Resume`.
+
+    A flush that is not at its end, or was given up, is brought to it: START_FLUSH may be remembered.
+    """
+    if event.asker not in state.wants:
+        raise LocalProtocolError(state, event, "the group was not stopped for this one")
+    without = evolve(state, wants=state.wants - {event.asker})
+    if not state.stopped:
+        return _ending((evolve(without, wants=without.wants | {_SELF}), ()))
+    return (without, ()) if without.wants else _ending(_stop_all(without))
+
+
+def _view_installed(state: State, event: ViewInstalled) -> Transition:
+    """Enter a view. The latch stays as it is; that of a joiner is closed. `Flush!ViewInstalled`.
+
+    The layer below is told, too, and holds nothing back any more. A group of one has nobody to wait for.
+    """
+    view = event.view
+    if state.member not in view.members:
+        raise LocalProtocolError(state, event, "a member is in the views that it installs")
+    entered = evolve(
+        state,
+        view=view,
+        suspected=state.suspected & view.member_set,
+        sent=0,
+        delivered=Vector(tuple((member, 0) for member in view.members)),
+        latched=state.latched if state.joined else len(view.members) > 1,
+        frozen=False,
+        limit=EMPTY_VECTOR,
+        owes=False,
+        later=NO_ROUNDS,
+    )
+    return _ending(_begin(entered) if state.running and not state.stopped else (entered, ()))
 
 
 def _suspected(state: State, event: Suspected) -> Transition:
-    """Wait for it no longer. The latch stays closed, whoever it was. `Flush!Suspected`."""
+    """Wait for it no longer: nor for its STOP_FLUSH, if it flushed for a state. `Flush!Suspected`.
+
+    Where the suspicion is false, nobody else may know of it, and let this member go.
+    """
     suspect = event.suspect
     if suspect == state.member:
         raise LocalProtocolError(state, event, "a member does not suspect itself")
-    if state.gone or suspect in state.suspected or suspect not in state.watched:
+    if suspect not in state.unsuspected:
         return state, ()
-    done, effects = _without(_distrusting(state, suspect), suspect)
-    return _proceed(done, (*effects, *_asking_for_flush(done)))
-
-
-def _asking_for_flush(state: State) -> Effects:
-    """Tell who is to act, where it may not know that it is. `Flush!AskingForFlush`.
-
-    A requester that has left may have stopped it, and it does not watch it any more; or it is a joiner that
-    has not got the view.
-    """
-    acting = state.unsuspected[:1]
-    if not state.there or state.owner not in state.suspected or state.acts or not acting:
-        return ()
-    if state.owner in state.decision.members and acting[0] not in state.decision.joiners:
-        return ()
-    return (Send(acting[0], FlushWanted(state.owner, state.decision, state.suspected)),)
-
-
-def _flush_wanted_received(state: State, event: FlushWantedReceived) -> Transition:
-    """Flush again for who was not set free. `Flush!FlushWantedReceived`.
-
-    A joiner installs its first view for that: where one joiner has the view, the old members have it. It
-    flushes though nothing may be to change: the requester may have left.
-    """
-    owner, decision = event.message.owner, event.message.decision
-    if not state.joined and state.member in decision.joiners:
-        entered, effects = _begin(evolve(_entered(state, decision, event.message.suspected), owner=""))
-        return _proceed(entered, _announced(decision) + effects)
-    others = not state.acts or state.run.running or state.owner not in {"", owner}
-    if others or event.sender not in state.unsuspected or owner in state.decision.members:
-        return state, ()
-    return _begin(evolve(state, suspected=state.suspected | {owner}))
+    knowing = evolve(state, suspected=state.suspected | {suspect}, later=_without(state.later, suspect))
+    opens = state.owner == suspect and state.asker == FOR_STATE
+    return _ending(_then(_open(knowing) if opens else (knowing, ()), lambda after: _strike(after, suspect)))
 
 
 # What is multicast --------------------------------------------------------------------------------
 
 
 def _send_requested(state: State, event: SendRequested) -> Transition:
-    """Multicast; behind a closed latch it waits. `Flush!SendRequested`.
-
-    Who has a view without itself has not told the layers above yet, which may be asked to order a message.
-    """
-    if not state.joined or state.gone:
+    """Multicast; behind a closed latch it waits. `Flush!SendRequested`."""
+    if not state.joined:
         raise LocalProtocolError(state, event, "a member that is in no view does not multicast")
-    if state.left:
-        return state, ()
     if state.latched:
         return evolve(state, waiting=(*state.waiting, event.payload)), ()
-    data = Data(state.decision.id, state.sent + 1, event.payload)
+    data = Data(state.view.id, state.sent + 1, event.payload)
     return evolve(state, sent=data.seqno), (Multicast(data),)
 
 
 def _data_received(state: State, event: DataReceived) -> Transition:
     """Pass up what is of this view, and next. `Flush!DataReceived`."""
     sender, message, delivered = event.sender, event.message, state.delivered
-    if not state.there or message.view_id != state.decision.id or sender not in delivered:
+    if message.view_id != state.view.id or sender not in delivered:
         return state, ()
     if message.seqno != delivered[sender] + 1:
         return state, ()
     if state.frozen and message.seqno > state.limit[sender]:
         raise LocalProtocolError(state, event, "the layer below was told to hold this back")
     counted = evolve(state, delivered=Vector((*delivered.items(), (sender, message.seqno))))
-    return _reporting(counted, (PassUp(Deliver(sender, message.payload)),))
+    return _reporting((counted, (PassUp(Deliver(sender, message.payload)),)))

@@ -10,23 +10,20 @@ EXTENDS FlushGroup
 -----------------------------------------------------------------------------
 (* Types *)
 
-DecisionTypeOK(d) ==
-    /\ d.id.counter \in Nat
-    /\ MembersOf(d) \subseteq Member /\ d.joiners \subseteq MembersOf(d)
-
 LocalTypeOK(m) ==
     LET s == local[m] IN
     /\ s.member = m
-    /\ DecisionTypeOK(s.decision)
-    /\ {s.left, s.gone, s.latched, s.owes, s.frozen} \subseteq BOOLEAN
-    /\ s.suspected \subseteq Member \ {m} /\ s.leaving \subseteq Member
-    /\ \A i \in DOMAIN s.joining : s.joining[i] \in Joiners
+    /\ Members(s) \subseteq Member
+    /\ {s.latched, s.owes, s.frozen} \subseteq BOOLEAN
+    /\ s.suspected \subseteq Members(s) \ {m}
     /\ s.sent \in Nat
-    /\ DOMAIN s.delivered = (IF s.left THEN {} ELSE Members(s))
+    /\ DOMAIN s.delivered = Members(s)
     /\ DOMAIN s.limit \in {{}, DOMAIN s.delivered}
     /\ s.block \in {"free", "asked", "blocked"}
-    /\ s.owner \in Member \cup {""}
-    /\ s.run.phase \in {"none", "start", "reconcile", "view"}
+    /\ s.owner \in Member \cup {""} /\ s.asker \in {"", ForViews, ForState}
+    /\ DOMAIN s.later \subseteq Members(s) \ {m}
+    /\ s.wants \subseteq {ForViews, ForState, Self}
+    /\ s.run.phase \in {"none", "start", "reconcile", "stopped"}
     /\ s.run.want \subseteq Member /\ s.run.want \cap Asked(s) = {}
 
 TypeOK ==
@@ -38,20 +35,8 @@ TypeOK ==
 -----------------------------------------------------------------------------
 (* Outcomes *)
 
-\* Without false suspicions: of two views that follow one, nobody alive has installed one of them.
-OneLine == MaxFalse = 0 => Channel!Group!OneLine(up)
-
-\* AMB-40: an identifier names one list of members.
-OneIdOneList == \A j, k \in DOMAIN views : views[j].id = views[k].id => j = k
-
-\* FVB-09: without false suspicions, who is in a view and not in the next has crashed, or wanted to leave.
-NobodyIsDropped ==
-    MaxFalse = 0 =>
-        \A k \in DOMAIN views : \A j \in views[k].preds :
-            \A x \in DOMAIN views[j].lives \ DOMAIN views[k].lives : x \in wishes \/ x \notin up
-
-\* m may go to view number k: it is in the view before, and trusts the one that made k. (After a false suspicion
-\* nobody can know what others decide with its report; README.md.)
+\* m may go to view number k: it is in the view before, and trusts the one that made k. (After a false
+\* suspicion nobody can know what others decide with its report; README.md.)
 MayCome(m, k) ==
     /\ m \in up /\ m \in DOMAIN views[k].lives /\ installed[m] \in views[k].preds
     /\ views[k].id.creator \notin local[m].suspected
@@ -61,41 +46,89 @@ BeyondIsDistrust ==
     \A k \in DOMAIN views : \A m \in Member :
         (MayCome(m, k) /\ installed[m] \in DOMAIN settled[k]) => got[m] \subseteq settled[k][installed[m]]
 
-\* When a joiner has a view, somebody has come to it from each view before, or all who might have distrust it so.
+\* When a joiner has a view, somebody has come to it from each view before, or all who might have distrust its
+\* maker.
 NobodyComesLater ==
     \A k \in DOMAIN views : \A m \in Member :
         (MayCome(m, k) /\ \E x \in views[k].joins : installed[x] = k) => installed[m] \in DOMAIN settled[k]
 
-\* AMB-72, AMB-73: a leave, of the requester too, needs no failure detector.
-LeavesInGoodOrder == (spent.crashes = 0 /\ spent.false = 0) => \A m \in up : local[m].suspected = {}
+\* Whom m trusts, and who trusts m, in m's view.
+Mutual(m) ==
+    {x \in up \cap Unsuspected(local[m]) : installed[x] = installed[m] /\ m \notin local[x].suspected}
 
-\* FST-01: who has reported, or is to reach a target, multicasts nothing before STOP_FLUSH.
-SilentWhileFrozenStep ==
-    MulticastsOf(act'.effects) # <<>> => ~local[act'.member].frozen \/ act'.action = "ReceiveStopFlush"
+\* FST-13: the group that a requester, or a maker of views, takes for stopped is stopped, and has delivered
+\* the same.
+GroupIsStopped ==
+    \A m \in up :
+        (IsStopped(local[m]) \/ maker[m] = "stopped") =>
+            \A x \in Mutual(m) : local[x].latched /\ local[x].delivered = local[m].delivered
 
-\* FST-03: without false suspicions no multicast reaches a member before the view that it was sent in, where it
-\* would be lost.
+\* FST-01: who has reported, or has joined since, multicasts nothing before STOP_FLUSH; or, where it is stopped
+\* for a state, before it suspects the requester.
+SilentWhileStoppedStep ==
+    LET s == local[act'.member] IN
+    (MulticastsOf(act'.effects) # <<>> /\ (s.frozen \/ s.latched)) =>
+        \/ act'.action = "ReceiveStopFlush"
+        \/ act'.event.type = "Suspected" /\ s.asker = ForState /\ act'.event.suspect = s.owner
+
+\* FST-03: without false suspicions no multicast reaches a member before the view that it was sent in, where
+\* it would be lost.
 NothingComesTooEarlyStep ==
-    (MaxFalse = 0 /\ act'.action = "ReceiveData") => act'.event.message.view_id = local[act'.member].decision.id
+    (MaxFalse = 0 /\ act'.action = "ReceiveData") =>
+        act'.event.message.view_id = local[act'.member].view.id
 
-\* FST-16, FCR-05: an application is blocked only when it is free, ...
-BlockedWhenFreeStep == Passes(act'.effects, "PassUp", "Block") => app[act'.member] = "free"
+\* What a step says to the application of blocking, in order.
+Calls(effects) ==
+    LET Is(effect) == effect.type = "PassUp" /\ effect.event.type \in {"Block", "Unblock"}
+        said == SelectSeq(effects, Is)
+    IN [i \in DOMAIN said |-> said[i].event.type]
 
-\* AMB-63: ... and set free only when it was blocked.
-FreedWhenBlockedStep == Passes(act'.effects, "PassUp", "Unblock") => app[act'.member] # "free"
+\* FST-08, FCR-05: an application is blocked only when it is free, ...
+BlockedWhenFreeStep ==
+    LET calls == Calls(act'.effects) IN
+    \A i \in DOMAIN calls :
+        calls[i] = "Block" => IF i = 1 THEN app[act'.member] = "free" ELSE calls[i - 1] = "Unblock"
 
-\* Without false suspicions at most one flush is in force: one member that lives runs one.
-OneFlush == MaxFalse = 0 => \A x, y \in up : (Running(local[x]) /\ Running(local[y])) => x = y
+\* FST-16, AMB-63: ... and set free only when it was blocked, and its handler has returned.
+FreedWhenBlockedStep ==
+    LET calls == Calls(act'.effects) IN
+    \A i \in DOMAIN calls :
+        calls[i] = "Unblock" =>
+            /\ i = 1
+            /\ \/ app[act'.member] = "blocked"
+               \/ app[act'.member] = "handler" /\ act'.action = "ReturnBlock"
 
-\* Nothing is on its way, and nobody has anything to say.
+\* Without false suspicions at most one flush is in force: of those who live and are in one view one has it
+\* stopped.
+OneFlush ==
+    MaxFalse = 0 =>
+        \A x, y \in up :
+            (IsStopped(local[x]) /\ IsStopped(local[y]) /\ installed[x] = installed[y]) => x = y
+
+\* FST-02, FLAW-36: who has a state, in one view, and has received the same in it, has the same state.
+SameStates ==
+    \A x, y \in {m \in up : HasState(m)} :
+        (installed[x] = installed[y] /\ got[x] = got[y]) => state[x] = state[y]
+
+\* Nothing is refused but what is a mistake.
+NothingIsRefusedStep == act'.outcome \in {"local_error", "remote_error"} => act'.action = "Misuse"
+
+\* Nothing is on its way, and nobody has anything to do or to say.
 Quiet ==
     /\ \A f, t \in Member : t \in up => wire[f][t] = <<>>
     /\ \A m \in up :
         /\ app[m] # "handler" /\ Reports(m) = {}
         /\ \A f \in fetches[m] : f.holder \notin up
-        /\ ~Acts(local[m]) \/ ((wishes \cap Members(local[m]) \subseteq local[m].leaving /\ ~(m \in wishes /\ IsLast(local[m])))
-                                /\ \A x \in Joiners \cap up : ~MayBeAsked(m, x))
+        /\ ~MayTakeOver(m) /\ ~MaySuspend(m) /\ ~MayResume(m) /\ ~MayDecide(m) /\ ~MayDepart(m)
+        /\ ~NobodyGives(m)
+        /\ \A p \in up : ~MayGive(p, m)
+    /\ \A o \in offers : o.to \in up => ~MayInstall(o)
     /\ \A c \in copies : c.to \in up => ~MayArrive(c.to, c)
+
+IsAtRest(m) ==
+    /\ ~local[m].latched /\ local[m].owner = "" /\ local[m].waiting = <<>> /\ local[m].later = NoVector
+    /\ local[m].wants = {} /\ ~Running(local[m])
+    /\ app[m] = "free" /\ transfer[m] = "none" /\ m \notin wishes
 
 \* All who live and are in a view are in one, of those who live; no latch is closed, nobody waits.
 Settled ==
@@ -103,56 +136,23 @@ Settled ==
     \A m \in there :
         /\ Members(local[m]) = up /\ there = up
         /\ installed[m] = installed[CHOOSE x \in there : TRUE]
-        /\ ~local[m].latched /\ local[m].owner = "" /\ app[m] = "free" /\ local[m].waiting = <<>>
-        /\ m \notin wishes
+        /\ IsAtRest(m)
 
-\* ... and after false suspicions: who is in a view is in it with all its members that live; no latch is closed.
+\* ... and after false suspicions: who is in a view is in it with all its members that live; no latch is
+\* closed.
 SettledOnEachLine ==
     \A m \in {m \in up : InView(local[m])} :
         /\ \A x \in Members(local[m]) \cap up : installed[x] = installed[m]
-        /\ ~local[m].latched /\ local[m].owner = "" /\ app[m] = "free" /\ local[m].waiting = <<>>
-        /\ m \notin wishes
+        /\ IsAtRest(m)
 
-\* FVI-08, FLAW-33: the group does not come to rest before that.
+\* FVI-08: the group does not come to rest before that.
 QuietIsSettled == Quiet => IF MaxFalse = 0 THEN Settled ELSE SettledOnEachLine
 
-SilentWhileFrozen == [][SilentWhileFrozenStep]_vars
+SilentWhileStopped == [][SilentWhileStoppedStep]_vars
 NothingComesTooEarly == [][NothingComesTooEarlyStep]_vars
 BlockedWhenFree == [][BlockedWhenFreeStep]_vars
 FreedWhenBlocked == [][FreedWhenBlockedStep]_vars
-
------------------------------------------------------------------------------
-(* Mechanism *)
-
-HasOrIsAfter(x, d) == local[x].decision.id.counter >= d.id.counter
-
-\* FVB-14: when a joiner is sent the view, who lives of the old members has it.
-JoinersComeLast ==
-    MaxFalse = 0 =>
-        \A f, t \in Member : \A i \in DOMAIN wire[f][t] :
-            LET message == wire[f][t][i] IN
-            (message.type = "NEW_VIEW" /\ t \in message.decision.joiners) =>
-                \A x \in (up \cap MembersOf(message.decision)) \ message.decision.joiners :
-                    HasOrIsAfter(x, message.decision)
-
-\* FVI-06: the requester stops the flush when whoever lives of its members has the view, joiners too.
-StopsWhenAllHaveItStep ==
-    (MaxFalse = 0 /\ Running(local[act'.member]) /\ ~Running(local'[act'.member])) =>
-        \A x \in up' \cap Members(local[act'.member]) : HasOrIsAfter(x, local[act'.member].decision)
-
-\* LAY-06: a view is announced when it is installed, once, to the layers below and then to those above.
-AnnouncedOnceStep ==
-    act'.outcome = "handled" =>
-        LET Announces(effect) == effect.type \in {"PassDown", "PassUp"} /\ effect.event.type = "ViewInstalled"
-            said == SelectSeq(act'.effects, Announces)
-            m == act'.member
-        IN [i \in DOMAIN said |-> [type |-> said[i].type, view |-> said[i].event.view]] =
-            IF local'[m].left \/ local'[m].decision.id = local[m].decision.id THEN <<>>
-            ELSE <<[type |-> "PassDown", view |-> ViewIn(local'[m].decision)],
-                   [type |-> "PassUp", view |-> ViewIn(local'[m].decision)]>>
-
-StopsWhenAllHaveIt == [][StopsWhenAllHaveItStep]_vars
-AnnouncedOnce == [][AnnouncedOnceStep]_vars
+NothingIsRefused == [][NothingIsRefusedStep]_vars
 
 -----------------------------------------------------------------------------
 (* Frame: a step belongs to one member, and others change through its effects alone *)
@@ -162,16 +162,16 @@ OnlyOwnStateStep == OthersKeepLocal
 RefusedChangesNothingStep == NothingForNothing
 
 OnlyItsPacketsStep ==
-    act'.outcome # "none" =>
-        LET after == AfterStep(wire, act'.member, act'.consumed, act'.effects, up)
-        IN wire' = IF local'[act'.member].gone THEN Deaf(after, act'.member) ELSE after
+    act'.outcome # "none" => wire' = AfterStep(wire, act'.member, act'.consumed, act'.effects, up)
 
 OnlyItsMulticastsStep ==
     \A k \in DOMAIN log : \A s \in DOMAIN log[k] :
         log'[k][s] # log[k][s] =>
-            (s = act'.member /\ k = installed[s] /\ log'[k][s] = log[k][s] \o Payloads(MulticastsOf(act'.effects)))
+            /\ s = act'.member /\ k = installed[s]
+            /\ log'[k][s] = log[k][s] \o Payloads(MulticastsOf(act'.effects))
 
-OnlyByEffectsStep == OnlyOwnStateStep /\ RefusedChangesNothingStep /\ OnlyItsPacketsStep /\ OnlyItsMulticastsStep
+OnlyByEffectsStep ==
+    OnlyOwnStateStep /\ RefusedChangesNothingStep /\ OnlyItsPacketsStep /\ OnlyItsMulticastsStep
 
 OnlyOwnState == [][OnlyOwnStateStep]_vars
 RefusedChangesNothing == [][RefusedChangesNothingStep]_vars
@@ -180,16 +180,17 @@ OnlyItsMulticasts == [][OnlyItsMulticastsStep]_vars
 OnlyByEffects == [][OnlyByEffectsStep]_vars
 
 -----------------------------------------------------------------------------
-(* Refinement: the group is what VirtualSynchrony promises, but for Uniform; and each of its conjuncts alone.      *)
-(* Once somebody was suspected falsely views branch. Three conjuncts speak of all who may come to a view, also of  *)
-(* those that take the other branch: in their place are BeyondIsDistrust and NobodyComesLater, which speak of      *)
-(* those who trust its maker. LeavesExact speaks of those who come.                                                *)
+(* Refinement: the group is what VirtualSynchrony promises, but for Uniform; and each of its conjuncts   *)
+(* alone. Once somebody was suspected falsely views branch. Three conjuncts speak of all who may come to *)
+(* a view, also of those that take the other branch: in their place are BeyondIsDistrust and             *)
+(* NobodyComesLater, which speak of those who trust its maker. LeavesExact speaks of those who come.     *)
 
 abstract == <<views, installed, up, log, settled, got>>
 
 Promised == INSTANCE VirtualSynchrony WITH Off <- {"Uniform"}
 
-Branching == INSTANCE VirtualSynchrony WITH Off <- {"Uniform", "ClosedToReceive", "FirstHasAll", "JoinAfterLeave"}
+Branching ==
+    INSTANCE VirtualSynchrony WITH Off <- {"Uniform", "ClosedToReceive", "FirstHasAll", "JoinAfterLeave"}
 
 RefinesVirtualSynchronyStep ==
     abstract' # abstract => IF spent.false = 0 THEN Promised!Next ELSE Branching!Next
@@ -221,18 +222,26 @@ GivesJoinAfterLeave == [][GivesJoinAfterLeaveStep]_vars
 -----------------------------------------------------------------------------
 (* Liveness *)
 
-\* What is on its way arrives, BLOCK returns, crashes are reported, requests are made again. Applications need not
-\* multicast, and nobody needs to crash or want to leave.
+\* What is on its way arrives, BLOCK returns, crashes are reported, who makes views and who transfers a state
+\* does what it has to. Applications need not multicast, and nobody needs to crash, want to leave, or want a
+\* state.
 Fairness ==
     \A m \in Member :
         /\ \A x \in Member :
             WF_vars(m \in up /\ (StartFlushFrom(m, x) \/ FlushCompletedFrom(m, x) \/ ReconcileFrom(m, x)
-                                 \/ NewViewFrom(m, x) \/ StopFlushFrom(m, x) \/ FlushWantedFrom(m, x)))
+                                 \/ StopFlushFrom(m, x)))
         /\ WF_vars(ReturnBlock(m))
         /\ WF_vars(ReceiveData(m))
         /\ WF_vars(Retransmit(m))
-        /\ WF_vars(AskToJoin(m))
-        /\ WF_vars(AskToLeave(m))
+        /\ WF_vars(TakeOver(m))
+        /\ WF_vars(SuspendGroup(m))
+        /\ WF_vars(ResumeGroup(m))
+        /\ WF_vars(DecideView(m))
+        /\ WF_vars(InstallView(m))
+        /\ WF_vars(Depart(m))
+        /\ WF_vars(GiveState(m))
+        /\ WF_vars(TakeState(m))
+        /\ WF_vars(NobodyGives(m) /\ GiveUp(m))
         /\ WF_vars(Detect(m))
 
 LiveSpec == Init /\ [][Next]_vars /\ Fairness

@@ -1,47 +1,63 @@
 ---------------------------- MODULE FlushDefects ----------------------------
 (***************************************************************************)
 (* Defects that the claims must notice: of the algorithm where no guard of *)
-(* Flush says it, of the layers below, and of the model itself. Each is an *)
-(* operator that a model puts in the place of another (models.yaml).       *)
+(* Flush says it, of who stands on it, of the layers below, and of the     *)
+(* model itself. Each is an operator that a model puts in the place of     *)
+(* another (models.yaml).                                                  *)
 (***************************************************************************)
 EXTENDS FlushInstruments
 
 (* The algorithm *)
 
-\* In the place of Without: acknowledgements of a view are awaited from the dead.
-AwaitsTheDead(s, x) ==
-    LET struck == [s EXCEPT !.run.want = @ \ {x}, !.run.reports = [m \in DOMAIN @ \ {x} |-> @[m]]]
-    IN IF ~Running(s) \/ s.run.phase = "view" THEN Unchanged(s)
-       ELSE IF s.run.phase = "reconcile" THEN Begin(struck)
-       ELSE MaybeDone(struck)
+\* In the place of Blocking: an application is told to block at every START_FLUSH.
+BlocksAgain(s) == <<Block>>
 
-\* In the place of IsFree: an application is told to block at every START_FLUSH.
-FreeAlways(s) == TRUE
+\* In the place of Free: it is set free without having been blocked.
+FreesAll(s) == [state |-> [s EXCEPT !.block = "free"], effects |-> <<Unblock>>]
 
-\* In the place of Freeing: it is set free without having been blocked.
-FreesAll(s) == <<Unblock>>
+\* In the place of Fits: any multicast is passed up, in whatever order they come.
+AnyFits(s, x, seqno) == TRUE
 
-\* In the place of NextId: the view's first member is named, and not who made it.
-NamedByFirst(s) == ViewId(s.decision.id.counter + 1, Head(s.decision.members))
+\* In the place of AfterStop: who has all stopped, and is stopped by another, goes on with its own flush.
+GoesOn(s, q) == IF q = s.member \/ IsStopped(s) THEN s.run ELSE Idle(s.run.round)
 
-\* In the place of JoinerBegins: it flushes only where the membership is to change.
-OnlyForAChange(s) == MaybeBegin(s)
+\* In the place of Overtaken: who changes its owner forgets the former one.
+ForgetsTheFormer(s) == s.later
 
-\* In the place of Behind: nobody else needs the view.
-NobodyBehind(s) == {}
+\* In the place of IsNext: whoever waits goes before a flush of its own, juniors too.
+LetsJuniorsPass(s) == DOMAIN s.later = {}
 
-\* In the place of NextMembers: the most junior member is forgotten where others join or leave.
-ForgetsTheLast(s) ==
-    LET Stays(m) == m \notin s.suspected \cup s.leaving
-        all == SelectSeq(s.decision.members, Stays) \o s.joining
-    IN IF all = <<>> THEN <<s.member>>
-       ELSE IF all = s.decision.members \/ Len(all) = 1 THEN all ELSE SubSeq(all, 1, Len(all) - 1)
+-----------------------------------------------------------------------------
+(* Who makes views, and who transfers states: what FLUSH asks of them *)
 
-\* In the place of Installed: the layers above are not told twice, nor those below at all.
-InstalledAbove(decision) == <<PassUp([type |-> "ViewInstalled", view |-> ViewIn(decision)])>>
+\* In the place of MayDecide: views are decided while the group goes on.
+DecidesAtOnce(m) == m \in up /\ maker[m] \notin {"follows", "gone"} /\ IsEverywhere(m) /\ HasToDecide(m)
 
-\* In the place of IsNext: any multicast is passed up, in whatever order they come.
-AnyIsNext(s, x, seqno) == TRUE
+\* In the place of AtTakeOver: who is stopped takes its group for stopped; or who has nothing to decide lets
+\* nobody go.
+TakesForStopped(m) == IF local[m].latched THEN "stopped" ELSE "new"
+LetsNobodyGo(m) == "free"
+
+\* In the place of MayTakeOver: nobody takes over.
+NobodyTakesOver(m) == FALSE
+
+\* In the place of Acts: the next after the first takes over, and nobody else, as the note has it.
+NextAfterFirst(m) ==
+    LET all == local[m].view.members IN
+    \/ all[1] = m
+    \/ Len(all) > 1 /\ all[2] = m /\ all[1] \in local[m].suspected
+
+\* In the place of MayResume: the group is let go as soon as the view is decided.
+ResumesAtOnce(m) == m \in up /\ maker[m] \in {"stopped", "decided"} /\ ~HasToDecide(m)
+
+\* In the place of MayBeSent: joiners are sent the view with the old members.
+SentAtOnce(o) == TRUE
+
+\* In the place of IsEverywhere: acknowledgements are awaited from the dead.
+EverywhereAndAmongTheDead(m) == \A x \in Members(local[m]) : installed[x] = installed[m]
+
+\* In the place of StandsFor: any state does.
+SetsAnyState(a, m) == TRUE
 
 -----------------------------------------------------------------------------
 (* The layers below, and the model itself *)
@@ -52,9 +68,9 @@ NobodyIsTold(x, m) == FALSE
 \* In the place of ReceivedAs: it is taken for one of the view before.
 OfTheViewBefore(m, event) == <<installed[m] - 1, event.sender, event.message.seqno>>
 
-\* In the place of ApplyWith: what a step must not do. START_FLUSH changes the others, too; who wants to join makes
-\* a message that no effect says; what an application multicasts is said to be ignored, and is logged twice.
-ApplyWrongly(action, m, event, consumed, taken, given) ==
+\* In the place of ApplyWith: what a step must not do. START_FLUSH changes the others, too; what an application
+\* multicasts is said to be ignored, is logged twice, and makes a message that no effect says.
+ApplyWrongly(action, m, event, consumed, taken, given, known, k) ==
     \E step \in {MemberStep(local[m], event)} :
         /\ local' = [x \in Member |->
                 IF x = m THEN step.state
@@ -63,9 +79,9 @@ ApplyWrongly(action, m, event, consumed, taken, given) ==
                   IF action = "AppSends" THEN "ignored" ELSE step.outcome,
                   IF action = "AppSends" THEN <<>> ELSE step.effects)
         /\ wire' = LET after == AfterStep(wire, m, consumed, act'.effects, up)
-                   IN IF action = "AskToJoin" THEN [after EXCEPT ![m][m] = Append(@, StopFlush)] ELSE after
+                   IN IF action = "AppSends" THEN [after EXCEPT ![m][m] = Append(@, StopFlush)] ELSE after
         /\ copies' = copies \ taken
         /\ log' = LET sends == Payloads(MulticastsOf(step.effects))
                   IN Channel!Casts(log, m, installed[m], sends \o sends)
-        /\ UNCHANGED <<up, views, installed, settled, got, app, fetches>>
+        /\ UNCHANGED <<up, views, installed, settled, got, app, fetches, maker, transfer>>
 =============================================================================

@@ -14,15 +14,23 @@
 (*   back.                                                                 *)
 (* - The application may multicast at any time, also in its BLOCK handler; *)
 (*   the handler returns some time later.                                  *)
-(* - The membership service tells who acts who wants to join or leave,     *)
-(*   again and again, and everybody that somebody they watch has crashed.  *)
-(*   False suspicions have a budget. After one, who is counted out by      *)
-(*   somebody, or goes another way than somebody, is told that in the end. *)
+(* - Views are made as GMS promises (spec/gms), by one member at a time:   *)
+(*   the first of those that it does not suspect, when all of them have    *)
+(*   answered that they refuse whom it has counted out, and the newest     *)
+(*   view is everywhere. It has the group stopped before it decides, also  *)
+(*   if another has; lets it go when its last view is everywhere; and may  *)
+(*   leave with its own view without that. Joiners are sent a view when    *)
+(*   the old members have it.                                              *)
+(* - A state transfer asks for the group to be stopped, then any member    *)
+(*   that has delivered the same for its state, and lets the group go when *)
+(*   it has set that, or does not want it any more.                        *)
+(* - Crashes are reported to all who have the member in their view. False  *)
+(*   suspicions have a budget. After one, who is counted out by somebody,  *)
+(*   or goes another way than somebody, is told that in the end.           *)
 (*                                                                         *)
 (* The variables of VirtualSynchrony are what members have done: decided   *)
-(* views, what was multicast and passed up in each. The network of copies  *)
-(* reads `log` and `installed`; no member's step depends on them. The      *)
-(* claims are in FlushClaims.                                              *)
+(* views, what was multicast and passed up in each. No step of FLUSH       *)
+(* depends on them. The claims are in FlushClaims.                         *)
 (***************************************************************************)
 EXTENDS Flush, ReliableUnicast, Acts
 
@@ -31,10 +39,15 @@ CONSTANTS
     Joiners,        \* who wants to join
     Leavers,        \* who may want to leave
     Crashers,       \* bound: who may crash
+    Doubters,       \* bound: who suspects falsely
+    Requesters,     \* bound: who may want another's state
     Casts,          \* bound: [Member -> how many multicasts its application makes]
+    Bundle,         \* how many requests a view grants at most
     MaxCrashes,     \* fault budget
     MaxFalse,       \* fault budget: false suspicions
     MaxLeaves,      \* bound
+    MaxStates,      \* bound: state transfers
+    MayGiveUp,      \* a state transfer may lose interest at any time
     MaxMisuses      \* fault budget: what no correct caller or peer does
 
 VARIABLES
@@ -45,14 +58,22 @@ VARIABLES
     app,            \* [Member -> its application is "free", in its BLOCK "handler", or "blocked"]
     cast,           \* [Member -> how many multicasts its application has made]
     wishes,         \* who wants to leave
+    maker,          \* [Member -> as maker of views it "follows", has taken over ("new"), or leads: the
+                    \* group is "free"; it "suspends" it; it is "stopped"; a view was "decided" since; or it
+                    \* is "gone"]
+    offers,         \* views on their way: a set of [from, to, view]
+    transfer,       \* [Member -> its state transfer: "none"; it "waits" for the group to stop; it "asks"]
+    answers,        \* states on their way: a set of [to, from, view, digest, state]
+    state,          \* [Member -> the multicasts that are in its application's state]
     spent           \* budgets used
 
 layers == <<views, installed, up, log, settled, got, copies, fetches, wire>>
+users == <<maker, offers, wishes, transfer, answers>>
 
-vars == <<local, layers, app, cast, wishes, spent, act>>
+vars == <<local, layers, app, cast, users, state, spent, act>>
 
 \* While checking, `act` is hidden: it says how a state was reached, not what it is.
-view == <<local, layers, app, cast, wishes, spent>>
+view == <<local, layers, app, cast, users, state, spent>>
 
 \* Addresses are not used again here: everybody is in its first life.
 life == [m \in Member |-> 0]
@@ -62,8 +83,6 @@ FoundersSet == {Founders[i] : i \in DOMAIN Founders}
 First == <<FirstView(1, Founders[1], Founders)>>
 
 Channel == INSTANCE VirtualSynchrony WITH Off <- {}
-
-FirstDecision == Decision(ViewId(1, Founders[1]), Founders, NoViewId, {})
 
 -----------------------------------------------------------------------------
 (* What a step of a member does to what is around it *)
@@ -90,29 +109,18 @@ NewCopies(m, k, messages) ==
     {Copy(m, to, m, k, messages[i].seqno) :
         to \in {x \in up : x \in DOMAIN views[k].lives /\ installed[x] <= k}, i \in DOMAIN messages}
 
-\* Of m's copies those stay that may still be delivered: those of its view that it lacks, and of views to come.
-Useful(set, m, state, k) ==
-    {c \in set : c.to # m
-        \/ (c.view >= k /\ ~state.left /\ ~state.gone
-            /\ (c.view = k /\ c.sender \in DOMAIN state.delivered => c.seqno > state.delivered[c.sender]))}
-
-\* The decision that a step makes: the view that it sends and that nobody decided before.
-NewDecisions(effects) ==
-    {d \in {effects[i].message.decision :
-            i \in {i \in DOMAIN effects : effects[i].type = "Send" /\ effects[i].message.type = "NEW_VIEW"}} :
-        ~\E k \in DOMAIN views : views[k].id = d.id /\ views[k].members = d.members}
-
-AsView(d) ==
-    DecidedView(d.id, d.members, {k \in DOMAIN views : views[k].id = d.follows},
-                [m \in MembersOf(d) |-> 0], d.joiners)
-
-NumberOf(decision) == CHOOSE k \in DOMAIN views : views[k].id = decision.id /\ views[k].members = decision.members
+\* Of m's copies those stay that may still be delivered: those of its view that it lacks, and of later views.
+Useful(set, m, s, k) ==
+    {c \in set :
+        \/ c.to # m
+        \/ c.view > k
+        \/ c.view = k /\ (c.sender \in DOMAIN s.delivered => c.seqno > s.delivered[c.sender])}
 
 \* The layer below asks for what the last step says; a report, or a view, makes former requests void.
 AfterFetches(m, step) ==
     LET asked == Events(step.effects, "PassDown", "Fetch")
     IN IF asked # <<>> THEN {asked[i] : i \in DOMAIN asked}
-       ELSE IF step.state.owes /\ step.state.round = local[m].round /\ step.state.decision = local[m].decision
+       ELSE IF step.state.owes /\ step.state.round = local[m].round /\ step.state.owner = local[m].owner
        THEN fetches[m] ELSE {}
 
 \* The application hears BLOCK, and is free again at UNBLOCK.
@@ -122,49 +130,81 @@ AfterApp(m, event, effects) ==
     ELSE IF event.type = "BlockReturned" /\ app[m] = "handler" THEN "blocked"
     ELSE app[m]
 
+IsTold(effects, asker) == \E i \in DOMAIN effects : effects[i] = GroupStopped(asker)
+
+\* Who takes over knows nothing: who is gone may have stopped the group, or some of it.
+AtTakeOver(m) == "new"
+
+\* What m, as maker of views, knows of its group.
+AfterMaker(m, action, event, effects) ==
+    IF IsTold(effects, ForViews) THEN "stopped"
+    ELSE IF action = "TakeOver" THEN AtTakeOver(m)
+    ELSE IF action = "DecideView" THEN "decided"
+    ELSE IF action = "SuspendGroup" THEN "suspends"
+    ELSE IF action = "ResumeGroup" THEN "free"
+    ELSE maker[m]
+
+AfterTransfer(m, action, effects) ==
+    IF IsTold(effects, ForState) THEN "asks"
+    ELSE IF action = "AskForState" THEN "waits"
+    ELSE IF action \in {"TakeState", "GiveUp"} THEN "none"
+    ELSE transfer[m]
+
 \* What is passed up, as VirtualSynchrony speaks of it.
 ReceivedAs(m, event) == <<installed[m], event.sender, event.message.seqno>>
+
+\* A state is how often each multicast was applied to it. Who joined has none before a state transfer.
+NoState == {<<0, "", 0, 0>>}
+Applied(s, r) ==
+    IF s = NoState THEN s
+    ELSE LET times == {x \in s : <<x[1], x[2], x[3]>> = r}
+         IN s \cup {<<r[1], r[2], r[3], Cardinality(times) + 1>>}
 
 MemberStep(s, e) == Step(s, e)
 
 \* Wires without what is on its way to m. (What it sent itself still arrives.)
 Deaf(wires, m) == [f \in Member |-> [t \in Member |-> IF t = m THEN <<>> ELSE wires[f][t]]]
 
-\* Member m takes the step that Flush gives; `taken`: the copies of multicasts that it consumes.
-ApplyWith(action, m, event, consumed, taken, given) ==
+\* Member m takes the step that Flush gives, and has view number k of `known` then; `taken`: the copies of
+\* multicasts that it consumes.
+ApplyWith(action, m, event, consumed, taken, given, known, k) ==
     \E step \in {MemberStep(local[m], event)} :
         /\ Take(action, m, given, event, consumed, step)
-        /\ up' = IF step.state.gone THEN up \ {m} ELSE up
-        /\ wire' = IF step.state.gone THEN Deaf(AfterStep(wire, m, consumed, step.effects, up), m)
-                   ELSE AfterStep(wire, m, consumed, step.effects, up)
-        /\ IF step.outcome # "handled" THEN
-                UNCHANGED <<views, installed, log, settled, got, app, fetches>> /\ copies' = copies \ taken
-           ELSE
-             /\ app' = [app EXCEPT ![m] = AfterApp(m, event, step.effects)]
-             /\ fetches' = [fetches EXCEPT ![m] = AfterFetches(m, step)]
-             /\ \E new \in {NewDecisions(step.effects)} : \E sends \in {MulticastsOf(step.effects)} :
-                /\ views' = IF new = {} THEN views ELSE Append(views, AsView(CHOOSE d \in new : TRUE))
-                /\ log' = IF new # {} THEN Append(log, Channel!NoCasts(AsView(CHOOSE d \in new : TRUE)))
-                          ELSE Channel!Casts(log, m, installed[m], Payloads(sends))
-                /\ IF Passes(step.effects, "PassUp", "ViewInstalled")
-                   THEN \E k \in {NumberOf(step.state.decision)} :
-                        /\ installed' = [installed EXCEPT ![m] = k]
-                        /\ settled' = [settled EXCEPT ![k] = Channel!Came(m, @)]
-                        /\ Channel!Forgets(m)
-                        /\ copies' = Useful(copies \ taken, m, step.state, k)
-                   ELSE
-                        /\ installed' = installed
-                        /\ settled' = IF new = {} THEN settled ELSE Append(settled, Channel!NobodyCame)
-                        /\ got' = IF Passes(step.effects, "PassUp", "Deliver")
-                                  THEN [got EXCEPT ![m] = @ \cup {ReceivedAs(m, event)}]
-                                  ELSE got
-                        /\ copies' = Useful((copies \ taken) \cup
-                                            (IF sends = <<>> THEN {} ELSE NewCopies(m, installed[m], sends)),
-                                            m, step.state, installed[m])
+        /\ up' = up
+        /\ wire' = AfterStep(wire, m, consumed, step.effects, up)
+        /\ views' = known
+        /\ installed' = [installed EXCEPT ![m] = k]
+        /\ app' = [app EXCEPT ![m] = AfterApp(m, event, step.effects)]
+        /\ fetches' = [fetches EXCEPT ![m] = AfterFetches(m, step)]
+        /\ maker' = [maker EXCEPT ![m] = AfterMaker(m, action, event, step.effects)]
+        /\ transfer' = [transfer EXCEPT ![m] = AfterTransfer(m, action, step.effects)]
+        /\ \E logs \in {IF known = views THEN log ELSE Append(log, Channel!NoCasts(known[Len(known)]))} :
+           \E cuts \in {IF known = views THEN settled ELSE Append(settled, Channel!NobodyCame)} :
+           \E sends \in {MulticastsOf(step.effects)} :
+            IF k # installed[m]
+            THEN /\ log' = logs
+                 /\ settled' = [cuts EXCEPT ![k] = Channel!Came(m, @)]
+                 /\ Channel!Forgets(m)
+                 /\ copies' = Useful(copies \ taken, m, step.state, k)
+            ELSE /\ log' = Channel!Casts(logs, m, k, Payloads(sends))
+                 /\ settled' = cuts
+                 /\ got' = IF Passes(step.effects, "PassUp", "Deliver")
+                           THEN [got EXCEPT ![m] = @ \cup {ReceivedAs(m, event)}]
+                           ELSE got
+                 /\ copies' = Useful((copies \ taken) \cup
+                                     (IF sends = <<>> THEN {} ELSE NewCopies(m, k, sends)), m, step.state, k)
 
-Apply(action, m, event, consumed) == ApplyWith(action, m, event, consumed, {}, None)
+Apply(action, m, event, consumed) == ApplyWith(action, m, event, consumed, {}, None, views, installed[m])
+
+\* An application makes of what is passed up what it likes.
+Applies(m) ==
+    state' = IF MaxStates = 0 \/ got'[m] = got[m] THEN state
+             ELSE [state EXCEPT ![m] = Applied(@, CHOOSE r \in got'[m] : r \notin got[m])]
 
 Spend(kind) == spent' = [spent EXCEPT ![kind] = @ + 1]
+
+\* What a step of a member changes in no case.
+beside == <<cast, offers, wishes, answers, state, spent>>
 
 -----------------------------------------------------------------------------
 (* Messages arrive *)
@@ -175,21 +215,18 @@ Receive(action, m, x, type, event) ==
         /\ wire[x][m][i].type = type
         /\ Apply(action, m, [type |-> event, sender |-> x, message |-> wire[x][m][i]],
                  {Packet(x, m, wire[x][m][i])})
-        /\ UNCHANGED <<cast, wishes, spent>>
+        /\ UNCHANGED beside
 
 StartFlushFrom(m, x) == Receive("ReceiveStartFlush", m, x, "START_FLUSH", "StartFlushReceived")
-FlushCompletedFrom(m, x) == Receive("ReceiveFlushCompleted", m, x, "FLUSH_COMPLETED", "FlushCompletedReceived")
+FlushCompletedFrom(m, x) ==
+    Receive("ReceiveFlushCompleted", m, x, "FLUSH_COMPLETED", "FlushCompletedReceived")
 ReconcileFrom(m, x) == Receive("ReceiveReconcile", m, x, "RECONCILE", "ReconcileReceived")
-NewViewFrom(m, x) == Receive("ReceiveNewView", m, x, "NEW_VIEW", "NewViewReceived")
 StopFlushFrom(m, x) == Receive("ReceiveStopFlush", m, x, "STOP_FLUSH", "StopFlushReceived")
-FlushWantedFrom(m, x) == Receive("ReceiveFlushWanted", m, x, "FLUSH_WANTED", "FlushWantedReceived")
 
 ReceiveStartFlush(m) == m \in up /\ \E x \in Member : StartFlushFrom(m, x)
 ReceiveFlushCompleted(m) == m \in up /\ \E x \in Member : FlushCompletedFrom(m, x)
 ReceiveReconcile(m) == m \in up /\ \E x \in Member : ReconcileFrom(m, x)
-ReceiveNewView(m) == m \in up /\ \E x \in Member : NewViewFrom(m, x)
 ReceiveStopFlush(m) == m \in up /\ \E x \in Member : StopFlushFrom(m, x)
-ReceiveFlushWanted(m) == m \in up /\ \E x \in Member : FlushWantedFrom(m, x)
 
 -----------------------------------------------------------------------------
 (* The application *)
@@ -200,15 +237,15 @@ AppSends(m) ==
     /\ InView(local[m])
     /\ Apply("AppSends", m, [type |-> "SendRequested", payload |-> cast[m] + 1], {})
     /\ cast' = [cast EXCEPT ![m] = @ + 1]
-    /\ UNCHANGED <<wishes, spent>>
+    /\ UNCHANGED <<offers, wishes, answers, state, spent>>
 
 ReturnBlock(m) ==
     /\ m \in up /\ app[m] = "handler"
     /\ Apply("ReturnBlock", m, [type |-> "BlockReturned"], {})
-    /\ UNCHANGED <<cast, wishes, spent>>
+    /\ UNCHANGED beside
 
 -----------------------------------------------------------------------------
-(* The layer below *)
+(* The layer of reliable multicasts *)
 
 DataOf(c) == Data(views[c.view].id, c.seqno, log[c.view][c.sender][c.seqno])
 
@@ -218,15 +255,16 @@ DataEvent(c) == [type |-> "DataReceived", sender |-> c.sender, message |-> DataO
 MayArrive(m, c) ==
     LET s == local[m] IN
     IF c.view # installed[m] \/ c.sender \notin DOMAIN s.delivered THEN TRUE
-    ELSE IsNext(s, c.sender, c.seqno) /\ (s.frozen => c.seqno <= s.limit[c.sender])
+    ELSE Fits(s, c.sender, c.seqno) /\ (s.frozen => c.seqno <= s.limit[c.sender])
 
 ReceiveData(m) ==
     /\ m \in up
     /\ \E c \in copies :
         /\ c.to = m
         /\ MayArrive(m, c)
-        /\ ApplyWith("ReceiveData", m, DataEvent(c), {}, {c}, None)
-    /\ UNCHANGED <<cast, wishes, spent>>
+        /\ ApplyWith("ReceiveData", m, DataEvent(c), {}, {c}, None, views, installed[m])
+    /\ Applies(m)
+    /\ UNCHANGED <<cast, offers, wishes, answers, spent>>
 
 \* The layer below of m asks another's, which sends what m lacks; by way of that one it may be lost with it.
 Retransmit(m) ==
@@ -237,50 +275,229 @@ Retransmit(m) ==
                                     n \in local[m].delivered[f.sender] + 1 .. f.upto}
         /\ fetches' = [fetches EXCEPT ![m] = @ \ {f}]
         /\ Environment("Retransmit", m, [holder |-> f.holder, sender |-> f.sender, upto |-> f.upto], {})
-    /\ UNCHANGED <<local, views, installed, up, log, settled, got, wire, app, cast, wishes, spent>>
+    /\ UNCHANGED <<local, views, installed, up, log, settled, got, wire, app, cast, users, state, spent>>
 
 -----------------------------------------------------------------------------
-(* The membership service, and faults *)
+(* Views *)
 
-\* x wants to join, and m is not told yet. (Nobody asks whom it suspects.)
-MayBeAsked(m, x) ==
-    /\ ~InView(local[x]) /\ m \notin local[x].suspected
-    /\ x \notin Members(local[m]) /\ \A i \in DOMAIN local[m].joining : local[m].joining[i] # x
-    /\ x \notin local[m].suspected
+InstallEvent(v) == [type |-> "ViewInstalled", view |-> ViewOf(v)]
 
-\* Whoever acts is told.
-AskToJoin(m) ==
+\* One comes from view number j to view number k.
+RECURSIVE Precedes(_, _)
+Precedes(j, k) == j = k \/ (j < k /\ \E i \in views[k].preds : Precedes(j, i))
+
+Follows(j, k) == j \in views[k].preds
+
+\* The first of those that it does not suspect.
+Acts(m) ==
+    \E i \in DOMAIN local[m].view.members :
+        /\ local[m].view.members[i] = m
+        /\ \A j \in 1 .. i - 1 : local[m].view.members[j] \in local[m].suspected
+
+\* Where m is to take over, y has answered: its view is m's or next to it, and it refuses whom m counts out
+\* before itself. (Who begins with m's view, and lacks it, refuses by itself what comes from those.)
+HasAnswered(y, m) ==
+    /\ y \in up
+    /\ IF InView(local[y])
+       THEN /\ \/ installed[y] = installed[m] \/ Follows(installed[y], installed[m])
+               \/ Follows(installed[m], installed[y])
+            /\ \A x \in Members(local[y]) : Before(local[m], x, m) => x \in local[y].suspected
+       ELSE y \in views[installed[m]].joins
+
+\* The views after m's that those who answered have.
+Newer(m) ==
+    {k \in DOMAIN views :
+        /\ m \in DOMAIN views[k].lives /\ Follows(installed[m], k)
+        /\ \E y \in Unsuspected(local[m]) : installed[y] = k}
+
+\* (Who wants to leave does not take over: there may be a view without it. It goes.)
+MayTakeOver(m) ==
+    /\ m \in up /\ maker[m] = "follows" /\ InView(local[m])
+    /\ m \notin wishes /\ Acts(m)
+    /\ \A y \in Unsuspected(local[m]) \ {m} : HasAnswered(y, m)
+
+Offered(m, k, set) == {[from |-> m, to |-> x, view |-> k] : x \in (set \cap up) \ {m}}
+
+\* The newest view goes to all who lack it. If m lacks it itself it installs it first.
+TakeOver(m) ==
+    /\ MayTakeOver(m)
+    /\ LET newer == Newer(m)
+           k == IF newer = {} THEN installed[m] ELSE CHOOSE k \in newer : TRUE
+           lack == {x \in DOMAIN views[k].lives : x \notin local[m].suspected /\ installed[x] # k}
+       IN
+       /\ offers' = offers \cup Offered(m, k, lack)
+       /\ IF newer # {} THEN ApplyWith("TakeOver", m, InstallEvent(views[k]), {}, {}, None, views, k)
+          ELSE /\ maker' = [maker EXCEPT ![m] = AtTakeOver(m)]
+               /\ Environment("TakeOver", m, None, {})
+               /\ UNCHANGED <<local, layers, app, transfer>>
+    /\ UNCHANGED <<cast, wishes, answers, state, spent>>
+
+\* Its last view is everywhere. (An acknowledgement may be on its way: then m does what it does later.)
+IsEverywhere(m) == \A x \in Unsuspected(local[m]) : installed[x] = installed[m]
+
+MayLetIn(m) ==
+    {x \in Joiners \cap up : installed[x] = 0 /\ x \notin Members(local[m])}
+
+HasToDecide(m) ==
+    local[m].suspected # {} \/ wishes \cap Members(local[m]) \cap up # {} \/ MayLetIn(m) # {}
+
+MaySuspend(m) ==
+    /\ m \in up /\ maker[m] \in {"new", "free", "decided"}
+    /\ IsEverywhere(m)
+    /\ maker[m] = "new" \/ HasToDecide(m)
+
+SuspendGroup(m) ==
+    /\ MaySuspend(m)
+    /\ Apply("SuspendGroup", m, [type |-> "Suspend", asker |-> ForViews], {})
+    /\ UNCHANGED beside
+
+MayResume(m) == m \in up /\ maker[m] \in {"stopped", "decided"} /\ IsEverywhere(m) /\ ~HasToDecide(m)
+
+ResumeGroup(m) ==
+    /\ MayResume(m)
+    /\ Apply("ResumeGroup", m, [type |-> "Resume", asker |-> ForViews], {})
+    /\ UNCHANGED beside
+
+\* Its group is stopped: views may be decided.
+MayDecide(m) == m \in up /\ maker[m] = "stopped" /\ IsEverywhere(m) /\ HasToDecide(m)
+
+RECURSIVE InSomeOrder(_)
+InSomeOrder(set) ==
+    IF set = {} THEN <<>> ELSE LET x == CHOOSE x \in set : TRUE IN <<x>> \o InSomeOrder(set \ {x})
+
+\* FVB-09: M - S - L + J.
+NextView(m, leave, join) ==
+    LET Stays(x) == x \notin local[m].suspected \cup leave
+        members == SelectSeq(local[m].view.members, Stays) \o InSomeOrder(join)
+    IN DecidedView(ViewId(local[m].view.id.counter + 1, m), members, {installed[m]},
+                   [x \in MembersOf([members |-> members]) |-> 0], join)
+
+\* m decides the next view and sends it. If it is not in it itself it is gone, and lets nobody go.
+DecideView(m) ==
+    /\ MayDecide(m)
+    /\ \E leave \in SUBSET (wishes \cap Members(local[m]) \cap up) : \E join \in SUBSET MayLetIn(m) :
+        /\ Cardinality(leave) + Cardinality(join) <= Bundle
+        /\ \E v \in {NextView(m, leave, join)} :
+            /\ v.members # local[m].view.members /\ v.members # <<>>
+            /\ offers' = {o \in offers : o.to # m} \cup Offered(m, Len(views) + 1, DOMAIN v.lives)
+            /\ IF m \in DOMAIN v.lives
+               THEN ApplyWith("DecideView", m, InstallEvent(v), {}, {}, None,
+                              Append(views, v), Len(views) + 1)
+               ELSE /\ views' = Append(views, v)
+                    /\ log' = Append(log, Channel!NoCasts(v))
+                    /\ settled' = Append(settled, Channel!NobodyCame)
+                    /\ Environment("DecideView", m, None, {})
+                    /\ maker' = [maker EXCEPT ![m] = "gone"]
+                    /\ UNCHANGED <<local, installed, up, got, copies, fetches, wire, app, transfer>>
+    /\ UNCHANGED <<cast, wishes, answers, state, spent>>
+
+\* A joiner is sent a view when its maker knows that all old members have it.
+MayBeSent(o) ==
+    \A x \in (DOMAIN views[o.view].lives \ views[o.view].joins) \ local[o.from].suspected :
+        installed[x] # 0 /\ Precedes(o.view, installed[x])
+
+MayInstall(o) ==
+    /\ o.from \notin local[o.to].suspected
+    /\ IF installed[o.to] = 0 THEN o.to \in views[o.view].joins /\ MayBeSent(o)
+       ELSE Follows(installed[o.to], o.view)
+
+InstallView(m) ==
     /\ m \in up
-    /\ Acts(local[m])
-    /\ \E x \in Joiners \cap up :
-        /\ MayBeAsked(m, x)
-        /\ Apply("AskToJoin", m, [type |-> "JoinRequested", joiner |-> x], {})
-    /\ UNCHANGED <<cast, wishes, spent>>
+    /\ \E o \in offers :
+        /\ o.to = m /\ MayInstall(o)
+        /\ ApplyWith("InstallView", m, InstallEvent(views[o.view]), {}, {}, [view |-> o.view], views, o.view)
+        /\ offers' = {p \in offers : p.to # m \/ ~Precedes(p.view, o.view)}
+    /\ UNCHANGED <<cast, wishes, answers, state, spent>>
 
 WishToLeave(m) ==
     /\ spent.leaves < MaxLeaves
     /\ m \in up /\ m \in Leavers /\ m \notin wishes
-    /\ InView(local[m]) /\ ~local[m].left
-    /\ Apply("WishToLeave", m, [type |-> "LeaveRequested", leaver |-> m], {})
+    /\ InView(local[m])
     /\ wishes' = wishes \cup {m}
     /\ Spend("leaves")
-    /\ cast' = cast
+    /\ Environment("WishToLeave", m, None, {})
+    /\ UNCHANGED <<local, layers, app, cast, maker, offers, transfer, answers, state>>
 
-AskToLeave(m) ==
-    /\ m \in up
-    /\ Acts(local[m])
-    /\ \E x \in wishes \cap up :
-        /\ x \in Members(local[m])
-        /\ x \notin local[m].leaving \/ (x = m /\ IsLast(local[m]))
-        /\ Apply("AskToLeave", m, [type |-> "LeaveRequested", leaver |-> x], {})
-    /\ UNCHANGED <<cast, wishes, spent>>
+\* There is a view after its own without it; or it would have to take over; or it is the last.
+MayDepart(m) ==
+    /\ m \in up \cap wishes
+    /\ \/ \E k \in DOMAIN views : Follows(installed[m], k) /\ m \notin DOMAIN views[k].lives
+       \/ maker[m] = "follows" /\ Acts(m)
+       \/ maker[m] = "stopped" /\ Members(local[m]) = {m}
 
-\* Some first part of what it sent to each other member arrives. Of its copies, those behind a lost one are
-\* useless: they are lost with it.
+Gone(m) ==
+    /\ up' = up \ {m}
+    /\ copies' = {c \in copies : c.to # m}
+    /\ fetches' = [fetches EXCEPT ![m] = {}]
+    /\ app' = [app EXCEPT ![m] = "free"]
+    /\ transfer' = [transfer EXCEPT ![m] = "none"]
+
+Depart(m) ==
+    /\ MayDepart(m)
+    /\ Gone(m)
+    /\ wire' = Deaf(wire, m)
+    /\ offers' = {o \in offers : o.to # m}
+    /\ answers' = {a \in answers : a.to # m}
+    /\ Environment("Depart", m, None, {})
+    /\ UNCHANGED <<local, views, installed, log, settled, got, cast, wishes, maker, state, spent>>
+
+-----------------------------------------------------------------------------
+(* State transfer *)
+
+HasState(m) == state[m] # NoState
+
+AskForState(m) ==
+    /\ spent.states < MaxStates
+    /\ m \in up \cap Requesters /\ InView(local[m]) /\ transfer[m] = "none"
+    /\ Apply("AskForState", m, [type |-> "Suspend", asker |-> ForState], {})
+    /\ Spend("states")
+    /\ UNCHANGED <<cast, offers, wishes, answers, state>>
+
+\* It asks anybody for its state, as of what it has delivered. Who is elsewhere by then does not answer.
+MayGive(p, m) ==
+    /\ m \in up /\ transfer[m] = "asks" /\ p \in up \ {m}
+    /\ HasState(p) /\ installed[p] = installed[m] /\ local[p].delivered = local[m].delivered
+
+GiveState(p) ==
+    /\ \E m \in Requesters :
+        /\ MayGive(p, m)
+        /\ answers' = answers \cup {[to |-> m, from |-> p, view |-> installed[p],
+                                     digest |-> local[p].delivered, state |-> state[p]]}
+        /\ answers' # answers
+        /\ Environment("GiveState", p, [to |-> m], {})
+    /\ UNCHANGED <<local, layers, app, cast, maker, offers, wishes, transfer, state, spent>>
+
+\* It sets the state that stands for what it has delivered itself.
+StandsFor(a, m) == a.view = installed[m] /\ a.digest = local[m].delivered
+
+TakeState(m) ==
+    /\ m \in up /\ transfer[m] = "asks"
+    /\ \E a \in answers :
+        /\ a.to = m /\ StandsFor(a, m)
+        /\ state' = [state EXCEPT ![m] = a.state]
+        /\ answers' = {b \in answers : b.to # m}
+        /\ Apply("TakeState", m, [type |-> "Resume", asker |-> ForState], {})
+    /\ UNCHANGED <<cast, offers, wishes, spent>>
+
+\* Nobody is there to ask; or it does not want a state any more.
+NobodyGives(m) ==
+    transfer[m] = "asks" /\ \A p \in Unsuspected(local[m]) \ {m} : p \in up /\ ~HasState(p)
+
+GiveUp(m) ==
+    /\ m \in up /\ transfer[m] # "none"
+    /\ MayGiveUp \/ NobodyGives(m)
+    /\ Apply("GiveUp", m, [type |-> "Resume", asker |-> ForState], {})
+    /\ answers' = {b \in answers : b.to # m}
+    /\ UNCHANGED <<cast, offers, wishes, state, spent>>
+
+-----------------------------------------------------------------------------
+(* Faults, and the failure detector *)
+
+\* Some first part of what it sent to each other member arrives, and some of the views and the states. Of its
+\* copies, those behind a lost one are useless: they are lost with it.
 Crash(m) ==
     /\ spent.crashes < MaxCrashes
     /\ m \in up /\ m \in Crashers
-    /\ up' = up \ {m}
     /\ LET most == CHOOSE n \in {Len(wire[m][t]) : t \in Member} : \A t \in Member : Len(wire[m][t]) <= n IN
        \E keep \in [up \ {m} -> 0 .. most] :
         /\ \A t \in up \ {m} : keep[t] <= Len(wire[m][t])
@@ -289,94 +506,94 @@ Crash(m) ==
                         ELSE IF f = m THEN SubSeq(wire[m][t], 1, keep[t]) ELSE wire[f][t]]]
     /\ \E lost \in SUBSET {c \in copies : c.via = m /\ c.to # m} :
         /\ \A c \in lost : \A d \in copies :
-            (d.via = m /\ d.to = c.to /\ d.sender = c.sender /\ d.view = c.view /\ d.seqno > c.seqno) => d \in lost
+            (d.via = m /\ d.to = c.to /\ d.sender = c.sender /\ d.view = c.view /\ d.seqno > c.seqno) =>
+                d \in lost
         /\ copies' = {c \in copies : c.to # m} \ lost
+    /\ \E lost \in SUBSET {o \in offers : o.from = m} : offers' = {o \in offers : o.to # m} \ lost
+    /\ \E lost \in SUBSET {a \in answers : a.from = m} : answers' = {a \in answers : a.to # m} \ lost
+    /\ up' = up \ {m}
     /\ fetches' = [fetches EXCEPT ![m] = {}]
     /\ app' = [app EXCEPT ![m] = "free"]
+    /\ transfer' = [transfer EXCEPT ![m] = "none"]
     /\ Spend("crashes")
     /\ Environment("Crash", m, None, {})
-    /\ UNCHANGED <<local, views, installed, log, settled, got, cast, wishes>>
+    /\ UNCHANGED <<local, views, installed, log, settled, got, cast, wishes, maker, state>>
 
-\* m wants to leave, and who lets it go has something to say to it yet.
-IsLetGo(m) ==
-    /\ m \in wishes
-    /\ \E x \in Member : wire[x][m] # <<>> \/ (x \in up \ {m} /\ m \in local[x].run.want \cup Asked(local[x]))
-
-\* Is one of two views on the way to the other?
-RECURSIVE Precedes(_, _)
-Precedes(j, k) == j = k \/ \E i \in views[k].preds : Precedes(j, i)
-OnOneWay(x, m) ==
-    LET j == NumberOf(local[x].decision)
-        k == NumberOf(local[m].decision)
-    IN Precedes(j, k) \/ Precedes(k, j)
-
-\* x suspects m, or has a view without it, or one on another way. (Only after a false suspicion.)
+\* x suspects m, or has a view without it and is not merely behind. (Only after a false suspicion.)
 CountsOut(x, m) ==
-    /\ MaxFalse > 0 /\ InView(local[m])
-    /\ \/ m \in local[x].suspected
-       \/ /\ InView(local[x]) /\ m \notin Members(local[x]) /\ ~local[m].left /\ ~IsLetGo(m)
-          /\ local[x].decision.id.counter >= local[m].decision.id.counter
-       \/ InView(local[x]) /\ ~OnOneWay(x, m)
+    /\ MaxFalse > 0
+    /\ m \in local[x].suspected
+       \/ (InView(local[x]) /\ m \notin Members(local[x]) /\ ~Precedes(installed[x], installed[m])
+           /\ ~(m \in wishes /\ MayDepart(m)))
 
-\* (Who left in good order is missed when all that it sent has arrived.)
-IsMissed(x, m) == x \notin up /\ (local[x].gone => wire[x][m] = <<>>)
+\* Who is to take over asks m, which refuses whom that one counts out before itself.
+Refuses(m, x) ==
+    \E y \in Unsuspected(local[m]) \ {m} :
+        /\ y \in up /\ Acts(y) /\ m \notin local[y].suspected
+        /\ x \in local[y].suspected /\ Before(local[y], x, y)
 
-\* What the failure detector has to say to m.
-Reports(m) == {x \in Watched(local[m]) : x \notin local[m].suspected /\ (IsMissed(x, m) \/ CountsOut(x, m))}
+\* What the failure detector, or GMS, has to say to m.
+Reports(m) ==
+    {x \in Unsuspected(local[m]) \ {m} : x \notin up \/ CountsOut(x, m) \/ (MaxFalse > 0 /\ Refuses(m, x))}
 
 Detect(m) ==
-    /\ m \in up /\ ~local[m].gone
+    /\ m \in up
     /\ \E x \in Reports(m) : Apply("Detect", m, [type |-> "Suspected", suspect |-> x], {})
-    /\ UNCHANGED <<cast, wishes, spent>>
+    /\ UNCHANGED beside
 
 SuspectFalsely(m) ==
     /\ spent.false < MaxFalse
-    /\ m \in up
-    /\ \E x \in (Watched(local[m]) \ local[m].suspected) \ Reports(m) :
+    /\ m \in up /\ m \in Doubters
+    /\ \E x \in (Unsuspected(local[m]) \ {m}) \ Reports(m) :
         Apply("SuspectFalsely", m, [type |-> "Suspected", suspect |-> x], {})
     /\ Spend("false")
-    /\ UNCHANGED <<cast, wishes>>
+    /\ UNCHANGED <<cast, offers, wishes, answers, state>>
 
 \* What no correct caller, layer or peer does. Each changes nothing.
 Misuse(m) ==
     /\ spent.misuses < MaxMisuses
     /\ m \in up
     /\ LET s == local[m]
-           strange == Decision(ViewId(9, "Z"), <<"Z">>, ViewId(8, "Z"), {})
            early == IF s.frozen THEN {x \in DOMAIN s.delivered : s.delivered[x] = s.limit[x]} ELSE {}
        IN
        \E event \in
         {[type |-> "Suspected", suspect |-> m], [type |-> "Suspected", suspect |-> "Z"],
-         [type |-> "StartFlushReceived", sender |-> m, message |-> StartFlush(9, {m})],
+         [type |-> "StartFlushReceived", sender |-> "Z", message |-> StartFlush(9, ForViews)],
          [type |-> "StopFlushReceived", sender |-> "Z", message |-> StopFlush],
-         [type |-> "FlushWantedReceived", sender |-> "Z", message |-> FlushWanted("Y", strange, {})],
-         [type |-> "ReconcileReceived", sender |-> "Z", message |-> ReconcileMessage(9, NoVector, [x \in {} |-> ""])],
-         [type |-> "FlushCompletedReceived", sender |-> "Z", message |-> FlushCompleted(9, strange, NoVector)],
-         [type |-> "FlushCompletedReceived", sender |-> "Y", message |-> FlushCompleted(9, strange, NoVector)],
-         [type |-> "JoinRequested", joiner |-> m], [type |-> "LeaveRequested", leaver |-> "Z"]}
+         [type |-> "ReconcileReceived", sender |-> "Z",
+          message |-> ReconcileMessage(9, NoVector, [x \in {} |-> ""])],
+         [type |-> "FlushCompletedReceived", sender |-> "Z", message |-> FlushCompleted(9, NoVector)],
+         [type |-> "ViewInstalled", view |-> View(9, "Z", <<"Z">>)]}
+        \cup {[type |-> "FlushCompletedReceived", sender |-> x,
+               message |-> FlushCompleted(s.run.round, NoVector)] : x \in s.run.want}
+        \cup {[type |-> "Resume", asker |-> x] : x \in {ForViews, ForState} \ s.wants}
         \cup (IF app[m] = "handler" THEN {} ELSE {[type |-> "BlockReturned"]})
         \cup (IF InView(s) THEN {} ELSE
-                {[type |-> "SendRequested", payload |-> 9],
-                 [type |-> "NewViewReceived", sender |-> "Z", message |-> NewView(9, strange, {})]})
+                {[type |-> "SendRequested", payload |-> 9], [type |-> "Suspend", asker |-> ForState]})
         \cup {[type |-> "DataReceived", sender |-> x,
-               message |-> Data(s.decision.id, s.delivered[x] + 1, 9)] : x \in early} :
+               message |-> Data(s.view.id, s.delivered[x] + 1, 9)] : x \in early} :
         Apply("Misuse", m, event, {})
     /\ Spend("misuses")
-    /\ UNCHANGED <<cast, wishes>>
+    /\ UNCHANGED <<cast, offers, wishes, answers, state>>
 
 -----------------------------------------------------------------------------
 Init ==
     /\ Channel!Init
     /\ local = [m \in Member |->
                     IF m \notin FoundersSet THEN Start(m)
-                    ELSE [Start(m) EXCEPT !.decision = FirstDecision, !.delivered = Zeros(FoundersSet)]]
+                    ELSE [Start(m) EXCEPT !.view = ViewOf(First[1]), !.delivered = Zeros(FoundersSet)]]
     /\ wire = EmptyWire
     /\ copies = {}
     /\ fetches = [m \in Member |-> {}]
     /\ app = [m \in Member |-> "free"]
     /\ cast = [m \in Member |-> 0]
     /\ wishes = {}
-    /\ spent = [crashes |-> 0, false |-> 0, leaves |-> 0, misuses |-> 0]
+    /\ maker = [m \in Member |-> IF m = Founders[1] THEN "free" ELSE "follows"]
+    /\ offers = {}
+    /\ transfer = [m \in Member |-> "none"]
+    /\ answers = {}
+    /\ state = [m \in Member |-> IF m \in FoundersSet THEN {} ELSE NoState]
+    /\ spent = [crashes |-> 0, false |-> 0, leaves |-> 0, states |-> 0, misuses |-> 0]
     /\ act = NoAct
 
 Next ==
@@ -384,16 +601,22 @@ Next ==
         \/ ReceiveStartFlush(m)
         \/ ReceiveFlushCompleted(m)
         \/ ReceiveReconcile(m)
-        \/ ReceiveNewView(m)
         \/ ReceiveStopFlush(m)
-        \/ ReceiveFlushWanted(m)
         \/ AppSends(m)
         \/ ReturnBlock(m)
         \/ ReceiveData(m)
         \/ Retransmit(m)
-        \/ AskToJoin(m)
+        \/ TakeOver(m)
+        \/ SuspendGroup(m)
+        \/ ResumeGroup(m)
+        \/ DecideView(m)
+        \/ InstallView(m)
         \/ WishToLeave(m)
-        \/ AskToLeave(m)
+        \/ Depart(m)
+        \/ AskForState(m)
+        \/ GiveState(m)
+        \/ TakeState(m)
+        \/ GiveUp(m)
         \/ Crash(m)
         \/ Detect(m)
         \/ SuspectFalsely(m)

@@ -19,25 +19,35 @@ SentInTheHandler == \E m \in up : app[m] = "handler" /\ local[m].sent > local[m]
 WaitsBehindTheLatch == \E m \in up : local[m].waiting # <<>>
 \* It is told to stop, and is blocked already.
 AskedAgain == \E p \in OnTheWay("START_FLUSH") : local[p.to].block = "blocked"
-\* A view comes from another than who made it.
-IsRelayed == \E p \in OnTheWay("NEW_VIEW") : p.sender # p.message.decision.id.creator
-JoinerIsAsked == \E p \in OnTheWay("START_FLUSH") : ~InView(local[p.to])
-LostView ==
-    MaxFalse = 0 /\ \E j, k \in DOMAIN views : j # k /\ views[j].preds \cap views[k].preds # {}
+\* It is let go before its handler has returned.
+FreedInTheHandler == \E m \in up : local[m].block = "asked" /\ local[m].owner = ""
+\* A view comes from another than who made it, to somebody who is stopped by that one.
+IsRelayed ==
+    \E o \in offers : o.from # views[o.view].id.creator /\ local[o.to].owner = views[o.view].id.creator
+LostView == MaxFalse = 0 /\ \E j, k \in DOMAIN views : j # k /\ views[j].preds \cap views[k].preds # {}
 SplitBrain ==
     \E x, y \in up : \E j \in {installed[x]} : \E k \in {installed[y]} :
         j # 0 /\ k # 0 /\ j # k /\ views[j].preds \cap views[k].preds # {}
-RequesterLeaves == \E m \in up : local[m].left /\ Running(local[m])
-LastLeaves == \E m \in Member : local[m].gone /\ Len(local[m].decision.members) = 1
-YieldsAndGoes == \E m \in Member : local[m].gone /\ ~local[m].left /\ Len(local[m].decision.members) > 1
-FlushIsWanted == OnTheWay("FLUSH_WANTED") # {}
-\* The first that is left is a joiner that has not got the view.
-JoinerIsToAct == \E p \in OnTheWay("FLUSH_WANTED") : ~InView(local[p.to])
-\* One view for a join, and a leave or a crash (FVB-15).
+\* A coordinator is gone, and has let nobody go.
+RequesterLeaves == \E m \in Member \ up : maker[m] = "gone" /\ \E x \in up : local[x].owner = m
+\* Two views in one flush.
+AnotherView == \E m \in up : maker[m] = "decided" /\ HasToDecide(m)
 Bundled ==
     \E k \in DOMAIN views : \E j \in views[k].preds :
         views[k].joins # {} /\ DOMAIN views[j].lives \ DOMAIN views[k].lives # {}
+\* Who wants to leave takes part.
+LeaverIsStopped == \E m \in up \cap wishes : maker[m] = "follows" /\ local[m].frozen
 JoinerMulticasts == \E k \in DOMAIN views : \E x \in views[k].joins : log[k][x] # <<>>
+\* A flush has to wait for another; its requester has given it up.
+HasToWait == \E m \in up : DOMAIN local[m].later # {}
+IsOvertaken == HasToWait /\ \E m \in up : local[m].wants # {} /\ ~Running(local[m]) /\ local[m].owner # m
+\* One flush is for a view and for a state.
+ForBoth == \E m \in up : IsStopped(local[m]) /\ {ForViews, ForState} \subseteq local[m].wants
+\* A view comes while a state is on its way.
+ViewMeetsState == \E m \in up : transfer[m] = "asks" /\ \E a \in answers : a.to = m /\ ~StandsFor(a, m)
+\* A state stands for more than its receiver had delivered since it joined.
+StateIsSet == \E m \in up : m \notin FoundersSet /\ HasState(m) /\ state[m] # {}
+NobodyWantsIt == \E m \in up : local[m].wants = {Self}
 
 -----------------------------------------------------------------------------
 (* Local steps: what a run collects, and the events that every local state is then confronted with *)
@@ -45,44 +55,43 @@ JoinerMulticasts == \E k \in DOMAIN views : \E x \in views[k].joins : log[k][x] 
 SeenLocal(m) == local[m]
 
 SeenMessages ==
-    UNION {UNION {{[sender |-> f, message |-> wire[f][t][i]] : i \in DOMAIN wire[f][t]} : t \in Member} : f \in Member}
+    UNION {UNION {{[sender |-> f, message |-> wire[f][t][i]] : i \in DOMAIN wire[f][t]} :
+        t \in Member} : f \in Member}
     \cup {[sender |-> c.sender, message |-> DataOf(c)] : c \in copies}
 
-\* Nothing of the layers below enters FLUSH but messages.
-SeenOutside(m) == 0
+\* What a member is told that is no message: its view.
+SeenOutside(m) == local[m].view
 
 EventOf(p) ==
     [type |-> CASE p.message.type = "START_FLUSH" -> "StartFlushReceived"
                 [] p.message.type = "FLUSH_COMPLETED" -> "FlushCompletedReceived"
                 [] p.message.type = "RECONCILE" -> "ReconcileReceived"
-                [] p.message.type = "NEW_VIEW" -> "NewViewReceived"
                 [] p.message.type = "STOP_FLUSH" -> "StopFlushReceived"
-                [] p.message.type = "FLUSH_WANTED" -> "FlushWantedReceived"
                 [] p.message.type = "DATA" -> "DataReceived",
      sender |-> p.sender, message |-> p.message]
 
-\* Every message that was ever on its way, from its sender and (what no correct peer does) from others; reports of
-\* the round after; multicasts that are one further, and of a view of the same counter and another creator; who
-\* might be suspected, join and leave; each call of the application, allowed or not.
+\* Every message that was ever on its way, from its sender and (what no correct peer does) from others; reports
+\* of the round after, and of no members; START_FLUSH for the other purpose; multicasts that are one further, and
+\* of a view of the same counter and another creator; who might be suspected; every view that anybody has had;
+\* each call of the application and of the layers below, allowed or not.
 Alphabet(messages, outsides) ==
     LET strangers == Member \cup {"Z"}
         others == {[p EXCEPT !.sender = m] : p \in messages, m \in strangers}
-        reports == {p \in messages : p.message.type = "FLUSH_COMPLETED"}
-        data == {p \in messages : p.message.type = "DATA"}
+        Of(type) == {p \in messages : p.message.type = type}
     IN {[type |-> "BlockReturned"]}
        \cup {[type |-> "SendRequested", payload |-> n] : n \in 1 .. 2}
-       \cup {[type |-> "JoinRequested", joiner |-> m] : m \in strangers}
-       \cup {[type |-> "LeaveRequested", leaver |-> m] : m \in strangers}
+       \cup {[type |-> t, asker |-> a] : t \in {"Suspend", "Resume"}, a \in {ForViews, ForState}}
        \cup {[type |-> "Suspected", suspect |-> m] : m \in strangers}
+       \cup {[type |-> "ViewInstalled", view |-> v] : v \in outsides \ {NoView}}
        \cup {EventOf(p) : p \in others}
-       \cup {EventOf([p EXCEPT !.message.round = @ + 1]) : p \in reports}
-       \cup {EventOf([p EXCEPT !.message.seqno = @ + 1]) : p \in data}
-       \cup {EventOf([p EXCEPT !.message.view_id.creator = "Z"]) : p \in data}
-       \cup {EventOf([sender |-> m, message |-> FlushWanted(x, p.message.decision, p.message.suspected)]) :
-                m \in Member, x \in strangers, p \in {p \in messages : p.message.type = "NEW_VIEW"}}
+       \cup {EventOf([p EXCEPT !.message.round = @ + 1]) : p \in Of("FLUSH_COMPLETED")}
+       \cup {EventOf([p EXCEPT !.message.digest = NoVector]) : p \in Of("FLUSH_COMPLETED")}
+       \cup {EventOf([p EXCEPT !.message.asker = a]) : p \in Of("START_FLUSH"), a \in {ForViews, ForState}}
+       \cup {EventOf([p EXCEPT !.message.seqno = @ + 1]) : p \in Of("DATA")}
+       \cup {EventOf([p EXCEPT !.message.view_id.creator = "Z"]) : p \in Of("DATA")}
 
 -----------------------------------------------------------------------------
-(* What scenarios see of a member besides its state: its application. *)
+(* What scenarios see of a member besides its state: its application, and who stands on FLUSH. *)
 
-Observed(m) == [application |-> app[m]]
+Observed(m) == [application |-> app[m], maker |-> maker[m], transfer |-> transfer[m], set |-> state[m]]
 =============================================================================

@@ -8,29 +8,25 @@ import pytest
 from attrs import evolve
 
 from groupcomm import flush
-from groupcomm.digest import EMPTY_VECTOR, Vector
+from groupcomm.digest import Vector
 from groupcomm.effects import Multicast, PassDown, PassUp, Send
 from groupcomm.errors import LocalProtocolError, RemoteProtocolError
-from groupcomm.events import Block, Deliver, Fetch, HoldBack, Left, Payload, Release, Unblock, ViewInstalled
-from groupcomm.view import ViewId
+from groupcomm.events import Block, Deliver, Fetch, GroupStopped, HoldBack, Payload, Release, Unblock
+from groupcomm.view import View, ViewId
 from tests.cores import is_refused
 
 step = partial(flush.step, flush.Config())
 
+GMS, STATE = flush.FOR_VIEWS, flush.FOR_STATE
 
-def decision(counter: int, creator: str, members: str, joiners: str = "") -> flush.Decision:
-    """A view that follows A's of the counter before; members are letters."""
-    return flush.Decision(
-        ViewId(counter, creator), tuple(members), ViewId(counter - 1, "A"), frozenset(joiners)
-    )
-
-
-SEVENTH = decision(7, "A", "ABCDE")
+SEVENTH = View(ViewId(7, "A"), tuple("ABCDE"))
 DELIVERED = Vector.of(A=3, B=1, C=0, D=9, E=2)
+ALL_OF_A = flush.Holders(tuple((each, "A") for each in "ABCDE"))
+WITH_F = View(ViewId(8, "A"), tuple("ABCDEF"))
 
 
 def member(name: str, **more: Any) -> flush.State:  # noqa: ANN401 - fields
-    fields = {"decision": SEVENTH, "delivered": DELIVERED, "sent": DELIVERED[name], **more}
+    fields = {"view": SEVENTH, "delivered": DELIVERED, "sent": DELIVERED[name], **more}
     return evolve(flush.start(name), **fields)
 
 
@@ -42,29 +38,19 @@ def run(state: flush.State, *events: flush.Event) -> tuple[flush.State, list[Any
     return state, [*effects]
 
 
-def start(sender: str, number: int = 1, suspected: str = "") -> flush.StartFlushReceived:
-    return flush.StartFlushReceived(sender, flush.StartFlush(number, frozenset(suspected)))
+def start(sender: str, number: int = 1, asker: str = GMS) -> flush.StartFlushReceived:
+    return flush.StartFlushReceived(sender, flush.StartFlush(number, asker))
 
 
-def report(
-    sender: str, number: int = 1, of: flush.Decision = SEVENTH, digest: Vector = DELIVERED
-) -> flush.FlushCompletedReceived:
-    return flush.FlushCompletedReceived(sender, flush.FlushCompleted(number, of, digest))
-
-
-def completed(number: int, of: flush.Decision = SEVENTH, digest: Vector = DELIVERED) -> flush.FlushCompleted:
-    return flush.FlushCompleted(number, of, digest)
-
-
-def view(sender: str, of: flush.Decision, number: int = 2, suspected: str = "") -> flush.NewViewReceived:
-    return flush.NewViewReceived(sender, flush.NewView(number, of, frozenset(suspected)))
+def report(sender: str, number: int = 1, digest: Vector = DELIVERED) -> flush.FlushCompletedReceived:
+    return flush.FlushCompletedReceived(sender, flush.FlushCompleted(number, digest))
 
 
 def stop(sender: str) -> flush.StopFlushReceived:
     return flush.StopFlushReceived(sender, flush.StopFlush())
 
 
-def data(sender: str, seqno: int, of: flush.Decision = SEVENTH) -> flush.DataReceived:
+def data(sender: str, seqno: int, of: View = SEVENTH) -> flush.DataReceived:
     return flush.DataReceived(sender, flush.Data(of.id, seqno, Payload(f"{sender}{seqno}")))
 
 
@@ -73,38 +59,39 @@ def to(receivers: Iterable[str], message: flush.Message) -> list[Send[flush.Mess
 
 
 def frozen(name: str, **more: Any) -> flush.State:  # noqa: ANN401 - fields
-    """A member that has reported to A in round 1."""
+    """A member that has reported to A in round 1, for a view."""
     return run(member(name, **more), start("A"), flush.BlockReturned())[0]
 
 
-def equal_reports(state: flush.State, who: str, number: int, **more: Any) -> tuple[flush.State, list[Any]]:  # noqa: ANN401
-    return run(state, *(report(each, number, **more) for each in who))
+def asking(name: str = "A", asker: str = GMS, **more: Any) -> flush.State:  # noqa: ANN401 - fields
+    return run(member(name, **more), flush.Suspend(asker))[0]
+
+
+def all_report(state: flush.State, who: str = "ABCDE", number: int = 1) -> tuple[flush.State, list[Any]]:
+    return run(state, *(report(each, number) for each in who))
 
 
 # Beginning
 
 
-def test_the_coordinator_asks_all_that_it_does_not_suspect_itself_included() -> None:
-    """FVI-01, FVI-02, FST-07, FVB-02, FVB-08, AMB-62: the joiner is not asked, nor who is suspected."""
-    asking, effects = run(member("A", suspected=frozenset("D")), flush.JoinRequested("F"))
-    assert to("ABCE", flush.StartFlush(1, frozenset("D"))) == effects
-    assert frozenset("ABCE") == asking.run.want
-    assert (asking, []) == run(asking, flush.JoinRequested("F"))
+def test_the_requester_asks_all_that_it_does_not_suspect_itself_included() -> None:
+    """FVI-01, FVI-02, FST-05, FST-07, FVB-02, FVB-08, AMB-62: the joiner is not asked, nor who is suspected."""
+    state, effects = run(member("A", suspected=frozenset("D")), flush.Suspend(GMS))
+    assert to("ABCE", flush.StartFlush(1, GMS)) == effects
+    assert frozenset("ABCE") == state.run.want
+    assert (state, []) == run(state, flush.Suspend(GMS))
 
 
-def test_only_who_acts_is_told_of_joins_and_leaves() -> None:
-    """A request is made again, of whoever acts then."""
-    for event in (flush.JoinRequested("F"), flush.LeaveRequested("C")):
-        assert (member("B"), []) == run(member("B"), event)
+def test_any_member_flushes_for_a_state() -> None:
+    """FST-02, FST-05."""
+    assert to("ABCDE", flush.StartFlush(1, STATE)) == run(member("D"), flush.Suspend(STATE))[1]
 
 
-def test_a_crash_makes_the_first_that_is_not_suspected_begin() -> None:
-    """FVI-09, FCR-03, AMB-64: whatever the order of suspicions, and whoever was requester."""
-    waiting, effects = run(member("C"), flush.Suspected("A"))
-    assert [] == effects
-    asking, effects = run(waiting, flush.Suspected("B"))
-    assert to("CDE", flush.StartFlush(1, frozenset("AB"))) == effects
-    assert asking.run.running
+@pytest.mark.parametrize("asker", [GMS, STATE])
+def test_who_asks_again_is_answered_again(asker: str) -> None:
+    """GMS does, before each view."""
+    stopped, _ = all_report(asking(asker=asker))
+    assert (stopped, [PassDown(GroupStopped(asker))]) == run(stopped, flush.Suspend(asker))
 
 
 # Members
@@ -116,7 +103,7 @@ def test_the_application_is_blocked_and_then_the_member_reports_and_is_frozen() 
     assert [PassUp(Block())] == effects
     assert not asked.latched
     done, effects = run(asked, flush.BlockReturned())
-    assert [PassDown(HoldBack(DELIVERED)), Send("A", completed(1))] == effects
+    assert [PassDown(HoldBack(DELIVERED)), Send("A", flush.FlushCompleted(1, DELIVERED))] == effects
     assert done.latched
     assert done.frozen
 
@@ -134,7 +121,7 @@ def test_what_the_application_multicasts_in_its_handler_goes_out_and_is_awaited(
     assert [
         PassUp(Deliver("C", Payload("x"))),
         PassDown(HoldBack(digest)),
-        Send("A", completed(1, SEVENTH, digest)),
+        Send("A", flush.FlushCompleted(1, digest)),
     ] == effects
     assert done.frozen
 
@@ -154,18 +141,36 @@ def test_behind_the_latch_multicasts_wait_until_the_flush_is_stopped() -> None:
     assert 2 == free.sent
 
 
+def test_unblock_follows_the_return_of_block() -> None:
+    """FST-16: a flush may be over before; then nothing waits, and nobody is answered."""
+    over, effects = run(member("C"), start("A", asker=STATE), stop("A"))
+    assert [] == effects
+    assert "asked" == over.block
+    free, effects = run(over, flush.BlockReturned())
+    assert [PassUp(Unblock())] == effects
+    assert (False, "free") == (free.latched, free.block)
+
+
+def test_another_flush_may_begin_in_the_handler() -> None:
+    """FCR-05: BLOCK once; the answer is for the later one."""
+    asked, effects = run(member("C"), start("A", asker=STATE), stop("A"), start("B", 4, STATE))
+    assert [] == effects
+    _, effects = run(asked, flush.BlockReturned())
+    assert [PassDown(HoldBack(DELIVERED)), Send("B", flush.FlushCompleted(4, DELIVERED))] == effects
+
+
 def test_a_member_is_not_blocked_twice() -> None:
     """FCR-05: it answers another requester at once, and stays frozen where it is."""
-    again, effects = run(frozen("C"), start("B", 1, "A"))
-    assert [Send("B", completed(1))] == effects
+    again, effects = run(frozen("C"), flush.Suspected("A"), start("B"))
+    assert [Send("B", flush.FlushCompleted(1, DELIVERED))] == effects
     assert "B" == again.owner
-    assert frozenset("A") == again.suspected
 
 
-def test_who_answered_takes_nothing_from_whom_the_requester_leaves_out() -> None:
+def test_the_suspected_are_not_heard() -> None:
     """FCR-04, FLAW-30: a late message of the dead requester changes nothing."""
-    again, _ = run(frozen("C"), start("B", 1, "A"))
-    for late in (start("A", 2), view("A", decision(8, "A", "ABCDE")), stop("A")):
+    again, _ = run(frozen("C"), flush.Suspected("A"), start("B"))
+    target = flush.Reconcile(2, DELIVERED, flush.Holders(()))
+    for late in (start("A", 2), flush.ReconcileReceived("A", target), stop("A")):
         assert (again, []) == run(again, late)
 
 
@@ -175,6 +180,17 @@ def test_a_suspicion_of_the_requester_opens_no_latch() -> None:
     assert [] == effects
     assert waiting.latched
     assert waiting.frozen
+    assert (waiting, []) == run(waiting, stop("A"))
+
+
+def test_a_suspicion_of_who_wants_a_state_opens_the_latch() -> None:
+    """FLAW-123: the suspicion may be false, and nobody else know of it; no view is decided meanwhile."""
+    stopped, _ = run(member("C"), start("B", asker=STATE), flush.BlockReturned())
+    waiting, _ = run(stopped, flush.SendRequested(Payload("x")))
+    free, effects = run(waiting, flush.Suspected("B"))
+    data_ = flush.Data(SEVENTH.id, 1, Payload("x"))
+    assert [PassDown(Release()), Multicast(data_), PassUp(Unblock())] == effects
+    assert free.free
 
 
 def test_only_the_owner_stops_a_flush_and_without_one_stop_is_nothing() -> None:
@@ -193,17 +209,25 @@ def test_a_member_fetches_what_it_lacks_and_reports_again() -> None:
     nearly, effects = run(lacking, data("B", 2))
     assert [PassUp(Deliver("B", Payload("B2")))] == effects
     _, effects = run(nearly, data("E", 3))
-    assert [PassUp(Deliver("E", Payload("E3"))), Send("A", completed(2, SEVENTH, target))] == effects
+    assert [PassUp(Deliver("E", Payload("E3"))), Send("A", flush.FlushCompleted(2, target))] == effects
 
 
 def test_who_lacks_nothing_reports_the_target_at_once() -> None:
     question = flush.ReconcileReceived("A", flush.Reconcile(2, DELIVERED, flush.Holders(())))
-    assert [Send("A", completed(2))] == run(frozen("C"), question)[1]
+    assert [Send("A", flush.FlushCompleted(2, DELIVERED))] == run(frozen("C"), question)[1]
 
 
-@pytest.mark.parametrize(
-    "event", [data("B", 1), data("B", 3), data("F", 1), data("B", 2, decision(8, "A", "B"))]
-)
+def test_who_is_asked_anew_reports_where_it_is() -> None:
+    """FCR-04: the target of a dead requester is void; what came on the way to it is not."""
+    target = Vector.of(A=3, B=2, C=0, D=9, E=3)
+    question = flush.ReconcileReceived("A", flush.Reconcile(2, target, ALL_OF_A))
+    nearly, _ = run(frozen("C"), question, data("B", 2), flush.Suspected("A"))
+    here = Vector.of(A=3, B=2, C=0, D=9, E=2)
+    _, effects = run(nearly, start("B"))
+    assert [PassDown(HoldBack(here)), Send("B", flush.FlushCompleted(1, here))] == effects
+
+
+@pytest.mark.parametrize("event", [data("B", 1), data("B", 3), data("F", 1), data("B", 2, WITH_F)])
 def test_what_is_not_next_or_of_another_view_is_not_delivered(event: flush.DataReceived) -> None:
     """FST-03: a multicast is delivered in the view that it was sent in."""
     assert (member("C"), []) == run(member("C"), event)
@@ -217,37 +241,38 @@ def test_the_layer_below_must_hold_back_what_it_was_told_to() -> None:
 # The requester
 
 
-def asking(**more: Any) -> flush.State:  # noqa: ANN401 - fields
-    """A, which wants to let F in."""
-    return run(member("A", **more), flush.JoinRequested("F"))[0]
-
-
-WITH_F = decision(8, "A", "ABCDEF", "F")
-
-
-def test_equal_reports_of_all_make_the_next_view_which_goes_to_the_old_members() -> None:
-    """FST-12, FST-13, FVI-05, FVB-03, FVB-04: nobody is counted twice, the joiner is not sent it yet."""
-    nearly, effects = equal_reports(asking(), "ABCDD", 1)
+@pytest.mark.parametrize("asker", [GMS, STATE])
+def test_equal_reports_of_all_are_what_it_asked_for(asker: str) -> None:
+    """FST-12, FST-13, FVI-05: nobody is counted twice."""
+    nearly, effects = all_report(asking(asker=asker), "ABCDD")
     assert [] == effects
-    _, effects = run(nearly, report("E"))
-    assert to("ABCDE", flush.NewView(2, WITH_F, frozenset())) == effects
+    stopped, effects = run(nearly, report("E"))
+    assert [PassDown(GroupStopped(asker))] == effects
+    assert stopped.stopped
 
 
-def test_the_joiner_comes_when_all_old_members_have_the_view_and_then_all_go_on() -> None:
-    """FVB-05, FVB-06, FVB-12, FVB-13, FVB-14, FVI-06, FST-15: view, acknowledgements, joiner, STOP_FLUSH."""
-    zeros = Vector.of(A=0, B=0, C=0, D=0, E=0, F=0)
-    sent, _ = equal_reports(asking(), "ABCDE", 1)
-    installed, _ = run(evolve(sent, owner="A"), view("A", WITH_F))
-    acknowledged, effects = equal_reports(installed, "ABCDE", 2, of=WITH_F, digest=zeros)
-    assert to("F", flush.NewView(3, WITH_F, frozenset())) == effects
-    over, effects = run(acknowledged, report("F", 3, WITH_F, zeros))
+def test_all_are_let_go_who_asked_does_not_need_them_stopped_any_more() -> None:
+    """FST-06, FST-15, FVI-06, FVB-06, FVB-13, AMB-63: joiners too."""
+    stopped, _ = all_report(asking())
+    entered, effects = run(stopped, flush.ViewInstalled(WITH_F))
+    assert [] == effects
+    over, effects = run(entered, flush.Resume(GMS))
     assert to("ABCDEF", flush.StopFlush()) == effects
-    assert not over.run.running
+    assert not over.running
+
+
+def test_a_view_after_another_takes_no_flush_of_its_own() -> None:
+    """FVB-15: joins and leaves that come in the meantime are in the same flush."""
+    stopped, _ = all_report(asking())
+    entered, effects = run(stopped, flush.ViewInstalled(WITH_F), flush.Suspend(GMS))
+    assert [PassDown(GroupStopped(GMS))] == effects
+    less = View(ViewId(9, "A"), tuple("ABCDF"))
+    assert to("ABCDF", flush.StopFlush()) == run(entered, flush.ViewInstalled(less), flush.Resume(GMS))[1]
 
 
 def test_unequal_reports_are_reconciled_and_asked_for_again() -> None:
     """FST-14, AMB-61, FCR-06, FLAW-27: each sender's is had from the most senior that has it all."""
-    nearly, _ = equal_reports(asking(), "ABCD", 1)
+    nearly, _ = all_report(asking(), "ABCD")
     _, effects = run(nearly, report("E", digest=Vector.of(A=2, B=4, C=0, D=9, E=2)))
     target = Vector.of(A=3, B=4, C=0, D=9, E=2)
     holders = flush.Holders((("A", "A"), ("B", "E"), ("C", "A"), ("D", "A"), ("E", "A")))
@@ -256,17 +281,18 @@ def test_unequal_reports_are_reconciled_and_asked_for_again() -> None:
 
 def test_a_suspicion_strikes_off_and_all_that_is_left_may_have_reported() -> None:
     """FCR-01, FCR-02, AMB-74: what it reported counts no more, either."""
-    nearly, _ = equal_reports(asking(), "ABCD", 1)
-    _, effects = run(nearly, flush.Suspected("E"))
-    assert to("ABCD", flush.NewView(2, decision(8, "A", "ABCDF", "F"), frozenset("E"))) == effects
+    nearly, _ = all_report(asking(), "ABCD")
+    stopped, effects = run(nearly, flush.Suspected("E"))
+    assert [PassDown(GroupStopped(GMS))] == effects
+    assert to("ABCD", flush.StopFlush()) == run(stopped, flush.Resume(GMS))[1]
 
 
 def test_a_suspicion_in_reconciliation_begins_again() -> None:
     """FCR-02: who died may be whom others were told to ask."""
-    nearly, _ = equal_reports(asking(), "ABCD", 1)
+    nearly, _ = all_report(asking(), "ABCD")
     reconciling, _ = run(nearly, report("E", digest=Vector.of(A=2, B=4, C=0, D=9, E=2)))
     _, effects = run(reconciling, flush.Suspected("E"))
-    assert to("ABCD", flush.StartFlush(3, frozenset("E"))) == effects
+    assert to("ABCD", flush.StartFlush(3, GMS)) == effects
 
 
 def test_an_answer_to_a_former_question_is_void() -> None:
@@ -275,70 +301,167 @@ def test_an_answer_to_a_former_question_is_void() -> None:
     assert (again, []) == run(again, report("B", 3))
 
 
-def test_a_newer_view_that_somebody_reports_goes_to_those_without_it_first() -> None:
-    """FLAW-32: the successor makes none before all have it; joiners last."""
-    taking_over, _ = run(member("B"), flush.Suspected("A"))
-    nearly, _ = equal_reports(taking_over, "BCD", 1)
-    zeros = Vector.of(A=0, B=0, C=0, D=0, E=0, F=0)
-    _, effects = run(nearly, report("E", 1, WITH_F, zeros))
-    assert to("BCD", flush.NewView(2, WITH_F, frozenset("A"))) == effects
+def test_who_takes_over_asks_anew_whoever_stopped_it() -> None:
+    """FCR-03, AMB-64: the dead may have stopped some, and not others."""
+    waiting, effects = run(frozen("B"), flush.Suspected("A"))
+    assert [] == effects
+    again, effects = run(waiting, flush.Suspend(GMS))
+    assert to("BCDE", flush.StartFlush(1, GMS)) == effects
+    assert again.latched
 
 
-def test_who_is_let_go_by_a_newer_view_is_sent_it_too() -> None:
-    """FLAW-96: or it would be stopped, and go on in the view before."""
-    taking_over, _ = run(member("B"), flush.Suspected("A"))
-    nearly, _ = equal_reports(taking_over, "BCD", 1)
-    zeros = Vector.of(A=0, B=0, C=0, E=0)
-    newer = decision(8, "A", "ABCE")
-    _, effects = run(nearly, report("E", 1, newer, zeros))
-    assert to("BCD", flush.NewView(2, newer, frozenset("A"))) == effects
+# Two flushes at once
 
 
-def test_joins_leaves_and_crashes_make_one_view() -> None:
-    """FVB-07, FVB-09, FVB-15, AMB-71: M - S - L + J, survivors in their order, joiners in the order of asking."""
-    state = asking()
-    state, _ = run(state, flush.JoinRequested("H"), flush.JoinRequested("G"), flush.LeaveRequested("B"))
-    state, _ = run(state, flush.Suspected("D"))
-    assert tuple("ACEFHG") == state.next_members
-    _, effects = equal_reports(state, "ABCE", 1)
-    made = decision(8, "A", "ACEFHG", "FHG")
-    assert to("ABCE", flush.NewView(2, made, frozenset("D"))) == effects
+def test_a_flush_for_a_state_waits_for_any_that_is_in_force() -> None:
+    """AMB-66."""
+    waiting, effects = run(frozen("B"), flush.Suspend(STATE))
+    assert [] == effects
+    _, effects = run(waiting, stop("A"))
+    assert [PassDown(Release()), PassUp(Unblock()), *to("ABCDE", flush.StartFlush(1, STATE))] == effects
 
 
-def test_a_suspected_joiner_does_not_join() -> None:
-    """FVB-05, FLAW-33: nobody waits for it."""
-    state, _ = run(asking(), flush.Suspected("F"))
-    assert () == state.joining
-    _, effects = equal_reports(state, "ABCDE", 1)
+def test_a_flush_for_a_state_that_has_to_wait_is_remembered() -> None:
+    """AMB-66: its START_FLUSH counts when STOP_FLUSH comes; then BLOCK goes up again."""
+    waiting, effects = run(frozen("C"), start("B", 5, STATE))
+    assert [] == effects
+    taken, effects = run(waiting, stop("A"))
+    assert [PassDown(Release()), PassUp(Unblock()), PassUp(Block())] == effects
+    assert ("B", 5, True) == (taken.owner, taken.round, taken.owes)
+    assert not taken.later
+
+
+def test_of_those_that_wait_the_most_senior_is_first() -> None:
+    waiting, _ = run(frozen("E"), start("D", 1, STATE), start("B", 1, STATE), start("C", 1, STATE))
+    taken, _ = run(waiting, stop("A"))
+    assert "B" == taken.owner
+    assert {"C", "D"} == taken.later.keys()
+
+
+@pytest.mark.parametrize(("requester", "asker"), [("B", STATE), ("D", GMS)], ids=["senior", "for a view"])
+def test_a_flush_that_goes_first_takes_over(requester: str, asker: str) -> None:
+    """AMB-66: the requester that has to wait is asked, too, and gives its flush up."""
+    flushing, _ = run(asking("C", STATE), start("C", 1, STATE), flush.BlockReturned())
+    taken, effects = run(flushing, start(requester, 3, asker))
+    assert [Send(requester, flush.FlushCompleted(3, DELIVERED))] == effects
+    assert not taken.running
+    assert (taken, []) == run(taken, report("B"))
+    _, effects = run(taken, stop(requester))
+    assert [PassDown(Release()), PassUp(Unblock()), *to("ABCDE", flush.StartFlush(2, STATE))] == effects
+
+
+def test_who_changes_its_owner_remembers_the_former_one() -> None:
+    """FLAW-124: that one may suspect the other: then it is not asked to give up, and waits for an answer."""
+    changed, _ = run(member("C"), start("E", 2, STATE), start("D", 1, STATE))
+    assert ("D", {"E": 2}) == (changed.owner, {**changed.later})
+    target = flush.Reconcile(3, DELIVERED, flush.Holders(()))
+    asked, effects = run(changed, flush.ReconcileReceived("E", target))
+    assert [] == effects
+    free, effects = run(asked, stop("D"))
+    assert [] == effects
+    assert ("E", 3, "asked") == (free.owner, free.round, free.block)
+    _, effects = run(free, flush.BlockReturned())
+    assert [PassDown(HoldBack(DELIVERED)), Send("E", flush.FlushCompleted(3, DELIVERED))] == effects
+
+
+def test_who_is_remembered_and_at_its_end_is_forgotten() -> None:
+    changed, _ = run(member("C"), start("E", 2, STATE), start("D", 1, STATE))
+    assert not run(changed, stop("E"))[0].later
+
+
+def test_a_question_that_was_given_up_is_not_answered_by_itself() -> None:
+    given_up, _ = run(asking("C", STATE), start("A"))
+    assert (given_up, []) == run(given_up, start("C", 1, STATE))
+
+
+def test_who_flushes_lets_juniors_wait() -> None:
+    flushing, effects = run(asking("B", STATE), start("C", 1, STATE))
+    assert [] == effects
+    assert "B" == flushing.owner
+    assert {"C"} == flushing.later.keys()
+
+
+def test_who_was_overtaken_is_before_juniors_that_wait() -> None:
+    """FLAW-122: its first START_FLUSH is in force where it was remembered, and holds up the junior's."""
+    overtaken, _ = run(asking("B", STATE), start("A"), flush.BlockReturned(), start("C", 1, STATE))
+    again, effects = run(overtaken, stop("A"))
+    assert [PassDown(Release()), PassUp(Unblock()), *to("ABCDE", flush.StartFlush(2, STATE))] == effects
+    assert {"C"} == again.later.keys()
+
+
+def test_who_was_overtaken_is_behind_a_senior_that_waits() -> None:
+    overtaken, _ = run(asking("C", STATE), start("A"), flush.BlockReturned(), start("B", 1, STATE))
+    taken, effects = run(overtaken, stop("A"))
+    assert [PassDown(Release()), PassUp(Unblock()), PassUp(Block())] == effects
+    assert "B" == taken.owner
+
+
+def test_a_suspected_requester_waits_no_more() -> None:
+    waiting, _ = run(frozen("C"), start("B", 1, STATE), flush.Suspected("B"))
+    assert not waiting.later
+
+
+def test_one_flush_is_for_both() -> None:
+    """AMB-66: and ends when neither needs it."""
+    stopped, _ = all_report(asking(asker=STATE))
+    asking_, effects = run(stopped, flush.Suspend(GMS))
+    assert to("ABCDE", flush.StartFlush(2, GMS)) == effects
+    both, _ = all_report(asking_, number=2)
+    one, effects = run(both, flush.Resume(STATE))
+    assert [] == effects
+    assert to("ABCDE", flush.StopFlush()) == run(one, flush.Resume(GMS))[1]
+
+
+def test_a_flush_for_a_state_becomes_one_for_a_view() -> None:
+    """FVI-01: others may be stopped by who is dead, and take no flush for a state over that one's."""
+    flushing, effects = run(asking(asker=STATE), flush.Suspend(GMS))
+    assert to("ABCDE", flush.StartFlush(2, GMS)) == effects
+    assert [PassDown(GroupStopped(GMS)), PassDown(GroupStopped(STATE))] == all_report(flushing, number=2)[1]
+
+
+def test_a_flush_that_nobody_wants_any_more_is_brought_to_its_end() -> None:
+    """FVI-08, AMB-65: START_FLUSH may be remembered by somebody."""
+    flushing, effects = run(asking("B", STATE), flush.Resume(STATE))
+    assert [] == effects
+    assert flushing.running
+    over, effects = all_report(flushing)
     assert to("ABCDE", flush.StopFlush()) == effects
+    assert not over.wants
 
 
 # Views
 
 
-def test_a_view_is_announced_below_and_above_and_acknowledged() -> None:
-    """FVB-04, LAY-06: the acknowledgement is a report of the new view."""
-    state, effects = run(frozen("C"), view("A", WITH_F))
-    zeros = Vector.of(A=0, B=0, C=0, D=0, E=0, F=0)
-    installed = ViewInstalled(WITH_F.view)
-    assert [PassDown(installed), PassUp(installed), Send("A", completed(2, WITH_F, zeros))] == effects
-    assert state.latched
-    assert not state.frozen
+def test_a_view_keeps_the_latch_and_begins_counts_anew() -> None:
+    """FVB-04: the layer below holds nothing back any more, and nobody multicasts."""
+    entered, effects = run(frozen("C", suspected=frozenset("D")), flush.ViewInstalled(WITH_F))
+    assert [] == effects
+    assert (True, False) == (entered.latched, entered.frozen)
+    assert {0} == {*entered.delivered.values()}
+    assert 0 == entered.sent
+    assert "A" == entered.owner
+    assert [PassUp(Unblock())] == run(entered, stop("A"))[1]
 
 
-@pytest.mark.parametrize(
-    "event",
-    [view("B", WITH_F), view("A", decision(9, "A", "ABCDE")), view("A", SEVENTH)],
-    ids=["of another than the owner", "one further", "the same"],
-)
-def test_no_other_view_is_installed(event: flush.NewViewReceived) -> None:
-    assert (frozen("C"), []) == run(frozen("C"), event)
+def test_who_is_in_no_view_any_more_is_not_suspected() -> None:
+    entered, _ = run(
+        frozen("C"), flush.Suspected("E"), flush.ViewInstalled(View(ViewId(8, "A"), tuple("ABCD")))
+    )
+    assert not entered.suspected
+
+
+def test_a_view_makes_void_what_waits_and_what_is_asked() -> None:
+    """A flush for a view that is under way begins again in it."""
+    waiting, _ = run(frozen("C"), start("B", 1, STATE), flush.ViewInstalled(WITH_F))
+    assert not waiting.later
+    _, effects = run(asking(), flush.ViewInstalled(WITH_F))
+    assert to("ABCDEF", flush.StartFlush(2, GMS)) == effects
 
 
 def test_a_joiner_waits_for_stop_flush() -> None:
-    """FVB-05: others may not have the view yet. AMB-63: no UNBLOCK, as there was no BLOCK."""
-    joined, effects = run(flush.start("F"), view("A", WITH_F))
-    assert 3 == len(effects)
+    """FVB-05, FVB-12, FLAW-94: others may not have the view yet. AMB-63: no UNBLOCK, as there was no BLOCK."""
+    joined, effects = run(flush.start("F"), flush.ViewInstalled(WITH_F))
+    assert [] == effects
     waiting, effects = run(joined, flush.SendRequested(Payload("x")))
     assert [] == effects
     free, effects = run(waiting, stop("A"))
@@ -346,113 +469,22 @@ def test_a_joiner_waits_for_stop_flush() -> None:
     assert not free.latched
 
 
-def test_a_joiner_that_is_asked_before_it_has_a_view_says_so() -> None:
-    _, effects = run(flush.start("F"), start("B", 5, "A"))
-    assert to("B", flush.FlushCompleted(5, flush.NO_DECISION, EMPTY_VECTOR)) == effects
+def test_a_joiner_gets_a_state_after_stop_flush() -> None:
+    """FVB-16, AMB-69: two flushes, one after the other."""
+    joined, effects = run(flush.start("F"), flush.ViewInstalled(WITH_F), flush.Suspend(STATE))
+    assert [] == effects
+    _, effects = run(joined, stop("A"))
+    assert to("ABCDEF", flush.StartFlush(1, STATE)) == effects
 
 
-# Leaving
+def test_a_founder_has_nobody_to_wait_for() -> None:
+    founded, _ = run(flush.start("A"), flush.ViewInstalled(View(ViewId(1, "A"), ("A",))))
+    assert founded.free
 
 
-WITHOUT_C = decision(8, "A", "ABDE")
-
-
-def test_who_leaves_acknowledges_the_view_and_goes_with_stop_flush() -> None:
-    """FVB-10, FVB-11, AMB-72: until then it takes part."""
-    parted, effects = run(frozen("C"), view("A", WITHOUT_C))
-    assert to("A", flush.FlushCompleted(2, WITHOUT_C, EMPTY_VECTOR)) == effects
-    again, effects = run(parted, start("B", 1, "A"))
-    assert to("B", flush.FlushCompleted(1, WITHOUT_C, EMPTY_VECTOR)) == effects
-    gone, effects = run(again, stop("B"))
-    assert [PassUp(Left())] == effects
-    assert gone.gone
-
-
-def test_what_is_multicast_by_who_has_left_is_dropped() -> None:
-    """FLAW-98: SEQUENCER's coordinator has left and is asked to order a message: it is not told of that yet."""
-    parted, _ = run(frozen("C"), view("A", WITHOUT_C))
-    assert (parted, []) == run(parted, flush.SendRequested(Payload("x")))
-
-
-def test_a_leaving_requester_runs_its_flush_to_the_end() -> None:
-    """AMB-73: the view without it has its name, and it stops the flush before it goes."""
-    state, _ = run(member("A"), flush.LeaveRequested("A"))
-    sent, effects = equal_reports(evolve(state, owner="A"), "ABCDE", 1)
-    made = decision(8, "A", "BCDE")
-    assert to("ABCDE", flush.NewView(2, made, frozenset())) == effects
-    parted, _ = run(sent, view("A", made))
-    zeros = Vector.of(B=0, C=0, D=0, E=0)
-    nearly, _ = equal_reports(parted, "BCDE", 2, of=made, digest=zeros)
-    over, effects = run(nearly, report("A", 2, made, EMPTY_VECTOR))
-    assert to("ABCDE", flush.StopFlush()) == effects
-    assert run(over, stop("A"))[0].gone
-
-
-def test_the_last_member_goes_by_itself() -> None:
-    alone = member("A", decision=decision(7, "A", "A"), delivered=Vector.of(A=3))
-    gone, effects = run(alone, flush.LeaveRequested("A"))
-    assert [PassUp(Left())] == effects
-    assert gone.gone
-
-
-@pytest.mark.parametrize("name", "BC")
-def test_who_wants_to_leave_neither_takes_over_nor_waits(name: str) -> None:
-    """FLAW-93: there may be a view without it, whose members do not ask it."""
-    wanting, _ = run(frozen(name), flush.LeaveRequested(name))
-    gone, effects = run(wanting, flush.Suspected("A"))
-    assert [PassUp(Left())] == effects
-    assert gone.gone
-
-
-def test_who_wants_to_leave_and_was_not_asked_takes_over() -> None:
-    """FCR-03: no view without it was made, as that takes its report."""
-    wanting, _ = run(member("B"), flush.LeaveRequested("B"))
-    asking_, _ = run(wanting, flush.Suspected("A"))
-    assert asking_.run.running
-
-
-def test_who_waits_for_a_requester_that_has_left_asks_who_acts() -> None:
-    """FLAW-34: it may have stopped the others, and crashed."""
-    made = decision(8, "A", "BCDE")
-    waiting, _ = run(frozen("C"), view("A", made))
-    _, effects = run(waiting, flush.Suspected("A"))
-    wanted = flush.FlushWanted("A", made, frozenset("A"))
-    assert to("B", wanted) == effects
-    free = member("B", decision=made, delivered=Vector.of(B=0, C=0, D=0, E=0), sent=0)
-    _, effects = run(free, flush.FlushWantedReceived("C", wanted))
-    assert to("BCDE", flush.StartFlush(1, frozenset("A"))) == effects
-
-
-def test_a_joiner_that_is_to_act_is_given_its_view() -> None:
-    """FCR-03: all before it are dead, and it has not got the view that another joiner has."""
-    made = decision(8, "A", "ABFG", "FG")
-    waiting, _ = run(flush.start("G"), view("A", made), flush.Suspected("B"))
-    _, effects = run(waiting, flush.Suspected("A"))
-    wanted = flush.FlushWanted("A", made, frozenset("AB"))
-    assert to("F", wanted) == effects
-    _, effects = run(flush.start("F"), flush.FlushWantedReceived("G", wanted))
-    asked = to("FG", flush.StartFlush(1, frozenset("AB")))
-    assert [PassDown(ViewInstalled(made.view)), PassUp(ViewInstalled(made.view)), *asked] == effects
-
-
-def test_a_report_of_another_view_of_the_same_identifier_is_of_another_line() -> None:
-    """AMB-40: no correct peer has one. Who reports it is not awaited, and is left out of the next view."""
-    other = decision(7, "A", "ABCD")
-    state, _ = run(member("A"), flush.JoinRequested("F"))
-    digest = Vector.of(A=0, B=0, C=0, D=0)
-    state, _ = run(state, report("B", of=other, digest=digest))
-    assert state.suspected == {"B"}
-    assert "B" not in state.run.want | state.run.reports.keys()
-
-
-def test_a_joiner_that_is_to_act_flushes_though_nothing_is_to_change() -> None:
-    """FLAW-99: the requester has left with its view, and crashed; the other joiner waits."""
-    made = decision(8, "A", "FG", "FG")
-    _, effects = run(
-        flush.start("F"), flush.FlushWantedReceived("G", flush.FlushWanted("A", made, frozenset("A")))
-    )
-    asked = to("FG", flush.StartFlush(1, frozenset()))
-    assert [PassDown(ViewInstalled(made.view)), PassUp(ViewInstalled(made.view)), *asked] == effects
+def test_who_is_in_no_view_is_not_asked() -> None:
+    """FVB-02."""
+    assert (flush.start("F"), []) == run(flush.start("F"), start("A"))
 
 
 # Refused
@@ -464,17 +496,31 @@ def test_a_member_does_not_suspect_itself() -> None:
     )
 
 
-@pytest.mark.parametrize("state", [flush.start("F"), member("C", gone=True)])
-def test_who_is_in_no_view_does_not_multicast(state: flush.State) -> None:
+def test_who_is_in_no_view_does_not_multicast() -> None:
     event = flush.SendRequested(Payload("x"))
-    is_refused(step, state, event, LocalProtocolError, "a member that is in no view does not multicast")
+    reason = "a member that is in no view does not multicast"
+    is_refused(step, flush.start("F"), event, LocalProtocolError, reason)
 
 
-def test_a_first_view_without_the_member_is_refused() -> None:
-    reason = "a view is sent to its members and to those before it"
-    is_refused(step, flush.start("F"), view("A", WITHOUT_C), RemoteProtocolError, reason)
+def test_who_is_in_no_view_has_no_group_to_stop() -> None:
+    reason = "a member that is in no view has no group to stop"
+    is_refused(step, flush.start("F"), flush.Suspend(STATE), LocalProtocolError, reason)
+
+
+def test_who_has_not_asked_for_a_stop_does_not_end_it() -> None:
+    stopped, _ = all_report(asking())
+    is_refused(
+        step, stopped, flush.Resume(STATE), LocalProtocolError, "the group was not stopped for this one"
+    )
+
+
+def test_a_view_without_the_member_is_refused() -> None:
+    reason = "a member is in the views that it installs"
+    is_refused(
+        step, member("C"), flush.ViewInstalled(View(ViewId(8, "A"), ("A",))), LocalProtocolError, reason
+    )
 
 
 def test_a_report_that_leaves_members_out_is_refused() -> None:
-    reason = "a report says what is delivered of each member of its view"
+    reason = "a report says what is delivered of each member of the view"
     is_refused(step, asking(), report("B", digest=Vector.of(A=3)), RemoteProtocolError, reason)

@@ -12,11 +12,11 @@ from tests.flush.group import Group, Violation
 
 
 def play(seed: int, step: Callable[..., Any] = flush.step, *, most: int = 20_000) -> Group:
-    """A schedule with multicasts, joins, leaves and crashes at any moment; then nothing more, until all is still."""
+    """A schedule with anything at any moment; then nothing more, until all is still."""
     size = 2 + seed % 5
     group = Group(seed, "ABCDEF"[:size], "XY"[: seed // 5 % 3], step)
     dice = group.dice
-    crashes, leaves = dice.randint(0, size - 1), dice.randint(0, 2)
+    crashes, leaves, states = dice.randint(0, size - 1), dice.randint(0, 2), dice.randint(0, 4)
     for _ in range(250):
         roll = dice.random()
         names = sorted(group.up)
@@ -30,6 +30,11 @@ def play(seed: int, step: Callable[..., Any] = flush.step, *, most: int = 20_000
         elif roll < 0.16 and leaves:
             leaves -= 1
             group.leave(dice.choice(names))
+        elif roll < 0.2 and states:
+            states -= 1
+            group.want_state(dice.choice(names))
+        elif roll < 0.205:
+            group.give_up(dice.choice(names))
         else:
             group.step()
     for _ in range(most):
@@ -44,16 +49,14 @@ def play(seed: int, step: Callable[..., Any] = flush.step, *, most: int = 20_000
 
 @pytest.mark.parametrize("seeds", [range(100), range(100, 200), (259, 450, 997, 1008, 1889)], ids=len)
 def test_virtual_synchrony_and_an_end_under_any_schedule(seeds: Sequence[int]) -> None:
-    """FST-03, FVI-08, FVI-09, FCR-03, FCR-06, FVB-15: larger groups than the models', more of everything.
-
-    Seed 191 found that a joiner without its view may be the one to act (FLAW-95), seed 1889 that who leaves is
-    not told by a successor (FLAW-96).
-    """
-    views = 0
+    """FST-02, FST-03, FVI-08, FVI-09, FCR-03, FCR-06, FVB-15: larger groups than the models', more of everything."""
+    views = states = 0
     for seed in seeds:
         group = play(seed)
         views += max(len(process.path) for process in group.processes.values())
+        states += group.taken
     assert views > 2 * len(seeds)
+    assert states > len(seeds) // 10
 
 
 def broken(change: Callable[[flush.State, flush.State, tuple[Any, ...]], tuple[flush.State, Any]]) -> Any:  # noqa: ANN401
@@ -74,7 +77,11 @@ def never_reconciling(
     return after, kept
 
 
-@pytest.mark.parametrize("change", [unlatched, never_reconciling])
+def forgetting(_: flush.State, after: flush.State, effects: tuple[Any, ...]) -> tuple[flush.State, Any]:
+    return evolve(after, later=flush.Rounds(())), effects
+
+
+@pytest.mark.parametrize("change", [unlatched, never_reconciling, forgetting])
 def test_a_broken_core_is_noticed(change: Callable[..., Any]) -> None:
     step = broken(change)
 

@@ -1,4 +1,4 @@
-"""simulate with FLUSH: joins, leaves, crashes and suspicions under a stack; a broken FLUSH is found."""
+"""simulate with FLUSH over GMS: joins, leaves, crashes, suspicions, state transfers; what is broken is found."""
 
 from collections.abc import Callable
 from typing import Any
@@ -16,11 +16,11 @@ from groupcomm_conformance.stacks.running import simulate
 from tests.simulated import all_holds, broken, setup, violation
 
 BORNE = frozenset(FAULTS) - BEYOND["VirtualSynchrony"]
-"""What FLUSH bears: it merges nothing, and addresses are not used again."""
+"""What FLUSH over GMS bears: they merge nothing."""
 
 CRASHES = BORNE - {"suspicion", "partition"}
 
-STACKS = ["flush", "sequencer/flush", "sequencer/flush/stable"]
+STACKS = ["flush/gms", "sequencer/flush/gms", "sequencer/flush/gms/stable"]
 
 
 @pytest.mark.parametrize("stack", STACKS)
@@ -29,8 +29,9 @@ def test_a_hundred_thousand_events_and_all_that_is_promised_holds(stack: str) ->
     for kinds, seed in ((BORNE, 1000), (BORNE - {"suspicion"}, 2000)):
         outcome = all_holds(setup(stack, kinds), events=50_000, seed=seed)
         happened = {kind for kind, count in outcome.kinds.items() if count}
-        assert {"found", "start", "join", "leave", "ask", "crash", "suspect", "partition", "heal"} <= happened
-        assert {"return", "serve", "message", "drop", "multicast", "data", "lose"} <= happened
+        assert {"start", "join", "leave", "crash", "suspect", "partition", "heal", "digest"} <= happened
+        assert {"return", "serve", "message", "notice", "drop", "multicast", "data", "lose"} <= happened
+        assert {"transfer", "transferred"} <= happened
         assert ({"gossip", "timer"} <= happened) == stack.endswith("stable")
 
 
@@ -62,33 +63,32 @@ def open_when(config: Any, state: Any, event: Any) -> Any:  # noqa: ANN401
 
 def recheck(config: Any, state: Any, event: Any) -> Any:  # noqa: ANN401
     """Recheck off: a suspicion strikes off who is awaited, and nobody looks whether all have reported."""
-    if isinstance(event, flush.Suspected) and state.run.running and event.suspect in state.run.want:
+    if isinstance(event, flush.Suspected) and state.running and event.suspect in state.run.want:
         run = evolve(state.run, want=state.run.want - {event.suspect})
         return evolve(state, run=run, suspected=state.suspected | {event.suspect}), ()
     return flush.step(config, state, event)
 
 
-def drop_suspected(config: Any, state: Any, event: Any) -> Any:  # noqa: ANN401
-    """DropSuspected off: a view of the dead is taken by who has answered its successor."""
-    if not isinstance(event, flush.NewViewReceived) or event.sender not in state.suspected:
-        return flush.step(config, state, event)
-    trusting = evolve(state, suspected=state.suspected - {event.sender}, owner=event.sender)
-    return flush.step(config, trusting, event)
+def joiner_waits(config: Any, state: Any, event: Any) -> Any:  # noqa: ANN401
+    """JoinerWaits off: a joiner multicasts before STOP_FLUSH."""
+    after, effects = flush.step(config, state, event)
+    begins = isinstance(event, flush.ViewInstalled) and not state.joined
+    return (evolve(after, latched=False) if begins else after), effects
 
 
-BROKEN: list[tuple[Step, int | None, set[str]]] = [
-    (latch, None, {"SilentWhileFrozen", "ClosedToCast", "SelfDelivery"}),
-    (freeze, None, {"ClosedToReceive", "FirstHasAll", "LeavesExact"}),
-    (open_when, None, {"SilentWhileFrozen", "ClosedToCast", "SelfDelivery"}),
-    (recheck, None, {"Settled"}),
-    (drop_suspected, 4, {"OneLine", "Settled", "LeavesExact", "FirstHasAll", "OnePath", "ClosedToReceive"}),
+BROKEN: list[tuple[Step, set[str]]] = [
+    (latch, {"GroupIsStopped", "ClosedToCast", "SelfDelivery", "SilentWhileStopped", "QuietIsFree"}),
+    (freeze, {"ClosedToReceive", "FirstHasAll", "LeavesExact", "GroupIsStopped"}),
+    (open_when, {"SilentWhileStopped", "ClosedToCast", "SelfDelivery", "GroupIsStopped"}),
+    (recheck, {"Settled", "QuietIsFree", "ComesToRest"}),
+    (joiner_waits, {"ClosedToCast", "GroupIsStopped", "LeavesExact", "FirstHasAll", "QuietIsFree"}),
 ]
-"""With how many members (None: any number); what falls is one of the claims."""
+"""What falls is one of the claims."""
 
 
-@pytest.mark.parametrize(("step", "members", "claims"), BROKEN, ids=[step.__name__ for step, *_ in BROKEN])
-def test_a_guard_that_is_off_is_found(step: Step, members: int | None, claims: set[str]) -> None:
-    found = violation(setup("flush", CRASHES, cores=broken("flush", step), members=members))
+@pytest.mark.parametrize(("step", "claims"), BROKEN, ids=[step.__name__ for step, _ in BROKEN])
+def test_a_guard_that_is_off_is_found(step: Step, claims: set[str]) -> None:
+    found = violation(setup("flush/gms", CRASHES, cores=broken("flush", step)))
     assert found.claim in claims, str(found)
 
 
@@ -96,36 +96,34 @@ def test_a_guard_that_is_off_is_found(step: Step, members: int | None, claims: s
 
 
 def never_reconciled(original: Any) -> Any:  # noqa: ANN401
-    """Reconcile off: the view follows reports that differ."""
+    """Reconcile off: the group is taken for stopped though reports differ."""
 
     def ask(state: Any, phase: str, *rest: Any) -> Any:  # noqa: ANN401
         if phase == "reconcile":
-            return flush._create_view(state)  # noqa: SLF001 - what it does on equal reports
+            return flush._tell(state)  # noqa: SLF001 - what it does on equal reports
         return original(state, phase, *rest)
 
     return ask
 
 
-REPLACED: list[tuple[str, Any, int | None, set[str]]] = [
-    ("_ask", never_reconciled, None, {"FirstHasAll", "LeavesExact", "SelfDelivery"}),
-    ("_newest", lambda _: lambda state: state.decision, 7, {"OneLine", "Settled", "NobodyIsDropped"}),
-    ("_asking_for_flush", lambda _: lambda _state: (), None, {"Settled"}),
-    ("_go", lambda _: lambda state: (state, ()), None, {"OneLine", "Settled"}),
+REPLACED: list[tuple[str, Any, frozenset[str], set[str]]] = [
+    ("_ask", never_reconciled, CRASHES, {"GroupIsStopped", "FirstHasAll", "LeavesExact", "SelfDelivery"}),
+    ("_take_later", lambda _: lambda state: (state, ()), BORNE, {"QuietIsFree", "Settled", "ComesToRest"}),
+    ("_goes_first", lambda _: lambda *_: True, BORNE, {"GroupIsStopped", "QuietIsFree", "Settled"}),
 ]
+"""With which faults; what falls is one of the claims."""
 
 
-@pytest.mark.parametrize(
-    ("name", "other", "members", "claims"), REPLACED, ids=[name for name, *_ in REPLACED]
-)
+@pytest.mark.parametrize(("name", "other", "kinds", "claims"), REPLACED, ids=[name for name, *_ in REPLACED])
 def test_a_rule_that_is_left_out_is_found(
     name: str,
     other: Any,  # noqa: ANN401
-    members: int | None,
+    kinds: frozenset[str],
     claims: set[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(flush, name, other(getattr(flush, name)))
-    found = violation(setup("flush", CRASHES, members=members))
+    found = violation(setup("flush/gms", kinds))
     assert found.claim in claims, str(found)
 
 
@@ -133,11 +131,12 @@ def test_without_reconciliation_sequencer_loses_agreement(monkeypatch: pytest.Mo
     """What FLUSH owes SEQUENCER, seen from above: nothing of FLUSH itself is judged."""
     monkeypatch.setattr(flush, "_ask", never_reconciled(flush._ask))  # noqa: SLF001
     ignored = frozenset(CLAIMS["VirtualSynchrony"])
-    found = violation(setup("sequencer/flush", BORNE - {"suspicion"}, ignored=ignored))
+    found = violation(setup("sequencer/flush/gms", BORNE - {"suspicion"}, ignored=ignored))
     assert found.claim in {"Agreement", "TotalOrder", "EventuallyDelivered"}
 
 
-@pytest.mark.parametrize("stack", ["flush/sequencer", "flush/gms", "gms/flush"])
-def test_flush_stands_below_all_and_decides_alone(stack: str) -> None:
-    with pytest.raises(StackError):
+@pytest.mark.parametrize("stack", ["flush", "gms/flush", "flush/stable", "flush/merge", "flush/stable/gms"])
+def test_flush_stands_on_gms(stack: str) -> None:
+    """It makes no views; who stands between the two would see others than GMS has."""
+    with pytest.raises(StackError, match="flush stands on gms"):
         simulate(setup(stack, BORNE), events=1, seed=1)

@@ -1,4 +1,4 @@
-"""simulate of the whole stack: SEQUENCER over FLUSH over STABLE. A guard that is off in any layer is noticed."""
+"""simulate of the whole stack: SEQUENCER over FLUSH over GMS over STABLE. A guard that is off in any layer is noticed."""
 
 from typing import Any
 
@@ -13,9 +13,10 @@ from groupcomm_conformance.stacks.rest import quiesce
 from groupcomm_conformance.stacks.running import Setup, group_of
 from tests.simulated import broken, setup, violation
 from tests.stacks.test_simulate import forgetful, impatient
-from tests.stacks.test_simulate_flush import BORNE, freeze, latch, recheck
+from tests.stacks.test_simulate_flush import BORNE, joiner_waits, latch, recheck
+from tests.stacks.test_simulate_gms import ask_before_deciding
 
-STACK = "sequencer/flush/stable"
+STACK = "sequencer/flush/gms/stable"
 
 
 # Schedules that Hypothesis chooses, and shrinks: each event is a kind and which of those that may happen.
@@ -31,11 +32,20 @@ def possible(group: Group, kind: str) -> list[Event]:
             return [("start", a) for a in "ABCDE" if a not in group.membership.current]
         case "due":
             return [event for process in group.up for event in service.due(process)]
+        case "notice":
+            return service.notices()
+        case "join":
+            return [
+                (kind, process.name, found.name)
+                for process in group.up
+                if process.view is None
+                for found in service.may_be_asked(process)
+            ]
         case "suspect":
             return [
                 (kind, process.name, other.name) for process in inside for other in service.watched(process)
             ]
-        case "multicast" | "leave" | "crash":
+        case "multicast" | "leave" | "crash" | "transfer":
             return [(kind, process.name) for process in inside]
         case "message" | "drop":
             wires = group.unicast.wires.items()
@@ -52,7 +62,10 @@ def possible(group: Group, kind: str) -> list[Event]:
 
 KINDS = [
     "start",
+    "join",
     "due",
+    "notice",
+    "transfer",
     "suspect",
     "multicast",
     "leave",
@@ -65,7 +78,7 @@ KINDS = [
     "timer",
     "partition",
 ]
-OFTEN = ["message"] * 10 + ["due"] * 4 + ["data"] * 3 + ["multicast"]
+OFTEN = ["message"] * 8 + ["notice"] * 6 + ["due"] * 5 + ["data"] * 3 + ["multicast"]
 EVENTS = st.tuples(st.sampled_from(KINDS + OFTEN), st.integers(0, 15))
 
 
@@ -74,8 +87,10 @@ def played(run: Setup, schedule: list[tuple[str, int]]) -> Violation | None:
     group, _, _ = group_of(run, 1)
     for address in "ABC":
         group.perform(("start", address))
+    for address in "ABC":
+        group.perform(("join", address, "A"))
     try:
-        while found := possible(group, "message") or possible(group, "due"):
+        while found := possible(group, "message") or possible(group, "notice") or possible(group, "due"):
             assert group.perform(found[0])
         for kind, which in schedule:
             found = possible(group, kind)
@@ -105,8 +120,13 @@ def test_a_schedule_that_breaks_a_promise_is_found_and_shrunk() -> None:
     ("protocol", "step", "claims"),
     [
         ("sequencer", forgetful, {"EventuallyDelivered"}),
-        ("flush", freeze, {"ClosedToReceive", "FirstHasAll", "LeavesExact"}),
-        ("flush", recheck, {"Settled"}),
+        (
+            "flush",
+            joiner_waits,
+            {"ClosedToCast", "GroupIsStopped", "LeavesExact", "FirstHasAll", "QuietIsFree"},
+        ),
+        ("flush", recheck, {"Settled", "QuietIsFree", "ComesToRest"}),
+        ("gms", ask_before_deciding, {"OneLine", "NobodyIsDropped", "OnePath", "Settled"}),
         ("stable", impatient, {"NoPrematurePurge"}),
     ],
     ids=lambda each: getattr(each, "__name__", ""),

@@ -61,7 +61,5 @@ def command(
         typer.echo(json.dumps({"stack": stack, "seed": seed, "steps": told}, indent=2))
         return
     drawn = chart(steps, width=WIDTH, unicode=unicode, hidden=frozenset({"act"}))
-    closing = (
-        f"{len(schedule)} events, and all that {stack} promises holds. groupcomm simulate {stack} goes on."
-    )
-    typer.echo("\n".join((*_LEGEND, "", *drawn, "", closing)))
+    closing = f"{len(schedule)} events, and all that {stack} promises holds."
+    typer.echo("\n".join((*_LEGEND, "", *drawn, "", closing, f"groupcomm simulate {stack} goes on.")))

@@ -33,7 +33,7 @@ _SHOWN: Final = 400  # lines of a chart
 def command(
     stack: Annotated[
         str, typer.Argument(metavar="[STACK]", help="Protocols, the topmost first.")
-    ] = "sequencer/flush/stable",
+    ] = "sequencer/flush/gms/stable",
     *,
     members: Annotated[
         int | None,

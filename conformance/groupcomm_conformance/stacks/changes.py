@@ -53,7 +53,7 @@ somebody out who is alive.
 
 _NAMES: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _DOUBTFUL: Final = 0.5  # the share of groups with false suspicions, if there are any
-_NOTICES: Final = 0.08  # the share of draws that is GMS's own, where it decides the views
+_NOTICES: Final = 0.08  # the share of draws that is GMS's own, and FLUSH's, where they are there
 _BUSY: Final = 4  # where it does, who is there changes so many times as often
 
 
@@ -367,13 +367,7 @@ class Requests(Suspecting):
         if process not in self._served.installed:
             found = self._served.may_be_asked(process)
             return ("join", process.name, one_of(self._random, found).name) if found else None
-        due: list[Event] = [
-            ("suspect", process.name, other.name) for other in self._served.to_report(process)
-        ]
-        if self._served.questions.get(process):
-            due.append(("digest", process.name))
-        if process in self._served.stopping:
-            due.append(("stop", process.name))
+        due = self._served.due(process)
         return one_of(self._random, due) if due else None
 
     def _notice(self) -> Event | None:

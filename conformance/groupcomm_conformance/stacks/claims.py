@@ -361,6 +361,10 @@ CLAIMS: Final = {
         "OneLine",
         "NobodyIsDropped",
         "LeftStaysOut",
+        "DecidedWhenStopped",
+        "StopsAreAgreed",
+        "ResumedWhenEverywhere",
+        "QuietIsFree",
         "Settled",
     ),
     "Membership, merged": (
@@ -392,14 +396,11 @@ CLAIMS: Final = {
         "LeavesExact",
         "SelfDelivery",
         "JoinAfterLeave",
-        "OnePath",
-        "OneLine",
-        "OneIdOneList",
-        "NobodyIsDropped",
-        "SilentWhileFrozen",
+        "GroupIsStopped",
+        "SilentWhileStopped",
         "BlockedWhenFree",
         "FreedWhenBlocked",
-        "Settled",
+        "QuietIsFree",
     ),
     "TotalOrderBroadcast": (
         "TotalOrder",
@@ -430,9 +431,9 @@ What merging gives of `JoinDigest` is not above: it is judged by what is purged 
 BEYOND: Final = {
     "TotalOrderBroadcast": frozenset({"remerge"}),
     "Membership": frozenset({"merge", "remerge"}),
-    "VirtualSynchrony": frozenset({"merge", "remerge", "restart"}),
+    "VirtualSynchrony": frozenset({"merge", "remerge"}),
 }
 """The faults that a guarantee does not cover: no total order spans split and merge.
 
-GMS and FLUSH merge nothing, and FLUSH knows no incarnations.
+GMS and FLUSH merge nothing.
 """

@@ -284,10 +284,14 @@ class Group:
         self.sent[process] = 0
         self.service.started(process)
 
-    def enter(self, process: Process, after: Decided, start: Mapping[Process, int], under: str = "") -> None:
-        """A process installs a view, and its stack is told; or what is `under` who passed it down."""
+    def enter(self, process: Process, after: Decided, start: Mapping[Process, int]) -> None:
+        """A process installs a view, and its stack is told."""
         self.installed(process, after, start)
-        event = Raised(ViewInstalled(after.view), under=under)
+        self.told_of_view(process, after)
+
+    def told_of_view(self, process: Process, after: Decided) -> None:
+        """The stack of a process is told of the view that it has installed."""
+        event = Raised(ViewInstalled(after.view))
         if Digest in self.stack.takes(event):
             event = evolve(event, below=(self.multicast.digest(process),))
         self.step(process, event)

@@ -12,7 +12,6 @@ from groupcomm.abstract.membership import Decided, Process
 from .apart import unite
 from .changes import decision, ends_of
 from .claims import Violation
-from .flushed import Flushed
 from .group import Event, Group
 from .merging import Merging
 from .served import Served
@@ -32,8 +31,7 @@ def quiesce(group: Group, perform: Callable[[Event], bool]) -> None:
     perform(("heal",))
     served = group.service if isinstance(group.service, Served) else None
     merging = group.service if isinstance(group.service, Merging) else None
-    flushed = group.service if isinstance(group.service, Flushed) else None
-    scripted = served is None and merging is None and flushed is None
+    scripted = served is None and merging is None
     if scripted:
         _end_joins(group, perform)
     group.new_datagrams.clear()  # all are lost but those that come back to their senders
@@ -42,13 +40,6 @@ def quiesce(group: Group, perform: Callable[[Event], bool]) -> None:
             perform(("gossip", process.name, number, process.name))
     if merging is not None:
         unite(group, merging, lambda: _settle(group, perform), perform)
-    elif flushed is not None:
-        _flush(group, flushed, perform)
-        if flushed.judge.falsely:
-            flushed.each_line_is_quiet()
-            _keep_one_line(group, perform)
-            _flush(group, flushed, perform)
-        flushed.quiet()
     elif served is None:
         for _ in range(_PATIENCE):
             if not (_settle(group, perform) or _unite(group, perform)):
@@ -87,29 +78,14 @@ def _end_joins(group: Group, perform: Callable[[Event], bool]) -> None:
             perform(("crash", process.name))
 
 
-def _flush(group: Group, flushed: Flushed, perform: Callable[[Event], bool]) -> None:
-    """FLUSH comes to an end: BLOCK returns, crashes are reported, requests are made again."""
-    for _ in range(_PATIENCE):
-        done = _settle(group, perform)
-        for process in list(group.up):
-            for event in flushed.due(process) if process.up else ():
-                done |= perform(event)
-        if not done:
-            break
-
-
 def _serve(group: Group, served: Served, perform: Callable[[Event], bool]) -> None:
-    """GMS comes to an end: crashes are reported, and who wants to join asks again."""
+    """GMS, and FLUSH, come to an end: crashes are reported, and who wants to join asks again."""
     for _ in range(_PATIENCE):
         done = _settle(group, perform)
         done |= served.arrives(perform)
         for process in list(group.up):
-            if process in served.stopping:
-                done |= perform(("stop", process.name))
-            while served.questions.get(process):
-                done |= perform(("digest", process.name))
-            for other in served.to_report(process):
-                done |= perform(("suspect", process.name, other.name))
+            for event in served.due(process) if process.up else ():
+                done |= perform(event)
         if not done and not _ask_again(group, served, perform):
             break
 

@@ -110,24 +110,27 @@ def stack_of(setup: Setup, random: Random) -> tuple[Stack | None, Stack | None]:
         core = replaced.get(name, module)
         core = Watched(core) if name == FLUSH else core
         layers.append(Layer.of(core, _drawn(module.Config, random), declared_by=module))
-    deciding = [name for name in (*_SERVICES, FLUSH) if name in setup.names]
+    deciding = [name for name in _SERVICES if name in setup.names]
     if not deciding:
+        if FLUSH in setup.names:
+            raise StackError("flush stands on gms, which decides the views")
         return Stack(tuple(layers), GROUND), None
     if len(deciding) > 1:
         raise StackError(f"{' and '.join(deciding)} do not stand in one stack yet")
     name = deciding[0]
     place = setup.names.index(name)
     above, below = tuple(layers[:place]), tuple(layers[place + 1 :])
+    flushes = FLUSH in setup.names
+    if flushes and (name, *setup.names[place - 1 : place]) != ("gms", FLUSH):
+        raise StackError("flush stands on gms, which decides the views")
     if above and name == "merge":
         raise StackError("nothing stands above merge yet: its views are not synchronous")
-    if above and below and name != FLUSH:
+    if above and below and not flushes:
         raise StackError(f"{name} stands above all other layers or below them, not between them")
     for layer in above + below:
-        if ("VirtualSynchrony" in layer.assumes) != (layer in above):
+        if layer.name != FLUSH and ("VirtualSynchrony" in layer.assumes) != (layer in above):
             where = "above" if layer in below else "below"
             raise StackError(f"{layer.name} stands {where} {name}")
-    if name == FLUSH:
-        return Stack(tuple(layers), GROUND), None
     rest = above + below
     return (Stack(rest, GROUND) if rest else None), Stack((layers[place],), GROUND)
 
@@ -175,7 +178,7 @@ def group_of(setup: Setup, seed: int) -> tuple[Group, Random, int]:
         stack or Bare(),
         evolve(setup.layers, synchrony=synchronous),
         judged=judged & CLAIMS.keys(),
-        service=partial(Flushed, ignored=setup.ignored) if flushes else _service(deciding),
+        service=_service(deciding, setup) if deciding else Scripted,
         traffic=lambda group: Traffic(group).events,
         remerge="remerge" in setup.faults.kinds,
         weak=not (setup.layers.synchrony and setup.layers.sound),
@@ -184,10 +187,10 @@ def group_of(setup: Setup, seed: int) -> tuple[Group, Random, int]:
     return group, random, members
 
 
-def _service(deciding: Stack | None) -> Callable[[Group], Service]:
+def _service(deciding: Stack, setup: Setup) -> Callable[[Group], Service]:
     """Who decides the views of a group."""
-    if deciding is None:
-        return Scripted
+    if FLUSH in setup.names:
+        return partial(Flushed, stack=deciding, ignored=setup.ignored)
     return partial(Merging if deciding.layers[0].name == "merge" else Served, stack=deciding)
 
 

@@ -12,10 +12,10 @@ from typing import Final
 from .apart import Partings
 from .changes import Changes, Faults, Requests, Scripts, one_of, taken_out
 from .flushed import Flushed
+from .flushing import Flushing
 from .group import Event, Group
 from .merging import Merging
 from .served import Served
-from .wishes import Wishes
 
 __all__ = ["Scheduler"]
 
@@ -190,9 +190,9 @@ def _changes_of(group: Group, members: int, faults: Faults, random: Random) -> C
     match group.service:
         case Merging() as merging:
             return Partings(group, merging, members, faults, random)
+        case Flushed() as flushed:
+            return Flushing(group, flushed, members, faults, random)
         case Served() as served:
             return Requests(group, served, members, faults, random)
-        case Flushed() as flushed:
-            return Wishes(group, flushed, members, faults, random)
         case _:
             return Scripts(group, members, faults, random)

@@ -22,6 +22,7 @@ Under a stack over synchronous views, those that GMS installs wait for the layer
 """
 
 from collections import Counter
+from collections.abc import Mapping
 from typing import Final, cast
 
 from groupcomm import gms
@@ -46,7 +47,7 @@ from groupcomm.stack import Event as StackEvent
 from groupcomm.view import NO_VIEW, Address, View, ViewId
 
 from .claims import Violation
-from .group import Events, Group
+from .group import Event, Events, Group
 from .wired import Wired, comes_after, judged
 
 __all__ = ["Served"]
@@ -82,7 +83,7 @@ class Served(Wired):
         self._life: dict[Process, int] = {}
         self._left: set[Process] = set()
         self._fetches = 0
-        self.events: Final[Events] = {
+        self.events: Events = {
             "join": self._join,
             "leave": self._leave,
             "notice": self._notice,
@@ -167,6 +168,15 @@ class Served(Wired):
             return True
         return other.address not in theirs.at and not comes_after(mine, theirs)
 
+    def due(self, process: Process) -> list[Event]:
+        """What the environment has to do for a process, in the end."""
+        found: list[Event] = [("suspect", process.name, other.name) for other in self.to_report(process)]
+        if self.questions.get(process):
+            found.append(("digest", process.name))
+        if process in self.stopping:
+            found.append(("stop", process.name))
+        return found
+
     # Events
 
     def _join(self, name: str, to: str) -> None:
@@ -205,8 +215,11 @@ class Served(Wired):
         if process not in self.stopping:
             raise NotAllowedError(f"{process} has not asked to have the group stopped")
         self.stopping.remove(process)
+        self._stopped_for(process, GroupStopped("GMS"))
+
+    def _stopped_for(self, process: Process, answer: GroupStopped) -> None:
         self.stopped.add(process)
-        self._step(process, Called(PassDown(GroupStopped("GMS"))))
+        self._step(process, Called(PassDown(answer)))
 
     def _digest(self, name: str) -> None:
         process = self._group.process(name)
@@ -248,14 +261,12 @@ class Served(Wired):
                     if isinstance(content, gms.NewView):
                         self._seen(process, content.decision)
                     self._send(process, to, message)
-                case PassUp(Suspend()):
-                    self.stopping.add(process)
-                    self.stopped.discard(process)
-                    self.held |= self._reached(process)
-                case PassUp(Resume()):
-                    self._let_go(process)
-                case PassUp(Suspected()):
-                    pass  # for FLUSH, which is not there
+                case PassUp(Suspend() as suspend):
+                    self._suspends(process, suspend)
+                case PassUp(Resume() as resume):
+                    self._resumes(process, resume)
+                case PassUp(Suspected() as suspected):
+                    self._suspects(process, suspected)
                 case PassDown(ViewInstalled(view)):
                     self._installs(process, view)
                 case PassUp(ViewInstalled(view)):
@@ -279,6 +290,22 @@ class Served(Wired):
                     group.depart(process)
                 case _:
                     raise Violation("NoCrash", f"GMS of {process} has an effect that nobody serves: {effect}")
+
+    # What FLUSH hears, where it is there
+
+    def _suspends(self, process: Process, _suspend: Suspend) -> None:
+        self.stopping.add(process)
+        self.stopped.discard(process)
+        self.held |= self._reached(process)
+
+    def _resumes(self, process: Process, _resume: Resume) -> None:
+        self._let_go(process)
+
+    def _suspects(self, process: Process, suspected: Suspected) -> None:
+        """GMS suspects somebody."""
+
+    def _enters(self, process: Process, after: Decided, start: Mapping[Process, int]) -> None:
+        self._group.enter(process, after, start)
 
     def _reached(self, process: Process) -> set[Process]:
         """Whom it can stop, and let go: whom it counts on, and who counts it as a member (`Reaches`)."""
@@ -374,7 +401,7 @@ class Served(Wired):
             if rival and not self.falsely:
                 raise Violation("OneLine", f"{process} installs {after}, {other} has {there}")
         if self._group.synchrony is None:
-            self._group.enter(process, after, start)
+            self._enters(process, after, start)
 
     def _promise(self, process: Process, to: Address, state: gms.State) -> None:
         joiner = self._lives.get((to, state.admitting.life))

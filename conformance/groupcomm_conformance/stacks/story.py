@@ -28,12 +28,12 @@ def story(setup: Setup, *, events: int | None, seed: int) -> tuple[Event, ...]:
     group, random, members = group_of(setup, seed)
     happening: Iterator[Event] | None = None
     match group.service:
+        case Flushed() as flushed:
+            happening = _coordinator_lost(group, flushed, random)
         case Served() as served:
             happening = _comings_and_goings(group, served, random)
         case Merging() as merging:
             happening = _partition_and_healing(group, merging, random)
-        case Flushed() as flushed:
-            happening = _coordinator_lost(group, flushed, random)
     if happening is not None:
         return tuple(event for event in happening if group.perform(event))[:events]
     schedule: list[Event] = []
@@ -65,11 +65,7 @@ def _all_that_follows(group: Group, served: Served, random: Random) -> Iterator[
         for process in group.up:
             if served.next_of(process) is not None:
                 able.append(("install", process.name))
-            if process in served.stopping:
-                able.append(("stop", process.name))
-            able += [("suspect", process.name, other.name) for other in served.to_report(process)]
-            if served.questions.get(process):
-                able.append(("digest", process.name))
+            able += served.due(process)
         if not able:
             return
         yield random.choice(able)
@@ -124,8 +120,9 @@ def _coordinator_lost(group: Group, flushed: Flushed, random: Random) -> Iterato
     """B and C join. A multicasts, and crashes when one of them has it. The other gets it before going on."""
     for name in "ABC":
         yield "start", name
-    yield "found", "A"
-    yield "join", "B", "A"
+    yield "join", "A", "A"
+    for name in "BC":
+        yield "join", name, "A"
     yield from _all_that_flushes(group, flushed, random)
     yield "multicast", "A"
     yield "data", one_of(random, "BC"), "A", 0
@@ -135,9 +132,10 @@ def _coordinator_lost(group: Group, flushed: Flushed, random: Random) -> Iterato
 
 
 def _all_that_flushes(group: Group, flushed: Flushed, random: Random) -> Iterator[Event]:
-    """What FLUSH has to do, and what arrives, until nothing is left."""
+    """What GMS and FLUSH have to do, and what arrives, until nothing is left."""
     while True:
-        able: list[Event] = [
+        able = flushed.notices()
+        able += [
             ("message", sender.name, receiver.name)
             for (sender, receiver), queue in group.unicast.wires.items()
             if queue and receiver.up

@@ -1,17 +1,17 @@
 """What FLUSH promises, judged at each of its steps: `VirtualSynchrony`, conjunct by conjunct.
 
-The judge is told of each step of the FLUSH of each member: what it multicasts, passes up, installs. It asks
-who is alive, and reads nothing else of the layers around. Claims have the names that they have in
-`spec/common/VirtualSynchrony.tla` and `spec/flush/FlushClaims.tla`.
+The judge is told of each step of the FLUSH of each member, what it multicasts and passes up, and of each view
+that a member installs. It asks who is alive, and reads nothing else of the layers around. Claims have the
+names that they have in `spec/common/VirtualSynchrony.tla` and `spec/flush/FlushClaims.tla`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
-from groupcomm import flush
+from groupcomm import flush, gms
 from groupcomm.core import Core
 from groupcomm.effects import Multicast, PassUp
-from groupcomm.events import Block, Deliver, Unblock, ViewInstalled
+from groupcomm.events import Block, Deliver, Unblock
 from groupcomm.view import NO_VIEW, Address, ViewId
 
 from .claims import Judge
@@ -46,7 +46,7 @@ class VirtualSynchrony(Judge):
 
     `falsely`: somebody suspects who is alive, or did. Then views branch: who `distrusts` the one that made a
     view goes another way than to it (`MayCome`), and only what is said of members that go the same way
-    is judged. `wishes`: who wants to leave.
+    is judged. `blocked`: the application of each member.
     """
 
     def __init__(
@@ -59,9 +59,8 @@ class VirtualSynchrony(Judge):
         self._alive = alive
         self._distrusts = distrusts
         self.falsely = False
-        self.wishes: set[Address] = set()
         self.blocked: dict[Address, str] = {}
-        self._views: dict[ViewId, flush.Decision] = {}
+        self._views: dict[ViewId, gms.Decision] = {}
         self._at: dict[Address, ViewId] = {}
         self._sent: dict[tuple[ViewId, Address], list[object]] = {}
         self._got: dict[Address, dict[Address, int]] = {}
@@ -75,13 +74,11 @@ class VirtualSynchrony(Judge):
         for effect in effects:
             match effect:
                 case Multicast(flush.Data(view_id, _, payload)):
-                    if before.frozen and not isinstance(event, flush.StopFlushReceived):
-                        self._fail("SilentWhileFrozen", f"{member} has reported, and multicasts")
+                    if (before.frozen or before.latched) and not _lets_go(before, event):
+                        self._fail("SilentWhileStopped", f"{member} is stopped, and multicasts")
                     self._cast(member, view_id, payload)
                 case PassUp(Deliver(sender, payload)):
                     self._receive(member, sender, payload)
-                case PassUp(ViewInstalled()):
-                    self._install(member, after.decision)
                 case PassUp(Block()):
                     if self.blocked.get(member, "free") != "free":
                         self._fail("BlockedWhenFree", f"{member} is told to block, and is blocked")
@@ -92,6 +89,33 @@ class VirtualSynchrony(Judge):
                     self.blocked[member] = "free"
                 case _:
                     pass
+
+    def stopped(self, member: Address, others: Iterable[Address]) -> None:
+        """The group is stopped for a member: the `others`, whom it trusts, have delivered the same."""
+        for other in others:
+            if self._got[other] != self._got[member]:
+                self._fail(
+                    "GroupIsStopped", f"{member} has {self._got[member]}, and {other} {self._got[other]}"
+                )
+
+    def installed(self, member: Address, decision: gms.Decision) -> None:
+        """A member goes to a view."""
+        self._views[decision.id] = decision
+        here = self._at.get(member)
+        others = [x for x in decision.members if self._alive(x) and self._at.get(x) == decision.follows]
+        if here is None:
+            others = [x for x in others if not self._turned_away(x, decision.id)]
+            if decision.follows != NO_VIEW.id and decision.id not in self._settled and others:
+                self._fail("JoinAfterLeave", f"{member} begins with {decision.id}; {others} are not there")
+        else:
+            self._leave(member, here, decision, others)
+        self._at[member] = decision.id
+        self._got[member] = {}
+
+    def crashed(self, member: Address) -> None:
+        """A member is gone; its address may come back."""
+        for kept in (self.blocked, self._at, self._got):
+            kept.pop(member, None)
 
     def _closing(self, member: Address, here: ViewId) -> list[ViewId]:
         """The views that a member may go to from its view, for which that is settled already."""
@@ -127,31 +151,7 @@ class VirtualSynchrony(Judge):
                 self._fail("ClosedToReceive", f"{member} receives, in {here}, what {after} was made without")
         got[sender] = count
 
-    def _install(self, member: Address, decision: flush.Decision) -> None:
-        known = self._views.get(decision.id)
-        if known is None:
-            self._views[decision.id] = decision
-            self._judge_step(decision)
-        elif known != decision:
-            self._fail("OneIdOneList", f"{member} installs {decision}; another has {known}")
-        here = self._at.get(member)
-        others = [x for x in decision.members if self._alive(x) and self._at.get(x) == decision.follows]
-        if here is None:
-            others = [x for x in others if not self._turned_away(x, decision.id)]
-            if decision.follows != NO_VIEW.id and decision.id not in self._settled and others:
-                self._fail("JoinAfterLeave", f"{member} begins with {decision.id}; {others} are not there")
-        elif here != decision.follows:
-            self._fail("OnePath", f"{member} goes from {here} to {decision}")
-        else:
-            self._leave(member, here, decision, others)
-        for other in sorted(x for x in self._at if self._alive(x)):
-            theirs = self._views[self._at[other]]
-            if theirs.follows == decision.follows and theirs != decision and not self.falsely:
-                self._fail("OneLine", f"{member} installs {decision}, {other} has {theirs}")
-        self._at[member] = decision.id
-        self._got[member] = {}
-
-    def _leave(self, member: Address, here: ViewId, decision: flush.Decision, others: list[Address]) -> None:
+    def _leave(self, member: Address, here: ViewId, decision: gms.Decision, others: list[Address]) -> None:
         mine = self._got[member]
         cut = self._settled.get(decision.id)
         if cut is not None:
@@ -166,22 +166,21 @@ class VirtualSynchrony(Judge):
                 self._fail("SelfDelivery", f"{member} goes to {decision.id}, and {other} has multicast more")
         self._settled[decision.id] = dict(mine)
 
-    def _judge_step(self, decision: flush.Decision) -> None:
-        """Without false suspicions, who is left out has crashed, or wants to leave."""
-        before = self._views.get(decision.follows)
-        for other in before.members if before is not None else ():
-            gone = other in decision.members or other in self.wishes or not self._alive(other)
-            if not gone and not self.falsely:
-                self._fail("NobodyIsDropped", f"{other} is alive, stays, and is not in {decision}")
-
     def forget(self) -> None:
         """Nothing is on its way: forget what is over."""
-        self._at = {member: view for member, view in self._at.items() if self._alive(member)}
         kept = {*self._at.values()}
         kept |= {self._views[view].follows for view in kept}
         self._views = {view: decision for view, decision in self._views.items() if view in kept}
         self._settled = {view: cut for view, cut in self._settled.items() if view in kept}
         self._sent = {key: sent for key, sent in self._sent.items() if key[0] in kept}
-        self._got = {member: got for member, got in self._got.items() if member in self._at}
-        self.blocked = {member: how for member, how in self.blocked.items() if member in self._at}
-        self.wishes &= self._at.keys()
+
+
+def _lets_go(before: flush.State, event: flush.Event) -> bool:
+    """Whether who is stopped goes on: by STOP_FLUSH; or its requester, for a state, is suspected."""
+    match event:
+        case flush.StopFlushReceived():
+            return True
+        case flush.Suspected(suspect):
+            return before.asker == flush.FOR_STATE and suspect == before.owner
+        case _:
+            return False

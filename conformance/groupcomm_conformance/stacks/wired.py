@@ -4,7 +4,7 @@ Their messages are unicasts that overtake one another, on wires of their own. On
 """
 
 from collections.abc import Callable
-from typing import Final, TypeVar, cast
+from typing import TypeVar, cast
 
 from groupcomm.abstract.membership import Decided, NotAllowedError, Process
 from groupcomm.abstract.reliable_unicast import ReliableUnicast
@@ -13,7 +13,7 @@ from groupcomm.stack import Event as StackEvent
 from groupcomm.view import Address
 
 from .claims import Violation
-from .group import Event, Group
+from .group import Event, Gate, Group
 
 __all__ = ["Wired", "comes_after", "judged"]
 
@@ -26,7 +26,7 @@ class Wired:
     `wires`: its messages on their way. `new_notices`: from whom to whom, of those that were not drawn yet.
     """
 
-    gate: Final = None
+    gate: Gate | None = None
 
     def __init__(self, group: Group, stack: Stack) -> None:
         self._group = group
