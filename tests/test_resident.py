@@ -96,9 +96,9 @@ def test_the_program_is_compiled_once(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.chdir(project(tmp_path))
     compiled = []
     for _ in range(2):
-        jvm = resident.take(tools.find_java(), tools.find_jar(), "1g")
-        assert jvm is not None
-        resident.give_back(jvm, usable=False)
+        kept = resident.take(tools.find_java(), tools.find_jar(), "1g")
+        assert kept is not None
+        resident.give_back(kept, usable=False)
         (made,) = (tmp_path / ".cache" / "groupcomm").glob("tlc-*/Resident.class")
         compiled.append(made.stat().st_mtime_ns)
         resident._compiled.cache_clear()  # noqa: SLF001

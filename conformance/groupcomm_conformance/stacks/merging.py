@@ -58,9 +58,6 @@ class Merging(Wired):
         self._known: dict[ViewId, tuple[Decision, Decided]] = {}
         self._delivered: dict[Process, dict[Process, int]] = {}  # of those that left a process's view
         self._kept: dict[tuple[Process, Address], Vector] = {}  # promises: who made it, and to whom
-        self._lives: dict[tuple[Address, int], Process] = {}
-        self._life: dict[Process, int] = {}
-        self._begun: Counter[Address] = Counter()  # how many lives an address has had
         self._used: Counter[Address] = Counter()  # the greatest counter of a view that it has decided
         self.events: Final[Events] = {
             "found": self._found,
@@ -82,10 +79,7 @@ class Merging(Wired):
         """A process is there, and in no view."""
         super().started(process)
         self.suspected[process] = set()
-        self._life[process] = life = self._begun[process.address]
-        self._begun[process.address] += 1
-        self._lives[process.address, life] = process
-        if life:
+        if self._life[process]:
             self._group.happened["restarts"] += 1
 
     def departed(self, process: Process) -> None:
@@ -102,9 +96,7 @@ class Merging(Wired):
         self._states = {process: state for process, state in self._states.items() if process in kept}
         self.suspected = {process: others for process, others in self.suspected.items() if process in kept}
         self._delivered = {process: {} for process in kept}
-        of_views = kept.union(*(view.processes for view in views))
-        self._life = {process: life for process, life in self._life.items() if process in of_views}
-        self._lives = {key: process for key, process in self._lives.items() if process in of_views}
+        self._forget_lives(kept.union(*(view.processes for view in views)))
         for process in kept:
             timers = self._group.timers[process]
             for timer in [each for each, is_set in timers.items() if not is_set]:
@@ -423,10 +415,10 @@ class Merging(Wired):
         """The merged digest is, entry by entry, the greatest of those that its coordinators keep promised."""
         current = (self._group.membership.current[address] for address in before.asked)
         coordinators = {process for process in current if process.view in view.preds}
+        addresses = {process.address for process in coordinators}
         wanted: dict[Address, int] = {}
         for (by, to), kept in self._kept.items():
-            asked = by is leader and to in {process.address for process in coordinators}
-            if asked or (to == leader.address and by in coordinators):
+            if (by is leader and to in addresses) or (to == leader.address and by in coordinators):
                 for address, seqno in kept.items():
                     wanted[address] = max(seqno, wanted.get(address, seqno))
         told = {address: seqno for address, seqno in decision.digest.items() if address in wanted}

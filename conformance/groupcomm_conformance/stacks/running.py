@@ -110,19 +110,17 @@ def stack_of(setup: Setup, random: Random) -> tuple[Stack | None, Stack | None]:
         core = replaced.get(name, module)
         core = Watched(core) if name == FLUSH else core
         layers.append(Layer.of(core, _drawn(module.Config, random), declared_by=module))
+    flushes = FLUSH in setup.names
+    if flushes and setup.names[setup.names.index(FLUSH) + 1 :][:1] != ("gms",):
+        raise StackError("flush stands on gms, which decides the views")
     deciding = [name for name in _SERVICES if name in setup.names]
     if not deciding:
-        if FLUSH in setup.names:
-            raise StackError("flush stands on gms, which decides the views")
         return Stack(tuple(layers), GROUND), None
     if len(deciding) > 1:
         raise StackError(f"{' and '.join(deciding)} do not stand in one stack yet")
     name = deciding[0]
     place = setup.names.index(name)
     above, below = tuple(layers[:place]), tuple(layers[place + 1 :])
-    flushes = FLUSH in setup.names
-    if flushes and (name, *setup.names[place - 1 : place]) != ("gms", FLUSH):
-        raise StackError("flush stands on gms, which decides the views")
     if above and name == "merge":
         raise StackError("nothing stands above merge yet: its views are not synchronous")
     if above and below and not flushes:

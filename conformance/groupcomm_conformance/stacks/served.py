@@ -21,7 +21,6 @@ Under a stack over synchronous views, those that GMS installs wait for the layer
 `install P`. Under none, GMS stands above the stack, and each is installed at once.
 """
 
-from collections import Counter
 from collections.abc import Mapping
 from typing import Final, cast
 
@@ -78,9 +77,6 @@ class Served(Wired):
         self._waiting: dict[Process, list[Decided]] = {}
         self._known: dict[ViewId, tuple[gms.Decision, Decided]] = {}
         self._starts: dict[Process, Vector] = {}
-        self._used: Counter[Address] = Counter()
-        self._lives: dict[tuple[Address, int], Process] = {}
-        self._life: dict[Process, int] = {}
         self._left: set[Process] = set()
         self._fetches = 0
         self.events: Events = {
@@ -104,13 +100,6 @@ class Served(Wired):
         waiting = self._waiting.get(process)
         return waiting[0] if waiting else None
 
-    def started(self, process: Process) -> None:
-        """A process is there, and in no view."""
-        super().started(process)
-        self._life[process] = life = self._used[process.address]
-        self._used[process.address] += 1
-        self._lives[process.address, life] = process
-
     def departed(self, process: Process) -> None:
         """A process is gone: what is on its way to it is lost."""
         self.wires.crash(process)
@@ -126,8 +115,7 @@ class Served(Wired):
         kept = set(self._group.up)
         of_views = kept.union(*(view.processes for view in views))
         self._states = {process: state for process, state in self._states.items() if process in kept}
-        self._life = {process: life for process, life in self._life.items() if process in of_views}
-        self._lives = {key: process for key, process in self._lives.items() if process in of_views}
+        self._forget_lives(of_views)
         self.installed = {process: view for process, view in self.installed.items() if process in kept}
         self._left &= of_views
         self.falsely = any(self.of(process).suspected for process in kept)

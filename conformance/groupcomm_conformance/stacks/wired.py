@@ -3,6 +3,7 @@
 Their messages are unicasts that overtake one another, on wires of their own. One arrives by ``notice P Q I``.
 """
 
+from collections import Counter
 from collections.abc import Callable
 from typing import TypeVar, cast
 
@@ -24,6 +25,7 @@ class Wired:
     """A service that is a stack of its own at each process.
 
     `wires`: its messages on their way. `new_notices`: from whom to whom, of those that were not drawn yet.
+    An address may be used again: each process is one of its lives, which count from 0.
     """
 
     gate: Gate | None = None
@@ -34,10 +36,21 @@ class Wired:
         self._states: dict[Process, State] = {}
         self.wires = ReliableUnicast()
         self.new_notices: list[tuple[Process, Process]] = []
+        self._life: dict[Process, int] = {}
+        self._lives: dict[tuple[Address, int], Process] = {}
+        self._begun: Counter[Address] = Counter()  # how many lives an address has had
 
     def started(self, process: Process) -> None:
         """A process is there, and in no view."""
         self._states[process] = self._stack.start(process.address)
+        self._life[process] = life = self._begun[process.address]
+        self._begun[process.address] += 1
+        self._lives[process.address, life] = process
+
+    def _forget_lives(self, kept: set[Process]) -> None:
+        """Forget which lives all but some processes are."""
+        self._life = {process: life for process, life in self._life.items() if process in kept}
+        self._lives = {key: process for key, process in self._lives.items() if process in kept}
 
     def told(self, process: Process, effect: object) -> None:
         """An effect of the stack above is for an application that does not look."""

@@ -19,7 +19,6 @@ class JVM:
     """A command that runs in `folder` and prints `lines`; if it is `asked`, it reads `requests`."""
 
     def __init__(self, command: Sequence[str], folder: Path, *, asked: bool = False) -> None:
-        self.folder = folder
         self._errors = folder / "stderr.txt"
         self._told = 0
         self._lock = threading.Lock()

@@ -22,7 +22,7 @@ from groupcomm_conformance.files.project import find_root
 from .jvm import JVM, OPTIONS
 from .tools import PINNED_JAR, jar_digest
 
-__all__ = ["ENDED", "end", "give_back", "take"]
+__all__ = ["ENDED", "Kept", "end", "give_back", "take"]
 
 ENDED: Final = "@!@!@ENDED "
 """With what the line begins that ends a run's output; exit code and CPU nanoseconds follow."""
@@ -62,7 +62,7 @@ _FIRST: Final = ("-tool", "-workers", "1", "-deadlock", "-checkpoint", "0", "-fp
 
 
 @define(eq=False)
-class _Kept:
+class Kept:
     """A JVM, what it is for (Java, jar, heap), its folder, and how many runs it has had."""
 
     jvm: JVM
@@ -72,18 +72,17 @@ class _Kept:
 
 
 _lock: Final = threading.Lock()
-_kept: Final[dict[JVM, _Kept]] = {}
-_idle: Final[list[_Kept]] = []
+_idle: Final[list[Kept]] = []
 
 
-def take(java: Path, jar: Path, heap: str) -> JVM | None:
+def take(java: Path, jar: Path, heap: str) -> Kept | None:
     """Give a JVM that waits for a run, a new one if there is none; None where there can be none."""
     key = java, jar, heap
     with _lock:  # runs begin side by side: the first compiles the program, the others wait for it
         for kept in [each for each in _idle if each.key == key]:
             _idle.remove(kept)
             if kept.jvm.ended(wait=False) is None:
-                return kept.jvm
+                return kept
             _end(kept)
         stat = jar.stat()
         program = _compiled(java, jar, stat.st_size, stat.st_mtime_ns)
@@ -98,15 +97,12 @@ def take(java: Path, jar: Path, heap: str) -> JVM | None:
             *("-cp", f"{jar}:{program}", "Resident", *_FIRST, "-metadir", str(place / "states")),
             *("-config", "Resident_.cfg", str(place / "Resident_.tla")),
         ]
-        jvm = JVM(command, place, asked=True)
-        _kept[jvm] = _Kept(jvm, key, folder)
-        return jvm
+        return Kept(JVM(command, place, asked=True), key, folder)
 
 
-def give_back(jvm: JVM, *, usable: bool) -> None:
+def give_back(kept: Kept, *, usable: bool) -> None:
     """Take back a JVM after a run; one that is not usable, or has run for long enough, is ended."""
     with _lock:
-        kept = _kept[jvm]
         kept.runs += 1
         if usable and kept.runs < _RUNS:
             _idle.append(kept)
@@ -122,8 +118,7 @@ def end() -> None:
             _end(_idle.pop())
 
 
-def _end(kept: _Kept) -> None:
-    del _kept[kept.jvm]
+def _end(kept: Kept) -> None:
     kept.jvm.kill()
     kept.jvm.ended(wait=True)
     kept.jvm.close()

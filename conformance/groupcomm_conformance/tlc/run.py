@@ -302,6 +302,16 @@ class _Alone(_Run):
 class _Asked(_Run):
     """A run in a JVM that is kept, if it outlives the run."""
 
+    def __init__(
+        self,
+        kept: resident.Kept,
+        output: Output,
+        timeout: float | None,
+        progress: Callable[[Progress], None] | None,
+    ) -> None:
+        super().__init__(kept.jvm, output, timeout, progress)
+        self._kept = kept
+
     def ended(self, arguments: Sequence[str]) -> Ended:
         lives = False
         try:
@@ -310,7 +320,7 @@ class _Asked(_Run):
             lives = told is not None and not self._timed_out
             return self._ended(*(told or self._to_the_end()))
         finally:
-            resident.give_back(self._jvm, usable=lives)
+            resident.give_back(self._kept, usable=lives)
 
     def _answer(self, arguments: Sequence[str]) -> tuple[int, float] | None:
         """Ask for the run and take in what is printed of it; None where the JVM has ended before."""
