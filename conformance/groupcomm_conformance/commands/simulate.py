@@ -147,8 +147,6 @@ def _lines(
     ]
     if outcome.refused:
         lines.append(f"refused by a stack, as a weaker layer below had it: {outcome.refused:,}")
-    if outcome.after_merges:
-        lines.append(f"delivered again after a split and a merge (not judged): {outcome.after_merges:,}")
     if found is None:
         return [*lines, f"no violation of {', '.join(_claims(setup))}"]
     again = _again(stack, setup, found)
@@ -185,7 +183,6 @@ def _record(stack: str, setup: Setup, seed: int, outcome: Outcome, found: Found 
         "events_per_second": round(outcome.rate),
         "happened": dict(outcome.kinds.most_common()),
         "refused": outcome.refused,
-        "delivered_again_after_merges": outcome.after_merges,
         "violation": None,
     }
     if found is not None:

@@ -254,7 +254,8 @@ class Scripts(Drawn):
         preds = [base]
         if not self._kinds.isdisjoint(("merge", "remerge")) and len(ends) > 1 and random.random() < 0.6:  # noqa: PLR2004
             other = one_of(self._random, list(ends))
-            if other is not base and any(group.connected(creator, p) for p in ends[other]):
+            apart = {*base.processes}.isdisjoint(other.processes)  # overlapping views are not merged (MRG)
+            if apart and any(group.connected(creator, p) for p in ends[other]):
                 preds.append(other)
         return self._view(creator, preds, ends)
 

@@ -57,18 +57,17 @@ class Judge:
 class _Delivered:
     """What one process has delivered: of each message its place and the view; per view, in order."""
 
-    __slots__ = ("furthest", "here", "last", "places", "since")
+    __slots__ = ("furthest", "last", "places", "views")
 
     def __init__(self) -> None:
         self.places: dict[Message, tuple[int, Decided]] = {}
         self.furthest: dict[
             Process, int
         ] = {}  # the last of the other's places of a message that both delivered
-        self.here: list[Message] = []
+        self.views: dict[Decided, list[Message]] = {}
         self.last: dict[
             Address, tuple[int, int]
         ] = {}  # per sender: its process's order, number of its message
-        self.since: dict[Address, Decided] = {}  # per sender: the view in which that was delivered
 
 
 class TotalOrderBroadcast(Judge):
@@ -77,9 +76,8 @@ class TotalOrderBroadcast(Judge):
     `synchronous`: the layer below settles what is received in a view. What a member delivered beyond that,
     and somebody else delivers later in another view, need not be in one order (`BeyondSettled`).
 
-    `after_merges`: how often a process delivered again what it had delivered before it and the sender were in
-    different views for a while. That is not judged: SEQUENCER forgets who leaves its view, and promises
-    nothing across a split that a merge ends.
+    After a split and a merge a message may be new to some members of a view only. The others do not deliver
+    it again (`ToDeliver`); so two members are compared without what one of them knew before.
     """
 
     def __init__(self, ignored: frozenset[str], *, synchronous: bool) -> None:
@@ -89,8 +87,10 @@ class TotalOrderBroadcast(Judge):
         self._by: dict[Message, list[Process]] = {}
         self._sent: dict[Message, tuple[Process, Decided]] = {}
         self._orders: dict[Decided, list[Message]] = {}
-        self._left: dict[tuple[Decided, Decided], list[Message]] = {}
-        self.after_merges = 0
+        self._differ: set[Decided] = set()  # views in which not all deliver that order
+        self._left: dict[
+            tuple[Decided, Decided], Process
+        ] = {}  # who was the first to go from a view to another
 
     def sent(self, process: Process, message: Message, view: Decided) -> None:
         """The application of a process sends, in a view."""
@@ -98,9 +98,7 @@ class TotalOrderBroadcast(Judge):
 
     def delivered(self, process: Process, sender: Address, message: Message) -> None:
         """A process delivers a message, said to be a sender's, in its view."""
-        mine = self._delivered.get(process)
-        if mine is None:
-            mine = self._delivered[process] = _Delivered()
+        mine = self._of(process)
         view = process.view
         known = self._sent.get(message)
         if known is None or known[0].address != sender or view is None:
@@ -109,9 +107,6 @@ class TotalOrderBroadcast(Judge):
         number = known[0].order, message[1]
         last = mine.last.get(sender)
         if last is not None and number <= last:
-            if self._parted(process, known[0], mine.since[sender]):
-                self.after_merges += 1
-                return
             if message in mine.places:
                 self._fail("NoDuplicates", f"{process} delivers {_text(message)} twice")
                 return
@@ -119,7 +114,6 @@ class TotalOrderBroadcast(Judge):
                 "SenderOrder", f"{process} delivers {_text(message)} after a later message of {sender}"
             )
         mine.last[sender] = number if last is None else max(number, last)
-        mine.since[sender] = view
         place = len(mine.places)
         mine.places[message] = place, view
         others = self._by.get(message)
@@ -137,29 +131,47 @@ class TotalOrderBroadcast(Judge):
             others.append(process)
         self._judge_agreement(process, mine, message, view)
 
-    def _parted(self, process: Process, sender: Process, since: Decided) -> bool:
-        """Whether a process has installed a view without the sender since a view: a merge brought it back."""
-        for view in reversed(process.path):
-            if view is since:
-                return False
-            if sender not in view.processes:
-                return True
-        return False
-
     def _judge_agreement(self, process: Process, mine: _Delivered, message: Message, view: Decided) -> None:
         """In a view, one member is at most ahead of another."""
-        order = self._orders.get(view)
-        if order is None:
-            order = self._orders[view] = []
-        at = len(mine.here)
-        mine.here.append(message)
+        order = self._orders.setdefault(view, [])
+        here = mine.views.setdefault(view, [])
+        at = len(here)
+        here.append(message)
         if at == len(order):
             order.append(message)
-        elif order[at] != message:
-            self._fail(
-                "Agreement",
-                f"{process} delivers {_text(message)} in {view}, where another delivered {_text(order[at])}",
-            )
+        if order[at] != message:
+            self._differ.add(view)
+        if view not in self._differ:
+            return
+        for other in view.processes:
+            ours, theirs = self._new_to_both(process, other, view)
+            if any(one != another for one, another in zip(ours, theirs, strict=False)):
+                self._fail(
+                    "Agreement",
+                    f"{process} delivers {_text(message)} in {view}: "
+                    f"{_texts(ours)}, where {other} has delivered {_texts(theirs)}",
+                )
+
+    def _of(self, process: Process) -> _Delivered:
+        found = self._delivered.get(process)
+        if found is None:
+            found = self._delivered[process] = _Delivered()
+        return found
+
+    def _new_to_both(
+        self, one: Process, other: Process, view: Decided
+    ) -> tuple[list[Message], list[Message]]:
+        """What two members have delivered in a view, without what one of them had delivered before."""
+        both = [self._of(one), self._of(other)]
+        known = {
+            message
+            for each in both
+            for there in both
+            for message in there.views.get(view, ())
+            if message in each.places and each.places[message][1] is not view
+        }
+        ours, theirs = ([m for m in each.views.get(view, ()) if m not in known] for each in both)
+        return ours, theirs
 
     def _judge_order(self, process: Process, other: Process, message: Message) -> None:
         """Some message that both delivered is on the other side of this one: which, unless allowed."""
@@ -183,25 +195,24 @@ class TotalOrderBroadcast(Judge):
         """Two delivered a message in different views, one of them beyond what is settled there."""
         if one is other or not self._synchronous:
             return False
-        return any(here in (one, other) and message not in agreed for (here, _), agreed in self._left.items())
+        return any(
+            here in (one, other) and message not in self._of(first).views.get(here, ())
+            for (here, _), first in self._left.items()
+        )
 
     def installed(self, process: Process, before: Decided | None, view: Decided) -> None:
         """A process goes to a view: who goes the same way has delivered the same."""
-        mine = self._delivered.get(process)
-        if mine is None:
-            mine = self._delivered[process] = _Delivered()
-        if before is not None:
-            agreed = self._left.setdefault((before, view), mine.here)
-            if agreed != mine.here:
-                lacking = [m for m in agreed if m not in mine.here] or [
-                    m for m in mine.here if m not in agreed
-                ]
-                self._fail(
-                    "Agreement",
-                    f"{process} goes from {before} to {view}, as others do, and they differ in "
-                    f"{', '.join(map(_text, lacking)) or 'the order of their deliveries'}",
-                )
-        mine.here = []
+        if before is None:
+            return
+        first = self._left.setdefault((before, view), process)
+        mine, theirs = self._new_to_both(process, first, before)
+        if mine != theirs:
+            lacking = [m for m in theirs if m not in mine] or [m for m in mine if m not in theirs]
+            self._fail(
+                "Agreement",
+                f"{process} goes from {before} to {view}, as others do, and they differ in "
+                f"{_texts(lacking) or 'the order of their deliveries'}",
+            )
 
     def quiet(self, processes: list[Process]) -> None:
         """Nothing is on its way: what was sent is delivered by its sender, and by who went along with it."""
@@ -214,7 +225,7 @@ class TotalOrderBroadcast(Judge):
                 way = sender.path[sender.path.index(view) :]
                 who = alike[sender, view] = [p for p in processes if p.up and p.path[-len(way) :] == way]
             for process in who:
-                if message not in self._delivered[process].places:
+                if message not in self._of(process).places:
                     self._fail(
                         "EventuallyDelivered",
                         f"{process} never delivers {_text(message)}, and nothing is on its way",
@@ -227,8 +238,8 @@ class TotalOrderBroadcast(Judge):
             if process not in kept:
                 del self._delivered[process]
                 continue
-            mine.since = dict.fromkeys(mine.since, process.view) if process.view is not None else {}
             mine.places.clear()
+            mine.views.clear()
             mine.furthest.clear()
         self._by.clear()
         self._sent = {
@@ -236,8 +247,8 @@ class TotalOrderBroadcast(Judge):
             for message, (sender, view) in self._sent.items()
             if sender.up and message not in delivered.get(sender, ())
         }
-        current = {process.view for process in kept}
-        self._orders = {view: order for view, order in self._orders.items() if view in current}
+        self._orders.clear()
+        self._differ.clear()
         self._left.clear()
 
 
@@ -343,6 +354,10 @@ def _text(message: Message) -> str:
     return f"{name.lower()}/{number}"
 
 
+def _texts(messages: list[Message]) -> str:
+    return ", ".join(map(_text, messages))
+
+
 _OF_VIEWS: Final = (
     "OneIdOneView",
     "CounterRises",
@@ -429,11 +444,7 @@ What merging gives of `JoinDigest` is not above: it is judged by what is purged 
 """
 
 BEYOND: Final = {
-    "TotalOrderBroadcast": frozenset({"remerge"}),
     "Membership": frozenset({"merge", "remerge"}),
     "VirtualSynchrony": frozenset({"merge", "remerge"}),
 }
-"""The faults that a guarantee does not cover: no total order spans split and merge.
-
-GMS and FLUSH merge nothing.
-"""
+"""The faults that a guarantee does not cover: GMS and FLUSH merge nothing."""

@@ -87,7 +87,6 @@ class Outcome:
     seconds: float
     kinds: Counter[object]
     refused: int
-    after_merges: int
     found: Found | None
 
     @property
@@ -204,7 +203,7 @@ def simulate(
     The same but for the time that it takes, whenever it is run.
     """
     kinds: Counter[object] = Counter()
-    done = groups = refused = after_merges = 0
+    done = groups = refused = 0
     found: Found | None = None
     start = process_time()
     while done < events and found is None:
@@ -219,9 +218,8 @@ def simulate(
         kinds.update(group.happened)
         done += group.events
         refused += group.refused
-        after_merges += group.order.after_merges if group.order is not None else 0
         progress(done)
-    return Outcome(done, groups, process_time() - start, kinds, refused, after_merges, found)
+    return Outcome(done, groups, process_time() - start, kinds, refused, found)
 
 
 def run(

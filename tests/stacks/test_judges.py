@@ -1,0 +1,79 @@
+"""The judge of `TotalOrderBroadcast`: what it says of a group that was split and has merged."""
+
+import pytest
+
+from groupcomm.abstract.membership import Decided, Membership, Process
+from groupcomm_conformance.stacks.claims import TotalOrderBroadcast, Violation
+
+A, B, X = "ABX"
+
+
+class Healed:
+    """A, B and X were together, then A and X, and B alone; now all three are in one view."""
+
+    def __init__(self) -> None:
+        self.judge = TotalOrderBroadcast(frozenset(), synchronous=True)
+        self.views = Membership()
+        a, b, x = self.all = [self.views.start(address) for address in (A, B, X)]
+        self.first = self.decided(a, 1, self.all)
+        self.enter(self.all, self.first)
+        for number in (1, 2, 3):
+            self.judge.sent(x, (X, number), self.first)
+        self.delivers(b, 1)  # beyond what is settled on the way of A and X
+        left = self.decided(a, 2, [a, x], self.first)
+        right = self.decided(b, 2, [b], self.first)
+        self.enter([a, x], left)
+        self.enter([b], right)
+        merged = self.decided(a, 3, self.all, left, right)
+        self.enter(self.all, merged)
+
+    def decided(self, creator: Process, counter: int, members: list[Process], *preds: Decided) -> Decided:
+        return self.views.decide(creator, counter, members, preds)
+
+    def enter(self, members: list[Process], view: Decided) -> None:
+        for process in members:
+            before = process.view
+            self.views.install(process, view)
+            self.judge.installed(process, before, view)
+
+    def delivers(self, process: Process, *numbers: int) -> None:
+        for number in numbers:
+            self.judge.delivered(process, X, (X, number))
+
+
+def test_who_knows_a_message_does_not_deliver_it_again_and_agrees() -> None:
+    group = Healed()
+    a, b, x = group.all
+    group.delivers(a, 1, 2)
+    group.delivers(b, 2, 3)
+    group.delivers(a, 3)
+    group.delivers(x, 1, 2, 3)
+    group.judge.quiet(group.all)
+
+
+def test_a_message_that_is_new_to_both_may_not_be_left_out() -> None:
+    group = Healed()
+    a, b, _ = group.all
+    group.delivers(a, 1, 2)
+    with pytest.raises(Violation, match="Agreement: B delivers x/3"):
+        group.delivers(b, 3)
+
+
+def test_a_message_that_is_known_may_not_be_delivered_again() -> None:
+    group = Healed()
+    with pytest.raises(Violation, match="NoDuplicates"):
+        group.delivers(group.all[1], 1)
+
+
+def test_who_goes_on_together_has_delivered_the_same_but_for_what_one_knew() -> None:
+    group = Healed()
+    a, b, x = group.all
+    group.delivers(a, 1, 2)
+    group.delivers(b, 2)
+    group.delivers(x, 1)
+    view = a.view
+    assert view is not None
+    after = group.decided(a, 4, group.all, view)
+    group.enter([a, b], after)
+    with pytest.raises(Violation, match="they differ in x/2"):
+        group.enter([x], after)
