@@ -1,0 +1,330 @@
+------------------------------ MODULE GmsFlush ------------------------------
+(***************************************************************************)
+(* FLUSH over GMS: a closed model of two neighbours. GMS makes the views,  *)
+(* FLUSH stops the group for them; what one passes is the other's event.   *)
+(* Up go ViewInstalled, Suspected, Suspend, Resume; down goes GroupStopped.*)
+(* Neither is stood in for: no view is decided but when FLUSH has said     *)
+(* that the group is stopped, and FLUSH knows of views and suspicions what *)
+(* GMS says.                                                               *)
+(*                                                                         *)
+(* The group is that of GmsGroup, with all its actions; PassedUp says what *)
+(* follows from each for FLUSH, in the same step. FLUSH's unicasts come in *)
+(* the order sent (as it assumes), and beside those of GMS in any order.   *)
+(* Below is a multicast that holds back and fetches what FLUSH says; what  *)
+(* a crashed member has multicast may reach some and not others.           *)
+(*                                                                         *)
+(* Less than spec/flush has: BLOCK returns at once, what a member sends to *)
+(* itself arrives at once, and behind its latch nobody tries to multicast. *)
+(*                                                                         *)
+(* Claimed is what neither gives alone: VirtualSynchrony over the views of *)
+(* GMS, and that the group comes to rest settled and free.                 *)
+(***************************************************************************)
+EXTENDS GmsClaims
+
+CONSTANTS
+    OpenWhen,       \* of Flush: see there
+    OwnerOnly,      \* of Flush
+    DropSuspected,  \* of Flush
+    JoinerWaits,    \* of Flush
+    Passes,         \* the events that GMS passes up and FLUSH sees
+    Casts           \* bound: [Member -> how many multicasts its application makes]
+
+VARIABLES
+    flush,              \* [Member -> FLUSH's state]
+    wires,              \* [Member -> [Member -> FLUSH's messages on their way from one to the other]]
+    said,               \* for whom FLUSH has said that the group is stopped, and GMS has not heard it yet
+    fetches,            \* [Member -> what its layer below asks others for]
+    refused,            \* whether FLUSH has refused anything
+    lost,               \* whom a crashed member's multicasts do not reach: a set of [to, view, sender]
+    sent,               \* [Member -> how many multicasts it has made]
+    log, settled, got   \* of VirtualSynchrony: see there
+
+stack_vars == <<vars, flush, wires, said, fetches, refused, lost, sent, log, settled, got>>
+
+\* (Who is held is GmsGroup's stand-in for FLUSH: nothing here depends on it.)
+stack_view ==
+    <<local, network, up, life, answers, told, spent, views, installed, promises, flush, wires, said, fetches,
+      refused, lost, sent, log, settled, got>>
+
+\* FLUSH as its own specification has it.
+Flush == INSTANCE Flush WITH
+    Latch <- TRUE, Freeze <- TRUE, AwaitOwn <- TRUE, AwaitAll <- TRUE, Reconcile <- TRUE, ReportAgain <- TRUE,
+    StartAgain <- TRUE, Recheck <- TRUE, ViewsFirst <- TRUE, SeniorFirst <- TRUE, Remember <- TRUE
+
+Channel == INSTANCE VirtualSynchrony WITH Off <- {"Uniform"}
+
+-----------------------------------------------------------------------------
+(* What FLUSH does *)
+
+Effects(effects, type) ==
+    LET Is(effect) == effect.type = type IN SelectSeq(effects, Is)
+
+EventOfMessage(q, message) ==
+    [type |-> CASE message.type = "START_FLUSH" -> "StartFlushReceived"
+                [] message.type = "FLUSH_COMPLETED" -> "FlushCompletedReceived"
+                [] message.type = "RECONCILE" -> "ReconcileReceived"
+                [] message.type = "STOP_FLUSH" -> "StopFlushReceived",
+     sender |-> q, message |-> message]
+
+\* What comes of an effect at once: BLOCK returns, what m sends to itself arrives, its own multicast comes
+\* back.
+AtOnce(m, effect) ==
+    IF effect.type = "PassUp" /\ effect.event.type = "Block" THEN <<[type |-> "BlockReturned"]>>
+    ELSE IF effect.type = "Send" /\ effect.to = m THEN <<EventOfMessage(m, effect.message)>>
+    ELSE IF effect.type = "Multicast"
+    THEN <<[type |-> "DataReceived", sender |-> m, message |-> effect.message]>>
+    ELSE <<>>
+
+RECURSIVE Flat(_)
+Flat(lists) == IF lists = <<>> THEN <<>> ELSE Head(lists) \o Flat(Tail(lists))
+
+\* FLUSH's state after these events, with all that they bring at once, and its effects in order.
+RECURSIVE Ran(_, _, _, _)
+Ran(m, s, events, effects) ==
+    IF events = <<>> THEN [state |-> s, effects |-> effects]
+    ELSE CHOOSE done \in
+            {Ran(m, step.state,
+                 Flat([i \in DOMAIN step.effects |-> AtOnce(m, step.effects[i])]) \o Tail(events),
+                 effects \o (IF step.outcome \in {"handled", "ignored"} THEN step.effects
+                             ELSE <<[type |-> "Refused", event |-> Head(events)]>>)) :
+             step \in {Flush!Step(s, Head(events))}} : TRUE
+
+Runs(m, events) == Ran(m, flush[m], events, <<>>)
+
+\* What leaves m, after its messages before.
+SentTo(m, x, effects) ==
+    LET Is(effect) == effect.type = "Send" /\ effect.to = x /\ x # m
+        those == SelectSeq(effects, Is)
+    IN [i \in DOMAIN those |-> those[i].message]
+
+AfterSends(net, m, effects, live) ==
+    IF Effects(effects, "Send") = <<>> THEN net
+    ELSE [net EXCEPT ![m] = [x \in Member |-> IF x \in live THEN @[x] \o SentTo(m, x, effects) ELSE <<>>]]
+
+Told(effects) == \E i \in DOMAIN effects : effects[i].type = "PassDown" /\ effects[i].event = StoppedFor(Self)
+
+\* A report, or a view, makes former requests void.
+AfterFetches(m, done) ==
+    LET asked == {done.effects[i].event : i \in {i \in DOMAIN done.effects :
+                    done.effects[i].type = "PassDown" /\ done.effects[i].event.type = "Fetch"}}
+    IN IF asked # {} THEN asked
+       ELSE IF done.state.owes /\ done.state.round = flush[m].round /\ done.state.owner = flush[m].owner
+       THEN fetches[m] ELSE {}
+
+\* Of m's FLUSH: all but what was multicast and received.
+FlushDid(m, done, net) ==
+    /\ flush' = [flush EXCEPT ![m] = done.state]
+    /\ wires' = AfterSends(net, m, done.effects, up')
+    /\ fetches' = [fetches EXCEPT ![m] = IF m \in up' THEN AfterFetches(m, done) ELSE {}]
+    /\ refused' = (refused \/ Effects(done.effects, "Refused") # <<>>)
+    /\ said' = ((IF Told(done.effects) THEN said \cup {m} ELSE said) \cap up')
+               \ (IF act'.action = "StopGroup" /\ ~Told(done.effects) THEN {m} ELSE {})
+
+-----------------------------------------------------------------------------
+(* FLUSH's messages arrive, and multicasts *)
+
+Alone == UNCHANGED <<view, stops>>
+
+ReceiveFlush(m) ==
+    /\ m \in up
+    /\ \E q \in Member :
+        /\ wires[q][m] # <<>>
+        /\ \E done \in {Runs(m, <<EventOfMessage(q, Head(wires[q][m]))>>)} :
+            /\ Record("ReceiveFlush", m, FALSE, [from |-> q], EventOfMessage(q, Head(wires[q][m])), {},
+                      "handled", done.effects)
+            /\ Alone
+            /\ FlushDid(m, done, [wires EXCEPT ![q][m] = Tail(@)])
+    /\ UNCHANGED <<lost, sent, log, settled, got>>
+
+\* What m has multicast it has received, too.
+CastData(m) ==
+    /\ m \in up /\ sent[m] < Casts[m]
+    /\ InView(local[m]) /\ ~flush[m].latched
+    /\ sent' = [sent EXCEPT ![m] = @ + 1]
+    /\ log' = Channel!Casts(log, m, installed[m], <<sent[m] + 1>>)
+    /\ got' = [got EXCEPT ![m] = @ \cup {<<installed[m], m, flush[m].sent + 1>>}]
+    /\ \E done \in {Runs(m, <<[type |-> "SendRequested", payload |-> sent[m] + 1]>>)} :
+        /\ Record("CastData", m, FALSE, None, NoEvent, {}, "handled", done.effects)
+        /\ Alone
+        /\ FlushDid(m, done, wires)
+    /\ UNCHANGED <<lost, settled>>
+
+\* The next multicast of x can reach m: from x; if x has crashed, because it is on its way; or from who was
+\* asked.
+MayReach(m, x) ==
+    LET n == flush[m].delivered[x] + 1 IN
+    /\ x # m
+    /\ n \in DOMAIN log[installed[m]][x]
+    /\ flush[m].frozen => n <= flush[m].limit[x]
+    /\ (x \notin up /\ [to |-> m, view |-> installed[m], sender |-> x] \in lost) =>
+        \E f \in fetches[m] : f.sender = x /\ n <= f.upto /\ f.holder \in up
+
+GetData(m) ==
+    /\ m \in up /\ InView(local[m])
+    /\ \E x \in MembersOfView(local[m]) :
+        /\ MayReach(m, x)
+        /\ \E n \in {flush[m].delivered[x] + 1} :
+           \E event \in {[type |-> "DataReceived", sender |-> x,
+                          message |-> Flush!Data(local[m].decision.id, n, log[installed[m]][x][n])]} :
+           \E done \in {Runs(m, <<event>>)} :
+            /\ got' = [got EXCEPT ![m] = @ \cup {<<installed[m], x, n>>}]
+            /\ Record("GetData", m, FALSE, [sender |-> x, seqno |-> n], NoEvent, {}, "handled",
+                      done.effects)
+            /\ Alone
+            /\ FlushDid(m, done, wires)
+    /\ UNCHANGED <<lost, sent, log, settled>>
+
+-----------------------------------------------------------------------------
+(* What follows from a step of GMS's group *)
+
+IsForFlush(effect) == effect.type = "PassUp" /\ effect.event.type \in Passes
+
+\* What of m's multicasts has not been received reaches each of the others, or not; of its messages some first
+\* part does.
+AfterCrash(m) ==
+    LET lacking == {x \in up' : installed[m] # 0 /\ installed[x] = installed[m]
+                                /\ flush[x].delivered[m] < Len(log[installed[m]][m])}
+    IN /\ flush' = flush
+       /\ \E keep \in [up' -> 0 .. 3] :
+            /\ \A x \in up' : keep[x] <= Len(wires[m][x])
+            /\ wires' = [q \in Member |-> [x \in Member |->
+                            IF x = m THEN <<>> ELSE IF q = m /\ x \in up' THEN SubSeq(wires[m][x], 1, keep[x])
+                            ELSE wires[q][x]]]
+       /\ \E deaf \in SUBSET lacking :
+            lost' = lost \cup {[to |-> x, view |-> installed[m], sender |-> m] : x \in deaf}
+       /\ fetches' = [fetches EXCEPT ![m] = {}]
+       /\ said' = said \ {m}
+       /\ refused' = refused
+
+AfterStepOf(m) ==
+    /\ lost' = lost
+    /\ \E passed \in {SelectSeq(act'.effects, IsForFlush)} :
+       \E done \in {Runs(m, [i \in DOMAIN passed |-> passed[i].event])} :
+        /\ FlushDid(m, done, [q \in Member |-> [x \in Member |-> IF x \in up' THEN wires[q][x] ELSE <<>>]])
+
+PassedUp ==
+    /\ IF act'.action = "Crash" THEN AfterCrash(act'.member) ELSE AfterStepOf(act'.member)
+    /\ sent' = sent
+    /\ log' = IF views' = views THEN log ELSE Append(log, Channel!NoCasts(views'[Len(views')]))
+    /\ LET m == act'.member
+           all == IF views' = views THEN settled ELSE Append(settled, Channel!NobodyCame)
+       IN IF installed' = installed THEN settled' = all /\ got' = got
+          ELSE settled' = [all EXCEPT ![installed'[m]] = Channel!Came(m, @)] /\ Channel!Forgets(m)
+
+-----------------------------------------------------------------------------
+StackInit ==
+    /\ Init
+    /\ flush = [m \in Member |->
+                    IF m \notin FoundersSet THEN Flush!Start(m)
+                    ELSE [Flush!Start(m) EXCEPT !.view = ViewIn(FirstDecision),
+                                                !.delivered = Flush!Zeros(FoundersSet)]]
+    /\ wires = [q \in Member |-> [x \in Member |-> <<>>]]
+    /\ said = {} /\ lost = {} /\ refused = FALSE
+    /\ fetches = [m \in Member |-> {}]
+    /\ sent = [m \in Member |-> 0]
+    /\ log = [k \in DOMAIN views |-> Channel!NoCasts(views[k])]
+    /\ settled = [k \in DOMAIN views |-> Channel!NobodyCame]
+    /\ got = [m \in Member |-> {}]
+
+\* GMS hears at once what FLUSH says. (A joiner asks again when somebody takes notice: a bound.)
+StackNext ==
+    IF said # {} THEN (\E m \in said : StopGroup(m)) /\ PassedUp
+    ELSE \/ /\ Next
+            /\ act'.action # "StopGroup"
+            /\ act'.action = "AskToJoin" => ~AsksInVain(act'.member)
+            /\ PassedUp
+         \/ \E m \in Member :
+            \/ ReceiveFlush(m)
+            \/ CastData(m)
+            \/ GetData(m)
+
+StackSpec == StackInit /\ [][StackNext]_stack_vars
+
+-----------------------------------------------------------------------------
+(* Claims *)
+
+FlushTypeOK ==
+    /\ \A m \in Member :
+        /\ flush[m].member = m
+        /\ flush[m].owner \in Member \cup {""} /\ flush[m].wants \subseteq {Self, "FLUSH"}
+        /\ flush[m].run.phase \in {"none", "start", "reconcile", "stopped"}
+        /\ flush[m].run.want \subseteq Member
+    /\ said \subseteq up /\ refused \in BOOLEAN
+
+\* FLUSH has the view that GMS has, and suspects whom GMS suspects.
+OneViewAbove ==
+    \A m \in up :
+        InView(local[m]) =>
+            /\ flush[m].view = ViewIn(local[m].decision)
+            /\ flush[m].suspected = local[m].suspected
+
+\* Neither refuses what the other says, or its peers.
+NothingIsRefused == ~refused
+
+\* (A coordinator that leaves decides the view without itself and departs, in one step of GMS: these are two.)
+DecidesAndDeparts ==
+    \E v \in {views'[Len(views')]} :
+        /\ Channel!Group!MayDecide(v)
+        /\ views' = Append(views, v) /\ log' = Append(log, Channel!NoCasts(v))
+        /\ settled' = Append(settled, Channel!NobodyCame)
+        /\ act'.member \in up /\ up' = up \ {act'.member}
+        /\ UNCHANGED <<installed, got>>
+
+\* (Multicast and received by oneself, at once: two, too.)
+CastsAndReceives ==
+    \E m \in {act'.member} :
+        /\ Channel!MayCast(m, installed[m])
+        /\ got' = [got EXCEPT ![m] = @ \cup {<<installed[m], m, Len(log[installed[m]][m]) + 1>>}]
+        /\ UNCHANGED <<views, installed, life, up, settled>>
+
+channel_vars == <<views, installed, up, log, settled, got>>
+
+RefinesVirtualSynchronyStep ==
+    channel_vars' # channel_vars =>
+        IF views' # views /\ up' # up THEN DecidesAndDeparts
+        ELSE IF act'.action = "CastData" THEN CastsAndReceives
+        ELSE Channel!Next
+RefinesVirtualSynchrony == [][RefinesVirtualSynchronyStep]_stack_vars
+
+\* A view comes to members that are stopped, whoever sends it. (And to joiners.)
+ComesToTheStoppedStep ==
+    \A m \in Member : (installed[m] # 0 /\ installed'[m] # installed[m]) => flush[m].latched
+ComesToTheStopped == [][ComesToTheStoppedStep]_stack_vars
+
+\* Without false suspicions: where somebody has gone on to a view, all who may still come are stopped where it
+\* was.
+StoppedUntilAllHaveIt ==
+    MaxFalse = 0 =>
+        \A k \in DOMAIN views : \A u \in DOMAIN settled[k] : \A x \in up :
+            (installed[x] = u /\ Channel!GoesTo(x, u, views[k])) => flush[x].latched /\ got[x] = settled[k][u]
+
+\* FST-03: without false suspicions nobody multicasts in a view before all who live have it.
+NothingIsEarlyStep ==
+    (MaxFalse = 0 /\ act'.action = "CastData") =>
+        \A x \in up : Has(views[installed[act'.member]], x, life[x]) => installed[x] >= installed[act'.member]
+NothingIsEarly == [][NothingIsEarlyStep]_stack_vars
+
+\* Nothing is on its way, and nobody has anything to do or to say.
+StackQuiet ==
+    /\ network = {} /\ said = {}
+    /\ \A m \in up :
+        /\ answers[m] = {} /\ Reports(m) = {}
+        /\ \A q \in Member : wires[q][m] = <<>>
+        /\ IF InView(local[m]) THEN \A x \in MembersOfView(local[m]) : ~MayReach(m, x) ELSE AsksInVain(m)
+
+\* The group does not come to rest before all is settled, and everybody goes on.
+RestsFree ==
+    StackQuiet => Settled /\ \A m \in up : ~flush[m].latched /\ flush[m].owner = "" /\ flush[m].wants = {}
+
+-----------------------------------------------------------------------------
+(* Witnesses *)
+
+\* Who takes over relays a view to somebody who is stopped by a crashed coordinator.
+RelayedToTheStopped ==
+    \E p \in network :
+        /\ p.message.type = "NEW_VIEW" /\ p.sender # p.message.decision.id.creator
+        /\ installed[p.to] # 0 /\ p.message.decision.follows = local[p.to].decision.id
+        /\ flush[p.to].latched /\ flush[p.to].owner \notin up
+\* A flush makes deliveries equal.
+MadeEqual == \E m \in up : flush[m].run.phase = "reconcile"
+=============================================================================
