@@ -28,7 +28,7 @@ from .shapes import (
     shape_of,
 )
 
-__all__ = ["NOTHING", "Codec", "MappingError", "exact"]
+__all__ = ["NOTHING", "Codec", "MappingError", "exact", "parts_of", "same"]
 
 T = TypeVar("T")
 
@@ -177,7 +177,7 @@ def exact(value: object) -> object:
     if isinstance(value, frozenset):
         return cls, frozenset(map(exact, value))
     if attrs.has(cls):
-        return cls, tuple(exact(getattr(value, name)) for name in _compared(cls))
+        return cls, tuple(map(exact, parts_of(cls)(value)))
     return cls, value
 
 

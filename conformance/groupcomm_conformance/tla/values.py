@@ -118,6 +118,14 @@ class Fn(Mapping[Value, Value]):
             raise KeyError(", ".join(sorted(unknown)))
         return _fn(self._map | fields)
 
+    def identical(self, other: "Fn") -> bool:
+        """Whether the other has the same keys with the same values: see `identical`."""
+        if len(self) != len(other):
+            return False
+        if all(type(key) is str for key in self._map):
+            return all(key in other and identical(item, other[key]) for key, item in self._map.items())
+        return self == other and show(self) == show(other)
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Fn) and self._map == other._map
 
@@ -191,7 +199,15 @@ def _in_order(values: Iterable[Value]) -> list[Value]:
 
 def identical(left: Value, right: Value) -> bool:
     """Whether two values are the same TLA+ value; unlike ``==`` it tells TRUE from 1."""
-    return left == right and show(left) == show(right)
+    if left is right:
+        return True
+    if type(left) is not type(right):
+        return left == right and show(left) == show(right)  # a subclass of str is the same text
+    if isinstance(left, tuple) and isinstance(right, tuple):
+        return len(left) == len(right) and all(map(identical, left, right))
+    if isinstance(left, Fn) and isinstance(right, Fn):
+        return left.identical(right)
+    return left == right and (not isinstance(left, frozenset) or show(left) == show(right))
 
 
 # Text -> value

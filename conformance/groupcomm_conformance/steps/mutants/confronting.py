@@ -7,12 +7,13 @@ the changed `Start` of all members, and the changed `Step` row by row up to the 
 original's.
 
 Most mutants differ in many rows: they are first confronted with a few local states of each model, one pair
-for each way in which an event of each type ends (`sample`), and those that are left with all. A mutant for
-which TLC cannot evaluate a row (a field that is not there, a function outside its domain) is noticed by
-that; TLC ends then, and begins again after it.
+for each way in which an event of each type ends (`sample`), the smallest model first, and those that are left
+with all. A mutant for which TLC cannot evaluate a row (a field that is not there, a function outside its
+domain) is noticed by that; TLC ends then, and begins again after it.
 """
 
 import os
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -25,7 +26,8 @@ from groupcomm_conformance.tla.cfg import Cfg
 from groupcomm_conformance.tla.tree import Definitions, Expression, Name, Writer
 from groupcomm_conformance.tla.values import Fn, Value, ValueSyntaxError, parse
 from groupcomm_conformance.tlc import run as tlc
-from groupcomm_conformance.tlc.errors import EvaluationFailed, TimedOut, UnexpectedOutput
+from groupcomm_conformance.tlc.errors import EvaluationFailed, UnexpectedOutput
+from groupcomm_conformance.tlc.output import Progress
 
 from .places import reached
 from .specification import SpecMutant
@@ -39,7 +41,7 @@ CHUNK: Final = 3_000
 """Local states in one run of TLC; the parser is slower than linear in the length of a literal."""
 
 LIMIT: Final = 300.0
-"""Seconds that one run may take; the mutant that it is at then does not end."""
+"""Seconds that one mutant may take with one block: far more than any that ends, on a busy machine too."""
 
 _IN_A_SEQUENCE: Final = 200
 
@@ -94,24 +96,20 @@ VARIABLE mutant
 
 {definitions}
 
-Mutant_Blocks == <<{blocks}>>
 Mutant_Members == {members}
 
-ASSUME TLCSet(1001, TLCEval([b \in DOMAIN Mutant_Blocks |->
-    TLCEval([i \in DOMAIN Mutant_Blocks[b][1] |->
-        TLCEval([j \in DOMAIN Mutant_Blocks[b][2] |->
-            Step(Mutant_Blocks[b][1][i], Mutant_Blocks[b][2][j])])])]))
+ASSUME TLCSet(1001, TLCEval([i \in DOMAIN Mutant_States |->
+    TLCEval([j \in DOMAIN Mutant_Events |-> Step(Mutant_States[i], Mutant_Events[j])])]))
 
 Mutant_SameStart ==
     \A m \in Mutant_Members :
         IF Mut_Start(m) = Start(m) THEN TRUE ELSE PrintT(ToString(<<"start", mutant, m>>)) /\ FALSE
 
 Mutant_SameSteps ==
-    \A b \in DOMAIN Mutant_Blocks :
-        \A i \in DOMAIN Mutant_Blocks[b][1] :
-            \A j \in DOMAIN Mutant_Blocks[b][2] :
-                IF Mut_Step(Mutant_Blocks[b][1][i], Mutant_Blocks[b][2][j]) = TLCGet(1001)[b][i][j] THEN TRUE
-                ELSE PrintT(ToString(<<"step", mutant, b, i, j>>)) /\ FALSE
+    \A i \in DOMAIN Mutant_States :
+        \A j \in DOMAIN Mutant_Events :
+            IF Mut_Step(Mutant_States[i], Mutant_Events[j]) = TLCGet(1001)[i][j] THEN TRUE
+            ELSE PrintT(ToString(<<"step", mutant, i, j>>)) /\ FALSE
 
 MutantJudged ==
     /\ PrintT(ToString(<<"begin", mutant>>))
@@ -128,32 +126,28 @@ def module_text(
     definitions: Definitions,
     mutants: Sequence[SpecMutant],
     chosen: Sequence[int],
-    blocks: Sequence[Block],
+    block: Block,
     members: Sequence[str],
 ) -> str:
-    """Write the module with all mutants, numbered from 1, in which those that are `chosen` are judged.
+    """Write the module in which a block judges the `chosen` mutants; they are numbered from 1.
 
     Mutant 0 is the original, written again from its tree.
     """
     literals = Literals()
-    written = [
-        f"<<{_sequence(literals, [block.table.states[at] for at in block.states], f'States{number}')}, "
-        f"{_sequence(literals, block.table.events, f'Events{number}')}>>"
-        for number, block in enumerate(blocks)
-    ]
+    _sequence(literals, [block.table.states[at] for at in block.states], "States")
+    _sequence(literals, block.table.events, "Events")
     return _TEXT.format(
         root=ROOT,
         module=definitions.module,
         literals="\n".join(literals.definitions),
-        definitions="\n".join(_definitions(definitions, mutants)),
-        blocks=", ".join(written),
+        definitions="\n".join(_definitions(definitions, {at: mutants[at - 1] for at in chosen if at})),
         members=f"{{{', '.join(map(literals.name, members))}}}",
         chosen=f"{{{', '.join(map(str, chosen))}}}",
     )
 
 
-def _sequence(literals: Literals, values: Sequence[Value], name: str) -> str:
-    """Write a sequence in pieces: SANY is slow with long literals."""
+def _sequence(literals: Literals, values: Sequence[Value], name: str) -> None:
+    """Define a sequence, in pieces: SANY is slow with long literals."""
     pieces: list[str] = []
     for begin in range(0, len(values), _IN_A_SEQUENCE):
         texts = [literals.text(value) for value in values[begin : begin + _IN_A_SEQUENCE]]
@@ -161,10 +155,9 @@ def _sequence(literals: Literals, values: Sequence[Value], name: str) -> str:
         literals.definitions.append(f"{pieces[-1]} == <<{', '.join(texts)}>>")
     whole = " \\o ".join(pieces) or "<<>>"
     literals.definitions.append(f"Mutant_{name} == {whole}")
-    return f"Mutant_{name}"
 
 
-def _definitions(definitions: Definitions, mutants: Sequence[SpecMutant]) -> Iterator[str]:
+def _definitions(definitions: Definitions, mutants: Mapping[int, SpecMutant]) -> Iterator[str]:
     operators = reached(definitions)
     known = {each.name.number for each in operators}
 
@@ -181,7 +174,7 @@ def _definitions(definitions: Definitions, mutants: Sequence[SpecMutant]) -> Ite
     # Where a mutant is chosen nothing else is changed.
     plain = Writer(original)
     places: dict[int, list[tuple[int, Expression]]] = {}
-    for number, mutant in enumerate(mutants, 1):
+    for number, mutant in mutants.items():
         places.setdefault(id(mutant.place), []).append((number, mutant.becomes))
 
     def around(node: Expression, text: str) -> str:
@@ -204,6 +197,7 @@ class _Heard:
     noticed: dict[int, tuple[Value, ...]] = field(factory=dict)
     same: set[int] = field(factory=set)
     at: int | None = None
+    _since: float = field(factory=time.monotonic)
 
     def take(self, line: str) -> None:
         if not line.startswith('"<<'):
@@ -214,11 +208,20 @@ class _Heard:
             return
         match value:
             case ("begin", int(mutant)):
-                self.at = mutant
+                self.at, self._since = mutant, time.monotonic()
             case ("same", int(mutant)):
                 self.same.add(mutant)
             case ("start" | "step", int(mutant), *_) if isinstance(value, tuple):
                 self.noticed[mutant] = value
+
+    def watch(self, _counts: Progress) -> None:
+        """End the run if it is at one mutant for too long; how long it takes with all says nothing."""
+        if time.monotonic() - self._since > LIMIT:
+            raise _Endless
+
+
+class _Endless(Exception):  # noqa: N818 - it is a verdict
+    """A mutant takes too long."""
 
 
 @frozen
@@ -231,8 +234,8 @@ class _Bench:
     mutants: tuple[SpecMutant, ...]
     members: tuple[str, ...]
 
-    def run(self, chosen: Sequence[int], blocks: Sequence[Block]) -> dict[int, Noticed]:
-        """Judge the mutants with these numbers by these blocks; give those that are noticed."""
+    def run(self, chosen: Sequence[int], block: Block) -> dict[int, Noticed]:
+        """Judge the mutants with these numbers by a block; give those that are noticed."""
         found: dict[int, Noticed] = {}
         left = list(chosen)
         cfg = Cfg(
@@ -240,7 +243,7 @@ class _Bench:
         )
         while left:
             heard = _Heard()
-            text = module_text(self.definitions, self.mutants, left, blocks, self.members)
+            text = module_text(self.definitions, self.mutants, left, block, self.members)
             why = ""
             try:
                 tlc.run(
@@ -250,14 +253,14 @@ class _Bench:
                     generated={ROOT: text},
                     workers=1,
                     short=True,
-                    timeout=LIMIT,
+                    progress=heard.watch,
                     on_line=heard.take,
                 )
             except EvaluationFailed as error:
                 why = " ".join(error.text.split()) or str(error)
-            except TimedOut:
+            except _Endless:
                 why = f"did not end in {LIMIT:g} s"
-            found |= {mutant: Noticed(_place(value, blocks)) for mutant, value in heard.noticed.items()}
+            found |= {mutant: Noticed(_place(value, block)) for mutant, value in heard.noticed.items()}
             if why:
                 if heard.at is None or heard.at in heard.same:
                     raise UnexpectedOutput(f"{ROOT}: {why}", text=why)
@@ -268,12 +271,11 @@ class _Bench:
         return found
 
 
-def _place(value: tuple[Value, ...], blocks: Sequence[Block]) -> str:
+def _place(value: tuple[Value, ...], block: Block) -> str:
     match value:
         case ("start", _, str(member)):
             return f"Start({member})"
-        case ("step", _, int(number), int(state), int(event)):
-            block = blocks[number - 1]
+        case ("step", _, int(state), int(event)):
             row = block.states[state - 1] * len(block.table.events) + event
             return f"{block.model} row {row}"
         case _:
@@ -305,21 +307,26 @@ def confront(
             members = sorted({member for model in models for member in tables[model].starts})
             bench = _Bench(tuple(folders), definitions, dict(values), tuple(mutants), tuple(members))
             few = [Block(model, tables[model], sample(tables[model])) for model in models]
-            numbers = [number for number in range(len(mutants) + 1) if number not in found]
-            parts = [numbers[begin::count] for begin in range(count)]
-            for noticed in pool.map(lambda part, bench=bench, few=few: bench.run(part, few), parts):
-                found |= noticed
-            _same_as_itself(found)
+            # A block at a time: where TLC cannot evaluate a mutant it reads the block again for the others.
+            for block in few:
+                left = _left(mutants, found)
+                parts = [left[begin::count] for begin in range(count)]
+                for noticed in pool.map(bench.run, parts, [block] * count):
+                    found |= noticed
+                _same_as_itself(found)
             rest = [block for block in few for block in _rest(block)]
             for begin in range(0, len(rest), count):
-                left = [number for number in range(len(mutants) + 1) if number not in found]
-                for noticed in pool.map(
-                    lambda block, bench=bench, left=left: bench.run(left, [block]),
-                    rest[begin : begin + count],
-                ):
+                left = _left(mutants, found)
+                blocks = rest[begin : begin + count]
+                for noticed in pool.map(bench.run, [left] * len(blocks), blocks):
                     found = noticed | found
             _same_as_itself(found)
     return [found.get(number) for number in range(1, len(mutants) + 1)]
+
+
+def _left(mutants: Sequence[SpecMutant], found: Mapping[int, Noticed]) -> list[int]:
+    """The original, which must not be noticed, and the mutants that are not yet."""
+    return [number for number in range(len(mutants) + 1) if number not in found]
 
 
 def _same_as_itself(found: Mapping[int, Noticed]) -> None:
