@@ -10,7 +10,7 @@ from typing import Final, NewType, final
 from attrs import frozen
 
 from .digest import Vector
-from .view import Address, View
+from .view import Address, View, ViewId
 
 Payload = NewType("Payload", object)
 """What is sent for the layer above or the application: opaque to who carries it."""
@@ -33,6 +33,16 @@ class ViewInstalled:
     """
 
     view: View
+
+
+@frozen
+class MergeViewInstalled(ViewInstalled):
+    """`view` is installed, made of the `subgroups`' views (MRG-31).
+
+    To a layer that does not know what a merge is it is a view as any other.
+    """
+
+    subgroups: frozenset[ViewId]
 
 
 @frozen

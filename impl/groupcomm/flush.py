@@ -43,6 +43,7 @@ from .events import (
     Fetch,
     GroupStopped,
     HoldBack,
+    MergeViewInstalled,
     Payload,
     Release,
     Resume,
@@ -79,6 +80,7 @@ __all__ = [
     "GroupStopped",
     "HoldBack",
     "Holders",
+    "MergeViewInstalled",
     "Message",
     "Payload",
     "Reconcile",
@@ -147,6 +149,7 @@ NO_ROUNDS: Final = Rounds(())
 class StartFlush:
     """Stop, and report, for `asker`. START_FLUSH in the note."""
 
+    view_id: ViewId
     round: int
     asker: str
 
@@ -166,6 +169,7 @@ class FlushCompleted:
 class Reconcile:
     """Deliver all up to the target, and no more; report again."""
 
+    view_id: ViewId
     round: int
     target: Vector
     holders: Holders
@@ -174,6 +178,8 @@ class Reconcile:
 @frozen
 class StopFlush:
     """Go on. STOP_FLUSH in the note."""
+
+    view_id: ViewId
 
 
 @frozen
@@ -184,6 +190,9 @@ class Data:
     seqno: int
     payload: Payload
 
+
+# What a requester says has the view that it is said in: what was sent before a partition may come in a merged
+# view, in which its sender is a member again (FLAW-125).
 
 Message: TypeAlias = StartFlush | FlushCompleted | Reconcile | StopFlush | Data
 
@@ -246,6 +255,7 @@ Event: TypeAlias = (
     Suspend
     | Resume
     | ViewInstalled
+    | MergeViewInstalled
     | Suspected
     | StartFlushReceived
     | BlockReturned
@@ -375,6 +385,8 @@ def step(config: Config, state: State, event: Event) -> Transition:  # noqa: ARG
             return _suspend(state, event)
         case Resume():
             return _resume(state, event)
+        case MergeViewInstalled():
+            return _merge_view_installed(state, event)
         case ViewInstalled():
             return _view_installed(state, event)
         case Suspected():
@@ -437,7 +449,7 @@ def _begin(state: State) -> Transition:
     """
     asker = FOR_VIEWS if FOR_VIEWS in state.wants else FOR_STATE
     own = evolve(state, owner=state.member, asker=asker, owes=False)
-    return _ask(own, "start", state.unsuspected, StartFlush(state.run.round + 1, asker))
+    return _ask(own, "start", state.unsuspected, StartFlush(state.view.id, state.run.round + 1, asker))
 
 
 def _begin_if_due(state: State) -> Transition:
@@ -515,7 +527,8 @@ def _holders(state: State, target: Vector) -> Holders:
 
 def _stop_all(state: State) -> Transition:
     """Let everybody go, joiners too (FST-15). `Flush!StopAll`."""
-    return evolve(state, run=_idle(state.run.round)), _send_all(state, state.unsuspected, StopFlush())
+    stop = StopFlush(state.view.id)
+    return evolve(state, run=_idle(state.run.round)), _send_all(state, state.unsuspected, stop)
 
 
 def _tell(state: State) -> Transition:
@@ -534,7 +547,7 @@ def _done(state: State) -> Transition:
     target = _target(state)
     if all(report == target for report in run.reports.values()):
         return _tell(state)
-    message = Reconcile(run.round + 1, target, _holders(state, target))
+    message = Reconcile(state.view.id, run.round + 1, target, _holders(state, target))
     return _ask(state, "reconcile", frozenset(run.reports), message)
 
 
@@ -590,10 +603,11 @@ def _goes_first(state: State, requester: Address, asker: str) -> bool:
 def _start_flush_received(state: State, event: StartFlushReceived) -> Transition:
     """Stop, or remember to. `Flush!StartFlushReceived`.
 
-    A stranger, or one that is suspected, stops nobody; nor does a question of its own that it has given up.
+    A stranger, or one that is suspected, stops nobody; nor does a question of another view, nor one of its
+    own that it has given up.
     """
     requester, number, asker = event.sender, event.message.round, event.message.asker
-    if requester not in state.unsuspected:
+    if requester not in state.unsuspected or event.message.view_id != state.view.id:
         return state, ()
     if requester == state.member and (not state.running or number != state.run.round):
         return state, ()
@@ -625,6 +639,8 @@ def _reconcile_received(state: State, event: ReconcileReceived) -> Transition:
     """
     owner, message = event.sender, event.message
     target = message.target
+    if message.view_id != state.view.id:
+        return state, ()
     if owner in state.later:
         return evolve(state, later=Rounds((*state.later.items(), (owner, message.round)))), ()
     if owner != state.owner or owner in state.suspected or target.keys() != state.view.member_set:
@@ -666,6 +682,8 @@ def _stop_flush_received(state: State, event: StopFlushReceived) -> Transition:
     Who joined in the middle of it does not know its owner; nobody else can have come to the end of a flush in
     this view. Who is remembered needs nothing more.
     """
+    if event.message.view_id != state.view.id:
+        return state, ()
     if event.sender in state.later:
         return evolve(state, later=_without(state.later, event.sender)), ()
     if state.free or event.sender not in state.unsuspected or state.owner not in {"", event.sender}:
@@ -705,13 +723,31 @@ def _resume(state: State, event: Resume) -> Transition:
 
 
 def _view_installed(state: State, event: ViewInstalled) -> Transition:
-    """Enter a view. The latch stays as it is; that of a joiner is closed. `Flush!ViewInstalled`.
+    """Enter a view. `Flush!ViewInstalled`."""
+    if state.member not in event.view.members:
+        raise LocalProtocolError(state, event, "a member is in the views that it installs")
+    return _enter(state, event.view)
+
+
+def _merge_view_installed(state: State, event: MergeViewInstalled) -> Transition:
+    """Enter a view that was made of several. `Flush!MergeViewInstalled`.
+
+    Those of each subgroup were stopped by its coordinator. Only the first member goes on with what it has
+    stopped; if it was a participant it has the merged group stopped, when the view is everywhere. It lets all
+    go. The others wait for its STOP_FLUSH as joiners do, and want the group for views no more.
+    """
+    is_first = event.view.members[:1] == (state.member,)
+    if state.member not in event.view.members or (is_first and state.stopped):
+        return _view_installed(state, event)
+    wants = state.wants if is_first else state.wants - {FOR_VIEWS}
+    return _enter(evolve(state, owner="", asker="", run=_idle(state.run.round), wants=wants), event.view)
+
+
+def _enter(state: State, view: View) -> Transition:
+    """The latch stays as it is; that of a joiner is closed. `Flush!Enter`.
 
     The layer below is told, too, and holds nothing back any more. A group of one has nobody to wait for.
     """
-    view = event.view
-    if state.member not in view.members:
-        raise LocalProtocolError(state, event, "a member is in the views that it installs")
     entered = evolve(
         state,
         view=view,

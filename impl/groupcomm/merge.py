@@ -28,10 +28,10 @@ from attrs import evolve, frozen
 from .digest import EMPTY_VECTOR, Vector
 from .effects import CancelTimer, PassDown, PassUp, Send, SetTimer
 from .errors import LocalProtocolError, RemoteProtocolError
-from .events import Below, DigestPromised, PromiseWithdrawn, Suspected
+from .events import Below, DigestPromised, MergeViewInstalled, PromiseWithdrawn, Suspected
 from .gms import NO_DECISION, Decision, Lives
 from .per_member import PerMember
-from .view import Address, View, ViewId
+from .view import Address, ViewId
 
 ASSUMES: Final = ("ReliableMulticast", "ReliableUnicast")
 """The modules of `spec/common` that say what the layers below must give."""
@@ -294,14 +294,6 @@ class WindowsAdded:
     """To the multicast layer: windows of those who are new start after these seqnos; all others stay."""
 
     digest: Vector
-
-
-@frozen
-class MergeViewInstalled:
-    """To the layers above: `view` is installed, made of the `subgroups`' views (MRG-31)."""
-
-    view: View
-    subgroups: frozenset[ViewId]
 
 
 Effect: TypeAlias = (

@@ -11,7 +11,8 @@ effects, in that order. If a layer refuses an event, the whole step is refused a
 Which layer hears what follows from the annotations `Event` and `Message` of each core, by name:
 
 - An event that goes up or down stops at the first layer that knows it; one in `events.OBSERVED` goes on.
-  A layer knows an event if its class, or one derived from it, is in the layer's `Event`.
+  A layer knows an event if its class, or one derived from it, is in the layer's `Event`; or one that it is
+  derived from (a merged view is a view).
 - An observed event that goes down passes a layer that takes something from below with it, which is not there
   yet. When the layers below have done their part they raise the event `under` the layer that passed it down.
 - A layer's messages are tagged with its name. Message `Forward` comes in as the event `ForwardReceived`.
@@ -209,7 +210,11 @@ class Layer:
 
     def knows(self, event: object) -> _Kind | None:
         """The kind of its own events that an event is to it."""
-        return self._events.get(type(event))
+        for cls in type(event).__mro__:
+            kind = self._events.get(cls)
+            if kind is not None:
+                return kind
+        return None
 
     def takes_call(self, request: object) -> _Kind | None:
         """The kind of its events that a call from above is to it."""

@@ -52,14 +52,16 @@ CONSTANTS
                     \* "none"
     OwnerOnly,      \* only the owner of the flush in force stops it
     DropSuspected,  \* what a suspected member sends is dropped
+    NamesView,      \* START_FLUSH, RECONCILE and STOP_FLUSH of another view are ignored
     JoinerWaits,    \* a joiner multicasts nothing before STOP_FLUSH
+    Yields,         \* with a merged view all but its first member give up what they have stopped
     ViewsFirst,     \* a flush for a view goes before those for a state
     SeniorFirst,    \* of two flushes for a state that of the more senior requester goes first
     Remember        \* START_FLUSH of a flush that has to wait is remembered
 
 ASSUME
     /\ {Latch, Freeze, AwaitOwn, AwaitAll, Reconcile, ReportAgain, StartAgain, Recheck, OwnerOnly,
-        DropSuspected, JoinerWaits, ViewsFirst, SeniorFirst, Remember} \subseteq BOOLEAN
+        DropSuspected, NamesView, JoinerWaits, Yields, ViewsFirst, SeniorFirst, Remember} \subseteq BOOLEAN
     /\ OpenWhen \in {"state", "any", "none"}
 
 -----------------------------------------------------------------------------
@@ -75,13 +77,16 @@ Self == "FLUSH"
 NoVector == [m \in {} |-> 0]
 Zeros(set) == [m \in set |-> 0]
 
-StartFlush(round, asker) == [type |-> "START_FLUSH", round |-> round, asker |-> asker]
+\* All that a requester says has the view that it is said in. (FLAW-125: what was sent before a partition may
+\* come in a merged view, in which its sender is a member again.)
+StartFlush(view_id, round, asker) ==
+    [type |-> "START_FLUSH", view_id |-> view_id, round |-> round, asker |-> asker]
 FlushCompleted(round, digest) == [type |-> "FLUSH_COMPLETED", round |-> round, digest |-> digest]
 
 \* `target`: what to deliver, no more and no less; `holders`: of each sender somebody who has it all.
-ReconcileMessage(round, target, holders) ==
-    [type |-> "RECONCILE", round |-> round, target |-> target, holders |-> holders]
-StopFlush == [type |-> "STOP_FLUSH"]
+ReconcileMessage(view_id, round, target, holders) ==
+    [type |-> "RECONCILE", view_id |-> view_id, round |-> round, target |-> target, holders |-> holders]
+StopFlush(view_id) == [type |-> "STOP_FLUSH", view_id |-> view_id]
 
 \* The seqno-th multicast of its sender in this view.
 Data(view_id, seqno, payload) == [type |-> "DATA", view_id |-> view_id, seqno |-> seqno, payload |-> payload]
@@ -147,7 +152,7 @@ IsFree(s) == s.owner = "" /\ ~s.latched
 Before(s, m, x) ==
     \E i, j \in DOMAIN s.view.members : i < j /\ s.view.members[i] = m /\ s.view.members[j] = x
 
-Without(function, x) == [m \in DOMAIN function \ {x} |-> function[m]]
+Less(function, x) == [m \in DOMAIN function \ {x} |-> function[m]]
 Noted(function, x, value) == [m \in DOMAIN function \cup {x} |-> IF m = x THEN value ELSE function[m]]
 
 -----------------------------------------------------------------------------
@@ -174,7 +179,7 @@ Ask(s, phase, to, message) ==
 Begin(s) ==
     LET asker == IF ForViews \in s.wants THEN ForViews ELSE ForState
     IN Ask([s EXCEPT !.owner = s.member, !.asker = asker, !.owes = FALSE], "start", Unsuspected(s),
-           StartFlush(s.run.round + 1, asker))
+           StartFlush(s.view.id, s.run.round + 1, asker))
 
 \* Nobody more senior waits. (A junior has to go on waiting, if this one has something to ask: it may have
 \* asked before, and given that up. Where its START_FLUSH was remembered it is in force now, and no junior's.)
@@ -203,7 +208,7 @@ AfterStop(s, q) == IF q = s.member THEN s.run ELSE Idle(s.run.round)
 Stop(s, q, round, asker) ==
     LET cut == IF s.frozen THEN s.delivered ELSE NoVector
         asked == [s EXCEPT !.owner = q, !.asker = asker, !.round = round, !.owes = TRUE, !.limit = cut,
-                           !.block = IF @ = "free" THEN "asked" ELSE @, !.later = Without(Overtaken(s), q),
+                           !.block = IF @ = "free" THEN "asked" ELSE @, !.later = Less(Overtaken(s), q),
                            !.run = AfterStop(s, q)]
     IN [state |-> asked,
         effects |-> Blocking(s) \o (IF s.frozen /\ s.limit # cut THEN <<HoldBack(cut)>> ELSE <<>>)]
@@ -238,7 +243,7 @@ Holders(s) ==
 \* FST-15: everybody is let go, joiners too.
 StopAll(s) ==
     [state |-> [s EXCEPT !.run = Idle(@.round)],
-     effects |-> SendAll(s.view.members, Unsuspected(s), StopFlush)]
+     effects |-> SendAll(s.view.members, Unsuspected(s), StopFlush(s.view.id))]
 
 \* FST-13: all are stopped. If nobody wants that any more they are let go.
 Tell(s) ==
@@ -249,7 +254,8 @@ Tell(s) ==
        ELSE [state |-> told, effects |-> [i \in DOMAIN askers |-> GroupStopped(askers[i])]]
 
 AllReported(s) ==
-    LET all == Ask(s, "reconcile", Asked(s), ReconcileMessage(s.run.round + 1, Target(s), Holders(s)))
+    LET all == Ask(s, "reconcile", Asked(s),
+                   ReconcileMessage(s.view.id, s.run.round + 1, Target(s), Holders(s)))
     IN IF ~Reconcile \/ \A m \in Asked(s) : s.run.reports[m] = Target(s) THEN Tell(s)
        ELSE IF ReportAgain THEN all
        ELSE Then(all, Tell)
@@ -270,7 +276,7 @@ FlushCompletedReceived(s, e) ==
 \* Nothing is expected of x any more (FCR-01). In reconciliation x may be whom others have to ask: all start
 \* again.
 Strike(s, x) ==
-    LET struck == [s EXCEPT !.run.want = @ \ {x}, !.run.reports = Without(@, x)]
+    LET struck == [s EXCEPT !.run.want = @ \ {x}, !.run.reports = Less(@, x)]
     IN IF s.run.phase = "reconcile" /\ StartAgain THEN Begin(struck)
        ELSE IF Recheck THEN MaybeDone(struck)
        ELSE Unchanged(struck)
@@ -298,11 +304,15 @@ GoesFirst(s, q, asker) ==
     \/ asker = ForViews /\ ViewsFirst
     \/ SeniorFirst /\ s.owner \in Unsuspected(s) /\ Before(s, q, s.owner)
 
-\* A stranger, or one that is suspected, stops nobody; nor does a question of its own that it has given up.
+IsOfView(s, message) == NamesView => message.view_id = s.view.id
+
+\* A stranger, or one that is suspected, stops nobody; nor does a question of another view, nor one of its own
+\* that it has given up.
 StartFlushReceived(s, e) ==
     LET q == e.sender
         round == e.message.round
     IN IF q \notin Members(s) \/ (DropSuspected /\ q \in s.suspected) THEN Ignored(s)
+       ELSE IF ~IsOfView(s, e.message) THEN Ignored(s)
        ELSE IF q = s.member /\ (~Running(s) \/ round # s.run.round) THEN Ignored(s)
        ELSE IF GoesFirst(s, q, e.message.asker) THEN Reporting(Stop(s, q, round, e.message.asker))
        ELSE IF ~Remember THEN Ignored(s)
@@ -330,7 +340,8 @@ ReconcileReceived(s, e) ==
                         Fetch(e.message.holders[lacking[i]], lacking[i], target[lacking[i]])]
         bound == [s EXCEPT !.round = e.message.round, !.owes = TRUE, !.limit = target]
         again == IF s.frozen /\ s.limit # target THEN <<HoldBack(target)>> ELSE <<>>
-    IN IF e.sender \in DOMAIN s.later
+    IN IF ~IsOfView(s, e.message) THEN Ignored(s)
+       ELSE IF e.sender \in DOMAIN s.later
        THEN Handled([s EXCEPT !.later = Noted(@, e.sender, e.message.round)], <<>>)
        ELSE IF e.sender # s.owner \/ (DropSuspected /\ e.sender \in s.suspected) \/ DOMAIN target # Members(s)
        THEN Ignored(s)
@@ -348,7 +359,8 @@ Open(s) ==
 \* owner; nobody else can have come to the end of a flush in this view. Who is remembered needs nothing more.
 StopFlushReceived(s, e) ==
     LET q == e.sender
-    IN IF q \in DOMAIN s.later THEN Handled([s EXCEPT !.later = Without(@, q)], <<>>)
+    IN IF ~IsOfView(s, e.message) THEN Ignored(s)
+       ELSE IF q \in DOMAIN s.later THEN Handled([s EXCEPT !.later = Less(@, q)], <<>>)
        ELSE IF IsFree(s) \/ q \notin Members(s) \/ (DropSuspected /\ q \in s.suspected) THEN Ignored(s)
        ELSE IF OwnerOnly /\ s.owner \notin {"", q} THEN Ignored(s)
        ELSE Ending(Open(s))
@@ -378,25 +390,36 @@ Resume(s, e) ==
 Latched(s, view) == IF InView(s) THEN s.latched ELSE JoinerWaits /\ Len(view.members) > 1
 
 \* The layer below is told, too, and holds nothing back any more. The latch stays as it is.
-ViewInstalled(s, e) ==
-    LET all == MembersOf(e.view)
-        entered == [s EXCEPT !.view = e.view, !.suspected = @ \cap all, !.sent = 0, !.delivered = Zeros(all),
-                             !.latched = Latched(s, e.view), !.frozen = FALSE, !.limit = NoVector,
+Enter(s, view) ==
+    LET all == MembersOf(view)
+        entered == [s EXCEPT !.view = view, !.suspected = @ \cap all, !.sent = 0, !.delivered = Zeros(all),
+                             !.latched = Latched(s, view), !.frozen = FALSE, !.limit = NoVector,
                              !.owes = FALSE, !.later = [m \in {} |-> 0]]
-    IN IF s.member \notin all THEN LocalError(s)
-       ELSE Ending(IF Running(s) /\ ~IsStopped(s) THEN Begin(entered) ELSE Unchanged(entered))
+    IN Ending(IF Running(s) /\ ~IsStopped(s) THEN Begin(entered) ELSE Unchanged(entered))
+
+ViewInstalled(s, e) == IF s.member \notin MembersOf(e.view) THEN LocalError(s) ELSE Enter(s, e.view)
+
+\* A merged view: those of each subgroup were stopped by its coordinator. Only the first member goes on with
+\* what it has stopped; if it was a participant it has the merged group stopped, when the view is everywhere.
+\* It lets all go. The others wait for its STOP_FLUSH as joiners do, and want the group for views no more.
+MergeViewInstalled(s, e) ==
+    LET is_first == CoordinatorOf(e.view) = s.member
+        yielded == [s EXCEPT !.owner = "", !.asker = "", !.run = Idle(@.round),
+                             !.wants = IF is_first THEN @ ELSE @ \ {ForViews}]
+    IN IF s.member \notin MembersOf(e.view) THEN LocalError(s)
+       ELSE Enter(IF ~Yields \/ (is_first /\ IsStopped(s)) THEN s ELSE yielded, e.view)
 
 \* Who waits for a requester that it suspects goes on, if that flushed for a state. (Where the suspicion is
 \* false, nobody else may know of it, and let it go.)
-OpensWithout(s, x) == s.owner = x /\ (OpenWhen = "any" \/ (OpenWhen = "state" /\ s.asker = ForState))
+OpensLess(s, x) == s.owner = x /\ (OpenWhen = "any" \/ (OpenWhen = "state" /\ s.asker = ForState))
 
 Suspected(s, e) ==
     LET x == e.suspect
-        knowing == [s EXCEPT !.suspected = @ \cup {x}, !.later = Without(@, x)]
+        knowing == [s EXCEPT !.suspected = @ \cup {x}, !.later = Less(@, x)]
         Struck(state) == Strike(state, x)
     IN IF x = s.member THEN LocalError(s)
        ELSE IF x \notin Members(s) \/ x \in s.suspected THEN Ignored(s)
-       ELSE Ending(Then(IF OpensWithout(s, x) THEN Open(knowing) ELSE Unchanged(knowing), Struck))
+       ELSE Ending(Then(IF OpensLess(s, x) THEN Open(knowing) ELSE Unchanged(knowing), Struck))
 
 -----------------------------------------------------------------------------
 (* What is multicast *)
@@ -423,6 +446,7 @@ Step(s, e) ==
     CASE e.type = "Suspend" -> Suspend(s, e)
       [] e.type = "Resume" -> Resume(s, e)
       [] e.type = "ViewInstalled" -> ViewInstalled(s, e)
+      [] e.type = "MergeViewInstalled" -> MergeViewInstalled(s, e)
       [] e.type = "Suspected" -> Suspected(s, e)
       [] e.type = "StartFlushReceived" -> StartFlushReceived(s, e)
       [] e.type = "BlockReturned" -> BlockReturned(s, e)

@@ -37,9 +37,12 @@ TypeOK ==
 
 \* m may go to view number k: it is in the view before, and trusts the one that made k. (After a false
 \* suspicion nobody can know what others decide with its report; README.md.)
+\* (It does not know who made a merged view: its own coordinator took part.)
+Maker(m, k) == IF IsMerged(views[k]) THEN CoordinatorOf(local[m].view) ELSE views[k].id.creator
+
 MayCome(m, k) ==
     /\ m \in up /\ m \in DOMAIN views[k].lives /\ installed[m] \in views[k].preds
-    /\ views[k].id.creator \notin local[m].suspected
+    /\ Maker(m, k) \notin local[m].suspected
 
 \* Who has received what a view with it was made without distrusts the one that made it: it goes another way.
 BeyondIsDistrust ==
@@ -74,7 +77,7 @@ SilentWhileStoppedStep ==
 \* FST-03: without false suspicions no multicast reaches a member before the view that it was sent in, where
 \* it would be lost.
 NothingComesTooEarlyStep ==
-    (MaxFalse = 0 /\ act'.action = "ReceiveData") =>
+    (spent.false = 0 /\ act'.action = "ReceiveData") =>
         act'.event.message.view_id = local[act'.member].view.id
 
 \* What a step says to the application of blocking, in order.
@@ -101,7 +104,7 @@ FreedWhenBlockedStep ==
 \* Without false suspicions at most one flush is in force: of those who live and are in one view one has it
 \* stopped.
 OneFlush ==
-    MaxFalse = 0 =>
+    spent.false = 0 =>
         \A x, y \in up :
             (IsStopped(local[x]) /\ IsStopped(local[y]) /\ installed[x] = installed[y]) => x = y
 
@@ -121,6 +124,7 @@ Quiet ==
         /\ \A f \in fetches[m] : f.holder \notin up
         /\ ~MayTakeOver(m) /\ ~MaySuspend(m) /\ ~MayResume(m) /\ ~MayDecide(m) /\ ~MayDepart(m)
         /\ ~NobodyGives(m)
+        /\ Partners(m) = {} /\ maker[m] # "merges"
         /\ \A p \in up : ~MayGive(p, m)
     /\ \A o \in offers : o.to \in up => ~MayInstall(o)
     /\ \A c \in copies : c.to \in up => ~MayArrive(c.to, c)
@@ -145,8 +149,11 @@ SettledOnEachLine ==
         /\ \A x \in Members(local[m]) \cap up : installed[x] = installed[m]
         /\ IsAtRest(m)
 
+\* Coordinators stay apart if a merge has failed, or has not been tried since one of them crashed or left.
+StayApart == spent.false > 0 \/ (MaxMerges > 0 /\ (MayFail \/ spent.crashes + spent.leaves > 0))
+
 \* FVI-08: the group does not come to rest before that.
-QuietIsSettled == Quiet => IF MaxFalse = 0 THEN Settled ELSE SettledOnEachLine
+QuietIsSettled == Quiet => IF StayApart THEN SettledOnEachLine ELSE Settled
 
 SilentWhileStopped == [][SilentWhileStoppedStep]_vars
 NothingComesTooEarly == [][NothingComesTooEarlyStep]_vars

@@ -56,6 +56,13 @@ SentAtOnce(o) == TRUE
 \* In the place of IsEverywhere: acknowledgements are awaited from the dead.
 EverywhereAndAmongTheDead(m) == \A x \in Members(local[m]) : installed[x] = installed[m]
 
+\* In the place of IsEverywhere: of a merged view it is not known who has it.
+EverywhereOnceMerged(m) ==
+    IsMerged(views[installed[m]]) \/ \A x \in Unsuspected(local[m]) : installed[x] = installed[m]
+
+\* In the place of AtMerge: the first of a merged view takes it for stopped, though it was a participant.
+TakesMergedForStopped(m, v) == IF CoordinatorOf(v) = m THEN "stopped" ELSE "follows"
+
 \* In the place of StandsFor: any state does.
 SetsAnyState(a, m) == TRUE
 
@@ -79,7 +86,7 @@ ApplyWrongly(action, m, event, consumed, taken, given, known, k) ==
                   IF action = "AppSends" THEN "ignored" ELSE step.outcome,
                   IF action = "AppSends" THEN <<>> ELSE step.effects)
         /\ wire' = LET after == AfterStep(wire, m, consumed, act'.effects, up)
-                   IN IF action = "AppSends" THEN [after EXCEPT ![m][m] = Append(@, StopFlush)] ELSE after
+                   IN IF action = "AppSends" THEN [after EXCEPT ![m][m] = Append(@, StopFlush(NoViewId))] ELSE after
         /\ copies' = copies \ taken
         /\ log' = LET sends == Payloads(MulticastsOf(step.effects))
                   IN Channel!Casts(log, m, installed[m], sends \o sends)

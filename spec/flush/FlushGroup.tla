@@ -21,6 +21,13 @@
 (*   if another has; lets it go when its last view is everywhere; and may  *)
 (*   leave with its own view without that. Joiners are sent a view when    *)
 (*   the old members have it.                                              *)
+(* - Several groups may be there at the start, and grow out of false       *)
+(*   suspicions. Coordinators who have theirs stopped, and nothing to      *)
+(*   decide, are merged: one of them decides a view of all, each of the    *)
+(*   others takes it, or gives the merge up, or crashes, and sends it to   *)
+(*   its own members. The order of the merged view is that of addresses,   *)
+(*   so its first member may be one that was no coordinator. It is the     *)
+(*   maker of views from then on. Who does not come any more is reported.  *)
 (* - A state transfer asks for the group to be stopped, then any member    *)
 (*   that has delivered the same for its state, and lets the group go when *)
 (*   it has set that, or does not want it any more.                        *)
@@ -36,6 +43,7 @@ EXTENDS Flush, ReliableUnicast, Acts
 
 CONSTANTS
     Founders,       \* the members of the first view, in order of seniority
+    Apart,          \* the members of other views at the start: a sequence of such
     Joiners,        \* who wants to join
     Leavers,        \* who may want to leave
     Crashers,       \* bound: who may crash
@@ -47,6 +55,8 @@ CONSTANTS
     MaxFalse,       \* fault budget: false suspicions
     MaxLeaves,      \* bound
     MaxStates,      \* bound: state transfers
+    MaxMerges,      \* bound: how often a group is stopped only to be merged
+    MayFail,        \* a coordinator may give a merge up at any time
     MayGiveUp,      \* a state transfer may lose interest at any time
     MaxMisuses      \* fault budget: what no correct caller or peer does
 
@@ -59,8 +69,8 @@ VARIABLES
     cast,           \* [Member -> how many multicasts its application has made]
     wishes,         \* who wants to leave
     maker,          \* [Member -> as maker of views it "follows", has taken over ("new"), or leads: the
-                    \* group is "free"; it "suspends" it; it is "stopped"; a view was "decided" since; or it
-                    \* is "gone"]
+                    \* group is "free"; it "suspends" it; it is "stopped"; a view was "decided" since; it
+                    \* waits for a merged view ("merges"); or it is "gone"]
     offers,         \* views on their way: a set of [from, to, view]
     transfer,       \* [Member -> its state transfer: "none"; it "waits" for the group to stop; it "asks"]
     answers,        \* states on their way: a set of [to, from, view, digest, state]
@@ -78,9 +88,11 @@ view == <<local, layers, app, cast, users, state, spent>>
 \* Addresses are not used again here: everybody is in its first life.
 life == [m \in Member |-> 0]
 
-FoundersSet == {Founders[i] : i \in DOMAIN Founders}
+FirstGroups == <<Founders>> \o Apart
 
-First == <<FirstView(1, Founders[1], Founders)>>
+First == [i \in DOMAIN FirstGroups |-> FirstView(1, FirstGroups[i][1], FirstGroups[i])]
+
+FoundersSet == UNION {DOMAIN First[i].lives : i \in DOMAIN First}
 
 Channel == INSTANCE VirtualSynchrony WITH Off <- {}
 
@@ -135,14 +147,26 @@ IsTold(effects, asker) == \E i \in DOMAIN effects : effects[i] = GroupStopped(as
 \* Who takes over knows nothing: who is gone may have stopped the group, or some of it.
 AtTakeOver(m) == "new"
 
+\* The first member of a merged view, whatever it was before; the others follow.
+AtMerge(m, v) == IF CoordinatorOf(v) = m THEN "new" ELSE "follows"
+
 \* What m, as maker of views, knows of its group.
 AfterMaker(m, action, event, effects) ==
-    IF IsTold(effects, ForViews) THEN "stopped"
+    IF event.type = "MergeViewInstalled" /\ action # "Misuse" THEN AtMerge(m, event.view)
+    ELSE IF IsTold(effects, ForViews) THEN "stopped"
     ELSE IF action = "TakeOver" THEN AtTakeOver(m)
     ELSE IF action = "DecideView" THEN "decided"
     ELSE IF action = "SuspendGroup" THEN "suspends"
     ELSE IF action = "ResumeGroup" THEN "free"
     ELSE maker[m]
+
+\* The other coordinators leave their groups as they are until the merged view comes, or they give up.
+AfterMakers(m, action, event, effects, known) ==
+    LET Waits(x) ==
+            /\ action = "Merge" /\ x \in up /\ CoordinatorOf(local[x].view) = x
+            /\ installed[x] \in known[Len(known)].preds
+    IN [x \in Member |-> IF x = m THEN AfterMaker(m, action, event, effects)
+                         ELSE IF Waits(x) THEN "merges" ELSE maker[x]]
 
 AfterTransfer(m, action, effects) ==
     IF IsTold(effects, ForState) THEN "asks"
@@ -176,7 +200,7 @@ ApplyWith(action, m, event, consumed, taken, given, known, k) ==
         /\ installed' = [installed EXCEPT ![m] = k]
         /\ app' = [app EXCEPT ![m] = AfterApp(m, event, step.effects)]
         /\ fetches' = [fetches EXCEPT ![m] = AfterFetches(m, step)]
-        /\ maker' = [maker EXCEPT ![m] = AfterMaker(m, action, event, step.effects)]
+        /\ maker' = AfterMakers(m, action, event, step.effects, known)
         /\ transfer' = [transfer EXCEPT ![m] = AfterTransfer(m, action, step.effects)]
         /\ \E logs \in {IF known = views THEN log ELSE Append(log, Channel!NoCasts(known[Len(known)]))} :
            \E cuts \in {IF known = views THEN settled ELSE Append(settled, Channel!NobodyCame)} :
@@ -280,7 +304,12 @@ Retransmit(m) ==
 -----------------------------------------------------------------------------
 (* Views *)
 
-InstallEvent(v) == [type |-> "ViewInstalled", view |-> ViewOf(v)]
+IsMerged(v) == Cardinality(v.preds) > 1
+
+InstallEvent(v) ==
+    IF IsMerged(v)
+    THEN [type |-> "MergeViewInstalled", view |-> ViewOf(v), subgroups |-> {views[j].id : j \in v.preds}]
+    ELSE [type |-> "ViewInstalled", view |-> ViewOf(v)]
 
 \* One comes from view number j to view number k.
 RECURSIVE Precedes(_, _)
@@ -304,6 +333,11 @@ HasAnswered(y, m) ==
             /\ \A x \in Members(local[y]) : Before(local[m], x, m) => x \in local[y].suspected
        ELSE y \in views[installed[m]].joins
 
+\* x was with m before the merged view number k. Who was not is sent it by its own coordinator, or by who was
+\* with it.
+WasWith(m, x, k) ==
+    IsMerged(views[k]) => \E j \in views[k].preds : {m, x} \subseteq DOMAIN views[j].lives
+
 \* The views after m's that those who answered have.
 Newer(m) ==
     {k \in DOMAIN views :
@@ -323,7 +357,8 @@ TakeOver(m) ==
     /\ MayTakeOver(m)
     /\ LET newer == Newer(m)
            k == IF newer = {} THEN installed[m] ELSE CHOOSE k \in newer : TRUE
-           lack == {x \in DOMAIN views[k].lives : x \notin local[m].suspected /\ installed[x] # k}
+           lack == {x \in DOMAIN views[k].lives :
+                        x \notin local[m].suspected /\ installed[x] # k /\ WasWith(m, x, k)}
        IN
        /\ offers' = offers \cup Offered(m, k, lack)
        /\ IF newer # {} THEN ApplyWith("TakeOver", m, InstallEvent(views[k]), {}, {}, None, views, k)
@@ -341,17 +376,32 @@ MayLetIn(m) ==
 HasToDecide(m) ==
     local[m].suspected # {} \/ wishes \cap Members(local[m]) \cap up # {} \/ MayLetIn(m) # {}
 
+\* A coordinator of another group, in which m is not, nor that one in m's.
+IsApart(m, x) ==
+    /\ x \in up /\ maker[x] \notin {"follows", "gone"} /\ CoordinatorOf(local[x].view) = x
+    /\ Members(local[x]) \cap Members(local[m]) = {}
+
+CouldMerge(m) ==
+    /\ MaxMerges > 0 /\ CoordinatorOf(local[m].view) = m
+    /\ \E x \in Member : IsApart(m, x) /\ (maker[x] \in {"free", "decided"} => spent.merges < MaxMerges)
+
+\* The group is stopped only to be merged.
+OnlyToMerge(m) == maker[m] # "new" /\ ~HasToDecide(m)
+
 MaySuspend(m) ==
     /\ m \in up /\ maker[m] \in {"new", "free", "decided"}
     /\ IsEverywhere(m)
-    /\ maker[m] = "new" \/ HasToDecide(m)
+    /\ IF OnlyToMerge(m) THEN spent.merges < MaxMerges /\ CouldMerge(m) ELSE TRUE
 
 SuspendGroup(m) ==
     /\ MaySuspend(m)
     /\ Apply("SuspendGroup", m, [type |-> "Suspend", asker |-> ForViews], {})
-    /\ UNCHANGED beside
+    /\ IF OnlyToMerge(m) THEN Spend("merges") ELSE UNCHANGED spent
+    /\ UNCHANGED <<cast, offers, wishes, answers, state>>
 
-MayResume(m) == m \in up /\ maker[m] \in {"stopped", "decided"} /\ IsEverywhere(m) /\ ~HasToDecide(m)
+MayResume(m) ==
+    /\ m \in up /\ maker[m] \in {"stopped", "decided"} /\ IsEverywhere(m) /\ ~HasToDecide(m)
+    /\ IF MayFail \/ maker[m] = "decided" THEN TRUE ELSE ~CouldMerge(m)
 
 ResumeGroup(m) ==
     /\ MayResume(m)
@@ -391,12 +441,65 @@ DecideView(m) ==
                     /\ UNCHANGED <<local, installed, up, got, copies, fetches, wire, app, transfer>>
     /\ UNCHANGED <<cast, wishes, answers, state, spent>>
 
+\* It has its group stopped, and nothing to do but to let it go.
+IsReady(m) == m \in up /\ maker[m] = "stopped" /\ IsEverywhere(m) /\ ~HasToDecide(m)
+
+\* TLC has no order on strings.
+Addresses == <<"A", "B", "C", "D", "E", "F">>
+Sorted(set) == LET In(m) == m \in set IN SelectSeq(Addresses, In)
+
+MergedView(set) ==
+    LET preds == {installed[c] : c \in set}
+        members == UNION {DOMAIN views[j].lives : j \in preds}
+        counters == {views[j].id.counter : j \in preds}
+        above == CHOOSE n \in counters : \A i \in counters : i <= n
+    IN DecidedView(ViewId(above + 1, Head(Sorted(set))), Sorted(members), preds, [x \in members |-> 0], {})
+
+\* Coordinators have agreed. The first of them has decided, and installs; the others wait, and leave their
+\* groups as they are.
+Partners(m) ==
+    IF MaxMerges = 0 \/ ~IsReady(m) \/ CoordinatorOf(local[m].view) # m THEN {}
+    ELSE {others \in SUBSET {c \in Member : IsApart(m, c) /\ IsReady(c)} :
+            /\ others # {} /\ Head(Sorted(others \cup {m})) = m
+            /\ \A c, d \in others : c # d => IsApart(c, d)}
+
+Merge(m) ==
+    /\ \E others \in Partners(m) :
+        /\ \E v \in {MergedView(others \cup {m})} :
+            \E k \in {Len(views) + 1} :
+            /\ offers' = {o \in offers : o.to # m}
+                         \cup {[from |-> m, to |-> x, view |-> k] :
+                                x \in (others \cup Members(local[m])) \cap (up \ {m})}
+            /\ ApplyWith("Merge", m, InstallEvent(v), {}, {}, None, Append(views, v), k)
+    /\ UNCHANGED <<cast, wishes, answers, state, spent>>
+
+\* The merged view comes to a coordinator, which sends it to its members.
+TakeMerged(m) ==
+    /\ m \in up /\ maker[m] = "merges"
+    /\ \E o \in offers :
+        /\ o.to = m /\ installed[m] \in views[o.view].preds
+        /\ offers' = (offers \ {o}) \cup Offered(m, o.view, Members(local[m]))
+        /\ ApplyWith("TakeMerged", m, InstallEvent(views[o.view]), {}, {}, [view |-> o.view], views, o.view)
+    /\ UNCHANGED <<cast, wishes, answers, state, spent>>
+
+\* Its timer fires, or the merge is cancelled.
+MustGiveUp(m) == m \in up /\ maker[m] = "merges" /\ ~\E o \in offers : o.to = m
+
+GiveUpMerge(m) ==
+    /\ m \in up /\ maker[m] = "merges"
+    /\ IF MayFail THEN TRUE ELSE MustGiveUp(m)
+    /\ offers' = {o \in offers : o.to # m}
+    /\ maker' = [maker EXCEPT ![m] = "stopped"]
+    /\ Environment("GiveUpMerge", m, None, {})
+    /\ UNCHANGED <<local, layers, app, cast, wishes, transfer, answers, state, spent>>
+
 \* A joiner is sent a view when its maker knows that all old members have it.
 MayBeSent(o) ==
     \A x \in (DOMAIN views[o.view].lives \ views[o.view].joins) \ local[o.from].suspected :
         installed[x] # 0 /\ Precedes(o.view, installed[x])
 
 MayInstall(o) ==
+    /\ maker[o.to] # "merges"
     /\ o.from \notin local[o.to].suspected
     /\ IF installed[o.to] = 0 THEN o.to \in views[o.view].joins /\ MayBeSent(o)
        ELSE Follows(installed[o.to], o.view)
@@ -519,9 +622,13 @@ Crash(m) ==
     /\ Environment("Crash", m, None, {})
     /\ UNCHANGED <<local, views, installed, log, settled, got, cast, wishes, maker, state>>
 
-\* x suspects m, or has a view without it and is not merely behind. (Only after a false suspicion.)
+\* Groups may go apart, or be apart.
+MayBeApart == MaxFalse > 0 \/ MaxMerges > 0
+
+\* x suspects m, or has a view without it and is not merely behind. (Only after a false suspicion, or a merge
+\* that not all took part in.)
 CountsOut(x, m) ==
-    /\ MaxFalse > 0
+    /\ MayBeApart
     /\ m \in local[x].suspected
        \/ (InView(local[x]) /\ m \notin Members(local[x]) /\ ~Precedes(installed[x], installed[m])
            /\ ~(m \in wishes /\ MayDepart(m)))
@@ -532,14 +639,31 @@ Refuses(m, x) ==
         /\ y \in up /\ Acts(y) /\ m \notin local[y].suspected
         /\ x \in local[y].suspected /\ Before(local[y], x, y)
 
+\* Of the merged views that m has come past, x lacks one, and nobody has it on the way to x. (x may come to it
+\* all the same, if it takes over and finds somebody there.)
+NeverComes(x, m) ==
+    /\ MaxMerges > 0 /\ x \in up
+    /\ Precedes(installed[x], installed[m]) /\ installed[x] # installed[m]
+    /\ \E k \in DOMAIN views :
+        IsMerged(views[k]) /\ Follows(installed[x], k) /\ Precedes(k, installed[m])
+            /\ ~\E o \in offers :
+                /\ o.view = k
+                /\ IF o.to = x THEN MayInstall(o) \/ maker[x] = "merges"
+                   ELSE maker[o.to] = "merges" /\ installed[o.to] = installed[x]
+                        /\ o.to \notin local[x].suspected
+
 \* What the failure detector, or GMS, has to say to m.
 Reports(m) ==
-    {x \in Unsuspected(local[m]) \ {m} : x \notin up \/ CountsOut(x, m) \/ (MaxFalse > 0 /\ Refuses(m, x))}
+    {x \in Unsuspected(local[m]) \ {m} :
+        x \notin up \/ CountsOut(x, m) \/ NeverComes(x, m) \/ (MayBeApart /\ Refuses(m, x))}
 
+\* (Who counts out one that lives, after a merge that failed, is as who suspects falsely.)
 Detect(m) ==
     /\ m \in up
-    /\ \E x \in Reports(m) : Apply("Detect", m, [type |-> "Suspected", suspect |-> x], {})
-    /\ UNCHANGED beside
+    /\ \E x \in Reports(m) :
+        /\ Apply("Detect", m, [type |-> "Suspected", suspect |-> x], {})
+        /\ spent' = IF MaxFalse = 0 /\ x \in up THEN [spent EXCEPT !.false = 1] ELSE spent
+    /\ UNCHANGED <<cast, offers, wishes, answers, state>>
 
 SuspectFalsely(m) ==
     /\ spent.false < MaxFalse
@@ -557,11 +681,12 @@ Misuse(m) ==
            early == IF s.frozen THEN {x \in DOMAIN s.delivered : s.delivered[x] = s.limit[x]} ELSE {}
        IN
        \E event \in
-        {[type |-> "Suspected", suspect |-> m], [type |-> "Suspected", suspect |-> "Z"],
-         [type |-> "StartFlushReceived", sender |-> "Z", message |-> StartFlush(9, ForViews)],
-         [type |-> "StopFlushReceived", sender |-> "Z", message |-> StopFlush],
+        {[type |-> "MergeViewInstalled", view |-> View(9, "Z", <<"Z">>), subgroups |-> {}],
+         [type |-> "Suspected", suspect |-> m], [type |-> "Suspected", suspect |-> "Z"],
+         [type |-> "StartFlushReceived", sender |-> "Z", message |-> StartFlush(s.view.id, 9, ForViews)],
+         [type |-> "StopFlushReceived", sender |-> "Z", message |-> StopFlush(s.view.id)],
          [type |-> "ReconcileReceived", sender |-> "Z",
-          message |-> ReconcileMessage(9, NoVector, [x \in {} |-> ""])],
+          message |-> ReconcileMessage(s.view.id, 9, NoVector, [x \in {} |-> ""])],
          [type |-> "FlushCompletedReceived", sender |-> "Z", message |-> FlushCompleted(9, NoVector)],
          [type |-> "ViewInstalled", view |-> View(9, "Z", <<"Z">>)]}
         \cup {[type |-> "FlushCompletedReceived", sender |-> x,
@@ -581,19 +706,21 @@ Init ==
     /\ Channel!Init
     /\ local = [m \in Member |->
                     IF m \notin FoundersSet THEN Start(m)
-                    ELSE [Start(m) EXCEPT !.view = ViewOf(First[1]), !.delivered = Zeros(FoundersSet)]]
+                    ELSE LET v == First[installed[m]]
+                         IN [Start(m) EXCEPT !.view = ViewOf(v), !.delivered = Zeros(DOMAIN v.lives)]]
     /\ wire = EmptyWire
     /\ copies = {}
     /\ fetches = [m \in Member |-> {}]
     /\ app = [m \in Member |-> "free"]
     /\ cast = [m \in Member |-> 0]
     /\ wishes = {}
-    /\ maker = [m \in Member |-> IF m = Founders[1] THEN "free" ELSE "follows"]
+    /\ maker = [m \in Member |->
+                    IF \E i \in DOMAIN First : First[i].members[1] = m THEN "free" ELSE "follows"]
     /\ offers = {}
     /\ transfer = [m \in Member |-> "none"]
     /\ answers = {}
     /\ state = [m \in Member |-> IF m \in FoundersSet THEN {} ELSE NoState]
-    /\ spent = [crashes |-> 0, false |-> 0, leaves |-> 0, states |-> 0, misuses |-> 0]
+    /\ spent = [crashes |-> 0, false |-> 0, leaves |-> 0, states |-> 0, merges |-> 0, misuses |-> 0]
     /\ act = NoAct
 
 Next ==
@@ -610,6 +737,9 @@ Next ==
         \/ SuspendGroup(m)
         \/ ResumeGroup(m)
         \/ DecideView(m)
+        \/ Merge(m)
+        \/ TakeMerged(m)
+        \/ GiveUpMerge(m)
         \/ InstallView(m)
         \/ WishToLeave(m)
         \/ Depart(m)

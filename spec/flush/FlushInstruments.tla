@@ -48,6 +48,24 @@ ViewMeetsState == \E m \in up : transfer[m] = "asks" /\ \E a \in answers : a.to 
 \* A state stands for more than its receiver had delivered since it joined.
 StateIsSet == \E m \in up : m \notin FoundersSet /\ HasState(m) /\ state[m] # {}
 NobodyWantsIt == \E m \in up : local[m].wants = {Self}
+\* A merged view is everywhere.
+AllAreMerged ==
+    \E m \in up : InView(local[m]) /\ IsMerged(views[installed[m]]) /\ \A x \in Members(local[m]) \cap up :
+        installed[x] = installed[m]
+\* Its first member was a participant, and has to stop it.
+ParticipantIsFirst ==
+    \E m \in up : maker[m] = "suspends" /\ IsMerged(views[installed[m]]) /\ Running(local[m])
+\* Some have come to it, and others, who live, go on from the view before.
+MergeFails ==
+    \E x, y \in up : \E k \in {installed[x]} : \E j \in {installed[y]} :
+        k # 0 /\ j # 0 /\ j # k /\ IsMerged(views[k]) /\ views[j].preds \cap views[k].preds # {}
+\* A coordinator waits for a merged view that is lost.
+MergedViewIsLost == \E m \in up : MustGiveUp(m)
+\* What was asked before it is on its way to one of its members.
+AskedBefore ==
+    \E p \in OnTheWay("START_FLUSH") :
+        /\ p.to \in up /\ IsMerged(views[installed[p.to]]) /\ p.sender \in Members(local[p.to])
+        /\ p.message.view_id # local[p.to].view.id
 
 -----------------------------------------------------------------------------
 (* Local steps: what a run collects, and the events that every local state is then confronted with *)
@@ -83,6 +101,7 @@ Alphabet(messages, outsides) ==
        \cup {[type |-> t, asker |-> a] : t \in {"Suspend", "Resume"}, a \in {ForViews, ForState}}
        \cup {[type |-> "Suspected", suspect |-> m] : m \in strangers}
        \cup {[type |-> "ViewInstalled", view |-> v] : v \in outsides \ {NoView}}
+       \cup {[type |-> "MergeViewInstalled", view |-> v, subgroups |-> {}] : v \in outsides \ {NoView}}
        \cup {EventOf(p) : p \in others}
        \cup {EventOf([p EXCEPT !.message.round = @ + 1]) : p \in Of("FLUSH_COMPLETED")}
        \cup {EventOf([p EXCEPT !.message.digest = NoVector]) : p \in Of("FLUSH_COMPLETED")}

@@ -49,7 +49,8 @@ stack_view ==
 \* FLUSH as its own specification has it.
 Flush == INSTANCE Flush WITH
     Latch <- TRUE, Freeze <- TRUE, AwaitOwn <- TRUE, AwaitAll <- TRUE, Reconcile <- TRUE, ReportAgain <- TRUE,
-    StartAgain <- TRUE, Recheck <- TRUE, ViewsFirst <- TRUE, SeniorFirst <- TRUE, Remember <- TRUE
+    StartAgain <- TRUE, Recheck <- TRUE, ViewsFirst <- TRUE, SeniorFirst <- TRUE, Remember <- TRUE,
+    NamesView <- TRUE, Yields <- TRUE
 
 Channel == INSTANCE VirtualSynchrony WITH Off <- {"Uniform"}
 

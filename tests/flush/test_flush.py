@@ -11,7 +11,17 @@ from groupcomm import flush
 from groupcomm.digest import Vector
 from groupcomm.effects import Multicast, PassDown, PassUp, Send
 from groupcomm.errors import LocalProtocolError, RemoteProtocolError
-from groupcomm.events import Block, Deliver, Fetch, GroupStopped, HoldBack, Payload, Release, Unblock
+from groupcomm.events import (
+    Block,
+    Deliver,
+    Fetch,
+    GroupStopped,
+    HoldBack,
+    MergeViewInstalled,
+    Payload,
+    Release,
+    Unblock,
+)
 from groupcomm.view import View, ViewId
 from tests.cores import is_refused
 
@@ -38,16 +48,20 @@ def run(state: flush.State, *events: flush.Event) -> tuple[flush.State, list[Any
     return state, [*effects]
 
 
-def start(sender: str, number: int = 1, asker: str = GMS) -> flush.StartFlushReceived:
-    return flush.StartFlushReceived(sender, flush.StartFlush(number, asker))
+def question(number: int, asker: str, of: View = SEVENTH) -> flush.StartFlush:
+    return flush.StartFlush(of.id, number, asker)
+
+
+def start(sender: str, number: int = 1, asker: str = GMS, of: View = SEVENTH) -> flush.StartFlushReceived:
+    return flush.StartFlushReceived(sender, question(number, asker, of))
 
 
 def report(sender: str, number: int = 1, digest: Vector = DELIVERED) -> flush.FlushCompletedReceived:
     return flush.FlushCompletedReceived(sender, flush.FlushCompleted(number, digest))
 
 
-def stop(sender: str) -> flush.StopFlushReceived:
-    return flush.StopFlushReceived(sender, flush.StopFlush())
+def stop(sender: str, of: View = SEVENTH) -> flush.StopFlushReceived:
+    return flush.StopFlushReceived(sender, flush.StopFlush(of.id))
 
 
 def data(sender: str, seqno: int, of: View = SEVENTH) -> flush.DataReceived:
@@ -77,14 +91,14 @@ def all_report(state: flush.State, who: str = "ABCDE", number: int = 1) -> tuple
 def test_the_requester_asks_all_that_it_does_not_suspect_itself_included() -> None:
     """FVI-01, FVI-02, FST-05, FST-07, FVB-02, FVB-08, AMB-62: the joiner is not asked, nor who is suspected."""
     state, effects = run(member("A", suspected=frozenset("D")), flush.Suspend(GMS))
-    assert to("ABCE", flush.StartFlush(1, GMS)) == effects
+    assert to("ABCE", question(1, GMS)) == effects
     assert frozenset("ABCE") == state.run.want
     assert (state, []) == run(state, flush.Suspend(GMS))
 
 
 def test_any_member_flushes_for_a_state() -> None:
     """FST-02, FST-05."""
-    assert to("ABCDE", flush.StartFlush(1, STATE)) == run(member("D"), flush.Suspend(STATE))[1]
+    assert to("ABCDE", question(1, STATE)) == run(member("D"), flush.Suspend(STATE))[1]
 
 
 @pytest.mark.parametrize("asker", [GMS, STATE])
@@ -169,7 +183,7 @@ def test_a_member_is_not_blocked_twice() -> None:
 def test_the_suspected_are_not_heard() -> None:
     """FCR-04, FLAW-30: a late message of the dead requester changes nothing."""
     again, _ = run(frozen("C"), flush.Suspected("A"), start("B"))
-    target = flush.Reconcile(2, DELIVERED, flush.Holders(()))
+    target = flush.Reconcile(SEVENTH.id, 2, DELIVERED, flush.Holders(()))
     for late in (start("A", 2), flush.ReconcileReceived("A", target), stop("A")):
         assert (again, []) == run(again, late)
 
@@ -203,7 +217,7 @@ def test_a_member_fetches_what_it_lacks_and_reports_again() -> None:
     """FST-14, AMB-61, AMB-32: from whom it is told to, and no more than the target."""
     target = Vector.of(A=3, B=2, C=0, D=9, E=3)
     holders = flush.Holders((("A", "A"), ("B", "D"), ("C", "A"), ("D", "A"), ("E", "B")))
-    question = flush.ReconcileReceived("A", flush.Reconcile(2, target, holders))
+    question = flush.ReconcileReceived("A", flush.Reconcile(SEVENTH.id, 2, target, holders))
     lacking, effects = run(frozen("C"), question)
     assert [PassDown(HoldBack(target)), PassDown(Fetch("D", "B", 2)), PassDown(Fetch("B", "E", 3))] == effects
     nearly, effects = run(lacking, data("B", 2))
@@ -213,14 +227,14 @@ def test_a_member_fetches_what_it_lacks_and_reports_again() -> None:
 
 
 def test_who_lacks_nothing_reports_the_target_at_once() -> None:
-    question = flush.ReconcileReceived("A", flush.Reconcile(2, DELIVERED, flush.Holders(())))
+    question = flush.ReconcileReceived("A", flush.Reconcile(SEVENTH.id, 2, DELIVERED, flush.Holders(())))
     assert [Send("A", flush.FlushCompleted(2, DELIVERED))] == run(frozen("C"), question)[1]
 
 
 def test_who_is_asked_anew_reports_where_it_is() -> None:
     """FCR-04: the target of a dead requester is void; what came on the way to it is not."""
     target = Vector.of(A=3, B=2, C=0, D=9, E=3)
-    question = flush.ReconcileReceived("A", flush.Reconcile(2, target, ALL_OF_A))
+    question = flush.ReconcileReceived("A", flush.Reconcile(SEVENTH.id, 2, target, ALL_OF_A))
     nearly, _ = run(frozen("C"), question, data("B", 2), flush.Suspected("A"))
     here = Vector.of(A=3, B=2, C=0, D=9, E=2)
     _, effects = run(nearly, start("B"))
@@ -257,7 +271,7 @@ def test_all_are_let_go_who_asked_does_not_need_them_stopped_any_more() -> None:
     entered, effects = run(stopped, flush.ViewInstalled(WITH_F))
     assert [] == effects
     over, effects = run(entered, flush.Resume(GMS))
-    assert to("ABCDEF", flush.StopFlush()) == effects
+    assert to("ABCDEF", flush.StopFlush(WITH_F.id)) == effects
     assert not over.running
 
 
@@ -267,7 +281,9 @@ def test_a_view_after_another_takes_no_flush_of_its_own() -> None:
     entered, effects = run(stopped, flush.ViewInstalled(WITH_F), flush.Suspend(GMS))
     assert [PassDown(GroupStopped(GMS))] == effects
     less = View(ViewId(9, "A"), tuple("ABCDF"))
-    assert to("ABCDF", flush.StopFlush()) == run(entered, flush.ViewInstalled(less), flush.Resume(GMS))[1]
+    assert (
+        to("ABCDF", flush.StopFlush(less.id)) == run(entered, flush.ViewInstalled(less), flush.Resume(GMS))[1]
+    )
 
 
 def test_unequal_reports_are_reconciled_and_asked_for_again() -> None:
@@ -276,7 +292,7 @@ def test_unequal_reports_are_reconciled_and_asked_for_again() -> None:
     _, effects = run(nearly, report("E", digest=Vector.of(A=2, B=4, C=0, D=9, E=2)))
     target = Vector.of(A=3, B=4, C=0, D=9, E=2)
     holders = flush.Holders((("A", "A"), ("B", "E"), ("C", "A"), ("D", "A"), ("E", "A")))
-    assert to("ABCDE", flush.Reconcile(2, target, holders)) == effects
+    assert to("ABCDE", flush.Reconcile(SEVENTH.id, 2, target, holders)) == effects
 
 
 def test_a_suspicion_strikes_off_and_all_that_is_left_may_have_reported() -> None:
@@ -284,7 +300,7 @@ def test_a_suspicion_strikes_off_and_all_that_is_left_may_have_reported() -> Non
     nearly, _ = all_report(asking(), "ABCD")
     stopped, effects = run(nearly, flush.Suspected("E"))
     assert [PassDown(GroupStopped(GMS))] == effects
-    assert to("ABCD", flush.StopFlush()) == run(stopped, flush.Resume(GMS))[1]
+    assert to("ABCD", flush.StopFlush(SEVENTH.id)) == run(stopped, flush.Resume(GMS))[1]
 
 
 def test_a_suspicion_in_reconciliation_begins_again() -> None:
@@ -292,7 +308,7 @@ def test_a_suspicion_in_reconciliation_begins_again() -> None:
     nearly, _ = all_report(asking(), "ABCD")
     reconciling, _ = run(nearly, report("E", digest=Vector.of(A=2, B=4, C=0, D=9, E=2)))
     _, effects = run(reconciling, flush.Suspected("E"))
-    assert to("ABCD", flush.StartFlush(3, GMS)) == effects
+    assert to("ABCD", question(3, GMS)) == effects
 
 
 def test_an_answer_to_a_former_question_is_void() -> None:
@@ -306,7 +322,7 @@ def test_who_takes_over_asks_anew_whoever_stopped_it() -> None:
     waiting, effects = run(frozen("B"), flush.Suspected("A"))
     assert [] == effects
     again, effects = run(waiting, flush.Suspend(GMS))
-    assert to("BCDE", flush.StartFlush(1, GMS)) == effects
+    assert to("BCDE", question(1, GMS)) == effects
     assert again.latched
 
 
@@ -318,7 +334,7 @@ def test_a_flush_for_a_state_waits_for_any_that_is_in_force() -> None:
     waiting, effects = run(frozen("B"), flush.Suspend(STATE))
     assert [] == effects
     _, effects = run(waiting, stop("A"))
-    assert [PassDown(Release()), PassUp(Unblock()), *to("ABCDE", flush.StartFlush(1, STATE))] == effects
+    assert [PassDown(Release()), PassUp(Unblock()), *to("ABCDE", question(1, STATE))] == effects
 
 
 def test_a_flush_for_a_state_that_has_to_wait_is_remembered() -> None:
@@ -347,14 +363,14 @@ def test_a_flush_that_goes_first_takes_over(requester: str, asker: str) -> None:
     assert not taken.running
     assert (taken, []) == run(taken, report("B"))
     _, effects = run(taken, stop(requester))
-    assert [PassDown(Release()), PassUp(Unblock()), *to("ABCDE", flush.StartFlush(2, STATE))] == effects
+    assert [PassDown(Release()), PassUp(Unblock()), *to("ABCDE", question(2, STATE))] == effects
 
 
 def test_who_changes_its_owner_remembers_the_former_one() -> None:
     """FLAW-124: that one may suspect the other: then it is not asked to give up, and waits for an answer."""
     changed, _ = run(member("C"), start("E", 2, STATE), start("D", 1, STATE))
     assert ("D", {"E": 2}) == (changed.owner, {**changed.later})
-    target = flush.Reconcile(3, DELIVERED, flush.Holders(()))
+    target = flush.Reconcile(SEVENTH.id, 3, DELIVERED, flush.Holders(()))
     asked, effects = run(changed, flush.ReconcileReceived("E", target))
     assert [] == effects
     free, effects = run(asked, stop("D"))
@@ -385,7 +401,7 @@ def test_who_was_overtaken_is_before_juniors_that_wait() -> None:
     """FLAW-122: its first START_FLUSH is in force where it was remembered, and holds up the junior's."""
     overtaken, _ = run(asking("B", STATE), start("A"), flush.BlockReturned(), start("C", 1, STATE))
     again, effects = run(overtaken, stop("A"))
-    assert [PassDown(Release()), PassUp(Unblock()), *to("ABCDE", flush.StartFlush(2, STATE))] == effects
+    assert [PassDown(Release()), PassUp(Unblock()), *to("ABCDE", question(2, STATE))] == effects
     assert {"C"} == again.later.keys()
 
 
@@ -405,17 +421,17 @@ def test_one_flush_is_for_both() -> None:
     """AMB-66: and ends when neither needs it."""
     stopped, _ = all_report(asking(asker=STATE))
     asking_, effects = run(stopped, flush.Suspend(GMS))
-    assert to("ABCDE", flush.StartFlush(2, GMS)) == effects
+    assert to("ABCDE", question(2, GMS)) == effects
     both, _ = all_report(asking_, number=2)
     one, effects = run(both, flush.Resume(STATE))
     assert [] == effects
-    assert to("ABCDE", flush.StopFlush()) == run(one, flush.Resume(GMS))[1]
+    assert to("ABCDE", flush.StopFlush(SEVENTH.id)) == run(one, flush.Resume(GMS))[1]
 
 
 def test_a_flush_for_a_state_becomes_one_for_a_view() -> None:
     """FVI-01: others may be stopped by who is dead, and take no flush for a state over that one's."""
     flushing, effects = run(asking(asker=STATE), flush.Suspend(GMS))
-    assert to("ABCDE", flush.StartFlush(2, GMS)) == effects
+    assert to("ABCDE", question(2, GMS)) == effects
     assert [PassDown(GroupStopped(GMS)), PassDown(GroupStopped(STATE))] == all_report(flushing, number=2)[1]
 
 
@@ -425,7 +441,7 @@ def test_a_flush_that_nobody_wants_any_more_is_brought_to_its_end() -> None:
     assert [] == effects
     assert flushing.running
     over, effects = all_report(flushing)
-    assert to("ABCDE", flush.StopFlush()) == effects
+    assert to("ABCDE", flush.StopFlush(SEVENTH.id)) == effects
     assert not over.wants
 
 
@@ -440,7 +456,7 @@ def test_a_view_keeps_the_latch_and_begins_counts_anew() -> None:
     assert {0} == {*entered.delivered.values()}
     assert 0 == entered.sent
     assert "A" == entered.owner
-    assert [PassUp(Unblock())] == run(entered, stop("A"))[1]
+    assert [PassUp(Unblock())] == run(entered, stop("A", WITH_F))[1]
 
 
 def test_who_is_in_no_view_any_more_is_not_suspected() -> None:
@@ -455,7 +471,72 @@ def test_a_view_makes_void_what_waits_and_what_is_asked() -> None:
     waiting, _ = run(frozen("C"), start("B", 1, STATE), flush.ViewInstalled(WITH_F))
     assert not waiting.later
     _, effects = run(asking(), flush.ViewInstalled(WITH_F))
-    assert to("ABCDEF", flush.StartFlush(2, GMS)) == effects
+    assert to("ABCDEF", question(2, GMS, WITH_F)) == effects
+
+
+MERGED = View(ViewId(8, "C"), tuple("ABCDEFG"))
+
+
+def merged(view: View = MERGED) -> MergeViewInstalled:
+    return MergeViewInstalled(view, frozenset({SEVENTH.id, ViewId(4, "F")}))
+
+
+def test_the_first_of_a_merged_view_that_has_its_group_stopped_lets_the_merged_group_go() -> None:
+    """It was a coordinator: who asks is answered at once."""
+    entered, effects = run(all_report(run(asking(), start("A"))[0])[0], merged())
+    assert [] == effects
+    assert "A" == entered.owner
+    stopped, effects = run(entered, flush.Suspend(GMS))
+    assert [PassDown(GroupStopped(GMS))] == effects
+    assert to("ABCDEFG", flush.StopFlush(MERGED.id)) == run(stopped, flush.Resume(GMS))[1]
+
+
+def test_the_first_of_a_merged_view_that_was_a_participant_has_the_merged_group_stopped() -> None:
+    """It was stopped by another, and wanted a state."""
+    wanting = member("A", wants=frozenset({STATE}))
+    entered, effects = run(wanting, start("C"), flush.BlockReturned(), merged())
+    assert [] == effects
+    assert ("", True) == (entered.owner, entered.latched)
+    assert to("ABCDEFG", question(1, GMS, MERGED)) == run(entered, flush.Suspend(GMS))[1]
+
+
+def test_another_coordinator_wants_the_group_for_views_no_more() -> None:
+    """Its wish for a state stays, until the first lets it go; nobody else does."""
+    both, _ = run(asking("C"), start("C"), flush.BlockReturned(), flush.Suspend(STATE))
+    stopped, _ = all_report(both)
+    entered, effects = run(stopped, merged())
+    assert [] == effects
+    assert (frozenset({STATE}), "", "") == (entered.wants, entered.owner, entered.asker)
+    assert not entered.running
+    assert entered.latched
+    waiting, effects = run(entered, start("B", 1, STATE, MERGED))
+    assert [] == effects
+    assert {"B": 1} == dict(waiting.later.items())
+    _, effects = run(entered, stop("A", MERGED))
+    assert [PassUp(Unblock()), *to("ABCDEFG", question(2, STATE, MERGED))] == effects
+
+
+def test_who_is_not_in_a_merged_view_does_not_install_it() -> None:
+    state = frozen("C")
+    event = merged(View(MERGED.id, tuple("ABDE")))
+    is_refused(step, state, event, LocalProtocolError, "a member is in the views that it installs")
+
+
+@pytest.mark.parametrize("message", ["start", "reconcile", "stop"])
+def test_what_was_sent_in_another_view_is_ignored(message: str) -> None:
+    """FLAW-125: its sender was left out, and is a member again since the merge."""
+    zeros = Vector(tuple((each, 0) for each in MERGED.members))
+    reconcile = flush.Reconcile(SEVENTH.id, 4, zeros, flush.Holders(()))
+    events: dict[str, flush.Event] = {
+        "start": start("A", 3),
+        "reconcile": flush.ReconcileReceived("A", reconcile),
+        "stop": stop("A"),
+    }
+    entered, _ = run(frozen("C"), merged())
+    waiting, _ = run(entered, start("A", 3, STATE, MERGED))
+    owned, _ = run(entered, start("A", 3, GMS, MERGED))
+    for state in (entered, waiting, owned):
+        assert (state, []) == run(state, events[message])
 
 
 def test_a_joiner_waits_for_stop_flush() -> None:
@@ -464,7 +545,7 @@ def test_a_joiner_waits_for_stop_flush() -> None:
     assert [] == effects
     waiting, effects = run(joined, flush.SendRequested(Payload("x")))
     assert [] == effects
-    free, effects = run(waiting, stop("A"))
+    free, effects = run(waiting, stop("A", WITH_F))
     assert [Multicast(flush.Data(WITH_F.id, 1, Payload("x")))] == effects
     assert not free.latched
 
@@ -473,8 +554,8 @@ def test_a_joiner_gets_a_state_after_stop_flush() -> None:
     """FVB-16, AMB-69: two flushes, one after the other."""
     joined, effects = run(flush.start("F"), flush.ViewInstalled(WITH_F), flush.Suspend(STATE))
     assert [] == effects
-    _, effects = run(joined, stop("A"))
-    assert to("ABCDEF", flush.StartFlush(1, STATE)) == effects
+    _, effects = run(joined, stop("A", WITH_F))
+    assert to("ABCDEF", question(1, STATE, WITH_F)) == effects
 
 
 def test_a_founder_has_nobody_to_wait_for() -> None:

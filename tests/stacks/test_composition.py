@@ -6,11 +6,11 @@ from typing import Annotated, Any, TypeAlias
 import pytest
 from attrs import evolve, frozen
 
-from groupcomm import events, sequencer
+from groupcomm import events, flush, sequencer
 from groupcomm.digest import Digest, DigestEntry
 from groupcomm.effects import ALL, CancelTimer, Datagram, Multicast, PassDown, PassUp, Send, SetTimer
 from groupcomm.errors import LocalProtocolError, ProtocolError
-from groupcomm.events import Below, Deliver, Payload, ViewInstalled
+from groupcomm.events import Below, Deliver, MergeViewInstalled, Payload, ViewInstalled
 from groupcomm.stack import Arrived, Called, Fired, Layer, Raised, Stack, StackError, Tagged
 from groupcomm.view import View, ViewId
 
@@ -120,6 +120,18 @@ def test_a_view_is_heard_by_every_layer_and_goes_on_to_the_application() -> None
     assert AB == state_of(stack, state, "sequencer").view
     assert (Installed(AB, DIGEST),) == state_of(stack, state, SEALING.name).seen
     assert (PassUp(ViewInstalled(AB)),) == effects
+
+
+def test_a_merged_view_is_a_view_to_who_knows_no_more() -> None:
+    stack = Stack(
+        (ORDERING, SEALING, Layer.of(flush, flush.Config())), (*GROUND, "Membership", "ReliableMulticast")
+    )
+    event = Raised(MergeViewInstalled(AB, frozenset({AB.id})), (DIGEST,))
+    assert (Digest,) == stack.takes(event)
+    state, effects = stack.step(None, stack.start("A"), event)
+    assert {AB} == {state_of(stack, state, each).view for each in ("sequencer", "flush")}
+    assert (Installed(AB, DIGEST),) == state_of(stack, state, SEALING.name).seen
+    assert (PassUp(event.event),) == effects
 
 
 def test_what_a_layer_takes_from_below_has_to_come_with_the_event() -> None:
