@@ -13,23 +13,23 @@ from attrs import frozen
 
 from .view import Address
 
-M = TypeVar("M")
-E = TypeVar("E")
+M_co = TypeVar("M_co", covariant=True)
+E_co = TypeVar("E_co", covariant=True)
 
 
 @frozen
-class Multicast(Generic[M]):
+class Multicast(Generic[M_co]):
     """Have the layer below send `message` to the group, this member included (DLV-04)."""
 
-    message: M
+    message: M_co
 
 
 @frozen
-class Send(Generic[M]):
+class Send(Generic[M_co]):
     """Have the layer below send `message` to one member."""
 
     to: Address
-    message: M
+    message: M_co
 
 
 ALL: Final = "*"
@@ -37,25 +37,25 @@ ALL: Final = "*"
 
 
 @frozen
-class Datagram(Generic[M]):
+class Datagram(Generic[M_co]):
     """Hand `message` to the network, for one member or `ALL`."""
 
     to: Address
-    message: M
+    message: M_co
 
 
 @frozen
-class PassUp(Generic[E]):
+class PassUp(Generic[E_co]):
     """Hand `event` to the protocol above."""
 
-    event: E
+    event: E_co
 
 
 @frozen
-class PassDown(Generic[E]):
+class PassDown(Generic[E_co]):
     """Hand `event` to the protocol below."""
 
-    event: E
+    event: E_co
 
 
 @frozen

@@ -101,6 +101,8 @@ __all__ = [
     "ViewAck",
     "ViewAckReceived",
     "ViewInstalled",
+    "enter",
+    "proceed",
     "start",
     "step",
 ]
@@ -482,7 +484,7 @@ def _join_requested(state: State, event: JoinRequested) -> Transition:
         joiners=frozenset({state.member}),
         digest=EMPTY_VECTOR,
     )
-    return evolve(_enter(state, decision), phase="leading"), _installed(decision)
+    return evolve(enter(state, decision), phase="leading"), _installed(decision)
 
 
 def _leave_requested(state: State, event: LeaveRequested) -> Transition:
@@ -494,7 +496,7 @@ def _leave_requested(state: State, event: LeaveRequested) -> Transition:
     asked = evolve(state, leaving=True)
     if state.phase == "leading":
         asked = evolve(asked, queue=(*state.queue, _own_leave(state)))
-    return _proceed(asked)
+    return proceed(asked)
 
 
 def _join_req_received(state: State, event: JoinReqReceived) -> Transition:
@@ -514,7 +516,7 @@ def _join_req_received(state: State, event: JoinReqReceived) -> Transition:
     queue = (*cleaned.queue, Request("join", member, life))
     if member in state.decision.members and not any(r.kind == "leave" and r.member == member for r in queue):
         cleaned, queue = _struck(cleaned, member), (Request("leave", member, known), *queue)
-    return _proceed(evolve(cleaned, queue=queue), withdrawn)
+    return proceed(evolve(cleaned, queue=queue), withdrawn)
 
 
 def _leave_req_received(state: State, event: LeaveReqReceived) -> Transition:
@@ -524,7 +526,7 @@ def _leave_req_received(state: State, event: LeaveReqReceived) -> Transition:
         return state, ()
     if life != state.decision.lives[member] or any(r.member == member for r in state.queue):
         return state, ()
-    return _proceed(evolve(state, queue=(*state.queue, Request("leave", member, life))))
+    return proceed(evolve(state, queue=(*state.queue, Request("leave", member, life))))
 
 
 def _leave_rsp_received(state: State, event: LeaveRspReceived) -> Transition:
@@ -543,7 +545,7 @@ def _suspected(state: State, event: Suspected) -> Transition:
     struck = evolve(struck, suspected=state.suspected | ({suspect} & set(state.decision.members)))
     if state.gone or struck == state:
         return state, ()
-    return _proceed(struck, (*_say_suspected(state, struck.suspected), *withdrawn))
+    return proceed(struck, (*_say_suspected(state, struck.suspected), *withdrawn))
 
 
 def _query_received(state: State, event: QueryReceived) -> Transition:
@@ -572,11 +574,11 @@ def _answer_received(state: State, event: AnswerReceived) -> Transition:
         return state, ()
     heard = evolve(state, asking=state.asking - {sender})
     if told == NO_DECISION or told.id in {state.decision.id, state.decision.follows}:
-        return _proceed(heard)
+        return proceed(heard)
     if sender in state.asking and told.follows == state.decision.id and state.member in told.members:
-        return _proceed(evolve(heard, newest=told))
+        return proceed(evolve(heard, newest=told))
     struck = evolve(_struck(state, sender), suspected=state.suspected | {sender})
-    return _proceed(struck, _say_suspected(state, struck.suspected))
+    return proceed(struck, _say_suspected(state, struck.suspected))
 
 
 def _new_view_received(state: State, event: NewViewReceived) -> Transition:
@@ -592,7 +594,7 @@ def _new_view_received(state: State, event: NewViewReceived) -> Transition:
     if decision.follows != state.decision.id:
         return _elsewhere(state, event)
     withdrawn = _withdrawal(state, state.admitting.member)
-    return _proceed(_enter(state, decision), (*withdrawn, *_installed(decision), ack))
+    return proceed(enter(state, decision), (*withdrawn, *_installed(decision), ack))
 
 
 def _join_rsp_received(state: State, event: JoinRspReceived) -> Transition:
@@ -611,11 +613,11 @@ def _join_rsp_received(state: State, event: JoinRspReceived) -> Transition:
         return (state, (ack,)) if decision.id == state.decision.id else _elsewhere(state, event)
     if not state.joining or decision.lives[state.member] != state.life:
         return state, ()
-    begun = _enter(evolve(state, suspected=frozenset()), decision)
+    begun = enter(evolve(state, suspected=frozenset()), decision)
     suspecting = evolve(begun, suspected=decision.before(event.sender))
     suspicions = _say_suspected(begun, suspecting.suspected)
     started: Effect = PassDown(DigestSet(decision.digest))
-    return _proceed(suspecting, (started, *_installed(decision), *suspicions, ack))
+    return proceed(suspecting, (started, *_installed(decision), *suspicions, ack))
 
 
 def _elsewhere(state: State, event: NewViewReceived | JoinRspReceived) -> Transition:
@@ -627,7 +629,7 @@ def _view_ack_received(state: State, event: ViewAckReceived) -> Transition:
     """Wait for one member less. `Gms!ViewAckReceived`."""
     if event.sender not in state.awaiting or event.message.view_id != state.decision.id:
         return state, ()
-    return _proceed(evolve(state, awaiting=state.awaiting - {event.sender}))
+    return proceed(evolve(state, awaiting=state.awaiting - {event.sender}))
 
 
 def _group_stopped(state: State, event: GroupStopped) -> Transition:
@@ -644,7 +646,7 @@ def _group_stopped(state: State, event: GroupStopped) -> Transition:
     request = state.queue[0] if state.queue else NO_REQUEST
     taken = evolve(ready, queue=state.queue[1:])
     if request.kind == "join" and request.life <= state.decision.lives.get(request.member, -1):
-        return _proceed(taken)
+        return proceed(taken)
     if request.kind != "join":
         return _decide(taken, request, EMPTY_VECTOR)
     if request.member in state.decision.members:
@@ -665,10 +667,10 @@ def _digest_given(state: State, event: DigestGiven) -> Transition:
     return _decide(state, state.admitting, digest)
 
 
-# What follows from a state: a step ends with _proceed ---------------------------------------------
+# What follows from a state: a step ends with proceed ---------------------------------------------
 
 
-def _proceed(state: State, effects: Effects = ()) -> Transition:
+def proceed(state: State, effects: Effects = ()) -> Transition:
     """Do what follows, one thing after the other. `Gms!Proceed`."""
     for follow in (_go, _take_over, _send_again, _answer_joiners, _suspend, _resume, _ask_to_leave):
         state, more = follow(state)
@@ -699,7 +701,7 @@ def _send_again(state: State) -> Transition:
     entered = state
     news: Effects = ()
     if state.newest != NO_DECISION:
-        entered = evolve(_enter(state, state.newest), queue=state.queue)
+        entered = evolve(enter(state, state.newest), queue=state.queue)
         news = _installed(state.newest)
     joiners = entered.decision.joiners & entered.others
     olds = entered.others - joiners
@@ -748,7 +750,7 @@ def _decide(state: State, request: Request, digest: Vector) -> Transition:
     joiner = (request.member,) if request.kind == "join" else ()
     staying = tuple(member for member in state.unsuspected if member != leaver)
     if staying + joiner == before.members:
-        return _proceed(state)
+        return proceed(state)
     decision = Decision(
         id=ViewId(before.id.counter + 1, state.member),
         members=staying + joiner,
@@ -762,7 +764,7 @@ def _decide(state: State, request: Request, digest: Vector) -> Transition:
     if state.member not in staying:
         return evolve(state, gone=True, queue=()), (*views, PassUp(Left()))
     led = evolve(
-        _enter(state, decision),
+        enter(state, decision),
         phase="leading",
         group=state.group,
         queue=state.queue,
@@ -770,10 +772,10 @@ def _decide(state: State, request: Request, digest: Vector) -> Transition:
         owed=decision.joiners,
     )
     released = (Send(leaver, LeaveRsp(request.life)),) if leaver else ()
-    return _proceed(led, (*_installed(decision), *views, *released))
+    return proceed(led, (*_installed(decision), *views, *released))
 
 
-def _enter(state: State, decision: Decision) -> State:
+def enter(state: State, decision: Decision) -> State:
     """Install a view; what was under way in the old one is over. `Gms!Enter`, `!Kept`.
 
     Requests to leave outlive it: a leaver asks once a view, and who takes over may not have it yet.

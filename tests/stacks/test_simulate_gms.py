@@ -48,7 +48,7 @@ def ask_before_deciding(config: Any, state: Any, event: Any) -> Any:  # noqa: AN
         return after, effects
     leading = evolve(after, phase="leading", asking=frozenset())
     unasked = tuple(e for e in effects if not (isinstance(e, Send) and isinstance(e.message, gms.Query)))
-    ready, more = gms._proceed(leading)  # noqa: SLF001 - what a member that leads does next
+    ready, more = gms.proceed(leading)  # what a member that leads does next
     return ready, (*unasked, *more)
 
 

@@ -1,0 +1,735 @@
+"""Merging over GMS: one layer that decides all views of a group that may part and come together. `MergeGms`.
+
+Theory of operation
+-------------------
+GMS (`gms`) and merging (`merge`) are as they stand: a state has both of theirs, and what the one says to the
+other is the other's event in the same step. This module is what has to be between them.
+
+The group is stopped for one of the two at a time. To the layer above there is one asker, GMS. Merging needs
+the group before it gives a digest away. Who would lead a merge, and who is asked to take part, waits (`wish`)
+until GMS has nothing under way; it has the group stopped (`Suspend`, `GroupStopped`), asks for the digest
+(`GetDigest`, asker MERGE), and only then takes the step of merging. While merging has the group, GMS gets no
+`GroupStopped`. When the merge is over GMS says `Suspend` again if it has something to decide; if not, the
+group is let go (`Resume`).
+
+The merged view is GMS's next one. Its first member does what one that takes over does: it asks all others
+which view they have (QUERY, ANSWER), sends them the view again, waits until they have it (VIEW_ACK), and has
+the group stopped, before it decides anything or lets the group go. The others follow, and say nothing.
+
+A view of GMS lists members that come, or crash. A merged one lists members of other subgroups that may give
+the merge up, and GMS would wait for them for ever. So who is asked for a view that it has not answers when it
+is certain: when it has the view, or when it leads its subgroup and is in no merge, so that nobody there will
+ever have it. A participant asks its coordinator (PROBE). And who relies on another member, as each of a
+merged view does on the first that it does not suspect, asks that one once.
+
+What it takes and gives is what `gms` and `merge` do, but
+- `MergeReqReceived` and `DiscoverTimeout` come without a digest: it is asked for when the group is stopped;
+- a merged view is passed down as `WindowsAdded`, then `ViewInstalled`, and up as `MergeViewInstalled`;
+- `SuspendViews`, `ResumeViews`, `MergeDecided` and merging's `Suspected` stay inside.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Annotated, Final, Literal, TypeAlias, TypeVar, assert_never
+
+from attrs import evolve, frozen
+
+from . import gms, merge
+from .digest import NOTHING, Vector
+from .effects import CancelTimer, PassDown, PassUp, Send, SetTimer
+from .errors import RemoteProtocolError
+from .events import (
+    Below,
+    DigestGiven,
+    DigestPromised,
+    DigestSet,
+    GetDigest,
+    GroupStopped,
+    Left,
+    PromiseWithdrawn,
+    Resume,
+    Suspected,
+    Suspend,
+    ViewInstalled,
+)
+from .gms import (
+    Answer,
+    AnswerReceived,
+    Decision,
+    JoinReqReceived,
+    JoinRequested,
+    JoinRspReceived,
+    LeaveReq,
+    LeaveReqReceived,
+    LeaveRequested,
+    LeaveRspReceived,
+    NewView,
+    NewViewReceived,
+    Query,
+    QueryReceived,
+    ViewAckReceived,
+)
+from .merge import (
+    CancelMergeReceived,
+    Config,
+    InstallMergeViewReceived,
+    Merged,
+    MergeDecided,
+    MergeReq,
+    MergeRsp,
+    MergeRspReceived,
+    MergeTimeout,
+    MergeView,
+    MergeViewInstalled,
+    MergeViewReceived,
+    ResumeViews,
+    SuspendViews,
+    WindowsAdded,
+)
+from .view import NO_VIEW, Address, ViewId
+
+T = TypeVar("T")
+
+ASSUMES: Final = ("ReliableMulticast", "ReliableUnicast")
+"""The modules of `spec/common` that say what the layers below must give."""
+
+GIVES: Final = ("Membership", "JoinDigest")
+"""The modules that say what this layer gives to the others."""
+
+__all__ = [
+    "ASSUMES",
+    "GIVES",
+    "Config",
+    "DiscoverTimeout",
+    "Early",
+    "Effect",
+    "Event",
+    "MergeReqReceived",
+    "Message",
+    "Probe",
+    "ProbeReceived",
+    "Probed",
+    "State",
+    "Transition",
+    "start",
+    "step",
+]
+
+# Messages and events ------------------------------------------------------------------------------
+
+
+@frozen
+class Probe:
+    """From who relies on another, which view that has: this one? Who takes over asks by QUERY."""
+
+    view_id: ViewId
+
+
+Message: TypeAlias = gms.Message | merge.Message | Probe
+
+
+@frozen
+class ProbeReceived:
+    """A PROBE arrived from `sender`."""
+
+    sender: Address
+    message: Probe
+
+
+@frozen
+class DiscoverTimeout:
+    """Timer `discover` fired; discovery knows of the coordinators `found`."""
+
+    found: Annotated[frozenset[Address], Below]
+
+
+@frozen
+class MergeReqReceived:
+    """A MERGE_REQ arrived from `sender`."""
+
+    sender: Address
+    message: MergeReq
+
+
+Event: TypeAlias = (
+    JoinRequested
+    | LeaveRequested
+    | JoinReqReceived
+    | LeaveReqReceived
+    | LeaveRspReceived
+    | Suspected
+    | QueryReceived
+    | AnswerReceived
+    | NewViewReceived
+    | JoinRspReceived
+    | ViewAckReceived
+    | GroupStopped
+    | DigestGiven
+    | DiscoverTimeout
+    | MergeReqReceived
+    | MergeRspReceived
+    | MergeTimeout
+    | CancelMergeReceived
+    | InstallMergeViewReceived
+    | MergeViewReceived
+    | ProbeReceived
+)
+
+Effect: TypeAlias = (
+    Send[Message]
+    | PassUp[ViewInstalled | MergeViewInstalled | Suspected | Suspend | Resume | Left | DigestGiven]
+    | PassDown[ViewInstalled | DigestPromised | GetDigest | PromiseWithdrawn | DigestSet | WindowsAdded]
+    | SetTimer
+    | CancelTimer
+)
+Effects: TypeAlias = tuple[Effect, ...]
+
+# State --------------------------------------------------------------------------------------------
+
+
+@frozen
+class Early:
+    """A message that cannot be answered yet."""
+
+    sender: Address
+    message: Query | Probe | LeaveReq
+
+
+@frozen
+class Probed:
+    """A view, and whom it has asked for it."""
+
+    id: ViewId
+    to: Address
+
+
+NO_MERGED: Final = Merged(NO_VIEW.id, (), frozenset(), gms.NO_DECISION.lives, gms.NO_DECISION.digest)
+
+
+@frozen
+class State:
+    """The local state of the specification, field for field. `MergeGms!Start` says what each field is."""
+
+    member: Address
+    gms: gms.State
+    merge: merge.State
+    merged: Merged
+    wish: DiscoverTimeout | MergeReqReceived | None
+    holds: Literal["no", "stopping", "digest", "merging"]
+    asked: int
+    early: tuple[Early, ...]
+    probed: frozenset[Probed]
+
+    @property
+    def own(self) -> Decision:
+        """The view installed. `MergeGms!Own`."""
+        return self.gms.decision
+
+    @property
+    def joined(self) -> bool:
+        """Whether it is in a view: it has installed one, and has not left. `MergeGms!InView`."""
+        return self.gms.joined and not self.gms.gone
+
+    @property
+    def in_merged(self) -> bool:
+        """Whether that is a merged view. `MergeGms!InMerged`."""
+        return self.gms.joined and self.merged.id == self.own.id
+
+    @property
+    def coordinates(self) -> bool:
+        """Whether it is the first of its view: then discovery finds it. `MergeGms!Coordinates`."""
+        return self.merge.coordinates and not self.gms.gone
+
+    @property
+    def certain(self) -> bool:
+        """Whether no merged view comes to its subgroup: it leads it, in no merge. `MergeGms!IsCertain`."""
+        return self.gms.phase == "leading" and not self.merge.merging
+
+    @property
+    def gms_idle(self) -> bool:
+        """Whether GMS has nothing under way, and does not have the group. `MergeGms!GmsIsIdle`."""
+        return not self.gms.gone and self.gms.done and self.gms.group == "free"
+
+
+_SELF: Final = "MERGE"
+"""Who asks for a digest."""
+
+_GMS: Final = "GMS"
+"""Who asks to have the group stopped, for both."""
+
+Transition: TypeAlias = tuple[State, Effects]
+
+
+def start(member: Address) -> State:
+    """A member before its first view. `MergeGms!Start`."""
+    return State(
+        member=member,
+        gms=gms.start(member),
+        merge=merge.start(member),
+        merged=NO_MERGED,
+        wish=None,
+        holds="no",
+        asked=0,
+        early=(),
+        probed=frozenset(),
+    )
+
+
+# Step ---------------------------------------------------------------------------------------------
+
+
+def step(config: Config, state: State, event: Event) -> Transition:
+    """The next state, and what is to be done, in order. `MergeGms!Step`.
+
+    As with `gms` and `merge`, an ignored event returns the same state and no effects, and a refused one
+    raises and changes nothing.
+    """
+    match event:
+        case QueryReceived() | ProbeReceived() | LeaveReqReceived():
+            return _word_received(config, state, event)
+        case AnswerReceived():
+            return _answer_received(config, state, event)
+        case GroupStopped():
+            return _group_stopped(config, state, event)
+        case DigestGiven():
+            return _digest_given(config, state, event)
+        case (
+            JoinRequested()
+            | LeaveRequested()
+            | JoinReqReceived()
+            | LeaveRspReceived()
+            | Suspected()
+            | NewViewReceived()
+            | JoinRspReceived()
+            | ViewAckReceived()
+        ):
+            return _from_gms(config, state, event)
+        case _ if state.gms.gone:
+            return state, ()
+        case MergeViewReceived():
+            return _merge_view_received(config, state, event)
+        case DiscoverTimeout():
+            return _discover_timeout(config, state, event)
+        case MergeReqReceived():
+            return _merge_req_received(config, state, event)
+        case CancelMergeReceived():
+            return _cancel_merge_received(config, state, event)
+        case MergeRspReceived() | InstallMergeViewReceived() | MergeTimeout():
+            return _from_merging(config, state, event)
+        case _:
+            assert_never(event)
+
+
+# The group, and the digest
+
+
+def _group_stopped(config: Config, state: State, event: GroupStopped) -> Transition:
+    """Give the group to GMS, if it has asked meanwhile, or to merging. `MergeGms!GroupStopped`."""
+    if event.asker != _GMS or state.holds == "no":
+        return _from_gms(config, state, event)
+    if state.holds != "stopping":
+        return state, ()
+    if state.gms.group == "stopping":
+        return _from_gms(config, evolve(state, holds="no"), event)
+    if state.wish is None:
+        return _ending(config, *_let_go(state))
+    asked = evolve(state, holds="digest", asked=state.asked + 1)
+    return asked, (PassDown(GetDigest(_SELF, asked.asked)),)
+
+
+def _digest_given(config: Config, state: State, event: DigestGiven) -> Transition:
+    """Take the step that merging waited with. `MergeGms!DigestGiven`."""
+    if event.asker != _SELF:
+        return _from_gms(config, state, event)
+    if state.holds != "digest" or event.request != state.asked or state.wish is None:
+        return state, ()
+    digested = _digested(state.wish, event.digest)
+    after = _carried(config, evolve(state, wish=None), *merge.step(config, state.merge, digested))
+    return _ending(config, *_then(after, lambda s: _let_go(s) if s.holds == "digest" else (s, ())))
+
+
+def _discover_timeout(config: Config, state: State, event: DiscoverTimeout) -> Transition:
+    """Wait for the group, if there is a merge to lead. `MergeGms!DiscoverTimeout`."""
+    after, effects = merge.step(config, state.merge, _digested(event, _unknown(state)))
+    begins = after.merging and not state.merge.merging
+    again = tuple(effect for effect in effects if isinstance(effect, SetTimer) and effect.name == "discover")
+    if isinstance(state.wish, MergeReqReceived):
+        return state, again
+    if begins:
+        return _ending(config, evolve(state, wish=event), again)
+    return _dropped(config, evolve(state, wish=None), again)
+
+
+def _merge_req_received(config: Config, state: State, event: MergeReqReceived) -> Transition:
+    """Wait for the group, if merging would accept; for one leader at a time. `MergeGms!MergeReqReceived`."""
+    if _is_of_the_dead(state, event):
+        return state, ()
+    after, effects = merge.step(config, state.merge, _digested(event, _unknown(state)))
+    if state.merge.merging or not after.merging:
+        return _ending(config, *_carried(config, state, after, effects))
+    if isinstance(state.wish, MergeReqReceived) and state.wish.sender != event.sender:
+        rejection = MergeRsp(
+            event.message.merge_id,
+            rejected=True,
+            decision=gms.NO_DECISION,
+            digest=gms.NO_DECISION.digest,
+        )
+        return state, (Send(event.sender, rejection),)
+    return _ending(config, evolve(state, wish=event))
+
+
+def _cancel_merge_received(config: Config, state: State, event: CancelMergeReceived) -> Transition:
+    """Wait with the request no more. `MergeGms!CancelMergeReceived`."""
+    wish = state.wish
+    if (
+        isinstance(wish, MergeReqReceived)
+        and wish.sender == event.sender
+        and wish.message.merge_id == event.message.merge_id
+    ):
+        return _dropped(config, evolve(state, wish=None))
+    return _from_merging(config, state, event)
+
+
+def _dropped(config: Config, state: State, effects: Effects = ()) -> Transition:
+    """A wish is dropped; if the group is stopped for it already, it is let go. `MergeGms!Dropped`."""
+    if state.holds == "digest" and state.wish is None:
+        state, more = _let_go(state)
+        effects += more
+    return _ending(config, state, effects)
+
+
+def _let_go(state: State) -> Transition:
+    """Merging has the group no more: GMS asks for it again, or it is let go. `MergeGms!LetGo`."""
+    waits = state.gms.group == "stopping"
+    return evolve(state, holds="no"), (PassUp(Suspend(_GMS) if waits else Resume(_GMS)),)
+
+
+# Who is asked
+
+
+def _word_received(
+    config: Config, state: State, event: QueryReceived | ProbeReceived | LeaveReqReceived
+) -> Transition:
+    """Answer, or keep it until that is possible. `MergeGms!WordReceived`."""
+    word = Early(event.sender, event.message)
+    if not isinstance(event, ProbeReceived) and (not state.joined or _is_for_gms(state, word)):
+        return _from_gms(config, state, event)
+    if not state.joined or event.sender in state.gms.suspected:
+        return state, ()
+    if not _is_early(state, word):
+        return _ending(config, *_heard(config, state, word))
+    if word in state.early:
+        return state, ()
+    return _ending(config, evolve(state, early=(*state.early, word)))
+
+
+def _answer_received(config: Config, state: State, event: AnswerReceived) -> Transition:
+    """Suspect who does not come to this view; or say so to others. `MergeGms!AnswerReceived`."""
+    sender, asked, told = event.sender, event.message.view_id, event.message.decision
+    if not state.joined:
+        return _from_gms(config, state, event)
+    own = state.own
+    elsewhere = told != gms.NO_DECISION and told.id not in {own.id, own.follows}
+    if (
+        state.in_merged
+        and asked == own.id
+        and sender in own.members
+        and elsewhere
+        and state.member not in told.members
+    ):
+        return _from_gms(config, state, Suspected(sender))
+    about = [word for word in state.early if _asks_for(word) == asked]
+    if about and sender in state.gms.unsuspected and told.id != asked:
+        askers = {word.sender for word in about}
+        others = tuple(word for word in state.early if word.sender not in askers)
+        replies: Effects = tuple(Send(word.sender, Answer(asked, told)) for word in about)
+        return _ending(config, evolve(state, early=others), replies)
+    return _from_gms(config, state, event)
+
+
+def _merge_view_received(config: Config, state: State, event: MergeViewReceived) -> Transition:
+    """Come to a merged view: from the coordinator, or a member that had it. `MergeGms!MergeViewReceived`.
+
+    Who leads takes it from the leader of the merge alone: it has said to others what it has.
+    """
+    sender, merged = event.sender, event.message.merged
+    if sender == state.member or {state.member, sender} - set(merged.members):
+        raise RemoteProtocolError(state, event, "a merged view is sent from a member of it to another")
+    if not state.joined or sender in state.gms.suspected:
+        return state, ()
+    own = state.own
+    if merged.id == own.id:
+        return _from_gms(config, state, NewViewReceived(sender, NewView(own)))
+    if own.id in merged.follows and sender in own.members and state.gms.phase != "leading":
+        return _from_merging(config, state, event)
+    if _may_come(state, merged.id):
+        return state, ()
+    return state, (Send(sender, Answer(merged.id, own)),)
+
+
+# What follows from a state: a step ends with _ending ----------------------------------------------
+
+
+def _ending(config: Config, state: State, effects: Effects = ()) -> Transition:
+    """Do what follows, one thing after the other. `MergeGms!Ending`."""
+    after = _then((state, effects), lambda s: _answer_early(config, s))
+    return _then(_then(after, _ask_leader), _maybe_stop)
+
+
+def _answer_early(config: Config, state: State) -> Transition:
+    """What was kept can be answered now. `MergeGms!AnswerEarly`."""
+    if not state.early:
+        return state, ()
+    waiting = tuple(word for word in state.early if _is_early(state, word))
+    ready = (word for word in state.early if not _is_early(state, word))
+    return _fold(evolve(state, early=waiting), ready, lambda s, word: _heard(config, s, word))
+
+
+def _ask_leader(state: State) -> Transition:
+    """Ask who leads, as far as it knows, for each view that it doubts. `MergeGms!AskLeader`, `!Doubts`."""
+    if not state.joined or state.gms.acts:
+        return state, ()
+    head = state.gms.unsuspected[0]
+    doubts = [state.own.id] if state.in_merged else []
+    doubts += [asked for asked in map(_asks_for, state.early) if asked is not None]
+    return _fold(state, doubts, lambda s, asked: _probe(s, Probed(asked, head)))
+
+
+def _probe(state: State, probe: Probed) -> Transition:
+    if probe in state.probed:
+        return state, ()
+    return evolve(state, probed=state.probed | {probe}), (Send(probe.to, Probe(probe.id)),)
+
+
+def _maybe_stop(state: State) -> Transition:
+    """Merging wants the group, and GMS does not have it. `MergeGms!MaybeStop`."""
+    if state.wish is None or state.holds != "no" or not state.gms_idle:
+        return state, ()
+    return evolve(state, holds="stopping"), (PassUp(Suspend(_GMS)),)
+
+
+# GMS and merging step -----------------------------------------------------------------------------
+
+
+def _from_gms(config: Config, state: State, event: gms.Event) -> Transition:
+    """An event that is GMS's. `MergeGms!FromG`."""
+    return _ending(config, *_gms_step(config, state, event))
+
+
+def _from_merging(
+    config: Config,
+    state: State,
+    event: MergeRspReceived
+    | MergeTimeout
+    | CancelMergeReceived
+    | InstallMergeViewReceived
+    | MergeViewReceived,
+) -> Transition:
+    """An event that is merging's. `MergeGms!FromM`."""
+    return _ending(config, *_carried(config, state, *merge.step(config, state.merge, event)))
+
+
+def _gms_step(config: Config, state: State, event: gms.Event) -> Transition:
+    """GMS takes a step, and merging is told of its view. `MergeGms!GmsStep`, `!AfterGms`."""
+    after, effects = gms.step(gms.Config(), state.gms, event)
+    stepped: Transition = evolve(state, gms=after), _worded(state, effects)
+    return _then(stepped, lambda s: _tell_merging(config, s))
+
+
+def _tell_merging(config: Config, state: State) -> Transition:
+    """Merging, which is in no merge as GMS had the group, is told of its view. `MergeGms!TellMerging`."""
+    if state.own == state.merge.decision:
+        return state, ()
+    after, effects = merge.step(config, state.merge, merge.DecisionInstalled(state.own))
+    told = evolve(state, merge=after, probed=frozenset())
+    if isinstance(state.wish, MergeReqReceived) and _is_of_the_dead(state, state.wish):
+        told = evolve(told, wish=None)
+    return told, tuple(effect for effect in effects if isinstance(effect, SetTimer))
+
+
+def _worded(state: State, effects: Iterable[gms.Effect]) -> Effects:
+    """What GMS does, as it goes out. `MergeGms!FromGms`, `!Worded`.
+
+    While merging has the group GMS waits for it; and if merging wants it next, it stays stopped.
+    """
+    heard: list[Effect] = []
+    for effect in effects:
+        match effect:
+            case Send(to, message):
+                heard.append(_send(state, to, message))
+            case PassUp(Suspend()) if state.holds != "no":
+                pass
+            case PassUp(Resume()) if state.wish is not None:
+                pass
+            case _:
+                heard.append(effect)
+    return tuple(heard)
+
+
+def _send(state: State, to: Address, message: gms.Message) -> Effect:
+    """Send a message of GMS; or what says more, where it is of a merged view. `MergeGms!Worded`."""
+    match message:
+        case NewView(decision) if decision.id == state.merged.id:
+            return Send(to, MergeView(state.merged))
+        case Answer(view_id, decision) if decision.id == state.merged.id and view_id == decision.follows:
+            return Send(to, MergeView(state.merged))
+        case _:
+            return Send(to, message)
+
+
+def _carried(
+    config: Config, state: State, after: merge.State, effects: tuple[merge.Effect, ...]
+) -> Transition:
+    """Merging has taken a step: do what it says to GMS. `MergeGms!AfterMerging`, `!Carried`."""
+    return _fold(evolve(state, merge=after), effects, lambda s, effect: _carry(config, s, effect))
+
+
+def _carry(config: Config, state: State, effect: merge.Effect) -> Transition:
+    """One effect of merging. `MergeGms!FromMerging`."""
+    match effect:
+        case Send() | SetTimer() | CancelTimer():
+            return state, (effect,)
+        case PassUp(event):
+            return _announce(state, event)
+        case PassDown(event):
+            return _passed_down(config, state, event)
+        case _:
+            assert_never(effect)
+
+
+def _passed_down(
+    config: Config,
+    state: State,
+    event: SuspendViews
+    | ResumeViews
+    | MergeDecided
+    | Suspected
+    | DigestPromised
+    | PromiseWithdrawn
+    | WindowsAdded,
+) -> Transition:
+    """What is for GMS, and what is for the layers below."""
+    match event:
+        case MergeDecided(decision):
+            return _take_view(state, decision)
+        case SuspendViews():
+            return evolve(state, holds="merging"), ()
+        case ResumeViews():
+            return _let_go(state) if state.holds == "merging" else (state, ())
+        case Suspected():
+            return _gms_step(config, state, event)
+        case WindowsAdded() | DigestPromised() | PromiseWithdrawn():
+            return state, (PassDown(event),)
+        case _:
+            assert_never(event)
+
+
+def _take_view(state: State, decision: Decision) -> Transition:
+    """The merged view is GMS's next one. `MergeGms!TakeView`."""
+    first = decision.members[0] == state.member
+    entered = gms.enter(state.gms, decision)
+    if first:
+        entered = evolve(entered, queue=state.gms.queue)
+    taken = evolve(state, gms=entered, holds="no", probed=frozenset())
+    return taken, (PassDown(ViewInstalled(decision.view)),)
+
+
+def _announce(state: State, event: MergeViewInstalled) -> Transition:
+    """The merged view is announced, and GMS goes on from there. `MergeGms!Announce`."""
+    own = state.own
+    merged = Merged(own.id, own.members, event.subgroups, own.lives, own.digest)
+    after, effects = gms.proceed(state.gms)
+    known = evolve(state, merged=merged)
+    return evolve(known, gms=after), (PassUp(event), *_worded(known, effects))
+
+
+# Shared by the actions ----------------------------------------------------------------------------
+
+
+def _heard(config: Config, state: State, word: Early) -> Transition:
+    """A QUERY, a PROBE or a LEAVE_REQ that can be answered. `MergeGms!Heard`."""
+    message = word.message
+    if isinstance(message, LeaveReq):
+        return _gms_step(config, state, LeaveReqReceived(word.sender, message))
+    if isinstance(message, Query) and _is_for_gms(state, word):
+        return _gms_step(config, state, QueryReceived(word.sender, message))
+    return state, (_reply(state, word.sender, message),)
+
+
+def _reply(state: State, sender: Address, message: Query | Probe) -> Effect:
+    """Who asks for a merged view that it has not may have it from nobody else. `MergeGms!Reply`."""
+    own = state.own
+    if isinstance(message, Probe) and message.view_id == own.id and state.in_merged:
+        return Send(sender, MergeView(state.merged))
+    return _send(state, sender, Answer(message.view_id, own))
+
+
+def _is_for_gms(state: State, word: Early) -> bool:
+    """What comes from a member is GMS's, as it is; but for a PROBE. `MergeGms!IsForGms`, `!IsStale`.
+
+    And but for a question about a view that is out of date: its sender wrote it before it left, and is back.
+    GMS would take it for one that takes over now.
+    """
+    message, own = word.message, state.own
+    if word.sender not in own.members or isinstance(message, Probe):
+        return False
+    if isinstance(message, LeaveReq):
+        return True
+    return message.view_id.counter > own.id.counter or message.view_id in {own.id, own.follows}
+
+
+def _is_early(state: State, word: Early) -> bool:
+    """Whether it cannot be answered yet. `MergeGms!IsEarly`."""
+    if _is_for_gms(state, word):
+        return False
+    asked = _asks_for(word)
+    return not state.certain if asked is None else _may_come(state, asked)
+
+
+def _is_of_the_dead(state: State, request: MergeReqReceived) -> bool:
+    """Whether a leader that asked is over. `MergeGms!IsOfTheDead`.
+
+    Its view would be taken for one by which its next incarnation stands.
+    """
+    leader, theirs = request.sender, request.message.decision
+    return theirs.lives.get(leader, 0) < state.own.lives.get(leader, 0)
+
+
+def _asks_for(word: Early) -> ViewId | None:
+    """The view that a question is about."""
+    return None if isinstance(word.message, LeaveReq) else word.message.view_id
+
+
+def _may_come(state: State, view_id: ViewId) -> bool:
+    """Whether a view that it has not may yet come. `MergeGms!MayCome`."""
+    own = state.own.id
+    return view_id != own and view_id.counter > own.counter and not state.certain
+
+
+def _digested(
+    event: DiscoverTimeout | MergeReqReceived, digest: Vector
+) -> merge.DiscoverTimeout | merge.MergeReqReceived:
+    """The event of merging."""
+    if isinstance(event, DiscoverTimeout):
+        return merge.DiscoverTimeout(event.found, digest)
+    return merge.MergeReqReceived(event.sender, event.message, digest)
+
+
+def _unknown(state: State) -> Vector:
+    """While it is not known, a digest of nothing: the step is taken again when it is. `MergeGms!Unknown`."""
+    return Vector(tuple((member, NOTHING) for member in state.own.members))
+
+
+def _then(done: Transition, follow: Callable[[State], Transition]) -> Transition:
+    """One thing after the other. `MergeGms!Then`."""
+    state, effects = done
+    after, more = follow(state)
+    return after, (*effects, *more)
+
+
+def _fold(state: State, items: Iterable[T], follow: Callable[[State, T], Transition]) -> Transition:
+    """The same for each, one after the other."""
+    effects: list[Effect] = []
+    for item in items:
+        state, more = follow(state, item)
+        effects += more
+    return state, tuple(effects)

@@ -1,0 +1,305 @@
+"""merge_gms: merging over GMS, as small groups whose messages arrive in order; and single events."""
+
+from collections.abc import Iterable
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from groupcomm import gms, merge, merge_gms
+from groupcomm.digest import Vector
+from groupcomm.effects import PassDown, PassUp, Send, SetTimer
+from groupcomm.errors import RemoteProtocolError
+from groupcomm.events import DigestGiven, GetDigest, GroupStopped, Resume, Suspected, Suspend
+from groupcomm.view import View, ViewId
+
+CONFIG = merge.Config(min_interval=100, max_interval=300, leader_timeout=50, member_timeout=200)
+
+
+class Group:
+    """Members, and what is on its way between them. What asks for the group or a digest waits, too."""
+
+    def __init__(self, *subgroups: str) -> None:
+        self.states: dict[str, merge_gms.State] = {}
+        self.network: list[tuple[str, str, Any]] = []
+        self.stops: list[str] = []
+        self.questions: list[tuple[str, GetDigest]] = []
+        self.log: dict[str, list[Any]] = {}
+        for members in subgroups:
+            founder, others = members[0], members[1:]
+            self.add(founder)
+            self.step(founder, gms.JoinRequested(founder, 0))
+            for joiner in others:
+                self.add(joiner)
+                self.step(joiner, gms.JoinRequested(founder, 0))
+                self.run()
+        self.log = {member: [] for member in self.states}
+
+    def add(self, member: str) -> None:
+        self.states[member] = merge_gms.start(member)
+        self.log[member] = []
+
+    def step(self, member: str, event: merge_gms.Event) -> None:
+        self.states[member], effects = merge_gms.step(CONFIG, self.states[member], event)
+        self.log[member] += effects
+        for effect in effects:
+            match effect:
+                case Send(to, message) if to in self.states:
+                    self.network.append((member, to, message))
+                case PassUp(Suspend()):
+                    self.stops.append(member)
+                case PassDown(GetDigest() as question):
+                    self.questions.append((member, question))
+                case _:
+                    pass
+
+    def arrive(self, sender: str, to: str, message: Any) -> None:  # noqa: ANN401 - a message
+        name = f"{type(message).__name__}Received"
+        kind: Any = getattr(merge_gms, name, None) or getattr(gms, name, None) or getattr(merge, name)
+        self.step(to, kind(sender, message))
+
+    def crash(self, member: str) -> None:
+        """Gone, with all that is on its way from it and to it; the others are told."""
+        del self.states[member]
+        self.network = [each for each in self.network if member not in each[:2]]
+        self.detect()
+
+    def detect(self) -> bool:
+        """The failure detector says who is gone; whether anybody had to be told."""
+        told = [
+            (member, other)
+            for member, state in self.states.items()
+            for other in state.gms.unsuspected
+            if other not in self.states
+        ]
+        for member, other in told:
+            self.step(member, Suspected(other))
+        return bool(told)
+
+    def run(self, *, lost: Iterable[type] = ()) -> None:
+        """All that is on its way arrives, but what is lost; groups are stopped, and digests given."""
+        while self.network or self.stops or self.questions or self.detect():
+            if self.network:
+                sender, to, message = self.network.pop(0)
+                if to in self.states and not isinstance(message, tuple(lost)):
+                    self.arrive(sender, to, message)
+            elif self.stops:
+                member = self.stops.pop(0)
+                if member in self.states:
+                    self.step(member, GroupStopped("GMS"))
+            else:
+                member, question = self.questions.pop(0)
+                if member in self.states:
+                    digest = Vector(tuple((m, 7) for m in self.states[member].own.members))
+                    self.step(member, DigestGiven(question.asker, question.request, digest))
+
+    def discover(self, member: str, found: str) -> None:
+        self.step(member, merge_gms.DiscoverTimeout(frozenset(found)))
+
+    def time_out(self, member: str) -> None:
+        self.step(member, merge.MergeTimeout(self.states[member].merge.begun))
+
+    def said(self, member: str) -> list[object]:
+        """What a member has said to the layer above."""
+        return [effect.event for effect in self.log[member] if isinstance(effect, PassUp)]
+
+    def settled(self) -> None:
+        """All are in one view, nobody is in a merge, nobody waits, and the group was let go."""
+        for state in self.states.values():
+            assert state.own.members == tuple(sorted(self.states))
+            assert (state.wish, state.holds, state.early) == (None, "no", ())
+            assert not state.merge.merging
+            assert state.merge.decision == state.own
+            assert state.gms.phase == ("leading" if state.coordinates else "following")
+            assert not state.gms.awaiting
+            assert state.gms.group == "free"
+
+
+def test_two_subgroups_become_one() -> None:
+    group = Group("AB", "CD")
+    group.discover("A", "AC")
+    group.run()
+    group.settled()
+    subgroups = frozenset({ViewId(2, "A"), ViewId(2, "C")})
+    view = View(ViewId(3, "A"), ("A", "B", "C", "D"))
+    announced = merge.MergeViewInstalled(view, subgroups)
+    assert [announced] == group.said("B") == group.said("D")
+    # Who leads had its group stopped, and is the first of the merged view: it lets the whole go.
+    assert [Suspend("GMS"), announced, Suspend("GMS"), Resume("GMS")] == group.said("A")
+    assert [Suspend("GMS"), announced] == group.said("C")
+
+
+def test_the_first_of_the_merged_view_was_a_participant() -> None:
+    group = Group("BA", "C")
+    group.discover("B", "BC")
+    group.run()
+    group.settled()
+    assert group.states["A"].coordinates
+    assert Resume("GMS") in group.said("A")
+    assert Resume("GMS") not in group.said("B")
+
+
+def test_three_subgroups_become_one() -> None:
+    group = Group("AF", "CB", "DE")
+    group.discover("A", "ACD")
+    group.run()
+    group.settled()
+
+
+def test_nobody_gives_a_digest_away_before_the_group_is_stopped() -> None:
+    group = Group("A", "C")
+    group.discover("A", "AC")
+    assert group.log["A"] == [SetTimer("discover", 100, 300), PassUp(Suspend("GMS"))]
+    group.log["A"].clear()
+    group.stops.clear()
+    group.step("A", GroupStopped("GMS"))
+    assert group.log["A"] == [PassDown(GetDigest("MERGE", 1))]
+    assert not group.states["A"].merge.merging
+    group.step("A", DigestGiven("MERGE", 1, Vector.of(A=7)))
+    assert group.states["A"].merge.merging
+
+
+def test_a_joiner_waits_while_merging_has_the_group() -> None:
+    group = Group("A", "C")
+    group.discover("A", "AC")
+    group.stops.clear()
+    group.step("A", GroupStopped("GMS"))
+    group.log["A"].clear()
+    group.step("A", gms.JoinReqReceived("J", gms.JoinReq(0)))
+    assert group.log["A"] == []
+    group.add("J")
+    group.step("J", gms.JoinRequested("A", 0))
+    group.run()
+    group.settled()
+    assert group.states["J"].own.id.counter == 3
+
+
+def test_gms_goes_first_if_it_has_asked_too() -> None:
+    group = Group("A", "C")
+    group.discover("A", "AC")
+    group.add("J")
+    group.step("J", gms.JoinRequested("A", 0))
+    group.run()
+    group.settled()
+    views = [event.view.members for event in group.said("A") if isinstance(event, gms.ViewInstalled)]
+    assert ("A", "J") in views
+
+
+def test_a_merge_that_nobody_answers_lets_the_group_go() -> None:
+    group = Group("A", "C")
+    group.discover("A", "AC")
+    group.run(lost=[merge.MergeReq])
+    group.time_out("A")
+    assert [Suspend("GMS"), Resume("GMS")] == group.said("A")
+    assert group.states["A"].gms_idle
+
+
+def test_a_request_that_is_cancelled_while_it_waits_lets_the_group_go() -> None:
+    group = Group("A", "C")
+    group.discover("A", "AC")
+    while group.stops != ["C"]:
+        group.stops.sort()
+        if group.network:
+            group.arrive(*group.network.pop(0))
+        elif group.questions:
+            member, question = group.questions.pop(0)
+            group.step(member, DigestGiven("MERGE", question.request, Vector.of(A=7)))
+        else:
+            group.step(group.stops.pop(0), GroupStopped("GMS"))
+    group.time_out("A")
+    group.run()
+    assert [Suspend("GMS"), Resume("GMS")] == group.said("C")
+    assert group.states["C"].wish is None
+
+
+def test_the_other_side_that_gave_up_does_not_come() -> None:
+    group = Group("A", "CD")
+    group.discover("A", "AC")
+    group.run(lost=[merge.InstallMergeView])
+    assert group.states["A"].own.members == ("A", "C", "D")
+    group.time_out("C")
+    group.run()
+    assert [group.states[member].own.members for member in "ACD"] == [("A",), ("C", "D"), ("C", "D")]
+    assert all(group.states[member].gms_idle for member in "AC")
+    group.discover("A", "AC")
+    group.run()
+    group.settled()
+
+
+def test_the_first_gave_up_and_was_a_participant() -> None:
+    """B is in the merged view alone; A, its first, is a participant of C, who has given up."""
+    group = Group("B", "CA")
+    group.discover("B", "BC")
+    group.run(lost=[merge.InstallMergeView])
+    group.time_out("C")
+    group.run()
+    assert [group.states[member].own.members for member in "BCA"] == [("B",), ("C", "A"), ("C", "A")]
+
+
+def test_a_coordinator_crashes_and_only_one_of_its_members_has_the_view() -> None:
+    group = Group("A", "CDE")
+    group.discover("A", "AC")
+    group.run(lost=[merge.MergeView])
+    assert [group.states[member].own.id.counter for member in "ACDE"] == [4, 4, 3, 3]
+    group.arrive("C", "E", merge.MergeView(group.states["C"].merged))
+    group.crash("C")
+    group.run()
+    group.settled()
+
+
+@pytest.mark.parametrize("gone", "ABCD")
+@pytest.mark.parametrize("after", range(0, 40, 3))
+def test_somebody_crashes(gone: str, after: int) -> None:
+    """At any moment of a merge: those who are left come together, at the latest with the next merges."""
+    group = Group("BA", "CD")
+    group.discover("B", "BC")
+    for _ in range(after):
+        if group.network:
+            group.arrive(*group.network.pop(0))
+        elif group.stops:
+            group.step(group.stops.pop(0), GroupStopped("GMS"))
+        elif group.questions:
+            member, question = group.questions.pop(0)
+            digest = Vector(tuple((m, 7) for m in group.states[member].own.members))
+            group.step(member, DigestGiven("MERGE", question.request, digest))
+    group.crash(gone)
+    group.run()
+    for _ in range(3):
+        for member, state in list(group.states.items()):
+            if state.merge.merging:
+                group.time_out(member)
+                group.run()
+        found = "".join(sorted(member for member, state in group.states.items() if state.coordinates))
+        group.discover(found[0], found)
+        group.run()
+    group.settled()
+
+
+def test_a_member_that_leaves_asks_the_first_of_the_merged_view() -> None:
+    group = Group("AB", "CD")
+    group.step("D", gms.LeaveRequested())
+    group.network.clear()  # C does not know yet, and will lead no more
+    group.discover("A", "AC")
+    group.run()
+    assert group.states["D"].gms.gone
+    assert group.states["A"].own.members == ("A", "B", "C")
+
+
+def test_a_merged_view_from_a_suspected_member_is_refused() -> None:
+    group = Group("A", "CDE")
+    group.discover("A", "AC")
+    group.run(lost=[merge.MergeView])
+    group.step("E", Suspected("C"))
+    before = group.states["E"]
+    group.step("E", merge.MergeViewReceived("C", merge.MergeView(group.states["C"].merged)))
+    assert group.states["E"] == before
+
+
+def test_a_merged_view_is_sent_to_its_members() -> None:
+    group = Group("A", "C")
+    group.discover("A", "AC")
+    group.run()
+    group.add("Z")
+    for sender, to in pairwise("AZA"):
+        with pytest.raises(RemoteProtocolError):
+            group.step(to, merge.MergeViewReceived(sender, merge.MergeView(group.states["A"].merged)))
