@@ -10,17 +10,16 @@ from groupcomm import flush
 from groupcomm.effects import PassDown
 from groupcomm.events import HoldBack
 from groupcomm.stack import StackError
-from groupcomm_conformance.stacks.changes import FAULTS
-from groupcomm_conformance.stacks.claims import BEYOND, CLAIMS
-from groupcomm_conformance.stacks.running import simulate
+from groupcomm_conformance.stacks.claims import CLAIMS
+from groupcomm_conformance.stacks.running import borne, simulate
 from tests.simulated import all_holds, broken, setup, violation
 
-BORNE = frozenset(FAULTS) - BEYOND["VirtualSynchrony"]
+BORNE = borne(("flush", "gms"))
 """What FLUSH over GMS bears: they merge nothing."""
 
 CRASHES = BORNE - {"suspicion", "partition"}
 
-STACKS = ["flush/gms", "sequencer/flush/gms", "sequencer/flush/gms/stable"]
+STACKS = ["flush/gms", "sequencer/flush/gms/stable"]
 
 
 @pytest.mark.parametrize("stack", STACKS)

@@ -8,11 +8,10 @@ from attrs import evolve
 from groupcomm import gms
 from groupcomm.effects import PassDown, Send
 from groupcomm.events import DigestGiven, DigestPromised, GroupStopped, PromiseWithdrawn
-from groupcomm_conformance.stacks.changes import FAULTS
-from groupcomm_conformance.stacks.claims import BEYOND
+from groupcomm_conformance.stacks.running import borne
 from tests.simulated import all_holds, broken, setup, violation
 
-BORNE = frozenset(FAULTS) - BEYOND["Membership"]
+BORNE = borne(("gms",))
 """What GMS bears. Nothing here merges groups."""
 
 STACKS = ["gms", "gms/stable", "sequencer/gms"]

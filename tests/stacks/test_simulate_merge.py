@@ -52,8 +52,8 @@ def test_eight_members_that_are_cut_and_healed_again_and_again() -> None:
 @pytest.mark.parametrize(
     ("names", "why"),
     [
-        (("gms", "merge"), "gms and merge do not stand in one stack yet"),
-        (("sequencer", "merge"), "nothing stands above merge yet"),
+        (("gms", "merge"), "where merge and gms stand in one stack, merge stands right above gms"),
+        (("sequencer", "merge"), "nothing stands above merge without gms"),
     ],
 )
 def test_what_cannot_stand_with_merging_is_refused(names: tuple[str, ...], why: str) -> None:

@@ -1,22 +1,27 @@
-"""simulate of the whole stack: SEQUENCER over FLUSH over GMS over STABLE. A guard that is off in any layer is noticed."""
+"""The whole stack simulated: SEQUENCER, FLUSH, merging over GMS, STABLE. A guard that is off in any is noticed."""
 
+from importlib import import_module
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, find, given, settings
 from hypothesis import strategies as st
 
+from groupcomm import merge_gms
+from groupcomm.effects import PassDown
+from groupcomm.merge import WindowsAdded
 from groupcomm_conformance.stacks.claims import Violation
-from groupcomm_conformance.stacks.flushed import Flushed
 from groupcomm_conformance.stacks.group import Event, Group
+from groupcomm_conformance.stacks.lineages import Lineages
 from groupcomm_conformance.stacks.rest import quiesce
-from groupcomm_conformance.stacks.running import Setup, group_of
+from groupcomm_conformance.stacks.running import Setup, borne, group_of
 from tests.simulated import broken, setup, violation
 from tests.stacks.test_simulate import forgetful, impatient
-from tests.stacks.test_simulate_flush import BORNE, joiner_waits, latch, recheck
-from tests.stacks.test_simulate_gms import ask_before_deciding
+from tests.stacks.test_simulate_flush import freeze, latch, recheck
 
-STACK = "sequencer/flush/gms/stable"
+STACK = "sequencer/flush/merge/gms/stable"
+BORNE = borne(STACK.split("/"))
 
 
 # Schedules that Hypothesis chooses, and shrinks: each event is a kind and which of those that may happen.
@@ -25,7 +30,7 @@ STACK = "sequencer/flush/gms/stable"
 def possible(group: Group, kind: str) -> list[Event]:
     """The events of a kind that a group may be asked for now; it refuses some."""
     service = group.service
-    assert isinstance(service, Flushed)
+    assert isinstance(service, Lineages)
     inside = [process for process in group.up if process.view is not None]
     match kind:
         case "start":
@@ -39,8 +44,11 @@ def possible(group: Group, kind: str) -> list[Event]:
                 (kind, process.name, found.name)
                 for process in group.up
                 if process.view is None
-                for found in service.may_be_asked(process)
+                for found in (*service.may_be_asked(process), process)
             ]
+        case "discover":
+            found = tuple(process.name for process in service.coordinators())
+            return [(kind, name, found) for name in found]
         case "suspect":
             return [
                 (kind, process.name, other.name) for process in inside for other in service.watched(process)
@@ -76,6 +84,7 @@ KINDS = [
     "lose",
     "gossip",
     "timer",
+    "discover",
     "partition",
 ]
 OFTEN = ["message"] * 8 + ["notice"] * 6 + ["due"] * 5 + ["data"] * 3 + ["multicast"]
@@ -116,25 +125,29 @@ def test_a_schedule_that_breaks_a_promise_is_found_and_shrunk() -> None:
     assert len(least) <= 6, least
 
 
+def starts_anywhere(config: Any, state: Any, event: Any) -> Any:  # noqa: ANN401
+    """Who comes to a merged view is not told where to start with those who are new to it."""
+    after, effects = merge_gms.step(config, state, event)
+    told = (e for e in effects if not (isinstance(e, PassDown) and isinstance(e.event, WindowsAdded)))
+    return after, tuple(told)
+
+
 @pytest.mark.parametrize(
-    ("protocol", "step", "claims"),
+    ("layer", "step", "claims"),
     [
         ("sequencer", forgetful, {"EventuallyDelivered"}),
-        (
-            "flush",
-            joiner_waits,
-            {"ClosedToCast", "GroupIsStopped", "LeavesExact", "FirstHasAll", "QuietIsFree"},
-        ),
+        ("flush", freeze, {"ClosedToReceive", "FirstHasAll", "LeavesExact", "GroupIsStopped"}),
         ("flush", recheck, {"Settled", "QuietIsFree", "ComesToRest"}),
-        ("gms", ask_before_deciding, {"OneLine", "NobodyIsDropped", "OnePath", "Settled"}),
+        ("merge_gms", starts_anywhere, {"StartsWhereTold"}),
         ("stable", impatient, {"NoPrematurePurge"}),
     ],
     ids=lambda each: getattr(each, "__name__", ""),
 )
 def test_a_guard_that_is_off_in_any_layer_is_found(
-    protocol: str,
+    layer: str,
     step: Any,  # noqa: ANN401 - of any core
     claims: set[str],
 ) -> None:
-    found = violation(setup(STACK, BORNE - {"suspicion"}, cores=broken(protocol, step)))
+    cores = ((layer, SimpleNamespace(start=import_module(f"groupcomm.{layer}").start, step=step)),)
+    found = violation(setup(STACK, BORNE - {"suspicion"}, members=4, cores=cores))
     assert found.claim in claims, str(found)

@@ -1,7 +1,8 @@
 """A short story of a group, drawn: the first thing to look at.
 
 A small group of a stack's members in memory (see `stacks`), with faults. The seed decides what happens in
-which order; the same seed gives the same story.
+which order; the same seed gives the same story. Without a stack: the life of a group over the whole stack, as
+its applications see it.
 """
 
 import json
@@ -11,6 +12,7 @@ import typer
 
 from groupcomm_conformance.stacks.claims import Violation
 from groupcomm_conformance.stacks.draw import steps_of
+from groupcomm_conformance.stacks.outline import outline
 from groupcomm_conformance.stacks.story import story
 from groupcomm_conformance.tla.chart import WIDTH, chart
 from groupcomm_conformance.tla.values import to_json
@@ -21,6 +23,12 @@ from .simulate import setup_of
 
 __all__ = ["command"]
 
+_WHOLE: Final = "sequencer/flush/merge/gms/stable"
+_LIFE: Final = (
+    f"The life of a group of {_WHOLE}: it forms, talks, loses its coordinator in",
+    "the middle of a multicast, is parted, becomes one again, transfers its state. A lane is an application;",
+    "what happens to several alike is in one line. Between BLOCK and UNBLOCK what it sends waits.",
+)
 _LEGEND: Final = (
     "Each lane is a member, time goes down. An arrow is a message that came, [...] what happened there,",
     "-->> a message sent to everybody and --> to one; below a step is what changed.",
@@ -29,8 +37,9 @@ _LEGEND: Final = (
 
 def command(
     stack: Annotated[
-        str, typer.Argument(metavar="[STACK]", help="Protocols, the topmost first.")
-    ] = "sequencer",
+        str | None,
+        typer.Argument(metavar="[STACK]", help="Protocols, the topmost first. Default: all, in outline."),
+    ] = None,
     *,
     seed: Annotated[
         int | None,
@@ -46,6 +55,7 @@ def command(
     as_json: AsJson = False,
 ) -> None:
     """Run a small group in memory and draw what happens."""
+    in_outline, stack = stack is None, stack or _WHOLE
     setup = setup_of(stack, 3, "loss,crash,leave", [])
     seed = 1 if seed is None else seed
     try:
@@ -60,6 +70,12 @@ def command(
         ]
         typer.echo(json.dumps({"stack": stack, "seed": seed, "steps": told}, indent=2))
         return
-    drawn = chart(steps, width=WIDTH, unicode=unicode, hidden=frozenset({"act"}))
+    legend = _LIFE if in_outline else _LEGEND
+    drawn = (
+        outline(setup, seed, schedule)
+        if in_outline
+        else chart(steps, width=WIDTH, unicode=unicode, hidden=frozenset({"act"}))
+    )
     closing = f"{len(schedule)} events, and all that {stack} promises holds."
-    typer.echo("\n".join((*_LEGEND, "", *drawn, "", closing, f"groupcomm simulate {stack} goes on.")))
+    goes_on = f"groupcomm demo {stack} draws each." if in_outline else f"groupcomm simulate {stack} goes on."
+    typer.echo("\n".join((*legend, "", *drawn, "", closing, goes_on)))

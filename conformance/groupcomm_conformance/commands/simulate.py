@@ -8,10 +8,10 @@ import typer
 
 from groupcomm.stack import StackError
 from groupcomm_conformance.stacks.changes import FAULTS, Faults
-from groupcomm_conformance.stacks.claims import BEYOND, CLAIMS
+from groupcomm_conformance.stacks.claims import CLAIMS
 from groupcomm_conformance.stacks.draw import drawn
 from groupcomm_conformance.stacks.group import Layers
-from groupcomm_conformance.stacks.running import Found, Outcome, Setup, guarantees, shrink, simulate
+from groupcomm_conformance.stacks.running import Found, Outcome, Setup, borne, guarantees, shrink, simulate
 
 from .exits import verdict
 from .options import AsJson, Unicode, one_of, whole
@@ -33,7 +33,7 @@ _SHOWN: Final = 400  # lines of a chart
 def command(
     stack: Annotated[
         str, typer.Argument(metavar="[STACK]", help="Protocols, the topmost first.")
-    ] = "sequencer/flush/gms/stable",
+    ] = "sequencer/flush/merge/gms/stable",
     *,
     members: Annotated[
         int | None,
@@ -97,12 +97,12 @@ def setup_of(stack: str, members: int | None, faults: str, weaken: list[str]) ->
     """What the command line says is to be run. Raises BadParameter."""
     names = tuple(stack.split("/"))
     try:
-        given = guarantees(names)
+        guarantees(names)  # all are protocols
     except StackError as error:
         raise typer.BadParameter(str(error)) from None
     words = [word.strip() for word in faults.split(",") if word.strip()]
     if not words:
-        kinds = frozenset(FAULTS).difference(*(BEYOND.get(name, ()) for name in given))
+        kinds = borne(names)
     elif words in (["all"], ["none"]):
         kinds = frozenset(FAULTS if words == ["all"] else ())
     else:
@@ -121,7 +121,7 @@ def setup_of(stack: str, members: int | None, faults: str, weaken: list[str]) ->
 
 
 def _claims(setup: Setup) -> list[str]:
-    return [claim for name in guarantees(setup.names) for claim in CLAIMS[name]]
+    return list(dict.fromkeys(claim for name in guarantees(setup.names) for claim in CLAIMS[name]))
 
 
 def _again(stack: str, setup: Setup, found: Found) -> str:

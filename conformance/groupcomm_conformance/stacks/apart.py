@@ -12,7 +12,7 @@ from groupcomm.abstract.membership import Process
 
 from .changes import Drawn, Faults, one_of, taken_out
 from .group import Event, Group
-from .merging import DISCOVER, Merging
+from .merging import Merging
 
 __all__ = ["Partings", "unite"]
 
@@ -26,10 +26,10 @@ class Partings(Drawn):
     """Draws what happens to groups that part and merge."""
 
     busy: int = _BUSY
-    timers: tuple[str, ...] = Merging.timers
 
     def __init__(self, group: Group, merging: Merging, members: int, faults: Faults, random: Random) -> None:
         self._merging = merging
+        self.timers = merging.timers
         self._share = one_of(random, _NOTICES)
         super().__init__(group, members, faults, random)
         self.serving: Callable[[], Event | None] | None = self._serve
@@ -96,10 +96,8 @@ class Partings(Drawn):
         for other in view.processes:
             if other.up and not group.connected(process, other):
                 yield "doubt", process.name, other.name
-        for timer, is_set in group.timers[process].items():
-            mine = is_set and timer.startswith(merging.timers) and timer != DISCOVER
-            if mine and (not merging.of(process).merging or merging.must_time_out(process)):
-                yield "timer", process.name, timer
+        for timer in merging.overdue(process):
+            yield "timer", process.name, timer
         if merging.decides(process):
             if merging.gone_for(process):
                 yield "exclude", process.name
@@ -107,12 +105,7 @@ class Partings(Drawn):
                 for joiner in self._joiners():
                     if merging.may_come_to(joiner, process):
                         yield "admit", process.name, joiner.name
-        if merging.of(process).coordinates and not merging.of(process).merging:
-            found = [p for p in merging.coordinators() if group.connected(p, process)]
-            some = [p for p in found if p is process or self._random.random() < 0.8]  # noqa: PLR2004
-            leads = min(p.address for p in some) == process.address
-            if len(some) > 1 and (leads or self._random.random() < 0.1):  # noqa: PLR2004
-                yield "discover", process.name, tuple(p.name for p in some)
+        yield from merging.discoveries(process, self._random)
 
     def _notice(self) -> Event | None:
         group, random, notices = self._group, self._random, self._merging.new_notices
@@ -172,7 +165,7 @@ def _times_out(group: Group, merging: Merging, perform: Callable[[Event], bool])
     done = False
     for process in group.up:
         for timer in [t for t, is_set in group.timers[process].items() if is_set]:
-            if timer.startswith(merging.timers) and timer != DISCOVER:
+            if timer.startswith(merging.timers) and timer != merging.discover:
                 done |= perform(("timer", process.name, timer))
     return done
 
@@ -181,5 +174,5 @@ def _looks(merging: Merging, perform: Callable[[Event], bool]) -> bool:
     """Who coordinates looks for others; whether there are any."""
     found = merging.coordinators()
     for process in found:
-        perform(("timer", process.name, DISCOVER))
+        perform(("timer", process.name, merging.discover))
     return len(found) > 1

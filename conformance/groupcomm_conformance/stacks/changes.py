@@ -368,8 +368,12 @@ class Requests(Suspecting):
         if process not in self._served.installed:
             found = self._served.may_be_asked(process)
             return ("join", process.name, one_of(self._random, found).name) if found else None
-        due = self._served.due(process)
+        due = self._due(process)
         return one_of(self._random, due) if due else None
+
+    def _due(self, process: Process) -> list[Event]:
+        """What a process needs to go on."""
+        return self._served.due(process)
 
     def _notice(self) -> Event | None:
         group, random, notices = self._group, self._random, self._served.new_notices

@@ -16,7 +16,6 @@ from groupcomm.digest import NOTHING, Vector
 from groupcomm.view import Address
 
 __all__ = [
-    "BEYOND",
     "CLAIMS",
     "JUDGED_AS",
     "Judge",
@@ -392,6 +391,19 @@ CLAIMS: Final = {
         "MergesEnd",
         "Settled",
     ),
+    "Membership, parted": (
+        *_OF_VIEWS,
+        "OneLine",
+        "NobodyIsDropped",
+        "LeftStaysOut",
+        "DecidedWhenStopped",
+        "StopsAreAgreed",
+        "ResumedWhenEverywhere",
+        "DigestIsGreatest",
+        "StartsWhereTold",
+        "QuietIsFree",
+        "Settled",
+    ),
     "JoinDigest": (
         "ToldDelivered",
         "NotYetAMember",
@@ -437,14 +449,9 @@ CLAIMS: Final = {
 JUDGED_AS: Final = {
     ("merge", "Membership"): "Membership, merged",
     ("merge", "JoinDigest"): "JoinDigest, merged",
+    ("merge_gms", "Membership"): "Membership, parted",
 }
 """By whom and what is given, the guarantee's name above where it is not its own.
 
 What merging gives of `JoinDigest` is not above: it is judged by what is purged (`merge/stable`).
 """
-
-BEYOND: Final = {
-    "Membership": frozenset({"merge", "remerge"}),
-    "VirtualSynchrony": frozenset({"merge", "remerge"}),
-}
-"""The faults that a guarantee does not cover: GMS and FLUSH merge nothing."""

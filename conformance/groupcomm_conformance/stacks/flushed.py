@@ -23,7 +23,7 @@ from attrs import frozen
 from groupcomm import flush
 from groupcomm.abstract.membership import Decided, NotAllowedError, Process
 from groupcomm.effects import PassDown
-from groupcomm.events import Fetch, GroupStopped, HoldBack, Release, Resume, Suspected, Suspend
+from groupcomm.events import Fetch, GroupStopped, HoldBack, Release, Resume, Suspected, Suspend, ViewInstalled
 from groupcomm.stack import Called, Raised, Stack
 from groupcomm.view import Address
 
@@ -197,7 +197,11 @@ class Flushed(Served):
         self._group.installed(process, after, start)
         windows = self._group.multicast.windows[process]
         self._base[process] = {sender: window.delivered for sender, window in windows.items()}
-        self._group.told_of_view(process, after)
+        self._group.told_of_view(process, self._says(after))
+
+    def _says(self, after: Decided) -> ViewInstalled:
+        """What FLUSH is told of a view."""
+        return ViewInstalled(after.view)
 
     # What FLUSH does
 

@@ -287,11 +287,11 @@ class Group:
     def enter(self, process: Process, after: Decided, start: Mapping[Process, int]) -> None:
         """A process installs a view, and its stack is told."""
         self.installed(process, after, start)
-        self.told_of_view(process, after)
+        self.told_of_view(process, ViewInstalled(after.view))
 
-    def told_of_view(self, process: Process, after: Decided) -> None:
+    def told_of_view(self, process: Process, installed: ViewInstalled) -> None:
         """The stack of a process is told of the view that it has installed."""
-        event = Raised(ViewInstalled(after.view))
+        event = Raised(installed)
         if Digest in self.stack.takes(event):
             event = evolve(event, below=(self.multicast.digest(process),))
         self.step(process, event)

@@ -6,7 +6,7 @@ Nothing is decided while merging has asked for that. Who is dead, leaves, does n
 is suspected, is not counted on. What merging does is held against `Membership`; the other claims have the
 names that they have in `spec/merge/MergeClaims.tla`.
 
-The events of a group, besides those in `group`:
+The events of a group, besides those in `group` and `discovery`:
 
 ==========================================  ==========================================================
 ``found P``                                 P founds a group of its own
@@ -14,14 +14,13 @@ The events of a group, besides those in `group`:
                                             not count on
 ``doubt P Q``                               P counts on Q no more
 ``leave P``                                 P wants to leave: nobody counts on it
-``discover P NAMES``                        P looks for coordinators, and finds these
 ``notice P Q I``, ``hush P Q I``            a message of merging from P reaches Q, in any order; or is lost,
                                             as P crashed or a partition is between them
 ==========================================  ==========================================================
 """
 
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Mapping
 from typing import Final, cast
 
 from attrs import evolve
@@ -33,23 +32,21 @@ from groupcomm.effects import CancelTimer, PassDown, PassUp, Send, SetTimer
 from groupcomm.events import DigestPromised, PromiseWithdrawn, Suspected
 from groupcomm.gms import Decision, Lives
 from groupcomm.stack import Event as StackEvent
-from groupcomm.stack import Fired, Raised, Stack, Tagged
+from groupcomm.stack import Raised, Stack, Tagged
 from groupcomm.view import NO_VIEW, Address, ViewId
 
 from .claims import Violation
+from .discovery import Discovery
 from .group import Events, Group
-from .wired import Wired, comes_after, judged
+from .wired import comes_after, judged
 
-__all__ = ["DISCOVER", "Merging"]
+__all__ = ["Merging"]
 
-DISCOVER: Final = "merge/discover"
 _EARLY: Final = "merge/early"
 
 
-class Merging(Wired):
+class Merging(Discovery):
     """Merging and the membership services of the subgroups."""
-
-    timers: Final[tuple[str, ...]] = ("merge/",)
 
     def __init__(self, group: Group, stack: Stack) -> None:
         super().__init__(group, stack)
@@ -75,6 +72,10 @@ class Merging(Wired):
         """The state of merging at a process."""
         return cast("merge.State", self._states[process].layers[0])
 
+    def merging(self, process: Process) -> merge.State:
+        """The same: it is all that the stack has."""
+        return self.of(process)
+
     def started(self, process: Process) -> None:
         """A process is there, and in no view."""
         super().started(process)
@@ -97,17 +98,7 @@ class Merging(Wired):
         self.suspected = {process: others for process, others in self.suspected.items() if process in kept}
         self._delivered = {process: {} for process in kept}
         self._forget_lives(kept.union(*(view.processes for view in views)))
-        for process in kept:
-            timers = self._group.timers[process]
-            for timer in [each for each, is_set in timers.items() if not is_set]:
-                del timers[timer]
-
-    def fire(self, process: Process, timer: str) -> None:
-        """A timer of merging fires. Discovery finds all that can be found."""
-        if timer == DISCOVER:
-            self._look(process, [p for p in self.coordinators() if self._group.connected(p, process)])
-        else:
-            self._step(process, Fired(timer))
+        self.forget_timers()
 
     # What is so, for who chooses
 
@@ -151,14 +142,6 @@ class Merging(Wired):
         gone = self.gone_for(process)
         return next(other for other in process.view.processes if other not in gone) is process
 
-    def must_time_out(self, process: Process) -> bool:
-        """Whether nothing but its timer ends the merge that a process is in. `MergeGroup!MustTimeOut`."""
-        mine = self.of(process)
-        if any(getattr(m, "merge_id", None) == mine.merge for _, _, m in self._on_the_way()):
-            return False
-        leader = self._group.membership.current[mine.merge.leader]
-        return leader is process or not leader.up or self.of(leader).merge != mine.merge
-
     def may_come_to(self, joiner: Process, process: Process) -> bool:
         """Whether a joiner may be let in, and will not use an identifier again. `MergeGroup!MayComeTo`."""
         return self._used[joiner.address] <= self.of(process).decision.id.counter + 1
@@ -177,7 +160,7 @@ class Merging(Wired):
         """Whether a merged view may come to a process. `MergeGroup!MayCome`."""
         if self.waits_for_views(process):
             return True
-        for _, to, message in self._on_the_way():
+        for _, to, message in self.on_the_way():
             if isinstance(message, merge.MergeView):
                 if to is process and self.of(process).decision.id in message.merged.follows:
                     return True
@@ -188,11 +171,6 @@ class Merging(Wired):
             ):
                 return True
         return False
-
-    def _on_the_way(self) -> Iterator[tuple[Process, Process, object]]:
-        for (sender, to), queue in self.wires.wires.items():
-            for tagged in queue:
-                yield sender, to, cast("Tagged", tagged).message
 
     # Events of the membership service
 
@@ -282,20 +260,6 @@ class Merging(Wired):
 
     # Events of merging
 
-    def _discover(self, name: str, found: tuple[str, ...]) -> None:
-        process = self._group.process(name)
-        if not self._group.timers[process].get(DISCOVER):
-            raise NotAllowedError(f"{process} does not look for others yet")
-        others = [self._group.process(each) for each in found]
-        if not all(self._group.connected(process, other) for other in others):
-            raise NotAllowedError("a partition is between them")
-        self._group.timers[process][DISCOVER] = False
-        self._look(process, others)
-
-    def _look(self, process: Process, found: Iterable[Process]) -> None:
-        addresses = frozenset(other.address for other in found)
-        self._step(process, Fired(DISCOVER, (addresses, self._vector(process))))
-
     def _hush(self, name: str, to: str, place: int) -> None:
         sender, receiver = self._group.known(name), self._group.process(to)
         if sender.up and self._group.connected(sender, receiver):
@@ -351,6 +315,9 @@ class Merging(Wired):
             raise Violation(
                 "AnnouncedOnce", f"{process} announces {announced}; it is in {after.decision.view}"
             )
+
+    def _with_discovery(self, process: Process) -> tuple[object, ...]:
+        return (self._vector(process),)
 
     def _beneath(self, process: Process) -> tuple[object, ...]:
         return (self._vector(process),)

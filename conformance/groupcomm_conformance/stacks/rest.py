@@ -13,6 +13,7 @@ from .apart import unite
 from .changes import decision, ends_of
 from .claims import Violation
 from .group import Event, Group
+from .lineages import Lineages
 from .merging import Merging
 from .served import Served
 
@@ -46,6 +47,8 @@ def quiesce(group: Group, perform: Callable[[Event], bool]) -> None:
                 break
     else:
         _serve(group, served, perform)
+        if isinstance(served, Lineages):
+            _dismiss(served, perform)
         served.quiet()
         if served.falsely:
             _keep_one_line(group, perform)
@@ -86,7 +89,12 @@ def _serve(group: Group, served: Served, perform: Callable[[Event], bool]) -> No
         for process in list(group.up):
             for event in served.due(process) if process.up else ():
                 done |= perform(event)
-        if not done and not _ask_again(group, served, perform):
+        if not (
+            done
+            or _time_out(group, served, perform)
+            or _look(served, perform)
+            or _ask_again(group, served, perform)
+        ):
             break
 
 
@@ -98,6 +106,33 @@ def _ask_again(group: Group, served: Served, perform: Callable[[Event], bool]) -
             for found in served.may_be_asked(process):
                 done |= perform(("join", process.name, found.name))
     return done
+
+
+def _time_out(group: Group, served: Served, perform: Callable[[Event], bool]) -> bool:
+    """Nothing else happens, and timers of merges fire; whether any did."""
+    if not isinstance(served, Lineages):
+        return False
+    done = False
+    for process in group.up:
+        for timer in served.overdue(process):
+            done |= perform(("timer", process.name, timer))
+    return done
+
+
+def _look(served: Served, perform: Callable[[Event], bool]) -> bool:
+    """Nobody is on the way to a view, and coordinators look for each other; whether there are several."""
+    if not isinstance(served, Lineages):
+        return False
+    coordinators = served.coordinators()
+    for process in coordinators if len(coordinators) > 1 else ():
+        perform(("timer", process.name, served.discover))
+    return len(coordinators) > 1
+
+
+def _dismiss(lineages: Lineages, perform: Callable[[Event], bool]) -> None:
+    """Who was let in, and left out again before it knew, is in no view: it has to come as a new life."""
+    for process in lineages.dismissed():
+        perform(("crash", process.name))
 
 
 def _keep_one_line(group: Group, perform: Callable[[Event], bool]) -> None:

@@ -19,10 +19,12 @@ from attrs import evolve, field, frozen
 
 from groupcomm.stack import AnyCore, Layer, Stack, StackError
 
-from .changes import Faults
+from .changes import FAULTS, Faults
 from .claims import CLAIMS, JUDGED_AS, Violation
 from .flushed import FLUSH, Flushed
 from .group import Bare, Event, Group, Layers, Service, Told
+from .lineages import LAYER as LINEAGES
+from .lineages import Lineages
 from .merging import Merging
 from .rest import quiesce
 from .scheduler import Scheduler
@@ -48,7 +50,7 @@ _REST: Final = 1_000  # events after which the group comes to rest
 _LEAST, _MOST_MEMBERS = 2, 8
 _BUDGET: Final = 1_000_000  # events that shrinking may run
 _LARGEST: Final = 8  # of the numbers of a configuration, which a seed draws
-_SERVICES: Final = ("gms", "merge")
+_SERVICES: Final = ("gms", "merge", LINEAGES)
 _QUIESCE: Final = ("quiesce",)
 
 
@@ -104,24 +106,27 @@ def stack_of(setup: Setup, random: Random) -> tuple[Stack | None, Stack | None]:
     """
     replaced = dict(setup.cores)
     layers = []
-    for name in setup.names:
+    for name in _layers(setup.names):
         module = _protocol(name)
         core = replaced.get(name, module)
         core = Watched(core) if name == FLUSH else core
         layers.append(Layer.of(core, _drawn(module.Config, random), declared_by=module))
-    flushes = FLUSH in setup.names
-    if flushes and setup.names[setup.names.index(FLUSH) + 1 :][:1] != ("gms",):
-        raise StackError("flush stands on gms, which decides the views")
-    deciding = [name for name in _SERVICES if name in setup.names]
+    names = [layer.name for layer in layers]
+    deciding = [name for name in names if name in _SERVICES]
+    flushes = FLUSH in names
+    if flushes and names[names.index(FLUSH) + 1 :][:1] not in (["gms"], [LINEAGES]):
+        raise StackError("flush stands on gms, or on merge/gms, which decides the views")
+    if LINEAGES in names and not flushes:
+        raise StackError("flush stands above merge/gms: it stops the groups that merge")
     if not deciding:
         return Stack(tuple(layers), GROUND), None
     if len(deciding) > 1:
-        raise StackError(f"{' and '.join(deciding)} do not stand in one stack yet")
+        raise StackError("where merge and gms stand in one stack, merge stands right above gms")
     name = deciding[0]
-    place = setup.names.index(name)
+    place = names.index(name)
     above, below = tuple(layers[:place]), tuple(layers[place + 1 :])
     if above and name == "merge":
-        raise StackError("nothing stands above merge yet: its views are not synchronous")
+        raise StackError("nothing stands above merge without gms: its views are not synchronous")
     if above and below and not flushes:
         raise StackError(f"{name} stands above all other layers or below them, not between them")
     for layer in above + below:
@@ -132,14 +137,31 @@ def stack_of(setup: Setup, random: Random) -> tuple[Stack | None, Stack | None]:
     return (Stack(rest, GROUND) if rest else None), Stack((layers[place],), GROUND)
 
 
-def guarantees(names: Iterable[str]) -> tuple[str, ...]:
+def _layers(names: Sequence[str]) -> list[str]:
+    """The layers of a stack by their modules: merge right above gms is one."""
+    found: list[str] = []
+    for name in names:
+        if name == "gms" and found[-1:] == ["merge"]:
+            found[-1] = LINEAGES
+        else:
+            found.append(name)
+    return found
+
+
+def guarantees(names: Sequence[str]) -> tuple[str, ...]:
     """What protocols give that is judged here, by the modules of `spec/common`. Raises StackError."""
     return tuple(
         judged
-        for name in names
+        for name in _layers(names)
         for given in _protocol(name).GIVES
         if (judged := JUDGED_AS.get((name, given), given)) in CLAIMS
     )
+
+
+def borne(names: Sequence[str]) -> frozenset[str]:
+    """The faults that a stack bears: all, but merges where GMS decides the views without merging."""
+    merges = frozenset({"merge", "remerge"})
+    return frozenset(FAULTS) - (merges if "gms" in _layers(names) else frozenset())
 
 
 def _protocol(name: str) -> Any:  # noqa: ANN401 - a module
@@ -187,7 +209,8 @@ def group_of(setup: Setup, seed: int) -> tuple[Group, Random, int]:
 def _service(deciding: Stack, setup: Setup) -> Callable[[Group], Service]:
     """Who decides the views of a group."""
     if FLUSH in setup.names:
-        return partial(Flushed, stack=deciding, ignored=setup.ignored)
+        flushed = Lineages if deciding.layers[0].name == LINEAGES else Flushed
+        return partial(flushed, stack=deciding, ignored=setup.ignored)
     return partial(Merging if deciding.layers[0].name == "merge" else Served, stack=deciding)
 
 

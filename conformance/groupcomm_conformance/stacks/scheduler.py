@@ -12,8 +12,9 @@ from typing import Final
 from .apart import Partings
 from .changes import Changes, Faults, Requests, Scripts, one_of, taken_out
 from .flushed import Flushed
-from .flushing import Flushing
+from .flushing import Flushing, Parting
 from .group import Event, Group
+from .lineages import Lineages
 from .merging import Merging
 from .served import Served
 
@@ -190,6 +191,8 @@ def _changes_of(group: Group, members: int, faults: Faults, random: Random) -> C
     match group.service:
         case Merging() as merging:
             return Partings(group, merging, members, faults, random)
+        case Lineages() as lineages:
+            return Parting(group, lineages, members, faults, random)
         case Flushed() as flushed:
             return Flushing(group, flushed, members, faults, random)
         case Served() as served:

@@ -63,7 +63,7 @@ class Served(Wired):
     stopped. (Nothing is done to these here: a group that is not stopped multicasts on.)
     """
 
-    timers: Final[tuple[str, ...]] = ()
+    timers: tuple[str, ...] = ()
 
     def __init__(self, group: Group, stack: Stack) -> None:
         super().__init__(group, stack)
@@ -171,12 +171,15 @@ class Served(Wired):
         joiner, found = self._group.process(name), self._group.process(to)
         if self.of(joiner).joined:
             raise NotAllowedError(f"{joiner} is in a view")
-        alone = not any(self.of(process).joined for process in self._group.up)
-        if found is joiner and not (alone and self._life[joiner] == 0):
+        if found is joiner and not self._may_found(joiner):
             raise NotAllowedError(f"{joiner} is not the first, or not new")
         if found is not joiner and found not in self.may_be_asked(joiner):
             raise NotAllowedError(f"{found} cannot be asked")
         self._step(joiner, Called(PassDown(gms.JoinRequested(found.address, self._life[joiner]))))
+
+    def _may_found(self, joiner: Process) -> bool:
+        """Whether it may found a group: it is a first life, and there is none."""
+        return self._life[joiner] == 0 and not any(self.of(process).joined for process in self._group.up)
 
     def _leave(self, name: str) -> None:
         process = self._group.process(name)
@@ -240,44 +243,52 @@ class Served(Wired):
         before = self.of(process)
         state, effects = group.taken(self._stack, self._states[process], process, event)
         self._states[process] = state
+        self._looked_at(effects)
         after = self.of(process)
         if after.decision is not before.decision:
             self._seen(process, after.decision)
         for effect in effects:
-            match effect:
-                case Send(to, Tagged(_, content) as message):
-                    if isinstance(content, gms.NewView):
-                        self._seen(process, content.decision)
-                    self._send(process, to, message)
-                case PassUp(Suspend() as suspend):
-                    self._suspends(process, suspend)
-                case PassUp(Resume() as resume):
-                    self._resumes(process, resume)
-                case PassUp(Suspected() as suspected):
-                    self._suspects(process, suspected)
-                case PassDown(ViewInstalled(view)):
-                    self._installs(process, view)
-                case PassUp(ViewInstalled(view)):
-                    if group.synchrony is not None:
-                        self._waiting.setdefault(process, []).append(self._known[view.id][1])
-                case PassDown(GetDigest(asker, request)):
-                    self._ask(process, asker, request)
-                case PassDown(DigestSet(vector)):
-                    self._starts[process] = vector
-                    self.held.add(process)
-                case PassDown(DigestPromised(to) as promised):
-                    self._promise(process, to, after)
-                    self._tell_below(process, promised)
-                case PassDown(PromiseWithdrawn(to) as withdrawn):
-                    self._withdraw(process, to)
-                    self._tell_below(process, withdrawn)
-                case PassUp(DigestGiven(_, request, _)):
-                    self.fetching.get(process, set()).discard(request)
-                case PassUp(Left()):
-                    self._left.add(process)
-                    group.depart(process)
-                case _:
-                    raise Violation("NoCrash", f"GMS of {process} has an effect that nobody serves: {effect}")
+            self._carry_out(process, after, effect)
+
+    def _looked_at(self, effects: tuple[object, ...]) -> None:
+        """The effects of a step, before they are carried out."""
+
+    def _carry_out(self, process: Process, after: gms.State, effect: object) -> None:
+        """Do what GMS asks for; `after` is its state."""
+        match effect:
+            case Send(to, Tagged(_, content) as message):
+                if isinstance(content, gms.NewView):
+                    self._seen(process, content.decision)
+                self._send(process, to, message)
+            case PassUp(Suspend() as suspend):
+                self._suspends(process, suspend)
+            case PassUp(Resume() as resume):
+                self._resumes(process, resume)
+            case PassUp(Suspected() as suspected):
+                self._suspects(process, suspected)
+            case PassDown(ViewInstalled(view)):
+                self._installs(process, view)
+            case PassUp(ViewInstalled(view)):
+                if self._group.synchrony is not None:
+                    self._waiting.setdefault(process, []).append(self._known[view.id][1])
+            case PassDown(GetDigest(asker, request)):
+                self._ask(process, asker, request)
+            case PassDown(DigestSet(vector)):
+                self._starts[process] = vector
+                self.held.add(process)
+            case PassDown(DigestPromised(to) as promised):
+                self._promise(process, to, after)
+                self._tell_below(process, promised)
+            case PassDown(PromiseWithdrawn(to) as withdrawn):
+                self._withdraw(process, to)
+                self._tell_below(process, withdrawn)
+            case PassUp(DigestGiven(_, request, _)):
+                self.fetching.get(process, set()).discard(request)
+            case PassUp(Left()):
+                self._left.add(process)
+                self._group.depart(process)
+            case _:
+                raise Violation("NoCrash", f"GMS of {process} has an effect that nobody serves: {effect}")
 
     # What FLUSH hears, where it is there
 
@@ -336,13 +347,13 @@ class Served(Wired):
         """A view that a process has or sends: it is decided where nobody had it before."""
         known = self._known.get(decision.id)
         if known is not None:
-            if known[0] != decision:
+            if not self._same(known[0], decision):
                 raise Violation("OneIdOneView", f"{process} has {decision}; {known[0]} has that identifier")
             return
-        follows = self._known.get(decision.follows)
-        if follows is None and decision.follows != NO_VIEW.id:
+        follows = self._followed_by(decision)
+        if not follows <= self._known.keys():
             raise Violation("ListIsSound", f"{process} decides {decision.view}, which follows none decided")
-        preds = () if follows is None else (follows[1],)
+        preds = sorted((self._known[each][1] for each in follows), key=lambda pred: pred.number)
         if preds and process not in self.stopped:
             raise Violation("DecidedWhenStopped", f"{process} decides {decision.view}, and nobody is stopped")
         if decision.id.creator != process.address:
@@ -363,6 +374,14 @@ class Served(Wired):
             self._group.digests.rely(process, joiner, view)
         self._known[decision.id] = decision, view
 
+    def _same(self, known: gms.Decision, decision: gms.Decision) -> bool:
+        """Whether that is one view."""
+        return known == decision
+
+    def _followed_by(self, decision: gms.Decision) -> frozenset[ViewId]:
+        """The views that a view follows."""
+        return frozenset({decision.follows} - {NO_VIEW.id})
+
     def _judge_step(self, pred: Decided, view: Decided) -> None:
         for process in pred.processes:
             if process.up and not (process in view.processes or process.leaving or self.falsely):
@@ -378,10 +397,12 @@ class Served(Wired):
         here, after = self.installed.get(process), known[1]
         judged(lambda: self._group.membership.may_install(process, here, after))
         start: dict[Process, int] = {}
+        vector = self._starts.pop(process, Vector(()))
         if here is None:
-            vector = self._starts.pop(process, Vector(()))
             start = {pred.at[m]: seqno for pred in after.preds for m, seqno in vector.items() if m in pred.at}
             judged(lambda: self._group.digests.begin(process, after, start))
+        elif vector:
+            start = {after.at[m]: seqno for m, seqno in vector.items()}
         self.installed[process] = after
         for other in self._group.up:
             there = self.installed.get(other)

@@ -7,6 +7,7 @@ from typing import Final
 from .changes import one_of
 from .flushed import Flushed
 from .group import Event, Group
+from .lineages import Lineages
 from .merging import Merging
 from .running import Setup, group_of, run
 from .scheduler import Scheduler
@@ -20,14 +21,16 @@ _EVENTS: Final = 36
 def story(setup: Setup, *, events: int | None, seed: int) -> tuple[Event, ...]:
     """The first events of a group.
 
-    With GMS, how its members come and go; with merging, how they part and meet; with FLUSH, how they lose
-    their coordinator.
+    With GMS, how its members come and go; with merging, how they part and meet; with FLUSH over GMS, how they
+    lose their coordinator; with FLUSH over both, all of that.
 
     Raises Violation where a claim does not hold.
     """
     group, random, members = group_of(setup, seed)
     happening: Iterator[Event] | None = None
     match group.service:
+        case Lineages() as lineages:
+            happening = _a_life(group, lineages, random)
         case Flushed() as flushed:
             happening = _coordinator_lost(group, flushed, random)
         case Served() as served:
@@ -129,6 +132,38 @@ def _coordinator_lost(group: Group, flushed: Flushed, random: Random) -> Iterato
     yield "crash", "A"
     group.new_copies.clear()
     yield from _all_that_flushes(group, flushed, random)
+
+
+def _a_life(group: Group, lineages: Lineages, random: Random) -> Iterator[Event]:
+    """B and C join A. They talk; A crashes in the middle of a multicast. B and C are parted, and go on alone.
+
+    The network heals, and they are one group again. C has the group stopped for a transfer of its state.
+    """
+    for name in "ABC":
+        yield "start", name
+    yield "join", "A", "A"
+    for name in "BC":
+        yield "join", name, "A"
+    yield from _all_that_flushes(group, lineages, random)
+    yield "multicast", one_of(random, "BC")
+    yield from _all_that_flushes(group, lineages, random)
+    yield "multicast", "A"
+    yield "data", one_of(random, "BC"), "A", 1
+    yield "crash", "A"
+    group.new_copies.clear()
+    yield from _all_that_flushes(group, lineages, random)
+    yield "partition", ("B",)
+    yield from _all_that_flushes(group, lineages, random)
+    for name in "BC":
+        yield "multicast", name
+    yield from _all_that_flushes(group, lineages, random)
+    yield ("heal",)
+    yield "discover", "B", ("B", "C")
+    yield from _all_that_flushes(group, lineages, random)
+    yield "multicast", "C"
+    yield from _all_that_flushes(group, lineages, random)
+    yield "transfer", "C"
+    yield from _all_that_flushes(group, lineages, random)
 
 
 def _all_that_flushes(group: Group, flushed: Flushed, random: Random) -> Iterator[Event]:

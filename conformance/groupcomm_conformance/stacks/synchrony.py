@@ -64,7 +64,7 @@ class VirtualSynchrony(Judge):
         self._at: dict[Address, ViewId] = {}
         self._sent: dict[tuple[ViewId, Address], list[object]] = {}
         self._got: dict[Address, dict[Address, int]] = {}
-        self._settled: dict[ViewId, dict[Address, int]] = {}
+        self._settled: dict[tuple[ViewId, ViewId], dict[Address, int]] = {}  # of a view, and one after it
 
     def told(
         self, before: flush.State, event: flush.Event, after: flush.State, effects: tuple[Any, ...]
@@ -105,7 +105,11 @@ class VirtualSynchrony(Judge):
         others = [x for x in decision.members if self._alive(x) and self._at.get(x) == decision.follows]
         if here is None:
             others = [x for x in others if not self._turned_away(x, decision.id)]
-            if decision.follows != NO_VIEW.id and decision.id not in self._settled and others:
+            if (
+                decision.follows != NO_VIEW.id
+                and (decision.follows, decision.id) not in self._settled
+                and others
+            ):
                 self._fail("JoinAfterLeave", f"{member} begins with {decision.id}; {others} are not there")
         else:
             self._leave(member, here, decision, others)
@@ -121,8 +125,8 @@ class VirtualSynchrony(Judge):
         """The views that a member may go to from its view, for which that is settled already."""
         return [
             after
-            for after in self._settled
-            if self._views[after].follows == here
+            for before, after in self._settled
+            if before == here
             and member in self._views[after].members
             and not self._turned_away(member, after)
         ]
@@ -147,13 +151,13 @@ class VirtualSynchrony(Judge):
             claim = "Fifo" if payload in sent else "SendingViewDelivery"
             self._fail(claim, f"{member} passes up {payload} of {sender} as its {count}. in {here}: {sent}")
         for after in self._closing(member, here):
-            if count > self._settled[after].get(sender, 0):
+            if count > self._settled[here, after].get(sender, 0):
                 self._fail("ClosedToReceive", f"{member} receives, in {here}, what {after} was made without")
         got[sender] = count
 
     def _leave(self, member: Address, here: ViewId, decision: gms.Decision, others: list[Address]) -> None:
         mine = self._got[member]
-        cut = self._settled.get(decision.id)
+        cut = self._settled.get((here, decision.id))
         if cut is not None:
             if mine != cut:
                 self._fail("LeavesExact", f"{member} goes to {decision.id} with {mine}, others with {cut}")
@@ -164,14 +168,14 @@ class VirtualSynchrony(Judge):
                     self._fail("FirstHasAll", f"{member} goes to {decision.id}; {other} has more of {sender}")
             if len(self._sent.get((here, other), ())) > mine.get(other, 0):
                 self._fail("SelfDelivery", f"{member} goes to {decision.id}, and {other} has multicast more")
-        self._settled[decision.id] = dict(mine)
+        self._settled[here, decision.id] = dict(mine)
 
     def forget(self) -> None:
         """Nothing is on its way: forget what is over."""
-        kept = {*self._at.values()}
-        kept |= {self._views[view].follows for view in kept}
+        now = {*self._at.values()}
+        self._settled = {edge: cut for edge, cut in self._settled.items() if edge[1] in now}
+        kept = now | {here for here, _ in self._settled}
         self._views = {view: decision for view, decision in self._views.items() if view in kept}
-        self._settled = {view: cut for view, cut in self._settled.items() if view in kept}
         self._sent = {key: sent for key, sent in self._sent.items() if key[0] in kept}
 
 

@@ -4,7 +4,7 @@ Their messages are unicasts that overtake one another, on wires of their own. On
 """
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TypeVar, cast
 
 from groupcomm.abstract.membership import Decided, NotAllowedError, Process
@@ -54,6 +54,12 @@ class Wired:
 
     def told(self, process: Process, effect: object) -> None:
         """An effect of the stack above is for an application that does not look."""
+
+    def on_the_way(self) -> Iterator[tuple[Process, Process, object]]:
+        """From whom, to whom, and what."""
+        for (sender, to), queue in self.wires.wires.items():
+            for tagged in queue:
+                yield sender, to, cast("Tagged", tagged).message
 
     def notices(self) -> list[Event]:
         """For each pair of processes, that the oldest message from one to the other arrives."""

@@ -1,0 +1,96 @@
+"""What the applications of a group see and do, in lanes: a schedule without the messages of its protocols."""
+
+from collections.abc import Iterable
+from typing import Final
+
+from groupcomm.effects import Multicast, PassUp
+from groupcomm.events import Block, Deliver, MergeViewInstalled, Unblock, ViewInstalled
+from groupcomm.stack import Called, Raised
+
+from .group import Event, Group, Told
+from .running import Setup, replay
+
+__all__ = ["outline"]
+
+_LANE: Final = 24
+
+Row = dict[str, str]
+"""What happens at members, by their names; at none: in the network."""
+
+
+def outline(setup: Setup, seed: int, schedule: Iterable[Event]) -> list[str]:
+    """The lines of a chart: a lane for each process. What happens to several alike is in one line."""
+    rows: list[Row] = []
+
+    def add(name: str, text: str) -> None:
+        last = rows[-1] if rows else {}
+        if text and name and name not in last and text in last.values():
+            last[name] = text
+        elif text:
+            rows.append({name: text})
+
+    def listen(_group: Group, event: Event, told: Told | None) -> None:
+        if told is None:
+            add(*_outside(event))
+            return
+        name = told.process.name
+        match told.event:
+            case Called(Multicast(payload)):
+                add(name, f"sends {_message(payload)}")
+            case Raised(MergeViewInstalled(view)):
+                add(name, f"merged view {','.join(view.members)}")
+            case Raised(ViewInstalled(view)):
+                add(name, f"view {','.join(view.members)}")
+            case _:
+                pass
+        for effect in told.effects:
+            match effect:
+                case PassUp(Deliver(_, payload)):
+                    add(name, f"delivers {_message(payload)}")
+                case PassUp(Block()):
+                    add(name, "BLOCK")
+                case PassUp(Unblock()):
+                    add(name, "UNBLOCK")
+                case _:
+                    pass
+
+    replay(setup, seed, schedule, listen)
+    names = list(dict.fromkeys(name for row in rows for name in row if name))
+    header = "".join(f"{name:<{_LANE}}" for name in names).rstrip()
+    return [header, *(_line(row, names) for row in rows)]
+
+
+def _outside(event: Event) -> tuple[str, str]:
+    """At whom, and what: an event of which no stack is told, or that says more than what comes of it."""
+    match event:
+        case ("start", str(name)):
+            return name, "starts"
+        case ("join", str(name), str(found)):
+            return name, "founds a group" if name == found else f"asks {found} to join"
+        case ("crash", str(name)):
+            return name, "CRASHES"
+        case ("suspect", str(name), str(other)):
+            return name, f"suspects {other}"
+        case ("discover", str(name), tuple(found)):
+            return name, f"finds {', '.join(other for other in found if other != name)}"
+        case ("transfer", str(name)):
+            return name, "wants the state"
+        case ("transferred", str(name)):
+            return name, "has the state"
+        case ("partition", tuple(side)):
+            return "", f"{', '.join(side)} and the others cannot reach each other"
+        case ("heal",):
+            return "", "the network heals"
+        case _:
+            return "", ""
+
+
+def _line(row: Row, names: list[str]) -> str:
+    if "" in row:
+        return f"- {row['']} ".ljust(_LANE * len(names), "-")
+    return "".join(f"{row.get(name, '|'):<{_LANE}}" for name in names).rstrip()
+
+
+def _message(content: object) -> str:
+    name, number = content if isinstance(content, tuple) else (str(content), "")
+    return f"{name.lower()}/{number}"
