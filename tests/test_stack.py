@@ -86,7 +86,29 @@ def test_a_conjunct_that_is_not_given_is_open(project: Path) -> None:
     edit(project / "spec/common/layers.yaml", "assumes: [Paper]", "assumes: [Decision]")
     lines = page(project)
     assert "| `Next` |  | not given | - | - |" in lines
-    assert "- `Next` of `Decision`: not given by toy." in lines
+    assert "- `Next` of `Decision`: not given by toy, and assumed by BALLOTS." in lines
+
+
+OPEN = "- `Next` of `Decision`: not given by toy, and assumed by toy."
+NEEDLESS = "All that assume `Decision` do without `Next`: toy, in `lossy`."
+
+
+@pytest.mark.parametrize(
+    ("models", "said", "unsaid"),
+    [("[lossy, hasty]", NEEDLESS, OPEN), ("[hasty]", OPEN, NEEDLESS), ("[]", OPEN, NEEDLESS)],
+)
+def test_what_is_not_given_and_a_model_holds_without_is_not_open(
+    project: Path, models: str, said: str, unsaid: str
+) -> None:
+    edit(project / "spec/toy/models.yaml", "Next: RefinesDecision", "Next: not_given")
+    edit(
+        project / "spec/toy/models.yaml",
+        "Secret: []}\n",
+        f"Secret: []}}\n  Decision: {{Next: {models}, Init: [hasty]}}\n",
+    )
+    lines = page(project)
+    assert said in lines
+    assert unsaid not in lines
 
 
 def test_each_conjunct_that_is_assumed_says_what_becomes_of_the_claims_without_it(project: Path) -> None:

@@ -3,7 +3,8 @@
 Guarantees are modules of `spec/common`, and their conjuncts have names. A protocol's manifest says by which
 claims it shows each conjunct of what it gives, and for each conjunct of what it assumes which models are
 without it; what the modules' comments say of a conjunct is its meaning here. Layers that are not written yet
-are in `spec/common/layers.yaml`.
+are in `spec/common/layers.yaml`. What no layer gives is open, unless of each layer that assumes the guarantee
+a model holds without it.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -38,7 +39,7 @@ def page(root: Path, manifests: Iterable[Manifest]) -> tuple[str, list[str]]:
     parts = [_HEAD, *_overview(stack), ""]
     for layer in stack:
         if layer.manifest is not None:
-            parts += _layer(root, layer, layer.manifest)
+            parts += _layer(root, stack, layer, layer.manifest)
     parts += [*composition.section(root), "## Open", "", *_open(root, stack), ""]
     wrong = [problem for layer in stack for problem in _core(layer)]
     return "\n".join(parts), [*wrong, *composition.problems(root, manifests)]
@@ -55,7 +56,7 @@ def _overview(stack: Sequence[Layer]) -> Iterator[str]:
         yield f"| {layer.name} | {layer.does} | {_code(layer.assumes)} | {_code(layer.gives)} | {written} |"
 
 
-def _layer(root: Path, layer: Layer, manifest: Manifest) -> Iterator[str]:
+def _layer(root: Path, stack: Sequence[Layer], layer: Layer, manifest: Manifest) -> Iterator[str]:
     yield f"## {layer.name}"
     yield ""
     for name, conjuncts in manifest.gives.items():
@@ -72,6 +73,11 @@ def _layer(root: Path, layer: Layer, manifest: Manifest) -> Iterator[str]:
                 cells = ("not given", "-", "-")
             yield f"| `{conjunct}` | {_cell(meaning)} | {' | '.join(cells)} |"
         yield ""
+        for conjunct in _not_given([layer], name):
+            if (users := above(stack, name)) and not _needing(users, name, conjunct):
+                shown = (f"{user.name}, in {_code(_doing_without(user, name, conjunct))}" for user in users)
+                yield f"All that assume `{name}` do without `{conjunct}`: {'; '.join(shown)}."
+                yield ""
     for name, without in manifest.assumes.items():
         modules = guarantee(root, name)
         yield f"### Assumes `{name}`"
@@ -103,9 +109,10 @@ def _open(root: Path, stack: Sequence[Layer]) -> Iterator[str]:
     for name in assumed:
         if given := [layer for layer in stack if layer.manifest is not None and name in layer.gives]:
             for conjunct in _not_given(given, name):
-                anything = True
-                by = ", ".join(layer.name for layer in given)
-                yield f"- `{conjunct}` of `{name}`: not given by {by}."
+                if needing := _needing(above(stack, name), name, conjunct):
+                    anything = True
+                    by, to = (", ".join(each.name for each in those) for those in (given, needing))
+                    yield f"- `{conjunct}` of `{name}`: not given by {by}, and assumed by {to}."
             continue
         anything = True
         modules = guarantee(root, name)
@@ -125,6 +132,19 @@ def _not_given(givers: Iterable[Layer], name: str) -> list[str]:
     """Name the conjuncts of a guarantee that none of these layers gives."""
     links = [layer.manifest.gives[name] for layer in givers if layer.manifest is not None]
     return [each for each in links[0] if all(link.get(each, NOT_GIVEN) == NOT_GIVEN for link in links)]
+
+
+def _needing(users: Iterable[Layer], name: str, conjunct: str) -> list[Layer]:
+    """Name those that assume a guarantee, and of which no model holds without the conjunct."""
+    return [user for user in users if not _doing_without(user, name, conjunct)]
+
+
+def _doing_without(user: Layer, name: str, conjunct: str) -> list[str]:
+    """Name the models of a layer that hold without a conjunct of what it assumes."""
+    if user.manifest is None:
+        return []
+    models = (user.manifest.model(each) for each in user.manifest.assumes.get(name, {}).get(conjunct, ()))
+    return [model.name for model in models if model.holds]
 
 
 def _conjuncts(stack: Sequence[Layer], name: str) -> list[str]:

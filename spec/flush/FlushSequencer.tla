@@ -1,0 +1,296 @@
+--------------------------- MODULE FlushSequencer ---------------------------
+(***************************************************************************)
+(* SEQUENCER over FLUSH: a closed model of two neighbours. What SEQUENCER  *)
+(* multicasts FLUSH is asked to multicast, and what FLUSH passes up is     *)
+(* SEQUENCER's event, both in the same step. So no guarantee stands        *)
+(* between the two: what members deliver before they leave a view is what  *)
+(* FLUSH's messages make of it.                                            *)
+(*                                                                         *)
+(* The group is that of FlushGroup, with all its actions; PassedUp says    *)
+(* what follows from each for SEQUENCER. SEQUENCER's FORWARDs are          *)
+(* unicasts: they pass the latch (FST-17), also those of applications that *)
+(* are blocked, and arrive in the order sent, beside those of FLUSH in any *)
+(* order. What a coordinator orders behind its latch waits there. If a     *)
+(* view comes meanwhile, it is multicast in that view with the identifier  *)
+(* of the one before, and nobody delivers it: its sender has it ordered    *)
+(* again.                                                                  *)
+(*                                                                         *)
+(* Who wants to leave multicasts nothing more and looks at its own table,  *)
+(* and at nothing else (StopRule). What SEQUENCER's `flushed` reads of the *)
+(* others follows from FLUSH's messages: NothingIsLeftBehind.              *)
+(***************************************************************************)
+EXTENDS FlushClaims
+
+CONSTANTS
+    Sends,          \* bound: [Member -> how many multicasts its application makes]
+    Hears,          \* the events that FLUSH passes up and SEQUENCER hears
+    StopRule,       \* a member says that it wants to leave "at_once", or when its table is empty ("drained")
+    HandlerWaits,   \* BLOCK returns when the member's table is empty, and not before
+    Prompt,         \* bound: BLOCK returns, and what FLUSH sends to itself arrives, before all else
+    ResendOn,       \* guards of SEQUENCER: see there
+    EarlyForward
+
+VARIABLES
+    sequencer,      \* [Member -> SEQUENCER's state]
+    forwards,       \* [Member -> [Member -> FORWARDs on their way from the one to the other]]
+    sent,           \* [Member -> number of multicasts so far]
+    path,           \* [Member -> the numbers of the views that it has installed, in order]
+    delivered,      \* [Member -> what it has delivered, in order]
+    refused         \* whether SEQUENCER has refused anything
+
+stack_vars == <<vars, sequencer, forwards, sent, path, delivered, refused>>
+stack_view == <<view, sequencer, forwards, sent, path, delivered, refused>>
+
+\* What is settled, but for what nobody delivers: what a coordinator ordered in a view that was over before its
+\* latch opened.
+Counted ==
+    [k \in DOMAIN settled |-> [u \in DOMAIN settled[k] |->
+        {r \in settled[k][u] : log[u][r[2]][r[3]].view_id = views[u].id}]]
+
+\* SEQUENCER's group, as its own specification has it, over what FLUSH does. None of its actions is taken.
+Above == INSTANCE SequencerClaims WITH
+    local <- sequencer, wire <- forwards, aux_path <- path, aux_delivered <- delivered,
+    held <- [m \in Member |-> <<>>], due <- {}, looked <- [m \in Member |-> 0],
+    stops <- [m \in Member |-> "no"],
+    spent <- [crashes |-> 0, duplicates |-> 0, forwards |-> 0, data |-> 0, unicasts |-> 0, stops |-> 0,
+              misuses |-> 0],
+    settled <- Counted, History <- First, Without <- {"Uniform"}, SendIsAtomic <- TRUE,
+    Mortal <- {}, MaxCrashes <- 0, MaxDuplicates <- 0, MaxLostForwards <- 0, MaxLostData <- 0, MaxUnicasts <- 0,
+    MaxStops <- 0, MaxMisuses <- 0,
+    ResendOrder <- "rising", ResendBeforeNew <- TRUE, OwnInTable <- TRUE, RemoveOn <- "data", Dedup <- "highest",
+    KeepDeparted <- TRUE, EpochInTag <- "id", ViewsKnownBy <- "id", LateForward <- "dropped",
+    SenderFrom <- "header", DataOfOtherViews <- FALSE
+
+Drained(m) == sequencer[m].forward_table = <<>>
+
+-----------------------------------------------------------------------------
+(* What SEQUENCER asks of FLUSH *)
+
+AsRequest(payload) == [type |-> "SendRequested", payload |-> payload]
+
+\* FLUSH's step, and those in which it takes what SEQUENCER multicasts.
+RECURSIVE AndSends(_, _)
+AndSends(step, payloads) ==
+    IF payloads = <<>> THEN step
+    ELSE LET Takes(first) ==
+                LET next == Step(first.state, AsRequest(Head(payloads)))
+                IN AndSends([next EXCEPT !.effects = first.effects \o @], Tail(payloads))
+         IN With(step, Takes)
+
+ViewFor(v) == [type |-> "ViewInstalled", view |-> v]
+IsView(e) == e.type \in {"ViewInstalled", "MergeViewInstalled"}
+
+\* In the place of MemberStep: a view is SEQUENCER's, too, in the same step, which multicasts in it what it
+\* has to order anew. (FLUSH is stopped then, and lets it wait: FoundStopped.)
+StackStep(s, e) ==
+    IF ~IsView(e) \/ "ViewInstalled" \notin Hears THEN Step(s, e)
+    ELSE AndSends(Step(s, e), MulticastsOf(Above!Step(sequencer[s.member], ViewFor(e.view)).effects))
+
+\* SEQUENCER's part of a step of m.
+SequencerDid(m, event, consumed, step) ==
+    /\ sequencer' = [sequencer EXCEPT ![m] = step.state]
+    /\ forwards' = AfterStep(forwards, m, consumed, step.effects, up)
+    /\ delivered' = [delivered EXCEPT ![m] = @ \o Above!DeliveredOf(event, step.effects, installed'[m])]
+    /\ refused' = (refused \/ step.outcome \in {"local_error", "remote_error"})
+
+\* m's SEQUENCER takes a step by itself, which multicasts one message at most.
+SequencerSteps(action, m, event, consumed) ==
+    /\ \E step \in {Above!Step(sequencer[m], event)} :
+        /\ IF MulticastsOf(step.effects) # <<>>
+           THEN /\ Apply(action, m, AsRequest(MulticastsOf(step.effects)[1]), {})
+                /\ UNCHANGED beside
+           ELSE /\ Record(action, m, FALSE, None, event, consumed, step.outcome, step.effects)
+                /\ UNCHANGED view
+        /\ SequencerDid(m, event, consumed, step)
+    /\ UNCHANGED path
+
+\* (Who wants to leave takes no more. Who is blocked may: FLUSH answers for multicasts, and SEQUENCER's are
+\* unicasts at most members.)
+AppBroadcasts(m) ==
+    /\ m \in up /\ sent[m] < Sends[m] /\ m \notin wishes
+    /\ InView(local[m])
+    /\ SequencerSteps("AppBroadcasts", m, AsRequest(sent[m] + 1), {})
+    /\ sent' = [sent EXCEPT ![m] = @ + 1]
+
+ForwardFrom(m, x) ==
+    /\ m \in up /\ forwards[x][m] # <<>>
+    /\ SequencerSteps("ReceiveForward", m,
+                      [type |-> "ForwardReceived", sender |-> x, message |-> Head(forwards[x][m])],
+                      {Packet(x, m, Head(forwards[x][m]))})
+    /\ UNCHANGED sent
+
+ReceiveForward(m) == \E x \in Member : ForwardFrom(m, x)
+
+-----------------------------------------------------------------------------
+(* What a step of FLUSH's group is to SEQUENCER *)
+
+\* What m has passed up in this step: a view, or a multicast.
+EventAbove(m) ==
+    IF installed'[m] # installed[m] THEN ViewFor(ViewOf(views'[installed'[m]]))
+    ELSE LET r == CHOOSE r \in got'[m] : r \notin got[m]
+         IN [type |-> "DataReceived", sender |-> r[2], message |-> log[r[1]][r[2]][r[3]]]
+
+PassedTo(m) ==
+    \E event \in {EventAbove(m)} :
+        IF event.type \in Hears
+        THEN \E step \in {Above!Step(sequencer[m], event)} : SequencerDid(m, event, {}, step)
+        ELSE UNCHANGED <<sequencer, forwards, delivered, refused>>
+
+\* Of what a crashed member has on its way some first part arrives; to it nothing does. (More than two FORWARDs
+\* of one member never are on their way.)
+LostWith(m) ==
+    /\ IF spent'.crashes = spent.crashes THEN forwards' = Deaf(forwards, m)
+       ELSE \E keep \in [up' -> 0 .. 2] :
+            /\ \A t \in up' : keep[t] <= Len(forwards[m][t])
+            /\ forwards' = [f \in Member |-> [t \in Member |->
+                    IF t \notin up' THEN <<>>
+                    ELSE IF f = m THEN SubSeq(forwards[m][t], 1, keep[t]) ELSE forwards[f][t]]]
+    /\ UNCHANGED <<sequencer, delivered, refused>>
+
+PassedUp ==
+    /\ \E gone \in {up \ up'}, moved \in {{m \in Member : installed'[m] # installed[m]}},
+          heard \in {{m \in Member : got'[m] # got[m]}} :
+        IF gone # {} THEN \E m \in gone : LostWith(m)
+        ELSE IF moved # {} THEN \E m \in moved : PassedTo(m)
+        ELSE IF heard # {} THEN \E m \in heard : PassedTo(m)
+        ELSE UNCHANGED <<sequencer, forwards, delivered, refused>>
+    /\ path' = IF installed' = installed THEN path
+               ELSE [m \in Member |-> IF installed'[m] = installed[m] THEN path[m]
+                                      ELSE Append(path[m], installed'[m])]
+    /\ sent' = sent
+
+MayReturn(m) == HandlerWaits => Drained(m)
+
+\* What is asked of applications, besides: who wants to leave, and when BLOCK returns.
+AsApplicationsDo ==
+    /\ \A m \in wishes' \ wishes : StopRule = "drained" => Drained(m)
+    /\ \A m \in up : (app[m] = "handler" /\ app'[m] = "blocked") => MayReturn(m)
+
+-----------------------------------------------------------------------------
+StackInit ==
+    /\ Init
+    /\ sequencer = [m \in Member |->
+            IF installed[m] = 0 THEN Above!Start(m)
+            ELSE Above!Step(Above!Start(m), ViewFor(ViewOf(views[installed[m]]))).state]
+    /\ forwards = [f \in Member |-> [t \in Member |-> <<>>]]
+    /\ sent = [m \in Member |-> 0]
+    /\ path = [m \in Member |-> IF installed[m] = 0 THEN <<>> ELSE <<installed[m]>>]
+    /\ delivered = [m \in Member |-> <<>>]
+    /\ refused = FALSE
+
+\* What happens at one member at once, if it is Prompt.
+IsDue(m) == m \in up /\ ((app[m] = "handler" /\ MayReturn(m)) \/ wire[m][m] # <<>>)
+WhatIsDue(m) ==
+    IF app[m] = "handler" /\ MayReturn(m) THEN ReturnBlock(m)
+    ELSE StartFlushFrom(m, m) \/ FlushCompletedFrom(m, m) \/ ReconcileFrom(m, m) \/ StopFlushFrom(m, m)
+
+StackNext ==
+    IF Prompt /\ \E m \in Member : IsDue(m)
+    THEN (\E m \in Member : IsDue(m) /\ WhatIsDue(m)) /\ PassedUp
+    ELSE \/ Next /\ AsApplicationsDo /\ PassedUp
+         \/ \E m \in Member :
+            \/ AppBroadcasts(m)
+            \/ ReceiveForward(m)
+
+StackSpec == StackInit /\ [][StackNext]_stack_vars
+
+StackFairness == \A m, x \in Member : WF_stack_vars(ForwardFrom(m, x))
+
+StackLiveSpec == StackSpec /\ Fairness /\ StackFairness
+
+-----------------------------------------------------------------------------
+(* Claims: SEQUENCER's own, over FLUSH *)
+
+StackTypeOK ==
+    /\ \A m \in Member :
+        /\ sequencer[m].member = m /\ sent[m] \in 0 .. Sends[m]
+        /\ \A x \in Member : \A i \in DOMAIN forwards[x][m] : forwards[x][m][i].type = "FORWARD"
+    /\ refused \in BOOLEAN
+
+\* SEQUENCER is in the view that FLUSH is in.
+OneViewForBoth == \A m \in up : sequencer[m].view = local[m].view
+
+TotalOrder == Above!TotalOrder
+UniformTotalOrder == Above!UniformTotalOrder
+Agreement == Above!Agreement
+AgreementBehind == Above!AgreementBehind
+NothingLost == Above!NothingLost
+
+\* Neither refuses what the other says, or its peers. (FLUSH's part is NothingIsRefused.)
+NothingIsRefusedAbove == ~refused
+
+RefinesTotalOrderBroadcastStep == Above!RefinesTotalOrderBroadcastStep
+RefinesTotalOrderBroadcast == [][RefinesTotalOrderBroadcastStep]_stack_vars
+
+\* A view comes to members that are stopped: what SEQUENCER multicasts at once waits until the view is
+\* everywhere.
+FoundStoppedStep == \A m \in Member : (installed[m] # 0 /\ installed'[m] # installed[m]) => local[m].latched
+FoundStopped == [][FoundStoppedStep]_stack_vars
+
+\* Nothing is on its way, and nobody has anything to do; BLOCK has returned where it may.
+StackQuiet ==
+    /\ \A f, t \in Member : t \in up => wire[f][t] = <<>> /\ forwards[f][t] = <<>>
+    /\ \A m \in up :
+        /\ (app[m] = "handler" => ~MayReturn(m)) /\ Reports(m) = {}
+        /\ \A f \in fetches[m] : f.holder \notin up
+        /\ ~MayTakeOver(m) /\ ~MaySuspend(m) /\ ~MayResume(m) /\ ~MayDecide(m) /\ ~MayDepart(m)
+        /\ ~NobodyGives(m)
+        /\ Partners(m) = {} /\ maker[m] # "merges"
+        /\ \A p \in up : ~MayGive(p, m)
+    /\ \A o \in offers : o.to \in up => ~MayInstall(o)
+    /\ \A c \in copies : c.to \in up => ~MayArrive(c.to, c)
+
+\* Whoever is in a view has delivered what it sent, and what others of the view have delivered with it.
+AllIsDelivered ==
+    \A m \in {m \in up : InView(local[m])} :
+        /\ Drained(m)
+        /\ \A n \in 1 .. sent[m] : <<m, n>> \in Above!DeliveredBy(m)
+        /\ \A x \in up : \A i \in DOMAIN delivered[x] :
+            Above!StayedTogether(m, x, delivered[x][i][3]) =>
+                Above!Message(delivered[x][i]) \in Above!DeliveredBy(m)
+
+\* The group does not come to rest before all go on, and all is delivered.
+QuietIsDelivered == StackQuiet => (IF StayApart THEN SettledOnEachLine ELSE Settled) /\ AllIsDelivered
+
+\* SEQ-21: who is let go in good order leaves nothing behind: what it has sent, all have delivered that were
+\* in its view, and live.
+IsLetGo(m) ==
+    m \in up \ up' /\ spent' = spent
+        /\ \E k \in DOMAIN views : Follows(installed[m], k) /\ m \notin DOMAIN views[k].lives
+
+NothingIsLeftBehindStep ==
+    \A m \in Member : IsLetGo(m) =>
+        \A x \in up : Above!Took(x, installed[m]) =>
+            \A n \in 1 .. sent[m] : <<m, n>> \in Above!DeliveredBy(x)
+NothingIsLeftBehind == [][NothingIsLeftBehindStep]_stack_vars
+
+\* In the end.
+EventuallyDelivered == Above!EventuallyDelivered
+
+-----------------------------------------------------------------------------
+(* Witnesses *)
+
+\* A FORWARD is on its way to a coordinator that is stopped.
+ForwardMeetsTheLatch ==
+    \E f, t \in up : forwards[f][t] # <<>> /\ local[t].latched /\ CoordinatorOf(local[t].view) = t
+
+\* What a coordinator has ordered waits behind its latch, and its view is over.
+OrderIsVoid ==
+    \E m \in up : \E i \in DOMAIN local[m].waiting : local[m].waiting[i].view_id # local[m].view.id
+
+\* A FORWARD comes to its next coordinator before the view.
+ForwardComesEarly == \E m \in up : sequencer[m].early # <<>>
+
+\* The coordinator has crashed; of what it has ordered one survivor lacks what another has delivered.
+OrderIsPartial ==
+    \E x, y \in up :
+        /\ installed[x] = installed[y] /\ CoordinatorOf(local[x].view) \notin up
+        /\ local[x].delivered # local[y].delivered
+
+\* A message is ordered in two views.
+OrderedTwice == Above!OrderedTwice
+
+\* Somebody who sent has left.
+SenderIsGone ==
+    \E m \in wishes \ up : sent[m] > 0 /\ \E k \in DOMAIN views : Follows(installed[m], k)
+=============================================================================
