@@ -84,9 +84,13 @@ EventsOf(p, digests) ==
 
 \* Every message that was ever on its way, from its sender and (what no correct peer does) from others, of
 \* another merge, of another merged view, with a view that its sender is not in, or a digest of nobody; every
-\* view of the membership service; each answer of discovery; each timer, late or not.
+\* view of the membership service; each answer of discovery; each timer, late or not. A MERGE_REQ comes with each
+\* digest that the layer below may give then; one under a false sender, which is refused whatever it gives, with
+\* one; one of another merge with one of each set of members.
 Alphabet(messages, outsides) ==
     LET digests == {o.digest : o \in outsides}
+        one == CHOOSE d \in digests : TRUE
+        one_of_each == {CHOOSE d \in digests : DOMAIN d = members : members \in {DOMAIN d : d \in digests}}
         OfType(type) == {p \in messages : p.message.type = type}
         others == {[p EXCEPT !.sender = m] : p \in messages, m \in Member \cup {"Z"}}
         numbered == messages \ OfType("MERGE_VIEW")
@@ -102,7 +106,9 @@ Alphabet(messages, outsides) ==
        \cup {[type |-> "MergeTimeout", number |-> n] : n \in 0 .. MaxMerges + 1}
        \cup {[type |-> "DecisionInstalled", decision |-> o.decision] : o \in outsides}
        \cup {[type |-> "DiscoverTimeout", found |-> f, digest |-> d] : f \in founds, d \in digests}
-       \cup UNION {EventsOf(p, digests) : p \in others \cup later \cup strange}
+       \cup UNION {EventsOf(p, digests) : p \in messages}
+       \cup UNION {EventsOf(p, one_of_each) : p \in later}
+       \cup UNION {EventsOf(p, {one}) : p \in others \cup strange}
 
 -----------------------------------------------------------------------------
 (* What scenarios see of a member besides its state: its view, whether it coordinates and is in a merge,  *)
