@@ -459,10 +459,11 @@ def _begin_if_due(state: State) -> Transition:
     have asked before, and given it up. Where its START_FLUSH was remembered it is in force now, and no
     junior's is.
     """
-    wanted = bool(state.wants) and state.joined and not state.running and state.owner != state.member
-    seniors = state.view.members[: state.view.members.index(state.member)] if wanted else ()
-    is_next = state.free and not any(senior in state.later for senior in seniors)
-    return _begin(state) if wanted and (is_next or FOR_VIEWS in state.wants) else (state, ())
+    if not state.wants or state.running or state.owner == state.member:
+        return state, ()
+    order = state.view.members
+    is_next = state.free and not any(senior in state.later for senior in order[: order.index(state.member)])
+    return _begin(state) if is_next or FOR_VIEWS in state.wants else (state, ())
 
 
 def _stop(state: State, requester: Address, number: int, asker: str) -> Transition:
@@ -483,7 +484,7 @@ def _stop(state: State, requester: Address, number: int, asker: str) -> Transiti
         run=state.run if requester == state.member else _idle(state.run.round),
     )
     block: Effects = (PassUp(Block()),) if state.block == "free" else ()
-    again: Effects = (PassDown(HoldBack(cut)),) if state.frozen and state.limit != cut else ()
+    again: Effects = (PassDown(HoldBack(cut)),) if state.limit != cut else ()
     return asked, block + again
 
 
@@ -540,9 +541,12 @@ def _tell(state: State) -> Transition:
 
 
 def _done(state: State) -> Transition:
-    """Go on when nobody is awaited: to the target, or to the end. `Flush!MaybeDone`, `!AllReported`."""
+    """Go on when nobody is awaited: to the target, or to the end. `Flush!MaybeDone`, `!AllReported`.
+
+    There are reports only where it has asked for them.
+    """
     run = state.run
-    if run.phase not in {"start", "reconcile"} or run.want or not run.reports:
+    if run.want or not run.reports:
         return state, ()
     target = _target(state)
     if all(report == target for report in run.reports.values()):

@@ -231,6 +231,12 @@ def test_who_lacks_nothing_reports_the_target_at_once() -> None:
     assert [Send("A", flush.FlushCompleted(2, DELIVERED))] == run(frozen("C"), question)[1]
 
 
+def test_a_target_of_other_members_is_ignored() -> None:
+    target = Vector.of(A=3, B=2, C=0)
+    question = flush.ReconcileReceived("A", flush.Reconcile(SEVENTH.id, 2, target, ALL_OF_A))
+    assert (frozen("C"), []) == run(frozen("C"), question)
+
+
 def test_who_is_asked_anew_reports_where_it_is() -> None:
     """FCR-04: the target of a dead requester is void; what came on the way to it is not."""
     target = Vector.of(A=3, B=2, C=0, D=9, E=3)
@@ -395,6 +401,24 @@ def test_who_flushes_lets_juniors_wait() -> None:
     assert [] == effects
     assert "B" == flushing.owner
     assert {"C"} == flushing.later.keys()
+
+
+def test_who_wants_a_state_lets_a_senior_go_first_that_waits() -> None:
+    """AMB-66: C would be overtaken at once."""
+    waiting, _ = run(frozen("C", wants=frozenset({STATE})), start("B", 4, STATE), start("D", 2, STATE))
+    taken, effects = run(waiting, stop("A"))
+    assert [PassDown(Release()), PassUp(Unblock()), PassUp(Block())] == effects
+    assert ("B", 4, {"D": 2}) == (taken.owner, taken.round, dict(taken.later.items()))
+
+
+def test_who_changes_its_owner_goes_on_remembering_others() -> None:
+    state, _ = run(member("E"), start("C", 3, STATE), flush.BlockReturned(), start("D", 2, STATE))
+    assert {"D": 2} == dict(state.later.items())
+    overtaken, _ = run(state, start("B", 5, STATE))
+    assert {"C": 3, "D": 2} == dict(overtaken.later.items())
+    again = flush.Reconcile(SEVENTH.id, 4, DELIVERED, flush.Holders(()))
+    renewed, _ = run(overtaken, flush.ReconcileReceived("C", again))
+    assert {"C": 4, "D": 2} == dict(renewed.later.items())
 
 
 def test_who_was_overtaken_is_before_juniors_that_wait() -> None:
