@@ -36,7 +36,7 @@ from attrs import evolve, frozen
 from . import gms, merge
 from .digest import NOTHING, Vector
 from .effects import CancelTimer, PassDown, PassUp, Send, SetTimer
-from .errors import RemoteProtocolError
+from .errors import ProtocolError, RemoteProtocolError
 from .events import (
     Below,
     DigestGiven,
@@ -283,6 +283,13 @@ def step(config: Config, state: State, event: Event) -> Transition:
     As with `gms` and `merge`, an ignored event returns the same state and no effects, and a refused one
     raises and changes nothing.
     """
+    try:
+        return _taken(config, state, event)
+    except ProtocolError as error:  # of the one or the other: here it is this event, in this state
+        raise type(error)(state, event, error.reason) from None
+
+
+def _taken(config: Config, state: State, event: Event) -> Transition:
     match event:
         case QueryReceived() | ProbeReceived() | LeaveReqReceived():
             return _word_received(config, state, event)
@@ -352,6 +359,8 @@ def _discover_timeout(config: Config, state: State, event: DiscoverTimeout) -> T
     after, effects = merge.step(config, state.merge, _digested(event, _unknown(state)))
     begins = after.merging and not state.merge.merging
     again = tuple(effect for effect in effects if isinstance(effect, SetTimer) and effect.name == "discover")
+    if not effects:  # it is in no view
+        return state, ()
     if isinstance(state.wish, MergeReqReceived):
         return state, again
     if begins:
@@ -432,7 +441,7 @@ def _answer_received(config: Config, state: State, event: AnswerReceived) -> Tra
     if (
         state.in_merged
         and asked == own.id
-        and sender in own.members
+        and sender in set(own.members) - {state.member}
         and elsewhere
         and state.member not in told.members
     ):
@@ -477,10 +486,10 @@ def _ending(config: Config, state: State, effects: Effects = ()) -> Transition:
 
 def _answer_early(config: Config, state: State) -> Transition:
     """What was kept can be answered now. `MergeGms!AnswerEarly`."""
-    if not state.early:
+    ready = [word for word in state.early if not _is_early(state, word)]
+    if not ready:
         return state, ()
-    waiting = tuple(word for word in state.early if _is_early(state, word))
-    ready = (word for word in state.early if not _is_early(state, word))
+    waiting = tuple(word for word in state.early if word not in ready)
     return _fold(evolve(state, early=waiting), ready, lambda s, word: _heard(config, s, word))
 
 
@@ -531,6 +540,8 @@ def _from_merging(
 def _gms_step(config: Config, state: State, event: gms.Event) -> Transition:
     """GMS takes a step, and merging is told of its view. `MergeGms!GmsStep`, `!AfterGms`."""
     after, effects = gms.step(gms.Config(), state.gms, event)
+    if after is state.gms and not effects:
+        return state, ()
     stepped: Transition = evolve(state, gms=after), _worded(state, effects)
     return _then(stepped, lambda s: _tell_merging(config, s))
 
@@ -580,6 +591,8 @@ def _carried(
     config: Config, state: State, after: merge.State, effects: tuple[merge.Effect, ...]
 ) -> Transition:
     """Merging has taken a step: do what it says to GMS. `MergeGms!AfterMerging`, `!Carried`."""
+    if after is state.merge and not effects:
+        return state, ()
     return _fold(evolve(state, merge=after), effects, lambda s, effect: _carry(config, s, effect))
 
 

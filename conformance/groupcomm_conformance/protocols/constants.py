@@ -109,6 +109,9 @@ def member(texts: Mapping[str, str], root: str, module: str, own: Iterable[str])
     spoken = _spoken_of(modules, root)
     for each in modules.values():
         found.update(dict.fromkeys(name for name in each.constants if name in spoken))
+    # What an instance is given (`INSTANCE M WITH Guard <- TRUE`) no model can change.
+    here = {constant for name in _extended(modules, root) for constant in modules[name].constants}
+    found = {name: None for name in found if name in here}
     defined = {name for each in modules.values() for name in each.words}
     return Member(tuple(found), (spoken | {*_STEPS}) & defined | _speaking_of_step(modules))
 

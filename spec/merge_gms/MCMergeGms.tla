@@ -1,0 +1,13 @@
+----------------------------- MODULE MCMergeGms -----------------------------
+(* Bounds of the models of merging over GMS. *)
+EXTENDS MergeGmsDefects
+
+TwoAlone == <<FirstView(1, "A", <<"A">>), FirstView(1, "C", <<"C">>)>>
+OneAndTwo == <<FirstView(1, "A", <<"A">>), FirstView(1, "C", <<"C", "D">>)>>
+TwoAndOne == <<FirstView(1, "A", <<"A", "B">>), FirstView(1, "C", <<"C">>)>>
+JuniorFirst == <<FirstView(1, "B", <<"B", "A">>), FirstView(1, "C", <<"C">>)>>
+TwoPairs == <<FirstView(1, "A", <<"A", "B">>), FirstView(1, "C", <<"C", "D">>)>>
+JuniorAway == <<FirstView(1, "B", <<"B">>), FirstView(1, "C", <<"C", "A">>)>>
+OneAndThree == <<FirstView(1, "A", <<"A">>), FirstView(1, "C", <<"C", "D", "E">>)>>
+Three == <<FirstView(1, "A", <<"A">>), FirstView(1, "C", <<"C">>), FirstView(1, "E", <<"E">>)>>
+=============================================================================

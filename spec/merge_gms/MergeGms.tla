@@ -1,0 +1,473 @@
+------------------------------ MODULE MergeGms ------------------------------
+(***************************************************************************)
+(* GMS and merging, one member: a pure function of its own state and an    *)
+(* event. Both are as they stand (Gms.tla, Merge.tla); what the one says   *)
+(* to the other is the other's event in the same step. This module is      *)
+(* what has to be between them.                                            *)
+(*                                                                         *)
+(* The group is stopped for one of the two at a time. To FLUSH there is    *)
+(* one asker, GMS. Merging needs the group before it gives a digest away:  *)
+(* who would lead a merge, and who is asked, waits (`wish`) until GMS has  *)
+(* nothing under way, has the group stopped (Suspend, GroupStopped), asks  *)
+(* for the digest, and only then takes the step of Merge. While merging    *)
+(* has the group GMS gets no GroupStopped; when the merge is over GMS      *)
+(* says Suspend again if it has something to decide, and else the group is *)
+(* let go.                                                                 *)
+(*                                                                         *)
+(* The merged view is GMS's next one. Its first member does what one that  *)
+(* takes over does: it asks all others (QUERY), sends them the view again, *)
+(* waits for their VIEW_ACK, and has the group stopped, before it decides  *)
+(* anything or lets the group go. The others follow.                       *)
+(*                                                                         *)
+(* Who will not come. A view of GMS lists members that come, or crash. A   *)
+(* merged one lists members of other subgroups that may give the merge up: *)
+(* GMS would wait for them for ever. So who is asked for a view that it    *)
+(* has not answers when it is certain: when it has the view, or when it    *)
+(* leads its subgroup and is in no merge, so that nobody there will ever   *)
+(* have it. A participant asks its coordinator (PROBE). And who relies on  *)
+(* another, every member of a merged view on the first of those that it    *)
+(* does not suspect, asks that one once.                                   *)
+(***************************************************************************)
+EXTENDS Steps, Views, Digests, FiniteSets, TLC
+
+CONSTANTS
+    MinInterval, MaxInterval, LeaderTimeout, MemberTimeout,     \* see Merge
+    \* Guards
+    Holds,          \* GMS decides nothing while merging has the group
+    Readies,        \* merging has the group stopped when GMS has nothing under way
+    Stops,          \* merging has the group stopped before it asks for its digest
+    TellsMerging,   \* merging is told of the views of GMS
+    Serves,         \* GMS asks again for the group when merging lets it go
+    FirstAsks,      \* the first member of a merged view asks all others; or it decides at once
+    Probes,         \* who relies on another asks it for its view
+    KeepsEarly,     \* what is said of a view that a member has not is kept until it is certain
+    AsksLeader,     \* of such a view a participant asks who leads its subgroup
+    RefusesSuspects, \* a merged view from a suspected member is refused
+    ForgetsStale    \* a QUERY about a view that is out of date is answered, and changes nothing; a MERGE_REQ
+                    \* of a former incarnation is ignored
+
+ASSUME
+    {Holds, Readies, Stops, TellsMerging, Serves, FirstAsks, Probes, KeepsEarly, AsksLeader,
+     RefusesSuspects, ForgetsStale} \subseteq BOOLEAN
+
+G == INSTANCE Gms WITH
+    AnswerAfterAcks <- TRUE, AskBeforeDeciding <- TRUE, RefuseSeniors <- TRUE, OldMembersFirst <- TRUE,
+    JoinerAnswers <- TRUE, LeaverYields <- TRUE, StrikeJoiner <- TRUE, IncarnationCheck <- "ever",
+    PredecessorCheck <- TRUE, CreatorNames <- "creator", TaggedRequests <- TRUE, DigestTaken <- "first",
+    WithdrawWhen <- "undecided"
+
+M == INSTANCE Merge WITH
+    RejectsWhen <- "busy", NamesLife <- TRUE, OnlyLeaderBegins <- TRUE, LeaderIs <- "first",
+    TakesTimer <- TRUE, TimerNamesMerge <- TRUE, ChecksMergeId <- TRUE, ChecksPredecessor <- TRUE,
+    RefusesOverlap <- TRUE, RefusesFormer <- TRUE, HoldsViews <- TRUE, Promises <- TRUE,
+    CounterAbove <- "all", CreatorNames <- "leader", DigestMerged <- "greatest", WindowsSet <- "new",
+    PromotesFirst <- TRUE, KeepsEarly <- "all"
+
+-----------------------------------------------------------------------------
+(* State *)
+
+\* Who asks for a digest (EVT-05).
+Self == "MERGE"
+
+NoMerged == M!Merged(NoViewId, <<>>, {}, M!NoLives, M!NoDigest)
+
+\* No event waits.
+NoWish == [nothing |-> 0]
+
+\* A member before its first view.
+Start(member) ==
+    [member |-> member,             \* this member's address
+     gms |-> G!Start(member),
+     merge |-> M!Start(member),
+     merged |-> NoMerged,           \* the merged view that it was in last
+     wish |-> NoWish,               \* the event of Merge that waits for the group, and for a digest
+     holds |-> "no",                \* the group is merging's: it is "stopping"; it is stopped, and the
+                                    \* "digest" is awaited; it is in a merge ("merging")
+     asked |-> 0,                   \* how many digests it has asked for
+     early |-> <<>>,                \* messages that cannot be answered yet: [sender, message], as they came
+     probed |-> {}]                 \* whom it has asked for which view, since it installed its own
+
+InView(s) == G!InView(s.gms)
+Own(s) == s.gms.decision
+IsMember(s, m) == m \in MembersOf(Own(s))
+Trusts(s, m) == IsMember(s, m) /\ m \notin s.gms.suspected
+InMerged(s) == InView(s) /\ s.merged.id = Own(s).id
+Wishes(s) == s.wish # NoWish
+IsWish(s, type) == Wishes(s) /\ s.wish.type = type
+Coordinates(s) == M!Coordinates(s.merge) /\ ~s.gms.gone
+
+\* It leads its subgroup, and is in no merge: no merged view that is decided comes to any of them.
+IsCertain(s) == s.gms.phase = "leading" /\ ~M!Merging(s.merge)
+
+\* A view that it has not may yet come.
+MayCome(s, id) == id # Own(s).id /\ id.counter > Own(s).id.counter /\ ~IsCertain(s)
+
+\* GMS has nothing under way, and does not have the group stopped.
+GmsIsIdle(s) == ~s.gms.gone /\ G!IsDone(s.gms) /\ s.gms.group = "free"
+
+Unchanged(s) == [state |-> s, effects |-> <<>>]
+
+\* F of a value, which is evaluated once.
+With(value, F(_)) == CHOOSE y \in {F(v) : v \in {value}} : TRUE
+
+Then(step, Next(_)) ==
+    LET Joined(first) ==
+            LET Added(second) == [state |-> second.state, effects |-> first.effects \o second.effects]
+            IN With(Next(first.state), Added)
+    IN With(step, Joined)
+
+Passes(effect, way, type) == effect.type = way /\ effect.event.type = type      \* (of PassUp, PassDown)
+
+-----------------------------------------------------------------------------
+(* GMS steps *)
+
+\* Of a merged view GMS's messages say too little: not which views it was made of. In their place goes what
+\* merging sends.
+Worded(s, effect) ==
+    LET m == effect.message
+        merged == m.type \in {"NEW_VIEW", "ANSWER"} /\ m.decision.id = s.merged.id
+        news == m.type = "ANSWER" => m.view_id = m.decision.follows
+    IN IF merged /\ news THEN Send(effect.to, M!MergeView(s.merged)) ELSE effect
+
+\* While merging has the group, GMS waits for it; and if merging wants it next, it stays stopped.
+FromGms(s, effects) ==
+    LET IsHeard(effect) ==
+            /\ ~(Passes(effect, "PassUp", "Suspend") /\ Holds /\ s.holds # "no")
+            /\ ~(Passes(effect, "PassUp", "Resume") /\ Wishes(s))
+        heard == SelectSeq(effects, IsHeard)
+    IN [i \in DOMAIN heard |-> IF heard[i].type = "Send" THEN Worded(s, heard[i]) ELSE heard[i]]
+
+\* A leader that asked is over: its view would be taken for one by which its next incarnation stands.
+IsOfTheDead(s, x, theirs) ==
+    ForgetsStale /\ x \in DOMAIN Own(s).lives \cap DOMAIN theirs.lives /\ theirs.lives[x] < Own(s).lives[x]
+
+\* The wish that outlives a view.
+WishIn(s) ==
+    IF IsWish(s, "MergeReqReceived") /\ IsOfTheDead(s, s.wish.sender, s.wish.message.decision) THEN NoWish
+    ELSE s.wish
+
+\* Merging is told of a view of GMS.
+TellMerging(s) ==
+    LET r == M!Step(s.merge, [type |-> "DecisionInstalled", decision |-> Own(s)])
+        Others(effect) == ~Passes(effect, "PassDown", "ResumeViews")
+    IN IF Own(s) = s.merge.decision \/ ~TellsMerging THEN Unchanged(s)
+       ELSE [state |-> [s EXCEPT !.merge = r.state, !.probed = {}, !.wish = WishIn(s),
+                                 !.holds = IF @ = "merging" THEN "no" ELSE @],
+             effects |-> SelectSeq(r.effects, Others)]
+
+\* GMS has taken a step.
+AfterGms(s, g) ==
+    Then([state |-> [s EXCEPT !.gms = g.state], effects |-> FromGms(s, g.effects)], TellMerging)
+
+GmsStep(s, e) ==
+    LET Taken(g) == IF g.outcome = "handled" THEN AfterGms(s, g) ELSE Unchanged(s)
+    IN With(G!Step(s.gms, e), Taken)
+
+-----------------------------------------------------------------------------
+(* Merging steps *)
+
+\* Merging has the group no more.
+LetGo(s) ==
+    [state |-> [s EXCEPT !.holds = "no"],
+     effects |-> IF Serves /\ s.gms.group = "stopping" THEN <<G!SuspendGroup>> ELSE <<G!ResumeGroup>>]
+
+\* As it is decided; and what the layers below are told.
+ToTake(s, d) == d
+SayBelow(d) == <<PassDown([type |-> "ViewInstalled", view |-> G!ViewIn(d)])>>
+
+\* The merged view is GMS's next one.
+TakeView(s, decided) ==
+    LET d == ToTake(s, decided)
+        first == Head(d.members) = s.member
+        entered == [G!Enter(s.gms, d) EXCEPT
+                        !.queue = IF first THEN s.gms.queue ELSE @,
+                        !.phase = IF first /\ ~FirstAsks THEN "leading" ELSE @,
+                        !.group = IF first /\ ~FirstAsks THEN "unknown" ELSE @]
+    IN [state |-> [s EXCEPT !.gms = entered, !.holds = "no", !.probed = {}],
+        effects |-> SayBelow(d)]
+
+\* It is announced, and GMS goes on from there.
+Announce(s, effect) ==
+    LET d == Own(s)
+        merged == M!Merged(d.id, d.members, effect.event.subgroups, d.lives, d.digest)
+        known == [s EXCEPT !.merged = merged]
+        Follows(g) == [state |-> [known EXCEPT !.gms = g.state],
+                       effects |-> <<effect>> \o FromGms(known, g.effects)]
+    IN With(G!Proceed(s.gms, <<>>), Follows)
+
+\* What merging does to GMS and to the layers around.
+FromMerging(s, effect) ==
+    IF effect.type = "PassUp" THEN Announce(s, effect)
+    ELSE IF effect.type # "PassDown" THEN [state |-> s, effects |-> <<effect>>]
+    ELSE CASE effect.event.type = "MergeDecided" -> TakeView(s, effect.event.decision)
+           [] effect.event.type = "SuspendViews" -> Unchanged([s EXCEPT !.holds = "merging"])
+           [] effect.event.type = "ResumeViews" -> IF s.holds = "merging" THEN LetGo(s) ELSE Unchanged(s)
+           [] effect.event.type = "Suspected" -> GmsStep(s, effect.event)
+           [] OTHER -> [state |-> s, effects |-> <<effect>>]
+
+RECURSIVE Carried(_, _)
+Carried(step, effects) ==
+    IF effects = <<>> THEN step
+    ELSE LET Next(s) == FromMerging(s, Head(effects)) IN Carried(Then(step, Next), Tail(effects))
+
+AfterMerging(s, r) == Carried(Unchanged([s EXCEPT !.merge = r.state]), r.effects)
+
+-----------------------------------------------------------------------------
+(* Who is asked *)
+
+\* Which view do you have: that one? Asked by who relies on the other; who takes over asks by QUERY.
+Probe(id) == [type |-> "PROBE", view_id |-> id]
+
+\* Who asks for a merged view that it has not may have it from nobody else.
+Reply(s, x, message) ==
+    IF message.type = "PROBE" /\ message.view_id = Own(s).id /\ InMerged(s)
+    THEN Send(x, M!MergeView(s.merged))
+    ELSE Worded(s, Send(x, G!Answer(message.view_id, Own(s))))
+
+IsQuestion(message) == message.type \in {"QUERY", "PROBE"}
+
+\* A question about a view that is out of date: its sender wrote it before it left, and is back. GMS would
+\* take it for one that takes over now.
+IsStale(s, id) ==
+    ForgetsStale /\ id.counter <= Own(s).id.counter /\ id \notin {Own(s).id, Own(s).follows}
+
+\* What comes from a member is GMS's, as it is; but for a PROBE.
+IsForGms(s, x, message) ==
+    IsMember(s, x) /\ (message.type = "QUERY" => ~IsStale(s, message.view_id)) /\ message.type # "PROBE"
+
+\* It cannot be answered yet.
+IsEarly(s, x, message) ==
+    ~IsForGms(s, x, message) /\ IF IsQuestion(message) THEN MayCome(s, message.view_id) ELSE ~IsCertain(s)
+
+Keep(s, x, message) ==
+    LET word == [sender |-> x, message |-> message]
+    IN IF KeepsEarly /\ ~\E i \in DOMAIN s.early : s.early[i] = word
+       THEN [s EXCEPT !.early = Append(@, word)] ELSE s
+
+\* A QUERY, a PROBE or a LEAVE_REQ that is not early.
+Heard(s, x, message) ==
+    IF message.type = "LEAVE_REQ"
+    THEN GmsStep(s, [type |-> "LeaveReqReceived", sender |-> x, message |-> message])
+    ELSE IF IsForGms(s, x, message)
+    THEN GmsStep(s, [type |-> "QueryReceived", sender |-> x, message |-> message])
+    ELSE [state |-> s, effects |-> <<Reply(s, x, message)>>]
+
+RECURSIVE HeardAll(_, _)
+HeardAll(step, words) ==
+    IF words = <<>> THEN step
+    ELSE LET Next(s) == Heard(s, Head(words).sender, Head(words).message)
+         IN HeardAll(Then(step, Next), Tail(words))
+
+\* What was kept can be answered now.
+AnswerEarly(s) ==
+    LET Waits(word) == IsEarly(s, word.sender, word.message)
+        Comes(word) == ~Waits(word)
+    IN IF s.early = <<>> THEN Unchanged(s)
+       ELSE HeardAll(Unchanged([s EXCEPT !.early = SelectSeq(@, Waits)]), SelectSeq(s.early, Comes))
+
+\* The views that it has reason to ask for: a merged one that it is in, and those that others spoke of.
+Doubts(s) ==
+    LET Asks(word) == IsQuestion(word.message)
+        asked == SelectSeq(s.early, Asks)
+        own == IF Probes /\ InMerged(s) THEN <<Own(s).id>> ELSE <<>>
+    IN own \o (IF AsksLeader THEN [i \in DOMAIN asked |-> asked[i].message.view_id] ELSE <<>>)
+
+RECURSIVE AskAll(_, _, _)
+AskAll(step, ids, head) ==
+    IF ids = <<>> THEN step
+    ELSE LET probe == [id |-> Head(ids), to |-> head]
+             Ask(s) == IF probe \in s.probed THEN Unchanged(s)
+                       ELSE [state |-> [s EXCEPT !.probed = @ \cup {probe}],
+                             effects |-> <<Send(head, Probe(probe.id))>>]
+         IN AskAll(Then(step, Ask), Tail(ids), head)
+
+\* It asks who leads, as far as it knows.
+AskLeader(s) ==
+    IF ~InView(s) \/ s.gms.gone \/ G!Acts(s.gms) THEN Unchanged(s)
+    ELSE AskAll(Unchanged(s), Doubts(s), Head(G!Unsuspected(s.gms)))
+
+-----------------------------------------------------------------------------
+(* The group, and the digest *)
+
+AskForDigest(s) ==
+    [state |-> [s EXCEPT !.holds = "digest", !.asked = @ + 1],
+     effects |-> <<PassDown([type |-> "GetDigest", asker |-> Self, request |-> s.asked + 1])>>]
+
+\* Merging wants the group, and GMS does not have it.
+MaybeStop(s) ==
+    IF ~Wishes(s) \/ s.holds # "no" THEN Unchanged(s)
+    ELSE IF ~Readies /\ s.gms.group = "stopped" THEN AskForDigest(s)
+    ELSE IF ~GmsIsIdle(s) THEN Unchanged(s)
+    ELSE IF ~Stops THEN AskForDigest(s)
+    ELSE [state |-> [s EXCEPT !.holds = "stopping"], effects |-> <<G!SuspendGroup>>]
+
+\* What follows from the state that a step leaves.
+Ending(step) ==
+    LET Done(all) == Handled(all.state, all.effects)
+    IN With(Then(Then(Then(step, AnswerEarly), AskLeader), MaybeStop), Done)
+
+FromG(s, e) ==
+    LET Taken(g) == IF g.outcome = "handled" THEN Ending(AfterGms(s, g))
+                    ELSE [outcome |-> g.outcome, state |-> s, effects |-> <<>>]
+    IN With(G!Step(s.gms, e), Taken)
+
+FromM(s, e) ==
+    LET Taken(r) == IF r.outcome = "handled" THEN Ending(AfterMerging(s, r))
+                    ELSE [outcome |-> r.outcome, state |-> s, effects |-> <<>>]
+    IN With(M!Step(s.merge, e), Taken)
+
+-----------------------------------------------------------------------------
+(* Events *)
+
+\* The group is stopped: for GMS, if it has asked meanwhile; for merging; or nobody wants it any more.
+GroupStopped(s, e) ==
+    IF e.asker # G!Self \/ s.holds = "no" \/ (~Holds /\ s.gms.group = "stopping") THEN FromG(s, e)
+    ELSE IF s.holds # "stopping" THEN Ignored(s)
+    ELSE IF s.gms.group = "stopping" THEN FromG([s EXCEPT !.holds = "no"], e)
+    ELSE Ending(IF Wishes(s) THEN AskForDigest(s) ELSE LetGo(s))
+
+\* Merging takes the step that it waited with.
+DigestGiven(s, e) ==
+    LET free == [s EXCEPT !.wish = NoWish]
+        Taken(r) ==
+            IF r.outcome # "handled" THEN LocalError(s)
+            ELSE LET MaybeLetGo(t) == IF t.holds = "digest" THEN LetGo(t) ELSE Unchanged(t)
+                 IN Ending(Then(AfterMerging(free, r), MaybeLetGo))
+        event == IF s.wish.type = "DiscoverTimeout"
+                 THEN [type |-> s.wish.type, found |-> s.wish.found, digest |-> e.digest]
+                 ELSE [type |-> s.wish.type, sender |-> s.wish.sender, message |-> s.wish.message,
+                       digest |-> e.digest]
+    IN IF e.asker # Self THEN FromG(s, e)
+       ELSE IF s.holds # "digest" \/ ~Wishes(s) \/ e.request # s.asked THEN Ignored(s)
+       ELSE With(M!Step(s.merge, event), Taken)
+
+\* A wish is dropped: if the group is stopped for it already, it is let go.
+Dropped(step) ==
+    LET MaybeLetGo(s) == IF s.holds = "digest" /\ ~Wishes(s) THEN LetGo(s) ELSE Unchanged(s)
+    IN Ending(Then(step, MaybeLetGo))
+
+\* While it is not known, a digest of nothing: what it is for, is looked at again when it is.
+Unknown(s) == [x \in MembersOf(Own(s)) |-> Nothing]
+Begins(s, r) == M!Merging(r.state) /\ ~M!Merging(s.merge)
+
+\* Who would lead waits for the group. (Who waits with a request will be in that merge.)
+DiscoverTimeout(s, e) ==
+    LET wish == [type |-> "DiscoverTimeout", found |-> e.found]
+        without == IF IsWish(s, "DiscoverTimeout") THEN [s EXCEPT !.wish = NoWish] ELSE s
+        Taken(r) ==
+            IF r.outcome # "handled" THEN [outcome |-> r.outcome, state |-> s, effects |-> <<>>]
+            ELSE IF Begins(s, r) /\ ~IsWish(s, "MergeReqReceived")
+            THEN Ending([state |-> [s EXCEPT !.wish = wish], effects |-> <<M!DiscoverAgain>>])
+            ELSE Dropped([state |-> without, effects |-> <<M!DiscoverAgain>>])
+    IN With(M!Step(s.merge, [type |-> "DiscoverTimeout", found |-> e.found, digest |-> Unknown(s)]), Taken)
+
+\* Who is asked, and would accept, waits for the group; not for two leaders at once.
+MergeReqReceived(s, e) ==
+    LET wish == [type |-> "MergeReqReceived", sender |-> e.sender, message |-> e.message]
+        other == IsWish(s, "MergeReqReceived") /\ s.wish.sender # e.sender
+        Taken(r) ==
+            IF r.outcome # "handled" THEN [outcome |-> r.outcome, state |-> s, effects |-> <<>>]
+            ELSE IF ~Begins(s, r) THEN Ending(AfterMerging(s, r))
+            ELSE IF other
+            THEN Handled(s, <<Send(e.sender, M!Reject(e.message.merge_id, M!NoDecision))>>)
+            ELSE Ending(Unchanged([s EXCEPT !.wish = wish]))
+    IN IF IsOfTheDead(s, e.sender, e.message.decision) THEN Ignored(s)
+       ELSE With(M!Step(s.merge, [type |-> "MergeReqReceived", sender |-> e.sender, message |-> e.message,
+                                  digest |-> Unknown(s)]), Taken)
+
+\* The leader does not wait for the answer any more.
+CancelMergeReceived(s, e) ==
+    IF IsWish(s, "MergeReqReceived") /\ s.wish.sender = e.sender
+        /\ s.wish.message.merge_id = e.message.merge_id
+    THEN Dropped(Unchanged([s EXCEPT !.wish = NoWish]))
+    ELSE FromM(s, e)
+
+\* A QUERY, a PROBE or a LEAVE_REQ, of who may know more.
+WordReceived(s, e) ==
+    LET x == e.sender
+        kept == Keep(s, x, e.message)
+    IN IF e.type # "ProbeReceived" /\ (~InView(s) \/ s.gms.gone \/ IsForGms(s, x, e.message)) THEN FromG(s, e)
+       ELSE IF ~InView(s) \/ s.gms.gone \/ x \in s.gms.suspected THEN Ignored(s)
+       ELSE IF IsEarly(s, x, e.message) THEN IF kept = s THEN Ignored(s) ELSE Ending(Unchanged(kept))
+       ELSE IF IsQuestion(e.message) THEN Handled(s, <<Reply(s, x, e.message)>>)
+       ELSE FromG(s, e)
+
+\* One that was to come to this view stands by another. Or who leads says that it does not come to a view that
+\* this member was asked for: who asked is told.
+AnswerReceived(s, e) ==
+    LET x == e.sender
+        told == e.message.decision
+        id == e.message.view_id
+        stays == /\ InMerged(s) /\ id = Own(s).id /\ x \in MembersOf(Own(s)) \ {s.member}
+                 /\ told # G!NoDecision /\ told.id \notin {Own(s).id, Own(s).follows}
+                 /\ s.member \notin MembersOf(told)
+        About(word) == IsQuestion(word.message) /\ word.message.view_id = id
+        askers == {s.early[i].sender : i \in {i \in DOMAIN s.early : About(s.early[i])}}
+        Other(word) == word.sender \notin askers
+        replies == SelectSeq(s.early, About)
+    IN IF ~InView(s) \/ s.gms.gone THEN FromG(s, e)
+       ELSE IF stays THEN Ending(GmsStep(s, [type |-> "Suspected", suspect |-> x]))
+       ELSE IF askers # {} /\ Trusts(s, x) /\ told.id # id
+       THEN Ending([state |-> [s EXCEPT !.early = SelectSeq(@, Other)],
+                    effects |-> [i \in DOMAIN replies |-> Send(replies[i].sender, G!Answer(id, told))]])
+       ELSE FromG(s, e)
+
+\* The merged view arrives: from the coordinator; again, from who takes over; or from a member that had it, at
+\* who acts in the coordinator's place. Who leads takes it from the merge's leader alone: it said what it has.
+MergeViewReceived(s, e) ==
+    LET x == e.sender
+        merged == e.message.merged
+        next == Own(s).id \in merged.follows /\ IsMember(s, x) /\ s.gms.phase # "leading"
+    IN IF x = s.member \/ {s.member, x} \ MembersOf(merged) # {} THEN RemoteError(s)
+       ELSE IF ~InView(s) \/ s.gms.gone \/ (RefusesSuspects /\ x \in s.gms.suspected) THEN Ignored(s)
+       ELSE IF merged.id = Own(s).id
+       THEN FromG(s, [type |-> "NewViewReceived", sender |-> x, message |-> G!NewView(Own(s))])
+       ELSE IF next THEN FromM(s, e)
+       ELSE IF MayCome(s, merged.id) THEN Ignored(s)
+       ELSE Handled(s, <<Send(x, G!Answer(merged.id, Own(s)))>>)
+
+-----------------------------------------------------------------------------
+(* Events that are the one's or the other's *)
+
+QueryReceived(s, e) == WordReceived(s, e)
+ProbeReceived(s, e) == WordReceived(s, e)
+LeaveReqReceived(s, e) == WordReceived(s, e)
+JoinRequested(s, e) == FromG(s, e)
+LeaveRequested(s, e) == FromG(s, e)
+JoinReqReceived(s, e) == FromG(s, e)
+LeaveRspReceived(s, e) == FromG(s, e)
+Suspected(s, e) == FromG(s, e)
+NewViewReceived(s, e) == FromG(s, e)
+JoinRspReceived(s, e) == FromG(s, e)
+ViewAckReceived(s, e) == FromG(s, e)
+MergeRspReceived(s, e) == FromM(s, e)
+InstallMergeViewReceived(s, e) == FromM(s, e)
+MergeTimeout(s, e) == FromM(s, e)
+
+-----------------------------------------------------------------------------
+(* Step: total over the alphabet. (Who has left takes no part in merges.) *)
+
+Step(s, e) ==
+    CASE e.type = "QueryReceived" -> QueryReceived(s, e)
+      [] e.type = "ProbeReceived" -> ProbeReceived(s, e)
+      [] e.type = "LeaveReqReceived" -> LeaveReqReceived(s, e)
+      [] e.type = "AnswerReceived" -> AnswerReceived(s, e)
+      [] e.type = "GroupStopped" -> GroupStopped(s, e)
+      [] e.type = "DigestGiven" -> DigestGiven(s, e)
+      [] e.type = "JoinRequested" -> JoinRequested(s, e)
+      [] e.type = "LeaveRequested" -> LeaveRequested(s, e)
+      [] e.type = "JoinReqReceived" -> JoinReqReceived(s, e)
+      [] e.type = "LeaveRspReceived" -> LeaveRspReceived(s, e)
+      [] e.type = "Suspected" -> Suspected(s, e)
+      [] e.type = "NewViewReceived" -> NewViewReceived(s, e)
+      [] e.type = "JoinRspReceived" -> JoinRspReceived(s, e)
+      [] e.type = "ViewAckReceived" -> ViewAckReceived(s, e)
+      [] s.gms.gone -> Ignored(s)
+      [] e.type = "MergeViewReceived" -> MergeViewReceived(s, e)
+      [] e.type = "DiscoverTimeout" -> DiscoverTimeout(s, e)
+      [] e.type = "MergeReqReceived" -> MergeReqReceived(s, e)
+      [] e.type = "CancelMergeReceived" -> CancelMergeReceived(s, e)
+      [] e.type = "MergeRspReceived" -> MergeRspReceived(s, e)
+      [] e.type = "InstallMergeViewReceived" -> InstallMergeViewReceived(s, e)
+      [] e.type = "MergeTimeout" -> MergeTimeout(s, e)
+=============================================================================

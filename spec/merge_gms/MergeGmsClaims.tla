@@ -1,0 +1,234 @@
+--------------------------- MODULE MergeGmsClaims ---------------------------
+(***************************************************************************)
+(* What is claimed of a group that runs merging over GMS.                  *)
+(***************************************************************************)
+EXTENDS MergeGmsGroup
+
+Membership == INSTANCE Membership WITH Off <- {}
+
+-----------------------------------------------------------------------------
+(* Types *)
+
+LocalTypeOK(m) ==
+    LET s == local[m] IN
+    /\ s.member = m /\ s.gms.member = m /\ s.merge.member = m
+    /\ s.holds \in {"no", "stopping", "digest", "merging"}
+    /\ s.holds = "merging" <=> M!Merging(s.merge)
+    /\ \A i \in DOMAIN s.early : s.early[i].message.type \in {"QUERY", "PROBE", "LEAVE_REQ"}
+    /\ s.merge.early = <<>>
+    /\ \A p \in s.probed : p.to \in Member \ {m}
+
+TypeOK ==
+    /\ \A m \in Member : LocalTypeOK(m)
+    /\ \A p \in network : p.sender \in Member /\ p.to \in up /\ p.message.type \in DOMAIN Names
+    /\ Membership!MembershipTypeOK
+
+-----------------------------------------------------------------------------
+(* Outcomes *)
+
+\* Both are in one view.
+OneViewForBoth == \A m \in up : local[m].merge.decision = Own(local[m])
+
+\* Who has installed a view has installed the same one.
+AgreeOnTheView ==
+    \A m, x \in up :
+        (InView(local[m]) /\ Own(local[m]).id = Own(local[x]).id) =>
+            /\ [Own(local[m]) EXCEPT !.follows = NoViewId] = [Own(local[x]) EXCEPT !.follows = NoViewId]
+
+\* Nothing is lost, no timer fires too soon, nobody crashes and nobody is suspected falsely.
+NoFaults == MaxCrashes + MaxEarly + MaxBreaks + MaxFalse = 0
+
+\* Of two views that follow one, nobody has installed one of them.
+NoBranches ==
+    NoFaults =>
+        \A j, k \in DOMAIN views :
+            (j > Len(First) /\ j < k /\ views[j].preds \cap views[k].preds # {}) =>
+                \E i \in {j, k} : \A m \in up : installed[m] # i
+
+\* Two who are alive, and have gone on from one view, stay together, whatever a merge does to them.
+NobodyParts ==
+    MaxFalse = 0 =>
+        \A x, y \in up :
+            LET j == installed[x]
+                k == installed[y]
+            IN (j # 0 /\ k # 0 /\ j # k /\ ~Ancestor(j, k) /\ ~Ancestor(k, j)) =>
+                ~\E i \in DOMAIN views : Ancestor(i, j) /\ Ancestor(i, k)
+                    /\ Has(views[i], x, life[x]) /\ Has(views[i], y, life[y])
+
+\* (But who left; and by a leaver, who has left it out.)
+NobodyIsSuspected ==
+    NoFaults => \A m \in up : local[m].gms.leaving \/ Suspects(m) \subseteq Member \ up
+
+CanAsk(m) ==
+    \E c \in up \ {m} :
+        G!Acts(local[c].gms)
+            /\ ~\E x \in up : G!IsOver(local[x].gms, m, life[m]) \/ G!Waits(local[x].gms, m, life[m])
+
+\* Nothing is on its way, and nobody has anything to do but join.
+Still ==
+    /\ network = {} /\ stops.asked = {}
+    /\ \A m \in up :
+        /\ ~Merging(m) /\ Reports(m) = {} /\ answers[m] = {} /\ ~CanDiscover(m)
+
+There == {m \in up : InView(local[m])}
+
+\* All who are alive are in one view, and wait for nothing.
+Settled ==
+    /\ \A m \in There : ViewMembers(m) = There /\ \A x \in There : installed[x] = installed[m]
+    /\ \A m \in There :
+        LET s == local[m] IN
+        /\ s.gms.awaiting = {} /\ s.gms.asking = {} /\ s.gms.owed = {} /\ s.gms.queue = <<>>
+        /\ ~Wishes(s) /\ s.holds = "no" /\ s.early = <<>>
+        /\ s.gms.phase = IF Coordinates(s) THEN "leading" ELSE "following"
+        /\ s.gms.group = "free" /\ ~s.gms.leaving
+
+QuietIsSettled == Still => Settled
+
+\* Those who come to a merged view have delivered the same when they do: what is before it, is behind all.
+SameBeforeAMergedView ==
+    \A m, x \in up \cap stops.held :
+        (installed[m] = installed[x] /\ installed[m] # 0 /\ IsMerged(installed[m])) =>
+            \A y \in ViewMembers(m) : seen[m][y] = seen[x][y]
+
+\* What a member has not delivered of those who were with it, it still delivers; and nothing twice.
+WindowsStayStep ==
+    act'.outcome # "none" =>
+        \A x \in ViewMembers(act'.member) : seen'[act'.member][x] = seen[act'.member][x]
+WindowsStay == [][WindowsStayStep]_vars
+
+\* And nobody is stopped any more.
+QuietIsFree == Still => stops = [asked |-> {}, given |-> {}, held |-> {}]
+
+-----------------------------------------------------------------------------
+(* Mechanism *)
+
+\* While a coordinator is in a merge its subgroup's view is what it said: the next one is merged.
+HeldWhileMergingStep ==
+    \A m \in up' :
+        (Merging(m) /\ installed'[m] \notin {0, installed[m]}) => Cardinality(views'[installed'[m]].preds) > 1
+
+\* What each waits for has been asked for: GMS for the group, that it or merging has; merging for the group,
+\* or for the digest.
+WaitsForWhatComes ==
+    \A m \in up :
+        LET s == local[m] IN
+        /\ s.gms.group = "stopping" => m \in stops.asked \/ s.holds # "no"
+        /\ s.holds = "stopping" => m \in stops.asked
+        /\ s.holds = "digest" => \E a \in answers[m] : a.asker = Self
+
+\* Nobody decides a view, or gives its digest away, but when the group is stopped for it.
+OnlyWhenStoppedStep ==
+    act'.outcome = "handled" =>
+        LET m == act'.member
+            s == local'[m]
+            decides == s.gms.phase = "leading" /\ Own(s) # Own(local[m]) /\ Own(s).id.creator = m
+                       /\ InView(local[m])
+        IN (decides \/ Down(act'.effects, "GetDigest") # {} \/ Down(act'.effects, "DigestPromised") # {}) =>
+                m \in stops.given \/ act'.event.type = "GroupStopped"
+
+\* The group is let go when all whom that reaches have the view.
+ResumedWhenEverywhereStep ==
+    (act'.outcome = "handled" /\ Up(act'.effects, "Resume") # {}) =>
+        LET m == act'.member IN
+        \A x \in Reaches(m, MembersOf(Own(local'[m])) \ local'[m].gms.suspected) :
+            installed'[x] = installed'[m] \/ Ancestor(installed'[m], installed'[x])
+
+\* Who is in no merge, and admits nobody, has promised nothing.
+PromisesEnd ==
+    \A m \in up :
+        (~Merging(m) /\ local[m].gms.admitting = G!NoRequest) => kept[m] = {}
+
+\* LAY-06, MRG-31: a view is announced below, then above, once, when it is installed; a merged one as such,
+\* after the windows of those who are new.
+AnnouncedOnceStep ==
+    act'.outcome # "none" =>
+        LET m == act'.member
+            Announces(effect) ==
+                effect.type \in {"PassDown", "PassUp"} /\ effect.event.type \in
+                    {"WindowsAdded", "ViewInstalled", "MergeViewInstalled"}
+            said == SelectSeq(act'.effects, Announces)
+            words == [i \in DOMAIN said |-> said[i].event.type]
+        IN IF installed'[m] = installed[m] THEN said = <<>>
+           ELSE IF Cardinality(views'[installed'[m]].preds) > 1
+           THEN words = <<"WindowsAdded", "ViewInstalled", "MergeViewInstalled">>
+           ELSE words = <<"ViewInstalled", "ViewInstalled">>
+AnnouncedOnce == [][AnnouncedOnceStep]_vars
+
+HeldWhileMerging == [][HeldWhileMergingStep]_vars
+OnlyWhenStopped == [][OnlyWhenStoppedStep]_vars
+ResumedWhenEverywhere == [][ResumedWhenEverywhereStep]_vars
+
+-----------------------------------------------------------------------------
+(* Frame *)
+
+OnlyByEffectsStep ==
+    /\ OthersKeepLocal
+    /\ NothingForNothing
+    /\ IF act'.outcome = "none" THEN network' \subseteq network
+       ELSE network' = AfterStep(network, act'.member, act'.consumed, act'.effects, up')
+OnlyByEffects == [][OnlyByEffectsStep]_vars
+
+-----------------------------------------------------------------------------
+(* Refinement *)
+
+RefinesMembershipStep == (views' # views \/ installed' # installed \/ life' # life) => Membership!Next
+RefinesMembership == [][RefinesMembershipStep]_vars
+
+MembershipAlone(conjunct) == INSTANCE Membership WITH Off <- Membership!Conjuncts \ {conjunct}
+GivesMembership(conjunct) ==
+    (views' # views \/ installed' # installed \/ life' # life) => MembershipAlone(conjunct)!Next
+
+GivesOneIdOneViewStep == GivesMembership("OneIdOneView")
+GivesCounterRisesStep == GivesMembership("CounterRises")
+GivesCreatorIsThereStep == GivesMembership("CreatorIsThere")
+GivesListIsSoundStep == GivesMembership("ListIsSound")
+GivesLivesAreKnownStep == GivesMembership("LivesAreKnown")
+GivesJoinersBeginStep == GivesMembership("JoinersBegin")
+GivesSelfInclusionStep == GivesMembership("SelfInclusion")
+GivesOnePathStep == GivesMembership("OnePath")
+
+GivesOneIdOneView == [][GivesOneIdOneViewStep]_vars
+GivesCounterRises == [][GivesCounterRisesStep]_vars
+GivesCreatorIsThere == [][GivesCreatorIsThereStep]_vars
+GivesListIsSound == [][GivesListIsSoundStep]_vars
+GivesLivesAreKnown == [][GivesLivesAreKnownStep]_vars
+GivesJoinersBegin == [][GivesJoinersBeginStep]_vars
+GivesSelfInclusion == [][GivesSelfInclusionStep]_vars
+GivesOnePath == [][GivesOnePathStep]_vars
+
+\* JoinDigest, conjunct by conjunct. As in MergeClaims, what a leader has been promised it hands on in the
+\* digest of the merged view, and who has promised may give up while that is decided: OnlyByPromise and
+\* ForGood are not given as they stand there.
+OpenPromises ==
+    UNION {{[by |-> m, by_life |-> life[m], view |-> installed[m], to |-> k.to, to_life |-> k.life,
+             vector |-> k.vector] : k \in kept[m]} : m \in up}
+DeliveredByAll == [m \in Member |-> DeliveredBy(m)]
+JoinDigest == INSTANCE JoinDigest WITH Off <- {}, delivered <- DeliveredByAll, promises <- OpenPromises
+JoinDigestAlone(conjunct) ==
+    INSTANCE JoinDigest WITH Off <- JoinDigest!Conjuncts \ {conjunct}, delivered <- DeliveredByAll,
+                             promises <- OpenPromises
+
+MadeWith(conjunct) ==
+    \A to \in {e.to : e \in Down(act'.effects, "DigestPromised")} :
+        JoinDigestAlone(conjunct)!MayPromise(act'.member, to)
+GivesNotYetAMemberStep == MadeWith("NotYetAMember")
+GivesOneAtATimeStep == MadeWith("OneAtATime")
+
+\* The digest that merging is given is what is delivered when it is promised. (Of GMS see GmsClaims.)
+GivesToldDeliveredStep ==
+    (act'.event.type = "DigestGiven" /\ act'.outcome = "handled") =>
+        act'.event.digest = DeliveredBy(act'.member)
+
+\* The digest of a view tells of all that were there before.
+GivesTellsOfAllStep ==
+    act'.outcome = "handled" =>
+        /\ \A e \in Up(act'.effects, "MergeViewInstalled") :
+            MembersOf(Own(local'[act'.member])) \subseteq DOMAIN Own(local'[act'.member]).digest
+        /\ \A e \in Down(act'.effects, "DigestSet") :
+            MembersOf(Own(local'[act'.member])) \ Own(local'[act'.member]).joiners \subseteq DOMAIN e.digest
+
+GivesNotYetAMember == [][GivesNotYetAMemberStep]_vars
+GivesOneAtATime == [][GivesOneAtATimeStep]_vars
+GivesToldDelivered == [][GivesToldDeliveredStep]_vars
+GivesTellsOfAll == [][GivesTellsOfAllStep]_vars
+=============================================================================

@@ -1,0 +1,78 @@
+-------------------------- MODULE MergeGmsDefects ---------------------------
+(***************************************************************************)
+(* Defects that the claims must notice where no guard of MergeGms says it. *)
+(* Each is an operator that a model puts in the place of another           *)
+(* (models.yaml).                                                          *)
+(***************************************************************************)
+EXTENDS MergeGmsInstruments
+
+\* In the place of Dropped: a request that was cancelled goes, and the group stays stopped.
+KeepsTheGroup(step) == Ending(step)
+
+\* In the place of LetGo: when a merge is over its digest is promised to all members.
+PromisesMembers(s) ==
+    LET To(m) == PassDown([type |-> "DigestPromised", to |-> m])
+    IN [state |-> [s EXCEPT !.holds = "no"],
+        effects |-> [i \in DOMAIN Own(s).members |-> To(Own(s).members[i])] \o <<G!ResumeGroup>>]
+
+-----------------------------------------------------------------------------
+(* What is taken over as GMS's next view is not what was decided: for each conjunct of Membership *)
+
+\* In the place of ToTake: what GMS makes of the merged view.
+OfTheSameCounter(s, d) == [d EXCEPT !.id.counter = Own(s).id.counter]
+OfAnotherCreator(s, d) == [d EXCEPT !.id.creator = "Z"]
+ListedTwice(s, d) == [d EXCEPT !.members = @ \o <<Head(@)>>]
+OfTheNextLives(s, d) == [d EXCEPT !.lives = [m \in DOMAIN @ |-> @[m] + 1]]
+EverybodyBegins(s, d) == [d EXCEPT !.joiners = MembersOf(d)]
+WithoutItself(s, d) == LET Other(m) == m # s.member IN [d EXCEPT !.members = SelectSeq(@, Other)]
+TellsOfItsOwn(s, d) == [d EXCEPT !.digest = [m \in MembersOf(Own(s)) |-> @[m]]]
+
+(* The layers below *)
+
+\* In the place of AfterKept: nothing is withdrawn.
+NeverWithdrawn(m, step) ==
+    LET made == {e.to : e \in Down(step.effects, "DigestPromised")}
+    IN kept[m] \cup {[to |-> x, life |-> life[x], vector |-> DeliveredBy(m)] : x \in made}
+
+\* In the place of DigestEvent: the digest of when there was nothing.
+DigestOfNothing(a) ==
+    [type |-> "DigestGiven", asker |-> a.asker, request |-> a.request,
+     digest |-> [x \in DOMAIN a.digest |-> Nothing]]
+
+\* In the place of AfterWindows: all windows start where the digest says.
+AllWindows(m, effects) ==
+    LET told == Down(effects, "DigestSet") \cup Down(effects, "WindowsAdded")
+    IN IF told = {} THEN seen ELSE [seen EXCEPT ![m] = [x \in Member |-> Nothing]]
+
+\* In the place of IsStill: the group is said to be stopped at once.
+AtOnce(m) == TRUE
+
+\* In the place of SayBelow: the layers below are not told.
+NotSaidBelow(d) == <<>>
+
+-----------------------------------------------------------------------------
+(* The model itself: in the place of ApplyWith *)
+
+\* A step reaches into the others.
+ApplyToNeighbour(action, m, event, consumed, given) ==
+    \E step \in {Step(local[m], event)} :
+        /\ local' = [x \in Member |-> IF x = m THEN step.state ELSE [local[x] EXCEPT !.asked = 1]]
+        /\ Record(action, m, FALSE, None, event, consumed, step.outcome, step.effects)
+        /\ network' = AfterStep(network, m, consumed, step.effects, up)
+        /\ UNCHANGED <<up, stops, answers, seen, kept, views, installed>>
+
+\* An event is said to be ignored, and changes the state.
+ApplyIgnored(action, m, event, consumed, given) ==
+    \E step \in {Step(local[m], event)} :
+        /\ local' = [local EXCEPT ![m] = step.state]
+        /\ Record(action, m, FALSE, None, event, consumed, "ignored", <<>>)
+        /\ network' = AfterStep(network, m, consumed, <<>>, up)
+        /\ UNCHANGED <<up, stops, answers, seen, kept, views, installed>>
+
+\* A message is sent that no effect says.
+ApplyWithPacket(action, m, event, consumed, given) ==
+    \E step \in {Step(local[m], event)} :
+        /\ Take(action, m, None, event, consumed, step)
+        /\ network' = AfterStep(network, m, consumed, step.effects, up) \cup {Packet(m, m, G!LeaveRsp(0))}
+        /\ UNCHANGED <<up, stops, answers, seen, kept, views, installed>>
+=============================================================================
