@@ -227,12 +227,15 @@ StackInit ==
     /\ settled = [k \in DOMAIN views |-> Channel!NobodyCame]
     /\ got = [m \in Member |-> {}]
 
-\* GMS hears at once what FLUSH says. (A joiner asks again when somebody takes notice: a bound.)
+\* A joiner asks again when somebody takes notice: a bound.
+AsksForSomething == act'.action = "AskToJoin" => ~AsksInVain(act'.member)
+
+\* GMS hears at once what FLUSH says.
 StackNext ==
     IF said # {} THEN (\E m \in said : StopGroup(m)) /\ PassedUp
     ELSE \/ /\ Next
             /\ act'.action # "StopGroup"
-            /\ act'.action = "AskToJoin" => ~AsksInVain(act'.member)
+            /\ AsksForSomething
             /\ PassedUp
          \/ \E m \in Member :
             \/ ReceiveFlush(m)
