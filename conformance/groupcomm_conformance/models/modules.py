@@ -134,10 +134,19 @@ class Modules:
 
     def _taken(self, text: str) -> Iterator[str]:
         r"""Name the actions in a disjunction: of `Next /\ Below`, a composition's, those of `Next`."""
-        # What a quantifier ranges over is no action, nor is what else is true of a step.
+        # What a quantifier ranges over is no action, nor is what else is true of a step or before it.
         for word in re.findall(r"\w+", re.sub(r"(?:\\in|/\\)\s*\w+(?:\([^)]*\))?", "", text)):
-            if (found := self.definition(word)) is not None:
+            if (found := self.definition(word)) is not None and self._says_what_comes(word, set()):
                 yield from self._taken(found[1]) if word == "Next" else (word,)
+
+    def _says_what_comes(self, operator: str, known: set[str]) -> bool:
+        """Whether an operator, or one that it uses, says something of the next state."""
+        found = None if operator in known else self.definition(operator)
+        known.add(operator)
+        return found is not None and (
+            re.search(r"'|\bUNCHANGED\b", found[1]) is not None
+            or any(self._says_what_comes(word, known) for word in set(re.findall(r"\w+", found[1])))
+        )
 
     def step_of(self, claim: str) -> str | None:
         r"""Give the subscript of an action property `[A!Init /\] [][<claim>Step]_subscript`, or None.
