@@ -180,13 +180,17 @@ StackInit ==
 
 \* What happens at one member at once, if it is Prompt.
 IsDue(m) == m \in up /\ ((app[m] = "handler" /\ MayReturn(m)) \/ wire[m][m] # <<>>)
-WhatIsDue(m) ==
+Due(m) ==
     IF app[m] = "handler" /\ MayReturn(m) THEN ReturnBlock(m)
     ELSE StartFlushFrom(m, m) \/ FlushCompletedFrom(m, m) \/ ReconcileFrom(m, m) \/ StopFlushFrom(m, m)
 
+SomethingIsDue == \E m \in Member : IsDue(m)
+WhatIsDue == \E m \in Member : IsDue(m) /\ Due(m)
+
 StackNext ==
-    IF Prompt /\ \E m \in Member : IsDue(m)
-    THEN (\E m \in Member : IsDue(m) /\ WhatIsDue(m)) /\ PassedUp
+    IF Prompt /\ SomethingIsDue
+    THEN /\ WhatIsDue
+         /\ PassedUp
     ELSE \/ Next /\ AsApplicationsDo /\ PassedUp
          \/ \E m \in Member :
             \/ AppBroadcasts(m)

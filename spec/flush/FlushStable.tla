@@ -154,13 +154,17 @@ StackInit ==
 
 \* What happens at one member at once, if it is Prompt.
 IsDue(m) == m \in up /\ (app[m] = "handler" \/ wire[m][m] # <<>>)
-WhatIsDue(m) ==
+Due(m) ==
     IF app[m] = "handler" THEN ReturnBlock(m)
     ELSE StartFlushFrom(m, m) \/ FlushCompletedFrom(m, m) \/ ReconcileFrom(m, m) \/ StopFlushFrom(m, m)
 
+SomethingIsDue == \E m \in Member : IsDue(m)
+WhatIsDue == \E m \in Member : IsDue(m) /\ Due(m)
+
 StackNext ==
-    IF Prompt /\ \E m \in Member : IsDue(m)
-    THEN (\E m \in Member : IsDue(m) /\ WhatIsDue(m)) /\ PassedDown
+    IF Prompt /\ SomethingIsDue
+    THEN /\ WhatIsDue
+         /\ PassedDown
     ELSE \/ Next /\ PassedDown
          \/ \E m \in Member :
             \/ StableTimeoutFires(m)
@@ -206,9 +210,5 @@ PurgedWhileStopped ==
 
 \* What was multicast in one view is thrown away in the next.
 PurgedInTheNext ==
-    \E m \in up : \E s \in DOMAIN purged[m] : base[m][s] > 0 /\ purged[m][s] = Seqno(base[m][s]) /\ purged[m][s] # Stable!Nothing
-
-\* Somebody fetches while another has thrown something away.
-FetchesBesideAPurge ==
-    \E m \in up : fetches[m] # {} /\ \E p \in up : \E s \in DOMAIN purged[p] : purged[p][s] # Stable!Nothing
+    \E m \in up : \E s \in DOMAIN purged[m] : base[m][s] > 0 /\ purged[m][s] = Seqno(base[m][s])
 =============================================================================

@@ -13,10 +13,5 @@ NoCasts == [m \in Member |-> 0]
 OneOf(set) == [m \in Member |-> IF m \in set THEN 1 ELSE 0]
 OneOfB == OneOf({"B"})
 OneOfC == OneOf({"C"})
-OneOfAAndB == OneOf({"A", "B"})
-OneOfAAndC == OneOf({"A", "C"})
 OneOfBAndC == OneOf({"B", "C"})
-OneOfABC == OneOf({"A", "B", "C"})
-TwoOfB == [m \in Member |-> IF m = "B" THEN 2 ELSE 0]
-TwoOfC == [m \in Member |-> IF m = "C" THEN 2 ELSE 0]
 =============================================================================

@@ -7,7 +7,6 @@ ABC == <<"A", "B", "C">>
 NoneApart == <<>>
 
 OneOfB == [m \in Member |-> IF m = "B" THEN 1 ELSE 0]
-TwoOfB == [m \in Member |-> IF m = "B" THEN 2 ELSE 0]
 
 \* STABLE messages in each view, by its counter.
 Votes2 == <<2>>
