@@ -150,7 +150,6 @@ def test_modules_of_the_project_are_understood() -> None:
     for protocol in protocols(root):
         manifest = load(root, protocol)
         name = manifest.module.removeprefix("MC")
-        folders = [root / "spec" / protocol, root / "spec" / "common"]
-        definitions = tree.read(syntax.export(folders, name))
+        definitions = tree.read(syntax.export(manifest.folders, name))
         assert definitions.find("Step") is not None
         assert all(Writer().definition(each) for each in definitions.of_module(name))

@@ -184,6 +184,10 @@ class _Reader:
             kind = "variable"
         return Name(_text(element, "uniquename"), kind, number, int(_text(element, "arity")))
 
+    def is_instantiated(self, number: int) -> bool:
+        """Whether an operator is another module's, by `G == INSTANCE M WITH ...`: it is `G!Step` here."""
+        return "!" in _text(self._elements[number], "uniquename")
+
     def definition(self, number: int) -> Definition:
         known = self._read.get(number)
         if known is None:
@@ -265,6 +269,8 @@ def read(xml: str) -> Definitions:
         owner = _text(node, "uniquename")
         for reference in node.iterfind("UserDefinedOpKindRef"):
             number = int(_text(reference, "UID"))
+            if reader.is_instantiated(number):
+                continue
             try:
                 definition = reader.definition(number)
             except TreeError:
