@@ -547,14 +547,28 @@ def _gms_step(config: Config, state: State, event: gms.Event) -> Transition:
 
 
 def _tell_merging(config: Config, state: State) -> Transition:
-    """Merging, which is in no merge as GMS had the group, is told of its view. `MergeGms!TellMerging`."""
+    """Merging is told of a view of GMS. `MergeGms!TellMerging`, `!WishIn`.
+
+    It is in no merge then, as GMS had the group; if it were, the merge would be over.
+    """
     if state.own == state.merge.decision:
         return state, ()
     after, effects = merge.step(config, state.merge, merge.DecisionInstalled(state.own))
-    told = evolve(state, merge=after, probed=frozenset())
+    told = evolve(
+        state, merge=after, probed=frozenset(), holds="no" if state.holds == "merging" else state.holds
+    )
     if isinstance(state.wish, MergeReqReceived) and _is_of_the_dead(state, state.wish):
         told = evolve(told, wish=None)
-    return told, tuple(effect for effect in effects if isinstance(effect, SetTimer))
+    heard: list[Effect] = []
+    for effect in effects:
+        match effect:
+            case PassDown(PromiseWithdrawn() as withdrawn):
+                heard.append(PassDown(withdrawn))
+            case Send() | SetTimer() | CancelTimer():
+                heard.append(effect)
+            case _:  # ResumeViews: GMS has the group
+                pass
+    return told, tuple(heard)
 
 
 def _worded(state: State, effects: Iterable[gms.Effect]) -> Effects:
