@@ -561,10 +561,18 @@ def _query_received(state: State, event: QueryReceived) -> Transition:
         return evolve(state, suspected=state.suspected | query.seniors), (answer,)
     if sender not in state.unsuspected or state.member in query.seniors:
         return state, ()
+    if _is_late(state, query.view_id):
+        return state, (answer,)
     refused = query.seniors & state.decision.before(sender)
     refusing = evolve(_following(state), suspected=state.suspected | refused)
     withdrawn = _withdrawal(state, state.admitting.member)
     return refusing, (*withdrawn, *_say_suspected(state, refusing.suspected), answer)
+
+
+def _is_late(state: State, view_id: ViewId) -> bool:
+    """Whether a question is a former life's, about a view that no member of this one is in. `Gms!IsLate`."""
+    own = state.decision
+    return view_id.counter <= own.id.counter and view_id not in {own.id, own.follows}
 
 
 def _answer_received(state: State, event: AnswerReceived) -> Transition:

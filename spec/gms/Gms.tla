@@ -397,6 +397,9 @@ Suspected(s, e) ==
 \* left: they would be suspected for ever, with no view to exclude them from. Or who came back, as juniors.)
 Refused(s, e) == e.message.seniors \cap Before(s.decision, e.sender)
 
+\* A question of a former life: it is about a view that is over for longer than any member of this one can be behind.
+IsLate(s, id) == id.counter <= s.decision.id.counter /\ id \notin {s.decision.id, s.decision.follows}
+
 \* A junior, or a senior that takes over, asks. Who answers refuses those before the asker from then on.
 QueryReceived(s, e) ==
     LET refused == IF ~RefuseSeniors THEN s
@@ -412,6 +415,7 @@ QueryReceived(s, e) ==
             ELSE Ignored(s)
        ELSE IF e.sender \notin MembersOfView(s) \/ e.sender \in s.suspected \/ s.member \in e.message.seniors
        THEN Ignored(s)
+       ELSE IF IsLate(s, e.message.view_id) THEN Handled(s, answer)
        ELSE Handled(refused, (IF RefuseSeniors THEN Withdrawal(s, s.admitting.member) ELSE <<>>)
                              \o SaySuspected(s.decision.members, refused.suspected \ s.suspected) \o answer)
 

@@ -76,6 +76,11 @@ SaysNoSuspicion(list, suspects) == <<>>
 AnyMayComeBack(m) == TRUE
 
 -----------------------------------------------------------------------------
+(* Questions: in the place of IsLate *)
+
+NeverLate(s, id) == FALSE
+
+-----------------------------------------------------------------------------
 (* The layer below: in the place of ToldBy *)
 
 OneMoreThanDelivered(m) == [x \in MembersOf(local[m].decision) |-> seen[m][x] + 1]

@@ -322,6 +322,14 @@ def test_a_late_question_makes_nobody_refuse_who_is_back_as_its_junior() -> None
     assert frozenset() == state.suspected
 
 
+def test_a_question_of_a_former_life_that_comes_late_is_answered_and_changes_nothing() -> None:
+    """FLAW-89: E asked in the seventh view, and has been let in again."""
+    ninth = decision(9, "C", "CDE", (8, "C"), joiners="E", lives={"E": 1})
+    state = evolve(member("C", ninth), awaiting=frozenset("E"))
+    query = gms.QueryReceived("E", gms.Query(ViewId(7, "A"), frozenset("AB")))
+    assert (state, [Send("E", gms.Answer(ViewId(7, "A"), ninth))]) == run(state, query)
+
+
 def test_a_view_that_only_some_have_is_sent_again_before_another_is_decided() -> None:
     """FLAW-32: E has the eighth view, with F; B and the others learn of it."""
     eighth = decision(8, "A", "ABCDEF", (7, "A"), joiners="F", digest=Vector.of(**DELIVERED))
