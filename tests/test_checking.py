@@ -499,7 +499,7 @@ def test_actions_are_what_next_applies() -> None:
 def test_the_actions_of_a_composition_are_those_of_both(project: Path) -> None:
     r"""`Next /\ Below` takes the actions of `Next`; what else is true of their steps is no action."""
     (project / "spec/toy/MCBoth.tla").write_text(
-        "---- MODULE MCBoth ----\nEXTENDS MCToy\nBelow == TRUE\nPurge == TRUE\n"
+        "---- MODULE MCBoth ----\nEXTENDS MCToy\nBelow == TRUE\nPurge == UNCHANGED vars\n"
         "BothNext ==\n    \\/ Next /\\ Below\n    \\/ Purge\nBoth == Init /\\ [][BothNext]_vars\n====\n"
     )
     modules = read_modules([project / "spec/toy", DATA / "spec/common"], "MCBoth")
