@@ -7,11 +7,10 @@ import pytest
 from groupcomm import flush, merge, merge_gms
 from groupcomm.events import ViewInstalled
 from groupcomm.stack import StackError
-from groupcomm_conformance.stacks.running import borne, simulate
+from groupcomm_conformance.stacks.running import WHOLE, borne, simulate
 from tests.simulated import all_holds, setup, violation
 
 STACK = "flush/merge/gms"
-WHOLE = "sequencer/flush/merge/gms/stable"
 BORNE = borne(STACK.split("/"))
 CALM = BORNE - {"suspicion", "partition", "remerge"}
 """Groups that were founded apart become one; nobody is suspected who is alive."""

@@ -15,13 +15,12 @@ from groupcomm_conformance.stacks.claims import Violation
 from groupcomm_conformance.stacks.group import Event, Group
 from groupcomm_conformance.stacks.lineages import Lineages
 from groupcomm_conformance.stacks.rest import quiesce
-from groupcomm_conformance.stacks.running import Setup, borne, group_of
+from groupcomm_conformance.stacks.running import WHOLE, Setup, borne, group_of
 from tests.simulated import broken, setup, violation
 from tests.stacks.test_simulate import forgetful, impatient
 from tests.stacks.test_simulate_flush import freeze, latch, recheck
 
-STACK = "sequencer/flush/merge/gms/stable"
-BORNE = borne(STACK.split("/"))
+BORNE = borne(WHOLE.split("/"))
 
 
 # Schedules that Hypothesis chooses, and shrinks: each event is a kind and which of those that may happen.
@@ -114,13 +113,13 @@ def played(run: Setup, schedule: list[tuple[str, int]]) -> Violation | None:
 @settings(max_examples=2_000, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(EVENTS, min_size=1, max_size=80))
 def test_two_thousand_schedules(schedule: list[tuple[str, int]]) -> None:
-    found = played(setup(STACK, BORNE), schedule)
+    found = played(setup(WHOLE, BORNE), schedule)
     assert found is None, str(found)
 
 
 def test_a_schedule_that_breaks_a_promise_is_found_and_shrunk() -> None:
     """Latch off: somebody wants to leave or is suspected, is asked, has answered, and multicasts."""
-    open_ = setup(STACK, BORNE, cores=broken("flush", latch))
+    open_ = setup(WHOLE, BORNE, cores=broken("flush", latch))
     least = find(st.lists(EVENTS, max_size=16), lambda schedule: played(open_, schedule) is not None)
     assert len(least) <= 6, least
 
@@ -149,5 +148,5 @@ def test_a_guard_that_is_off_in_any_layer_is_found(
     claims: set[str],
 ) -> None:
     cores = ((layer, SimpleNamespace(start=import_module(f"groupcomm.{layer}").start, step=step)),)
-    found = violation(setup(STACK, BORNE - {"suspicion"}, members=4, cores=cores))
+    found = violation(setup(WHOLE, BORNE - {"suspicion"}, members=4, cores=cores))
     assert found.claim in claims, str(found)

@@ -11,10 +11,10 @@ from typing import Annotated, Final
 import typer
 
 from groupcomm_conformance.stacks.claims import Violation
-from groupcomm_conformance.stacks.draw import steps_of
+from groupcomm_conformance.stacks.draw import drawn, steps_of
 from groupcomm_conformance.stacks.outline import outline
+from groupcomm_conformance.stacks.running import WHOLE
 from groupcomm_conformance.stacks.story import story
-from groupcomm_conformance.tla.chart import WIDTH, chart
 from groupcomm_conformance.tla.values import to_json
 
 from .exits import ExitCode
@@ -23,9 +23,8 @@ from .simulate import setup_of
 
 __all__ = ["command"]
 
-_WHOLE: Final = "sequencer/flush/merge/gms/stable"
 _LIFE: Final = (
-    f"The life of a group of {_WHOLE}: it forms, talks, loses its coordinator in",
+    f"The life of a group of {WHOLE}: it forms, talks, loses its coordinator in",
     "the middle of a multicast, is parted, becomes one again, transfers its state. A lane is an application;",
     "what happens to several alike is in one line. Between BLOCK and UNBLOCK what it sends waits.",
 )
@@ -55,7 +54,7 @@ def command(
     as_json: AsJson = False,
 ) -> None:
     """Run a small group in memory and draw what happens."""
-    in_outline, stack = stack is None, stack or _WHOLE
+    in_outline, stack = stack is None, stack or WHOLE
     setup = setup_of(stack, 3, "loss,crash,leave", [])
     seed = 1 if seed is None else seed
     try:
@@ -63,19 +62,18 @@ def command(
     except Violation as violation:
         typer.echo(f"groupcomm: {violation}; groupcomm simulate {stack} --seed {seed} shows it", err=True)
         raise typer.Exit(ExitCode.DIFFERS) from None
-    steps = steps_of(setup, seed, schedule)
     if as_json:
         told = [
-            {"number": step.number, "action": step.action, "state": to_json(step.values)} for step in steps
+            {"number": step.number, "action": step.action, "state": to_json(step.values)}
+            for step in steps_of(setup, seed, schedule)
         ]
         typer.echo(json.dumps({"stack": stack, "seed": seed, "steps": told}, indent=2))
         return
-    legend = _LIFE if in_outline else _LEGEND
-    drawn = (
-        outline(setup, seed, schedule)
+    legend, chart = (
+        (_LIFE, outline(setup, seed, schedule))
         if in_outline
-        else chart(steps, width=WIDTH, unicode=unicode, hidden=frozenset({"act"}))
+        else (_LEGEND, drawn(setup, seed, schedule, unicode=unicode))
     )
     closing = f"{len(schedule)} events, and all that {stack} promises holds."
     goes_on = f"groupcomm demo {stack} draws each." if in_outline else f"groupcomm simulate {stack} goes on."
-    typer.echo("\n".join((*legend, "", *drawn, "", closing, goes_on)))
+    typer.echo("\n".join((*legend, "", *chart, "", closing, goes_on)))

@@ -11,7 +11,16 @@ from groupcomm_conformance.stacks.changes import FAULTS, Faults
 from groupcomm_conformance.stacks.claims import CLAIMS
 from groupcomm_conformance.stacks.draw import drawn
 from groupcomm_conformance.stacks.group import Layers
-from groupcomm_conformance.stacks.running import Found, Outcome, Setup, borne, guarantees, shrink, simulate
+from groupcomm_conformance.stacks.running import (
+    WHOLE,
+    Found,
+    Outcome,
+    Setup,
+    borne,
+    guarantees,
+    shrink,
+    simulate,
+)
 
 from .exits import verdict
 from .options import AsJson, Unicode, one_of, whole
@@ -31,9 +40,7 @@ _SHOWN: Final = 400  # lines of a chart
 
 
 def command(
-    stack: Annotated[
-        str, typer.Argument(metavar="[STACK]", help="Protocols, the topmost first.")
-    ] = "sequencer/flush/merge/gms/stable",
+    stack: Annotated[str, typer.Argument(metavar="[STACK]", help="Protocols, the topmost first.")] = WHOLE,
     *,
     members: Annotated[
         int | None,

@@ -36,12 +36,11 @@ class Partings(Drawn):
 
     def first(self) -> Iterator[Event]:
         """Some found groups, the others are let in."""
-        names = yield from self._started()
-        founders = self._random.randint(1, len(names)) if "merge" in self._kinds else 1
-        for name in names[:founders]:
+        founders, others = yield from self._founded()
+        for name in founders:
             yield "found", name
-        for name in names[founders:]:
-            yield "admit", one_of(self._random, names[:founders]), name
+        for name in others:
+            yield "admit", one_of(self._random, founders), name
 
     def _weights(self) -> list[tuple[str, int, Callable[[], Event | None]]]:
         return [
@@ -68,12 +67,6 @@ class Partings(Drawn):
         if process.view is None:
             return None
         return "doubt", process.name, one_of(self._random, process.view.processes).name
-
-    def _timer(self) -> Event | None:
-        """A timer of merging fires early, or after it was stopped."""
-        process = one_of(self._random, self._group.up)
-        mine = [timer for timer in self._group.timers[process] if timer.startswith(self.timers)]
-        return ("timer", process.name, one_of(self._random, mine)) if mine else None
 
     # What the membership service and merging need to go on
 

@@ -131,6 +131,18 @@ class Drawn:
             yield "start", name
         return names
 
+    def _founded(self) -> Generator[Event, None, tuple[list[str], list[str]]]:
+        """The same; the names of those that are to found groups, and of the others."""
+        names = yield from self._started()
+        founders = self._random.randint(1, len(names)) if "merge" in self._kinds else 1
+        return names[:founders], names[founders:]
+
+    def _timer(self) -> Event | None:
+        """A timer of merging fires early, or after it was stopped."""
+        process = one_of(self._random, self._group.up)
+        mine = [timer for timer in self._group.timers[process] if timer.startswith(self.timers)]
+        return ("timer", process.name, one_of(self._random, mine)) if mine else None
+
     def _some(self) -> Process:
         """Who crashes or leaves."""
         return one_of(self._random, self._group.up)

@@ -369,18 +369,20 @@ _OF_VIEWS: Final = (
 )
 """The conjuncts of `Membership` that hold of lines of views, whatever joins them."""
 
+_OF_ONE_LINE: Final = (
+    "OneLine",
+    "NobodyIsDropped",
+    "LeftStaysOut",
+    "DecidedWhenStopped",
+    "StopsAreAgreed",
+    "ResumedWhenEverywhere",
+    "QuietIsFree",
+    "Settled",
+)
+"""Those of each line by itself, where GMS decides its views."""
+
 CLAIMS: Final = {
-    "Membership": (
-        *_OF_VIEWS,
-        "OneLine",
-        "NobodyIsDropped",
-        "LeftStaysOut",
-        "DecidedWhenStopped",
-        "StopsAreAgreed",
-        "ResumedWhenEverywhere",
-        "QuietIsFree",
-        "Settled",
-    ),
+    "Membership": (*_OF_VIEWS, *_OF_ONE_LINE),
     "Membership, merged": (
         *_OF_VIEWS,
         "AgreeOnTheView",
@@ -391,19 +393,7 @@ CLAIMS: Final = {
         "MergesEnd",
         "Settled",
     ),
-    "Membership, parted": (
-        *_OF_VIEWS,
-        "OneLine",
-        "NobodyIsDropped",
-        "LeftStaysOut",
-        "DecidedWhenStopped",
-        "StopsAreAgreed",
-        "ResumedWhenEverywhere",
-        "DigestIsGreatest",
-        "StartsWhereTold",
-        "QuietIsFree",
-        "Settled",
-    ),
+    "Membership, parted": (*_OF_VIEWS, *_OF_ONE_LINE, "DigestIsGreatest", "StartsWhereTold"),
     "JoinDigest": (
         "ToldDelivered",
         "NotYetAMember",

@@ -43,18 +43,17 @@ class Parting(Flushing):
         self, group: Group, lineages: Lineages, members: int, faults: Faults, random: Random
     ) -> None:
         self._lineages = lineages
-        self.timers: tuple[str, ...] = lineages.timers
+        self.timers = lineages.timers
         super().__init__(group, lineages, members, faults, random)
         self._reuses = "restart" in self._kinds  # where identifiers are not used again (`may_be_asked`)
 
     def first(self) -> Iterator[Event]:
         """Some found groups, the others ask one of them to be let in."""
-        names = yield from self._started()
-        founders = self._random.randint(1, len(names)) if "merge" in self._kinds else 1
-        for name in names[:founders]:
+        founders, others = yield from self._founded()
+        for name in founders:
             yield "join", name, name
-        for name in names[founders:]:
-            yield "join", name, one_of(self._random, names[:founders])
+        for name in others:
+            yield "join", name, one_of(self._random, founders)
 
     def _weights(self) -> list[tuple[str, int, Callable[[], Event | None]]]:
         return [
@@ -68,12 +67,6 @@ class Parting(Flushing):
         """A newcomer founds a group of its own."""
         process = one_of(self._random, self._group.up)
         return None if process in self._lineages.installed else ("join", process.name, process.name)
-
-    def _timer(self) -> Event | None:
-        """A timer of merging fires early, or after it was stopped."""
-        process = one_of(self._random, self._group.up)
-        mine = [timer for timer in self._group.timers[process] if timer.startswith(self.timers)]
-        return ("timer", process.name, one_of(self._random, mine)) if mine else None
 
     def _due(self, process: Process) -> list[Event]:
         """What it needs to go on; if it coordinates, it looks for others, and may find some of them only."""

@@ -33,7 +33,21 @@ from .served import Served
 from .synchrony import Watched
 from .traffic import Traffic
 
-__all__ = ["GROUND", "PART", "Found", "Outcome", "Setup", "replay", "shrink", "simulate", "stack_of"]
+__all__ = [
+    "GROUND",
+    "PART",
+    "WHOLE",
+    "Found",
+    "Outcome",
+    "Setup",
+    "replay",
+    "shrink",
+    "simulate",
+    "stack_of",
+]
+
+WHOLE: Final = "sequencer/flush/merge/gms/stable"
+"""All protocols, one stack."""
 
 GROUND: Final = (
     "Membership",
