@@ -486,6 +486,18 @@ def test_a_tier_includes_the_smaller_ones(toy: Manifest) -> None:
 # Instruments
 
 
+def test_next_may_be_said_of_one_member(project: Path) -> None:
+    """The actions are the same, and whoever builds on them has to know."""
+    (project / "spec/toy/MCOne.tla").write_text(
+        "---- MODULE MCOne ----\nEXTENDS MCToy\nOf(m) ==\n    \\/ Vote(m)\n    \\/ Misuse(m)\n"
+        "One == Init /\\ [][\\E m \\in Member : Of(m)]_vars\n====\n"
+    )
+    modules = read_modules([project / "spec/toy", DATA / "spec/common"], "MCOne")
+    assert ("Vote", "Misuse") == modules.actions("One")
+    assert modules.is_by_member("One")
+    assert not modules.is_by_member("Spec")
+
+
 def test_actions_are_what_next_applies() -> None:
     modules = read_modules([DATA / "spec/toy", DATA / "spec/common"], "MCToy")
     assert {"MCToy", "ToyGroup", "Toy", "Decision", "Steps", "Acts"} == modules.files.keys()

@@ -18,6 +18,7 @@ __all__ = ["Modules", "read_modules"]
 _COMMENT: Final = re.compile(r"\\\*[^\n]*|\(\*.*?\*\)", re.DOTALL)
 _NAMES: Final = r"\w+(?:\s*,\s*\w+)*"
 _DEFINITION: Final = re.compile(r"^(?:LOCAL\s+)?(\w+)(?:\([^)]*\))?\s*==", re.MULTILINE)
+_NEXT: Final = re.compile(r"\[\]\s*\[\s*(?:\\E (\w+) \\in Member : )?(\w+)(?:\(\1\))?\s*\]\s*_")
 _SEPARATOR: Final = re.compile(r"^(?:----|====)", re.MULTILINE)
 
 # Each model asks the same modules for the same operators: what is found in a text is remembered.
@@ -120,17 +121,24 @@ class Modules:
 
         FileError where the definitions do not have that form.
         """
+        return tuple(dict.fromkeys(self._taken(self._next(specification)[0])))
+
+    def is_by_member(self, specification: str) -> bool:
+        r"""Whether `Next` says what one member does: `[][\E m \in Member : Next(m)]_vars`."""
+        return self._next(specification)[1]
+
+    def _next(self, specification: str) -> tuple[str, bool]:
         spec = self.definition(specification)
         if spec is None:
             raise FileError(f"{specification}", 1, f"the operator {specification}, but no module defines it")
         module, text, line = spec
-        found = re.search(r"\[\]\s*\[\s*(\w+)\s*\]\s*_", text)
-        body = self.definition(found[1]) if found else None
-        if body is None:
+        found = _NEXT.search(text)
+        body = self.definition(found[2]) if found else None
+        if found is None or body is None:
             raise FileError(
                 self.files[module].name, line, r"Init /\ [][Next]_vars, where Next is an operator"
             )
-        return tuple(dict.fromkeys(self._taken(body[1])))
+        return body[1], found[1] is not None
 
     def _taken(self, text: str) -> Iterator[str]:
         r"""Name the actions in a disjunction: of `Next /\ Below`, a composition's, those of `Next`."""

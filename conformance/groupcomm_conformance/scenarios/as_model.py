@@ -191,6 +191,7 @@ def module(group: Group, cases: Sequence[Case], probe: int | None = None) -> str
             instances[case.substitutions] = f"G{len(instances) + 1}"
             name = instances[case.substitutions]
             parts.append(f"{name} == INSTANCE {group.manifest.module} WITH {case.substitutions}")
+            parts.append(f"{name}_Next == {_next(group, case, name)}")
     writers = [_Writer(group, case, instances[case.substitutions]) for case in cases]
     parts += (f"\n{writer.next(probe)}\n{writer.right()}\n{writer.seen()}" for writer in writers)
     parts.append(_by_case("sc_Length", writers, lambda w: str(len(w.case.scenario.steps))))
@@ -210,6 +211,13 @@ def module(group: Group, cases: Sequence[Case], probe: int | None = None) -> str
     parts.append(_TAIL)
     parts.append("====\n")
     return "\n".join(parts)
+
+
+def _next(group: Group, case: Case, instance: str) -> str:
+    """Write the group's steps, whether it says them of all members or of one."""
+    if not group.by_member:
+        return f"{instance}!Next"
+    return f"\\E sc_m \\in {show(frozenset(case.scenario.members))} : {instance}!Next(sc_m)"
 
 
 def _by_case(name: str, writers: "Sequence[_Writer]", text: "Callable[[_Writer], str]") -> str:
@@ -236,7 +244,7 @@ class _Writer:
             lines += (f"    \\/ sc_at = {at} /\\ {text}" for text in self.step(at, step))
             if at == probe:
                 lines.append(
-                    f"    \\/ /\\ sc_at = {at} /\\ ~sc_free /\\ {self.g}!Next\n"
+                    f"    \\/ /\\ sc_at = {at} /\\ ~sc_free /\\ {self.g}_Next\n"
                     '       /\\ sc_Once(<<"before">>, <<"@before", sc_trail, sc_flight>>)\n'
                     "       /\\ sc_trail \\in TLCGet(2) \\/ (TLCGet(2) = {} /\\ TLCSet(2, {sc_trail}))\n"
                     '       /\\ sc_Once(<<"may", act\'>>, <<"@may", act\'>>)\n'
@@ -287,19 +295,19 @@ class _Writer:
         on = f"~sc_free /\\ sc_at' = {at + 1}"
         match step:
             case Do():
-                yield f"{on} /\\ {self.g}!Next /\\ {self.fits(step)} /\\ sc_Moves({self.all})"
+                yield f"{on} /\\ {self.g}_Next /\\ {self.fits(step)} /\\ sc_Moves({self.all})"
             case Crash(_, member):
                 fits = f"act'.action = \"Crash\" /\\ act'.member = {show(member)}"
-                yield f"{on} /\\ {self.g}!Next /\\ {fits} /\\ sc_Ends({show(member)})"
+                yield f"{on} /\\ {self.g}_Next /\\ {fits} /\\ sc_Ends({show(member)})"
             case Restart(_, member):
                 m = show(member)
                 fits = (
                     f"act'.outcome = \"none\" /\\ act'.member = {m} /\\ local'[{m}] = {self.g}!Start({m})"
                     ' /\\ act\'.action # "Crash"'
                 )
-                yield f"{on} /\\ {self.g}!Next /\\ {fits} /\\ sc_Ends({m})"
+                yield f"{on} /\\ {self.g}_Next /\\ {fits} /\\ sc_Ends({m})"
             case Deliver():
-                move = f"{self.g}!Next /\\ {self.delivers(step)}"
+                move = f"{self.g}_Next /\\ {self.delivers(step)}"
                 yield f"{on} /\\ {move} /\\ sc_Moves({self.all})"
                 if step.if_any:
                     yield f"{on} /\\ ~ENABLED ({move}) /\\ sc_Looks"
@@ -313,7 +321,7 @@ class _Writer:
             case Settle():
                 pairs = show(frozenset(step.pairs))
                 move = (
-                    f"{self.g}!Next /\\ sc_Arrives(act') /\\ act'.action \\notin sc_Duplicates"
+                    f"{self.g}_Next /\\ sc_Arrives(act') /\\ act'.action \\notin sc_Duplicates"
                     f" /\\ <<act'.event.sender, act'.member>> \\in {pairs}"
                     " /\\ \\E i \\in DOMAIN sc_flight : sc_IsCopy(sc_flight[i], act')"
                 )
@@ -326,7 +334,7 @@ class _Writer:
                 timeouts = show(frozenset(cls.__name__ for cls in self.group.protocol.timeouts.values()))
                 yield f"{on} /\\ sc_Looks"
                 yield (
-                    f"sc_at' = {at} /\\ {self.g}!Next /\\ sc_Freely(act', {members}, {timeouts})"
+                    f"sc_at' = {at} /\\ {self.g}_Next /\\ sc_Freely(act', {members}, {timeouts})"
                     " /\\ sc_free' = TRUE /\\ sc_Noted /\\ UNCHANGED sc_flight"
                 )
             case Try():
@@ -379,7 +387,7 @@ class _Writer:
         there = f"LET i == {self.nth(step.copy)} IN"
         gone = "sc_flight' = sc_Without(sc_flight, i)"
         loses = (
-            f"{self.g}!Next /\\ act'.action \\in sc_Losses /\\ act'.member = {show(step.copy.to)}"
+            f"{self.g}_Next /\\ act'.action \\in sc_Losses /\\ act'.member = {show(step.copy.to)}"
             " /\\ \\E p \\in act'.consumed : p.message = sc_flight[i].message"
         )
         if step.if_any:
@@ -417,7 +425,7 @@ class _Writer:
                 values = [self.value(m, claim.field, of_group=claim.of_group) for m in claim.members]
                 return f"({_and(f'{value} = {values[0]}' for value in values[1:])})"
             case Never():
-                return f"~ENABLED ({self.g}!Next /\\ {self.fits(claim.step)})"
+                return f"~ENABLED ({self.g}_Next /\\ {self.fits(claim.step)})"
 
     def value(self, member: str, name: str, *, of_group: bool) -> str:
         m = show(member)

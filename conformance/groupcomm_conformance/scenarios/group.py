@@ -78,7 +78,10 @@ class Groups:
 
 @frozen
 class Group:
-    """A protocol and its group. `constants`: what scenarios begin with, as cfg files have them."""
+    """A protocol and its group. `constants`: what scenarios begin with, as cfg files have them.
+
+    `by_member`: its `Next` says what one member does.
+    """
 
     manifest: Manifest
     protocol: Protocol
@@ -87,6 +90,7 @@ class Group:
     given: Mapping[str, Given] = field(hash=False)
     variables: tuple[str, ...]
     actions: tuple[str, ...]
+    by_member: bool
     observed: tuple[str, ...]
     invariants: tuple[str, ...]
 
@@ -129,6 +133,7 @@ def load(root: Path, protocol: str) -> Group:
         given=given,
         variables=tuple(_declared(modules, manifest.module, "VARIABLE")),
         actions=modules.actions("Spec"),
+        by_member=modules.is_by_member("Spec"),
         observed=tuple(_observed(modules)),
         invariants=tuple(dict.fromkeys(c for cfg in manifest.cfgs.values() for c in cfg.invariants)),
     )
