@@ -549,9 +549,12 @@ Depart(m) ==
 
 HasState(m) == state[m] # NoState
 
+\* Nothing more is asked of who wants a state. (Where that is too much to search a model puts a bound here.)
+MayAsk(m) == TRUE
+
 AskForState(m) ==
     /\ spent.states < MaxStates
-    /\ m \in up \cap Requesters /\ InView(local[m]) /\ transfer[m] = "none"
+    /\ m \in up \cap Requesters /\ InView(local[m]) /\ transfer[m] = "none" /\ MayAsk(m)
     /\ Apply("AskForState", m, [type |-> "Suspend", asker |-> ForState], {})
     /\ Spend("states")
     /\ UNCHANGED <<cast, offers, wishes, answers, state>>
@@ -665,11 +668,15 @@ Detect(m) ==
         /\ spent' = IF MaxFalse = 0 /\ x \in up THEN [spent EXCEPT !.false = 1] ELSE spent
     /\ UNCHANGED <<cast, offers, wishes, answers, state>>
 
+\* Anybody may be suspected falsely, at any time. (As MayAsk.)
+MayDoubt(m, x) == TRUE
+
 SuspectFalsely(m) ==
     /\ spent.false < MaxFalse
     /\ m \in up /\ m \in Doubters
     /\ \E x \in (Unsuspected(local[m]) \ {m}) \ Reports(m) :
-        Apply("SuspectFalsely", m, [type |-> "Suspected", suspect |-> x], {})
+        /\ MayDoubt(m, x)
+        /\ Apply("SuspectFalsely", m, [type |-> "Suspected", suspect |-> x], {})
     /\ Spend("false")
     /\ UNCHANGED <<cast, offers, wishes, answers, state>>
 
@@ -753,4 +760,25 @@ Next ==
         \/ Misuse(m)
 
 Spec == Init /\ [][Next]_vars
+
+-----------------------------------------------------------------------------
+(* A bound of some searches: what a member does by itself happens at once *)
+
+\* BLOCK returns, if it `may`, and what m sent to itself arrives.
+IsDue(m, may) == m \in up /\ (may \/ wire[m][m] # <<>>)
+Due(m, may) ==
+    IF may THEN ReturnBlock(m)
+    ELSE StartFlushFrom(m, m) \/ FlushCompletedFrom(m, m) \/ ReconcileFrom(m, m) \/ StopFlushFrom(m, m)
+
+IsBlocking(m) == app[m] = "handler"
+
+SomethingIsDue == \E m \in Member : IsDue(m, IsBlocking(m))
+WhatIsDue == \E m \in Member : IsDue(m, IsBlocking(m)) /\ Due(m, IsBlocking(m))
+
+PromptNext ==
+    IF SomethingIsDue
+    THEN /\ WhatIsDue
+    ELSE Next
+
+PromptSpec == Init /\ [][PromptNext]_vars
 =============================================================================

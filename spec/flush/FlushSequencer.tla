@@ -178,18 +178,14 @@ StackInit ==
     /\ delivered = [m \in Member |-> <<>>]
     /\ refused = FALSE
 
-\* What happens at one member at once, if it is Prompt.
-IsDue(m) == m \in up /\ ((app[m] = "handler" /\ MayReturn(m)) \/ wire[m][m] # <<>>)
-Due(m) ==
-    IF app[m] = "handler" /\ MayReturn(m) THEN ReturnBlock(m)
-    ELSE StartFlushFrom(m, m) \/ FlushCompletedFrom(m, m) \/ ReconcileFrom(m, m) \/ StopFlushFrom(m, m)
+Returns(m) == app[m] = "handler" /\ MayReturn(m)
 
-SomethingIsDue == \E m \in Member : IsDue(m)
-WhatIsDue == \E m \in Member : IsDue(m) /\ Due(m)
+SomethingIsDueBelow == \E m \in Member : IsDue(m, Returns(m))
+WhatIsDueBelow == \E m \in Member : IsDue(m, Returns(m)) /\ Due(m, Returns(m))
 
 StackNext ==
-    IF Prompt /\ SomethingIsDue
-    THEN /\ WhatIsDue
+    IF Prompt /\ SomethingIsDueBelow
+    THEN /\ WhatIsDueBelow
          /\ PassedUp
     ELSE \/ Next /\ AsApplicationsDo /\ PassedUp
          \/ \E m \in Member :

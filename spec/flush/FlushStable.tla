@@ -152,15 +152,6 @@ StackInit ==
     /\ gossip = {[sender |-> Founders[1],
                   message |-> Stable!StabilityMessage(views[1].id, [x \in FoundersSet |-> Stable!Nothing])]}
 
-\* What happens at one member at once, if it is Prompt.
-IsDue(m) == m \in up /\ (app[m] = "handler" \/ wire[m][m] # <<>>)
-Due(m) ==
-    IF app[m] = "handler" THEN ReturnBlock(m)
-    ELSE StartFlushFrom(m, m) \/ FlushCompletedFrom(m, m) \/ ReconcileFrom(m, m) \/ StopFlushFrom(m, m)
-
-SomethingIsDue == \E m \in Member : IsDue(m)
-WhatIsDue == \E m \in Member : IsDue(m) /\ Due(m)
-
 StackNext ==
     IF Prompt /\ SomethingIsDue
     THEN /\ WhatIsDue

@@ -22,4 +22,17 @@ OneOfA == OneOf("A")
 OneOfB == OneOf("B")
 OneOfC == OneOf("C")
 TwoOfB == [m \in Member |-> IF m = "B" THEN 2 ELSE 0]
+
+\* In the place of MayAsk: each asks once, in order of seniority, all before anybody is stopped by another.
+AllAtOnce(m) ==
+    /\ spent.states = Cardinality({x \in Requesters : Before(local[m], x, m)})
+    /\ \A x \in Member : local[x].owner \in {"", x}
+
+\* ... or B when A is in the middle of stopping for C.
+BOvertakesC(m) == IF m = "C" THEN spent.states = 0 ELSE local["A"].owner = "C" /\ local["A"].owes
+
+\* In the place of MayDoubt: who has the group stopped suspects C; or who was overtaken at A, and has yet to hear of
+\* it, suspects B.
+CWhenStopped(m, x) == IsStopped(local[m]) /\ x = "C"
+BWhoOvertook(m, x) == Running(local[m]) /\ x = "B" /\ local["A"].owner = x
 =============================================================================
