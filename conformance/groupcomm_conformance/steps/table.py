@@ -36,6 +36,8 @@ from groupcomm_conformance.tlc import run as tlc
 from groupcomm_conformance.tlc import tools
 from groupcomm_conformance.tlc.errors import TLCError
 
+from .folding import folded
+
 __all__ = ["HANDLED", "Result", "StepTable", "TableError", "Tables", "make", "module_text"]
 
 ROOT: Final = "StepTable"
@@ -145,7 +147,7 @@ class Literals:
         if known is None:
             text = self.text(value)
             known = self._names[value] = f"Lit{len(self._names)}"
-            self.definitions.append(f"{known} == {text}")
+            self.definitions.append(folded(f"{known} == {text}"))
         return known
 
 
@@ -201,7 +203,7 @@ def module_text(module: str, harvest: Harvest, states: Sequence[Value], *, first
     literals = Literals()
     # First, so that TLC orders the events of all chunks alike: it orders strings as it meets them.
     packets, outsides = (
-        f"{{{', '.join(map(literals.name, sorted(values, key=order)))}}}"
+        folded(f"{{{', '.join(map(literals.name, sorted(values, key=order)))}}}")
         for values in (harvest.messages, harvest.outside)
     )
     sequences: list[str] = []
@@ -209,7 +211,7 @@ def module_text(module: str, harvest: Harvest, states: Sequence[Value], *, first
         texts = map(literals.text, states[begin : begin + _IN_A_SEQUENCE])
         name = f"States{len(sequences)}"
         sequences.append(name)
-        literals.definitions.append(f"{name} == <<{', '.join(texts)}>>")
+        literals.definitions.append(folded(f"{name} == <<{', '.join(texts)}>>"))
     return _TEXT.format(
         root=ROOT,
         module=module,

@@ -21,6 +21,7 @@ from typing import Final
 
 from attrs import define, field, frozen
 
+from groupcomm_conformance.steps.folding import folded
 from groupcomm_conformance.steps.table import HANDLED, Literals, StepTable
 from groupcomm_conformance.tla.cfg import Cfg
 from groupcomm_conformance.tla.tree import Definitions, Expression, Name, Writer
@@ -140,7 +141,9 @@ def module_text(
         root=ROOT,
         module=definitions.module,
         literals="\n".join(literals.definitions),
-        definitions="\n".join(_definitions(definitions, {at: mutants[at - 1] for at in chosen if at})),
+        definitions="\n".join(
+            map(folded, _definitions(definitions, {at: mutants[at - 1] for at in chosen if at}))
+        ),
         members=f"{{{', '.join(map(literals.name, members))}}}",
         chosen=f"{{{', '.join(map(str, chosen))}}}",
     )
@@ -152,7 +155,7 @@ def _sequence(literals: Literals, values: Sequence[Value], name: str) -> None:
     for begin in range(0, len(values), _IN_A_SEQUENCE):
         texts = [literals.text(value) for value in values[begin : begin + _IN_A_SEQUENCE]]
         pieces.append(f"Mutant_{name}_{len(pieces)}")
-        literals.definitions.append(f"{pieces[-1]} == <<{', '.join(texts)}>>")
+        literals.definitions.append(folded(f"{pieces[-1]} == <<{', '.join(texts)}>>"))
     whole = " \\o ".join(pieces) or "<<>>"
     literals.definitions.append(f"Mutant_{name} == {whole}")
 
