@@ -24,15 +24,16 @@ def test_strings_are_not_broken() -> None:
     values = ['"a, b  c"', '"say \\"x\\" , y"', '" == "'] * 30
     text = f"Long == <<{', '.join(values)}>>"
     assert max(map(len, folded(text).splitlines())) < 130
-    module = "---- MODULE Folded ----\nEXTENDS Sequences\nVARIABLE x\nIs == {}\n{}\n" + (
+    module = (
+        "---- MODULE Folded ----\nEXTENDS Sequences\nVARIABLE x\n"
+        f"Is == {text.removeprefix('Long == ')}\n{folded(text)}\n"
         "Init == x = Is\nNext == UNCHANGED x\nSame == x = Long /\\ Len(x) = 90\n====\n"
     )
-    text_of_module = module.format(text.removeprefix("Long == "), folded(text))
     result = tlc.run(
         [],
         "Folded",
         "INIT Init\nNEXT Next\nINVARIANT Same\n",
-        generated={"Folded": text_of_module},
+        generated={"Folded": module},
         workers=1,
     )
     assert result.outcome == "holds"
