@@ -26,7 +26,6 @@ CONSTANTS
     Hears,          \* the events that FLUSH passes up and SEQUENCER hears
     StopRule,       \* a member says that it wants to leave "at_once", or when its table is empty ("drained")
     HandlerWaits,   \* BLOCK returns when the member's table is empty, and not before
-    Prompt,         \* bound: BLOCK returns, and what FLUSH sends to itself arrives, before all else
     ResendOn,       \* guards of SEQUENCER: see there
     EarlyForward
 
@@ -178,19 +177,9 @@ StackInit ==
     /\ delivered = [m \in Member |-> <<>>]
     /\ refused = FALSE
 
-Returns(m) == app[m] = "handler" /\ MayReturn(m)
-
-SomethingIsDueBelow == \E m \in Member : IsDue(m, Returns(m))
-WhatIsDueBelow == \E m \in Member : IsDue(m, Returns(m)) /\ Due(m, Returns(m))
-
 StackNext ==
-    IF Prompt /\ SomethingIsDueBelow
-    THEN /\ WhatIsDueBelow
-         /\ PassedUp
-    ELSE \/ Next /\ AsApplicationsDo /\ PassedUp
-         \/ \E m \in Member :
-            \/ AppBroadcasts(m)
-            \/ ReceiveForward(m)
+    \/ Next /\ AsApplicationsDo /\ PassedUp
+    \/ \E m \in Member : AppBroadcasts(m) \/ ReceiveForward(m)
 
 StackSpec == StackInit /\ [][StackNext]_stack_vars
 

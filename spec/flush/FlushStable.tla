@@ -20,8 +20,7 @@ CONSTANTS
     VoteOf,         \* of Stable: see there
     Hears,          \* the events that STABLE hears
     MaxVotes,       \* bound: different STABLE messages of each view, by its counter
-    Listeners,      \* bound: the members that STABLE messages reach
-    Prompt          \* bound: BLOCK returns, and what FLUSH sends to itself arrives, before all else
+    Listeners       \* bound: the members that STABLE messages reach
 
 VARIABLES
     stable,         \* [Member -> STABLE's state]
@@ -153,15 +152,12 @@ StackInit ==
                   message |-> Stable!StabilityMessage(views[1].id, [x \in FoundersSet |-> Stable!Nothing])]}
 
 StackNext ==
-    IF Prompt /\ SomethingIsDue
-    THEN /\ WhatIsDue
-         /\ PassedDown
-    ELSE \/ Next /\ PassedDown
-         \/ \E m \in Member :
-            \/ StableTimeoutFires(m)
-            \/ StabilityTimeoutFires(m)
-            \/ ReceiveStable(m)
-            \/ ReceiveStability(m)
+    \/ Next /\ PassedDown
+    \/ \E m \in Member :
+        \/ StableTimeoutFires(m)
+        \/ StabilityTimeoutFires(m)
+        \/ ReceiveStable(m)
+        \/ ReceiveStability(m)
 
 StackSpec == StackInit /\ [][StackNext]_stack_vars
 

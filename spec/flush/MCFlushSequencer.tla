@@ -13,5 +13,6 @@ NoCasts == [m \in Member |-> 0]
 OneOf(set) == [m \in Member |-> IF m \in set THEN 1 ELSE 0]
 OneOfB == OneOf({"B"})
 OneOfC == OneOf({"C"})
+OneOfAAndB == OneOf({"A", "B"})
 OneOfBAndC == OneOf({"B", "C"})
 =============================================================================

@@ -7,6 +7,7 @@ ABC == <<"A", "B", "C">>
 NoneApart == <<>>
 
 OneOfB == [m \in Member |-> IF m = "B" THEN 1 ELSE 0]
+OneOfAAndB == [m \in Member |-> IF m \in {"A", "B"} THEN 1 ELSE 0]
 
 \* STABLE messages in each view, by its counter.
 Votes2 == <<2>>

@@ -122,7 +122,7 @@ def test_the_announcement_is_made_once() -> None:
 
 
 def test_an_announcement_purges_before_it_cancels_the_own_one() -> None:
-    """STB-10, STB-11, AMB-31: effects are in order."""
+    """STB-10, STB-11, AMB-31, LAY-04: effects are in order; the purge goes down."""
     stable_up_to = Vector.of(A=4, B=3, C=4)
     _, effects = stable.step(
         CONFIG, after(joined(), *COMPLETE), announced(stable_up_to, digest(A=6, B=3, C=4))

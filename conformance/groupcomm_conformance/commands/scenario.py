@@ -56,11 +56,12 @@ def command(
 def _chosen(root: Path, name: str) -> tuple[Path, ...]:
     if name.endswith(".yaml") or Path(name).is_file():
         return (Path(name),)
-    found = files(root, name or None)
-    if name and not found:
-        known = sorted({file.parent.name for file in files(root)})
+    found = files(root)
+    chosen = tuple(file for file in found if name in {"", file.parent.name})
+    if name and not chosen:
+        known = sorted({file.parent.name for file in found})
         raise UnknownNameError("protocol with scenarios", name, tuple(known))
-    return found
+    return chosen
 
 
 def _json(result: Result) -> dict[str, object]:

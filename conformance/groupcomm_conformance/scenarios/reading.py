@@ -54,9 +54,9 @@ _VERBS: Final = (
 _CLAIMS: Final = ("check", "same", "never")
 
 
-def files(root: Path, protocol: str | None = None) -> tuple[Path, ...]:
+def files(root: Path, protocol: str = "*") -> tuple[Path, ...]:
     """The scenarios of a protocol, or of all, by folder."""
-    return tuple(sorted((root / "conformance" / "scenarios").glob(f"{protocol or '*'}/*.yaml")))
+    return tuple(sorted((root / "conformance" / "scenarios").glob(f"{protocol}/*.yaml")))
 
 
 def load(known: Groups, path: Path, shown: str | None = None) -> Scenario:

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from importlib import import_module
+from itertools import pairwise
 from random import Random
 from time import process_time
 from typing import Any, Final
@@ -132,6 +133,9 @@ def stack_of(setup: Setup, random: Random) -> tuple[Stack | None, Stack | None]:
         raise StackError("flush stands on gms, or on merge/gms, which decides the views")
     if LINEAGES in names and not flushes:
         raise StackError("flush stands above merge/gms: it stops the groups that merge")
+    for upper, lower in pairwise(layers):  # LAY-02: what needs synchronous views is above what does not
+        if "VirtualSynchrony" in lower.assumes and "VirtualSynchrony" not in upper.assumes:
+            raise StackError(f"{lower.name} stands above {upper.name}")
     if not deciding:
         return Stack(tuple(layers), GROUND), None
     if len(deciding) > 1:
@@ -143,10 +147,9 @@ def stack_of(setup: Setup, random: Random) -> tuple[Stack | None, Stack | None]:
         raise StackError("nothing stands above merge without gms: its views are not synchronous")
     if above and below and not flushes:
         raise StackError(f"{name} stands above all other layers or below them, not between them")
-    for layer in above + below:
-        if layer.name != FLUSH and ("VirtualSynchrony" in layer.assumes) != (layer in above):
-            where = "above" if layer in below else "below"
-            raise StackError(f"{layer.name} stands {where} {name}")
+    for layer in above:
+        if layer.name != FLUSH and "VirtualSynchrony" not in layer.assumes:
+            raise StackError(f"{layer.name} stands below {name}")
     rest = above + below
     return (Stack(rest, GROUND) if rest else None), Stack((layers[place],), GROUND)
 
