@@ -188,10 +188,10 @@ Effects: TypeAlias = tuple[Effect, ...]
 
 @frozen
 class Early:
-    """A message that cannot be answered yet."""
+    """A question that cannot be answered yet."""
 
     sender: Address
-    message: Query | Probe | LeaveReq
+    message: Query | Probe
 
 
 @frozen
@@ -291,8 +291,8 @@ def step(config: Config, state: State, event: Event) -> Transition:
 
 def _taken(config: Config, state: State, event: Event) -> Transition:
     match event:
-        case QueryReceived() | ProbeReceived() | LeaveReqReceived():
-            return _word_received(config, state, event)
+        case QueryReceived() | ProbeReceived():
+            return _question_received(config, state, event)
         case AnswerReceived():
             return _answer_received(config, state, event)
         case GroupStopped():
@@ -303,6 +303,7 @@ def _taken(config: Config, state: State, event: Event) -> Transition:
             JoinRequested()
             | LeaveRequested()
             | JoinReqReceived()
+            | LeaveReqReceived()
             | LeaveRspReceived()
             | Suspected()
             | NewViewReceived()
@@ -365,7 +366,7 @@ def _discover_timeout(config: Config, state: State, event: DiscoverTimeout) -> T
         return state, again
     if begins:
         return _ending(config, evolve(state, wish=event), again)
-    return _dropped(config, evolve(state, wish=None), again)
+    return _dropped(config, state, again)
 
 
 def _merge_req_received(config: Config, state: State, event: MergeReqReceived) -> Transition:
@@ -394,16 +395,14 @@ def _cancel_merge_received(config: Config, state: State, event: CancelMergeRecei
         and wish.sender == event.sender
         and wish.message.merge_id == event.message.merge_id
     ):
-        return _dropped(config, evolve(state, wish=None))
+        return _dropped(config, state)
     return _from_merging(config, state, event)
 
 
 def _dropped(config: Config, state: State, effects: Effects = ()) -> Transition:
-    """A wish is dropped; if the group is stopped for it already, it is let go. `MergeGms!Dropped`."""
-    if state.holds == "digest" and state.wish is None:
-        state, more = _let_go(state)
-        effects += more
-    return _ending(config, state, effects)
+    """The wish is dropped; if the group is stopped for it already, it is let go. `MergeGms!Dropped`."""
+    without = evolve(state, wish=None), effects
+    return _ending(config, *_then(without, lambda s: _let_go(s) if s.holds == "digest" else (s, ())))
 
 
 def _let_go(state: State) -> Transition:
@@ -415,10 +414,8 @@ def _let_go(state: State) -> Transition:
 # Who is asked
 
 
-def _word_received(
-    config: Config, state: State, event: QueryReceived | ProbeReceived | LeaveReqReceived
-) -> Transition:
-    """Answer, or keep it until that is possible. `MergeGms!WordReceived`."""
+def _question_received(config: Config, state: State, event: QueryReceived | ProbeReceived) -> Transition:
+    """Answer, or keep it until that is possible. `MergeGms!QuestionReceived`."""
     word = Early(event.sender, event.message)
     if not isinstance(event, ProbeReceived) and (not state.joined or _is_for_gms(state, word)):
         return _from_gms(config, state, event)
@@ -437,16 +434,15 @@ def _answer_received(config: Config, state: State, event: AnswerReceived) -> Tra
     if not state.joined:
         return _from_gms(config, state, event)
     own = state.own
-    elsewhere = told != gms.NO_DECISION and told.id not in {own.id, own.follows}
     if (
         state.in_merged
         and asked == own.id
         and sender in set(own.members) - {state.member}
-        and elsewhere
+        and told != gms.NO_DECISION
         and state.member not in told.members
     ):
         return _from_gms(config, state, Suspected(sender))
-    about = [word for word in state.early if _asks_for(word) == asked]
+    about = [word for word in state.early if word.message.view_id == asked]
     if about and sender in state.gms.unsuspected and told.id != asked:
         askers = {word.sender for word in about}
         others = tuple(word for word in state.early if word.sender not in askers)
@@ -463,16 +459,22 @@ def _merge_view_received(config: Config, state: State, event: MergeViewReceived)
     sender, merged = event.sender, event.message.merged
     if sender == state.member or {state.member, sender} - set(merged.members):
         raise RemoteProtocolError(state, event, "a merged view is sent from a member of it to another")
-    if not state.joined or sender in state.gms.suspected:
+    if sender in state.gms.suspected:
         return state, ()
     own = state.own
     if merged.id == own.id:
-        return _from_gms(config, state, NewViewReceived(sender, NewView(own)))
+        after, effects = _from_gms(config, state, NewViewReceived(sender, NewView(own)))
+        return after, (*effects, *_leave_again(state, sender))
     if own.id in merged.follows and sender in own.members and state.gms.phase != "leading":
         return _from_merging(config, state, event)
     if _may_come(state, merged.id):
         return state, ()
     return state, (Send(sender, Answer(merged.id, own)),)
+
+
+def _leave_again(state: State, sender: Address) -> Effects:
+    """Ask anew to be let go: it ignored that if it did not have the view. `MergeGms!LeaveAgain`."""
+    return (Send(sender, LeaveReq(state.gms.life)),) if state.gms.leave_asked == sender else ()
 
 
 # What follows from a state: a step ends with _ending ----------------------------------------------
@@ -499,7 +501,7 @@ def _ask_leader(state: State) -> Transition:
         return state, ()
     head = state.gms.unsuspected[0]
     doubts = [state.own.id] if state.in_merged else []
-    doubts += [asked for asked in map(_asks_for, state.early) if asked is not None]
+    doubts += [word.message.view_id for word in state.early]
     return _fold(state, doubts, lambda s, asked: _probe(s, Probed(asked, head)))
 
 
@@ -549,7 +551,7 @@ def _gms_step(config: Config, state: State, event: gms.Event) -> Transition:
 def _tell_merging(config: Config, state: State) -> Transition:
     """Merging is told of a view of GMS. `MergeGms!TellMerging`, `!WishIn`.
 
-    It is in no merge then, as GMS had the group; if it were, the merge would be over.
+    It is in no merge then, as GMS had the group. If it were, the merge would be over, and GMS has the group.
     """
     if state.own == state.merge.decision:
         return state, ()
@@ -559,16 +561,7 @@ def _tell_merging(config: Config, state: State) -> Transition:
     )
     if isinstance(state.wish, MergeReqReceived) and _is_of_the_dead(state, state.wish):
         told = evolve(told, wish=None)
-    heard: list[Effect] = []
-    for effect in effects:
-        match effect:
-            case PassDown(PromiseWithdrawn() as withdrawn):
-                heard.append(PassDown(withdrawn))
-            case Send() | SetTimer() | CancelTimer():
-                heard.append(effect)
-            case _:  # ResumeViews: GMS has the group
-                pass
-    return told, tuple(heard)
+    return told, tuple(effect for effect in effects if not isinstance(effect, PassDown))
 
 
 def _worded(state: State, effects: Iterable[gms.Effect]) -> Effects:
@@ -642,6 +635,8 @@ def _passed_down(
             return evolve(state, holds="merging"), ()
         case ResumeViews():
             return _let_go(state) if state.holds == "merging" else (state, ())
+        case Suspected(suspect) if suspect == state.member:  # a later life of it, which no correct peer knows
+            return state, ()
         case Suspected():
             return _gms_step(config, state, event)
         case WindowsAdded() | DigestPromised() | PromiseWithdrawn():
@@ -673,13 +668,12 @@ def _announce(state: State, event: MergeViewInstalled) -> Transition:
 
 
 def _heard(config: Config, state: State, word: Early) -> Transition:
-    """A QUERY, a PROBE or a LEAVE_REQ that can be answered. `MergeGms!Heard`."""
-    message = word.message
-    if isinstance(message, LeaveReq):
-        return _gms_step(config, state, LeaveReqReceived(word.sender, message))
-    if isinstance(message, Query) and _is_for_gms(state, word):
-        return _gms_step(config, state, QueryReceived(word.sender, message))
-    return state, (_reply(state, word.sender, message),)
+    """A QUERY or a PROBE that can be answered. `MergeGms!Heard`."""
+    match word.message:
+        case Query() as question if _is_for_gms(state, word):
+            return _gms_step(config, state, QueryReceived(word.sender, question))
+        case question:
+            return state, (_reply(state, word.sender, question),)
 
 
 def _reply(state: State, sender: Address, message: Query | Probe) -> Effect:
@@ -691,25 +685,13 @@ def _reply(state: State, sender: Address, message: Query | Probe) -> Effect:
 
 
 def _is_for_gms(state: State, word: Early) -> bool:
-    """What comes from a member is GMS's, as it is; but for a PROBE. `MergeGms!IsForGms`, `!IsStale`.
-
-    And but for a question about a view that is out of date: its sender wrote it before it left, and is back.
-    GMS would take it for one that takes over now.
-    """
-    message, own = word.message, state.own
-    if word.sender not in own.members or isinstance(message, Probe):
-        return False
-    if isinstance(message, LeaveReq):
-        return True
-    return message.view_id.counter > own.id.counter or message.view_id in {own.id, own.follows}
+    """What comes from a member is GMS's, as it is; but for a PROBE. `MergeGms!IsForGms`."""
+    return word.sender in state.own.members and not isinstance(word.message, Probe)
 
 
 def _is_early(state: State, word: Early) -> bool:
     """Whether it cannot be answered yet. `MergeGms!IsEarly`."""
-    if _is_for_gms(state, word):
-        return False
-    asked = _asks_for(word)
-    return not state.certain if asked is None else _may_come(state, asked)
+    return not _is_for_gms(state, word) and _may_come(state, word.message.view_id)
 
 
 def _is_of_the_dead(state: State, request: MergeReqReceived) -> bool:
@@ -718,18 +700,13 @@ def _is_of_the_dead(state: State, request: MergeReqReceived) -> bool:
     Its view would be taken for one by which its next incarnation stands.
     """
     leader, theirs = request.sender, request.message.decision
-    return theirs.lives.get(leader, 0) < state.own.lives.get(leader, 0)
-
-
-def _asks_for(word: Early) -> ViewId | None:
-    """The view that a question is about."""
-    return None if isinstance(word.message, LeaveReq) else word.message.view_id
+    known = state.own.lives.get(leader, 0)
+    return theirs.lives.get(leader, known) < known
 
 
 def _may_come(state: State, view_id: ViewId) -> bool:
     """Whether a view that it has not may yet come. `MergeGms!MayCome`."""
-    own = state.own.id
-    return view_id != own and view_id.counter > own.counter and not state.certain
+    return view_id.counter > state.own.id.counter and not state.certain
 
 
 def _digested(

@@ -37,18 +37,19 @@ CONSTANTS
     Readies,        \* merging has the group stopped when GMS has nothing under way
     Stops,          \* merging has the group stopped before it asks for its digest
     TellsMerging,   \* merging is told of the views of GMS
+    SaysMerged,     \* in the place of NEW_VIEW and ANSWER of a merged view goes MERGE_VIEW
     Serves,         \* GMS asks again for the group when merging lets it go
     FirstAsks,      \* the first member of a merged view asks all others; or it decides at once
     Probes,         \* who relies on another asks it for its view
+    LeavesAgain,    \* who asked it to be let go, too, asks again when it has that view
     KeepsEarly,     \* what is said of a view that a member has not is kept until it is certain
     AsksLeader,     \* of such a view a participant asks who leads its subgroup
     RefusesSuspects, \* a merged view from a suspected member is refused
-    ForgetsStale    \* a QUERY about a view that is out of date is answered, and changes nothing; a MERGE_REQ
-                    \* of a former incarnation is ignored
+    ForgetsStale    \* a MERGE_REQ of a former incarnation is ignored
 
 ASSUME
-    {Holds, Readies, Stops, TellsMerging, Serves, FirstAsks, Probes, KeepsEarly, AsksLeader,
-     RefusesSuspects, ForgetsStale} \subseteq BOOLEAN
+    {Holds, Readies, Stops, TellsMerging, SaysMerged, Serves, FirstAsks, Probes, LeavesAgain, KeepsEarly,
+     AsksLeader, RefusesSuspects, ForgetsStale} \subseteq BOOLEAN
 
 G == INSTANCE Gms WITH
     AnswerAfterAcks <- TRUE, AskBeforeDeciding <- TRUE, RefuseSeniors <- TRUE, OldMembersFirst <- TRUE,
@@ -84,7 +85,7 @@ Start(member) ==
      holds |-> "no",                \* the group is merging's: it is "stopping"; it is stopped, and the
                                     \* "digest" is awaited; it is in a merge ("merging")
      asked |-> 0,                   \* how many digests it has asked for
-     early |-> <<>>,                \* messages that cannot be answered yet: [sender, message], as they came
+     early |-> <<>>,                \* questions that cannot be answered yet: [sender, message], as they came
      probed |-> {}]                 \* whom it has asked for which view, since it installed its own
 
 InView(s) == G!InView(s.gms)
@@ -100,7 +101,7 @@ Coordinates(s) == M!Coordinates(s.merge) /\ ~s.gms.gone
 IsCertain(s) == s.gms.phase = "leading" /\ ~M!Merging(s.merge)
 
 \* A view that it has not may yet come.
-MayCome(s, id) == id # Own(s).id /\ id.counter > Own(s).id.counter /\ ~IsCertain(s)
+MayCome(s, id) == id.counter > Own(s).id.counter /\ ~IsCertain(s)
 
 \* GMS has nothing under way, and does not have the group stopped.
 GmsIsIdle(s) == ~s.gms.gone /\ G!IsDone(s.gms) /\ s.gms.group = "free"
@@ -127,7 +128,7 @@ Worded(s, effect) ==
     LET m == effect.message
         merged == m.type \in {"NEW_VIEW", "ANSWER"} /\ m.decision.id = s.merged.id
         news == m.type = "ANSWER" => m.view_id = m.decision.follows
-    IN IF merged /\ news THEN Send(effect.to, M!MergeView(s.merged)) ELSE effect
+    IN IF SaysMerged /\ merged /\ news THEN Send(effect.to, M!MergeView(s.merged)) ELSE effect
 
 \* While merging has the group, GMS waits for it; and if merging wants it next, it stays stopped.
 FromGms(s, effects) ==
@@ -146,10 +147,11 @@ WishIn(s) ==
     IF IsWish(s, "MergeReqReceived") /\ IsOfTheDead(s, s.wish.sender, s.wish.message.decision) THEN NoWish
     ELSE s.wish
 
-\* Merging is told of a view of GMS.
+\* Merging is told of a view of GMS. (It is in no merge then, as GMS had the group: HeldWhileMerging. If it were,
+\* the merge would be over, and GMS has the group.)
 TellMerging(s) ==
     LET r == M!Step(s.merge, [type |-> "DecisionInstalled", decision |-> Own(s)])
-        Others(effect) == ~Passes(effect, "PassDown", "ResumeViews")
+        Others(effect) == effect.type # "PassDown"
     IN IF Own(s) = s.merge.decision \/ ~TellsMerging THEN Unchanged(s)
        ELSE [state |-> [s EXCEPT !.merge = r.state, !.probed = {}, !.wish = WishIn(s),
                                  !.holds = IF @ = "merging" THEN "no" ELSE @],
@@ -224,31 +226,20 @@ Reply(s, x, message) ==
     THEN Send(x, M!MergeView(s.merged))
     ELSE Worded(s, Send(x, G!Answer(message.view_id, Own(s))))
 
-IsQuestion(message) == message.type \in {"QUERY", "PROBE"}
-
-\* A question about a view that is out of date: its sender wrote it before it left, and is back. GMS would
-\* take it for one that takes over now.
-IsStale(s, id) ==
-    ForgetsStale /\ id.counter <= Own(s).id.counter /\ id \notin {Own(s).id, Own(s).follows}
-
 \* What comes from a member is GMS's, as it is; but for a PROBE.
-IsForGms(s, x, message) ==
-    IsMember(s, x) /\ (message.type = "QUERY" => ~IsStale(s, message.view_id)) /\ message.type # "PROBE"
+IsForGms(s, x, message) == IsMember(s, x) /\ message.type # "PROBE"
 
 \* It cannot be answered yet.
-IsEarly(s, x, message) ==
-    ~IsForGms(s, x, message) /\ IF IsQuestion(message) THEN MayCome(s, message.view_id) ELSE ~IsCertain(s)
+IsEarly(s, x, message) == ~IsForGms(s, x, message) /\ MayCome(s, message.view_id)
 
 Keep(s, x, message) ==
     LET word == [sender |-> x, message |-> message]
     IN IF KeepsEarly /\ ~\E i \in DOMAIN s.early : s.early[i] = word
        THEN [s EXCEPT !.early = Append(@, word)] ELSE s
 
-\* A QUERY, a PROBE or a LEAVE_REQ that is not early.
+\* A QUERY or a PROBE that is not early.
 Heard(s, x, message) ==
-    IF message.type = "LEAVE_REQ"
-    THEN GmsStep(s, [type |-> "LeaveReqReceived", sender |-> x, message |-> message])
-    ELSE IF IsForGms(s, x, message)
+    IF IsForGms(s, x, message)
     THEN GmsStep(s, [type |-> "QueryReceived", sender |-> x, message |-> message])
     ELSE [state |-> s, effects |-> <<Reply(s, x, message)>>]
 
@@ -267,10 +258,8 @@ AnswerEarly(s) ==
 
 \* The views that it has reason to ask for: a merged one that it is in, and those that others spoke of.
 Doubts(s) ==
-    LET Asks(word) == IsQuestion(word.message)
-        asked == SelectSeq(s.early, Asks)
-        own == IF Probes /\ InMerged(s) THEN <<Own(s).id>> ELSE <<>>
-    IN own \o (IF AsksLeader THEN [i \in DOMAIN asked |-> asked[i].message.view_id] ELSE <<>>)
+    LET own == IF Probes /\ InMerged(s) THEN <<Own(s).id>> ELSE <<>>
+    IN own \o (IF AsksLeader THEN [i \in DOMAIN s.early |-> s.early[i].message.view_id] ELSE <<>>)
 
 RECURSIVE AskAll(_, _, _)
 AskAll(step, ids, head) ==
@@ -342,9 +331,9 @@ DigestGiven(s, e) ==
        ELSE With(M!Step(s.merge, event), Taken)
 
 \* A wish is dropped: if the group is stopped for it already, it is let go.
-Dropped(step) ==
-    LET MaybeLetGo(s) == IF s.holds = "digest" /\ ~Wishes(s) THEN LetGo(s) ELSE Unchanged(s)
-    IN Ending(Then(step, MaybeLetGo))
+Dropped(s, effects) ==
+    LET MaybeLetGo(t) == IF t.holds = "digest" THEN LetGo(t) ELSE Unchanged(t)
+    IN Ending(Then([state |-> [s EXCEPT !.wish = NoWish], effects |-> effects], MaybeLetGo))
 
 \* While it is not known, a digest of nothing: what it is for, is looked at again when it is.
 Unknown(s) == [x \in MembersOf(Own(s)) |-> Nothing]
@@ -353,12 +342,12 @@ Begins(s, r) == M!Merging(r.state) /\ ~M!Merging(s.merge)
 \* Who would lead waits for the group. (Who waits with a request will be in that merge.)
 DiscoverTimeout(s, e) ==
     LET wish == [type |-> "DiscoverTimeout", found |-> e.found]
-        without == IF IsWish(s, "DiscoverTimeout") THEN [s EXCEPT !.wish = NoWish] ELSE s
+        again == <<M!DiscoverAgain>>
         Taken(r) ==
             IF r.outcome # "handled" THEN [outcome |-> r.outcome, state |-> s, effects |-> <<>>]
-            ELSE IF Begins(s, r) /\ ~IsWish(s, "MergeReqReceived")
-            THEN Ending([state |-> [s EXCEPT !.wish = wish], effects |-> <<M!DiscoverAgain>>])
-            ELSE Dropped([state |-> without, effects |-> <<M!DiscoverAgain>>])
+            ELSE IF IsWish(s, "MergeReqReceived") THEN Handled(s, again)
+            ELSE IF Begins(s, r) THEN Ending([state |-> [s EXCEPT !.wish = wish], effects |-> again])
+            ELSE Dropped(s, again)
     IN With(M!Step(s.merge, [type |-> "DiscoverTimeout", found |-> e.found, digest |-> Unknown(s)]), Taken)
 
 \* Who is asked, and would accept, waits for the group; not for two leaders at once.
@@ -379,29 +368,27 @@ MergeReqReceived(s, e) ==
 CancelMergeReceived(s, e) ==
     IF IsWish(s, "MergeReqReceived") /\ s.wish.sender = e.sender
         /\ s.wish.message.merge_id = e.message.merge_id
-    THEN Dropped(Unchanged([s EXCEPT !.wish = NoWish]))
+    THEN Dropped(s, <<>>)
     ELSE FromM(s, e)
 
-\* A QUERY, a PROBE or a LEAVE_REQ, of who may know more.
-WordReceived(s, e) ==
+\* A QUERY or a PROBE, of who may know more.
+QuestionReceived(s, e) ==
     LET x == e.sender
         kept == Keep(s, x, e.message)
     IN IF e.type # "ProbeReceived" /\ (~InView(s) \/ s.gms.gone \/ IsForGms(s, x, e.message)) THEN FromG(s, e)
        ELSE IF ~InView(s) \/ s.gms.gone \/ x \in s.gms.suspected THEN Ignored(s)
        ELSE IF IsEarly(s, x, e.message) THEN IF kept = s THEN Ignored(s) ELSE Ending(Unchanged(kept))
-       ELSE IF IsQuestion(e.message) THEN Handled(s, <<Reply(s, x, e.message)>>)
-       ELSE FromG(s, e)
+       ELSE Handled(s, <<Reply(s, x, e.message)>>)
 
-\* One that was to come to this view stands by another. Or who leads says that it does not come to a view that
-\* this member was asked for: who asked is told.
+\* One that was to come to this view stands by another, without this member. Or who leads says that it does not
+\* come to a view that this member was asked for: who asked is told.
 AnswerReceived(s, e) ==
     LET x == e.sender
         told == e.message.decision
         id == e.message.view_id
         stays == /\ InMerged(s) /\ id = Own(s).id /\ x \in MembersOf(Own(s)) \ {s.member}
-                 /\ told # G!NoDecision /\ told.id \notin {Own(s).id, Own(s).follows}
-                 /\ s.member \notin MembersOf(told)
-        About(word) == IsQuestion(word.message) /\ word.message.view_id = id
+                 /\ told # G!NoDecision /\ s.member \notin MembersOf(told)
+        About(word) == word.message.view_id = id
         askers == {s.early[i].sender : i \in {i \in DOMAIN s.early : About(s.early[i])}}
         Other(word) == word.sender \notin askers
         replies == SelectSeq(s.early, About)
@@ -412,6 +399,10 @@ AnswerReceived(s, e) ==
                     effects |-> [i \in DOMAIN replies |-> Send(replies[i].sender, G!Answer(id, told))]])
        ELSE FromG(s, e)
 
+\* It may have asked x to be let go before x had the view: x ignored that, as it does from any stranger.
+LeaveAgain(s, x) ==
+    IF LeavesAgain /\ s.gms.leave_asked = x THEN <<Send(x, G!LeaveReq(s.gms.life))>> ELSE <<>>
+
 \* The merged view arrives: from the coordinator; again, from who takes over; or from a member that had it, at
 \* who acts in the coordinator's place. Who leads takes it from the merge's leader alone: it said what it has.
 MergeViewReceived(s, e) ==
@@ -419,9 +410,10 @@ MergeViewReceived(s, e) ==
         merged == e.message.merged
         next == Own(s).id \in merged.follows /\ IsMember(s, x) /\ s.gms.phase # "leading"
     IN IF x = s.member \/ {s.member, x} \ MembersOf(merged) # {} THEN RemoteError(s)
-       ELSE IF ~InView(s) \/ s.gms.gone \/ (RefusesSuspects /\ x \in s.gms.suspected) THEN Ignored(s)
+       ELSE IF RefusesSuspects /\ x \in s.gms.suspected THEN Ignored(s)
        ELSE IF merged.id = Own(s).id
-       THEN FromG(s, [type |-> "NewViewReceived", sender |-> x, message |-> G!NewView(Own(s))])
+       THEN LET Asks(step) == [step EXCEPT !.effects = @ \o LeaveAgain(s, x)]
+            IN With(FromG(s, [type |-> "NewViewReceived", sender |-> x, message |-> G!NewView(Own(s))]), Asks)
        ELSE IF next THEN FromM(s, e)
        ELSE IF MayCome(s, merged.id) THEN Ignored(s)
        ELSE Handled(s, <<Send(x, G!Answer(merged.id, Own(s)))>>)
@@ -429,9 +421,9 @@ MergeViewReceived(s, e) ==
 -----------------------------------------------------------------------------
 (* Events that are the one's or the other's *)
 
-QueryReceived(s, e) == WordReceived(s, e)
-ProbeReceived(s, e) == WordReceived(s, e)
-LeaveReqReceived(s, e) == WordReceived(s, e)
+QueryReceived(s, e) == QuestionReceived(s, e)
+ProbeReceived(s, e) == QuestionReceived(s, e)
+LeaveReqReceived(s, e) == FromG(s, e)
 JoinRequested(s, e) == FromG(s, e)
 LeaveRequested(s, e) == FromG(s, e)
 JoinReqReceived(s, e) == FromG(s, e)

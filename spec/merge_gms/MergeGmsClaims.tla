@@ -14,7 +14,7 @@ LocalTypeOK(m) ==
     /\ s.member = m /\ s.gms.member = m /\ s.merge.member = m
     /\ s.holds \in {"no", "stopping", "digest", "merging"}
     /\ s.holds = "merging" <=> M!Merging(s.merge)
-    /\ \A i \in DOMAIN s.early : s.early[i].message.type \in {"QUERY", "PROBE", "LEAVE_REQ"}
+    /\ \A i \in DOMAIN s.early : s.early[i].message.type \in {"QUERY", "PROBE"}
     /\ s.merge.early = <<>>
     /\ \A p \in s.probed : p.to \in Member \ {m}
 
@@ -67,8 +67,7 @@ CanAsk(m) ==
 \* Nothing is on its way, and nobody has anything to do but join.
 Still ==
     /\ network = {} /\ stops.asked = {}
-    /\ \A m \in up :
-        /\ ~Merging(m) /\ Reports(m) = {} /\ answers[m] = {} /\ ~CanDiscover(m)
+    /\ \A m \in up : IsIdle(m) /\ ~CanDiscover(m)
 
 There == {m \in up : InView(local[m])}
 
@@ -108,13 +107,13 @@ HeldWhileMergingStep ==
         (Merging(m) /\ installed'[m] \notin {0, installed[m]}) => Cardinality(views'[installed'[m]].preds) > 1
 
 \* What each waits for has been asked for: GMS for the group, that it or merging has; merging for the group,
-\* or for the digest.
+\* or for the digest, with which it wants to do something.
 WaitsForWhatComes ==
     \A m \in up :
         LET s == local[m] IN
         /\ s.gms.group = "stopping" => m \in stops.asked \/ s.holds # "no"
         /\ s.holds = "stopping" => m \in stops.asked
-        /\ s.holds = "digest" => \E a \in answers[m] : a.asker = Self
+        /\ s.holds = "digest" => Wishes(s) /\ \E a \in answers[m] : a.asker = Self
 
 \* Nobody decides a view, or gives its digest away, but when the group is stopped for it.
 OnlyWhenStoppedStep ==
@@ -157,6 +156,35 @@ AnnouncedOnce == [][AnnouncedOnceStep]_vars
 HeldWhileMerging == [][HeldWhileMergingStep]_vars
 OnlyWhenStopped == [][OnlyWhenStoppedStep]_vars
 ResumedWhenEverywhere == [][ResumedWhenEverywhereStep]_vars
+
+-----------------------------------------------------------------------------
+(* Liveness *)
+
+CanDeliver(m) == InView(local[m]) /\ \E x \in ViewMembers(m) \ {m} : seen[m][x] < Nothing + cast[x]
+
+HasToDo(m) ==
+    /\ m \in up
+    /\ \/ \E p \in network : p.to = m
+       \/ m \in stops.asked /\ IsStill(m)
+       \/ answers[m] # {}
+       \/ Merging(m) /\ MustTimeOut(m)
+       \/ Reports(m) # {}
+       \/ CanDeliver(m)
+       \/ MayDiscover(m)
+
+\* As long as anybody has something to do, something is done: by whom, and what, is left open. (So this is weaker
+\* than weak fairness of each action, and what follows from it says more. Faults, and what applications do, is
+\* bounded.)
+Fairness == []<>(\A m \in Member : ~HasToDo(m)) \/ []<><<TRUE>>_vars
+
+LiveSpec == Init /\ [][\E m \in Member : Next(m)]_vars /\ Fairness
+
+\* A merge that a member is in ends, and what it waits with for the group.
+MergesEnd == \A m \in Member : [](Merging(m) => <>(m \notin up \/ ~Merging(m)))
+WishesEnd == \A m \in Member : [](Wishes(local[m]) => <>(m \notin up \/ ~Wishes(local[m])))
+
+\* All who are alive come to be in one view, wait for nothing, are not stopped, and stay there.
+Settles == <>[](Settled /\ stops = [asked |-> {}, given |-> {}, held |-> {}])
 
 -----------------------------------------------------------------------------
 (* Frame *)

@@ -7,7 +7,7 @@
 EXTENDS MergeGmsInstruments
 
 \* In the place of Dropped: a request that was cancelled goes, and the group stays stopped.
-KeepsTheGroup(step) == Ending(step)
+KeepsTheGroup(s, effects) == Ending([state |-> [s EXCEPT !.wish = NoWish], effects |-> effects])
 
 \* In the place of LetGo: when a merge is over its digest is promised to all members.
 PromisesMembers(s) ==

@@ -13,7 +13,8 @@
 (*   behind. False suspicions have a budget.                               *)
 (* - The layer above stops the group when it is asked to, and says so at   *)
 (*   any time; it lets the group go when it is told, and only then.        *)
-(* - Discovery finds all coordinators; a joiner finds any member that      *)
+(* - Discovery finds some of the coordinators, and is asked again while    *)
+(*   who would lead waits for the group; a joiner finds any member that    *)
 (*   acts. An address that crashed or left may come back as a new          *)
 (*   incarnation.                                                          *)
 (* - Timers of merges fire when nothing else can end the merge; early      *)
@@ -35,7 +36,9 @@ CONSTANTS
     Leavers,        \* bound: who may leave
     Doubters,       \* bound: who suspects falsely
     Casters,        \* bound: who multicasts
-    MaxMerges,      \* bound: how often discovery finds more than one coordinator
+    Finds,          \* discovery finds "any" of the coordinators, or "all"
+    Calm,           \* bound: the last merge begins when all before it is over
+    MaxMerges,      \* bound: how often discovery makes a coordinator want to lead a merge
     MaxCrashes,     \* fault budget
     MaxEarly,       \* fault budget: timers that fire while the merge goes on
     MaxBreaks,      \* fault budget: connections, each in one direction
@@ -89,6 +92,7 @@ Up(effects, type) == Events(effects, "PassUp", type)
 StoppedFor(asker) == [type |-> "GroupStopped", asker |-> asker]
 
 Suspects(m) == local[m].gms.suspected
+Merging(m) == M!Merging(local[m].merge)
 ViewMembers(m) == MembersOf(Own(local[m]))
 
 \* Whom m can stop, and let go: who counts it as a member.
@@ -286,39 +290,6 @@ DeliverData(m) ==
     /\ UNCHANGED <<local, network, up, life, stops, answers, cast, kept, spent, views, installed>>
 
 -----------------------------------------------------------------------------
-(* Discovery, and the timers of merges *)
-
-Coordinators == {m \in up : Coordinates(local[m])}
-
-CanDiscover(m) ==
-    /\ m \in Coordinators /\ Cardinality(Coordinators) > 1 /\ M!FirstOf(Coordinators) = m
-    /\ local[m].holds = "no" /\ ~Wishes(local[m])
-
-Discover(m) ==
-    /\ spent.merges < MaxMerges
-    /\ CanDiscover(m)
-    /\ Apply("Discover", m, [type |-> "DiscoverTimeout", found |-> Coordinators], {})
-    /\ Spend("merges")
-    /\ UNCHANGED around
-
-Merging(m) == M!Merging(local[m].merge)
-
-\* Nothing else will end the merge that m is in.
-MustTimeOut(m) ==
-    LET id == local[m].merge.merge IN
-    /\ ~\E p \in network :
-        /\ p.message.type \in {"MERGE_REQ", "MERGE_RSP", "INSTALL_MERGE_VIEW", "CANCEL_MERGE"}
-        /\ p.message.merge_id = id
-    /\ ~\E x \in up : IsWish(local[x], "MergeReqReceived") /\ local[x].wish.message.merge_id = id
-    /\ id.leader = m \/ id.leader \notin up \/ local[id.leader].merge.merge # id
-
-TimeOut(m) ==
-    /\ m \in up /\ Merging(m)
-    /\ Apply("TimeOut", m, [type |-> "MergeTimeout", number |-> local[m].merge.begun], {})
-    /\ IF MustTimeOut(m) THEN UNCHANGED spent ELSE spent.early < MaxEarly /\ Spend("early")
-    /\ UNCHANGED around
-
------------------------------------------------------------------------------
 (* Faults, and the failure detector *)
 
 \* What the crashed member has on its way may be lost, each copy by itself.
@@ -411,6 +382,56 @@ Misuse(m) ==
     /\ UNCHANGED around
 
 -----------------------------------------------------------------------------
+(* Discovery, and the timers of merges *)
+
+Coordinators == {m \in up : Coordinates(local[m])}
+
+\* What it may find; and of that, what it would lead.
+Found(m) == IF Finds = "all" THEN {Coordinators} ELSE {f \in SUBSET Coordinators : m \in f}
+Leading(m) == {f \in Found(m) : Cardinality(f) > 1 /\ M!FirstOf(f) = m}
+
+CanDiscover(m) ==
+    /\ m \in Coordinators /\ Leading(m) # {}
+    /\ local[m].holds = "no" /\ ~Wishes(local[m])
+
+\* Nobody has anything to do but look for others.
+IsIdle(m) ==
+    /\ m \notin stops.asked /\ answers[m] = {} /\ ~Merging(m) /\ Reports(m) = {}
+    /\ \A p \in network : p.to # m
+
+MayDiscover(m) ==
+    /\ CanDiscover(m) /\ spent.merges < MaxMerges
+    /\ (Calm /\ spent.merges + 1 = MaxMerges) => \A x \in up : IsIdle(x)
+
+Discover(m) ==
+    /\ MayDiscover(m)
+    /\ \E found \in Leading(m) : Apply("Discover", m, [type |-> "DiscoverTimeout", found |-> found], {})
+    /\ Spend("merges")
+    /\ UNCHANGED around
+
+\* It waits for the group, and discovery finds others than before, or nobody any more.
+DiscoverOthers(m) ==
+    /\ m \in Coordinators /\ IsWish(local[m], "DiscoverTimeout")
+    /\ \E found \in Found(m) \ {local[m].wish.found} :
+        Apply("DiscoverOthers", m, [type |-> "DiscoverTimeout", found |-> found], {})
+    /\ UNCHANGED world
+
+\* Nothing else will end the merge that m is in.
+MustTimeOut(m) ==
+    LET id == local[m].merge.merge IN
+    /\ ~\E p \in network :
+        /\ p.message.type \in {"MERGE_REQ", "MERGE_RSP", "INSTALL_MERGE_VIEW", "CANCEL_MERGE"}
+        /\ p.message.merge_id = id
+    /\ ~\E x \in up : IsWish(local[x], "MergeReqReceived") /\ local[x].wish.message.merge_id = id
+    /\ id.leader = m \/ id.leader \notin up \/ local[id.leader].merge.merge # id
+
+TimeOut(m) ==
+    /\ m \in up /\ Merging(m)
+    /\ Apply("TimeOut", m, [type |-> "MergeTimeout", number |-> local[m].merge.begun], {})
+    /\ IF MustTimeOut(m) THEN UNCHANGED spent ELSE spent.early < MaxEarly /\ Spend("early")
+    /\ UNCHANGED around
+
+-----------------------------------------------------------------------------
 InFirst(m) == {k \in DOMAIN First : m \in MembersOf(First[k])}
 FirstDecision(k) == G!Decision(First[k].id, First[k].members, NoViewId, First[k].lives, {}, G!NoDigest)
 Begun(m) == IF InFirst(m) = {} THEN G!NoDecision ELSE FirstDecision(CHOOSE k \in InFirst(m) : TRUE)
@@ -457,6 +478,7 @@ Next(m) ==
     \/ MulticastData(m)
     \/ DeliverData(m)
     \/ Discover(m)
+    \/ DiscoverOthers(m)
     \/ TimeOut(m)
     \/ Crash(m)
     \/ Restart(m)

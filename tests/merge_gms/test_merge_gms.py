@@ -5,6 +5,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
+from attrs import evolve
 
 from groupcomm import gms, merge, merge_gms
 from groupcomm.digest import Vector
@@ -303,3 +304,94 @@ def test_a_merged_view_is_sent_to_its_members() -> None:
     for sender, to in pairwise("AZA"):
         with pytest.raises(RemoteProtocolError):
             group.step(to, merge.MergeViewReceived(sender, merge.MergeView(group.states["A"].merged)))
+
+
+def test_who_leaves_asks_the_first_again_when_that_has_the_view() -> None:
+    """B is in the merged view before A, its first, a participant of the other side: it ignores a stranger."""
+    group = Group("B", "CA")
+    group.discover("B", "BC")
+    group.run(lost=[merge.InstallMergeView])
+    group.step("B", gms.LeaveRequested())
+    request = gms.LeaveReq(0)
+    assert group.log["B"][-1] == Send("A", request)
+    before = group.states["A"]
+    group.step("A", gms.LeaveReqReceived("B", request))
+    assert group.states["A"] == before
+    merged = merge.MergeView(group.states["B"].merged)
+    group.log["B"].clear()
+    group.step("B", merge.MergeViewReceived("C", merged))  # of another it asks nothing
+    assert group.log["B"] == [Send("C", gms.ViewAck(ViewId(3, "B")))]
+    group.step("B", merge.MergeViewReceived("A", merged))
+    assert group.log["B"][-2:] == [Send("A", gms.ViewAck(ViewId(3, "B"))), Send("A", request)]
+
+
+def asked_by_two() -> Group:
+    """E waits with the request of A, and C asks, too."""
+    group = Group("A", "C", "E")
+    for leader in "AC":
+        group.discover(leader, leader + "E")
+        group.stops.remove(leader)
+        group.step(leader, GroupStopped("GMS"))
+        group.step(leader, DigestGiven("MERGE", 1, Vector(((leader, 7),))))
+    group.questions.clear()
+    for sender, to, message in list(group.network):
+        group.arrive(sender, to, message)
+    group.network.clear()
+    return group
+
+
+def test_who_waits_with_a_request_rejects_another() -> None:
+    group = asked_by_two()
+    request = group.states["E"].wish
+    assert isinstance(request, merge_gms.MergeReqReceived)
+    assert request.sender == "A"
+    assert [PassUp(Suspend("GMS"))] == group.log["E"][:1]
+    no = gms.NO_DECISION
+    rejection = merge.MergeRsp(merge.MergeId("C", 0, 1), rejected=True, decision=no, digest=no.digest)
+    assert group.log["E"][-1] == Send("C", rejection)
+
+
+def test_a_request_that_fits_no_more_lets_the_group_go() -> None:
+    """While it waits with the request, an address of the leader's view came to this one as another life."""
+    group = Group("AB", "C")
+    group.discover("A", "AC")
+    group.stops.clear()
+    group.step("A", GroupStopped("GMS"))
+    group.step("A", DigestGiven("MERGE", 1, Vector.of(A=7, B=7)))
+    group.questions.clear()
+    group.step("C", gms.JoinReqReceived("B", gms.JoinReq(1)))
+    group.stops.clear()
+    group.arrive("A", "C", next(each for _, to, each in group.network if to == "C"))
+    group.step("C", GroupStopped("GMS"))
+    group.step("C", DigestGiven("GMS", 1, Vector.of(C=7)))
+    group.step("C", gms.ViewAckReceived("B", gms.ViewAck(ViewId(2, "C"))))
+    assert group.states["C"].holds == "stopping"
+    group.step("C", GroupStopped("GMS"))
+    group.log["C"].clear()
+    group.step("C", DigestGiven("MERGE", 1, Vector.of(C=7, B=7)))
+    assert group.log["C"][-1] == PassUp(Resume("GMS"))
+    assert (group.states["C"].wish, group.states["C"].holds) == (None, "no")
+
+
+def test_what_is_refused_says_why_and_in_which_state() -> None:
+    group = Group("A", "C")
+    event = merge.MergeViewReceived("Z", merge.MergeView(group.states["A"].merged))
+    with pytest.raises(RemoteProtocolError) as refused:
+        merge_gms.step(CONFIG, group.states["A"], event)
+    assert refused.value.args == (
+        group.states["A"],
+        event,
+        "a merged view is sent from a member of it to another",
+    )
+
+
+def test_a_request_of_who_is_not_in_its_own_view_is_refused() -> None:
+    """Also if the address is known in a later life: what no correct peer sends is not taken for late."""
+    group = Group("A", "C")
+    state = group.states["C"]
+    known = evolve(state.own, lives=gms.Lives((("C", 0), ("A", 1))))
+    state = evolve(state, gms=evolve(state.gms, decision=known), merge=evolve(state.merge, decision=known))
+    theirs = evolve(group.states["A"].own, members=("B",), lives=gms.Lives((("B", 0),)))
+    request = merge.MergeReq(merge.MergeId("A", 0, 1), theirs)
+    with pytest.raises(RemoteProtocolError):
+        merge_gms.step(CONFIG, state, merge_gms.MergeReqReceived("A", request))
