@@ -161,6 +161,7 @@ class FlushCompleted:
     FLUSH_COMPLETED in the note.
     """
 
+    view_id: ViewId
     round: int
     digest: Vector
 
@@ -191,8 +192,8 @@ class Data:
     payload: Payload
 
 
-# What a requester says has the view that it is said in: what was sent before a partition may come in a merged
-# view, in which its sender is a member again (FLAW-125).
+# All has the view that it is said in: what was sent before a partition may come in a merged view, in which
+# its sender is a member again (FLAW-125), and rounds begin anew in each life of a requester.
 
 Message: TypeAlias = StartFlush | FlushCompleted | Reconcile | StopFlush | Data
 
@@ -558,7 +559,7 @@ def _done(state: State) -> Transition:
 def _flush_completed_received(state: State, event: FlushCompletedReceived) -> Transition:
     """Note a report, one a member (FST-12). `Flush!FlushCompletedReceived`."""
     member, message, run = event.sender, event.message, state.run
-    if member not in run.want or message.round != run.round:
+    if member not in run.want or message.round != run.round or message.view_id != state.view.id:
         return state, ()
     if message.digest.keys() != state.view.member_set:
         raise RemoteProtocolError(state, event, "a report says what is delivered of each member of the view")
@@ -588,7 +589,7 @@ def _report_if_due(state: State) -> Transition:
     if any(state.delivered[member] < count for member, count in state.limit.items()):
         return state, ()
     hold: Effects = () if state.frozen else (PassDown(HoldBack(state.delivered)),)
-    report: Send[Message] = Send(state.owner, FlushCompleted(state.round, state.delivered))
+    report: Send[Message] = Send(state.owner, FlushCompleted(state.view.id, state.round, state.delivered))
     return evolve(state, owes=False, frozen=True, limit=state.delivered), (*hold, report)
 
 
@@ -601,7 +602,11 @@ def _goes_first(state: State, requester: Address, asker: str) -> bool:
     if state.free or requester == state.owner or asker == FOR_VIEWS:
         return True
     order = state.view.members
-    return state.owner in state.unsuspected and order.index(requester) < order.index(state.owner)
+    return (
+        state.asker == FOR_STATE
+        and state.owner in state.unsuspected
+        and order.index(requester) < order.index(state.owner)
+    )
 
 
 def _start_flush_received(state: State, event: StartFlushReceived) -> Transition:

@@ -52,7 +52,7 @@ CONSTANTS
                     \* "none"
     OwnerOnly,      \* only the owner of the flush in force stops it
     DropSuspected,  \* what a suspected member sends is dropped
-    NamesView,      \* START_FLUSH, RECONCILE and STOP_FLUSH of another view are ignored
+    NamesView,      \* what is said in another view is ignored
     JoinerWaits,    \* a joiner multicasts nothing before STOP_FLUSH
     Yields,         \* with a merged view all but its first member give up what they have stopped
     ViewsFirst,     \* a flush for a view goes before those for a state
@@ -77,11 +77,12 @@ Self == "FLUSH"
 NoVector == [m \in {} |-> 0]
 Zeros(set) == [m \in set |-> 0]
 
-\* All that a requester says has the view that it is said in. (FLAW-125: what was sent before a partition may
-\* come in a merged view, in which its sender is a member again.)
+\* All has the view that it is said in. (FLAW-125: what was sent before a partition may come in a merged view, in
+\* which its sender is a member again. Rounds begin anew in each life of a requester.)
 StartFlush(view_id, round, asker) ==
     [type |-> "START_FLUSH", view_id |-> view_id, round |-> round, asker |-> asker]
-FlushCompleted(round, digest) == [type |-> "FLUSH_COMPLETED", round |-> round, digest |-> digest]
+FlushCompleted(view_id, round, digest) ==
+    [type |-> "FLUSH_COMPLETED", view_id |-> view_id, round |-> round, digest |-> digest]
 
 \* `target`: what to deliver, no more and no less; `holders`: of each sender somebody who has it all.
 ReconcileMessage(view_id, round, target, holders) ==
@@ -265,11 +266,13 @@ MaybeDone(s) ==
     THEN AllReported(s)
     ELSE Unchanged(s)
 
+IsOfView(s, message) == NamesView => message.view_id = s.view.id
+
 \* FST-12.
 FlushCompletedReceived(s, e) ==
     LET m == e.sender
         heard == [s EXCEPT !.run.want = @ \ {m}, !.run.reports = Noted(@, m, e.message.digest)]
-    IN IF m \notin s.run.want \/ e.message.round # s.run.round THEN Ignored(s)
+    IN IF m \notin s.run.want \/ e.message.round # s.run.round \/ ~IsOfView(s, e.message) THEN Ignored(s)
        ELSE IF DOMAIN e.message.digest # Members(s) THEN RemoteError(s)
        ELSE Ending(MaybeDone(heard))
 
@@ -294,7 +297,7 @@ MaybeReport(s) ==
     IF ~MayReport(s) THEN Unchanged(s)
     ELSE [state |-> [s EXCEPT !.owes = FALSE, !.frozen = Freeze, !.limit = s.delivered],
           effects |-> (IF Freeze /\ ~s.frozen THEN <<HoldBack(s.delivered)>> ELSE <<>>)
-                      \o <<Send(s.owner, FlushCompleted(s.round, s.delivered))>>]
+                      \o <<Send(s.owner, FlushCompleted(s.view.id, s.round, s.delivered))>>]
 
 Reporting(step) == Ending(Then(step, MaybeReport))
 
@@ -302,9 +305,7 @@ Reporting(step) == Ending(Then(step, MaybeReport))
 GoesFirst(s, q, asker) ==
     \/ IsFree(s) \/ q = s.owner
     \/ asker = ForViews /\ ViewsFirst
-    \/ SeniorFirst /\ s.owner \in Unsuspected(s) /\ Before(s, q, s.owner)
-
-IsOfView(s, message) == NamesView => message.view_id = s.view.id
+    \/ SeniorFirst /\ s.asker = ForState /\ s.owner \in Unsuspected(s) /\ Before(s, q, s.owner)
 
 \* A stranger, or one that is suspected, stops nobody; nor does a question of another view, nor one of its own
 \* that it has given up.

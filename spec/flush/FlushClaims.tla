@@ -80,6 +80,12 @@ NothingComesTooEarlyStep ==
     (spent.false = 0 /\ act'.action = "ReceiveData") =>
         act'.event.message.view_id = local[act'.member].view.id
 
+\* AMB-32: whoever is to be asked for what some lack has it all. (Who has gone on to the next view has it below.)
+HoldersHave ==
+    \A m \in up : \A f \in fetches[m] :
+        (f.holder \in up /\ installed[f.holder] = installed[m]) =>
+            local[f.holder].delivered[f.sender] >= f.upto
+
 \* What a step says to the application of blocking, in order.
 Calls(effects) ==
     LET Is(effect) == effect.type = "PassUp" /\ effect.event.type \in {"Block", "Unblock"}
@@ -155,6 +161,34 @@ StayApart == spent.false > 0 \/ (MaxMerges > 0 /\ (MayFail \/ spent.crashes + sp
 \* FVI-08: the group does not come to rest before that.
 QuietIsSettled == Quiet => IF StayApart THEN SettledOnEachLine ELSE Settled
 
+\* What m has to do: what is on its way to it arrives, BLOCK returns, crashes are reported, who makes views and
+\* who transfers a state does it. Applications need not multicast, and nobody needs to crash, want to leave, or
+\* want a state.
+Does(m) ==
+    \/ ReceiveStartFlush(m)
+    \/ ReceiveFlushCompleted(m)
+    \/ ReceiveReconcile(m)
+    \/ ReceiveStopFlush(m)
+    \/ ReturnBlock(m)
+    \/ ReceiveData(m)
+    \/ Retransmit(m)
+    \/ TakeOver(m)
+    \/ SuspendGroup(m)
+    \/ ResumeGroup(m)
+    \/ DecideView(m)
+    \/ Merge(m)
+    \/ TakeMerged(m)
+    \/ MustGiveUp(m) /\ GiveUpMerge(m)
+    \/ InstallView(m)
+    \/ Depart(m)
+    \/ GiveState(m)
+    \/ TakeState(m)
+    \/ NobodyGives(m) /\ GiveUp(m)
+    \/ Detect(m)
+
+\* Where nobody has to do anything the group is Quiet: QuietIsSettled misses no rest.
+RestIsQuiet == (\A m \in Member : ~ENABLED Does(m)) => Quiet
+
 SilentWhileStopped == [][SilentWhileStoppedStep]_vars
 NothingComesTooEarly == [][NothingComesTooEarlyStep]_vars
 BlockedWhenFree == [][BlockedWhenFreeStep]_vars
@@ -229,32 +263,10 @@ GivesJoinAfterLeave == [][GivesJoinAfterLeaveStep]_vars
 -----------------------------------------------------------------------------
 (* Liveness *)
 
-\* What m has to do: what is on its way to it arrives, BLOCK returns, crashes are reported, who makes views and
-\* who transfers a state does it. Applications need not multicast, and nobody needs to crash, want to leave, or
-\* want a state.
-Does(m) ==
-    \/ ReceiveStartFlush(m)
-    \/ ReceiveFlushCompleted(m)
-    \/ ReceiveReconcile(m)
-    \/ ReceiveStopFlush(m)
-    \/ ReturnBlock(m)
-    \/ ReceiveData(m)
-    \/ Retransmit(m)
-    \/ TakeOver(m)
-    \/ SuspendGroup(m)
-    \/ ResumeGroup(m)
-    \/ DecideView(m)
-    \/ InstallView(m)
-    \/ Depart(m)
-    \/ GiveState(m)
-    \/ TakeState(m)
-    \/ NobodyGives(m) /\ GiveUp(m)
-    \/ Detect(m)
-
 \* A member that has something to do does some of it. (No action need have its turn.)
 Fairness == \A m \in Member : WF_vars(Does(m))
 
-LiveSpec == Init /\ [][Next]_vars /\ Fairness
+LiveSpec == Init /\ [][\E m \in Member : Next(m)]_vars /\ Fairness
 PromptLiveSpec == PromptSpec /\ Fairness
 
 THEOREM Spec => IF MaxFalse = 0 THEN Promised!Spec ELSE Branching!Spec

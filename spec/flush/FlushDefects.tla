@@ -27,6 +27,15 @@ ForgetsTheFormer(s) == s.later
 \* In the place of IsNext: whoever waits goes before a flush of its own, juniors too.
 LetsJuniorsPass(s) == DOMAIN s.later = {}
 
+\* In the place of Ask: joiners are asked, and awaited, with the members.
+AsksJoiners(s, phase, to, message) ==
+    LET joiners == Joiners \ Members(s) IN
+    [state |-> [s EXCEPT !.run = [Idle(message.round) EXCEPT !.phase = phase, !.want = to \cup joiners]],
+     effects |-> SendAll(s.view.members \o InSomeOrder(joiners), to \cup joiners, message)]
+
+\* In the place of Holders: all are told to ask the requester, whatever it has.
+AsksTheRequester(s) == [x \in Members(s) |-> s.member]
+
 -----------------------------------------------------------------------------
 (* Who makes views, and who transfers states: what FLUSH asks of them *)
 
@@ -46,6 +55,9 @@ NextAfterFirst(m) ==
     LET all == local[m].view.members IN
     \/ all[1] = m
     \/ Len(all) > 1 /\ all[2] = m /\ all[1] \in local[m].suspected
+
+\* In the place of HasToHear: a joiner hears some time after its first view who is counted out.
+HearsLater(m) == FALSE
 
 \* In the place of MayResume: the group is let go as soon as the view is decided.
 ResumesAtOnce(m) == m \in up /\ maker[m] \in {"stopped", "decided"} /\ ~HasToDecide(m)
@@ -71,6 +83,9 @@ SetsAnyState(a, m) == TRUE
 
 \* In the place of CountsOut: who is suspected falsely is not told.
 NobodyIsTold(x, m) == FALSE
+
+\* In the place of Quiet: no state is.
+NeverQuiet == FALSE
 
 \* In the place of ReceivedAs: it is taken for one of the view before.
 OfTheViewBefore(m, event) == <<installed[m] - 1, event.sender, event.message.seqno>>

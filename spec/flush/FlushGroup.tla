@@ -88,6 +88,9 @@ view == <<local, layers, app, cast, users, state, spent>>
 \* Addresses are not used again here: everybody is in its first life.
 life == [m \in Member |-> 0]
 
+\* Groups may go apart, or be apart.
+MayBeApart == MaxFalse > 0 \/ MaxMerges > 0
+
 FirstGroups == <<Founders>> \o Apart
 
 First == [i \in DOMAIN FirstGroups |-> FirstView(1, FirstGroups[i][1], FirstGroups[i])]
@@ -189,10 +192,18 @@ MemberStep(s, e) == Step(s, e)
 \* Wires without what is on its way to m. (What it sent itself still arrives.)
 Deaf(wires, m) == [f \in Member |-> [t \in Member |-> IF t = m THEN <<>> ELSE wires[f][t]]]
 
+\* Who has taken over, and begun m, counts out somebody before itself: m hears that with its first view.
+HasToHear(m) ==
+    /\ MaxFalse > 0 /\ InView(local[m])
+    /\ \E y \in up \cap Unsuspected(local[m]) :
+        /\ maker[y] \notin {"follows", "gone"} /\ m \notin local[y].suspected
+        /\ \E x \in (Members(local[m]) \cap local[y].suspected) \ local[m].suspected : Before(local[y], x, y)
+
 \* Member m takes the step that Flush gives, and has view number k of `known` then; `taken`: the copies of
 \* multicasts that it consumes.
 ApplyWith(action, m, event, consumed, taken, given, known, k) ==
-    \E step \in {MemberStep(local[m], event)} :
+    /\ HasToHear(m) => action = "Detect"
+    /\ \E step \in {MemberStep(local[m], event)} :
         /\ Take(action, m, given, event, consumed, step)
         /\ up' = up
         /\ wire' = AfterStep(wire, m, consumed, step.effects, up)
@@ -324,7 +335,8 @@ Acts(m) ==
         /\ \A j \in 1 .. i - 1 : local[m].view.members[j] \in local[m].suspected
 
 \* Where m is to take over, y has answered: its view is m's or next to it, and it refuses whom m counts out
-\* before itself. (Who begins with m's view, and lacks it, refuses by itself what comes from those.)
+\* before itself. (A joiner that lacks m's view refuses the views of those: Unrefused. When it begins with what m
+\* sends it refuses them at once: HasToHear.)
 HasAnswered(y, m) ==
     /\ y \in up
     /\ IF InView(local[y])
@@ -352,6 +364,11 @@ MayTakeOver(m) ==
 
 Offered(m, k, set) == {[from |-> m, to |-> x, view |-> k] : x \in (set \cap up) \ {m}}
 
+\* After a false suspicion who is counted out may live, and its view be on its way to joiners.
+Unrefused(m) ==
+    {o \in offers : ~MayBeApart \/ InView(local[o.to]) \/ o.to \in local[m].suspected
+                        \/ o.from \notin local[m].suspected}
+
 \* The newest view goes to all who lack it. If m lacks it itself it installs it first.
 TakeOver(m) ==
     /\ MayTakeOver(m)
@@ -360,7 +377,7 @@ TakeOver(m) ==
            lack == {x \in DOMAIN views[k].lives :
                         x \notin local[m].suspected /\ installed[x] # k /\ WasWith(m, x, k)}
        IN
-       /\ offers' = offers \cup Offered(m, k, lack)
+       /\ offers' = Unrefused(m) \cup Offered(m, k, lack)
        /\ IF newer # {} THEN ApplyWith("TakeOver", m, InstallEvent(views[k]), {}, {}, None, views, k)
           ELSE /\ maker' = [maker EXCEPT ![m] = AtTakeOver(m)]
                /\ Environment("TakeOver", m, None, {})
@@ -625,9 +642,6 @@ Crash(m) ==
     /\ Environment("Crash", m, None, {})
     /\ UNCHANGED <<local, views, installed, log, settled, got, cast, wishes, maker, state>>
 
-\* Groups may go apart, or be apart.
-MayBeApart == MaxFalse > 0 \/ MaxMerges > 0
-
 \* x suspects m, or has a view without it and is not merely behind. (Only after a false suspicion, or a merge
 \* that not all took part in.)
 CountsOut(x, m) ==
@@ -694,10 +708,10 @@ Misuse(m) ==
          [type |-> "StopFlushReceived", sender |-> "Z", message |-> StopFlush(s.view.id)],
          [type |-> "ReconcileReceived", sender |-> "Z",
           message |-> ReconcileMessage(s.view.id, 9, NoVector, [x \in {} |-> ""])],
-         [type |-> "FlushCompletedReceived", sender |-> "Z", message |-> FlushCompleted(9, NoVector)],
+         [type |-> "FlushCompletedReceived", sender |-> "Z", message |-> FlushCompleted(s.view.id, 9, NoVector)],
          [type |-> "ViewInstalled", view |-> View(9, "Z", <<"Z">>)]}
         \cup {[type |-> "FlushCompletedReceived", sender |-> x,
-               message |-> FlushCompleted(s.run.round, NoVector)] : x \in s.run.want}
+               message |-> FlushCompleted(s.view.id, s.run.round, NoVector)] : x \in s.run.want}
         \cup {[type |-> "Resume", asker |-> x] : x \in {ForViews, ForState} \ s.wants}
         \cup (IF app[m] = "handler" THEN {} ELSE {[type |-> "BlockReturned"]})
         \cup (IF InView(s) THEN {} ELSE
@@ -730,55 +744,52 @@ Init ==
     /\ spent = [crashes |-> 0, false |-> 0, leaves |-> 0, states |-> 0, merges |-> 0, misuses |-> 0]
     /\ act = NoAct
 
-Next ==
-    \E m \in Member :
-        \/ ReceiveStartFlush(m)
-        \/ ReceiveFlushCompleted(m)
-        \/ ReceiveReconcile(m)
-        \/ ReceiveStopFlush(m)
-        \/ AppSends(m)
-        \/ ReturnBlock(m)
-        \/ ReceiveData(m)
-        \/ Retransmit(m)
-        \/ TakeOver(m)
-        \/ SuspendGroup(m)
-        \/ ResumeGroup(m)
-        \/ DecideView(m)
-        \/ Merge(m)
-        \/ TakeMerged(m)
-        \/ GiveUpMerge(m)
-        \/ InstallView(m)
-        \/ WishToLeave(m)
-        \/ Depart(m)
-        \/ AskForState(m)
-        \/ GiveState(m)
-        \/ TakeState(m)
-        \/ GiveUp(m)
-        \/ Crash(m)
-        \/ Detect(m)
-        \/ SuspectFalsely(m)
-        \/ Misuse(m)
+Next(m) ==
+    \/ ReceiveStartFlush(m)
+    \/ ReceiveFlushCompleted(m)
+    \/ ReceiveReconcile(m)
+    \/ ReceiveStopFlush(m)
+    \/ AppSends(m)
+    \/ ReturnBlock(m)
+    \/ ReceiveData(m)
+    \/ Retransmit(m)
+    \/ TakeOver(m)
+    \/ SuspendGroup(m)
+    \/ ResumeGroup(m)
+    \/ DecideView(m)
+    \/ Merge(m)
+    \/ TakeMerged(m)
+    \/ GiveUpMerge(m)
+    \/ InstallView(m)
+    \/ WishToLeave(m)
+    \/ Depart(m)
+    \/ AskForState(m)
+    \/ GiveState(m)
+    \/ TakeState(m)
+    \/ GiveUp(m)
+    \/ Crash(m)
+    \/ Detect(m)
+    \/ SuspectFalsely(m)
+    \/ Misuse(m)
 
-Spec == Init /\ [][Next]_vars
+Spec == Init /\ [][\E m \in Member : Next(m)]_vars
 
 -----------------------------------------------------------------------------
 (* A bound of some searches: what a member does by itself happens at once *)
 
-\* BLOCK returns, if it `may`, and what m sent to itself arrives.
-IsDue(m, may) == m \in up /\ (may \/ wire[m][m] # <<>>)
-Due(m, may) ==
-    IF may THEN ReturnBlock(m)
+\* BLOCK returns, and what m sent to itself arrives.
+IsDue(m) == m \in up /\ (app[m] = "handler" \/ wire[m][m] # <<>>)
+Due(m) ==
+    IF app[m] = "handler" THEN ReturnBlock(m)
     ELSE StartFlushFrom(m, m) \/ FlushCompletedFrom(m, m) \/ ReconcileFrom(m, m) \/ StopFlushFrom(m, m)
 
-IsBlocking(m) == app[m] = "handler"
-
-SomethingIsDue == \E m \in Member : IsDue(m, IsBlocking(m))
-WhatIsDue == \E m \in Member : IsDue(m, IsBlocking(m)) /\ Due(m, IsBlocking(m))
+SomethingIsDue == \E m \in Member : IsDue(m)
+WhatIsDue == \E m \in Member : IsDue(m) /\ Due(m)
 
 PromptNext ==
     IF SomethingIsDue
     THEN /\ WhatIsDue
-    ELSE Next
+    ELSE \E m \in Member : Next(m)
 
 PromptSpec == Init /\ [][PromptNext]_vars
 =============================================================================

@@ -178,7 +178,7 @@ StackInit ==
     /\ refused = FALSE
 
 StackNext ==
-    \/ Next /\ AsApplicationsDo /\ PassedUp
+    \/ (\E m \in Member : Next(m)) /\ AsApplicationsDo /\ PassedUp
     \/ \E m \in Member : AppBroadcasts(m) \/ ReceiveForward(m)
 
 StackSpec == StackInit /\ [][StackNext]_stack_vars

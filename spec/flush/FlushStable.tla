@@ -152,7 +152,7 @@ StackInit ==
                   message |-> Stable!StabilityMessage(views[1].id, [x \in FoundersSet |-> Stable!Nothing])]}
 
 StackNext ==
-    \/ Next /\ PassedDown
+    \/ (\E m \in Member : Next(m)) /\ PassedDown
     \/ \E m \in Member :
         \/ StableTimeoutFires(m)
         \/ StabilityTimeoutFires(m)

@@ -21,6 +21,7 @@ NoCasts == [m \in Member |-> 0]
 OneOfA == OneOf("A")
 OneOfB == OneOf("B")
 OneOfC == OneOf("C")
+OneOfAAndB == [m \in Member |-> IF m \in {"A", "B"} THEN 1 ELSE 0]
 TwoOfB == [m \in Member |-> IF m = "B" THEN 2 ELSE 0]
 
 \* In the place of MayAsk: each asks once, in order of seniority, all before anybody is stopped by another.

@@ -54,6 +54,10 @@ Flush == INSTANCE Flush WITH
 
 Channel == INSTANCE VirtualSynchrony WITH Off <- {"Uniform"}
 
+\* After a false suspicion views branch: what is left then is what spec/flush claims.
+Branching ==
+    INSTANCE VirtualSynchrony WITH Off <- {"Uniform", "ClosedToReceive", "FirstHasAll", "JoinAfterLeave"}
+
 -----------------------------------------------------------------------------
 (* What FLUSH does *)
 
@@ -287,7 +291,7 @@ RefinesVirtualSynchronyStep ==
     channel_vars' # channel_vars =>
         IF views' # views /\ up' # up THEN DecidesAndDeparts
         ELSE IF act'.action = "CastData" THEN CastsAndReceives
-        ELSE Channel!Next
+        ELSE IF MaxFalse = 0 THEN Channel!Next ELSE Branching!Next
 RefinesVirtualSynchrony == [][RefinesVirtualSynchronyStep]_stack_vars
 
 \* A view comes to members that are stopped, whoever sends it. (And to joiners.)

@@ -56,8 +56,14 @@ def start(sender: str, number: int = 1, asker: str = GMS, of: View = SEVENTH) ->
     return flush.StartFlushReceived(sender, question(number, asker, of))
 
 
-def report(sender: str, number: int = 1, digest: Vector = DELIVERED) -> flush.FlushCompletedReceived:
-    return flush.FlushCompletedReceived(sender, flush.FlushCompleted(number, digest))
+def completed(number: int, digest: Vector = DELIVERED, of: View = SEVENTH) -> flush.FlushCompleted:
+    return flush.FlushCompleted(of.id, number, digest)
+
+
+def report(
+    sender: str, number: int = 1, digest: Vector = DELIVERED, of: View = SEVENTH
+) -> flush.FlushCompletedReceived:
+    return flush.FlushCompletedReceived(sender, completed(number, digest, of))
 
 
 def stop(sender: str, of: View = SEVENTH) -> flush.StopFlushReceived:
@@ -117,7 +123,7 @@ def test_the_application_is_blocked_and_then_the_member_reports_and_is_frozen() 
     assert [PassUp(Block())] == effects
     assert not asked.latched
     done, effects = run(asked, flush.BlockReturned())
-    assert [PassDown(HoldBack(DELIVERED)), Send("A", flush.FlushCompleted(1, DELIVERED))] == effects
+    assert [PassDown(HoldBack(DELIVERED)), Send("A", completed(1, DELIVERED))] == effects
     assert done.latched
     assert done.frozen
 
@@ -135,7 +141,7 @@ def test_what_the_application_multicasts_in_its_handler_goes_out_and_is_awaited(
     assert [
         PassUp(Deliver("C", Payload("x"))),
         PassDown(HoldBack(digest)),
-        Send("A", flush.FlushCompleted(1, digest)),
+        Send("A", completed(1, digest)),
     ] == effects
     assert done.frozen
 
@@ -170,13 +176,13 @@ def test_another_flush_may_begin_in_the_handler() -> None:
     asked, effects = run(member("C"), start("A", asker=STATE), stop("A"), start("B", 4, STATE))
     assert [] == effects
     _, effects = run(asked, flush.BlockReturned())
-    assert [PassDown(HoldBack(DELIVERED)), Send("B", flush.FlushCompleted(4, DELIVERED))] == effects
+    assert [PassDown(HoldBack(DELIVERED)), Send("B", completed(4, DELIVERED))] == effects
 
 
 def test_a_member_is_not_blocked_twice() -> None:
     """FCR-05: it answers another requester at once, and stays frozen where it is."""
     again, effects = run(frozen("C"), flush.Suspected("A"), start("B"))
-    assert [Send("B", flush.FlushCompleted(1, DELIVERED))] == effects
+    assert [Send("B", completed(1, DELIVERED))] == effects
     assert "B" == again.owner
 
 
@@ -223,12 +229,12 @@ def test_a_member_fetches_what_it_lacks_and_reports_again() -> None:
     nearly, effects = run(lacking, data("B", 2))
     assert [PassUp(Deliver("B", Payload("B2")))] == effects
     _, effects = run(nearly, data("E", 3))
-    assert [PassUp(Deliver("E", Payload("E3"))), Send("A", flush.FlushCompleted(2, target))] == effects
+    assert [PassUp(Deliver("E", Payload("E3"))), Send("A", completed(2, target))] == effects
 
 
 def test_who_lacks_nothing_reports_the_target_at_once() -> None:
     question = flush.ReconcileReceived("A", flush.Reconcile(SEVENTH.id, 2, DELIVERED, flush.Holders(())))
-    assert [Send("A", flush.FlushCompleted(2, DELIVERED))] == run(frozen("C"), question)[1]
+    assert [Send("A", completed(2, DELIVERED))] == run(frozen("C"), question)[1]
 
 
 def test_a_target_of_other_members_is_ignored() -> None:
@@ -244,7 +250,7 @@ def test_who_is_asked_anew_reports_where_it_is() -> None:
     nearly, _ = run(frozen("C"), question, data("B", 2), flush.Suspected("A"))
     here = Vector.of(A=3, B=2, C=0, D=9, E=2)
     _, effects = run(nearly, start("B"))
-    assert [PassDown(HoldBack(here)), Send("B", flush.FlushCompleted(1, here))] == effects
+    assert [PassDown(HoldBack(here)), Send("B", completed(1, here))] == effects
 
 
 @pytest.mark.parametrize("event", [data("B", 1), data("B", 3), data("F", 1), data("B", 2, WITH_F)])
@@ -365,7 +371,7 @@ def test_a_flush_that_goes_first_takes_over(requester: str, asker: str) -> None:
     """AMB-66: the requester that has to wait is asked, too, and gives its flush up."""
     flushing, _ = run(asking("C", STATE), start("C", 1, STATE), flush.BlockReturned())
     taken, effects = run(flushing, start(requester, 3, asker))
-    assert [Send(requester, flush.FlushCompleted(3, DELIVERED))] == effects
+    assert [Send(requester, completed(3, DELIVERED))] == effects
     assert not taken.running
     assert (taken, []) == run(taken, report("B"))
     _, effects = run(taken, stop(requester))
@@ -383,7 +389,7 @@ def test_who_changes_its_owner_remembers_the_former_one() -> None:
     assert [] == effects
     assert ("E", 3, "asked") == (free.owner, free.round, free.block)
     _, effects = run(free, flush.BlockReturned())
-    assert [PassDown(HoldBack(DELIVERED)), Send("E", flush.FlushCompleted(3, DELIVERED))] == effects
+    assert [PassDown(HoldBack(DELIVERED)), Send("E", completed(3, DELIVERED))] == effects
 
 
 def test_who_is_remembered_and_at_its_end_is_forgotten() -> None:
@@ -544,6 +550,12 @@ def test_who_is_not_in_a_merged_view_does_not_install_it() -> None:
     state = frozen("C")
     event = merged(View(MERGED.id, tuple("ABDE")))
     is_refused(step, state, event, LocalProtocolError, "a member is in the views that it installs")
+
+
+def test_a_report_of_another_view_is_ignored() -> None:
+    """FCR-04: rounds begin anew in each life of the requester, which may have asked in a view before."""
+    asked, _ = run(asking("A", GMS), report("B", 1, of=MERGED))
+    assert "B" in asked.run.want
 
 
 @pytest.mark.parametrize("message", ["start", "reconcile", "stop"])
