@@ -496,6 +496,8 @@ def test_next_may_be_said_of_one_member(project: Path) -> None:
     assert ("Vote", "Misuse") == modules.actions("One")
     assert modules.is_by_member("One")
     assert not modules.is_by_member("Spec")
+    assert modules.next_of("One") == r"\E m \in Member : Of(m)"
+    assert modules.next_of("Spec") == "Next"
 
 
 def test_actions_are_what_next_applies() -> None:

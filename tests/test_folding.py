@@ -2,7 +2,7 @@
 
 import pytest
 
-from groupcomm_conformance.steps.folding import folded
+from groupcomm_conformance.tla.folding import folded
 from groupcomm_conformance.tlc import run as tlc
 
 

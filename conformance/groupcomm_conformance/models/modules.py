@@ -121,24 +121,29 @@ class Modules:
 
         FileError where the definitions do not have that form.
         """
-        return tuple(dict.fromkeys(self._taken(self._next(specification)[0])))
+        body = self.definition(self._next(specification)[2])
+        return tuple(dict.fromkeys(self._taken(body[1]))) if body else ()
 
     def is_by_member(self, specification: str) -> bool:
         r"""Whether `Next` says what one member does: `[][\E m \in Member : Next(m)]_vars`."""
-        return self._next(specification)[1]
+        return self._next(specification)[1] is not None
 
-    def _next(self, specification: str) -> tuple[str, bool]:
+    def next_of(self, specification: str) -> str:
+        """Give the expression that says what a step of a specification is."""
+        found = self._next(specification)
+        return found[2] if found[1] is None else f"\\E {found[1]} \\in Member : {found[2]}({found[1]})"
+
+    def _next(self, specification: str) -> re.Match[str]:
         spec = self.definition(specification)
         if spec is None:
             raise FileError(f"{specification}", 1, f"the operator {specification}, but no module defines it")
         module, text, line = spec
         found = _NEXT.search(text)
-        body = self.definition(found[2]) if found else None
-        if found is None or body is None:
+        if found is None or self.definition(found[2]) is None:
             raise FileError(
                 self.files[module].name, line, r"Init /\ [][Next]_vars, where Next is an operator"
             )
-        return body[1], found[1] is not None
+        return found
 
     def _taken(self, text: str) -> Iterator[str]:
         r"""Name the actions in a disjunction: of `Next /\ Below`, a composition's, those of `Next`."""

@@ -19,6 +19,7 @@ from attrs import evolve, frozen
 from groupcomm_conformance.files.keys import key
 from groupcomm_conformance.files.store import Store
 from groupcomm_conformance.tla.cfg import Cfg
+from groupcomm_conformance.tla.folding import folded
 from groupcomm_conformance.tla.readable import brief
 from groupcomm_conformance.tla.trace import State
 from groupcomm_conformance.tla.values import Fn, Value, from_json, parse, show, to_json
@@ -259,7 +260,7 @@ class _Again:
 
     def _text(self, operators: list[str]) -> str:
         names = [str(name) for name in self.trace[0].values]
-        states = ",\n".join(f"    {show(state.values)}" for state in self.trace)
+        states = ",\n".join(f"    {folded(show(state.values))}" for state in self.trace)
         first = "".join(f"\n    /\\ {name} = Run_Trace[1].{name}" for name in names)
         follows = "".join(
             f"\n    /\\ {name}' = Run_Trace[Run_at + 1].{name}" for name in names if name != self.free
@@ -283,6 +284,4 @@ class _Again:
     def _next(self) -> str:
         if self.cfg.next is not None:
             return self.cfg.next
-        spec = self.modules.definition(str(self.cfg.specification))
-        found = re.search(r"\[\]\s*\[\s*(\w+)\s*\]\s*_", spec[1]) if spec else None
-        return found[1] if found else "TRUE"
+        return self.modules.next_of(str(self.cfg.specification))

@@ -31,12 +31,11 @@ from groupcomm_conformance.files.store import Store
 from groupcomm_conformance.models.instruments import OUTCOMES, Harvest
 from groupcomm_conformance.models.modules import read_modules
 from groupcomm_conformance.tla.cfg import Cfg
+from groupcomm_conformance.tla.folding import folded
 from groupcomm_conformance.tla.values import Fn, Value, order, parse, show
 from groupcomm_conformance.tlc import run as tlc
 from groupcomm_conformance.tlc import tools
 from groupcomm_conformance.tlc.errors import TLCError
-
-from .folding import folded
 
 __all__ = ["HANDLED", "Result", "StepTable", "TableError", "Tables", "make", "module_text"]
 

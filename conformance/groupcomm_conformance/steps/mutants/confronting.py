@@ -21,9 +21,9 @@ from typing import Final
 
 from attrs import define, field, frozen
 
-from groupcomm_conformance.steps.folding import folded
 from groupcomm_conformance.steps.table import HANDLED, Literals, StepTable
 from groupcomm_conformance.tla.cfg import Cfg
+from groupcomm_conformance.tla.folding import folded
 from groupcomm_conformance.tla.tree import Definitions, Expression, Name, Writer
 from groupcomm_conformance.tla.values import Fn, Value, ValueSyntaxError, parse
 from groupcomm_conformance.tlc import run as tlc
