@@ -66,6 +66,6 @@ Alphabet(messages, given) ==
 Observed(m) ==
     [view |-> <<Own(local[m]).id.creator, Own(local[m]).id.counter, Own(local[m]).members>>,
      coordinates |-> Coordinates(local[m]), merging |-> Merging(m), phase |-> local[m].gms.phase,
-     group |-> local[m].gms.group, suspected |-> Suspects(m), gone |-> local[m].gms.gone,
+     group |-> local[m].gms.group, suspected |-> M!Sorted(Suspects(m)), gone |-> local[m].gms.gone,
      stopped |-> m \in stops.held, delivered |-> DeliveredBy(m)]
 =============================================================================

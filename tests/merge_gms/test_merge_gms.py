@@ -373,6 +373,20 @@ def test_a_request_that_fits_no_more_lets_the_group_go() -> None:
     assert (group.states["C"].wish, group.states["C"].holds) == (None, "no")
 
 
+def test_who_has_left_passes_no_answer_on() -> None:
+    group = Group("B", "CA")
+    group.discover("B", "BC")
+    group.run(lost=[merge.InstallMergeView])
+    group.step("A", merge_gms.ProbeReceived("B", merge_gms.Probe(ViewId(3, "B"))))
+    assert group.states["A"].early
+    group.step("A", gms.LeaveRequested())
+    group.step("A", gms.LeaveRspReceived("C", gms.LeaveRsp(0)))
+    assert group.states["A"].gms.gone
+    group.log["A"].clear()
+    group.step("A", gms.AnswerReceived("C", gms.Answer(ViewId(3, "B"), group.states["C"].own)))
+    assert group.log["A"] == []
+
+
 def test_what_is_refused_says_why_and_in_which_state() -> None:
     group = Group("A", "C")
     event = merge.MergeViewReceived("Z", merge.MergeView(group.states["A"].merged))
