@@ -1,0 +1,27 @@
+"""README's figures are those of the manifests."""
+
+import re
+from pathlib import Path
+from typing import Final
+
+from groupcomm_conformance.models.manifest import load, protocols
+
+ROOT: Final = Path(__file__).parents[1]
+README: Final = (ROOT / "README.md").read_text(encoding="utf-8")
+MODELS: Final = {name: load(ROOT, name).models for name in protocols(ROOT)}
+SEARCHED: Final = [model for models in MODELS.values() for model in models if model.tier in {"smoke", "full"}]
+
+
+def test_models_states_and_ablations() -> None:
+    holding = [model for model in SEARCHED if model.violates is None]
+    states = sum(model.counts.distinct for model in holding if model.counts is not None)
+    said = re.search(r"state of (\d+) models \(([\d,]+) distinct states", README)
+    assert said is not None
+    assert (said[1], said[2]) == (str(len(holding)), f"{round(states, -3):,}")
+    assert f"holds: {len(SEARCHED) - len(holding)} ablations" in README
+
+
+def test_errata() -> None:
+    said = dict(re.findall(r"^\| \[.*\]\(spec/(\w+)/README\.md\) \|.*\| (\d+) \|$", README, re.MULTILINE))
+    counted = {name: sum(model.erratum is not None for model in models) for name, models in MODELS.items()}
+    assert said == {name: str(count) for name, count in counted.items()}
