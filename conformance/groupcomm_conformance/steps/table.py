@@ -146,8 +146,12 @@ class Literals:
         if known is None:
             text = self.text(value)
             known = self._names[value] = f"Lit{len(self._names)}"
-            self.definitions.append(folded(f"{known} == {text}"))
+            self.define(known, text)
         return known
+
+    def define(self, name: str, text: str) -> None:
+        """Give a name to what is written."""
+        self.definitions.append(folded(f"{name} == {text}"))
 
 
 _TEXT: Final = r"""---- MODULE {root} ----
@@ -210,7 +214,7 @@ def module_text(module: str, harvest: Harvest, states: Sequence[Value], *, first
         texts = map(literals.text, states[begin : begin + _IN_A_SEQUENCE])
         name = f"States{len(sequences)}"
         sequences.append(name)
-        literals.definitions.append(folded(f"{name} == <<{', '.join(texts)}>>"))
+        literals.define(name, f"<<{', '.join(texts)}>>")
     return _TEXT.format(
         root=ROOT,
         module=module,

@@ -155,9 +155,9 @@ def _sequence(literals: Literals, values: Sequence[Value], name: str) -> None:
     for begin in range(0, len(values), _IN_A_SEQUENCE):
         texts = [literals.text(value) for value in values[begin : begin + _IN_A_SEQUENCE]]
         pieces.append(f"Mutant_{name}_{len(pieces)}")
-        literals.definitions.append(folded(f"{pieces[-1]} == <<{', '.join(texts)}>>"))
+        literals.define(pieces[-1], f"<<{', '.join(texts)}>>")
     whole = " \\o ".join(pieces) or "<<>>"
-    literals.definitions.append(f"Mutant_{name} == {whole}")
+    literals.define(f"Mutant_{name}", whole)
 
 
 def _definitions(definitions: Definitions, mutants: Mapping[int, SpecMutant]) -> Iterator[str]:
