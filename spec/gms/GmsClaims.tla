@@ -116,11 +116,17 @@ PromisesAreMeant ==
 StateIsAnswered ==
     \A m \in up : \A n \in transfers[m] : \E a \in answers[m] : a.asker # Self /\ a.request = n
 
-\* Whoever acts takes no notice when m asks to join.
+\* Whoever acts takes no notice when m asks to join, or answers with what m takes no notice of: it asks again and
+\* again, and nothing comes of it.
 AsksInVain(m) ==
     \A c \in {c \in up : Acts(local[c])} :
-        MemberStep(local[c], [type |-> "JoinReqReceived", sender |-> m,
-                              message |-> JoinReq(life[m])]).outcome = "ignored"
+        \E asked \in {MemberStep(local[m], [type |-> "JoinRequested", coordinator |-> c, life |-> life[m]])} :
+        \E answered \in {MemberStep(local[c], [type |-> "JoinReqReceived", sender |-> m,
+                                              message |-> JoinReq(life[m])])} :
+            /\ answered.state = local[c]
+            /\ \A i \in DOMAIN answered.effects :
+                MemberStep(asked.state, [type |-> "JoinRspReceived", sender |-> c,
+                                         message |-> answered.effects[i].message]).outcome = "ignored"
 
 \* Nothing is on its way, nobody waits for the group to be stopped, the failure detector has nothing to say,
 \* who asks asks in vain.

@@ -70,6 +70,12 @@ ResumesWhenDecided(s) ==
 \* In the place of SaySuspected: those above are not told whom it suspects.
 SaysNoSuspicion(list, suspects) == <<>>
 
+\* In the place of JoinRequested: who was asked to refuse a coordinator goes on refusing it when it asks that one to
+\* let it in. (Nobody founds a group.)
+GoesOnRefusing(s, e) ==
+    IF InView(s) \/ e.coordinator = s.member THEN LocalError(s)
+    ELSE Handled([s EXCEPT !.life = e.life, !.joining = TRUE], <<Send(e.coordinator, JoinReq(e.life))>>)
+
 -----------------------------------------------------------------------------
 (* Whoever runs members. In the place of MayComeBack: any address is used again. *)
 

@@ -112,6 +112,39 @@ BackInAnotherLine ==
 
 TwoLines == GrantedByAnother \/ BackInAnotherLine
 
+\* A, B and C; C has crashed and is back, and A leaves its former life out. B suspects A, falsely, and asks C about the
+\* first view, from where C is in none.
+\* conformance/scenarios/gms/asked_for_a_former_life.yaml is a path there.
+AskedForAFormerLife ==
+    \E a \in {After(Begun("A"), <<Suspects("C"), Stopped>>)} :
+        Late([m \in Member |->
+                CASE m = "A" -> a
+                  [] m = "B" -> After(Begun("B"), <<Suspects("A")>>)
+                  [] m = "C" -> Start("C")],
+             {Packet("A", "B", NewView(a.decision)), Packet("B", "C", Query(FirstDecision.id, {"A"}))},
+             Member,
+             [m \in Member |-> IF m = "C" THEN 1 ELSE 0],
+             <<a.decision>>,
+             [m \in Member |-> CASE m = "A" -> 2 [] m = "B" -> 1 [] m = "C" -> 0],
+             {"A", "B"},
+             [crashes |-> 1, restarts |-> 1])
+
+\* And B has crashed, and A has left it out, while its question is on its way.
+AskedByTheDead ==
+    \E a2 \in {After(Begun("A"), <<Suspects("C"), Stopped>>)} :
+    \E a \in {After(a2, <<Suspects("B"), Stopped>>)} :
+        Late([m \in Member |->
+                CASE m = "A" -> a
+                  [] m = "B" -> After(Begun("B"), <<Suspects("A")>>)
+                  [] m = "C" -> Start("C")],
+             {Packet("B", "C", Query(FirstDecision.id, {"A"}))},
+             {"A", "C"},
+             [m \in Member |-> IF m = "C" THEN 1 ELSE 0],
+             <<a2.decision, a.decision>>,
+             [m \in Member |-> CASE m = "A" -> 3 [] m = "B" -> 1 [] m = "C" -> 0],
+             {},
+             [crashes |-> 2, restarts |-> 1])
+
 \* A and B; A suspects B, falsely, and goes on by itself: it lets C in, and then D. These three have crashed, D before
 \* it was answered. B has left A out of a view of its own.
 WentOnAlone ==

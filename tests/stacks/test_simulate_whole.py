@@ -5,17 +5,18 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from attrs import evolve
 from hypothesis import HealthCheck, find, given, settings
 from hypothesis import strategies as st
 
-from groupcomm import merge_gms
+from groupcomm import gms, merge_gms
 from groupcomm.effects import PassDown
 from groupcomm.merge import WindowsAdded
 from groupcomm_conformance.stacks.claims import Violation
 from groupcomm_conformance.stacks.group import Event, Group
 from groupcomm_conformance.stacks.lineages import Lineages
 from groupcomm_conformance.stacks.rest import quiesce
-from groupcomm_conformance.stacks.running import WHOLE, Setup, borne, group_of
+from groupcomm_conformance.stacks.running import WHOLE, Setup, borne, group_of, replay
 from tests.simulated import broken, setup, violation
 from tests.stacks.test_simulate import forgetful, impatient
 from tests.stacks.test_simulate_flush import freeze, latch, recheck
@@ -122,6 +123,45 @@ def test_a_schedule_that_breaks_a_promise_is_found_and_shrunk() -> None:
     open_ = setup(WHOLE, BORNE, cores=broken("flush", latch))
     least = find(st.lists(EVENTS, max_size=16), lambda schedule: played(open_, schedule) is not None)
     assert len(least) <= 6, least
+
+
+def refused_by_who_came_back(*founders: str) -> list[Event]:
+    """C comes back as another life. B, which suspects A falsely, asks C about the view of before, and crashes; A lets C in."""
+    back = f"C~{3 + len(founders)}"
+    return [
+        *(("start", address) for address in "ABC"),
+        *(("join", address, "A") for address in "ABC"),
+        ("quiesce",),
+        *(("start", founder) for founder in founders),
+        *(("join", founder, founder) for founder in founders),
+        ("crash", "C"),
+        ("start", "C"),
+        ("suspect", "A", "C"),
+        ("suspect", "B", "A"),
+        ("join", back, "A"),
+        ("notice", "B", back, 0),
+        ("crash", "B"),
+        ("quiesce",),
+    ]
+
+
+def goes_on_refusing(config: Any, state: Any, event: Any) -> Any:  # noqa: ANN401
+    """Who asks a coordinator goes on refusing it, if it did."""
+    after, effects = merge_gms.step(config, state, event)
+    if isinstance(event, gms.JoinRequested):
+        after = evolve(after, gms=evolve(after.gms, suspected=state.gms.suspected))
+    return after, effects
+
+
+def test_a_joiner_that_refuses_its_coordinator_is_let_in_when_it_asks_again() -> None:
+    """FLAW-127. Also where there is another group: A, which waits for C, and D look for each other all the while."""
+    run = setup(WHOLE, BORNE)
+    assert replay(run, 1, refused_by_who_came_back())[0] is None
+    assert replay(run, 1, refused_by_who_came_back("D"))[0] is None
+    refusing = setup(WHOLE, BORNE, cores=broken("merge_gms", goes_on_refusing))
+    found, _ = replay(refusing, 1, refused_by_who_came_back())
+    assert found is not None
+    assert found.claim == "Settled"
 
 
 def starts_anywhere(config: Any, state: Any, event: Any) -> Any:  # noqa: ANN401

@@ -89,12 +89,11 @@ def _serve(group: Group, served: Served, perform: Callable[[Event], bool]) -> No
         for process in list(group.up):
             for event in served.due(process) if process.up else ():
                 done |= perform(event)
-        if not (
-            done
-            or _time_out(group, served, perform)
-            or _look(served, perform)
-            or _ask_again(group, served, perform)
-        ):
+        if done or _time_out(group, served, perform):
+            continue
+        # Both: coordinators that wait for a joiner look for each other in vain until it has asked again.
+        looked, asked = _look(served, perform), _ask_again(group, served, perform)
+        if not (looked or asked):
             break
 
 
