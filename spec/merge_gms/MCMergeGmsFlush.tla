@@ -1,0 +1,13 @@
+--------------------------- MODULE MCMergeGmsFlush ---------------------------
+(* Bounds of the models of merging over GMS under FLUSH. *)
+EXTENDS MergeGmsFlush, MCMergeGms
+
+ApartAB == <<FirstView(1, "A", <<"A">>), FirstView(1, "B", <<"B">>)>>
+
+Nobody == [m \in Member |-> 0]
+OneOfA == [m \in Member |-> IF m = "A" THEN 1 ELSE 0]
+OneOfC == [m \in Member |-> IF m = "C" THEN 1 ELSE 0]
+OneOfD == [m \in Member |-> IF m = "D" THEN 1 ELSE 0]
+TwoOfA == [m \in Member |-> IF m = "A" THEN 2 ELSE 0]
+OneEach == [m \in Member |-> 1]
+=============================================================================

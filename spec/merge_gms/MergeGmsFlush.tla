@@ -1,0 +1,397 @@
+---------------------------- MODULE MergeGmsFlush ----------------------------
+(***************************************************************************)
+(* FLUSH over merging over GMS: a closed model of the cores. Merging and   *)
+(* GMS make the views, FLUSH stops each subgroup for them; what one passes *)
+(* is the other's event. Up go ViewInstalled, MergeViewInstalled,          *)
+(* Suspected, Suspend, Resume; down goes GroupStopped. Neither is stood in *)
+(* for: no view is decided, and no digest given away, but when FLUSH has   *)
+(* said that the group is stopped, and FLUSH knows of views and suspicions *)
+(* what the layer below says.                                              *)
+(*                                                                         *)
+(* The group is that of MergeGmsGroup, with its actions, but for those     *)
+(* that stand in for FLUSH: StopGroup, MulticastData and DeliverData.      *)
+(* PassedUp says what follows from each for FLUSH, in the same step.       *)
+(* FLUSH's unicasts come in the order sent (as it assumes), and beside     *)
+(* those of the layer below in any order. Below is a multicast that holds  *)
+(* back and fetches what FLUSH says; what a crashed member has multicast   *)
+(* may reach some and not others. `seen`, from which the digests are       *)
+(* taken, counts what FLUSH lets through.                                  *)
+(*                                                                         *)
+(* Less than spec/flush has: BLOCK returns at once, what a member sends to *)
+(* itself arrives at once, behind its latch nobody tries to multicast, and *)
+(* no state is transferred. Less than MergeGmsGroup has: addresses are not *)
+(* used again.                                                             *)
+(*                                                                         *)
+(* Claimed is what neither gives alone: VirtualSynchrony over views that   *)
+(* part and merge, and that the group comes to rest settled and free; and  *)
+(* what each takes for granted of the other.                               *)
+(***************************************************************************)
+EXTENDS MergeGmsClaims
+
+CONSTANTS
+    OpenWhen,       \* of Flush: see there
+    OwnerOnly,      \* of Flush
+    DropSuspected,  \* of Flush
+    JoinerWaits,    \* of Flush
+    NamesView,      \* of Flush
+    Yields,         \* of Flush
+    AwaitAll,       \* of Flush
+    PassesUp,       \* the events that are passed up and FLUSH sees
+    Casts           \* bound: [Member -> how many multicasts its application makes]
+
+\* (FLUSH and the logs of VirtualSynchrony would have to begin anew.)
+ASSUME MaxRestarts = 0 /\ MaxCasts = 0
+
+VARIABLES
+    flush,              \* [Member -> FLUSH's state]
+    wires,              \* [Member -> [Member -> FLUSH's messages on their way from one to the other]]
+    said,               \* to whom FLUSH has said that the group is stopped, and it is not heard yet
+    fetches,            \* [Member -> what its layer below asks others for]
+    refused,            \* whether FLUSH has refused anything
+    lost,               \* whom a crashed member's multicasts do not reach: a set of [to, view, sender]
+    log, settled, got   \* of VirtualSynchrony: see there
+
+above == <<flush, wires, said, fetches, refused, lost, log, settled, got>>
+stack_vars == <<vars, above>>
+
+\* (Who is held is the group's stand-in for FLUSH, and what is promised nobody asks here.)
+stack_view ==
+    <<local, network, up, stops.asked, stops.given, answers, cast, seen, spent, views, installed, above>>
+
+\* FLUSH as its own specification has it.
+Flush == INSTANCE Flush WITH
+    Latch <- TRUE, Freeze <- TRUE, AwaitOwn <- TRUE, Reconcile <- TRUE, ReportAgain <- TRUE,
+    StartAgain <- TRUE, Recheck <- TRUE, ViewsFirst <- TRUE, SeniorFirst <- TRUE, Remember <- TRUE
+
+Channel == INSTANCE VirtualSynchrony WITH Off <- {"Uniform"}
+
+\* After a false suspicion views branch: what is left then is what spec/flush claims.
+Branching ==
+    INSTANCE VirtualSynchrony WITH Off <- {"Uniform", "ClosedToReceive", "FirstHasAll", "JoinAfterLeave"}
+
+-----------------------------------------------------------------------------
+(* What FLUSH does: as in spec/gms/GmsFlush.tla *)
+
+EffectsOf(effects, type) ==
+    LET Is(effect) == effect.type = type IN SelectSeq(effects, Is)
+
+EventOfFlush(q, message) ==
+    [type |-> CASE message.type = "START_FLUSH" -> "StartFlushReceived"
+                [] message.type = "FLUSH_COMPLETED" -> "FlushCompletedReceived"
+                [] message.type = "RECONCILE" -> "ReconcileReceived"
+                [] message.type = "STOP_FLUSH" -> "StopFlushReceived",
+     sender |-> q, message |-> message]
+
+\* What comes of an effect at once: BLOCK returns, what m sends to itself arrives, its own multicast comes
+\* back.
+Brings(m, effect) ==
+    IF effect.type = "PassUp" /\ effect.event.type = "Block" THEN <<[type |-> "BlockReturned"]>>
+    ELSE IF effect.type = "Send" /\ effect.to = m THEN <<EventOfFlush(m, effect.message)>>
+    ELSE IF effect.type = "Multicast"
+    THEN <<[type |-> "DataReceived", sender |-> m, message |-> effect.message]>>
+    ELSE <<>>
+
+RECURSIVE Flat(_)
+Flat(lists) == IF lists = <<>> THEN <<>> ELSE Head(lists) \o Flat(Tail(lists))
+
+\* FLUSH's state after these events, with all that they bring at once, and its effects in order.
+RECURSIVE Ran(_, _, _, _)
+Ran(m, s, events, effects) ==
+    IF events = <<>> THEN [state |-> s, effects |-> effects]
+    ELSE CHOOSE done \in
+            {Ran(m, step.state,
+                 Flat([i \in DOMAIN step.effects |-> Brings(m, step.effects[i])]) \o Tail(events),
+                 effects \o (IF step.outcome \in {"handled", "ignored"} THEN step.effects
+                             ELSE <<[type |-> "Refused", event |-> Head(events)]>>)) :
+             step \in {Flush!Step(s, Head(events))}} : TRUE
+
+Runs(m, events) == Ran(m, flush[m], events, <<>>)
+
+\* What leaves m, after its messages before.
+SentTo(m, x, effects) ==
+    LET Is(effect) == effect.type = "Send" /\ effect.to = x /\ x # m
+        those == SelectSeq(effects, Is)
+    IN [i \in DOMAIN those |-> those[i].message]
+
+AfterSends(net, m, effects, live) ==
+    IF EffectsOf(effects, "Send") = <<>> THEN net
+    ELSE [net EXCEPT ![m] = [x \in Member |-> IF x \in live THEN @[x] \o SentTo(m, x, effects) ELSE <<>>]]
+
+SaysStopped(effects) ==
+    \E i \in DOMAIN effects : effects[i].type = "PassDown" /\ effects[i].event = StoppedFor(G!Self)
+
+\* A report, or a view, makes former requests void.
+AfterFetches(m, done) ==
+    LET asked == Down(done.effects, "Fetch")
+    IN IF asked # {} THEN asked
+       ELSE IF done.state.owes /\ done.state.round = flush[m].round /\ done.state.owner = flush[m].owner
+       THEN fetches[m] ELSE {}
+
+\* Of m's FLUSH: all but what was multicast and received.
+FlushDid(m, done, net) ==
+    /\ flush' = [flush EXCEPT ![m] = done.state]
+    /\ wires' = AfterSends(net, m, done.effects, up')
+    /\ fetches' = [fetches EXCEPT ![m] = IF m \in up' THEN AfterFetches(m, done) ELSE {}]
+    /\ refused' = (refused \/ EffectsOf(done.effects, "Refused") # <<>>)
+    /\ said' = ((IF SaysStopped(done.effects) THEN said \cup {m} ELSE said) \cap up')
+               \ (IF act'.action = "StopGroup" /\ ~SaysStopped(done.effects) THEN {m} ELSE {})
+
+-----------------------------------------------------------------------------
+(* FLUSH's messages arrive, and multicasts *)
+
+below == <<local, network, up, life, stops, answers, kept, spent, views, installed>>
+
+ReceiveFlush(m) ==
+    /\ m \in up
+    /\ \E q \in Member :
+        /\ wires[q][m] # <<>>
+        /\ \E event \in {EventOfFlush(q, Head(wires[q][m]))} :
+           \E done \in {Runs(m, <<event>>)} :
+            /\ Record("ReceiveFlush", m, FALSE, [from |-> q], event, {}, "handled", done.effects)
+            /\ UNCHANGED <<below, cast, seen>>
+            /\ FlushDid(m, done, [wires EXCEPT ![q][m] = Tail(@)])
+    /\ UNCHANGED <<lost, log, settled, got>>
+
+\* What m has multicast it has received, too.
+CastData(m) ==
+    /\ m \in up /\ cast[m] < Casts[m]
+    /\ InView(local[m]) /\ ~flush[m].latched
+    /\ cast' = [cast EXCEPT ![m] = @ + 1]
+    /\ seen' = [seen EXCEPT ![m][m] = @ + 1]
+    /\ log' = Channel!Casts(log, m, installed[m], <<cast[m] + 1>>)
+    /\ got' = [got EXCEPT ![m] = @ \cup {<<installed[m], m, flush[m].sent + 1>>}]
+    /\ \E done \in {Runs(m, <<[type |-> "SendRequested", payload |-> cast[m] + 1]>>)} :
+        /\ Record("CastData", m, FALSE, None, NoEvent, {}, "handled", done.effects)
+        /\ UNCHANGED below
+        /\ FlushDid(m, done, wires)
+    /\ UNCHANGED <<lost, settled>>
+
+\* The next multicast of x can reach m: from x; if x has crashed, because it is on its way; or from who was
+\* asked.
+MayReach(m, x) ==
+    LET n == flush[m].delivered[x] + 1 IN
+    /\ x # m
+    /\ n \in DOMAIN log[installed[m]][x]
+    /\ flush[m].frozen => n <= flush[m].limit[x]
+    /\ (x \notin up /\ [to |-> m, view |-> installed[m], sender |-> x] \in lost) =>
+        \E f \in fetches[m] : f.sender = x /\ n <= f.upto /\ f.holder \in up
+
+GetData(m) ==
+    /\ m \in up /\ InView(local[m])
+    /\ \E x \in Flush!Members(flush[m]) \cap ViewMembers(m) :
+        /\ MayReach(m, x)
+        /\ \E n \in {flush[m].delivered[x] + 1} :
+           \E event \in {[type |-> "DataReceived", sender |-> x,
+                          message |-> Flush!Data(Own(local[m]).id, n, log[installed[m]][x][n])]} :
+           \E done \in {Runs(m, <<event>>)} :
+            /\ got' = [got EXCEPT ![m] = @ \cup {<<installed[m], x, n>>}]
+            /\ seen' = [seen EXCEPT ![m][x] = @ + 1]
+            /\ Record("GetData", m, FALSE, [sender |-> x, seqno |-> n], NoEvent, {}, "handled", done.effects)
+            /\ UNCHANGED <<below, cast>>
+            /\ FlushDid(m, done, wires)
+    /\ UNCHANGED <<lost, log, settled>>
+
+-----------------------------------------------------------------------------
+(* What follows from a step of the layers below *)
+
+IsForFlush(effect) == effect.type = "PassUp" /\ effect.event.type \in PassesUp
+
+Longest(m) == CHOOSE n \in {Len(wires[m][x]) : x \in Member} : \A x \in Member : Len(wires[m][x]) <= n
+
+\* What of m's multicasts has not been received reaches each of the others, or not; of its messages some first
+\* part does.
+AfterCrash(m) ==
+    LET lacking == {x \in up' : installed[m] # 0 /\ installed[x] = installed[m]
+                                /\ flush[x].delivered[m] < Len(log[installed[m]][m])}
+    IN /\ flush' = flush
+       /\ \E keep \in [up' -> 0 .. Longest(m)] :
+            /\ \A x \in up' : keep[x] <= Len(wires[m][x])
+            /\ wires' = [q \in Member |-> [x \in Member |->
+                            IF x = m THEN <<>> ELSE IF q = m /\ x \in up' THEN SubSeq(wires[m][x], 1, keep[x])
+                            ELSE wires[q][x]]]
+       /\ \E deaf \in SUBSET lacking :
+            lost' = lost \cup {[to |-> x, view |-> installed[m], sender |-> m] : x \in deaf}
+       /\ fetches' = [fetches EXCEPT ![m] = {}]
+       /\ said' = said \ {m}
+       /\ refused' = refused
+
+AfterStepOf(m) ==
+    /\ lost' = lost
+    /\ \E passed \in {SelectSeq(act'.effects, IsForFlush)} :
+       \E done \in {Runs(m, [i \in DOMAIN passed |-> passed[i].event])} :
+        /\ FlushDid(m, done, [q \in Member |-> [x \in Member |-> IF x \in up' THEN wires[q][x] ELSE <<>>]])
+
+PassedUp ==
+    /\ IF act'.action = "Crash" THEN AfterCrash(act'.member) ELSE AfterStepOf(act'.member)
+    /\ log' = IF views' = views THEN log ELSE Append(log, Channel!NoCasts(views'[Len(views')]))
+    /\ \E all \in {IF views' = views THEN settled ELSE Append(settled, Channel!NobodyCame)} :
+        LET m == act'.member
+        IN IF installed' = installed THEN settled' = all /\ got' = got
+           ELSE settled' = [all EXCEPT ![installed'[m]] = Channel!Came(m, @)] /\ Channel!Forgets(m)
+
+\* What FLUSH has said is heard.
+HearOfTheStop(m) ==
+    /\ Apply("StopGroup", m, StoppedFor(G!Self), {})
+    /\ UNCHANGED world
+
+-----------------------------------------------------------------------------
+StackInit ==
+    /\ Init
+    /\ flush = [m \in Member |->
+                    IF InFirst(m) = {} THEN Flush!Start(m)
+                    ELSE [Flush!Start(m) EXCEPT !.view = ViewOf(Begun(m)),
+                                                !.delivered = Flush!Zeros(MembersOf(Begun(m)))]]
+    /\ wires = [q \in Member |-> [x \in Member |-> <<>>]]
+    /\ said = {} /\ lost = {} /\ refused = FALSE
+    /\ fetches = [m \in Member |-> {}]
+    /\ log = [k \in DOMAIN views |-> Channel!NoCasts(views[k])]
+    /\ settled = [k \in DOMAIN views |-> Channel!NobodyCame]
+    /\ got = [m \in Member |-> {}]
+
+\* What FLUSH says is heard at once. (Three actions stand in for FLUSH, and are not taken.)
+StackNext(m) ==
+    IF said # {} THEN m \in said /\ HearOfTheStop(m) /\ PassedUp
+    ELSE \/ /\ Next(m)
+            /\ act'.action \notin {"StopGroup", "MulticastData", "DeliverData"}
+            /\ PassedUp
+         \/ ReceiveFlush(m)
+         \/ CastData(m)
+         \/ GetData(m)
+
+StackSpec == StackInit /\ [][\E m \in Member : StackNext(m)]_stack_vars
+
+-----------------------------------------------------------------------------
+(* Claims *)
+
+FlushTypeOK ==
+    /\ \A m \in Member :
+        /\ flush[m].member = m
+        /\ flush[m].owner \in Member \cup {""} /\ flush[m].wants \subseteq {G!Self, "FLUSH"}
+        /\ flush[m].run.phase \in {"none", "start", "reconcile", "stopped"}
+        /\ flush[m].run.want \subseteq Member
+    /\ said \subseteq up /\ refused \in BOOLEAN
+
+\* FLUSH has the view that the layer below has, and suspects whom that suspects.
+OneViewAbove ==
+    \A m \in up :
+        InView(local[m]) =>
+            /\ flush[m].view = ViewOf(Own(local[m]))
+            /\ flush[m].suspected = Suspects(m)
+
+\* Neither refuses what the other says, or its peers.
+NothingIsRefused == ~refused
+
+\* Of m's view those who are alive, and of whom neither counts the other out.
+Mutual(m) == {x \in Reaches(m, ViewMembers(m) \ Suspects(m)) : installed[x] = installed[m]}
+
+\* What GMS and merging take for granted when FLUSH has said so, until they let the group go: all are behind
+\* their latches, and have delivered the same, and all that they multicast.
+GroupIsStopped ==
+    \A m \in up :
+        m \in stops.given \cup said => IsStill(m) /\ \A x \in Mutual(m) : flush[x].latched
+
+\* A view is decided by who has its group stopped; and a digest is of such a group (OnlyWhenStopped).
+DecidedWhenStoppedStep ==
+    (views' # views /\ act'.action # "Crash") => act'.member \in stops.given \/ act'.action = "StopGroup"
+DecidedWhenStopped == [][DecidedWhenStoppedStep]_stack_vars
+
+\* Who comes to a merged view has delivered, of those who were with it, what its digest says: others start there.
+ComesAsToldStep ==
+    \A m \in Member :
+        (installed'[m] # installed[m] /\ Cardinality(views'[installed'[m]].preds) > 1) =>
+            \A x \in ViewMembers(m) : seen[m][x] = Own(local'[m]).digest[x]
+ComesAsTold == [][ComesAsToldStep]_stack_vars
+
+\* (A coordinator that leaves decides the view without itself and departs, in one step of GMS: these are two.)
+DecidesAndDeparts ==
+    \E v \in {views'[Len(views')]} :
+        /\ Channel!Group!MayDecide(v)
+        /\ views' = Append(views, v) /\ log' = Append(log, Channel!NoCasts(v))
+        /\ settled' = Append(settled, Channel!NobodyCame)
+        /\ act'.member \in up /\ up' = up \ {act'.member}
+        /\ UNCHANGED <<installed, got>>
+
+\* (Who wants to leave, and is the first of a merged view when it comes to that, departs in the same step.)
+MayEnter(m, v, came) == IF MaxFalse = 0 THEN Channel!MayEnter(m, v, came) ELSE Branching!MayEnter(m, v, came)
+EntersAndDeparts ==
+    \E m \in {act'.member} : \E k \in {installed'[m]} :
+        /\ m \in up /\ up' = up \ {m}
+        /\ IF views' = views
+           THEN /\ Channel!Group!Install(m, k)
+                /\ MayEnter(m, views[k], settled[k])
+                /\ settled' = [settled EXCEPT ![k] = Channel!Came(m, @)]
+                /\ log' = log
+           ELSE /\ Channel!Group!DecideAndInstall(views'[k], m)
+                /\ MayEnter(m, views'[k], Channel!NobodyCame)
+                /\ settled' = Append(settled, Channel!Came(m, Channel!NobodyCame))
+                /\ log' = Append(log, Channel!NoCasts(views'[k]))
+        /\ Channel!Forgets(m)
+
+\* (Multicast and received by oneself, at once: two, too.)
+CastsAndReceives ==
+    \E m \in {act'.member} :
+        /\ Channel!MayCast(m, installed[m])
+        /\ got' = [got EXCEPT ![m] = @ \cup {<<installed[m], m, Len(log[installed[m]][m]) + 1>>}]
+        /\ UNCHANGED <<views, installed, life, up, settled>>
+
+channel_vars == <<views, installed, up, log, settled, got>>
+
+RefinesVirtualSynchronyStep ==
+    channel_vars' # channel_vars =>
+        IF up' # up /\ installed' # installed THEN EntersAndDeparts
+        ELSE IF up' # up /\ views' # views THEN DecidesAndDeparts
+        ELSE IF act'.action = "CastData" THEN CastsAndReceives
+        ELSE IF MaxFalse = 0 THEN Channel!Next ELSE Branching!Next
+RefinesVirtualSynchrony == [][RefinesVirtualSynchronyStep]_stack_vars
+
+\* A view comes to members that are stopped, whoever sends it. (And to joiners.)
+ComesToTheStoppedStep ==
+    \A m \in Member : (installed[m] # 0 /\ installed'[m] # installed[m]) => flush[m].latched
+ComesToTheStopped == [][ComesToTheStoppedStep]_stack_vars
+
+\* Without false suspicions: where somebody has gone on to a view, all who may still come are stopped where it
+\* was.
+StoppedUntilAllHaveIt ==
+    MaxFalse = 0 =>
+        \A k \in DOMAIN views : \A u \in DOMAIN settled[k] : \A x \in up :
+            (installed[x] = u /\ Channel!GoesTo(x, u, views[k])) => flush[x].latched /\ got[x] = settled[k][u]
+
+\* FST-03: without false suspicions nobody multicasts in a view before all who live have it, or a later one.
+NothingIsEarlyStep ==
+    (MaxFalse = 0 /\ act'.action = "CastData") =>
+        \A x \in up : \A k \in {installed[act'.member]} :
+            Has(views[k], x, life[x]) => installed[x] = k \/ Ancestor(k, installed[x])
+NothingIsEarly == [][NothingIsEarlyStep]_stack_vars
+
+\* Nothing is on its way, and nobody has anything to do or to say, but to look for others.
+StackQuiet ==
+    /\ network = {} /\ said = {}
+    /\ \A m \in up :
+        /\ answers[m] = {} /\ Reports(m) = {} /\ ~(Merging(m) /\ MustTimeOut(m))
+        /\ \A q \in Member : wires[q][m] = <<>>
+        /\ InView(local[m]) => \A x \in Flush!Members(flush[m]) \cap ViewMembers(m) : ~MayReach(m, x)
+
+\* The group does not come to rest before everybody goes on, and has what was asked for, ...
+GoesOn(m) ==
+    /\ ~flush[m].latched /\ flush[m].owner = "" /\ flush[m].wants = {} /\ ~Flush!Running(flush[m])
+    /\ local[m].gms.group # "stopping" /\ local[m].holds = "no" /\ m \notin stops.asked \cup stops.given
+RestsFree == StackQuiet => \A m \in up : GoesOn(m)
+
+\* ... and, if there is nobody else to be found, is in one view and waits for nothing.
+RestsSettled == (StackQuiet /\ \A m \in up : ~CanDiscover(m)) => Settled
+
+-----------------------------------------------------------------------------
+(* Witnesses *)
+
+\* Something was multicast; one is in the merged view, and another of the other side is stopped in the view before.
+ComesToAMergedView ==
+    \E k \in DOMAIN views : \E m, x \in up :
+        /\ k > Len(First) /\ IsMerged(k)
+        /\ installed[m] = k /\ installed[x] \in views[k].preds /\ flush[x].latched /\ cast[m] + cast[x] > 0
+\* A merged view is left by another, and all are free.
+FreeAfterAMerge ==
+    /\ StackQuiet
+    /\ \E k \in DOMAIN views : k > Len(First) /\ IsMerged(k) /\ \E m \in up : installed[m] = k /\ got[m] # {}
+\* A flush makes deliveries equal, where a merge wants the group.
+MadeEqualForAMerge == \E m \in up : flush[m].run.phase = "reconcile" /\ local[m].holds = "stopping"
+=============================================================================
