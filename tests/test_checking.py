@@ -28,7 +28,7 @@ from groupcomm_conformance.models.instruments import Heard, main_run, note_run
 from groupcomm_conformance.models.manifest import Counts, Manifest, ManifestError, Model, load
 from groupcomm_conformance.models.modules import read_modules
 from groupcomm_conformance.tla.values import Fn
-from groupcomm_conformance.tlc.errors import ParseFailed
+from groupcomm_conformance.tlc.errors import ConfigFailed, ParseFailed
 from groupcomm_conformance.tlc.output import Progress
 from groupcomm_conformance.tlc.run import Result
 
@@ -342,6 +342,15 @@ def test_a_specification_that_does_not_parse_ends_the_run(project: Path) -> None
     manifest = load(project, "toy")
     with pytest.raises(ParseFailed, match=r"Toy\.tla"):
         run_model(manifest, manifest.model("pair"))
+
+
+def test_a_claim_that_no_module_has_is_a_mistake_of_the_manifest(project: Path) -> None:
+    edit(project / "spec/toy/models.yaml", "NoEarlyCommit", "NoSuchClaim")
+    manifest = load(project, "toy")
+    model = manifest.model("pair")
+    says = rf"^spec/toy/models\.yaml:{model.line}: model pair: .* invariant NoSuchClaim "
+    with pytest.raises(ConfigFailed, match=says):
+        run_model(manifest, model)
 
 
 def test_a_manifest_that_names_a_missing_module_is_refused(project: Path) -> None:

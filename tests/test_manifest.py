@@ -191,6 +191,12 @@ def test_an_unknown_model_is_told_the_known_ones(tmp_path: Path) -> None:
     assert message == str(caught.value)
 
 
+def test_of_many_models_the_near_one_is_named_and_where_to_find_the_others() -> None:
+    known = tuple(f"model_{number}" for number in range(21))
+    message = 'no model is called "modle_7" (did you mean model_7?); there are 21: groupcomm list shows them'
+    assert message == str(UnknownNameError("model", "modle_7", known))
+
+
 def test_the_root_is_found_from_any_folder_inside(tmp_path: Path) -> None:
     root = project(tmp_path)
     assert root == find_root(root / "spec" / "toy")

@@ -235,6 +235,21 @@ def test_a_parse_error_names_file_and_line(tmp_path: Path, text: str, line: int 
         assert str(caught.value).startswith(f"{file}:{line}: ")
 
 
+def test_a_name_without_meaning_is_told_once_however_many_modules_see_it(tmp_path: Path) -> None:
+    """SANY says it again for every module that extends the one."""
+    for name, text in {
+        "Broken": "EXTENDS Integers\nA == y + 1\nB ==\n  z",
+        "Middle": "EXTENDS Broken\nC == A",
+        "Top": "EXTENDS Middle\nI == TRUE\nN == TRUE",
+    }.items():
+        (tmp_path / f"{name}.tla").write_text(f"---- MODULE {name} ----\n{text}\n====", encoding="utf-8")
+    with pytest.raises(errors.ParseFailed) as caught:
+        tlc.run([tmp_path], "Top", "INIT I\nNEXT N", short=True)
+    said = f"{tmp_path / 'Broken.tla'}:3: Unknown operator: `y'; 1 more, at Broken.tla:5"
+    assert said == str(caught.value)
+    assert (tmp_path / "Broken.tla", 3) == (caught.value.file, caught.value.line)
+
+
 @pytest.mark.parametrize(
     ("cfg", "line", "says"),
     [

@@ -43,17 +43,23 @@ NOT_GIVEN: Final = ("not_given",)
 """In the place of claims: a conjunct of a guarantee that the protocol does without."""
 
 
+_LISTED: Final = 20  # names that a message lists: more are looked up better in a table
+
+
 class ManifestError(FileError):
     """A manifest does not say what it must."""
 
 
 class UnknownNameError(LookupError):
-    """There is no protocol or model of that name; the message lists those there are, the nearest first."""
+    """There is no protocol or model of that name; the message says which is meant, and which there are."""
 
     def __init__(self, kind: str, name: str, known: tuple[str, ...]) -> None:
-        super().__init__(
-            f'no {kind} is called "{name}"{did_you_mean(name, known)}; there is {", ".join(known) or "none"}'
+        there = (
+            f"there is {', '.join(known) or 'none'}"
+            if len(known) <= _LISTED
+            else f"there are {len(known)}: groupcomm list shows them"
         )
+        super().__init__(f'no {kind} is called "{name}"{did_you_mean(name, known)}; {there}')
         self.kind = kind
         self.name = name
         self.known = known

@@ -14,6 +14,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 from typing import Final
 
 from attrs import evolve, frozen
@@ -22,7 +23,7 @@ from groupcomm_conformance.files.keys import key
 from groupcomm_conformance.tla.cfg import Cfg
 from groupcomm_conformance.tlc import run as tlc
 from groupcomm_conformance.tlc import tools
-from groupcomm_conformance.tlc.errors import EvaluationFailed
+from groupcomm_conformance.tlc.errors import ConfigFailed, EvaluationFailed
 from groupcomm_conformance.tlc.output import Progress
 from groupcomm_conformance.tlc.run import SHORT, Result
 
@@ -186,7 +187,10 @@ class Answer:
 def execute(
     plan: Plan, part: Part, workers: int, heap: str, progress: Callable[[Progress], None] | None
 ) -> Answer:
-    """Run a part; a TLCError other than `EvaluationFailed` is raised."""
+    """Run a part; a TLCError other than `EvaluationFailed` is raised.
+
+    What the manifest says and the modules do not have is a mistake of the model's entry.
+    """
     heard = Heard()
     result, failure = None, None
     try:
@@ -203,6 +207,12 @@ def execute(
             progress=progress,
             on_line=heard.take,
         )
+    except ConfigFailed as error:
+        file, line = plan.manifest.file, plan.model.line
+        said = str(error).removeprefix(f"{ROOT}: ")
+        raise ConfigFailed(
+            f"{file}:{line}: model {plan.model.name}: {said}", text=error.text, file=Path(file), line=line
+        ) from error
     except EvaluationFailed as error:
         failure = error
     return Answer(result, heard, failure, workers)

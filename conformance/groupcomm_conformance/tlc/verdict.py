@@ -28,6 +28,7 @@ __all__ = ["Ended", "Judge"]
 
 # Numbers of messages that decide (tlc2.output.EC), and exit codes (EC.ExitStatus).
 _NO_SUCH_SYNTAX: Final = 3002
+_NAMED: Final = 3  # mistakes after the first whose places a message names
 _EXIT_PARSE: Final = 150
 _EXIT_CONFIGURATION: Final = 151
 _CONFIGURATION: Final = frozenset([*range(2222, 2238), 2241, 2242, 2243, 2245, 2281])
@@ -45,6 +46,11 @@ _LINKAGE: Final = re.compile(  # what Java says of a class or a file that is mis
     r"|UnsupportedClassVersionError|VerifyError|NoSuchMethodError|NoSuchFieldError|ZipException"
     r"|could not find or load main class|invalid or corrupt jarfile)[^\n]{0,120}",
     re.IGNORECASE,
+)
+_SEMANTIC: Final = re.compile(  # what the parser says of names, again for every module that extends the one
+    r"^(line \d+, col \d+ to line \d+, col \d+ of module \w+)\n"
+    r"\s*((?:(?!line \d+, col \d+ to line ).+(?:\n|\Z))+)",
+    re.MULTILINE,
 )
 _PREAMBLE: Final = re.compile(
     r"TLC threw an unexpected exception\..*?The exception was an? \S+\s*:?\s*", re.DOTALL
@@ -217,6 +223,9 @@ class Judge:
     def _parse_failure(self) -> ParseFailed:
         text = _PARSER_NOISE.sub("", "\n".join(self.output.parser))
         text = re.sub(r"\n(\s*\n)+", "\n", text).strip()
+        found = ((place, " ".join(said.split())) for place, said in _SEMANTIC.findall(text))
+        if mistakes := list(dict.fromkeys(found)):
+            return self._semantic_failure(mistakes, text)
         file: Path | None = None
         line: int | None = None
         if place := _PLACE.search(text):
@@ -231,3 +240,12 @@ class Judge:
             re.sub(r"In module \w+\s+Could not parse module \w+ from file \S+", "", text).split()
         )
         return ParseFailed(f"{self._at(file, line)}: {summary[:600]}", text=text, file=file, line=line)
+
+    def _semantic_failure(self, mistakes: Sequence[tuple[str, str]], text: str) -> ParseFailed:
+        """Tell what the first mistake is, and where the others are."""
+        (file, line), *others = [self._place(where) for where, _ in mistakes]
+        named = [f"{other.name if other else self.root}:{number}" for other, number in others]
+        shown = ", ".join(named[:_NAMED]) + (", ..." if len(named) > _NAMED else "")
+        more = f"; {len(named)} more, at {shown}" if named else ""
+        said = mistakes[0][1].removesuffix(".")
+        return ParseFailed(f"{self._at(file, line)}: {said}{more}", text=text, file=file, line=line)
