@@ -1,5 +1,6 @@
 """cli: what a person and a program see of `groupcomm`, and the exit codes."""
 
+import errno
 import json
 import os
 import re
@@ -254,6 +255,22 @@ def test_what_ends_a_run_has_an_exit_code(
     assert code == main(["check"])
 
 
+@pytest.mark.usefixtures("project")
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EDQUOT, errno.EFBIG])
+def test_want_of_room_says_what_to_do_also_where_the_system_names_no_file(
+    capsys: Captured, monkeypatch: pytest.MonkeyPatch, code: int
+) -> None:
+    def ends(*_: object, **__: object) -> NoReturn:
+        raise OSError(code, os.strerror(code))
+
+    monkeypatch.setattr(check, "run_models", ends)
+    assert 3 == main(["check"])
+    err = capsys.readouterr().err
+    assert "could not be written whole" in err
+    assert "make room" in err
+    assert "Errno" not in err
+
+
 def test_a_terminated_check_leaves_no_process_behind(project: Path) -> None:
     """Neither the JVM nor its files: with four members the search would take minutes."""
     edit(project / "spec/toy/models.yaml", "Member: [A, B]", "Member: [A, B, C, D]")
@@ -413,7 +430,7 @@ def test_list_shows_each_model_with_what_is_expected(capsys: Captured) -> None:
     assert 0 == main(["list"])
     lines = capsys.readouterr().out.splitlines()
     assert ["pair", "smoke", "holds", "25", "170", "conform"] == lines[2].split()
-    assert lines[3].startswith("  nobody")
+    assert "  nobody commits too early (TOY-03)" == lines[3]
     assert "6 models: 3 hold, 3 violate a claim on purpose; 4 claims" in lines
 
 
@@ -426,7 +443,7 @@ def test_list_is_there_for_programs_and_by_tier(capsys: Captured) -> None:
         pair[key] for key in ("model", "expected", "distinct", "transitions", "depth", "conform")
     )
     assert ("violates: NoEarlyCommit", 3, ["NoEarlyCommit"]) == tuple(
-        hasty[key] for key in ("expected", "trace_length", "violated")
+        hasty[key] for key in ("expected", "trace_length", "falls")
     )
 
 

@@ -24,12 +24,6 @@ def address(name: str, life: int = 1) -> Address:
     return name if life == 1 else f"{name}#{life}"
 
 
-def name_and_life(member: Address) -> tuple[str, int]:
-    """The name and the life that an address has: the inverse of `address`."""
-    name, _, life = member.partition("#")
-    return name, int(life or 1)
-
-
 @frozen(order=True)
 class ViewId:
     """Identifies a view; ordered by counter, then creator (AMB-40).

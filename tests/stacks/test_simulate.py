@@ -12,9 +12,10 @@ from groupcomm.errors import RemoteProtocolError
 from groupcomm_conformance.commands.main import main
 from groupcomm_conformance.stacks.changes import FAULTS, Faults
 from groupcomm_conformance.stacks.claims import CLAIMS
-from groupcomm_conformance.stacks.draw import drawn
+from groupcomm_conformance.stacks.draw import Step, drawn, folded
 from groupcomm_conformance.stacks.group import Layers
 from groupcomm_conformance.stacks.running import Found, Setup, replay, shrink, simulate
+from groupcomm_conformance.tla.values import Fn
 from tests.simulated import all_holds, broken, violation
 
 ALL = Faults(frozenset(FAULTS))
@@ -250,6 +251,27 @@ def test_the_chart_has_a_lane_for_each_member_and_fits() -> None:
     assert members <= {*lines[0].split()}
 
 
+def test_what_comes_over_and_over_is_drawn_once() -> None:
+    """Rounds of one step and of several; what differs in anything, or comes twice only, stays."""
+
+    def steps(*actions: str) -> list[Step]:
+        return [
+            Step(number, action, Fn({"local": Fn({"A": 0}), "act": Fn({"action": action})}))
+            for number, action in enumerate(actions, start=1)
+        ]
+
+    def shown(*actions: str) -> list[tuple[int, str]]:
+        return [(step.number, step.action) for step in folded(steps(*actions))]
+
+    assert [(1, "a"), (2, "b"), (3, "a"), (4, "b")] == shown(*"abab")
+    assert [(1, "a"), (4, "... 3 times more"), (5, "b")] == shown(*"aaaab")
+    assert [(1, "x"), (2, "a"), (3, "b"), (7, "... 2 times more"), (8, "a")] == shown(*"xabababa")
+    assert [] == shown()
+    other = steps(*"aaa")
+    other[1] = Step(2, "a", Fn({**other[1].values, "local": Fn({"A": 1})}))
+    assert other == folded(other)
+
+
 # The command
 
 
@@ -295,7 +317,10 @@ def test_the_command_shows_a_violation_and_how_to_have_it_again(
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (["sequenser"], "there is no protocol 'sequenser' in groupcomm"),
+        (
+            ["sequenser"],
+            "no protocol is called 'sequenser'; there is flush, gms, merge, merge_gms, sequencer, stable",
+        ),
         (["view"], "groupcomm.view is no protocol: it does not say what it assumes"),
         (["stable//sequencer"], "'' is no protocol; a stack is names with / between"),
         (["../x"], "'..' is no protocol"),

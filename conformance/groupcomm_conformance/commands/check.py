@@ -179,7 +179,8 @@ def explain(
         typer.echo(json.dumps(document, indent=2))
     else:
         typer.echo(f"{protocol} {model}: {checked.outcome} ({wanted.shows})")
-        for line in console.drawing(checked, unicode=unicode, whole=True):
+        chart = console.drawing(checked, unicode=unicode, whole=True)
+        for line in (*console.LEGEND, "", *chart) if chart else ():
             typer.echo(line)
         if said is not None:
             typer.echo()

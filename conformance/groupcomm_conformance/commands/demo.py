@@ -17,6 +17,7 @@ from groupcomm_conformance.stacks.running import WHOLE
 from groupcomm_conformance.stacks.story import story
 from groupcomm_conformance.tla.values import to_json
 
+from . import console
 from .exits import ExitCode
 from .options import AsJson, Unicode, whole
 from .simulate import setup_of
@@ -27,10 +28,6 @@ _LIFE: Final = (
     f"The life of a group of {WHOLE}: it forms, talks, loses its coordinator in",
     "the middle of a multicast, is parted, becomes one again, transfers its state. A lane is an application;",
     "what happens to several alike is in one line. Between BLOCK and UNBLOCK what it sends waits.",
-)
-_LEGEND: Final = (
-    "Each lane is a member, time goes down. An arrow is a message that came, [...] what happened there,",
-    "-->> a message sent to everybody and --> to one; below a step is what changed.",
 )
 
 
@@ -72,7 +69,7 @@ def command(
     legend, chart = (
         (_LIFE, outline(setup, seed, schedule))
         if in_outline
-        else (_LEGEND, drawn(setup, seed, schedule, unicode=unicode))
+        else (console.LEGEND, drawn(setup, seed, schedule, unicode=unicode))
     )
     closing = f"{len(schedule)} events, and all that {stack} promises holds."
     goes_on = f"groupcomm demo {stack} draws each." if in_outline else f"groupcomm simulate {stack} goes on."

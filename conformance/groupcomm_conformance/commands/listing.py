@@ -1,14 +1,13 @@
 """`groupcomm list`: the protocols and their models."""
 
 import json
-from collections.abc import Iterable
-from typing import Any
+import textwrap
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
 
 import typer
-from rich.console import Group
 from rich.markup import escape
-from rich.padding import Padding
-from rich.table import Table
+from rich.text import Text
 
 from groupcomm_conformance.models.checking import expected
 from groupcomm_conformance.models.manifest import Manifest, Model, find_root
@@ -29,7 +28,9 @@ def command(protocol: Protocols = None, *, tier: TierOption = "deep", as_json: A
         return
     out = console.stdout()
     for manifest in manifests:
-        out.print(_table(manifest, models[manifest.protocol]))
+        out.print(Text(manifest.protocol, style="italic"))
+        for line in _table(models[manifest.protocol], out.width):
+            out.print(line, soft_wrap=True)
         out.print(escape(_summary(manifest, models[manifest.protocol])))
         out.print()
 
@@ -38,25 +39,34 @@ def _marks(model: Model) -> list[str]:
     return [mark for mark in ("conform", "walk") if getattr(model, mark)]
 
 
-def _table(manifest: Manifest, models: Iterable[Model]) -> Table:
-    table = Table(title=manifest.protocol, title_justify="left", box=None, pad_edge=False, expand=True)
-    table.add_column("model", ratio=1, overflow="fold")
-    table.add_column("tier", no_wrap=True)
-    table.add_column("expected", no_wrap=True)
-    table.add_column("states", justify="right", no_wrap=True)
-    table.add_column("transitions", justify="right", no_wrap=True)
-    table.add_column("used for", no_wrap=True)
-    for model in models:
-        size = ("", "") if model.counts is None else model.counts
-        sizes = size if isinstance(size, tuple) else (f"{size.distinct:,}", f"{size.transitions:,}")
-        table.add_row(
-            Group(model.name, Padding(escape(model.shows), (0, 0, 0, 2), style="dim")),
-            model.tier,
-            expected(model),
-            *sizes,
-            ", ".join(_marks(model)),
+_RIGHT: Final = ("states", "transitions")
+_HEADINGS: Final = ("model", "tier", "expected", *_RIGHT, "used for")
+
+
+def _table(models: Iterable[Model], width: int) -> Iterator[Text]:
+    """A row for each model, and below it, over the whole width, what it shows."""
+    listed = list(models)
+    rows = [_HEADINGS, *map(_row, listed)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    texts = [
+        "  ".join(
+            cell.rjust(size) if heading in _RIGHT else cell.ljust(size)
+            for heading, cell, size in zip(_HEADINGS, row, widths, strict=True)
+        ).rstrip()
+        for row in rows
+    ]
+    yield Text(texts[0], style="bold")
+    for model, text in zip(listed, texts[1:], strict=True):
+        yield Text(text)
+        yield Text(
+            textwrap.fill(model.shows, width, initial_indent="  ", subsequent_indent="  "), style="dim"
         )
-    return table
+
+
+def _row(model: Model) -> tuple[str, ...]:
+    counts = model.counts
+    sizes = ("", "") if counts is None else (f"{counts.distinct:,}", f"{counts.transitions:,}")
+    return model.name, model.tier, expected(model), *sizes, ", ".join(_marks(model))
 
 
 def _summary(manifest: Manifest, models: Iterable[Model]) -> str:
@@ -82,7 +92,7 @@ def _document(manifest: Manifest, models: Iterable[Model]) -> dict[str, Any]:
                 "transitions": model.counts and model.counts.transitions,
                 "depth": model.counts and model.counts.depth,
                 "trace_length": model.trace,
-                "violated": list(model.falls),
+                "falls": list(model.falls),
                 "conform": model.conform,
                 "walk": model.walk,
                 "shows": model.shows,

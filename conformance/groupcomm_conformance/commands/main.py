@@ -4,6 +4,7 @@ A sub-command raises what the modules raise; `main` turns that into one line on 
 `exits.MEANING`. Output goes to stdout, progress, warnings and errors to stderr.
 """
 
+import errno
 import logging
 import os
 import platform
@@ -119,6 +120,8 @@ for _name, _command in (
 
 # Running
 
+_NO_ROOM: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+
 _CODES: Final = (  # the first that fits
     ((errata.Unproved, NotContained), ExitCode.DIFFERS),
     (NothingToJudge, ExitCode.NOTHING),
@@ -172,6 +175,11 @@ def _text(error: Exception) -> str:
         return "Python ran out of memory; end other programs, or choose a smaller model"
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {reason(error)}"
+    if isinstance(error, OSError) and error.errno in _NO_ROOM:
+        return (
+            f"a file could not be written whole: {reason(error)}; make room where the output, the project "
+            "and TMPDIR are, or name other places"
+        )
     return str(error)
 
 

@@ -40,6 +40,7 @@ _REASONS = {
     errno.EROFS: "the disk is read-only",
     errno.ENOSPC: "the disk is full",
     errno.EDQUOT: "the disk quota is used up",
+    errno.EFBIG: "a file may not be as large (ulimit -f)",
     errno.ELOOP: "it is a symbolic link to itself",
     errno.ENAMETOOLONG: "the name is too long",
 }

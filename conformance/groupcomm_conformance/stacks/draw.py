@@ -5,7 +5,7 @@ to a member's stack and what its effects were; `tla.chart` draws the lanes. What
 what members have delivered, and which views they have.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import attrs
@@ -23,8 +23,10 @@ from groupcomm_conformance.tla.values import Fn, Value, function
 from .group import Event, Group, Told
 from .running import Setup, replay
 
-__all__ = ["Step", "drawn", "steps_of"]
+__all__ = ["Step", "drawn", "folded", "steps_of"]
 
+_LONGEST_ROUND: Final = 8  # steps
+_OFTEN: Final = 3  # times
 _NO_EVENT: Final = Fn({"type": "none"})
 _ENVIRONMENT: Final = Fn(
     {
@@ -50,7 +52,7 @@ def drawn(
     setup: Setup, seed: int, schedule: Iterable[Event], *, width: int = WIDTH, unicode: bool = False
 ) -> list[str]:
     """The chart of a schedule, one item per line."""
-    return chart(steps_of(setup, seed, schedule), width=width, unicode=unicode)
+    return chart(folded(steps_of(setup, seed, schedule)), width=width, unicode=unicode)
 
 
 def steps_of(setup: Setup, seed: int, schedule: Iterable[Event]) -> list[Step]:
@@ -58,6 +60,36 @@ def steps_of(setup: Setup, seed: int, schedule: Iterable[Event]) -> list[Step]:
     recorder = _Recorder()
     replay(setup, seed, schedule, recorder)
     return recorder.steps()
+
+
+def folded(steps: Sequence[Step]) -> list[Step]:
+    """A behaviour in which what is done over and over is there once: who waits asks again for ever."""
+    found: list[Step] = []
+    at = 0
+    while at < len(steps):
+        size, times = _round_at(steps, at)
+        found += steps[at : at + size]
+        at += size * times
+        if times > 1:
+            same = Fn({**_ENVIRONMENT, "action": f"... {times - 1} times more", "member": ""})
+            found.append(
+                Step(steps[at - 1].number, str(same["action"]), Fn({**found[-1].values, "act": same}))
+            )
+    return found
+
+
+def _round_at(steps: Sequence[Step], at: int) -> tuple[int, int]:
+    """How many steps from here on are a round, and how often it comes; (1, 1) where it is not often."""
+    for size in range(1, _LONGEST_ROUND + 1):
+        first = [(step.action, step.values) for step in steps[at : at + size]]
+        times = 1
+        while first == [
+            (step.action, step.values) for step in steps[at + times * size : at + (times + 1) * size]
+        ]:
+            times += 1
+        if times >= _OFTEN:
+            return size, times
+    return 1, 1
 
 
 class _Recorder:
@@ -111,7 +143,7 @@ class _Recorder:
             case ("hush", str(sender), str(name), _):
                 self._add(Fn({"action": "Lose", "member": name, "given": Fn({"unicast_of": sender})}))
             case ("decide", str(name), int(counter), tuple(members), _):
-                given = Fn({"view": f"{name}|{counter}[{','.join(members)}]"})
+                given = Fn({"view": _brief(View(ViewId(counter, name), tuple(members)))})
                 self._add(Fn({"action": "Decide", "member": name, "given": given}))
             case ("partition", tuple(side)):
                 self._add(Fn({"action": f"Partition: {', '.join(side)} from the rest", "member": ""}))
@@ -211,4 +243,4 @@ def _value(value: Any) -> Value:  # noqa: ANN401 - of any protocol
 def _brief(value: View | ViewId) -> str:
     if isinstance(value, View):
         return f"{_brief(value.id)}[{','.join(value.members)}]"
-    return f"{value.creator}|{value.counter}"
+    return f"{value.counter}/{value.creator}"

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from importlib import import_module
 from itertools import pairwise
+from pkgutil import iter_modules
 from random import Random
 from time import process_time
 from typing import Any, Final
@@ -18,6 +19,7 @@ from typing import Any, Final
 import attrs
 from attrs import evolve, field, frozen
 
+import groupcomm
 from groupcomm.stack import AnyCore, Layer, Stack, StackError
 
 from .changes import FAULTS, Faults
@@ -187,10 +189,16 @@ def _protocol(name: str) -> Any:  # noqa: ANN401 - a module
     try:
         module = import_module(f"groupcomm.{name}")
     except ModuleNotFoundError:
-        raise StackError(f"there is no protocol {name!r} in groupcomm") from None
+        raise StackError(f"no protocol is called {name!r}; there is {', '.join(_protocols())}") from None
     if not hasattr(module, "ASSUMES"):
         raise StackError(f"groupcomm.{name} is no protocol: it does not say what it assumes")
     return module
+
+
+def _protocols() -> list[str]:
+    """The modules of `groupcomm` that say what they assume of the layers below."""
+    names = sorted(each.name for each in iter_modules(groupcomm.__path__))
+    return [name for name in names if hasattr(import_module(f"groupcomm.{name}"), "ASSUMES")]
 
 
 def _drawn(config: type, random: Random) -> object:
