@@ -3,14 +3,18 @@
 import itertools
 import time
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, Final
 
 import pytest
 
 from groupcomm_conformance.commands import console
 from groupcomm_conformance.commands.console import Watch
 from groupcomm_conformance.commands.progress import Estimate, duration
-from groupcomm_conformance.models.manifest import Counts, Manifest, Model, load
+from groupcomm_conformance.models.manifest import Counts, Manifest, Model, load, protocols
 from groupcomm_conformance.tlc.output import Progress
+
+ROOT: Final = Path(__file__).parents[1]
 
 
 @pytest.fixture
@@ -121,3 +125,35 @@ def test_there_are_letters_for_any_number_of_claims() -> None:
     letters = console._letters(80)  # noqa: SLF001
     assert (80, 80) == (len(letters), len(set(letters)))
     assert ["a", "z", "aa", "az", "ba"] == [letters[place] for place in (0, 25, 26, 51, 52)]
+
+
+def left_of(heads: str) -> int:
+    """The first column of a matrix, by the line of its heads."""
+    return heads.index(heads.split()[1])
+
+
+@pytest.mark.parametrize("width", [60, 120])
+@pytest.mark.parametrize("protocol", protocols(ROOT))
+def test_the_kill_matrix_can_be_read_however_many_claims_there_are(protocol: str, width: int) -> None:
+    manifest = load(ROOT, protocol)
+    ablations = {model.name: model for model in manifest.models if not model.holds and model.tier != "deep"}
+    results: Any = {
+        name: SimpleNamespace(falls={*model.falls}, judged=manifest.cfg(model).claims)
+        for name, model in ablations.items()
+    }
+    lines = console.kill_table(manifest, results, width)
+    assert width >= max(map(len, lines))
+    end = next(number for number, line in enumerate(lines) if line.startswith("x falls"))
+    claim_of = dict(map(str.split, lines[end + 1 :]))
+    read: dict[str, set[str]] = {name: set() for name in ablations}
+    upper = lower = ""
+    for above, line in itertools.pairwise(lines[:end]):
+        name = line.split()[0]
+        if name == "ablation":
+            upper, lower = above if above.startswith(" ") else "", line
+            continue
+        for column, cell in enumerate(line):
+            if cell == "x" and column >= left_of(lower) and name in ablations:
+                read[name].add(claim_of[f"{upper.ljust(len(lower))[column]}{lower[column]}".strip()])
+    for name, model in ablations.items():
+        assert {claim for claim in model.falls if "/" not in claim} == read[name], name

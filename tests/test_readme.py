@@ -4,6 +4,8 @@ import re
 from pathlib import Path
 from typing import Final
 
+import attrs
+
 from groupcomm_conformance.models.manifest import load, protocols
 
 ROOT: Final = Path(__file__).parents[1]
@@ -19,6 +21,18 @@ def test_models_states_and_ablations() -> None:
     assert said is not None
     assert (said[1], said[2]) == (str(len(holding)), f"{round(states, -3):,}")
     assert f"holds: {len(SEARCHED) - len(holding)} ablations" in README
+
+
+def test_gates_of_gms_as_check_prints_them() -> None:
+    manifest = load(ROOT, "gms")
+    ablations = [model for model in SEARCHED if model in manifest.models and model.violates is not None]
+    assert f"gate witnesses: ok: all {len(manifest.witnesses)} are reached" in README
+    assert f"gate kills: ok: each of {len(manifest.claims())} claims falls to some ablation" in README
+    assert f"gate controls: ok: the controls of all {len(ablations)} ablations hold" in README
+    counts = manifest.model("join_crash").counts
+    assert counts is not None
+    row = r"join_crash +full +holds +as expected +{} +{:,} +{} ".format(*attrs.astuple(counts))
+    assert re.search(row, README)
 
 
 def test_errata() -> None:

@@ -105,8 +105,8 @@ def check(
         else:
             out = console.stdout()
             out.print(console.model_table(manifest, results))
-            for item in console.kill_table(manifest, results):
-                out.print(item)
+            for line in console.kill_table(manifest, results, out.width):
+                out.print(escape(line), soft_wrap=True, highlight=False)
             for line in console.gate_lines(judged):
                 out.print(escape(line))
         _show_differences(manifest, results, different, err=as_json)

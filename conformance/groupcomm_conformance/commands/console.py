@@ -196,22 +196,31 @@ def model_table(manifest: Manifest, results: Mapping[str, CheckedModel]) -> Tabl
 _LONGEST = 60
 
 
-def kill_table(manifest: Manifest, results: Mapping[str, CheckedModel]) -> list[Table | str]:
-    """Give the kill matrix, ablations down and claims across, with a legend; nothing without ablations."""
-    matrix = kill_matrix(manifest, results)
-    ablations = list(dict.fromkeys(name for row in matrix.values() for name in row))
+def kill_table(manifest: Manifest, results: Mapping[str, CheckedModel], width: int) -> list[str]:
+    """Give the kill matrix, ablations down and claims across, with a legend; nothing without ablations.
+
+    A claim has one column, its letters above one another; where they do not fit beside one another the rest
+    follows below. Claims that no ablation here was asked for are left out.
+    """
+    asked = {claim: row for claim, row in kill_matrix(manifest, results).items() if any(row.values())}
+    ablations = list(dict.fromkeys(name for row in asked.values() for name in row))
     if not ablations:
         return []
-    marks = dict(zip(matrix, _letters(len(matrix)), strict=True))
-    table = Table(title="kill matrix", title_justify="left", box=None, pad_edge=False)
-    table.add_column("ablation")
-    for mark in marks.values():
-        table.add_column(mark, justify="center")
-    cells = {"falls": "x", "stands": ".", None: ""}
-    for name in ablations:
-        table.add_row(name, *(cells[row[name]] for row in matrix.values()))
-    legend = [f"  {mark}  {claim}" for claim, mark in marks.items()]
-    return [table, "x falls, . stands, blank: not asked", *legend]
+    marks = dict(zip(asked, _letters(len(asked)), strict=True))
+    names = max(map(len, ("ablation", *ablations)))
+    cells = {"falls": "x", "stands": ".", None: " "}
+    lines = ["kill matrix"]
+    columns = max(1, width - names - 2)
+    for first in range(0, len(asked), columns):
+        claims = list(asked)[first : first + columns]
+        for title, place in (("", -2), ("ablation", -1)):
+            heads = "".join(marks[claim].rjust(2)[place] for claim in claims)
+            lines += [f"{title:{names}}  {heads}".rstrip()] if heads.strip() else []
+        for name in ablations:
+            row = "".join(cells[asked[claim][name]] for claim in claims)
+            lines += [f"{name:{names}}  {row}".rstrip()] if row.strip() else []
+    legend = [f"  {mark:2}  {claim}" for claim, mark in marks.items()]
+    return [*lines, "x falls, . stands (as recorded), blank: not asked", *legend]
 
 
 def _letters(count: int) -> list[str]:
