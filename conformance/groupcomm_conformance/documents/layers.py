@@ -54,7 +54,9 @@ def layers(root: Path, manifests: Iterable[Manifest]) -> list[Layer]:
     listed = {layer.name for layer in found}
     for name in known:
         if name not in listed:
-            raise document.error(f"all layers, but the protocol {name} is missing")
+            raise document.error(
+                f"all layers, but the protocol {name} is missing (its place, and what it does)"
+            )
     return found
 
 
