@@ -14,6 +14,7 @@ from groupcomm_conformance.steps.mutants import report
 from groupcomm_conformance.steps.mutants.conforming import ModelTable
 from groupcomm_conformance.steps.mutants.confronting import Noticed, confront, sample
 from groupcomm_conformance.steps.mutants.explaining import Reason, SpecReasons, spec_explanations
+from groupcomm_conformance.steps.mutants.places import unheard
 from groupcomm_conformance.steps.mutants.shapes import Shapes
 from groupcomm_conformance.steps.mutants.specification import SpecMutant, mutants
 from groupcomm_conformance.steps.mutants.verdicts import Judged, judge
@@ -99,6 +100,20 @@ def test_a_parameter_that_every_call_gives_one_constant_rules_places_out() -> No
     assert "Same: check = s -> check # s" in names
 
 
+TELLING = """---- MODULE Telling ----
+IsVote(message) == message.type = "VOTE"
+Late(s, event) == CASE event.type = "Late" -> s [] event.type = "Later" -> ~s
+Step(s, e) == IF e.type = "Came" THEN IsVote(e.message) ELSE Late(s, e)
+Start(m) == m.type = "member"
+====
+"""
+
+
+def test_events_that_no_model_has_are_told_from_other_things_with_a_type() -> None:
+    definitions = tree.read(syntax.export([], "Telling", generated={"Telling": TELLING}))
+    assert unheard(definitions, {"Came"}) == ["Late", "Later"]
+
+
 def test_the_dispatch_by_the_type_of_the_event_is_left_alone(judged: Judged) -> None:
     assert not any(mutant.operator == "Step" for mutant in judged.mutants)
 
@@ -142,6 +157,16 @@ def changed(definitions: tree.Definitions, becomes: tree.Expression) -> SpecMuta
     return SpecMutant("Decide: by hand", "Toy", "Decide", decide.line, decide.body, becomes)
 
 
+def test_a_specification_of_instances_has_mutants_of_its_own_operators_alone() -> None:
+    """What is another module's is counted where that module is the protocol's."""
+    manifest = load(Path(__file__).parent.parent, "merge_gms")
+    definitions = tree.read(syntax.export(manifest.folders, "MergeGms"))
+    made = mutants(definitions, {}, Shapes({}), ())
+    assert {each.module for each in made} <= {"MergeGms", "Steps", "Views", "Digests"}
+    assert "ForgetsStale" in definitions.constants
+    assert "TakesTimer" not in definitions.constants
+
+
 def test_a_row_that_cannot_be_evaluated_is_noticed_by_that_and_the_others_are_judged(
     toy: Manifest, definitions: tree.Definitions, tables: dict[str, ModelTable]
 ) -> None:
@@ -176,7 +201,7 @@ def test_a_tree_that_is_not_the_specification_is_an_error(
     )
     wrong = evolve(start, body=Number(1))
     operators = {**definitions.operators, number: wrong}
-    by_name = {("Toy", each.name.text): each for each in operators.values()}
+    by_name = {each.name.text: each for each in operators.values()}
     damaged = tree.Definitions(definitions.module, operators, definitions.constants, by_name)
     only = {name: each.table for name, each in tables.items()}
     with pytest.raises(UnexpectedOutput):

@@ -138,6 +138,32 @@ def test_what_is_no_export_of_sany_is_refused(text: str) -> None:
         tree.read(text)
 
 
+INNER = r"""---- MODULE Inner ----
+CONSTANT Bound
+Step(s, e) == s < Bound + e
+Start(m) == 0
+===="""
+
+OUTER = r"""---- MODULE Outer ----
+EXTENDS Integers
+CONSTANT Own
+I == INSTANCE Inner WITH Bound <- Own
+Step(s, e) == ~I!Step(s, e) /\ I!Start(e) \in {Own}
+Start(m) == I!Start(m) + 1
+===="""
+
+
+def test_of_a_module_that_is_instantiated_nothing_is_read() -> None:
+    """Its operators and constants may have the names of this one's, and are not meant."""
+    modules = {"Outer": OUTER, "Inner": INNER.replace("CONSTANT", "EXTENDS Integers\nCONSTANT")}
+    outer = tree.read(syntax.export([], "Outer", generated=modules))
+    assert outer.constants == ("Own",)
+    assert written(outer, "Step") == r"Step(s, e) == (~I!Step(s, e)) /\ (I!Start(e) \in {Own})"
+    assert written(outer, "Start") == "Start(m) == I!Start(m) + 1"
+    assert [each.name.text for each in outer.of_module("Outer")] == ["Step", "Start"]
+    assert outer.of_module("Inner") == []
+
+
 def test_a_form_that_is_not_understood_is_refused() -> None:
     node = Apply(Name("$Unknown", "builtin", 1))
     with pytest.raises(TreeError, match=r"\$Unknown"):

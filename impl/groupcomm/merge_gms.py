@@ -231,8 +231,8 @@ class State:
 
     @property
     def in_merged(self) -> bool:
-        """Whether that is a merged view. `MergeGms!InMerged`."""
-        return self.gms.joined and self.merged.id == self.own.id
+        """Whether the view that it is in is a merged one. `MergeGms!InMerged`."""
+        return self.merged.id == self.own.id
 
     @property
     def coordinates(self) -> bool:
@@ -247,7 +247,7 @@ class State:
     @property
     def gms_idle(self) -> bool:
         """Whether GMS has nothing under way, and does not have the group. `MergeGms!GmsIsIdle`."""
-        return not self.gms.gone and self.gms.done and self.gms.group == "free"
+        return self.gms.done and self.gms.group == "free"
 
 
 _SELF: Final = "MERGE"

@@ -92,7 +92,7 @@ InView(s) == G!InView(s.gms)
 Own(s) == s.gms.decision
 IsMember(s, m) == m \in MembersOf(Own(s))
 Trusts(s, m) == IsMember(s, m) /\ m \notin s.gms.suspected
-InMerged(s) == InView(s) /\ s.merged.id = Own(s).id
+InMerged(s) == s.merged.id = Own(s).id      \* (of who is in a view)
 Wishes(s) == s.wish # NoWish
 IsWish(s, type) == Wishes(s) /\ s.wish.type = type
 Coordinates(s) == M!Coordinates(s.merge) /\ ~s.gms.gone
@@ -103,8 +103,9 @@ IsCertain(s) == s.gms.phase = "leading" /\ ~M!Merging(s.merge)
 \* A view that it has not may yet come.
 MayCome(s, id) == id.counter > Own(s).id.counter /\ ~IsCertain(s)
 
-\* GMS has nothing under way, and does not have the group stopped.
-GmsIsIdle(s) == ~s.gms.gone /\ G!IsDone(s.gms) /\ s.gms.group = "free"
+\* GMS has nothing under way, and does not have the group stopped. (Who has left led with the group stopped, or
+\* did not lead.)
+GmsIsIdle(s) == G!IsDone(s.gms) /\ s.gms.group = "free"
 
 Unchanged(s) == [state |-> s, effects |-> <<>>]
 
@@ -161,9 +162,7 @@ TellMerging(s) ==
 AfterGms(s, g) ==
     Then([state |-> [s EXCEPT !.gms = g.state], effects |-> FromGms(s, g.effects)], TellMerging)
 
-GmsStep(s, e) ==
-    LET Taken(g) == IF g.outcome = "handled" THEN AfterGms(s, g) ELSE Unchanged(s)
-    IN With(G!Step(s.gms, e), Taken)
+GmsStep(s, e) == LET Taken(g) == AfterGms(s, g) IN With(G!Step(s.gms, e), Taken)
 
 -----------------------------------------------------------------------------
 (* Merging steps *)
@@ -375,7 +374,7 @@ CancelMergeReceived(s, e) ==
 QuestionReceived(s, e) ==
     LET x == e.sender
         kept == Keep(s, x, e.message)
-    IN IF e.type # "ProbeReceived" /\ (~InView(s) \/ s.gms.gone \/ IsForGms(s, x, e.message)) THEN FromG(s, e)
+    IN IF e.type # "ProbeReceived" /\ (~InView(s) \/ IsForGms(s, x, e.message)) THEN FromG(s, e)
        ELSE IF ~InView(s) \/ s.gms.gone \/ x \in s.gms.suspected THEN Ignored(s)
        ELSE IF IsEarly(s, x, e.message) THEN IF kept = s THEN Ignored(s) ELSE Ending(Unchanged(kept))
        ELSE Handled(s, <<Reply(s, x, e.message)>>)
@@ -392,7 +391,7 @@ AnswerReceived(s, e) ==
         askers == {s.early[i].sender : i \in {i \in DOMAIN s.early : About(s.early[i])}}
         Other(word) == word.sender \notin askers
         replies == SelectSeq(s.early, About)
-    IN IF ~InView(s) \/ s.gms.gone THEN FromG(s, e)
+    IN IF s.gms.gone THEN FromG(s, e)
        ELSE IF stays THEN Ending(GmsStep(s, [type |-> "Suspected", suspect |-> x]))
        ELSE IF askers # {} /\ Trusts(s, x) /\ told.id # id
        THEN Ending([state |-> [s EXCEPT !.early = SelectSeq(@, Other)],

@@ -5,8 +5,9 @@ expression is a union of small frozen classes that are told apart by identity, s
 changed although the same text stands in another. `Writer` writes an expression on one line with
 parentheses around every infix operand: it means the same wherever it stands, and in whatever layout.
 
-Only what expressions without variables need is understood: no actions, no temporal formulas, no `INSTANCE`.
-`TreeError` names what is not.
+Only what expressions without variables need is understood: no actions, no temporal formulas. `TreeError`
+names what is not. What a module has by `G == INSTANCE Gms WITH ..` it names (`G!Step`), and does not define:
+of a module that is instantiated nothing is read.
 """
 
 import re
@@ -49,6 +50,11 @@ class Name:
     kind: Kind
     number: int
     arity: int = 0
+
+    @property
+    def is_instantiated(self) -> bool:
+        """Whether it is another module's, by `G == INSTANCE M WITH ...`: it is `G!Step` here."""
+        return "!" in self.text
 
 
 @frozen(eq=False)
@@ -129,15 +135,15 @@ class Definitions:
     module: str
     operators: Mapping[int, Definition]
     constants: tuple[str, ...]
-    _by_name: Mapping[tuple[str, str], Definition] = field(repr=False)
+    _by_name: Mapping[str, Definition] = field(repr=False)
 
     def find(self, name: str) -> Definition | None:
         """Give the operator of this name that is not inside another; None if there is none."""
-        return next((d for (_, text), d in self._by_name.items() if text == name), None)
+        return self._by_name.get(name)
 
     def of_module(self, module: str) -> list[Definition]:
         """List the operators of one module that are not inside others, in its order."""
-        found = (d for (owner, _), d in self._by_name.items() if owner == module)
+        found = (each for each in self._by_name.values() if each.module == module)
         return sorted(found, key=lambda definition: definition.line)
 
 
@@ -184,9 +190,8 @@ class _Reader:
             kind = "variable"
         return Name(_text(element, "uniquename"), kind, number, int(_text(element, "arity")))
 
-    def is_instantiated(self, number: int) -> bool:
-        """Whether an operator is another module's, by `G == INSTANCE M WITH ...`: it is `G!Step` here."""
-        return "!" in _text(self._elements[number], "uniquename")
+    def module_of(self, name: Name) -> str:
+        return _text(self._elements[name.number], "location/filename")
 
     def definition(self, number: int) -> Definition:
         known = self._read.get(number)
@@ -263,29 +268,27 @@ def read(xml: str) -> Definitions:
         raise TreeError(f"no XML: {error}") from error
     reader = _Reader(root)
     module = _text(root, "RootModule")
+    nodes = root.iterfind("context/entry/ModuleNode")
+    node = next((each for each in nodes if _text(each, "uniquename") == module), None)
+    if node is None:
+        raise TreeError(f"no module {module}")
     operators: dict[int, Definition] = {}
-    by_name: dict[tuple[str, str], Definition] = {}
-    for node in root.iterfind("context/entry/ModuleNode"):
-        owner = _text(node, "uniquename")
-        for reference in node.iterfind("UserDefinedOpKindRef"):
-            number = int(_text(reference, "UID"))
-            if reader.is_instantiated(number):
-                continue
-            try:
-                definition = reader.definition(number)
-            except TreeError:
-                if owner == module:
-                    raise
-                continue  # of a standard module, whose operators TLC knows itself
-            operators[number] = definition
-            # A module lists what it extends as well.
-            by_name.setdefault((definition.module, definition.name.text), definition)
-    constants = [
-        _text(entry, "OpDeclNode/uniquename")
-        for entry in root.iterfind("context/entry")
-        if entry.findtext("OpDeclNode/kind") == _CONSTANT
-    ]
-    return Definitions(module, operators, tuple(sorted(constants)), by_name)
+    by_name: dict[str, Definition] = {}
+    # A module lists what it extends as well.
+    for reference in node.iterfind("UserDefinedOpKindRef"):
+        name = reader.name(reference)
+        if name.is_instantiated:
+            continue
+        try:
+            definition = reader.definition(name.number)
+        except TreeError:
+            if reader.module_of(name) == module:
+                raise
+            continue  # of a standard module, whose operators TLC knows itself
+        operators[name.number] = by_name[name.text] = definition
+    declared = map(reader.name, node.iterfind("OpDeclNodeRef"))
+    constants = sorted(each.text for each in declared if each.kind == "constant")
+    return Definitions(module, operators, tuple(constants), by_name)
 
 
 # Writing
@@ -301,7 +304,7 @@ _INFIX: Final[Mapping[str, str]] = {
     r"\equiv": "<=>",
     r"\circ": r"\o",
 }
-_SYMBOL: Final = re.compile(r"[^\w$]|\\")
+_SYMBOL: Final = re.compile(r"[^\w$!]|\\")
 _PREFIX: Final = {r"\lnot": "~", "-.": "-", "DOMAIN": "DOMAIN ", "SUBSET": "SUBSET ", "UNION": "UNION "}
 _LISTS: Final = {"$ConjList": "/\\", "$DisjList": "\\/"}
 _QUANTIFIERS: Final = {"$BoundedExists": r"\E", "$BoundedForall": r"\A", "$BoundedChoose": "CHOOSE"}
@@ -309,6 +312,7 @@ _CLOSED: Final = frozenset(
     {"$Tuple", "$RcdConstructor", "$SetEnumerate", "$RcdSelect", "$FcnApply", "$Except"}
     | {"$SetOfAll", "$SubsetOf", "$FcnConstructor", "$SetOfFcns", "$SetOfRcds"}
 )
+_CALLED: Final = re.compile(r"([A-Za-z]\w*!)*[A-Za-z]\w*$")
 _IDENTIFIER: Final = re.compile(r"[A-Za-z]\w*$")
 OTHER: Final = "$Other"
 
@@ -352,7 +356,7 @@ class Writer:
         closed = isinstance(node, Text | Number | At | Operator) or (
             isinstance(node, Apply)
             and node.operator.text not in _PREFIX
-            and (node.operator.text in _CLOSED or _IDENTIFIER.match(node.operator.text) is not None)
+            and (node.operator.text in _CLOSED or _CALLED.match(node.operator.text) is not None)
         )
         return text if closed or (text.startswith("(") and _closes_last(text)) else f"({text})"
 

@@ -167,7 +167,7 @@ def _definitions(definitions: Definitions, mutants: Mapping[int, SpecMutant]) ->
     def original(name: Name) -> str:
         """Names that are bound inside get a number: they may be operators of another module."""
         local = name.kind == "parameter" or (
-            name.kind == "defined" and name.number not in definitions.operators
+            name.kind == "defined" and name.number not in definitions.operators and not name.is_instantiated
         )
         return f"{name.text}_{name.number}" if local and name.number > 0 else name.text
 

@@ -58,16 +58,45 @@ def reached(
 
 def unheard(definitions: Definitions, events: Collection[str]) -> list[str]:
     """The types of events that `Step` tells apart and that are not among `events`."""
-    found: list[str] = []
-    for definition in reached(definitions):
-        todo = [definition.body]
-        while todo:
-            node = todo.pop()
-            todo += children(node)
-            event = dispatched(node)
-            if event is not None and event not in events:
-                found.append(event)
-    return sorted(set(found))
+    operators = reached(definitions)
+    numbers = _event_parameters(definitions, operators)
+    found: set[str] = set()
+    for definition in operators:
+        for node in _inside(definition.body):
+            match node:
+                case Apply(
+                    Name("="),
+                    (
+                        Apply(Name("$RcdSelect"), (Apply(Name(_, "parameter", number)), Text("type"))),
+                        Text(event),
+                    ),
+                ) if number in numbers:
+                    found.add(event)
+                case _:
+                    pass
+    return sorted(found.difference(events))
+
+
+def _event_parameters(definitions: Definitions, operators: Sequence[Definition]) -> frozenset[int]:
+    """The numbers of the parameters that have the event: that of `Step`, and what it is passed on as."""
+    step = definitions.find("Step")
+    found = {step.parameters[-1].number} if step and step.parameters else set()
+    known = 0
+    while len(found) > known:
+        known = len(found)
+        for definition in operators:
+            for node in _inside(definition.body):
+                match node:
+                    case Apply(Name(_, "defined", number), operands) if number in definitions.operators:
+                        parameters = definitions.operators[number].parameters
+                        found |= {
+                            parameter.number
+                            for parameter, operand in zip(parameters, operands, strict=False)
+                            if isinstance(operand, Apply) and operand.operator.number in found
+                        }
+                    case _:
+                        pass
+    return frozenset(found)
 
 
 def names_in(node: Expression, inside: Callable[[Expression], Iterator[Expression]]) -> Iterator[Name]:
