@@ -596,13 +596,14 @@ def _new_view_received(state: State, event: NewViewReceived) -> Transition:
         raise RemoteProtocolError(state, event, "a view is sent to its members")
     if not state.joined or state.gone or event.sender in state.suspected:
         return state, ()
-    ack: Effect = Send(event.sender, ViewAck(decision.id))
     if decision.id == state.decision.id:
-        return state, (ack,)
+        return _again(state, event)
     if decision.follows != state.decision.id:
         return _elsewhere(state, event)
     withdrawn = _withdrawal(state, state.admitting.member)
-    return proceed(enter(state, decision), (*withdrawn, *_installed(decision), ack))
+    after, suspicions = _refusing_since(enter(state, decision), event.sender)
+    ack: Effect = Send(event.sender, ViewAck(decision.id))
+    return proceed(after, (*withdrawn, *_installed(decision), *suspicions, ack))
 
 
 def _join_rsp_received(state: State, event: JoinRspReceived) -> Transition:
@@ -616,16 +617,37 @@ def _join_rsp_received(state: State, event: JoinRspReceived) -> Transition:
         raise RemoteProtocolError(state, event, "a member answers who begins with the view")
     if state.gone or event.sender in state.suspected:
         return state, ()
-    ack: Effect = Send(event.sender, ViewAck(decision.id))
     if state.joined:
-        return (state, (ack,)) if decision.id == state.decision.id else _elsewhere(state, event)
+        return _again(state, event) if decision.id == state.decision.id else _elsewhere(state, event)
     if not state.joining or decision.lives[state.member] != state.life:
         return state, ()
     begun = enter(evolve(state, suspected=frozenset()), decision)
-    suspecting = evolve(begun, suspected=decision.before(event.sender))
-    suspicions = _say_suspected(begun, suspecting.suspected)
+    suspecting, suspicions = _refusing_since(begun, event.sender)
     started: Effect = PassDown(DigestSet(decision.digest))
+    ack: Effect = Send(event.sender, ViewAck(decision.id))
     return proceed(suspecting, (started, *_installed(decision), *suspicions, ack))
+
+
+def _again(state: State, event: NewViewReceived | JoinRspReceived) -> Transition:
+    """Acknowledge the present view again. `Gms!Again`."""
+    after, suspicions = _refusing_since(state, event.sender)
+    return after, (*suspicions, Send(event.sender, ViewAck(state.decision.id)))
+
+
+def _refusing_since(state: State, sender: Address) -> Transition:
+    """Refuse the seniors of who sends the view that it has. `Gms!SuspectedSince`, `!SuspectedAtFirst`.
+
+    So does that one, which counts on it now. It may have been asked to when it was in no view,
+    and asked one of them again since: two would count on it.
+    """
+    members = state.decision.members
+    if sender not in members:
+        return state, ()
+    seniors = state.decision.before(sender)
+    if state.member in seniors:
+        return state, ()
+    refusing = evolve(state, suspected=state.suspected | seniors)
+    return refusing, _say_suspected(state, refusing.suspected)
 
 
 def _elsewhere(state: State, event: NewViewReceived | JoinRspReceived) -> Transition:

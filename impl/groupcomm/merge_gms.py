@@ -66,6 +66,7 @@ from .gms import (
     NewViewReceived,
     Query,
     QueryReceived,
+    ViewAck,
     ViewAckReceived,
 )
 from .merge import (
@@ -463,8 +464,9 @@ def _merge_view_received(config: Config, state: State, event: MergeViewReceived)
         return state, ()
     own = state.own
     if merged.id == own.id:
-        after, effects = _from_gms(config, state, NewViewReceived(sender, NewView(own)))
-        return after, (*effects, *_leave_again(state, sender))
+        if state.gms.gone:
+            return state, ()
+        return state, (Send(sender, ViewAck(own.id)), *_leave_again(state, sender))
     if own.id in merged.follows and sender in own.members and state.gms.phase != "leading":
         return _from_merging(config, state, event)
     if _may_come(state, merged.id):

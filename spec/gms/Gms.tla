@@ -439,16 +439,33 @@ AnswerReceived(s, e) ==
 \* another line, whose coordinator counts it as a member and would wait for ever: so it says what it has.
 Elsewhere(s, e) == Handled(s, <<Send(e.sender, Answer(e.message.decision.id, s.decision))>>)
 
+\* Whom a member refuses from then on when it acknowledges a view: the seniors of who sends it, as that one does, which
+\* counts on it now. (It may have been asked to refuse them when it was in no view, and asked one of them again since: two
+\* would count on it. Who leaves is in the view no more; and of its own juniors, that sends who merges, it learns nothing.)
+SuspectedSince(s, decision, sender) ==
+    IF sender \in MembersOf(decision) /\ s.member \notin Before(decision, sender)
+    THEN Before(decision, sender) \ s.suspected
+    ELSE {}
+
+\* The present view arrives again.
+Again(s, e) ==
+    LET since == SuspectedSince(s, s.decision, e.sender)
+    IN Handled([s EXCEPT !.suspected = @ \cup since],
+               SaySuspected(s.decision.members, since) \o <<Send(e.sender, ViewAck(s.decision.id))>>)
+
 \* The next view arrives at an old member, or the present one again.
 NewViewReceived(s, e) ==
     LET decision == e.message.decision
         ack == <<Send(e.sender, ViewAck(decision.id))>>
+        since == SuspectedSince(s, decision, e.sender)
         next == PredecessorCheck => decision.follows = s.decision.id
     IN IF s.member \notin MembersOf(decision) THEN RemoteError(s)
        ELSE IF ~InView(s) \/ s.gone \/ e.sender \in s.suspected THEN Ignored(s)
-       ELSE IF decision.id = s.decision.id THEN Handled(s, ack)
+       ELSE IF decision.id = s.decision.id THEN Again(s, e)
        ELSE IF ~next THEN Elsewhere(s, e)
-       ELSE Proceed(Enter(s, decision), Withdrawal(s, s.admitting.member) \o Installed(decision) \o ack)
+       ELSE Proceed(Enter([s EXCEPT !.suspected = @ \cup since], decision),
+                    Withdrawal(s, s.admitting.member) \o Installed(decision)
+                    \o SaySuspected(decision.members, since) \o ack)
 
 \* Whom a joiner suspects when it begins: the seniors of who answers it, as that one does, or it would not
 \* answer. Whom else it refused before may be another incarnation now. (If it forgot the seniors, one that is
@@ -462,7 +479,7 @@ JoinRspReceived(s, e) ==
         beginning == [s EXCEPT !.suspected = SuspectedAtFirst(decision, e.sender)]
     IN IF s.member \notin decision.joiners \/ e.sender \notin MembersOf(decision) THEN RemoteError(s)
        ELSE IF s.gone \/ e.sender \in s.suspected THEN Ignored(s)
-       ELSE IF InView(s) THEN IF decision.id = s.decision.id THEN Handled(s, ack) ELSE Elsewhere(s, e)
+       ELSE IF InView(s) THEN IF decision.id = s.decision.id THEN Again(s, e) ELSE Elsewhere(s, e)
        ELSE IF ~s.joining \/ decision.lives[s.member] # s.life THEN Ignored(s)
        ELSE Proceed(Enter(beginning, decision),
                     <<StartAt(decision)>> \o Installed(decision)

@@ -196,6 +196,14 @@ ResumedWhenEverywhereStep ==
                 installed'[x] = installed'[m] \/ Ancestor(installed'[m], installed'[x])
 ResumedWhenEverywhere == [][ResumedWhenEverywhereStep]_vars
 
+\* Of those that lead one counts on a member: the other one is refused. (So a report is given to one, and kept.)
+CountsOn(x, m) ==
+    /\ local[x].phase = "leading" /\ installed[x] = installed[m]
+    /\ m \in Others(local[x]) \ (local[x].awaiting \cup local[x].owed)
+ServesOne ==
+    \A m \in {m \in up : InView(local[m])} :
+        \A x, y \in Others(local[m]) \cap up : (CountsOn(x, m) /\ CountsOn(y, m)) => x = y
+
 \* Those above are told whom it suspects, when it begins to, whoever told it.
 SuspicionsAreToldStep ==
     act'.outcome # "none" =>

@@ -47,6 +47,9 @@ RefusesTheGone(s, e) == e.message.seniors
 \* In the place of SuspectedAtFirst: a joiner begins with nobody suspected.
 NobodyAtFirst(decision, sender) == {}
 
+\* In the place of SuspectedSince: who acknowledges a view refuses nobody for it.
+NobodySince(s, decision, sender) == {}
+
 \* In the place of Elsewhere: a view of another line is not answered.
 SaysNothing(s, e) == Ignored(s)
 

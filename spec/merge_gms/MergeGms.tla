@@ -411,8 +411,8 @@ MergeViewReceived(s, e) ==
     IN IF x = s.member \/ {s.member, x} \ MembersOf(merged) # {} THEN RemoteError(s)
        ELSE IF RefusesSuspects /\ x \in s.gms.suspected THEN Ignored(s)
        ELSE IF merged.id = Own(s).id
-       THEN LET Asks(step) == [step EXCEPT !.effects = @ \o LeaveAgain(s, x)]
-            IN With(FromG(s, [type |-> "NewViewReceived", sender |-> x, message |-> G!NewView(Own(s))]), Asks)
+       THEN IF s.gms.gone THEN Ignored(s)
+            ELSE Handled(s, <<Send(x, G!ViewAck(merged.id))>> \o LeaveAgain(s, x))
        ELSE IF next THEN FromM(s, e)
        ELSE IF MayCome(s, merged.id) THEN Ignored(s)
        ELSE Handled(s, <<Send(x, G!Answer(merged.id, Own(s)))>>)

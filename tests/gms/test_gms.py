@@ -314,6 +314,29 @@ def test_who_answers_refuses_what_the_seniors_send_from_then_on() -> None:
     assert (state, []) == run(state, gms.NewViewReceived("A", gms.NewView(eighth)))
 
 
+def test_who_acknowledges_a_view_refuses_the_seniors_of_who_sends_it() -> None:
+    """FLAW-130: E, in no view, was asked by C, which counts on it, and then asked A again, which let it in."""
+    eighth = decision(8, "A", "ABCDE", (7, "A"), joiners="E")
+    ack = [Send("C", gms.ViewAck(ViewId(8, "A")))]
+    suspicions = [suspicion("A"), suspicion("B")]
+    answered = gms.JoinRspReceived("C", gms.JoinRsp(eighth))
+    state, effects = run(member("E", eighth), answered)
+    assert (frozenset("AB"), [*suspicions, *ack]) == (state.suspected, effects)
+    assert (state, ack) == run(state, answered)
+    ninth = decision(9, "A", "ABCDE", (8, "A"))
+    for to_the_ninth in (member("E", eighth), member("E", ninth)):
+        state, effects = run(to_the_ninth, gms.NewViewReceived("C", gms.NewView(ninth)))
+        assert ("following", frozenset("AB")) == (state.phase, state.suspected)
+        assert [*suspicions, Send("C", gms.ViewAck(ViewId(9, "A")))] == effects[-3:]
+
+
+def test_a_view_from_who_has_left_it_or_from_a_junior_makes_nobody_suspected() -> None:
+    ninth = decision(9, "A", "BCDE", (8, "A"))
+    for sender in ("A", "E"):
+        state, effects = run(member("B", ninth), gms.NewViewReceived(sender, gms.NewView(ninth)))
+        assert (frozenset(), [Send(sender, gms.ViewAck(ViewId(9, "A")))]) == (state.suspected, effects)
+
+
 def test_a_late_question_makes_nobody_refuse_who_is_back_as_its_junior() -> None:
     """A and D were senior to H when it asked; D is there again, in another life, and A is not."""
     ninth = decision(9, "H", "HBDG", lives={"A": 0, "D": 1})
@@ -385,8 +408,8 @@ def test_a_view_is_installed_on_top_of_the_one_that_it_follows_and_of_no_other()
     eighth = decision(8, "A", "ABCDE", (7, "A"))
     after, effects = run(state, gms.NewViewReceived("A", gms.NewView(eighth)))
     assert Send("A", gms.ViewAck(ViewId(8, "A"))) == effects[-1]
-    again, effects = run(after, gms.NewViewReceived("B", gms.NewView(eighth)))
-    assert (after, [Send("B", gms.ViewAck(ViewId(8, "A")))]) == (again, effects)
+    again, effects = run(after, gms.NewViewReceived("A", gms.NewView(eighth)))
+    assert (after, [Send("A", gms.ViewAck(ViewId(8, "A")))]) == (again, effects)
 
 
 def test_a_joiner_suspects_the_seniors_of_who_answers_it_and_nobody_else() -> None:
@@ -407,8 +430,8 @@ def test_who_has_gone_another_way_says_so_and_is_waited_for_no_longer() -> None:
     ours = decision(8, "B", "BF", (7, "A"), lives={"A": 0}, joiners="F", digest=Vector.of(B=0))
     state, effects = run(member("F", theirs), gms.JoinRspReceived("B", gms.JoinRsp(ours)))
     assert (member("F", theirs), [Send("B", gms.Answer(ViewId(8, "B"), theirs))]) == (state, effects)
-    again, effects = run(state, gms.JoinRspReceived("B", gms.JoinRsp(theirs)))
-    assert (state, [Send("B", gms.ViewAck(ViewId(8, "A")))]) == (again, effects)
+    again, effects = run(state, gms.JoinRspReceived("A", gms.JoinRsp(theirs)))
+    assert (state, [Send("A", gms.ViewAck(ViewId(8, "A")))]) == (again, effects)
     waiting = member("B", ours, awaiting=frozenset("F"))
     late = gms.AnswerReceived("F", gms.Answer(ViewId(7, "A"), theirs))
     assert (waiting, []) == run(waiting, late)
