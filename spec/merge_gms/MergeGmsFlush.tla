@@ -19,8 +19,8 @@
 (*                                                                         *)
 (* Less than spec/flush has: BLOCK returns at once, what a member sends to *)
 (* itself arrives at once, behind its latch nobody tries to multicast, and *)
-(* no state is transferred. Less than MergeGmsGroup has: addresses are not *)
-(* used again.                                                             *)
+(* a state transfer only has the group stopped, and lets it go. Less than  *)
+(* MergeGmsGroup has: addresses are not used again.                        *)
 (*                                                                         *)
 (* Claimed is what neither gives alone: VirtualSynchrony over views that   *)
 (* part and merge, and that the group comes to rest settled and free; and  *)
@@ -37,7 +37,9 @@ CONSTANTS
     Yields,         \* of Flush
     AwaitAll,       \* of Flush
     PassesUp,       \* the events that are passed up and FLUSH sees
-    Casts           \* bound: [Member -> how many multicasts its application makes]
+    Casts,          \* bound: [Member -> how many multicasts its application makes]
+    Requesters,     \* bound: whose state transfer has the group stopped
+    MaxStates       \* bound: how often, together
 
 \* (FLUSH and the logs of VirtualSynchrony would have to begin anew.)
 ASSUME MaxRestarts = 0 /\ MaxCasts = 0
@@ -49,9 +51,10 @@ VARIABLES
     fetches,            \* [Member -> what its layer below asks others for]
     refused,            \* whether FLUSH has refused anything
     lost,               \* whom a crashed member's multicasts do not reach: a set of [to, view, sender]
+    transfers,          \* how many state transfers there were
     log, settled, got   \* of VirtualSynchrony: see there
 
-above == <<flush, wires, said, fetches, refused, lost, log, settled, got>>
+above == <<flush, wires, said, fetches, refused, lost, transfers, log, settled, got>>
 stack_vars == <<vars, above>>
 
 \* (Who is held is the group's stand-in for FLUSH, and what is promised nobody asks here.)
@@ -150,7 +153,7 @@ ReceiveFlush(m) ==
             /\ Record("ReceiveFlush", m, FALSE, [from |-> q], event, {}, "handled", done.effects)
             /\ UNCHANGED <<below, cast, seen>>
             /\ FlushDid(m, done, [wires EXCEPT ![q][m] = Tail(@)])
-    /\ UNCHANGED <<lost, log, settled, got>>
+    /\ UNCHANGED <<lost, transfers, log, settled, got>>
 
 \* What m has multicast it has received, too.
 CastData(m) ==
@@ -164,7 +167,7 @@ CastData(m) ==
         /\ Record("CastData", m, FALSE, None, NoEvent, {}, "handled", done.effects)
         /\ UNCHANGED below
         /\ FlushDid(m, done, wires)
-    /\ UNCHANGED <<lost, settled>>
+    /\ UNCHANGED <<lost, transfers, settled>>
 
 \* The next multicast of x can reach m: from x; if x has crashed, because it is on its way; or from who was
 \* asked.
@@ -189,7 +192,29 @@ GetData(m) ==
             /\ Record("GetData", m, FALSE, [sender |-> x, seqno |-> n], NoEvent, {}, "handled", done.effects)
             /\ UNCHANGED <<below, cast>>
             /\ FlushDid(m, done, wires)
-    /\ UNCHANGED <<lost, log, settled>>
+    /\ UNCHANGED <<lost, transfers, log, settled>>
+
+\* A state transfer asks for the group, ...
+Wants(m) == Flush!ForState \in flush[m].wants
+Transfers(action, m, type) ==
+    /\ \E done \in {Runs(m, <<[type |-> type, asker |-> Flush!ForState]>>)} :
+        /\ Record(action, m, FALSE, None, NoEvent, {}, "handled", done.effects)
+        /\ UNCHANGED <<below, cast, seen>>
+        /\ FlushDid(m, done, wires)
+    /\ UNCHANGED <<lost, log, settled, got>>
+
+AskForState(m) ==
+    /\ m \in up \cap Requesters /\ transfers < MaxStates
+    /\ InView(local[m]) /\ ~Wants(m)
+    /\ Transfers("AskForState", m, "Suspend")
+    /\ transfers' = transfers + 1
+
+\* ... and lets it go when it has had it stopped.
+HasState(m) == m \in up /\ Wants(m) /\ Flush!IsStopped(flush[m])
+TakeState(m) ==
+    /\ HasState(m)
+    /\ Transfers("TakeState", m, "Resume")
+    /\ transfers' = transfers
 
 -----------------------------------------------------------------------------
 (* What follows from a step of the layers below *)
@@ -222,6 +247,7 @@ AfterStepOf(m) ==
         /\ FlushDid(m, done, [q \in Member |-> [x \in Member |-> IF x \in up' THEN wires[q][x] ELSE <<>>]])
 
 PassedUp ==
+    /\ transfers' = transfers
     /\ IF act'.action = "Crash" THEN AfterCrash(act'.member) ELSE AfterStepOf(act'.member)
     /\ log' = IF views' = views THEN log ELSE Append(log, Channel!NoCasts(views'[Len(views')]))
     /\ \E all \in {IF views' = views THEN settled ELSE Append(settled, Channel!NobodyCame)} :
@@ -242,7 +268,7 @@ StackInit ==
                     ELSE [Flush!Start(m) EXCEPT !.view = ViewOf(Begun(m)),
                                                 !.delivered = Flush!Zeros(MembersOf(Begun(m)))]]
     /\ wires = [q \in Member |-> [x \in Member |-> <<>>]]
-    /\ said = {} /\ lost = {} /\ refused = FALSE
+    /\ said = {} /\ lost = {} /\ refused = FALSE /\ transfers = 0
     /\ fetches = [m \in Member |-> {}]
     /\ log = [k \in DOMAIN views |-> Channel!NoCasts(views[k])]
     /\ settled = [k \in DOMAIN views |-> Channel!NobodyCame]
@@ -257,6 +283,8 @@ StackNext(m) ==
          \/ ReceiveFlush(m)
          \/ CastData(m)
          \/ GetData(m)
+         \/ AskForState(m)
+         \/ TakeState(m)
 
 StackSpec == StackInit /\ [][\E m \in Member : StackNext(m)]_stack_vars
 
@@ -266,7 +294,7 @@ StackSpec == StackInit /\ [][\E m \in Member : StackNext(m)]_stack_vars
 FlushTypeOK ==
     /\ \A m \in Member :
         /\ flush[m].member = m
-        /\ flush[m].owner \in Member \cup {""} /\ flush[m].wants \subseteq {G!Self, "FLUSH"}
+        /\ flush[m].owner \in Member \cup {""} /\ flush[m].wants \subseteq {G!Self, Flush!ForState, "FLUSH"}
         /\ flush[m].run.phase \in {"none", "start", "reconcile", "stopped"}
         /\ flush[m].run.want \subseteq Member
     /\ said \subseteq up /\ refused \in BOOLEAN
@@ -367,7 +395,7 @@ NothingIsEarly == [][NothingIsEarlyStep]_stack_vars
 StackQuiet ==
     /\ network = {} /\ said = {}
     /\ \A m \in up :
-        /\ answers[m] = {} /\ Reports(m) = {} /\ ~(Merging(m) /\ MustTimeOut(m))
+        /\ answers[m] = {} /\ Reports(m) = {} /\ ~(Merging(m) /\ MustTimeOut(m)) /\ ~HasState(m)
         /\ \A q \in Member : wires[q][m] = <<>>
         /\ InView(local[m]) => \A x \in Flush!Members(flush[m]) \cap ViewMembers(m) : ~MayReach(m, x)
 
@@ -392,6 +420,9 @@ ComesToAMergedView ==
 FreeAfterAMerge ==
     /\ StackQuiet
     /\ \E k \in DOMAIN views : k > Len(First) /\ IsMerged(k) /\ \E m \in up : installed[m] = k /\ got[m] # {}
+\* Merging waits for a group that is stopped for a state; and the other way round.
+MergeWaitsForAState == \E m \in up : local[m].holds = "stopping" /\ \E x \in up \ {m} : HasState(x)
+StateWaitsForAMerge == \E m, x \in up : m # x /\ Wants(m) /\ flush[m].owner = x /\ local[x].holds = "merging"
 \* A flush makes deliveries equal, where a merge wants the group.
 MadeEqualForAMerge == \E m \in up : flush[m].run.phase = "reconcile" /\ local[m].holds = "stopping"
 =============================================================================
