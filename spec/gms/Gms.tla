@@ -441,7 +441,7 @@ Elsewhere(s, e) == Handled(s, <<Send(e.sender, Answer(e.message.decision.id, s.d
 
 \* Whom a member refuses from then on when it acknowledges a view: the seniors of who sends it, as that one does, which
 \* counts on it now. (It may have been asked to refuse them when it was in no view, and asked one of them again since: two
-\* would count on it. Who leaves is in the view no more; and of its own juniors, that sends who merges, it learns nothing.)
+\* would count on it. Who decides a view and leaves is not in it. A junior never counts on its senior and sends it nothing.)
 SuspectedSince(s, decision, sender) ==
     IF sender \in MembersOf(decision) /\ s.member \notin Before(decision, sender)
     THEN Before(decision, sender) \ s.suspected
