@@ -77,8 +77,11 @@ SeenMessages ==
         t \in Member} : f \in Member}
     \cup {[sender |-> c.sender, message |-> DataOf(c)] : c \in copies}
 
-\* What a member is told that is no message: its view.
-SeenOutside(m) == local[m].view
+\* What a member is told that is no message: its view, and what that one merges.
+SeenOutside(m) ==
+    [view |-> local[m].view,
+     subgroups |-> IF installed[m] # 0 /\ IsMerged(views[installed[m]])
+                   THEN InstallEvent(views[installed[m]]).subgroups ELSE {}]
 
 EventOf(p) ==
     [type |-> CASE p.message.type = "START_FLUSH" -> "StartFlushReceived"
@@ -96,12 +99,13 @@ Alphabet(messages, outsides) ==
     LET strangers == Member \cup {"Z"}
         others == {[p EXCEPT !.sender = m] : p \in messages, m \in strangers}
         Of(type) == {p \in messages : p.message.type = type}
+        told == {o \in outsides : o.view # NoView}
     IN {[type |-> "BlockReturned"]}
        \cup {[type |-> "SendRequested", payload |-> n] : n \in 1 .. 2}
        \cup {[type |-> t, asker |-> a] : t \in {"Suspend", "Resume"}, a \in {ForViews, ForState}}
        \cup {[type |-> "Suspected", suspect |-> m] : m \in strangers}
-       \cup {[type |-> "ViewInstalled", view |-> v] : v \in outsides \ {NoView}}
-       \cup {[type |-> "MergeViewInstalled", view |-> v, subgroups |-> {}] : v \in outsides \ {NoView}}
+       \cup {[type |-> "ViewInstalled", view |-> o.view] : o \in told}
+       \cup {[type |-> "MergeViewInstalled", view |-> o.view, subgroups |-> o.subgroups] : o \in told}
        \cup {EventOf(p) : p \in others}
        \cup {EventOf([p EXCEPT !.message.round = @ + 1]) : p \in Of("FLUSH_COMPLETED")}
        \cup {EventOf([p EXCEPT !.message.view_id.creator = "Z"]) : p \in Of("FLUSH_COMPLETED")}

@@ -81,6 +81,7 @@ Alphabet(messages, digests) ==
        \cup {[type |-> "JoinRequested", coordinator |-> m, life |-> n] : m \in Member, n \in 0 .. 1}
        \cup {[type |-> "Suspected", suspect |-> m] : m \in Member \cup {"Z"}}
        \cup {EventOf(p) : p \in others \cup twins \cup rootless \cup strange \cup aged}
+       \cup {DigestEvent(a) : a \in given}
        \cup {[DigestEvent(a) EXCEPT !.asker = asker, !.request = n] :
                 a \in given, asker \in {Self, "STATE_TRANSFER"}, n \in 1 .. 2}
 

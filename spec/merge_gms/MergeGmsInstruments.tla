@@ -49,13 +49,12 @@ SeenOutside(m) == answers[m]
 \* discovery; each timer, late or not; each call.
 Alphabet(messages, given) ==
     LET others == {[p EXCEPT !.sender = m] : p \in messages, m \in Member \cup {"Z"}}
-        founds == {Member, {}} \cup {{m} : m \in Member}
         digests == {a.digest : a \in UNION given} \cup {G!NoDigest}
     IN {[type |-> "LeaveRequested"], StoppedFor(G!Self), StoppedFor("STATE_TRANSFER")}
        \cup {[type |-> "JoinRequested", coordinator |-> m, life |-> n] : m \in Member, n \in 0 .. 1}
        \cup {[type |-> "Suspected", suspect |-> m] : m \in Member \cup {"Z"}}
        \cup {[type |-> "MergeTimeout", number |-> n] : n \in 0 .. MaxMerges + 1}
-       \cup {[type |-> "DiscoverTimeout", found |-> f] : f \in founds}
+       \cup {[type |-> "DiscoverTimeout", found |-> f] : f \in SUBSET Member}
        \cup {[type |-> "DigestGiven", asker |-> a, request |-> n, digest |-> d] :
                 a \in {G!Self, Self, "STATE_TRANSFER"}, n \in 1 .. 2, d \in digests}
        \cup {EventOf(p) : p \in others}
