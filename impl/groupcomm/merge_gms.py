@@ -438,7 +438,7 @@ def _answer_received(config: Config, state: State, event: AnswerReceived) -> Tra
     if (
         state.in_merged
         and asked == own.id
-        and sender in set(own.members) - {state.member}
+        and sender in set(state.gms.unsuspected) - {state.member}
         and told != gms.NO_DECISION
         and state.member not in told.members
     ):

@@ -787,7 +787,9 @@ SomethingIsDue == \E m \in Member : IsDue(m)
 WhatIsDue == \E m \in Member : IsDue(m) /\ Due(m)
 
 PromptNext ==
-    IF SomethingIsDue THEN WhatIsDue ELSE \E m \in Member : Next(m)
+    IF SomethingIsDue
+    THEN /\ WhatIsDue    \* (A conjunction of one: TLC would take the bare name for an action.)
+    ELSE \E m \in Member : Next(m)
 
 PromptSpec == Init /\ [][PromptNext]_vars
 =============================================================================

@@ -385,7 +385,7 @@ AnswerReceived(s, e) ==
     LET x == e.sender
         told == e.message.decision
         id == e.message.view_id
-        stays == /\ InMerged(s) /\ id = Own(s).id /\ x \in MembersOf(Own(s)) \ {s.member}
+        stays == /\ InMerged(s) /\ id = Own(s).id /\ x # s.member /\ Trusts(s, x)
                  /\ told # G!NoDecision /\ s.member \notin MembersOf(told)
         About(word) == word.message.view_id = id
         askers == {s.early[i].sender : i \in {i \in DOMAIN s.early : About(s.early[i])}}
