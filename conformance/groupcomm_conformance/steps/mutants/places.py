@@ -60,20 +60,8 @@ def unheard(definitions: Definitions, events: Collection[str]) -> list[str]:
     """The types of events that `Step` tells apart and that are not among `events`."""
     operators = reached(definitions)
     numbers = _event_parameters(definitions, operators)
-    found: set[str] = set()
-    for definition in operators:
-        for node in _inside(definition.body):
-            match node:
-                case Apply(
-                    Name("="),
-                    (
-                        Apply(Name("$RcdSelect"), (Apply(Name(_, "parameter", number)), Text("type"))),
-                        Text(event),
-                    ),
-                ) if number in numbers:
-                    found.add(event)
-                case _:
-                    pass
+    asked = (_type_asked(node) for definition in operators for node in _inside(definition.body))
+    found = {each[1] for each in asked if each is not None and each[0] in numbers}
     return sorted(found.difference(events))
 
 
@@ -242,11 +230,18 @@ def _defined(definition: Definition) -> Iterator[Definition]:
 
 def dispatched(guard: Expression) -> str | None:
     """Give the type of event that the arm of a dispatch is for."""
-    match guard:
+    asked = _type_asked(guard)
+    return None if asked is None else asked[1]
+
+
+def _type_asked(node: Expression) -> tuple[int, str] | None:
+    """Of `e.type = "Came"`, where e is a parameter: its number, and the type."""
+    match node:
         case Apply(
-            Name("="), (Apply(Name("$RcdSelect"), (Apply(Name(_, "parameter")), Text("type"))), Text(event))
+            Name("="),
+            (Apply(Name("$RcdSelect"), (Apply(Name(_, "parameter", number)), Text("type"))), Text(event)),
         ):
-            return event
+            return number, event
         case _:
             return None
 
