@@ -61,50 +61,10 @@ Branching ==
 -----------------------------------------------------------------------------
 (* What FLUSH does *)
 
-Effects(effects, type) ==
-    LET Is(effect) == effect.type = type IN SelectSeq(effects, Is)
+FlushStep(s, e) == Flush!Step(s, e)
+FlushRuns == INSTANCE FlushAtOnce WITH Step <- FlushStep
 
-EventOfMessage(q, message) ==
-    [type |-> CASE message.type = "START_FLUSH" -> "StartFlushReceived"
-                [] message.type = "FLUSH_COMPLETED" -> "FlushCompletedReceived"
-                [] message.type = "RECONCILE" -> "ReconcileReceived"
-                [] message.type = "STOP_FLUSH" -> "StopFlushReceived",
-     sender |-> q, message |-> message]
-
-\* What comes of an effect at once: BLOCK returns, what m sends to itself arrives, its own multicast comes
-\* back.
-AtOnce(m, effect) ==
-    IF effect.type = "PassUp" /\ effect.event.type = "Block" THEN <<[type |-> "BlockReturned"]>>
-    ELSE IF effect.type = "Send" /\ effect.to = m THEN <<EventOfMessage(m, effect.message)>>
-    ELSE IF effect.type = "Multicast"
-    THEN <<[type |-> "DataReceived", sender |-> m, message |-> effect.message]>>
-    ELSE <<>>
-
-RECURSIVE Flat(_)
-Flat(lists) == IF lists = <<>> THEN <<>> ELSE Head(lists) \o Flat(Tail(lists))
-
-\* FLUSH's state after these events, with all that they bring at once, and its effects in order.
-RECURSIVE Ran(_, _, _, _)
-Ran(m, s, events, effects) ==
-    IF events = <<>> THEN [state |-> s, effects |-> effects]
-    ELSE CHOOSE done \in
-            {Ran(m, step.state,
-                 Flat([i \in DOMAIN step.effects |-> AtOnce(m, step.effects[i])]) \o Tail(events),
-                 effects \o (IF step.outcome \in {"handled", "ignored"} THEN step.effects
-                             ELSE <<[type |-> "Refused", event |-> Head(events)]>>)) :
-             step \in {Flush!Step(s, Head(events))}} : TRUE
-
-Runs(m, events) == Ran(m, flush[m], events, <<>>)
-
-\* What leaves m, after its messages before.
-SentTo(m, x, effects) ==
-    LET Is(effect) == effect.type = "Send" /\ effect.to = x /\ x # m
-        those == SelectSeq(effects, Is)
-    IN [i \in DOMAIN those |-> those[i].message]
-
-AfterSends(net, m, effects, live) ==
-    IF Effects(effects, "Send") = <<>> THEN net
-    ELSE [net EXCEPT ![m] = [x \in Member |-> IF x \in live THEN @[x] \o SentTo(m, x, effects) ELSE <<>>]]
+Runs(m, events) == FlushRuns!Runs(m, flush[m], events)
 
 Told(effects) == \E i \in DOMAIN effects : effects[i].type = "PassDown" /\ effects[i].event = StoppedFor(Self)
 
@@ -119,9 +79,9 @@ AfterFetches(m, done) ==
 \* Of m's FLUSH: all but what was multicast and received.
 FlushDid(m, done, net) ==
     /\ flush' = [flush EXCEPT ![m] = done.state]
-    /\ wires' = AfterSends(net, m, done.effects, up')
+    /\ wires' = FlushRuns!AfterSends(net, m, done.effects, up')
     /\ fetches' = [fetches EXCEPT ![m] = IF m \in up' THEN AfterFetches(m, done) ELSE {}]
-    /\ refused' = (refused \/ Effects(done.effects, "Refused") # <<>>)
+    /\ refused' = (refused \/ FlushRuns!EffectsOf(done.effects, "Refused") # <<>>)
     /\ said' = ((IF Told(done.effects) THEN said \cup {m} ELSE said) \cap up')
                \ (IF act'.action = "StopGroup" /\ ~Told(done.effects) THEN {m} ELSE {})
 
@@ -134,8 +94,8 @@ ReceiveFlush(m) ==
     /\ m \in up
     /\ \E q \in Member :
         /\ wires[q][m] # <<>>
-        /\ \E done \in {Runs(m, <<EventOfMessage(q, Head(wires[q][m]))>>)} :
-            /\ Record("ReceiveFlush", m, FALSE, [from |-> q], EventOfMessage(q, Head(wires[q][m])), {},
+        /\ \E done \in {Runs(m, <<FlushRuns!EventOf(q, Head(wires[q][m]))>>)} :
+            /\ Record("ReceiveFlush", m, FALSE, [from |-> q], FlushRuns!EventOf(q, Head(wires[q][m])), {},
                       "handled", done.effects)
             /\ Alone
             /\ FlushDid(m, done, [wires EXCEPT ![q][m] = Tail(@)])

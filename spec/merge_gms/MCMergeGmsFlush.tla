@@ -8,9 +8,5 @@ ThreeApart == <<FirstView(1, "A", <<"A">>), FirstView(1, "B", <<"B">>), FirstVie
 
 Nobody == [m \in Member |-> 0]
 OneOfA == [m \in Member |-> IF m = "A" THEN 1 ELSE 0]
-OneOfB == [m \in Member |-> IF m = "B" THEN 1 ELSE 0]
 OneOfC == [m \in Member |-> IF m = "C" THEN 1 ELSE 0]
-OneOfD == [m \in Member |-> IF m = "D" THEN 1 ELSE 0]
-TwoOfA == [m \in Member |-> IF m = "A" THEN 2 ELSE 0]
-OneEach == [m \in Member |-> 1]
 =============================================================================
