@@ -420,8 +420,9 @@ def test_fresh_passes_the_cache_by(toy: Manifest, results: Results, tmp_path: Pa
 @pytest.mark.parametrize(
     ("file", "old", "new"),
     [
-        ("toy/Toy.tla", "TOY-01, TOY-02", "TOY-01"),
-        ("common/Decision.tla", "for good", "for ever"),
+        ("toy/Toy.tla", "RemoteError(s)", "LocalError(s)"),
+        ("toy/Toy.tla", "    IF e.sender \\notin", "  IF e.sender \\notin"),
+        ("common/Decision.tla", "decided = {}", "decided \\in {{}}"),
         ("toy/models.yaml", "MaxLost: 0", "MaxLost: 2"),
         ("toy/models.yaml", "witnesses: {SomebodyCommits: pair, ", "witnesses: {"),
     ],
@@ -449,7 +450,10 @@ def test_a_result_is_cached_by_the_code_that_made_it(toy: Manifest, monkeypatch:
 
 
 def test_what_is_not_used_is_no_part_of_the_key(toy: Manifest, project: Path) -> None:
+    """A module that is not needed, a comment, a sentence of the manifest: whoever rewords them waits for nothing."""
     (project / "spec/toy/Other.tla").write_text("---- MODULE Other ----\n====\n")
+    edit(project / "spec/toy/Toy.tla", "TOY-01, TOY-02", "TOY-01")
+    edit(project / "spec/common/Decision.tla", "for good. *)", "for\n\never. *)")
     edit(project / "spec/toy/models.yaml", "nobody commits too early", "something else")
     manifest = load(project, "toy")
     assert result_key(toy, toy.model("pair")) == result_key(manifest, manifest.model("pair"))

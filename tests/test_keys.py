@@ -28,6 +28,20 @@ def test_a_change_of_any_module_of_a_room_changes_its_digest(
     assert 2 == len(found)
 
 
+@pytest.mark.parametrize(
+    ("code", "same"),
+    [
+        ('"""Other words."""\n\ndef f(x):\n    """And here."""\n    return x + 1  # one\n', True),
+        ("def f(x): return (x + 1)\n", True),
+        ('def f(x):\n    return "x" + 1\n', False),
+        ('def f(x):\n    """Add."""\n    "no docstring"\n    return x + 2\n', False),
+    ],
+)
+def test_a_reworded_module_means_the_same(code: str, *, same: bool) -> None:
+    module = b'"""A module."""\n\n\ndef f(x):\n    """Add one."""\n    return x + 1\n'
+    assert same == (keys.meant(module) == keys.meant(code.encode()))
+
+
 def test_a_room_that_there_is_not_is_refused() -> None:
     with pytest.raises(ValueError, match="no room of groupcomm_conformance is called attic"):
         keys.code_digest("attic")

@@ -1,12 +1,13 @@
 """Keys of results that are kept: digests of all that a result depends on, the code that made it included."""
 
+import ast
 import hashlib
 import json
 from functools import cache
 from pathlib import Path
 from typing import Final
 
-__all__ = ["code_digest", "key"]
+__all__ = ["code_digest", "key", "meant"]
 
 _PACKAGE: Final = Path(__file__).parent.parent
 
@@ -21,14 +22,24 @@ def key(rooms: tuple[str, ...], *told: object) -> str:
 
 @cache
 def code_digest(*rooms: str) -> str:
-    """Give the SHA-256 of the code in some rooms: names and contents of their Python modules."""
+    """Give the SHA-256 of the code in some rooms: names and contents of their Python modules, as `meant`."""
     digest = hashlib.sha256()
     for room in sorted(set(rooms)):
         files = sorted((_PACKAGE / room).rglob("*.py"))
         if not files:
             raise ValueError(f"no room of {_PACKAGE.name} is called {room}")
         for file in files:
-            content = file.read_bytes()
+            content = meant(file.read_bytes())
             digest.update(f"{file.relative_to(_PACKAGE)} {len(content)}\n".encode())
             digest.update(content)
     return digest.hexdigest()
+
+
+def meant(code: bytes) -> bytes:
+    """Give a Python module's syntax tree without docstrings: rewording one makes no result stale."""
+    tree = ast.parse(code)
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef)
+    for node in ast.walk(tree):
+        if isinstance(node, documented) and ast.get_docstring(node) is not None:
+            del node.body[0]
+    return ast.dump(tree).encode()

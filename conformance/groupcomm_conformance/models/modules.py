@@ -26,15 +26,20 @@ _SEPARATOR: Final = re.compile(r"^(?:----|====)", re.MULTILINE)
 
 @functools.lru_cache(maxsize=256)
 def _bare(text: str) -> str:
-    """A module without comments, and without spacing at the ends of lines."""
-    lines = (line.rstrip() for line in _COMMENT.sub("", text).splitlines())
+    """A module without comments and empty lines; the rest keeps its columns, which lists depend on."""
+    lines = (line.rstrip() for line in _blank(text).splitlines())
     return "\n".join(line for line in lines if line)
+
+
+def _blank(text: str) -> str:
+    """A module with spaces in place of comments."""
+    return _COMMENT.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
 
 
 @functools.lru_cache(maxsize=256)
 def _definitions(text: str) -> dict[str, tuple[str, int]]:
     """Each operator of a module: its text after `==`, without comments and in its columns, and its line."""
-    blank = _COMMENT.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
+    blank = _blank(text)
     ends = sorted(match.start() for pattern in (_DEFINITION, _SEPARATOR) for match in pattern.finditer(blank))
     found: dict[str, tuple[str, int]] = {}
     for match in _DEFINITION.finditer(blank):
@@ -62,7 +67,7 @@ class Modules:
 
     @property
     def bare(self) -> dict[str, str]:
-        """The texts without comments, and without spacing at the ends of lines."""
+        """The texts without comments and empty lines, in their columns: all that TLC is told by them."""
         return {name: _bare(text) for name, text in self.texts.items()}
 
     def definition(self, operator: str) -> tuple[str, str, int] | None:

@@ -148,7 +148,7 @@ def _key(model: Model, modules: Modules, parts: Iterable[Part]) -> str:
     return key(
         _ROOMS,
         [model.name, model.tier, model.violates, model.liveness],
-        sorted(modules.texts.items()),
+        sorted(modules.bare.items()),
         [[part.name, part.run.text, part.run.cfg.render()] for part in parts],
         tools.jar_digest(tools.find_jar()),
     )

@@ -240,7 +240,7 @@ class _Again:
             action_constraints=() if constraint is None else (constraint,),
         ).render()
         jar = tools.jar_digest(tools.find_jar())
-        known = key(_ROOMS, sorted(self.modules.texts.items()), text, cfg, jar)
+        known = key(_ROOMS, sorted(self.modules.bare.items()), text, cfg, jar)
         kept = cache.read(known) if cache is not None else None
         if kept is not None:
             stored = json.loads(kept)

@@ -203,7 +203,7 @@ def _again(place: Path) -> str:
 
 def _digest(manifest: Manifest, cfg: Cfg) -> str:
     modules = read_modules(manifest.folders, manifest.module)
-    told = [_FORMAT, sorted(modules.texts.items()), cfg.render(), tools.jar_digest(tools.find_jar())]
+    told = [_FORMAT, sorted(modules.bare.items()), cfg.render(), tools.jar_digest(tools.find_jar())]
     return hashlib.sha256(json.dumps(told).encode()).hexdigest()
 
 

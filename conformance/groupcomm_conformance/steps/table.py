@@ -374,7 +374,7 @@ class Tables(Store):
         return digest_of(
             _ROOMS,
             _FORMAT,
-            sorted(read_modules(folders, module).texts.items()),
+            sorted(read_modules(folders, module).bare.items()),
             sorted(cfg.constants.items()),
             module_text(module, harvest, sorted(harvest.local, key=order)),
             tools.jar_digest(tools.find_jar()),

@@ -171,7 +171,7 @@ def load(manifest: Manifest, model: Model, cache: Path) -> Graph:
         message = f"the model {model.name} of {manifest.protocol} is not for walks: it has no walk: true"
         raise ValueError(message)
     modules = read_modules(manifest.folders, manifest.module)
-    sources = [manifest.module, _cfg(manifest, model), sorted(modules.texts.items())]
+    sources = [manifest.module, _cfg(manifest, model), sorted(modules.bare.items())]
     made_from = key(_ROOMS, FORMAT, sources, tools.jar_digest(tools.find_jar()))
     graphs = Graphs(cache)
     graph = graphs.load(made_from)
