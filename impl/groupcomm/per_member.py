@@ -35,7 +35,7 @@ class PerMember(Mapping[Address, Item]):
         return len(self.entries)
 
     def latest(self, members: Iterable[Address]) -> Self:
-        """The same without the addresses, but for `members`, that are over. `Views!Latest`.
+        """The same without the addresses, but for `members`, that are over. `Views!LatestLives`.
 
         They are over where a later life of their name is an address here, or one of `members`.
         """

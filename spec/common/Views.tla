@@ -57,7 +57,7 @@ Superseded(addresses) == {a \in addresses : \E b \in addresses : IsFormer(a, b)}
 
 \* What a function says of addresses, but of those that are over: nothing will come of them any more. Members of a view
 \* stay in it, over or not, until they are excluded.
-Latest(function, members) ==
+LatestLives(function, members) ==
     LET over == Superseded(DOMAIN function \cup members) \ members
     IN [a \in DOMAIN function \ over |-> function[a]]
 

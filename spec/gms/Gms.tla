@@ -512,7 +512,7 @@ Decide(s, request, digest) ==
         id == ViewId(NextCounter(s), Creator(s, members))
         known == DOMAIN s.decision.lives
         decision == Decision(id, members, s.decision.id,
-                             Latest([m \in known \cup joiners |->
+                             LatestLives([m \in known \cup joiners |->
                                         IF m \in joiners THEN request.life ELSE LifeOf(s, m)],
                                     MembersOf([members |-> members])),
                              joiners, digest)

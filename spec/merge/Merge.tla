@@ -327,7 +327,7 @@ MergedView(s, chosen) ==
         digest == IF DigestMerged = "greatest" THEN GreatestOf({s.responses[c].digest : c \in chosen})
                   ELSE s.responses[LastOf(chosen)].digest
     IN Merged(ViewId(counter, creator), members, {d.id : d \in decisions},
-              Latest(GreatestOf({d.lives : d \in decisions}), MembersOf([members |-> members])), digest)
+              LatestLives(GreatestOf({d.lives : d \in decisions}), MembersOf([members |-> members])), digest)
 
 \* It installs a merged view: windows for those who are new to it, the view, and for a coordinator the end of
 \* the merge. `sent`: what it sends between.

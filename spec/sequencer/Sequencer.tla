@@ -209,7 +209,7 @@ ViewInstalled(s, e) ==
         entered == [s EXCEPT
             !.view = e.view,
             !.epoch = IF first THEN EpochOf(e.view) ELSE @,
-            !.received_table = IF KeepDeparted THEN Latest(@, members)
+            !.received_table = IF KeepDeparted THEN LatestLives(@, members)
                                ELSE [m \in DOMAIN known \cap members |-> known[m]],
             !.early = StillEarly(@, e.view)]
         Now(f) == SameView(f.view_id, e.view.id) /\ f.tag.sender \in members
