@@ -476,7 +476,7 @@ def step(config: Config, state: State, event: Event) -> Transition:  # noqa: ARG
 
 
 def malformed(member: Address, sender: Address, message: object) -> str:
-    """Say why no correct peer sends this to a member, whatever its state; "" if one may. `Gms!IsMalformed`."""
+    """Say why no correct peer sends this to a member in any state; "" if one may. `Gms!IsMalformed`."""
     match message:
         case NewView(decision):
             if not decision.sound or member not in decision.members:

@@ -424,7 +424,7 @@ def step(config: Config, state: State, event: Event) -> Transition:
 
 
 def malformed(member: Address, sender: Address, message: object) -> str:
-    """Say why no correct peer sends this to a member, whatever its state; "" if one may. `Merge!IsMalformed`."""
+    """Say why no correct peer sends this to a member in any state; "" if one may. `Merge!IsMalformed`."""
     match message:
         case MergeReq(merge_id, decision):
             if sender != merge_id.leader or not decision.sound or sender not in decision.members:

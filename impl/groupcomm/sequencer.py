@@ -323,8 +323,8 @@ def _data_received(state: State, event: DataReceived) -> Transition:
 def _view_installed(state: State, event: ViewInstalled) -> Transition:
     """Send the table again, in order and before anything new; then order the early FORWARDs (SEQ-31).
 
-    A member that departs may have been cut off only, and merge back: its entry in the received-table stays until
-    a later life of its name is known. `Sequencer!ViewInstalled`.
+    A member that departs may have been cut off only, and merge back: its entry in the received-table stays
+    until a later life of its name is known. `Sequencer!ViewInstalled`.
     """
     view = event.view
     if state.member not in view.members:

@@ -37,7 +37,7 @@ from groupcomm_conformance.protocols.shapes import (
     shape_of,
 )
 
-__all__ = ["LENGTH", "NAMES", "Drawn", "Walk", "changed", "walk"]
+__all__ = ["LENGTH", "NAMES", "Drawn", "Walk", "changed", "kinds", "taken", "walk"]
 
 NAMES: Final = ("A", "B", "a", "aa", "node1", "node10", "node2", "Node1", "10.0.0.1:7800", "x", "x#2", "x#10")
 """Names of several letters, with a beginning in common, in both cases, and lives of one name."""
@@ -49,6 +49,7 @@ _LARGE: Final = (7, 255, 65_535, 1_000_000_000)
 """TLC's numbers end at 2^31, and some are added up."""
 
 _MOST_MEMBERS: Final = 6
+_OTHERS: Final = 0.75  # three events of others for one
 _KEPT: Final = 24
 _CALLERS: Final = ("GMS", "STATE_TRANSFER", "MERGE", "FLUSH")
 
@@ -70,6 +71,7 @@ class Walk:
 
     member: str
     steps: tuple[Drawn, ...]
+    seed: int
 
 
 def walk(protocol: Protocol, config: object, seed: int, *, length: int = LENGTH) -> Walk:
@@ -77,7 +79,14 @@ def walk(protocol: Protocol, config: object, seed: int, *, length: int = LENGTH)
     crowd = _Crowd(protocol, config, Random(seed))  # noqa: S311 - repeatable, no secret
     for _ in range(length):
         crowd.step()
-    return Walk(crowd.hero, tuple(crowd.steps))
+    return Walk(crowd.hero, tuple(crowd.steps), seed)
+
+
+def kinds(protocol: Protocol) -> tuple[Record, ...]:
+    """The events of a protocol."""
+    shape = shape_of(protocol.events)
+    options = shape.options if isinstance(shape, Choice) else (shape,)
+    return tuple(option for option in options if isinstance(option, Record))
 
 
 def taken(protocol: Protocol, config: object, state: object, event: object) -> Drawn:
@@ -96,7 +105,7 @@ def taken(protocol: Protocol, config: object, state: object, event: object) -> D
 class _Crowd:
     """Members, what they have sent, and what was seen of each kind of value.
 
-    Half of all events are the `hero`'s: its walk is what is compared.
+    The walk of the `hero` is what is compared. `lawful`: how much of what happens no peer has distorted.
     """
 
     protocol: Protocol
@@ -104,6 +113,7 @@ class _Crowd:
     random: Random
     names: tuple[str, ...] = ()
     hero: str = ""
+    lawful: float = 0.5
     states: dict[str, Any] = field(factory=dict)
     steps: list[Drawn] = field(factory=list)
     _wire: deque[tuple[str, str, Any]] = field(factory=lambda: deque(maxlen=_KEPT))
@@ -115,20 +125,19 @@ class _Crowd:
     def __attrs_post_init__(self) -> None:
         self.names = tuple(self.random.sample(NAMES, self.random.randint(2, _MOST_MEMBERS)))
         self.hero = self.names[0]
+        self.lawful = self.random.choice((0.2, 0.6, 0.95))
         self.states = {name: self.protocol.core.start(name) for name in self.names}
-        shape = shape_of(self.protocol.events)
-        options = shape.options if isinstance(shape, Choice) else (shape,)
-        self._kinds = tuple(option for option in options if isinstance(option, Record))
+        self._kinds = kinds(self.protocol)
 
     def step(self) -> None:
         """The hero takes an event; before that, perhaps, others take some."""
-        while self.random.random() < 0.5:  # noqa: PLR2004 - a coin
-            self._takes(self.random.choice(self.names[1:]))
-        self.steps.append(self._takes(self.hero))
+        while self.random.random() < _OTHERS:
+            self._takes(self.random.choice(self.names[1:]), self.lawful / 2 + 0.5)
+        self.steps.append(self._takes(self.hero, self.lawful))
 
-    def _takes(self, name: str) -> Drawn:
+    def _takes(self, name: str, lawful: float) -> Drawn:
         state = self.states[name]
-        drawn = taken(self.protocol, self.config, state, self._event(name))
+        drawn = taken(self.protocol, self.config, state, self._event(name, lawful))
         self.states[name] = drawn.after
         if drawn.outcome == "handled":
             self._note("event", drawn.event, self._shape_of(drawn.event))
@@ -153,20 +162,20 @@ class _Crowd:
 
     # Events
 
-    def _event(self, name: str) -> Any:  # noqa: ANN401 - of the protocol
-        chance = self.random.random()
+    def _event(self, name: str, lawful: float) -> Any:  # noqa: ANN401 - of the protocol
         mine = [letter for letter in self._wire if letter[1] == name]
         made = _Made(self, self.states[name])
-        if mine and chance < 0.35:  # noqa: PLR2004
+        if mine and self.random.random() < 0.6:  # noqa: PLR2004
             return made.arrival(*self._oldest(mine))
-        if self._wire and chance < 0.6:  # noqa: PLR2004
+        if self._wire and self.random.random() > lawful:
             sender, _, message = self.random.choice(self._wire)
             if self.random.random() < 0.3:  # noqa: PLR2004
                 sender = self.random.choice(NAMES)
             if self.random.random() < 0.6:  # noqa: PLR2004
                 message = changed(message, self._shape_of(message), made)
             return made.arrival(sender, "", message)
-        return made.event(self.random.choice(self._kinds))
+        local = [kind for kind in self._kinds if "message" not in kind.fields]
+        return made.event(self.random.choice(local if self.random.random() < lawful else self._kinds))
 
     def _oldest(self, mine: list[tuple[str, str, Any]]) -> tuple[str, str, Any]:
         letter = mine[0] if self.random.random() < 0.7 else self.random.choice(mine)  # noqa: PLR2004
@@ -244,7 +253,7 @@ class _Made:
             self.sound = True
         return kind.cls(**values)
 
-    def value(self, name: str, shape: Shape) -> Any:  # noqa: ANN401, C901, PLR0911 - of any class; a case each
+    def value(self, name: str, shape: Shape) -> Any:  # noqa: ANN401 - of any class; a case each
         """A value of a shape: one that is there under this name, or a new one."""
         chance = self.random.random()
         if not isinstance(shape, Function | Anything) and name != "sender":
@@ -325,7 +334,7 @@ class _Made:
         return among
 
 
-def changed(value: Any, shape: Shape, made: _Made) -> Any:  # noqa: ANN401, C901, PLR0911 - of any class; a case each
+def changed(value: Any, shape: Shape, made: _Made) -> Any:  # noqa: ANN401 - of any class; a case each
     """The value with something in it changed, lost, doubled or put in another order."""
     made.sound = False
     random = made.random

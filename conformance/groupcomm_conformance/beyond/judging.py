@@ -9,7 +9,10 @@ What differs is cut to the events that are needed: each that can be left out is 
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+import time
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,16 +23,18 @@ from groupcomm_conformance.models.manifest import Manifest
 from groupcomm_conformance.models.modules import read_modules
 from groupcomm_conformance.protocols.constants import module_of
 from groupcomm_conformance.protocols.derive import Protocol, constants_of
-from groupcomm_conformance.steps.table import HANDLED, Literals, Result
+from groupcomm_conformance.steps.rows import Rows, replay
+from groupcomm_conformance.steps.table import HANDLED, Literals, Result, StepTable
 from groupcomm_conformance.tla.cfg import Cfg
 from groupcomm_conformance.tla.folding import folded
-from groupcomm_conformance.tla.values import Fn, Value, identical, order, parse, show
+from groupcomm_conformance.tla.readable import brief
+from groupcomm_conformance.tla.values import Fn, Value, identical, parse, show
 from groupcomm_conformance.tlc import run as tlc
 from groupcomm_conformance.tlc.errors import EvaluationFailed, TLCError
 
-from .drawing import LENGTH, Drawn, Walk, taken, walk
+from .drawing import LENGTH, Drawn, Walk, kinds, taken, walk
 
-__all__ = ["CHUNK", "Beside", "Difference", "compare", "shortened"]
+__all__ = ["CHUNK", "Beside", "Compared", "Difference", "compare", "lines_of", "shortened", "shown"]
 
 ROOT: Final = "BeyondTable"
 """The name of the generated module."""
@@ -97,6 +102,7 @@ class Beside:
     folders: Sequence[Path]
     module: str
     constants: dict[str, str]
+    constants_in: Mapping[str, Value]
     config: Any
     orders: str | None = None
     cpu_seconds: float = field(default=0.0)
@@ -114,7 +120,9 @@ class Beside:
         orders = None
         if ordering:
             orders = "<- Beyond" if ordering == [module] else f"<- [{ordering[0]}]Beyond"
-        return cls(protocol, manifest.folders, module, constants, protocol.config(reference), orders)
+        return cls(
+            protocol, manifest.folders, module, constants, reference, protocol.config(reference), orders
+        )
 
     def drawn(self, seed: int, length: int = LENGTH) -> Walk:
         """Draw the walk with this seed."""
@@ -127,7 +135,7 @@ class Beside:
         for event in events:
             steps.append(taken(self.protocol, self.config, state, event))
             state = steps[-1].after
-        return Walk(member, tuple(steps))
+        return Walk(member, tuple(steps), -1)
 
     def text(self, walks: Sequence[Walk]) -> str:
         """Write the module with which TLC takes these walks."""
@@ -142,14 +150,16 @@ class Beside:
             literals.define("Beyond", f"<<{', '.join(map(show, names))}>>")
         text = ", ".join(named)
         return _TEXT.format(
-            root=ROOT, module=self.module, literals="\n".join(literals.definitions), walks=folded(f"<<{text}>>")
+            root=ROOT,
+            module=self.module,
+            literals="\n".join(literals.definitions),
+            walks=folded(f"<<{text}>>"),
         )
 
     def differences(self, walks: Sequence[Walk]) -> Iterator[Difference]:
         """Give the first difference of each walk that has one."""
-        rest = list(enumerate(walks, start=1))
-        while rest:
-            numbers, part = zip(*rest, strict=True)
+        part = list(walks)
+        while part:
             told = _Told()
             try:
                 self._run(part, told)
@@ -166,8 +176,7 @@ class Beside:
             each = part[told.walk - 1]
             found = self._difference(each, told.steps.get(told.walk, {}), until=told.at - 1)
             yield found or Difference(each, told.at, None, str(broken))
-            rest = rest[told.walk :]
-            del numbers
+            part = part[told.walk :]
 
     def _run(self, walks: Sequence[Walk], told: "_Told") -> None:
         orders = {"Addresses": self.orders} if self.orders else {}
@@ -245,20 +254,94 @@ class _Told:
             self.ended = True
 
 
-def compare(
-    beside: Beside, seeds: Iterable[int], *, length: int = LENGTH, chunk: int = CHUNK
-) -> Iterator[tuple[int, list[Difference], list[Walk]]]:
-    """Draw the walks with these seeds and compare them, some at a time: seeds done, what differs, the walks."""
-    waiting: list[Walk] = []
-    done = 0
-    for seed in seeds:
-        waiting.append(beside.drawn(seed, length))
-        if len(waiting) == chunk:
-            done += len(waiting)
-            yield done, [*beside.differences(waiting)], waiting
-            waiting = []
-    if waiting:
-        yield done + len(waiting), [*beside.differences(waiting)], waiting
+@frozen
+class Compared:
+    """What became of random events. `handled`: how many were, by the types of events."""
+
+    events: int
+    walks: int
+    outcomes: Counter[str]
+    handled: Counter[str]
+    differences: tuple[Difference, ...]
+    cpu_seconds: float
+
+
+def compare(beside: Beside, number: int, seed: int, *, chunk: int = CHUNK) -> Compared:
+    """Give so many random events to core and specification: walks with this seed, the next, and so on.
+
+    It ends where something differs.
+    """
+    began = time.process_time()
+    before = beside.cpu_seconds
+    events = walks = 0
+    outcomes: Counter[str] = Counter()
+    handled: Counter[str] = Counter()
+    differences: list[Difference] = []
+    while events < number and not differences:
+        part: list[Walk] = []
+        while len(part) < chunk and events < number:
+            part.append(beside.drawn(seed + walks, min(LENGTH, number - events)))
+            events += len(part[-1].steps)
+            walks += 1
+        for step in (step for each in part for step in each.steps):
+            outcomes[step.outcome] += 1
+            if step.outcome == "handled":
+                handled[type(step.event).__name__] += 1
+        differences += beside.differences(part)
+    spent = time.process_time() - began + beside.cpu_seconds - before
+    return Compared(events, walks, outcomes, handled, tuple(differences), spent)
+
+
+def lines_of(beside: Beside, protocol: str, came: Compared) -> Iterator[str]:
+    """Say what came of random events; show one that differs as a row, and how to have it again."""
+    told = ", ".join(
+        f"{came.outcomes[outcome]:,} {outcome}"
+        for outcome in (*OUTCOMES, *sorted({*came.outcomes} - {*OUTCOMES}))
+    )
+    yield (
+        f"{protocol} at random: {'FAILS' if came.differences else 'ok'}: {came.events:,} events "
+        f"in {came.walks:,} walks: {told} ({came.cpu_seconds:.1f} s of CPU time)"
+    )
+    lacking = sorted({kind.cls.__name__ for kind in kinds(beside.protocol)} - {*came.handled})
+    if lacking:
+        yield f"  never handled: {', '.join(lacking)}"
+    if came.differences:
+        found = min(came.differences, key=lambda each: each.at)
+        again = f"groupcomm conform {protocol} --random {found.at} --seed {found.walk.seed}"
+        yield (
+            f"FAILS {protocol} at random: {len(came.differences)} walks differ, "
+            "such as this one, cut to the events that it needs"
+        )
+        yield from shown(beside, shortened(beside, found))
+        yield f"  again    {again}"
+
+
+def shown(beside: Beside, found: Difference) -> Iterator[str]:
+    """The events before, and the step that differs, as `conform` shows a row."""
+    to_spec = beside.protocol.codec.to_spec
+    yield f"  start    {found.walk.member}"
+    for step in found.walk.steps[:-1]:
+        yield f"  event    {brief(to_spec(step.event))}: {step.outcome}"
+    state, event = to_spec(found.step.before), to_spec(found.step.event)
+    assert isinstance(state, Fn)  # noqa: S101 - so are they all
+    assert isinstance(event, Fn)  # noqa: S101
+    if found.expected is None:
+        yield f"  state    {brief(state)}"
+        yield f"  event    {brief(event)}"
+        yield f"  expected nothing: the specification has no answer: {found.reason.splitlines()[0]}"
+        yield f"  got      {found.step.outcome}"
+        return
+    outcome, result = found.expected
+    code = OUTCOMES.index(outcome)
+    table = StepTable(
+        {}, (state,), (event,), (result,), array("I", [HANDLED if code == HANDLED else code]), 0.0, 0.0
+    )
+    rows = Rows(beside.protocol, table, beside.constants_in)
+    failure = replay(rows, beside.protocol.core.step).first
+    if failure is None:
+        raise TLCError("a step that differs in a walk does not by itself: the core has hidden state")
+    yield f"  verdict  {failure.verdict}"
+    yield from failure.text(table, "").splitlines()[:-1]
 
 
 def shortened(beside: Beside, found: Difference) -> Difference:
@@ -281,4 +364,4 @@ def shortened(beside: Beside, found: Difference) -> Difference:
 
 
 def _cut(found: Difference) -> Difference:
-    return evolve(found, walk=Walk(found.walk.member, found.walk.steps[: found.at]))
+    return evolve(found, walk=evolve(found.walk, steps=found.walk.steps[: found.at]))
