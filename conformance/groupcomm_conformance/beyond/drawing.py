@@ -37,7 +37,7 @@ from groupcomm_conformance.protocols.shapes import (
     shape_of,
 )
 
-__all__ = ["LENGTH", "NAMES", "Drawn", "Walk", "changed", "kinds", "taken", "walk"]
+__all__ = ["LENGTH", "NAMES", "Drawn", "Walk", "distorted", "kinds", "taken", "walk"]
 
 NAMES: Final = ("A", "B", "a", "aa", "node1", "node10", "node2", "Node1", "10.0.0.1:7800", "x", "x#2", "x#10")
 """Names of several letters, with a beginning in common, in both cases, and lives of one name."""
@@ -334,12 +334,12 @@ class _Made:
         return among
 
 
-def changed(value: Any, shape: Shape, made: _Made) -> Any:  # noqa: ANN401 - of any class; a case each
+def changed(value: Any, shape: Shape, made: _Made, name: str = "") -> Any:  # noqa: ANN401 - of any class; a case each
     """The value with something in it changed, lost, doubled or put in another order."""
     made.sound = False
     random = made.random
     if random.random() < 0.15:  # noqa: PLR2004
-        return made.value("", shape)
+        return made.value(name, shape)
     match shape:
         case Sequence(item) if value:
             at = random.randrange(len(value))
@@ -351,33 +351,42 @@ def changed(value: Any, shape: Shape, made: _Made) -> Any:  # noqa: ANN401 - of 
                 case 2:
                     return tuple(random.sample(value, len(value)))
                 case _:
-                    return (*value[:at], changed(value[at], item, made), *value[at + 1 :])
+                    return (*value[:at], changed(value[at], item, made, name), *value[at + 1 :])
         case Subset(item) if value and random.random() < 0.7:  # noqa: PLR2004
             return value - {random.choice(sorted(value, key=repr))}
         case Subset(item):
-            return value | {made.value("", item)}
+            return value | {made.value(name, item)}
         case Function(cls, key, item) if value:
             at = random.choice([*value])
-            rest = [(name, each) for name, each in value.items() if name != at]
+            rest = [(member, each) for member, each in value.items() if member != at]
             match random.randrange(3):
                 case 0:
                     return cls(tuple(rest))
                 case 1:
-                    return cls((*value.items(), (made.value("", key), made.value("", item))))
+                    return cls((*value.items(), (made.value(name, key), made.value(name, item))))
                 case _:
-                    return cls((*rest, (at, changed(value[at], item, made))))
+                    return cls((*rest, (at, changed(value[at], item, made, name))))
         case Choice(options):
             for option in options:
                 if isinstance(option, Record) and type(value) is option.cls:
-                    return changed(value, option, made)
+                    return changed(value, option, made, name)
         case Record() if shape.fields:
-            name = random.choice([*shape.fields])
-            return attrs.evolve(value, **{name: changed(getattr(value, name), shape.fields[name], made)})
+            inner = random.choice([*shape.fields])
+            new = changed(getattr(value, inner), shape.fields[inner], made, inner)
+            return attrs.evolve(value, **{inner: new})
         case Atom(cls) if cls is int:
             return value + random.choice((-1, 1))
         case _:
             pass
-    return made.value("", shape)
+    return made.value(name, shape)
+
+
+def distorted(protocol: Protocol, state: object, message: Any, random: Random) -> Any:  # noqa: ANN401 - of the protocol
+    """A message of the same type as this one, with content of any kind; mostly it is near to what `state` has."""
+    made = _Made(_Crowd(protocol, None, random), state)
+    for _ in range(random.choice((1, 1, 1, 2, 3))):
+        message = changed(message, shape_of(type(message)), made)
+    return message
 
 
 _TEXT: Final = Atom(str)
