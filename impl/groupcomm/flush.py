@@ -485,7 +485,7 @@ def _stop(state: State, requester: Address, number: int, asker: str) -> Transiti
         run=state.run if requester == state.member else _idle(state.run.round),
     )
     block: Effects = (PassUp(Block()),) if state.block == "free" else ()
-    again: Effects = (PassDown(HoldBack(cut)),) if state.limit != cut else ()
+    again: Effects = (PassDown(HoldBack(cut)),) if state.frozen and state.limit != cut else ()
     return asked, block + again
 
 
@@ -616,6 +616,8 @@ def _start_flush_received(state: State, event: StartFlushReceived) -> Transition
     own that it has given up.
     """
     requester, number, asker = event.sender, event.message.round, event.message.asker
+    if asker not in {FOR_VIEWS, FOR_STATE}:
+        raise RemoteProtocolError(state, event, f"START_FLUSH: nobody flushes for {asker!r}")
     if requester not in state.unsuspected or event.message.view_id != state.view.id:
         return state, ()
     if requester == state.member and (not state.running or number != state.run.round):
@@ -647,12 +649,16 @@ def _reconcile_received(state: State, event: ReconcileReceived) -> Transition:
     What is asked by who is remembered waits, too.
     """
     owner, message = event.sender, event.message
-    target = message.target
+    target, members = message.target, state.view.member_set
     if message.view_id != state.view.id:
         return state, ()
+    if target.keys() != members or message.holders.keys() != members:
+        raise RemoteProtocolError(state, event, "RECONCILE: its target or its holders are not of each member")
+    if not members.issuperset(message.holders.values()):
+        raise RemoteProtocolError(state, event, "RECONCILE: it names a holder that is no member")
     if owner in state.later:
         return evolve(state, later=Rounds((*state.later.items(), (owner, message.round)))), ()
-    if owner != state.owner or owner in state.suspected or target.keys() != state.view.member_set:
+    if owner != state.owner or owner in state.suspected:
         return state, ()
     bound = evolve(state, round=message.round, owes=True, limit=target)
     hold: Effects = (PassDown(HoldBack(target)),) if state.frozen and state.limit != target else ()
@@ -808,6 +814,6 @@ def _data_received(state: State, event: DataReceived) -> Transition:
     if message.seqno != delivered[sender] + 1:
         return state, ()
     if state.frozen and message.seqno > state.limit[sender]:
-        raise LocalProtocolError(state, event, "the layer below was told to hold this back")
+        raise RemoteProtocolError(state, event, "DATA beyond what the layer below is to hold back")
     counted = evolve(state, delivered=Vector((*delivered.items(), (sender, message.seqno))))
     return _reporting((counted, (PassUp(Deliver(sender, message.payload)),)))

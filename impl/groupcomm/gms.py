@@ -52,7 +52,7 @@ from .events import (
     ViewInstalled,
 )
 from .per_member import PerMember
-from .view import NO_VIEW, Address, View, ViewId
+from .view import NO_VIEW, Address, View, ViewId, is_former
 
 ASSUMES: Final = ("ReliableUnicast",)
 """The modules of `spec/common` that say what the layers below must give."""
@@ -143,6 +143,17 @@ class Decision:
     def view(self) -> View:
         """What the other protocols see of it. `Gms!ViewIn`."""
         return View(self.id, self.members)
+
+    @property
+    def sound(self) -> bool:
+        """Whether it is as every decision is, whoever made it; `NO_DECISION` is not. `Views!IsSound`."""
+        members = set(self.members)
+        return (
+            0 < len(members) == len(self.members)
+            and self.id.counter > self.follows.counter
+            and self.joiners <= members <= self.lives.keys()
+            and all(life >= 0 for life in self.lives.values())
+        )
 
     def before(self, member: Address) -> frozenset[Address]:
         """The members that are senior to one. `Gms!Before`."""
@@ -431,6 +442,8 @@ def step(config: Config, state: State, event: Event) -> Transition:  # noqa: ARG
     or another line of views. A refused one raises and changes nothing: `LocalProtocolError` where the caller
     erred, `RemoteProtocolError` where a peer did.
     """
+    if flaw := malformed(state.member, getattr(event, "sender", ""), getattr(event, "message", None)):
+        raise RemoteProtocolError(state, event, flaw)
     match event:
         case JoinRequested():
             return _join_requested(state, event)
@@ -460,6 +473,32 @@ def step(config: Config, state: State, event: Event) -> Transition:  # noqa: ARG
             return _digest_given(state, event)
         case _:
             assert_never(event)
+
+
+def malformed(member: Address, sender: Address, message: object) -> str:
+    """Say why no correct peer sends this to a member in any state; "" if one may. `Gms!IsMalformed`."""
+    match message:
+        case NewView(decision):
+            if not decision.sound or member not in decision.members:
+                return "NEW_VIEW: a view goes to its members, each of them once in it and in its lives"
+        case JoinRsp(decision):
+            members = set(decision.members)
+            if not decision.sound or member not in decision.joiners or sender not in members:
+                return "JOIN_RSP: a member of a view answers who begins with the view"
+            if member in decision.before(sender) or decision.digest.keys() != members - decision.joiners:
+                return "JOIN_RSP: a senior answers, and says of each old member where to start"
+        case Answer(_, decision):
+            if not decision.sound and decision != NO_DECISION:
+                return "ANSWER: a view has each of its members once, and in its lives"
+        case Query(_, seniors):
+            if seniors & {sender, member}:
+                return "QUERY: a member asks none of the seniors that it suspects, and is none of them"
+        case JoinReq(life) | LeaveReq(life) | LeaveRsp(life):
+            if life < 0:
+                return "a request is of a life, and these count from 0"
+        case _:
+            pass
+    return ""
 
 
 def _join_requested(state: State, event: JoinRequested) -> Transition:
@@ -509,7 +548,7 @@ def _join_req_received(state: State, event: JoinReqReceived) -> Transition:
     if not state.acts or member == state.member or any(known >= life for known in waiting):
         return state, ()
     known = state.decision.lives.get(member, -1)
-    if life <= known:
+    if _is_over(state.decision, member, life):
         again = life == known and member in state.awaiting & state.decision.joiners
         return state, (Send(member, JoinRsp(state.decision)),) if again else ()
     cleaned, withdrawn = _without_join(state, member)
@@ -592,8 +631,6 @@ def _answer_received(state: State, event: AnswerReceived) -> Transition:
 def _new_view_received(state: State, event: NewViewReceived) -> Transition:
     """Install the view that follows the own, and acknowledge it, also again. `Gms!NewViewReceived`."""
     decision = event.message.decision
-    if state.member not in decision.members:
-        raise RemoteProtocolError(state, event, "a view is sent to its members")
     if not state.joined or state.gone or event.sender in state.suspected:
         return state, ()
     if decision.id == state.decision.id:
@@ -613,8 +650,6 @@ def _join_rsp_received(state: State, event: JoinRspReceived) -> Transition:
     incarnation now.
     """
     decision = event.message.decision
-    if state.member not in decision.joiners or event.sender not in decision.members:
-        raise RemoteProtocolError(state, event, "a member answers who begins with the view")
     if state.gone or event.sender in state.suspected:
         return state, ()
     if state.joined:
@@ -675,7 +710,7 @@ def _group_stopped(state: State, event: GroupStopped) -> Transition:
     ready = evolve(state, group="stopped")
     request = state.queue[0] if state.queue else NO_REQUEST
     taken = evolve(ready, queue=state.queue[1:])
-    if request.kind == "join" and request.life <= state.decision.lives.get(request.member, -1):
+    if request.kind == "join" and _is_over(state.decision, request.member, request.life):
         return proceed(taken)
     if request.kind != "join":
         return _decide(taken, request, EMPTY_VECTOR)
@@ -779,13 +814,14 @@ def _decide(state: State, request: Request, digest: Vector) -> Transition:
     leaver = request.member if request.kind == "leave" else ""
     joiner = (request.member,) if request.kind == "join" else ()
     staying = tuple(member for member in state.unsuspected if member != leaver)
+    lives = Lives((*before.lives.items(), *((member, request.life) for member in joiner)))
     if staying + joiner == before.members:
         return proceed(state)
     decision = Decision(
         id=ViewId(before.id.counter + 1, state.member),
         members=staying + joiner,
         follows=before.id,
-        lives=Lives((*before.lives.items(), *((member, request.life) for member in joiner))),
+        lives=lives.latest(staying + joiner),
         joiners=frozenset(joiner),
         digest=digest,
     )
@@ -854,6 +890,12 @@ def _say_suspected(state: State, suspected: frozenset[Address]) -> Effects:
     """Those above are told whom it begins to suspect: FLUSH refuses whom GMS refuses. `Gms!SaySuspected`."""
     new = suspected - state.suspected
     return tuple(PassUp(Suspected(member)) for member in state.decision.members if member in new)
+
+
+def _is_over(decision: Decision, member: Address, life: int) -> bool:
+    """Whether this incarnation, or a later one, was in a view of this line. `Gms!IsOver`, `!HasLater`."""
+    lives = decision.lives
+    return life <= lives.get(member, life - 1) or any(is_former(member, other) for other in lives)
 
 
 def _own_leave(state: State) -> Request:

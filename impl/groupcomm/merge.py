@@ -110,6 +110,18 @@ class Merged:
     lives: Lives
     digest: Vector
 
+    @property
+    def sound(self) -> bool:
+        """Whether it is as every merged view is, whoever made it. `Merge!IsSoundMerged`."""
+        members = set(self.members)
+        return (
+            0 < len(members) == len(self.members)
+            and members <= self.lives.keys()
+            and all(life >= 0 for life in self.lives.values())
+            and all(self.id.counter > before.counter for before in self.follows)
+            and self.digest.keys() == members
+        )
+
     def after(self, own: Decision) -> Decision:
         """What it is to a subgroup: the view that comes after its own. `Merge!AfterOwn`."""
         return Decision(self.id, self.members, own.id, self.lives, frozenset(), self.digest)
@@ -386,6 +398,8 @@ def step(config: Config, state: State, event: Event) -> Transition:
     stopped. A refused one raises and changes nothing: `LocalProtocolError` where the caller erred,
     `RemoteProtocolError` where a peer did.
     """
+    if flaw := malformed(state.member, getattr(event, "sender", ""), getattr(event, "message", None)):
+        raise RemoteProtocolError(state, event, flaw)
     match event:
         case DiscoverTimeout():
             return _discover_timeout(config, state, event)
@@ -407,6 +421,32 @@ def step(config: Config, state: State, event: Event) -> Transition:
             return _early_timeout(state)
         case _:
             assert_never(event)
+
+
+def malformed(member: Address, sender: Address, message: object) -> str:
+    """Say why no correct peer sends this to a member in any state; "" if one may. `Merge!IsMalformed`."""
+    match message:
+        case MergeReq(merge_id, decision):
+            if sender != merge_id.leader or not decision.sound or sender not in decision.members:
+                return "MERGE_REQ: a merge is asked for by its leader, with its view"
+        case MergeRsp(_, rejected, decision, digest):
+            members = set(decision.members)
+            if rejected and not decision.sound and decision != NO_DECISION:
+                return "MERGE_RSP: a view has each of its members once, and in its lives"
+            if not rejected and (not decision.sound or sender not in members or digest.keys() != members):
+                return "MERGE_RSP: who accepts is in its view, and its digest has its members"
+        case InstallMergeView(merge_id, merged):
+            if sender != merge_id.leader or not merged.sound or member not in merged.members:
+                return "INSTALL_MERGE_VIEW: it comes from who leads the merge, to members of the merged view"
+        case MergeView(merged):
+            if not merged.sound or not {sender, member} <= set(merged.members):
+                return "MERGE_VIEW: it is sent from a member of the merged view to another"
+        case CancelMerge(merge_id):
+            if sender != merge_id.leader:
+                return "CANCEL_MERGE: a merge is cancelled by its leader"
+        case _:
+            return ""
+    return "a member sends no message of a merge to itself" if sender == member else ""
 
 
 def _discover_timeout(config: Config, state: State, event: DiscoverTimeout) -> Transition:
@@ -446,8 +486,6 @@ def _merge_req_received(config: Config, state: State, event: MergeReqReceived) -
     ours, or we of one of its (FLAW-110).
     """
     sender, merge_id, theirs = event.sender, event.message.merge_id, event.message.decision
-    if sender != merge_id.leader or sender == state.member or sender not in theirs.members:
-        raise RemoteProtocolError(state, event, "a merge is asked for by its leader, with its view")
     _require_fit(state, event)
     if not state.coordinates or state.merging:
         return state, (
@@ -468,9 +506,6 @@ def _merge_req_received(config: Config, state: State, event: MergeReqReceived) -
 def _merge_rsp_received(state: State, event: MergeRspReceived) -> Transition:
     """Count an answer; who rejects is asked no more (MRG-16). `Merge!MergeRspReceived`."""
     sender, said = event.sender, event.message
-    members = said.decision.members
-    if not said.rejected and (sender not in members or said.digest.keys() != set(members)):
-        raise RemoteProtocolError(state, event, "who accepts is in its view, and its digest has its members")
     if said.merge_id != state.merge or sender not in state.awaiting:
         return state, ()
     heard = evolve(state, awaiting=state.awaiting - {sender})
@@ -497,8 +532,6 @@ def _merge_timeout(state: State, event: MergeTimeout) -> Transition:
 def _cancel_merge_received(state: State, event: CancelMergeReceived) -> Transition:
     """Give up, as the leader has, or goes on without us (AMB-39). `Merge!CancelMergeReceived`."""
     merge_id = event.message.merge_id
-    if event.sender != merge_id.leader or event.sender == state.member:
-        raise RemoteProtocolError(state, event, "a merge is cancelled by its leader")
     return (state, ()) if state.merge != merge_id else _give_up(state)
 
 
@@ -508,10 +541,6 @@ def _install_merge_view_received(state: State, event: InstallMergeViewReceived) 
     Who has given up has withdrawn its promise, and comes no more (FLAW-102).
     """
     merge_id, merged = event.message.merge_id, event.message.merged
-    if event.sender == state.member or event.sender != merge_id.leader:
-        raise RemoteProtocolError(state, event, "a merged view comes from its leader")
-    if state.member not in merged.members:
-        raise RemoteProtocolError(state, event, "a view is sent to its members")
     if not _follows_own(state, merged) or state.merge != merge_id:
         return state, ()
     views = _to(_subgroup(state), MergeView(merged))
@@ -525,8 +554,6 @@ def _merge_view_received(state: State, event: MergeViewReceived) -> Transition:
     is every other kept: of two merges the second may come first (FLAW-108).
     """
     merged = event.message.merged
-    if {state.member, event.sender} - set(merged.members) or event.sender == state.member:
-        raise RemoteProtocolError(state, event, "a merged view is sent from a member of it to another")
     if not state.merging and _follows_own(state, merged):
         return _enter(state, merged)
     known = any(kept.id == merged.id for kept in state.early)
@@ -591,11 +618,12 @@ def _merged_view(state: State, chosen: frozenset[Address]) -> Merged:
     Its identifier names who decides it, not its first member, who knows nothing yet (FLAW-103).
     """
     decisions = [state.responses[member].decision for member in chosen]
+    members = tuple(sorted({member for decision in decisions for member in decision.members}))
     return Merged(
         id=ViewId(max(decision.id.counter for decision in decisions) + 1, state.member),
-        members=tuple(sorted({member for decision in decisions for member in decision.members})),
+        members=members,
         follows=frozenset(decision.id for decision in decisions),
-        lives=Lives(_greatest(decision.lives for decision in decisions)),
+        lives=Lives(_greatest(decision.lives for decision in decisions)).latest(members),
         digest=Vector(_greatest(state.responses[member].digest for member in chosen)),
     )
 

@@ -282,8 +282,11 @@ def step(config: Config, state: State, event: Event) -> Transition:
     """The next state, and what is to be done, in order. `MergeGms!Step`.
 
     As with `gms` and `merge`, an ignored event returns the same state and no effects, and a refused one
-    raises and changes nothing.
+    raises and changes nothing. `MergeGms!Refuses`: what the one or the other of the two never is sent.
     """
+    arrived = state.member, getattr(event, "sender", ""), getattr(event, "message", None)
+    if flaw := gms.malformed(*arrived) or merge.malformed(*arrived):
+        raise RemoteProtocolError(state, event, flaw)
     try:
         return _taken(config, state, event)
     except ProtocolError as error:  # of the one or the other: here it is this event, in this state
@@ -458,8 +461,6 @@ def _merge_view_received(config: Config, state: State, event: MergeViewReceived)
     Who leads takes it from the leader of the merge alone: it has said to others what it has.
     """
     sender, merged = event.sender, event.message.merged
-    if sender == state.member or {state.member, sender} - set(merged.members):
-        raise RemoteProtocolError(state, event, "a merged view is sent from a member of it to another")
     if sender in state.gms.suspected:
         return state, ()
     own = state.own

@@ -1,12 +1,12 @@
 """`PerMember`: one value per member, immutable; a TLA+ function whose domain is a set of members."""
 
-from collections.abc import Iterable, Iterator, KeysView, Mapping
+from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
 from operator import itemgetter
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from attrs import field, frozen
 
-from .view import Address
+from .view import Address, name_and_life
 
 Item = TypeVar("Item")
 
@@ -34,6 +34,32 @@ class PerMember(Mapping[Address, Item]):
     def __len__(self) -> int:
         return len(self.entries)
 
+    def latest(self, members: Iterable[Address]) -> Self:
+        """The same without the addresses, but for `members`, that are over. `Views!LatestLives`.
+
+        They are over where a later life of their name is an address here, or one of `members`.
+        """
+        staying = set(members)
+        if not any("#" in name for name in staying) and not any("#" in name for name, _ in self.entries):
+            return self
+        newest: dict[str, int] = {}
+        for name, life in map(name_and_life, {*staying, *self.keys()}):
+            newest[name] = max(life, newest.get(name, life))
+        kept = []
+        for entry in self.entries:
+            name, life = name_and_life(entry[0])
+            if life == newest[name] or entry[0] in staying:
+                kept.append(entry)
+        return self if len(kept) == len(self.entries) else type(self)(tuple(kept))
+
     def keys(self) -> KeysView[Address]:
         """The members: a dict's own view, which is compared several times as fast as Mapping's."""
         return dict(self.entries).keys()
+
+    def items(self) -> ItemsView[Address, Item]:
+        """The entries: Mapping's own view searches for each item, which takes quadratic time."""
+        return dict(self.entries).items()
+
+    def values(self) -> ValuesView[Item]:
+        """The items, for the same reason."""
+        return dict(self.entries).values()

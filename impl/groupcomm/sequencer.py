@@ -300,7 +300,7 @@ def _data_received(state: State, event: DataReceived) -> Transition:
     """
     message, tag = event.message, event.message.tag
     if not state.joined or message.view_id.counter > state.view.id.counter:
-        raise LocalProtocolError(state, event, "the DATA is of a view that is not installed yet")
+        raise RemoteProtocolError(state, event, "the DATA is of a view that is not installed yet")
     if message.view_id != state.view.id:
         return state, ()
     if event.sender != state.view.coordinator:
@@ -323,7 +323,8 @@ def _data_received(state: State, event: DataReceived) -> Transition:
 def _view_installed(state: State, event: ViewInstalled) -> Transition:
     """Send the table again, in order and before anything new; then order the early FORWARDs (SEQ-31).
 
-    Who departs is not forgotten: it may have been cut off only, and merge back. `Sequencer!ViewInstalled`.
+    A member that departs may have been cut off only, and merge back: its entry in the received-table stays
+    until a later life of its name is known. `Sequencer!ViewInstalled`.
     """
     view = event.view
     if state.member not in view.members:
@@ -334,6 +335,7 @@ def _view_installed(state: State, event: ViewInstalled) -> Transition:
         state,
         view=view,
         epoch=state.epoch if state.joined else view.id,
+        received_table=state.received_table.latest(view.members),
         early=tuple(message for message in state.early if message.view_id.counter > view.id.counter),
     )
     again = tuple(_submit(after, entry) for entry in state.forward_table)

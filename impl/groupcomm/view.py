@@ -24,6 +24,18 @@ def address(name: str, life: int = 1) -> Address:
     return name if life == 1 else f"{name}#{life}"
 
 
+def name_and_life(address: Address) -> tuple[str, int]:
+    """The name, and the number of its life: 1 where the address says none. `Views!NameOf`, `!NumberOf`."""
+    name, mark, number = address.rpartition("#")
+    return (name, int(number)) if name and mark and number.isascii() and number.isdigit() else (address, 1)
+
+
+def is_former(one: Address, other: Address) -> bool:
+    """Whether `one` is of an earlier life of the name that `other` is of. `Views!IsFormer`."""
+    (name, life), (same, later) = name_and_life(one), name_and_life(other)
+    return name == same and life < later
+
+
 @frozen(order=True)
 class ViewId:
     """Identifies a view; ordered by counter, then creator (AMB-40).

@@ -30,6 +30,57 @@ MembersOf(view) == {view.members[i] : i \in DOMAIN view.members}
 CoordinatorOf(view) == Head(view.members)
 
 -----------------------------------------------------------------------------
+(* Lives of one name. An address is a name or, of a later life, the name, `#` and a number: A, A#2, A#3. *)
+
+LOCAL Digits == <<"0", "1", "2", "3", "4", "5", "6", "7", "8", "9">>
+LOCAL Letter(text, i) == SubSeq(text, i, i)
+LOCAL Digit(letter) == (CHOOSE i \in DOMAIN Digits : Digits[i] = letter) - 1
+LOCAL IsDigit(letter) == \E i \in DOMAIN Digits : Digits[i] = letter
+
+\* Where the number begins: after the last `#`, if there are only digits after it. 0: there is no number.
+LOCAL NumberAt(a) ==
+    LET Ends(i) == Letter(a, i) = "#" /\ \A j \in i + 1 .. Len(a) : IsDigit(Letter(a, j))
+    IN IF \E i \in 2 .. Len(a) - 1 : Ends(i) THEN (CHOOSE i \in 2 .. Len(a) - 1 : Ends(i)) + 1 ELSE 0
+
+RECURSIVE NumberFrom(_, _, _)
+NumberFrom(a, i, n) == IF i > Len(a) THEN n ELSE NumberFrom(a, i + 1, 10 * n + Digit(Letter(a, i)))
+
+LOCAL NumberOf(a) == IF NumberAt(a) = 0 THEN 1 ELSE NumberFrom(a, NumberAt(a), 0)
+LOCAL NameOf(a) == IF NumberAt(a) = 0 THEN a ELSE SubSeq(a, 1, NumberAt(a) - 2)
+
+\* Address a is of an earlier life of the name that b is of. A name has one life at a time, and its lives are
+\* numbered (LivesAreNumbered): where b is known, a is over. (Three letters at least: A#2.)
+IsFormer(a, b) == Len(b) > 2 /\ a # b /\ NameOf(a) = NameOf(b) /\ NumberOf(a) < NumberOf(b)
+
+\* Those of which a later life of the same name is there, too: they are over.
+Superseded(addresses) == {a \in addresses : \E b \in addresses : IsFormer(a, b)}
+
+\* What a function says of addresses, but of those that are over: nothing will come of them any more. Members of a view
+\* stay in it, over or not, until they are excluded.
+LatestLives(function, members) ==
+    LET over == Superseded(DOMAIN function \cup members) \ members
+    IN [a \in DOMAIN function \ over |-> function[a]]
+
+-----------------------------------------------------------------------------
+(* Decisions of Gms and Merge: views as the membership service hands them on *)
+
+\* At least one member, and none twice.
+IsList(members) ==
+    /\ members # <<>>
+    /\ \A i, j \in DOMAIN members : members[i] = members[j] => i = j
+
+\* It says of each member which incarnation is meant.
+KnowsLives(decision) ==
+    /\ MembersOf(decision) \subseteq DOMAIN decision.lives
+    /\ \A m \in DOMAIN decision.lives : decision.lives[m] >= 0
+
+\* What holds of every decision, whoever made it.
+IsSound(decision) ==
+    /\ IsList(decision.members) /\ KnowsLives(decision)
+    /\ decision.id.counter > decision.follows.counter
+    /\ decision.joiners \subseteq MembersOf(decision)
+
+-----------------------------------------------------------------------------
 (* Decided views: what the membership service knows of a view, and members do not see (module Membership) *)
 
 \* What is decided. `preds`: the numbers of the views that it follows. `lives`: [member -> which life of it].

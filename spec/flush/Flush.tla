@@ -312,7 +312,8 @@ GoesFirst(s, q, asker) ==
 StartFlushReceived(s, e) ==
     LET q == e.sender
         round == e.message.round
-    IN IF q \notin Members(s) \/ (DropSuspected /\ q \in s.suspected) THEN Ignored(s)
+    IN IF e.message.asker \notin {ForViews, ForState} THEN RemoteError(s)
+       ELSE IF q \notin Members(s) \/ (DropSuspected /\ q \in s.suspected) THEN Ignored(s)
        ELSE IF ~IsOfView(s, e.message) THEN Ignored(s)
        ELSE IF q = s.member /\ (~Running(s) \/ round # s.run.round) THEN Ignored(s)
        ELSE IF GoesFirst(s, q, e.message.asker) THEN Reporting(Stop(s, q, round, e.message.asker))
@@ -332,6 +333,11 @@ BlockReturned(s, e) ==
        ELSE IF IsFree(s) THEN Ending(Free(back))
        ELSE Reporting(Unchanged([back EXCEPT !.latched = Latch \/ @]))
 
+\* A target says of each member what to deliver, and names a member that has it.
+IsReachable(s, target, holders) ==
+    /\ DOMAIN target = Members(s) /\ DOMAIN holders = Members(s)
+    /\ \A x \in DOMAIN holders : holders[x] \in Members(s)
+
 \* FST-14, AMB-61: it asks the layer below for what it lacks. What is asked by who is remembered waits, too.
 ReconcileReceived(s, e) ==
     LET target == e.message.target
@@ -342,10 +348,10 @@ ReconcileReceived(s, e) ==
         bound == [s EXCEPT !.round = e.message.round, !.owes = TRUE, !.limit = target]
         again == IF s.frozen /\ s.limit # target THEN <<HoldBack(target)>> ELSE <<>>
     IN IF ~IsOfView(s, e.message) THEN Ignored(s)
+       ELSE IF ~IsReachable(s, target, e.message.holders) THEN RemoteError(s)
        ELSE IF e.sender \in DOMAIN s.later
        THEN Handled([s EXCEPT !.later = Noted(@, e.sender, e.message.round)], <<>>)
-       ELSE IF e.sender # s.owner \/ (DropSuspected /\ e.sender \in s.suspected) \/ DOMAIN target # Members(s)
-       THEN Ignored(s)
+       ELSE IF e.sender # s.owner \/ (DropSuspected /\ e.sender \in s.suspected) THEN Ignored(s)
        ELSE Reporting([state |-> bound, effects |-> again \o fetches])
 
 \* The latch opens: what waits is multicast.
@@ -433,13 +439,14 @@ SendRequested(s, e) ==
 
 Fits(s, x, seqno) == seqno = s.delivered[x] + 1
 
-\* From below: what is of this view, and next. The layer below was told what to hold back.
+\* From below: what is of this view, and next. The layer below was told what to hold back, and no correct peer sends
+\* more to a member that is stopped.
 DataReceived(s, e) ==
     LET x == e.sender
         next == [s EXCEPT !.delivered[x] = @ + 1]
     IN IF e.message.view_id # s.view.id \/ x \notin Members(s) THEN Ignored(s)
        ELSE IF ~Fits(s, x, e.message.seqno) THEN Ignored(s)
-       ELSE IF s.frozen /\ e.message.seqno > s.limit[x] THEN LocalError(s)
+       ELSE IF s.frozen /\ e.message.seqno > s.limit[x] THEN RemoteError(s)
        ELSE Reporting([state |-> next, effects |-> <<Deliver(x, e.message.payload)>>])
 
 -----------------------------------------------------------------------------

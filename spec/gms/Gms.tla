@@ -182,9 +182,12 @@ Before(decision, m) ==
 
 LifeOf(s, m) == s.decision.lives[m]
 
+\* An address of a later life of m's name was in a view of this line.
+HasLater(s, m) == \E x \in DOMAIN s.decision.lives : IsFormer(m, x)
+
 \* Was this incarnation of m, or a later one, in a view of this line? (No request outlives that.)
 IsOver(s, m, life) ==
-    CASE IncarnationCheck = "ever" -> m \in DOMAIN s.decision.lives /\ life <= LifeOf(s, m)
+    CASE IncarnationCheck = "ever" -> (m \in DOMAIN s.decision.lives /\ life <= LifeOf(s, m)) \/ HasLater(s, m)
       [] IncarnationCheck = "present" -> m \in MembersOfView(s) /\ life <= LifeOf(s, m)
       [] IncarnationCheck = "never" -> FALSE
 
@@ -356,7 +359,7 @@ JoinReqReceived(s, e) ==
     IF ~Acts(s) \/ m = s.member \/ Waits(s, m, life) THEN Ignored(s)
     ELSE IF IsOver(s, m, life) THEN
         \* It was answered and asks again: the same answer, and no new view (AMB-29).
-        IF life = LifeOf(s, m) /\ m \in s.awaiting /\ m \in s.decision.joiners
+        IF m \in s.awaiting /\ m \in s.decision.joiners /\ life = LifeOf(s, m)
         THEN Handled(s, <<Send(m, JoinRsp(s.decision))>>)
         ELSE Ignored(s)
     ELSE IF present /\ IncarnationCheck = "never" /\ ~IsQueued(s, "leave", m)
@@ -433,7 +436,7 @@ AnswerReceived(s, e) ==
                     SaySuspected(s.decision.members, {m} \ s.suspected))
 
 -----------------------------------------------------------------------------
-(* Views arrive. Nobody sends one to a member that is not in it, or a first one to who does not begin *)
+(* Views arrive *)
 
 \* A view that does not follow its own is an old one that comes late; or, after a false suspicion, one of
 \* another line, whose coordinator counts it as a member and would wait for ever: so it says what it has.
@@ -459,8 +462,7 @@ NewViewReceived(s, e) ==
         ack == <<Send(e.sender, ViewAck(decision.id))>>
         since == SuspectedSince(s, decision, e.sender)
         next == PredecessorCheck => decision.follows = s.decision.id
-    IN IF s.member \notin MembersOf(decision) THEN RemoteError(s)
-       ELSE IF ~InView(s) \/ s.gone \/ e.sender \in s.suspected THEN Ignored(s)
+    IN IF ~InView(s) \/ s.gone \/ e.sender \in s.suspected THEN Ignored(s)
        ELSE IF decision.id = s.decision.id THEN Again(s, e)
        ELSE IF ~next THEN Elsewhere(s, e)
        ELSE Proceed(Enter([s EXCEPT !.suspected = @ \cup since], decision),
@@ -477,8 +479,7 @@ JoinRspReceived(s, e) ==
     LET decision == e.message.decision
         ack == <<Send(e.sender, ViewAck(decision.id))>>
         beginning == [s EXCEPT !.suspected = SuspectedAtFirst(decision, e.sender)]
-    IN IF s.member \notin decision.joiners \/ e.sender \notin MembersOf(decision) THEN RemoteError(s)
-       ELSE IF s.gone \/ e.sender \in s.suspected THEN Ignored(s)
+    IN IF s.gone \/ e.sender \in s.suspected THEN Ignored(s)
        ELSE IF InView(s) THEN IF decision.id = s.decision.id THEN Again(s, e) ELSE Elsewhere(s, e)
        ELSE IF ~s.joining \/ decision.lives[s.member] # s.life THEN Ignored(s)
        ELSE Proceed(Enter(beginning, decision),
@@ -511,8 +512,9 @@ Decide(s, request, digest) ==
         id == ViewId(NextCounter(s), Creator(s, members))
         known == DOMAIN s.decision.lives
         decision == Decision(id, members, s.decision.id,
-                             [m \in known \cup joiners |->
-                                IF m \in joiners THEN request.life ELSE LifeOf(s, m)],
+                             LatestLives([m \in known \cup joiners |->
+                                        IF m \in joiners THEN request.life ELSE LifeOf(s, m)],
+                                    MembersOf([members |-> members])),
                              joiners, digest)
         olds == stay \ {s.member}
         views == SendAll(members, olds, NewView(decision))
@@ -567,9 +569,32 @@ DigestGiven(s, e) ==
        ELSE Decide(done, s.admitting, [m \in DOMAIN e.digest \ s.suspected |-> e.digest[m]])
 
 -----------------------------------------------------------------------------
+(* What no correct peer sends, whatever the state of the member that gets it *)
+
+\* A view goes to its members. A first one goes to a joiner, from a member that is senior to it (a joiner is the most
+\* junior), and says of all others where to start.
+IsFirstView(s, x, decision) ==
+    /\ IsSound(decision)
+    /\ s.member \in decision.joiners /\ x \in MembersOf(decision) /\ s.member \notin Before(decision, x)
+    /\ DOMAIN decision.digest = MembersOf(decision) \ decision.joiners
+
+\* No member asks one that it counts out, or counts itself out.
+IsMalformed(s, e) ==
+    CASE e.message.type \in {"JOIN_REQ", "LEAVE_REQ", "LEAVE_RSP"} -> e.message.life < 0
+      [] e.message.type = "NEW_VIEW" ->
+            ~IsSound(e.message.decision) \/ s.member \notin MembersOf(e.message.decision)
+      [] e.message.type = "JOIN_RSP" -> ~IsFirstView(s, e.sender, e.message.decision)
+      [] e.message.type = "ANSWER" -> e.message.decision # NoDecision /\ ~IsSound(e.message.decision)
+      [] e.message.type = "QUERY" -> {e.sender, s.member} \cap e.message.seniors # {}
+      [] OTHER -> FALSE
+
+Refuses(s, e) == "message" \in DOMAIN e /\ IsMalformed(s, e)
+
+-----------------------------------------------------------------------------
 (* Step: total over the alphabet *)
 
 Step(s, e) ==
+    IF Refuses(s, e) THEN RemoteError(s) ELSE
     CASE e.type = "JoinRequested" -> JoinRequested(s, e)
       [] e.type = "LeaveRequested" -> LeaveRequested(s, e)
       [] e.type = "JoinReqReceived" -> JoinReqReceived(s, e)

@@ -81,6 +81,11 @@ LeftStaysOut ==
     \A k \in DOMAIN views : \A x \in views[k].joins :
         ~\E j \in 1 .. k - 1 : Has(views[j], x, views[k].lives[x]) /\ Ancestor(j, k)
 
+\* Of each name GMS knows the latest life, and no other but those that are in the view: what it knows grows with names, not
+\* with lives.
+FormerLivesForgotten ==
+    \A m \in up : Superseded(DOMAIN local[m].decision.lives) \subseteq MembersOfView(local[m])
+
 \* JOI-01: a joiner is told to start from what it was promised, when its coordinator asked for the digest:
 \* neither less, and it is given again what is in the state that it was handed, nor more.
 StartsWherePromisedStep ==

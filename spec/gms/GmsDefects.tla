@@ -14,6 +14,12 @@ LowerCounter(s) == s.decision.id.counter - 1
 \* In the place of Creator: the most junior member is named, who was in no view yet.
 JuniorIsCreator(s, members) == members[Len(members)]
 
+\* In the place of LatestLives: what is known of lives that are over is kept.
+KeepsAll(function, members) == function
+
+\* In the place of HasLater: a later life of a name says nothing of an earlier one.
+KnowsNoLater(s, m) == FALSE
+
 \* In the place of WithJoiner: a joiner is listed twice.
 JoinedTwice(members, joiner) == members \o <<joiner, joiner>>
 

@@ -254,9 +254,13 @@ Found(m) ==
     /\ Apply("Found", m, [type |-> "JoinRequested", coordinator |-> m, life |-> life[m]], {})
     /\ UNCHANGED world
 
+\* LivesAreNumbered: a name has one life at a time.
+MayStart(m) == \A x \in up : ~IsFormer(x, m)
+
 \* m finds a member that acts, and asks it; again whenever its request is not on its way.
 AskToJoin(m) ==
     /\ m \in up /\ ~InView(local[m])
+    /\ MayStart(m)
     /\ \E c \in up \ {m} :
         /\ Acts(local[c])
         /\ Packet(m, c, JoinReq(life[m])) \notin network

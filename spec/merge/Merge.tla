@@ -101,6 +101,12 @@ ViewIn(decision) == [id |-> decision.id, members |-> decision.members]
 Merged(id, members, follows, lives, digest) ==
     [id |-> id, members |-> members, follows |-> follows, lives |-> lives, digest |-> digest]
 
+\* What holds of every merged view. (Of every decision: IsSound.)
+IsSoundMerged(merged) ==
+    /\ IsList(merged.members) /\ KnowsLives(merged)
+    /\ CounterAbove = "all" => \A id \in merged.follows : merged.id.counter > id.counter
+    /\ DigestMerged = "greatest" => DOMAIN merged.digest = MembersOf(merged)
+
 \* What it is to a subgroup: the view that comes after its own.
 AfterOwn(merged, decision) ==
     Decision(merged.id, merged.members, decision.id, merged.lives, {}, merged.digest)
@@ -276,8 +282,7 @@ MergeReqReceived(s, e) ==
         refuses == IF RejectsWhen = "busy" THEN Merging(s) ELSE ~Merging(s)
         taken == [s EXCEPT !.merge = id, !.begun = @ + 1, !.awaiting = {},
                            !.responses = NoResponses]
-    IN IF e.sender # id.leader \/ e.sender = s.member \/ e.sender \notin MembersOf(theirs) THEN RemoteError(s)
-       ELSE IF ~Fits(s, e.digest) THEN LocalError(s)
+    IN IF ~Fits(s, e.digest) THEN LocalError(s)
        ELSE IF ~Coordinates(s) \/ refuses THEN Handled(s, <<Send(e.sender, Reject(id, NoDecision))>>)
        ELSE IF ~MayMerge(s.decision, theirs)
        THEN Handled(s, ForEach(LeftUs(s, e.sender, theirs), Disowned)
@@ -322,7 +327,7 @@ MergedView(s, chosen) ==
         digest == IF DigestMerged = "greatest" THEN GreatestOf({s.responses[c].digest : c \in chosen})
                   ELSE s.responses[LastOf(chosen)].digest
     IN Merged(ViewId(counter, creator), members, {d.id : d \in decisions},
-              GreatestOf({d.lives : d \in decisions}), digest)
+              LatestLives(GreatestOf({d.lives : d \in decisions}), MembersOf([members |-> members])), digest)
 
 \* It installs a merged view: windows for those who are new to it, the view, and for a coordinator the end of
 \* the merge. `sent`: what it sends between.
@@ -367,9 +372,7 @@ MergeRspReceived(s, e) ==
                        \o ForEach(LeftUs(s, c, said.decision), Disowned)
                   ELSE <<>>
         done == Conclude(heard)
-        sound == c \in MembersOf(said.decision) /\ DOMAIN said.digest = MembersOf(said.decision)
-    IN IF ~said.rejected /\ ~sound THEN RemoteError(s)
-       ELSE IF said.merge_id # s.merge \/ c \notin s.awaiting THEN Ignored(s)
+    IN IF said.merge_id # s.merge \/ c \notin s.awaiting THEN Ignored(s)
        ELSE IF heard.awaiting # {} THEN Handled(heard, before)
        ELSE Handled(done.state, before \o done.effects)
 
@@ -381,8 +384,7 @@ MergeTimeout(s, e) ==
 \* The leader has given up, or goes on without this one.
 CancelMergeReceived(s, e) ==
     LET over == GiveUp(s)
-    IN IF e.sender # e.message.merge_id.leader \/ e.sender = s.member THEN RemoteError(s)
-       ELSE IF s.merge # e.message.merge_id THEN Ignored(s)
+    IN IF s.merge # e.message.merge_id THEN Ignored(s)
        ELSE Handled(over.state, over.effects)
 
 -----------------------------------------------------------------------------
@@ -393,9 +395,7 @@ FollowsOwn(s, merged) == ChecksPredecessor => s.decision.id \in merged.follows
 \* At a coordinator, which sends it to its subgroup (MRG-27).
 InstallMergeViewReceived(s, e) ==
     LET merged == e.message.merged
-    IN IF e.sender # e.message.merge_id.leader \/ s.member \notin MembersOf(merged) \/ e.sender = s.member
-       THEN RemoteError(s)
-       ELSE IF ~FollowsOwn(s, merged) \/ (ChecksMergeId /\ s.merge # e.message.merge_id) THEN Ignored(s)
+    IN IF ~FollowsOwn(s, merged) \/ (ChecksMergeId /\ s.merge # e.message.merge_id) THEN Ignored(s)
        ELSE Enter(s, merged, SendEach(Subgroup(s), MergeView(merged)), PromisedTo(s) \ {e.sender})
 
 \* At a participant, from its coordinator (MRG-28 to MRG-32). It may be faster than the view that it follows:
@@ -409,8 +409,7 @@ MergeViewReceived(s, e) ==
         kept == CASE KeepsEarly = "all" -> Append(s.early, merged)
                   [] KeepsEarly = "last" -> IF superseded THEN s.early ELSE <<merged>>
                   [] KeepsEarly = "none" -> s.early
-    IN IF {s.member, e.sender} \ MembersOf(merged) # {} \/ e.sender = s.member THEN RemoteError(s)
-       ELSE IF ~Merging(s) /\ FollowsOwn(s, merged) THEN Enter(s, merged, <<>>, {})
+    IN IF ~Merging(s) /\ FollowsOwn(s, merged) THEN Enter(s, merged, <<>>, {})
        ELSE IF late \/ known \/ kept = s.early THEN Ignored(s)
        ELSE Handled([s EXCEPT !.early = kept], <<>>)
 
@@ -427,9 +426,36 @@ DecisionInstalled(s, e) ==
 EarlyTimeout(s, e) == IF Waits(s) THEN Enter(s, NextEarly(s)[1], <<>>, {}) ELSE Ignored(s)
 
 -----------------------------------------------------------------------------
+(* What no correct peer sends, whatever the state of the member that gets it *)
+
+\* A leader asks with its view. Who accepts is in the view that it answers with, and its digest has its members. A
+\* merged view goes to its members, from one of them or from who led the merge.
+IsMalformed(s, e) ==
+    LET x == e.sender
+        message == e.message
+    IN \/ x = s.member
+       \/ CASE message.type = "MERGE_REQ" ->
+                    \/ x # message.merge_id.leader
+                    \/ ~IsSound(message.decision) \/ x \notin MembersOf(message.decision)
+            [] message.type = "MERGE_RSP" ->
+                    IF message.rejected THEN message.decision # NoDecision /\ ~IsSound(message.decision)
+                    ELSE \/ ~IsSound(message.decision) \/ x \notin MembersOf(message.decision)
+                         \/ DOMAIN message.digest # MembersOf(message.decision)
+            [] message.type = "INSTALL_MERGE_VIEW" ->
+                    \/ x # message.merge_id.leader
+                    \/ ~IsSoundMerged(message.merged) \/ s.member \notin MembersOf(message.merged)
+            [] message.type = "MERGE_VIEW" ->
+                    ~IsSoundMerged(message.merged) \/ {s.member, x} \ MembersOf(message.merged) # {}
+            [] message.type = "CANCEL_MERGE" -> x # message.merge_id.leader
+            [] OTHER -> FALSE
+
+Refuses(s, e) == "message" \in DOMAIN e /\ IsMalformed(s, e)
+
+-----------------------------------------------------------------------------
 (* Step: total over the alphabet *)
 
 Step(s, e) ==
+    IF Refuses(s, e) THEN RemoteError(s) ELSE
     CASE e.type = "DecisionInstalled" -> DecisionInstalled(s, e)
       [] e.type = "EarlyTimeout" -> EarlyTimeout(s, e)
       [] e.type = "DiscoverTimeout" -> DiscoverTimeout(s, e)

@@ -408,8 +408,7 @@ MergeViewReceived(s, e) ==
     LET x == e.sender
         merged == e.message.merged
         next == Own(s).id \in merged.follows /\ IsMember(s, x) /\ s.gms.phase # "leading"
-    IN IF x = s.member \/ {s.member, x} \ MembersOf(merged) # {} THEN RemoteError(s)
-       ELSE IF RefusesSuspects /\ x \in s.gms.suspected THEN Ignored(s)
+    IN IF RefusesSuspects /\ x \in s.gms.suspected THEN Ignored(s)
        ELSE IF merged.id = Own(s).id
        THEN IF s.gms.gone THEN Ignored(s)
             ELSE Handled(s, <<Send(x, G!ViewAck(merged.id))>> \o LeaveAgain(s, x))
@@ -438,7 +437,14 @@ MergeTimeout(s, e) == FromM(s, e)
 -----------------------------------------------------------------------------
 (* Step: total over the alphabet. (Who has left takes no part in merges.) *)
 
+\* What no correct peer sends, of GMS or of merging.
+OfMerging == {"MERGE_REQ", "MERGE_RSP", "INSTALL_MERGE_VIEW", "MERGE_VIEW", "CANCEL_MERGE"}
+Refuses(s, e) ==
+    /\ "message" \in DOMAIN e
+    /\ IF e.message.type \in OfMerging THEN M!IsMalformed(s, e) ELSE G!IsMalformed(s, e)
+
 Step(s, e) ==
+    IF Refuses(s, e) THEN RemoteError(s) ELSE
     CASE e.type = "QueryReceived" -> QueryReceived(s, e)
       [] e.type = "ProbeReceived" -> ProbeReceived(s, e)
       [] e.type = "LeaveReqReceived" -> LeaveReqReceived(s, e)

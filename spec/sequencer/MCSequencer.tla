@@ -42,6 +42,16 @@ Split ==
     <<FirstView(1, "A", ABC), Next1(2, "A", BC, {1}, {}), Next1(2, "B", BC, {1}, {}),
       Next1(3, "C", <<"C", "B">>, {2, 3}, {})>>
 
+\* B is left out, and comes back in its second life, and in its tenth.
+Lives ==
+    <<FirstView(1, "A", AB), Next1(2, "A", A, {1}, {}), Next1(3, "A", <<"A", "B#2">>, {2}, {"B#2"}),
+      Next1(4, "A", A, {3}, {}), Next1(5, "A", <<"A", "B#10">>, {4}, {"B#10"})>>
+
+\* ... but its first life lives on, and merges back beside the second.
+LivesOn ==
+    <<FirstView(1, "A", AB), Next1(2, "A", A, {1}, {}), Next1(3, "A", <<"A", "B#2">>, {2}, {"B#2"}),
+      Next1(4, "A", <<"A", "B#2", "B">>, {1, 3}, {})>>
+
 \* C is left out, and merges back: straight from view 1, as nobody was with it.
 AwayAndBack == <<FirstView(1, "A", ABC), Next1(2, "A", AB, {1}, {}), Next1(3, "A", ABC, {1, 2}, {})>>
 
@@ -62,6 +72,7 @@ TwoLives ==
 (* Who sends how much *)
 
 Of(a, b, c, d) == [m \in Member |-> CASE m = "A" -> a [] m = "B" -> b [] m = "C" -> c [] m = "D" -> d]
+OneOfAllBs == [m \in Member |-> IF m = "A" THEN 0 ELSE 1]
 OneOfC == Of(0, 0, 1, 0)
 OneOfA == Of(1, 0, 0, 0)
 OneOfB == Of(0, 1, 0, 0)
@@ -143,6 +154,9 @@ NeverOwn(state, tag) == FALSE
 LeavesInTable(s, cleared) == Ignored(s)
 
 ForAnybody(s, tag) == TRUE
+
+\* In the place of LatestLives.
+KeepsAll(function, members) == function
 
 SwallowsPlain(s, e) == Ignored(s)
 

@@ -184,14 +184,15 @@ DataReceived(s, e) ==
         cleared == [s EXCEPT !.forward_table = IF IsOwn(s, tag) THEN Struck(@, tag.seqno) ELSE @]
         sender == IF SenderFrom = "header" THEN tag.sender ELSE e.sender
     IN
-    IF ~Joined(s) \/ (message.view_id.counter > s.view.id.counter /\ ~DataOfOtherViews) THEN LocalError(s)
+    IF ~Joined(s) \/ (message.view_id.counter > s.view.id.counter /\ ~DataOfOtherViews) THEN RemoteError(s)
     ELSE IF ~SameView(message.view_id, s.view.id) /\ ~DataOfOtherViews THEN Ignored(s)
     ELSE IF ~DataOfOtherViews /\ ~(ByCoordinator(s, e) /\ ForMember(s, tag)) THEN RemoteError(s)
     ELSE IF Seen(s.received_table, tag) THEN Duplicate(s, cleared)
     ELSE Handled([cleared EXCEPT !.received_table = Recorded(@, tag)], <<Deliver(sender, message.payload)>>)
 
 \* SEQ-31, SEQ-32, AMB-81, AMB-82: what did not come back is sent again, in order, before anything new; FORWARDs that
-\* were early are ordered now. Departed members are not forgotten: see KeepDeparted.
+\* were early are ordered now. A departed member may merge back in the same life (KeepDeparted): its entry stays until a
+\* later life of its name is known.
 ViewInstalled(s, e) ==
     IF s.member \notin MembersOf(e.view) THEN LocalError(s)
     ELSE IF e.view.id.counter <= s.view.id.counter THEN Ignored(s)
@@ -208,7 +209,8 @@ ViewInstalled(s, e) ==
         entered == [s EXCEPT
             !.view = e.view,
             !.epoch = IF first THEN EpochOf(e.view) ELSE @,
-            !.received_table = IF KeepDeparted THEN @ ELSE [m \in DOMAIN known \cap members |-> known[m]],
+            !.received_table = IF KeepDeparted THEN LatestLives(@, members)
+                               ELSE [m \in DOMAIN known \cap members |-> known[m]],
             !.early = StillEarly(@, e.view)]
         Now(f) == SameView(f.view_id, e.view.id) /\ f.tag.sender \in members
         due == IF IsCoordinator(entered) THEN SelectSeq(s.early, Now) ELSE <<>>

@@ -119,6 +119,13 @@ SenderOrder ==
         (i < j /\ aux_delivered[m][i][1] = aux_delivered[m][j][1]) =>
             aux_delivered[m][i][2] < aux_delivered[m][j][2]
 
+\* Of each name the table has the latest life that is known, and no other but those that are in the view: it grows with
+\* names, not with lives.
+FormerLivesForgotten ==
+    \A m \in InGroup :
+        LET members == MembersOf(local[m].view)
+        IN Superseded(DOMAIN local[m].received_table \cup members) \subseteq members
+
 \* What x delivered in view number k, without what y had delivered before that view. (Where the members of a view
 \* part, one side may have delivered what the other has not; when they merge, its sender may have it ordered again.)
 NewsTo(y, x, k) ==

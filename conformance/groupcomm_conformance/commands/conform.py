@@ -6,8 +6,9 @@ from typing import Annotated
 
 import typer
 
+from groupcomm_conformance.beyond.judging import Beside, compare, lines_of
 from groupcomm_conformance.models import checking
-from groupcomm_conformance.models.manifest import Manifest, Model, find_root
+from groupcomm_conformance.models.manifest import Manifest, Model, find_root, load, protocols
 from groupcomm_conformance.models.selecting import chosen
 from groupcomm_conformance.protocols import derive
 from groupcomm_conformance.protocols.derive import MappingError, Protocol, constants_of
@@ -25,7 +26,7 @@ from groupcomm_conformance.steps.table import StepTable, Tables
 
 from . import console
 from .exits import ExitCode, verdict
-from .options import AsJson, ModelNames, Protocols, Row, TierOption
+from .options import AsJson, ModelNames, Protocols, Row, Seed, TierOption, whole
 
 __all__ = ["command"]
 
@@ -40,6 +41,15 @@ def command(
         typer.Option("--fresh", help="Use no cache, and measure what this adds to TLC's time."),
     ] = False,
     row: Row = None,
+    random: Annotated[
+        int | None,
+        typer.Option(
+            parser=whole(1, 10**9),
+            metavar="N",
+            help="Instead: N random events, beyond the bounds of the models, on core and specification.",
+        ),
+    ] = None,
+    seed: Seed = None,
     as_json: AsJson = False,
 ) -> None:
     """Run every local step that TLC can reach on the implementation, and compare.
@@ -48,6 +58,14 @@ def command(
     something is amiss that the rows need in order to speak for the whole model.
     """
     root = find_root()
+    if random is not None:
+        if row is not None or model or fresh or as_json:
+            raise typer.BadParameter(
+                "random events are of no model: only --seed goes with it", param_hint="--random"
+            )
+        raise typer.Exit(_random(protocol or protocols(root), random, 1 if seed is None else seed))
+    if seed is not None:
+        raise typer.BadParameter("a seed is one of random events: give --random, too", param_hint="--seed")
     models = chosen(
         root,
         protocol or (),
@@ -118,3 +136,16 @@ def _one_row(manifest: Manifest, model: Model, table: StepTable, protocol: Proto
     typer.echo(f"{manifest.protocol} {model.name} row {row}: {failure.verdict}")
     typer.echo(failure.text(table, again(manifest.protocol, model.name)))
     return verdict(ok=replayed.passed)
+
+
+def _random(names: Iterable[str], number: int, seed: int) -> ExitCode:
+    """Give random events to core and specification; show the first that differ."""
+    good = True
+    for name in names:
+        manifest = load(find_root(), name)
+        beside = Beside.of(manifest, _implementations([manifest])[name])
+        compared = compare(beside, number, seed)
+        for line in lines_of(beside, name, compared):
+            typer.echo(line)
+        good = good and not compared.differences
+    return verdict(ok=good)

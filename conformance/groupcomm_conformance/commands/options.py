@@ -20,6 +20,7 @@ __all__ = [
     "Processes",
     "Protocols",
     "Row",
+    "Seed",
     "TierOption",
     "Unicode",
     "Workers",
@@ -156,6 +157,10 @@ Heap: TypeAlias = Annotated[
 Row: TypeAlias = Annotated[
     int | None,
     typer.Option("--row", parser=whole(1, 10**12), metavar="N", help="Only run and show this row."),
+]
+Seed: TypeAlias = Annotated[
+    int | None,
+    typer.Option(parser=whole(0, 10**15), metavar="S", help="Of the first random walk. Default: 1."),
 ]
 Unicode: TypeAlias = Annotated[bool, typer.Option("--unicode", help="Draw with box characters.")]
 Out: TypeAlias = Annotated[Path, typer.Option("--out", metavar="DIR", help="The folder to write.")]

@@ -167,11 +167,11 @@ def digest(manifest: Manifest, model: Model) -> str:
 def _members(manifest: Manifest, model: Model, cfg: Cfg) -> tuple[str, ...]:
     """Read `Member = {"A", "B"}`; ManifestError where the constant is anything else."""
     side = cfg.constants.get("Member", "")
-    if re.fullmatch(r'= \{"\w+"(, "\w+")*\}', side) is None:
+    if re.fullmatch(r'= \{"[^"\\]+"(, "[^"\\]+")*\}', side) is None:
         raise ManifestError(
             manifest.file, model.line, f'Member to be a set of texts in a model for conformance, not "{side}"'
         )
-    return tuple(re.findall(r'"(\w+)"', side))
+    return tuple(re.findall(r'"([^"]+)"', side))
 
 
 @frozen

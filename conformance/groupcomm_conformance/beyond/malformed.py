@@ -1,0 +1,118 @@
+"""Malformed messages: what a peer may send that errs, given to stacks in the states of simulated runs.
+
+A simulated group runs as always. Each message that arrives is also given, distorted in several ways, to the stack
+in the state that it finds there, and what comes of that is dropped. A layer may take or ignore a distorted message,
+or refuse it as a peer's mistake (RemoteProtocolError). Anything else is a finding.
+"""
+
+import traceback
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from random import Random
+from typing import Any, Final
+
+from attrs import define, evolve, field
+
+from groupcomm.errors import RemoteProtocolError
+from groupcomm.stack import Arrived, Layer, Stack, Tagged
+from groupcomm_conformance.protocols.derive import Protocol
+from groupcomm_conformance.stacks.running import Setup, simulate
+
+from .drawing import NAMES, distorted
+
+__all__ = ["Came", "send"]
+
+_SIMULATED: Final = 3_000
+"""Simulated events in a run, from which states are taken."""
+
+
+@define
+class Came:
+    """What came of distorted messages, and for which layers. `findings`: what was raised, where, how often."""
+
+    messages: int = 0
+    outcomes: Counter[str] = field(factory=Counter)
+    layers: Counter[str] = field(factory=Counter)
+    findings: Counter[str] = field(factory=Counter)
+    examples: dict[str, str] = field(factory=dict)
+
+
+def send(setup: Setup, protocols: dict[str, Protocol], number: int, seed: int, *, each: int = 4) -> Came:
+    """Give at least `number` distorted messages to the stacks of simulated groups, `each` time one arrives."""
+    came = Came()
+    while came.messages < number:
+        random = Random(seed)  # noqa: S311 - repeatable, no secret
+        with _beside(came, protocols, random, each):
+            simulate(setup, events=_SIMULATED, seed=seed)
+        seed += 1
+    return came
+
+
+@contextmanager
+def _beside(came: Came, protocols: dict[str, Protocol], random: Random, each: int) -> Iterator[None]:
+    """Whenever a stack steps, distorted messages come to it first."""
+    step = Stack.step
+    bare: dict[int, Stack] = {}
+
+    def steps(stack: Stack, config: None, state: Any, event: Any) -> Any:  # noqa: ANN401 - of any stack
+        if isinstance(event, Arrived) and event.message.layer:
+            if id(stack) not in bare:
+                bare[id(stack)] = _bare(stack, protocols)
+            for _ in range(each):
+                _try(bare[id(stack)], step, state, _distorted(stack, state, event, protocols, random), came)
+        return step(stack, config, state, event)
+
+    setattr(Stack, "step", steps)  # noqa: B010 - a method of a frozen class
+    try:
+        yield
+    finally:
+        setattr(Stack, "step", step)  # noqa: B010
+
+
+def _bare(stack: Stack, protocols: dict[str, Protocol]) -> Stack:
+    """The same cores without the judges that listen between them: what lies breaks promises, too."""
+    layers = (
+        Layer.of(protocols[layer.name].core, layer.config) if layer.name in protocols else layer
+        for layer in stack.layers
+    )
+    return Stack(tuple(layers), stack.ground)
+
+
+def _distorted(
+    stack: Stack, state: Any, event: Arrived, protocols: dict[str, Protocol], random: Random
+) -> Arrived:
+    """The message, or one inside of it, is distorted; or it comes from another sender."""
+    names = [layer.name for layer in stack.layers]
+
+    def of(tagged: Tagged) -> Tagged:
+        message: Any = tagged.message
+        inner = getattr(message, "payload", None)
+        if isinstance(inner, Tagged) and inner.layer in names and random.random() < 0.5:  # noqa: PLR2004 - a coin
+            return evolve(tagged, message=evolve(message, payload=of(inner)))
+        own = state.layers[names.index(tagged.layer)]
+        changed = distorted(protocols[tagged.layer], own, message, random)
+        if isinstance(inner, Tagged):
+            changed = evolve(changed, payload=inner)
+        return evolve(tagged, message=changed)
+
+    sender = random.choice((event.sender, event.sender, state.member, random.choice(NAMES)))
+    return evolve(event, sender=sender, message=of(event.message))
+
+
+def _try(stack: Stack, step: Any, state: Any, event: Arrived, came: Came) -> None:  # noqa: ANN401 - of any stack
+    came.messages += 1
+    came.layers[event.message.layer] += 1
+    try:
+        after, effects = step(stack, None, state, event)
+        came.outcomes["ignored" if after == state and not effects else "handled"] += 1
+    except RemoteProtocolError:
+        came.outcomes["remote_error"] += 1
+    except Exception as error:  # noqa: BLE001 - that is what is looked for
+        came.outcomes[type(error).__name__] += 1
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        reason = getattr(error, "reason", str(error))
+        text = f"{type(error).__name__} {Path(place.filename).name}:{place.lineno} {reason}"
+        came.findings[text] += 1
+        came.examples.setdefault(text, f"{event}")
