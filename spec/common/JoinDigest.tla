@@ -8,16 +8,23 @@
 (* this address, of all that it has delivered at that moment. A promise is *)
 (*   open        from the moment the digest is taken,                      *)
 (*   redeemed    when the newcomer installs a view that comes from the     *)
-(*               promiser's: it starts where the digest ends,              *)
+(*               promiser's and has the promiser in it: the newcomer       *)
+(*               starts where the digest ends,                             *)
 (*   withdrawn   when no such view will ever be installed by it,           *)
 (*   void        while open, where a view has been decided that the        *)
 (*               promise does not reach: neither the promiser nor the      *)
-(*               newcomer is in it, or the newcomer's life is over. The    *)
-(*               newcomer may still install a view of another branch;      *)
-(*               those in this one owe it nothing.                         *)
+(*               newcomer is in it, another life of the newcomer's address *)
+(*               is in it, or the newcomer's life is over. The newcomer    *)
+(*               may still install a view of another branch; those in this *)
+(*               one owe it nothing.                                       *)
 (* There may be any number of views between the digest and the view with   *)
 (* the newcomer, and any number of open promises, by several and to        *)
 (* several; redeeming one withdraws what else the newcomer was promised.   *)
+(*                                                                         *)
+(* The promiser holds its word by address, because a view names members by *)
+(* address: from its promise until it installs a view with that address,   *)
+(* or is told that it need not wait. So it may still hold when the promise *)
+(* is redeemed, as members install a view at different times.              *)
 (*                                                                         *)
 (* Who stands on it: STABLE. It keeps what was promised from being purged, *)
 (* as far as a promise reaches (PromisesKept in StableGroup).              *)
@@ -35,11 +42,14 @@ VARIABLES
     installed,  \* Membership: [Member -> the number of the view installed; 0: none]
     life,       \* Membership: [Member -> its present life]
     delivered,  \* [Member -> [sender in its view -> highest seqno delivered]]
-    promises    \* the open promises
+    promises,   \* the open promises
+    held        \* [Member -> the addresses for which it holds its word]
 
-joindigest_vars == <<views, installed, life, delivered, promises>>
+joindigest_vars == <<views, installed, life, delivered, promises, held>>
 
-Conjuncts == {"ToldDelivered", "NotYetAMember", "OneAtATime", "OnlyByPromise", "TellsOfAll", "ForGood"}
+Conjuncts ==
+    {"ToldDelivered", "NotYetAMember", "OneAtATime", "OnlyByPromise", "PromiserIsIn", "OneIncarnation",
+     "TellsOfAll", "ForGood"}
 
 LOCAL On(conjunct) == conjunct \notin Off
 
@@ -54,13 +64,21 @@ PromiseOf(by, to) ==
 LOCAL ByIn(p, k) == Has(views[k], p.by, p.by_life)
 LOCAL ToIn(p, k) == Has(views[k], p.to, p.to_life)
 
+\* View number k has the newcomer in it, or the promiser, who waits for it.
+LOCAL Carries(p, k) ==
+    \/ ToIn(p, k)
+    \/ /\ ByIn(p, k)
+       \* OneIncarnation: a promise ends with a view that has another life of the newcomer's address. (There the
+       \* promiser takes the address for the newcomer, and holds no longer.)
+       /\ On("OneIncarnation") => p.to \notin DOMAIN views[k].lives
+
 \* A promise reaches view number k: there is a way from the promiser's view to k on which each view has the
 \* promiser in it until one has the newcomer in it, and then each has the newcomer. (So agreement in each view on
 \* the way needs the vote of one who keeps the promise, or of the newcomer itself.)
 RECURSIVE Reaches(_, _)
 Reaches(p, k) ==
     IF k <= p.view THEN k = p.view
-    ELSE /\ ByIn(p, k) \/ ToIn(p, k)
+    ELSE /\ Carries(p, k)
          /\ \E j \in views[k].preds :
                 /\ j >= p.view
                 /\ ToIn(p, j) => ToIn(p, k)
@@ -73,7 +91,7 @@ RECURSIVE TellsOf(_, _, _)
 TellsOf(p, s, k) ==
     IF k <= p.view THEN k = p.view /\ s \in DOMAIN p.vector
     ELSE \/ s \in views[k].joins /\ Reaches(p, k)
-         \/ /\ ByIn(p, k) \/ ToIn(p, k)
+         \/ /\ Carries(p, k)
             /\ \E j \in views[k].preds :
                 /\ j >= p.view
                 /\ ToIn(p, j) => ToIn(p, k)
@@ -85,18 +103,27 @@ Open(p) == life[p.to] = p.to_life
 \* The views that v follows and m does not come from: somebody there has to tell m what to start from.
 ToBeTold(m, v) == v.preds \ {installed[m]}
 
-\* m may use p for what it needs to know of view number j, to install a view that follows it.
-Redeemable(p, m, j) ==
-    /\ p.to = m /\ p.to_life = life[m]
-    /\ ~ToIn(p, j) /\ Reaches(p, j)
+\* p was made to m, and reaches view number j.
+LOCAL Meant(p, m, j) == p.to = m /\ p.to_life = life[m] /\ ~ToIn(p, j) /\ Reaches(p, j)
+
+\* m may use p for what it needs to know of view number j, to install v, which follows j.
+Redeemable(p, m, v, j) ==
+    /\ Meant(p, m, j)
+    \* PromiserIsIn: the promiser is a member of the view that the newcomer begins with. (A promiser that this view
+    \* leaves out comes to none with the newcomer: it need not wait, and raises its vote in the view before, from
+    \* which others have yet to come.)
+    /\ On("PromiserIsIn") => Has(v, p.by, p.by_life)
     \* TellsOfAll: it says where to start with each sender that is there.
     /\ On("TellsOfAll") => \A s \in DOMAIN views[j].lives : TellsOf(p, s, j)
 
 \* What m has been promised for all that it has to be told to install v.
-Told(m, v) == \A j \in ToBeTold(m, v) : \E p \in promises : Redeemable(p, m, j)
+Told(m, v) ==
+    \A j \in ToBeTold(m, v) :
+        \* OnlyByPromise: who comes to members that it was not with has been told where to start with them.
+        (On("OnlyByPromise") \/ \E p \in promises : Meant(p, m, j)) => \E p \in promises : Redeemable(p, m, v, j)
 
 \* All promises that m uses when it installs v.
-Used(m, v) == {p \in promises : \E j \in ToBeTold(m, v) : Redeemable(p, m, j)}
+Used(m, v) == {p \in promises : \E j \in ToBeTold(m, v) : Redeemable(p, m, v, j)}
 
 -----------------------------------------------------------------------------
 (* What may happen *)
@@ -105,18 +132,31 @@ MayPromise(by, to) ==
     /\ installed[by] # 0
     \* NotYetAMember: a former life of the newcomer is excluded first; and who is in the view needs no digest.
     /\ On("NotYetAMember") => to \notin DOMAIN views[installed[by]].lives
-    \* OneAtATime: an open promise by the same member to the same address is withdrawn first.
-    /\ On("OneAtATime") => \A p \in promises : ~(p.by = by /\ p.by_life = life[by] /\ p.to = to)
+    \* OneAtATime: the same member has no open promise to the same address, and does not hold its word for a former
+    \* life of it either. (It holds for the address: with the later promise withdrawn it would hold for neither.)
+    /\ On("OneAtATime") =>
+        /\ to \notin held[by]
+        /\ \A p \in promises : ~(p.by = by /\ p.by_life = life[by] /\ p.to = to)
 
 \* p will not be redeemed: the newcomer's life is over, or no view with it is decided that it could install but by
 \* what another has promised. (A view that was decided and lost with its coordinator is one of these.)
 MayWithdraw(p) ==
-    \* ForGood: a promise is withdrawn only when nobody can redeem it any more.
+    \* ForGood: a promise is withdrawn only when nobody can redeem it any more, and one that is redeemed is kept until
+    \* its promiser can come to no view with the newcomer.
     On("ForGood") =>
         \/ ~Open(p)
         \/ installed[p.to] # 0 /\ ToIn(p, installed[p.to]) /\ ~\E k \in DOMAIN views : k > installed[p.to] /\ ToIn(p, k)
         \/ ~\E k \in DOMAIN views : k > p.view /\ ToIn(p, k) /\ \E j \in views[k].preds :
-                Reaches(p, j) /\ ~\E q \in promises \ {p} : Redeemable(q, p.to, j)
+                /\ Redeemable(p, p.to, views[k], j)
+                /\ ~\E q \in promises \ {p} : Redeemable(q, p.to, views[k], j)
+
+\* `by` has no open promise to the address, and comes to no view with it that is decided.
+MayRelease(by, to) ==
+    /\ ~\E p \in promises : p.by = by /\ p.by_life = life[by] /\ p.to = to
+    /\ On("ForGood") =>
+        ~\E k \in DOMAIN views :
+            /\ to \in DOMAIN views[k].lives /\ Has(views[k], by, life[by])
+            /\ \E j \in views[k].preds : Reaches(PromiseOf(by, to), j)
 
 \* (By cases: ToldDelivered is said of what is added, whatever its vector is.)
 Promise(by, to) ==
@@ -134,19 +174,24 @@ Withdraw(p) ==
     /\ promises' = promises \ {p}
     /\ UNCHANGED <<installed, life>>
 
+\* `by` is told that it need not wait for `to`, whose promise is redeemed.
+Release(by, to) ==
+    /\ MayRelease(by, to)
+    /\ held' = [held EXCEPT ![by] = @ \ {to}]
+    /\ UNCHANGED <<installed, life, promises>>
+
 \* m installs a view. Who begins with it, or comes to members of another side, redeems what it was promised.
 Install(m) ==
     LET v == views'[installed'[m]] IN
     /\ \A x \in Member \ {m} : installed'[x] = installed[x]
-    \* OnlyByPromise: who comes to members that it was not with has been told where to start with them.
-    /\ On("OnlyByPromise") => Told(m, v)
+    /\ Told(m, v)
     /\ promises' = IF ToBeTold(m, v) = {} THEN promises ELSE {p \in promises : p.to # m \/ p.to_life # life[m]}
     /\ UNCHANGED life
 
-Init == promises = {}
+Init == promises = {} /\ held = [m \in Member |-> {}]
 
-\* (By cases, so that a step is held against one action. Steps that change neither promises nor who has installed
-\* what are others'.)
+\* (By cases, so that a step is held against one action. Steps that change neither promises, nor who holds its word,
+\* nor who has installed what are others'.)
 Next ==
     IF installed' # installed
     THEN \E m \in Member :
@@ -156,6 +201,8 @@ Next ==
     THEN IF promises \subseteq promises'
          THEN \E p \in promises' \ promises : Promise(p.by, p.to)
          ELSE \E p \in promises \ promises' : Withdraw(p)
+    ELSE IF held' # held
+    THEN \E by \in Member : held'[by] # held[by] /\ \E to \in held[by] \ held'[by] : Release(by, to)
     ELSE TRUE
 
 Spec == Init /\ [][Next]_joindigest_vars

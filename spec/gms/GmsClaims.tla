@@ -10,7 +10,11 @@ EXTENDS GmsGroup
 DeliveredByAll == [m \in Member |-> DeliveredBy(m)]
 
 Membership == INSTANCE Membership WITH Off <- {}
-JoinDigest == INSTANCE JoinDigest WITH Off <- {}, delivered <- DeliveredByAll
+\* A promise is held from when the digest is asked for until its view is decided, and with that installed, or until the
+\* request is dropped.
+HeldFor == [m \in Member |-> {local[m].admitting.member} \ {NoRequest.member}]
+
+JoinDigest == INSTANCE JoinDigest WITH Off <- {}, delivered <- DeliveredByAll, held <- HeldFor
 
 -----------------------------------------------------------------------------
 (* Types *)
@@ -323,7 +327,7 @@ GivesSelfInclusion == [][GivesSelfInclusionStep]_vars
 GivesOnePath == [][GivesOnePathStep]_vars
 
 JoinDigestAlone(conjunct) ==
-    INSTANCE JoinDigest WITH Off <- JoinDigest!Conjuncts \ {conjunct}, delivered <- DeliveredByAll
+    INSTANCE JoinDigest WITH Off <- JoinDigest!Conjuncts \ {conjunct}, delivered <- DeliveredByAll, held <- HeldFor
 GivesJoinDigest(conjunct) ==
     (promises' # promises \/ installed' # installed) => JoinDigestAlone(conjunct)!Next
 
@@ -331,6 +335,8 @@ GivesToldDeliveredStep == GivesJoinDigest("ToldDelivered")
 GivesNotYetAMemberStep == GivesJoinDigest("NotYetAMember")
 GivesOneAtATimeStep == GivesJoinDigest("OneAtATime")
 GivesOnlyByPromiseStep == GivesJoinDigest("OnlyByPromise")
+GivesPromiserIsInStep == GivesJoinDigest("PromiserIsIn")
+GivesOneIncarnationStep == GivesJoinDigest("OneIncarnation")
 GivesTellsOfAllStep == GivesJoinDigest("TellsOfAll")
 GivesForGoodStep == GivesJoinDigest("ForGood")
 
@@ -338,6 +344,8 @@ GivesToldDelivered == [][GivesToldDeliveredStep]_vars
 GivesNotYetAMember == [][GivesNotYetAMemberStep]_vars
 GivesOneAtATime == [][GivesOneAtATimeStep]_vars
 GivesOnlyByPromise == [][GivesOnlyByPromiseStep]_vars
+GivesPromiserIsIn == [][GivesPromiserIsInStep]_vars
+GivesOneIncarnation == [][GivesOneIncarnationStep]_vars
 GivesTellsOfAll == [][GivesTellsOfAllStep]_vars
 GivesForGood == [][GivesForGoodStep]_vars
 

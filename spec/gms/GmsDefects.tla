@@ -34,6 +34,10 @@ EverybodyBegins(id, members, follows, lives, joiners, digest) ==
     [id |-> id, members |-> members, follows |-> follows, lives |-> lives,
      joiners |-> {members[i] : i \in DOMAIN members}, digest |-> digest]
 
+\* In the place of StaysIn: who admits a joiner leaves with that view.
+HandsOver(s, request, m) ==
+    m \notin s.suspected /\ m # request.member /\ (request.kind = "join" => m # s.member)
+
 \* In the place of StaysIn: who has just joined is forgotten.
 ForgetsTheLast(s, request, m) == m \notin s.suspected \cup s.decision.joiners /\ request.member # m
 

@@ -17,7 +17,9 @@ PromisesOf(m) ==
 OpenPromises == UNION {PromisesOf(m) : m \in up}
 DeliveredByAll == [m \in Member |-> DeliveredBy(m)]
 
-JoinDigest == INSTANCE JoinDigest WITH Off <- {}, delivered <- DeliveredByAll, promises <- OpenPromises
+HeldFor == [m \in Member |-> {k.to : k \in kept[m]}]
+JoinDigest ==
+    INSTANCE JoinDigest WITH Off <- {}, delivered <- DeliveredByAll, promises <- OpenPromises, held <- HeldFor
 
 -----------------------------------------------------------------------------
 (* Types *)
@@ -275,7 +277,7 @@ GivesOnePath == [][GivesOnePathStep]_vars
 
 JoinDigestAlone(conjunct) ==
     INSTANCE JoinDigest WITH Off <- JoinDigest!Conjuncts \ {conjunct}, delivered <- DeliveredByAll,
-                             promises <- OpenPromises
+                             promises <- OpenPromises, held <- HeldFor
 
 \* Whom the member of a step promises its digest in it.
 PromisedIn(effects) == {e.to : e \in Down(effects, "DigestPromised")}

@@ -231,10 +231,12 @@ OpenPromises ==
     UNION {{[by |-> m, by_life |-> life[m], view |-> installed[m], to |-> k.to, to_life |-> k.life,
              vector |-> k.vector] : k \in kept[m]} : m \in up}
 DeliveredByAll == [m \in Member |-> DeliveredBy(m)]
-JoinDigest == INSTANCE JoinDigest WITH Off <- {}, delivered <- DeliveredByAll, promises <- OpenPromises
+HeldFor == [m \in Member |-> {k.to : k \in kept[m]}]
+JoinDigest ==
+    INSTANCE JoinDigest WITH Off <- {}, delivered <- DeliveredByAll, promises <- OpenPromises, held <- HeldFor
 JoinDigestAlone(conjunct) ==
     INSTANCE JoinDigest WITH Off <- JoinDigest!Conjuncts \ {conjunct}, delivered <- DeliveredByAll,
-                             promises <- OpenPromises
+                             promises <- OpenPromises, held <- HeldFor
 
 MadeWith(conjunct) ==
     \A to \in {e.to : e \in Down(act'.effects, "DigestPromised")} :

@@ -64,6 +64,15 @@ PartScript ==
     <<FirstView(1, "A", AB), Follow(2, "A", <<"A">>, {1}, Nobody), Follow(2, "B", <<"B">>, {1}, Nobody),
       Follow(3, "A", AB, {2, 3}, Nobody), Follow(4, "A", ABC, {4}, Anew("C", 0))>>
 
+\* C joins, leaves, and comes back as another incarnation.
+LateScript ==
+    <<FirstView(1, "A", AB), Follow(2, "A", ABC, {1}, Anew("C", 0)), Follow(3, "A", AB, {2}, Nobody),
+      Follow(4, "A", ABC, {3}, Anew("C", 1))>>
+
+\* B joins A, and then C joins.
+ChainScript ==
+    <<FirstView(1, "A", <<"A">>), Follow(2, "A", AB, {1}, Anew("B", 0)), Follow(3, "A", ABC, {2}, Anew("C", 0))>>
+
 \* Scripts that Membership does not allow, each by one conjunct.
 OneIdScript ==
     <<FirstView(1, "A", AB), Follow(2, "A", <<"A">>, {1}, Nobody), Follow(2, "A", <<"B">>, {1}, Nobody)>>
@@ -91,6 +100,7 @@ AToC == {<<"A", "C">>}
 AToB == {<<"A", "B">>}
 BToC == {<<"B", "C">>}
 AOrBToC == {<<"A", "C">>, <<"B", "C">>}
+AToBToC == {<<"A", "B">>, <<"B", "C">>}
 AToCAndD == {<<"A", "C">>, <<"A", "D">>}
 SidesAndC == {<<"A", "B">>, <<"B", "A">>, <<"A", "C">>}
 ToTheOtherSide == {<<"A", "B">>, <<"A", "C">>, <<"B", "A">>}
@@ -120,6 +130,7 @@ Votes4and0 == <<4, 0>>
 Votes0and2and0 == <<0, 2, 0>>
 Votes0and3and0 == <<0, 3, 0>>
 Votes0and4and0 == <<0, 4, 0>>
+Votes0and0and2and0 == <<0, 0, 2, 0>>
 Votes1and0and2 == <<1, 0, 2>>
 Votes1and0and3 == <<1, 0, 3>>
 Votes0and1and1 == <<0, 1, 1>>

@@ -215,9 +215,11 @@ RefinesMembership == [][RefinesMembershipStep]_vars
 
 PromisedJoinDigest == INSTANCE JoinDigest WITH
     Off <- NotAsked(JoinDigest!Conjuncts),
-    delivered <- [m \in Member |-> [s \in DOMAIN rm[m] |-> rm[m][s].delivered]]
+    delivered <- [m \in Member |-> [s \in DOMAIN rm[m] |-> rm[m][s].delivered]],
+    held <- [m \in Member |-> local[m].promised]
 
-RefinesJoinDigestStep == (promises' # promises \/ installed' # installed) => PromisedJoinDigest!Next
+RefinesJoinDigestStep ==
+    (promises' # promises \/ installed' # installed \/ act'.action = "AdmittedElsewhere") => PromisedJoinDigest!Next
 RefinesJoinDigest == [][RefinesJoinDigestStep]_vars
 
 -----------------------------------------------------------------------------

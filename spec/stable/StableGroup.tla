@@ -68,7 +68,8 @@ First == SelectSeq(Script, LAMBDA v : v.preds = {})
 Membership == INSTANCE Membership WITH Off <- Loose
 JoinDigest == INSTANCE JoinDigest WITH
     Off <- Loose,
-    delivered <- [m \in Member |-> [s \in DOMAIN rm[m] |-> rm[m][s].delivered]]
+    delivered <- [m \in Member |-> [s \in DOMAIN rm[m] |-> rm[m][s].delivered]],
+    held <- [m \in Member |-> local[m].promised]
 
 ASSUME
     /\ \A k \in DOMAIN Script : k <= Len(First) <=> Script[k].preds = {}
@@ -203,7 +204,7 @@ Decidable ==
 \* All who have to be told what to start from have been, or nobody has to be.
 EverybodyIsTold(v) ==
     \A x \in DOMAIN v.lives : \A j \in v.preds \ Membership!Sources(v, x) :
-        v.lives[x] = life[x] => \E p \in promises : JoinDigest!Redeemable(p, x, j)
+        v.lives[x] = life[x] => \E p \in promises : JoinDigest!Redeemable(p, x, v, j)
 
 \* The windows of m after it installed v. Who comes to v from where m comes from has the same window as before;
 \* of the others m knows what it was promised. (Whoever begins with v has sent nothing yet.)
@@ -231,11 +232,12 @@ InstallsNext(action, m) ==
     \/ \E k \in DOMAIN views :
         /\ k > installed[m]
         /\ Membership!Install(m, k)
-        /\ "OnlyByPromise" \notin Loose => JoinDigest!Told(m, views[k])
+        /\ JoinDigest!Told(m, views[k])
         /\ Installs(action, m, views[k])
     \/ \E v \in Decidable :
         /\ Membership!DecideAndInstall(v, m)
-        /\ "OnlyByPromise" \notin Loose => (JoinDigest!Told(m, v) /\ (DigestFirst => EverybodyIsTold(v)))
+        /\ JoinDigest!Told(m, v)
+        /\ DigestFirst /\ "OnlyByPromise" \notin Loose => EverybodyIsTold(v)
         /\ Installs(action, m, v)
 
 InstallView(m) ==
@@ -287,9 +289,7 @@ WithdrawPromise(m) ==
 AdmittedElsewhere(m) ==
     /\ Active(m)
     /\ \E to \in local[m].promised :
-        /\ ~\E p \in promises : p.by = m /\ p.by_life = life[m] /\ p.to = to
-        /\ ~\E k \in DOMAIN views :
-            k > installed[m] /\ to \in DOMAIN views[k].lives /\ Membership!Leads(m, life[m], installed[m], k)
+        /\ JoinDigest!MayRelease(m, to)
         /\ Apply("AdmittedElsewhere", m, [type |-> "PromiseWithdrawn", to |-> to], rm[m], {}, None)
     /\ UNCHANGED <<up, views, installed, life, promises, lost, spent>>
 
