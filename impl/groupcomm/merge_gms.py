@@ -96,9 +96,13 @@ ASSUMES: Final = ("ReliableMulticast", "ReliableUnicast")
 GIVES: Final = ("Membership", "JoinDigest")
 """The modules that say what this layer gives to the others."""
 
+GIVES_BELOW: Final = GIVES
+"""Those of them that it gives to the layers beneath too, by what it passes down."""
+
 __all__ = [
     "ASSUMES",
     "GIVES",
+    "GIVES_BELOW",
     "Config",
     "DiscoverTimeout",
     "Early",
@@ -178,7 +182,15 @@ Event: TypeAlias = (
 Effect: TypeAlias = (
     Send[Message]
     | PassUp[ViewInstalled | MergeViewInstalled | Suspected | Suspend | Resume | Left | DigestGiven]
-    | PassDown[ViewInstalled | DigestPromised | GetDigest | PromiseWithdrawn | DigestSet | WindowsAdded]
+    | PassDown[
+        ViewInstalled
+        | DigestPromised
+        | GetDigest
+        | PromiseWithdrawn
+        | DigestSet
+        | WindowsAdded
+        | GroupStopped
+    ]
     | SetTimer
     | CancelTimer
 )
