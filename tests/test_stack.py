@@ -190,12 +190,13 @@ def test_a_core_that_declares_something_else_is_a_problem(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     core = project / "groupcomm_toy.py"
-    core.write_text("ASSUMES = ('Paper',)\nGIVES = ('Verdict',)\n")
+    core.write_text("ASSUMES = ('Paper',)\nGIVES = ('Verdict',)\nGIVES_BELOW = ('Peace',)\n")
     monkeypatch.syspath_prepend(str(project))
     monkeypatch.setattr("importlib.import_module", lambda _: __import__("groupcomm_toy"))
     text, problems = stack.page(project, [load(project, "toy")])
     assert [
         "spec/toy/models.yaml:1: assumes Ballot, but ASSUMES of groupcomm.toy is Paper",
+        "spec/toy/models.yaml:1: GIVES_BELOW of groupcomm.toy has Peace, but GIVES is Verdict",
         "spec/toy/models.yaml:1: gives Decision, but GIVES of groupcomm.toy is Verdict",
     ] == problems
     assert "Assumed besides, and not stated conjunct by conjunct: `Paper`." in text.splitlines()

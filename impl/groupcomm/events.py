@@ -20,7 +20,7 @@ Payload = NewType("Payload", object)
 class Below:
     """Marks a field that is no part of the event as it is passed: `digest: Annotated[Digest, Below]`.
 
-    The stack fills it, when the event reaches the layer, with what the layer below has then.
+    The stack fills it, when the layer takes the event, with what a layer beneath tells then (`below(state)`).
     """
 
 

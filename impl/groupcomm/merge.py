@@ -39,9 +39,13 @@ ASSUMES: Final = ("ReliableMulticast", "ReliableUnicast")
 GIVES: Final = ("Membership", "JoinDigest")
 """The modules that say what this layer gives to the others."""
 
+GIVES_BELOW: Final = GIVES
+"""Those of them that it gives to the layers beneath too, by what it passes down."""
+
 __all__ = [
     "ASSUMES",
     "GIVES",
+    "GIVES_BELOW",
     "CancelMerge",
     "CancelMergeReceived",
     "Config",

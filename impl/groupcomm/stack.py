@@ -2,42 +2,53 @@
 
 Theory of operation
 -------------------
-A stack is itself a core: `start` gives the state of all its layers, `step` takes one event to its end. Layers
-are written top first. What a layer does, the stack carries to its neighbours at once and depth first, as a
-call would: all that follows from a layer's first effect is done before its second. What leaves the stack, at
-the top (to the application) or at the bottom (to the layers below, the network and the clock), is the step's
-effects, in that order. If a layer refuses an event, the whole step is refused and nothing has changed.
+A stack is itself a core: `start` gives the state of all its layers, and `step` takes one event from outside
+to its end. Layers are written top first. This is the whole meaning of a composite step:
 
-Which layer hears what follows from the annotations `Event` and `Message` of each core, by name:
+1. A step takes one event from outside. If a layer refuses what reaches it, the whole step is refused, and
+   nothing has changed.
+2. A layer's step is one atom: its state is replaced before any of its effects is carried.
+3. A layer's effects are carried in order, depth first, as calls: all that follows from one is done before
+   the next.
+4. `PassUp` goes to the first layer above that knows the event, `PassDown` to the first below. What no layer
+   knows leaves the stack.
+5. An event in `events.OBSERVED` goes to every layer that knows it, in both directions, the lowest first, and
+   leaves the stack too: below all layers first, above all last. Where it goes down, all layers beneath have
+   taken it before the next effect of its sender.
+6. `Multicast` and `Send` are calls of the first layer below that has the event `SendRequested` or
+   `UnicastRequested`. That layer gives the message back with `Deliver`, and the stack hands it on.
+7. A field that is `Below` is read when the layer takes its event, from the nearest layer beneath that tells
+   such a value: `below(state)` of its module. If none does, the value came with the step's event.
+8. An answer may come within the step that asks. The layer is then entered again while effects of its step
+   wait. Hence a rule for cores: a question (`GetDigest`, `Suspend`) is the last effect of its step.
+9. The effects of the step are what leaves the stack, in the order in which it leaves.
+10. The stack has no state but that of its layers, and no layer beneath the stack takes part in a step.
 
-- An event that goes up or down stops at the first layer that knows it; one in `events.OBSERVED` goes on.
-  A layer knows an event if its class, or one derived from it, is in the layer's `Event`; or one that it is
-  derived from (a merged view is a view).
-- An observed event that goes down passes a layer that takes something from below with it, which is not there
-  yet. When the layers below have done their part they raise the event `under` the layer that passed it down.
-- A layer's messages are tagged with its name. Message `Forward` comes in as the event `ForwardReceived`.
-- `Multicast` and `Send` are calls of the layer below: the first below that has `SendRequested` or
-  `UnicastRequested` takes them, with the message as its payload, and gives it back with `Deliver`.
-- Timers are tagged in the same way (`stable/stability`). Timer `stability` fires as `StabilityTimeout`, and
-  timer `merge/3` as `MergeTimeout(3)`.
-- What a layer takes from the one below (a digest) is a field that is annotated `Below`. The stack fills it
-  from what comes with the event; `Stack.takes` says what has to come.
+A second rule for cores follows from 3 and 5. A layer hears a view before the layers above it do. So what it
+does on hearing the view passes up no message of that view.
 
-What may stand on what is said once, by the cores: `ASSUMES` and `GIVES` name modules of `spec/common`. A
-stack in which something is assumed that nothing below gives is refused.
+A layer knows an event if the class of the event, or one derived from it, is in the layer's `Event`; or a
+class that the event's class is derived from (a merged view is a view). A layer's messages are tagged with its
+name. Message `Forward` comes in as the event `ForwardReceived`. Timers are tagged too (`stable/stability`):
+timer `stability` fires as `StabilityTimeout`, and timer `merge/3` as `MergeTimeout(3)`.
+
+`ASSUMES` and `GIVES` of a core name modules of `spec/common`. A layer stands on what the layers beneath give,
+and on what a layer above gives by passing it down (`GIVES_BELOW`). A stack in which something is assumed and
+not given is refused. So is a stack in which a layer multicasts messages of its own beneath one that says
+`HoldBack`: the limit counts multicasts, and would take such a message for one of the layers above.
 """
 
 import re
-from collections.abc import Iterable, Mapping
-from types import MappingProxyType
-from typing import Annotated, Any, Final, TypeAlias, get_args, get_origin, get_type_hints
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from types import MappingProxyType, UnionType
+from typing import Annotated, Any, Final, TypeAlias, Union, get_args, get_origin, get_type_hints
 
 import attrs
 from attrs import field, frozen
 
 from .core import Core
 from .effects import CancelTimer, Datagram, Multicast, PassDown, PassUp, Send, SetTimer
-from .events import OBSERVED, Below, Deliver, Payload
+from .events import OBSERVED, Below, Deliver, HoldBack, Payload
 from .view import Address
 
 APPLICATION: Final = ""
@@ -60,7 +71,7 @@ class Tagged:
 
 
 # Events -------------------------------------------------------------------------------------------
-# `below`: values that layers take from beneath the stack, one of each type that `Stack.takes` names.
+# `below`: values that layers take and no layer beneath them tells, one of each type that `Stack.takes` names.
 
 
 @frozen
@@ -90,11 +101,10 @@ class Fired:
 
 @frozen
 class Raised:
-    """The layer below the stack passes an event up: to all, or to those `under` the layer of a name."""
+    """The layer below the stack passes an event up."""
 
     event: object
     below: tuple[object, ...] = ()
-    under: str = ""
 
 
 Event: TypeAlias = Called | Arrived | Fired | Raised
@@ -144,17 +154,37 @@ def _snake(name: str) -> str:
     return re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
 
 
+def _options(union: object) -> tuple[Any, ...]:
+    """The options of an annotation `A | B[C]`, or `A[B]` alone."""
+    return get_args(union) if isinstance(union, UnionType) or get_origin(union) is Union else (union,)
+
+
 def _classes(union: object) -> tuple[type, ...]:
     """The classes of an annotation `A | B[C]`, or of `A` alone."""
-    return tuple(get_origin(option) or option for option in get_args(union) or (union,))
+    return tuple(get_origin(option) or option for option in _options(union))
+
+
+def _told(module: Any) -> tuple[type, ...]:  # noqa: ANN401 - a module
+    """The types of the values that `below(state)` of a module tells: its annotation says them.
+
+    Raises StackError where `below` is not annotated with a tuple.
+    """
+    if not hasattr(module, "below"):
+        return ()
+    told = get_type_hints(module.below).get("return")
+    if get_origin(told) is not tuple or Ellipsis in get_args(told):
+        raise StackError(f"{module.__name__}.below says what it tells: `-> tuple[Digest]`, one type a value")
+    return tuple(get_origin(each) or each for each in get_args(told))
 
 
 @frozen
 class Layer:
     """A protocol in a stack: its name, its core and its configuration.
 
-    `assumes`, `gives`: what its core declares as ASSUMES and GIVES. The rest says which of its events a class
-    of events, of messages, a timer or a request becomes.
+    `assumes`, `gives`, `gives_below`: what its core declares as ASSUMES, GIVES and GIVES_BELOW. `tells`: the
+    types of the values that `below(state)` of its module has. `holds_back`: it says HoldBack. `multicasts`:
+    it multicasts messages of its own, and not those of layers above. The rest says which of its events a
+    class of events, of messages, a timer or a request becomes.
     """
 
     name: str
@@ -162,6 +192,11 @@ class Layer:
     config: object
     assumes: tuple[str, ...]
     gives: tuple[str, ...]
+    gives_below: tuple[str, ...]
+    tells: tuple[type, ...]
+    holds_back: bool
+    multicasts: bool
+    _below: Callable[[Any], tuple[object, ...]] = field(repr=False)
     _events: Mapping[type, _Kind] = field(hash=False, repr=False)
     _received: Mapping[type, _Kind] = field(hash=False, repr=False)
     _timeouts: Mapping[str, _Kind] = field(hash=False, repr=False)
@@ -175,7 +210,9 @@ class Layer:
         """
         module = core if declared_by is None else declared_by
         lacks = [
-            name for name in ("Event", "Message", "ASSUMES", "GIVES", "__name__") if not hasattr(module, name)
+            name
+            for name in ("Event", "Message", "Effect", "ASSUMES", "GIVES", "__name__")
+            if not hasattr(module, name)
         ]
         if lacks:
             raise StackError(f"{module!r} is no protocol that can stand in a stack: it has no {lacks[0]}")
@@ -188,12 +225,21 @@ class Layer:
             if base not in (object, kind.cls)
         }
         requests = {Multicast: "SendRequested", Send: "UnicastRequested"}
+        effects = _options(known.Effect)
+        passed_down = {
+            event for each in effects if get_origin(each) is PassDown for event in _classes(get_args(each)[0])
+        }
         return cls(
             name=known.__name__.rpartition(".")[2],
             core=core,
             config=config,
             assumes=tuple(known.ASSUMES),
             gives=tuple(known.GIVES),
+            gives_below=tuple(getattr(known, "GIVES_BELOW", ())),
+            tells=_told(known),
+            holds_back=HoldBack in passed_down,
+            multicasts=Multicast in _classes(known.Effect) and "SendRequested" not in kinds,
+            below=getattr(known, "below", _tells_nothing),
             events={**heard, **{kind.cls: kind for kind in kinds.values()}},
             received={
                 message: kinds[f"{message.__name__}Received"]
@@ -235,23 +281,34 @@ class Layer:
             raise StackError(f"{self.name} has no timer {timer!r}")
         return kind, dict.fromkeys(kind.given, int(number)) if number else {}
 
+    def tells_now(self, state: object) -> tuple[object, ...]:
+        """The values of the types `tells`, in a state."""
+        return self._below(state)
+
+
+def _tells_nothing(_state: object) -> tuple[()]:
+    return ()
+
 
 # The stack ----------------------------------------------------------------------------------------
 
-_EVENT: Final = 0
-_EFFECT: Final = 1
+_Todo: TypeAlias = "list[tuple[int, _Kind | None, Any]]"
+"""What is yet to be done in a step, the first last: at a layer, what it hears as an event of a kind; or, of
+no kind, an effect of the layer that is to be carried (-1: it leaves the stack)."""
 
 
 @frozen
 class Stack:
     """Layers, top first; itself a core. `ground`: the guarantees of what is beneath the lowest layer.
 
-    Raises StackError where a layer stands on what nobody below gives, or two layers have one name.
+    Raises StackError where a layer stands on what is not given, where a layer multicasts beneath one that
+    holds back, and where two layers have one name.
     """
 
     layers: tuple[Layer, ...]
     ground: tuple[str, ...]
     _places: Mapping[str, int] = field(init=False, repr=False, hash=False)
+    _tellers: Mapping[tuple[int, type], tuple[int, int]] = field(init=False, repr=False, hash=False)
 
     def __attrs_post_init__(self) -> None:
         places = {layer.name: place for place, layer in enumerate(self.layers)}
@@ -260,9 +317,16 @@ class Stack:
             raise StackError("a stack has at least one layer")
         if len(places) < len(self.layers):
             raise StackError(f"two layers have one name: {', '.join(layer.name for layer in self.layers)}")
-        refused = unmet(self.layers, self.ground)
+        refused = (*unmet(self.layers, self.ground), *_miscounted(self.layers))
         if refused:
             raise StackError("; ".join(refused))
+        tellers = {
+            (place, told): (teller, number)
+            for place in range(len(self.layers))
+            for teller in range(len(self.layers) - 1, place, -1)  # the nearest is the last, and stays
+            for number, told in enumerate(self.layers[teller].tells)
+        }
+        object.__setattr__(self, "_tellers", MappingProxyType(tellers))
 
     @property
     def gives(self) -> frozenset[str]:
@@ -274,19 +338,17 @@ class Stack:
         return State(member, tuple(layer.core.start(member) for layer in self.layers))
 
     def takes(self, event: Event) -> tuple[type, ...]:
-        """The types of values that must come with an event, as its `below`."""
-        match event:
-            case Arrived(_, Tagged(layer, message)) if layer:
-                kinds = [self.layers[self._place(layer)].receives(message)]
-            case Fired(timer):
-                layer, _, name = timer.partition("/")
-                kinds = [self.layers[self._place(layer)].times_out(name)[0]]
-            case Raised(raised, _, under):
-                found = (layer.knows(raised) for layer in self.layers[self._top(under) :])
-                kinds = [kind for kind in found if kind is not None]
-            case _:
-                kinds = []
-        return tuple(dict.fromkeys(wanted for kind in kinds for _, wanted in kind.below))
+        """The types of values that must come with an event, as its `below`: no layer tells them."""
+        todo: _Todo = []
+        self._enter(event, todo)
+        wanted = (
+            wanted
+            for at, kind, _ in todo
+            if kind is not None
+            for _, wanted in kind.below
+            if (at, wanted) not in self._tellers
+        )
+        return tuple(dict.fromkeys(wanted))
 
     def step(self, _config: None, state: State, event: Event) -> tuple[State, tuple[Effect, ...]]:
         """The next state of all layers, and what leaves the stack.
@@ -296,38 +358,26 @@ class Stack:
         """
         layers, states = self.layers, list(state.layers)
         effects: list[Effect] = []
-        todo: list[tuple[int, int, Any]] = []  # (_EVENT, layer, its event) or (_EFFECT, layer, its effect)
-        below = event.below
-        match event:
-            case Called(request):
-                self._down(0, request, below, todo)
-            case Arrived(sender, Tagged() as message):
-                self._received(sender, message, below, todo)
-            case Fired(timer):
-                layer, _, name = timer.partition("/")
-                place = self._place(layer)
-                kind, known = layers[place].times_out(name)
-                todo.append((_EVENT, place, _filled(kind, known, below)))
-            case Raised(raised, _, under):
-                self._up(len(layers) - 1, raised, below, todo, self._top(under))
+        todo: _Todo = []
+        self._enter(event, todo)
         while todo:
-            what, at, item = todo.pop()
-            if what == _EVENT:
-                layer_of = layers[at]
+            at, kind, item = todo.pop()
+            if kind is not None:
+                layer = layers[at]
+                heard = self._heard(at, kind, item, states, event.below)
                 try:
-                    after, done = layer_of.core.step(layer_of.config, states[at], item)
+                    states[at], done = layer.core.step(layer.config, states[at], heard)
                 except Exception as error:
-                    error.add_note(f"  in layer {layer_of.name} of {self}")
+                    error.add_note(f"  in layer {layer.name} of {self}")
                     raise
-                states[at] = after
                 if len(done) == 1:
-                    self._carry(at, done[0], below, effects, todo)
+                    self._carry(at, done[0], effects, todo)
                 else:
-                    todo += ((_EFFECT, at, effect) for effect in reversed(done))
+                    todo += ((at, None, effect) for effect in reversed(done))
             elif at < 0:
                 effects.append(item)
             else:
-                self._carry(at, item, below, effects, todo)
+                self._carry(at, item, effects, todo)
         return State(state.member, tuple(states)), tuple(effects)
 
     def __str__(self) -> str:
@@ -336,27 +386,34 @@ class Stack:
 
     # Routing: what follows is put on `todo`, the first last
 
-    def _carry(
-        self,
-        at: int,
-        effect: Any,  # noqa: ANN401 - of any core
-        below: tuple[object, ...],
-        effects: list[Effect],
-        todo: list[Any],
-    ) -> None:
+    def _enter(self, event: Event, todo: _Todo) -> None:
+        """An event comes from outside."""
+        match event:
+            case Called(request):
+                self._down(0, request, todo)
+            case Arrived(sender, message):
+                self._received(sender, message, todo)
+            case Fired(timer):
+                layer, _, name = timer.partition("/")
+                place = self._place(layer)
+                todo.append((place, *self.layers[place].times_out(name)))
+            case Raised(raised):
+                self._up(len(self.layers) - 1, raised, todo)
+
+    def _carry(self, at: int, effect: Any, effects: list[Effect], todo: _Todo) -> None:  # noqa: ANN401 - of any core
         """Do an effect of the layer at a place: a neighbour's event, or the stack's own effect."""
         name = self.layers[at].name
         match effect:
             case PassUp(Deliver(sender, Tagged() as message)):
-                self._received(sender, message, below, todo)
+                self._received(sender, message, todo)
             case PassUp(event):
-                self._up(at - 1, event, below, todo)
+                self._up(at - 1, event, todo)
             case PassDown():
-                self._down(at + 1, effect, below, todo)
+                self._down(at + 1, effect, todo)
             case Multicast(message):
-                self._down(at + 1, Multicast(Tagged(name, message)), below, todo)
+                self._down(at + 1, Multicast(Tagged(name, message)), todo)
             case Send(to, message):
-                self._down(at + 1, Send(to, Tagged(name, message)), below, todo)
+                self._down(at + 1, Send(to, Tagged(name, message)), todo)
             case Datagram(to, message):
                 effects.append(Datagram(to, Tagged(name, message)))
             case SetTimer(timer, low, high):
@@ -366,61 +423,77 @@ class Stack:
             case _:
                 raise StackError(f"{name} has an effect that no stack can carry: {effect!r}")
 
-    def _received(self, sender: Address, message: Tagged, below: tuple[object, ...], todo: list[Any]) -> None:
+    def _received(self, sender: Address, message: Tagged, todo: _Todo) -> None:
         """A message reaches the layer that it is for."""
         if message.layer == APPLICATION:
-            todo.append((_EFFECT, -1, PassUp(Deliver(sender, Payload(message.message)))))
+            todo.append((-1, None, PassUp(Deliver(sender, Payload(message.message)))))
             return
         place = self._place(message.layer)
         kind = self.layers[place].receives(message.message)
-        known = {"sender": sender, "message": message.message}
-        todo.append((_EVENT, place, _filled(kind, known, below)))
+        todo.append((place, kind, {"sender": sender, "message": message.message}))
 
-    def _up(
-        self, start: int, event: object, below: tuple[object, ...], todo: list[Any], top: int = 0
-    ) -> None:
-        """An event goes up from a place to a place: to who knows it, past who does not, in the end out."""
+    def _up(self, start: int, event: object, todo: _Todo) -> None:
+        """An event goes up from a place: to the layers that know it, past the others, in the end out."""
         first = len(todo)
-        for place in range(start, top - 1, -1):
+        for place in range(start, -1, -1):
             kind = self.layers[place].knows(event)
             if kind is not None:
-                todo.append((_EVENT, place, _heard(kind, event, below)))
+                todo.append((place, kind, event))
                 if not isinstance(event, OBSERVED):
-                    break
-        else:
-            if top == 0:
-                todo.append((_EFFECT, -1, PassUp(event)))
-        todo[first:] = todo[: first - 1 if first else None : -1]
+                    return
+        todo.append((-1, None, PassUp(event)))
+        todo[first:] = reversed(todo[first:])
 
-    def _down(self, start: int, request: Any, below: tuple[object, ...], todo: list[Any]) -> None:  # noqa: ANN401
-        """A call or an event goes down from a place: to who knows it, in the end out of the stack."""
-        first = len(todo)
+    def _down(self, start: int, request: Any, todo: _Todo) -> None:  # noqa: ANN401 - an effect of any core
+        """A call or an event goes down from a place: to the layers that know it, in the end out of the stack.
+
+        What is observed is put on `todo` from the top to the bottom: the lowest is the first to hear it.
+        """
         for place in range(start, len(self.layers)):
             layer = self.layers[place]
             if isinstance(request, PassDown):
                 kind = layer.knows(request.event)
-                observed = isinstance(request.event, OBSERVED)
-                if kind is not None and not (observed and kind.below):
-                    todo.append((_EVENT, place, _heard(kind, request.event, below)))
-                    if not observed:
-                        break
+                if kind is not None:
+                    todo.append((place, kind, request.event))
+                    if not isinstance(request.event, OBSERVED):
+                        return
             else:
                 kind = layer.takes_call(request)
                 if kind is not None:
                     fields = {"payload": request.message}
                     if isinstance(request, Send):
                         fields["to"] = request.to
-                    todo.append((_EVENT, place, _filled(kind, fields, below)))
-                    break
-        else:
-            if start == 0 and not isinstance(request, PassDown):
-                request = attrs.evolve(request, message=Tagged(APPLICATION, request.message))
-            todo.append((_EFFECT, -1, request))
-        todo[first:] = todo[: first - 1 if first else None : -1]
+                    todo.append((place, kind, fields))
+                    return
+        if start == 0 and not isinstance(request, PassDown):
+            request = attrs.evolve(request, message=Tagged(APPLICATION, request.message))
+        todo.append((-1, None, request))
 
-    def _top(self, under: str) -> int:
-        """The highest place under a layer; "": of all."""
-        return self._place(under) + 1 if under else 0
+    def _heard(
+        self,
+        at: int,
+        kind: _Kind,
+        known: object,
+        states: list[object],
+        came: tuple[object, ...],
+    ) -> object:
+        """The event that a layer hears: of its own kind, with what the layers beneath tell now."""
+        if kind.cls is type(known):
+            return known
+        fields = known if isinstance(known, dict) else {name: getattr(known, name) for name in kind.given}
+        for name, wanted in kind.below:
+            teller = self._tellers.get((at, wanted))
+            if teller is not None:
+                place, number = teller
+                fields[name] = self.layers[place].tells_now(states[place])[number]
+                continue
+            values = [value for value in came if isinstance(value, wanted)]
+            if not values:
+                raise StackError(
+                    f"{kind.cls.__name__} takes its {name} from below, and no {wanted.__name__} came"
+                )
+            fields[name] = values[0]
+        return kind.cls(**fields)
 
     def _place(self, layer: str) -> int:
         try:
@@ -429,39 +502,36 @@ class Stack:
             raise StackError(f"the stack {self} has no layer {layer!r}") from None
 
 
-def _heard(kind: _Kind, event: object, below: tuple[object, ...]) -> object:
-    """An event as the layer's own kind."""
-    if kind.cls is type(event):
-        return event
-    return _filled(kind, {name: getattr(event, name) for name in kind.given}, below)
-
-
-def _filled(kind: _Kind, known: dict[str, object], below: tuple[object, ...]) -> object:
-    """An event of a kind, with what is known of it and what is taken from below."""
-    for name, wanted in kind.below:
-        for value in below:
-            if isinstance(value, wanted):
-                known[name] = value
-                break
-        else:
-            raise StackError(
-                f"{kind.cls.__name__} takes its {name} from below, and no {wanted.__name__} came"
-            )
-    return kind.cls(**known)
-
-
 def unmet(layers: Iterable[Layer], ground: Iterable[str]) -> tuple[str, ...]:
-    """What layers, top first, assume and nothing below them gives: a sentence each, the lowest first."""
+    """What layers, top first, assume and is not given to them: a sentence each, the lowest first.
+
+    Given to a layer is what the ground and the layers beneath it give, and what those above it pass down.
+    """
+    layers = tuple(layers)
     given = {*ground}
     below = sorted(given)
     refused: list[str] = []
-    for layer in reversed(tuple(layers)):
+    for place, layer in reversed([*enumerate(layers)]):
+        passed_down = {name for above in layers[:place] for name in above.gives_below}
         refused += (
             f"{layer.name} assumes {wanted}, which nothing below it gives (below are: "
-            f"{', '.join(below) or 'no guarantees'})"
+            f"{', '.join(below) or 'no guarantees'}) and nothing above it passes down"
             for wanted in layer.assumes
-            if wanted not in given
+            if wanted not in given | passed_down
         )
         given.update(layer.gives)
         below += layer.gives
     return tuple(refused)
+
+
+def _miscounted(layers: Iterable[Layer]) -> Iterator[str]:
+    """The layers that multicast messages of their own beneath one that says HoldBack: a sentence each."""
+    holding = ""
+    for layer in layers:
+        if holding and layer.multicasts:
+            yield (
+                f"{layer.name} multicasts messages of its own beneath {holding}, which holds back multicasts "
+                "by their number and would count them as its own: it sends datagrams, or stands above"
+            )
+        if layer.holds_back:
+            holding = layer.name

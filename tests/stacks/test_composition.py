@@ -1,6 +1,7 @@
 """stack: protocols over one another, with three small layers that are made for it."""
 
 import sys
+from types import SimpleNamespace
 from typing import Annotated, Any, TypeAlias
 
 import pytest
@@ -69,6 +70,7 @@ class RoundTimeout:
 
 Message: TypeAlias = Seal
 Event: TypeAlias = SendRequested | SealReceived | Installed | BreakRetryTimeout | RoundTimeout
+Effect: TypeAlias = SetTimer | CancelTimer | Multicast[Seal] | Datagram[Seal] | PassUp[Deliver]
 
 
 @frozen
@@ -143,23 +145,62 @@ def test_what_a_layer_takes_from_below_has_to_come_with_the_event() -> None:
     assert () == Stack((ORDERING,), GROUND).takes(event)
 
 
-def test_a_view_that_is_passed_down_is_heard_below_when_the_layers_beneath_have_it() -> None:
-    """Before that there is no digest of it. What is raised under a layer goes no higher, and not out."""
-    stack = both()
-    view = ViewInstalled(AB)
-    state, effects = stack.step(None, stack.start("A"), Called(PassDown(view)))
-    assert (PassDown(view),) == effects
-    assert AB == state_of(stack, state, "sequencer").view
-    assert () == state_of(stack, state, SEALING.name).seen
+def counting(**more: Any) -> Layer:  # noqa: ANN401 - what else its module has
+    """A layer that counts the views it hears, and tells a digest with that many multicasts of each member."""
 
-    done = Raised(view, (DIGEST,), under="sequencer")
-    assert (Digest,) == stack.takes(done)
-    after, effects = stack.step(None, state, done)
-    assert () == effects
-    assert (Installed(AB, DIGEST),) == state_of(stack, after, SEALING.name).seen
-    assert state_of(stack, after, "sequencer") is state_of(stack, state, "sequencer")
-    assert () == stack.takes(Raised(view, under=SEALING.name))
-    assert (state, ()) == stack.step(None, state, Raised(view, under=SEALING.name))
+    def start(member: str) -> State:
+        return State(member)
+
+    def step(_config: object, state: State, event: object) -> tuple[State, tuple[object, ...]]:
+        return evolve(state, seen=(*state.seen, event)), ()
+
+    def below(state: State) -> tuple[Digest]:
+        views = len(state.seen)
+        return (Digest((member, DigestEntry(-1, views, views)) for member in "AB"),)
+
+    said = {"__name__": "counting", "Event": ViewInstalled, "Message": Seal, "Effect": PassUp[Deliver]}
+    said |= {"ASSUMES": (), "GIVES": (), "start": start, "step": step, "below": below}
+    module = SimpleNamespace(**{**said, **more})
+    return Layer.of(module, None)
+
+
+def told(views: int) -> Digest:
+    return Digest((member, DigestEntry(-1, views, views)) for member in "AB")
+
+
+def test_a_view_that_is_passed_down_is_heard_lowest_first_with_what_is_told_then() -> None:
+    stack = Stack((ORDERING, SEALING, counting()), GROUND)
+    event = Called(PassDown(ViewInstalled(AB)))
+    assert () == stack.takes(event)
+    state, effects = stack.step(None, stack.start("A"), event)
+    assert (event.request,) == effects
+    assert AB == state_of(stack, state, "sequencer").view
+    assert (Installed(AB, told(1)),) == state_of(stack, state, SEALING.name).seen
+
+
+def test_what_is_below_is_read_when_the_layer_takes_its_event() -> None:
+    """A call from the top begins nothing below; two views later the digest is another, the nearest teller's."""
+    stack = Stack((SEALING, counting(), evolve(counting(), name="further")), GROUND)
+    state = stack.start("A")
+    for view in (AB, View(ViewId(2, "A"), ("A", "B"))):
+        state, _ = stack.step(None, state, Raised(ViewInstalled(view), (DIGEST,)))
+    assert [told(1), told(2)] == [event.digest for event in state_of(stack, state, SEALING.name).seen]
+
+
+def test_what_no_layer_beneath_tells_has_to_come_when_a_view_is_passed_down() -> None:
+    stack = Stack((counting(), SEALING), GROUND)
+    event = Called(PassDown(ViewInstalled(AB)))
+    assert (Digest,) == stack.takes(event)
+    with pytest.raises(StackError, match="Installed takes its digest from below, and no Digest came"):
+        stack.step(None, stack.start("A"), event)
+
+
+def test_a_layer_that_tells_something_says_what() -> None:
+    def below(_state: State):  # type: ignore[no-untyped-def]  # noqa: ANN202 - it is what is tried
+        return ()
+
+    with pytest.raises(StackError, match=r"counting.below says what it tells: `-> tuple\[Digest\]`"):
+        counting(below=below)
 
 
 def test_a_multicast_is_a_call_of_the_layer_below_which_takes_it_as_its_payload() -> None:
@@ -257,7 +298,7 @@ def test_a_refused_event_changes_nothing_in_any_layer() -> None:
 def test_a_stack_without_the_ground_that_a_layer_stands_on_is_refused() -> None:
     reason = (
         "sequencer assumes VirtualSynchrony, which nothing below it gives "
-        r"\(below are: Membership, Network, ReliableUnicast, Sealing\)"
+        r"\(below are: Membership, Network, ReliableUnicast, Sealing\) and nothing above it passes down"
     )
     with pytest.raises(StackError, match=reason):
         Stack((ORDERING, SEALING), ("ReliableUnicast", "Network", "Membership"))
@@ -266,6 +307,25 @@ def test_a_stack_without_the_ground_that_a_layer_stands_on_is_refused() -> None:
 def test_a_guarantee_that_is_given_above_is_not_given_below() -> None:
     with pytest.raises(StackError, match="sequencer assumes Sealing"):
         Stack((SEALING, evolve(ORDERING, assumes=("Sealing",))), GROUND)
+
+
+def test_what_a_layer_passes_down_is_given_to_those_beneath_it() -> None:
+    """And to no layer above it, if it is not given there too."""
+    needs = evolve(ORDERING, assumes=("Sealing",))
+    gives = evolve(SEALING, gives=(), gives_below=("Sealing",))
+    assert ("sequencer",) == tuple(each.name for each in Stack((gives, needs), GROUND).layers[1:])
+    with pytest.raises(StackError, match="sequencer assumes Sealing"):
+        Stack((needs, gives), GROUND)
+
+
+def test_a_layer_beneath_one_that_holds_back_has_no_multicasts_of_its_own() -> None:
+    """One that carries those of the layers above may stand there."""
+    ground = (*GROUND, "Membership", "ReliableMulticast")
+    flushing = Layer.of(flush, flush.Config())
+    own = counting(Effect=Multicast[Seal])
+    with pytest.raises(StackError, match="counting multicasts messages of its own beneath flush"):
+        Stack((flushing, SEALING, own), ground)
+    assert Stack((own, flushing, SEALING, counting(__name__="telling")), ground)
 
 
 def test_two_layers_of_one_name_and_no_layers_are_refused() -> None:

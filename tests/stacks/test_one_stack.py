@@ -1,82 +1,82 @@
-"""The whole stack as one core: SEQUENCER, FLUSH, merging over GMS and STABLE in a `Stack`, over a plain network."""
+"""The whole stack as one core: SEQUENCER, FLUSH, merging over GMS, STABLE and windows, over a plain network."""
 
-from collections import Counter, deque
+from collections import deque
 from typing import Any
 
+import pytest
+
 from groupcomm import flush, gms, merge_gms, sequencer, stable
-from groupcomm.digest import Digest, DigestEntry, Vector
-from groupcomm.effects import Datagram, Multicast, PassDown, PassUp, Send
+from groupcomm.effects import ALL, Datagram, Multicast, PassDown, PassUp, Send, SetTimer
 from groupcomm.events import (
     Block,
     Deliver,
-    DigestGiven,
-    DigestSet,
-    GetDigest,
+    GroupStopped,
     Payload,
     Suspected,
+    Unblock,
     ViewInstalled,
 )
-from groupcomm.merge import WindowsAdded
-from groupcomm.stack import Arrived, Called, Fired, Layer, Raised, Stack
-from groupcomm.view import NO_VIEW, Address, View
+from groupcomm.stack import AnyCore, Arrived, Called, Fired, Layer, Raised, Stack
+from groupcomm.view import Address
+from tests.stacks import windows
 
-GROUND = ("ReliableMulticast", "ReliableUnicast", "Network", "Membership", "JoinDigest")
-"""What is beneath; for STABLE also the views, which it has from beneath, where those above it pass them down."""
+GROUND = ("ReliableUnicast", "Network")
+GMS = (Layer.of(gms, gms.Config()),)
+MERGE_GMS = (Layer.of(merge_gms, merge_gms.Config(1000, 3000, 500, 900)),)
+
+
+def stack_of(views: tuple[Layer, ...], core: AnyCore = windows) -> Stack:
+    return Stack(
+        (
+            Layer.of(sequencer, sequencer.Config()),
+            Layer.of(flush, flush.Config()),
+            *views,
+            Layer.of(stable, stable.Config(max_bytes=0, stable_interval=1000, stability_delay=0)),
+            Layer.of(core, None, declared_by=windows),
+        ),
+        GROUND,
+    )
 
 
 class Member:
-    """One process: a stack, and the layers below it in a few lines. Nothing is lost, all comes in one order."""
+    """One process: a stack, and what it told the application and the layers beneath."""
 
     def __init__(self, address: Address, network: "Network") -> None:
         self.address, self.network = address, network
-        self.stack = Stack(
-            (
-                Layer.of(sequencer, sequencer.Config()),
-                Layer.of(flush, flush.Config()),
-                Layer.of(merge_gms, merge_gms.Config(1000, 3000, 500, 900)),
-                Layer.of(stable, stable.Config(max_bytes=0, stable_interval=1000, stability_delay=0)),
-            ),
-            GROUND,
-        )
+        self.stack = stack_of(network.views)
         self.state = self.stack.start(address)
-        self.view: View = NO_VIEW
-        self.count: Counter[Address] = Counter()  # multicasts received, a sender
         self.timers: set[str] = set()
         self.delivered: list[tuple[Address, object]] = []
         self.views: list[tuple[Address, ...]] = []
+        self.stopped_for: list[str] = []
+        self.unblocked = 0
+
+    def of(self, layer: str) -> Any:  # noqa: ANN401 - of any layer
+        """The state of a layer."""
+        return self.state.layers[[each.name for each in self.stack.layers].index(layer)]
 
     def does(self, event: Any) -> None:  # noqa: ANN401 - of a stack
-        """A step, and what it asks of the layers below and of the application."""
+        """A step, and what it asks of the network and of the application."""
         self.state, effects = self.stack.step(None, self.state, event)
         for effect in effects:
             match effect:
-                case Multicast(message):
-                    for member in self.view.members:
-                        self.network.send(self.address, member, message, counts=True)
-                case Send(to, message):
-                    self.network.send(self.address, to, message)
-                case Datagram():
-                    pass  # lost, as a datagram may be
+                case Send(to, message) | Datagram(to, message):
+                    for receiver in self.network.members if to == ALL else (to,):
+                        self.network.queue.append((receiver, Arrived(self.address, message)))
                 case PassUp(Deliver(sender, payload)):
                     self.delivered.append((sender, payload))
                 case PassUp(Block()):
                     self.does(Called(PassDown(flush.BlockReturned())))
+                case PassUp(Unblock()):
+                    self.unblocked += 1
                 case PassUp(ViewInstalled(view)):
                     self.views.append(view.members)
-                case PassDown(ViewInstalled(view)):
-                    self.view = view
-                    self.does(Raised(ViewInstalled(view), (self.digest(),), under="merge_gms"))
-                case PassDown(GetDigest(asker, request)):
-                    vector = Vector(tuple((m, self.count[m]) for m in self.view.members))
-                    self.network.later(self.address, Raised(DigestGiven(asker, request, vector)))
-                case PassDown(DigestSet(vector) | WindowsAdded(vector)):
-                    self.count.update(dict(vector.items()))
+                case PassDown(GroupStopped(asker)):
+                    self.stopped_for.append(asker)
+                case SetTimer(name):
+                    self.timers.add(name)
                 case _:
-                    self.timers.add(getattr(effect, "name", ""))
-
-    def digest(self) -> Digest:
-        """What it has of each member."""
-        return Digest((m, DigestEntry(0, self.count[m], self.count[m])) for m in self.view.members)
+                    pass
 
     def sends(self, text: str) -> None:
         """The application multicasts."""
@@ -85,38 +85,36 @@ class Member:
 
 
 class Network:
-    """What is on its way, in one queue."""
+    """What is on its way, in one queue: nothing is lost, all comes in one order."""
 
-    def __init__(self, addresses: str) -> None:
+    def __init__(self, addresses: str, views: tuple[Layer, ...] = MERGE_GMS) -> None:
+        self.views = views
         self.members = {address: Member(address, self) for address in addresses}
         self.queue: deque[tuple[Address, Any]] = deque()
-
-    def send(self, sender: Address, to: Address, message: Any, *, counts: bool = False) -> None:  # noqa: ANN401
-        """A message is on its way; one that `counts` is a multicast."""
-        self.queue.append((to, (sender, message, counts)))
-
-    def later(self, to: Address, event: Any) -> None:  # noqa: ANN401
-        """An event of the layers below, which is no message."""
-        self.queue.append((to, event))
 
     def runs(self) -> None:
         """All arrives."""
         while self.queue:
-            to, item = self.queue.popleft()
-            member = self.members.get(to)
-            if member is None:
-                continue
-            if isinstance(item, tuple):
-                sender, message, counts = item
-                member.count[sender] += counts
-                event = Arrived(sender, message)
-                below = (member.digest(),) if Digest in member.stack.takes(event) else ()
-                item = Arrived(sender, message, below)
-            member.does(item)
+            to, event = self.queue.popleft()
+            if to in self.members:
+                self.members[to].does(event)
 
-    def joins(self, address: Address, to: Address) -> None:
+    def joins(self, address: Address, to: Address, life: int = 0) -> None:
         """It asks a member to be let in; or founds a group."""
-        self.members[address].does(Called(PassDown(gms.JoinRequested(to, 0))))
+        self.members[address].does(Called(PassDown(gms.JoinRequested(to, life))))
+
+    def has(self, *joins: str) -> None:
+        """Members join, one after the other: "BA" is B, which asks A."""
+        for pair in joins:
+            self.joins(pair[0], pair[1])
+            self.runs()
+
+    def fires(self, timer: str) -> None:
+        """A timer fires at all members that have set it."""
+        for member in self.members.values():
+            if timer in member.timers:
+                member.timers.remove(timer)
+                member.does(Fired(timer))
         self.runs()
 
     def crashes(self, address: Address) -> None:
@@ -124,14 +122,12 @@ class Network:
         del self.members[address]
         for member in self.members.values():
             member.does(Raised(Suspected(address)))
-        self.runs()
 
 
 def test_a_group_forms_talks_merges_with_another_and_loses_its_coordinator() -> None:
     network = Network("ABCD")
     a, b, c, d = network.members.values()
-    for address, to in ("AA", "BA", "CC", "DC"):
-        network.joins(address, to)
+    network.has("AA", "BA", "CC", "DC")
     assert [("A", "B"), ("A", "B"), ("C", "D"), ("C", "D")] == [m.views[-1] for m in (a, b, c, d)]
     b.sends("to A and B")
     d.sends("to C and D")
@@ -144,6 +140,49 @@ def test_a_group_forms_talks_merges_with_another_and_loses_its_coordinator() -> 
     assert [("D", "to C and D"), ("D", "to all")] == c.delivered == d.delivered
 
     network.crashes("A")
+    network.runs()
     c.sends("after A")
     assert {("B", "C", "D")} == {m.views[-1] for m in (b, c, d)}
     assert all(m.delivered[-1] == ("C", "after A") for m in (b, c, d))
+
+
+def test_what_all_have_delivered_is_purged_in_the_step_that_hears_of_it() -> None:
+    """STABLE's digests are the windows': of the view that is passed down, and of the moment of STABILITY."""
+    network = Network("AB")
+    a, b = network.members.values()
+    network.has("AA", "BA")
+    a.sends("one")
+    for timer in ("stable/stable", "stable/stability") * 2:
+        network.fires(timer)
+    delivered = a.of("windows").delivered
+    assert delivered == b.of("windows").delivered == a.of("windows").purged == b.of("windows").purged
+    assert 0 == delivered["A"]
+
+
+@pytest.mark.parametrize("views", [GMS, MERGE_GMS], ids=["gms", "merge_gms"])
+def test_a_member_that_is_back_before_it_is_excluded_is_let_in(views: tuple[Layer, ...]) -> None:
+    """The view without the former life, and the promise to the next one, are one step: STABLE hears both in order."""
+    network = Network("AB", views)
+    network.has("AA", "BA")
+    a = network.members["A"]
+    network.crashes("B")
+    b = network.members["B"] = Member("B", network)
+    network.joins("B", "A", life=1)
+    network.runs()
+    assert [("A",), ("A", "B"), ("A",), ("A", "B")] == a.views
+    assert [("A", "B")] == b.views
+    b.sends("back")
+    assert ("B", "back") == a.delivered[-1] == b.delivered[-1]
+
+
+def test_a_digest_is_given_in_the_step_that_asks_for_it() -> None:
+    """A, alone, has nobody to stop but itself: the START_FLUSH and the report to itself are two messages, no more."""
+    network = Network("AB")
+    network.has("AA")
+    network.joins("B", "A")
+    steps = 0
+    while network.queue and network.members["A"].views == [("A",)]:
+        to, event = network.queue.popleft()
+        network.members[to].does(event)
+        steps += 1
+    assert (3, [("A",), ("A", "B")]) == (steps, network.members["A"].views)

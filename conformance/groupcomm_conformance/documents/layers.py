@@ -22,13 +22,17 @@ FILE: Final = Path("spec", "common", "layers.yaml")
 
 @frozen
 class Layer:
-    """A layer: its guarantees by name. `manifest` is None where there is no protocol yet."""
+    """A layer: its guarantees by name. `manifest` is None where there is no protocol yet.
+
+    `gives_below`: those of `gives` that the layers beneath have of it, too.
+    """
 
     name: str
     does: str
     assumes: tuple[str, ...]
     gives: tuple[str, ...]
     manifest: Manifest | None
+    gives_below: tuple[str, ...] = ()
 
 
 def layers(root: Path, manifests: Iterable[Manifest]) -> list[Layer]:
@@ -42,7 +46,8 @@ def layers(root: Path, manifests: Iterable[Manifest]) -> list[Layer]:
             does = node.fields(("does",))["does"].text()
             # What only the core declares is not stated conjunct by conjunct: it is assumed all the same.
             assumes = tuple(dict.fromkeys((*manifest.assumes, *declared(name, "ASSUMES"))))
-            layer = Layer(name, does, assumes, tuple(manifest.gives), manifest)
+            below = declared(name, "GIVES_BELOW")
+            layer = Layer(name, does, assumes, tuple(manifest.gives), manifest, below)
         else:
             keys = node.fields(("does", "assumes", "gives"))
             assumes, gives = (
@@ -61,7 +66,7 @@ def layers(root: Path, manifests: Iterable[Manifest]) -> list[Layer]:
 
 
 def declared(protocol: str, key: str) -> tuple[str, ...]:
-    """Give what a core declares as ASSUMES or GIVES; nothing where it declares none, or there is none."""
+    """Give what a core declares as ASSUMES, GIVES or GIVES_BELOW; nothing where it, or the core, is not there."""
     try:
         core = importlib.import_module(f"groupcomm.{protocol}")
     except ModuleNotFoundError:

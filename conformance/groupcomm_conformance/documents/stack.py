@@ -7,10 +7,12 @@ are in `spec/common/layers.yaml`. What no layer gives is open, unless of each la
 a model holds without it.
 """
 
+import inspect
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
+from groupcomm import stack as composed
 from groupcomm_conformance.models.manifest import Manifest, Model
 from groupcomm_conformance.models.model import NOT_GIVEN
 
@@ -40,6 +42,7 @@ def page(root: Path, manifests: Iterable[Manifest]) -> tuple[str, list[str]]:
     for layer in stack:
         if layer.manifest is not None:
             parts += _layer(root, stack, layer, layer.manifest)
+    parts += ["## A step of a stack", "", *_semantics(), ""]
     parts += [*composition.section(root), "## Open", "", *_open(root, stack), ""]
     wrong = [problem for layer in stack for problem in _core(layer)]
     return "\n".join(parts), [*wrong, *composition.problems(root, manifests)]
@@ -53,7 +56,17 @@ def _overview(stack: Sequence[Layer]) -> Iterator[str]:
             if layer.manifest is None
             else f"[specification](../spec/{layer.name}/README.md)"
         )
-        yield f"| {layer.name} | {layer.does} | {_code(layer.assumes)} | {_code(layer.gives)} | {written} |"
+        gives = _code(layer.gives)
+        if layer.gives_below:
+            gives += "; to the layers beneath too: " + _code(layer.gives_below)
+        yield f"| {layer.name} | {layer.does} | {_code(layer.assumes)} | {gives} | {written} |"
+
+
+def _semantics() -> Iterator[str]:
+    """Write what a composite step is, in the words of `groupcomm.stack`."""
+    yield "What follows is the theory of operation of `groupcomm.stack`."
+    yield ""
+    yield inspect.cleandoc(composed.__doc__).partition("-\n")[2]
 
 
 def _layer(root: Path, stack: Sequence[Layer], layer: Layer, manifest: Manifest) -> Iterator[str]:
@@ -166,6 +179,9 @@ def _core(layer: Layer) -> Iterator[str]:
     for name in layer.manifest.assumes:
         if assumes and name not in assumes:
             yield f"{file}:1: assumes {name}, but ASSUMES of {core} is {', '.join(assumes)}"
+    for name in layer.gives_below:
+        if name not in gives:
+            yield f"{file}:1: GIVES_BELOW of {core} has {name}, but GIVES is {', '.join(gives)}"
     if gives and {*gives} != {*layer.gives}:
         given = ", ".join(layer.gives) or "nothing"
         yield f"{file}:1: gives {given}, but GIVES of {core} is {', '.join(gives)}"
