@@ -286,9 +286,9 @@ class Ground:
             raise NotAllowedError(f"{joiner} is not the first, or not new")
         if found is not joiner and found not in self.oracle.may_be_asked(joiner):
             raise NotAllowedError(f"{found} cannot be asked")
+        self.step(joiner, Called(PassDown(gms.JoinRequested(found.address, joiner.life))))
         # A joiner that asks on two branches of views may be let in on both.
         self.falsely |= self.merges and state.joining and len(self.oracle.coordinators()) > 1
-        self.step(joiner, Called(PassDown(gms.JoinRequested(found.address, joiner.life))))
 
     def _do_leave(self, name: str) -> None:
         process = self.in_view(name)
