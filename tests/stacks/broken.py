@@ -14,6 +14,9 @@ from typing import Final
 
 from attrs import frozen
 
+from groupcomm_conformance.stacks.running import simulate
+from groupcomm_conformance.stacks.setup import Setup
+
 EVENTS: Final = 200_000
 
 
@@ -199,3 +202,20 @@ BROKEN: Final = (
         "vote = state.vote if state.promised else event.digest.received",
     ),
 )
+
+
+def main(names: list[str]) -> None:
+    """Simulate the whole stack with each of the cores, and print what is noticed."""
+    noticed = 0
+    chosen = [each for each in BROKEN if not names or each.name in names]
+    for each in chosen:
+        with each.in_place():
+            outcome = simulate(Setup(), events=EVENTS, seed=1)
+        noticed += outcome.found is not None
+        claim = "not noticed" if outcome.found is None else outcome.found.claim
+        print(f"{each.layer:10} {each.name:30} {claim:22} {outcome.events:9,}", flush=True)  # noqa: T201
+    print(f"{noticed} of {len(chosen)} are noticed within {EVENTS:,} events")  # noqa: T201
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -6,12 +6,10 @@ and reads the states of GMS, merging and FLUSH where these say who is a member o
 
 from collections.abc import Iterator
 from random import Random
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from .judges.membership import Process, comes_after
-
-if TYPE_CHECKING:
-    from .ground import Event, Ground
+from .world import Event, World
 
 __all__ = ["Oracle"]
 
@@ -25,8 +23,8 @@ class Oracle:
     discovery: Final = "merge_gms/discover"
     timers: Final = "merge_gms/"
 
-    def __init__(self, ground: "Ground") -> None:
-        self._ground = ground
+    def __init__(self, world: World) -> None:
+        self._ground = world
 
     # Discovery
 
@@ -58,7 +56,7 @@ class Oracle:
             and used <= ground.gms_of(process).decision.id.counter + 1
         ]
 
-    def discoveries(self, process: Process, random: Random) -> "Iterator[Event]":
+    def discoveries(self, process: Process, random: Random) -> Iterator[Event]:
         """A coordinator finds others, some or all; mostly it is the one that leads then."""
         ground, coordinators = self._ground, self.coordinators()
         if not ground.merges or process not in coordinators or ground.merging_of(process).merging:
@@ -123,7 +121,7 @@ class Oracle:
 
     # What is owed
 
-    def due(self, process: Process) -> "list[Event]":
+    def due(self, process: Process) -> list[Event]:
         """List what the environment has to do for a process, in the end."""
         ground = self._ground
         found: list[Event] = [("suspect", process.name, other.name) for other in self.to_report(process)]

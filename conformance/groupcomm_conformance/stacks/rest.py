@@ -39,7 +39,9 @@ def quiesce(ground: Ground, perform: Callable[[Event], bool]) -> None:
         raise Violation("ComesToRest", f"the group never comes to one view, though no faults happen: {views}")
     for _ in range(_ROUNDS):
         for process in ground.up:
-            for timer in [each for each in ground.timers[process] if not each.startswith(ground.oracle.timers)]:
+            for timer in [
+                each for each in ground.timers[process] if not each.startswith(ground.oracle.timers)
+            ]:
                 perform(("timer", process.name, timer))
         while _settle(ground, perform):
             pass
@@ -113,7 +115,11 @@ def _judge_free(ground: Ground) -> None:
             continue
         ground.verdicts.judged["QuietIsFree"] += 1
         if process in ground.transfers:
-            _fail(ground, "StopIsAnswered", f"{process} had the group stopped for a state, and never hears of it")
+            _fail(
+                ground,
+                "StopIsAnswered",
+                f"{process} had the group stopped for a state, and never hears of it",
+            )
         if ground.fetching.get(process):
             _fail(ground, "StateIsAnswered", f"the state transfer of {process} never gets its digest")
         if not state.free or state.waiting or state.wants or state.block != "free":

@@ -16,7 +16,7 @@ from attrs import evolve, field, frozen
 
 from .chance import Chance
 from .ground import Event, Ground, Told
-from .judges.claims import CLAIMS, Violation
+from .judges.claims import CLAIMS, MERGING, Violation
 from .rest import quiesce
 from .setup import Setup
 
@@ -111,9 +111,11 @@ class Outcome:
 
     @property
     def unjudged(self) -> tuple[str, ...]:
-        """The guarantees of which no claim was judged."""
+        """The guarantees of which no claim was judged. Without merges a group may do."""
         return tuple(
-            name for name in self.setup.guarantees if not any(self.judged[claim] for claim in CLAIMS[name])
+            name
+            for name in self.setup.guarantees
+            if name != MERGING and not any(self.judged[claim] for claim in CLAIMS[name])
         )
 
 

@@ -16,7 +16,7 @@ from groupcomm.abstract.carriage import Carriage
 from groupcomm.events import Suspend
 from groupcomm.stack import AnyCore, Layer, Stack, StackError
 
-from .judges.claims import CLAIMS
+from .judges.claims import CLAIMS, MERGING
 from .taps import Note, Tap
 
 __all__ = ["DECIDE", "FAULTS", "FLUSH", "MULTICAST", "WEAKER", "WHOLE", "Faults", "Setup", "stack_of"]
@@ -90,7 +90,7 @@ class Setup:
     def guarantees(self) -> tuple[str, ...]:
         """What is judged: the modules of `spec/common` that the layers give, and merging's own claims."""
         given = [name for layer in self.names for name in _protocol(layer).GIVES if name in CLAIMS]
-        return (*dict.fromkeys(given), *(["Merging"] if "merge_gms" in self.names else []))
+        return (*dict.fromkeys(given), *([MERGING] if "merge_gms" in self.names else []))
 
     @property
     def borne(self) -> frozenset[str]:
@@ -129,14 +129,20 @@ def stack_of(setup: Setup, random: Random, notes: list[Note]) -> Stack:
     stack = Stack(tuple(layers), GROUND)
     flush, deciding = _places(setup.names, (FLUSH,)), _places(setup.names, DECIDE)
     if len(deciding) != 1:
-        raise StackError(f"{setup.stack} has {len(deciding)} layers that decide the views; one of {', '.join(DECIDE)} does")
+        raise StackError(
+            f"{setup.stack} has {len(deciding)} layers that decide the views; one of {', '.join(DECIDE)} does"
+        )
     if not any(layer.knows(Suspend("")) for layer in layers) or flush[0] + 1 != deciding[0]:
-        raise StackError(f"{setup.names[deciding[0]]} has the group stopped for each view: flush stands right above it")
+        raise StackError(
+            f"{setup.names[deciding[0]]} has the group stopped for each view: flush stands right above it"
+        )
     for above, name in enumerate(setup.names):
         if "VirtualSynchrony" in _protocol(name).ASSUMES and above > flush[0]:
             raise StackError(f"{name} stands on VirtualSynchrony: it stands above flush")
         if above < flush[0] and "VirtualSynchrony" not in _protocol(name).ASSUMES:
-            raise StackError(f"{name} does not need VirtualSynchrony: it stands below {setup.names[deciding[0]]}")
+            raise StackError(
+                f"{name} does not need VirtualSynchrony: it stands below {setup.names[deciding[0]]}"
+            )
     return stack
 
 

@@ -183,7 +183,9 @@ def start(member: Address) -> State:
 def below(state: State) -> tuple[Digest]:
     """Return what layers above take from here: what it knows of each member of its view."""
     return (
-        Digest((m, DigestEntry(each.low, each.delivered, each.received)) for m, each in state.windows.items()),
+        Digest(
+            (m, DigestEntry(each.low, each.delivered, each.received)) for m, each in state.windows.items()
+        ),
     )
 
 

@@ -12,7 +12,7 @@ from typing import Final
 
 from attrs import field, frozen
 
-__all__ = ["CLAIMS", "Judge", "Message", "Verdicts", "Violation"]
+__all__ = ["CLAIMS", "MERGING", "Judge", "Message", "Verdicts", "Violation"]
 
 Message = tuple[str, int]
 """What an application sends: the name of its process and a number that counts from 1."""
@@ -55,6 +55,9 @@ class Judge:
             raise Violation(claim, text)
 
 
+MERGING: Final = "Merging"
+"""Of merging over GMS, besides what any layer that decides views gives."""
+
 CLAIMS: Final = {
     "Membership": (
         "OneIdOneView",
@@ -73,7 +76,7 @@ CLAIMS: Final = {
         "ResumedWhenEverywhere",
         "Settled",
     ),
-    "Merging": ("DigestIsGreatest", "StartsWhereTold"),
+    MERGING: ("DigestIsGreatest", "StartsWhereTold"),
     "JoinDigest": (
         "ToldDelivered",
         "NotYetAMember",

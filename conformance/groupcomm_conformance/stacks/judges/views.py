@@ -140,13 +140,17 @@ class Views(Judge):
             return
         ids = subgroups or frozenset({decision.follows} - {NO_VIEW.id})
         if not ids <= self._known.keys():
-            self._fail("ListIsSound", f"{process} decides {decision.view}, which follows none that is decided")
+            self._fail(
+                "ListIsSound", f"{process} decides {decision.view}, which follows none that is decided"
+            )
             return
         preds = sorted((self._known[each][1] for each in ids), key=lambda pred: pred.number)
         if preds:
             self._judged("DecidedWhenStopped", "CounterRises", "CreatorIsThere")
             if process not in self._stopped:
-                self._fail("DecidedWhenStopped", f"{process} decides {decision.view}; no group is stopped for it")
+                self._fail(
+                    "DecidedWhenStopped", f"{process} decides {decision.view}; no group is stopped for it"
+                )
         if decision.id.creator != process.address:
             self._fail("CreatorIsThere", f"{process} decides {decision.view}, in another's name")
         members = [each for m in decision.members if (each := self._life(m, decision)) is not None]
