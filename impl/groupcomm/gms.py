@@ -324,7 +324,7 @@ Event: TypeAlias = (
 Effect: TypeAlias = (
     Send[Message]
     | PassUp[ViewInstalled | Suspected | Suspend | Resume | Left | DigestGiven]
-    | PassDown[ViewInstalled | DigestPromised | GetDigest | PromiseWithdrawn | DigestSet]
+    | PassDown[ViewInstalled | DigestPromised | GetDigest | PromiseWithdrawn | DigestSet | GroupStopped]
 )
 Effects: TypeAlias = tuple[Effect, ...]
 
@@ -672,9 +672,11 @@ def _group_stopped(state: State, event: GroupStopped) -> Transition:
     One that another coordinator granted was there before this member learnt of that view, and is over.
     The promise comes before the question, so that what is told is kept. While a former incarnation of the
     joiner is still in the view it waits, and who is suspected goes first: who is in the view can be promised
-    nothing.
+    nothing. What another layer asked for is passed on.
     """
-    if state.group != "stopping" or event.asker != _SELF:
+    if event.asker != _SELF:
+        return state, (PassDown(event),)
+    if state.group != "stopping":
         return state, ()
     ready = evolve(state, group="stopped")
     request = state.queue[0] if state.queue else NO_REQUEST

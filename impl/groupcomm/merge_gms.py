@@ -182,7 +182,15 @@ Event: TypeAlias = (
 Effect: TypeAlias = (
     Send[Message]
     | PassUp[ViewInstalled | MergeViewInstalled | Suspected | Suspend | Resume | Left | DigestGiven]
-    | PassDown[ViewInstalled | DigestPromised | GetDigest | PromiseWithdrawn | DigestSet | WindowsAdded]
+    | PassDown[
+        ViewInstalled
+        | DigestPromised
+        | GetDigest
+        | PromiseWithdrawn
+        | DigestSet
+        | WindowsAdded
+        | GroupStopped
+    ]
     | SetTimer
     | CancelTimer
 )

@@ -53,13 +53,14 @@ CONSTANTS
     PredecessorCheck,   \* a member installs the view that follows its own, and no other
     CreatorNames,       \* an identifier has the view's "creator", or its "first" member, in it
     TaggedRequests,     \* a digest is taken by whom it was asked for
+    PassesStops,        \* GroupStopped for another asker is passed down
     DigestTaken,        \* "first", and then the view is decided; or when "answering" the joiner
     WithdrawWhen        \* a promise is withdrawn when the joiner is suspected and its view "undecided",
                         \* when it is suspected at all ("suspected"), or "never"
 
 ASSUME
     /\ {AnswerAfterAcks, AskBeforeDeciding, RefuseSeniors, OldMembersFirst, JoinerAnswers, LeaverYields,
-        StrikeJoiner, PredecessorCheck, TaggedRequests} \subseteq BOOLEAN
+        StrikeJoiner, PredecessorCheck, TaggedRequests, PassesStops} \subseteq BOOLEAN
     /\ IncarnationCheck \in {"ever", "present", "never"}
     /\ CreatorNames \in {"creator", "first"}
     /\ DigestTaken \in {"first", "answering"}
@@ -532,18 +533,20 @@ Decide(s, request, digest) ==
 \* view.
 IsGranted(s, request) == request.kind = "join" /\ IsOver(s, request.member, request.life)
 
-\* It is asked for, and by GMS. (State transfer, above, has the group stopped, too.)
+\* It is asked for, and by GMS.
 IsAnswer(s, e) == s.group = "stopping" /\ e.asker = Self
 
 \* All that were to be stopped, less who was suspected since, are stopped, and have delivered the same: it is
 \* time for the next view. Who joins gets a digest first. While a former incarnation of it is still in the
 \* view it waits, and who is suspected goes, by a view of its own: who is in the view can be promised nothing.
+\* An answer that another layer asked for, such as state transfer, is passed on.
 GroupStopped(s, e) ==
     LET head == IF s.queue = <<>> THEN NoRequest ELSE Head(s.queue)
         ready == [s EXCEPT !.group = "stopped"]
         taken == [ready EXCEPT !.queue = IF s.queue = <<>> THEN <<>> ELSE Tail(s.queue)]
         digest_first == DigestTaken = "first"
-    IN IF ~IsAnswer(s, e) THEN Ignored(s)
+    IN IF PassesStops /\ e.asker # Self THEN Handled(s, <<PassDown(e)>>)
+       ELSE IF ~IsAnswer(s, e) THEN Ignored(s)
        ELSE IF IsGranted(s, head) THEN Proceed(taken, <<>>)
        ELSE IF head.kind = "join" /\ head.member \in MembersOfView(s) THEN Decide(ready, NoRequest, NoDigest)
        ELSE IF head.kind = "join" /\ digest_first

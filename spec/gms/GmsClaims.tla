@@ -116,6 +116,12 @@ PromisesAreMeant ==
 StateIsAnswered ==
     \A m \in up : \A n \in transfers[m] : \E a \in answers[m] : a.asker # Self /\ a.request = n
 
+\* And who asked to have the group stopped is told.
+StopIsPassedOnStep ==
+    \A asker \in {"STATE_TRANSFER"} :
+        act'.event = StoppedFor(asker) => act'.effects = <<PassDown(StoppedFor(asker))>>
+StopIsPassedOn == [][StopIsPassedOnStep]_vars
+
 \* Whoever acts takes no notice when m asks to join, or answers with what m takes no notice of: it asks again and
 \* again, and nothing comes of it.
 AsksInVain(m) ==

@@ -41,7 +41,7 @@ CONSTANTS
     MaxLeaves,      \* bound
     MaxRestarts,    \* bound: incarnations after the first, of all addresses together
     MaxCasts,       \* bound: multicasts of the applications, together
-    MaxStates,      \* bound: digests that state transfers ask for, together
+    MaxStates,      \* bound: digests and stopped groups that state transfers ask for, together
     MaxViews,       \* bound: views decided; 0: any number
     MaxMisuses,     \* fault budget: what no correct caller does
     Flushed         \* as if FLUSH were there: who is stopped multicasts nothing, and the group is said to be
@@ -307,6 +307,14 @@ AskForState(m) ==
     /\ Environment("AskForState", m, None, {})
     /\ UNCHANGED <<local, network, up, life, cast, seen, stops, told, views, installed, promises>>
 
+\* FLUSH, above GMS, has stopped the group for the state transfer of m, below GMS, and says so.
+StopForState(m) ==
+    /\ spent.transfers < MaxStates
+    /\ m \in up /\ InView(local[m])
+    /\ Apply("StopForState", m, StoppedFor("STATE_TRANSFER"), {})
+    /\ Spend("transfers")
+    /\ UNCHANGED <<life, cast, transfers>>
+
 \* m multicasts, and delivers its own copy at once (DLV-04).
 MulticastData(m) ==
     /\ spent.casts < MaxCasts
@@ -401,7 +409,7 @@ Misuse(m) ==
     /\ spent.misuses < MaxMisuses
     /\ m \in up
     /\ \E event \in
-        {[type |-> "Suspected", suspect |-> m], StoppedFor(Self), StoppedFor("STATE_TRANSFER"),
+        {[type |-> "Suspected", suspect |-> m], StoppedFor(Self),
          [type |-> "DigestGiven", asker |-> Self, request |-> local[m].asked, digest |-> NoDigest],
          [type |-> "NewViewReceived", sender |-> "Z", message |-> NewView(Founding("Z"))]}
         \cup (IF InView(local[m]) THEN {[type |-> "JoinRequested", coordinator |-> m, life |-> life[m]]}
@@ -451,6 +459,7 @@ Next ==
         \/ StopGroup(m)
         \/ GiveDigest(m)
         \/ AskForState(m)
+        \/ StopForState(m)
         \/ ReceiveJoinReq(m)
         \/ ReceiveJoinRsp(m)
         \/ ReceiveLeaveReq(m)

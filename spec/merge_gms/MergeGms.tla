@@ -54,8 +54,8 @@ ASSUME
 G == INSTANCE Gms WITH
     AnswerAfterAcks <- TRUE, AskBeforeDeciding <- TRUE, RefuseSeniors <- TRUE, OldMembersFirst <- TRUE,
     JoinerAnswers <- TRUE, LeaverYields <- TRUE, StrikeJoiner <- TRUE, IncarnationCheck <- "ever",
-    PredecessorCheck <- TRUE, CreatorNames <- "creator", TaggedRequests <- TRUE, DigestTaken <- "first",
-    WithdrawWhen <- "undecided"
+    PredecessorCheck <- TRUE, CreatorNames <- "creator", TaggedRequests <- TRUE, PassesStops <- TRUE,
+    DigestTaken <- "first", WithdrawWhen <- "undecided"
 
 M == INSTANCE Merge WITH
     RejectsWhen <- "busy", NamesLife <- TRUE, OnlyLeaderBegins <- TRUE, LeaderIs <- "first",

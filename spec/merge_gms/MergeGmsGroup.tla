@@ -369,7 +369,7 @@ SuspectFalsely(m) ==
 
 \* What no correct caller, layer or peer does. Each changes nothing.
 Forged(m) ==
-    {[type |-> "Suspected", suspect |-> m], StoppedFor("STATE_TRANSFER"),
+    {[type |-> "Suspected", suspect |-> m],
      [type |-> "DigestGiven", asker |-> Self, request |-> local[m].asked, digest |-> G!NoDigest],
      [type |-> "NewViewReceived", sender |-> "Z", message |-> G!NewView(G!Founding("Z"))],
      [type |-> "MergeViewReceived", sender |-> "Z", message |-> M!MergeView(local[m].merged)]}

@@ -492,7 +492,7 @@ def test_who_is_asked_and_has_gone_another_way_is_no_member_any_more() -> None:
 def test_the_group_is_stopped_before_each_view_and_let_go_when_the_last_is_everywhere() -> None:
     state, effects = run(member("A", decision(7, "A", "ABC")), gms.LeaveReqReceived("C", gms.LeaveReq(0)))
     assert [SUSPEND] == effects
-    assert (state, []) == run(state, GroupStopped("STATE_TRANSFER"))
+    assert (state, [PassDown(GroupStopped("STATE_TRANSFER"))]) == run(state, GroupStopped("STATE_TRANSFER"))
     state, _ = run(state, STOPPED, join_req("F"))
     assert (tuple("AB"), "stopped") == (state.decision.members, state.group)
     assert (state, []) == run(state, STOPPED), "each Suspend has one answer"

@@ -12,7 +12,9 @@ from groupcomm.events import (
     Deliver,
     GroupStopped,
     Payload,
+    Resume,
     Suspected,
+    Suspend,
     Unblock,
     ViewInstalled,
 )
@@ -173,6 +175,21 @@ def test_a_member_that_is_back_before_it_is_excluded_is_let_in(views: tuple[Laye
     assert [("A", "B")] == b.views
     b.sends("back")
     assert ("B", "back") == a.delivered[-1] == b.delivered[-1]
+
+
+@pytest.mark.parametrize("views", [GMS, MERGE_GMS], ids=["gms", "merge_gms"])
+def test_a_state_transfer_is_told_that_the_group_is_stopped(views: tuple[Layer, ...]) -> None:
+    """GMS stands between FLUSH and who asked: an answer that it did not ask for goes on."""
+    network = Network("AB", views)
+    network.has("AA", "BA")
+    b = network.members["B"]
+    b.does(Raised(Suspend("STATE_TRANSFER")))
+    network.runs()
+    assert ["STATE_TRANSFER"] == b.stopped_for
+    before = [m.unblocked for m in network.members.values()]
+    b.does(Raised(Resume("STATE_TRANSFER")))
+    network.runs()
+    assert [count + 1 for count in before] == [m.unblocked for m in network.members.values()]
 
 
 def test_a_digest_is_given_in_the_step_that_asks_for_it() -> None:

@@ -66,7 +66,7 @@ def layers(root: Path, manifests: Iterable[Manifest]) -> list[Layer]:
 
 
 def declared(protocol: str, key: str) -> tuple[str, ...]:
-    """Give what a core declares as ASSUMES, GIVES or GIVES_BELOW; nothing where it, or the core, is not there."""
+    """Give what a core declares as ASSUMES, GIVES or GIVES_BELOW; nothing where there is none."""
     try:
         core = importlib.import_module(f"groupcomm.{protocol}")
     except ModuleNotFoundError:
