@@ -1,4 +1,4 @@
-"""Twenty broken cores over all layers: which of them a simulation of the whole stack notices, and after how many events.
+"""Twenty broken cores over all layers, and how many of them a simulation of the whole stack notices.
 
 Each is one change of a core's text. `python -m tests.stacks.broken [NAME...]` runs 200,000 events of each.
 """

@@ -80,9 +80,9 @@ def test_a_seed_is_a_function_that_any_process_can_call() -> None:
 
 
 def test_a_run_is_its_seeds() -> None:
-    whole = simulate(Setup(), events=12_000, seed=3)
+    whole = simulate(Setup(), events=7_000, seed=3)
     first = run_seed(Setup(), 3)
-    second = run_seed(Setup(), 4, 12_000 - first.events)
+    second = run_seed(Setup(), 4, 7_000 - first.events)
     assert (2, first.events + second.events) == (whole.groups, whole.events)
     assert first.happened + second.happened == whole.happened
     assert first.judged + second.judged == whole.judged

@@ -1,7 +1,8 @@
 """The life of a group over the whole stack, drawn: the first thing to look at.
 
-Three members in memory, over the ground of `simulate`. The seed decides what happens in which order; the same seed
-gives the same story. Without a layer the chart shows what the applications see; with one, each step of that layer.
+Three members in memory, over the ground of `simulate`. The seed decides what happens in which order; the
+same seed gives the same story. Without a layer the chart shows what the applications see; with one, each
+step of that layer.
 """
 
 import json
@@ -47,7 +48,7 @@ def command(
     unicode: Unicode = False,
     as_json: AsJson = False,
 ) -> None:
-    """Run a small group in memory and draw what happens: what its applications see, or what one layer does."""
+    """Run a small group and draw what happens: what its applications see, or each step of one layer."""
     name = "" if layer is None else one_of(LIFE.names, layer)
     seed = 1 if seed is None else seed
     try:

@@ -66,8 +66,8 @@ def command(
 ) -> None:
     """Run a stack over abstract layers, with faults, and judge its guarantees as it runs.
 
-    Exits with 1 if one of them does not hold; shows the seed, few events that lead to it, and their chart. Exits
-    with 4 if nothing happened that some guarantee speaks of.
+    Exits with 1 if one of them does not hold; shows the seed, few events that lead to it, and their chart.
+    Exits with 4 if nothing happened that some guarantee speaks of.
     """
     setup = setup_of(stack, members, faults, weaken or [])
     events = _EVENTS if events is None else events

@@ -1,7 +1,7 @@
 """Which event comes next: drawn at random among what may happen.
 
-`Chance.draw` gives events that `Ground.perform` may still refuse, which costs a draw. It looks at the group as it
-is; all that it remembers are what is on its way and was not drawn yet (`Ground.new`).
+`Chance.draw` gives events that `Ground.perform` may still refuse, which costs a draw. It looks at the group
+as it is; all that it remembers are what is on its way and was not drawn yet (`Ground.new`).
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -19,7 +19,7 @@ Item = TypeVar("Item")
 __all__ = ["Chance", "one_of"]
 
 _NAMES: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-_DOUBTFUL: Final = 0.5  # the share of groups with false suspicions, if there are any
+_DOUBTFUL: Final = 0.5  # the share of groups with false suspicions, with partitions, with early timers
 _ANY: Final = 0.4  # the share of crashes and leaves that are not of a member that runs a flush
 
 # Shares of the draws, of those that change nothing of who is there; the rest: applications multicast.
@@ -49,9 +49,10 @@ class Chance:
         self._kinds = faults.kinds
         self._rate = faults.rate
         self._addresses = 0
-        # Some member that is alive is suspected in some groups only, so that more is claimed of the others.
-        doubts = "suspicion" in faults.kinds and random.random() < _DOUBTFUL
-        # On another branch of views a later life might decide a view with a former one's identifier (FLAW-88).
+        # In some groups no member that is alive is suspected: more is claimed of them.
+        doubts, parts, early = (random.random() < _DOUBTFUL for _ in range(3))
+        # On another branch of views a later life might decide a view with a former one's identifier
+        # (FLAW-88).
         self._reuses = "restart" in faults.kinds and (ground.merges or not doubts)
         weights: list[tuple[str, int, Callable[[], Event | None]]] = [
             ("", 1, self._fetch),
@@ -61,9 +62,9 @@ class Chance:
             ("leave", 2, self._leave),
             ("suspicion", 1 if doubts else 0, self._doubt),
             ("merge", 1, self._found),
-            ("merge", 2, self._early),
-            ("partition", 1, self._partition),
-            ("partition", 1, self._cut),
+            ("merge", 2 if early else 0, self._early),
+            ("partition", 1 if parts else 0, self._partition),
+            ("partition", 1 if parts else 0, self._cut),
             ("partition", 2, self._heal),
         ]
         self._choices = [

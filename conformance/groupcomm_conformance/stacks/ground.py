@@ -1,8 +1,8 @@
 """The ground: processes that each run one stack, and all that is beneath and around it. One event at a time.
 
-An event is a tuple of its kind and of names and numbers, so that a schedule can be written down, cut and run
-again. `Ground.perform` refuses an event that is not possible now (False), and otherwise carries it to its end.
-The kinds:
+An event is a tuple of its kind and of names and numbers, so that a schedule can be written down, cut and
+run again. `Ground.perform` refuses an event that is not possible now (False), and otherwise carries it to
+its end. The kinds:
 
 =====================================  ===============================================================
 ``start A``, ``crash P``               a new life of address A; P crashes
@@ -26,9 +26,8 @@ The kinds:
 """
 
 from collections import Counter, deque
-from collections.abc import Callable, Mapping
 from random import Random
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from attrs import frozen
 
@@ -64,6 +63,9 @@ from .oracle import Oracle
 from .setup import Setup
 from .taps import Note
 from .world import LOSSY, Copy, Event, World
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
 
 __all__ = ["Copy", "Event", "Ground", "Told"]
 
@@ -332,12 +334,13 @@ class Ground(World):
     # One composite step
 
     def step(self, process: Process, event: StackEvent) -> None:
-        """An event comes to the stack of a process; the judges hear what happened in it, and effects are carried.
+        """Have a stack take an event, the judges hear what happened in it, and carry its effects.
 
         Raises Violation.
         """
         self.notes.clear()
-        error, effects = None, ()
+        error: ProtocolError | None = None
+        effects: tuple[object, ...] = ()
         before = State(process.address, tuple(self.now[process]))
         try:
             _, effects = self.stack.step(None, before, event)
@@ -403,7 +406,7 @@ class Ground(World):
                 self.new.append(copy)
 
     def _at(self, process: Process, address: Address) -> Process | None:
-        """Return the process that an address means: a member of the sender's view or, if gone, its latest life."""
+        """Return the process of an address: a member of the sender's view or, if gone, the latest life."""
         there = process.view.at.get(address) if process.view is not None else None
         return there if there is not None and there.up else self.membership.current.get(address)
 
@@ -443,7 +446,7 @@ class Ground(World):
                 self.happened["purges"] += 1
                 self.stability.purged(process, digest)
             case reliable_multicast.GetReceived() if note.effects:
-                self.stability.served(process)
+                self.stability.served()
             case _:
                 pass
 

@@ -1,7 +1,7 @@
 """What failure detectors and discovery know of a group, and what its environment owes a process.
 
-Nothing beneath the stack knows it by itself: each is what a module of a specification assumes of the environment,
-and reads the states of GMS, merging and FLUSH where these say who is a member of what.
+Nothing beneath the stack knows it by itself: each is what a module of a specification assumes of the
+environment, and reads the states of GMS, merging and FLUSH where these say who is a member of what.
 """
 
 from collections.abc import Iterator
@@ -42,8 +42,8 @@ class Oracle:
     def may_be_asked(self, joiner: Process) -> list[Process]:
         """List the processes that discovery may find for a joiner.
 
-        Each acts, has no request of it on its way, and is on a branch where a later life of the joiner uses no
-        identifier of a view again (`MergeGroup!MayComeTo`).
+        Each acts, has no request of it on its way, and is on a branch where a later life of the joiner uses
+        no identifier of a view again (`MergeGroup!MayComeTo`).
         """
         ground, used = self._ground, self._ground.views.used[joiner.address]
         return [
@@ -77,7 +77,7 @@ class Oracle:
         return [lives[each] for each in watched if each in lives]
 
     def to_report(self, process: Process) -> list[Process]:
-        """List those of them that have crashed, that count it as a member no more, or that it cannot reach."""
+        """List those of them that have crashed, that exclude it, or that it cannot reach."""
         ground = self._ground
         return [
             other

@@ -17,7 +17,7 @@ _PATIENCE: Final = 200
 
 
 def quiesce(ground: Ground, perform: Callable[[Event], bool]) -> None:
-    """End all faults, let all arrive that can, and judge the end. `perform` carries out an event of the ground.
+    """End all faults, let all arrive that can, and judge the end. `perform` carries out an event.
 
     Raises Violation where the group never comes to rest, or a claim about the end does not hold.
     """
@@ -91,7 +91,7 @@ def _settle(ground: Ground, perform: Callable[[Event], bool]) -> bool:
 
 
 def _dismiss(ground: Ground, perform: Callable[[Event], bool]) -> None:
-    """A process that is in no view, and will be in none, is gone: it may ask no member, or was let in everywhere."""
+    """End the processes that will be in no view: they may ask no member, or were let in everywhere."""
     for process in [process for process in ground.up if process.view is None] if ground.merges else ():
         over = ground.falsely and ground.views.left_out(process)
         if over or not ground.oracle.may_be_asked(process):

@@ -1,9 +1,9 @@
 """Running a stack: many groups one after the other, each from a seed of its own, until a claim does not hold.
 
-A run of n events is a number of groups of up to `PART` events. The first has the run's seed, the next one more,
-and so on. `run_seed` is all that a group is: a function of its setup and its seed, whatever calls it and where.
-The schedule of a violation is cut to what is needed, by leaving out events (delta debugging): those that cannot
-happen without what was left out are skipped.
+A run of n events is a number of groups of up to `PART` events. The first has the run's seed, the next one
+more, and so on. `run_seed` is all that a group is: a function of its setup and its seed, whatever calls it
+and where. The schedule of a violation is cut to what is needed, by leaving out events (delta debugging):
+those that cannot happen without what was left out are skipped.
 """
 
 from collections import Counter
@@ -22,7 +22,7 @@ from .setup import Setup
 
 __all__ = ["PART", "Found", "Outcome", "Result", "ground_of", "replay", "run_seed", "shrink", "simulate"]
 
-PART: Final = 10_000
+PART: Final = 5_000
 """The most events of a group."""
 
 ALWAYS: Final = ("NoRefusals", "NoCrash", "ComesToRest")
@@ -36,7 +36,7 @@ _QUIESCE: Final = ("quiesce",)
 
 @frozen
 class Found:
-    """A violation, and the events that led to it in the group of a seed, of so many `members` and events at most."""
+    """A violation in the group of a seed, of so many `members` and events, and what led to it."""
 
     claim: str
     text: str
@@ -53,9 +53,9 @@ class Found:
 class Result:
     """What the group of a seed did. It can be pickled.
 
-    `happened`: how often each kind of event did, and besides `views`, `merged views`, `purges` and `restarts`.
-    `judged`: how often each claim was judged, as something happened that it speaks of. `refused`: events that a stack
-    refused, over weaker layers.
+    `happened`: how often each kind of event did, and besides `views`, `merged views`, `purges` and
+    `restarts`. `judged`: how often each claim was judged, as something happened that it speaks of.
+    `refused`: events that a stack refused, over weaker layers.
     """
 
     seed: int
@@ -134,7 +134,8 @@ def ground_of(setup: Setup, seed: int) -> tuple[Ground, Random, int]:
 def run_seed(setup: Setup, seed: int, events: int = PART, *, budget: int = 0) -> Result:
     """Run the group of a seed for so many events: the same result whenever and wherever it is run.
 
-    With a `budget` of events the schedule of a violation is shortened. Raises StackError for what is no stack.
+    With a `budget` of events the schedule of a violation is shortened. Raises StackError for what is no
+    stack.
     """
     ground, random, members = ground_of(setup, seed)
     schedule: list[Event] = []
@@ -168,7 +169,7 @@ def simulate(
 
 
 def _run(ground: Ground, chance: Chance, events: int, schedule: list[Event]) -> Violation | None:
-    """Draw and perform events, which the schedule is given; return the violation that they lead to, if any."""
+    """Draw and perform events, and note them in the schedule; return the violation that they lead to."""
 
     def performed(event: Event) -> None:
         schedule.append(event)
@@ -268,7 +269,7 @@ def shrink(setup: Setup, found: Found, budget: int = _BUDGET) -> Found:
 
 
 def _spread(setup: Setup, found: Found) -> tuple[Event, ...]:
-    """Return the schedule with the events of its last rest in place of that, if one of them is the violation."""
+    """Put the events of the last rest in its place, if one of them is the violation."""
     if found.schedule[-1:] != (_QUIESCE,):
         return found.schedule
     ground, _, _ = ground_of(setup, found.seed)

@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from pkgutil import iter_modules
 from random import Random
-from types import ModuleType
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 from attrs import field, frozen
@@ -18,6 +17,9 @@ from groupcomm.stack import AnyCore, Layer, Stack, StackError
 
 from .judges.claims import CLAIMS, MERGING
 from .taps import Note, Tap
+
+if TYPE_CHECKING:
+    from types import ModuleType
 
 __all__ = ["DECIDE", "FAULTS", "FLUSH", "MULTICAST", "WEAKER", "WHOLE", "Faults", "Setup", "stack_of"]
 
@@ -70,8 +72,8 @@ class Faults:
 class Setup:
     """What is run. `members` None: each group draws how many, from 2 to 8. `weaker`: of `WEAKER`, one each.
 
-    `ignored`: claims that are not judged. `cores`: cores that stand in the stack for a layer's own. With none, a
-    setup can be pickled.
+    `ignored`: claims that are not judged. `cores`: cores that stand in the stack for a layer's own. With
+    none, a setup can be pickled.
     """
 
     names: tuple[str, ...] = WHOLE
@@ -113,8 +115,8 @@ class Setup:
 def stack_of(setup: Setup, random: Random, notes: list[Note]) -> Stack:
     """Make the stack of a setup, each layer with a configuration that is drawn; its steps go to `notes`.
 
-    Raises StackError for a name that is no protocol's, for a stack that cannot stand, and for one that cannot be
-    simulated: FLUSH stops the group for a layer that decides the views, and only such stacks run.
+    Raises StackError for a name that is no protocol's, for a stack that cannot stand, and for one that
+    cannot be simulated: FLUSH stops the group for a layer that decides the views, and only such stacks run.
     """
     layers, replaced = [], dict(setup.cores)
     multicast = reliable_multicast.Config(dict(setup.weaker).get("multicast", "fifo"))  # type: ignore[arg-type]

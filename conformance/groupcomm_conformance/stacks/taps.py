@@ -1,8 +1,8 @@
 """Taps: what happens inside a stack, layer by layer, for judges that stand between the layers.
 
-Several views may pass through a stack in one composite step, and its effects do not show what passed between its
-layers. So each layer's step is noted where it happens. The notes of a composite step are read when it is over: a
-step that the stack refuses has changed nothing, and no judge hears of it.
+Several views may pass through a stack in one composite step, and its effects do not show what passed
+between its layers. So each layer's step is noted where it happens. The notes of a composite step are read
+when it is over: a step that the stack refuses has changed nothing, and no judge hears of it.
 """
 
 from typing import Any

@@ -3,7 +3,7 @@
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping
 from random import Random
-from typing import Any, Final, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from groupcomm import flush, gms, merge
 from groupcomm.abstract.carriage import Carriage
@@ -13,7 +13,9 @@ from groupcomm.stack import Tagged
 from .judges.membership import Membership, NotAllowedError, Process
 from .judges.views import Views
 from .setup import DECIDE, FLUSH, MULTICAST, Setup, stack_of
-from .taps import Note
+
+if TYPE_CHECKING:
+    from .taps import Note
 
 __all__ = ["LOSSY", "Copy", "Event", "World"]
 
@@ -29,8 +31,8 @@ LOSSY: Final = Carriage()
 class World:
     """`now`: of each process the states of its layers. `up`: the processes that have not crashed.
 
-    `falsely`: a member that is alive is suspected, a merge was given up early, or some process was let in twice, since
-    the group was at rest. Then views may branch.
+    `falsely`: a member that is alive is suspected, a merge was given up early, or some process was let in
+    twice, since the group was at rest. Then views may branch.
     """
 
     views: Views

@@ -1,10 +1,10 @@
 """Multicasts that all members of the sender's view receive, each sender's in order. `ReliableMulticast`.
 
-A member keeps one `Window` for each member of its view. What arrives is in the store, and is delivered as soon as
-no gap is before it (DLV-03, DLV-05). A member receives its own multicasts like any other (DLV-04). Seqnos count a
-sender's multicasts over all its views. A message names the view in which it was multicast, and counts in that
-view alone: what is beyond the cut with which a view ends is void, and the seqnos of the next view go on after the
-cut.
+A member keeps one `Window` for each member of its view. What arrives is in the store, and is delivered as
+soon as no gap is before it (DLV-03, DLV-05). A member receives its own multicasts like any other (DLV-04).
+Seqnos count a sender's multicasts over all its views. A message names the view in which it was multicast,
+and counts in that view alone: what is beyond the cut with which a view ends is void, and the seqnos of the
+next view go on after the cut.
 
 The store has the messages of the present view and of the one before, until they are purged: a member that is
 still in the view before may fetch what it lacks (`Fetch`).
@@ -50,8 +50,8 @@ CARRIAGE: Final = Carriage(kept=True)
 class Config:
     """How a sender's multicasts are delivered.
 
-    "fifo": all, in order. Weaker than the guarantee are "unordered" (each as it comes) and "lossy" (what comes is
-    delivered; what was sent before it, and has not come, is not).
+    "fifo": all, in order. Weaker than the guarantee are "unordered" (each as it comes) and "lossy" (what
+    comes is delivered; what was sent before it, and has not come, is not).
     """
 
     delivers: Literal["fifo", "unordered", "lossy"] = "fifo"
@@ -148,9 +148,9 @@ _NONE: Final[Mapping[Any, Any]] = MappingProxyType({})
 class State:
     """The windows and the store of a member.
 
-    `sent`: the seqno of its last multicast. `limit`: what HOLD_BACK said, None if nothing is held back. `starts`:
-    where the windows of members that are new in the next view start. `early`: what came of views that are not
-    installed yet.
+    `sent`: the seqno of its last multicast. `limit`: what HOLD_BACK said, None if nothing is held back.
+    `starts`: where the windows of members that are new in the next view start. `early`: what came of views
+    that are not installed yet.
     """
 
     member: Address
@@ -195,8 +195,8 @@ def below(state: State) -> tuple[Digest]:
 def step(config: Config, state: State, event: Event) -> Transition:
     """Return the next state, and what is to be done, in order.
 
-    Raises LocalProtocolError, and changes nothing, where a layer above asks for what needs a view before there
-    is one.
+    Raises LocalProtocolError, and changes nothing, where a layer above asks for what needs a view before
+    there is one.
     """
     match event:
         case SendRequested(payload):
@@ -206,7 +206,7 @@ def step(config: Config, state: State, event: Event) -> Transition:
         case GetReceived(sender, message):
             return state, tuple(_stored(state, sender, message))
         case ViewInstalled(view):
-            return _view_installed(config, state, event, view)
+            return _view_installed(state, event, view)
         case HoldBack(limit):
             return _delivered(config, evolve(_in_view(state, event), limit=limit))
         case Release():
@@ -292,8 +292,11 @@ def _stored(state: State, to: Address, wanted: Get) -> Iterable[Effect]:
             yield Datagram(to, Data(wanted.view_id, wanted.origin, seqno, payload))
 
 
-def _view_installed(config: Config, state: State, event: Event, view: View) -> Transition:
-    """Enter a view. Windows in use stay; those of new members start where it was said. `StableGroup!WindowsIn`."""
+def _view_installed(state: State, event: Event, view: View) -> Transition:
+    """Enter a view.
+
+    Windows in use stay; those of new members start where it was said. `StableGroup!WindowsIn`.
+    """
     if state.member not in view.members:
         raise LocalProtocolError(state, event, "a view without this member cannot be installed")
     windows = {}
@@ -321,7 +324,7 @@ def _view_installed(config: Config, state: State, event: Event, view: View) -> T
 
 
 def _purge(state: State, digest: Vector) -> State:
-    """Forget what all members have delivered (AMB-10); and all of former views, as they are all in this one."""
+    """Forget what all members have delivered (AMB-10); and all of former views, as all are in this one."""
     windows = {
         member: evolve(window, purged=max(window.purged, digest.get(member, NOTHING)))
         for member, window in state.windows.items()

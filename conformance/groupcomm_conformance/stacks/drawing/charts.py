@@ -1,8 +1,8 @@
 """Charts of schedules: what happened at which member, as counterexamples of models are drawn.
 
-A schedule is run again. Of the whole stack each composite step becomes a step of a behaviour, with the views and
-deliveries of members as what changes. Of one layer each of its steps does, as its specification has it: the event,
-the effects, and what changes of the layer's state. `tla.chart` draws the lanes.
+A schedule is run again. Of the whole stack each composite step becomes a step of a behaviour, with the
+views and deliveries of members as what changes. Of one layer each of its steps does, as its specification
+has it: the event, the effects, and what changes of the layer's state. `tla.chart` draws the lanes.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,13 +16,12 @@ from groupcomm.effects import ALL, PassUp
 from groupcomm.events import Deliver
 from groupcomm.stack import Arrived, Called, Fired, Raised, Tagged
 from groupcomm.view import Address, View, ViewId
+from groupcomm_conformance.stacks.ground import Event, Ground, Told
+from groupcomm_conformance.stacks.judges.membership import Process
+from groupcomm_conformance.stacks.running import replay
+from groupcomm_conformance.stacks.setup import Setup
 from groupcomm_conformance.tla.chart import WIDTH, chart
 from groupcomm_conformance.tla.values import Fn, Value, function
-
-from ..ground import Event, Ground, Told
-from ..judges.membership import Process
-from ..running import replay
-from ..setup import Setup
 
 __all__ = ["Step", "drawn", "folded", "steps_of"]
 

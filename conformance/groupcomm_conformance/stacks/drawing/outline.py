@@ -6,10 +6,9 @@ from typing import Final
 from groupcomm.effects import Multicast, PassUp
 from groupcomm.events import Block, Deliver, MergeViewInstalled, Unblock, ViewInstalled
 from groupcomm.stack import Called
-
-from ..ground import Event, Ground, Told
-from ..running import replay
-from ..setup import Setup
+from groupcomm_conformance.stacks.ground import Event, Ground, Told
+from groupcomm_conformance.stacks.running import replay
+from groupcomm_conformance.stacks.setup import Setup
 
 __all__ = ["outline"]
 
@@ -59,7 +58,7 @@ def outline(setup: Setup, seed: int, schedule: Iterable[Event]) -> list[str]:
 
 
 def _outside(event: Event) -> tuple[str, str]:
-    """Say at which process, and what: an event that no stack is told of, or that says more than what comes of it."""
+    """Say what an event is, and at which process; "" where what comes of it says as much."""
     match event:
         case ("start", str(name)):
             return name, "starts"

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from random import Random
 from typing import Final
 
-from ..chance import one_of
-from ..ground import Event, Ground
-from ..running import ground_of
-from ..setup import Faults, Setup
+from groupcomm_conformance.stacks.chance import one_of
+from groupcomm_conformance.stacks.ground import Event, Ground
+from groupcomm_conformance.stacks.running import ground_of
+from groupcomm_conformance.stacks.setup import Faults, Setup
 
 __all__ = ["LIFE", "story"]
 
@@ -16,7 +16,10 @@ LIFE: Final = Setup(members=3, faults=Faults(frozenset({"loss", "crash", "leave"
 
 
 def story(seed: int) -> tuple[Event, ...]:
-    """Give the events of a life. The seed decides on their order. Raises Violation where a claim does not hold."""
+    """Give the events of a life.
+
+    The seed decides on their order. Raises Violation where a claim does not hold.
+    """
     ground, random, _ = ground_of(LIFE, seed)
     return tuple(event for event in _life(ground, random) if ground.perform(event))
 

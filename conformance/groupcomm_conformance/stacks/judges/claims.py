@@ -1,8 +1,8 @@
 """Claims: their names, and what says that one does not hold.
 
-A judge is a class with the name of a module of `spec/common` that a stack may give. It hears of the steps of the
-layers between which it stands (`taps`), and judges incrementally: the work for a step depends on the number of
-members, not on how much happened before.
+A judge is a class with the name of a module of `spec/common` that a stack may give. It hears of the steps
+of the layers between which it stands (`taps`), and judges incrementally: the work for a step depends on the
+number of members, not on how much happened before.
 
 The names that `Violation` carries are those of the claims in the specifications.
 """

@@ -3,8 +3,8 @@
 Decided views form a forest: a view follows none, one, or as a merge view several. A process walks down one
 path of it, from the view that it joins with, and skips none.
 
-What a membership service does is held against it: NotAllowedError names the conjunct of the module that forbids
-it.
+What a membership service does is held against it: NotAllowedError names the conjunct of the module that
+forbids it.
 """
 
 from collections import Counter
@@ -26,8 +26,8 @@ class NotAllowedError(ValueError):
 class Process:
     """One life of a member: `name` is its own, also where a later life takes its address again.
 
-    `life` counts the lives of the address from 0, `order` all processes. `view`: the view that its layers have
-    installed; `path`: those that it has installed, since the history was last forgotten.
+    `life` counts the lives of the address from 0, `order` all processes. `view`: the view that its layers
+    have installed; `path`: those that it has installed, since the history was last forgotten.
     """
 
     __slots__ = ("address", "leaving", "life", "name", "order", "path", "up", "view")

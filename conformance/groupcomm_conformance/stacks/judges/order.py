@@ -27,8 +27,8 @@ class _Delivered:
 class TotalOrderBroadcast(Judge):
     """Total order, agreement, no duplicates, integrity, the sender's order; in the end, delivery.
 
-    The layer below settles what is received in a view. What a member delivered beyond that, and another member
-    delivers later in another view, need not be in one order (`BeyondSettled`).
+    The layer below settles what is received in a view. What a member delivered beyond that, and another
+    member delivers later in another view, need not be in one order (`BeyondSettled`).
 
     After a split and a merge a message may be new to some members of a view only. The others do not deliver
     it again (`ToDeliver`); so two members are compared without what one of them knew before.

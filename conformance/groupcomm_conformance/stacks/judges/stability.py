@@ -1,4 +1,4 @@
-"""`StabilitySafety`, judged at each purge and each view; in the end, that what all have delivered is purged."""
+"""`StabilitySafety`, judged at each purge and each view; in the end, what all have delivered is purged."""
 
 from collections.abc import Callable, Mapping
 
@@ -83,8 +83,8 @@ class StabilitySafety(Judge):
                     f"delivered up to {theirs.delivered}",
                 )
 
-    def served(self, process: Process) -> None:
-        """A process has asked for what it lacks, and a store has it."""
+    def served(self) -> None:
+        """A store has what a member asks for."""
         self._judged("RequestsServable")
 
     def _lacking(self, process: Process, view: Decided) -> None:
@@ -92,7 +92,7 @@ class StabilitySafety(Judge):
         here = [other for other in view.processes if other.up and other.view is view]
         for sender, window in self._windows(process).items():
             if any(self._windows(other)[sender].delivered > window.delivered for other in here):
-                text = f"{process} lacks message {window.delivered + 1} of {sender}, and no store has it any more"
+                text = f"{process} lacks message {window.delivered + 1} of {sender}; no store has it any more"
                 self._fail("RequestsServable", text)
 
     def quiet(self, processes: list[Process]) -> None:

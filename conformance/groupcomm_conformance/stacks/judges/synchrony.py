@@ -21,9 +21,9 @@ __all__ = ["VirtualSynchrony"]
 class VirtualSynchrony(Judge):
     """Who goes from one view to the next together has received the same in it.
 
-    `turned_away`: whether a member distrusts the creator of a view, after a false suspicion. Then views branch:
-    the member goes another way than to that view (`MayCome`), and what is said of members that go the same way
-    is judged of the others. `blocked`: the application of each member.
+    `turned_away`: whether a member distrusts the creator of a view, after a false suspicion. Then views
+    branch: the member goes another way than to that view (`MayCome`), and what is said of members that go
+    the same way is judged of the others. `blocked`: the application of each member.
     """
 
     def __init__(

@@ -1,8 +1,9 @@
 """What GMS promises, or merging over GMS, judged at each of its steps: `Membership` and `JoinDigest`.
 
-The abstract `Membership` and `JoinDigest` are notified of each view when it first appears, and of what a member
-installs, promises and withdraws. What they forbid is a violation of the conjunct that they name. The other claims
-have the names that they have in `spec/gms/GmsClaims.tla` and `spec/merge_gms/MergeGmsClaims.tla`.
+The abstract `Membership` and `JoinDigest` are notified of each view when it first appears, and of what a
+member installs, promises and withdraws. What they forbid is a violation of the conjunct that they name. The
+other claims have the names that they have in `spec/gms/GmsClaims.tla` and
+`spec/merge_gms/MergeGmsClaims.tla`.
 """
 
 from collections import Counter
@@ -47,8 +48,8 @@ class Known(Protocol):
 class Views(Judge):
     """`falsely` of the group: a member that is alive is suspected, or was since the group was at rest.
 
-    Then views branch, and some claims are not made. `used`: the greatest counter of a view that an address has
-    decided. `entered` is called with each view that a member installs, and with its decision.
+    Then views branch, and some claims are not made. `used`: the greatest counter of a view that an address
+    has decided. `entered` is called with each view that a member installs, and with its decision.
     """
 
     def __init__(
@@ -114,7 +115,7 @@ class Views(Judge):
         self._kept = {pair for pair in self._kept if pair[0] is not process}
 
     def reached(self, process: Process) -> list[Process]:
-        """Return those that it can stop and let go: it trusts them, and they count it as a member (`Reaches`)."""
+        """List those that it can stop and let go: it trusts them, and is a member to them (`Reaches`)."""
         state, of = self._group.gms_of(process), self._group.gms_of
         trusted = (self._life(member, state.decision) for member in state.unsuspected)
         return [
@@ -223,7 +224,7 @@ class Views(Judge):
                 self._fail("OneLine", f"{process} installs {after}, {other} has {there}")
 
     def _judge_start(self, process: Process, here: Decided, decision: gms.Decision, start: Vector) -> None:
-        """It goes on where it is with the members of its view, and starts where it is told with the others."""
+        """With the members of its view it goes on where it is; with the others it starts where it is told."""
         self._judged("DigestIsGreatest", "StartsWhereTold")
         for other, seqno in self._delivered(process).items():
             told = decision.digest.get(other.address, seqno)
@@ -288,9 +289,9 @@ class Views(Judge):
     def quiet(self) -> None:
         """Nothing is on its way: each branch is settled, and without false suspicions there is one.
 
-        Settled: all members of a view have it, and nobody waits for anything. After false suspicions a member may
-        go on suspecting another while their coordinator does not; and a joiner that was let in, and excluded
-        before it knew, is in no view: it has to come as a new life.
+        Settled: all members of a view have it, and nobody waits for anything. After false suspicions a
+        member may go on suspecting another while their coordinator does not; and a joiner that was let in,
+        and excluded before it knew, is in no view: it has to come as a new life.
         """
         up, falsely = self._group.up, self._group.falsely
         if self.installed.keys() & {*up}:
