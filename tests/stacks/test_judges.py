@@ -2,8 +2,9 @@
 
 import pytest
 
-from groupcomm.abstract.membership import Decided, Membership, Process
-from groupcomm_conformance.stacks.claims import TotalOrderBroadcast, Violation
+from groupcomm_conformance.stacks.judges.claims import Verdicts, Violation
+from groupcomm_conformance.stacks.judges.membership import Decided, Membership, Process
+from groupcomm_conformance.stacks.judges.order import TotalOrderBroadcast
 
 A, B, X = "ABX"
 
@@ -12,7 +13,7 @@ class Healed:
     """A, B and X were together, then A and X, and B alone; now all three are in one view."""
 
     def __init__(self) -> None:
-        self.judge = TotalOrderBroadcast(frozenset(), synchronous=True)
+        self.judge = TotalOrderBroadcast(Verdicts())
         self.views = Membership()
         a, b, x = self.all = [self.views.start(address) for address in (A, B, X)]
         self.first = self.decided(a, 1, self.all)

@@ -1,8 +1,8 @@
-"""A short story of a group, drawn: the first thing to look at.
+"""The life of a group over the whole stack, drawn: the first thing to look at.
 
-A small group of a stack's members in memory (see `stacks`), with faults. The seed decides what happens in
-which order; the same seed gives the same story. Without a stack: the life of a group over the whole stack, as
-its applications see it.
+Three members in memory, over the ground of `simulate`. The seed decides what happens in which order; the
+same seed gives the same story. Without a layer the chart shows what the applications see; with one, each
+step of that layer.
 """
 
 import json
@@ -10,31 +10,29 @@ from typing import Annotated, Final
 
 import typer
 
-from groupcomm_conformance.stacks.claims import Violation
-from groupcomm_conformance.stacks.draw import drawn, steps_of
-from groupcomm_conformance.stacks.outline import outline
-from groupcomm_conformance.stacks.running import WHOLE
-from groupcomm_conformance.stacks.story import story
+from groupcomm_conformance.stacks.drawing.charts import drawn, steps_of
+from groupcomm_conformance.stacks.drawing.outline import outline
+from groupcomm_conformance.stacks.drawing.story import LIFE, story
+from groupcomm_conformance.stacks.judges.claims import Violation
 from groupcomm_conformance.tla.values import to_json
 
 from . import console
 from .exits import ExitCode
-from .options import AsJson, Unicode, whole
-from .simulate import setup_of
+from .options import AsJson, Unicode, one_of, whole
 
 __all__ = ["command"]
 
-_LIFE: Final = (
-    f"The life of a group of {WHOLE}: it forms, talks, loses its coordinator in",
+_OUTLINE: Final = (
+    f"The life of a group of {LIFE.stack}: it forms, talks, loses its coordinator in",
     "the middle of a multicast, is parted, becomes one again, transfers its state. A lane is an application;",
     "what happens to several alike is in one line. Between BLOCK and UNBLOCK what it sends waits.",
 )
 
 
 def command(
-    stack: Annotated[
+    layer: Annotated[
         str | None,
-        typer.Argument(metavar="[STACK]", help="Protocols, the topmost first. Default: all, in outline."),
+        typer.Argument(metavar="[LAYER]", help=f"Of {', '.join(LIFE.names)}. Default: all, in outline."),
     ] = None,
     *,
     seed: Annotated[
@@ -44,33 +42,32 @@ def command(
     events: Annotated[
         int | None,
         typer.Option(
-            parser=whole(1, 1000), metavar="N", help="How long the story is. Default: 36, or all of it."
+            parser=whole(1, 1000), metavar="N", help="Only the first events of the story. Default: all."
         ),
     ] = None,
     unicode: Unicode = False,
     as_json: AsJson = False,
 ) -> None:
-    """Run a small group in memory and draw what happens."""
-    in_outline, stack = stack is None, stack or WHOLE
-    setup = setup_of(stack, 3, "loss,crash,leave", [])
+    """Run a small group and draw what happens: what its applications see, or each step of one layer."""
+    name = "" if layer is None else one_of(LIFE.names, layer)
     seed = 1 if seed is None else seed
     try:
-        schedule = story(setup, events=events, seed=seed)
+        schedule = story(seed)[:events]
     except Violation as violation:
-        typer.echo(f"groupcomm: {violation}; groupcomm simulate {stack} --seed {seed} shows it", err=True)
+        typer.echo(f"groupcomm: {violation}", err=True)
         raise typer.Exit(ExitCode.DIFFERS) from None
     if as_json:
         told = [
             {"number": step.number, "action": step.action, "state": to_json(step.values)}
-            for step in steps_of(setup, seed, schedule)
+            for step in steps_of(LIFE, seed, schedule, name)
         ]
-        typer.echo(json.dumps({"stack": stack, "seed": seed, "steps": told}, indent=2))
+        typer.echo(json.dumps({"stack": LIFE.stack, "layer": name, "seed": seed, "steps": told}, indent=2))
         return
     legend, chart = (
-        (_LIFE, outline(setup, seed, schedule))
-        if in_outline
-        else (console.LEGEND, drawn(setup, seed, schedule, unicode=unicode))
+        (console.LEGEND, drawn(LIFE, seed, schedule, layer=name, unicode=unicode))
+        if name
+        else (_OUTLINE, outline(LIFE, seed, schedule))
     )
-    closing = f"{len(schedule)} events, and all that {stack} promises holds."
-    goes_on = f"groupcomm demo {stack} draws each." if in_outline else f"groupcomm simulate {stack} goes on."
+    closing = f"{len(schedule)} events, and all that {LIFE.stack} promises holds."
+    goes_on = "groupcomm simulate goes on." if name else "groupcomm demo LAYER draws each step of one layer."
     typer.echo("\n".join((*legend, "", *chart, "", closing, goes_on)))

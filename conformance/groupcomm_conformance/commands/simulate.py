@@ -8,32 +8,15 @@ from typing import Annotated, Final
 import typer
 
 from groupcomm.stack import StackError
-from groupcomm_conformance.stacks.changes import FAULTS, Faults
-from groupcomm_conformance.stacks.claims import CLAIMS
-from groupcomm_conformance.stacks.draw import drawn
-from groupcomm_conformance.stacks.group import Layers
-from groupcomm_conformance.stacks.running import (
-    WHOLE,
-    Found,
-    Outcome,
-    Setup,
-    borne,
-    guarantees,
-    shrink,
-    simulate,
-    stack_of,
-)
+from groupcomm_conformance.stacks.drawing.charts import drawn
+from groupcomm_conformance.stacks.running import Found, Outcome, claims_of, shrink, simulate
+from groupcomm_conformance.stacks.setup import FAULTS, WEAKER, WHOLE, Faults, Setup, stack_of
 
-from .exits import verdict
+from .exits import ExitCode
 from .options import AsJson, Unicode, one_of, whole
 
 __all__ = ["command", "setup_of"]
 
-_WEAKER: Final = {
-    "synchrony": ("none",),
-    "multicast": ("unordered", "lossy"),
-    "unicast": ("unordered", "duplicating", "lossy"),
-}
 _MOST_EVENTS: Final = 10**12
 _MOST_SEED: Final = 10**15
 _EVENTS: Final = 100_000
@@ -42,7 +25,9 @@ _SHOWN: Final = 400  # lines of a chart
 
 
 def command(
-    stack: Annotated[str, typer.Argument(metavar="[STACK]", help="Protocols, the topmost first.")] = WHOLE,
+    stack: Annotated[str, typer.Argument(metavar="[STACK]", help="Protocols, the topmost first.")] = "/".join(
+        WHOLE
+    ),
     *,
     members: Annotated[
         int | None,
@@ -72,8 +57,8 @@ def command(
         typer.Option(
             metavar="LAYER=HOW",
             help="A layer below gives less: "
-            + "; ".join(f"{layer}={'|'.join(hows)}" for layer, hows in _WEAKER.items())
-            + ". May be repeated.",
+            + "; ".join(f"{layer}={'|'.join(hows)}" for layer, (_, hows) in WEAKER.items())
+            + ". Once for each layer.",
         ),
     ] = None,
     unicode: Unicode = False,
@@ -82,6 +67,7 @@ def command(
     """Run a stack over abstract layers, with faults, and judge its guarantees as it runs.
 
     Exits with 1 if one of them does not hold; shows the seed, few events that lead to it, and their chart.
+    Exits with 4 if nothing happened that some guarantee speaks of.
     """
     setup = setup_of(stack, members, faults, weaken or [])
     events = _EVENTS if events is None else events
@@ -93,23 +79,29 @@ def command(
         progress.end()
     found = None if outcome.found is None else shrink(setup, outcome.found)
     if as_json:
-        typer.echo(json.dumps(_record(stack, setup, seed, outcome, found), indent=2))
+        typer.echo(json.dumps(_record(outcome, found), indent=2))
     else:
-        for line in _lines(stack, setup, seed, outcome, found, unicode=unicode):
+        for line in _lines(outcome, found, unicode=unicode):
             typer.echo(line)
-    raise typer.Exit(verdict(ok=found is None))
+    raise typer.Exit(_verdict(outcome))
+
+
+def _verdict(outcome: Outcome) -> ExitCode:
+    if outcome.found is not None:
+        return ExitCode.DIFFERS
+    return ExitCode.NOTHING if outcome.unjudged else ExitCode.OK
 
 
 def setup_of(stack: str, members: int | None, faults: str, weaken: list[str]) -> Setup:
-    """What the command line says is to be run. Raises BadParameter."""
-    names = tuple(stack.split("/"))
+    """Read what the command line says is to be run. Raises BadParameter."""
+    setup = Setup(tuple(stack.split("/")), members=members)
     try:
-        stack_of(Setup(names), Random(0))  # noqa: S311 - whether it stands is no matter of dice
+        layers = stack_of(setup, Random(0), []).layers  # noqa: S311 - whether it stands is no matter of dice
     except StackError as error:
         raise typer.BadParameter(str(error)) from None
     words = [word.strip() for word in faults.split(",") if word.strip()]
     if not words:
-        kinds = borne(names)
+        kinds = setup.borne
     elif words in (["all"], ["none"]):
         kinds = frozenset(FAULTS if words == ["all"] else ())
     else:
@@ -117,90 +109,89 @@ def setup_of(stack: str, members: int | None, faults: str, weaken: list[str]) ->
     weaker: dict[str, str] = {}
     for each in weaken:
         layer, _, how = each.partition("=")
-        hows = _WEAKER[one_of(_WEAKER, layer)]
+        guarantee, hows = WEAKER[one_of(WEAKER, layer)]
+        if layer in weaker:
+            raise typer.BadParameter(f"{layer} is weakened twice, to {weaker[layer]} and {how}: give one")
+        if not any(guarantee in each.assumes for each in layers):
+            raise typer.BadParameter(f"no layer of {stack} stands on {guarantee}: nothing would be weaker")
         weaker[layer] = one_of(hows, how)
-    layers = Layers(
-        synchrony="synchrony" not in weaker,
-        multicast=weaker.get("multicast", "fifo"),
-        unicast=weaker.get("unicast", "fifo"),
-    )
-    return Setup(names, members=members, faults=Faults(kinds), layers=layers)
+    return Setup(setup.names, members=members, faults=Faults(kinds), weaker=tuple(weaker.items()))
 
 
-def _claims(setup: Setup) -> list[str]:
-    return list(dict.fromkeys(claim for name in guarantees(setup.names) for claim in CLAIMS[name]))
-
-
-def _again(stack: str, setup: Setup, found: Found) -> str:
-    """The command that shows a violation again."""
-    parts = ["groupcomm simulate", stack, f"--seed {found.seed}", f"--events {found.events}"]
+def _again(setup: Setup, found: Found) -> str:
+    """Give the command that shows a violation again."""
+    parts = ["groupcomm simulate", setup.stack, f"--seed {found.seed}", f"--events {found.events}"]
     parts += [f"--members {setup.members}"] if setup.members is not None else []
     parts.append(f"--faults {','.join(sorted(setup.faults.kinds)) or 'none'}")
-    layers = setup.layers
-    parts += ["--weaken synchrony=none"] if not layers.synchrony else []
-    parts += [f"--weaken multicast={layers.multicast}"] if layers.multicast != "fifo" else []
-    parts += [f"--weaken unicast={layers.unicast}"] if layers.unicast != "fifo" else []
+    parts += [f"--weaken {layer}={how}" for layer, how in setup.weaker]
     return " ".join(parts)
 
 
-def _lines(
-    stack: str, setup: Setup, seed: int, outcome: Outcome, found: Found | None, *, unicode: bool
-) -> list[str]:
-    kinds = ", ".join(f"{kind} {count:,}" for kind, count in outcome.kinds.most_common())
-    last = seed + outcome.groups - 1
+def _lines(outcome: Outcome, found: Found | None, *, unicode: bool) -> list[str]:
+    setup, seed = outcome.setup, outcome.seed
+    kinds = ", ".join(f"{kind} {count:,}" for kind, count in outcome.happened.most_common() if count)
+    seeds = f"seeds {seed} to {seed + outcome.groups - 1}"
     lines = [
-        f"{stack}: {outcome.events:,} events, seeds {seed} to {last}, {outcome.rate:,.0f} events per second",
+        f"{setup.stack}: {outcome.events:,} events, {seeds}, {outcome.rate:,.0f} events per second",
         f"happened: {kinds}",
     ]
     if outcome.refused:
         lines.append(f"refused by a stack, as a weaker layer below had it: {outcome.refused:,}")
+    if outcome.not_exercised:
+        lines.append(
+            f"not exercised, as nothing happened that it speaks of: {', '.join(outcome.not_exercised)}"
+        )
+    if found is None and outcome.unjudged:
+        return [
+            *lines,
+            f"nothing to judge of {', '.join(outcome.unjudged)}: give more events, or more faults",
+        ]
     if found is None:
-        return [*lines, f"no violation of {', '.join(_claims(setup))}"]
-    again = _again(stack, setup, found)
+        return [*lines, f"no violation of {', '.join(outcome.claims)}"]
     chart = drawn(setup, found.seed, found.schedule, unicode=unicode)
     more = [f"({len(chart) - _SHOWN} lines more)"] if len(chart) > _SHOWN else []
     return [
         *lines,
-        f"VIOLATION of {found.violation}",
+        f"VIOLATION of {found}",
         f"in the group of seed {found.seed}, by {len(found.schedule)} of its events:",
         "",
         *chart[:_SHOWN],
         *more,
         "",
-        f"VIOLATION of {found.violation}",
-        f"again: {again}",
+        f"VIOLATION of {found}",
+        f"again: {_again(setup, found)}",
     ]
 
 
-def _record(stack: str, setup: Setup, seed: int, outcome: Outcome, found: Found | None) -> dict[str, object]:
+def _record(outcome: Outcome, found: Found | None) -> dict[str, object]:
+    setup = outcome.setup
     record: dict[str, object] = {
-        "stack": stack,
-        "seed": seed,
+        "stack": setup.stack,
+        "seed": outcome.seed,
         "members": setup.members,
         "faults": sorted(setup.faults.kinds),
-        "layers": {
-            "synchrony": setup.layers.synchrony,
-            "multicast": setup.layers.multicast,
-            "unicast": setup.layers.unicast,
-        },
-        "claims": _claims(setup),
+        "weaker": dict(setup.weaker),
+        "claims": list(claims_of(setup)),
+        "judged": {claim: outcome.judged[claim] for claim in claims_of(setup)},
+        "not_exercised": list(outcome.not_exercised),
+        "nothing_to_judge": list(outcome.unjudged),
         "events": outcome.events,
         "groups": outcome.groups,
         "seconds": round(outcome.seconds, 3),
         "events_per_second": round(outcome.rate),
-        "happened": dict(outcome.kinds.most_common()),
+        "happened": {kind: count for kind, count in outcome.happened.most_common() if count},
         "refused": outcome.refused,
         "violation": None,
     }
     if found is not None:
         record["violation"] = {
-            "claim": found.violation.claim,
-            "text": found.violation.text,
+            "claim": found.claim,
+            "text": found.text,
             "seed": found.seed,
             "members": found.members,
             "schedule": [list(event) for event in found.schedule],
             "chart": drawn(setup, found.seed, found.schedule),
-            "again": _again(stack, setup, found),
+            "again": _again(setup, found),
         }
     return record
 

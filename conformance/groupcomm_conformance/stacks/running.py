@@ -1,242 +1,151 @@
 """Running a stack: many groups one after the other, each from a seed of its own, until a claim does not hold.
 
 A run of n events is a number of groups of up to `PART` events. The first has the run's seed, the next one
-more, and so on: whatever a group does is decided by its seed alone, so that a violation in the 800,000th
-event is had again in a second. Its schedule is then cut to what is needed, by leaving out events (delta
-debugging): those that cannot happen without what was left out are skipped.
+more, and so on. `run_seed` is all that a group is: a function of its setup and its seed, whatever calls it
+and where. The schedule of a violation is cut to what is needed, by leaving out events (delta debugging):
+those that cannot happen without what was left out are skipped.
 """
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
-from importlib import import_module
-from itertools import pairwise
-from pkgutil import iter_modules
 from random import Random
 from time import process_time
-from typing import Any, Final
+from typing import Final
 
-import attrs
 from attrs import evolve, field, frozen
 
-import groupcomm
-from groupcomm.stack import AnyCore, Layer, Stack, StackError
-
-from .changes import FAULTS, Faults
-from .claims import CLAIMS, JUDGED_AS, Violation
-from .flushed import FLUSH, Flushed
-from .group import Bare, Event, Group, Layers, Service, Told
-from .lineages import LAYER as LINEAGES
-from .lineages import Lineages
-from .merging import Merging
+from .chance import Chance
+from .ground import Event, Ground, Told
+from .judges.claims import CLAIMS, MERGING, Violation
 from .rest import quiesce
-from .scheduler import Scheduler
-from .scripted import Scripted
-from .served import Served
-from .synchrony import Watched
-from .traffic import Traffic
+from .setup import Setup
 
-__all__ = [
-    "GROUND",
-    "PART",
-    "WHOLE",
-    "Found",
-    "Outcome",
-    "Setup",
-    "replay",
-    "shrink",
-    "simulate",
-    "stack_of",
-]
+__all__ = ["PART", "Found", "Outcome", "Result", "ground_of", "replay", "run_seed", "shrink", "simulate"]
 
-WHOLE: Final = "sequencer/flush/merge/gms/stable"
-"""All protocols, one stack."""
+PART: Final = 5_000
+"""The most events of a group."""
 
-GROUND: Final = (
-    "Membership",
-    "VirtualSynchrony",
-    "JoinDigest",
-    "ReliableMulticast",
-    "ReliableUnicast",
-    "Network",
-)
-"""The abstract layers that stand below a stack, by the modules of `spec/common` that say what they give."""
+ALWAYS: Final = ("NoRefusals", "NoCrash", "ComesToRest")
+"""Claims of any stack: no process refuses what correct peers do, none fails, and all comes to an end."""
 
-PART: Final = 10_000
 _REST: Final = 1_000  # events after which the group comes to rest
 _LEAST, _MOST_MEMBERS = 2, 8
 _BUDGET: Final = 1_000_000  # events that shrinking may run
-_LARGEST: Final = 8  # of the numbers of a configuration, which a seed draws
-_SERVICES: Final = ("gms", "merge", LINEAGES)
 _QUIESCE: Final = ("quiesce",)
 
 
 @frozen
-class Setup:
-    """What is run. `members` None: each group draws how many, from 2 to 8; `core`: instead of a layer's own.
-
-    `ignored`: claims that are not judged.
-    """
-
-    names: tuple[str, ...]
-    members: int | None = None
-    faults: Faults = field(factory=Faults)
-    layers: Layers = field(factory=Layers)
-    ignored: frozenset[str] = frozenset()
-    cores: tuple[tuple[str, AnyCore], ...] = ()
-
-
-@frozen
 class Found:
-    """A violation, the seed of its group, how many events that was to have, and those that led to it."""
+    """A violation in the group of a seed, of so many `members` and events, and what led to it."""
 
-    violation: Violation
+    claim: str
+    text: str
     seed: int
     members: int
     events: int
     schedule: tuple[Event, ...]
 
+    def __str__(self) -> str:
+        return f"{self.claim}: {self.text}"
+
+
+@frozen
+class Result:
+    """What the group of a seed did. It can be pickled.
+
+    `happened`: how often each kind of event did, and besides `views`, `merged views`, `purges` and
+    `restarts`. `judged`: how often each claim was judged, as something happened that it speaks of.
+    `refused`: events that a stack refused, over weaker layers.
+    """
+
+    seed: int
+    members: int
+    events: int
+    happened: Counter[str]
+    judged: Counter[str]
+    refused: int
+    found: Found | None
+
 
 @frozen
 class Outcome:
-    """What a run did: events by kind, how many were refused by a stack, and what was found, if anything."""
+    """What the groups of a run did, all together. `seconds`: of processor time."""
 
-    events: int
-    groups: int
-    seconds: float
-    kinds: Counter[object]
-    refused: int
-    found: Found | None
+    setup: Setup
+    seed: int
+    groups: int = 0
+    events: int = 0
+    seconds: float = 0.0
+    happened: Counter[str] = field(factory=Counter)
+    judged: Counter[str] = field(factory=Counter)
+    refused: int = 0
+    found: Found | None = None
+
+    def and_then(self, result: Result, seconds: float) -> "Outcome":
+        """Add the result of one more seed."""
+        return evolve(
+            self,
+            groups=self.groups + 1,
+            events=self.events + result.events,
+            seconds=self.seconds + seconds,
+            happened=self.happened + result.happened,
+            judged=self.judged + result.judged,
+            refused=self.refused + result.refused,
+            found=self.found or result.found,
+        )
 
     @property
     def rate(self) -> float:
         """Events per second of processor time."""
         return self.events / self.seconds if self.seconds else 0.0
 
+    @property
+    def claims(self) -> tuple[str, ...]:
+        """The claims that something happened for, in the order of `CLAIMS`."""
+        return tuple(claim for claim in claims_of(self.setup) if self.judged[claim])
 
-def stack_of(setup: Setup, random: Random) -> tuple[Stack | None, Stack | None]:
-    """The stack of named protocols, top first, each with a configuration that is drawn.
+    @property
+    def not_exercised(self) -> tuple[str, ...]:
+        """The claims of which nothing can be said: nothing happened that they speak of."""
+        return tuple(claim for claim in claims_of(self.setup) if not self.judged[claim])
 
-    And by itself the one that decides on views, if there is one: GMS, or merging.
-
-    Raises StackError for a name that is no protocol's, and for a stack that cannot stand.
-    """
-    replaced = dict(setup.cores)
-    layers = []
-    for name in _layers(setup.names):
-        module = _protocol(name)
-        core = replaced.get(name, module)
-        core = Watched(core) if name == FLUSH else core
-        layers.append(Layer.of(core, _drawn(module.Config, random), declared_by=module))
-    names = [layer.name for layer in layers]
-    deciding = [name for name in names if name in _SERVICES]
-    flushes = FLUSH in names
-    if flushes and names[names.index(FLUSH) + 1 :][:1] not in (["gms"], [LINEAGES]):
-        raise StackError("flush stands on gms, or on merge/gms, which decides the views")
-    if LINEAGES in names and not flushes:
-        raise StackError("flush stands above merge/gms: it stops the groups that merge")
-    for upper, lower in pairwise(layers):  # LAY-02: what needs synchronous views is above what does not
-        if "VirtualSynchrony" in lower.assumes and "VirtualSynchrony" not in upper.assumes:
-            raise StackError(f"{lower.name} stands above {upper.name}")
-    if not deciding:
-        return Stack(tuple(layers), GROUND), None
-    if len(deciding) > 1:
-        raise StackError("where merge and gms stand in one stack, merge stands right above gms")
-    name = deciding[0]
-    place = names.index(name)
-    above, below = tuple(layers[:place]), tuple(layers[place + 1 :])
-    if above and name == "merge":
-        raise StackError("nothing stands above merge without gms: its views are not synchronous")
-    if above and below and not flushes:
-        raise StackError(f"{name} stands above all other layers or below them, not between them")
-    for layer in above:
-        if layer.name != FLUSH and "VirtualSynchrony" not in layer.assumes:
-            raise StackError(f"{layer.name} stands below {name}")
-    rest = above + below
-    return (Stack(rest, GROUND) if rest else None), Stack((layers[place],), GROUND)
+    @property
+    def unjudged(self) -> tuple[str, ...]:
+        """The guarantees of which no claim was judged. Without merges a group may do."""
+        return tuple(
+            name
+            for name in self.setup.guarantees
+            if name != MERGING and not any(self.judged[claim] for claim in CLAIMS[name])
+        )
 
 
-def _layers(names: Sequence[str]) -> list[str]:
-    """The layers of a stack by their modules: merge right above gms is one."""
-    found: list[str] = []
-    for name in names:
-        if name == "gms" and found[-1:] == ["merge"]:
-            found[-1] = LINEAGES
-        else:
-            found.append(name)
-    return found
+def claims_of(setup: Setup) -> tuple[str, ...]:
+    """List what is claimed of a stack, but for what is claimed of any."""
+    return tuple(dict.fromkeys(claim for name in setup.guarantees for claim in CLAIMS[name]))
 
 
-def guarantees(names: Sequence[str]) -> tuple[str, ...]:
-    """What protocols give that is judged here, by the modules of `spec/common`. Raises StackError."""
-    return tuple(
-        judged
-        for name in _layers(names)
-        for given in _protocol(name).GIVES
-        if (judged := JUDGED_AS.get((name, given), given)) in CLAIMS
-    )
-
-
-def borne(names: Sequence[str]) -> frozenset[str]:
-    """The faults that a stack bears: all, but merges where GMS decides the views without merging."""
-    merges = frozenset({"merge", "remerge"})
-    return frozenset(FAULTS) - (merges if "gms" in _layers(names) else frozenset())
-
-
-def _protocol(name: str) -> Any:  # noqa: ANN401 - a module
-    if not name.isidentifier():
-        raise StackError(f"{name!r} is no protocol; a stack is names with / between, as sequencer/stable")
-    try:
-        module = import_module(f"groupcomm.{name}")
-    except ModuleNotFoundError:
-        raise StackError(f"no protocol is called {name!r}; there is {', '.join(_protocols())}") from None
-    if not hasattr(module, "ASSUMES"):
-        raise StackError(f"groupcomm.{name} is no protocol: it does not say what it assumes")
-    return module
-
-
-def _protocols() -> list[str]:
-    """The modules of `groupcomm` that say what they assume of the layers below."""
-    names = sorted(each.name for each in iter_modules(groupcomm.__path__))
-    return [name for name in names if hasattr(import_module(f"groupcomm.{name}"), "ASSUMES")]
-
-
-def _drawn(config: type, random: Random) -> object:
-    """A configuration, whose numbers are small: no time passes in a simulation, and messages are small."""
-    return config(**{each.name: random.randint(0, _LARGEST) for each in attrs.fields(config)})
-
-
-def group_of(setup: Setup, seed: int) -> tuple[Group, Random, int]:
-    """The group of a seed, its dice, and how many members it may have."""
+def ground_of(setup: Setup, seed: int) -> tuple[Ground, Random, int]:
+    """Make the group of a seed, its dice, and how many members it may have. Raises StackError."""
     random = Random(seed)  # noqa: S311 - dice, not secrets
     members = setup.members or random.randint(_LEAST, _MOST_MEMBERS)
-    stack, deciding = stack_of(setup, random)
-    # What stands on virtual synchrony is given it; for the others views come as they like.
-    flushes = FLUSH in setup.names
-    synchronous = flushes or (
-        setup.layers.synchrony
-        and any("VirtualSynchrony" in layer.assumes for layer in (stack.layers if stack else ()))
-    )
-    judged = {name for layer in (stack.layers if stack else ()) for name in layer.gives}
-    group = Group(
-        stack or Bare(),
-        evolve(setup.layers, synchrony=synchronous),
-        judged=judged & CLAIMS.keys(),
-        service=_service(deciding, setup) if deciding else Scripted,
-        traffic=lambda group: Traffic(group).events,
-        remerge="remerge" in setup.faults.kinds,
-        weak=not (setup.layers.synchrony and setup.layers.sound),
-        ignored=setup.ignored,
-    )
-    return group, random, members
+    return Ground(setup, random), random, members
 
 
-def _service(deciding: Stack, setup: Setup) -> Callable[[Group], Service]:
-    """Who decides the views of a group."""
-    if FLUSH in setup.names:
-        flushed = Lineages if deciding.layers[0].name == LINEAGES else Flushed
-        return partial(flushed, stack=deciding, ignored=setup.ignored)
-    return partial(Merging if deciding.layers[0].name == "merge" else Served, stack=deciding)
+def run_seed(setup: Setup, seed: int, events: int = PART, *, budget: int = 0) -> Result:
+    """Run the group of a seed for so many events: the same result whenever and wherever it is run.
+
+    With a `budget` of events the schedule of a violation is shortened. Raises StackError for what is no
+    stack.
+    """
+    ground, random, members = ground_of(setup, seed)
+    schedule: list[Event] = []
+    violation = _run(ground, Chance(ground, members, setup.faults, random), events, schedule)
+    found = None
+    if violation is not None:
+        found = Found(violation.claim, violation.text, seed, members, events, tuple(schedule))
+        found = shrink(setup, found, budget) if budget else found
+    judged, happened = Counter(ground.verdicts.judged), Counter(ground.happened)
+    return Result(seed, members, ground.events, happened, judged, ground.refused, found)
 
 
 def simulate(
@@ -250,61 +159,44 @@ def simulate(
 
     The same but for the time that it takes, whenever it is run.
     """
-    kinds: Counter[object] = Counter()
-    done = groups = refused = 0
-    found: Found | None = None
-    start = process_time()
-    while done < events and found is None:
-        group, random, members = group_of(setup, seed + groups)
-        schedule: list[Event] = []
-        scheduler = Scheduler(group, members, setup.faults, random)
-        part = min(PART, events - done)
-        violation = run(group, scheduler, part, schedule)
-        if violation is not None:
-            found = Found(violation, seed + groups, members, part, tuple(schedule))
-        groups += 1
-        kinds.update(group.happened)
-        done += group.events
-        refused += group.refused
-        progress(done)
-    return Outcome(done, groups, process_time() - start, kinds, refused, found)
+    outcome = Outcome(setup, seed)
+    while outcome.events < events and outcome.found is None:
+        start = process_time()
+        result = run_seed(setup, seed + outcome.groups, min(PART, events - outcome.events))
+        outcome = outcome.and_then(result, process_time() - start)
+        progress(outcome.events)
+    return outcome
 
 
-def run(
-    group: Group, scheduler: Scheduler, events: int, schedule: list[Event], *, rests: bool = True
-) -> Violation | None:
-    """Draw and perform events, which the schedule is given: the violation that they lead to, if any."""
-    perform = group.perform
+def _run(ground: Ground, chance: Chance, events: int, schedule: list[Event]) -> Violation | None:
+    """Draw and perform events, and note them in the schedule; return the violation that they lead to."""
 
-    def performed(event: Event) -> bool:
+    def performed(event: Event) -> None:
         schedule.append(event)
-        if perform(event):
-            return True
-        schedule.pop()
-        return False
+        if not ground.perform(event):
+            schedule.pop()
 
     try:
-        for event in scheduler.first():
+        for event in chance.first():
             performed(event)
         rest = _REST
-        while group.events < events:
-            drawn = scheduler.draw()
+        while ground.events < events:
+            drawn = chance.draw()
             if drawn is not None:
                 performed(drawn)
-            if rests and len(schedule) >= rest:
+            if len(schedule) >= rest:
                 rest += _REST
-                _rest(group, schedule)
-        if rests:
-            _rest(group, schedule)
+                _rest(ground, schedule)
+        _rest(ground, schedule)
     except Violation as violation:
         return violation
     return None
 
 
-def _rest(group: Group, schedule: list[Event]) -> None:
+def _rest(ground: Ground, schedule: list[Event]) -> None:
     """Come to rest: one event of the schedule."""
     schedule.append(_QUIESCE)
-    quiesce(group, group.perform)
+    quiesce(ground, ground.perform)
 
 
 # Replaying and shrinking --------------------------------------------------------------------------
@@ -314,27 +206,27 @@ def replay(
     setup: Setup,
     seed: int,
     schedule: Iterable[Event],
-    listener: Callable[[Group, Event, Told | None], None] | None = None,
+    listener: Callable[[Ground, Event, Told | None], None] | None = None,
 ) -> tuple[Violation | None, list[Event]]:
-    """Run a schedule: the violation that it leads to, and the events that happened up to there.
+    """Run a schedule; return the violation that it leads to, and the events that happened up to there.
 
     `listener` is told each event, then what it did at each stack.
     """
-    group, _, _ = group_of(setup, seed)
+    ground, _, _ = ground_of(setup, seed)
     happened: list[Event] = []
 
     def perform(event: Event) -> bool:
         if listener is not None:
-            group.listener = lambda told: listener(group, event, told)
-        return group.perform(event)
+            ground.listener = lambda told: listener(ground, event, told)
+        return ground.perform(event)
 
     try:
         for event in schedule:
             happened.append(event)
             if listener is not None:
-                listener(group, event, None)
+                listener(ground, event, None)
             if event == _QUIESCE:
-                quiesce(group, perform)
+                quiesce(ground, perform)
             elif not perform(event):
                 happened.pop()
     except Violation as violation:
@@ -343,8 +235,7 @@ def replay(
 
 
 def shrink(setup: Setup, found: Found, budget: int = _BUDGET) -> Found:
-    """The same violation from fewer events: as few as can be found within a budget of events to be run."""
-    claim = found.violation.claim
+    """Find the same violation by fewer events: as few as can be found within a budget of events to be run."""
     spent = 0
     best = found
 
@@ -352,9 +243,9 @@ def shrink(setup: Setup, found: Found, budget: int = _BUDGET) -> Found:
         nonlocal spent, best
         spent += len(candidate) + 10
         violation, happened = replay(setup, found.seed, candidate)
-        if violation is None or violation.claim != claim:
+        if violation is None or violation.claim != found.claim:
             return False
-        best = evolve(best, violation=violation, schedule=tuple(happened))
+        best = evolve(best, text=violation.text, schedule=tuple(happened))
         return True
 
     if not falls(_spread(setup, found)):
@@ -378,23 +269,23 @@ def shrink(setup: Setup, found: Found, budget: int = _BUDGET) -> Found:
 
 
 def _spread(setup: Setup, found: Found) -> tuple[Event, ...]:
-    """The schedule with the events of its last rest in place of that, if one of them is the violation."""
+    """Put the events of the last rest in its place, if one of them is the violation."""
     if found.schedule[-1:] != (_QUIESCE,):
         return found.schedule
-    group, _, _ = group_of(setup, found.seed)
+    ground, _, _ = ground_of(setup, found.seed)
     inner: list[Event] = []
 
     def performed(event: Event) -> bool:
         inner.append(event)
-        return group.perform(event)
+        return ground.perform(event)
 
     try:
         for event in found.schedule[:-1]:
             if event == _QUIESCE:
-                quiesce(group, group.perform)
+                quiesce(ground, ground.perform)
             else:
-                group.perform(event)
-        quiesce(group, performed)
+                ground.perform(event)
+        quiesce(ground, performed)
     except Violation:
         pass
     return (*found.schedule[:-1], *inner)

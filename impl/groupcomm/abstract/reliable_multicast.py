@@ -1,229 +1,337 @@
 """Multicasts that all members of the sender's view receive, each sender's in order. `ReliableMulticast`.
 
-A process keeps one `Window` per sender of its view. What is added to it is delivered as soon as there is no
-gap before it (DLV-03); a member receives its own multicasts, like any other (DLV-04); only what was received
-is in the store (DLV-05). A copy that is lost can be had from whoever has the message in its store. Seqnos
-count a sender's multicasts from `FIRST_SEQNO`. Where views are synchronous, a message arrives in the view it
-was multicast in, and what is beyond the cut with which a view ended is void: the seqnos of the next view go
-on after the cut.
+A member keeps one `Window` for each member of its view. What arrives is in the store, and is delivered as
+soon as no gap is before it (DLV-03, DLV-05). A member receives its own multicasts like any other (DLV-04).
+Seqnos count a sender's multicasts over all its views. A message names the view in which it was multicast,
+and counts in that view alone: what is beyond the cut with which a view ends is void, and the seqnos of the
+next view go on after the cut.
+
+The store has the messages of the present view and of the one before, until they are purged: a member that is
+still in the view before may fetch what it lacks (`Fetch`).
+
+Nothing is sent again unless it is asked for: the network loses no copy between two processes that stay up
+(`CARRIAGE`). It may double, delay and reorder all copies.
 """
 
-from collections.abc import Mapping
-from typing import Final, TypeAlias
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import Any, Final, Literal, TypeAlias, assert_never
 
-from groupcomm.digest import FIRST_SEQNO, NOTHING, Digest, DigestEntry, Vector
+from attrs import evolve, field, frozen
 
-from .membership import Decided, NotAllowedError, Process
+from groupcomm.digest import EMPTY_VECTOR, NOTHING, Digest, DigestEntry, Vector
+from groupcomm.effects import Datagram, PassUp
+from groupcomm.errors import LocalProtocolError
+from groupcomm.events import (
+    Deliver,
+    DigestGiven,
+    DigestSet,
+    Fetch,
+    GetDigest,
+    HoldBack,
+    MessageReceived,
+    Payload,
+    Purge,
+    Release,
+    ViewInstalled,
+)
+from groupcomm.merge import WindowsAdded
+from groupcomm.view import NO_VIEW, Address, View, ViewId
 
+from .carriage import Carriage
+
+ASSUMES: Final = ("Network", "Membership")
 GIVES: Final = ("ReliableMulticast",)
 
+CARRIAGE: Final = Carriage(kept=True)
 
+
+@frozen
+class Config:
+    """How a sender's multicasts are delivered.
+
+    "fifo": all, in order. Weaker than the guarantee are "unordered" (each as it comes) and "lossy" (what
+    comes is delivered; what was sent before it, and has not come, is not).
+    """
+
+    delivers: Literal["fifo", "unordered", "lossy"] = "fifo"
+
+
+# Messages and events ------------------------------------------------------------------------------
+
+
+@frozen
+class Data:
+    """The multicast number `seqno` of `origin`, in a view."""
+
+    view_id: ViewId
+    origin: Address
+    seqno: int
+    payload: Payload
+
+
+@frozen
+class Get:
+    """A question for the multicasts of `origin` in a view from `first` to `last`, both included."""
+
+    view_id: ViewId
+    origin: Address
+    first: int
+    last: int
+
+
+Message: TypeAlias = Data | Get
+
+
+@frozen
+class SendRequested:
+    """A layer above multicasts `payload`."""
+
+    payload: Payload
+
+
+@frozen
+class DataReceived:
+    """A DATA arrived; `sender` is its origin, or a member that was asked for it."""
+
+    sender: Address
+    message: Data
+
+
+@frozen
+class GetReceived:
+    """A GET arrived from `sender`."""
+
+    sender: Address
+    message: Get
+
+
+Event: TypeAlias = (
+    SendRequested
+    | DataReceived
+    | GetReceived
+    | ViewInstalled
+    | HoldBack
+    | Release
+    | Fetch
+    | Purge
+    | GetDigest
+    | DigestSet
+    | WindowsAdded
+)
+Effect: TypeAlias = Datagram[Message] | PassUp[Deliver | MessageReceived | DigestGiven]
+
+# State --------------------------------------------------------------------------------------------
+
+
+@frozen
 class Window:
     """One sender's messages at one receiver. `ReliableMulticast!Window`.
 
-    `low`: where it starts; not a purge. `delivered`: the highest seqno delivered. `ahead`: seqnos received
-    behind a gap. `purged`: the highest seqno that stability let go.
+    `low`: where it starts; not a purge. `base`: the highest seqno delivered when the view was installed.
+    `delivered`: the highest seqno delivered. `received`: the highest seqno received, never below `delivered`
+    (STB-02). `purged`: the highest seqno that was purged.
     """
 
-    __slots__ = ("ahead", "delivered", "low", "purged")
+    low: int
+    base: int
+    delivered: int
+    received: int
+    purged: int
 
-    def __init__(self, low: int = NOTHING) -> None:
-        self.low = low
-        self.delivered = low
-        self.ahead: set[int] = set()
-        self.purged = NOTHING
 
-    @property
-    def received(self) -> int:
-        """The highest seqno received; never below `delivered` (STB-02)."""
-        return max(self.ahead, default=self.delivered)
+Store: TypeAlias = Mapping[tuple[ViewId, Address, int], Payload]
+_NONE: Final[Mapping[Any, Any]] = MappingProxyType({})
 
-    def lacks(self, seqno: int) -> bool:
-        """Whether it was neither delivered nor received. `ReliableMulticast!Lacks`."""
-        return seqno > self.delivered and seqno not in self.ahead
 
-    def holds(self, seqno: int) -> bool:
-        """Whether the store can serve a retransmission. `ReliableMulticast!Holds`."""
-        return seqno > self.low and seqno > self.purged and not self.lacks(seqno)
+@frozen
+class State:
+    """The windows and the store of a member.
 
-    def add(self, seqno: int) -> range:
-        """Seqno arrives: the seqnos that are delivered now. `ReliableMulticast!Add`."""
-        first = self.delivered + 1
-        if seqno != first:
-            if seqno > first:
-                self.ahead.add(seqno)
-            return range(0)
-        reach, ahead = seqno, self.ahead
-        while ahead and reach + 1 in ahead:
+    `sent`: the seqno of its last multicast. `limit`: what HOLD_BACK said, None if nothing is held back.
+    `starts`: where the windows of members that are new in the next view start. `early`: what came of views
+    that are not installed yet.
+    """
+
+    member: Address
+    view: View
+    sent: int
+    windows: Mapping[Address, Window] = field(hash=False)
+    store: Store = field(hash=False)
+    limit: Vector | None
+    starts: Vector
+    early: tuple[Data, ...]
+
+
+Transition: TypeAlias = tuple[State, tuple[Effect, ...]]
+
+
+def start(member: Address) -> State:
+    """Return a member before its first view."""
+    return State(
+        member=member,
+        view=NO_VIEW,
+        sent=NOTHING,
+        windows=_NONE,
+        store=_NONE,
+        limit=None,
+        starts=EMPTY_VECTOR,
+        early=(),
+    )
+
+
+def below(state: State) -> tuple[Digest]:
+    """Return what layers above take from here: what it knows of each member of its view."""
+    return (
+        Digest(
+            (m, DigestEntry(each.low, each.delivered, each.received)) for m, each in state.windows.items()
+        ),
+    )
+
+
+# Step ---------------------------------------------------------------------------------------------
+
+
+def step(config: Config, state: State, event: Event) -> Transition:
+    """Return the next state, and what is to be done, in order.
+
+    Raises LocalProtocolError, and changes nothing, where a layer above asks for what needs a view before
+    there is one.
+    """
+    match event:
+        case SendRequested(payload):
+            return _send_requested(state, event, payload)
+        case DataReceived(_, message):
+            return _data_received(config, state, message)
+        case GetReceived(sender, message):
+            return state, tuple(_stored(state, sender, message))
+        case ViewInstalled(view):
+            return _view_installed(state, event, view)
+        case HoldBack(limit):
+            return _delivered(config, evolve(_in_view(state, event), limit=limit))
+        case Release():
+            return _delivered(config, evolve(_in_view(state, event), limit=None))
+        case Fetch(holder, sender, upto):
+            window = _in_view(state, event).windows[sender]
+            wanted = Get(state.view.id, sender, window.delivered + 1, window.base + upto)
+            return state, (Datagram(holder, wanted),)
+        case Purge(digest):
+            return _purge(_in_view(state, event), digest), ()
+        case GetDigest(asker, request):
+            delivered = Vector(tuple((m, window.delivered) for m, window in state.windows.items()))
+            return state, (PassUp(DigestGiven(asker, request, delivered)),)
+        case DigestSet(digest) | WindowsAdded(digest):
+            return evolve(state, starts=digest), ()
+        case _:
+            assert_never(event)
+
+
+def _in_view(state: State, event: Event) -> State:
+    if state.view == NO_VIEW:
+        raise LocalProtocolError(state, event, "no view is installed yet")
+    return state
+
+
+def _send_requested(state: State, event: Event, payload: Payload) -> Transition:
+    """Number it, and send it to each member, the own one included. `ReliableMulticast!Cast`."""
+    data = Data(_in_view(state, event).view.id, state.member, state.sent + 1, payload)
+    return evolve(state, sent=data.seqno), tuple(Datagram(member, data) for member in state.view.members)
+
+
+def _data_received(config: Config, state: State, message: Data) -> Transition:
+    """Store it, and deliver what is due. What comes of a view that is still to be installed waits."""
+    if message.view_id != state.view.id:
+        early = message.view_id.counter > state.view.id.counter
+        return (evolve(state, early=(*state.early, message)) if early else state), ()
+    key = message.view_id, message.origin, message.seqno
+    window = state.windows[message.origin]
+    if message.seqno <= window.delivered or key in state.store:
+        return state, ()
+    heard = evolve(window, received=max(window.received, message.seqno))
+    stored = evolve(
+        state,
+        store={**state.store, key: message.payload},
+        windows={**state.windows, message.origin: heard},
+    )
+    after, effects = _delivered(config, stored, message)
+    return after, (PassUp(MessageReceived(1)), *effects)
+
+
+def _delivered(config: Config, state: State, came: Data | None = None) -> Transition:
+    """Deliver what has no gap before it and is not held back. `ReliableMulticast!Deliver`."""
+    if came is not None and config.delivers != "fifo":
+        return _delivered_as_it_comes(config, state, came)
+    windows, view_id = dict(state.windows), state.view.id
+    effects: list[Effect] = []
+    for sender in state.windows if came is None else (came.origin,):
+        window, seqno = windows[sender], windows[sender].delivered
+        held = None if state.limit is None else state.limit.get(sender)
+        while (view_id, sender, seqno + 1) in state.store and (held is None or seqno < window.base + held):
+            seqno += 1
+            effects.append(PassUp(Deliver(sender, state.store[view_id, sender, seqno])))
+        windows[sender] = evolve(window, delivered=seqno)
+    return (evolve(state, windows=windows) if effects else state), tuple(effects)
+
+
+def _delivered_as_it_comes(config: Config, state: State, came: Data) -> Transition:
+    """Weaker than the guarantee."""
+    window, reach = state.windows[came.origin], came.seqno
+    if config.delivers == "unordered":
+        reach = window.delivered
+        while (came.view_id, came.origin, reach + 1) in state.store:
             reach += 1
-            ahead.remove(reach)
-        self.delivered = reach
-        return range(first, reach + 1)
+    windows = {**state.windows, came.origin: evolve(window, delivered=reach)}
+    return evolve(state, windows=windows), (PassUp(Deliver(came.origin, came.payload)),)
 
 
-Log: TypeAlias = list[object]
-Copy: TypeAlias = tuple[Process, Process, int, int]
-"""A copy on its way: receiver, sender, the number of the view it was multicast in (-1: any), seqno."""
+def _stored(state: State, to: Address, wanted: Get) -> Iterable[Effect]:
+    """Send what the store has of what is asked for. `ReliableMulticast!Fetch`."""
+    for seqno in range(wanted.first, wanted.last + 1):
+        payload = state.store.get((wanted.view_id, wanted.origin, seqno))
+        if payload is not None:
+            yield Datagram(to, Data(wanted.view_id, wanted.origin, seqno, payload))
 
-ANY_VIEW: Final = -1
 
+def _view_installed(state: State, event: Event, view: View) -> Transition:
+    """Enter a view.
 
-class ReliableMulticast:
-    """The windows of all processes, what each has multicast, and the first copies that are on their way.
-
-    `per_view`: a message arrives in the view it was multicast in only.
+    Windows in use stay; those of new members start where it was said. `StableGroup!WindowsIn`.
     """
+    if state.member not in view.members:
+        raise LocalProtocolError(state, event, "a view without this member cannot be installed")
+    windows = {}
+    for member in view.members:
+        begun = state.starts.get(member, NOTHING)
+        window = state.windows.get(member, Window(begun, begun, begun, begun, NOTHING))
+        windows[member] = evolve(window, base=window.delivered, received=window.delivered)
+    former = {
+        key: payload
+        for key, payload in state.store.items()
+        if key[0] == state.view.id and key[2] <= state.windows[key[1]].delivered
+    }
+    entered = evolve(
+        state,
+        view=view,
+        sent=windows[state.member].delivered,
+        windows=windows,
+        store=former,
+        limit=None,
+        starts=EMPTY_VECTOR,
+        early=tuple(message for message in state.early if message.view_id.counter > view.id.counter),
+    )
+    # The layers above have not heard of the view yet: what is of it comes again.
+    return entered, tuple(Datagram(state.member, each) for each in state.early if each.view_id == view.id)
 
-    def __init__(self, *, per_view: bool) -> None:
-        self.per_view = per_view
-        self.windows: dict[Process, dict[Process, Window]] = {}
-        self.flying: set[Copy] = set()
-        self._logs: dict[tuple[Process, int], Log] = {}
-        self._first: dict[tuple[Process, int], int] = {}  # of each log, the seqno of its first message
-        self._left: dict[
-            tuple[Process, int], dict[Process, int]
-        ] = {}  # what was delivered in a view that was left
 
-    def next_seqno(self, sender: Process, view: Decided) -> int:
-        """The seqno that the next multicast of a process in a view will have."""
-        key = sender, view.number if self.per_view else ANY_VIEW
-        return self._first.get(key, FIRST_SEQNO) + len(self._logs.get(key, ()))
-
-    def cast(self, sender: Process, message: object) -> list[Copy]:
-        """A process multicasts, in its view: the copies that are on their way now, one per member."""
-        view = sender.view
-        if view is None:
-            raise NotAllowedError(f"{sender} multicasts and has no view")
-        number = view.number if self.per_view else ANY_VIEW
-        seqno = self.next_seqno(sender, view)
-        self._logs.setdefault((sender, number), []).append(message)
-        copies = [(process, sender, number, seqno) for process in view.processes]
-        self.flying.update(copies)
-        return copies
-
-    def may_arrive(self, receiver: Process, sender: Process, seqno: int, holders: list[Process]) -> bool:
-        """Whether a copy can arrive: the first one, or one of a member that has it in its store."""
-        window = self.windows.get(receiver, {}).get(sender)
-        view = receiver.view
-        if (
-            view is None
-            or window is None
-            or not window.lacks(seqno)
-            or seqno >= self.next_seqno(sender, view)
-        ):
-            return False
-        number = view.number if self.per_view else ANY_VIEW
-        if (receiver, sender, number, seqno) in self.flying:
-            return True
-        return any(self.has(holder, sender, view, seqno) for holder in holders)
-
-    def lacks(self, receiver: Process, sender: Process, seqno: int) -> bool:
-        """Whether a process has not received a message of a sender in its view."""
-        window = self.windows[receiver].get(sender)
-        return window is not None and window.lacks(seqno)
-
-    def has(self, holder: Process, sender: Process, view: Decided, seqno: int) -> bool:
-        """Whether a process can retransmit a message of a view."""
-        window = self.windows.get(holder, {}).get(sender)
-        if self.per_view and holder.view is not view:
-            left = self._left.get((holder, view.number))
-            return (
-                left is not None
-                and seqno <= left.get(sender, NOTHING)
-                and (window is None or window.holds(seqno))
-            )
-        return window is not None and window.holds(seqno)
-
-    def arrive(self, receiver: Process, sender: Process, seqno: int) -> list[object]:
-        """A copy arrives: the messages that are delivered now, in order."""
-        window, log, first = self._arrived(receiver, sender, seqno)
-        return [log[number - first] for number in window.add(seqno)]
-
-    def arrive_out_of_order(self, receiver: Process, sender: Process, seqno: int) -> list[object]:
-        """Weaker than the guarantee: a copy is delivered as it comes."""
-        window, log, first = self._arrived(receiver, sender, seqno)
-        new = window.lacks(seqno)
-        window.add(seqno)
-        return [log[seqno - first]] if new else []
-
-    def skip(self, receiver: Process, sender: Process, seqno: int) -> list[object]:
-        """Weaker than the guarantee: the receiver goes on without the message; what comes of that."""
-        window, log, first = self._arrived(receiver, sender, seqno)
-        return [log[number - first] for number in window.add(seqno) if number != seqno]
-
-    def send_again(self, receiver: Process, sender: Process, view: Decided, seqno: int) -> Copy:
-        """Another copy of a message of a view is on its way."""
-        copy = receiver, sender, view.number if self.per_view else ANY_VIEW, seqno
-        self.flying.add(copy)
-        return copy
-
-    def lose(self, copy: Copy) -> None:
-        """A first copy will not arrive. NotAllowedError if it is not on its way."""
-        if copy not in self.flying:
-            raise NotAllowedError("no such copy is on its way")
-        self.flying.remove(copy)
-
-    def purge(self, process: Process, vector: Vector) -> None:
-        """Stability reached up to these seqnos, inclusive. `ReliableMulticast!Purge` (AMB-10)."""
-        view, windows = process.view, self.windows[process]
-        if view is None:
-            raise NotAllowedError(f"{process} purges and has no view")
-        for address, seqno in vector.items():
-            sender = view.at.get(address)
-            window = windows.get(sender) if sender is not None else None
-            if window is not None and seqno > window.purged:
-                window.purged = seqno
-
-    def digest(self, process: Process) -> Digest:
-        """What a process knows of each member of its view. `ReliableMulticast!DigestOf`."""
-        return Digest(
-            (sender.address, DigestEntry(window.low, window.delivered, window.received))
-            for sender, window in self.windows[process].items()
-        )
-
-    def delivered(self, process: Process) -> dict[Process, int]:
-        """The highest seqno of each member of its view that a process has delivered."""
-        return {sender: window.delivered for sender, window in self.windows[process].items()}
-
-    def install(self, process: Process, view: Decided, start: Mapping[Process, int]) -> None:
-        """New windows for a new view. `StableGroup!WindowsIn`.
-
-        Who was there before keeps its window; others start after what `start` says, or at the beginning.
-        """
-        old = self.windows.get(process, {})
-        if self.per_view and process.path[:-1]:
-            self._left[process, process.path[-2].number] = {s: window.delivered for s, window in old.items()}
-        windows = self.windows[process] = {
-            sender: old[sender] if sender in old else Window(start.get(sender, NOTHING))
-            for sender in view.processes
-        }
-        if self.per_view:
-            for sender, window in windows.items():
-                window.ahead.clear()
-                self._first.setdefault((sender, view.number), window.delivered + 1)
-
-    def forget(self, kept: set[Process], views: set[int]) -> None:
-        """Forget processes that are gone, logs of views that are over, and copies that nobody waits for."""
-        self.windows = {process: windows for process, windows in self.windows.items() if process in kept}
-        self._logs = {
-            (sender, number): log
-            for (sender, number), log in self._logs.items()
-            if (number in views if self.per_view else sender in kept)
-        }
-        self._first = {key: first for key, first in self._first.items() if key[1] in views}
-        self._left = {key: left for key, left in self._left.items() if key[1] in views and key[0] in kept}
-        self.flying = {copy for copy in self.flying if copy[0] in kept and self._wanted(copy)}
-
-    def _wanted(self, copy: Copy) -> bool:
-        receiver, sender, _, seqno = copy
-        window = self.windows.get(receiver, {}).get(sender)
-        return window is not None and window.lacks(seqno)
-
-    def _arrived(self, receiver: Process, sender: Process, seqno: int) -> tuple[Window, Log, int]:
-        view = receiver.view
-        if view is None:
-            raise NotAllowedError(f"{receiver} has no view")
-        number = view.number if self.per_view else ANY_VIEW
-        self.flying.discard((receiver, sender, number, seqno))
-        key = sender, number
-        return self.windows[receiver][sender], self._logs[key], self._first.get(key, FIRST_SEQNO)
+def _purge(state: State, digest: Vector) -> State:
+    """Forget what all members have delivered (AMB-10); and all of former views, as all are in this one."""
+    windows = {
+        member: evolve(window, purged=max(window.purged, digest.get(member, NOTHING)))
+        for member, window in state.windows.items()
+    }
+    store = {
+        key: payload
+        for key, payload in state.store.items()
+        if key[0] == state.view.id and key[2] > windows[key[1]].purged
+    }
+    return evolve(state, windows=windows, store=store)

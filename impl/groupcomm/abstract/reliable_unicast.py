@@ -1,50 +1,77 @@
-"""Unicasts: between two processes that stay up each arrives once, in the order sent. `ReliableUnicast`."""
+"""Unicasts: between two processes that stay up each arrives once, in the order sent. `ReliableUnicast`.
 
-from collections import deque
-from typing import Final
+The network does it (`CARRIAGE`). This core names the sender and passes on.
+"""
 
-from .membership import NotAllowedError, Process
+from typing import Final, TypeAlias, assert_never
 
+from attrs import frozen
+
+from groupcomm.effects import Datagram, PassUp
+from groupcomm.events import Deliver, Payload
+from groupcomm.view import Address
+
+from .carriage import Carriage
+
+ASSUMES: Final = ("Network",)
 GIVES: Final = ("ReliableUnicast",)
 
+CARRIAGE: Final = Carriage(kept=True, ordered=True)
 
-class ReliableUnicast:
-    """The unicasts on their way, one queue for each pair of sender and receiver."""
 
-    def __init__(self) -> None:
-        self.wires: dict[tuple[Process, Process], deque[object]] = {}
+@frozen
+class Config:
+    """Nothing is to be set."""
 
-    def send(self, sender: Process, to: Process | None, message: object) -> None:
-        """Put a message on its way. What is sent to nobody, or to a process that has crashed, is gone."""
-        if to is not None and to.up:
-            self.wires.setdefault((sender, to), deque()).append(message)
 
-    def arrive(self, sender: Process, to: Process) -> object:
-        """Take the first message on its way. NotAllowedError if there is none."""
-        return self._queue(sender, to).popleft()
+@frozen
+class Data:
+    """A unicast of a layer above."""
 
-    def arrive_out_of_order(self, sender: Process, to: Process, place: int) -> object:
-        """Weaker than the guarantee: take the message at a place."""
-        queue = self._queue(sender, to)
-        place %= len(queue)
-        message = queue[place]
-        del queue[place]
-        return message
+    payload: Payload
 
-    def again(self, sender: Process, to: Process) -> object:
-        """Weaker than the guarantee: the first message arrives, and will arrive again."""
-        return self._queue(sender, to)[0]
 
-    def lose(self, sender: Process, to: Process) -> None:
-        """The last message is lost: within the guarantee only if one of the two has crashed."""
-        self._queue(sender, to).pop()
+Message: TypeAlias = Data
 
-    def crash(self, process: Process) -> None:
-        """What is on its way to a process is gone with it."""
-        self.wires = {pair: queue for pair, queue in self.wires.items() if pair[1] is not process and queue}
 
-    def _queue(self, sender: Process, to: Process) -> deque[object]:
-        queue = self.wires.get((sender, to))
-        if not queue:
-            raise NotAllowedError(f"nothing is on its way from {sender} to {to}")
-        return queue
+@frozen
+class UnicastRequested:
+    """A layer above sends `payload` to one member."""
+
+    to: Address
+    payload: Payload
+
+
+@frozen
+class DataReceived:
+    """A DATA arrived from `sender`."""
+
+    sender: Address
+    message: Data
+
+
+Event: TypeAlias = UnicastRequested | DataReceived
+Effect: TypeAlias = Datagram[Message] | PassUp[Deliver]
+
+
+@frozen
+class State:
+    """A member."""
+
+    member: Address
+
+
+def start(member: Address) -> State:
+    """Return a member that has sent nothing."""
+    return State(member)
+
+
+def step(_config: Config, state: State, event: Event) -> tuple[State, tuple[Effect, ...]]:
+    """Return the same state, and what is passed on."""
+    match event:
+        case UnicastRequested(to, payload):
+            return state, (Datagram(to, Data(payload)),)
+        case DataReceived(sender, message):
+            return state, (PassUp(Deliver(sender, message.payload)),)
+        case _:
+            assert_never(event)

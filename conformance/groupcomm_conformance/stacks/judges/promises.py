@@ -1,4 +1,4 @@
-"""The digests that joiners start from, and who has promised them. `JoinDigest`.
+"""The digests that joiners start from, and the members that have promised them. `JoinDigest`.
 
 A member that gives a joiner its digest promises to keep what comes after it, until a view with the joiner is
 installed or the promise is withdrawn. It may be given in any view before the joiner's: it reaches a view to
@@ -7,11 +7,10 @@ view is the next after one that it reaches.
 """
 
 from collections.abc import Mapping
-from typing import Final
 
 from .membership import Decided, NotAllowedError, Process
 
-GIVES: Final = ("JoinDigest",)
+__all__ = ["JoinDigest", "leads"]
 
 
 class Promise:
@@ -36,12 +35,7 @@ class JoinDigest:
     def __init__(self) -> None:
         self.open: dict[tuple[Process, Process], Promise] = {}
         self.kept: dict[Process, set[Process]] = {}
-        self.start: dict[tuple[Process, Decided], dict[Process, int]] = {}
         self._relying: dict[Promise, Decided] = {}
-
-    def promised(self, to: Process) -> Promise | None:
-        """An open promise to a joiner, the first that was given."""
-        return next((promise for promise in self.open.values() if promise.to is to), None)
 
     def promise(self, giver: Process, to: Process, view: Decided | None, digest: dict[Process, int]) -> None:
         """Give a digest, in a view. NotAllowedError where that is forbidden. `JoinDigest!MayPromise`."""
@@ -55,42 +49,6 @@ class JoinDigest:
             del self.open[giver, promise.to]  # that life is over
         self.open[giver, to] = Promise(giver, to, view, digest)
         self.kept.setdefault(giver, set()).add(to)
-
-    def tell(self, giver: Process, to: Process, view: Decided, digest: dict[Process, int]) -> None:
-        """In a merge, a member of one side gives its digest to one of the other side."""
-        self.start.setdefault((to, view), {}).update(digest)
-        self.kept.setdefault(giver, set()).add(to)
-
-    def withdraw(self, giver: Process, to: Process, views: list[Decided]) -> None:
-        """Take a promise back for good: no view relies on it, or all have installed that view.
-
-        NotAllowedError where there is none, or somebody who is up has yet to install such a view.
-        """
-        if to not in self.kept.get(giver, ()):
-            raise NotAllowedError(f"{giver} has promised {to} nothing")
-        if any(to in v.processes and any(p.up and not _passed(p, v) for p in v.processes) for v in views):
-            raise NotAllowedError(f"somebody has yet to install a view with {to}")
-        self.kept[giver].discard(to)
-        self.open.pop((giver, to), None)
-
-    def stands(self, to: Process, before: Decided) -> bool:
-        """Whether a joiner may be in the next view after a view, with the digest that it was given."""
-        promise = self.promised(to)
-        return (
-            promise is not None
-            and leads(promise.giver, promise.view, before)
-            and all(_told_of(s, promise, before) for s in before.processes)
-        )
-
-    def redeem(self, to: Process, view: Decided) -> None:
-        """A view with the joiner is decided, and relies on what it was promised."""
-        promise = self.promised(to)
-        if promise is None:
-            raise NotAllowedError(f"{to} was promised nothing", "OnlyByPromise")
-        self.start[to, view] = promise.digest
-        del self.open[promise.giver, to]
-
-    # What a membership service does by itself is held against these.
 
     def rely(self, giver: Process, to: Process, view: Decided) -> None:
         """A view that a giver decides has the joiner in it: it may be installed, and the promise stays."""
@@ -139,16 +97,10 @@ class JoinDigest:
         )
 
     def forget(self, views: set[Decided]) -> None:
-        """Forget what joiners of views that are over started from."""
-        self.start = {(to, view): digest for (to, view), digest in self.start.items() if view in views}
+        """Forget the promises of processes that are gone, and to them."""
         self.kept = {giver: kept for giver, kept in self.kept.items() if giver.up and kept}
         self.open = {pair: promise for pair, promise in self.open.items() if pair[0].up and pair[1].up}
         self._relying = {promise: view for promise, view in self._relying.items() if view in views}
-
-
-def _passed(process: Process, view: Decided) -> bool:
-    """Whether a process has installed a view, or a later one on its path."""
-    return process.view is not None and (process.view is view or process.view.number > view.number)
 
 
 def leads(process: Process, first: Decided, last: Decided) -> bool:

@@ -9,56 +9,32 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from groupcomm import flush, gms
-from groupcomm.core import Core
 from groupcomm.effects import Multicast, PassUp
 from groupcomm.events import Block, Deliver, Unblock
 from groupcomm.view import NO_VIEW, Address, ViewId
 
-from .claims import Judge
+from .claims import Judge, Verdicts
 
-__all__ = ["VirtualSynchrony", "Watched"]
-
-
-class Watched:
-    """A core of FLUSH; somebody is told of each of its steps: state before, event, state after, effects."""
-
-    def __init__(self, core: Core[Any, Any, Any, Any]) -> None:
-        self._core = core
-        self.tell: Callable[[flush.State, flush.Event, flush.State, tuple[Any, ...]], None] | None = None
-
-    def start(self, member: Address) -> flush.State:
-        """A member before its first view."""
-        state: flush.State = self._core.start(member)
-        return state
-
-    def step(
-        self, config: flush.Config, state: flush.State, event: flush.Event
-    ) -> tuple[flush.State, tuple[Any, ...]]:
-        """What the core does."""
-        after, effects = self._core.step(config, state, event)
-        if self.tell is not None and effects:
-            self.tell(state, event, after, effects)
-        return after, effects
+__all__ = ["VirtualSynchrony"]
 
 
 class VirtualSynchrony(Judge):
     """Who goes from one view to the next together has received the same in it.
 
-    `falsely`: somebody suspects who is alive, or did. Then views branch: who `distrusts` the one that made a
-    view goes another way than to it (`MayCome`), and only what is said of members that go the same way
-    is judged. `blocked`: the application of each member.
+    `turned_away`: whether a member distrusts the creator of a view, after a false suspicion. Then views
+    branch: the member goes another way than to that view (`MayCome`), and what is said of members that go
+    the same way is judged of the others. `blocked`: the application of each member.
     """
 
     def __init__(
         self,
-        ignored: frozenset[str],
+        verdicts: Verdicts,
         alive: Callable[[Address], bool],
-        distrusts: Callable[[Address, Address], bool],
+        turned_away: Callable[[Address, Address], bool],
     ) -> None:
-        super().__init__(ignored)
+        super().__init__(verdicts)
         self._alive = alive
-        self._distrusts = distrusts
-        self.falsely = False
+        self._distrusts = turned_away
         self.blocked: dict[Address, str] = {}
         self._views: dict[ViewId, gms.Decision] = {}
         self._at: dict[Address, ViewId] = {}
@@ -71,6 +47,13 @@ class VirtualSynchrony(Judge):
     ) -> None:
         """A member has taken a step, with effects."""
         member = after.member
+        match event:
+            case flush.BlockReturned() if self.blocked.get(member) == "handler":
+                self.blocked[member] = "blocked"
+            case flush.SendRequested() if before.latched:
+                self._judged("SilentWhileStopped")
+            case _:
+                pass
         for effect in effects:
             match effect:
                 case Multicast(flush.Data(view_id, _, payload)):
@@ -80,10 +63,12 @@ class VirtualSynchrony(Judge):
                 case PassUp(Deliver(sender, payload)):
                     self._receive(member, sender, payload)
                 case PassUp(Block()):
+                    self._judged("BlockedWhenFree")
                     if self.blocked.get(member, "free") != "free":
                         self._fail("BlockedWhenFree", f"{member} is told to block, and is blocked")
                     self.blocked[member] = "handler"
                 case PassUp(Unblock()):
+                    self._judged("FreedWhenBlocked")
                     if self.blocked.get(member, "free") == "free":
                         self._fail("FreedWhenBlocked", f"{member} is set free, and was not blocked")
                     self.blocked[member] = "free"
@@ -93,6 +78,7 @@ class VirtualSynchrony(Judge):
     def stopped(self, member: Address, others: Iterable[Address]) -> None:
         """The group is stopped for a member: the `others`, whom it trusts, have delivered the same."""
         for other in others:
+            self._judged("GroupIsStopped")
             if self._got[other] != self._got[member]:
                 self._fail(
                     "GroupIsStopped", f"{member} has {self._got[member]}, and {other} {self._got[other]}"
@@ -105,6 +91,8 @@ class VirtualSynchrony(Judge):
         others = [x for x in decision.members if self._alive(x) and self._at.get(x) == decision.follows]
         if here is None:
             others = [x for x in others if not self._turned_away(x, decision.id)]
+            if decision.follows != NO_VIEW.id:
+                self._judged("JoinAfterLeave")
             if (
                 decision.follows != NO_VIEW.id
                 and (decision.follows, decision.id) not in self._settled
@@ -133,7 +121,7 @@ class VirtualSynchrony(Judge):
 
     def _turned_away(self, member: Address, after: ViewId) -> bool:
         """Whether a member takes another way than to a view."""
-        return self.falsely and self._distrusts(member, after.creator)
+        return self._distrusts(member, after.creator)
 
     def _cast(self, member: Address, here: ViewId, payload: object) -> None:
         if self._at.get(member) != here:
@@ -147,6 +135,7 @@ class VirtualSynchrony(Judge):
         here, got = self._at[member], self._got[member]
         sent = self._sent.get((here, sender), [])
         count = got.get(sender, 0) + 1
+        self._judged("SendingViewDelivery", *(["Fifo"] if count > 1 else []))
         if count > len(sent) or sent[count - 1] != payload:
             claim = "Fifo" if payload in sent else "SendingViewDelivery"
             self._fail(claim, f"{member} passes up {payload} of {sender} as its {count}. in {here}: {sent}")
@@ -159,10 +148,14 @@ class VirtualSynchrony(Judge):
         mine = self._got[member]
         cut = self._settled.get((here, decision.id))
         if cut is not None:
+            self._judged("LeavesExact", "ClosedToCast", "ClosedToReceive")
             if mine != cut:
                 self._fail("LeavesExact", f"{member} goes to {decision.id} with {mine}, others with {cut}")
             return
         for other in others:
+            self._judged("FirstHasAll")
+            if self._sent.get((here, other)):
+                self._judged("SelfDelivery")
             for sender, count in self._got[other].items():
                 if count > mine.get(sender, 0) and not self._turned_away(other, decision.id):
                     self._fail("FirstHasAll", f"{member} goes to {decision.id}; {other} has more of {sender}")

@@ -5,10 +5,10 @@ from typing import Final
 
 from groupcomm.effects import Multicast, PassUp
 from groupcomm.events import Block, Deliver, MergeViewInstalled, Unblock, ViewInstalled
-from groupcomm.stack import Called, Raised
-
-from .group import Event, Group, Told
-from .running import Setup, replay
+from groupcomm.stack import Called
+from groupcomm_conformance.stacks.ground import Event, Ground, Told
+from groupcomm_conformance.stacks.running import replay
+from groupcomm_conformance.stacks.setup import Setup
 
 __all__ = ["outline"]
 
@@ -19,7 +19,7 @@ Row = dict[str, str]
 
 
 def outline(setup: Setup, seed: int, schedule: Iterable[Event]) -> list[str]:
-    """The lines of a chart: a lane for each process. What happens to several alike is in one line."""
+    """Draw the lines of a chart: a lane for each process. What happens to several alike is in one line."""
     rows: list[Row] = []
 
     def add(name: str, text: str) -> None:
@@ -29,22 +29,19 @@ def outline(setup: Setup, seed: int, schedule: Iterable[Event]) -> list[str]:
         elif text:
             rows.append({name: text})
 
-    def listen(_group: Group, event: Event, told: Told | None) -> None:
+    def listen(_ground: Ground, event: Event, told: Told | None) -> None:
         if told is None:
             add(*_outside(event))
             return
         name = told.process.name
-        match told.event:
-            case Called(Multicast(payload)):
-                add(name, f"sends {_message(payload)}")
-            case Raised(MergeViewInstalled(view)):
-                add(name, f"merged view {','.join(view.members)}")
-            case Raised(ViewInstalled(view)):
-                add(name, f"view {','.join(view.members)}")
-            case _:
-                pass
+        if isinstance(told.event, Called) and isinstance(told.event.request, Multicast):
+            add(name, f"sends {_message(told.event.request.message)}")
         for effect in told.effects:
             match effect:
+                case PassUp(MergeViewInstalled(view)):
+                    add(name, f"merged view {','.join(view.members)}")
+                case PassUp(ViewInstalled(view)):
+                    add(name, f"view {','.join(view.members)}")
                 case PassUp(Deliver(_, payload)):
                     add(name, f"delivers {_message(payload)}")
                 case PassUp(Block()):
@@ -61,7 +58,7 @@ def outline(setup: Setup, seed: int, schedule: Iterable[Event]) -> list[str]:
 
 
 def _outside(event: Event) -> tuple[str, str]:
-    """At whom, and what: an event of which no stack is told, or that says more than what comes of it."""
+    """Say what an event is, and at which process; "" where what comes of it says as much."""
     match event:
         case ("start", str(name)):
             return name, "starts"

@@ -3,21 +3,20 @@
 Decided views form a forest: a view follows none, one, or as a merge view several. A process walks down one
 path of it, from the view that it joins with, and skips none.
 
-It is used in two ways. A caller that scripts the views has them decided and installed: then a process has one
-view at most to go on to (`next_of`). A membership service that decides by itself is held against it: what it
-does is told, and NotAllowedError names the conjunct of the module that forbids it.
+What a membership service does is held against it: NotAllowedError names the conjunct of the module that
+forbids it.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Final
 
 from groupcomm.view import Address, View, ViewId
 
-GIVES: Final = ("Membership",)
+__all__ = ["Decided", "Membership", "NotAllowedError", "Process", "comes_after"]
 
 
 class NotAllowedError(ValueError):
-    """What was asked for is not within the guarantee. `conjunct`: what forbids it, as its module names it."""
+    """Something is not within a guarantee. `conjunct`: what forbids it, as its module names it."""
 
     def __init__(self, text: str, conjunct: str = "") -> None:
         super().__init__(text)
@@ -27,21 +26,21 @@ class NotAllowedError(ValueError):
 class Process:
     """One life of a member: `name` is its own, also where a later life takes its address again.
 
-    `view`: the view it has installed; `path`: the views that it has installed, since the history was last
-    forgotten. `met`: who was in a view with it. `order`: processes are numbered as they start.
+    `life` counts the lives of the address from 0, `order` all processes. `view`: the view that its layers
+    have installed; `path`: those that it has installed, since the history was last forgotten.
     """
 
-    __slots__ = ("address", "leaving", "met", "name", "order", "path", "up", "view")
+    __slots__ = ("address", "leaving", "life", "name", "order", "path", "up", "view")
 
-    def __init__(self, name: str, address: Address, order: int) -> None:
+    def __init__(self, name: str, address: Address, life: int, order: int) -> None:
         self.name = name
         self.address = address
+        self.life = life
         self.order = order
         self.up = True
         self.leaving = False
         self.view: Decided | None = None
         self.path: list[Decided] = []
-        self.met: set[Process] = set()
 
     def __repr__(self) -> str:
         return self.name
@@ -68,51 +67,30 @@ class Decided:
 
 
 class Membership:
-    """The forest of decided views, and the processes in it."""
+    """The forest of decided views, and the processes in it. `lives`: all processes, by address and life."""
 
     def __init__(self) -> None:
         self.processes: dict[str, Process] = {}
         self.current: dict[Address, Process] = {}
+        self.lives: dict[tuple[Address, int], Process] = {}
         self.views: list[Decided] = []
         self._ids: set[ViewId] = set()
-        self._highest: dict[Address, int] = {}  # the highest counter of a view with an address
+        self._begun: Counter[Address] = Counter()
         self._decided = 0
         self._started = 0
 
     def start(self, address: Address) -> Process:
-        """A new life of an address. NotAllowedError while an earlier one is up."""
+        """Begin a new life of an address. NotAllowedError while an earlier one is up."""
         last = self.current.get(address)
         if last is not None and last.up:
             raise NotAllowedError(f"{address} is up")
         name = address if last is None else f"{address}~{self._started}"
-        process = Process(name, address, self._started)
+        process = Process(name, address, self._begun[address], self._started)
         self._started += 1
+        self._begun[address] += 1
         self.processes[name] = self.current[address] = process
+        self.lives[address, process.life] = process
         return process
-
-    def next_of(self, process: Process) -> Decided | None:
-        """The view that a process is to install next: None if none is decided yet."""
-        here = process.view
-        if here is None:
-            return next((view for view in self.views if process in view.joins), None)
-        return next((view for view in here.successors if process in view.processes), None)
-
-    def last_of(self, process: Process) -> Decided | None:
-        """The end of a process's path, installed yet or not: where the next view with it would follow."""
-        view = self.next_of(process) if process.view is None else process.view
-        while view is not None:
-            after = next((each for each in view.successors if process in each.processes), None)
-            if after is None:
-                return view
-            view = after
-        return None
-
-    def counter(self, creator: Process, preds: Iterable[Decided]) -> int:
-        """The lowest counter that a view of a creator may have, with which no view has its identifier."""
-        least = max((pred.view.id.counter for pred in preds), default=0) + 1
-        while ViewId(least, creator.address) in self._ids:
-            least += 1
-        return least
 
     def decide(
         self, creator: Process, counter: int, processes: Sequence[Process], preds: Iterable[Decided] = ()
@@ -146,16 +124,9 @@ class Membership:
         self._decided += 1
         self._ids.add(identifier)
         self.views.append(decided)
-        for process in processes:
-            process.met.update(processes)
-            self._highest[process.address] = max(counter, self._highest.get(process.address, 0))
         for pred in follows:
             pred.successors.append(decided)
         return decided
-
-    def highest(self, address: Address) -> int:
-        """The highest counter of a view that an address was in."""
-        return self._highest.get(address, 0)
 
     def may_install(self, process: Process, here: Decided | None, after: Decided) -> None:
         """NotAllowedError if a process may not go from a view, or none, to one. `Membership!MayInstall`."""
@@ -176,10 +147,6 @@ class Membership:
         process.view = after
         process.path.append(after)
 
-    def source(self, process: Process, view: Decided) -> Decided | None:
-        """The view from which a process comes to another: None where it joins with it."""
-        return next((pred for pred in view.preds if process in pred.processes), None)
-
     def forget(self) -> None:
         """Forget views that nobody up is in or on the way to, and who was in them."""
         kept = {process for process in self.processes.values() if process.up}
@@ -191,6 +158,13 @@ class Membership:
         ]
         known = kept.union(*(view.processes for view in self.views))
         self.processes = {name: process for name, process in self.processes.items() if process in known}
+        self.lives = {key: process for key, process in self.lives.items() if process in known}
         for process in kept:
-            process.met &= kept
             process.path = [process.view] if process.view is not None else []
+
+
+def comes_after(view: Decided, before: Decided) -> bool:
+    """Say whether a view comes after another on its branch."""
+    return view.number > before.number and any(
+        pred is before or comes_after(pred, before) for pred in view.preds
+    )

@@ -1,0 +1,263 @@
+"""Which event comes next: drawn at random among what may happen.
+
+`Chance.draw` gives events that `Ground.perform` may still refuse, which costs a draw. It looks at the group
+as it is; all that it remembers are what is on its way and was not drawn yet (`Ground.new`).
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from random import Random
+from typing import Final, TypeVar
+
+from groupcomm.view import address
+
+from .ground import Copy, Event, Ground
+from .judges.membership import Process
+from .setup import Faults
+
+Item = TypeVar("Item")
+
+__all__ = ["Chance", "one_of"]
+
+_NAMES: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_DOUBTFUL: Final = 0.5  # the share of groups with false suspicions, with partitions, with early timers
+_ANY: Final = 0.4  # the share of crashes and leaves that are not of a member that runs a flush
+
+# Shares of the draws, of those that change nothing of who is there; the rest: applications multicast.
+_TO_ARRIVE: Final = 0.72
+_TO_SERVE: Final = 0.86
+_TO_FIRE: Final = 0.91
+_MANY: Final = 40  # messages on their way per member, beyond which applications wait
+_GOSSIP: Final = 300  # messages on their way that may be lost, beyond which those that are drawn are lost
+_UNICASTS: Final = 0.1
+_LOSS: Final = 0.1
+_OF_THE_CRASHED: Final = 0.5
+
+
+def one_of(random: Random, items: Sequence[Item]) -> Item:
+    """Draw one of several; `random.choice` takes five times as long."""
+    return items[int(random.random() * len(items))]
+
+
+class Chance:
+    """Draws events for a group of up to `members` processes."""
+
+    def __init__(self, ground: Ground, members: int, faults: Faults, random: Random) -> None:
+        self._ground = ground
+        self._oracle = ground.oracle
+        self._members = members
+        self._random = random
+        self._kinds = faults.kinds
+        self._rate = faults.rate
+        self._addresses = 0
+        # In some groups no member that is alive is suspected: more is claimed of them.
+        doubts, parts, early = (random.random() < _DOUBTFUL for _ in range(3))
+        # On another branch of views a later life might decide a view with a former one's identifier
+        # (FLAW-88).
+        self._reuses = "restart" in faults.kinds and (ground.merges or not doubts)
+        weights: list[tuple[str, int, Callable[[], Event | None]]] = [
+            ("", 1, self._fetch),
+            ("", 2, self._transfer),
+            ("crash", 2, self._crash),
+            ("join", 4, self._join),
+            ("leave", 2, self._leave),
+            ("suspicion", 1 if doubts else 0, self._doubt),
+            ("merge", 1, self._found),
+            ("merge", 2 if early else 0, self._early),
+            ("partition", 1 if parts else 0, self._partition),
+            ("partition", 1 if parts else 0, self._cut),
+            ("partition", 2, self._heal),
+        ]
+        self._choices = [
+            change
+            for kind, weight, change in weights
+            if not kind or kind in self._kinds
+            for _ in range(weight)
+        ]
+
+    def first(self) -> Iterator[Event]:
+        """Begin with as many members as there may be: some found groups, the others ask one to be let in."""
+        names = [self._fresh() for _ in range(self._members)]
+        for name in names:
+            yield "start", name
+        founders = (
+            self._random.randint(1, len(names)) if "merge" in self._kinds and self._ground.merges else 1
+        )
+        for place, name in enumerate(names):
+            yield "join", name, name if place < founders else one_of(self._random, names[:founders])
+
+    def draw(self) -> Event | None:
+        """Draw an event that may be possible now; None if none was found."""
+        ground, random = self._ground, self._random
+        # (The last may be let go, too, after false suspicions: then a new member comes.)
+        if not ground.up:
+            return self._join()
+        if random.random() < self._rate:
+            return one_of(random, self._choices)()
+        choice, waiting = random.random(), len(ground.new)
+        if choice < _TO_ARRIVE and waiting:
+            return self._arrives()
+        process = one_of(random, ground.up)
+        if choice < _TO_SERVE:
+            return self._serves(process)
+        if choice < _TO_FIRE:
+            return self._fires(process)
+        if waiting >= _MANY * len(ground.up):
+            return self._arrives()
+        if process.view is None:
+            return None
+        if random.random() < _UNICASTS:
+            return "unicast", process.name, one_of(random, ground.up).name
+        return "multicast", process.name
+
+    # What is on its way
+
+    def _arrives(self) -> Event | None:
+        new, random = self._ground.new, self._random
+        # The youngest and the oldest are at the ends: without reordering the oldest come first, nearly.
+        at = int(random.random() * len(new)) if "reordering" in self._kinds else 0
+        item = new[at]
+        if at < len(new) - 1:
+            new[at] = new.pop()
+        else:
+            new.pop()
+        return self._of_a_queue(*item) if len(item) == 2 else self._of_a_copy(item)  # noqa: PLR2004
+
+    def _of_a_queue(self, sender: Process, receiver: Process) -> Event | None:
+        ground, random = self._ground, self._random
+        if not receiver.up or not ground.queues.get((sender, receiver)):
+            return None
+        if not sender.up and sender not in ground.departed and random.random() < _OF_THE_CRASHED:
+            return "drop", sender.name, receiver.name
+        if sender.up and not ground.reaches(sender, receiver):
+            ground.new.append((sender, receiver))
+            return None
+        weaker = ground.weaker_unicasts
+        if weaker == "overtakes":
+            return "take", sender.name, receiver.name, int(random.random() * 4)
+        if weaker and random.random() < _LOSS:
+            return "again" if weaker == "doubles" else "miss", sender.name, receiver.name
+        return "message", sender.name, receiver.name
+
+    def _of_a_copy(self, copy: Copy) -> Event | None:
+        ground, random = self._ground, self._random
+        sender, number, receiver = copy
+        if copy not in ground.copies or not receiver.up:
+            return None
+        kept, own, there = (
+            ground.kept(copy),
+            sender is receiver,
+            not sender.up or ground.reaches(sender, receiver),
+        )
+        if kept and not there:
+            ground.new.append(copy)
+            return None
+        crashed = not sender.up and sender not in ground.departed
+        rate = (_OF_THE_CRASHED if crashed else 0.0) if kept else _LOSS
+        many = not kept and len(ground.new) > _GOSSIP
+        lost = many or not there or ("loss" in self._kinds and random.random() < rate)
+        if lost and not own:
+            return "lose", sender.name, number, receiver.name
+        doubled = "duplication" in self._kinds and random.random() < _LOSS / 2
+        return "double" if doubled else "copy", sender.name, number, receiver.name
+
+    # What a process waits for
+
+    def _serves(self, process: Process) -> Event | None:
+        ground, random = self._ground, self._random
+        if process.view is None:
+            found = [] if ground.gms_of(process).joined else self._oracle.may_be_asked(process)
+            return ("join", process.name, one_of(random, found).name) if found else None
+        due = self._oracle.due(process)
+        due += [("timer", process.name, timer) for timer in self._oracle.overdue(process)]
+        due += self._oracle.discoveries(process, random)
+        return one_of(random, due) if due else None
+
+    def _fires(self, process: Process) -> Event | None:
+        """A timer fires; seldom one that was cancelled. Those of merging are early here."""
+        timers = self._ground.timers[process]
+        names = [timer for timer in timers if not timer.startswith(self._oracle.timers)]
+        if not names:
+            return None
+        timer = one_of(self._random, names)
+        if not timers[timer] and self._random.random() < 0.9:  # noqa: PLR2004
+            return None
+        return "timer", process.name, timer
+
+    # What happens seldom
+
+    def _some(self) -> Process:
+        """Often one that runs a flush: what happens to that is what is hard."""
+        ground = self._ground
+        running = [process for process in ground.up if ground.flush_of(process).running]
+        seldom = not running or self._random.random() < _ANY
+        return one_of(self._random, ground.up if seldom else running)
+
+    def _fetch(self) -> Event | None:
+        return "fetch", one_of(self._random, self._ground.up).name
+
+    def _transfer(self) -> Event | None:
+        process = one_of(self._random, self._ground.up)
+        asked = self._ground.transfers.get(process) == "asked"
+        return "give_up" if asked else "transfer", process.name
+
+    def _crash(self) -> Event | None:
+        process = self._some()
+        return ("crash", process.name) if process.leaving or self._may_go() else None
+
+    def _leave(self) -> Event | None:
+        process = self._some()
+        if process.leaving or process.view is None or not self._may_go():
+            return None
+        return "leave", process.name
+
+    def _may_go(self) -> bool:
+        """Say whether enough members remain if one more goes."""
+        staying = sum(not p.leaving and p.view is not None for p in self._ground.up)
+        return staying > max(1, self._members // 2)
+
+    def _join(self) -> Event | None:
+        ground, random = self._ground, self._random
+        if len(ground.up) >= self._members:
+            return None
+        gone = [a for a, last in ground.membership.current.items() if not last.up] if self._reuses else []
+        if gone and random.random() < 0.5:  # noqa: PLR2004
+            return "start", one_of(random, gone)
+        return "start", self._fresh()
+
+    def _fresh(self) -> str:
+        at = self._addresses
+        self._addresses += 1
+        names = _NAMES[: self._members]
+        return address(names[at % len(names)], at // len(names) + 1)
+
+    def _found(self) -> Event | None:
+        """A new member founds a group of its own."""
+        process = one_of(self._random, self._ground.up)
+        founds = process.view is None and self._ground.merges
+        return ("join", process.name, process.name) if founds else None
+
+    def _early(self) -> Event | None:
+        """A timer of merging fires early, or after it was stopped."""
+        process = one_of(self._random, self._ground.up)
+        timers = [t for t in self._ground.timers[process] if t.startswith(self._oracle.timers)]
+        return ("timer", process.name, one_of(self._random, timers)) if timers else None
+
+    def _doubt(self) -> Event | None:
+        process = one_of(self._random, self._ground.up)
+        watched = self._oracle.watched(process)
+        return ("suspect", process.name, one_of(self._random, watched).name) if watched else None
+
+    def _partition(self) -> Event | None:
+        up = self._ground.up
+        if self._ground.side or len(up) < 2:  # noqa: PLR2004
+            return None
+        names = [process.name for process in up]
+        self._random.shuffle(names)
+        return "partition", tuple(sorted(names[: self._random.randint(1, len(names) - 1)]))
+
+    def _cut(self) -> Event | None:
+        one, other = one_of(self._random, self._ground.up), one_of(self._random, self._ground.up)
+        return None if one is other or self._ground.cuts else ("cut", one.name, other.name)
+
+    def _heal(self) -> Event | None:
+        return ("heal",) if self._ground.side or self._ground.cuts else None

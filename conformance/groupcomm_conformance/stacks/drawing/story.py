@@ -1,0 +1,92 @@
+"""The life of a group over the whole stack, for a reader who looks at it for the first time."""
+
+from collections.abc import Iterator
+from random import Random
+from typing import Final
+
+from groupcomm_conformance.stacks.chance import one_of
+from groupcomm_conformance.stacks.ground import Event, Ground
+from groupcomm_conformance.stacks.running import ground_of
+from groupcomm_conformance.stacks.setup import Faults, Setup
+
+__all__ = ["LIFE", "story"]
+
+LIFE: Final = Setup(members=3, faults=Faults(frozenset({"loss", "crash", "leave"})))
+"""The whole stack, at three members."""
+
+
+def story(seed: int) -> tuple[Event, ...]:
+    """Give the events of a life.
+
+    The seed decides on their order. Raises Violation where a claim does not hold.
+    """
+    ground, random, _ = ground_of(LIFE, seed)
+    return tuple(event for event in _life(ground, random) if ground.perform(event))
+
+
+def _life(ground: Ground, random: Random) -> Iterator[Event]:
+    """B and C join A. They talk; A crashes in the middle of a multicast. B and C are parted, and go on alone.
+
+    The network heals, and they are one group again. C has the group stopped for a transfer of its state.
+    """
+    for name in "ABC":
+        yield "start", name
+    yield "join", "A", "A"
+    for name in "BC":
+        yield "join", name, "A"
+    yield from _all_that_follows(ground, random)
+    yield "multicast", one_of(random, "BC")
+    yield from _all_that_follows(ground, random)
+    yield "multicast", "A"
+    has = one_of(random, "BC")
+    copies = [copy for copy in ground.copies if copy[0].name == "A"]
+    for sender, number, receiver in copies:
+        if receiver.name == has:
+            yield "copy", sender.name, number, receiver.name
+    yield "crash", "A"
+    for sender, number, receiver in copies:
+        yield "lose", sender.name, number, receiver.name
+    yield from _all_that_follows(ground, random)
+    yield "partition", ("B",)
+    yield from _all_that_follows(ground, random)
+    for name in "BC":
+        yield "multicast", name
+    yield from _all_that_follows(ground, random)
+    for name in "BC":
+        yield "timer", name, "stable/stable"
+    yield from _all_that_follows(ground, random)
+    yield ("heal",)
+    yield "discover", "B", ("B", "C")
+    yield from _all_that_follows(ground, random)
+    yield "multicast", "C"
+    yield from _all_that_follows(ground, random)
+    yield "transfer", "C"
+    yield from _all_that_follows(ground, random)
+    for name in "BC":
+        yield "timer", name, "stable/stable"
+    yield from _all_that_follows(ground, random)
+
+
+def _all_that_follows(ground: Ground, random: Random) -> Iterator[Event]:
+    """What the layers have to do, and what arrives, until nothing is left: each event may happen now."""
+    while True:
+        able: list[Event] = [
+            ("message", sender.name, receiver.name)
+            for (sender, receiver), queue in ground.queues.items()
+            if queue and receiver.up and (not sender.up or ground.reaches(sender, receiver))
+        ]
+        able += [
+            ("copy", sender.name, number, receiver.name)
+            for sender, number, receiver in ground.copies
+            if receiver.up and (not sender.up or ground.reaches(sender, receiver))
+        ]
+        for process in ground.up:
+            able += ground.oracle.due(process)
+            able += [
+                ("timer", process.name, timer)
+                for timer, is_set in ground.timers[process].items()
+                if is_set and timer == "stable/stability"
+            ]
+        if not able:
+            return
+        yield one_of(random, able)

@@ -1,0 +1,476 @@
+"""The ground: processes that each run one stack, and all that is beneath and around it. One event at a time.
+
+An event is a tuple of its kind and of names and numbers, so that a schedule can be written down, cut and
+run again. `Ground.perform` refuses an event that is not possible now (False), and otherwise carries it to
+its end. The kinds:
+
+=====================================  ===============================================================
+``start A``, ``crash P``               a new life of address A; P crashes
+``join P Q``, ``leave P``              P asks Q, which discovery found, to be let in (P: it founds a group)
+``multicast P``, ``unicast P Q``       the application of P sends its next message (to Q)
+``return P``                           the application of P returns from BLOCK
+``transfer P``, ``transferred P``      the state transfer of P has the group stopped, and lets it go;
+``give_up P``, ``fetch P``             it lets it go before it is stopped; it asks for the own digest
+``suspect P Q``                        the failure detector of P reports Q
+``timer P NAME``                       a timer fires that P has set, or had set and cancelled
+``discover P NAMES``                   the timer of discovery fires, and finds these
+``message P Q``, ``drop P Q``          the first unicast from P reaches Q; the last is lost, as P crashed
+``copy P N Q``, ``double P N Q``       datagram N of P reaches Q, and is gone; or reaches it, and stays
+``lose P N Q``                         it is lost
+``partition NAMES``, ``cut P Q``       those named and the others cannot reach one another; Q does not hear P
+``heal``                               they can again
+``take P Q I``, ``again P Q``,         weaker unicasts: one overtakes, arrives twice, or is lost
+``miss P Q``
+``quiesce``                            all faults end, all arrives: what must be in the end (`rest`)
+=====================================  ===============================================================
+"""
+
+from collections import Counter, deque
+from random import Random
+from typing import TYPE_CHECKING, Final
+
+from attrs import frozen
+
+from groupcomm import flush, gms
+from groupcomm.abstract import reliable_multicast
+from groupcomm.effects import ALL, CancelTimer, Datagram, Multicast, PassDown, PassUp, Send, SetTimer
+from groupcomm.errors import ProtocolError
+from groupcomm.events import (
+    Block,
+    Deliver,
+    DigestGiven,
+    GetDigest,
+    GroupStopped,
+    Left,
+    Payload,
+    Purge,
+    Resume,
+    Suspected,
+    Suspend,
+    ViewInstalled,
+)
+from groupcomm.stack import Arrived, Called, Fired, Raised, State, Tagged
+from groupcomm.stack import Event as StackEvent
+from groupcomm.view import Address
+
+from .judges.claims import Message, Verdicts, Violation
+from .judges.membership import Decided, NotAllowedError, Process
+from .judges.order import TotalOrderBroadcast
+from .judges.stability import StabilitySafety
+from .judges.synchrony import VirtualSynchrony
+from .judges.views import Views
+from .oracle import Oracle
+from .setup import Setup
+from .taps import Note
+from .world import LOSSY, Copy, Event, World
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+__all__ = ["Copy", "Event", "Ground", "Told"]
+
+_STATE: Final = flush.FOR_STATE
+
+
+@frozen
+class Told:
+    """A composite step of a process: what came to its stack, the layers' steps, and what left it."""
+
+    process: Process
+    event: StackEvent
+    notes: tuple[Note, ...]
+    effects: tuple[object, ...]
+    error: ProtocolError | None = None
+
+
+class Ground(World):
+    """A world in which events happen, and the judges of what the layers do."""
+
+    def __init__(self, setup: Setup, random: Random) -> None:
+        super().__init__(setup, random)
+        self.oracle = Oracle(self)
+        # The judges
+        self.verdicts = Verdicts(setup.ignored)
+        self.views = Views(self.verdicts, self, self._entered)
+        self.synchrony = VirtualSynchrony(self.verdicts, self._alive, self._turned_away)
+        self.order = TotalOrderBroadcast(self.verdicts)
+        self.stability = StabilitySafety(self.verdicts, self.windows)
+        self._judges: Final[dict[int, Callable[[Process, Note], None]]] = {
+            self._flush: self._hear_flush,
+            self._deciding: self._hear_views,
+            self._multicasting: self._hear_multicast,
+        }
+        if "sequencer" in self.place:
+            self._judges[self.place["sequencer"]] = self._hear_order
+        # The run
+        self.happened: Counter[str] = Counter()
+        self.events = 0
+        self.refused = 0
+        self.listener: Callable[[Told], None] | None = None
+        self._do: Final[Mapping[object, Callable[..., None]]] = {
+            kind.removeprefix("_do_"): getattr(self, kind) for kind in dir(self) if kind.startswith("_do_")
+        }
+
+    def perform(self, event: Event) -> bool:
+        """Carry an event to its end; False if it is not possible now. Raises Violation."""
+        kind = event[0]
+        try:
+            self._do[kind](*event[1:])
+        except NotAllowedError:
+            return False
+        self.happened[str(kind)] += 1
+        self.events += 1
+        return True
+
+    def _alive(self, address: Address) -> bool:
+        process = self.membership.current.get(address)
+        return process is not None and process.up
+
+    def _turned_away(self, address: Address, creator: Address) -> bool:
+        suspected = self.gms_of(self.membership.current[address]).suspected
+        return self.falsely and creator in suspected
+
+    # Applications
+
+    def _do_multicast(self, name: str) -> None:
+        process = self.in_view(name)
+        self._sent[process] += 1
+        message: Message = process.name, self._sent[process]
+        if process.view is not None:
+            self.order.sent(process, message, process.view)
+        self.step(process, Called(Multicast(Payload(message))))
+
+    def _do_unicast(self, name: str, to: str) -> None:
+        process, other = self.in_view(name), self.process(to)
+        self.step(process, Called(Send(other.address, Payload(None))))
+
+    def _do_return(self, name: str) -> None:
+        process = self.process(name)
+        if process not in self.in_handler:
+            raise NotAllowedError(f"the application of {process} is not in its handler")
+        self.in_handler.remove(process)
+        self.step(process, Called(PassDown(flush.BlockReturned())))
+
+    def _do_transfer(self, name: str) -> None:
+        process = self.in_view(name)
+        if process in self.transfers:
+            raise NotAllowedError(f"the state of {process} is on its way")
+        self.transfers[process] = "asked"
+        self.step(process, Called(PassDown(Suspend(_STATE))))
+
+    def _do_transferred(self, name: str) -> None:
+        self._transfer_ends(name, "stopped")
+
+    def _do_give_up(self, name: str) -> None:
+        self._transfer_ends(name, "asked")
+
+    def _transfer_ends(self, name: str, before: str) -> None:
+        process = self.in_view(name)
+        if self.transfers.get(process) != before:
+            raise NotAllowedError(f"the state transfer of {process} is not there")
+        del self.transfers[process]
+        self.step(process, Called(PassDown(Resume(_STATE))))
+
+    def _do_fetch(self, name: str) -> None:
+        process = self.in_view(name)
+        self._fetches += 1
+        self.fetching.setdefault(process, set()).add(self._fetches)
+        self.verdicts.judged["StateIsAnswered"] += 1
+        self.step(process, Called(PassDown(GetDigest(_STATE, self._fetches))))
+
+    def _do_join(self, name: str, to: str) -> None:
+        joiner, found = self.process(name), self.process(to)
+        state = self.gms_of(joiner)
+        if state.joined:
+            raise NotAllowedError(f"{joiner} is in a view")
+        if found is joiner and not self.oracle.may_found(joiner):
+            raise NotAllowedError(f"{joiner} is not the first, or not new")
+        if found is not joiner and found not in self.oracle.may_be_asked(joiner):
+            raise NotAllowedError(f"{found} cannot be asked")
+        self.step(joiner, Called(PassDown(gms.JoinRequested(found.address, joiner.life))))
+        # A joiner that asks on two branches of views may be let in on both.
+        self.falsely |= self.merges and state.joining and len(self.oracle.coordinators()) > 1
+
+    def _do_leave(self, name: str) -> None:
+        process = self.in_view(name)
+        if process.leaving:
+            raise NotAllowedError(f"{process} leaves already")
+        process.leaving = True
+        self.step(process, Called(PassDown(gms.LeaveRequested())))
+
+    # Processes, their clocks and failure detectors
+
+    def _do_start(self, address: Address) -> None:
+        process = self.membership.start(address)
+        self.happened["restarts"] += process.life > 0
+        self.up.append(process)
+        self.now[process] = list(self.stack.start(address).layers)
+        self.timers[process] = {}
+
+    def _do_crash(self, name: str) -> None:
+        self.depart(self.process(name))
+
+    def depart(self, process: Process) -> None:
+        """A process crashes, or having left stops: it takes no more steps."""
+        if self.merges:  # some may have a view of its merge, and others give up
+            self.falsely |= any(self.merging_of(other).merging for other in self.up)
+        process.up = False
+        self.up.remove(process)
+        self.timers[process] = {}
+        self.in_handler.discard(process)
+        self.transfers.pop(process, None)
+        self.fetching.pop(process, None)
+        self.queues = {pair: queue for pair, queue in self.queues.items() if pair[1] is not process and queue}
+        self.copies = {copy: what for copy, what in self.copies.items() if copy[2] is not process}
+        self.views.departed(process)
+        self.synchrony.crashed(process.address)
+
+    def _do_suspect(self, name: str, of: str) -> None:
+        process, suspect = self.process(name), self.known(of)
+        if suspect not in self.oracle.watched(process):
+            raise NotAllowedError(f"{process} does not watch {suspect}")
+        self.falsely |= suspect.up if self.merges else suspect not in self.oracle.to_report(process)
+        self.step(process, Raised(Suspected(suspect.address)))
+
+    def _do_timer(self, name: str, timer: str) -> None:
+        process = self.process(name)
+        if timer not in self.timers[process]:
+            raise NotAllowedError(f"{process} has no timer {timer}")
+        if timer == self.oracle.discovery:
+            found = [other for other in self.oracle.coordinators() if self.connected(process, other)]
+            self._fires(process, timer, frozenset(other.address for other in found))
+            return
+        if timer.startswith(self.oracle.timers) and self.merging_of(process).merging:
+            self.falsely |= not self.oracle.must_time_out(process)
+        self._fires(process, timer)
+
+    def _do_discover(self, name: str, found: tuple[str, ...]) -> None:
+        process, others = self.process(name), [self.process(each) for each in found]
+        if not self.timers[process].get(self.oracle.discovery):
+            raise NotAllowedError(f"{process} does not look for others yet")
+        if not all(self.connected(process, other) for other in others):
+            raise NotAllowedError("a partition is between them")
+        self._fires(process, self.oracle.discovery, frozenset(other.address for other in others))
+
+    def _fires(self, process: Process, timer: str, *below: object) -> None:
+        self.timers[process][timer] = False
+        self.step(process, Fired(timer, below))
+
+    # The network
+
+    def _do_message(self, name: str, to: str) -> None:
+        sender, receiver, queue = self._queue(name, to)
+        self._arrives(sender, receiver, queue.popleft())
+
+    def _do_take(self, name: str, to: str, place: int) -> None:
+        sender, receiver, queue = self._queue(name, to, "overtakes")
+        queue.rotate(-(place % len(queue)))
+        message = queue.popleft()
+        queue.rotate(place % (len(queue) + 1))
+        self._arrives(sender, receiver, message)
+
+    def _do_again(self, name: str, to: str) -> None:
+        sender, receiver, queue = self._queue(name, to, "doubles")
+        self.new.append((sender, receiver))
+        self._arrives(sender, receiver, queue[0])
+
+    def _do_miss(self, name: str, to: str) -> None:
+        self._queue(name, to, "loses")[2].popleft()
+
+    def _do_drop(self, name: str, to: str) -> None:
+        sender, _, queue = self._queue(name, to)
+        self._only_if_crashed(sender)
+        queue.pop()
+
+    def _queue(self, name: str, to: str, weakness: str = "") -> tuple[Process, Process, deque[Tagged]]:
+        sender, receiver = self.known(name), self.process(to)
+        queue = self.queues.get((sender, receiver))
+        if not queue or (weakness and not getattr(self._carriages[queue[0].layer], weakness)):
+            raise NotAllowedError(f"nothing is on its way so from {sender} to {receiver}")
+        if sender.up and not self.reaches(sender, receiver):
+            raise NotAllowedError("a partition is between them")
+        return sender, receiver, queue
+
+    def _only_if_crashed(self, sender: Process) -> None:
+        if sender.up or sender in self.departed:
+            raise NotAllowedError("what is kept is lost only where its sender has crashed")
+
+    def _do_copy(self, name: str, number: int, to: str) -> None:
+        copy = self._copy(name, number, to)
+        self._arrives(copy[0], copy[2], self.copies.pop(copy))
+
+    def _do_double(self, name: str, number: int, to: str) -> None:
+        copy = self._copy(name, number, to)
+        self.new.append(copy)
+        self._arrives(copy[0], copy[2], self.copies[copy])
+
+    def _do_lose(self, name: str, number: int, to: str) -> None:
+        copy = self.known(name), number, self.process(to)
+        if copy not in self.copies or copy[0] is copy[2]:
+            raise NotAllowedError("no such copy is on its way that can be lost")
+        if self.kept(copy):
+            self._only_if_crashed(copy[0])
+        del self.copies[copy]
+
+    def _copy(self, name: str, number: int, to: str) -> Copy:
+        copy = self.known(name), number, self.process(to)
+        if copy not in self.copies or (copy[0].up and not self.reaches(copy[0], copy[2])):
+            raise NotAllowedError("no such copy is on its way, or a partition is between them")
+        return copy
+
+    def _do_partition(self, names: tuple[str, ...]) -> None:
+        self.side = frozenset(self.process(name) for name in names)
+
+    def _do_cut(self, name: str, to: str) -> None:
+        self.cuts.add((self.process(name), self.process(to)))
+
+    def _do_heal(self) -> None:
+        self.side = frozenset()
+        self.cuts.clear()
+
+    def _arrives(self, sender: Process, receiver: Process, message: Tagged) -> None:
+        self.step(receiver, Arrived(sender.address, message))
+
+    # One composite step
+
+    def step(self, process: Process, event: StackEvent) -> None:
+        """Have a stack take an event, the judges hear what happened in it, and carry its effects.
+
+        Raises Violation.
+        """
+        self.notes.clear()
+        error: ProtocolError | None = None
+        effects: tuple[object, ...] = ()
+        before = State(process.address, tuple(self.now[process]))
+        try:
+            _, effects = self.stack.step(None, before, event)
+        except ProtocolError as refused:
+            error = refused
+            self.notes.clear()
+        except Exception as crash:
+            text = f"the stack of {process} fails: {type(crash).__name__}: {crash}"
+            raise Violation("NoCrash", text) from crash
+        if self.listener is not None:
+            self.listener(Told(process, event, tuple(self.notes), effects, error))
+        if error is not None:
+            self.refused += 1
+            if not self._weak:
+                raise Violation(
+                    "NoRefusals", f"{process} refuses what correct peers do: {error.reason}: {event}"
+                )
+        now, judges = self.now[process], self._judges
+        for note in self.notes:
+            now[note.place] = note.after
+            judge = judges.get(note.place)
+            if judge is not None and (note.effects or note.before is not note.after):
+                judge(process, note)
+        for effect in effects:
+            self._carry(process, effect)
+
+    def _carry(self, process: Process, effect: object) -> None:
+        match effect:
+            case Datagram(to, message):
+                self._sends(process, to, message)
+            case SetTimer(timer):
+                self.timers[process][timer] = True
+            case CancelTimer(timer):
+                self.timers[process][timer] = False
+            case PassUp(Block()):
+                self.in_handler.add(process)
+            case PassUp(GroupStopped(asker)) | PassDown(GroupStopped(asker)) if asker == _STATE:
+                if process in self.transfers:
+                    self.transfers[process] = "stopped"
+            case PassUp(DigestGiven(asker, request)) if asker == _STATE:
+                self.fetching.get(process, set()).discard(request)
+            case PassUp(Left()):
+                self.departed.add(process)
+                self.depart(process)
+            case Send() | Multicast():
+                raise Violation("NoCrash", f"{effect} leaves the stack of {process}")
+            case _:
+                pass  # for an application that does not look, or the layers beneath
+
+    def _sends(self, process: Process, to: Address, message: Tagged) -> None:
+        carriage = self._carriages.get(message.layer, LOSSY)
+        receivers = self.up if to == ALL else [self._at(process, to)]
+        self._numbers[process] += 1
+        for receiver in receivers:
+            if receiver is None or not receiver.up:
+                continue
+            if carriage.ordered:
+                self.queues.setdefault((process, receiver), deque()).append(message)
+                self.new.append((process, receiver))
+            else:
+                copy = process, self._numbers[process], receiver
+                self.copies[copy] = message
+                self.new.append(copy)
+
+    def _at(self, process: Process, address: Address) -> Process | None:
+        """Return the process of an address: a member of the sender's view or, if gone, the latest life."""
+        there = process.view.at.get(address) if process.view is not None else None
+        return there if there is not None and there.up else self.membership.current.get(address)
+
+    # What the judges hear
+
+    def _hear_order(self, process: Process, note: Note) -> None:
+        for effect in note.effects:
+            if isinstance(effect, PassUp) and isinstance(effect.event, Deliver):
+                payload = effect.event.payload
+                if isinstance(payload, tuple):
+                    self.order.delivered(process, effect.event.sender, payload)
+
+    def _hear_flush(self, process: Process, note: Note) -> None:
+        self.synchrony.told(note.before, note.event, note.after, note.effects)
+        for effect in note.effects:
+            if isinstance(effect, PassDown) and isinstance(effect.event, GroupStopped):
+                there = [other for other in self.views.reached(process) if other.view is process.view]
+                self.synchrony.stopped(process.address, [other.address for other in there])
+
+    def _hear_views(self, process: Process, note: Note) -> None:
+        before = note.before.gms if self.merges else note.before
+        merged = self.views.merged
+        self.views.told(process, before, note.event, self.gms_of(process), note.effects)
+        self.happened["merged views"] += self.views.merged - merged
+
+    def _entered(self, process: Process, decision: gms.Decision) -> None:
+        self.synchrony.installed(process.address, decision)
+
+    def _hear_multicast(self, process: Process, note: Note) -> None:
+        match note.event:
+            case ViewInstalled():
+                former, decided = process.view, self.views.installed[process]
+                self._install(process, decided)
+                self.order.installed(process, former, decided)
+                self.stability.installed(process, former, decided)
+            case Purge(digest):
+                self.happened["purges"] += 1
+                self.stability.purged(process, digest)
+            case reliable_multicast.GetReceived() if note.effects:
+                self.stability.served()
+            case _:
+                pass
+
+    def _install(self, process: Process, decided: Decided) -> None:
+        self.happened["views"] += 1
+        try:
+            self.membership.install(process, decided)
+        except NotAllowedError as error:
+            raise Violation(error.conjunct or "Membership", str(error)) from None
+
+    def forget(self) -> None:
+        """Nothing is on its way: forget what is over."""
+        self.membership.forget()
+        kept, views = set(self.up), {*self.membership.views}
+        self.departed.clear()
+        self.views.forget(views)
+        self.order.forget(kept)
+        self.synchrony.forget()
+        self.new.clear()
+        self.copies = {copy: what for copy, what in self.copies.items() if self.kept(copy)}
+        for kind in (self.now, self.timers):
+            for process in [process for process in kind if process not in kept]:
+                del kind[process]
+        for timers in self.timers.values():
+            for timer in [each for each, is_set in timers.items() if not is_set]:
+                del timers[timer]
+        self.falsely = any(self.gms_of(process).suspected for process in kept)

@@ -1,0 +1,1 @@
+"""What a stack must give, judged as it runs."""

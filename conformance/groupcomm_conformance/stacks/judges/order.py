@@ -1,0 +1,222 @@
+"""`TotalOrderBroadcast`, judged at each delivery: order, agreement, integrity; in the end, delivery."""
+
+from groupcomm.view import Address
+
+from .claims import Judge, Message, Verdicts
+from .membership import Decided, Process
+
+__all__ = ["TotalOrderBroadcast"]
+
+
+class _Delivered:
+    """What one process has delivered: of each message its place and the view; per view, in order."""
+
+    __slots__ = ("furthest", "last", "places", "views")
+
+    def __init__(self) -> None:
+        self.places: dict[Message, tuple[int, Decided]] = {}
+        self.furthest: dict[
+            Process, int
+        ] = {}  # the last of the other's places of a message that both delivered
+        self.views: dict[Decided, list[Message]] = {}
+        self.last: dict[
+            Address, tuple[int, int]
+        ] = {}  # per sender: its process's order, number of its message
+
+
+class TotalOrderBroadcast(Judge):
+    """Total order, agreement, no duplicates, integrity, the sender's order; in the end, delivery.
+
+    The layer below settles what is received in a view. What a member delivered beyond that, and another
+    member delivers later in another view, need not be in one order (`BeyondSettled`).
+
+    After a split and a merge a message may be new to some members of a view only. The others do not deliver
+    it again (`ToDeliver`); so two members are compared without what one of them knew before.
+    """
+
+    def __init__(self, verdicts: Verdicts) -> None:
+        super().__init__(verdicts)
+        self._delivered: dict[Process, _Delivered] = {}
+        self._by: dict[Message, list[Process]] = {}
+        self._sent: dict[Message, tuple[Process, Decided]] = {}
+        self._orders: dict[Decided, list[Message]] = {}
+        self._differ: set[Decided] = set()  # views in which not all deliver that order
+        self._left: dict[
+            tuple[Decided, Decided], Process
+        ] = {}  # who was the first to go from a view to another
+
+    def sent(self, process: Process, message: Message, view: Decided) -> None:
+        """The application of a process sends, in a view."""
+        self._sent[message] = process, view
+
+    def delivered(self, process: Process, sender: Address, message: Message) -> None:
+        """A process delivers a message, said to be a sender's, in its view."""
+        mine = self._of(process)
+        view = process.view
+        known = self._sent.get(message)
+        self._judged("Integrity")
+        if known is None or known[0].address != sender or view is None:
+            self._fail("Integrity", f"{process} delivers {_text(message)} from {sender}, which never sent it")
+            return
+        number = known[0].order, message[1]
+        last = mine.last.get(sender)
+        if last is not None:
+            self._judged("NoDuplicates", "SenderOrder")
+        if last is not None and number <= last:
+            if message in mine.places:
+                self._fail("NoDuplicates", f"{process} delivers {_text(message)} twice")
+                return
+            self._fail(
+                "SenderOrder", f"{process} delivers {_text(message)} after a later message of {sender}"
+            )
+        mine.last[sender] = number if last is None else max(number, last)
+        place = len(mine.places)
+        mine.places[message] = place, view
+        others = self._by.get(message)
+        if others is None:
+            self._by[message] = [process]
+        else:
+            for other in others:
+                theirs = self._delivered[other]
+                there = theirs.places[message][0]
+                if other in mine.furthest:
+                    self._judged("TotalOrder")
+                if there < mine.furthest.get(other, -1):
+                    self._judge_order(process, other, message)
+                else:
+                    mine.furthest[other] = there
+                theirs.furthest[process] = place
+            others.append(process)
+        self._judge_agreement(process, mine, message, view)
+
+    def _judge_agreement(self, process: Process, mine: _Delivered, message: Message, view: Decided) -> None:
+        """In a view, one member is at most ahead of another."""
+        order = self._orders.setdefault(view, [])
+        here = mine.views.setdefault(view, [])
+        at = len(here)
+        here.append(message)
+        if at == len(order):
+            order.append(message)
+        else:
+            self._judged("Agreement")
+        if order[at] != message:
+            self._differ.add(view)
+        if view not in self._differ:
+            return
+        for other in view.processes:
+            ours, theirs = self._new_to_both(process, other, view)
+            if any(one != another for one, another in zip(ours, theirs, strict=False)):
+                self._fail(
+                    "Agreement",
+                    f"{process} delivers {_text(message)} in {view}: "
+                    f"{_texts(ours)}, where {other} has delivered {_texts(theirs)}",
+                )
+
+    def _of(self, process: Process) -> _Delivered:
+        found = self._delivered.get(process)
+        if found is None:
+            found = self._delivered[process] = _Delivered()
+        return found
+
+    def _new_to_both(
+        self, one: Process, other: Process, view: Decided
+    ) -> tuple[list[Message], list[Message]]:
+        """What two members have delivered in a view, without what one of them had delivered before."""
+        both = [self._of(one), self._of(other)]
+        known = {
+            message
+            for each in both
+            for there in both
+            for message in there.views.get(view, ())
+            if message in each.places and each.places[message][1] is not view
+        }
+        ours, theirs = ([m for m in each.views.get(view, ()) if m not in known] for each in both)
+        return ours, theirs
+
+    def _judge_order(self, process: Process, other: Process, message: Message) -> None:
+        """Some message that both delivered is on the other side of this one: which, unless allowed."""
+        mine, theirs = self._delivered[process].places, self._delivered[other].places
+        there = theirs[message][0]
+        if self._exempt(mine[message][1], theirs[message][1], message):
+            return
+        for earlier, (_, view) in mine.items():
+            if (
+                earlier in theirs
+                and theirs[earlier][0] > there
+                and not self._exempt(view, theirs[earlier][1], earlier)
+            ):
+                self._fail(
+                    "TotalOrder",
+                    f"{process} delivers {_text(earlier)} before {_text(message)}, "
+                    f"{other} the other way round",
+                )
+
+    def _exempt(self, one: Decided, other: Decided, message: Message) -> bool:
+        """Two delivered a message in different views, one of them beyond what is settled there."""
+        if one is other:
+            return False
+        return any(
+            here in (one, other) and message not in self._of(first).views.get(here, ())
+            for (here, _), first in self._left.items()
+        )
+
+    def installed(self, process: Process, before: Decided | None, view: Decided) -> None:
+        """A process goes to a view: who goes the same way has delivered the same."""
+        if before is None:
+            return
+        first = self._left.setdefault((before, view), process)
+        mine, theirs = self._new_to_both(process, first, before)
+        if mine != theirs:
+            lacking = [m for m in theirs if m not in mine] or [m for m in mine if m not in theirs]
+            self._fail(
+                "Agreement",
+                f"{process} goes from {before} to {view}, as others do, and they differ in "
+                f"{_texts(lacking) or 'the order of their deliveries'}",
+            )
+
+    def quiet(self, processes: list[Process]) -> None:
+        """Nothing is on its way: what was sent is delivered by its sender, and by who went along with it."""
+        alike: dict[tuple[Process, Decided], list[Process]] = {}
+        for message, (sender, view) in self._sent.items():
+            if not sender.up or view not in sender.path:
+                continue
+            who = alike.get((sender, view))
+            if who is None:
+                way = sender.path[sender.path.index(view) :]
+                who = alike[sender, view] = [p for p in processes if p.up and p.path[-len(way) :] == way]
+            for process in who:
+                self._judged("EventuallyDelivered")
+                if message not in self._of(process).places:
+                    self._fail(
+                        "EventuallyDelivered",
+                        f"{process} never delivers {_text(message)}, and nothing is on its way",
+                    )
+
+    def forget(self, kept: set[Process]) -> None:
+        """Nothing is on its way: what was delivered so far is behind everybody."""
+        delivered = {process: set(mine.places) for process, mine in self._delivered.items()}
+        for process, mine in list(self._delivered.items()):
+            if process not in kept:
+                del self._delivered[process]
+                continue
+            mine.places.clear()
+            mine.views.clear()
+            mine.furthest.clear()
+        self._by.clear()
+        self._sent = {
+            message: (sender, view)
+            for message, (sender, view) in self._sent.items()
+            if sender.up and message not in delivered.get(sender, ())
+        }
+        self._orders.clear()
+        self._differ.clear()
+        self._left.clear()
+
+
+def _text(message: Message) -> str:
+    name, number = message
+    return f"{name.lower()}/{number}"
+
+
+def _texts(messages: list[Message]) -> str:
+    return ", ".join(map(_text, messages))

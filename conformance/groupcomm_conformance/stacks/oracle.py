@@ -1,0 +1,132 @@
+"""What failure detectors and discovery know of a group, and what its environment owes a process.
+
+Nothing beneath the stack knows it by itself: each is what a module of a specification assumes of the
+environment, and reads the states of GMS, merging and FLUSH where these say who is a member of what.
+"""
+
+from collections.abc import Iterator
+from random import Random
+from typing import Final
+
+from .judges.membership import Process, comes_after
+from .world import Event, World
+
+__all__ = ["Oracle"]
+
+_FOUND: Final = 0.8  # of the coordinators that there are, the share that is found
+_IN_VAIN: Final = 0.1  # of those that look, the share that do though another would lead
+
+
+class Oracle:
+    """What there is to know of a group. `discovery`: the timer of discovery."""
+
+    discovery: Final = "merge_gms/discover"
+    timers: Final = "merge_gms/"
+
+    def __init__(self, world: World) -> None:
+        self._ground = world
+
+    # Discovery
+
+    def coordinators(self) -> list[Process]:
+        """List the processes that discovery may find: each coordinates a view."""
+        of = self._ground.gms_of
+        return [process for process in self._ground.up if of(process).acts and of(process).joined]
+
+    def may_found(self, joiner: Process) -> bool:
+        """Say whether it may found a group: it is a first life, and none is there or groups are merged."""
+        ground = self._ground
+        alone = ground.merges or not any(ground.gms_of(process).joined for process in ground.up)
+        return joiner.life == 0 and alone
+
+    def may_be_asked(self, joiner: Process) -> list[Process]:
+        """List the processes that discovery may find for a joiner.
+
+        Each acts, has no request of it on its way, and is on a branch where a later life of the joiner uses
+        no identifier of a view again (`MergeGroup!MayComeTo`).
+        """
+        ground, used = self._ground, self._ground.views.used[joiner.address]
+        return [
+            process
+            for process in ground.up
+            if ground.gms_of(process).acts
+            and process is not joiner
+            and ground.connected(joiner, process)
+            and not ground.queues.get((joiner, process))
+            and used <= ground.gms_of(process).decision.id.counter + 1
+        ]
+
+    def discoveries(self, process: Process, random: Random) -> Iterator[Event]:
+        """A coordinator finds others, some or all; mostly it is the one that leads then."""
+        ground, coordinators = self._ground, self.coordinators()
+        if not ground.merges or process not in coordinators or ground.merging_of(process).merging:
+            return
+        found = [other for other in coordinators if ground.connected(process, other)]
+        some = [other for other in found if other is process or random.random() < _FOUND]
+        leads = min(other.address for other in some) == process.address
+        if len(some) > 1 and (leads or random.random() < _IN_VAIN):
+            yield "discover", process.name, tuple(other.name for other in some)
+
+    # Failure detectors
+
+    def watched(self, process: Process) -> list[Process]:
+        """List the processes that one watches: members that it trusts, and joiners that wait (`Watched`)."""
+        state, lives = self._ground.gms_of(process), self._ground.membership.lives
+        watched = [(m, state.decision.lives[m]) for m in state.unsuspected if m != process.address]
+        watched += [(r.member, r.life) for r in (*state.queue, state.admitting) if r.kind == "join"]
+        return [lives[each] for each in watched if each in lives]
+
+    def to_report(self, process: Process) -> list[Process]:
+        """List those of them that have crashed, that exclude it, or that it cannot reach."""
+        ground = self._ground
+        return [
+            other
+            for other in self.watched(process)
+            if not other.up
+            or self._excludes(other, process)
+            or (ground.merges and not ground.connected(process, other))
+        ]
+
+    def _excludes(self, one: Process, other: Process) -> bool:
+        """Say whether one does not count the other as a member: it suspects it, or has a view without it."""
+        theirs, mine = self._ground.views.installed.get(one), self._ground.views.installed.get(other)
+        if theirs is None or mine is None:  # what a joiner refuses may be a former life
+            return False
+        if other.address in self._ground.gms_of(one).suspected:
+            return True
+        return other.address not in theirs.at and not comes_after(mine, theirs)
+
+    # Clocks
+
+    def must_time_out(self, process: Process) -> bool:
+        """Say whether nothing but its timer ends the merge that it is in. `MergeGroup!MustTimeOut`."""
+        ground = self._ground
+        mine = ground.merging_of(process)
+        if any(getattr(message, "merge_id", None) == mine.merge for _, _, message in ground.on_the_way()):
+            return False
+        leader = ground.membership.current[mine.merge.leader]
+        return leader is process or not leader.up or ground.merging_of(leader).merge != mine.merge
+
+    def overdue(self, process: Process) -> list[str]:
+        """List the timers that have to fire: of merges that nothing else ends, or of what came early."""
+        ground = self._ground
+        timers = [
+            timer
+            for timer, is_set in ground.timers[process].items()
+            if is_set and timer.startswith(self.timers) and timer != self.discovery
+        ]
+        if timers and ground.merging_of(process).merging and not self.must_time_out(process):
+            return []
+        return timers
+
+    # What is owed
+
+    def due(self, process: Process) -> list[Event]:
+        """List what the environment has to do for a process, in the end."""
+        ground = self._ground
+        found: list[Event] = [("suspect", process.name, other.name) for other in self.to_report(process)]
+        if process in ground.in_handler:
+            found.append(("return", process.name))
+        if ground.transfers.get(process) == "stopped":
+            found.append(("transferred", process.name))
+        return found

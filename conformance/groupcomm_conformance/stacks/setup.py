@@ -1,0 +1,175 @@
+"""What a simulation runs: a stack, its configuration, faults, and how much the layers beneath give."""
+
+from collections.abc import Mapping
+from importlib import import_module
+from pkgutil import iter_modules
+from random import Random
+from typing import TYPE_CHECKING, Any, Final
+
+import attrs
+from attrs import field, frozen
+
+import groupcomm
+from groupcomm.abstract import reliable_multicast, reliable_unicast
+from groupcomm.abstract.carriage import Carriage
+from groupcomm.events import Suspend
+from groupcomm.stack import AnyCore, Layer, Stack, StackError
+
+from .judges.claims import CLAIMS, MERGING
+from .taps import Note, Tap
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+__all__ = ["DECIDE", "FAULTS", "FLUSH", "MULTICAST", "WEAKER", "WHOLE", "Faults", "Setup", "stack_of"]
+
+FLUSH: Final = "flush"
+MULTICAST: Final = "reliable_multicast"
+DECIDE: Final = ("merge_gms", "gms")
+"""The layers that decide the views."""
+
+WHOLE: Final = ("sequencer", FLUSH, "merge_gms", "stable")
+"""All protocols, one stack. Merging over GMS is one layer."""
+
+GROUND: Final = ("Network",)
+"""What is beneath the stack, by the modules of `spec/common`."""
+
+FAULTS: Final = (
+    "loss",
+    "duplication",
+    "reordering",
+    "partition",
+    "crash",
+    "join",
+    "leave",
+    "restart",
+    "merge",
+    "suspicion",
+)
+"""What may happen to a group over sound layers.
+
+A merge brings groups together that were founded apart; a suspicion is of a member that is alive.
+"""
+
+WEAKER: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
+    "multicast": ("ReliableMulticast", ("unordered", "lossy")),
+    "unicast": ("ReliableUnicast", ("unordered", "duplicating", "lossy")),
+}
+"""Of a layer beneath: the guarantee that it gives, and the ways in which it can give less."""
+
+_LARGEST: Final = 8  # of the numbers of a configuration, which a seed draws
+
+
+@frozen
+class Faults:
+    """Which of `FAULTS` happen; `rate` is the share of draws that change which members there are."""
+
+    kinds: frozenset[str] = frozenset(FAULTS)
+    rate: float = 0.06
+
+
+@frozen
+class Setup:
+    """What is run. `members` None: each group draws how many, from 2 to 8. `weaker`: of `WEAKER`, one each.
+
+    `ignored`: claims that are not judged. `cores`: cores that stand in the stack for a layer's own. With
+    none, a setup can be pickled.
+    """
+
+    names: tuple[str, ...] = WHOLE
+    members: int | None = None
+    faults: Faults = field(factory=Faults)
+    weaker: tuple[tuple[str, str], ...] = ()
+    ignored: frozenset[str] = frozenset()
+    cores: tuple[tuple[str, AnyCore], ...] = ()
+
+    @property
+    def stack(self) -> str:
+        """The stack by its name."""
+        return "/".join(self.names)
+
+    @property
+    def guarantees(self) -> tuple[str, ...]:
+        """What is judged: the modules of `spec/common` that the layers give, and merging's own claims."""
+        given = [name for layer in self.names for name in _protocol(layer).GIVES if name in CLAIMS]
+        return (*dict.fromkeys(given), *([MERGING] if "merge_gms" in self.names else []))
+
+    @property
+    def borne(self) -> frozenset[str]:
+        """The faults that the stack bears: all, but merges where GMS decides the views without merging."""
+        return frozenset(FAULTS) - ({"merge"} if "gms" in self.names else frozenset())
+
+    @property
+    def carriages(self) -> dict[str, Carriage]:
+        """How the datagrams of each layer beneath travel."""
+        weaker = dict(self.weaker).get("unicast")
+        unicasts = {
+            None: reliable_unicast.CARRIAGE,
+            "unordered": Carriage(kept=True, ordered=True, overtakes=True),
+            "duplicating": Carriage(kept=True, ordered=True, doubles=True),
+            "lossy": Carriage(kept=True, ordered=True, loses=True),
+        }
+        return {MULTICAST: reliable_multicast.CARRIAGE, "reliable_unicast": unicasts[weaker]}
+
+
+def stack_of(setup: Setup, random: Random, notes: list[Note]) -> Stack:
+    """Make the stack of a setup, each layer with a configuration that is drawn; its steps go to `notes`.
+
+    Raises StackError for a name that is no protocol's, for a stack that cannot stand, and for one that
+    cannot be simulated: FLUSH stops the group for a layer that decides the views, and only such stacks run.
+    """
+    layers, replaced = [], dict(setup.cores)
+    multicast = reliable_multicast.Config(dict(setup.weaker).get("multicast", "fifo"))  # type: ignore[arg-type]
+    modules: list[tuple[ModuleType, object]] = [
+        *((module, _drawn(module.Config, random)) for module in map(_protocol, setup.names)),
+        (reliable_multicast, multicast),
+        (reliable_unicast, reliable_unicast.Config()),
+    ]
+    for place, (module, config) in enumerate(modules):
+        core = replaced.get(module.__name__.rpartition(".")[2], module)
+        layers.append(Layer.of(Tap(core, place, notes), config, declared_by=module))
+    stack = Stack(tuple(layers), GROUND)
+    flush, deciding = _places(setup.names, (FLUSH,)), _places(setup.names, DECIDE)
+    if len(deciding) != 1:
+        raise StackError(
+            f"{setup.stack} has {len(deciding)} layers that decide the views; one of {', '.join(DECIDE)} does"
+        )
+    if not any(layer.knows(Suspend("")) for layer in layers) or flush[0] + 1 != deciding[0]:
+        raise StackError(
+            f"{setup.names[deciding[0]]} has the group stopped for each view: flush stands right above it"
+        )
+    for above, name in enumerate(setup.names):
+        if "VirtualSynchrony" in _protocol(name).ASSUMES and above > flush[0]:
+            raise StackError(f"{name} stands on VirtualSynchrony: it stands above flush")
+        if above < flush[0] and "VirtualSynchrony" not in _protocol(name).ASSUMES:
+            raise StackError(
+                f"{name} does not need VirtualSynchrony: it stands below {setup.names[deciding[0]]}"
+            )
+    return stack
+
+
+def _places(names: tuple[str, ...], wanted: tuple[str, ...]) -> list[int]:
+    return [place for place, name in enumerate(names) if name in wanted]
+
+
+def _protocol(name: str) -> Any:  # noqa: ANN401 - a module
+    if not name.isidentifier():
+        raise StackError(f"{name!r} is no protocol; a stack is names with / between, as {'/'.join(WHOLE)}")
+    try:
+        module = import_module(f"groupcomm.{name}")
+    except ModuleNotFoundError:
+        raise StackError(f"no protocol is called {name!r}; there is {', '.join(_protocols())}") from None
+    if not hasattr(module, "ASSUMES"):
+        raise StackError(f"groupcomm.{name} is no protocol: it does not say what it assumes")
+    return module
+
+
+def _protocols() -> list[str]:
+    """List the modules of `groupcomm` that say what they assume of the layers below."""
+    names = sorted(each.name for each in iter_modules(groupcomm.__path__))
+    return [name for name in names if hasattr(import_module(f"groupcomm.{name}"), "ASSUMES")]
+
+
+def _drawn(config: type, random: Random) -> object:
+    """Draw a configuration. Its numbers are small: no time passes in a simulation, and messages are small."""
+    return config(**{each.name: random.randint(0, _LARGEST) for each in attrs.fields(config)})

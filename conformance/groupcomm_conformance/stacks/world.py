@@ -1,0 +1,135 @@
+"""The processes of a group, each with one stack, and the network between them: what is so at a moment."""
+
+from collections import Counter, deque
+from collections.abc import Iterator, Mapping
+from random import Random
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
+
+from groupcomm import flush, gms, merge
+from groupcomm.abstract.carriage import Carriage
+from groupcomm.abstract.reliable_multicast import Window
+from groupcomm.stack import Tagged
+
+from .judges.membership import Membership, NotAllowedError, Process
+from .judges.views import Views
+from .setup import DECIDE, FLUSH, MULTICAST, Setup, stack_of
+
+if TYPE_CHECKING:
+    from .taps import Note
+
+__all__ = ["LOSSY", "Copy", "Event", "World"]
+
+Event: TypeAlias = tuple[str | int | tuple[str, ...], ...]
+"""A kind and its arguments: names of processes, numbers."""
+
+Copy: TypeAlias = tuple[Process, int, Process]
+"""A datagram on its way: its sender, its number, its receiver."""
+
+LOSSY: Final = Carriage()
+
+
+class World:
+    """`now`: of each process the states of its layers. `up`: the processes that have not crashed.
+
+    `falsely`: a member that is alive is suspected, a merge was given up early, or some process was let in
+    twice, since the group was at rest. Then views may branch.
+    """
+
+    views: Views
+
+    def __init__(self, setup: Setup, random: Random) -> None:
+        self.notes: list[Note] = []
+        self.stack = stack_of(setup, random, self.notes)
+        self.place: Final = {layer.name: at for at, layer in enumerate(self.stack.layers)}
+        self._carriages = setup.carriages
+        self._weak = bool(setup.weaker)
+        unicasts = self._carriages["reliable_unicast"]
+        self.weaker_unicasts = next(
+            (how for how in ("overtakes", "doubles", "loses") if getattr(unicasts, how)), ""
+        )
+        deciding = next(name for name in DECIDE if name in self.place)
+        self.merges = deciding == "merge_gms"
+        self._deciding, self._flush = self.place[deciding], self.place[FLUSH]
+        self._multicasting = self.place[MULTICAST]
+        # The group
+        self.membership = Membership()
+        self.up: list[Process] = []
+        self.departed: set[Process] = set()  # those that left in good order: all that they sent arrives
+        self.now: dict[Process, list[Any]] = {}
+        self.timers: dict[Process, dict[str, bool]] = {}  # whether it is set; if not, it was
+        self.in_handler: set[Process] = set()
+        self.transfers: dict[Process, str] = {}
+        self.fetching: dict[Process, set[int]] = {}
+        self.falsely = False
+        self._sent: Counter[Process] = Counter()
+        self._fetches = 0
+        # The network
+        self.side: frozenset[Process] = frozenset()
+        self.cuts: set[tuple[Process, Process]] = set()
+        self.queues: dict[tuple[Process, Process], deque[Tagged]] = {}
+        self.copies: dict[Copy, Tagged] = {}
+        self.new: list[tuple[Process, Process] | Copy] = []  # what was sent, and not looked at by chance yet
+        self._numbers: Counter[Process] = Counter()
+
+    # What is so
+
+    def process(self, name: str) -> Process:
+        """Return the process of a name. NotAllowedError if there is none, or it has crashed."""
+        found = self.membership.processes.get(name)
+        if found is None or not found.up:
+            raise NotAllowedError(f"no process {name} is up")
+        return found
+
+    def known(self, name: str) -> Process:
+        """Return the process of a name, up or not. NotAllowedError if there is none."""
+        found = self.membership.processes.get(name)
+        if found is None:
+            raise NotAllowedError(f"there is no {name}")
+        return found
+
+    def in_view(self, name: str) -> Process:
+        """Return the process of a name, which is up and has a view. NotAllowedError otherwise."""
+        process = self.process(name)
+        if process.view is None:
+            raise NotAllowedError(f"{process} is in no view")
+        return process
+
+    def reaches(self, sender: Process, receiver: Process) -> bool:
+        """Say whether no partition or cut keeps what one sends from the other."""
+        apart = bool(self.side) and (sender in self.side) != (receiver in self.side)
+        return sender is receiver or not (apart or (sender, receiver) in self.cuts)
+
+    def connected(self, one: Process, other: Process) -> bool:
+        """Say whether two processes reach each other."""
+        return self.reaches(one, other) and self.reaches(other, one)
+
+    def gms_of(self, process: Process) -> gms.State:
+        """Return the state of GMS at a process."""
+        state = self.now[process][self._deciding]
+        return cast("gms.State", state.gms if self.merges else state)
+
+    def merging_of(self, process: Process) -> merge.State:
+        """Return the state of merging at a process."""
+        return cast("merge.State", self.now[process][self._deciding].merge)
+
+    def flush_of(self, process: Process) -> flush.State:
+        """Return the state of FLUSH at a process."""
+        return cast("flush.State", self.now[process][self._flush])
+
+    def windows(self, process: Process) -> Mapping[Process, Window]:
+        """Return the window of each member of a process's view, {} where it has none."""
+        if process.view is None or process not in self.now:
+            return {}
+        windows = self.now[process][self._multicasting].windows
+        return {process.view.at[member]: window for member, window in windows.items()}
+
+    def on_the_way(self) -> Iterator[tuple[Process, Process, object]]:
+        """List the unicasts of all layers: from whom, to whom, and what."""
+        for (sender, to), queue in self.queues.items():
+            for tagged in queue:
+                content = cast("Any", tagged.message).payload
+                yield sender, to, content.message if isinstance(content, Tagged) else content
+
+    def kept(self, copy: Copy) -> bool:
+        """Say whether a copy that is on its way cannot be lost while its sender lives."""
+        return self._carriages.get(self.copies[copy].layer, LOSSY).kept

@@ -1,0 +1,221 @@
+"""Twenty broken cores over all layers, and how many of them a simulation of the whole stack notices.
+
+Each is one change of a core's text. `python -m tests.stacks.broken [NAME...]` runs 200,000 events of each.
+"""
+
+import ast
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Final
+
+from attrs import frozen
+
+from groupcomm_conformance.stacks.running import simulate
+from groupcomm_conformance.stacks.setup import Setup
+
+EVENTS: Final = 200_000
+
+
+@frozen
+class Broken:
+    """A core in which `old` is `new`. `guard`: what is off, by its name in the specification."""
+
+    name: str
+    layer: str
+    guard: str
+    old: str
+    new: str
+
+    @property
+    def module(self) -> ModuleType:
+        """The core."""
+        return import_module(f"groupcomm.{self.layer}")
+
+    def functions(self) -> list[ast.stmt]:
+        """Return the functions that differ. ValueError unless the text is there once."""
+        text = Path(str(self.module.__file__)).read_text(encoding="utf-8")
+        if text.count(self.old) != 1:
+            raise ValueError(f"{self.name}: {self.layer}.py has {text.count(self.old)} times {self.old!r}")
+        before, after = (ast.parse(each).body for each in (text, text.replace(self.old, self.new)))
+        return [new for old, new in zip(before, after, strict=True) if ast.dump(old) != ast.dump(new)]
+
+    @contextmanager
+    def in_place(self) -> Iterator[None]:
+        """Put the changed functions into the module, for everybody who uses it."""
+        module = self.module
+        kept = {str(getattr(each, "name", "")): each for each in self.functions()}
+        former = {name: getattr(module, name) for name in kept}
+        exec(compile(ast.Module([*kept.values()], []), self.name, "exec"), module.__dict__)  # noqa: S102
+        try:
+            yield
+        finally:
+            for name, function in former.items():
+                setattr(module, name, function)
+
+
+BROKEN: Final = (
+    Broken(
+        "table_not_sent_again",
+        "sequencer",
+        "ResendsTable",
+        "again = tuple(_submit(after, entry) for entry in state.forward_table)",
+        "again = ()",
+    ),
+    Broken(
+        "early_forwards_lost",
+        "sequencer",
+        "KeepsEarly",
+        "return evolve(state, early=(*state.early, message)), ()",
+        "return state, ()",
+    ),
+    Broken(
+        "departed_forgotten",
+        "sequencer",
+        "RemembersAll",
+        "received = ReceivedTable((*state.received_table.items(), (tag.sender, mark)))",
+        "received = ReceivedTable((*((m, k) for m, k in state.received_table.items() if m in "
+        "state.view.members), (tag.sender, mark)))",
+    ),
+    Broken(
+        "latch_open",
+        "flush",
+        "Latch",
+        "_reporting((evolve(back, latched=True), ()))",
+        "_reporting((evolve(back, latched=False), ()))",
+    ),
+    Broken(
+        "nothing_held_back",
+        "flush",
+        "Freeze",
+        "hold: Effects = () if state.frozen else (PassDown(HoldBack(state.delivered)),)",
+        "hold: Effects = ()",
+    ),
+    Broken(
+        "not_reconciled",
+        "flush",
+        "Reconcile",
+        "if all(report == target for report in run.reports.values()):",
+        "if True:",
+    ),
+    Broken(
+        "not_rechecked",
+        "flush",
+        "Recheck",
+        "return _done(evolve(state, run=evolve(run, want=run.want - {member}, reports=reports)))\n\n\n# Everybody",
+        "return evolve(state, run=evolve(run, want=run.want - {member}, reports=reports)), ()\n\n\n# Everybody",
+    ),
+    Broken(
+        "deferred_flush_lost",
+        "flush",
+        "MaybeTake",
+        "if first is None or not state.free:\n        return state, ()",
+        "if True:\n        return state, ()",
+    ),
+    Broken(
+        "one_resume_for_all",
+        "flush",
+        "Resume",
+        "return (without, ()) if without.wants else _ending(_stop_all(without))",
+        "return _ending(_stop_all(without))",
+    ),
+    Broken(
+        "answered_before_acks",
+        "gms",
+        "AnswerAfterAcks",
+        "    if state.awaiting:\n        return state, ()\n    answered = evolve(state, owed=frozenset(), "
+        "awaiting=state.owed)",
+        "    answered = evolve(state, owed=frozenset(), awaiting=state.awaiting | state.owed)",
+    ),
+    Broken(
+        "seniors_not_refused",
+        "gms",
+        "RefuseSeniors",
+        "refused = query.seniors & state.decision.before(sender)",
+        "refused = frozenset()",
+    ),
+    Broken(
+        "any_view_installed",
+        "gms",
+        "PredecessorCheck",
+        "if decision.follows != state.decision.id:",
+        "if False:",
+    ),
+    Broken(
+        "dead_awaited",
+        "gms",
+        "Struck",
+        "gone = {member}\n",
+        "gone: set[str] = set()\n",
+    ),
+    Broken(
+        "counter_above_own",
+        "merge",
+        "CounterAbove",
+        "max(decision.id.counter for decision in decisions) + 1",
+        "state.decision.id.counter + 1",
+    ),
+    Broken(
+        "last_digest_taken",
+        "merge",
+        "GreatestOf",
+        "found[member] = max(number, found.get(member, number))",
+        "found[member] = number",
+    ),
+    Broken(
+        "second_leader_replaces_first",
+        "merge_gms",
+        "OneLeader",
+        "if isinstance(state.wish, MergeReqReceived) and state.wish.sender != event.sender:",
+        "if False:",
+    ),
+    Broken(
+        "questions_kept_for_ever",
+        "merge_gms",
+        "AnswerEarly",
+        "ready = [word for word in state.early if not _is_early(state, word)]",
+        "ready: list[Early] = []",
+    ),
+    Broken(
+        "windows_not_added",
+        "merge_gms",
+        "WindowsAdded",
+        "        case WindowsAdded() | DigestPromised() | PromiseWithdrawn():\n            return state, (PassDown(event),)",
+        "        case WindowsAdded():\n            return state, ()\n"
+        "        case DigestPromised() | PromiseWithdrawn():\n            return state, (PassDown(event),)",
+    ),
+    Broken(
+        "one_vote_missing",
+        "stable",
+        "AllVotes",
+        "if counted.heard_from:",
+        "if len(counted.heard_from) > 1:",
+    ),
+    Broken(
+        "votes_for_received",
+        "stable",
+        "VotesAreDelivered",
+        "vote = state.vote if state.promised else event.digest.delivered",
+        "vote = state.vote if state.promised else event.digest.received",
+    ),
+)
+
+
+def main(names: list[str]) -> None:
+    """Simulate the whole stack with each of the cores, and print what is noticed."""
+    noticed = 0
+    chosen = [each for each in BROKEN if not names or each.name in names]
+    for each in chosen:
+        with each.in_place():
+            outcome = simulate(Setup(), events=EVENTS, seed=1)
+        noticed += outcome.found is not None
+        claim = "not noticed" if outcome.found is None else outcome.found.claim
+        print(f"{each.layer:10} {each.name:30} {claim:22} {outcome.events:9,}", flush=True)  # noqa: T201
+    print(f"{noticed} of {len(chosen)} are noticed within {EVENTS:,} events")  # noqa: T201
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
