@@ -2,7 +2,9 @@
 
 import hashlib
 import json
+import re
 import shutil
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,6 +12,7 @@ import pytest
 from attrs import evolve
 
 from groupcomm_conformance.files.strict_yaml import FileError
+from groupcomm_conformance.models import modules as modules_room
 from groupcomm_conformance.models import plan as planning
 from groupcomm_conformance.models import running
 from groupcomm_conformance.models.checking import (
@@ -28,6 +31,7 @@ from groupcomm_conformance.models.instruments import Heard, main_run, note_run
 from groupcomm_conformance.models.manifest import Counts, Manifest, ManifestError, Model, load
 from groupcomm_conformance.models.modules import read_modules
 from groupcomm_conformance.tla.values import Fn
+from groupcomm_conformance.tlc import tools
 from groupcomm_conformance.tlc.errors import ConfigFailed, ParseFailed
 from groupcomm_conformance.tlc.output import Progress
 from groupcomm_conformance.tlc.run import Result
@@ -337,6 +341,97 @@ def test_an_expression_that_cannot_be_evaluated_is_an_outcome(project: Path) -> 
     assert 1 == len(differences(manifest.model("pair"), checked))
 
 
+def test_a_claim_that_is_no_formula_is_named_with_what_it_is(project: Path) -> None:
+    """TLC says the value alone, and the place of Init."""
+    edit(project / "spec/toy/ToyGroup.tla", "EventuallyCommitted ==", "Five == 5\n\nEventuallyCommitted ==")
+    edit(project / "spec/toy/models.yaml", "[TypeOK, NoEarlyCommit]", "[TypeOK, NoEarlyCommit, Five]")
+    manifest = load(project, "toy")
+    checked = run_model(manifest, manifest.model("pair"))
+    assert re.search(
+        r"^fails: .*ToyGroup\.tla:\d+: expected a claim, true or false, but Five is 5 \(5\)$", checked.outcome
+    )
+
+
+def test_a_false_assumption_is_a_mistake_of_the_model_and_no_violation(project: Path) -> None:
+    edit(project / "spec/toy/Toy.tla", "Start(member) ==", "ASSUME 1 = 2\n\nStart(member) ==")
+    manifest = load(project, "toy")
+    with pytest.raises(
+        ConfigFailed, match=r"models\.yaml:\d+: model pair: the ASSUME at .*Toy\.tla:\d+ is false"
+    ):
+        run_model(manifest, manifest.model("pair"))
+
+
+@pytest.mark.parametrize(
+    ("module", "old", "new", "says"),
+    [
+        ("Toy", None, "", r"Toy\.tla:1: expected a module: ---- MODULE Toy ----"),
+        (
+            "Toy",
+            "MODULE Toy ",
+            "MODULE Tory ",
+            r"Toy\.tla:\d+: expected the module Toy, as the file is called, not Tory",
+        ),
+        (
+            "ToyGroup",
+            "EXTENDS ",
+            "EXTENDS Nosuch, ",
+            r"ToyGroup\.tla:\d+: expected a module, but there is no Nosuch\.tla",
+        ),
+        (
+            "ToyGroup",
+            "INSTANCE Decision",
+            "INSTANCE Decided",
+            r"ToyGroup\.tla:\d+: .* there is no Decided\.tla",
+        ),
+    ],
+)
+def test_a_module_that_is_none_is_refused_with_its_place(
+    project: Path, module: str, old: str | None, new: str, says: str
+) -> None:
+    """Before TLC is asked, which says "str is null" of an empty one, and no line of any."""
+    file = project / f"spec/toy/{module}.tla"
+    if old is None:
+        file.write_text(new, encoding="utf-8")
+    else:
+        edit(file, old, new)
+    with pytest.raises(FileError, match=says):
+        load(project, "toy")
+
+
+def test_all_modules_that_come_with_tlc_are_known() -> None:
+    with zipfile.ZipFile(tools.find_jar()) as jar:
+        there = {
+            Path(name).stem
+            for name in jar.namelist()
+            if re.fullmatch(r"tla2sany/StandardModules/\w+\.tla", name)
+        }
+    assert modules_room._LIBRARY >= {name for name in there if not name.startswith("_")}  # noqa: SLF001
+
+
+def test_a_cached_result_of_another_model_is_none(toy: Manifest, results: Results, tmp_path: Path) -> None:
+    """A file with the right digest under another key: nobody was judged, and nothing may pass."""
+    cache = Cache(tmp_path)
+    pair, lossy = toy.model("pair"), toy.model("lossy")
+    cache.store(result_key(toy, lossy), results["pair"])
+    assert "lossy" == run_model(toy, lossy, cache=cache).model
+    cache.store(result_key(toy, pair), evolve(results["pair"], protocol="other"))
+    assert "toy" == run_model(toy, pair, cache=cache).protocol
+
+
+def test_a_claim_that_no_set_names_fails_its_gate(project: Path, results: Results) -> None:
+    """The person who wrote it thinks that it holds."""
+    edit(
+        project / "spec/toy/ToyGroup.tla",
+        "EventuallyCommitted ==",
+        "Forgotten == lost = {}\n\nEventuallyCommitted ==",
+    )
+    (gate,) = (gate for gate in gates(load(project, "toy"), results) if gate.name == "claims")
+    assert gate.ok is False
+    assert re.fullmatch(
+        r"ToyGroup\.tla:\d+: no set of claims names Forgotten, and no operator uses it", gate.text
+    )
+
+
 def test_a_specification_that_does_not_parse_ends_the_run(project: Path) -> None:
     edit(project / "spec/toy/Toy.tla", "LET heard ==", "LET heard =")
     manifest = load(project, "toy")
@@ -411,10 +506,11 @@ def test_a_damaged_cache_entry_is_replaced(toy: Manifest, results: Results, tmp_
 def test_fresh_passes_the_cache_by(toy: Manifest, results: Results, tmp_path: Path) -> None:
     """What the cache holds is another result, under the right key."""
     cache = Cache(tmp_path)
-    cache.store(result_key(toy, toy.model("pair")), results["lossy"])
-    assert "lossy" == run_model(toy, toy.model("pair"), cache=cache).model
-    assert "pair" == run_model(toy, toy.model("pair"), cache=cache, fresh=True).model
-    assert "pair" == run_model(toy, toy.model("pair"), cache=cache).model
+    cache.store(result_key(toy, toy.model("pair")), evolve(results["lossy"], model="pair"))
+    lossy, pair = results["lossy"].distinct, results["pair"].distinct
+    assert lossy == run_model(toy, toy.model("pair"), cache=cache).distinct
+    assert pair == run_model(toy, toy.model("pair"), cache=cache, fresh=True).distinct
+    assert pair == run_model(toy, toy.model("pair"), cache=cache).distinct
 
 
 @pytest.mark.parametrize(
@@ -539,7 +635,7 @@ def test_an_action_property_must_be_its_step(project: Path) -> None:
         "[][CommittedStaysStep]_vars",
         "[][CommittedStaysStep /\\ TRUE]_vars",
     )
-    modules = read_modules([project / "spec/toy"], "MCToy")
+    modules = read_modules([project / "spec/toy", project / "spec/common"], "MCToy")
     with pytest.raises(
         FileError, match=r"ToyGroup\.tla:72: expected CommittedStays == \[\]\[CommittedStaysStep\]_vars"
     ):

@@ -74,11 +74,22 @@ models:
 """
 
 
+STUB = """\
+---- MODULE MCToy ----
+CONSTANTS Member, Views, MaxVotes, CheckView, Variant
+Apply == TRUE
+LeakyApply == FALSE
+SomeonePurges == TRUE
+JoinerVotes == TRUE
+====
+"""
+
+
 def project(root: Path, manifest: str = MANIFEST) -> Path:
     folder = root / "spec" / "toy"
     folder.mkdir(parents=True, exist_ok=True)
     (root / "conformance").mkdir(exist_ok=True)
-    (folder / "MCToy.tla").write_text("---- MODULE MCToy ----\nApply == TRUE\nLeakyApply == FALSE\n====\n")
+    (folder / "MCToy.tla").write_text(STUB)
     (folder / "models.yaml").write_text(manifest)
     return root
 

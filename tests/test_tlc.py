@@ -4,10 +4,12 @@ import os
 import re
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -151,14 +153,13 @@ def test_a_deadlock_is_found_if_asked_for(spec: Path) -> None:
     assert (step(1, 0), step(2, 1), step(3, 2), step(4, 3)) == result.trace
 
 
-def test_a_false_assumption_is_named_by_its_place() -> None:
+def test_a_false_assumption_is_no_violation_and_named_by_its_place() -> None:
     module = "---- MODULE False ----\nEXTENDS Integers\nASSUME 1 = 2\n===="
-    result = tlc.run([], "False", "", generated={"False": module}, short=True)
-    assert ("violates", "Assumption line 3, col 8 to line 3, col 12 of module False", 10) == (
-        result.outcome,
-        result.violated,
-        result.exit_code,
-    )
+    with pytest.raises(
+        errors.ConfigFailed, match=r"False.tla:3 is false: it does not allow these constants"
+    ) as found:
+        tlc.run([], "False", "", generated={"False": module}, short=True)
+    assert 3 == found.value.line
 
 
 # Output
@@ -454,3 +455,63 @@ def test_a_missing_java_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(errors.ToolMissing, match="no java on PATH: install Java 17"):
         tools.find_java()
+
+
+def test_a_java_that_never_answers_is_given_up_with_all_that_it_began(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    java, pid = tmp_path / "java", tmp_path / "pid"
+    java.write_text(f"#!/bin/sh\nsleep 600 &\necho $! > {pid}\nwait\n", encoding="utf-8")
+    java.chmod(0o755)
+    monkeypatch.setenv("GROUPCOMM_JAVA", str(java))
+    monkeypatch.setattr(tools, "_PATIENCE", 1.0)
+    with pytest.raises(errors.ToolMissing, match="does not run .*timed out after 1.0 seconds"):
+        tools.find_java()
+    wait_for(lambda: not alive(int(pid.read_text(encoding="utf-8"))))
+
+
+def alive(pid: int) -> bool:
+    """Whether a process runs; one that has ended and that nobody has asked for does not."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return False
+    return state != "Z"
+
+
+_LONG_RUN = """
+import sys
+from pathlib import Path
+from groupcomm_conformance.tlc import run as tlc
+
+module = "---- MODULE Long ----\\nEXTENDS Integers\\nVARIABLE x\\nInit == x = 0\\nNext == x' = x + 1\\n===="
+tlc.run([], "Long", "INIT Init\\nNEXT Next", generated={"Long": module}, workers=1, short=sys.argv[1] == "short")
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="it reads /proc")
+@pytest.mark.parametrize("kind", ["short", "alone"])
+@pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGHUP])
+def test_a_jvm_ends_with_the_one_that_began_it(tmp_path: Path, kind: str, sent: signal.Signals) -> None:
+    """However that one ends: it may have no time to end the JVM."""
+    environment = os.environ | {
+        "GROUPCOMM_JAVA": fake_java(tmp_path, f'echo $$ >> {tmp_path}/pids\nexec "$JAVA" "$@"')
+    }
+    process = subprocess.Popen([sys.executable, "-c", _LONG_RUN, kind], env=environment)
+    try:
+        begun = tmp_path / "pids"
+        wait_for(lambda: begun.exists() and begun.read_text(encoding="utf-8").split() != [])
+        pids = [int(pid) for pid in begun.read_text(encoding="utf-8").split()]
+        assert all(alive(pid) for pid in pids)
+    finally:
+        process.send_signal(sent)
+        process.wait()
+    wait_for(lambda: not any(alive(pid) for pid in pids))
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    """Wait until a condition is true, on a busy machine too."""
+    end = time.monotonic() + 60.0
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.02)
+    assert condition()

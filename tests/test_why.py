@@ -8,8 +8,8 @@ from attrs import evolve
 
 from groupcomm_conformance.models.checking import Cache, CheckedModel, differences, run_model
 from groupcomm_conformance.models.manifest import Manifest, Model, load
-from groupcomm_conformance.models.why import Reasons, Why, why
 from groupcomm_conformance.tla.witnesses import Leaf, instrumented
+from groupcomm_conformance.why.why import Reasons, Why, why
 
 DATA = Path(__file__).parent / "data"
 CLAIM = "NoEarlyCommit == \\A m \\in Member : local[m].committed => \\A n \\in Member : local[n].voted"

@@ -24,8 +24,8 @@ from groupcomm_conformance.models.checking import (
 )
 from groupcomm_conformance.models.manifest import Manifest, Model, cfg_text, find_root, load
 from groupcomm_conformance.models.selecting import chosen
-from groupcomm_conformance.models.why import Reasons, why
 from groupcomm_conformance.tla.values import to_json
+from groupcomm_conformance.why.why import Reasons, why
 
 from . import console
 from .exits import verdict

@@ -13,7 +13,7 @@ from groupcomm_conformance.files.writing import require_file
 from groupcomm_conformance.models.checking import Cache, run_models
 from groupcomm_conformance.models.manifest import find_root
 from groupcomm_conformance.models.selecting import NothingToJudge, manifests_of
-from groupcomm_conformance.models.why import Reasons, reasons
+from groupcomm_conformance.why.why import Reasons, reasons
 
 from . import console
 from .exits import ExitCode

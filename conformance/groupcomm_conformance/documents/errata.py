@@ -16,8 +16,8 @@ from attrs import frozen
 
 from groupcomm_conformance.models.checking import CheckedModel, differences
 from groupcomm_conformance.models.manifest import Counts, Erratum, Manifest, Model
-from groupcomm_conformance.models.why import Why
 from groupcomm_conformance.tla.chart import chart
+from groupcomm_conformance.why.why import Why
 
 __all__ = ["PATH", "Shown", "Unproved", "first_sentence", "models", "page"]
 

@@ -44,12 +44,20 @@ def check(manifest: Manifest, document: Node, *, recording: bool = False) -> Non
             _check_violation(manifest, model, found, conjuncts_of, recording=recording)
         if model.erratum is not None:
             _check_erratum(manifest, model, model.erratum, found["erratum"].entries(), errata)
+    for constant, node in top["reference"].entries().items():
+        if not read_modules(manifest.folders, manifest.module).knows(constant):
+            raise node.error(f"a constant of the modules, but none declares {constant}")
     for operator, node in top["witnesses"].entries().items():
         if not manifest.witnesses[operator]:
             raise node.error(f"the models in which {operator} must be reached, not an empty list")
         for name in manifest.witnesses[operator]:
             if _holding(manifest, node, name).liveness:
                 raise node.error(f"a model for safety, not {name}: its name ends in _live")
+            root = manifest.module_of(manifest.model(name).claims)
+            if read_modules(manifest.folders, root).definition(operator) is None:
+                raise node.error(
+                    f"a predicate that the modules of {name} define, but none defines {operator}"
+                )
     _check_links(manifest, top, recording=recording)
 
 

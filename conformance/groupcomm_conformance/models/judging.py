@@ -7,6 +7,7 @@ the claims speak of anything:
 - *witnesses*: each is reached in the models that it names;
 - *kills*: each claim falls to at least one ablation;
 - *conjuncts*: where a claim is a list, each of its conjuncts falls to at least one ablation;
+- *claims*: each claim that a module defines is one of a set of claims;
 - *controls*: the control of each ablation holds, or its kill is spurious.
 """
 
@@ -16,7 +17,7 @@ from typing import Final, Literal
 from attrs import frozen
 
 from .instruments import OUTCOMES
-from .model import Manifest, Model
+from .model import Manifest, Model, constant_text
 from .modules import read_modules
 from .plan import digest
 from .result import CheckedModel, expected
@@ -95,6 +96,7 @@ def gates(manifest: Manifest, results: Mapping[str, CheckedModel]) -> list[Gate]
         _witnesses(manifest, results),
         _kills(manifest, results, whole=whole),
         _conjuncts(manifest, results, whole=whole),
+        _named(manifest),
         _controls(manifest, results),
     ]
 
@@ -189,6 +191,28 @@ def _conjuncts(manifest: Manifest, results: Mapping[str, CheckedModel], *, whole
         else "no claim is a list"
     )
     return _gate("conjuncts", good, bad, lacking=lacking)
+
+
+def _named(manifest: Manifest) -> Gate:
+    """Ask of what is defined beside claims that a set names it or an operator uses it: else nobody checks it."""
+    named = {*manifest.claims(), *manifest.type_invariants, *manifest.witnesses}
+    for cfg in manifest.cfgs.values():
+        words = (cfg.specification, cfg.init, cfg.next, cfg.view)
+        named |= {word for word in (*words, *cfg.constraints, *cfg.action_constraints, *cfg.symmetry) if word}
+        named |= {side.rpartition(" ")[2] for side in cfg.constants.values()} | {*cfg.constants}
+    for model in manifest.models:
+        named |= {model.erratum.story} if model.erratum and model.erratum.story else set()
+        named |= {constant_text(value).rpartition(" ")[2] for value in model.constants.values()}
+    bad = {
+        f"{module}.tla:{line}: no set of claims names {operator}, and no operator uses it"
+        for root in {manifest.module, *manifest.other_modules.values()}
+        for operator, module, line in read_modules(manifest.folders, root).unused(named | set(_INSTRUMENTS))
+    }
+    return _gate("claims", "each claim that is defined is in a set", sorted(bad))
+
+
+_INSTRUMENTS: Final = ("SeenMessages", "Alphabet", "vars", "view")
+"""What a table of local steps is made with, which no specification uses itself."""
 
 
 def _controls(manifest: Manifest, results: Mapping[str, CheckedModel]) -> Gate:

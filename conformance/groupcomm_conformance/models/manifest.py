@@ -243,7 +243,7 @@ def _model(node: Node, *, recording: bool) -> Model:
         violates=violates,
         ablates=_names(found["ablates"], "a constant", or_one=True) if violates else (),
         control=found["control"].text() if violates else None,
-        trace=found["trace"].integer(0) if "trace" in found else None,
+        trace=found["trace"].integer(1) if "trace" in found else None,
         falls=_names(found["falls"], "a claim", _FALLEN) if "falls" in found else (),
         erratum=_erratum(found["erratum"]) if "erratum" in found else None,
         digest=found["digest"].matching(r"[0-9a-f]{16}", "16 hexadecimal digits in quotes")

@@ -2,7 +2,8 @@
 
 import functools
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Set
 from itertools import chain
 from pathlib import Path
 from typing import Final
@@ -11,6 +12,7 @@ from attrs import frozen
 
 from groupcomm_conformance.files.errors import FileError
 from groupcomm_conformance.files.reading import read_text
+from groupcomm_conformance.tla.source import bare, declared
 from groupcomm_conformance.tla.witnesses import conjuncts
 
 __all__ = ["Modules", "read_modules"]
@@ -20,6 +22,12 @@ _NAMES: Final = r"\w+(?:\s*,\s*\w+)*"
 _DEFINITION: Final = re.compile(r"^(?:LOCAL\s+)?(\w+)(?:\([^)]*\))?\s*==", re.MULTILINE)
 _NEXT: Final = re.compile(r"\[\]\s*\[\s*(?:\\E (\w+) \\in Member : )?(\w+)(?:\(\1\))?\s*\]\s*_")
 _SEPARATOR: Final = re.compile(r"^(?:----|====)", re.MULTILINE)
+_HEAD: Final = re.compile(r"^\s*-{4,}\s*MODULE\s+(\w+)\s*-{4,}", re.MULTILINE)
+_LIBRARY: Final = frozenset(
+    ("Bags", "FiniteSets", "Integers", "Json", "Naturals", "Randomization", "RealTime", "Reals")
+    + ("Sequences", "TLC", "TLCExt", "Toolbox")
+)
+"""Modules that come with TLC, which no folder has."""
 
 # Each model asks the same modules for the same operators: what is found in a text is remembered.
 
@@ -48,6 +56,22 @@ def _definitions(text: str) -> dict[str, tuple[str, int]]:
         line = blank.count("\n", 0, match.start()) + 1
         found.setdefault(match[1], (margin + blank[match.end() : end], line))
     return found
+
+
+@functools.lru_cache(maxsize=256)
+def _declared(text: str) -> frozenset[str]:
+    """The constants that a module declares."""
+    return frozenset(declared(bare(text)))
+
+
+def _check_name(file: Path, text: str) -> None:
+    """FileError where the module in a file has another name than the file, or where there is none."""
+    head = _HEAD.search(text)
+    if head is None:
+        raise FileError(str(file), 1, f"a module: ---- MODULE {file.stem} ----, then its text, then ====")
+    if head[1] != file.stem:
+        line = text.count("\n", 0, head.start(1)) + 1
+        raise FileError(str(file), line, f"the module {file.stem}, as the file is called, not {head[1]}")
 
 
 @functools.lru_cache(maxsize=256)
@@ -109,6 +133,29 @@ class Modules:
         found = self.laid_out(f"{claim}Step") or self.laid_out(claim)
         parts = conjuncts(found[1]) if found else ()
         return parts if len(parts) > 1 else ()
+
+    def knows(self, name: str) -> bool:
+        """Whether a module declares a constant of this name, or defines such an operator."""
+        return any(name in _declared(text) for text in self.texts.values()) or (
+            self.definition(name) is not None
+        )
+
+    def unused(self, named: Set[str]) -> list[tuple[str, str, int]]:
+        """Find operators that no operator uses and that are not `named`, beside those that are.
+
+        These are operators without parameters of modules that define at least one of `named`: each with its
+        module and line.
+        """
+        words = Counter(word for text in self.texts.values() for word in re.findall(r"\w+", _bare(text)))
+        return [
+            (operator, module, line)
+            for module, text in self.texts.items()
+            if not named.isdisjoint(_definitions(text))
+            for operator, (_, line) in _definitions(text).items()
+            if words[operator] == 1
+            and operator not in named
+            and re.search(rf"^(?:LOCAL\s+)?{operator}\s*==", _bare(text), re.MULTILINE)
+        ]
 
     def sentence(self, operator: str) -> tuple[str, int] | None:
         """Give the comment directly above an operator as one line ("" where there is none), and its line."""
@@ -196,7 +243,8 @@ class Modules:
 def read_modules(folders: Iterable[Path], root: str) -> Modules:
     """Read the module `root` and all that it extends or instantiates, as far as they lie in `folders`.
 
-    FileError where `root` does not.
+    FileError where `root` does not, where a module has another name than its file, and where one extends or
+    instantiates a module that there is not.
     """
     available = {file.stem: file for folder in folders for file in sorted(folder.glob("*.tla"))}
     if root not in available:
@@ -210,5 +258,11 @@ def read_modules(folders: Iterable[Path], root: str) -> Modules:
             continue
         files[name] = available[name]
         text = texts[name] = read_text(available[name], what="a module")
-        todo += _needed(text)
+        _check_name(available[name], text)
+        for needed in _needed(text):
+            if needed not in available and needed not in _LIBRARY:
+                word = re.search(rf"\b(?:EXTENDS|INSTANCE)\b[\s\w,]*?\b{needed}\b", _blank(text))
+                line = text.count("\n", 0, word.end()) + 1 if word else 1
+                raise FileError(str(available[name]), line, f"a module, but there is no {needed}.tla")
+            todo.append(needed)
     return Modules(files, texts)

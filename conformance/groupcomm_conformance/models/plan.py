@@ -214,8 +214,30 @@ def execute(
             f"{file}:{line}: model {plan.model.name}: {said}", text=error.text, file=Path(file), line=line
         ) from error
     except EvaluationFailed as error:
-        failure = error
+        failure = _no_formula(plan, error) or error
     return Answer(result, heard, failure, workers)
+
+
+def _no_formula(plan: Plan, error: EvaluationFailed) -> EvaluationFailed | None:
+    """Name the claim that is no formula, such as a number: TLC says its value and another place."""
+    came = re.search(
+        r"TLC expected a boolean value, but did not find one\.\s*(.*)|but A was not a boolean", error.text
+    )
+    if came is None:
+        return None
+    for claim in plan.manifest.cfg(plan.model).claims:
+        for operator in (claim, f"{claim}Step"):
+            found = plan.modules.definition(operator)
+            if found is not None and _FORMULA.search(found[1]) is None:
+                module, text, line = found
+                file, is_ = plan.modules.files[module], f" ({came[1]})" if came[1] else ""
+                said = f"{file}:{line}: expected a claim, true or false, but {operator} is {' '.join(text.split())}{is_}"
+                return EvaluationFailed(said, text=error.text, file=file, line=line, trace=error.trace)
+    return None
+
+
+_FORMULA: Final = re.compile(r"[=#<>~!\[]|/\\|\\(?:/|[A-Za-z]+)|\b(?:TRUE|FALSE|ENABLED|IF|CASE)\b")
+"""What a formula has and a number, a set or a text has not."""
 
 
 def assembled(plan: Plan, answers: Mapping[str, Answer]) -> CheckedModel:

@@ -91,7 +91,8 @@ def run_models(
     waiting: list[Job] = []
     for number, plan in enumerate(plans):
         found = cache.load(plan.key) if cache is not None and not fresh else None
-        if found is None:
+        # The key stands beside the result, not in it: a file in another's place is as good as none.
+        if found is None or (found.protocol, found.model) != (plan.manifest.protocol, plan.model.name):
             waiting += [Job(number, plan, part, 1) for part in plan.parts]
         else:
             done[number] = found

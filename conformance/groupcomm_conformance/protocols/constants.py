@@ -17,43 +17,16 @@ from typing import Final
 
 from attrs import frozen
 
-__all__ = ["Member", "bare", "declared", "member", "module_of"]
+from groupcomm_conformance.tla.source import bare, declared
 
-_TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|\\\*[^\n]*|\(\*|\*\)')
-_NAME: Final = r"\w+(?:\s*\([\s_,]*\))?"
-_CONSTANTS: Final = re.compile(rf"\bCONSTANTS?\s+({_NAME}(?:\s*,\s*{_NAME})*)")
+__all__ = ["Member", "member", "module_of"]
+
 _EXTENDS: Final = re.compile(r"\bEXTENDS\s+(\w+(?:\s*,\s*\w+)*)")
 _INSTANCE: Final = re.compile(r"\bINSTANCE\s+(\w+)")
 _PARAMETERS: Final = r"(?:\((?:[^()]|\([^()]*\))*\)|\[[^\]]*\])?"
 _DEFINITION: Final = re.compile(rf"^(?:LOCAL\s+)?(\w+)\s*{_PARAMETERS}\s*==(?!=)", re.MULTILINE)
 _SEPARATOR: Final = re.compile(r"^\s*(?:-{4,}|={4,})", re.MULTILINE)
 _STEPS: Final = ("Step", "Start")
-
-
-def bare(text: str) -> str:
-    """Give a module's text without its comments, which may be nested, and with all strings empty."""
-    parts: list[str] = []
-    depth = end = 0
-    for token in _TOKEN.finditer(text):
-        if depth == 0:
-            parts.append(text[end : token.start()])
-        end = token.end()
-        if token[0] == "(*":
-            depth += 1
-        elif token[0] == "*)":
-            depth = max(0, depth - 1)
-        elif depth == 0 and token[0].startswith('"'):
-            parts.append('""')
-        if depth == 0:
-            parts.append(" ")
-    parts.append(text[end:] if depth == 0 else "")
-    return "".join(parts)
-
-
-def declared(text: str) -> tuple[str, ...]:
-    """Name the constants that a module's bare text declares itself, in order."""
-    lists = (re.sub(r"\([^)]*\)", "", found[1]) for found in _CONSTANTS.finditer(text))
-    return tuple(name for names in lists for name in re.findall(r"\w+", names))
 
 
 @frozen

@@ -23,13 +23,13 @@ from groupcomm_conformance.models.checking import (
 )
 from groupcomm_conformance.models.manifest import Manifest, Model, Tier
 from groupcomm_conformance.models.selecting import chosen
-from groupcomm_conformance.models.why import Reasons, Why, reasons
 from groupcomm_conformance.protocols import derive
 from groupcomm_conformance.protocols.derive import MappingError
 from groupcomm_conformance.scenarios import checking
 from groupcomm_conformance.steps.conform import Conformance, conform
 from groupcomm_conformance.steps.rows import Replayed
 from groupcomm_conformance.steps.table import Tables
+from groupcomm_conformance.why.why import Reasons, Why, reasons
 
 __all__ = ["Findings", "gather"]
 

@@ -22,9 +22,9 @@ from groupcomm_conformance.documents.errata import first_sentence
 from groupcomm_conformance.models.checking import CheckedModel, actions, expected
 from groupcomm_conformance.models.instruments import OUTCOMES
 from groupcomm_conformance.models.manifest import Manifest, Model
-from groupcomm_conformance.models.why import Why
 from groupcomm_conformance.steps.conform import CONDITIONS, Conformance, lines
 from groupcomm_conformance.steps.rows import VERDICTS
+from groupcomm_conformance.why.why import Why
 
 from .findings import Findings
 from .story import Cell, Row, Story, tell
@@ -284,7 +284,8 @@ def _ablated(manifest: Manifest, model: Model) -> list[tuple[str, str, str]]:
     if model.control is None:
         return []
     own, guarded = manifest.cfg(model).constants, manifest.cfg(manifest.model(model.control)).constants
-    return [(name, guarded[name], own[name]) for name in model.ablates]
+    # An operator that another one replaces is no constant: with the guard it is what the module defines.
+    return [(name, guarded.get(name, name), own.get(name, name)) for name in model.ablates]
 
 
 def _complaints(conformance: Conformance) -> str:

@@ -11,6 +11,8 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.jar.JarEntry;
 import java.util.jar.JarFile;
 
@@ -64,12 +66,14 @@ public final class Resident {
     util.ToolIO.err = out;
     Resident resident = new Resident(classes);
 
-    BufferedReader requests =
-        new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+    BlockingQueue<String> requests = new LinkedBlockingQueue<>();
+    Thread reader = new Thread(() -> read(requests), "requests");
+    reader.setDaemon(true);
+    reader.start();
     var system =
         (com.sun.management.OperatingSystemMXBean)
             java.lang.management.ManagementFactory.getOperatingSystemMXBean();
-    for (String line = requests.readLine(); line != null; line = requests.readLine()) {
+    for (String line = requests.take(); ; line = requests.take()) {
       long before = system.getProcessCpuTime();
       resident.putBack();
       int code = run(line.split("\t"));
@@ -77,6 +81,18 @@ public final class Resident {
       out.println("@!@!@ENDED " + code + " " + (system.getProcessCpuTime() - before));
       out.flush();
     }
+  }
+
+  /** Take in requests; where no more can come, whoever asked is gone, and a run that goes on is for nobody. */
+  private static void read(BlockingQueue<String> requests) {
+    try (var in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
+      for (String line = in.readLine(); line != null; line = in.readLine()) {
+        requests.add(line);
+      }
+    } catch (java.io.IOException gone) {
+      // as at the end
+    }
+    Runtime.getRuntime().halt(0);
   }
 
   /** What TLC's own main does. */

@@ -1,4 +1,8 @@
-"""A JVM that runs TLC: a process in a group of its own, which is killed as one. POSIX only."""
+"""A JVM that runs TLC: a process in a group of its own, which is killed as one. POSIX only.
+
+It ends with us, even where we are killed and can end nothing: its standard input is a pipe of ours, which the
+system then closes. A JVM that is asked reads it (`Resident.java`); of another a shell does.
+"""
 
 import os
 import signal
@@ -15,6 +19,22 @@ __all__ = ["JVM", "OPTIONS"]
 OPTIONS: Final = ("-Xss16m", "-XX:+ExitOnOutOfMemoryError", "-Dfile.encoding=UTF-8")
 
 
+# The shell has the JVM's exit code, or 128 and the signal that killed it. The one that reads ends before it, or the
+# output would have no end.
+_WITH_US: Final = """
+exec 3<&0
+"$@" </dev/null 3<&- &
+jvm=$!
+(read -r _; kill -KILL 0) <&3 3<&- >/dev/null 2>&1 &
+reader=$!
+exec 3<&-
+wait $jvm
+code=$?
+kill -KILL $reader
+exit $code
+"""
+
+
 class JVM:
     """A command that runs in `folder` and prints `lines`; if it is `asked`, it reads `requests`."""
 
@@ -23,11 +43,13 @@ class JVM:
         self._told = 0
         self._lock = threading.Lock()
         self._ended: tuple[int, float] | None = None
+        if not asked:
+            command = ["/bin/sh", "-c", _WITH_US, "sh", *command]
         with self._errors.open("wb") as stderr:
             self._process = subprocess.Popen(
                 command,
                 cwd=folder,
-                stdin=subprocess.PIPE if asked else subprocess.DEVNULL,
+                stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=stderr,
                 encoding="utf-8",

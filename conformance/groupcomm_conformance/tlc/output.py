@@ -11,7 +11,7 @@ from groupcomm_conformance.tla.values import ValueSyntaxError, parse_state
 
 from .errors import UnexpectedOutput
 
-__all__ = ["TEMPORAL", "VIOLATIONS", "Message", "Output", "Progress"]
+__all__ = ["ASSUMPTION", "TEMPORAL", "VIOLATIONS", "Message", "Output", "Progress"]
 
 
 @frozen
@@ -44,8 +44,9 @@ _BACK: Final = re.compile(r"(\d+): Back to state|Back to state (\d+)")
 
 # Numbers of messages are those of tlc2.output.EC.
 TEMPORAL: Final = 2116
+ASSUMPTION: Final = 2104
 VIOLATIONS: Final = {  # how to find the name of what was violated, and the exit code that goes with it
-    2104: (re.compile(r"(Assumption .*) is false"), 10),
+    ASSUMPTION: (re.compile(r"(Assumption .*) is false"), 10),
     2107: (re.compile(r"Invariant (\S+) is violated"), 12),
     2108: (re.compile(r"Property (\S+) is violated"), 13),
     2110: (re.compile(r"Invariant (\S+) is violated"), 12),

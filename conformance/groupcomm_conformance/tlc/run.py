@@ -58,7 +58,7 @@ class Simulation(NamedTuple):
 class Result:
     """The verdict of a run and what TLC counted.
 
-    ``violated`` is the invariant's or property's name, ``"Deadlock"``, ``"Assumption line .. of module .."``,
+    ``violated`` is the invariant's or property's name, ``"Deadlock"``,
     ``"line .. of module .."`` for the action of a property that is a whole specification (a refinement),
     or ``"temporal properties"`` where several were checked (TLC does not say which). Counts are those of the
     search up to the verdict, and 0 for what TLC did not report (a violation in an initial state comes without

@@ -6,9 +6,11 @@ import importlib.util
 import os
 import re
 import shutil
+import signal
 import subprocess
 import zipfile
 import zlib
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -86,16 +88,43 @@ def find_jar() -> Path:
 @functools.cache
 def _java_problem(java: str) -> str | None:
     try:
-        printed = subprocess.run([java, "-version"], capture_output=True, timeout=60, check=False)
+        code, text = _said([java, "-version"])
     except (OSError, subprocess.TimeoutExpired) as error:
         return f"{java} does not run ({error})"
-    text = (printed.stderr + printed.stdout).decode(errors="replace")
     version = re.search(r'version "(?:1\.)?(\d{1,6})(?!\d)', text)
-    if printed.returncode != 0 or version is None:
+    if code != 0 or version is None:
         return f"{java} is not a working Java"
     if int(version[1]) < MINIMUM_JAVA:
         return f"{java} is Java {version[1]}"
     return None
+
+
+def _said(command: list[str]) -> tuple[int, str]:
+    """Run a command of which an answer is due at once, and give its exit code and all that it printed.
+
+    TimeoutExpired where none comes; whatever the command has begun is then killed with it.
+    """
+    process = subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        errors="replace",
+        start_new_session=True,
+    )
+    try:
+        printed, _ = process.communicate(timeout=_PATIENCE)
+    except BaseException:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        raise
+    return process.returncode, printed
+
+
+_PATIENCE: Final = 20.0
+"""Seconds that `java -version` may take: half a second is usual."""
 
 
 def find_java() -> Path:

@@ -22,7 +22,7 @@ from .errors import (
     ToolMissing,
     UnexpectedOutput,
 )
-from .output import TEMPORAL, VIOLATIONS, Output
+from .output import ASSUMPTION, TEMPORAL, VIOLATIONS, Output
 
 __all__ = ["Ended", "Judge"]
 
@@ -90,7 +90,10 @@ class Judge:
     continues: bool
 
     def verdict(self) -> str | None:
-        """The name of what was violated, None if all holds; a TLCError where TLC says neither."""
+        """The name of what was violated, None if all holds; a TLCError where TLC says neither.
+
+        An assumption that is false is no verdict: no claim was looked at.
+        """
         output, exit_code = self.output, self.ended.exit_code
         self._check_process()
         if failure := self._failure():
@@ -113,6 +116,8 @@ class Judge:
                     f"{goes_with}, but exits {exit_code}: this runner does not know the jar's version",
                     text=output.verdict.text,
                 )
+            if output.verdict.code == ASSUMPTION:
+                raise self._assumption(found[1])
             return self._temporal() if output.verdict.code == TEMPORAL else found[1]
         if exit_code != 0 or not (output.succeeded or self.simulated):
             raise UnexpectedOutput(
@@ -126,6 +131,16 @@ class Judge:
         """The property's name where only one was checked: TLC says no more than that one was violated."""
         checked = properties_of(self.cfg)
         return checked[0] if len(checked) == 1 else "temporal properties"
+
+    def _assumption(self, said: str) -> ConfigFailed:
+        """Nothing was searched: the constants are none that the module allows."""
+        file, line = self._place(said)
+        return ConfigFailed(
+            f"{self.root}: the ASSUME at {self._at(file, line)} is false: it does not allow these constants",
+            text=said,
+            file=file,
+            line=line,
+        )
 
     def _check_process(self) -> None:
         """Raise for an end that is none of TLC's own."""

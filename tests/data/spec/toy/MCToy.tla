@@ -1,3 +1,6 @@
 ------------------------------- MODULE MCToy --------------------------------
 EXTENDS ToyGroup
+
+\* Predicates that tests make witnesses and stories of.
+Spoken == <<AllCommit, NeverHappens>>
 =============================================================================

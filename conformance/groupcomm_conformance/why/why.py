@@ -18,6 +18,10 @@ from attrs import evolve, frozen
 
 from groupcomm_conformance.files.keys import key
 from groupcomm_conformance.files.store import Store
+from groupcomm_conformance.models.instruments import ROOT
+from groupcomm_conformance.models.model import Manifest, Model
+from groupcomm_conformance.models.modules import Modules, read_modules
+from groupcomm_conformance.models.result import CheckedModel
 from groupcomm_conformance.tla.cfg import Cfg
 from groupcomm_conformance.tla.folding import folded
 from groupcomm_conformance.tla.readable import brief
@@ -28,17 +32,12 @@ from groupcomm_conformance.tlc import run as tlc
 from groupcomm_conformance.tlc import tools
 from groupcomm_conformance.tlc.errors import ConfigFailed, EvaluationFailed, ParseFailed
 
-from .instruments import ROOT
-from .model import Manifest, Model
-from .modules import Modules, read_modules
-from .result import CheckedModel
-
 __all__ = ["Reasons", "Why", "reasons", "why"]
 
 _KEEP_ACT: Final = "KeepAct"
 """The constant that, where a specification has it, switches `act` on."""
 
-_ROOMS: Final = ("files", "models", "tla", "tlc")
+_ROOMS: Final = ("files", "models", "tla", "tlc", "why")
 _LONGEST: Final = 60
 _MOST: Final = 6
 _ACT: Final = "act"
