@@ -1,8 +1,8 @@
 """Malformed messages: what a peer may send that errs, given to stacks in the states of simulated runs.
 
 A simulated group runs as always. Each message that arrives is also given, distorted in several ways, to the
-stack in the state that it finds there, and what comes of that is dropped. A layer may take or ignore
-a distorted message, or refuse it as a peer's mistake (RemoteProtocolError). Anything else is a finding.
+stack in the state that it finds there, and what comes of that is dropped. A layer may take or ignore it, or
+refuse it as a peer's mistake (RemoteProtocolError). Anything else is a finding.
 """
 
 import traceback
