@@ -40,7 +40,7 @@ class Came:
 
 
 def send(setup: Setup, protocols: dict[str, Protocol], number: int, seed: int, *, each: int = 4) -> Came:
-    """Give at least `number` distorted messages to stacks of simulated groups, `each` for one that arrives."""
+    """Give at least `number` distorted messages to simulated stacks, `each` for one that arrives."""
     came = Came()
     while came.messages < number:
         random = Random(seed)  # noqa: S311 - repeatable, no secret
