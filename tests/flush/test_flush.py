@@ -189,7 +189,7 @@ def test_a_member_is_not_blocked_twice() -> None:
 def test_the_suspected_are_not_heard() -> None:
     """FCR-04, FLAW-30: a late message of the dead requester changes nothing."""
     again, _ = run(frozen("C"), flush.Suspected("A"), start("B"))
-    target = flush.Reconcile(SEVENTH.id, 2, DELIVERED, flush.Holders(()))
+    target = flush.Reconcile(SEVENTH.id, 2, DELIVERED, ALL_OF_A)
     for late in (start("A", 2), flush.ReconcileReceived("A", target), stop("A")):
         assert (again, []) == run(again, late)
 
@@ -233,14 +233,15 @@ def test_a_member_fetches_what_it_lacks_and_reports_again() -> None:
 
 
 def test_who_lacks_nothing_reports_the_target_at_once() -> None:
-    question = flush.ReconcileReceived("A", flush.Reconcile(SEVENTH.id, 2, DELIVERED, flush.Holders(())))
+    question = flush.ReconcileReceived("A", flush.Reconcile(SEVENTH.id, 2, DELIVERED, ALL_OF_A))
     assert [Send("A", completed(2, DELIVERED))] == run(frozen("C"), question)[1]
 
 
-def test_a_target_of_other_members_is_ignored() -> None:
+def test_a_target_of_other_members_is_refused() -> None:
     target = Vector.of(A=3, B=2, C=0)
     question = flush.ReconcileReceived("A", flush.Reconcile(SEVENTH.id, 2, target, ALL_OF_A))
-    assert (frozen("C"), []) == run(frozen("C"), question)
+    reason = "RECONCILE: its target or its holders are not of each member"
+    is_refused(step, frozen("C"), question, RemoteProtocolError, reason)
 
 
 def test_who_is_asked_anew_reports_where_it_is() -> None:
@@ -261,7 +262,9 @@ def test_what_is_not_next_or_of_another_view_is_not_delivered(event: flush.DataR
 
 def test_the_layer_below_must_hold_back_what_it_was_told_to() -> None:
     state = frozen("C")
-    is_refused(step, state, data("B", 2), LocalProtocolError, "the layer below was told to hold this back")
+    is_refused(
+        step, state, data("B", 2), RemoteProtocolError, "DATA beyond what the layer below is to hold back"
+    )
 
 
 # The requester
@@ -382,7 +385,7 @@ def test_who_changes_its_owner_remembers_the_former_one() -> None:
     """FLAW-124: that one may suspect the other: then it is not asked to give up, and waits for an answer."""
     changed, _ = run(member("C"), start("E", 2, STATE), start("D", 1, STATE))
     assert ("D", {"E": 2}) == (changed.owner, {**changed.later})
-    target = flush.Reconcile(SEVENTH.id, 3, DELIVERED, flush.Holders(()))
+    target = flush.Reconcile(SEVENTH.id, 3, DELIVERED, ALL_OF_A)
     asked, effects = run(changed, flush.ReconcileReceived("E", target))
     assert [] == effects
     free, effects = run(asked, stop("D"))
@@ -422,7 +425,7 @@ def test_who_changes_its_owner_goes_on_remembering_others() -> None:
     assert {"D": 2} == dict(state.later.items())
     overtaken, _ = run(state, start("B", 5, STATE))
     assert {"C": 3, "D": 2} == dict(overtaken.later.items())
-    again = flush.Reconcile(SEVENTH.id, 4, DELIVERED, flush.Holders(()))
+    again = flush.Reconcile(SEVENTH.id, 4, DELIVERED, ALL_OF_A)
     renewed, _ = run(overtaken, flush.ReconcileReceived("C", again))
     assert {"C": 4, "D": 2} == dict(renewed.later.items())
 
@@ -562,7 +565,7 @@ def test_a_report_of_another_view_is_ignored() -> None:
 def test_what_was_sent_in_another_view_is_ignored(message: str) -> None:
     """FLAW-125: its sender was left out, and is a member again since the merge."""
     zeros = Vector(tuple((each, 0) for each in MERGED.members))
-    reconcile = flush.Reconcile(SEVENTH.id, 4, zeros, flush.Holders(()))
+    reconcile = flush.Reconcile(SEVENTH.id, 4, zeros, ALL_OF_A)
     events: dict[str, flush.Event] = {
         "start": start("A", 3),
         "reconcile": flush.ReconcileReceived("A", reconcile),

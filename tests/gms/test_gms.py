@@ -316,7 +316,8 @@ def test_who_answers_refuses_what_the_seniors_send_from_then_on() -> None:
 
 def test_who_acknowledges_a_view_refuses_the_seniors_of_who_sends_it() -> None:
     """FLAW-130: E, in no view, was asked by C, which counts on it, and then asked A again, which let it in."""
-    eighth = decision(8, "A", "ABCDE", (7, "A"), joiners="E")
+    starts = Vector.of(A=0, B=0, C=0, D=0)
+    eighth = decision(8, "A", "ABCDE", (7, "A"), joiners="E", digest=starts)
     ack = [Send("C", gms.ViewAck(ViewId(8, "A")))]
     suspicions = [suspicion("A"), suspicion("B")]
     answered = gms.JoinRspReceived("C", gms.JoinRsp(eighth))
@@ -563,10 +564,10 @@ def test_a_view_that_is_sent_to_who_is_not_in_it_is_refused() -> None:
         member("D"),
         refused,
         RemoteProtocolError,
-        "a view is sent to its members",
+        "NEW_VIEW: a view goes to its members, each of them once in it and in its lives",
     )
     answer = gms.JoinRspReceived("A", gms.JoinRsp(SEVENTH))
-    reason = "a member answers who begins with the view"
+    reason = "JOIN_RSP: a member of a view answers who begins with the view"
     is_refused(lambda s, e: gms.step(CONFIG, s, e), gms.start("F"), answer, RemoteProtocolError, reason)
     joining = decision(8, "A", "ABF", (7, "A"), joiners="F", digest=Vector.of(A=0, B=0))
     answer = gms.JoinRspReceived("G", gms.JoinRsp(joining))

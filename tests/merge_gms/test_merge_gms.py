@@ -403,7 +403,7 @@ def test_what_is_refused_says_why_and_in_which_state() -> None:
     assert refused.value.args == (
         group.states["A"],
         event,
-        "a merged view is sent from a member of it to another",
+        "MERGE_VIEW: it is sent from a member of the merged view to another",
     )
 
 

@@ -311,13 +311,13 @@ REFUSED = {
     "DATA before its view": (
         joined("B"),
         ordered("C", 1, BC),
-        LocalProtocolError,
+        RemoteProtocolError,
         "the DATA is of a view that is not installed yet",
     ),
     "DATA without a view": (
         sequencer.start("B"),
         ordered("C", 1),
-        LocalProtocolError,
+        RemoteProtocolError,
         "the DATA is of a view that is not installed yet",
     ),
     "DATA of one who is not coordinator": (

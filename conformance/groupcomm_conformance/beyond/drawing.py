@@ -382,7 +382,7 @@ def changed(value: Any, shape: Shape, made: _Made, name: str = "") -> Any:  # no
 
 
 def distorted(protocol: Protocol, state: object, message: Any, random: Random) -> Any:  # noqa: ANN401 - of the protocol
-    """A message of the same type as this one, with content of any kind; mostly it is near to what `state` has."""
+    """A message of the same type as this one, with content of any kind; mostly near to what `state` has."""
     made = _Made(_Crowd(protocol, None, random), state)
     for _ in range(random.choice((1, 1, 1, 2, 3))):
         message = changed(message, shape_of(type(message)), made)

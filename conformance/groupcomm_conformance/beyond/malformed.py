@@ -1,8 +1,8 @@
 """Malformed messages: what a peer may send that errs, given to stacks in the states of simulated runs.
 
-A simulated group runs as always. Each message that arrives is also given, distorted in several ways, to the stack
-in the state that it finds there, and what comes of that is dropped. A layer may take or ignore a distorted message,
-or refuse it as a peer's mistake (RemoteProtocolError). Anything else is a finding.
+A simulated group runs as always. Each message that arrives is also given, distorted in several ways, to the
+stack in the state that it finds there, and what comes of that is dropped. A layer may take or ignore it, or
+refuse it as a peer's mistake (RemoteProtocolError). Anything else is a finding.
 """
 
 import traceback
@@ -16,7 +16,7 @@ from typing import Any, Final
 from attrs import define, evolve, field
 
 from groupcomm.errors import RemoteProtocolError
-from groupcomm.stack import Arrived, Layer, Stack, Tagged
+from groupcomm.stack import Arrived, Layer, Stack, State, Tagged
 from groupcomm_conformance.protocols.derive import Protocol
 from groupcomm_conformance.stacks.running import Setup, simulate
 
@@ -30,7 +30,7 @@ _SIMULATED: Final = 3_000
 
 @define
 class Came:
-    """What came of distorted messages, and for which layers. `findings`: what was raised, where, how often."""
+    """What came of distorted messages, for which layers; `findings`: what was raised, where, how often."""
 
     messages: int = 0
     outcomes: Counter[str] = field(factory=Counter)
@@ -40,7 +40,7 @@ class Came:
 
 
 def send(setup: Setup, protocols: dict[str, Protocol], number: int, seed: int, *, each: int = 4) -> Came:
-    """Give at least `number` distorted messages to the stacks of simulated groups, `each` time one arrives."""
+    """Give at least `number` distorted messages to simulated stacks, `each` for one that arrives."""
     came = Came()
     while came.messages < number:
         random = Random(seed)  # noqa: S311 - repeatable, no secret
@@ -81,7 +81,7 @@ def _bare(stack: Stack, protocols: dict[str, Protocol]) -> Stack:
 
 
 def _distorted(
-    stack: Stack, state: Any, event: Arrived, protocols: dict[str, Protocol], random: Random
+    stack: Stack, state: State, event: Arrived, protocols: dict[str, Protocol], random: Random
 ) -> Arrived:
     """The message, or one inside of it, is distorted; or it comes from another sender."""
     names = [layer.name for layer in stack.layers]
