@@ -8,9 +8,11 @@ import pytest
 from attrs import evolve
 
 from groupcomm import events, flush, gms, stable
+from groupcomm.digest import Vector
 from groupcomm.effects import PassDown
 from groupcomm.errors import LocalProtocolError, ProtocolError, RemoteProtocolError
 from groupcomm.stack import Arrived, Called, Layer, Raised, Stack, State, Tagged
+from groupcomm.view import View
 from groupcomm_conformance.protocols.codec import Codec
 from groupcomm_conformance.tla.values import Fn, Value
 from groupcomm_conformance.walks import graph
@@ -65,11 +67,9 @@ def state_of(member: str, layers: Any) -> State:  # noqa: ANN401 - as the model 
     whole = [
         CODEC.from_spec(value, MODULES[name].State) for value, name in zip(layers[:3], MODULES, strict=True)
     ]
-    below = {
-        name: CODEC.from_spec(layers[3][name], wanted)
-        for name, wanted in (("view", events.View), ("starts", windows.Vector), ("delivered", windows.Vector))
-    }
-    return State(member, (*whole, windows.State(member, base=below["delivered"], **below)))
+    view = CODEC.from_spec(layers[3]["view"], View)
+    starts, delivered = (CODEC.from_spec(layers[3][name], Vector) for name in ("starts", "delivered"))
+    return State(member, (*whole, windows.State(member, view, starts, delivered, delivered)))
 
 
 def as_the_model_has_it(state: State) -> Value:
