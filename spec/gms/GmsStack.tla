@@ -135,9 +135,17 @@ Sent(net, m, effects) ==
 Says(effects, event) == \E i \in DOMAIN effects : effects[i] = PassDown(event)
 StoppedForState == [type |-> "GroupStopped", asker |-> Flush!ForState]
 
-\* `todo`: what it begins with; `net`: the messages on their way, without the one that arrives.
-Takes(action, m, given, event, todo, net) ==
-    \E step \in {Composite(local[m], todo, <<>>)} :
+\* The event from outside, as `groupcomm.stack` has it, and what it begins with.
+CalledWith(e) == [type |-> "Called", request |-> PassDown(e)]
+RaisedWith(e) == [type |-> "Raised", event |-> e]
+Begins(event) ==
+    CASE event.type = "Arrived" -> Arrives(event.sender, event.message)
+      [] event.type = "Called" -> Called(event.request)
+      [] event.type = "Raised" -> Raised(event.event)
+
+\* `net`: the messages on their way, without the one that arrives.
+Takes(action, m, given, event, net) ==
+    \E step \in {Composite(local[m], Begins(event), <<>>)} :
         /\ Take(action, m, given, event, {}, step)
         /\ wires' = Sent(net, m, step.effects)
         /\ transfer' = IF Says(step.effects, StoppedForState) THEN [transfer EXCEPT ![m] = "stopped"]
@@ -152,13 +160,13 @@ Receive(m) ==
     /\ m \in up
     /\ \E q \in Member :
         /\ wires[q][m] # <<>>
-        /\ Takes("Receive", m, [from |-> q], NoEvent, Arrives(q, Head(wires[q][m])),
+        /\ Takes("Receive", m, [from |-> q], [type |-> "Arrived", sender |-> q, message |-> Head(wires[q][m])],
                  [wires EXCEPT ![q][m] = Tail(@)])
     /\ UNCHANGED <<up, life, told, spent>>
 
 ReturnFromBlock(m) ==
     /\ m \in up /\ FlushOf(m).block = "asked"
-    /\ Takes("ReturnFromBlock", m, None, NoEvent, Called(PassDown([type |-> "BlockReturned"])), wires)
+    /\ Takes("ReturnFromBlock", m, None, CalledWith([type |-> "BlockReturned"]), wires)
     /\ UNCHANGED <<up, life, told, spent>>
 
 \* It asks who acts, and again when nothing is on its way between the two.
@@ -167,8 +175,8 @@ AskToJoin(m) ==
     /\ \E c \in up \ {m} :
         /\ Gms!Acts(GmsOf(c))
         /\ wires[m][c] = <<>> /\ wires[c][m] = <<>>
-        /\ Takes("AskToJoin", m, [to |-> c], NoEvent,
-                 Called(PassDown([type |-> "JoinRequested", coordinator |-> c, life |-> life[m]])), wires)
+        /\ Takes("AskToJoin", m, [to |-> c],
+                 CalledWith([type |-> "JoinRequested", coordinator |-> c, life |-> life[m]]), wires)
     /\ UNCHANGED <<up, life, told, spent>>
 
 \* Of its messages some first part arrives.
@@ -205,20 +213,20 @@ Reports(m) == {w \in Watched(GmsOf(m)) \ told[m] : w[1] \notin up \/ life[w[1]] 
 Detect(m) ==
     /\ m \in up
     /\ \E w \in Reports(m) :
-        /\ Takes("Detect", m, [who |-> w[1]], NoEvent, Raised([type |-> "Suspected", suspect |-> w[1]]), wires)
+        /\ Takes("Detect", m, [who |-> w[1]], RaisedWith([type |-> "Suspected", suspect |-> w[1]]), wires)
         /\ told' = [told EXCEPT ![m] = @ \cup {w}]
     /\ UNCHANGED <<up, life, spent>>
 
 AskForState(m) ==
     /\ m \in up \cap Requesters /\ spent.states < MaxStates
     /\ Gms!InView(GmsOf(m)) /\ transfer[m] = "none"
-    /\ Takes("AskForState", m, None, NoEvent, Raised([type |-> "Suspend", asker |-> Flush!ForState]), wires)
+    /\ Takes("AskForState", m, None, RaisedWith([type |-> "Suspend", asker |-> Flush!ForState]), wires)
     /\ Spend("states")
     /\ UNCHANGED <<up, life, told>>
 
 TakeState(m) ==
     /\ m \in up /\ transfer[m] = "stopped"
-    /\ Takes("TakeState", m, None, NoEvent, Raised([type |-> "Resume", asker |-> Flush!ForState]), wires)
+    /\ Takes("TakeState", m, None, RaisedWith([type |-> "Resume", asker |-> Flush!ForState]), wires)
     /\ UNCHANGED <<up, life, told, spent>>
 
 -----------------------------------------------------------------------------
