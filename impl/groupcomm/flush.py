@@ -485,7 +485,7 @@ def _stop(state: State, requester: Address, number: int, asker: str) -> Transiti
         run=state.run if requester == state.member else _idle(state.run.round),
     )
     block: Effects = (PassUp(Block()),) if state.block == "free" else ()
-    again: Effects = (PassDown(HoldBack(cut)),) if state.limit != cut else ()
+    again: Effects = (PassDown(HoldBack(cut)),) if state.frozen and state.limit != cut else ()
     return asked, block + again
 
 

@@ -1,6 +1,6 @@
 """`PerMember`: one value per member, immutable; a TLA+ function whose domain is a set of members."""
 
-from collections.abc import Iterable, Iterator, KeysView, Mapping
+from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
 from operator import itemgetter
 from typing import Any, TypeVar
 
@@ -37,3 +37,11 @@ class PerMember(Mapping[Address, Item]):
     def keys(self) -> KeysView[Address]:
         """The members: a dict's own view, which is compared several times as fast as Mapping's."""
         return dict(self.entries).keys()
+
+    def items(self) -> ItemsView[Address, Item]:
+        """The entries: Mapping's own view searches for each item, which takes quadratic time."""
+        return dict(self.entries).items()
+
+    def values(self) -> ValuesView[Item]:
+        """The items, for the same reason."""
+        return dict(self.entries).values()

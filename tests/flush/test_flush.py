@@ -641,3 +641,14 @@ def test_a_view_without_the_member_is_refused() -> None:
 def test_a_report_that_leaves_members_out_is_refused() -> None:
     reason = "a report says what is delivered of each member of the view"
     is_refused(step, asking(), report("B", digest=Vector.of(A=3)), RemoteProtocolError, reason)
+
+
+def test_a_new_start_flush_holds_nothing_back_at_a_member_that_has_not_reported() -> None:
+    """`Flush!Stop`: RECONCILE came before the own report, so there is a limit, and the member is not frozen."""
+    target = Vector.of(A=4, B=1, C=0, D=9, E=2)
+    reconcile = flush.ReconcileReceived("A", flush.Reconcile(SEVENTH.id, 2, target, ALL_OF_A))
+    stopped, _ = run(member("B"), start("A"), reconcile)
+    assert (target, False) == (stopped.limit, stopped.frozen)
+    again, effects = run(stopped, start("A", 3))
+    assert [] == effects
+    assert Vector(()) == again.limit

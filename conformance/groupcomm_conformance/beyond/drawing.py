@@ -1,0 +1,375 @@
+"""Random walks of a core, far beyond the bounds of the models: more members, other names, large numbers.
+
+A walk is a small crowd of members that run the core. At each step one of them gets an event: a message that
+a member has sent, as it is, or changed in places, or from another sender; or an event that is made up. There
+is nothing here for one protocol. What an event consists of is read from the annotations. Values are drawn
+from those that stand in the state of the member, and in what was handled before, under the same name of a
+field: a number of a round that was asked is met again as the round of an answer. So walks go deep without
+knowing where they go.
+
+Messages are of the right types and of any content. Events of the layers around are of sound content, in any
+order: members of a view are distinct, and vectors have the members of the view. (Their mistakes of content
+are in the alphabets of the models.)
+"""
+
+from collections import defaultdict, deque
+from collections.abc import Iterator
+from random import Random
+from typing import Any, Final
+
+import attrs
+from attrs import define, field, frozen
+
+from groupcomm.effects import Datagram, Multicast, PassDown, PassUp, Send
+from groupcomm.errors import LocalProtocolError, ProtocolError
+from groupcomm_conformance.protocols.derive import Protocol
+from groupcomm_conformance.protocols.shapes import (
+    Anything,
+    Atom,
+    Choice,
+    Fixed,
+    Function,
+    Nothing,
+    Record,
+    Sequence,
+    Shape,
+    Subset,
+    shape_of,
+)
+
+__all__ = ["LENGTH", "NAMES", "Drawn", "Walk", "changed", "walk"]
+
+NAMES: Final = ("A", "B", "a", "aa", "node1", "node10", "node2", "Node1", "10.0.0.1:7800", "x", "x#2", "x#10")
+"""Names of several letters, with a beginning in common, in both cases, and lives of one name."""
+
+LENGTH: Final = 60
+"""Events in a walk."""
+
+_LARGE: Final = (7, 255, 65_535, 1_000_000_000)
+"""TLC's numbers end at 2^31, and some are added up."""
+
+_MOST_MEMBERS: Final = 6
+_KEPT: Final = 24
+_CALLERS: Final = ("GMS", "STATE_TRANSFER", "MERGE", "FLUSH")
+
+
+@frozen
+class Drawn:
+    """An event, and what the core made of it: `outcome`, or the name of another exception that it raised."""
+
+    event: Any
+    before: Any
+    outcome: str
+    after: Any
+    effects: tuple[Any, ...]
+
+
+@frozen
+class Walk:
+    """One member's part of what happened, from its start."""
+
+    member: str
+    steps: tuple[Drawn, ...]
+
+
+def walk(protocol: Protocol, config: object, seed: int, *, length: int = LENGTH) -> Walk:
+    """Draw the walk with this seed: always the same for one state of the core."""
+    crowd = _Crowd(protocol, config, Random(seed))  # noqa: S311 - repeatable, no secret
+    for _ in range(length):
+        crowd.step()
+    return Walk(crowd.hero, tuple(crowd.steps))
+
+
+def taken(protocol: Protocol, config: object, state: object, event: object) -> Drawn:
+    """What the core makes of an event."""
+    try:
+        after, effects = protocol.core.step(config, state, event)
+    except ProtocolError as error:
+        kind = "local_error" if isinstance(error, LocalProtocolError) else "remote_error"
+        return Drawn(event, state, kind, state, ())
+    except Exception as error:  # noqa: BLE001 - of the code under test: it is a finding
+        return Drawn(event, state, type(error).__name__, state, ())
+    return Drawn(event, state, "ignored" if after is state and not effects else "handled", after, effects)
+
+
+@define
+class _Crowd:
+    """Members, what they have sent, and what was seen of each kind of value.
+
+    Half of all events are the `hero`'s: its walk is what is compared.
+    """
+
+    protocol: Protocol
+    config: Any
+    random: Random
+    names: tuple[str, ...] = ()
+    hero: str = ""
+    states: dict[str, Any] = field(factory=dict)
+    steps: list[Drawn] = field(factory=list)
+    _wire: deque[tuple[str, str, Any]] = field(factory=lambda: deque(maxlen=_KEPT))
+    _seen: dict[tuple[str, Shape], deque[Any]] = field(
+        factory=lambda: defaultdict(lambda: deque(maxlen=_KEPT))
+    )
+    _kinds: tuple[Record, ...] = ()
+
+    def __attrs_post_init__(self) -> None:
+        self.names = tuple(self.random.sample(NAMES, self.random.randint(2, _MOST_MEMBERS)))
+        self.hero = self.names[0]
+        self.states = {name: self.protocol.core.start(name) for name in self.names}
+        shape = shape_of(self.protocol.events)
+        options = shape.options if isinstance(shape, Choice) else (shape,)
+        self._kinds = tuple(option for option in options if isinstance(option, Record))
+
+    def step(self) -> None:
+        """The hero takes an event; before that, perhaps, others take some."""
+        while self.random.random() < 0.5:  # noqa: PLR2004 - a coin
+            self._takes(self.random.choice(self.names[1:]))
+        self.steps.append(self._takes(self.hero))
+
+    def _takes(self, name: str) -> Drawn:
+        state = self.states[name]
+        drawn = taken(self.protocol, self.config, state, self._event(name))
+        self.states[name] = drawn.after
+        if drawn.outcome == "handled":
+            self._note("event", drawn.event, self._shape_of(drawn.event))
+            for effect in drawn.effects:
+                self._sent(name, effect)
+        return drawn
+
+    def _sent(self, name: str, effect: object) -> None:
+        match effect:
+            case Send(to, message):
+                self._wire.append((name, to, message))
+            case Datagram(_, message) | Multicast(message):
+                self._wire.extend((name, to, message) for to in self.names)
+            case PassUp(event) | PassDown(event):
+                self._note("event", event, self._shape_of(event))
+            case _:
+                pass
+
+    @staticmethod
+    def _shape_of(value: object) -> Shape:
+        return shape_of(type(value))
+
+    # Events
+
+    def _event(self, name: str) -> Any:  # noqa: ANN401 - of the protocol
+        chance = self.random.random()
+        mine = [letter for letter in self._wire if letter[1] == name]
+        made = _Made(self, self.states[name])
+        if mine and chance < 0.35:  # noqa: PLR2004
+            return made.arrival(*self._oldest(mine))
+        if self._wire and chance < 0.6:  # noqa: PLR2004
+            sender, _, message = self.random.choice(self._wire)
+            if self.random.random() < 0.3:  # noqa: PLR2004
+                sender = self.random.choice(NAMES)
+            if self.random.random() < 0.6:  # noqa: PLR2004
+                message = changed(message, self._shape_of(message), made)
+            return made.arrival(sender, "", message)
+        return made.event(self.random.choice(self._kinds))
+
+    def _oldest(self, mine: list[tuple[str, str, Any]]) -> tuple[str, str, Any]:
+        letter = mine[0] if self.random.random() < 0.7 else self.random.choice(mine)  # noqa: PLR2004
+        if self.random.random() < 0.8:  # noqa: PLR2004
+            self._wire.remove(letter)
+        return letter
+
+    def _note(self, name: str, value: Any, shape: Shape) -> None:  # noqa: ANN401 - of that shape
+        """Remember a value and all that is inside, each under the name of its field."""
+        for key, item in parts(name, value, shape):
+            if not isinstance(item, bool):
+                self._seen[key].append(item)
+
+    def seen(self, name: str, shape: Shape) -> deque[Any]:
+        """The values of a shape that were handled before, under this name."""
+        return self._seen[name, shape]
+
+
+def parts(name: str, value: Any, shape: Shape) -> Iterator[tuple[tuple[str, Shape], Any]]:  # noqa: ANN401
+    """Give a value and all that is inside, each with the name of its field and its shape."""
+    yield (name, shape), value
+    match shape:
+        case Sequence(item) | Subset(item):
+            for each in value:
+                yield from parts(name, each, item)
+        case Function(_, key, item):
+            for member, each in value.items():
+                yield from parts(name, member, key)
+                yield from parts(name, each, item)
+        case Choice(options):
+            for option in options:
+                if isinstance(option, Record) and type(value) is option.cls:
+                    yield from parts(name, value, option)
+        case Record():
+            for inner, each in shape.fields.items():
+                yield from parts(inner, getattr(value, inner), each)
+        case _:
+            pass
+
+
+class _Made:
+    """Values for an event of a member in this state."""
+
+    def __init__(self, crowd: _Crowd, state: Any) -> None:  # noqa: ANN401 - of the protocol
+        self.crowd = crowd
+        self.random = crowd.random
+        self.sound = True
+        self._state: dict[tuple[str, Shape], list[Any]] | None = None
+        self._of = state
+        self._members: tuple[str, ...] = ()  # of the last list in the event
+        self._views = [members for members in self._near("members", _LIST) if members]
+
+    def _near(self, name: str, shape: Shape) -> list[Any]:
+        """The values of this shape that stand in the state, under this name."""
+        if self._state is None:
+            self._state = defaultdict(list)
+            for key, value in parts("", self._of, shape_of(type(self._of))):
+                self._state[key].append(value)
+        return self._state[name, shape]
+
+    def arrival(self, sender: str, _to: str, message: Any) -> Any:  # noqa: ANN401 - of the protocol
+        """The event of a message that arrives."""
+        cls = self.crowd.protocol.received[type(message)]
+        shape = shape_of(cls)
+        assert isinstance(shape, Record)  # noqa: S101 - an event is a record
+        given = {"sender": sender, "message": message}
+        return cls(**given, **{n: self.value(n, s) for n, s in shape.fields.items() if n not in given})
+
+    def event(self, kind: Record) -> Any:  # noqa: ANN401 - of the protocol
+        """An event of this kind; of a message all is made up."""
+        self.sound = "message" not in kind.fields
+        values = {}
+        for name, shape in kind.fields.items():
+            values[name] = self.value(name, shape)
+            self.sound = True
+        return kind.cls(**values)
+
+    def value(self, name: str, shape: Shape) -> Any:  # noqa: ANN401, C901, PLR0911 - of any class; a case each
+        """A value of a shape: one that is there under this name, or a new one."""
+        chance = self.random.random()
+        if not isinstance(shape, Function | Anything) and name != "sender":
+            if chance < 0.4 and (near := self._near(name, shape)):  # noqa: PLR2004
+                return self._kept(self.random.choice(near))
+            if chance < 0.6 and (seen := self.crowd.seen(name, shape)):  # noqa: PLR2004
+                return self._kept(self.random.choice(seen))
+        match shape:
+            case Atom(cls) if cls is bool:
+                return self.random.random() < 0.5  # noqa: PLR2004
+            case Atom(cls) if cls is int:
+                return self._number(name, shape)
+            case Atom():
+                return self._text(name)
+            case Nothing():
+                return None
+            case Anything():
+                return self.random.choice((0, 1, 2, 1_000_000_000))
+            case Sequence() if shape == _LIST:
+                return self._list()
+            case Sequence(item):
+                return tuple(self.value(name, item) for _ in range(self.random.randint(0, 2)))
+            case Fixed(items):
+                return tuple(self.value(name, item) for item in items)
+            case Subset(item) if item == _TEXT:
+                among = self._members or self._around()
+                return frozenset(each for each in among if self.random.random() < 0.5)  # noqa: PLR2004
+            case Subset(item):
+                return frozenset(self.value(name, item) for _ in range(self.random.randint(0, 2)))
+            case Function(cls, _, item):
+                return cls((each, self.value(name, item)) for each in self._domain())
+            case Choice(options):
+                return self.value(name, self.random.choice(options))
+            case Record(cls):
+                return cls(**{inner: self.value(inner, each) for inner, each in shape.fields.items()})
+
+    def _kept(self, value: Any) -> Any:  # noqa: ANN401 - of any class
+        members = getattr(value, "members", value)
+        if isinstance(members, tuple) and all(type(each) is str for each in members):
+            self._members = members
+        return value
+
+    def _number(self, name: str, shape: Shape) -> int:
+        near = [*self._near(name, shape), *self.crowd.seen(name, shape)]
+        if near and self.random.random() < 0.7:  # noqa: PLR2004
+            return int(self.random.choice(near)) + self.random.choice((1, 1, 0, -1 if not self.sound else 1))
+        if self.random.random() < 0.1:  # noqa: PLR2004
+            return self.random.choice(_LARGE)
+        return self.random.choice((0, 1, 1, 2, 3))
+
+    def _text(self, name: str) -> str:
+        if name == "asker":
+            return self.random.choice(_CALLERS)
+        among = self._members or self._around()
+        if among and self.random.random() < 0.7:  # noqa: PLR2004
+            return self.random.choice(among)
+        return self.random.choice(self.crowd.names if self.random.random() < 0.9 else NAMES)  # noqa: PLR2004
+
+    def _around(self) -> tuple[str, ...]:
+        """The members of a view that the member knows."""
+        return self.random.choice(self._views) if self._views else self.crowd.names
+
+    def _list(self) -> tuple[str, ...]:
+        """The members of a view: mostly this one is among them."""
+        among = self.crowd.names if self.random.random() < 0.9 else NAMES  # noqa: PLR2004
+        found = self.random.sample(among, self.random.randint(1, min(_MOST_MEMBERS, len(among))))
+        own = self._of.member
+        if own not in found and self.random.random() < 0.9:  # noqa: PLR2004
+            found[self.random.randrange(len(found))] = own
+        self._members = tuple(found)
+        return self._members
+
+    def _domain(self) -> tuple[str, ...]:
+        """The members that a function is of."""
+        among = self._members or self._around()
+        if not self.sound and self.random.random() < 0.2:  # noqa: PLR2004
+            return tuple(each for each in (*among, *self.crowd.names) if self.random.random() < 0.6)  # noqa: PLR2004
+        return among
+
+
+def changed(value: Any, shape: Shape, made: _Made) -> Any:  # noqa: ANN401, C901, PLR0911 - of any class; a case each
+    """The value with something in it changed, lost, doubled or put in another order."""
+    made.sound = False
+    random = made.random
+    if random.random() < 0.15:  # noqa: PLR2004
+        return made.value("", shape)
+    match shape:
+        case Sequence(item) if value:
+            at = random.randrange(len(value))
+            match random.randrange(4):
+                case 0:
+                    return (*value[:at], *value[at + 1 :])
+                case 1:
+                    return (*value, value[at])
+                case 2:
+                    return tuple(random.sample(value, len(value)))
+                case _:
+                    return (*value[:at], changed(value[at], item, made), *value[at + 1 :])
+        case Subset(item) if value and random.random() < 0.7:  # noqa: PLR2004
+            return value - {random.choice(sorted(value, key=repr))}
+        case Subset(item):
+            return value | {made.value("", item)}
+        case Function(cls, key, item) if value:
+            at = random.choice([*value])
+            rest = [(name, each) for name, each in value.items() if name != at]
+            match random.randrange(3):
+                case 0:
+                    return cls(tuple(rest))
+                case 1:
+                    return cls((*value.items(), (made.value("", key), made.value("", item))))
+                case _:
+                    return cls((*rest, (at, changed(value[at], item, made))))
+        case Choice(options):
+            for option in options:
+                if isinstance(option, Record) and type(value) is option.cls:
+                    return changed(value, option, made)
+        case Record() if shape.fields:
+            name = random.choice([*shape.fields])
+            return attrs.evolve(value, **{name: changed(getattr(value, name), shape.fields[name], made)})
+        case Atom(cls) if cls is int:
+            return value + random.choice((-1, 1))
+        case _:
+            pass
+    return made.value("", shape)
+
+
+_TEXT: Final = Atom(str)
+_LIST: Final = Sequence(_TEXT)

@@ -1,0 +1,284 @@
+r"""Random walks of a core, held against `Step` as TLC evaluates it.
+
+TLC gets the events alone, as one module of literals, and folds `Step` over those of each walk, from `Start`.
+It prints outcome, changed fields and effects of each step, and these are compared with what the core did:
+nothing expected comes from the core. TLC also sees to it that a step which is not handled changes nothing.
+The first difference of a walk ends it.
+
+What differs is cut to the events that are needed: each that can be left out is left out, again and again.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from attrs import define, evolve, field, frozen
+
+from groupcomm_conformance.models.instruments import OUTCOMES
+from groupcomm_conformance.models.manifest import Manifest
+from groupcomm_conformance.models.modules import read_modules
+from groupcomm_conformance.protocols.constants import module_of
+from groupcomm_conformance.protocols.derive import Protocol, constants_of
+from groupcomm_conformance.steps.table import HANDLED, Literals, Result
+from groupcomm_conformance.tla.cfg import Cfg
+from groupcomm_conformance.tla.folding import folded
+from groupcomm_conformance.tla.values import Fn, Value, identical, order, parse, show
+from groupcomm_conformance.tlc import run as tlc
+from groupcomm_conformance.tlc.errors import EvaluationFailed, TLCError
+
+from .drawing import LENGTH, Drawn, Walk, taken, walk
+
+__all__ = ["CHUNK", "Beside", "Difference", "compare", "shortened"]
+
+ROOT: Final = "BeyondTable"
+"""The name of the generated module."""
+
+CHUNK: Final = 50
+"""Walks in one run of TLC."""
+
+_ROUNDS: Final = 12
+
+_TEXT: Final = r"""---- MODULE {root} ----
+EXTENDS {module}, TLC
+VARIABLE nothing
+
+{literals}
+
+Init == FALSE /\ nothing = 0
+Next == FALSE /\ UNCHANGED nothing
+
+Outcomes == {{"handled", "ignored", "local_error", "remote_error"}}
+Changes(s, t) == [f \in {{x \in DOMAIN s : s[x] # t[x]}} |-> t[f]]
+
+Good(s, step) ==
+    /\ step.outcome \in Outcomes
+    /\ DOMAIN step.state = DOMAIN s
+    /\ step.outcome = "handled" \/ (step.state = s /\ step.effects = <<>>)
+
+Take(w, i, step) ==
+    /\ Good(TLCGet(1), step) \/ Assert(FALSE, "not a step that changes nothing unless it is handled")
+    /\ PrintT(ToString(<<"step", w, i, step.outcome, Changes(TLCGet(1), step.state), step.effects>>))
+    /\ TLCSet(1, step.state)
+
+ASSUME LET walks == {walks} IN
+    \A w \in DOMAIN walks :
+        /\ TLCSet(1, Start(walks[w][1]))
+        /\ \A i \in DOMAIN walks[w][2] :
+            PrintT(<<"at", w, i>>) /\ Take(w, i, TLCEval(Step(TLCGet(1), walks[w][2][i])))
+ASSUME PrintT("end")
+====
+"""
+
+
+@frozen
+class Difference:
+    """A step in which core and specification differ. `at`: its place in the walk, from 1.
+
+    `expected`: what the specification says; None where it has no answer, and `reason` is TLC's word.
+    """
+
+    walk: Walk
+    at: int
+    expected: tuple[str, Result] | None
+    reason: str = ""
+
+    @property
+    def step(self) -> Drawn:
+        """What the core did."""
+        return self.walk.steps[self.at - 1]
+
+
+@define
+class Beside:
+    """A protocol's core and its specification, side by side."""
+
+    protocol: Protocol
+    folders: Sequence[Path]
+    module: str
+    constants: dict[str, str]
+    config: Any
+    orders: str | None = None
+    cpu_seconds: float = field(default=0.0)
+
+    @classmethod
+    def of(cls, manifest: Manifest, protocol: Protocol) -> "Beside":
+        """The protocol with the constants of its reference."""
+        module = module_of(manifest.folder, manifest.protocol)
+        assert module is not None  # noqa: S101 - each protocol has one, or it was not derived
+        reference = constants_of(manifest.cfgs["safety"])
+        own = {*protocol.guards, *protocol.parameters.values()}
+        constants = {name: f"= {show(value)}" for name, value in reference.items() if name in own}
+        bare = read_modules(manifest.folders, module).bare
+        ordering = [name for name, text in bare.items() if re.search(r"^Addresses\s*==", text, re.MULTILINE)]
+        orders = None
+        if ordering:
+            orders = "<- Beyond" if ordering == [module] else f"<- [{ordering[0]}]Beyond"
+        return cls(protocol, manifest.folders, module, constants, protocol.config(reference), orders)
+
+    def drawn(self, seed: int, length: int = LENGTH) -> Walk:
+        """Draw the walk with this seed."""
+        return walk(self.protocol, self.config, seed, length=length)
+
+    def walked(self, member: str, events: Iterable[Any]) -> Walk:
+        """Take the core through these events, from its start."""
+        state = self.protocol.core.start(member)
+        steps = []
+        for event in events:
+            steps.append(taken(self.protocol, self.config, state, event))
+            state = steps[-1].after
+        return Walk(member, tuple(steps))
+
+    def text(self, walks: Sequence[Walk]) -> str:
+        """Write the module with which TLC takes these walks."""
+        literals = Literals()
+        named = []
+        for number, each in enumerate(walks):
+            events = ", ".join(literals.name(self.protocol.codec.to_spec(step.event)) for step in each.steps)
+            literals.define(f"Walk{number}", f"<<{show(each.member)}, <<{events}>>>>")
+            named.append(f"Walk{number}")
+        if self.orders:
+            names = sorted({name for each in walks for step in each.steps for name in _names(step)})
+            literals.define("Beyond", f"<<{', '.join(map(show, names))}>>")
+        text = ", ".join(named)
+        return _TEXT.format(
+            root=ROOT, module=self.module, literals="\n".join(literals.definitions), walks=folded(f"<<{text}>>")
+        )
+
+    def differences(self, walks: Sequence[Walk]) -> Iterator[Difference]:
+        """Give the first difference of each walk that has one."""
+        rest = list(enumerate(walks, start=1))
+        while rest:
+            numbers, part = zip(*rest, strict=True)
+            told = _Told()
+            try:
+                self._run(part, told)
+                broken = None
+            except EvaluationFailed as error:
+                broken = error
+            for place, each in enumerate(part, start=1):
+                if broken is not None and place == told.walk:
+                    break
+                if found := self._difference(each, told.steps.get(place, {})):
+                    yield found
+            if broken is None:
+                return
+            each = part[told.walk - 1]
+            found = self._difference(each, told.steps.get(told.walk, {}), until=told.at - 1)
+            yield found or Difference(each, told.at, None, str(broken))
+            rest = rest[told.walk :]
+            del numbers
+
+    def _run(self, walks: Sequence[Walk], told: "_Told") -> None:
+        orders = {"Addresses": self.orders} if self.orders else {}
+        cfg = Cfg(init="Init", next="Next", constants={**self.constants, **orders})
+        ran = tlc.run(
+            list(self.folders),
+            ROOT,
+            cfg.render(),
+            generated={ROOT: self.text(walks)},
+            workers=1,
+            short=True,
+            on_line=told.take,
+        )
+        self.cpu_seconds += ran.cpu_seconds
+        if ran.outcome != "holds" or not told.ended:
+            raise TLCError(f"{ROOT}: TLC did not come to the end: {ran.violated}")
+
+    def _difference(
+        self, one: Walk, told: "dict[int, tuple[str, Result]]", *, until: int | None = None
+    ) -> Difference | None:
+        for at, step in enumerate(one.steps[:until], start=1):
+            if at not in told:
+                raise TLCError(f"{ROOT}: TLC did not print step {at} of a walk of {len(one.steps)}")
+            if not self._same(step, *told[at]):
+                return Difference(one, at, told[at])
+        return None
+
+    def _same(self, step: Drawn, outcome: str, result: Result) -> bool:
+        if step.outcome != outcome:
+            return False
+        if outcome != "handled":
+            return True
+        to_spec = self.protocol.codec.to_spec
+        before, after = to_spec(step.before), to_spec(step.after)
+        assert isinstance(before, Fn)  # noqa: S101 - a state is a record
+        return identical(before.replace(**result.changes), after) and identical(
+            result.effects, to_spec(step.effects)
+        )
+
+
+def _names(step: Drawn) -> Iterator[str]:
+    """All texts in an event, and in the state."""
+    todo: list[Any] = [step.event, step.before]
+    while todo:
+        value = todo.pop()
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, tuple | frozenset):
+            todo += value
+        elif hasattr(type(value), "__attrs_attrs__"):
+            todo += (getattr(value, attribute.name) for attribute in type(value).__attrs_attrs__)
+
+
+@define
+class _Told:
+    """Reads what TLC prints."""
+
+    steps: dict[int, dict[int, tuple[str, Result]]] = field(factory=dict)
+    walk: int = 0
+    at: int = 0
+    ended: bool = False
+    _known: dict[str, tuple[Any, ...]] = field(factory=dict)
+
+    def take(self, line: str) -> None:
+        """Read a line; the runner calls this."""
+        if line.startswith('<<"at"'):
+            _, self.walk, self.at = parse(line)  # type: ignore[misc] - three of them
+        elif line.startswith('"<<\\"step'):
+            value = parse(str(parse(line)))
+            match value:
+                case ("step", int(number), int(at), str(outcome), changes, tuple(effects)):
+                    changed = dict(changes.items()) if isinstance(changes, Fn) else {}
+                    self.steps.setdefault(number, {})[at] = outcome, Result(changed, effects)
+        elif line == '"end"':
+            self.ended = True
+
+
+def compare(
+    beside: Beside, seeds: Iterable[int], *, length: int = LENGTH, chunk: int = CHUNK
+) -> Iterator[tuple[int, list[Difference], list[Walk]]]:
+    """Draw the walks with these seeds and compare them, some at a time: seeds done, what differs, the walks."""
+    waiting: list[Walk] = []
+    done = 0
+    for seed in seeds:
+        waiting.append(beside.drawn(seed, length))
+        if len(waiting) == chunk:
+            done += len(waiting)
+            yield done, [*beside.differences(waiting)], waiting
+            waiting = []
+    if waiting:
+        yield done + len(waiting), [*beside.differences(waiting)], waiting
+
+
+def shortened(beside: Beside, found: Difference) -> Difference:
+    """Leave out the events without which the last step differs all the same."""
+    best = _cut(found)
+    for _ in range(_ROUNDS):
+        events = [step.event for step in best.walk.steps]
+        size = max(1, len(events) // 4)
+        fewer: Difference | None = None
+        while fewer is None and size:
+            starts = range(0, len(events) - 1, size)
+            tries = [beside.walked(best.walk.member, events[:i] + events[i + size :]) for i in starts]
+            differing = map(_cut, beside.differences([each for each in tries if each.steps]))
+            fewer = min(differing, key=lambda each: each.at, default=None)
+            size //= 2
+        if fewer is None or fewer.at >= best.at:
+            return best
+        best = fewer
+    return best
+
+
+def _cut(found: Difference) -> Difference:
+    return evolve(found, walk=Walk(found.walk.member, found.walk.steps[: found.at]))
