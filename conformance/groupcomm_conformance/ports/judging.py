@@ -52,6 +52,10 @@ class Judge:
         """Write a state."""
         return compact(self.plain.write(value, self.state_shape))
 
+    def read_state(self, text: str) -> Value:
+        """Read a state that `state` wrote."""
+        return self.plain.read(json.loads(text), self.state_shape, "state")
+
     def event(self, value: Value) -> str:
         """Write an event."""
         return compact(self.plain.write(value, self.event_shape))
@@ -133,6 +137,7 @@ class Asked:
             _canonical(judge.plain.write(result.effects, judge.effects_shape)) for result in table.results
         ]
         self._following: dict[tuple[int, int], str] = {}
+        self._next: dict[tuple[int, int], str] = {}
 
     def _texts(self, state: Mapping[Any, Value]) -> dict[str, str]:
         """The fields of a state, or those that change, as text."""
@@ -151,6 +156,14 @@ class Asked:
             parts = self._parts[at] | self._changes[cell - HANDLED]
             found = ",".join([f'"{name}":{parts[name]}' for name in self._fields])
             found = self._following[at, cell] = f"{{{found}}}"
+        return found
+
+    def next_state(self, place: int) -> str:
+        """Write the state that a row leads to, as requests have it."""
+        key = place // len(self.events), self.table.cells[place]
+        found = self._next.get(key)
+        if found is None:
+            found = self._next[key] = self.judge.state(self.table.expected(place + 1)[0])
         return found
 
     def request(self, place: int) -> str:
