@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -23,7 +24,27 @@ from groupcomm_conformance.steps.conform import (
 from groupcomm_conformance.steps.rows import Failure, Rows, replay
 from groupcomm_conformance.steps.table import StepTable, Tables
 
+from groupcomm_conformance.ports.adapter import PATIENCE
+from groupcomm_conformance.ports.conforming import Part
+from groupcomm_conformance.ports.skipping import Skips
+
 from . import console
+from .adapters import (
+    AdapterOption,
+    Extent,
+    JUnit,
+    Patience,
+    RandomWalks,
+    Renamed,
+    Seed,
+    SkipFile,
+    Strict,
+    judge_model,
+    opened,
+    places_of,
+    report,
+    skips_of,
+)
 from .exits import ExitCode, verdict
 from .options import AsJson, ModelNames, Protocols, Row, TierOption
 
@@ -40,9 +61,17 @@ def command(
         typer.Option("--fresh", help="Use no cache, and measure what this adds to TLC's time."),
     ] = False,
     row: Row = None,
+    adapter: AdapterOption = None,
+    strict: Strict = False,
+    with_renamed: Renamed = False,
+    random: RandomWalks = 0,
+    seed: Seed = 1,
+    skip: SkipFile = None,
+    junit: JUnit = None,
+    patience: Patience = PATIENCE,
     as_json: AsJson = False,
 ) -> None:
-    """Run every local step that TLC can reach on the implementation, and compare.
+    """Run every local step that TLC can reach on the implementation, or on a port, and compare.
 
     Outcome, next state and effects must be the same in each. Exits with 1 if a row does not pass, or if
     something is amiss that the rows need in order to speak for the whole model.
@@ -58,7 +87,19 @@ def command(
     )
     if row is not None and (not model or len(models) != 1):
         raise typer.BadParameter("a row is one of a model: name it with --model", param_hint="--row")
+    extent = Extent(strict=strict, renamed=with_renamed, random=random, seed=seed)
+    if adapter is None and (extent != Extent(seed=seed) or skip or junit):
+        raise typer.BadParameter("this is for a port: name its --adapter")
     implementations = _implementations(manifest for manifest, _ in models)
+    if adapter is not None:
+        skips = skips_of(skip)
+        parts: list[Part] = []
+        with console.Watch(models) as watch:
+            parts = _ports(adapter, models, implementations, extent, skips, row, patience, watch, root)
+        places = {manifest.protocol: places_of(manifest) for manifest, _ in models}
+        raise typer.Exit(
+            report(parts, places, skips, junit=junit, as_json=as_json, whole=row is None)
+        )
     cache, tables = checking.Cache.of(root), Tables.of(root)
     conformances: list[Conformance] = []
     with console.Watch(models) as watch:
@@ -99,6 +140,36 @@ def command(
         for line in lines(conformance, failures_only=as_json):
             typer.echo(line, err=as_json)
     raise typer.Exit(verdict(ok=all(conformance.ok for conformance in conformances)))
+
+
+def _ports(
+    adapter: str,
+    models: list[tuple[Manifest, Model]],
+    implementations: dict[str, Protocol],
+    extent: Extent,
+    skips: Skips,
+    row: int | None,
+    patience: float,
+    watch: console.Watch,
+    root: Path,
+) -> list[Part]:
+    """Judge the port behind an adapter by the tables of these models."""
+    cache, tables = checking.Cache.of(root), Tables.of(root)
+    results = checking.run_models(models, cache=cache, listener=watch)
+    parts: list[Part] = []
+    for name, protocol in implementations.items():
+        with opened(adapter, protocol, patience) as port:
+            typer.echo(port.hello.text(), err=True)
+            for (manifest, each), checked in zip(models, results, strict=True):
+                if manifest.protocol != name:
+                    continue
+                if checked.harvest is None:
+                    raise FileNotFoundError(f"{each.name} does not hold ({checked.outcome}): there are no rows")
+                table, _ = table_of(manifest, each, checked.harvest, tables)
+                if row is not None and row > len(table):
+                    raise typer.BadParameter(f"{each.name} has rows 1 to {len(table)}", param_hint="--row")
+                parts += judge_model(port, manifest, each, table, extent=extent, skips=skips, row=row)
+    return parts
 
 
 def _implementations(manifests: Iterable[Manifest]) -> dict[str, Protocol]:
