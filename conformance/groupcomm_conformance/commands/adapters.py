@@ -48,7 +48,9 @@ __all__ = [
 
 AdapterOption: TypeAlias = Annotated[
     str | None,
-    typer.Option("--adapter", metavar="COMMAND", help="Judge the port behind this adapter (docs/porting.md)."),
+    typer.Option(
+        "--adapter", metavar="COMMAND", help="Judge the port behind this adapter (docs/porting.md)."
+    ),
 ]
 Strict: TypeAlias = Annotated[
     bool, typer.Option("--strict", help="Of a port: all rows again, in another order and on kept states.")
@@ -57,13 +59,16 @@ Renamed: TypeAlias = Annotated[
     bool, typer.Option("--renamed", help="Of a port: all rows again with other names, counters, payloads.")
 ]
 RandomWalks: TypeAlias = Annotated[
-    int,
+    int | None,
     typer.Option(
         "--random", parser=whole(0, 10**6), metavar="N", help="Of a port: N random walks beyond the bounds."
     ),
 ]
 Seed: TypeAlias = Annotated[
-    int, typer.Option("--seed", parser=whole(0, 10**12), metavar="S", help="The seed of the first of these.")
+    int | None,
+    typer.Option(
+        "--seed", parser=whole(0, 10**12), metavar="S", help="The seed of the first of these. Default: 1."
+    ),
 ]
 SkipFile: TypeAlias = Annotated[
     Path | None, typer.Option("--skip", metavar="FILE", help="What a port is known not to do.")
@@ -235,7 +240,8 @@ def _write_junit(file: Path, parts: Iterable[Part], told: dict[int, str], stale:
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(
-            f'<?xml version="1.0" encoding="utf-8"?>\n{ET.tostring(suite, encoding="unicode")}\n', encoding="utf-8"
+            f'<?xml version="1.0" encoding="utf-8"?>\n{ET.tostring(suite, encoding="unicode")}\n',
+            encoding="utf-8",
         )
     except OSError as error:
         raise PathError(file, reason(error), "name another file with --junit") from None

@@ -10,6 +10,9 @@ import typer
 from groupcomm_conformance.models import checking
 from groupcomm_conformance.models.manifest import Manifest, Model, find_root
 from groupcomm_conformance.models.selecting import chosen
+from groupcomm_conformance.ports.adapter import PATIENCE
+from groupcomm_conformance.ports.conforming import Part
+from groupcomm_conformance.ports.skipping import Skips
 from groupcomm_conformance.protocols import derive
 from groupcomm_conformance.protocols.derive import MappingError, Protocol, constants_of
 from groupcomm_conformance.steps.conform import (
@@ -23,10 +26,6 @@ from groupcomm_conformance.steps.conform import (
 )
 from groupcomm_conformance.steps.rows import Failure, Rows, replay
 from groupcomm_conformance.steps.table import StepTable, Tables
-
-from groupcomm_conformance.ports.adapter import PATIENCE
-from groupcomm_conformance.ports.conforming import Part
-from groupcomm_conformance.ports.skipping import Skips
 
 from . import console
 from .adapters import (
@@ -64,8 +63,8 @@ def command(
     adapter: AdapterOption = None,
     strict: Strict = False,
     with_renamed: Renamed = False,
-    random: RandomWalks = 0,
-    seed: Seed = 1,
+    random: RandomWalks = None,
+    seed: Seed = None,
     skip: SkipFile = None,
     junit: JUnit = None,
     patience: Patience = PATIENCE,
@@ -87,8 +86,8 @@ def command(
     )
     if row is not None and (not model or len(models) != 1):
         raise typer.BadParameter("a row is one of a model: name it with --model", param_hint="--row")
-    extent = Extent(strict=strict, renamed=with_renamed, random=random, seed=seed)
-    if adapter is None and (extent != Extent(seed=seed) or skip or junit):
+    extent = Extent(strict=strict, renamed=with_renamed, random=random or 0, seed=1 if seed is None else seed)
+    if adapter is None and (extent != Extent() or skip or junit):
         raise typer.BadParameter("this is for a port: name its --adapter")
     implementations = _implementations(manifest for manifest, _ in models)
     if adapter is not None:
@@ -97,9 +96,7 @@ def command(
         with console.Watch(models) as watch:
             parts = _ports(adapter, models, implementations, extent, skips, row, patience, watch, root)
         places = {manifest.protocol: places_of(manifest) for manifest, _ in models}
-        raise typer.Exit(
-            report(parts, places, skips, junit=junit, as_json=as_json, whole=row is None)
-        )
+        raise typer.Exit(report(parts, places, skips, junit=junit, as_json=as_json, whole=row is None))
     cache, tables = checking.Cache.of(root), Tables.of(root)
     conformances: list[Conformance] = []
     with console.Watch(models) as watch:
@@ -164,7 +161,9 @@ def _ports(
                 if manifest.protocol != name:
                     continue
                 if checked.harvest is None:
-                    raise FileNotFoundError(f"{each.name} does not hold ({checked.outcome}): there are no rows")
+                    raise FileNotFoundError(
+                        f"{each.name} does not hold ({checked.outcome}): there are no rows"
+                    )
                 table, _ = table_of(manifest, each, checked.harvest, tables)
                 if row is not None and row > len(table):
                     raise typer.BadParameter(f"{each.name} has rows 1 to {len(table)}", param_hint="--row")

@@ -52,7 +52,6 @@ _SHOWN: Final = 120
 _REMEMBERED: Final = 50_000
 
 
-
 def _refuse(text: str) -> object:
     raise ValueError(f"{text} is no integer")
 
@@ -159,9 +158,9 @@ class Adapter:
                 some = list(islice(source, 200))
                 ended = len(some) < 200  # noqa: PLR2004 - as many as were asked for
                 first = self._seq + 1
-                written = "".join(
-                    [f'{{"seq":{seq},{each}\n' for seq, each in enumerate(some, first)]
-                ).encode("ascii")
+                written = "".join([f'{{"seq":{seq},{each}\n' for seq, each in enumerate(some, first)]).encode(
+                    "ascii"
+                )
                 self._seq += len(some)
             if ended and due > self._seq:
                 return

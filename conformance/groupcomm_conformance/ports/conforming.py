@@ -116,7 +116,11 @@ def lines(part: Part, places: Places, *, failures_only: bool) -> Iterator[str]:
     if not failures_only:
         told = [f"{counts[verdict]:,} {verdict}" for verdict in VERDICTS if counts[verdict]]
         told += [f"{count:,} known ({reason})" for reason, count in part.known.items()]
-        size = f"{len(part.table.states):,} local states x {len(part.table.events):,} events" if part.table else part.what
+        size = (
+            f"{len(part.table.states):,} local states x {len(part.table.events):,} events"
+            if part.table
+            else part.what
+        )
         yield f"{name}: {'ok' if part.ok else 'FAILS'}: {', '.join(told) or 'nothing was run'}: {size}"
     for wrong in part.wrong:
         yield f"FAILS {name}: {wrong}"
@@ -324,5 +328,3 @@ def _first(part: Part, text: str) -> None:
         part.wrong.append(text)
     elif len(part.wrong) == _SHOWN:
         part.wrong.append("and more of that")
-
-

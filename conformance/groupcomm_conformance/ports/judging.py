@@ -69,7 +69,11 @@ class Judge:
         outcome = told.get("outcome")
         if outcome not in OUTCOMES:
             raise _unlike(told, f"an outcome, one of {', '.join(OUTCOMES)}")
-        fields = {"outcome"} if outcome != "handled" else {"outcome", "effects"} | ({"state"} - {stateful and "state"})
+        fields = (
+            {"outcome"}
+            if outcome != "handled"
+            else {"outcome", "effects"} | ({"state"} - {stateful and "state"})
+        )
         if unlike := sorted(fields.symmetric_difference(told)):
             has = "no field" if unlike[0] in told else "the field"
             raise _unlike(told, f"{has} {unlike[0]} where the outcome is {outcome}")
@@ -80,7 +84,11 @@ class Judge:
             effects = self.plain.read(told["effects"], self.effects_shape, "effects")
         except PlainError as error:
             raise WrongAnswerError("adapter_error", str(error)) from None
-        return ("ignored" if not effects and not stateful and identical(after, before) else outcome), after, effects
+        return (
+            ("ignored" if not effects and not stateful and identical(after, before) else outcome),
+            after,
+            effects,
+        )
 
     def kept(self, told: Answer) -> Value:
         """Give the state of an answer to `read`. WrongAnswerError where it is none."""
@@ -175,7 +183,7 @@ class Asked:
         """Judge an answer to the row at a place; None: it passes."""
         cell = self.table.cells[place]
         if len(told) == 1:
-            if told.get("outcome") == OUTCOMES[cell if cell < HANDLED else HANDLED]:
+            if told.get("outcome") == OUTCOMES[min(HANDLED, cell)]:
                 if cell < HANDLED:
                     return None
         elif cell >= HANDLED and len(told) == 3 and told.get("outcome") == "handled":  # noqa: PLR2004
@@ -208,5 +216,3 @@ class Asked:
         if not identical(effects, wanted_effects):
             return evolve(failure, verdict="wrong_outcome" if outcome != expected else "wrong_effects")
         return None
-
-

@@ -273,7 +273,10 @@ def schema(protocol: Protocol) -> dict[str, PlainJSON]:
     config = shape_of(protocol.configuration)
     assert isinstance(config, Record)  # noqa: S101 - so it is of every protocol
     parameters = {protocol.parameters[name]: found.of(shape) for name, shape in config.fields.items()}
-    found.definitions["Config"] = {"description": "The constants that configure a member.", **_object(parameters)}
+    found.definitions["Config"] = {
+        "description": "The constants that configure a member.",
+        **_object(parameters),
+    }
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": f"{protocol.name}: events, effects, states and configuration",
@@ -368,5 +371,7 @@ class _Schema:
         if record.cls in self._tags:
             fields = {"type": {"enum": [self._tags[record.cls]]}, **fields}
         summary = (record.cls.__doc__ or "").strip().partition("\n")[0]
-        told: dict[str, PlainJSON] = {} if summary.startswith(f"{record.cls.__name__}(") else {"description": summary}
+        told: dict[str, PlainJSON] = (
+            {} if summary.startswith(f"{record.cls.__name__}(") else {"description": summary}
+        )
         self.definitions[name] = {**told, **_object(fields)}

@@ -109,6 +109,7 @@ class Port:
         what happened.
         """
         done, ends, sent = 0, 0, 0
+        first: tuple[int, int, Gone] | None = None
         while done < len(jobs):
             if ends == ENDS:
                 return len(jobs) - done
@@ -130,11 +131,11 @@ class Port:
                 else:
                     sent, first = run.sent, (done, run.place, gone)
                 continue
-            if one_by_one:
+            if one_by_one and first is not None:
                 # It came through this time: an end that comes and goes is one all the same.
-                at, place, gone = first
-                text = f"{gone}; not so when it was asked for one thing after the other"
-                lost(jobs[at], place, Gone(gone.verdict, text))
+                at, place, before = first
+                text = f"{before}; not so when it was asked for one thing after the other"
+                lost(jobs[at], place, Gone(before.verdict, text))
                 ends += 1
             done = run.done
         return 0

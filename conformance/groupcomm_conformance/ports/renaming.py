@@ -156,9 +156,7 @@ class _Change:
             case Sequence(item):
                 return tuple(self.of(each, item) for each in _sequence(value))
             case Fixed(items):
-                return tuple(
-                    self.of(each, item) for each, item in zip(_sequence(value), items, strict=True)
-                )
+                return tuple(self.of(each, item) for each, item in zip(_sequence(value), items, strict=True))
             case Subset(item) if isinstance(value, frozenset):
                 return frozenset(self.of(each, item) for each in value)
             case Choice(options) if value != NOTHING and isinstance(value, Fn):
@@ -166,5 +164,3 @@ class _Change:
                     if isinstance(option, Record) and self._tags.get(option.cls) == value["type"]:
                         return self.of(value, option)
         return value
-
-

@@ -1,12 +1,12 @@
-"""Skip lists: what a port is known not to do, as data. What is in one is counted by its reason, never as a pass.
+"""Skip lists: what a port is known not to do, as data. What is in one is never counted as a pass.
 
 A file has a line for each case: what, and after a `#` the reason, such as an issue's address::
 
-    flush join 206              # https://example.org/issues/7
+    flush join 206 # https://example.org/issues/7
     flush * ReconcileReceived   # no reconciliation yet
 
-That is a protocol, a model or scenario, and a row or a type of event; `*` stands for any. An entry that no failure
-needs any more is stale, and fails the run: what was mended should be seen to be.
+That is a protocol, a model or scenario, and a row or a type of event; `*` stands for any. An entry that no
+failure needs any more is stale, and fails the run: what was mended should be seen to be.
 """
 
 import re
@@ -55,8 +55,8 @@ class Skips:
     def stale(self, protocols: frozenset[str], models: frozenset[str]) -> list[str]:
         """Name the entries of these protocols and models that no failure needed."""
         return [
-            f"{self.file}:{entry.line}: nothing fails any more of {entry.protocol} {entry.model} {entry.which}: "
-            "take the line out"
+            f"{self.file}:{entry.line}: nothing fails any more of {entry.protocol} {entry.model} "
+            f"{entry.which}: take the line out"
             for entry in self.entries
             if not entry.used and entry.protocol in protocols | {_ANY} and entry.model in models | {_ANY}
         ]

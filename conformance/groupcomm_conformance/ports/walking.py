@@ -5,7 +5,8 @@ Each step is asked for with its state (`step`), where the adapter can do that. A
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from itertools import pairwise
+from typing import Any, TypeAlias
 
 from attrs import frozen
 
@@ -39,6 +40,10 @@ class Step:
     effects: Value
 
 
+Due: TypeAlias = "Step | Value | None"
+"""What a request is about: a step, the state that is to be read, or neither."""
+
+
 @frozen
 class Walk:
     """Steps under a name; where they are those of one member from its start, its name is `member`."""
@@ -69,7 +74,7 @@ def random_walk(protocol: Protocol, config: object, seed: int) -> Walk:
 def steps_of(name: str, states: Sequence[Fn], start: Any) -> Walk:  # noqa: ANN401 - a function of the specification
     """Give the local steps of a walk of a group; `start` gives a member's first state."""
     steps: list[Step] = []
-    for before, state in zip(states, states[1:], strict=False):
+    for before, state in pairwise(states):
         act, was, now = state[ACT], before[LOCAL], state[LOCAL]
         assert isinstance(act, Fn) and isinstance(was, Fn) and isinstance(now, Fn)  # noqa: S101, PT018
         if act["outcome"] == "none":
@@ -97,24 +102,28 @@ def walked(port: Port, part: Part, walks: Iterable[Walk], skips: Skips) -> None:
             except WrongAnswerError as error:
                 wrong = Failure(0, error.verdict, "", (), (), str(error))
             if wrong is not None:
-                _failed(part, skips, at, every[at], step, wrong)
+                _failed(part, skips, at, every[at], step=step, failure=wrong)
                 return
         part.replayed.counts["pass"] += 1
 
     def lost(at: int, request: int, gone: Gone) -> None:
         failure = Failure(0, gone.verdict, "", (), (), str(gone))
-        _failed(part, skips, at, every[at], plans[at][request][0], failure)
+        _failed(part, skips, at, every[at], step=plans[at][request][0], failure=failure)
 
     jobs = [at for at, plan in enumerate(plans) if plan]
     part.replayed.counts["skipped"] += port.run(jobs, lambda at: [each[2] for each in plans[at]], judge, lost)
 
 
-def _plan(port: Port, walk: Walk) -> Iterator[tuple[Step | Value | None, bool, str]]:
-    """The requests of a walk: the step that each is to do, or the state to be read; whether it is stateful."""
+def _plan(port: Port, walk: Walk) -> Iterator["tuple[Due, bool, str]"]:
+    """Give the requests of a walk, with what each is about and whether it is stateful."""
     judge = port.judge
     if port.can("step"):
         for step in walk.steps:
-            yield step, False, f'"do":"step","state":{judge.state(step.before)},"event":{judge.event(step.event)}}}'
+            yield (
+                step,
+                False,
+                f'"do":"step","state":{judge.state(step.before)},"event":{judge.event(step.event)}}}',
+            )
     if walk.member and port.can("start"):
         member = compact(walk.member)
         yield None, True, f'"do":"start","member":{member}}}'
@@ -124,7 +133,7 @@ def _plan(port: Port, walk: Walk) -> Iterator[tuple[Step | Value | None, bool, s
             yield walk.steps[-1].after, True, f'"do":"read","member":{member}}}'
 
 
-def _wrong(port: Port, step: "Step | Value | None", told: Answer, *, stateful: bool) -> Failure | None:
+def _wrong(port: Port, step: "Due", told: Answer, *, stateful: bool) -> Failure | None:
     if step is None:
         port.judge.done(told)
         return None
@@ -142,9 +151,7 @@ def _wrong(port: Port, step: "Step | Value | None", told: Answer, *, stateful: b
     return None if identical(effects, step.effects) else Failure(0, "wrong_effects", outcome, after, effects)
 
 
-def _failed(
-    part: Part, skips: Skips, at: int, walk: Walk, step: "Step | Value | None", failure: Failure
-) -> None:
+def _failed(part: Part, skips: Skips, at: int, walk: Walk, *, step: "Due", failure: Failure) -> None:
     event = str(step.event["type"]) if isinstance(step, Step) else "start or read"
     found = Failure(at + 1, failure.verdict, failure.outcome, failure.state, failure.effects, failure.reason)
     if (failure.verdict, event) not in part.replayed.groups:
@@ -152,7 +159,7 @@ def _failed(
     part.add(found, event, skips)
 
 
-def _told(walk: Walk, step: "Step | Value | None", failure: Failure) -> str:
+def _told(walk: Walk, step: "Due", failure: Failure) -> str:
     lines = [f"{failure.verdict} in {walk.name}"]
     if isinstance(step, Step):
         lines += [f"  state    {brief(step.before)}", f"  event    {brief(step.event)}"]
@@ -161,6 +168,9 @@ def _told(walk: Walk, step: "Step | Value | None", failure: Failure) -> str:
             got = Fn({"outcome": failure.outcome, "state": failure.state, "effects": failure.effects})
             lines += ["  expected -> got", *(f"    {each.text()}" for each in diff(wanted, got))]
     elif step is not None and failure.verdict == "wrong_state":
-        lines += ["  at its end, expected -> got", *(f"    {each.text()}" for each in diff(step, failure.state))]
+        lines += [
+            "  at its end, expected -> got",
+            *(f"    {each.text()}" for each in diff(step, failure.state)),
+        ]
     lines += [f"  {failure.reason}"] if failure.reason else []
     return "\n".join(lines)
