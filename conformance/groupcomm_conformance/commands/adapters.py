@@ -1,4 +1,4 @@
-"""What `conform --adapter` and `scenario --adapter` do: an implementation in any language, judged as our own is."""
+"""What `conform --adapter` does: an implementation in any language, judged as our own is."""
 
 import json
 import re

@@ -94,7 +94,17 @@ def command(
         skips = skips_of(skip)
         parts: list[Part] = []
         with console.Watch(models) as watch:
-            parts = _ports(adapter, models, implementations, extent, skips, row, patience, watch, root)
+            parts = _ports(
+                adapter,
+                models,
+                implementations,
+                extent=extent,
+                skips=skips,
+                row=row,
+                patience=patience,
+                watch=watch,
+                root=root,
+            )
         places = {manifest.protocol: places_of(manifest) for manifest, _ in models}
         raise typer.Exit(report(parts, places, skips, junit=junit, as_json=as_json, whole=row is None))
     cache, tables = checking.Cache.of(root), Tables.of(root)
@@ -143,6 +153,7 @@ def _ports(
     adapter: str,
     models: list[tuple[Manifest, Model]],
     implementations: dict[str, Protocol],
+    *,
     extent: Extent,
     skips: Skips,
     row: int | None,

@@ -19,7 +19,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, Self, TypeAlias
 
 from attrs import frozen
 
@@ -129,7 +129,7 @@ class Adapter:
             self.end()
             raise
 
-    def __enter__(self) -> "Adapter":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -3,8 +3,8 @@
 Every local step is asked for, as on a core. Beside that:
 
 ``start``           `Start` of each member, where the adapter can start and read
-``kept``            with `--strict`: all rows once more in another order, on states that the adapter keeps, and on
-                    those that it gave itself; at the end every state that was kept is read back
+``kept``            with `--strict`: all rows once more in another order, on states that the adapter keeps,
+                    and on those that it gave itself; at the end every state that was kept is read back
 ``renamed``         with `--renamed`: the same rows with other names, counters and payloads (`renaming`)
 ``random``          with `--random`: walks far beyond the bounds, which the core takes too
 
@@ -38,8 +38,8 @@ _SEED: Final = 20_240_229
 class Part:
     """What became of a part of a model: counts by verdict, and of each kind of failure the first.
 
-    `name`: the part, such as `rows`. `again`: the command that runs it again. `note` says why nothing was run;
-    `wrong` what is amiss that belongs to no row. `skipped` are failures that the skip list has, by its reason.
+    `name`: the part, such as `rows`. `again`: the command that runs it again. `note` says why nothing was
+    run; `wrong` what is amiss that belongs to no row. `known`: failures in the skip list, by its reason.
     """
 
     protocol: str
@@ -162,7 +162,8 @@ def rows(
         failure = Failure(place + 1, gone.verdict, "", before, (), str(gone))
         part.add(failure, str(table.events[place % width]["type"]), skips)
 
-    part.replayed.counts["skipped"] += port.run(jobs, lambda place: (asked.request(place),), judge, lost)
+    left = port.run(jobs, lambda place: (asked.request(place),), judge, lost)
+    part.replayed.counts["skipped"] += left
     part.replayed.counts["pass"] += len(passed)
     return passed
 

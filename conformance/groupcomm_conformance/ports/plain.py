@@ -42,7 +42,7 @@ from groupcomm_conformance.tla.values import Fn, Value, function, order
 
 __all__ = ["Plain", "PlainError", "PlainJSON", "compact", "schema"]
 
-PlainJSON: TypeAlias = "bool | int | str | None | list[PlainJSON] | dict[str, PlainJSON]"
+PlainJSON: TypeAlias = "bool | int | str | list[PlainJSON] | dict[str, PlainJSON] | None"
 
 LARGEST: Final = 2**53 - 1
 """The largest integer that every reader of JSON has exactly."""

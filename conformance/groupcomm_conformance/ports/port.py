@@ -8,7 +8,7 @@ happens is the one that is named. After three such ends all further jobs are ski
 
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Final
+from typing import Final, Self
 
 from groupcomm_conformance.protocols.derive import Protocol
 from groupcomm_conformance.protocols.shapes import Record, shape_of
@@ -48,7 +48,7 @@ class Port:
                 "nothing can be judged"
             )
 
-    def __enter__(self) -> "Port":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

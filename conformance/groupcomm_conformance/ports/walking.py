@@ -111,7 +111,8 @@ def walked(port: Port, part: Part, walks: Iterable[Walk], skips: Skips) -> None:
         _failed(part, skips, at, every[at], step=plans[at][request][0], failure=failure)
 
     jobs = [at for at, plan in enumerate(plans) if plan]
-    part.replayed.counts["skipped"] += port.run(jobs, lambda at: [each[2] for each in plans[at]], judge, lost)
+    left = port.run(jobs, lambda at: [each[2] for each in plans[at]], judge, lost)
+    part.replayed.counts["skipped"] += left
 
 
 def _plan(port: Port, walk: Walk) -> Iterator["tuple[Due, bool, str]"]:
