@@ -244,7 +244,7 @@ class _Made:
             self.sound = True
         return kind.cls(**values)
 
-    def value(self, name: str, shape: Shape) -> Any:  # noqa: ANN401 - of any class; a case each
+    def value(self, name: str, shape: Shape) -> Any:  # noqa: ANN401, C901, PLR0911 - of any class; a case each
         """A value of a shape: one that is there under this name, or a new one."""
         chance = self.random.random()
         if not isinstance(shape, Function | Anything) and name != "sender":
@@ -325,7 +325,7 @@ class _Made:
         return among
 
 
-def changed(value: Any, shape: Shape, made: _Made) -> Any:  # noqa: ANN401 - of any class; a case each
+def changed(value: Any, shape: Shape, made: _Made) -> Any:  # noqa: ANN401, C901, PLR0911 - of any class; a case each
     """The value with something in it changed, lost, doubled or put in another order."""
     made.sound = False
     random = made.random

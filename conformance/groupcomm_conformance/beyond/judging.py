@@ -15,14 +15,15 @@ from typing import Any, Final
 
 from attrs import define, evolve, field, frozen
 
+from groupcomm_conformance.models.instruments import OUTCOMES
 from groupcomm_conformance.models.manifest import Manifest
 from groupcomm_conformance.models.modules import read_modules
 from groupcomm_conformance.protocols.constants import module_of
 from groupcomm_conformance.protocols.derive import Protocol, constants_of
-from groupcomm_conformance.steps.table import Literals, Result
+from groupcomm_conformance.steps.table import HANDLED, Literals, Result
 from groupcomm_conformance.tla.cfg import Cfg
 from groupcomm_conformance.tla.folding import folded
-from groupcomm_conformance.tla.values import Fn, identical, parse, show
+from groupcomm_conformance.tla.values import Fn, Value, identical, order, parse, show
 from groupcomm_conformance.tlc import run as tlc
 from groupcomm_conformance.tlc.errors import EvaluationFailed, TLCError
 
@@ -141,10 +142,7 @@ class Beside:
             literals.define("Beyond", f"<<{', '.join(map(show, names))}>>")
         text = ", ".join(named)
         return _TEXT.format(
-            root=ROOT,
-            module=self.module,
-            literals="\n".join(literals.definitions),
-            walks=folded(f"<<{text}>>"),
+            root=ROOT, module=self.module, literals="\n".join(literals.definitions), walks=folded(f"<<{text}>>")
         )
 
     def differences(self, walks: Sequence[Walk]) -> Iterator[Difference]:

@@ -8,10 +8,11 @@ from typing import Annotated
 import typer
 
 from groupcomm_conformance.models import checking
-from groupcomm_conformance.models.manifest import Manifest, Model, find_root
+from groupcomm_conformance.models.manifest import Manifest, Model, find_root, load
 from groupcomm_conformance.models.selecting import chosen
 from groupcomm_conformance.ports.adapter import PATIENCE
 from groupcomm_conformance.ports.conforming import Part
+from groupcomm_conformance.ports.plain import schema as schema_of
 from groupcomm_conformance.ports.skipping import Skips
 from groupcomm_conformance.protocols import derive
 from groupcomm_conformance.protocols.derive import MappingError, Protocol, constants_of
@@ -68,6 +69,10 @@ def command(
     skip: SkipFile = None,
     junit: JUnit = None,
     patience: Patience = PATIENCE,
+    schema: Annotated[
+        bool,
+        typer.Option("--schema", help="Only print the JSON Schema of what an adapter gets of this protocol."),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Run every local step that TLC can reach on the implementation, or on a port, and compare.
@@ -76,6 +81,11 @@ def command(
     something is amiss that the rows need in order to speak for the whole model.
     """
     root = find_root()
+    if schema:
+        if not protocol or len(protocol) != 1:
+            raise typer.BadParameter("a schema is one protocol's: name it", param_hint="--schema")
+        typer.echo(json.dumps(schema_of(derive.load(load(root, protocol[0]))), indent=1))
+        return
     models = chosen(
         root,
         protocol or (),

@@ -182,18 +182,19 @@ class Asked:
     def verdict(self, place: int, told: Answer) -> Failure | None:
         """Judge an answer to the row at a place; None: it passes."""
         cell = self.table.cells[place]
-        if len(told) == 1:
-            if told.get("outcome") == OUTCOMES[min(HANDLED, cell)]:
-                if cell < HANDLED:
-                    return None
-        elif cell >= HANDLED and len(told) == 3 and told.get("outcome") == "handled":  # noqa: PLR2004
-            if (
-                "state" in told
-                and "effects" in told
-                and _canonical(told["effects"]) == self._effects[cell - HANDLED]
-                and _canonical(told["state"]) == self.expected(place // len(self.events), cell)
-            ):
-                return None
+        outcome = told.get("outcome")
+        if len(told) == 1 and cell < HANDLED and outcome == OUTCOMES[cell]:
+            return None
+        if (
+            cell >= HANDLED
+            and len(told) == 3  # noqa: PLR2004 - outcome, state, effects
+            and outcome == "handled"
+            and "state" in told
+            and "effects" in told
+            and _canonical(told["effects"]) == self._effects[cell - HANDLED]
+            and _canonical(told["state"]) == self.expected(place // len(self.events), cell)
+        ):
+            return None
         return self._closely(place, told)
 
     def _closely(self, place: int, told: Answer) -> Failure | None:

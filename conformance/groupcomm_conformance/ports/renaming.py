@@ -1,8 +1,8 @@
 """The same local steps with other names and numbers: what a port sees that only the bounds hide.
 
-`Step` looks at names, counters and payloads only to compare and to count. So a row with others in their places,
-on both sides, is a row again. A port that takes the first letter of a name, or 0 for nothing, passes the
-tables of the models and falls to these.
+`Step` looks at names, counters and payloads only to compare and to count. So a row with others in their
+places, on both sides, is a row again. A port that takes the first letter of a name, or 0 for nothing, passes
+the tables of the models and falls to these.
 """
 
 import re
@@ -32,14 +32,9 @@ __all__ = ["WAYS", "Way", "renamed"]
 
 _MEMBER: Final = re.compile(r"([A-Z])((?:#[0-9]+)?)")
 
-_RISING: Final = {
-    letter: name
-    for letter, name in zip(
-        "ABCDEFGHZ",
-        ("M", "M1", "M10", "M2", "Mm", "m", "m-1", "m1:7800", "m_"),
-        strict=True,
-    )
-}
+_RISING: Final = dict(
+    zip("ABCDEFGHZ", ("M", "M1", "M10", "M2", "Mm", "m", "m-1", "m1:7800", "m_"), strict=True)
+)
 """Names of several letters, with beginnings in common, in both cases, in the order of the old ones."""
 
 _MIXED: Final = {**_RISING, "A": "m2", "B": "m1", "C": "M1", "D": "m", "Z": "m12"}
