@@ -2,14 +2,20 @@
 
 import json
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from groupcomm_conformance.beyond.drawing import LENGTH
 from groupcomm_conformance.beyond.judging import Beside, compare, lines_of
 from groupcomm_conformance.models import checking
 from groupcomm_conformance.models.manifest import Manifest, Model, find_root, load, protocols
 from groupcomm_conformance.models.selecting import chosen
+from groupcomm_conformance.ports.adapter import PATIENCE
+from groupcomm_conformance.ports.conforming import Part
+from groupcomm_conformance.ports.plain import schema as schema_of
+from groupcomm_conformance.ports.skipping import Skips
 from groupcomm_conformance.protocols import derive
 from groupcomm_conformance.protocols.derive import MappingError, Protocol, constants_of
 from groupcomm_conformance.steps.conform import (
@@ -25,8 +31,23 @@ from groupcomm_conformance.steps.rows import Failure, Rows, replay
 from groupcomm_conformance.steps.table import StepTable, Tables
 
 from . import console
+from .adapters import (
+    AdapterOption,
+    Extent,
+    JUnit,
+    Patience,
+    RandomEvents,
+    Renamed,
+    SkipFile,
+    Strict,
+    judge_model,
+    opened,
+    places_of,
+    report,
+    skips_of,
+)
 from .exits import ExitCode, verdict
-from .options import AsJson, ModelNames, Protocols, Row, Seed, TierOption, whole
+from .options import AsJson, ModelNames, Protocols, Row, Seed, TierOption
 
 __all__ = ["command"]
 
@@ -41,31 +62,40 @@ def command(
         typer.Option("--fresh", help="Use no cache, and measure what this adds to TLC's time."),
     ] = False,
     row: Row = None,
-    random: Annotated[
-        int | None,
-        typer.Option(
-            parser=whole(1, 10**9),
-            metavar="N",
-            help="Instead: N random events, beyond the bounds of the models, on core and specification.",
-        ),
-    ] = None,
+    random: RandomEvents = None,
     seed: Seed = None,
+    adapter: AdapterOption = None,
+    strict: Strict = False,
+    with_renamed: Renamed = False,
+    skip: SkipFile = None,
+    junit: JUnit = None,
+    patience: Patience = PATIENCE,
+    schema: Annotated[
+        bool,
+        typer.Option("--schema", help="Only print the JSON Schema of what an adapter gets of this protocol."),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Run every local step that TLC can reach on the implementation, and compare.
+    """Run every local step that TLC can reach on the implementation, or on a port, and compare.
 
     Outcome, next state and effects must be the same in each. Exits with 1 if a row does not pass, or if
     something is amiss that the rows need in order to speak for the whole model.
     """
     root = find_root()
-    if random is not None:
-        if row is not None or model or fresh or as_json:
+    if schema:
+        if not protocol or len(protocol) != 1:
+            raise typer.BadParameter("a schema is one protocol's: name it", param_hint="--schema")
+        typer.echo(json.dumps(schema_of(derive.load(load(root, protocol[0]))), indent=1))
+        return
+    if seed is not None and random is None:
+        raise typer.BadParameter("a seed is one of random events: give --random, too", param_hint="--seed")
+    if random is not None and adapter is None:
+        if row is not None or model or fresh or as_json or strict or with_renamed or skip or junit:
             raise typer.BadParameter(
-                "random events are of no model: only --seed goes with it", param_hint="--random"
+                "random events are of no model: only --seed goes with it, or an --adapter",
+                param_hint="--random",
             )
         raise typer.Exit(_random(protocol or protocols(root), random, 1 if seed is None else seed))
-    if seed is not None:
-        raise typer.BadParameter("a seed is one of random events: give --random, too", param_hint="--seed")
     models = chosen(
         root,
         protocol or (),
@@ -76,7 +106,28 @@ def command(
     )
     if row is not None and (not model or len(models) != 1):
         raise typer.BadParameter("a row is one of a model: name it with --model", param_hint="--row")
+    walks = -(-(random or 0) // LENGTH)
+    extent = Extent(strict=strict, renamed=with_renamed, walks=walks, seed=1 if seed is None else seed)
+    if adapter is None and (extent != Extent() or skip or junit):
+        raise typer.BadParameter("this is for a port: name its --adapter")
     implementations = _implementations(manifest for manifest, _ in models)
+    if adapter is not None:
+        skips = skips_of(skip)
+        parts: list[Part] = []
+        with console.Watch(models) as watch:
+            parts = _ports(
+                adapter,
+                models,
+                implementations,
+                extent=extent,
+                skips=skips,
+                row=row,
+                patience=patience,
+                watch=watch,
+                root=root,
+            )
+        places = {manifest.protocol: places_of(manifest) for manifest, _ in models}
+        raise typer.Exit(report(parts, places, skips, junit=junit, as_json=as_json, whole=row is None))
     cache, tables = checking.Cache.of(root), Tables.of(root)
     conformances: list[Conformance] = []
     with console.Watch(models) as watch:
@@ -117,6 +168,39 @@ def command(
         for line in lines(conformance, failures_only=as_json):
             typer.echo(line, err=as_json)
     raise typer.Exit(verdict(ok=all(conformance.ok for conformance in conformances)))
+
+
+def _ports(
+    adapter: str,
+    models: list[tuple[Manifest, Model]],
+    implementations: dict[str, Protocol],
+    *,
+    extent: Extent,
+    skips: Skips,
+    row: int | None,
+    patience: float,
+    watch: console.Watch,
+    root: Path,
+) -> list[Part]:
+    """Judge the port behind an adapter by the tables of these models."""
+    cache, tables = checking.Cache.of(root), Tables.of(root)
+    results = checking.run_models(models, cache=cache, listener=watch)
+    parts: list[Part] = []
+    for name, protocol in implementations.items():
+        with opened(adapter, protocol, patience) as port:
+            typer.echo(port.hello.text(), err=True)
+            for (manifest, each), checked in zip(models, results, strict=True):
+                if manifest.protocol != name:
+                    continue
+                if checked.harvest is None:
+                    raise FileNotFoundError(
+                        f"{each.name} does not hold ({checked.outcome}): there are no rows"
+                    )
+                table, _ = table_of(manifest, each, checked.harvest, tables)
+                if row is not None and row > len(table):
+                    raise typer.BadParameter(f"{each.name} has rows 1 to {len(table)}", param_hint="--row")
+                parts += judge_model(port, manifest, each, table, extent=extent, skips=skips, row=row)
+    return parts
 
 
 def _implementations(manifests: Iterable[Manifest]) -> dict[str, Protocol]:

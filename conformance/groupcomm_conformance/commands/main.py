@@ -25,6 +25,7 @@ from groupcomm_conformance.files.errors import FileError, PathError, reason
 from groupcomm_conformance.models.manifest import UnknownNameError
 from groupcomm_conformance.models.selecting import NothingToJudge
 from groupcomm_conformance.pipeline.errors import NotContained, PipelineError
+from groupcomm_conformance.ports.adapter import AdapterError
 from groupcomm_conformance.protocols.codec import MappingError
 from groupcomm_conformance.tlc.errors import ConfigFailed, ParseFailed, TLCError
 
@@ -129,7 +130,7 @@ _CODES: Final = (  # the first that fits
         (FileError, PathError, UnknownNameError, MappingError, ParseFailed, ConfigFailed),
         ExitCode.BAD_INPUT,
     ),
-    ((TLCError, PipelineError, MemoryError), ExitCode.TOOL_FAILED),
+    ((TLCError, PipelineError, MemoryError, AdapterError), ExitCode.TOOL_FAILED),
     ((FileNotFoundError, IsADirectoryError, NotADirectoryError), ExitCode.BAD_INPUT),
     (OSError, ExitCode.TOOL_FAILED),
 )

@@ -1,0 +1,244 @@
+"""What `conform --adapter` does: an implementation in any language, judged as our own is."""
+
+import json
+import re
+import shlex
+from collections.abc import Iterable, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Annotated, Final, TypeAlias
+from xml.etree import ElementTree as ET
+
+import typer
+from attrs import frozen
+
+from groupcomm_conformance.beyond.drawing import LENGTH
+from groupcomm_conformance.files.errors import PathError, reason
+from groupcomm_conformance.models.manifest import Manifest, Model
+from groupcomm_conformance.models.modules import read_modules
+from groupcomm_conformance.ports.adapter import PATIENCE
+from groupcomm_conformance.ports.conforming import Part, Places, kept, lines, rows, starts
+from groupcomm_conformance.ports.judging import Asked
+from groupcomm_conformance.ports.port import Port
+from groupcomm_conformance.ports.renaming import WAYS, renamed
+from groupcomm_conformance.ports.skipping import Skips, read
+from groupcomm_conformance.ports.walking import random_walk, walked
+from groupcomm_conformance.protocols.constants import module_of
+from groupcomm_conformance.protocols.derive import Protocol, constants_of
+from groupcomm_conformance.steps.table import StepTable
+
+from .exits import ExitCode
+from .options import seconds, whole
+
+__all__ = [
+    "AdapterOption",
+    "Extent",
+    "JUnit",
+    "Patience",
+    "RandomEvents",
+    "Renamed",
+    "SkipFile",
+    "Strict",
+    "judge_model",
+    "opened",
+    "places_of",
+    "report",
+    "skips_of",
+]
+
+AdapterOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--adapter", metavar="COMMAND", help="Judge the port behind this adapter (docs/porting.md)."
+    ),
+]
+Strict: TypeAlias = Annotated[
+    bool, typer.Option("--strict", help="Of a port: all rows again, in another order and on kept states.")
+]
+Renamed: TypeAlias = Annotated[
+    bool, typer.Option("--renamed", help="Of a port: all rows again with other names, counters, payloads.")
+]
+RandomEvents: TypeAlias = Annotated[
+    int | None,
+    typer.Option(
+        "--random",
+        parser=whole(1, 10**9),
+        metavar="N",
+        help="N random events beyond the bounds of the models: of the core and the specification, or of a port.",
+    ),
+]
+SkipFile: TypeAlias = Annotated[
+    Path | None, typer.Option("--skip", metavar="FILE", help="What a port is known not to do.")
+]
+JUnit: TypeAlias = Annotated[
+    Path | None, typer.Option("--junit", metavar="FILE", help="Write what came of a port as JUnit XML, too.")
+]
+Patience: TypeAlias = Annotated[
+    float,
+    typer.Option(
+        "--patience", parser=seconds, metavar="SECONDS", help="How long an adapter may sleep over a request."
+    ),
+]
+
+_ARM: Final = re.compile(r'e\.type = "(\w+)"\s*->\s*(\w+)\(')
+_ID: Final = re.compile(r"\b[A-Z]{3}-[0-9]{2}\b")
+_NO_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+@frozen
+class Extent:
+    """What to do with each model beside its rows."""
+
+    strict: bool = False
+    renamed: bool = False
+    walks: int = 0
+    seed: int = 1
+
+
+def opened(command: str, protocol: Protocol, patience: float = PATIENCE) -> Port:
+    """Start an adapter. BadParameter for a command that is none, AdapterError where there is no adapter."""
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        raise typer.BadParameter(f"a command, but {error}", param_hint="--adapter") from None
+    if not words:
+        raise typer.BadParameter("a command, not an empty text", param_hint="--adapter")
+    try:
+        release = version("groupcomm")
+    except PackageNotFoundError:
+        release = ""
+    return Port(words, protocol, patience=patience, release=release)
+
+
+def skips_of(file: Path | None) -> Skips:
+    """Read the skip list, where there is one."""
+    return Skips() if file is None else read(file)
+
+
+def places_of(manifest: Manifest) -> Places:
+    """Find the operator of each event in `Step`, with its line and the requirements above it and in it."""
+    module = module_of(manifest.folder, manifest.protocol)
+    modules = read_modules(manifest.folders, manifest.module)
+    step = modules.definition("Step")
+    found: dict[str, str] = {}
+    for event, operator in _ARM.findall(step[1]) if step else ():
+        where = modules.definition(operator)
+        if where is not None:
+            comment = modules.sentence(operator)
+            tags = dict.fromkeys(_ID.findall(comment[0] if comment else ""))
+            told = f"{where[0]}.tla:{where[2]} {operator}"
+            found[event] = "; ".join((told, *tags))
+        elif module is not None:
+            found[event] = f"{module}.tla"
+    return Places(found)
+
+
+def judge_model(
+    port: Port,
+    manifest: Manifest,
+    model: Model,
+    table: StepTable,
+    *,
+    extent: Extent,
+    skips: Skips,
+    row: int | None = None,
+) -> list[Part]:
+    """Judge a port by a model's table: the rows, or this one, and what else is asked for."""
+    constants = constants_of(manifest.cfg(model))
+    port.configure(constants)
+    name, command = manifest.protocol, shlex.quote(shlex.join(port.command))
+    again = f"groupcomm conform {name} --model {model.name} --adapter {command}"
+    found: list[Part] = []
+
+    def part(what: str, of: StepTable | None, more: str = "") -> Part:
+        found.append(Part(name, model.name, what, of, f"{again}{more}"))
+        return found[-1]
+
+    places = None if row is None else (row - 1,)
+    of_rows = part("rows", table)
+    if not port.can("step"):
+        of_rows.note = "the adapter cannot step from a given state: walks and scenarios judge it"
+    else:
+        asked = Asked(port.judge, table)
+        right = rows(port, of_rows, asked, skips, places)
+        if extent.strict and row is None:
+            kept(port, part("kept", table, " --strict"), asked, skips, right)
+        if extent.renamed:
+            for way in WAYS:
+                if name not in way.without:
+                    other = renamed(port.protocol, table, way)
+                    of_way = part(f"renamed {way.name}", other, " --renamed")
+                    rows(port, of_way, Asked(port.judge, other), skips, places)
+    if row is None:
+        of_start = part("start", None)
+        of_start.what = "members"
+        starts(port, of_start, table)
+        if extent.walks:
+            more = f" --random {extent.walks * LENGTH} --seed {extent.seed}"
+            of_random = part("random", None, more)
+            of_random.what = "walks"
+            config = port.protocol.config(constants)
+            seeds = range(extent.seed, extent.seed + extent.walks)
+            walked(port, of_random, (random_walk(port.protocol, config, seed) for seed in seeds), skips)
+    return found
+
+
+def report(
+    parts: Sequence[Part],
+    places: dict[str, Places],
+    skips: Skips,
+    *,
+    junit: Path | None,
+    as_json: bool,
+    whole: bool,
+) -> ExitCode:
+    """Say what came of all parts, and give the exit code; `whole`: the skip list's stale entries count."""
+    if as_json:
+        typer.echo(json.dumps([part.to_json() for part in parts], indent=2))
+    told = {id(part): [*lines(part, places[part.protocol], failures_only=as_json)] for part in parts}
+    for part in parts:
+        for line in told[id(part)]:
+            typer.echo(line, err=as_json)
+    protocols, models = ({part.protocol for part in parts}, {part.model for part in parts})
+    stale = skips.stale(frozenset(protocols), frozenset(models)) if whole else []
+    for line in stale:
+        typer.echo(f"FAILS {line}", err=as_json)
+    if junit is not None:
+        _write_junit(junit, parts, {key: "\n".join(value) for key, value in told.items()}, stale)
+    if not any(part.count for part in parts):
+        typer.echo("groupcomm: the adapter can do nothing of what was asked for: nothing is judged", err=True)
+        return ExitCode.NOTHING
+    return ExitCode.OK if all(part.ok for part in parts) and not stale else ExitCode.DIFFERS
+
+
+def _write_junit(file: Path, parts: Iterable[Part], told: dict[int, str], stale: Sequence[str]) -> None:
+    suite = ET.Element("testsuite", name="groupcomm adapter")
+    failures = skipped = count = 0
+    for part in parts:
+        case = ET.SubElement(
+            suite, "testcase", classname=f"{part.protocol}.{part.name}", name=part.model, time="0"
+        )
+        count += 1
+        if part.note:
+            skipped += 1
+            ET.SubElement(case, "skipped", message=part.note)
+        elif not part.ok:
+            failures += 1
+            text = _NO_XML.sub("\ufffd", told[id(part)])
+            failure = ET.SubElement(case, "failure", message=text.partition("\n")[0])
+            failure.text = text
+    if stale:
+        case = ET.SubElement(suite, "testcase", classname="skip list", name="stale", time="0")
+        ET.SubElement(case, "failure", message=stale[0]).text = "\n".join(stale)
+        failures, count = failures + 1, count + 1
+    for name, number in (("tests", count), ("failures", failures), ("errors", 0), ("skipped", skipped)):
+        suite.set(name, str(number))
+    ET.indent(suite)
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(
+            f'<?xml version="1.0" encoding="utf-8"?>\n{ET.tostring(suite, encoding="unicode")}\n',
+            encoding="utf-8",
+        )
+    except OSError as error:
+        raise PathError(file, reason(error), "name another file with --junit") from None

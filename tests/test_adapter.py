@@ -1,0 +1,355 @@
+"""Adapters: a right port passes, each kind of wrong one is told at the row where it is wrong, and all of it ends."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from attrs import evolve
+
+from groupcomm_conformance.commands.adapters import places_of
+from groupcomm_conformance.commands.main import main
+from groupcomm_conformance.files.errors import FileError
+from groupcomm_conformance.models import checking
+from groupcomm_conformance.ports import adapter as adapters
+from groupcomm_conformance.ports.adapter import Adapter, AdapterError, Gone
+from groupcomm_conformance.ports.conforming import Part, kept, lines, rows, starts
+from groupcomm_conformance.ports.judging import Asked, Judge
+from groupcomm_conformance.ports.plain import Plain, PlainError, schema
+from groupcomm_conformance.ports.port import Port
+from groupcomm_conformance.ports.renaming import WAYS, renamed
+from groupcomm_conformance.ports.skipping import Skips, read
+from groupcomm_conformance.ports.walking import random_walk, walked
+from groupcomm_conformance.protocols.derive import constants_of
+from groupcomm_conformance.protocols.shapes import shape_of
+from groupcomm_conformance.steps.conform import table_of
+from groupcomm_conformance.steps.rows import Rows, replay
+from groupcomm_conformance.steps.table import HANDLED, StepTable, Tables
+from groupcomm_conformance.tla.values import identical
+from tests.cores import MANIFESTS, NAMES, PROTOCOLS, ROOT
+
+STABLE = PROTOCOLS["stable"]
+MODEL = MANIFESTS["stable"].model("join_small")
+SMALL = {
+    "stable": "join_small",
+    "sequencer": "misuse",
+    "gms": "join",
+    "merge": "two",
+    "merge_gms": "two",
+    "flush": "join",
+}
+SCRIPT = Path(__file__).parent / "data" / "adapter.py"
+CORE = ROOT / "conformance" / "adapters" / "core.py"
+
+
+def table(name: str, model: str) -> StepTable:
+    manifest = MANIFESTS[name]
+    of = manifest.model(model)
+    checked = checking.run_model(manifest, of, cache=checking.Cache.of(ROOT))
+    assert checked.harvest is not None
+    return table_of(manifest, of, checked.harvest, Tables.of(ROOT))[0]
+
+
+@pytest.fixture(scope="module")
+def asked() -> Asked:
+    return Asked(Judge(STABLE), table("stable", MODEL.name))
+
+
+def first_handled(asked: Asked, after: int = 40) -> int:
+    return next(place for place, cell in enumerate(asked.table.cells) if place > after and cell >= HANDLED)
+
+
+def written(asked: Asked, folder: Path, at: int, spoilt: dict[int, dict[str, Any]] | None = None) -> Path:
+    """The right answers, which are the specification's, but for those that are `spoilt`."""
+    plain, of = asked.judge.plain, asked.judge
+    answers: dict[str, Any] = {}
+    for place in range(len(asked.table)):
+        answer: dict[str, Any] = {"outcome": asked.table.outcome(place + 1)}
+        if answer["outcome"] == "handled":
+            state, effects = asked.table.expected(place + 1)
+            answer["state"] = plain.write(state, of.state_shape)
+            answer["effects"] = plain.write(effects, of.effects_shape)
+        answers[key(asked, place)] = (spoilt or {}).get(place, answer)
+    file = folder / "answers.json"
+    file.write_text(json.dumps({"protocol": "stable", "answers": answers, "at": key(asked, at)}))
+    return file
+
+
+def key(asked: Asked, place: int) -> str:
+    return json.dumps(json.loads(f"{{{asked.request(place)}"), sort_keys=True)
+
+
+def judged(asked: Asked, file: Path, kind: str, *, patience: float = 1.0, skips: Skips | None = None) -> Part:
+    part = Part(
+        "stable", MODEL.name, "rows", asked.table, "groupcomm conform stable --model join_small --adapter x"
+    )
+    with Port((sys.executable, str(SCRIPT), str(file), kind), STABLE, patience=patience) as port:
+        port.configure(constants_of(MANIFESTS["stable"].cfg(MODEL)))
+        rows(port, part, asked, skips or Skips())
+    return part
+
+
+def test_the_right_answers_pass(asked: Asked, tmp_path: Path) -> None:
+    part = judged(asked, written(asked, tmp_path, 0), "right")
+    assert part.ok
+    assert part.replayed.counts["pass"] == len(asked.table)
+
+
+BAD = {
+    "crash": ("crash", "ended with exit code 3; its last words: KeyError: 'B'"),
+    "abort": ("crash", "killed by SIGABRT"),
+    "hang": ("timeout", "has slept for"),
+    "spin": ("timeout", "of CPU time"),
+    "print": ("adapter_error", "print to stderr"),
+    "turn": ("adapter_error", "is due"),
+    "cut": ("adapter_error", "no JSON"),
+    "closed": ("crash", "closed its stdout and lives on"),
+    "binary": ("adapter_error", "no JSON"),
+    "skip": ("skipped", "not yet (https://example.org/1)"),
+    "error": ("crash", "the adapter says: assertion failed"),
+    "fields": ("adapter_error", "adapter.schema.json"),
+    "float": ("adapter_error", "no JSON"),
+    "endless": ("adapter_error", "a line of more than"),
+}
+
+
+@pytest.mark.parametrize("kind", BAD)
+def test_what_an_adapter_does_wrong_is_told_at_its_row(asked: Asked, tmp_path: Path, kind: str) -> None:
+    verdict, text = BAD[kind]
+    at = first_handled(asked)
+    part = judged(asked, written(asked, tmp_path, at), kind, patience=0.5)
+    assert not part.ok
+    failure = part.replayed.first
+    assert failure is not None
+    assert (verdict, at + 1) == (failure.verdict, failure.row)
+    told = "\n".join(lines(part, places_of(MANIFESTS["stable"]), failures_only=True))
+    assert text in told
+    assert f"again    groupcomm conform stable --model join_small --adapter x --row {at + 1}" in told
+    assert "Stable.tla:" in told
+    others = sum(part.replayed.counts.values()) - part.replayed.counts["pass"]
+    assert others == 1, "the other rows are judged all the same"
+
+
+def test_an_answer_given_twice_is_told(asked: Asked, tmp_path: Path) -> None:
+    at = first_handled(asked)
+    failure = judged(asked, written(asked, tmp_path, at), "twice").replayed.first
+    assert failure is not None
+    assert ("adapter_error", at + 2) == (failure.verdict, failure.row)
+
+
+def test_twenty_wrong_answers_are_all_told(asked: Asked, tmp_path: Path) -> None:
+    right = json.loads(written(asked, tmp_path, 0).read_text())["answers"]
+    handled = [at for at, cell in enumerate(asked.table.cells) if cell >= HANDLED][::3][:10]
+    others = [at for at, cell in enumerate(asked.table.cells) if cell < HANDLED][::7][:10]
+    spoilt: dict[int, dict[str, Any]] = {}
+    for number, at in enumerate(handled):
+        answer = json.loads(json.dumps(right[key(asked, at)]))
+        match number % 5:
+            case 0:
+                answer["state"]["pending"] = not answer["state"]["pending"]
+            case 1:
+                answer["state"]["pending"] = int(answer["state"]["pending"])  # no truth value
+            case 2:
+                answer["effects"] = [*answer["effects"], {"type": "CancelTimer", "name": "stable"}]
+            case 3:
+                answer = {"outcome": "ignored"}
+            case _:
+                del answer["state"]["vote"]
+        spoilt[at] = answer
+    for at in others:
+        outcomes = {"ignored": "local_error", "local_error": "remote_error", "remote_error": "ignored"}
+        spoilt[at] = {"outcome": outcomes[asked.table.outcome(at + 1)]}
+    part = judged(asked, written(asked, tmp_path, 0, spoilt), "right")
+    assert len(spoilt) == 20
+    assert part.replayed.counts["pass"] == len(asked.table) - 20
+
+
+def test_sets_have_no_order_and_fields_neither(asked: Asked, tmp_path: Path) -> None:
+    right = json.loads(written(asked, tmp_path, 0).read_text())["answers"]
+
+    def mixed(value: Any) -> Any:  # noqa: ANN401 - JSON
+        if isinstance(value, dict):
+            return {name: mixed(value[name]) for name in sorted(value, reverse=True)}
+        return value
+
+    spoilt = {}
+    for at in range(len(asked.table)):
+        answer = mixed(right[key(asked, at)])
+        if "state" in answer:
+            answer["state"]["heard_from"].reverse()
+        spoilt[at] = answer
+    assert judged(asked, written(asked, tmp_path, 0, spoilt), "right").ok
+
+
+def test_a_starved_adapter_is_no_hanging_one(
+    asked: Asked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It waits for the machine, ready to run: however long that takes, it is waited for."""
+    at = first_handled(asked)
+    file = written(asked, tmp_path, at)
+    began = time.monotonic()
+
+    def starved(_group: int) -> tuple[float, bool]:
+        return 1.0, time.monotonic() - began > 2.5
+
+    monkeypatch.setattr(adapters, "activity", starved)
+    judged(asked, file, "hang", patience=0.25)
+    assert time.monotonic() - began > 2.5
+
+
+def test_what_an_adapter_started_ends_with_it(asked: Asked, tmp_path: Path) -> None:
+    file = written(asked, tmp_path, 0)
+    with Adapter((sys.executable, str(SCRIPT), str(file), "child")) as adapter:
+        group = adapter._process.pid  # noqa: SLF001 - to look for it afterwards
+        assert os.getpgid(group) == group
+    deadline = time.monotonic() + 10
+    while adapters._activity(group)[0] >= 0:  # noqa: SLF001
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+@pytest.mark.parametrize(
+    ("command", "text"),
+    [
+        (("/no/such/adapter",), "cannot be started"),
+        ((sys.executable, "-c", "pass"), "ended with exit code 0"),
+        ((sys.executable, "-c", "print('hello')"), "no JSON"),
+        ((sys.executable, "-c", "print('{\"seq\": 1}')"), '"adapter": 1'),
+    ],
+)
+def test_what_is_no_adapter_is_refused(command: tuple[str, ...], text: str) -> None:
+    with pytest.raises(AdapterError, match=text.replace('"', '"')):
+        Adapter(command, patience=1.0)
+
+
+def test_another_version_and_another_protocol_are_refused(asked: Asked, tmp_path: Path) -> None:
+    file = written(asked, tmp_path, 0)
+    with pytest.raises(AdapterError, match="the version of the protocol, not 2"):
+        Adapter((sys.executable, str(SCRIPT), str(file), "version"))
+    with pytest.raises(AdapterError, match="has no flush, but stable"):
+        Port((sys.executable, str(SCRIPT), str(file), "right"), PROTOCOLS["flush"])
+
+
+# A skip list
+
+
+def test_a_skip_list_names_what_fails_and_goes_stale(asked: Asked, tmp_path: Path) -> None:
+    at = first_handled(asked)
+    file = tmp_path / "skips"
+    file.write_text(f"stable join_small {at + 1} # https://example.org/7\nstable join_small 1 # mended\n")
+    skips = read(file)
+    part = judged(asked, written(asked, tmp_path, at, {at: {"outcome": "ignored"}}), "right", skips=skips)
+    assert part.ok
+    assert part.known == {"https://example.org/7": 1}
+    assert part.replayed.counts["pass"] == len(asked.table) - 1
+    (stale,) = skips.stale(frozenset({"stable"}), frozenset({"join_small"}))
+    assert "take the line out" in stale
+    file.write_text("stable join_small\n")
+    with pytest.raises(FileError, match="a protocol, a model"):
+        read(file)
+
+
+# The cores
+
+
+def test_the_adapter_of_the_cores_passes_all_of_it(asked: Asked) -> None:
+    """Rows, start, kept states, random walks: with the smallest table."""
+    constants = constants_of(MANIFESTS["stable"].cfg(MODEL))
+    with Port((sys.executable, str(CORE)), STABLE) as port:
+        port.configure(constants)
+        parts = {
+            what: Part("stable", MODEL.name, what, None, "again")
+            for what in ("rows", "kept", "start", "random")
+        }
+        right = rows(port, parts["rows"], asked, Skips())
+        kept(port, parts["kept"], asked, Skips(), right)
+        starts(port, parts["start"], asked.table)
+        walks = [random_walk(STABLE, STABLE.config(constants), seed) for seed in range(1, 4)]
+        walked(port, parts["random"], walks, Skips())
+        spoilt = evolve(
+            walks[0], steps=(*walks[0].steps[:-1], evolve(walks[0].steps[-1], outcome="remote_error"))
+        )
+        wrong = Part("stable", MODEL.name, "random", None, "again")
+        walked(port, wrong, [spoilt], Skips())
+    assert {what: part.ok for what, part in parts.items()} == dict.fromkeys(parts, True)
+    assert parts["kept"].count >= len(asked.table)
+    assert not wrong.ok
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_other_names_and_numbers_are_rows_of_the_core_too(name: str) -> None:
+    """A way that `Step` does not bear is in `Way.without`, and only there."""
+    protocol, manifest = PROTOCOLS[name], MANIFESTS[name]
+    of = table(name, SMALL[name])
+    constants = constants_of(manifest.cfg(manifest.model(SMALL[name])))
+    for way in WAYS:
+        passed = replay(Rows(protocol, renamed(protocol, of, way), constants), protocol.core.step).passed
+        assert passed or name in way.without, way.name
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_plain_values_come_back(name: str) -> None:
+    protocol = PROTOCOLS[name]
+    plain, shape = Plain.of(protocol), shape_of(protocol.state)
+    for state in table(name, SMALL[name]).states:
+        assert identical(state, plain.read(json.loads(json.dumps(plain.write(state, shape))), shape))
+    definitions = schema(protocol)["$defs"]
+    assert isinstance(definitions, dict)
+    assert {"Event", "Effect", "State", "Config"} <= {*definitions}
+
+
+def test_a_value_of_another_shape_is_named(asked: Asked) -> None:
+    plain, shape = asked.judge.plain, asked.judge.state_shape
+    state: Any = plain.write(asked.table.states[0], shape)
+    state["view"]["id"]["counter"] = True
+    with pytest.raises(PlainError, match=r"state\.view\.id\.counter: expected an integer"):
+        plain.read(state, shape, "state")
+
+
+# The command
+
+
+def test_the_command_judges_a_port(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    junit = tmp_path / "junit.xml"
+    core = f"{sys.executable} {CORE}"
+    arguments = ["conform", "stable", "--model", MODEL.name, "--adapter", core]
+    assert main([*arguments, "--junit", str(junit)]) == 0
+    assert "stable join_small: ok: 600 pass" in capsys.readouterr().out
+    assert 'tests="2" failures="0"' in junit.read_text()
+    assert main([*arguments, "--row", "7"]) == 0
+    assert main(["conform", "stable", "--strict"]) == 2
+    capsys.readouterr()
+    assert main(["conform", "stable", "--schema"]) == 0
+    assert "StableTimeout" in json.loads(capsys.readouterr().out)["$defs"]
+    assert main(["conform", "--schema"]) == 2
+    assert main([*arguments[:-1], "/no/such/adapter"]) == 3
+
+
+def test_a_core_that_is_broken_is_told_through_its_adapter(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The mistake is in place: no row by itself shows it, kept states do."""
+    broken = tmp_path / "broken.py"
+    broken.write_text(
+        CORE.read_text().replace(
+            "        event = codec.decode(judge.plain.read(told, judge.event_shape), judge.event_shape)\n",
+            "        event = codec.decode(judge.plain.read(told, judge.event_shape), judge.event_shape)\n"
+            "        if type(event).__name__ == 'StableTimeout':\n"
+            "            object.__setattr__(before, 'received_bytes', before.received_bytes + 1)\n",
+        )
+    )
+    arguments = ["conform", "stable", "--model", MODEL.name, "--adapter", f"{sys.executable} {broken}"]
+    subprocess.run([sys.executable, "-m", "py_compile", str(broken)], check=True)
+    assert main([*arguments, "--strict"]) == 1
+    assert "FAILS" in capsys.readouterr().out
+
+
+def test_nobody_answers_a_request_after_the_end() -> None:
+    with Adapter((sys.executable, str(CORE))) as adapter:
+        adapter.stop()
+        with pytest.raises(Gone):
+            list(adapter.exchange(['"do":"stop"}']))
