@@ -140,6 +140,9 @@ TRACEBACK: Final = "GROUPCOMM_TRACEBACK"
 """The environment variable that has an internal error print its traceback."""
 
 
+_INTERRUPTED: Final = "interrupted; results of models that were done are kept: check --cached takes them"
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code; an error is one line on stderr."""
     before = {number: signal.signal(number, _terminate) for number in (signal.SIGTERM, signal.SIGHUP)}
@@ -150,9 +153,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         app(arguments)
     except SystemExit as end:
+        if end.code == ExitCode.INTERRUPTED:  # Typer makes this of the interrupt
+            _complain(_INTERRUPTED)
         return end.code if isinstance(end.code, int) else ExitCode.OK
     except KeyboardInterrupt:
-        _complain("interrupted; the results of models that were done are kept: --cached takes them")
+        _complain(_INTERRUPTED)
         return ExitCode.INTERRUPTED
     except Exception as error:  # noqa: BLE001 - whatever it is, it is one line and a code
         return _failed(error)
