@@ -75,7 +75,7 @@ def test_check_writes_json_for_programs(capsys: Captured) -> None:
     wanted |= {"violated": None, "distinct": 25, "transitions": 170, "depth": 7, "ok": True}
     assert wanted == {key: pair[key] for key in wanted}
     assert pair["seconds"] > 0
-    assert ["actions", "outcomes", "witnesses", "kills", "conjuncts", "controls"] == [
+    assert ["actions", "outcomes", "witnesses", "kills", "conjuncts", "claims", "controls"] == [
         g["gate"] for g in told["gates"] if g["ok"]
     ]
     assert [] == told["stale"]
@@ -497,3 +497,67 @@ def test_an_internal_error_is_one_line_and_has_a_code_of_its_own(
     monkeypatch.setenv("GROUPCOMM_TRACEBACK", "1")
     assert 70 == main(["check"])
     assert "Traceback (most recent call last)" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("project")
+def test_a_guard_selects_the_models_that_notice_it(capsys: Captured, tmp_path: Path) -> None:
+    """The ablation, and its control; --write-cfg runs nothing."""
+    assert 0 == main(["check", "toy", "--guard", "WaitForAll", "--write-cfg", str(tmp_path)])
+    assert {"pair", "hasty"} == {file.stem for file in (tmp_path / "toy").iterdir()}
+    assert 2 == main(["check", "toy", "--guard", "WaitForAl", "--write-cfg", str(tmp_path)])
+    assert "did you mean WaitForAll?" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("project")
+def test_a_flaw_is_a_name(capsys: Captured) -> None:
+    assert 0 == main(["explain", "TOY-91"])
+    assert "toy hasty: violates: NoEarlyCommit" in capsys.readouterr().out
+    assert 0 == main(["explain", "toy", "TOY-91"])
+    assert "toy hasty: violates: NoEarlyCommit" in capsys.readouterr().out
+    assert 0 == main(["list", "TOY-91", "--json"])
+    (listed,) = json.loads(capsys.readouterr().out)
+    assert ["pair", "lossy", "hasty"] == [model["model"] for model in listed["models"]]
+    for command in ("list", "explain"):
+        assert 2 == main([command, "TOY-9"])
+        assert "did you mean TOY-91?" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("project")
+def test_a_model_of_another_tier_than_the_one_named_is_refused(capsys: Captured) -> None:
+    assert 2 == main(["check", "toy", "--tier", "smoke", "--model", "lossy"])
+    assert "the model lossy is in the tier full, not in smoke" in " ".join(capsys.readouterr().err.split())
+
+
+def test_no_scenario_has_an_empty_name(capsys: Captured) -> None:
+    assert 2 == main(["scenario", ""])
+    assert 'no protocol with scenarios is called ""' in capsys.readouterr().err
+
+
+def test_what_differs_is_told_once(project: Path, capsys: Captured) -> None:
+    edit(project / "spec/toy/Toy.tla", "s.voted THEN LocalError", "s.vote THEN LocalError")
+    assert 1 == main(["check", "toy", "--model", "pair"])
+    told = capsys.readouterr()
+    assert 1 == (told.out + told.err).count("DIFFERS toy pair")
+    assert 1 == told.out.count("expected holds, came fails")
+    assert "fails" not in told.err
+
+
+@pytest.mark.usefixtures("project")
+def test_an_interrupt_is_told(monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("groupcomm_conformance.commands.check.run_models", interrupted)
+    assert 130 == main(["check", "toy"])
+    assert "groupcomm: interrupted" in capsys.readouterr().err
+
+
+def test_no_output_at_all_is_no_error(project: Path) -> None:
+    ran = subprocess.run(
+        ["/bin/sh", "-c", f"{sys.executable} -m groupcomm_conformance.commands.main list toy >&-"],
+        cwd=project,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (0, "") == (ran.returncode, ran.stderr)

@@ -2,7 +2,8 @@
 
 import pytest
 
-from groupcomm_conformance.protocols.constants import bare, declared, member
+from groupcomm_conformance.protocols.constants import member
+from groupcomm_conformance.tla.source import bare, declared
 
 PROTOCOL = r"""
 ---- MODULE P ----

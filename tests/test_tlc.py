@@ -465,7 +465,7 @@ def test_a_java_that_never_answers_is_given_up_with_all_that_it_began(
     java.chmod(0o755)
     monkeypatch.setenv("GROUPCOMM_JAVA", str(java))
     monkeypatch.setattr(tools, "_PATIENCE", 1.0)
-    with pytest.raises(errors.ToolMissing, match="does not run .*timed out after 1.0 seconds"):
+    with pytest.raises(errors.ToolMissing, match=r"does not run .*timed out after 1.0 seconds"):
         tools.find_java()
     wait_for(lambda: not alive(int(pid.read_text(encoding="utf-8"))))
 

@@ -22,14 +22,24 @@ from groupcomm_conformance.models.checking import (
     run_models,
     stale,
 )
-from groupcomm_conformance.models.manifest import Manifest, Model, cfg_text, find_root, load
-from groupcomm_conformance.models.selecting import chosen
+from groupcomm_conformance.models.manifest import (
+    TIERS,
+    Manifest,
+    Model,
+    Tier,
+    UnknownNameError,
+    cfg_text,
+    find_root,
+    load,
+    protocols,
+)
+from groupcomm_conformance.models.selecting import chosen, manifests_of
 from groupcomm_conformance.tla.values import to_json
 from groupcomm_conformance.why.why import Reasons, why
 
 from . import console
 from .exits import verdict
-from .options import AsJson, Heap, ModelNames, OneModel, OneProtocol, Protocols, TierOption, Unicode, Workers
+from .options import AsJson, Heap, ModelNames, Protocols, TierOption, Unicode, Workers
 
 __all__ = ["check", "explain"]
 
@@ -37,8 +47,14 @@ __all__ = ["check", "explain"]
 def check(
     protocol: Protocols = None,
     *,
-    tier: TierOption = "full",
+    tier: TierOption | None = None,
     model: ModelNames = None,
+    guard: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CONSTANT", help="Only the models that notice this guard: without it, and controls."
+        ),
+    ] = None,
     cached: Annotated[
         bool,
         typer.Option("--cached/--fresh", help="Take results of earlier runs, or run TLC always (default)."),
@@ -64,7 +80,11 @@ def check(
     and figures are written into it.
     """
     root = find_root()
-    models = chosen(root, protocol or (), tier=tier, only=model or (), recording=recording)
+    models = chosen(root, protocol or (), tier=tier or "full", only=model or (), recording=recording)
+    if tier is not None and model is not None:
+        _check_tier(tier, models)
+    if guard is not None:
+        models = _noticing(guard, models)
     if write_cfg is not None:
         _write_cfgs(write_cfg, models)
         return
@@ -121,12 +141,43 @@ def check(
     raise typer.Exit(verdict(ok=ok))
 
 
+def _check_tier(tier: Tier, models: Sequence[tuple[Manifest, Model]]) -> None:
+    """BadParameter where a model that is named is not in the tier that is named."""
+    for _, model in models:
+        if TIERS.index(model.tier) > TIERS.index(tier):
+            raise typer.BadParameter(
+                f"the model {model.name} is in the tier {model.tier}, not in {tier}: leave --tier out"
+            )
+
+
+def _noticing(guard: str, models: Sequence[tuple[Manifest, Model]]) -> list[tuple[Manifest, Model]]:
+    """Keep the models that ablate a guard, and their controls: these notice what becomes of it.
+
+    UnknownNameError where none ablates it.
+    """
+    ablations = [(manifest, model) for manifest, model in models if guard in model.ablates]
+    if not ablations:
+        known = dict.fromkeys(name for _, model in models for name in model.ablates)
+        raise UnknownNameError("guard that a model ablates", guard, tuple(known))
+    wanted = {
+        (manifest.protocol, name) for manifest, model in ablations for name in (model.name, model.control)
+    }
+    return [each for each in models if (each[0].protocol, each[1].name) in wanted]
+
+
 def _write_cfgs(folder: Path, models: Sequence[tuple[Manifest, Model]]) -> None:
     for manifest, model in models:
         file = folder / manifest.protocol / f"{model.name}.cfg"
         require_file(file, "name another folder")
         replace(file, cfg_text(manifest, model).encode())
-        typer.echo(f"{file} written, for the module {manifest.module}")
+        typer.echo(f"{file} written, for the module {manifest.module_of(model.claims)}")
+
+
+def _model(root: Path, protocol: str, name: str) -> tuple[Manifest, Model]:
+    """Find a model by its name, or by the number of the flaw that it shows."""
+    manifest = load(root, protocol)
+    shown = (model for model in manifest.models if model.erratum is not None and model.erratum.id == name)
+    return manifest, next(shown, None) or manifest.model(name)
 
 
 def _show_differences(
@@ -146,18 +197,38 @@ def _show_differences(
                 typer.echo(line, err=err)
 
 
+def _flawed(root: Path, flaw: str) -> tuple[Manifest, Model]:
+    """Find the model that shows a flaw, by its number; UnknownNameError where there is none."""
+    shown = {
+        model.erratum.id: (manifest, model)
+        for manifest in manifests_of(root)
+        for model in manifest.models
+        if model.erratum is not None
+    }
+    if flaw not in shown:
+        raise UnknownNameError("protocol or flaw", flaw, (*protocols(root), *shown))
+    return shown[flaw]
+
+
 def explain(
-    protocol: OneProtocol,
-    model: OneModel,
+    protocol: Annotated[str, typer.Argument(metavar="PROTOCOL|FLAW")],
+    model: Annotated[str | None, typer.Argument(metavar="[MODEL]")] = None,
     *,
     unicode: Unicode = False,
     fresh: Annotated[bool, typer.Option("--fresh", help="Run TLC even if the result is cached.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Run one model and draw its counterexample as a sequence chart."""
+    """Run one model and draw its counterexample as a sequence chart.
+
+    A flaw is named by its number alone: groupcomm explain FLAW-30.
+    """
     root = find_root()
-    manifest = load(root, protocol)
-    wanted = manifest.model(model)
+    if model is None and protocol in protocols(root):
+        raise typer.BadParameter(
+            f"expected a model of {protocol} after it: groupcomm list {protocol} shows them"
+        )
+    manifest, wanted = _flawed(root, protocol) if model is None else _model(root, protocol, model)
+    protocol, model = manifest.protocol, wanted.name
     cache = Cache.of(root)
     with console.Watch([(manifest, wanted)]) as watch:
         checked = run_model(manifest, wanted, cache=cache, fresh=fresh, workers=None, listener=watch)

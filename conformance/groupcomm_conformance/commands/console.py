@@ -141,8 +141,9 @@ class Watch:
         """Print the line of a model."""
         seconds = "cached" if checked.cached else f"{checked.seconds:.1f} s"
         different = differences(model, checked)
-        verdict = "" if not different else f" - DIFFERS: {different[0]}"
-        text = f"{checked.outcome}, {checked.distinct:,} states, {seconds}{verdict}"
+        # What differs is told once, on stdout, when all models are done.
+        outcome = "DIFFERS" if different else checked.outcome
+        text = f"{outcome}, {checked.distinct:,} states, {seconds}"
         line = escape(f"{checked.protocol} {model.name}: {text}")
         with self._lock:
             self._estimate.ended(model, cached=checked.cached)

@@ -33,7 +33,7 @@ MEANING: Final = {
     ExitCode.INTERNAL: "a mistake in groupcomm itself",
     ExitCode.INTERRUPTED: "interrupted",
     ExitCode.BROKEN_PIPE: "nobody reads the output any more",
-    ExitCode.TERMINATED: "terminated",
+    ExitCode.TERMINATED: "terminated, or the terminal was closed",
 }
 
 EPILOG: Final = "Exit codes: " + "; ".join(f"{code.value} {text}" for code, text in MEANING.items()) + "."

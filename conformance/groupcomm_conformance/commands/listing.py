@@ -1,6 +1,7 @@
 """`groupcomm list`: the protocols and their models."""
 
 import json
+import re
 import textwrap
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
@@ -10,7 +11,7 @@ from rich.markup import escape
 from rich.text import Text
 
 from groupcomm_conformance.models.checking import expected
-from groupcomm_conformance.models.manifest import Manifest, Model, find_root
+from groupcomm_conformance.models.manifest import Manifest, Model, UnknownNameError, find_root
 from groupcomm_conformance.models.selecting import manifests_of, select
 
 from . import console
@@ -21,8 +22,20 @@ __all__ = ["command"]
 
 def command(protocol: Protocols = None, *, tier: TierOption = "deep", as_json: AsJson = False) -> None:
     """List the protocols, and of each model its tier, what is expected of it, and the size of its graph."""
-    manifests = manifests_of(find_root(), protocol or ())
+    root, named = find_root(), protocol or []
+    flaws = [name for name in named if _FLAW.fullmatch(name)]
+    manifests = manifests_of(root, () if flaws else named)
     models = {manifest.protocol: select(manifest, tier) for manifest in manifests}
+    if flaws:
+        models = {name: _showing(flaws, listed) for name, listed in models.items()}
+        manifests = [
+            manifest for manifest in manifests if models[manifest.protocol] or manifest.protocol in named
+        ]
+        there = {model.erratum.id for listed in models.values() for model in listed if model.erratum}
+        for name in flaws:
+            if name not in there:
+                every = (m.erratum.id for each in manifests_of(root) for m in each.models if m.erratum)
+                raise UnknownNameError("flaw", name, tuple(every))
     if as_json:
         typer.echo(json.dumps([_document(each, models[each.protocol]) for each in manifests], indent=2))
         return
@@ -33,6 +46,17 @@ def command(protocol: Protocols = None, *, tier: TierOption = "deep", as_json: A
             out.print(line, soft_wrap=True)
         out.print(escape(_summary(manifest, models[manifest.protocol])))
         out.print()
+
+
+_FLAW: Final = re.compile(r"[A-Z]+-[0-9]+[a-z]?")
+
+
+def _showing(flaws: Iterable[str], models: Iterable[Model]) -> list[Model]:
+    """Keep the models that show some flaws, and those that prove the repair of one."""
+    listed = list(models)
+    shown = [model for model in listed if model.erratum is not None and model.erratum.id in flaws]
+    named = {name for model in shown if model.erratum for name in (*model.erratum.proved_by, model.control)}
+    return [model for model in listed if model in shown or model.name in named]
 
 
 def _marks(model: Model) -> list[str]:

@@ -89,7 +89,8 @@ def _until_nobody_reads(command: Callable[..., None]) -> Callable[..., None]:
             try:
                 command(*args, **options)
             finally:
-                sys.stdout.flush()
+                if sys.stdout is not None:  # as after `>&-`
+                    sys.stdout.flush()
         except BrokenPipeError:
             # What Python still has to write when it ends must not fail, too.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -140,9 +141,12 @@ TRACEBACK: Final = "GROUPCOMM_TRACEBACK"
 """The environment variable that has an internal error print its traceback."""
 
 
+_INTERRUPTED: Final = "interrupted; results of models that were done are kept: check --cached takes them"
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code; an error is one line on stderr."""
-    before = signal.signal(signal.SIGTERM, _terminate)
+    before = {number: signal.signal(number, _terminate) for number in (signal.SIGTERM, signal.SIGHUP)}
     warnings = logging.StreamHandler(sys.stderr)
     warnings.setFormatter(logging.Formatter("groupcomm: warning: %(message)s"))
     log = logging.getLogger("groupcomm_conformance")
@@ -150,14 +154,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         app(arguments)
     except SystemExit as end:
+        if end.code == ExitCode.INTERRUPTED:  # Typer makes this of the interrupt
+            _complain(_INTERRUPTED)
         return end.code if isinstance(end.code, int) else ExitCode.OK
     except KeyboardInterrupt:
+        _complain(_INTERRUPTED)
         return ExitCode.INTERRUPTED
     except Exception as error:  # noqa: BLE001 - whatever it is, it is one line and a code
         return _failed(error)
     finally:
         log.removeHandler(warnings)
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
     return ExitCode.OK
 
 

@@ -35,7 +35,8 @@ def command(
 ) -> None:
     """Check scenarios: each is a path of its specification, and the implementation follows it."""
     root = find_root()
-    chosen = tuple(dict.fromkeys(file for name in what or [""] for file in _chosen(root, name)))
+    named: list[str] | list[None] = what or [None]
+    chosen = tuple(dict.fromkeys(file for name in named for file in _chosen(root, name)))
     if not chosen:
         raise NothingToJudge("there is no scenario", "write one in conformance/scenarios/<protocol>")
     results = check(root, chosen, fresh=fresh)
@@ -53,12 +54,14 @@ def command(
         raise typer.Exit(ExitCode.DIFFERS)
 
 
-def _chosen(root: Path, name: str) -> tuple[Path, ...]:
+def _chosen(root: Path, name: str | None) -> tuple[Path, ...]:
+    if name is None:
+        return files(root)
     if name.endswith(".yaml") or Path(name).is_file():
         return (Path(name),)
     found = files(root)
-    chosen = tuple(file for file in found if name in {"", file.parent.name})
-    if name and not chosen:
+    chosen = tuple(file for file in found if name == file.parent.name)
+    if not chosen:
         known = sorted({file.parent.name for file in found})
         raise UnknownNameError("protocol with scenarios", name, tuple(known))
     return chosen

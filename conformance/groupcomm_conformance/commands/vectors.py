@@ -45,6 +45,8 @@ def command(
     root = find_root()
     manifest = load(root, protocol)
     only = model or []
+    for name in only:
+        manifest.model(name)
     if check:
         raise typer.Exit(_check(out, derive.load(manifest), only))
     pairs = chosen(root, [protocol], tier=tier, only=only, suits=_suits, kind="model marked conform or walk")

@@ -194,7 +194,7 @@ def _conjuncts(manifest: Manifest, results: Mapping[str, CheckedModel], *, whole
 
 
 def _named(manifest: Manifest) -> Gate:
-    """Ask of what is defined beside claims that a set names it or an operator uses it: else nobody checks it."""
+    """Ask of what is defined beside claims that a set names it, or that an operator uses it."""
     named = {*manifest.claims(), *manifest.type_invariants, *manifest.witnesses}
     for cfg in manifest.cfgs.values():
         words = (cfg.specification, cfg.init, cfg.next, cfg.view)

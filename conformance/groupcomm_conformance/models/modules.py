@@ -3,7 +3,8 @@
 import functools
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from itertools import chain
 from pathlib import Path
 from typing import Final
@@ -24,8 +25,20 @@ _NEXT: Final = re.compile(r"\[\]\s*\[\s*(?:\\E (\w+) \\in Member : )?(\w+)(?:\(\
 _SEPARATOR: Final = re.compile(r"^(?:----|====)", re.MULTILINE)
 _HEAD: Final = re.compile(r"^\s*-{4,}\s*MODULE\s+(\w+)\s*-{4,}", re.MULTILINE)
 _LIBRARY: Final = frozenset(
-    ("Bags", "FiniteSets", "Integers", "Json", "Naturals", "Randomization", "RealTime", "Reals")
-    + ("Sequences", "TLC", "TLCExt", "Toolbox")
+    [
+        "Bags",
+        "FiniteSets",
+        "Integers",
+        "Json",
+        "Naturals",
+        "Randomization",
+        "RealTime",
+        "Reals",
+        "Sequences",
+        "TLC",
+        "TLCExt",
+        "Toolbox",
+    ]
 )
 """Modules that come with TLC, which no folder has."""
 
@@ -140,7 +153,7 @@ class Modules:
             self.definition(name) is not None
         )
 
-    def unused(self, named: Set[str]) -> list[tuple[str, str, int]]:
+    def unused(self, named: AbstractSet[str]) -> list[tuple[str, str, int]]:
         """Find operators that no operator uses and that are not `named`, beside those that are.
 
         These are operators without parameters of modules that define at least one of `named`: each with its

@@ -231,7 +231,8 @@ def _no_formula(plan: Plan, error: EvaluationFailed) -> EvaluationFailed | None:
             if found is not None and _FORMULA.search(found[1]) is None:
                 module, text, line = found
                 file, is_ = plan.modules.files[module], f" ({came[1]})" if came[1] else ""
-                said = f"{file}:{line}: expected a claim, true or false, but {operator} is {' '.join(text.split())}{is_}"
+                is_ = f"{operator} is {' '.join(text.split())}{is_}"
+                said = f"{file}:{line}: expected a claim, true or false, but {is_}"
                 return EvaluationFailed(said, text=error.text, file=file, line=line, trace=error.trace)
     return None
 

@@ -23,7 +23,7 @@ class SparkMissing(PipelineError):
 
     def __init__(self, missing: str) -> None:
         super().__init__(
-            f"the package {missing} is not installed: run make setup, or install groupcomm[pipeline]"
+            f"the package {missing} is not installed: run make pipeline, or install groupcomm[pipeline]"
         )
 
 

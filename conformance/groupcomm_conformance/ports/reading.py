@@ -234,6 +234,8 @@ def _table(file: Path, rows: int) -> StepTable:
                     raise VectorError(
                         str(file), number, "a record as the next state, and a sequence of effects"
                     )
+                if after.keys() != state.keys():
+                    raise VectorError(str(file), number, "a next state with the fields that the state has")
                 changes = {str(name): after[name] for name in after if show(after[name]) != show(state[name])}
                 key = (show(Fn(changes) if changes else ()), show(effects))
                 if key not in results:

@@ -19,8 +19,8 @@ __all__ = ["JVM", "OPTIONS"]
 OPTIONS: Final = ("-Xss16m", "-XX:+ExitOnOutOfMemoryError", "-Dfile.encoding=UTF-8")
 
 
-# The shell has the JVM's exit code, or 128 and the signal that killed it. The one that reads ends before it, or the
-# output would have no end.
+# The shell has the JVM's exit code, or 128 and the signal that killed it. The reader ends before the
+# shell does: otherwise the output would have no end.
 _WITH_US: Final = """
 exec 3<&0
 "$@" </dev/null 3<&- &

@@ -12,6 +12,7 @@ import os
 import re
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any, Final
 
 from attrs import evolve, frozen
@@ -242,8 +243,9 @@ class _Again:
         known = key(_ROOMS, sorted(self.modules.bare.items()), text, cfg, jar)
         kept = cache.read(known) if cache is not None else None
         if kept is not None:
-            stored = json.loads(kept)
-            return None if stored is None else [from_json(value) for value in stored]
+            with suppress(ValueError, TypeError, KeyError):  # what is none of ours is as good as absent
+                stored = json.loads(kept)
+                return None if stored is None else [from_json(value) for value in stored]
         found: list[Value] | None = []
         try:
             came = tlc.run(
