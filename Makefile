@@ -10,7 +10,7 @@ STAMP := .venv/.installed
 SPARK := .venv/.installed-pipeline
 
 .DEFAULT_GOAL := help
-.PHONY: help setup check simulate test test-pipeline lint report mutants errata pipeline bench bench-large clean \
+.PHONY: help setup check conform simulate test test-pipeline lint report mutants errata pipeline bench bench-large clean \
   need-python need-java
 
 help: ## list the targets
@@ -25,6 +25,9 @@ check: need-java $(STAMP) ## check all models with TLC, then the implementation 
 	@$(BIN)/groupcomm stack --check
 	@$(BIN)/groupcomm guarantees --check
 	@$(BIN)/groupcomm errata --check
+
+conform: need-java $(STAMP) ## check the implementation against the models, with what the cache has of them (some minutes without)
+	@$(BIN)/groupcomm conform $(ARGS)
 
 simulate: $(STAMP) ## run whole stacks under faults: 1,000,000 events of each (some minutes)
 	@for stack in flush/gms sequencer/flush/gms/stable flush/merge_gms sequencer/flush/merge_gms/stable; do \

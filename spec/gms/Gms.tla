@@ -545,8 +545,8 @@ GroupStopped(s, e) ==
         ready == [s EXCEPT !.group = "stopped"]
         taken == [ready EXCEPT !.queue = IF s.queue = <<>> THEN <<>> ELSE Tail(s.queue)]
         digest_first == DigestTaken = "first"
-    IN IF PassesStops /\ e.asker # Self THEN Handled(s, <<PassDown(e)>>)
-       ELSE IF ~IsAnswer(s, e) THEN Ignored(s)
+    IN IF ~IsAnswer(s, e)
+       THEN IF PassesStops /\ e.asker # Self THEN Handled(s, <<PassDown(e)>>) ELSE Ignored(s)
        ELSE IF IsGranted(s, head) THEN Proceed(taken, <<>>)
        ELSE IF head.kind = "join" /\ head.member \in MembersOfView(s) THEN Decide(ready, NoRequest, NoDigest)
        ELSE IF head.kind = "join" /\ digest_first

@@ -1,0 +1,338 @@
+------------------------------ MODULE GmsStack ------------------------------
+(***************************************************************************)
+(* FLUSH, GMS and STABLE in one stack: a closed model whose atom is the    *)
+(* composite step of Composition, which is that of `groupcomm.stack`. What *)
+(* FLUSH answers GMS hears in the same step, and what GMS then passes down *)
+(* STABLE hears in it, too. Nothing carries events between them by hand.   *)
+(*                                                                         *)
+(* Beneath STABLE is a layer of windows, in a few lines: it answers        *)
+(* GetDigest in the step that asks, and STABLE takes its digest from it.   *)
+(* Unicasts arrive once and in the order sent. A member that crashes may   *)
+(* come back as its next life. State transfer stands beneath GMS: it has   *)
+(* the group stopped, and lets it go when it is told.                      *)
+(*                                                                         *)
+(* Less than the protocols' own models have: nobody multicasts, no votes   *)
+(* go round, nobody leaves, no suspicion is false.                         *)
+(***************************************************************************)
+EXTENDS Composition, Acts, Views, Digests, FiniteSets
+
+CONSTANTS
+    Member,
+    Founders,       \* the members of the first view, in order
+    Crashers,       \* bound: the members that may crash
+    Requesters,     \* bound: the members whose state transfer has the group stopped
+    MaxCrashes,     \* bound: how many members crash
+    MaxRestarts,    \* bound: how many come back
+    MaxStates,      \* bound: how often state transfers have the group stopped
+    PassesStops     \* of Gms: see there
+
+Flush == INSTANCE Flush WITH
+    Latch <- TRUE, Freeze <- TRUE, AwaitOwn <- TRUE, AwaitAll <- TRUE, Reconcile <- TRUE, ReportAgain <- TRUE,
+    StartAgain <- TRUE, Recheck <- TRUE, OpenWhen <- "state", OwnerOnly <- TRUE, DropSuspected <- TRUE,
+    JoinerWaits <- TRUE, ViewsFirst <- TRUE, SeniorFirst <- TRUE, Remember <- TRUE, NamesView <- TRUE,
+    Yields <- TRUE
+
+Gms == INSTANCE Gms WITH
+    AnswerAfterAcks <- TRUE, AskBeforeDeciding <- TRUE, RefuseSeniors <- TRUE, OldMembersFirst <- TRUE,
+    JoinerAnswers <- TRUE, LeaverYields <- TRUE, StrikeJoiner <- TRUE, IncarnationCheck <- "ever",
+    PredecessorCheck <- TRUE, CreatorNames <- "creator", TaggedRequests <- TRUE, DigestTaken <- "first",
+    WithdrawWhen <- "undecided"
+
+Stable == INSTANCE Stable WITH
+    VoteViewCheck <- "id", StabilityViewCheck <- "id", ForeignVote <- "ignored", SenderCheck <- TRUE,
+    ResetOnView <- TRUE, DropPendingOnView <- TRUE, DropPendingOnStability <- TRUE,
+    NewRoundOnStability <- TRUE,
+    HoldVote <- "until_redeemed", MergeRule <- "min", HeardFromAs <- "set", VoteOf <- "delivered",
+    MaxBytes <- 0, StableInterval <- 2, StabilityDelay <- 1
+
+VARIABLES
+    up,         \* the members that are alive
+    life,       \* [Member -> which life of it]
+    wires,      \* [Member -> [Member -> messages on their way from one to the other, in the order sent]]
+    told,       \* [Member -> what its failure detector has said: pairs of a member and its life]
+    transfer,   \* [Member -> its state transfer: "none", or it has "asked", or it has the group "stopped"]
+    refused,    \* whether a stack has refused anything
+    spent       \* how many crashes, restarts and state transfers there were
+
+stack_vars == <<local, act, up, life, wires, told, transfer, refused, spent>>
+stack_view == <<local, up, life, wires, told, transfer, refused, spent>>
+
+-----------------------------------------------------------------------------
+(* The layers *)
+
+Names == <<"flush", "gms", "stable", "windows">>
+FlushOf(m) == local[m][1]
+GmsOf(m) == local[m][2]
+StableOf(m) == local[m][3]
+WindowsOf(m) == local[m][4]
+
+\* Where its windows start in the next view, and what it has delivered in this one.
+NoSeqnos == [m \in {} |-> Nothing]
+StartWindows(m) == [member |-> m, view |-> NoView, starts |-> NoSeqnos, delivered |-> NoSeqnos]
+
+StartIn(s, x) ==
+    IF x \in DOMAIN s.starts THEN s.starts[x] ELSE IF x \in DOMAIN s.delivered THEN s.delivered[x] ELSE Nothing
+
+StepWindows(s, e) ==
+    CASE e.type = "ViewInstalled" ->
+            Handled([s EXCEPT !.view = e.view, !.starts = NoSeqnos,
+                              !.delivered = [x \in MembersOf(e.view) |-> StartIn(s, x)]], <<>>)
+      [] e.type = "DigestSet" -> Handled([s EXCEPT !.starts = e.digest], <<>>)
+      [] e.type = "GetDigest" ->
+            Handled(s, <<PassUp([type |-> "DigestGiven", asker |-> e.asker, request |-> e.request,
+                                 digest |-> s.delivered])>>)
+      [] e.type \in {"HoldBack", "Release", "Fetch", "Purge"} -> Ignored(s)
+
+\* What windows tell to those above.
+Tells(s) == [x \in DOMAIN s.delivered |-> [low |-> Nothing, delivered |-> s.delivered[x], received |-> s.delivered[x]]]
+
+RealStepOf(i, s, e) ==
+    CASE i = 1 -> Flush!Step(s, e)
+      [] i = 2 -> Gms!Step(s, e)
+      [] i = 3 -> Stable!Step(s, e)
+      [] i = 4 -> StepWindows(s, e)
+
+Known ==
+    <<{"Suspend", "Resume", "ViewInstalled", "Suspected", "BlockReturned"},
+      {"JoinRequested", "Suspected", "GroupStopped", "DigestGiven"},
+      {"ViewInstalled", "DigestPromised", "PromiseWithdrawn"},
+      {"ViewInstalled", "HoldBack", "Release", "Fetch", "Purge", "GetDigest", "DigestSet"}>>
+
+RealKnows(i, e) == e.type \in Known[i]
+RealTakesBelow(i, e) == i = 3 /\ e.type = "ViewInstalled"
+RealHeard(i, e, states, came) ==
+    IF i = 3 /\ e.type = "ViewInstalled" /\ "digest" \notin DOMAIN e
+    THEN [type |-> e.type, view |-> e.view, digest |-> Tells(states[4])]
+    ELSE e
+RealCalls(i, type) == "none"
+RealIsObserved(e) == e.type = "ViewInstalled"
+RealEventOf(message) ==
+    CASE message.type = "START_FLUSH" -> "StartFlushReceived"
+      [] message.type = "FLUSH_COMPLETED" -> "FlushCompletedReceived"
+      [] message.type = "RECONCILE" -> "ReconcileReceived"
+      [] message.type = "STOP_FLUSH" -> "StopFlushReceived"
+      [] message.type = "JOIN_REQ" -> "JoinReqReceived"
+      [] message.type = "JOIN_RSP" -> "JoinRspReceived"
+      [] message.type = "LEAVE_REQ" -> "LeaveReqReceived"
+      [] message.type = "LEAVE_RSP" -> "LeaveRspReceived"
+      [] message.type = "NEW_VIEW" -> "NewViewReceived"
+      [] message.type = "VIEW_ACK" -> "ViewAckReceived"
+      [] message.type = "QUERY" -> "QueryReceived"
+      [] message.type = "ANSWER" -> "AnswerReceived"
+
+StartOf(m) == <<Flush!Start(m), Gms!Start(m), Stable!Start(m), StartWindows(m)>>
+
+-----------------------------------------------------------------------------
+(* A member takes a composite step *)
+
+RECURSIVE Sent(_, _, _)
+Sent(net, m, effects) ==
+    IF effects = <<>> THEN net
+    ELSE LET f == Head(effects)
+             is_sent == f.type = "Send" /\ f.to \in up
+         IN Sent(IF is_sent THEN [net EXCEPT ![m][f.to] = Append(@, f.message)] ELSE net, m, Tail(effects))
+
+Says(effects, event) == \E i \in DOMAIN effects : effects[i] = PassDown(event)
+StoppedForState == [type |-> "GroupStopped", asker |-> Flush!ForState]
+
+\* The event from outside, as `groupcomm.stack` has it, and what it begins with.
+CalledWith(e) == [type |-> "Called", request |-> PassDown(e)]
+RaisedWith(e) == [type |-> "Raised", event |-> e]
+Begins(event) ==
+    CASE event.type = "Arrived" -> Arrives(event.sender, event.message)
+      [] event.type = "Called" -> Called(event.request)
+      [] event.type = "Raised" -> Raised(event.event)
+
+\* `net`: the messages on their way, without the one that arrives.
+Takes(action, m, given, event, net) ==
+    \E step \in {Composite(local[m], Begins(event), <<>>)} :
+        /\ Take(action, m, given, event, {}, step)
+        /\ wires' = Sent(net, m, step.effects)
+        /\ transfer' = IF Says(step.effects, StoppedForState) THEN [transfer EXCEPT ![m] = "stopped"]
+                       ELSE IF action = "AskForState" THEN [transfer EXCEPT ![m] = "asked"]
+                       ELSE IF action = "TakeState" THEN [transfer EXCEPT ![m] = "none"]
+                       ELSE transfer
+        /\ refused' = (refused \/ step.outcome \in {"local_error", "remote_error"})
+
+Spend(what) == spent' = [spent EXCEPT ![what] = @ + 1]
+
+Receive(m) ==
+    /\ m \in up
+    /\ \E q \in Member :
+        /\ wires[q][m] # <<>>
+        /\ Takes("Receive", m, [from |-> q], [type |-> "Arrived", sender |-> q, message |-> Head(wires[q][m])],
+                 [wires EXCEPT ![q][m] = Tail(@)])
+    /\ UNCHANGED <<up, life, told, spent>>
+
+ReturnFromBlock(m) ==
+    /\ m \in up /\ FlushOf(m).block = "asked"
+    /\ Takes("ReturnFromBlock", m, None, CalledWith([type |-> "BlockReturned"]), wires)
+    /\ UNCHANGED <<up, life, told, spent>>
+
+\* It asks who acts, and again when nothing is on its way between the two.
+AskToJoin(m) ==
+    /\ m \in up /\ ~Gms!InView(GmsOf(m))
+    /\ \E c \in up \ {m} :
+        /\ Gms!Acts(GmsOf(c))
+        /\ wires[m][c] = <<>> /\ wires[c][m] = <<>>
+        /\ Takes("AskToJoin", m, [to |-> c],
+                 CalledWith([type |-> "JoinRequested", coordinator |-> c, life |-> life[m]]), wires)
+    /\ UNCHANGED <<up, life, told, spent>>
+
+\* Of its messages some first part arrives.
+Crash(m) ==
+    /\ spent.crashes < MaxCrashes
+    /\ m \in up \cap Crashers /\ up # {m}
+    /\ up' = up \ {m}
+    /\ \E x \in Member : \E n \in 0 .. Len(wires[m][x]) :
+        /\ x # m
+        /\ wires' = [q \in Member |-> [y \in Member |->
+                        IF y = m THEN <<>> ELSE IF q = m /\ y = x THEN SubSeq(wires[q][y], 1, n) ELSE wires[q][y]]]
+    /\ told' = [told EXCEPT ![m] = {}]
+    /\ transfer' = [transfer EXCEPT ![m] = "none"]
+    /\ Spend("crashes")
+    /\ Environment("Crash", m, None, {})
+    /\ UNCHANGED <<local, life, refused>>
+
+Restart(m) ==
+    /\ spent.restarts < MaxRestarts
+    /\ m \notin up
+    /\ up' = up \cup {m}
+    /\ life' = [life EXCEPT ![m] = @ + 1]
+    /\ local' = [local EXCEPT ![m] = StartOf(m)]
+    /\ Spend("restarts")
+    /\ Environment("Restart", m, None, {})
+    /\ UNCHANGED <<wires, told, transfer, refused>>
+
+\* The failure detector watches the members of the view that GMS does not suspect, and those that it lets in.
+Watched(s) ==
+    {<<x, s.decision.lives[x]>> : x \in MembersOf(s.decision) \ (s.suspected \cup {s.member})}
+    \cup {<<s.queue[i].member, s.queue[i].life>> : i \in {i \in DOMAIN s.queue : s.queue[i].kind = "join"}}
+Reports(m) == {w \in Watched(GmsOf(m)) \ told[m] : w[1] \notin up \/ life[w[1]] # w[2]}
+
+Detect(m) ==
+    /\ m \in up
+    /\ \E w \in Reports(m) :
+        /\ Takes("Detect", m, [who |-> w[1]], RaisedWith([type |-> "Suspected", suspect |-> w[1]]), wires)
+        /\ told' = [told EXCEPT ![m] = @ \cup {w}]
+    /\ UNCHANGED <<up, life, spent>>
+
+AskForState(m) ==
+    /\ m \in up \cap Requesters /\ spent.states < MaxStates
+    /\ Gms!InView(GmsOf(m)) /\ transfer[m] = "none"
+    /\ Takes("AskForState", m, None, RaisedWith([type |-> "Suspend", asker |-> Flush!ForState]), wires)
+    /\ Spend("states")
+    /\ UNCHANGED <<up, life, told>>
+
+TakeState(m) ==
+    /\ m \in up /\ transfer[m] = "stopped"
+    /\ Takes("TakeState", m, None, RaisedWith([type |-> "Resume", asker |-> Flush!ForState]), wires)
+    /\ UNCHANGED <<up, life, told, spent>>
+
+-----------------------------------------------------------------------------
+FoundersSet == {Founders[i] : i \in DOMAIN Founders}
+FirstDecision ==
+    Gms!Decision(ViewId(1, Founders[1]), Founders, NoViewId, [m \in FoundersSet |-> 0], {}, Gms!NoDigest)
+FirstInstalled == [type |-> "ViewInstalled", view |-> Gms!ViewIn(FirstDecision)]
+
+Begun(m) ==
+    LET gms == [Gms!Start(m) EXCEPT !.decision = FirstDecision,
+                                    !.phase = IF m = Founders[1] THEN "leading" ELSE "following"]
+        windows == StepWindows(StartWindows(m), FirstInstalled).state
+        stable == Stable!Step(Stable!Start(m), FirstInstalled @@ [digest |-> Tells(windows)]).state
+    IN <<[Flush!Start(m) EXCEPT !.view = Gms!ViewIn(FirstDecision), !.delivered = Flush!Zeros(FoundersSet)],
+         gms, stable, windows>>
+
+StackInit ==
+    /\ local = [m \in Member |-> IF m \in FoundersSet THEN Begun(m) ELSE StartOf(m)]
+    /\ up = Member
+    /\ life = [m \in Member |-> 0]
+    /\ wires = [q \in Member |-> [m \in Member |-> <<>>]]
+    /\ told = [m \in Member |-> {}]
+    /\ transfer = [m \in Member |-> "none"]
+    /\ refused = FALSE
+    /\ spent = [crashes |-> 0, restarts |-> 0, states |-> 0]
+    /\ act = NoAct
+
+StackNext ==
+    \E m \in Member :
+        \/ Receive(m)
+        \/ ReturnFromBlock(m)
+        \/ AskToJoin(m)
+        \/ Crash(m)
+        \/ Restart(m)
+        \/ Detect(m)
+        \/ AskForState(m)
+        \/ TakeState(m)
+
+StackSpec == StackInit /\ [][StackNext]_stack_vars
+
+-----------------------------------------------------------------------------
+(* Claims *)
+
+StackTypeOK ==
+    /\ up \subseteq Member /\ refused \in BOOLEAN
+    /\ \A m \in Member :
+        /\ transfer[m] \in {"none", "asked", "stopped"}
+        /\ \A i \in DOMAIN Names : local[m][i].member = m
+
+\* No layer refuses what another one says, or a peer.
+NothingIsRefused == ~refused
+
+\* All layers of a member have one view between steps.
+OneViewInAll ==
+    \A m \in up :
+        /\ FlushOf(m).view = Gms!ViewIn(GmsOf(m).decision)
+        /\ StableOf(m).view = FlushOf(m).view /\ WindowsOf(m).view = FlushOf(m).view
+
+\* An answer reaches the layer that asked, in the step in which it is given. GMS never waits for a digest between
+\* steps, ...
+DigestComesAtOnce == \A m \in up : GmsOf(m).admitting = Gms!NoRequest
+
+\* ... and GMS, or a state transfer, waits for GroupStopped only while FLUSH has yet to stop the group for it.
+AnswerReachesAsker ==
+    \A m \in up :
+        /\ GmsOf(m).group = "stopping" =>
+            Flush!ForViews \in FlushOf(m).wants /\ ~Flush!IsStopped(FlushOf(m))
+        /\ transfer[m] = "asked" =>
+            Flush!ForState \in FlushOf(m).wants /\ ~Flush!IsStopped(FlushOf(m))
+
+\* The member that m asks to let it in takes no notice.
+AsksInVain(m) ==
+    \A c \in up \ {m} :
+        Gms!Acts(GmsOf(c)) =>
+            Composite(local[c], Arrives(m, Tagged("gms", Gms!JoinReq(life[m]))), <<>>).outcome = "ignored"
+
+\* No step is possible but a crash, a restart, and a request that nobody takes notice of.
+StackQuiet ==
+    \A m \in up :
+        /\ \A q \in Member : wires[q][m] = <<>>
+        /\ FlushOf(m).block # "asked" /\ Reports(m) = {} /\ transfer[m] # "stopped"
+        /\ Gms!InView(GmsOf(m)) \/ AsksInVain(m)
+
+\* Then every member is in one view of those alive, nobody waits, and multicasts go out.
+IsInTheView(m) ==
+    MembersOf(GmsOf(m).decision) = up
+    /\ \A x \in up : GmsOf(x).decision.id = GmsOf(m).decision.id /\ GmsOf(m).decision.lives[x] = life[x]
+
+SettledWhenQuiet ==
+    StackQuiet =>
+        \A m \in up :
+            /\ IsInTheView(m)
+            /\ ~FlushOf(m).latched /\ FlushOf(m).owner = "" /\ FlushOf(m).wants = {}
+            /\ GmsOf(m).group = "free" /\ transfer[m] = "none"
+            /\ StableOf(m).promised = {}
+
+-----------------------------------------------------------------------------
+(* Witnesses *)
+
+\* A member is back, and in a view, in its second life.
+IsBack == \E m \in up : life[m] > 0 /\ Gms!InView(GmsOf(m))
+\* Its next life asks while the group is stopped to exclude the former one.
+AsksBeforeItIsExcluded ==
+    \E m \in up : \E i \in DOMAIN GmsOf(m).queue :
+        LET r == GmsOf(m).queue[i] IN
+        r.kind = "join" /\ r.life > 0 /\ r.member \in MembersOf(GmsOf(m).decision) /\ GmsOf(m).group = "stopping"
+\* A state transfer has the group stopped that GMS waits for.
+StateBeforeAView == \E m \in up : transfer[m] = "stopped" /\ GmsOf(m).group = "stopping"
+=============================================================================

@@ -1,0 +1,115 @@
+"""`Stack` and the closed model have one order of effects: each step of the model's walks is a step of the real stack."""
+
+from functools import cache
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from attrs import evolve
+
+from groupcomm import events, flush, gms, stable
+from groupcomm.digest import Vector
+from groupcomm.effects import PassDown
+from groupcomm.errors import LocalProtocolError, ProtocolError, RemoteProtocolError
+from groupcomm.stack import Arrived, Called, Layer, Raised, Stack, State, Tagged
+from groupcomm.view import View
+from groupcomm_conformance.protocols.codec import Codec
+from groupcomm_conformance.tla.values import Fn, Value
+from groupcomm_conformance.walks import graph
+from tests.cores import MANIFESTS, PROTOCOLS
+from tests.stacks import windows
+
+MODULES: dict[str, Any] = {"flush": flush, "gms": gms, "stable": stable}
+CODEC = Codec({cls: tag for name in MODULES for cls, tag in PROTOCOLS[name].codec.tags.items()})
+STACK = Stack(
+    (
+        Layer.of(flush, flush.Config()),
+        Layer.of(gms, gms.Config()),
+        Layer.of(stable, stable.Config(max_bytes=0, stable_interval=2, stability_delay=1)),
+        Layer.of(windows, None),
+    ),
+    ("ReliableUnicast", "Network"),
+)
+WAYS = {"Receive", "ReturnFromBlock", "AskToJoin", "Detect", "AskForState", "TakeState"}
+REFUSALS: dict[type[ProtocolError], str] = {
+    LocalProtocolError: "local_error",
+    RemoteProtocolError: "remote_error",
+}
+
+
+@cache
+def walks(model: str) -> tuple[tuple[Fn, ...], ...]:
+    manifest = MANIFESTS["gms"]
+    root = evolve(manifest, module=manifest.module_of("one_stack"))
+    return graph.simulate(root, manifest.cfg(manifest.model(model)), traces=24, depth=45, seed=2009)
+
+
+def event_of(value: Any) -> Any:  # noqa: ANN401 - of any of the modules
+    for module in (events, flush, gms):
+        if hasattr(module, value["type"]):
+            return CODEC.from_spec(value, getattr(module, value["type"]))
+    raise LookupError(value["type"])
+
+
+def from_outside(event: Any) -> Any:  # noqa: ANN401 - of a stack
+    match event["type"]:
+        case "Arrived":
+            layer = event["message"]["layer"]
+            message = CODEC.from_spec(event["message"]["message"], MODULES[layer].Message)
+            return Arrived(event["sender"], Tagged(layer, message))
+        case "Called":
+            return Called(PassDown(event_of(event["request"]["event"])))
+        case "Raised":
+            return Raised(event_of(event["event"]))
+
+
+def state_of(member: str, layers: Any) -> State:  # noqa: ANN401 - as the model has it
+    whole = [
+        CODEC.from_spec(value, MODULES[name].State) for value, name in zip(layers[:3], MODULES, strict=True)
+    ]
+    view = CODEC.from_spec(layers[3]["view"], View)
+    starts, delivered = (CODEC.from_spec(layers[3][name], Vector) for name in ("starts", "delivered"))
+    return State(member, (*whole, windows.State(member, view, starts, delivered, delivered)))
+
+
+def as_the_model_has_it(state: State) -> Value:
+    *layers, below = (CODEC.to_spec(layer) for layer in state.layers)
+    assert isinstance(below, Fn)
+    return (*layers, Fn({name: below[name] for name in ("member", "view", "starts", "delivered")}))
+
+
+def differences(stack: Stack, model: str) -> tuple[set[str], list[str]]:
+    """The ways in which the model's members took steps, and where the stack takes another step."""
+    ways, different = set(), []
+    for walk in walks(model):
+        for before, after in pairwise(walk):
+            act: Any = after["act"]
+            if act["event"]["type"] == "none":
+                continue
+            member = act["member"]
+            ways.add(act["action"])
+            local: Any = before["local"]
+            state = state_of(member, local[member])
+            try:
+                done, effects = stack.step(None, state, from_outside(act["event"]))
+                outcome = "handled" if effects or done != state else "ignored"
+            except ProtocolError as error:
+                done, effects, outcome = state, (), REFUSALS[type(error)]
+            got = (outcome, as_the_model_has_it(done), CODEC.to_spec(effects))
+            layers: Any = after["local"]
+            if got != (act["outcome"], layers[member], act["effects"]):
+                different.append(f"{act['action']} at {member}: {act['event']!r}")
+    return ways, different
+
+
+@pytest.mark.parametrize("model", ["stack_return_first", "stack_state"])
+def test_the_stack_takes_the_model_s_steps(model: str) -> None:
+    ways, different = differences(STACK, model)
+    assert [] == different
+    assert ways >= WAYS - ({"AskForState", "TakeState"} if model == "stack_return_first" else set())
+
+
+@pytest.mark.parametrize("model", ["stack_views_heard_late", "stack_highest_first", "stack_read_when_passed"])
+def test_another_order_is_told_apart(model: str) -> None:
+    """The models with another order take steps that the stack does not take."""
+    assert differences(STACK, model)[1]
