@@ -31,8 +31,8 @@ def test_a_layer_has_three_lanes_and_each_step_is_one_of_its_specification(
     acts = {found for line in lines for found in re.findall(r"\[([A-Z]\w+)\]", line)}
     assert 4 <= len(acts)
     assert acts <= events
-    steps = len(re.findall(r"^ *\d+  [|*\[]", output, re.MULTILINE))
-    assert lines.count("       nothing changed") <= steps / 4
+    steps = len(re.findall(r"^ {0,2}\d+  ", output, re.MULTILINE))
+    assert lines.count("       nothing changed") <= steps / 2  # a step that only sends changes no state
 
 
 def test_a_message_is_forwarded_ordered_and_delivered_by_all(capsys: pytest.CaptureFixture[str]) -> None:

@@ -378,6 +378,7 @@ class Ground(World):
             case PassUp(Block()):
                 self.in_handler.add(process)
             case PassUp(GroupStopped(asker)) | PassDown(GroupStopped(asker)) if asker == _STATE:
+                self.verdicts.judged["StopIsAnswered"] += 1
                 if process in self.transfers:
                     self.transfers[process] = "stopped"
             case PassUp(DigestGiven(asker, request)) if asker == _STATE:

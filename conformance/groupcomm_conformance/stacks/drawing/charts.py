@@ -164,9 +164,9 @@ class _Recorder:
                     self._act("Start", name)
             case ("crash", str(name)):
                 self._act("Crash", name)
-            case ("lose", str(sender), int(number), str(name)):
+            case ("lose", str(sender), int(number), str(name)) if not self._layer:
                 self._act("Lose", name, Fn({"of": sender, "datagram": number}))
-            case ("drop" | "miss", str(sender), str(name)):
+            case ("drop" | "miss", str(sender), str(name)) if not self._layer:
                 self._act("Lose", name, Fn({"unicast_of": sender}))
             case ("partition", tuple(side)):
                 self._act(f"Partition: {', '.join(side)} from the rest", "")
