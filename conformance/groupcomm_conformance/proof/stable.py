@@ -582,6 +582,7 @@ _WITNESSES: Final = {
 
 
 def _known(text: str) -> Value:
+    text = text.removeprefix("= ")
     if text in ("TRUE", "FALSE"):
         return text == "TRUE"
     if text.startswith('"'):
