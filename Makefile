@@ -11,7 +11,7 @@ SPARK := .venv/.installed-pipeline
 SOLVER := .venv/.installed-prove
 
 .DEFAULT_GOAL := help
-.PHONY: help setup check simulate test test-pipeline lint report prove mutants errata pipeline bench bench-large clean \
+.PHONY: help setup check conform simulate test test-pipeline lint report prove mutants errata pipeline bench bench-large clean \
   need-python need-java
 
 help: ## list the targets
@@ -26,6 +26,9 @@ check: need-java $(STAMP) ## check all models with TLC, then the implementation 
 	@$(BIN)/groupcomm stack --check
 	@$(BIN)/groupcomm guarantees --check
 	@$(BIN)/groupcomm errata --check
+
+conform: need-java $(STAMP) ## check the implementation against the models, with what the cache has of them (some minutes without)
+	@$(BIN)/groupcomm conform $(ARGS)
 
 simulate: $(STAMP) ## run whole stacks under faults: 1,000,000 events of each (some minutes)
 	@for stack in sequencer stable sequencer/stable gms gms/stable sequencer/gms merge merge/stable flush/gms \
