@@ -67,6 +67,8 @@ Cast(x, v, s) ==
 ByPresent(p) == life[p.by] = p.by_life
 ToPresent(p) == life[p.to] = p.to_life
 
+SenderPresent(p) == KnownView(p) /\ In(ViewOfMessage(p), p.sender)
+
 \* p reaches view v (JoinDigest), and its newcomer is a member there.
 Reaches(p, v) == JoinDigest!Reaches(p, v)
 ToIn(p, v) == Has(views[v], p.to, p.to_life)
@@ -149,8 +151,10 @@ CastByMembers ==
 
 VotesWereCast ==
     \A p \in Votes(network), s \in Member :
-        (In(ViewOfMessage(p), p.sender) /\ In(ViewOfMessage(p), s)) =>
-            Nothing <= p.message.digest[s] /\ p.message.digest[s] <= Cast(p.sender, ViewOfMessage(p), s)
+        SenderPresent(p) /\ In(ViewOfMessage(p), s) =>
+            /\ In(ViewOfMessage(p), p.sender)
+            /\ Nothing <= p.message.digest[s]
+            /\ p.message.digest[s] <= Cast(p.sender, ViewOfMessage(p), s)
 
 MinimumWithinCast ==
     \A x \in InGroup, y, s \in Member :
@@ -237,7 +241,7 @@ PromiserHasCast ==
     \A p \in promises, v \in DOMAIN views, s \in Member :
         Awaited(p) /\ ByPresent(p) /\ In(v, p.by) /\ In(v, s) =>
             /\ Before(v, p.view) /\ In(p.view, s) => Cast(p.by, v, s) <= p.vector[s]
-            /\ Before(p.view, v) /\ Reaches(p, v) => Cast(p.by, v, s) <= Told(p, s)
+            /\ Before(p.view, v) /\ Reaches(p, v) /\ ~ToIn(p, v) => Cast(p.by, v, s) <= Told(p, s)
 
 PromiserHolds ==
     \A p \in promises :

@@ -132,8 +132,9 @@ class Theory:
     before: State
 
     @classmethod
-    def of(cls, definitions: tree.Definitions, constants: Mapping[str, Value]) -> "Theory":
-        """Build it from the definitions of StableInductive and the constants of the reference."""
+    def of(cls, definitions: tree.Definitions, reference: Mapping[str, str]) -> "Theory":
+        """Build it from the definitions of StableInductive and the constants of the reference, as TLA+ text."""
+        constants = {name: _known(text) for name, text in reference.items() if _known(text) is not None}
         logic = Logic(sort_of_addresses=ADDRESS, address=_address)
         known = {**constants, "MaxBytes": z3.Int("MaxBytes")}
         before = state()
@@ -294,7 +295,8 @@ class Theory:
         """Apply Step to the local state of the actor, and its effects to the network."""
         before, actor = step.moment.now, step.actor
         reader = self.reader.at(step.moment)
-        done = reader.call("Step", _local(before, actor), event)
+        names = {each: reader.logic.as_element(ADDRESS, event[each]) for each in ("sender", "to") if each in event}
+        done = reader.call("Step", _local(before, actor), {**event, **names})
         local, after = done["state"], step.after
         for name in ("vote", "minimum"):
             after[name] = _replaced(actor, local[name].rule, before[name])
@@ -542,6 +544,7 @@ def _natives(logic: Logic) -> dict[str, Native]:
         "ByPresent": lambda *_: True,
         "ToPresent": lambda *_: True,
         "AllPresent": lambda *_: True,
+        "SenderPresent": lambda *_: True,
         "Reaches": lambda _, p, v: _reaches(p.term, _v(v)),
         "ToIn": lambda _, p, v: _in(_v(v), p["to"]),
         "SameSender": same_sender,
@@ -576,6 +579,15 @@ _WITNESSES: Final = {
     ],
     "RequestsServable": lambda _, outer: [outer[1]],
 }
+
+
+def _known(text: str) -> Value:
+    text = text.removeprefix("= ")
+    if text in ("TRUE", "FALSE"):
+        return text == "TRUE"
+    if text.startswith('"'):
+        return text.strip('"')
+    return int(text) if text.isdigit() else None
 
 
 def definitions_of(folder: Path, common: Path) -> tree.Definitions:
