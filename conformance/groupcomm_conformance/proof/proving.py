@@ -41,7 +41,9 @@ class Proved:
     seconds: float
 
 
-def obligations(theory: Theory, steps: Sequence[str] = (), clauses: Sequence[str] = ()) -> Iterator[Obligation]:
+def obligations(
+    theory: Theory, steps: Sequence[str] = (), clauses: Sequence[str] = ()
+) -> Iterator[Obligation]:
     """Give all obligations, or those of the steps and clauses of these names."""
 
     def wanted(name: str, names: Sequence[str]) -> bool:

@@ -311,7 +311,12 @@ class Reader:
         return [name.number for name in bound.names], domain
 
     def _quantified(
-        self, every: bool, body: tree.Expression, bounds: Sequence[tree.Bound], env: _Env, old: Value  # noqa: FBT001
+        self,
+        every: bool,
+        body: tree.Expression,
+        bounds: Sequence[tree.Bound],
+        env: _Env,
+        old: Value,  # noqa: FBT001
     ) -> Value:
         variables: list[Term] = []
         guards: list[Value] = []
@@ -388,7 +393,10 @@ class Reader:
                     for number in numbers:
                         inner[number] = domain.wrap(next(witnesses))
                         yield Clause(
-                            f"{name}/among", variables, self.logic.all_of(given), self.logic.has(domain, inner[number])
+                            f"{name}/among",
+                            variables,
+                            self.logic.all_of(given),
+                            self.logic.has(domain, inner[number]),
                         )
                 yield from self._clauses(body, inner, variables, given, name, outer)
                 return

@@ -180,8 +180,7 @@ class Theory:
                     now["vote"](x, s) <= now["delivered"](x, s),
                     now["purged"](x, s) == _NIL,
                     z3.Not(now["promised"](x, s)),
-                    now["heard_from"](x, s)
-                    == z3.And(now["begun"](x), _address_in(now["installed"](x), s)),
+                    now["heard_from"](x, s) == z3.And(now["begun"](x), _address_in(now["installed"](x), s)),
                 ),
             ),
             z3.ForAll([x], z3.Not(now["pending"](x))),
@@ -219,7 +218,9 @@ class Theory:
             definition = self.reader.definition(name)
             constants = [
                 z3.Const(f"{parameter.text}_{index}", _SORTS[kind])
-                for index, (parameter, kind) in enumerate(zip(definition.parameters, STEPS[name], strict=True))
+                for index, (parameter, kind) in enumerate(
+                    zip(definition.parameters, STEPS[name], strict=True)
+                )
             ]
             before = self.settled()
             arguments = [
@@ -254,7 +255,9 @@ class Theory:
             del logic
             logic = self.reader.logic
 
-    def _part(self, step: _Step, part: tree.Expression, env: dict[int, Value], event: tree.Expression) -> None:
+    def _part(
+        self, step: _Step, part: tree.Expression, env: dict[int, Value], event: tree.Expression
+    ) -> None:
         """Take in one conjunct of an action: the event is applied, an assignment done, all else required."""
         reader = self.reader.at(evolve_moment(step))
         logic = reader.logic
@@ -295,7 +298,9 @@ class Theory:
         """Apply Step to the local state of the actor, and its effects to the network."""
         before, actor = step.moment.now, step.actor
         reader = self.reader.at(step.moment)
-        names = {each: reader.logic.as_element(ADDRESS, event[each]) for each in ("sender", "to") if each in event}
+        names = {
+            each: reader.logic.as_element(ADDRESS, event[each]) for each in ("sender", "to") if each in event
+        }
         done = reader.call("Step", _local(before, actor), {**event, **names})
         local, after = done["state"], step.after
         for name in ("vote", "minimum"):
@@ -330,7 +335,9 @@ class Theory:
             z3.And(
                 sender(new) == actor,
                 view(new) == step.moment.now["installed"](actor),
-                z3.ForAll([s], z3.Implies(_address_in(view(new), s), vector(new, s) == message["digest"].rule(s))),
+                z3.ForAll(
+                    [s], z3.Implies(_address_in(view(new), s), vector(new, s) == message["digest"].rule(s))
+                ),
             ),
         )
 
@@ -351,7 +358,11 @@ def _parts(body: tree.Expression) -> Sequence[tree.Expression]:
 
 def _events(body: tree.Expression) -> Iterator[tree.Expression]:
     for part in _parts(body):
-        if isinstance(part, tree.Apply) and part.operator.text in ("=", r"\in") and _target(part.operands[0]) == "event":
+        if (
+            isinstance(part, tree.Apply)
+            and part.operator.text in ("=", r"\in")
+            and _target(part.operands[0]) == "event"
+        ):
             right = part.operands[1]
             assert isinstance(right, tree.Apply)
             yield from right.operands if part.operator.text == r"\in" else (right,)
@@ -409,7 +420,11 @@ def _inherit(after: State, before: State, constants: list[Term]) -> None:
 def _pass_on(after: State, before: State, constants: list[Term]) -> None:
     """Who guards a promiser when it promises guards what it promised."""
     promiser, _, promise = constants
-    for name, own in (("promise_guard", "guard"), ("promise_for", "guarded_for"), ("promise_until", "guarded_until")):
+    for name, own in (
+        ("promise_guard", "guard"),
+        ("promise_for", "guarded_for"),
+        ("promise_until", "guarded_until"),
+    ):
         after[name] = lambda q, v, n=name, o=own: z3.If(q == promise, before[o](promiser, v), before[n](q, v))
 
 
@@ -425,7 +440,10 @@ def _view(view: Term) -> Value:
     }
 
 
-_NO_VIEW: Final = {"id": {"counter": 0, "creator": z3.Const("address of nobody", ADDRESS)}, "members": SetOf(ADDRESS, lambda _: z3.BoolVal(False))}
+_NO_VIEW: Final = {
+    "id": {"counter": 0, "creator": z3.Const("address of nobody", ADDRESS)},
+    "members": SetOf(ADDRESS, lambda _: z3.BoolVal(False)),
+}
 
 
 def _decided_view(view: Term) -> Value:
