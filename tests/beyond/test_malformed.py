@@ -12,7 +12,7 @@ from groupcomm.errors import RemoteProtocolError
 from groupcomm.view import NO_VIEW, View, ViewId
 from groupcomm_conformance.beyond import malformed
 from groupcomm_conformance.beyond.drawing import distorted
-from groupcomm_conformance.stacks.running import WHOLE, Setup
+from groupcomm_conformance.stacks.setup import WHOLE, Setup
 from tests.cores import PROTOCOLS
 
 VIEW = View(ViewId(3, "A"), ("A", "B", "C"))
@@ -22,12 +22,12 @@ DECIDED = gms.Decision(
 JOINED = evolve(DECIDED, joiners=frozenset("C"), digest=Vector.of(A=1, B=2))
 
 
-@pytest.mark.parametrize("stack", [WHOLE, "sequencer/stable"])
-def test_stacks_in_the_states_of_simulated_runs_bear_them(stack: str) -> None:
-    came = malformed.send(Setup(tuple(stack.split("/"))), PROTOCOLS, 8_000, seed=1)
+@pytest.mark.parametrize("stack", [WHOLE, ("flush", "gms", "stable")], ids="/".join)
+def test_stacks_in_the_states_of_simulated_runs_bear_them(stack: tuple[str, ...]) -> None:
+    came = malformed.send(Setup(stack), PROTOCOLS, 8_000, seed=1)
     assert {} == came.findings, came.examples
     assert {"handled", "ignored", "remote_error"} == {*came.outcomes}
-    assert {*stack.split("/")} - {"merge", "gms"} <= {*came.layers}
+    assert {*stack} == {*came.layers}
 
 
 def test_a_layer_that_falls_over_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -39,7 +39,7 @@ def test_a_layer_that_falls_over_is_found(monkeypatch: pytest.MonkeyPatch) -> No
         return taken(state, event)
 
     monkeypatch.setattr(sequencer, "_data_received", looks_up)
-    came = malformed.send(Setup(("sequencer", "stable")), PROTOCOLS, 8_000, seed=1)
+    came = malformed.send(Setup(), PROTOCOLS, 8_000, seed=1)
     assert {"ValueError"} == {finding.partition(" ")[0] for finding in came.findings}
 
 

@@ -28,7 +28,8 @@ class Other:
 def beside(name: str, step: Any = None) -> Beside:  # noqa: ANN401 - of any protocol
     protocol = PROTOCOLS[name]
     if step is not None:
-        protocol = evolve(protocol, module=Other(protocol.module, step))
+        other: Any = Other(protocol.module, step)
+        protocol = evolve(protocol, module=other)
     return Beside.of(MANIFESTS[name], protocol)
 
 

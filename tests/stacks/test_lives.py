@@ -24,13 +24,13 @@ class Restarts:
     def _joins(self, member: str, to: str) -> None:
         self.network.members[member] = Member(member, self.network)
         self.network.joins(member, to)
+        self.network.runs()
 
     def step(self) -> None:
         """The oldest member crashes, and its name comes back; each member multicasts."""
         gone = self.up.pop(0)
         self.network.crashes(gone)
-        for member in self.network.members.values():
-            del member.count[gone]
+        self.network.runs()
         name = gone.partition("#")[0]
         self.life[name] += 1
         back = address(name, self.life[name])

@@ -243,7 +243,9 @@ class _Told:
     def take(self, line: str) -> None:
         """Read a line; the runner calls this."""
         if line.startswith('<<"at"'):
-            _, self.walk, self.at = parse(line)  # type: ignore[misc] - three of them
+            match parse(line):
+                case ("at", int(walk), int(at)):
+                    self.walk, self.at = walk, at
         elif line.startswith('"<<\\"step'):
             value = parse(str(parse(line)))
             match value:

@@ -18,7 +18,9 @@ from attrs import define, evolve, field
 from groupcomm.errors import RemoteProtocolError
 from groupcomm.stack import Arrived, Layer, Stack, State, Tagged
 from groupcomm_conformance.protocols.derive import Protocol
-from groupcomm_conformance.stacks.running import Setup, simulate
+from groupcomm_conformance.stacks.running import simulate
+from groupcomm_conformance.stacks.setup import MULTICAST, Setup
+from groupcomm_conformance.stacks.taps import Tap
 
 from .drawing import NAMES, distorted
 
@@ -59,9 +61,11 @@ def _beside(came: Came, protocols: dict[str, Protocol], random: Random, each: in
     def steps(stack: Stack, config: None, state: Any, event: Any) -> Any:  # noqa: ANN401 - of any stack
         if isinstance(event, Arrived) and event.message.layer:
             if id(stack) not in bare:
-                bare[id(stack)] = _bare(stack, protocols)
+                bare[id(stack)] = _bare(stack)
             for _ in range(each):
-                _try(bare[id(stack)], step, state, _distorted(stack, state, event, protocols, random), came)
+                made = _distorted(stack, state, event, protocols, random)
+                if made is not None:
+                    _try(bare[id(stack)], step, state, *made, came)
         return step(stack, config, state, event)
 
     setattr(Stack, "step", steps)  # noqa: B010 - a method of a frozen class
@@ -71,10 +75,10 @@ def _beside(came: Came, protocols: dict[str, Protocol], random: Random, each: in
         setattr(Stack, "step", step)  # noqa: B010
 
 
-def _bare(stack: Stack, protocols: dict[str, Protocol]) -> Stack:
-    """The same cores without the judges that listen between them: what lies breaks promises, too."""
+def _bare(stack: Stack) -> Stack:
+    """The same cores without the taps between them: no judge hears of a message that nobody sent."""
     layers = (
-        Layer.of(protocols[layer.name].core, layer.config) if layer.name in protocols else layer
+        evolve(layer, core=layer.core.core) if isinstance(layer.core, Tap) else layer
         for layer in stack.layers
     )
     return Stack(tuple(layers), stack.ground)
@@ -82,28 +86,42 @@ def _bare(stack: Stack, protocols: dict[str, Protocol]) -> Stack:
 
 def _distorted(
     stack: Stack, state: State, event: Arrived, protocols: dict[str, Protocol], random: Random
-) -> Arrived:
-    """The message, or one inside of it, is distorted; or it comes from another sender."""
+) -> tuple[str, Arrived] | None:
+    """A layer's message is distorted, and mostly that which another carries; or its sender is another one.
+
+    Gives the layer's name as well; None where the message is one of the layers that stand for those below.
+    """
     names = [layer.name for layer in stack.layers]
+    layer = ""
 
     def of(tagged: Tagged) -> Tagged:
+        nonlocal layer
         message: Any = tagged.message
         inner = getattr(message, "payload", None)
-        if isinstance(inner, Tagged) and inner.layer in names and random.random() < 0.5:  # noqa: PLR2004 - a coin
+        carries = isinstance(inner, Tagged) and inner.layer in names
+        if carries and (tagged.layer not in protocols or random.random() < 0.5):  # noqa: PLR2004 - a coin
             return evolve(tagged, message=evolve(message, payload=of(inner)))
-        own = state.layers[names.index(tagged.layer)]
-        changed = distorted(protocols[tagged.layer], own, message, random)
+        if tagged.layer not in protocols:
+            return tagged
+        layer = tagged.layer
+        own = state.layers[names.index(layer)]
+        changed = distorted(protocols[layer], own, message, random)
         if isinstance(inner, Tagged):
             changed = evolve(changed, payload=inner)
         return evolve(tagged, message=changed)
 
-    sender = random.choice((event.sender, event.sender, state.member, random.choice(NAMES)))
-    return evolve(event, sender=sender, message=of(event.message))
+    message = of(event.message)
+    if not layer:
+        return None
+    sender = event.sender
+    if event.message.layer != MULTICAST:  # its windows are of members alone: what they deliver has a sender
+        sender = random.choice((sender, sender, state.member, random.choice(NAMES)))
+    return layer, evolve(event, sender=sender, message=message)
 
 
-def _try(stack: Stack, step: Any, state: Any, event: Arrived, came: Came) -> None:  # noqa: ANN401 - of any stack
+def _try(stack: Stack, step: Any, state: Any, layer: str, event: Arrived, came: Came) -> None:  # noqa: ANN401, PLR0917
     came.messages += 1
-    came.layers[event.message.layer] += 1
+    came.layers[layer] += 1
     try:
         after, effects = step(stack, None, state, event)
         came.outcomes["ignored" if after == state and not effects else "handled"] += 1

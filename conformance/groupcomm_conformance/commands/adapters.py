@@ -64,7 +64,7 @@ RandomEvents: TypeAlias = Annotated[
         "--random",
         parser=whole(1, 10**9),
         metavar="N",
-        help="N random events beyond the bounds of the models: of the core and the specification, or of a port.",
+        help="N random events beyond the bounds of the models, for core and specification, or a port.",
     ),
 ]
 SkipFile: TypeAlias = Annotated[

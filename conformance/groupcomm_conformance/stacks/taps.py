@@ -5,7 +5,7 @@ between its layers. So each layer's step is noted where it happens. The notes of
 when it is over: a step that the stack refuses has changed nothing, and no judge hears of it.
 """
 
-from typing import Any
+from typing import Any, Final
 
 from attrs import frozen
 
@@ -27,19 +27,19 @@ class Note:
 
 
 class Tap:
-    """A core at a place of a stack, whose steps are noted."""
+    """A core at a place of a stack, whose steps are noted. `core`: the core itself."""
 
     def __init__(self, core: AnyCore, place: int, notes: list[Note]) -> None:
-        self._core = core
+        self.core: Final = core
         self._place = place
         self._notes = notes
 
     def start(self, member: Address) -> Any:  # noqa: ANN401 - a state of the core
         """Return what the core returns."""
-        return self._core.start(member)
+        return self.core.start(member)
 
     def step(self, config: Any, state: Any, event: Any) -> tuple[Any, tuple[Any, ...]]:  # noqa: ANN401 - of the core
         """Do what the core does."""
-        after, effects = self._core.step(config, state, event)
+        after, effects = self.core.step(config, state, event)
         self._notes.append(Note(self._place, state, event, after, effects))
         return after, effects
