@@ -183,7 +183,7 @@ def test_one_event_is_no_pass(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_the_command_shows_a_violation_and_how_to_have_it_again(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(
-        capsys, *["--events", "30000", "--seed", "3", "--members", "3", "--weaken", "unicast=lossy"]
+        capsys, *["--events", "2000", "--seed", "3", "--members", "2", "--weaken", "unicast=lossy"]
     )
     assert 1 == code
     shown = next(line for line in out.splitlines() if line.startswith("VIOLATION of "))
