@@ -323,7 +323,7 @@ EDITS: tuple[tuple[str, str, str, str], ...] = (
         "SomebodyCommits: pear",
         "expected .*pear",
     ),
-    ("a trace below 0", "trace: 3", "trace: -3", "expected an integer from 0 up, not -3"),
+    ("a trace below 0", "trace: 3", "trace: -3", "expected an integer from 1 up, not -3"),
 )
 
 
@@ -339,8 +339,8 @@ def manifests() -> Iterator[Bad]:
 ARGUMENTS: tuple[tuple[str, str], ...] = (
     ("chekc", "No such command 'chekc'. Did you mean 'check'"),
     ("lst", "No such command 'lst'. Did you mean 'list'"),
-    ("explain", "Missing argument 'PROTOCOL'"),
-    ("explain toy", "Missing argument 'MODEL'"),
+    ("explain", r"Missing argument 'PROTOCOL\|FLAW'"),
+    ("explain toy", "expected a model of toy after it: groupcomm list toy shows them"),
     ("explain toy hsty", r'no model is called "hsty" \(did you mean hasty\?\); there is pair, lossy'),
     ("explain tyo hasty", r'no protocol is called "tyo" \(did you mean toy\?\); there is toy'),
     ("check tyo", r'no protocol is called "tyo" \(did you mean toy\?\); there is toy'),

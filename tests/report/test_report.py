@@ -56,7 +56,7 @@ def told(file: Path, suite: str, name: str) -> tuple[str, str, str]:
 def test_report_writes_a_page_and_junit_xml(project: Path, capsys: Captured) -> None:
     assert 0 == main(["report"])
     out, err = capsys.readouterr()
-    assert "toy: ok: 6 of 6 models as expected, 6 of 6 gates, 0 of 0 local steps, 0 of 0 scenarios" in out
+    assert "toy: ok: 6 of 6 models as expected, 7 of 7 gates, 0 of 0 local steps, 0 of 0 scenarios" in out
     folder = project / "build" / "report"
     assert ["junit.xml", "report.html"] == sorted(path.name for path in folder.iterdir())
     assert f"{folder / 'report.html'} written" in out
@@ -89,7 +89,7 @@ def test_report_is_json_for_programs(project: Path, capsys: Captured) -> None:
     found = json.loads(capsys.readouterr().out)
     assert ("there/below/report.html", "there/below/junit.xml") == (found["html"], found["junit"])
     assert (project / "there/below/junit.xml").is_file()
-    counts = {"models": 6, "models_ok": 6, "gates": 6, "gates_ok": 6, "gates_not_judged": 0, "scenarios": 0}
+    counts = {"models": 6, "models_ok": 6, "gates": 7, "gates_ok": 7, "gates_not_judged": 0, "scenarios": 0}
     (toy,) = found["protocols"]
     assert {"protocol": "toy", "ok": True} | counts == {key: toy[key] for key in ("protocol", "ok", *counts)}
 
@@ -143,7 +143,7 @@ def test_a_count_that_differs_is_a_failure(project: Path) -> None:
     wanted = "distinct: expected 76, came 75"
     assert ("failure", wanted, wanted) == told(junit, "toy.models", "lossy")
     top = ET.parse(junit).getroot()  # noqa: S314
-    assert ("12", "1", "0") == (top.get("tests"), top.get("failures"), top.get("skipped"))
+    assert ("13", "1", "0") == (top.get("tests"), top.get("failures"), top.get("skipped"))
     assert f"<p>{wanted}</p>" in (project / "build/report/report.html").read_text()
 
 

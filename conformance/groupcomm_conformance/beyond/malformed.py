@@ -16,7 +16,7 @@ from typing import Any, Final
 from attrs import define, evolve, field
 
 from groupcomm.errors import RemoteProtocolError
-from groupcomm.stack import Arrived, Layer, Stack, State, Tagged
+from groupcomm.stack import Arrived, Stack, State, Tagged
 from groupcomm_conformance.protocols.derive import Protocol
 from groupcomm_conformance.stacks.running import simulate
 from groupcomm_conformance.stacks.setup import MULTICAST, Setup
@@ -97,7 +97,7 @@ def _distorted(
     def of(tagged: Tagged) -> Tagged:
         nonlocal layer
         message: Any = tagged.message
-        inner = getattr(message, "payload", None)
+        inner: Any = getattr(message, "payload", None)
         carries = isinstance(inner, Tagged) and inner.layer in names
         if carries and (tagged.layer not in protocols or random.random() < 0.5):  # noqa: PLR2004 - a coin
             return evolve(tagged, message=evolve(message, payload=of(inner)))

@@ -39,7 +39,7 @@ from groupcomm_conformance.why.why import Reasons, why
 
 from . import console
 from .exits import verdict
-from .options import AsJson, Heap, ModelNames, Protocols, TierOption, Unicode, Workers
+from .options import AsJson, Heap, MaybeTier, ModelNames, Protocols, Unicode, Workers
 
 __all__ = ["check", "explain"]
 
@@ -47,7 +47,7 @@ __all__ = ["check", "explain"]
 def check(
     protocol: Protocols = None,
     *,
-    tier: TierOption | None = None,
+    tier: MaybeTier = None,
     model: ModelNames = None,
     guard: Annotated[
         str | None,

@@ -13,6 +13,7 @@ from groupcomm_conformance.models.manifest import TIERS, Tier, did_you_mean, fin
 __all__ = [
     "AsJson",
     "Heap",
+    "MaybeTier",
     "ModelNames",
     "OneModel",
     "OneProtocol",
@@ -125,16 +126,16 @@ ModelNames: TypeAlias = Annotated[
         "--model", metavar="NAME", help="Only this model. May be given several times.", autocompletion=_models
     ),
 ]
-TierOption: TypeAlias = Annotated[
-    Tier,
-    typer.Option(
-        "--tier",
-        parser=tier,
-        metavar="smoke|full|deep",
-        help="Which models; full includes smoke, deep both.",
-        autocompletion=lambda: list(TIERS),
-    ),
-]
+_TIER: Final = typer.Option(
+    "--tier",
+    parser=tier,
+    metavar="smoke|full|deep",
+    help="Which models; full, the default, includes smoke, deep both.",
+    autocompletion=lambda: list(TIERS),
+)
+TierOption: TypeAlias = Annotated[Tier, _TIER]
+MaybeTier: TypeAlias = Annotated[Tier | None, _TIER]
+"""A tier, or none where it was not said."""
 AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="JSON on stdout instead of text.")]
 Workers: TypeAlias = Annotated[
     int | None,

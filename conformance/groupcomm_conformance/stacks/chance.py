@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from random import Random
 from typing import Final, TypeVar
 
-from groupcomm.view import address
+from groupcomm.view import address, name_and_life
 
 from .ground import Copy, Event, Ground
 from .judges.membership import Process
@@ -48,7 +48,7 @@ class Chance:
         self._random = random
         self._kinds = faults.kinds
         self._rate = faults.rate
-        self._addresses = 0
+        self._lives = dict.fromkeys(_NAMES[:members], 0)  # of each name, how many addresses it has had
         # In some groups no member that is alive is suspected: more is claimed of them.
         doubts, parts, early = (random.random() < _DOUBTFUL for _ in range(3))
         # On another branch of views a later life might decide a view with a former one's identifier
@@ -219,16 +219,22 @@ class Chance:
         ground, random = self._ground, self._random
         if len(ground.up) >= self._members:
             return None
-        gone = [a for a, last in ground.membership.current.items() if not last.up] if self._reuses else []
+        latest = {address(name, lives) for name, lives in self._lives.items() if lives}
+        current = ground.membership.current.items() if self._reuses else ()
+        gone = [each for each, last in current if not last.up and each in latest]
         if gone and random.random() < 0.5:  # noqa: PLR2004
             return "start", one_of(random, gone)
         return "start", self._fresh()
 
     def _fresh(self) -> str:
-        at = self._addresses
-        self._addresses += 1
-        names = _NAMES[: self._members]
-        return address(names[at % len(names)], at // len(names) + 1)
+        """The next address of the name that has had the fewest, of those of which no process is up.
+
+        So a name has one life at a time, each with a higher number than the last: LivesAreNumbered.
+        """
+        up = {name_and_life(process.address)[0] for process in self._ground.up}
+        name = min((each for each in self._lives if each not in up), key=self._lives.__getitem__)
+        self._lives[name] += 1
+        return address(name, self._lives[name])
 
     def _found(self) -> Event | None:
         """A new member founds a group of its own."""
