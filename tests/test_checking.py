@@ -28,7 +28,7 @@ from groupcomm_conformance.models.checking import (
     select,
 )
 from groupcomm_conformance.models.instruments import Heard, main_run, note_run
-from groupcomm_conformance.models.manifest import Counts, Manifest, ManifestError, Model, load
+from groupcomm_conformance.models.manifest import Counts, Manifest, ManifestError, Model, load, protocols
 from groupcomm_conformance.models.modules import read_modules
 from groupcomm_conformance.tla.values import Fn
 from groupcomm_conformance.tlc import tools
@@ -430,6 +430,12 @@ def test_a_claim_that_no_set_names_fails_its_gate(project: Path, results: Result
     assert re.fullmatch(
         r"ToyGroup\.tla:\d+: no set of claims names Forgotten, and no operator uses it", gate.text
     )
+
+
+@pytest.mark.parametrize("protocol", protocols(DATA.parents[1]))
+def test_each_claim_of_the_project_is_in_a_set(protocol: str) -> None:
+    found = {gate.name: gate for gate in gates(load(DATA.parents[1], protocol), {})}
+    assert (True, "each claim that is defined is in a set") == (found["claims"].ok, found["claims"].text)
 
 
 def test_a_specification_that_does_not_parse_ends_the_run(project: Path) -> None:

@@ -18,7 +18,7 @@ from attrs import frozen
 
 from .instruments import OUTCOMES
 from .model import Manifest, Model, constant_text
-from .modules import read_modules
+from .modules import read_modules, unused
 from .plan import digest
 from .result import CheckedModel, expected
 from .selecting import select
@@ -203,15 +203,19 @@ def _named(manifest: Manifest) -> Gate:
     for model in manifest.models:
         named |= {model.erratum.story} if model.erratum and model.erratum.story else set()
         named |= {constant_text(value).rpartition(" ")[2] for value in model.constants.values()}
-    bad = {
-        f"{module}.tla:{line}: no set of claims names {operator}, and no operator uses it"
-        for root in {manifest.module, *manifest.other_modules.values()}
-        for operator, module, line in read_modules(manifest.folders, root).unused(named | set(_INSTRUMENTS))
+    roots = {manifest.module, *manifest.other_modules.values()}
+    texts = {
+        name: text for root in roots for name, text in read_modules(manifest.folders, root).texts.items()
     }
+    own = {file.stem for file in manifest.folder.glob("*.tla")}
+    bad = [
+        f"{module}.tla:{line}: no set of claims names {operator}, and no operator uses it"
+        for operator, module, line in unused(texts, own, named | {*_INSTRUMENTS})
+    ]
     return _gate("claims", "each claim that is defined is in a set", sorted(bad))
 
 
-_INSTRUMENTS: Final = ("SeenMessages", "Alphabet", "vars", "view")
+_INSTRUMENTS: Final = ("SeenMessages", "Alphabet", "vars", "stack_vars", "view")
 """What a table of local steps is made with, which no specification uses itself."""
 
 
