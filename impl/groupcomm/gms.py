@@ -489,7 +489,7 @@ def malformed(member: Address, sender: Address, message: object) -> str:
             members = set(decision.members)
             if not decision.sound or member not in decision.joiners or sender not in members:
                 return "JOIN_RSP: a member of a view answers who begins with the view"
-            if member in decision.before(sender) or decision.digest.keys() != members - decision.joiners:
+            if member in decision.before(sender) or not members - decision.joiners <= decision.digest.keys():
                 return "JOIN_RSP: a senior answers, and says of each old member where to start"
         case Answer(_, decision):
             if not decision.sound and decision != NO_DECISION:

@@ -579,7 +579,7 @@ DigestGiven(s, e) ==
 IsFirstView(s, x, decision) ==
     /\ IsSound(decision)
     /\ s.member \in decision.joiners /\ x \in MembersOf(decision) /\ s.member \notin Before(decision, x)
-    /\ DOMAIN decision.digest = MembersOf(decision) \ decision.joiners
+    /\ MembersOf(decision) \ decision.joiners \subseteq DOMAIN decision.digest
 
 \* No member asks one that it counts out, or counts itself out.
 IsMalformed(s, e) ==

@@ -6,6 +6,7 @@ AB == <<"A", "B">>
 
 \* Layers that do not hear something, or do not answer.
 DeafToViews(i, e) == RealKnows(i, e) /\ ~(i = 3 /\ e.type = "ViewInstalled")
+FlushIsDeaf(i, e) == RealKnows(i, e) /\ ~(i = 1 /\ e.type = "ViewInstalled")
 DeafToAnswers(i, e) == RealKnows(i, e) /\ ~(i = 2 /\ e.type = "GroupStopped")
 GivesNoDigest(i, s, e) == IF e.type = "GetDigest" THEN Ignored(s) ELSE RealStepOf(i, s, e)
 =============================================================================
