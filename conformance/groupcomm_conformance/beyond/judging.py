@@ -24,7 +24,7 @@ from groupcomm_conformance.models.modules import read_modules
 from groupcomm_conformance.protocols.constants import module_of
 from groupcomm_conformance.protocols.derive import Protocol, constants_of
 from groupcomm_conformance.steps.rows import Rows, replay
-from groupcomm_conformance.steps.table import HANDLED, Literals, Result, StepTable
+from groupcomm_conformance.steps.table import Literals, Result, StepTable
 from groupcomm_conformance.tla.cfg import Cfg
 from groupcomm_conformance.tla.folding import folded
 from groupcomm_conformance.tla.readable import brief
@@ -238,7 +238,6 @@ class _Told:
     walk: int = 0
     at: int = 0
     ended: bool = False
-    _known: dict[str, tuple[Any, ...]] = field(factory=dict)
 
     def take(self, line: str) -> None:
         """Read a line; the runner calls this."""
@@ -335,9 +334,7 @@ def shown(beside: Beside, found: Difference) -> Iterator[str]:
         return
     outcome, result = found.expected
     code = OUTCOMES.index(outcome)
-    table = StepTable(
-        {}, (state,), (event,), (result,), array("I", [HANDLED if code == HANDLED else code]), 0.0, 0.0
-    )
+    table = StepTable({}, (state,), (event,), (result,), array("I", [code]), 0.0, 0.0)
     rows = Rows(beside.protocol, table, beside.constants_in)
     failure = replay(rows, beside.protocol.core.step).first
     if failure is None:

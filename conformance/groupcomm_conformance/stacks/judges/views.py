@@ -67,7 +67,7 @@ class Views(Judge):
         self._starts: dict[Process, Vector] = {}
         self._stopped: set[Process] = set()
         self._kept: set[tuple[Process, Address]] = set()  # merging's promises: the giver, and to whom
-        self._ended: set[tuple[Process, Address]] = set()  # those of them that a view of the giver has ended
+        self._ended: set[tuple[Process, Address]] = set()  # those of them that a view ended in this step
 
     # Its steps
 
@@ -80,6 +80,7 @@ class Views(Judge):
         effects: Iterable[Any],
     ) -> None:
         """A member has taken a step, from one state of GMS to another."""
+        self._ended.clear()
         if isinstance(event, GroupStopped) and event.asker == "GMS":
             self._stopped.add(process)
         for effect in effects:
@@ -114,7 +115,6 @@ class Views(Judge):
         """A process is gone: its promises are void."""
         self._stopped.discard(process)
         self._kept = {pair for pair in self._kept if pair[0] is not process}
-        self._ended = {pair for pair in self._ended if pair[0] is not process}
 
     def reached(self, process: Process) -> list[Process]:
         """List those that it can stop and let go: it trusts them, and is a member to them (`Reaches`)."""
@@ -214,7 +214,7 @@ class Views(Judge):
                 self.digests.open.pop((process, other), None)
         ended = {pair for pair in self._kept if pair[0] is process and pair[1] in after.at}
         self._kept -= ended
-        self._ended |= ended
+        self._ended.update(ended)
         self.digests.installed(process, after)
         self._entered(process, decision)
 
@@ -261,7 +261,6 @@ class Views(Judge):
         if joiner is None and (process, to) in self._ended:
             # A leader installs the merged view, and then withdraws what it promised to coordinators that did
             # not answer: also to one whose next life came with another subgroup.
-            self._ended.remove((process, to))
             return
         if joiner is None:
             self._fail("ForGood", f"{process} takes back what it never promised {to}")
