@@ -44,7 +44,7 @@ lint: $(SPARK) ## ruff (rules and format) and mypy --strict
 	@$(BIN)/ruff format --check
 	@$(BIN)/mypy
 
-report: need-java $(STAMP) ## write build/report: a page to read, and JUnit XML
+report: need-java $(STAMP) ## write build/report: pages to read, and JUnit XML
 	@$(BIN)/groupcomm report $(ARGS)
 
 mutants: need-java $(STAMP) ## break the specification and the implementation of PROTOCOL: each must be noticed

@@ -11,11 +11,11 @@ import typer
 
 from groupcomm_conformance.files.store import replace
 from groupcomm_conformance.files.writing import require_file
-from groupcomm_conformance.models.manifest import find_root
+from groupcomm_conformance.models.manifest import find_root, protocols
 from groupcomm_conformance.models.selecting import chosen
 from groupcomm_conformance.report.findings import Findings, gather
 from groupcomm_conformance.report.junit import document
-from groupcomm_conformance.report.page import page
+from groupcomm_conformance.report.page import pages
 
 from . import console
 from .exits import ExitCode, verdict
@@ -36,21 +36,23 @@ def command(
     fresh: Annotated[bool, typer.Option("--fresh", help="Run all again; take nothing from a cache.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Write report.html, to be read, and junit.xml, for a machine, of all that the checks find.
+    """Write all that the checks find: pages to read (index.html, one a protocol) and junit.xml for a machine.
 
-    Results of earlier runs are taken from the cache; what is not there is run. Both files are written
+    Results of earlier runs are taken from the cache; what is not there is run. All files are written
     whatever was found; exits with 1 if anything differs from what is expected.
     """
     root = find_root()
     folder = root / DEFAULT if out is None else out
-    for name in ("report.html", "junit.xml"):
+    names = [f"{each}.html" for each in protocol or protocols(root)]
+    for name in ("index.html", *names, "junit.xml"):
         require_file(folder / name)
     with console.Watch(chosen(root, protocol or (), tier=tier)) as watch:
         found = gather(root, protocol or [], tier=tier, fresh=fresh, listener=watch)
     made = f"tier {tier}, {datetime.now(UTC):%Y-%m-%d %H:%M} UTC"
-    written = {"html": folder / "report.html", "junit": folder / "junit.xml"}
-    _write(written["html"], page(found, made=made))
+    written = {"html": folder / "index.html", "junit": folder / "junit.xml"}
     _write(written["junit"], document(found))
+    for name, text in pages(found, made=made):
+        _write(folder / name, text)
     if as_json:
         places = {name: str(path) for name, path in written.items()}
         typer.echo(json.dumps(places | {"protocols": [_summary(each) for each in found]}, indent=2))

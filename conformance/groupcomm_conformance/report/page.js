@@ -1,6 +1,7 @@
 "use strict";
 
-// A viewer shows one state at a time: the current scene of its chart, and beside it a table of the state.
+// A viewer shows one state at a time: the current scene of its chart, and beside it a table of the state. It lies in
+// a template until its story is opened: a page has some hundred of them.
 // All text comes from the page; `states` (see page.py) has the cells, which are HTML already.
 
 const viewers = new Map();
@@ -134,25 +135,80 @@ class Viewer {
   }
 }
 
+/** Take the viewer of an opened story out of its template. */
+function opened(story) {
+  const template = story.querySelector("template");
+  if (template) template.replaceWith(template.content);
+  const section = story.querySelector(".viewer");
+  const viewer = viewers.get(section.dataset.story) ?? new Viewer(section);
+  viewers.set(viewer.id, viewer);
+  return viewer;
+}
+
 /** Go where the address points: `#stable/join` opens a counterexample, `#stable/join/7` also steps to a state. */
 function follow() {
   const [, id, number] = /^#(.+?\/.+?)(?:\/(\d+))?$/.exec(location.hash) ?? [];
-  const viewer = viewers.get(id);
-  if (!viewer) return;
-  const story = viewer.section.closest("details");
+  const story = id && document.getElementById(id);
+  if (!story) return;
   story.open = true;
+  const viewer = opened(story);
   if (number) viewer.go(Number(number) - 1, { focus: true });
   story.scrollIntoView({ block: "start", behavior: "instant" });
 }
 
-for (const section of document.querySelectorAll(".viewer")) {
-  const viewer = new Viewer(section);
-  viewers.set(viewer.id, viewer);
-  section.closest("details").addEventListener("toggle", () => viewer.reveal());
+for (const story of document.querySelectorAll("details.story")) {
+  if (story.open) opened(story);
+  story.addEventListener("toggle", () => story.open && opened(story).reveal());
 }
 addEventListener("hashchange", follow);
 // The browser goes there in its own way, the last time in the first frame after loading: this comes later.
 addEventListener("load", () => requestAnimationFrame(() => requestAnimationFrame(follow)));
+
+// A row, an erratum or a story is found by all of the words typed, in any order, and by its result.
+const find = document.querySelector(".find");
+const [words, result, count] = find.elements;
+const entries = [...document.querySelectorAll("[data-result]")];
+const texts = new Map(entries.map((entry) => [entry, entry.textContent.toLowerCase()]));
+find.hidden = entries.length === 0;
+function look() {
+  const wanted = words.value.toLowerCase().split(/\s+/).filter(Boolean);
+  let shown = 0;
+  for (const entry of entries) {
+    const fits = wanted.every((word) => texts.get(entry).includes(word));
+    entry.hidden = !fits || (result.value !== "" && entry.dataset.result !== result.value);
+    if (!entry.hidden) shown += 1;
+  }
+  count.textContent = wanted.length || result.value ? `${shown} of ${entries.length}` : "";
+}
+words.addEventListener("input", look);
+result.addEventListener("change", look);
+find.addEventListener("submit", (event) => event.preventDefault());
+
+// A list is sorted by a click on a heading, the second time the other way round.
+const value = (row, column) => {
+  const text = row.cells[column].dataset.value ?? row.cells[column].textContent;
+  return { text, number: Number(text.replaceAll(",", "")) };
+};
+for (const table of document.querySelectorAll("table.sortable")) {
+  const heads = [...table.tHead.rows[0].cells];
+  heads.forEach((head, column) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.append(...head.childNodes);
+    head.append(button);
+    button.addEventListener("click", () => {
+      const down = head.ariaSort === "ascending";
+      for (const other of heads) other.ariaSort = other === head ? (down ? "descending" : "ascending") : "none";
+      const order = (a, b) =>
+        Number.isNaN(a.number) || Number.isNaN(b.number)
+          ? a.text.localeCompare(b.text, "en", { numeric: true })
+          : a.number - b.number;
+      const rows = [...table.tBodies[0].rows].map((row) => ({ row, key: value(row, column) }));
+      rows.sort((a, b) => (down ? order(b.key, a.key) : order(a.key, b.key)));
+      table.tBodies[0].append(...rows.map(({ row }) => row));
+    });
+  });
+}
 
 // The contents say where one is.
 const places = new Map([...document.querySelectorAll(".contents li a")].map((link) => [link.hash.slice(1), link]));
@@ -171,7 +227,10 @@ for (const id of places.keys()) seen.observe(document.getElementById(id));
 let shut = [];
 addEventListener("beforeprint", () => {
   shut = [...document.querySelectorAll("details:not([open])")];
-  for (const details of shut) details.open = true;
+  for (const details of shut) {
+    details.open = true;
+    if (details.matches(".story")) opened(details);
+  }
 });
 addEventListener("afterprint", () => {
   for (const details of shut) details.open = false;

@@ -1,16 +1,18 @@
-"""The page: one HTML file that holds all it needs, and fetches nothing.
+"""The pages: an index and one HTML file a protocol, which hold all they need and fetch nothing.
 
-`page` fills `page.html` with what was found; `page.css` and `page.js` stand in it as they are. Everything
-can be read without JavaScript: with it, a counterexample can be stepped through, beside a table of the
-state, which is the only thing that the script builds, from `states`.
+`pages` fills `index.html` and `protocol.html`, both within `layout.html`; `page.css` and `page.js` stand in
+them as they are. All tables can be read without JavaScript. With it they can be filtered and sorted, and a
+counterexample can be stepped through: it lies in a `template` until its story is opened, so that a browser
+lays out what is looked at. The table of the state is the only thing that the script builds, from `states`.
 
-An element that something may point to has the name of what it is: `stable/note_no_reset` is a model's
-counterexample, `stable/note_no_reset/7` its seventh state.
+An element that something may point to has the name of what it is: `FLAW-30` is a flaw, on the index and on
+its protocol's page; `stable/note_no_reset` is a model's counterexample, and `stable/note_no_reset/7` its
+seventh state.
 """
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -29,7 +31,7 @@ from groupcomm_conformance.why.why import Why
 from .findings import Findings
 from .story import Cell, Row, Story, tell
 
-__all__ = ["page", "states"]
+__all__ = ["pages", "states"]
 
 _HERE: Final = Path(__file__).parent
 _OUTCOMES: Final = ("handled", *(outcome for outcome in OUTCOMES if outcome != "handled"), "none")
@@ -65,6 +67,11 @@ class _Shown:
     @property
     def id(self) -> str:
         return f"{self.checked.protocol}/{self.model.name}"
+
+    @property
+    def result(self) -> str:
+        """What the filter of the page asks for."""
+        return "differs" if self.differences else "ok"
 
     @property
     def control(self) -> "_Proof | None":
@@ -197,8 +204,8 @@ class _Protocol:
         return sum(each.replayed.counts["pass"] for each in self.findings.conformances)
 
 
-def page(found: Iterable[Findings], *, made: str) -> str:
-    """Write the page. `made` says of what and when it was made."""
+def pages(found: Iterable[Findings], *, made: str) -> Iterator[tuple[str, str]]:
+    """Give the name and the text of each page, the index last. `made` says of what and when it was made."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_HERE),
         autoescape=True,
@@ -212,17 +219,24 @@ def page(found: Iterable[Findings], *, made: str) -> str:
     environment.filters["first_sentence"] = first_sentence
     environment.filters["count"] = lambda number: f"{number:,}"
     protocols = [_protocol(findings) for findings in found]
-    return environment.get_template("page.html").render(
-        protocols=protocols,
+    common = {"protocols": protocols, "made": made, "css": _own("page.css"), "js": _own("page.js")}
+    own = {"outcomes": _OUTCOMES, "verdicts": VERDICTS, "conditions": CONDITIONS, "complaints": _complaints}
+    page = environment.get_template("protocol.html")
+    for protocol in protocols:
+        yield f"{protocol.name}.html", page.render(common, **own, p=protocol, ok=protocol.findings.ok)
+
+    def every(models: Callable[[_Protocol], Iterable[_Shown]]) -> list[_Shown]:
+        return [shown for protocol in protocols for shown in models(protocol)]
+
+    index = environment.get_template("index.html").render(
+        common,
+        p=None,
         ok=all(protocol.findings.ok for protocol in protocols),
-        made=made,
-        outcomes=_OUTCOMES,
-        verdicts=VERDICTS,
-        conditions=CONDITIONS,
-        complaints=_complaints,
-        css=_own("page.css"),
-        js=_own("page.js"),
+        errata=every(lambda protocol: protocol.errata),
+        stories=every(lambda protocol: protocol.stories),
+        holding=every(lambda protocol: protocol.holding),
     )
+    yield "index.html", index
 
 
 def _own(name: str) -> Markup:
