@@ -1,5 +1,6 @@
 """why: the last state of a counterexample says what is false there, and for whom."""
 
+import re
 import shutil
 from pathlib import Path
 
@@ -15,6 +16,31 @@ DATA = Path(__file__).parent / "data"
 CLAIM = "NoEarlyCommit == \\A m \\in Member : local[m].committed => \\A n \\in Member : local[n].voted"
 
 
+PROMISED = """Promised == INSTANCE Promise WITH in <- {m \\in Member : local[m].committed}, Off <- {"Small"}
+CommittedStaysStep == TRUE => Promised!Next"""
+MODULES = {
+    "Most": """---- MODULE Most ----
+CONSTANT All
+LOCAL Voted(s) == s.voted
+Most(all) == \\A m \\in All : all[m].committed => \\A n \\in All : Voted(all[n])
+====
+""",
+    "Promise": """---- MODULE Promise ----
+CONSTANT Off
+VARIABLE in
+Conjuncts == {"Grows", "Small", "Any"}
+Next ==
+    \\* Grows: A member that is in stays in.
+    /\\ "Grows" \\notin Off => in \\subseteq in'
+    \\* Small: No member comes in.
+    /\\ "Small" \\notin Off => in' \\subseteq in
+    \\* Any: A set follows.
+    /\\ "Any" \\notin Off => in' = in' \\cup {}
+====
+""",
+}
+
+
 @pytest.fixture(scope="module")
 def toy() -> Manifest:
     return load(DATA, "toy")
@@ -28,7 +54,10 @@ def said(manifest: Manifest, name: str, cache: Path) -> Why:
 
 
 def edited(folder: Path, *changes: tuple[str, str]) -> Manifest:
+    """The toy with changes of its group, which may also instantiate two modules more."""
     shutil.copytree(DATA, folder, dirs_exist_ok=True)
+    for name, text in MODULES.items():
+        (folder / f"spec/common/{name}.tla").write_text(text)
     module = folder / "spec/toy/ToyGroup.tla"
     text = module.read_text()
     for old, new in changes:
@@ -42,17 +71,18 @@ def test_an_invariant_is_false_for_members(toy: Manifest, checked_toy: Path) -> 
     """In the toy's counterexample A votes and commits at once; only B has not voted."""
     found = said(toy, "hasty", checked_toy)
     assert ("Nobody commits before all have voted.", "ToyGroup.tla:68") == (found.sentence, found.place)
-    assert ("for m = A, n = B",) == found.cases
+    assert ("for m = A, n = B: local[n].voted",) == found.cases
     assert [
         "NoEarlyCommit is false: Nobody commits before all have voted.",
-        "- for m = A, n = B",
+        "- for m = A, n = B: local[n].voted",
     ] == found.lines()
 
 
 def test_an_action_property_is_false_for_the_last_step(toy: Manifest, checked_toy: Path) -> None:
     """Its comment is a requirement's ID alone, which says nothing."""
     found = said(toy, "forgetful", checked_toy)
-    assert ("CommittedStays", "", ("for m = A",)) == (found.claim, found.sentence, found.cases)
+    assert ("CommittedStays", "") == (found.claim, found.sentence)
+    assert ("for m = A: local'[m].committed",) == found.cases
 
 
 def test_liveness_has_no_values_but_its_acts(toy: Manifest, checked_toy: Path) -> None:
@@ -78,17 +108,44 @@ def test_what_is_compared_is_told_with_both_values(tmp_path: Path) -> None:
     assert ("for m = A: local[m].heard_from = Member, that is {A} = {A, B}",) == found.cases
 
 
-def test_a_claim_without_members_is_said_to_be_false_as_a_whole(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("claim", "cases"),
+    [
+        (
+            "NoEarlyCommit == (\\E m \\in Member : local[m].committed) => ~\\E n \\in Member : ~local[n].voted",
+            ("~\\E n \\in Member : ~local[n].voted",),
+        ),
+        (
+            r"""Voted(x, n) == \A y \in Member : local[y].voted
+AllVoted == {m \in Member : local[m].voted} = Member
+Done == (\A m \in Member : local[m].committed => Voted(m, 1)) /\ (AllVoted \/ network = {})
+NoEarlyCommit == IF lost = {} THEN (\E m \in Member : local[m].committed) => Done /\ AllVoted ELSE TRUE""",
+            (
+                "Voted: for x = A, n = 1, y = B: local[y].voted",
+                "Done: AllVoted \\/ network = {}",
+                "AllVoted: {m \\in Member : local[m].voted} = Member, that is {A} = {A, B}",
+            ),
+        ),
+        (
+            "Other == INSTANCE Most WITH All <- Member\nNoEarlyCommit == Other!Most(local)",
+            ("Most: for m = A, n = B: Voted(all[n])",),
+        ),
+    ],
+    ids=["no member", "operators", "an instance"],
+)
+def test_the_part_that_is_false_is_told(tmp_path: Path, claim: str, cases: tuple[str, ...]) -> None:
+    """Through operators, both branches of an IF, conjunctions on a line and instances."""
+    manifest = edited(tmp_path, (CLAIM, claim))
+    assert cases == said(manifest, "hasty", tmp_path).cases
+
+
+def test_a_refinement_names_the_conjunct_that_its_step_violates(tmp_path: Path) -> None:
     manifest = edited(
         tmp_path,
-        (
-            CLAIM,
-            "NoEarlyCommit == (\\E m \\in Member : local[m].committed) => ~\\E n \\in Member : ~local[n].voted",
-        ),
+        ("CommittedStaysStep == \\A m \\in Member : local[m].committed => local'[m].committed", PROMISED),
     )
-    found = said(manifest, "hasty", tmp_path)
-    assert () == found.cases
-    assert "is false as a whole" in found.plain
+    found = said(manifest, "forgetful", tmp_path)
+    assert ("the step violates Promise!Grows: A member that is in stays in.",) == found.cases
 
 
 def test_a_model_that_holds_needs_no_reason(toy: Manifest, checked_toy: Path) -> None:
@@ -161,7 +218,7 @@ def test_conjuncts_are_told_apart_and_keep_their_columns() -> None:
     text = "\n    /\\ \\A m \\in S :\n          /\\ a = m\n          /\\ b\n    /\\ c => d"
     assert [("a = m", "m"), ("b", "m"), ("c => d", "")] == leaves(text)
     lines = instrumented(text, "why")[0].splitlines()
-    assert "          /\\ (" == lines[2]
+    assert "          /\\ ((" == lines[2]
     assert "             a = m" == lines[3]
 
 
@@ -180,3 +237,17 @@ def test_conjuncts_are_told_apart_and_keep_their_columns() -> None:
 )
 def test_what_cannot_be_taken_apart_is_left_whole(text: str, expected: list[tuple[str, str]]) -> None:
     assert expected == leaves(text)
+
+
+# The project's own
+
+ERRATA = Path(__file__).parent.parent / "docs/errata.md"
+NEVER = ("After state ", "The behaviour stays ", "The last step is none ")
+
+
+def test_each_erratum_says_its_claim_in_words_and_what_of_it_is_false() -> None:
+    """Or, of liveness, how it goes on for ever. Nothing is false as a whole."""
+    reasons = re.findall(r"^\*\*Why\.\*\* (.*?)\n\n(.*?)$", ERRATA.read_text(), re.MULTILINE | re.DOTALL)
+    assert len(reasons) == ERRATA.read_text().count("**Why.**") > 100
+    assert [] == [head for head, _ in reasons if not re.match(r"`\w+` is false: \S", head)]
+    assert [] == [(head, after) for head, after in reasons if not after.startswith(("- ", *NEVER))]

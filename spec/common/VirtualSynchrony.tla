@@ -72,7 +72,7 @@ GoesTo(m, u, v) == u \in v.preds /\ u \in Group!Sources(v, m)
 \* m is on the way from u to view number k, and what it may receive in u is settled.
 ClosedBy(m, u, k) == u \in DOMAIN settled[k] /\ GoesTo(m, u, views[k])
 
-\* SendingViewDelivery: a message is received in the view that it was sent in, and in no other.
+\* SendingViewDelivery: A member receives a message only in the view in which it was sent.
 \* (Audible: the logs that may reach m.)
 Audible(m) ==
     IF On("SendingViewDelivery") THEN {installed[m]} ELSE {k \in DOMAIN views : Has(views[k], m, life[m])}
@@ -85,20 +85,21 @@ MayReceive(m, u, s, i) ==
     /\ u \in Audible(m)
     /\ i \in DOMAIN log[u][s]
     /\ <<u, s, i>> \notin got[m]
-    \* Fifo: one sender's messages come in order; those of earlier views first.
+    \* Fifo: A member receives the messages of each sender in sending order, those of earlier views first.
     /\ On("Fifo") =>
         /\ i = 1 \/ <<u, s, i - 1>> \in got[m]
         /\ On("SendingViewDelivery") \/ \A t \in 1 .. u - 1 :
             (Has(views[t], m, life[m]) /\ s \in DOMAIN log[t]) =>
                 \A j \in DOMAIN log[t][s] : <<t, s, j>> \in got[m]
-    \* ClosedToReceive: nothing but what is settled reaches who goes on, or it could never leave.
+    \* ClosedToReceive: Once the cut of a view is settled, its remaining survivors receive nothing outside the cut.
     /\ On("ClosedToReceive") => \A k \in DOMAIN views : ClosedBy(m, u, k) => <<u, s, i>> \in settled[k][u]
-    \* (Uniform: nor anybody else in that view.)
+    \* (Uniform: no other member of that view does, either.)
     /\ On("Uniform") => \A k \in DOMAIN views : u \in DOMAIN settled[k] => <<u, s, i>> \in settled[k][u]
 
 \* m may multicast in view number u, which it has installed.
 MayCast(m, u) ==
-    \* ClosedToCast: not once what is received in u is settled. (A flush holds it back.)
+    \* ClosedToCast: Once the cut of a view is settled, its remaining survivors multicast nothing in that view.
+    \* (A flush holds it back.)
     On("ClosedToCast") => \A k \in DOMAIN views : ~ClosedBy(m, u, k)
 
 \* m may go from view u to v. `came`: settled[v].
@@ -108,18 +109,22 @@ MayLeave(m, u, v, came) ==
         LET mine == ReceivedIn(m, u)
             goes == {x \in up : installed[x] = u /\ GoesTo(x, u, v)}
         IN
-        \* FirstHasAll: the first to leave lacks nothing that another has who goes on.
+        \* FirstHasAll: The first survivor to leave a view has received every message that any other survivor has
+        \* received in it.
         /\ On("FirstHasAll") => \A x \in goes : ReceivedIn(x, u) \subseteq mine
-        \* SelfDelivery: nor anything that one who goes on has multicast.
+        \* SelfDelivery: The first survivor to leave has received every message that any survivor has multicast
+        \* in the view.
         /\ On("SelfDelivery") => \A x \in goes : \A i \in DOMAIN log[u][x] : <<u, x, i>> \in mine
-        \* Uniform: nor anything that anybody has received in u, crashed and left out ones included.
+        \* Uniform: The first survivor to leave has received every message that any member, crashed or excluded ones
+        \* included, has received in the view.
         /\ On("Uniform") => \A x \in Member : installed[x] = u => ReceivedIn(x, u) \subseteq mine
-    \* LeavesExact: the others leave with what is settled.
+    \* LeavesExact: Every later survivor leaves the view with exactly the cut received.
     ELSE On("LeavesExact") => ReceivedIn(m, u) = came[u]
 
 \* m may begin with v.
 MayJoin(m, v, came) ==
-    \* JoinAfterLeave: of each view before v somebody came, or nobody who lives will.
+    \* JoinAfterLeave: A joiner installs a view only after a survivor of each predecessor has installed it, or where no
+    \* survivor of that predecessor is left to install it.
     On("JoinAfterLeave") =>
         \A u \in v.preds :
             u \in DOMAIN came \/ \A x \in up : ~(installed[x] = u /\ GoesTo(x, u, v))

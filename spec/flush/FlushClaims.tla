@@ -233,6 +233,7 @@ Promised == INSTANCE VirtualSynchrony WITH Off <- {"Uniform"}
 Branching ==
     INSTANCE VirtualSynchrony WITH Off <- {"Uniform", "ClosedToReceive", "FirstHasAll", "JoinAfterLeave"}
 
+\* Each step of the group is a step of VirtualSynchrony.
 RefinesVirtualSynchronyStep ==
     abstract' # abstract => IF spent.false = 0 THEN Promised!Next ELSE Branching!Next
 RefinesVirtualSynchrony == [][RefinesVirtualSynchronyStep]_vars

@@ -208,6 +208,7 @@ NothingLost == Above!NothingLost
 \* Neither refuses what the other says, or its peers. (FLUSH's part is NothingIsRefused.)
 NothingIsRefusedAbove == ~refused
 
+\* Each step of the stack is a step of TotalOrderBroadcast.
 RefinesTotalOrderBroadcastStep == Above!RefinesTotalOrderBroadcastStep
 RefinesTotalOrderBroadcast == [][RefinesTotalOrderBroadcastStep]_stack_vars
 
@@ -247,6 +248,7 @@ IsLetGo(m) ==
     m \in up \ up' /\ spent' = spent
         /\ \E k \in DOMAIN views : Follows(installed[m], k) /\ m \notin DOMAIN views[k].lives
 
+\* A member that is let go has been heard out: every live member of its view has delivered all that it sent.
 NothingIsLeftBehindStep ==
     \A m \in Member : IsLetGo(m) =>
         \A x \in up : Above!Took(x, installed[m]) =>

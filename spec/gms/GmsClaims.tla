@@ -215,6 +215,8 @@ ResumedWhenEverywhere == [][ResumedWhenEverywhereStep]_vars
 CountsOn(x, m) ==
     /\ local[x].phase = "leading" /\ installed[x] = installed[m]
     /\ m \in Others(local[x]) \ (local[x].awaiting \cup local[x].owed)
+
+\* At most one acting coordinator counts on a member.
 ServesOne ==
     \A m \in {m \in up : InView(local[m])} :
         \A x, y \in Others(local[m]) \cap up : (CountsOn(x, m) /\ CountsOn(y, m)) => x = y
@@ -304,9 +306,11 @@ OnlyByEffects == [][OnlyByEffectsStep]_vars
 -----------------------------------------------------------------------------
 (* Refinement: the group is what Membership and JoinDigest promise; and each of their conjuncts by itself. *)
 
+\* Each step of the group is a step of Membership.
 RefinesMembershipStep == (views' # views \/ installed' # installed \/ life' # life) => Membership!Next
 RefinesMembership == [][RefinesMembershipStep]_vars
 
+\* Each step of the group is a step of JoinDigest.
 RefinesJoinDigestStep == (promises' # promises \/ installed' # installed) => JoinDigest!Next
 RefinesJoinDigest == [][RefinesJoinDigestStep]_vars
 

@@ -247,6 +247,7 @@ CastsAndReceives ==
 
 channel_vars == <<views, installed, up, log, settled, got>>
 
+\* Each step of the group is a step of VirtualSynchrony.
 RefinesVirtualSynchronyStep ==
     channel_vars' # channel_vars =>
         IF views' # views /\ up' # up THEN DecidesAndDeparts

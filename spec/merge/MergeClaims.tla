@@ -244,6 +244,7 @@ OnlyByEffects == [][OnlyByEffectsStep]_vars
 -----------------------------------------------------------------------------
 (* Refinement: the subgroups are what Membership promises; and each of its conjuncts by itself. *)
 
+\* Each step of the group is a step of Membership.
 RefinesMembershipStep == (views' # views \/ installed' # installed \/ life' # life) => Membership!Next
 RefinesMembership == [][RefinesMembershipStep]_vars
 

@@ -81,6 +81,7 @@ Settled ==
         /\ s.gms.phase = IF Coordinates(s) THEN "leading" ELSE "following"
         /\ s.gms.group = "free" /\ ~s.gms.leaving
 
+\* A group that has come to rest is in one view, and waits for nothing.
 QuietIsSettled == Still => Settled
 
 \* Those who come to a merged view have delivered the same when they do: what is before it, is behind all.
@@ -199,6 +200,7 @@ OnlyByEffects == [][OnlyByEffectsStep]_vars
 -----------------------------------------------------------------------------
 (* Refinement *)
 
+\* Each step of the group is a step of Membership.
 RefinesMembershipStep == (views' # views \/ installed' # installed \/ life' # life) => Membership!Next
 RefinesMembership == [][RefinesMembershipStep]_vars
 

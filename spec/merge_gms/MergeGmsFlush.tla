@@ -324,6 +324,7 @@ CastsAndReceives ==
 
 channel_vars == <<views, installed, up, log, settled, got>>
 
+\* Each step of the group is a step of VirtualSynchrony.
 RefinesVirtualSynchronyStep ==
     channel_vars' # channel_vars =>
         IF up' # up /\ installed' # installed THEN EntersAndDeparts

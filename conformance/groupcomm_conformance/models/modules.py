@@ -16,7 +16,7 @@ from groupcomm_conformance.files.reading import read_text
 from groupcomm_conformance.tla.source import bare, declared
 from groupcomm_conformance.tla.witnesses import conjuncts
 
-__all__ = ["Modules", "read_modules", "unused"]
+__all__ = ["Modules", "read_modules", "scope", "unused"]
 
 _COMMENT: Final = re.compile(r"\\\*[^\n]*|\(\*.*?\*\)", re.DOTALL)
 _NAMES: Final = r"\w+(?:\s*,\s*\w+)*"
@@ -118,6 +118,15 @@ class Modules:
             if (found := _definitions(text).get(operator)) is not None:
                 return module, *found
         return None
+
+    def defined(self, module: str, operator: str) -> str | None:
+        """Give the text of an operator of one module, in its columns."""
+        found = _definitions(self.texts[module]).get(operator)
+        return None if found is None else found[0]
+
+    def declares(self, module: str, constant: str) -> bool:
+        """Whether a module declares a constant."""
+        return constant in _declared(self.texts[module])
 
     def conjuncts(self, module: str) -> tuple[str, ...]:
         """Name the conjuncts of a guarantee, the elements of its `Conjuncts`; none without such a set."""
@@ -262,6 +271,15 @@ def read_modules(folders: Iterable[Path], root: str) -> Modules:
                 raise FileError(str(available[name]), line, f"a module, but there is no {needed}.tla")
             todo.append(needed)
     return Modules(files, texts)
+
+
+def scope(modules: Modules, module: str) -> tuple[str, ...]:
+    """Name a module and those that it extends, directly or not: what it can name without an instance."""
+    found = [module]
+    for each in found:
+        for names in re.findall(rf"\bEXTENDS\s+({_NAMES})", _bare(modules.texts[each])):
+            found += [n for n in re.split(r"\s*,\s*", names) if n in modules.texts and n not in found]
+    return tuple(found)
 
 
 def unused(

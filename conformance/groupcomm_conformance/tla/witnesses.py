@@ -5,16 +5,21 @@ quantifiers, implications and LETs as far as it can, and puts `(Q) \/ PrintT(...
 innermost `Q`: evaluating the formula then prints each pair of `m` and `n` that refutes it, and gives TRUE.
 Lists of conjuncts are done one by one. Where `Q` is one comparison on one line, both sides are printed too.
 
+With `unfold` it goes further: beyond every implication, into both branches of an IF, into conjunctions on a
+line and through parentheses. A formula that only names an operator is then replaced by what `unfold` gives
+for that name: an operator that is instrumented in the same way.
+
 The text keeps its columns, because the layout of a list of conjuncts has a meaning.
 """
 
 import functools
 import re
+from collections.abc import Callable
 from typing import Final
 
-from attrs import frozen
+from attrs import evolve, frozen
 
-__all__ = ["Leaf", "conjuncts", "instrumented"]
+__all__ = ["Leaf", "conjuncts", "instrumented", "names_of"]
 
 _TOKEN: Final = re.compile(
     r"""(?P<text>"[^"\n]*")|(?P<open>\(|\[|\{|<<)|(?P<close>\)|\]|\}|>>)
@@ -32,6 +37,10 @@ class Leaf:
     formula: str
     names: tuple[str, ...]
     sides: tuple[str, str, str] | None = None
+    operator: str = ""
+    """The operator whose text the formula stands in; "" for the claim itself."""
+    guarantee: str = ""
+    """The module of which the formula is `Next`: the sides are then sets of conjuncts that are violated."""
 
 
 @frozen
@@ -42,23 +51,62 @@ class _Token:
     depth: int
 
 
-def instrumented(text: str, tag: str) -> tuple[str, tuple[Leaf, ...]]:
-    """Give the formula with what it prints, and its leaves in the order of their numbers.
+Unfold = Callable[[str], str | None]
+"""Gives, for an operator (`Op` or `Instance!Op`), the one that is instrumented; None where there is none."""
+
+
+def instrumented(
+    text: str,
+    tag: str,
+    *,
+    leaves: list[Leaf] | None = None,
+    names: tuple[str, ...] = (),
+    operator: str = "",
+    unfold: Unfold | None = None,
+) -> tuple[str, tuple[Leaf, ...]]:
+    """Give the formula with what it prints, and the leaves that there are, in the order of their numbers.
 
     What is printed is `<<tag, number, values of the names, left side, right side>>`, the sides being 0 where
-    there is no comparison. `text` is the formula without comments, in its own columns.
+    there is no comparison. `text` is the formula without comments, in its own columns; `leaves` the ones that
+    have their numbers already, to which those of the formula are added; `names` what is bound around it.
     """
-    leaves: list[tuple[Leaf, int, int]] = []
-    _descend(text, 0, len(text.rstrip()), (), leaves)
+    numbered = [] if leaves is None else leaves
+    found: list[tuple[Leaf, int, int]] = []
+    _descend(text, 0, len(text.rstrip()), names, found, deep=unfold is not None)
     whole = text.rstrip()
-    for number, (leaf, start, end) in reversed([*enumerate(leaves)]):
+    replaced: list[tuple[int, int, str]] = []
+    for leaf, start, end in found:
+        call = _CALL.match(whole, start, end) if unfold is not None else None
+        if unfold is not None and call is not None and _is_call(whole[start:end], call[0]):
+            other = unfold(call[0])
+            if other is not None:
+                replaced.append((start, start + len(call[0]), other))
+                continue
         margin = " " * (start - whole.rfind("\n", 0, start) - 1)
         values = f"<<{', '.join(leaf.names)}>>"
         sides = f"{leaf.sides[0]}, {leaf.sides[2]}" if leaf.sides else "0, 0"
-        told = f'PrintT(ToString(<<"{tag}", {number}, {values}, {sides}>>))'
-        body = f"(\n{margin}{whole[start:end]}\n{margin}) \\/ {told}"
+        told = f'PrintT(ToString(<<"{tag}", {len(numbered)}, {values}, {sides}>>))'
+        replaced.append((start, end, f"((\n{margin}{whole[start:end]}\n{margin}) \\/ {told})"))
+        numbered.append(evolve(leaf, operator=operator))
+    for start, end, body in reversed(replaced):
         whole = whole[:start] + body + whole[end:]
-    return whole, tuple(leaf for leaf, _, _ in leaves)
+    return whole, tuple(numbered)
+
+
+_CALL: Final = re.compile(r"\w+(?:!\w+)?")
+
+
+def _is_call(formula: str, name: str) -> bool:
+    """Whether a formula is a name, with or without arguments, and nothing else."""
+    tokens = _tokens(formula, len(name), len(formula))
+    return not tokens or (
+        tokens[0].text == "(" and tokens[-1].text == ")" and all(token.depth > 0 for token in tokens[1:-1])
+    )
+
+
+def names_of(parameters: str) -> tuple[str, ...]:
+    """Name the parameters of an operator, of the text between its parentheses."""
+    return tuple(re.findall(r"\w+", parameters))
 
 
 @functools.lru_cache(maxsize=1024)
@@ -91,7 +139,13 @@ def _tokens(text: str, start: int, end: int) -> list[_Token]:
 
 
 def _descend(
-    text: str, start: int, end: int, names: tuple[str, ...], leaves: list[tuple[Leaf, int, int]]
+    text: str,
+    start: int,
+    end: int,
+    names: tuple[str, ...],
+    leaves: list[tuple[Leaf, int, int]],
+    *,
+    deep: bool = False,
 ) -> None:
     while True:
         tokens = _tokens(text, start, end)
@@ -99,9 +153,18 @@ def _descend(
             return
         start = tokens[0].start
         first = tokens[0].text
+        if deep:
+            parts = _parts(tokens, end)
+            if len(parts) == 1:
+                ((start, end),) = parts
+                continue
+            if parts:
+                for begin, finish in parts:
+                    _descend(text, begin, finish, names, leaves, deep=True)
+                return
         if first == "/\\":
             for begin, finish in _items(text, tokens, end):
-                _descend(text, begin, finish, names, leaves)
+                _descend(text, begin, finish, names, leaves, deep=deep)
             return
         if first == "\\A":
             colon = next((t for t in tokens if t.text == ":" and t.depth == 0), None)
@@ -120,13 +183,47 @@ def _descend(
             start = tokens[inside].start + len("IN")
             continue
         arrow = _implication(tokens)
-        if arrow is not None and tokens[arrow + 1].text in {"\\A", "LET"}:
+        if arrow is not None and (deep or tokens[arrow + 1].text in {"\\A", "LET"}):
             start = tokens[arrow + 1].start
             continue
         break
     finish = start + len(text[start:end].rstrip())
     formula = " ".join(text[start:finish].split())
     leaves.append((Leaf(formula, names, _sides(text[start:finish])), start, finish))
+
+
+def _parts(tokens: list[_Token], end: int) -> list[tuple[int, int]]:
+    """Find what is false if the whole is: inside parentheses, in both branches, in each conjunct."""
+    first = tokens[0]
+    if first.text == "(" and tokens[-1].text == ")" and all(token.depth > 0 for token in tokens[1:-1]):
+        return [(first.start + 1, tokens[-1].start)]
+    if first.text == "IF":
+        then, other = (_branch(tokens, word) for word in ("THEN", "ELSE"))
+        if then is None or other is None:
+            return []
+        return [(then.start + len("THEN"), other.start), (other.start + len("ELSE"), end)]
+    if first.text == "/\\":
+        return []
+    stop = next((k for k, t in enumerate(tokens) if t.depth == 0 and t.text in _OPENING), len(tokens))
+    at_top = [token for token in tokens[:stop] if token.depth == 0]
+    signs = [token for token in at_top if token.text == "/\\"]
+    if not signs or any(token.text in {"\\/", "=>", "<=>"} for token in at_top):
+        return []
+    begins = [first.start, *(sign.start + 2 for sign in signs)]
+    return list(zip(begins, [*(sign.start for sign in signs), end], strict=True))
+
+
+def _branch(tokens: list[_Token], word: str) -> _Token | None:
+    """Find the THEN or the ELSE of the IF that the tokens begin with."""
+    open_ifs = 0
+    for token in tokens:
+        if token.text == "IF":
+            open_ifs += 1
+        elif token.text == word and open_ifs == 1 and token.depth == tokens[0].depth:
+            return token
+        elif token.text == "ELSE":
+            open_ifs -= 1
+    return None
 
 
 def _items(text: str, tokens: list[_Token], end: int) -> list[tuple[int, int]]:

@@ -10,10 +10,11 @@ counterexample again tells it.
 import json
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from typing import Any, Final
+from types import MappingProxyType
+from typing import Any, Final, cast
 
 from attrs import evolve, frozen
 
@@ -28,10 +29,12 @@ from groupcomm_conformance.tla.folding import folded
 from groupcomm_conformance.tla.readable import brief
 from groupcomm_conformance.tla.trace import State
 from groupcomm_conformance.tla.values import Fn, Value, from_json, parse, show, to_json
-from groupcomm_conformance.tla.witnesses import Leaf, instrumented
+from groupcomm_conformance.tla.witnesses import Leaf
 from groupcomm_conformance.tlc import run as tlc
 from groupcomm_conformance.tlc import tools
 from groupcomm_conformance.tlc.errors import ConfigFailed, EvaluationFailed, ParseFailed
+
+from .unfolding import unfold
 
 __all__ = ["Reasons", "Why", "reasons", "why"]
 
@@ -40,6 +43,7 @@ _KEEP_ACT: Final = "KeepAct"
 
 _ROOMS: Final = ("files", "models", "tla", "tlc", "why")
 _LONGEST: Final = 60
+_WIDEST: Final = 200
 _MOST: Final = 6
 _ACT: Final = "act"
 
@@ -136,14 +140,18 @@ _TAG: Final = re.compile(r"^[A-Z]{3,5}-\d+[a-z]?(?:, [A-Z]{3,5}-\d+[a-z]?)*(?:: 
 
 def _values(again: "_Again", told: Why, operator: str, cache: Reasons | None) -> Why:
     """Have TLC print for which values the claim, an operator of a state or of a step, is false at the end."""
-    found = again.modules.laid_out(operator)
-    if found is None:
+    whole = unfold(again.modules, again.root, operator, "why")
+    if whole is None:
         return evolve(told, plain="No module defines it, so nothing more can be said.")
-    text, leaves = instrumented(found[1], "why")
     of_step = operator != told.claim
     at = "Run_at'" if of_step else "Run_at"
     lines = again.lines(
-        [f"Run_False ==\n{text}", f"Run_Why == {at} < {len(told.trace)} \\/ Run_False"],
+        [
+            *whole.definitions,
+            f"Run_False ==\n{whole.text}",
+            f"Run_Why == {at} < {len(told.trace)} \\/ Run_False",
+        ],
+        modules=whole.modules,
         constraint="Run_Why" if of_step else None,
         invariant=None if of_step else "Run_Why",
         cache=cache,
@@ -152,43 +160,47 @@ def _values(again: "_Again", told: Why, operator: str, cache: Reasons | None) ->
         return evolve(
             told, plain="For which values cannot be told: its text is not of a form that can be taken apart."
         )
-    cases = list(dict.fromkeys(filter(None, (_case(leaves, line) for line in lines))))
-    if len(cases) > _MOST:
-        cases = [*cases[:_MOST], f"and {len(cases) - _MOST} more"]
-    if cases:
-        return evolve(told, cases=tuple(cases))
-    where = "last step" if of_step else "last state"
-    whole = leaves[0].formula if len(leaves) == 1 and len(leaves[0].formula) <= _LONGEST else told.claim
-    return evolve(
-        told, plain=f"In the {where} {whole} is false as a whole: it speaks of no members one by one."
-    )
+    found: dict[str, list[str]] = {}
+    for line in lines:
+        head, part = _case(again.modules, whole.leaves, line)
+        if part not in (parts := found.setdefault(head, [])):
+            parts.append(part)
+    cases = [f"{head}{'; '.join(parts)}" for head, parts in found.items()]
+    more = [f"and {len(cases) - _MOST} more"] if len(cases) > _MOST else []
+    return evolve(told, cases=(*cases[:_MOST], *more))
 
 
-def _case(leaves: tuple[Leaf, ...], line: Value) -> str:
-    """Write what one evaluation printed: the names with their values, then what is compared."""
-    if not isinstance(line, tuple) or len(line) != _PARTS:
-        return ""
-    _, number, values, left, right = line
-    if not isinstance(number, int) or not isinstance(values, tuple):
-        return ""
+def _case(modules: Modules, leaves: tuple[Leaf, ...], line: Value) -> tuple[str, str]:
+    """Write what one evaluation printed: the operator and the names with their values; and what is false."""
+    _, number, values, left, right = cast("tuple[str, int, tuple[Value, ...], Value, Value]", line)
     leaf = leaves[number]
+    if leaf.guarantee:
+        ones, twos = cast("tuple[frozenset[str], frozenset[frozenset[str]]]", (left, right))
+        return "", _violated(modules, leaf, ones, twos)
     named = [
         f"{name} = {text}"
         for name, value in zip(leaf.names, values, strict=True)
         if len(text := brief(value)) <= _LONGEST
     ]
-    told = ", ".join(named)
+    of = f"{leaf.operator}: " if leaf.operator else ""
+    head = f"{of}for {', '.join(named)}: " if named else of
+    formula = leaf.formula if len(leaf.formula) <= _WIDEST else f"{leaf.formula[:_WIDEST]} ..."
     if leaf.sides is None:
-        if len(leaves) == 1:
-            return f"for {told}" if told else ""
-        return f"for {told}: {leaf.formula}" if told else leaf.formula
-    compared = f"{leaf.sides[0]} {leaf.sides[1]} {leaf.sides[2]}"
+        return head, formula
+    compared = " ".join(leaf.sides)
     came = f"{brief(left)} {leaf.sides[1]} {brief(right)}"
-    compared = compared if len(came) > _LONGEST or came == compared else f"{compared}, that is {came}"
-    return f"for {told}: {compared}" if told else compared
+    return head, compared if len(came) > _WIDEST or came == compared else f"{compared}, that is {came}"
 
 
-_PARTS: Final = 5
+def _violated(modules: Modules, leaf: Leaf, ones: frozenset[str], twos: frozenset[frozenset[str]]) -> str:
+    """Name the conjuncts of a guarantee without which the step would be one of its steps."""
+    violates = f"the step violates {leaf.guarantee}!"
+    if ones:
+        told = (f"{name}: {modules.meaning(leaf.guarantee, name)}" for name in sorted(ones))
+        return f"{violates}{' Or '.join(told)}"
+    if twos:
+        return f"{violates}{' or '.join(sorted(' and '.join(sorted(pair)) for pair in twos))}"
+    return f"the step is none of {leaf.formula}, whichever two conjuncts are left out"
 
 
 def _with_acts(again: "_Again", cache: Reasons | None) -> tuple[State, ...]:
@@ -226,6 +238,7 @@ class _Again:
         self,
         operators: list[str],
         *,
+        modules: Mapping[str, str] = MappingProxyType({}),
         invariant: str | None = None,
         constraint: str | None = None,
         cache: Reasons | None,
@@ -240,7 +253,7 @@ class _Again:
             action_constraints=() if constraint is None else (constraint,),
         ).render()
         jar = tools.jar_digest(tools.find_jar())
-        known = key(_ROOMS, sorted(self.modules.bare.items()), text, cfg, jar)
+        known = key(_ROOMS, sorted(self.modules.bare.items()), sorted(modules.items()), text, cfg, jar)
         kept = cache.read(known) if cache is not None else None
         if kept is not None:
             with suppress(ValueError, TypeError, KeyError):  # what is none of ours is as good as absent
@@ -249,7 +262,13 @@ class _Again:
         found: list[Value] | None = []
         try:
             came = tlc.run(
-                self.manifest.folders, ROOT, cfg, generated={ROOT: text}, workers=1, heap="1g", short=True
+                self.manifest.folders,
+                ROOT,
+                cfg,
+                generated={ROOT: text, **modules},
+                workers=1,
+                heap="1g",
+                short=True,
             )
             found = [parse(str(parse(line))) for line in came.printed if line.startswith('"<<')]
         except (ParseFailed, ConfigFailed, EvaluationFailed):
