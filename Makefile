@@ -52,7 +52,7 @@ mutants: need-java $(STAMP) ## break the specification and the implementation of
 	  $(BIN)/groupcomm mutants $$protocol --spec $(ARGS) && $(BIN)/groupcomm mutants $$protocol $(ARGS) || exit; \
 	done
 
-errata: need-java $(STAMP) ## write docs/errata.md from the manifests
+errata: need-java $(STAMP) ## write docs/errata from the manifests
 	@$(BIN)/groupcomm errata $(ARGS)
 
 pipeline: need-java $(SPARK) ## make tables of the state graphs of PROTOCOL, and walk through them, on Spark

@@ -449,9 +449,9 @@ def places() -> Iterator[Bad]:
         (project / "docs").write_text("a file")
 
     def page_a_folder(project: Path) -> None:
-        (project / "docs/errata.md").mkdir(parents=True)
+        (project / "docs/errata/README.md").mkdir(parents=True)
 
-    yield Bad("place: docs is a file", ("errata",), "errata.md|docs.* is a file, not a folder", docs_a_file)
+    yield Bad("place: docs is a file", ("errata",), "errata.*|docs.* is a file, not a folder", docs_a_file)
 
     def out_a_file(project: Path) -> None:
         (project / "out").write_text("a file")
@@ -480,7 +480,7 @@ def places() -> Iterator[Bad]:
         line = ("pipeline", "toy", "--model", "pair", "--out", out)
         yield Bad(f"place: pipeline's {name}", line, says, damage)
     yield Bad(
-        "place: the page is a folder", ("errata",), "errata.md: it is a folder, not a file", page_a_folder
+        "place: the page is a folder", ("errata",), "README.md: it is a folder, not a file", page_a_folder
     )
 
 

@@ -339,7 +339,7 @@ def test_explain_gives_the_trace_to_programs(capsys: Captured) -> None:
         "claim": "NoEarlyCommit",
         "sentence": "Nobody commits before all have voted.",
         "place": "ToyGroup.tla:68",
-        "cases": ["for m = A, n = B"],
+        "cases": ["for m = A, n = B: local[n].voted"],
         "plain": "",
     } == told["why"]
     assert any("committed" in line for line in told["chart"])
@@ -352,20 +352,26 @@ def test_errata_are_written_once_and_then_up_to_date(project: Path, capsys: Capt
     assert 1 == main(["errata", "--check"])
     assert not (project / "docs").exists()
     assert 0 == main(["errata"])
-    page = (project / "docs/errata.md").read_text()
+    page = (project / "docs/errata/toy.md").read_text()
     assert "## TOY-91: A hasty commit\n" in page
+    index = (project / "docs/errata/README.md").read_text()
+    assert "| committed too early | [TOY-91](toy.md#toy-91-a-hasty-commit) |" in index.splitlines()
+    assert "3. A: ReceiveVote (own VOTE)\n" in page
     assert (
         "| [TOY-91](#toy-91-a-hasty-commit) A hasty commit | committed too early | 3 | Wait for all votes. |"
         in page.splitlines()
     )
-    why = "**Why.** `NoEarlyCommit` is false: Nobody commits before all have voted.\n\n- for m = A, n = B\n"
+    why = "**Why.** `NoEarlyCommit` is false: Nobody commits before all have voted.\n\n- for m = A, n = B: local[n].voted\n"
     assert why in page
     assert "Model `hasty` of toy (`WaitForAll = FALSE`) violates `NoEarlyCommit`" in page
     assert "- `lossy`: the same where votes are lost; 75 states, 520 transitions, depth 8." in page
     assert 0 == main(["errata", "--check"])
-    edit(project / "docs/errata.md", "hasty", "speedy")
+    edit(project / "docs/errata/toy.md", "hasty", "speedy")
+    (project / "docs/errata/old.md").touch()
     assert 1 == main(["errata", "--check"])
-    assert "docs/errata.md is not what would be written now" in capsys.readouterr().err
+    err = capsys.readouterr().err
+    assert "docs/errata/toy.md is not what would be written now" in err
+    assert "docs/errata/old.md is of no protocol: delete it" in err
 
 
 def test_an_erratum_that_its_model_does_not_show_is_not_written(project: Path, capsys: Captured) -> None:

@@ -1,4 +1,4 @@
-"""report: the page in a real browser. What is expected of it is what docs/errata.md tells."""
+"""report: the page in a real browser. What is expected of it is what docs/errata tells."""
 
 import os
 import re

@@ -38,7 +38,7 @@ LEGEND: Final = (
     "Each lane is a member, time goes down. An arrow is a message that came, [...] what happened there,",
     "-->> a message to everybody, --> to one; below a step is what changed. 2/A is the view 2 of A's.",
 )
-"""How to read a chart. `docs/errata.md` says more."""
+"""How to read a chart. `docs/commands.md` says more."""
 
 _FILE_WIDTH: Final = 120
 """Columns of a table that goes into a file or a pipe."""

@@ -32,22 +32,29 @@ def write_errata(
     check_only: CheckOnly = False,
     fresh: Annotated[bool, typer.Option("--fresh", help="Run TLC even if the results are cached.")] = False,
 ) -> None:
-    """Write docs/errata.md: each flaw that a model shows, its counterexample, its repair and the proof."""
+    """Write docs/errata: each flaw that a model shows, its counterexample, its repair and the proof."""
     root = find_root()
     shown = errata.models(manifests_of(root))
     if not shown:
         raise NothingToJudge("no model of a manifest has an erratum", "add one to a model that violates")
     if not check_only:
-        require_file(root / errata.PATH, _REMEDY)
+        for protocol in {manifest.protocol for manifest, _, _ in shown}:
+            require_file(root / errata.FOLDER / f"{protocol}.md", _REMEDY)
+        require_file(root / errata.FOLDER / "README.md", _REMEDY)
     models = [(manifest, model) for manifest, model, _ in shown]
     with console.Watch(models) as watch:
         checked = run_models(models, cache=Cache.of(root), fresh=fresh, listener=watch)
     pairs = [(manifest, model, result) for (manifest, model), result in zip(models, checked, strict=True)]
     why = reasons(pairs, Reasons.of(root))
-    text = errata.page(
+    pages = errata.pages(
         errata.Shown(*entry, result, said) for entry, result, said in zip(shown, checked, why, strict=True)
     )
-    raise typer.Exit(_written(root, errata.PATH, text, check_only=check_only))
+    codes = [_written(root, path, text, check_only=check_only) for path, text in pages.items()]
+    known = {root / path for path in pages}
+    for file in sorted({*(root / errata.FOLDER).glob("*.md")} - known):
+        typer.echo(f"{file.relative_to(root)} is of no protocol: delete it", err=True)
+        codes.append(ExitCode.DIFFERS)
+    raise typer.Exit(max(codes))
 
 
 def write_requirements(

@@ -1,9 +1,10 @@
-"""`docs/errata.md`: each flaw that a model shows, its shortest counterexample, the repair, what proves it.
+"""`docs/errata`: each flaw that a model shows, its shortest counterexample, the repair, what proves it.
 
-An erratum is a story: prose, the shortest counterexample that leads to its harm, and at the end why: the
-claim that is false there, and for whom. All of it comes from the manifests and from TLC, and is always the
-same: counterexamples are those of searches with one worker, counts are the recorded ones, which
-`groupcomm check` holds TLC to.
+An index by protocol and by harm, and a page a protocol. An erratum is a story: prose, the shortest
+counterexample that leads to its harm as a line a step, and at the end why: the claim that is false there,
+and for whom. `explain` and the report have the counterexample with all its states. All of it comes from the
+manifests and from TLC, and is always the same: counterexamples are those of searches with one worker, counts
+are the recorded ones, which `groupcomm check` holds TLC to.
 """
 
 import re
@@ -16,29 +17,32 @@ from attrs import frozen
 
 from groupcomm_conformance.models.checking import CheckedModel, differences
 from groupcomm_conformance.models.manifest import Counts, Erratum, Manifest, Model
-from groupcomm_conformance.tla.chart import chart
+from groupcomm_conformance.tla.outline import outline
 from groupcomm_conformance.why.why import Why
 
-__all__ = ["PATH", "Shown", "Unproved", "first_sentence", "models", "page"]
+__all__ = ["FOLDER", "Shown", "Unproved", "first_sentence", "models", "pages"]
 
-PATH: Final = Path("docs", "errata.md")
+FOLDER: Final = Path("docs", "errata")
 
 _WIDTH: Final = 110
-_HEAD: Final = """\
+_WRITTEN: Final = "Written by `groupcomm errata` from `spec/*/models.yaml`; do not edit it."
+_INDEX: Final = f"""\
 # Errata
 
-Flaws of the design notes' algorithms, as counterexamples that TLC finds, each with its repair and what
-proves the repair. Written by `groupcomm errata` from `spec/*/models.yaml`; do not edit it.
+Flaws of the design notes' algorithms, and of what is built from them, as counterexamples that TLC finds, each
+with its repair and what proves the repair. {_WRITTEN}
 
-A chart has a lane for each member and time runs downwards: arrows are messages that arrive (`x`: that are
-lost), `-->` and `-->>` what is sent to one member and to all, `*` what the environment does; the text
-beside a lane is what the member does and what follows, the indented lines are what changed. Of the first
-state what is not empty is written out.
+`groupcomm explain FLAW-30` draws a counterexample with all its states; the pages of `make report` step
+through it.
+"""
+_PROTOCOL: Final = f"""\
+{_WRITTEN} [All errata](README.md).
 
-`2/B` is the view with the counter 2 that B created, `[2/B: B, C]` that view with its members. The number
-of a view is its place in `views`, whatever its counter: `InstallView view=3` installs `views[3]`. What
-the other variables are is said where `spec/*/*Group.tla` declares them. `<<a, b>>` is a sequence, and so
-is a function on 1 and 2.
+A counterexample has a line a step: its number, who takes it, the action, in brackets the message that came
+and its sender, and after the arrow what follows (`all: DATA` goes to all, `B: ACK` to B). `*` marks what the
+environment does. Of the first state the views are written out. `2/B` is the view with the counter 2
+that B created, `[2/B: B, C]` that view with its members. The number of a view is its place in `views`.
+`<<a, b>>` is a sequence.
 """
 
 
@@ -72,14 +76,38 @@ def models(manifests: Iterable[Manifest]) -> list[tuple[Manifest, Model, Erratum
     ]
 
 
-def page(shown: Iterable[Shown]) -> str:
-    """Write the page. Unproved where a model does not do what its manifest expects."""
+def pages(shown: Iterable[Shown]) -> dict[Path, str]:
+    """Write the index and the page of each protocol: path to text.
+
+    Unproved where a model does not do what its manifest expects.
+    """
     entries = list(shown)
     for each in entries:
         if different := differences(each.model, each.checked):
             name = f"{each.manifest.protocol} {each.model.name}"
             raise Unproved(f"{name} does not show {each.erratum.id}: {different[0]}")
-    return "\n".join((_HEAD, *_table(entries), "", *map(_section, entries)))
+    protocols: dict[str, list[Shown]] = {}
+    for each in entries:
+        protocols.setdefault(each.manifest.protocol, []).append(each)
+    written = {FOLDER / "README.md": _index(protocols)}
+    for protocol, own in protocols.items():
+        head = f"# Errata of {protocol}\n\n{_PROTOCOL}"
+        written[FOLDER / f"{protocol}.md"] = "\n".join((head, *_table(own), "", *map(_section, own)))
+    return written
+
+
+def _index(protocols: Mapping[str, list[Shown]]) -> str:
+    lines = [_INDEX]
+    for protocol, own in protocols.items():
+        lines += [f"## {protocol}", "", *_table(own, f"{protocol}.md"), ""]
+    harms: dict[str, list[str]] = {}
+    for protocol, own in protocols.items():
+        for each in own:
+            link = f"[{each.erratum.id}]({protocol}.md#{_anchor(each.erratum)})"
+            harms.setdefault(each.erratum.harm, []).append(link)
+    lines += ["## By harm", "", "| harm | flaws |", "| --- | --- |"]
+    lines += [f"| {harm} | {', '.join(links)} |" for harm, links in sorted(harms.items())]
+    return "\n".join((*lines, ""))
 
 
 def first_sentence(text: str) -> str:
@@ -87,15 +115,19 @@ def first_sentence(text: str) -> str:
     return re.split(r"(?<=[.!?])\s", " ".join(text.split()), maxsplit=1)[0]
 
 
-def _table(entries: Iterable[Shown]) -> list[str]:
+def _anchor(erratum: Erratum) -> str:
+    return re.sub(r"[^\w -]", "", f"{erratum.id}: {erratum.title}".lower()).replace(" ", "-")
+
+
+def _table(entries: Iterable[Shown], page: str = "") -> list[str]:
     rows = []
     for each in entries:
         erratum, count = each.erratum, len(each.checked.trace)
-        anchor = re.sub(r"[^\w -]", "", f"{erratum.id}: {erratum.title}".lower()).replace(" ", "-")
         length = f"{count}, for ever" if each.endless else f"{count}"
         repair = first_sentence(erratum.repair).replace("|", "\\|")
         title = erratum.title.replace("|", "\\|")
-        rows.append(f"| [{erratum.id}](#{anchor}) {title} | {erratum.harm} | {length} | {repair} |")
+        link = f"[{erratum.id}]({page}#{_anchor(erratum)})"
+        rows.append(f"| {link} {title} | {erratum.harm} | {length} | {repair} |")
     return ["| flaw | harm | states | repair |", "| --- | --- | --- | --- |", *rows]
 
 
@@ -107,7 +139,7 @@ def _section(shown: Shown) -> str:
     off = ", ".join(f"`{name} {_side(own, name)}`" for name in model.ablates)
     on = ", ".join(f"`{name} {_side(with_guard, name)}`" for name in model.ablates)
     trace = shown.why.trace if shown.why else checked.trace
-    drawing = chart(trace, back_to=checked.loop, stutters=checked.stuttering)
+    outlined = outline(trace, back_to=checked.loop, stutters=checked.stuttering)
     proof = [_proof(manifest.model(name)) for name in erratum.proved_by if name != control.name]
     kind = "a counterexample" if shown.endless else "its shortest counterexample"
     story = f" in which `{erratum.story}` is true" if erratum.story else ""
@@ -119,13 +151,12 @@ def _section(shown: Shown) -> str:
             "",
             _folded(
                 f"Model `{model.name}` of {manifest.protocol} ({off}) violates `{model.violates}`; "
-                f"{kind}{story} has {len(trace)} states:"
+                f"{kind}{story} has {len(trace)} states "
+                f"(`groupcomm explain {manifest.protocol} {model.name}`):"
             ),
             *(["", _folded(erratum.several)] if erratum.several else []),
             "",
-            "```text",
-            *drawing,
-            "```",
+            *(_folded(line, indent="    ") for line in outlined),
             "",
             *_because(shown),
             _folded(f"**Repair.** {erratum.repair}"),

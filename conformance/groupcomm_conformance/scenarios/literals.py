@@ -46,13 +46,13 @@ def untyped(node: Node) -> Value:
             return function((name, untyped(item)) for name, item in entries.items())
 
 
-def decided_views(node: Node) -> Value:
+def decided_views(node: Node, known: tuple[str, ...]) -> Value:
     """Read the views that a membership service decides, in order: what `Views!DecidedView` is, of each.
 
     A view is `[A, 1, [A, B]]`, or `{view: [A, 1, [A, B]], follows: [1], lives: {A: 1}}`. The first follows
     none, and each other the one before, unless it says which (their numbers, from 1). A member that is in a
     view that it follows goes on from there. One that is not begins with it: in its first life or, where an
-    earlier view has it, in its next.
+    earlier view has it, in its next. Members and creators are `known`, those of the scenario.
     """
     decided: list[Fn] = []
     for item in node.items("a list of views"):
@@ -62,7 +62,9 @@ def decided_views(node: Node) -> Value:
             else {"view": item}
         )
         creator, counter, listed = _parts(said["view"], 3, _A_VIEW)
-        members = tuple(each.text("a member") for each in listed.items("a list of members"))
+        members = _members(listed, known)
+        if creator.content not in known:
+            raise creator.error(f"one of {', '.join(known)} as creator, not {creator.content}")
         preds = [len(decided)] if decided else []
         if "follows" in said:
             preds = [each.integer(1) for each in said["follows"].items("a list of numbers of earlier views")]
@@ -87,6 +89,19 @@ def decided_views(node: Node) -> Value:
             )
         )
     return tuple(decided)
+
+
+def _members(node: Node, known: tuple[str, ...]) -> tuple[str, ...]:
+    """Read a view's members: some of those that are known, each once."""
+    found: list[str] = []
+    for each in node.items("a list of members"):
+        member = each.text("a member")
+        if member not in known:
+            raise each.error(f"one of {', '.join(known)}, not the member {member}")
+        if member in found:
+            raise each.error(f"each member once, not {member} again")
+        found.append(member)
+    return tuple(found)
 
 
 def _life_in(view: Fn, member: str) -> Value:

@@ -42,6 +42,7 @@ __all__ = ["ALL", "OUTCOMES", "files", "load", "read"]
 ALL: Final = "all"
 ERRORS: Final = {"LocalProtocolError": "local_error", "RemoteProtocolError": "remote_error"}
 OUTCOMES: Final = ("handled", "ignored")
+NO_SEQNO: Final = -1
 MOST_ROUNDS: Final = 20
 MOST_STEPS: Final = 1000
 _JUDGED: Final = ("error", "outcome", "expect")
@@ -138,7 +139,13 @@ class _Reader:
         for name, node in (document["given"].entries() if "given" in document else {}).items():
             if name in self.group.given:
                 given = self.group.given[name]
-                value = decided_views(node) if given.shape is None else self.literals.read(node, given.shape)
+                value = (
+                    decided_views(node, self.members)
+                    if given.shape is None
+                    else self.literals.read(node, given.shape)
+                )
+                if isinstance(value, Fn) and any(isinstance(n, int) and n < NO_SEQNO for n in value.values()):
+                    raise node.error(f"seqnos from {NO_SEQNO}, which is none")
                 words[name] = show(value)
                 sides |= {constant: f"{EXPRESSION}{text}" for constant, text in given.sets.items()}
             elif name in sides and name != "Member":
