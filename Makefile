@@ -10,7 +10,7 @@ STAMP := .venv/.installed
 SPARK := .venv/.installed-pipeline
 
 .DEFAULT_GOAL := help
-.PHONY: help setup check conform simulate test test-pipeline lint report mutants errata pipeline bench bench-large clean \
+.PHONY: help setup check conform simulate test test-documented test-pipeline lint report mutants errata pipeline bench bench-large clean \
   need-python need-java
 
 help: ## list the targets
@@ -34,7 +34,10 @@ simulate: $(STAMP) ## run whole stacks under faults: 1,000,000 events of each (s
 	  $(BIN)/groupcomm simulate $$stack --events 1000000 $(ARGS) || exit; done
 
 test: need-java $(STAMP) ## run the tests, but for those of the pipeline, a worker for each core up to four
-	@$(BIN)/python -m pytest -m 'not pipeline' -n auto --maxprocesses 4 --dist loadscope --no-loadscope-reorder $(ARGS)
+	@$(BIN)/python -m pytest -m 'not pipeline and not documented' -n auto --maxprocesses 4 --dist loadscope --no-loadscope-reorder $(ARGS)
+
+test-documented: need-java $(STAMP) ## run the commands that README and the tutorial name (after `make check`)
+	@$(BIN)/python -m pytest -m documented tests/test_documented.py $(ARGS)
 
 test-pipeline: need-java $(SPARK) ## run the tests of the pipeline, on Spark
 	@$(BIN)/python -m pytest -m pipeline tests/pipeline $(ARGS)
