@@ -6,7 +6,9 @@ A stack is itself a core: `start` gives the state of all its layers, and `step` 
 to its end. Layers are written top first. This is the whole meaning of a composite step:
 
 1. A step takes one event from outside. If a layer refuses what reaches it, the whole step is refused, and
-   nothing has changed.
+   nothing has changed. A message for a layer that is not there, or that is none of that layer's, is refused
+   as its sender's mistake; a timer that no layer has, or a value from below that is not there, as the
+   caller's.
 2. A layer's step is one atom: its state is replaced before any of its effects is carried.
 3. A layer's effects are carried in order, depth first, as calls: all that follows from one is done before
    the next.
@@ -21,8 +23,11 @@ to its end. Layers are written top first. This is the whole meaning of a composi
    such a value: `below(state)` of its module. If none does, the value came with the step's event.
 8. An answer may come within the step that asks. The layer is then entered again while effects of its step
    wait. Hence a rule for cores: a question (`GetDigest`, `Suspend`) is the last effect of its step.
-9. The effects of the step are what leaves the stack, in the order in which it leaves.
+9. The effects of the step are what leaves the stack, in the order in which it leaves. A step that changes no
+   layer and from which nothing leaves is ignored, as that of any core.
 10. The stack has no state but that of its layers, and no layer beneath the stack takes part in a step.
+
+This is also said in TLA+ (`spec/common/Composition.tla`), and `Stack` is compared with it (`spec/stack`).
 
 A second rule for cores follows from 3 and 5. A layer hears a view before the layers above it do. So what it
 does on hearing the view passes up no message of that view.
@@ -48,6 +53,7 @@ from attrs import field, frozen
 
 from .core import Core
 from .effects import CancelTimer, Datagram, Multicast, PassDown, PassUp, Send, SetTimer
+from .errors import LocalProtocolError, ProtocolError, RemoteProtocolError
 from .events import OBSERVED, Below, Deliver, HoldBack, Payload
 from .view import Address
 
@@ -59,7 +65,7 @@ AnyCore: TypeAlias = Core[Any, Any, Any, Any]
 
 
 class StackError(ValueError):
-    """These layers make no stack, or an event came to a stack in which nobody can take it."""
+    """These layers make no stack, or one of them has an effect that no stack can carry."""
 
 
 @frozen
@@ -218,11 +224,12 @@ class Layer:
             raise StackError(f"{module!r} is no protocol that can stand in a stack: it has no {lacks[0]}")
         known: Any = module
         kinds = {event.__name__: _Kind.of(event) for event in _classes(known.Event)}
+        # Of two classes that are derived from one, that is heard as the nearer: a view as a view, and not as a merge.
         heard = {
             base: kind
-            for kind in kinds.values()
+            for kind in sorted(kinds.values(), key=lambda kind: -len(kind.cls.__mro__))
             for base in kind.cls.__mro__
-            if base not in (object, kind.cls)
+            if base is not object
         }
         requests = {Multicast: "SendRequested", Send: "UnicastRequested"}
         effects = _options(known.Effect)
@@ -266,20 +273,17 @@ class Layer:
         """The kind of its events that a call from above is to it."""
         return self._requests.get(type(request))
 
-    def receives(self, message: object) -> _Kind:
-        """The kind of events that one of its messages arrives as."""
-        try:
-            return self._received[type(message)]
-        except KeyError:
-            raise StackError(f"{self.name} has no message {type(message).__name__}") from None
+    def receives(self, message: object) -> _Kind | None:
+        """The kind of events that one of its messages arrives as; None for what is none of its messages."""
+        return self._received.get(type(message))
 
-    def times_out(self, timer: str) -> tuple[_Kind, dict[str, object]]:
-        """The kind of events that a timer fires as; the number in its name, as its field."""
-        name, _, number = timer.partition("/")
+    def times_out(self, timer: str) -> tuple[_Kind, dict[str, object]] | None:
+        """The kind of events that a timer fires as; the number in its name, as its field. None: it has none such."""
+        name, separator, number = timer.partition("/")
         kind = self._timeouts.get(name)
-        if kind is None or len(kind.given) != bool(number) or not (number or "0").isdecimal():
-            raise StackError(f"{self.name} has no timer {timer!r}")
-        return kind, dict.fromkeys(kind.given, int(number)) if number else {}
+        if kind is None or len(kind.given) != len(separator) or (separator and not number.isdecimal()):
+            return None
+        return kind, {field: int(number) for field in kind.given}
 
     def tells_now(self, state: object) -> tuple[object, ...]:
         """The values of the types `tells`, in a state."""
@@ -288,6 +292,14 @@ class Layer:
 
 def _tells_nothing(_state: object) -> tuple[()]:
     return ()
+
+
+class _NobodyTakesIt(Exception):
+    """Nobody can take what has come. `by_peer`: it is a peer's mistake, and not the caller's."""
+
+    def __init__(self, reason: str, *, by_peer: bool) -> None:
+        super().__init__(reason)
+        self.by_peer = by_peer
 
 
 # The stack ----------------------------------------------------------------------------------------
@@ -320,13 +332,7 @@ class Stack:
         refused = (*unmet(self.layers, self.ground), *_miscounted(self.layers))
         if refused:
             raise StackError("; ".join(refused))
-        tellers = {
-            (place, told): (teller, number)
-            for place in range(len(self.layers))
-            for teller in range(len(self.layers) - 1, place, -1)  # the nearest is the last, and stays
-            for number, told in enumerate(self.layers[teller].tells)
-        }
-        object.__setattr__(self, "_tellers", MappingProxyType(tellers))
+        object.__setattr__(self, "_tellers", MappingProxyType(tellers(self.layers)))
 
     @property
     def gives(self) -> frozenset[str]:
@@ -353,32 +359,39 @@ class Stack:
     def step(self, _config: None, state: State, event: Event) -> tuple[State, tuple[Effect, ...]]:
         """The next state of all layers, and what leaves the stack.
 
-        Raises what a layer raises (`ProtocolError`), with a note that names the layer; StackError for an
-        event that no layer can take.
+        Raises `ProtocolError` where a layer refuses what reaches it: of the class of the layer's refusal, which
+        is its cause; and for an event that no layer can take. Raises StackError for an effect that no stack can
+        carry.
         """
         layers, states = self.layers, list(state.layers)
         effects: list[Effect] = []
         todo: _Todo = []
-        self._enter(event, todo)
-        while todo:
-            at, kind, item = todo.pop()
-            if kind is not None:
-                layer = layers[at]
-                heard = self._heard(at, kind, item, states, event.below)
-                try:
-                    states[at], done = layer.core.step(layer.config, states[at], heard)
-                except Exception as error:
-                    error.add_note(f"  in layer {layer.name} of {self}")
-                    raise
-                if len(done) == 1:
-                    self._carry(at, done[0], effects, todo)
+        try:
+            self._enter(event, todo)
+            while todo:
+                at, kind, item = todo.pop()
+                if kind is not None:
+                    layer = layers[at]
+                    heard = self._heard(at, kind, item, states, event.below)
+                    try:
+                        states[at], done = layer.core.step(layer.config, states[at], heard)
+                    except ProtocolError as error:
+                        raise type(error)(state, event, f"{layer.name}: {error.reason}") from error
+                    if len(done) == 1:
+                        self._carry(at, done[0], effects, todo)
+                    else:
+                        todo += ((at, None, effect) for effect in reversed(done))
+                elif at < 0:
+                    effects.append(item)
                 else:
-                    todo += ((at, None, effect) for effect in reversed(done))
-            elif at < 0:
-                effects.append(item)
-            else:
-                self._carry(at, item, effects, todo)
-        return State(state.member, tuple(states)), tuple(effects)
+                    self._carry(at, item, effects, todo)
+        except _NobodyTakesIt as reason:
+            refused = RemoteProtocolError if reason.by_peer else LocalProtocolError
+            raise refused(state, event, str(reason)) from None
+        after = tuple(states)
+        if not effects and after == state.layers:
+            return state, ()
+        return State(state.member, after), tuple(effects)
 
     def __str__(self) -> str:
         """The names of the layers, top first: `sequencer/stable`."""
@@ -395,8 +408,11 @@ class Stack:
                 self._received(sender, message, todo)
             case Fired(timer):
                 layer, _, name = timer.partition("/")
-                place = self._place(layer)
-                todo.append((place, *self.layers[place].times_out(name)))
+                place = self._places.get(layer)
+                fired = None if place is None else self.layers[place].times_out(name)
+                if place is None or fired is None:
+                    raise _NobodyTakesIt(f"the stack {self} has no timer {timer!r}", by_peer=False)
+                todo.append((place, *fired))
             case Raised(raised):
                 self._up(len(self.layers) - 1, raised, todo)
 
@@ -428,8 +444,11 @@ class Stack:
         if message.layer == APPLICATION:
             todo.append((-1, None, PassUp(Deliver(sender, Payload(message.message)))))
             return
-        place = self._place(message.layer)
-        kind = self.layers[place].receives(message.message)
+        place = self._places.get(message.layer)
+        kind = None if place is None else self.layers[place].receives(message.message)
+        if place is None or kind is None:
+            name = type(message.message).__name__
+            raise _NobodyTakesIt(f"the stack {self} has no message {name} of {message.layer!r}", by_peer=True)
         todo.append((place, kind, {"sender": sender, "message": message.message}))
 
     def _up(self, start: int, event: object, todo: _Todo) -> None:
@@ -489,17 +508,22 @@ class Stack:
                 continue
             values = [value for value in came if isinstance(value, wanted)]
             if not values:
-                raise StackError(
-                    f"{kind.cls.__name__} takes its {name} from below, and no {wanted.__name__} came"
+                raise _NobodyTakesIt(
+                    f"{kind.cls.__name__} takes its {name} from below, and no {wanted.__name__} came",
+                    by_peer=False,
                 )
             fields[name] = values[0]
         return kind.cls(**fields)
 
-    def _place(self, layer: str) -> int:
-        try:
-            return self._places[layer]
-        except KeyError:
-            raise StackError(f"the stack {self} has no layer {layer!r}") from None
+
+def tellers(layers: tuple[Layer, ...]) -> dict[tuple[int, type], tuple[int, int]]:
+    """Which layer tells the one at a place a value of a type, and as which of its values: the nearest beneath."""
+    return {
+        (place, told): (teller, number)
+        for place in range(len(layers))
+        for teller in range(len(layers) - 1, place, -1)  # the nearest is the last, and stays
+        for number, told in enumerate(layers[teller].tells)
+    }
 
 
 def unmet(layers: Iterable[Layer], ground: Iterable[str]) -> tuple[str, ...]:
