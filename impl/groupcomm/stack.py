@@ -46,7 +46,7 @@ not given is refused. So is a stack in which a layer multicasts messages of its 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType, UnionType
-from typing import Annotated, Any, Final, TypeAlias, Union, get_args, get_origin, get_type_hints
+from typing import Any, Final, TypeAlias, Union, get_args, get_origin, get_type_hints
 
 import attrs
 from attrs import field, frozen
@@ -145,11 +145,11 @@ class _Kind:
     below: tuple[tuple[str, type], ...]
 
     @classmethod
-    def of(cls, event: type) -> "_Kind":
+    def read(cls, event: type) -> "_Kind":
         hints = get_type_hints(event, include_extras=True)
         taken: dict[str, type] = {}
         for name, hint in hints.items():
-            if get_origin(hint) is Annotated and Below in get_args(hint):
+            if Below in get_args(hint):
                 wanted = get_args(hint)[0]
                 taken[name] = get_origin(wanted) or wanted
         return cls(event, tuple(name for name in hints if name not in taken), tuple(taken.items()))
@@ -184,13 +184,47 @@ def _told(module: Any) -> tuple[type, ...]:  # noqa: ANN401 - a module
 
 
 @frozen
+class _Alphabet:
+    """Which of its events classes of events, messages, timers and requests become in a layer."""
+
+    events: Mapping[type, _Kind]
+    received: Mapping[type, _Kind]
+    timeouts: Mapping[str, _Kind]
+    requests: Mapping[type, _Kind]
+
+    @classmethod
+    def read(cls, module: Any) -> "_Alphabet":  # noqa: ANN401 - a module
+        kinds = {event.__name__: _Kind.read(event) for event in _classes(module.Event)}
+        requests = {Multicast: "SendRequested", Send: "UnicastRequested"}
+        return cls(
+            # Of two that are derived from one class it is heard as the nearer: a view as a view, and not as a merge.
+            events={
+                base: kind
+                for kind in sorted(kinds.values(), key=lambda kind: -len(kind.cls.__mro__))
+                for base in kind.cls.__mro__
+                if base is not object
+            },
+            received={
+                message: kinds[f"{message.__name__}Received"]
+                for message in _classes(module.Message)
+                if f"{message.__name__}Received" in kinds
+            },
+            timeouts={
+                _snake(name.removesuffix("Timeout")): kind
+                for name, kind in kinds.items()
+                if name.endswith("Timeout")
+            },
+            requests={request: kinds[name] for request, name in requests.items() if name in kinds},
+        )
+
+
+@frozen
 class Layer:
     """A protocol in a stack: its name, its core and its configuration.
 
     `assumes`, `gives`, `gives_below`: what its core declares as ASSUMES, GIVES and GIVES_BELOW. `tells`: the
     types of the values that `below(state)` of its module has. `holds_back`: it says HoldBack. `multicasts`:
-    it multicasts messages of its own, and not those of layers above. The rest says which of its events a
-    class of events, of messages, a timer or a request becomes.
+    it multicasts messages of its own, and not those of layers above. `alphabet`: what it can hear.
     """
 
     name: str
@@ -203,10 +237,7 @@ class Layer:
     holds_back: bool
     multicasts: bool
     _below: Callable[[Any], tuple[object, ...]] = field(repr=False)
-    _events: Mapping[type, _Kind] = field(hash=False, repr=False)
-    _received: Mapping[type, _Kind] = field(hash=False, repr=False)
-    _timeouts: Mapping[str, _Kind] = field(hash=False, repr=False)
-    _requests: Mapping[type, _Kind] = field(hash=False, repr=False)
+    alphabet: _Alphabet = field(hash=False, repr=False)
 
     @classmethod
     def of(cls, core: AnyCore, config: object, *, declared_by: object = None) -> "Layer":
@@ -223,18 +254,12 @@ class Layer:
         if lacks:
             raise StackError(f"{module!r} is no protocol that can stand in a stack: it has no {lacks[0]}")
         known: Any = module
-        kinds = {event.__name__: _Kind.of(event) for event in _classes(known.Event)}
-        # Of two classes that are derived from one, that is heard as the nearer: a view as a view, and not as a merge.
-        heard = {
-            base: kind
-            for kind in sorted(kinds.values(), key=lambda kind: -len(kind.cls.__mro__))
-            for base in kind.cls.__mro__
-            if base is not object
-        }
-        requests = {Multicast: "SendRequested", Send: "UnicastRequested"}
-        effects = _options(known.Effect)
+        alphabet = _Alphabet.read(known)
         passed_down = {
-            event for each in effects if get_origin(each) is PassDown for event in _classes(get_args(each)[0])
+            event
+            for each in _options(known.Effect)
+            if get_origin(each) is PassDown
+            for event in _classes(get_args(each)[0])
         }
         return cls(
             name=known.__name__.rpartition(".")[2],
@@ -245,45 +270,22 @@ class Layer:
             gives_below=tuple(getattr(known, "GIVES_BELOW", ())),
             tells=_told(known),
             holds_back=HoldBack in passed_down,
-            multicasts=Multicast in _classes(known.Effect) and "SendRequested" not in kinds,
+            multicasts=Multicast in _classes(known.Effect) and Multicast not in alphabet.requests,
             below=getattr(known, "below", _tells_nothing),
-            events={**heard, **{kind.cls: kind for kind in kinds.values()}},
-            received={
-                message: kinds[f"{message.__name__}Received"]
-                for message in _classes(known.Message)
-                if f"{message.__name__}Received" in kinds
-            },
-            timeouts={
-                _snake(name.removesuffix("Timeout")): kind
-                for name, kind in kinds.items()
-                if name.endswith("Timeout")
-            },
-            requests={request: kinds[name] for request, name in requests.items() if name in kinds},
+            alphabet=alphabet,
         )
 
     def knows(self, event: object) -> _Kind | None:
         """The kind of its own events that an event is to it."""
         for cls in type(event).__mro__:
-            kind = self._events.get(cls)
+            kind = self.alphabet.events.get(cls)
             if kind is not None:
                 return kind
         return None
 
     def takes_call(self, request: object) -> _Kind | None:
         """The kind of its events that a call from above is to it."""
-        return self._requests.get(type(request))
-
-    def receives(self, message: object) -> _Kind | None:
-        """The kind of events that one of its messages arrives as; None for what is none of its messages."""
-        return self._received.get(type(message))
-
-    def times_out(self, timer: str) -> tuple[_Kind, dict[str, object]] | None:
-        """The kind of events that a timer fires as; the number in its name, as its field. None: it has none such."""
-        name, separator, number = timer.partition("/")
-        kind = self._timeouts.get(name)
-        if kind is None or len(kind.given) != len(separator) or (separator and not number.isdecimal()):
-            return None
-        return kind, {field: int(number) for field in kind.given}
+        return self.alphabet.requests.get(type(request))
 
     def tells_now(self, state: object) -> tuple[object, ...]:
         """The values of the types `tells`, in a state."""
@@ -306,7 +308,9 @@ class _NobodyTakesIt(Exception):
 
 _Todo: TypeAlias = "list[tuple[int, _Kind | None, Any]]"
 """What is yet to be done in a step, the first last: at a layer, what it hears as an event of a kind; or, of
-no kind, an effect of the layer that is to be carried (-1: it leaves the stack)."""
+no kind, an effect of the layer that is to be carried. At `_OUT` it leaves the stack."""
+
+_OUT: Final = -1
 
 
 @frozen
@@ -319,20 +323,21 @@ class Stack:
 
     layers: tuple[Layer, ...]
     ground: tuple[str, ...]
-    _places: Mapping[str, int] = field(init=False, repr=False, hash=False)
+    _messages: Mapping[tuple[str, type], tuple[int, _Kind]] = field(init=False, repr=False, hash=False)
+    _timers: Mapping[tuple[str, str], tuple[int, _Kind]] = field(init=False, repr=False, hash=False)
     _tellers: Mapping[tuple[int, type], tuple[int, int]] = field(init=False, repr=False, hash=False)
 
     def __attrs_post_init__(self) -> None:
-        places = {layer.name: place for place, layer in enumerate(self.layers)}
-        object.__setattr__(self, "_places", MappingProxyType(places))
+        names = [layer.name for layer in self.layers]
         if not self.layers:
             raise StackError("a stack has at least one layer")
-        if len(places) < len(self.layers):
-            raise StackError(f"two layers have one name: {', '.join(layer.name for layer in self.layers)}")
+        if len(set(names)) < len(names):
+            raise StackError(f"two layers have one name: {', '.join(names)}")
         refused = (*unmet(self.layers, self.ground), *_miscounted(self.layers))
         if refused:
             raise StackError("; ".join(refused))
-        object.__setattr__(self, "_tellers", MappingProxyType(tellers(self.layers)))
+        for name, found in (("_messages", messages), ("_timers", timers), ("_tellers", tellers)):
+            object.__setattr__(self, name, MappingProxyType(found(self.layers)))
 
     @property
     def gives(self) -> frozenset[str]:
@@ -359,9 +364,8 @@ class Stack:
     def step(self, _config: None, state: State, event: Event) -> tuple[State, tuple[Effect, ...]]:
         """The next state of all layers, and what leaves the stack.
 
-        Raises `ProtocolError` where a layer refuses what reaches it: of the class of the layer's refusal, which
-        is its cause; and for an event that no layer can take. Raises StackError for an effect that no stack can
-        carry.
+        Raises `ProtocolError` where a layer refuses what reaches it, of the class of that refusal, which is its
+        cause; and for an event that no layer can take. Raises StackError for an effect that no stack can carry.
         """
         layers, states = self.layers, list(state.layers)
         effects: list[Effect] = []
@@ -378,10 +382,11 @@ class Stack:
                     except ProtocolError as error:
                         raise type(error)(state, event, f"{layer.name}: {error.reason}") from error
                     if len(done) == 1:
-                        self._carry(at, done[0], effects, todo)
+                        (effect,) = done
+                        self._carry(at, effect, effects, todo)
                     else:
                         todo += ((at, None, effect) for effect in reversed(done))
-                elif at < 0:
+                elif at == _OUT:
                     effects.append(item)
                 else:
                     self._carry(at, item, effects, todo)
@@ -407,12 +412,7 @@ class Stack:
             case Arrived(sender, message):
                 self._received(sender, message, todo)
             case Fired(timer):
-                layer, _, name = timer.partition("/")
-                place = self._places.get(layer)
-                fired = None if place is None else self.layers[place].times_out(name)
-                if place is None or fired is None:
-                    raise _NobodyTakesIt(f"the stack {self} has no timer {timer!r}", by_peer=False)
-                todo.append((place, *fired))
+                self._fired(timer, todo)
             case Raised(raised):
                 self._up(len(self.layers) - 1, raised, todo)
 
@@ -439,17 +439,26 @@ class Stack:
             case _:
                 raise StackError(f"{name} has an effect that no stack can carry: {effect!r}")
 
+    def _fired(self, timer: str, todo: _Todo) -> None:
+        """A timer fires in its layer: `layer/name`, or `layer/name/number`, of which the event has the number."""
+        layer, _, named = timer.partition("/")
+        name, separator, number = named.partition("/")
+        found = self._timers.get((layer, name))
+        if found is None or len(found[1].given) != len(separator) or (separator and not number.isdecimal()):
+            raise _NobodyTakesIt(f"the stack {self} has no timer {timer!r}", by_peer=False)
+        place, kind = found
+        todo.append((place, kind, {field: int(number) for field in kind.given}))
+
     def _received(self, sender: Address, message: Tagged, todo: _Todo) -> None:
         """A message reaches the layer that it is for."""
         if message.layer == APPLICATION:
-            todo.append((-1, None, PassUp(Deliver(sender, Payload(message.message)))))
+            todo.append((_OUT, None, PassUp(Deliver(sender, Payload(message.message)))))
             return
-        place = self._places.get(message.layer)
-        kind = None if place is None else self.layers[place].receives(message.message)
-        if place is None or kind is None:
+        found = self._messages.get((message.layer, type(message.message)))
+        if found is None:
             name = type(message.message).__name__
             raise _NobodyTakesIt(f"the stack {self} has no message {name} of {message.layer!r}", by_peer=True)
-        todo.append((place, kind, {"sender": sender, "message": message.message}))
+        todo.append((*found, {"sender": sender, "message": message.message}))
 
     def _up(self, start: int, event: object, todo: _Todo) -> None:
         """An event goes up from a place: to the layers that know it, past the others, in the end out."""
@@ -460,7 +469,7 @@ class Stack:
                 todo.append((place, kind, event))
                 if not isinstance(event, OBSERVED):
                     return
-        todo.append((-1, None, PassUp(event)))
+        todo.append((_OUT, None, PassUp(event)))
         todo[first:] = reversed(todo[first:])
 
     def _down(self, start: int, request: Any, todo: _Todo) -> None:  # noqa: ANN401 - an effect of any core
@@ -486,7 +495,7 @@ class Stack:
                     return
         if start == 0 and not isinstance(request, PassDown):
             request = attrs.evolve(request, message=Tagged(APPLICATION, request.message))
-        todo.append((-1, None, request))
+        todo.append((_OUT, None, request))
 
     def _heard(
         self,
@@ -516,8 +525,26 @@ class Stack:
         return kind.cls(**fields)
 
 
+def messages(layers: tuple[Layer, ...]) -> dict[tuple[str, type], tuple[int, _Kind]]:
+    """Where messages arrive: the place and the event, by the name of the layer and the class of the message."""
+    return {
+        (layer.name, message): (place, kind)
+        for place, layer in enumerate(layers)
+        for message, kind in layer.alphabet.received.items()
+    }
+
+
+def timers(layers: tuple[Layer, ...]) -> dict[tuple[str, str], tuple[int, _Kind]]:
+    """Where timers fire: the place and the event, by the names of the layer and the timer."""
+    return {
+        (layer.name, timer): (place, kind)
+        for place, layer in enumerate(layers)
+        for timer, kind in layer.alphabet.timeouts.items()
+    }
+
+
 def tellers(layers: tuple[Layer, ...]) -> dict[tuple[int, type], tuple[int, int]]:
-    """Which layer tells the one at a place a value of a type, and as which of its values: the nearest beneath."""
+    """Which layer tells that at a place a value of a type, and as which of its values: the nearest beneath."""
     return {
         (place, told): (teller, number)
         for place in range(len(layers))

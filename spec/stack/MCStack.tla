@@ -20,10 +20,9 @@ Requests ==
                                Installed(Nth(1)), Merged(2)}}
 Raises ==
     {Installed(Nth(1)), Installed(Nth(2)), Merged(2), Ring, Said("raised", 1),
-     Answer("top", Level(1)), Answer("mid", Level(1)), Stopped(Level(1)), Deliver("B", Word(1)),
-     Deliver("B", Tagged("top", Note(1))), Deliver("B", Tagged("nobody", Note(1)))}
+     Answer("top", Level(1)), Answer("mid", Level(1)), Stopped(Level(1))}
 Timers ==
-    {"low/wait", "mid/retry", "mid/again/1", "mid/again/12", "mid/again", "mid/again/", "mid/again/x", "mid/retry/1",
+    {"low/wait", "mid/retry_once", "mid/again/1", "mid/again/12", "mid/again", "mid/again/", "mid/again/x", "mid/retry_once/1",
      "low/retry", "nobody/wait", "wait", ""}
 
 \* Values that come with an event: none, one that is told within, and one that no layer tells.

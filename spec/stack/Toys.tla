@@ -40,7 +40,7 @@ StartTop(member) == [member |-> member, view |-> 0, level |-> 0, sent |-> FALSE,
 
 StepTop(s, e) ==
     CASE e.type = "ViewInstalled" ->
-            Handled([s EXCEPT !.view = e.view.id.counter, !.level = e.level.value], <<>>)
+            Handled([s EXCEPT !.view = e.view.id.counter, !.level = e.level.value], <<CancelTimer("bell")>>)
       [] e.type = "MergeViewInstalled" ->
             Handled([s EXCEPT !.view = e.view.id.counter, !.level = e.level.value],
                     <<PassUp(Said("merged", e.level.value))>>)
@@ -67,14 +67,15 @@ StepTop(s, e) ==
 -----------------------------------------------------------------------------
 (* mid *)
 
-StartMid(member) == [member |-> member, view |-> 0, level |-> 0, waits |-> FALSE]
+StartMid(member) == [member |-> member, view |-> 0, level |-> 0, waits |-> FALSE, retried |-> FALSE]
 
 StepMid(s, e) ==
     CASE e.type = "ViewInstalled" ->
             Handled([s EXCEPT !.view = e.view.id.counter, !.level = e.level.value],
                     <<PassUp(Said("view", e.level.value))>>)
       [] e.type = "SendRequested" ->
-            Handled(s, <<SetTimer("retry", 1, 2), Multicast(Sealed(e.payload)), CancelTimer("retry")>>)
+            Handled(s, <<SetTimer("retry_once", 1, 2), Multicast(Sealed(e.payload)), CancelTimer("retry_once")>>)
+      [] e.type = "UnicastRequested" -> Handled(s, <<Send(e.to, Sealed(e.payload))>>)
       [] e.type = "SealedReceived" -> Handled(s, <<PassUp(Deliver(e.sender, e.message.payload))>>)
       [] e.type = "Stop" ->
             Handled([s EXCEPT !.waits = TRUE], <<SetTimer("again/1", 1, 2), PassDown(Ask("mid"))>>)
@@ -82,7 +83,7 @@ StepMid(s, e) ==
             IF e.asker # "mid" THEN Handled(s, <<PassUp(e)>>)
             ELSE IF ~s.waits THEN LocalError(s)
             ELSE Handled([s EXCEPT !.waits = FALSE], <<PassUp(Stopped(e.level))>>)
-      [] e.type = "RetryTimeout" -> Ignored(s)
+      [] e.type = "RetryOnceTimeout" -> Handled([s EXCEPT !.retried = TRUE], <<>>)
       [] e.type = "AgainTimeout" ->
             Handled(s, <<PassDown(Said("again", e.number)), Send("B", Sealed(Word(e.number)))>>)
 
@@ -121,7 +122,8 @@ ToyStep(i, s, e) ==
 
 Known ==
     <<{"ViewInstalled", "MergeViewInstalled", "SendRequested", "NoteReceived", "Decide", "Stopped", "Answer", "Ring"},
-      {"ViewInstalled", "SendRequested", "SealedReceived", "Stop", "Answer", "RetryTimeout", "AgainTimeout"},
+      {"ViewInstalled", "SendRequested", "UnicastRequested", "SealedReceived", "Stop", "Answer", "RetryOnceTimeout",
+       "AgainTimeout"},
       {"ViewInstalled", "SendRequested", "UnicastRequested", "CopyReceived", "Ask", "WaitTimeout"}>>
 
 IsView(e) == e.type \in {"ViewInstalled", "MergeViewInstalled"}
@@ -143,7 +145,7 @@ ToyTells(i, s) ==
 
 ToyCalls(i, type) ==
     CASE type = "Multicast" -> "SendRequested"
-      [] type = "Send" -> IF i = 3 THEN "UnicastRequested" ELSE "none"
+      [] type = "Send" -> IF i = 1 THEN "none" ELSE "UnicastRequested"
 
 ToyEventOf(i, message) ==
     CASE i = 1 /\ message.type = "NOTE" -> "NoteReceived"
@@ -154,7 +156,7 @@ ToyEventOf(i, message) ==
 Again(number) == [type |-> "AgainTimeout", number |-> number]
 ToyTimeouts(i) ==
     CASE i = 1 -> Nothing
-      [] i = 2 -> ("retry" :> [type |-> "RetryTimeout"]) @@ ("again/1" :> Again(1)) @@ ("again/12" :> Again(12))
+      [] i = 2 -> ("retry_once" :> [type |-> "RetryOnceTimeout"]) @@ ("again/1" :> Again(1)) @@ ("again/12" :> Again(12))
       [] i = 3 -> [wait |-> [type |-> "WaitTimeout"]]
 
 ToyIsObserved(e) == IsView(e)

@@ -243,6 +243,25 @@ def test_what_no_layer_serves_leaves_the_stack_and_comes_back_to_the_application
     assert (PassUp(Deliver("B", Payload("just you"))),) == effects
 
 
+def test_what_a_layer_sends_and_none_beneath_serves_leaves_with_the_layer_s_name() -> None:
+    stack = Stack((ORDERING,), GROUND)
+    joined = View(ViewId(1, "B"), ("B", "A"))
+    state, _ = stack.step(None, stack.start("A"), Raised(ViewInstalled(joined)))
+    _, effects = stack.step(None, state, Called(Multicast(Payload("hello"))))
+    assert [("B", "sequencer")] == [
+        (each.to, each.message.layer) for each in effects if isinstance(each, Send)
+    ]
+
+
+def test_what_is_no_effect_is_carried_nowhere() -> None:
+    def step(_config: object, state: State, event: object) -> tuple[State, tuple[object, ...]]:
+        return state, (event,)
+
+    stack = Stack((counting(step=step),), GROUND)
+    with pytest.raises(StackError, match="counting has an effect that no stack can carry: ViewInstalled"):
+        stack.step(None, stack.start("A"), Raised(ViewInstalled(AB)))
+
+
 def test_an_event_that_no_layer_knows_passes() -> None:
     stack = both()
     state = joined(stack)
@@ -318,7 +337,7 @@ def test_a_view_is_no_merge_to_a_layer_that_knows_both() -> None:
     heard = []
     for view in views:
         state, _ = stack.step(None, stack.start("A"), Raised(view, (DIGEST,)))
-        heard += state.layers[0].seen
+        heard += state_of(stack, state, "counting").seen
     assert [Installed(AB, DIGEST), MergeInstalled(AB, frozenset(), DIGEST)] == heard
 
 

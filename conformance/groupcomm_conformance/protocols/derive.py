@@ -19,9 +19,10 @@ Every other constant of a member is a guard of its algorithm. The implementation
 that has another value in a guard is not one that the implementation could conform to.
 
 A module that makes cores and is none itself (`groupcomm.stack`) is compared by a core that
-`groupcomm_conformance.toys.<protocol>` makes with it (`made`). What it says besides: `Inside`, the classes with
-a `type` that are inside its events and effects. Its messages are inside of an event, too, and have none of their
-own. And what its specification is given are operators (`StepOf <- ToyStep`): guards by their names.
+`groupcomm_conformance.toys.<protocol>` makes with it (`made`). That says besides: `Inside`, the classes with a
+`type` that are inside its events and effects; `ROOTS`, what of the module is changed in mutants. Its messages
+are inside of an event, too, and have none of their own. Operators that its specification is given
+(`StepOf <- ToyStep`) are guards, by their names.
 """
 
 import re
@@ -59,11 +60,12 @@ _PARTS = ("Config", "Message", "Event", "Effect", "State")
 class Protocol:
     """What the checks need to know of one protocol.
 
-    `module`: the implementation. `source`: the module that it is made with, mostly the same. `configuration`, `state`, `events`, `effects`: its annotations.
-    `parameters`: the constant that each field of the configuration comes from. `guards`: what the member's
-    other constants are in the reference. `operators`: those that its steps consist of or are taken through.
-    `messages`: the classes by their names in TLA+. `received`: the event class of each message class.
-    `timeouts`: the event class of each timer, by the timer's name.
+    `module`: the implementation. `source`: the module that it is made with, mostly the same. `configuration`,
+    `state`, `events`, `effects`: its annotations. `parameters`: the constant that each field of the
+    configuration comes from. `guards`: what the member's other constants are in the reference. `operators`:
+    those that its steps consist of or are taken through. `messages`: the classes by their names in TLA+.
+    `received`: the event class of each message class. `timeouts`: the event class of each timer, by the
+    timer's name.
     """
 
     name: str
@@ -252,10 +254,6 @@ def _tags(module: ModuleType) -> Iterator[tuple[type, str]]:
         if owners.setdefault(tag, cls) is not cls:
             raise MappingError(f"{cls} and {owners[tag]} would both have the type {tag} in TLA+")
     yield from found.items()
-    if hasattr(module, _INSIDE):
-        # A class that says more of its fields than the one that it is derived from is the same in TLA+.
-        for cls, tag in found.items():
-            yield from ((base, tag) for base in cls.__mro__[1:] if base.__name__ == tag and base not in found)
 
 
 def _event(module: ModuleType, events: Mapping[str, type], name: str, what: str) -> type:

@@ -1,6 +1,6 @@
 """The toy `mid`: it seals what is multicast through it, and asks `low` for `top`."""
 
-from typing import Any, Final, TypeAlias
+from typing import Annotated, Any, Final, TypeAlias
 
 from attrs import evolve, frozen
 
@@ -9,7 +9,19 @@ from groupcomm.errors import LocalProtocolError
 from groupcomm.events import Deliver, Payload
 from groupcomm.view import Address
 
-from .passed import Answer, Ask, Level, Said, Sealed, SendRequested, Stop, Stopped, ViewInstalled, Word
+from .passed import (
+    Answer,
+    Ask,
+    Level,
+    Said,
+    Sealed,
+    SendRequested,
+    Stop,
+    Stopped,
+    UnicastRequested,
+    ViewInstalled,
+    Word,
+)
 
 ASSUMES: Final = ()
 GIVES: Final = ()
@@ -24,20 +36,27 @@ class SealedReceived:
 
 
 @frozen
-class RetryTimeout:
-    """Timer `retry` fired."""
+class RetryOnceTimeout:
+    """Timer `retry_once` fired."""
 
 
 @frozen
 class AgainTimeout:
     """Timer `again/number` fired."""
 
-    number: int
+    number: Annotated[int, "which of them"]
 
 
 Message: TypeAlias = Sealed
 Event: TypeAlias = (
-    ViewInstalled | SendRequested | SealedReceived | Stop | Answer | RetryTimeout | AgainTimeout
+    ViewInstalled
+    | SendRequested
+    | UnicastRequested
+    | SealedReceived
+    | Stop
+    | Answer
+    | RetryOnceTimeout
+    | AgainTimeout
 )
 Effect: TypeAlias = (
     SetTimer
@@ -51,12 +70,13 @@ Effect: TypeAlias = (
 
 @frozen
 class State:
-    """As `top.State`."""
+    """As `top.State`. `retried`: its timer has fired."""
 
     member: Address
     view: int = 0
     level: int = 0
     waits: bool = False
+    retried: bool = False
 
 
 def start(member: Address) -> State:
@@ -76,7 +96,13 @@ def step(_config: object, state: State, event: Event) -> tuple[State, tuple[Any,
             after = evolve(state, view=view.id.counter, level=level.value)
             return after, (PassUp(Said("view", level.value)),)
         case SendRequested(payload):
-            return state, (SetTimer("retry", 1, 2), Multicast(Sealed(payload)), CancelTimer("retry"))
+            return state, (
+                SetTimer("retry_once", 1, 2),
+                Multicast(Sealed(payload)),
+                CancelTimer("retry_once"),
+            )
+        case UnicastRequested(payload, to):
+            return state, (Send(to, Sealed(payload)),)
         case SealedReceived(sender, Sealed(payload)):
             return state, (PassUp(Deliver(sender, Payload(payload))),)
         case Stop():
@@ -87,7 +113,7 @@ def step(_config: object, state: State, event: Event) -> tuple[State, tuple[Any,
             if not state.waits:
                 raise LocalProtocolError(state, event, "it did not ask")
             return evolve(state, waits=False), (PassUp(Stopped(level)),)
-        case RetryTimeout():
-            return state, ()
+        case RetryOnceTimeout():
+            return evolve(state, retried=True), ()
         case AgainTimeout(number):
             return state, (PassDown(Said("again", number)), Send("B", Sealed(Word(number))))

@@ -2,7 +2,6 @@
 
 from typing import Annotated, TypeAlias
 
-import attrs
 from attrs import frozen
 
 from groupcomm import events
@@ -76,13 +75,6 @@ class MergeViewInstalled(events.MergeViewInstalled):
     """A merged view likewise."""
 
     level: Annotated[Level, Below]
-
-
-@frozen
-class Deliver(events.Deliver):
-    """As `groupcomm.events` has it; it says what its payload may be."""
-
-    payload: Inner = attrs.field()
 
 
 @frozen

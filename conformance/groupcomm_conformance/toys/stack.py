@@ -23,7 +23,6 @@ from .passed import (
     Ask,
     Copy,
     Decide,
-    Deliver,
     Depth,
     Level,
     Note,
@@ -38,16 +37,7 @@ from .passed import (
 
 Message: TypeAlias = Note | Sealed | Copy
 Passed: TypeAlias = (
-    Decide
-    | Stop
-    | Stopped
-    | Ask
-    | Answer
-    | Ring
-    | Said
-    | Deliver
-    | events.ViewInstalled
-    | events.MergeViewInstalled
+    Decide | Stop | Stopped | Ask | Answer | Ring | Said | events.ViewInstalled | events.MergeViewInstalled
 )
 Told: TypeAlias = Level | Depth
 Inside: TypeAlias = Passed | Told
@@ -63,7 +53,7 @@ class Config:
 class Called(stacks.Called):
     """As `groupcomm.stack` has it, here and below; it says what may be in it."""
 
-    request: Multicast[Word] | Send[Word] | PassDown[Passed]
+    request: Multicast[Word] | Send[Word] | PassDown[Passed]  # type: ignore[assignment] - it says more
     below: tuple[Told, ...] = ()
 
 
@@ -99,7 +89,7 @@ Effect: TypeAlias = (
     | Datagram[object]
     | SetTimer
     | CancelTimer
-    | PassUp[Passed]
+    | PassUp[Passed | events.Deliver]
     | PassDown[Passed]
 )
 
@@ -112,8 +102,8 @@ class State:
     layers: tuple[top.State, mid.State, low.State]
 
 
-ROOTS = ("step", "start", "of", "tellers")
-"""What takes part in a step, or in reading what layers are: what is changed in mutants of `groupcomm.stack`."""
+ROOTS = ("step", "start", "messages", "timers", "tellers", "read")
+"""What takes part in a step, and reads what layers know: what is changed in mutants of `groupcomm.stack`."""
 
 
 def made() -> Core[Config, State, Event, stacks.Effect]:

@@ -72,7 +72,7 @@ def step(_config: object, state: State, event: Event) -> tuple[State, tuple[Any,
     """The next state, and what is to be done."""
     match event:
         case ViewInstalled(view, level):
-            return evolve(state, view=view.id.counter, level=level.value), ()
+            return evolve(state, view=view.id.counter, level=level.value), (CancelTimer("bell"),)
         case MergeViewInstalled(view, _, level):
             return evolve(state, view=view.id.counter, level=level.value), (
                 PassUp(Said("merged", level.value)),

@@ -1,8 +1,8 @@
 """Mutants of an implementation: a small change in a function that `step` or `start` reaches.
 
 A mutant is the protocol's own module with one place changed (`_changes` lists the changes). Annotations,
-docstrings and the texts of errors are left alone. Of a module that makes cores and is none itself, what its toys
-call `ROOTS` is changed, with all that it reaches.
+docstrings and the texts of errors are left alone. Of a module that makes cores and is none itself, what its
+toys call `ROOTS` is changed, with all that it reaches.
 """
 
 import ast

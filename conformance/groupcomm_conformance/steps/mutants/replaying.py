@@ -2,8 +2,8 @@
 
 A mutant is killed by a row of a conforming model that does not pass, or by a `start` that is not `Start`.
 Classes are never copied: a mutant's functions work on the classes of the module itself, and mutated methods
-are put into these for as long as the mutant is judged. A module that makes cores is mutated in its place, and the
-core made anew.
+are put into these for as long as the mutant is judged. A module that makes cores is mutated in its place, and
+the core made anew.
 """
 
 import ast
