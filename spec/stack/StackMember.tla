@@ -5,7 +5,7 @@
 (* from beneath. Nothing else is needed of a group: what a stack does      *)
 (* depends on its own state and the event.                                 *)
 (***************************************************************************)
-EXTENDS Stack, Toys, Acts
+EXTENDS Stack, Acts
 
 CONSTANTS
     Member,

@@ -110,11 +110,6 @@ StepLow(s, e) ==
 -----------------------------------------------------------------------------
 (* What a stack asks of layers *)
 
-ToyStart(i, member) ==
-    CASE i = 1 -> StartTop(member)
-      [] i = 2 -> StartMid(member)
-      [] i = 3 -> StartLow(member)
-
 ToyStep(i, s, e) ==
     CASE i = 1 -> StepTop(s, e)
       [] i = 2 -> StepMid(s, e)

@@ -19,9 +19,9 @@ Every other constant of a member is a guard of its algorithm. The implementation
 that has another value in a guard is not one that the implementation could conform to.
 
 A module that makes cores and is none itself (`groupcomm.stack`) is compared by a core that
-`groupcomm_conformance.toys.<protocol>` makes with it (`made`). That says besides: `Inside`, the classes with a
-`type` that are inside its events and effects; `ROOTS`, what of the module is changed in mutants. Its messages
-are inside of an event, too, and have none of their own. Operators that its specification is given
+`groupcomm_conformance.toys.<protocol>` makes with it (`made`). That says besides: `Inside`, the classes with
+a `type` that are inside its events and effects; `ROOTS`, what of the module is changed in mutants. Its
+messages are inside of an event, too, and have none of their own. Operators that its specification is given
 (`StepOf <- ToyStep`) are guards, by their names.
 """
 

@@ -1,4 +1,4 @@
-"""What passes between the toys: payloads, messages, events and values from below, as `spec/stack/Toys.tla` has them."""
+"""What passes between the toys, as in `spec/stack/Toys.tla`: payloads, messages, events, values told."""
 
 from typing import Annotated, TypeAlias
 

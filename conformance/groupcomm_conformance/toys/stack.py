@@ -1,8 +1,8 @@
 """`groupcomm.stack.Stack` over the three toys, as a core: what is compared with `spec/stack`.
 
-`Stack` is a class, and no module of a protocol. So this module says of one stack what a protocol's module says:
-which events it has and what its layers' states are. Its own is nothing but the class of the state, in which each
-layer has its annotation.
+`Stack` is a class, and no module of a protocol. So this module says of one stack what a protocol's module
+says: which events it has and what its layers' states are. Its own is nothing but the class of the state, in
+which each layer has its annotation.
 """
 
 from types import SimpleNamespace
@@ -51,9 +51,9 @@ class Config:
 
 @frozen
 class Called(stacks.Called):
-    """As `groupcomm.stack` has it, here and below; it says what may be in it."""
+    """As `groupcomm.stack` has it, here and below; it says what may be in it, and so may a payload."""
 
-    request: Multicast[Word] | Send[Word] | PassDown[Passed]  # type: ignore[assignment] - it says more
+    request: Multicast[Word] | Send[Word] | PassDown[Passed]  # type: ignore[assignment]
     below: tuple[Told, ...] = ()
 
 
