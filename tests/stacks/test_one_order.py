@@ -54,11 +54,10 @@ class Closed:
 OVER_GMS: Final = {"flush": "flush", "gms": "local"}
 OVER_MERGE: Final = {"flush": "flush", "merge_gms": "local"}
 MODELS: Final = (
-    Closed("gms", "flush_above", OVER_GMS, 1),
-    Closed("gms", "flush_above_join", OVER_GMS, 1),
-    Closed("merge_gms", "over_two_crash", OVER_MERGE, 1),
-    Closed("merge_gms", "over_two_leave", OVER_MERGE, 1),
-    Closed("gms", "stable_below", {"gms": "local", "stable": "stable"}, 1),
+    Closed("gms", "flush_above", OVER_GMS, 9),
+    Closed("gms", "flush_above_join", OVER_GMS, 9),
+    Closed("merge_gms", "over_two_and_one", OVER_MERGE, 9),
+    Closed("gms", "stable_below", {"gms": "local", "stable": "stable"}, 9),
 )
 CORES: Final[dict[str, Any]] = {"flush": flush, "gms": gms, "merge_gms": merge_gms, "stable": stable}
 
@@ -170,10 +169,10 @@ def differences(closed: Closed, stack: Stack) -> tuple[set[str], list[str]]:
             event = begins(closed, before, after)
             if event is None:
                 continue
-            while after.get("said"):  # GMS hears in a step of its own what FLUSH has said
-                if not steps:
-                    return actions, different
+            while after.get("said") and steps:  # GMS hears in a step of its own what FLUSH has said
                 _, after = steps.pop(0)
+            if after.get("said"):
+                break  # the walk ends before it has heard
             actions.add(act["action"])
             member = act["member"]
             try:
@@ -191,3 +190,35 @@ def test_the_stack_goes_where_the_closed_model_goes(closed: Closed) -> None:
     actions, different = differences(closed, stack_of(closed))
     assert [] == different[:3]
     assert len(actions) >= closed.actions
+
+
+class BackToFront(Stack):
+    """The last effect of a layer's step first."""
+
+    def step(self, config: None, state: State, event: Event) -> Any:  # noqa: ANN401 - as a stack
+        layers = tuple(evolve(layer, core=Backwards(layer.core)) for layer in self.layers)
+        return Stack(layers, self.ground).step(config, state, event)
+
+
+@frozen
+class Backwards:
+    """A core whose effects come in the opposite order."""
+
+    core: Any
+
+    def step(self, config: object, state: object, event: object) -> tuple[object, tuple[object, ...]]:
+        after, effects = self.core.step(config, state, event)
+        return after, effects[::-1]
+
+
+def test_a_stack_with_another_order_goes_elsewhere() -> None:
+    assert differences(MODELS[1], stack_of(MODELS[1], BackToFront))[1]
+
+
+@pytest.mark.parametrize(
+    ("closed", "ablation"), [(MODELS[2], "over_not_asked"), (MODELS[3], "promise_not_passed")]
+)
+def test_a_model_in_which_less_is_heard_goes_elsewhere(closed: Closed, ablation: str) -> None:
+    """FLUSH does not hear Suspend; STABLE does not hear of promises."""
+    ablated = evolve(closed, model=ablation)
+    assert differences(ablated, stack_of(ablated))[1]
