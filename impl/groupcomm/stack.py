@@ -6,7 +6,9 @@ A stack is itself a core: `start` gives the state of all its layers, and `step` 
 to its end. Layers are written top first. This is the whole meaning of a composite step:
 
 1. A step takes one event from outside. If a layer refuses what reaches it, the whole step is refused, and
-   nothing has changed.
+   nothing has changed. A message for a layer that is not there, or that is none of that layer's, is refused
+   as its sender's mistake; a timer that no layer has, or a value from below that is not there, as the
+   caller's.
 2. A layer's step is one atom: its state is replaced before any of its effects is carried.
 3. A layer's effects are carried in order, depth first, as calls: all that follows from one is done before
    the next.
@@ -21,8 +23,11 @@ to its end. Layers are written top first. This is the whole meaning of a composi
    such a value: `below(state)` of its module. If none does, the value came with the step's event.
 8. An answer may come within the step that asks. The layer is then entered again while effects of its step
    wait. Hence a rule for cores: a question (`GetDigest`, `Suspend`) is the last effect of its step.
-9. The effects of the step are what leaves the stack, in the order in which it leaves.
+9. The effects of the step are what leaves the stack, in the order in which it leaves. A step that changes no
+   layer and from which nothing leaves is ignored, as that of any core.
 10. The stack has no state but that of its layers, and no layer beneath the stack takes part in a step.
+
+This is also said in TLA+ (`spec/common/Composition.tla`), and `Stack` is compared with it (`spec/stack`).
 
 A second rule for cores follows from 3 and 5. A layer hears a view before the layers above it do. So what it
 does on hearing the view passes up no message of that view.
@@ -41,13 +46,14 @@ not given is refused. So is a stack in which a layer multicasts messages of its 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType, UnionType
-from typing import Annotated, Any, Final, TypeAlias, Union, get_args, get_origin, get_type_hints
+from typing import Any, Final, TypeAlias, Union, get_args, get_origin, get_type_hints
 
 import attrs
 from attrs import field, frozen
 
 from .core import Core
 from .effects import CancelTimer, Datagram, Multicast, PassDown, PassUp, Send, SetTimer
+from .errors import LocalProtocolError, ProtocolError, RemoteProtocolError
 from .events import OBSERVED, Below, Deliver, HoldBack, Payload
 from .view import Address
 
@@ -59,7 +65,7 @@ AnyCore: TypeAlias = Core[Any, Any, Any, Any]
 
 
 class StackError(ValueError):
-    """These layers make no stack, or an event came to a stack in which nobody can take it."""
+    """These layers make no stack, or one of them has an effect that no stack can carry."""
 
 
 @frozen
@@ -139,11 +145,11 @@ class _Kind:
     below: tuple[tuple[str, type], ...]
 
     @classmethod
-    def of(cls, event: type) -> "_Kind":
+    def read(cls, event: type) -> "_Kind":
         hints = get_type_hints(event, include_extras=True)
         taken: dict[str, type] = {}
         for name, hint in hints.items():
-            if get_origin(hint) is Annotated and Below in get_args(hint):
+            if Below in get_args(hint):
                 wanted = get_args(hint)[0]
                 taken[name] = get_origin(wanted) or wanted
         return cls(event, tuple(name for name in hints if name not in taken), tuple(taken.items()))
@@ -178,13 +184,47 @@ def _told(module: Any) -> tuple[type, ...]:  # noqa: ANN401 - a module
 
 
 @frozen
+class _Alphabet:
+    """Which of its events classes of events, messages, timers and requests become in a layer."""
+
+    events: Mapping[type, _Kind]
+    received: Mapping[type, _Kind]
+    timeouts: Mapping[str, _Kind]
+    requests: Mapping[type, _Kind]
+
+    @classmethod
+    def read(cls, module: Any) -> "_Alphabet":  # noqa: ANN401 - a module
+        kinds = {event.__name__: _Kind.read(event) for event in _classes(module.Event)}
+        requests = {Multicast: "SendRequested", Send: "UnicastRequested"}
+        return cls(
+            # Of two that are derived from one class it is heard as the nearer: a view as a view, and not as a merge.
+            events={
+                base: kind
+                for kind in sorted(kinds.values(), key=lambda kind: -len(kind.cls.__mro__))
+                for base in kind.cls.__mro__
+                if base is not object
+            },
+            received={
+                message: kinds[f"{message.__name__}Received"]
+                for message in _classes(module.Message)
+                if f"{message.__name__}Received" in kinds
+            },
+            timeouts={
+                _snake(name.removesuffix("Timeout")): kind
+                for name, kind in kinds.items()
+                if name.endswith("Timeout")
+            },
+            requests={request: kinds[name] for request, name in requests.items() if name in kinds},
+        )
+
+
+@frozen
 class Layer:
     """A protocol in a stack: its name, its core and its configuration.
 
     `assumes`, `gives`, `gives_below`: what its core declares as ASSUMES, GIVES and GIVES_BELOW. `tells`: the
     types of the values that `below(state)` of its module has. `holds_back`: it says HoldBack. `multicasts`:
-    it multicasts messages of its own, and not those of layers above. The rest says which of its events a
-    class of events, of messages, a timer or a request becomes.
+    it multicasts messages of its own, and not those of layers above. `alphabet`: what it can hear.
     """
 
     name: str
@@ -197,10 +237,7 @@ class Layer:
     holds_back: bool
     multicasts: bool
     _below: Callable[[Any], tuple[object, ...]] = field(repr=False)
-    _events: Mapping[type, _Kind] = field(hash=False, repr=False)
-    _received: Mapping[type, _Kind] = field(hash=False, repr=False)
-    _timeouts: Mapping[str, _Kind] = field(hash=False, repr=False)
-    _requests: Mapping[type, _Kind] = field(hash=False, repr=False)
+    alphabet: _Alphabet = field(hash=False, repr=False)
 
     @classmethod
     def of(cls, core: AnyCore, config: object, *, declared_by: object = None) -> "Layer":
@@ -217,17 +254,12 @@ class Layer:
         if lacks:
             raise StackError(f"{module!r} is no protocol that can stand in a stack: it has no {lacks[0]}")
         known: Any = module
-        kinds = {event.__name__: _Kind.of(event) for event in _classes(known.Event)}
-        heard = {
-            base: kind
-            for kind in kinds.values()
-            for base in kind.cls.__mro__
-            if base not in (object, kind.cls)
-        }
-        requests = {Multicast: "SendRequested", Send: "UnicastRequested"}
-        effects = _options(known.Effect)
+        alphabet = _Alphabet.read(known)
         passed_down = {
-            event for each in effects if get_origin(each) is PassDown for event in _classes(get_args(each)[0])
+            event
+            for each in _options(known.Effect)
+            if get_origin(each) is PassDown
+            for event in _classes(get_args(each)[0])
         }
         return cls(
             name=known.__name__.rpartition(".")[2],
@@ -238,48 +270,22 @@ class Layer:
             gives_below=tuple(getattr(known, "GIVES_BELOW", ())),
             tells=_told(known),
             holds_back=HoldBack in passed_down,
-            multicasts=Multicast in _classes(known.Effect) and "SendRequested" not in kinds,
+            multicasts=Multicast in _classes(known.Effect) and Multicast not in alphabet.requests,
             below=getattr(known, "below", _tells_nothing),
-            events={**heard, **{kind.cls: kind for kind in kinds.values()}},
-            received={
-                message: kinds[f"{message.__name__}Received"]
-                for message in _classes(known.Message)
-                if f"{message.__name__}Received" in kinds
-            },
-            timeouts={
-                _snake(name.removesuffix("Timeout")): kind
-                for name, kind in kinds.items()
-                if name.endswith("Timeout")
-            },
-            requests={request: kinds[name] for request, name in requests.items() if name in kinds},
+            alphabet=alphabet,
         )
 
     def knows(self, event: object) -> _Kind | None:
         """The kind of its own events that an event is to it."""
         for cls in type(event).__mro__:
-            kind = self._events.get(cls)
+            kind = self.alphabet.events.get(cls)
             if kind is not None:
                 return kind
         return None
 
     def takes_call(self, request: object) -> _Kind | None:
         """The kind of its events that a call from above is to it."""
-        return self._requests.get(type(request))
-
-    def receives(self, message: object) -> _Kind:
-        """The kind of events that one of its messages arrives as."""
-        try:
-            return self._received[type(message)]
-        except KeyError:
-            raise StackError(f"{self.name} has no message {type(message).__name__}") from None
-
-    def times_out(self, timer: str) -> tuple[_Kind, dict[str, object]]:
-        """The kind of events that a timer fires as; the number in its name, as its field."""
-        name, _, number = timer.partition("/")
-        kind = self._timeouts.get(name)
-        if kind is None or len(kind.given) != bool(number) or not (number or "0").isdecimal():
-            raise StackError(f"{self.name} has no timer {timer!r}")
-        return kind, dict.fromkeys(kind.given, int(number)) if number else {}
+        return self.alphabet.requests.get(type(request))
 
     def tells_now(self, state: object) -> tuple[object, ...]:
         """The values of the types `tells`, in a state."""
@@ -290,11 +296,21 @@ def _tells_nothing(_state: object) -> tuple[()]:
     return ()
 
 
+class _NobodyTakesIt(Exception):
+    """Nobody can take what has come. `by_peer`: it is a peer's mistake, and not the caller's."""
+
+    def __init__(self, reason: str, *, by_peer: bool) -> None:
+        super().__init__(reason)
+        self.by_peer = by_peer
+
+
 # The stack ----------------------------------------------------------------------------------------
 
 _Todo: TypeAlias = "list[tuple[int, _Kind | None, Any]]"
 """What is yet to be done in a step, the first last: at a layer, what it hears as an event of a kind; or, of
-no kind, an effect of the layer that is to be carried (-1: it leaves the stack)."""
+no kind, an effect of the layer that is to be carried. At `_OUT` it leaves the stack."""
+
+_OUT: Final = -1
 
 
 @frozen
@@ -307,26 +323,21 @@ class Stack:
 
     layers: tuple[Layer, ...]
     ground: tuple[str, ...]
-    _places: Mapping[str, int] = field(init=False, repr=False, hash=False)
+    _messages: Mapping[tuple[str, type], tuple[int, _Kind]] = field(init=False, repr=False, hash=False)
+    _timers: Mapping[tuple[str, str], tuple[int, _Kind]] = field(init=False, repr=False, hash=False)
     _tellers: Mapping[tuple[int, type], tuple[int, int]] = field(init=False, repr=False, hash=False)
 
     def __attrs_post_init__(self) -> None:
-        places = {layer.name: place for place, layer in enumerate(self.layers)}
-        object.__setattr__(self, "_places", MappingProxyType(places))
+        names = [layer.name for layer in self.layers]
         if not self.layers:
             raise StackError("a stack has at least one layer")
-        if len(places) < len(self.layers):
-            raise StackError(f"two layers have one name: {', '.join(layer.name for layer in self.layers)}")
+        if len(set(names)) < len(names):
+            raise StackError(f"two layers have one name: {', '.join(names)}")
         refused = (*unmet(self.layers, self.ground), *_miscounted(self.layers))
         if refused:
             raise StackError("; ".join(refused))
-        tellers = {
-            (place, told): (teller, number)
-            for place in range(len(self.layers))
-            for teller in range(len(self.layers) - 1, place, -1)  # the nearest is the last, and stays
-            for number, told in enumerate(self.layers[teller].tells)
-        }
-        object.__setattr__(self, "_tellers", MappingProxyType(tellers))
+        for name, found in (("_messages", messages), ("_timers", timers), ("_tellers", tellers)):
+            object.__setattr__(self, name, MappingProxyType(found(self.layers)))
 
     @property
     def gives(self) -> frozenset[str]:
@@ -353,32 +364,39 @@ class Stack:
     def step(self, _config: None, state: State, event: Event) -> tuple[State, tuple[Effect, ...]]:
         """The next state of all layers, and what leaves the stack.
 
-        Raises what a layer raises (`ProtocolError`), with a note that names the layer; StackError for an
-        event that no layer can take.
+        Raises `ProtocolError` where a layer refuses what reaches it, of the class of that refusal, which is its
+        cause; and for an event that no layer can take. Raises StackError for an effect that no stack can carry.
         """
         layers, states = self.layers, list(state.layers)
         effects: list[Effect] = []
         todo: _Todo = []
-        self._enter(event, todo)
-        while todo:
-            at, kind, item = todo.pop()
-            if kind is not None:
-                layer = layers[at]
-                heard = self._heard(at, kind, item, states, event.below)
-                try:
-                    states[at], done = layer.core.step(layer.config, states[at], heard)
-                except Exception as error:
-                    error.add_note(f"  in layer {layer.name} of {self}")
-                    raise
-                if len(done) == 1:
-                    self._carry(at, done[0], effects, todo)
+        try:
+            self._enter(event, todo)
+            while todo:
+                at, kind, item = todo.pop()
+                if kind is not None:
+                    layer = layers[at]
+                    heard = self._heard(at, kind, item, states, event.below)
+                    try:
+                        states[at], done = layer.core.step(layer.config, states[at], heard)
+                    except ProtocolError as error:
+                        raise type(error)(state, event, f"{layer.name}: {error.reason}") from error
+                    if len(done) == 1:
+                        (effect,) = done
+                        self._carry(at, effect, effects, todo)
+                    else:
+                        todo += ((at, None, effect) for effect in reversed(done))
+                elif at == _OUT:
+                    effects.append(item)
                 else:
-                    todo += ((at, None, effect) for effect in reversed(done))
-            elif at < 0:
-                effects.append(item)
-            else:
-                self._carry(at, item, effects, todo)
-        return State(state.member, tuple(states)), tuple(effects)
+                    self._carry(at, item, effects, todo)
+        except _NobodyTakesIt as reason:
+            refused = RemoteProtocolError if reason.by_peer else LocalProtocolError
+            raise refused(state, event, str(reason)) from None
+        after = tuple(states)
+        if not effects and after == state.layers:
+            return state, ()
+        return State(state.member, after), tuple(effects)
 
     def __str__(self) -> str:
         """The names of the layers, top first: `sequencer/stable`."""
@@ -394,9 +412,7 @@ class Stack:
             case Arrived(sender, message):
                 self._received(sender, message, todo)
             case Fired(timer):
-                layer, _, name = timer.partition("/")
-                place = self._place(layer)
-                todo.append((place, *self.layers[place].times_out(name)))
+                self._fired(timer, todo)
             case Raised(raised):
                 self._up(len(self.layers) - 1, raised, todo)
 
@@ -423,14 +439,26 @@ class Stack:
             case _:
                 raise StackError(f"{name} has an effect that no stack can carry: {effect!r}")
 
+    def _fired(self, timer: str, todo: _Todo) -> None:
+        """A timer fires in its layer: `layer/name`, or `layer/name/number`, of which the event has the number."""
+        layer, _, named = timer.partition("/")
+        name, separator, number = named.partition("/")
+        found = self._timers.get((layer, name))
+        if found is None or len(found[1].given) != len(separator) or (separator and not number.isdecimal()):
+            raise _NobodyTakesIt(f"the stack {self} has no timer {timer!r}", by_peer=False)
+        place, kind = found
+        todo.append((place, kind, {field: int(number) for field in kind.given}))
+
     def _received(self, sender: Address, message: Tagged, todo: _Todo) -> None:
         """A message reaches the layer that it is for."""
         if message.layer == APPLICATION:
-            todo.append((-1, None, PassUp(Deliver(sender, Payload(message.message)))))
+            todo.append((_OUT, None, PassUp(Deliver(sender, Payload(message.message)))))
             return
-        place = self._place(message.layer)
-        kind = self.layers[place].receives(message.message)
-        todo.append((place, kind, {"sender": sender, "message": message.message}))
+        found = self._messages.get((message.layer, type(message.message)))
+        if found is None:
+            name = type(message.message).__name__
+            raise _NobodyTakesIt(f"the stack {self} has no message {name} of {message.layer!r}", by_peer=True)
+        todo.append((*found, {"sender": sender, "message": message.message}))
 
     def _up(self, start: int, event: object, todo: _Todo) -> None:
         """An event goes up from a place: to the layers that know it, past the others, in the end out."""
@@ -441,7 +469,7 @@ class Stack:
                 todo.append((place, kind, event))
                 if not isinstance(event, OBSERVED):
                     return
-        todo.append((-1, None, PassUp(event)))
+        todo.append((_OUT, None, PassUp(event)))
         todo[first:] = reversed(todo[first:])
 
     def _down(self, start: int, request: Any, todo: _Todo) -> None:  # noqa: ANN401 - an effect of any core
@@ -467,7 +495,7 @@ class Stack:
                     return
         if start == 0 and not isinstance(request, PassDown):
             request = attrs.evolve(request, message=Tagged(APPLICATION, request.message))
-        todo.append((-1, None, request))
+        todo.append((_OUT, None, request))
 
     def _heard(
         self,
@@ -489,17 +517,40 @@ class Stack:
                 continue
             values = [value for value in came if isinstance(value, wanted)]
             if not values:
-                raise StackError(
-                    f"{kind.cls.__name__} takes its {name} from below, and no {wanted.__name__} came"
+                raise _NobodyTakesIt(
+                    f"{kind.cls.__name__} takes its {name} from below, and no {wanted.__name__} came",
+                    by_peer=False,
                 )
             fields[name] = values[0]
         return kind.cls(**fields)
 
-    def _place(self, layer: str) -> int:
-        try:
-            return self._places[layer]
-        except KeyError:
-            raise StackError(f"the stack {self} has no layer {layer!r}") from None
+
+def messages(layers: tuple[Layer, ...]) -> dict[tuple[str, type], tuple[int, _Kind]]:
+    """Where messages arrive: the place and the event, by the name of the layer and the class of the message."""
+    return {
+        (layer.name, message): (place, kind)
+        for place, layer in enumerate(layers)
+        for message, kind in layer.alphabet.received.items()
+    }
+
+
+def timers(layers: tuple[Layer, ...]) -> dict[tuple[str, str], tuple[int, _Kind]]:
+    """Where timers fire: the place and the event, by the names of the layer and the timer."""
+    return {
+        (layer.name, timer): (place, kind)
+        for place, layer in enumerate(layers)
+        for timer, kind in layer.alphabet.timeouts.items()
+    }
+
+
+def tellers(layers: tuple[Layer, ...]) -> dict[tuple[int, type], tuple[int, int]]:
+    """Which layer tells that at a place a value of a type, and as which of its values: the nearest beneath."""
+    return {
+        (place, told): (teller, number)
+        for place in range(len(layers))
+        for teller in range(len(layers) - 1, place, -1)  # the nearest is the last, and stays
+        for number, told in enumerate(layers[teller].tells)
+    }
 
 
 def unmet(layers: Iterable[Layer], ground: Iterable[str]) -> tuple[str, ...]:

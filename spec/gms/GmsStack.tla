@@ -84,7 +84,7 @@ StepWindows(s, e) ==
       [] e.type \in {"HoldBack", "Release", "Fetch", "Purge"} -> Ignored(s)
 
 \* What windows tell to those above.
-Tells(s) == [x \in DOMAIN s.delivered |-> [low |-> Nothing, delivered |-> s.delivered[x], received |-> s.delivered[x]]]
+DigestOf(s) == [x \in DOMAIN s.delivered |-> [low |-> Nothing, delivered |-> s.delivered[x], received |-> s.delivered[x]]]
 
 RealStepOf(i, s, e) ==
     CASE i = 1 -> Flush!Step(s, e)
@@ -99,14 +99,13 @@ Known ==
       {"ViewInstalled", "HoldBack", "Release", "Fetch", "Purge", "GetDigest", "DigestSet"}>>
 
 RealKnows(i, e) == e.type \in Known[i]
-RealTakesBelow(i, e) == i = 3 /\ e.type = "ViewInstalled"
-RealHeard(i, e, states, came) ==
-    IF i = 3 /\ e.type = "ViewInstalled" /\ "digest" \notin DOMAIN e
-    THEN [type |-> e.type, view |-> e.view, digest |-> Tells(states[4])]
-    ELSE e
+RealOwn(i, e) == e
+RealTakes(i, e) == IF i = 3 /\ e.type = "ViewInstalled" THEN [digest |-> "Digest"] ELSE NoSeqnos
+RealTells(i, s) == IF i = 4 THEN [Digest |-> DigestOf(s)] ELSE NoSeqnos
 RealCalls(i, type) == "none"
+RealTimeouts(i) == NoSeqnos
 RealIsObserved(e) == e.type = "ViewInstalled"
-RealEventOf(message) ==
+RealEventOf(i, message) ==
     CASE message.type = "START_FLUSH" -> "StartFlushReceived"
       [] message.type = "FLUSH_COMPLETED" -> "FlushCompletedReceived"
       [] message.type = "RECONCILE" -> "ReconcileReceived"
@@ -135,17 +134,14 @@ Sent(net, m, effects) ==
 Says(effects, event) == \E i \in DOMAIN effects : effects[i] = PassDown(event)
 StoppedForState == [type |-> "GroupStopped", asker |-> Flush!ForState]
 
-\* The event from outside, as `groupcomm.stack` has it, and what it begins with.
+\* The event from outside, as `groupcomm.stack` has it.
 CalledWith(e) == [type |-> "Called", request |-> PassDown(e)]
 RaisedWith(e) == [type |-> "Raised", event |-> e]
-Begins(event) ==
-    CASE event.type = "Arrived" -> Arrives(event.sender, event.message)
-      [] event.type = "Called" -> Called(event.request)
-      [] event.type = "Raised" -> Raised(event.event)
+ArrivedWith(q, message) == [type |-> "Arrived", sender |-> q, message |-> message]
 
 \* `net`: the messages on their way, without the one that arrives.
-Takes(action, m, given, event, net) ==
-    \E step \in {Composite(local[m], Begins(event), <<>>)} :
+Happens(action, m, given, event, net) ==
+    \E step \in {Composite(local[m], event, <<>>)} :
         /\ Take(action, m, given, event, {}, step)
         /\ wires' = Sent(net, m, step.effects)
         /\ transfer' = IF Says(step.effects, StoppedForState) THEN [transfer EXCEPT ![m] = "stopped"]
@@ -160,13 +156,13 @@ Receive(m) ==
     /\ m \in up
     /\ \E q \in Member :
         /\ wires[q][m] # <<>>
-        /\ Takes("Receive", m, [from |-> q], [type |-> "Arrived", sender |-> q, message |-> Head(wires[q][m])],
+        /\ Happens("Receive", m, [from |-> q], ArrivedWith(q, Head(wires[q][m])),
                  [wires EXCEPT ![q][m] = Tail(@)])
     /\ UNCHANGED <<up, life, told, spent>>
 
 ReturnFromBlock(m) ==
     /\ m \in up /\ FlushOf(m).block = "asked"
-    /\ Takes("ReturnFromBlock", m, None, CalledWith([type |-> "BlockReturned"]), wires)
+    /\ Happens("ReturnFromBlock", m, None, CalledWith([type |-> "BlockReturned"]), wires)
     /\ UNCHANGED <<up, life, told, spent>>
 
 \* It asks who acts, and again when nothing is on its way between the two.
@@ -175,7 +171,7 @@ AskToJoin(m) ==
     /\ \E c \in up \ {m} :
         /\ Gms!Acts(GmsOf(c))
         /\ wires[m][c] = <<>> /\ wires[c][m] = <<>>
-        /\ Takes("AskToJoin", m, [to |-> c],
+        /\ Happens("AskToJoin", m, [to |-> c],
                  CalledWith([type |-> "JoinRequested", coordinator |-> c, life |-> life[m]]), wires)
     /\ UNCHANGED <<up, life, told, spent>>
 
@@ -213,20 +209,20 @@ Reports(m) == {w \in Watched(GmsOf(m)) \ told[m] : w[1] \notin up \/ life[w[1]] 
 Detect(m) ==
     /\ m \in up
     /\ \E w \in Reports(m) :
-        /\ Takes("Detect", m, [who |-> w[1]], RaisedWith([type |-> "Suspected", suspect |-> w[1]]), wires)
+        /\ Happens("Detect", m, [who |-> w[1]], RaisedWith([type |-> "Suspected", suspect |-> w[1]]), wires)
         /\ told' = [told EXCEPT ![m] = @ \cup {w}]
     /\ UNCHANGED <<up, life, spent>>
 
 AskForState(m) ==
     /\ m \in up \cap Requesters /\ spent.states < MaxStates
     /\ Gms!InView(GmsOf(m)) /\ transfer[m] = "none"
-    /\ Takes("AskForState", m, None, RaisedWith([type |-> "Suspend", asker |-> Flush!ForState]), wires)
+    /\ Happens("AskForState", m, None, RaisedWith([type |-> "Suspend", asker |-> Flush!ForState]), wires)
     /\ Spend("states")
     /\ UNCHANGED <<up, life, told>>
 
 TakeState(m) ==
     /\ m \in up /\ transfer[m] = "stopped"
-    /\ Takes("TakeState", m, None, RaisedWith([type |-> "Resume", asker |-> Flush!ForState]), wires)
+    /\ Happens("TakeState", m, None, RaisedWith([type |-> "Resume", asker |-> Flush!ForState]), wires)
     /\ UNCHANGED <<up, life, told, spent>>
 
 -----------------------------------------------------------------------------
@@ -239,7 +235,7 @@ Begun(m) ==
     LET gms == [Gms!Start(m) EXCEPT !.decision = FirstDecision,
                                     !.phase = IF m = Founders[1] THEN "leading" ELSE "following"]
         windows == StepWindows(StartWindows(m), FirstInstalled).state
-        stable == Stable!Step(Stable!Start(m), FirstInstalled @@ [digest |-> Tells(windows)]).state
+        stable == Stable!Step(Stable!Start(m), FirstInstalled @@ [digest |-> DigestOf(windows)]).state
     IN <<[Flush!Start(m) EXCEPT !.view = Gms!ViewIn(FirstDecision), !.delivered = Flush!Zeros(FoundersSet)],
          gms, stable, windows>>
 
@@ -301,7 +297,7 @@ AnswerReachesAsker ==
 AsksInVain(m) ==
     \A c \in up \ {m} :
         Gms!Acts(GmsOf(c)) =>
-            Composite(local[c], Arrives(m, Tagged("gms", Gms!JoinReq(life[m]))), <<>>).outcome = "ignored"
+            Composite(local[c], ArrivedWith(m, Tagged("gms", Gms!JoinReq(life[m]))), <<>>).outcome = "ignored"
 
 \* No step is possible but a crash, a restart, and a request that nobody takes notice of.
 StackQuiet ==

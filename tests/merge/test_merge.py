@@ -11,7 +11,7 @@ from groupcomm.effects import CancelTimer, PassDown, PassUp, Send, SetTimer
 from groupcomm.errors import LocalProtocolError, RemoteProtocolError
 from groupcomm.events import DigestPromised, PromiseWithdrawn, Suspected
 from groupcomm.gms import NO_DECISION, Decision, Lives
-from groupcomm.stack import Fired, Layer, Raised, Stack, StackError
+from groupcomm.stack import Fired, Layer, Raised, Stack
 from groupcomm.view import NO_VIEW, View, ViewId
 
 CONFIG = merge.Config(min_interval=100, max_interval=300, leader_timeout=50, member_timeout=200)
@@ -119,7 +119,7 @@ def test_discovery_is_a_layer_below() -> None:
     """LAY-01: when the timer fires, the layers below say which coordinators there are."""
     stack = Stack((Layer.of(merge, CONFIG),), merge.ASSUMES)
     begun, _ = stack.step(None, stack.start("A"), Raised(merge.DecisionInstalled(AB)))
-    with pytest.raises(StackError, match="DiscoverTimeout takes its found from below"):
+    with pytest.raises(LocalProtocolError, match="DiscoverTimeout takes its found from below"):
         stack.step(None, begun, Fired("merge/discover"))
     _, effects = stack.step(None, begun, Fired("merge/discover", (frozenset("AC"), digest(AB))))
     assert {effect.to for effect in effects if isinstance(effect, Send)} == {"C"}

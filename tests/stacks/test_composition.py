@@ -1,6 +1,7 @@
 """stack: protocols over one another, with three small layers that are made for it."""
 
 import sys
+from functools import partial
 from types import SimpleNamespace
 from typing import Annotated, Any, TypeAlias
 
@@ -10,10 +11,11 @@ from attrs import evolve, frozen
 from groupcomm import events, flush, sequencer
 from groupcomm.digest import Digest, DigestEntry
 from groupcomm.effects import ALL, CancelTimer, Datagram, Multicast, PassDown, PassUp, Send, SetTimer
-from groupcomm.errors import LocalProtocolError, ProtocolError
+from groupcomm.errors import LocalProtocolError, RemoteProtocolError
 from groupcomm.events import Below, Deliver, MergeViewInstalled, Payload, ViewInstalled
 from groupcomm.stack import Arrived, Called, Fired, Layer, Raised, Stack, StackError, Tagged
 from groupcomm.view import View, ViewId
+from tests.cores import is_refused
 
 AB = View(ViewId(1, "A"), ("A", "B"))
 DIGEST = Digest((member, DigestEntry(-1, 3, 3)) for member in "AB")
@@ -51,6 +53,13 @@ class SealReceived:
 @frozen
 class Installed(ViewInstalled):
     """A view, and what the layer below had delivered then."""
+
+    digest: Annotated[Digest, Below]
+
+
+@frozen
+class MergeInstalled(MergeViewInstalled):
+    """A merged view, likewise."""
 
     digest: Annotated[Digest, Below]
 
@@ -140,7 +149,7 @@ def test_what_a_layer_takes_from_below_has_to_come_with_the_event() -> None:
     stack = both()
     event = Raised(ViewInstalled(AB))
     assert (Digest,) == stack.takes(event)
-    with pytest.raises(StackError, match="Installed takes its digest from below, and no Digest came"):
+    with pytest.raises(LocalProtocolError, match="Installed takes its digest from below, and no Digest came"):
         stack.step(None, stack.start("A"), event)
     assert () == Stack((ORDERING,), GROUND).takes(event)
 
@@ -191,7 +200,7 @@ def test_what_no_layer_beneath_tells_has_to_come_when_a_view_is_passed_down() ->
     stack = Stack((counting(), SEALING), GROUND)
     event = Called(PassDown(ViewInstalled(AB)))
     assert (Digest,) == stack.takes(event)
-    with pytest.raises(StackError, match="Installed takes its digest from below, and no Digest came"):
+    with pytest.raises(LocalProtocolError, match="Installed takes its digest from below, and no Digest came"):
         stack.step(None, stack.start("A"), event)
 
 
@@ -234,6 +243,25 @@ def test_what_no_layer_serves_leaves_the_stack_and_comes_back_to_the_application
     assert (PassUp(Deliver("B", Payload("just you"))),) == effects
 
 
+def test_what_a_layer_sends_and_none_beneath_serves_leaves_with_the_layer_s_name() -> None:
+    stack = Stack((ORDERING,), GROUND)
+    joined = View(ViewId(1, "B"), ("B", "A"))
+    state, _ = stack.step(None, stack.start("A"), Raised(ViewInstalled(joined)))
+    _, effects = stack.step(None, state, Called(Multicast(Payload("hello"))))
+    assert [("B", "sequencer")] == [
+        (each.to, each.message.layer) for each in effects if isinstance(each, Send)
+    ]
+
+
+def test_what_is_no_effect_is_carried_nowhere() -> None:
+    def step(_config: object, state: State, event: object) -> tuple[State, tuple[object, ...]]:
+        return state, (event,)
+
+    stack = Stack((counting(step=step),), GROUND)
+    with pytest.raises(StackError, match="counting has an effect that no stack can carry: ViewInstalled"):
+        stack.step(None, stack.start("A"), Raised(ViewInstalled(AB)))
+
+
 def test_an_event_that_no_layer_knows_passes() -> None:
     stack = both()
     state = joined(stack)
@@ -246,8 +274,14 @@ def test_a_timer_fires_in_the_layer_that_set_it() -> None:
     stack = both()
     state, _ = stack.step(None, joined(stack), Fired(f"{SEALING.name}/break_retry"))
     assert BreakRetryTimeout() == state_of(stack, state, SEALING.name).seen[-1]
-    with pytest.raises(StackError, match="sequencer has no timer 'break_retry'"):
-        stack.step(None, state, Fired("sequencer/break_retry"))
+    stray = Fired("sequencer/break_retry")
+    is_refused(
+        partial(stack.step, None),
+        state,
+        stray,
+        LocalProtocolError,
+        f"the stack {stack} has no timer {stray.timer!r}",
+    )
 
 
 def test_the_number_in_a_timer_s_name_comes_with_its_event() -> None:
@@ -262,7 +296,7 @@ def test_the_number_in_a_timer_s_name_comes_with_its_event() -> None:
 @pytest.mark.parametrize("timer", ["round", "round/", "round/x", "round/1/2", "break_retry/1", "seal/1"])
 def test_a_timer_has_a_number_where_its_event_has_one(timer: str) -> None:
     stack = both()
-    with pytest.raises(StackError, match=f"has no timer '{timer}'"):
+    with pytest.raises(LocalProtocolError, match=f"has no timer '{SEALING.name}/{timer}'"):
         stack.step(None, joined(stack), Fired(f"{SEALING.name}/{timer}", (frozenset(),)))
 
 
@@ -270,9 +304,9 @@ def test_a_refused_event_changes_nothing_in_any_layer() -> None:
     """All or nothing: the upper layer has taken its step when the lower one refuses."""
     stack = both()
     before = joined(stack)
-    with pytest.raises(ProtocolError, match="the seal is broken") as refused:
-        stack.step(None, before, Called(Multicast(Payload("refuse this"))))
-    assert [f"  in layer {SEALING.name} of sequencer/{SEALING.name}"] == refused.value.__notes__
+    event = Called(Multicast(Payload("refuse this")))
+    reason = f"{SEALING.name}: the seal is broken"
+    is_refused(partial(stack.step, None), before, event, LocalProtocolError, reason)
     assert (0, ()) == (
         state_of(stack, before, "sequencer").seqno,
         state_of(stack, before, "sequencer").forward_table,
@@ -293,6 +327,46 @@ def test_a_refused_event_changes_nothing_in_any_layer() -> None:
         )
         in effects
     ), "the first seqno is still to be had"
+
+
+def test_a_view_is_no_merge_to_a_layer_that_knows_both() -> None:
+    """Both of the layer's classes are derived from the one that is passed: the nearer is heard."""
+    layer = counting(Event=MergeInstalled | Installed)
+    stack = Stack((layer,), GROUND)
+    views = ViewInstalled(AB), MergeViewInstalled(AB, frozenset())
+    heard = []
+    for view in views:
+        state, _ = stack.step(None, stack.start("A"), Raised(view, (DIGEST,)))
+        heard += state_of(stack, state, "counting").seen
+    assert [Installed(AB, DIGEST), MergeInstalled(AB, frozenset(), DIGEST)] == heard
+
+
+def test_a_message_that_no_layer_has_is_its_sender_s_mistake() -> None:
+    """Also one that comes within another layer's message."""
+    stack = both()
+    before = joined(stack)
+    seal, strange = Seal(Payload("wax")), Tagged("nobody", 1)
+    for message, of in [
+        (strange, "no message int of 'nobody'"),
+        (Tagged("sequencer", seal), "no message Seal of 'sequencer'"),
+        (Tagged(SEALING.name, Seal(Payload(strange))), "no message int of 'nobody'"),
+    ]:
+        event = Arrived("B", message)
+        is_refused(
+            partial(stack.step, None), before, event, RemoteProtocolError, f"the stack {stack} has {of}"
+        )
+
+
+def test_what_changes_nothing_is_ignored() -> None:
+    """The same state, and no effects, as of any core; also where a layer gives an equal state."""
+
+    def step(_config: object, state: State, _event: object) -> tuple[State, tuple[object, ...]]:
+        return evolve(state), ()
+
+    stack = Stack((counting(step=step, Event=BreakRetryTimeout),), GROUND)
+    state = stack.start("A")
+    after, effects = stack.step(None, state, Fired("counting/break_retry"))
+    assert (True, ()) == (after is state, effects)
 
 
 def test_a_stack_without_the_ground_that_a_layer_stands_on_is_refused() -> None:

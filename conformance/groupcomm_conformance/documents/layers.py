@@ -58,11 +58,19 @@ def layers(root: Path, manifests: Iterable[Manifest]) -> list[Layer]:
         found.append(layer)
     listed = {layer.name for layer in found}
     for name in known:
-        if name not in listed:
+        if name not in listed and _is_layer(name):
             raise document.error(
                 f"all layers, but the protocol {name} is missing (its place, and what it does)"
             )
     return found
+
+
+def _is_layer(protocol: str) -> bool:
+    """Whether a protocol has a place in a stack: not one whose module makes cores and is none itself."""
+    try:
+        return hasattr(importlib.import_module(f"groupcomm.{protocol}"), "step")
+    except ModuleNotFoundError:
+        return True
 
 
 def declared(protocol: str, key: str) -> tuple[str, ...]:

@@ -17,13 +17,20 @@ timer "stability"                   fires as the event `StabilityTimeout`
 
 Every other constant of a member is a guard of its algorithm. The implementation is the reference: a model
 that has another value in a guard is not one that the implementation could conform to.
+
+A module that makes cores and is none itself (`groupcomm.stack`) is compared by a core that
+`groupcomm_conformance.toys.<protocol>` makes with it (`made`). That says besides: `Inside`, the classes with
+a `type` that are inside its events and effects; `ROOTS`, what of the module is changed in mutants. Its
+messages are inside of an event, too, and have none of their own. Operators that its specification is given
+(`StepOf <- ToyStep`) are guards, by their names.
 """
 
 import re
 from collections.abc import Iterator, Mapping
 from importlib import import_module
+from importlib.util import find_spec
 from types import ModuleType
-from typing import Any, TypeAlias, cast
+from typing import Any, Final, TypeAlias, cast
 
 import attrs
 from attrs import field, frozen
@@ -44,6 +51,8 @@ __all__ = ["AnyCore", "MappingError", "Protocol", "constants_of", "load"]
 AnyCore: TypeAlias = Core[Any, Any, Any, Any]
 """A core of which nothing is known but that it is one."""
 
+_TOYS: Final = "groupcomm_conformance.toys"
+_INSIDE: Final = "Inside"
 _PARTS = ("Config", "Message", "Event", "Effect", "State")
 
 
@@ -51,15 +60,17 @@ _PARTS = ("Config", "Message", "Event", "Effect", "State")
 class Protocol:
     """What the checks need to know of one protocol.
 
-    `module`: the implementation. `configuration`, `state`, `events`, `effects`: its annotations.
-    `parameters`: the constant that each field of the configuration comes from. `guards`: what the member's
-    other constants are in the reference. `operators`: those that its steps consist of or are taken through.
-    `messages`: the classes by their names in TLA+. `received`: the event class of each message class.
-    `timeouts`: the event class of each timer, by the timer's name.
+    `module`: the implementation. `source`: the module that it is made with, mostly the same. `configuration`,
+    `state`, `events`, `effects`: its annotations. `parameters`: the constant that each field of the
+    configuration comes from. `guards`: what the member's other constants are in the reference. `operators`:
+    those that its steps consist of or are taken through. `messages`: the classes by their names in TLA+.
+    `received`: the event class of each message class. `timeouts`: the event class of each timer, by the
+    timer's name.
     """
 
     name: str
     module: ModuleType
+    source: ModuleType
     codec: Codec
     configuration: type
     state: type
@@ -132,17 +143,20 @@ def load(manifest: Manifest) -> Protocol:
     MappingError where it has no implementation, or where implementation and specification do not fit.
     """
     name = manifest.protocol
-    module = _implementation(name)
+    module, source = _implementation(name)
     tags = dict(_tags(module))
     configuration, state = _record(module, "Config"), _record(module, "State")
     events = {cls.__name__: cls for cls in _classes(module, "Event")}
     messages = {_shouted(cls.__name__): cls for cls in _classes(module, "Message")}
     if "member" not in {attribute.name for attribute in attrs.fields(state)}:
         raise MappingError(f"{module.__name__}.State has no field member")
-    parameters, guards, of_a_member = _constants(manifest, configuration)
+    parameters, guards, of_a_member = _constants(
+        manifest, configuration, takes_operators=hasattr(module, _INSIDE)
+    )
     return Protocol(
         name=name,
         module=module,
+        source=source,
         codec=Codec(tags),
         configuration=configuration,
         state=state,
@@ -155,6 +169,7 @@ def load(manifest: Manifest) -> Protocol:
         received={
             cls: _event(module, events, f"{cls.__name__}Received", f"the message {cls.__name__} arrives as")
             for cls in messages.values()
+            if not hasattr(module, _INSIDE)
         },
         timeouts={
             _snake(event.removesuffix("Timeout")): cls
@@ -167,7 +182,8 @@ def load(manifest: Manifest) -> Protocol:
 # The implementation
 
 
-def _implementation(name: str) -> ModuleType:
+def _implementation(name: str) -> tuple[ModuleType, ModuleType]:
+    """The module that is a core, and the one that it is made with."""
     whole = f"groupcomm.{name}"
     try:
         module = import_module(whole)
@@ -178,10 +194,14 @@ def _implementation(name: str) -> ModuleType:
             f"protocol {name} has no implementation: write impl/groupcomm/{name}.py (CONTRIBUTING, Adding a "
             "protocol)"
         ) from None
+    source = module
+    toys = f"{_TOYS}.{name}"
+    if not hasattr(module, "step") and find_spec(toys) is not None:
+        module = import_module(toys)
     for part in (*_PARTS, "start", "step"):
         if not hasattr(module, part):
-            raise MappingError(f"{whole} has no {part}: see CONTRIBUTING, Adding a protocol")
-    return module
+            raise MappingError(f"{module.__name__} has no {part}: see CONTRIBUTING, Adding a protocol")
+    return module, source
 
 
 def _shape(module: ModuleType, part: str) -> Shape:
@@ -227,6 +247,8 @@ def _tags(module: ModuleType) -> Iterator[tuple[type, str]]:
             for each in inner.options if isinstance(inner, Choice) else (inner,):
                 if isinstance(each, Record):
                     found.setdefault(each.cls, each.cls.__name__)
+    if hasattr(module, _INSIDE):
+        found |= {cls: cls.__name__ for cls in _classes(module, _INSIDE)}
     owners: dict[str, type] = {}
     for cls, tag in found.items():
         if owners.setdefault(tag, cls) is not cls:
@@ -258,7 +280,9 @@ def _pascal(name: str) -> str:
 # The specification
 
 
-def _constants(manifest: Manifest, configuration: type) -> tuple[dict[str, str], dict[str, Value], Member]:
+def _constants(
+    manifest: Manifest, configuration: type, *, takes_operators: bool
+) -> tuple[dict[str, str], dict[str, Value], Member]:
     """Where the fields of the configuration come from, and the guards with their values in the reference."""
     module = module_of(manifest.folder, manifest.protocol)
     modules = read_modules(manifest.folders, manifest.module)
@@ -281,6 +305,9 @@ def _constants(manifest: Manifest, configuration: type) -> tuple[dict[str, str],
         if name in parameters.values():
             continue
         side = reference.get(name, "")
+        if takes_operators and side.startswith("<- "):
+            guards[name] = Fn({"operator": side.removeprefix("<- ")})
+            continue
         if not side.startswith("= "):
             raise MappingError(
                 f"{name} is a guard of {module}.tla and has no value in the reference"

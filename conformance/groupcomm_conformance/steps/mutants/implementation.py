@@ -1,7 +1,8 @@
 """Mutants of an implementation: a small change in a function that `step` or `start` reaches.
 
 A mutant is the protocol's own module with one place changed (`_changes` lists the changes). Annotations,
-docstrings and the texts of errors are left alone.
+docstrings and the texts of errors are left alone. Of a module that makes cores and is none itself, what its
+toys call `ROOTS` is changed, with all that it reaches.
 """
 
 import ast
@@ -48,16 +49,17 @@ class _Place:
     tree: ast.FunctionDef
 
 
-def _functions(tree: ast.Module) -> dict[str, _Place]:
+def _functions(tree: ast.Module) -> dict[str, list[_Place]]:
     """All functions and methods by the names that calls and attributes use."""
-    found: dict[str, _Place] = {}
+    found: dict[str, list[_Place]] = {}
     for node in tree.body:
         if isinstance(node, ast.FunctionDef):
-            found[node.name] = _Place(node.name, node)
+            found.setdefault(node.name, []).append(_Place(node.name, node))
         elif isinstance(node, ast.ClassDef):
             for inner in node.body:
                 if isinstance(inner, ast.FunctionDef):
-                    found.setdefault(inner.name, _Place(f"{node.name}.{inner.name}", inner))
+                    place = _Place(f"{node.name}.{inner.name}", inner)
+                    found.setdefault(inner.name, []).append(place)
     return found
 
 
@@ -70,12 +72,12 @@ def _reachable(tree: ast.Module, roots: Iterable[str]) -> list[_Place]:
         if name in seen or name not in functions:
             continue
         seen.add(name)
-        for node in ast.walk(functions[name].tree):
+        for node in (node for place in functions[name] for node in ast.walk(place.tree)):
             if isinstance(node, ast.Name):
                 todo.append(node.id)
             elif isinstance(node, ast.Attribute):
                 todo.append(node.attr)
-    return sorted((functions[name] for name in seen), key=lambda place: place.tree.lineno)
+    return sorted((place for name in seen for place in functions[name]), key=lambda place: place.tree.lineno)
 
 
 _COMPARISONS: Final[Mapping[type[ast.cmpop], Sequence[type[ast.cmpop]]]] = {
@@ -212,8 +214,7 @@ def _replaced(function: ast.FunctionDef, old: ast.AST, new: ast.AST) -> str:
 
 def mutants(protocol: Protocol) -> list[Mutant]:
     """All mutants of a protocol's implementation, in the order of the file, no two of them the same."""
-    module = protocol.module
-    tree = ast.parse(inspect.getsource(module))
+    tree = ast.parse(inspect.getsource(protocol.source))
     types = {attribute.name: attribute.type for attribute in attrs.fields(protocol.state)}
     alike = {
         name: [other for other, kind in types.items() if kind == types[name] and other != name]
@@ -221,7 +222,7 @@ def mutants(protocol: Protocol) -> list[Mutant]:
         if name != "member"
     }
     found: list[Mutant] = []
-    for place in _reachable(tree, ("step", "start")):
+    for place in _reachable(tree, getattr(protocol.module, "ROOTS", ("step", "start"))):
         function = place.tree
         original = _replaced(function, function.body[0], function.body[0])
         seen = {original}

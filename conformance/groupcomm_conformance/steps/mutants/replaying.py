@@ -2,7 +2,8 @@
 
 A mutant is killed by a row of a conforming model that does not pass, or by a `start` that is not `Start`.
 Classes are never copied: a mutant's functions work on the classes of the module itself, and mutated methods
-are put into these for as long as the mutant is judged.
+are put into these for as long as the mutant is judged. A module that makes cores is mutated in its place, and
+the core made anew.
 """
 
 import ast
@@ -10,11 +11,11 @@ import inspect
 import multiprocessing
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from random import Random
 from types import ModuleType, SimpleNamespace
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from groupcomm_conformance.models.manifest import load
 from groupcomm_conformance.protocols import derive
@@ -32,8 +33,9 @@ _LIMIT: Final = 0.5
 
 
 @contextmanager
-def _core(module: ModuleType, mutant: Mutant) -> Iterator[AnyCore]:
+def _core(protocol: Protocol, mutant: Mutant) -> Iterator[AnyCore]:
     """The implementation with the mutant in it: an object with `step` and `start`."""
+    module = protocol.source
     owner, _, name = mutant.function.rpartition(".")
     tree = ast.parse(inspect.getsource(module))
     functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
@@ -45,20 +47,47 @@ def _core(module: ModuleType, mutant: Mutant) -> Iterator[AnyCore]:
             changed.decorator_list = node.decorator_list
     body = [changed if not owner and node.name == name else node for node in functions]
     exec(_compiled(body, module), namespace)  # noqa: S102 - the module itself, but for one change
-    core = SimpleNamespace(step=namespace["step"], start=namespace["start"])
+    makes = module is not protocol.module
     if not owner:
-        yield core
+        with _put(module, name, namespace[name]) if makes else nullcontext():
+            yield (
+                _made(protocol)
+                if makes
+                else SimpleNamespace(step=namespace["step"], start=namespace["start"])
+            )
         return
     cls = namespace[owner]
     original = inspect.getattr_static(cls, name)
     exec(_compiled([changed], module), namespace)  # noqa: S102 - likewise
     method = namespace[name]
+    core = SimpleNamespace(step=namespace.get("step"), start=namespace.get("start"))
     is_wrapped = isinstance(original, property | classmethod | staticmethod)
-    setattr(cls, name, type(original)(method) if is_wrapped else method)
+    with _put(cls, name, type(original)(method) if is_wrapped else method):
+        yield _made(protocol) if makes else core
+
+
+@contextmanager
+def _put(owner: object, name: str, mutated: object) -> Iterator[None]:
+    """A function or method in the place of the original."""
+    original = inspect.getattr_static(owner, name)
+    setattr(owner, name, mutated)
     try:
-        yield core
+        yield
     finally:
-        setattr(cls, name, original)
+        setattr(owner, name, original)
+
+
+def _made(protocol: Protocol) -> AnyCore:
+    """A core that is made with the mutant; where none can be made, one that does nothing but say so."""
+    try:
+        return cast("AnyCore", protocol.module.made())
+    except Exception as error:  # noqa: BLE001 - whatever a mutant does
+        failed = error
+
+        def fails(*_arguments: object) -> Any:  # noqa: ANN401 - it returns nothing
+            raise failed
+
+        return SimpleNamespace(step=fails, start=fails)
 
 
 def _compiled(body: Sequence[ast.stmt], module: ModuleType) -> Any:  # noqa: ANN401 - a code object
@@ -79,7 +108,7 @@ class Judge:
 
     def judge(self, mutant: Mutant) -> str:
         """Say what kills a mutant: a row, or the start of a member; "" if nothing does."""
-        with _core(self.protocol.module, mutant) as core:
+        with _core(self.protocol, mutant) as core:
             return self.kills(core)
 
     def kills(self, core: AnyCore) -> str:

@@ -18,7 +18,7 @@ from groupcomm_conformance.models.manifest import Manifest
 from groupcomm_conformance.models.modules import read_modules
 from groupcomm_conformance.tla import tree
 from groupcomm_conformance.tla.tree import Definitions
-from groupcomm_conformance.tla.values import Value, identical
+from groupcomm_conformance.tla.values import Fn, Value, identical
 from groupcomm_conformance.tlc import syntax, tools
 
 from .conforming import ModelTable
@@ -110,7 +110,7 @@ def _sides(manifest: Manifest, definitions: Definitions, model: str) -> dict[str
     """What a model gives the constants of the module, as a cfg has it."""
     given = manifest.cfg(manifest.model(model)).constants
     for name in definitions.constants:
-        if not given.get(name, "").startswith("= "):
+        if not given.get(name, "").startswith(("= ", "<- ")):
             raise FileError(
                 manifest.file, 1, f"a value for {name}, a constant of {definitions.module}, in {model}"
             )
@@ -123,5 +123,11 @@ def _common(definitions: Definitions, all_values: Sequence[Mapping[str, Value]])
     return {
         name: first[name]
         for name in definitions.constants
-        if name in first and all(name in values and identical(values[name], first[name]) for values in rest)
+        if name in first
+        and not _is_operator(first[name])
+        and all(name in values and identical(values[name], first[name]) for values in rest)
     }
+
+
+def _is_operator(value: Value) -> bool:
+    return isinstance(value, Fn) and "operator" in value

@@ -1,0 +1,224 @@
+"""The closed models of two neighbours and `Stack` have one order of effects.
+
+These models do not take Composition's step: what one layer passes, its neighbour hears in the same step of TLC, or in
+the next one, as each model says by hand. Here each member's walk is taken by the real `Stack`: whatever began a step of
+the model comes to the stack from outside, and both layers must then be where the model has them. A model in which an
+event is heard in another order than in `Stack` goes another way at once.
+"""
+
+from collections.abc import Iterable, Iterator
+from functools import cache
+from itertools import pairwise
+from typing import Any, Final
+
+import pytest
+from attrs import evolve, field, fields, frozen
+
+from groupcomm import flush, gms, merge_gms, stable
+from groupcomm.digest import Digest, DigestEntry
+from groupcomm.effects import Multicast, PassDown, PassUp, Send
+from groupcomm.errors import ProtocolError
+from groupcomm.events import Block, Payload, Resume, Suspend
+from groupcomm.flush import BlockReturned
+from groupcomm.stack import Arrived, Called, Event, Fired, Layer, Raised, Stack, State, Tagged
+from groupcomm.view import View
+from groupcomm_conformance.protocols.derive import constants_of
+from groupcomm_conformance.tla.values import Fn
+from groupcomm_conformance.walks import graph
+from tests.cores import MANIFESTS, PROTOCOLS
+
+GROUND: Final = ("ReliableUnicast", "ReliableMulticast", "Network", "Membership", "JoinDigest")
+
+
+@frozen
+class Closed:
+    """A closed model of two layers: the variable that has each layer's states, top first.
+
+    `actions`: in how many different ones members take steps on its walks, at least.
+    """
+
+    protocol: str
+    model: str
+    variables: dict[str, str] = field(hash=False)
+    actions: int
+
+    @property
+    def layers(self) -> tuple[str, ...]:
+        return tuple(self.variables)
+
+    @property
+    def name(self) -> str:
+        return f"{self.protocol}-{self.model}"
+
+
+OVER_GMS: Final = {"flush": "flush", "gms": "local"}
+OVER_MERGE: Final = {"flush": "flush", "merge_gms": "local"}
+MODELS: Final = (
+    Closed("gms", "flush_above", OVER_GMS, 9),
+    Closed("gms", "flush_above_join", OVER_GMS, 9),
+    Closed("merge_gms", "over_two_and_one", OVER_MERGE, 9),
+    Closed("gms", "stable_below", {"gms": "local", "stable": "stable"}, 9),
+)
+CORES: Final[dict[str, Any]] = {"flush": flush, "gms": gms, "merge_gms": merge_gms, "stable": stable}
+
+
+@cache
+def walks(closed: Closed) -> tuple[tuple[Fn, ...], ...]:
+    manifest = MANIFESTS[closed.protocol]
+    model = manifest.model(closed.model)
+    root = evolve(manifest, module=manifest.module_of(model.claims))
+    return graph.simulate(root, manifest.cfg(model), traces=24, depth=60, seed=2009)
+
+
+def stack_of(closed: Closed, of: type[Stack] = Stack) -> Stack:
+    configs: dict[str, Any] = {
+        "flush": flush.Config(),
+        "gms": gms.Config(),
+        "stable": stable.Config(max_bytes=0, stable_interval=2, stability_delay=1),
+    }
+    if "merge_gms" in closed.variables:
+        manifest = MANIFESTS["merge_gms"]
+        configs["merge_gms"] = PROTOCOLS["merge_gms"].config(constants_of(manifest.cfgs["safety"]))
+    layers = (Layer.of(CORES[name], configs[name]) for name in closed.variables)
+    return of(tuple(layers), GROUND)
+
+
+def state_of(closed: Closed, values: Any, member: str) -> State:  # noqa: ANN401 - all variables
+    return State(
+        member,
+        tuple(
+            PROTOCOLS[name].codec.from_spec(values[variable][member], CORES[name].State)
+            for name, variable in closed.variables.items()
+        ),
+    )
+
+
+# What begins a step of the model, and what comes of it at once
+
+
+def begins(closed: Closed, before: Any, after: Any) -> Event | None:  # noqa: ANN401 - all variables
+    """The event from outside with which a step of the model begins; None for a step of the environment."""
+    act = after["act"]
+    member, given = act["member"], act["given"]
+    match act["action"]:
+        case "CastData":
+            return Called(Multicast(Payload("whatever it says")))
+        case "GetData":
+            view = flush_view(before, member).id
+            return Arrived(
+                given["sender"], Tagged("flush", flush.Data(view, given["seqno"], Payload("likewise")))
+            )
+        case "AskForState":
+            return Raised(Suspend("STATE_TRANSFER"))
+        case "TakeState":
+            return Raised(Resume("STATE_TRANSFER"))
+    if act["event"]["type"] == "none":
+        return None
+    layer = next(name for name in reversed(closed.layers) if hasattr(CORES[name], act["event"]["type"]))
+    heard = PROTOCOLS[layer].codec.from_spec(act["event"], CORES[layer].Event)
+    below = (*(getattr(heard, each.name) for each in fields(type(heard))), *digests(closed, after, member))
+    if act["event"]["type"].endswith("Received"):
+        return Arrived(heard.sender, Tagged(layer, heard.message), below)
+    if act["event"]["type"].endswith("Timeout"):
+        timer = next(name for name, cls in PROTOCOLS[layer].timeouts.items() if cls is type(heard))
+        number = f"/{heard.number}" if hasattr(heard, "number") else ""
+        return Fired(f"{layer}/{timer}{number}", below)
+    return Raised(heard, below)
+
+
+def flush_view(values: Any, member: str) -> View:  # noqa: ANN401 - all variables
+    return PROTOCOLS["flush"].codec.from_spec(values["flush"][member]["view"], View)
+
+
+def digests(closed: Closed, values: Any, member: str) -> tuple[Digest, ...]:  # noqa: ANN401 - all variables
+    """What the layer beneath STABLE says: the model's windows, when the step is done."""
+    if "stable" not in closed.layers:
+        return ()
+    windows, seen = values["windows"][member], values["seen"][member]
+    return (Digest((x, DigestEntry(windows[x]["low"], seen[x], seen[x])) for x in sorted(windows)),)
+
+
+def at_once(member: str, effects: Iterable[Any]) -> Iterator[Event]:
+    """What FLUSH's effects bring at once in the models: BLOCK returns, a member hears what it says to itself."""
+    for effect in effects:
+        match effect:
+            case PassUp(Block()):
+                yield Called(PassDown(BlockReturned()))
+            case Send(to, Tagged("flush") as message) if to == member:
+                yield Arrived(member, message)
+            case Multicast(Tagged("flush") as message):
+                yield Arrived(member, message)
+
+
+def taken(stack: Stack, state: State, event: Event) -> State:
+    """The state after an event and all that it brings at once."""
+    after, effects = stack.step(None, state, event)
+    for brought in at_once(state.member, effects):
+        after = taken(stack, after, brought)
+    return after
+
+
+def differences(closed: Closed, stack: Stack) -> tuple[set[str], list[str]]:
+    """The actions in which members took steps, and where the stack goes elsewhere than the model."""
+    actions, different = set(), []
+    for walk in walks(closed):
+        steps = list(pairwise(walk))
+        while steps:
+            before, after = steps.pop(0)
+            act: Any = after["act"]
+            event = begins(closed, before, after)
+            if event is None:
+                continue
+            while after.get("said") and steps:  # GMS hears in a step of its own what FLUSH has said
+                _, after = steps.pop(0)
+            if after.get("said"):
+                break  # the walk ends before it has heard
+            actions.add(act["action"])
+            member = act["member"]
+            try:
+                got = taken(stack, state_of(closed, before, member), event)
+            except ProtocolError as error:
+                different.append(f"{act['action']} at {member}: {error}")
+                continue
+            if got != state_of(closed, after, member):
+                different.append(f"{act['action']} at {member}: {act['event']!r}")
+    return actions, different
+
+
+@pytest.mark.parametrize("closed", MODELS, ids=lambda closed: closed.name)
+def test_the_stack_goes_where_the_closed_model_goes(closed: Closed) -> None:
+    actions, different = differences(closed, stack_of(closed))
+    assert [] == different[:3]
+    assert len(actions) >= closed.actions
+
+
+class BackToFront(Stack):
+    """The last effect of a layer's step first."""
+
+    def step(self, config: None, state: State, event: Event) -> Any:  # noqa: ANN401 - as a stack
+        layers = tuple(evolve(layer, core=Backwards(layer.core)) for layer in self.layers)
+        return Stack(layers, self.ground).step(config, state, event)
+
+
+@frozen
+class Backwards:
+    """A core whose effects come in the opposite order."""
+
+    core: Any
+
+    def step(self, config: object, state: object, event: object) -> tuple[object, tuple[object, ...]]:
+        after, effects = self.core.step(config, state, event)
+        return after, effects[::-1]
+
+
+def test_a_stack_with_another_order_goes_elsewhere() -> None:
+    assert differences(MODELS[1], stack_of(MODELS[1], BackToFront))[1]
+
+
+@pytest.mark.parametrize(
+    ("closed", "ablation"), [(MODELS[2], "over_not_asked"), (MODELS[3], "promise_not_passed")]
+)
+def test_a_model_in_which_less_is_heard_goes_elsewhere(closed: Closed, ablation: str) -> None:
+    """FLUSH does not hear Suspend; STABLE does not hear of promises."""
+    ablated = evolve(closed, model=ablation)
+    assert differences(ablated, stack_of(ablated))[1]
