@@ -14,7 +14,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from attrs import define, field, frozen
 from py4j.protocol import Py4JError
@@ -36,6 +36,7 @@ WRITTEN: Final = 10.0
 PATIENCE: Final = 90.0
 """Seconds to wait for an executor where there is none."""
 
+_Job: TypeAlias = Callable[[Iterable[bytes]], Iterable[tuple[int, Any]]]
 _TRIES: Final = 4  # of a job whose worker died
 _JOBS: Final = 512  # under way at a time, at most
 _AHEAD: Final = 2  # jobs for each core, so that one is there when another ends
@@ -102,11 +103,11 @@ def run(
     return runner.done
 
 
-def _job() -> Callable[[Iterator[bytes]], Iterator[tuple[int, Any]]]:
+def _job() -> _Job:
     """Give what a task of Spark's does. It is pickled by value, as it comes before the code that it finds."""
     name = ARCHIVE
 
-    def work(groups: Iterator[bytes]) -> Iterator[tuple[int, Any]]:
+    def work(groups: Iterable[bytes]) -> Iterator[tuple[int, Any]]:
         import sys  # noqa: PLC0415 - of the worker
 
         from pyspark import SparkFiles, TaskContext  # noqa: PLC0415
@@ -135,7 +136,7 @@ class _Runner:
     on_wait: Callable[[int], None]
     done: Done = field(factory=Done)
     _rows: list[Row] = field(factory=list)
-    _job: Callable[[Iterator[bytes]], Iterator[tuple[int, Any]]] = field(factory=_job)
+    _job: _Job = field(factory=_job)
     _written: float = field(factory=time.monotonic)
     _alive: float = field(factory=time.monotonic)
 
@@ -204,7 +205,7 @@ class _Runner:
         now = time.monotonic()
         if now - self._written >= WRITTEN:
             self._write()
-        if self.spark.master.startswith("local"):
+        if str(self.spark.master).startswith("local"):
             executors = 1
         else:  # the driver is among them
             context = self.spark._jsc.sc()  # noqa: SLF001 - PySpark has no name for it
@@ -214,8 +215,8 @@ class _Runner:
         self.on_wait(executors)
         if now - self._alive > PATIENCE:
             raise CampaignFailed(
-                f"{self.spark.master} gave no executor in {PATIENCE:g} s: it has no worker, or none with a free "
-                "core and enough memory (its page says which)"
+                f"{self.spark.master} gave no executor in {PATIENCE:g} s: it has no worker, or "
+                "none with a free core and enough memory (its page says which)"
             )
 
     def _write(self) -> None:

@@ -31,6 +31,6 @@ SEEDS: Final = _schema(
     },
     {"claim": pa.string(), "text": pa.string(), "schedule": pa.string()},
 )
-"""What the group of a seed did: `Result` of `stacks.running`, and in how many seconds of processor time, which
-is all that differs from one run to another. `verdict` is `holds` or `violates`; of a
+"""What the group of a seed did: `Result` of `stacks.running`, and in how many seconds of processor time:
+all else is the same in each run. `verdict` is `holds` or `violates`; of a
 violation there is the claim, what it says, and the shortened schedule as JSON."""

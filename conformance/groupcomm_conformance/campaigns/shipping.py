@@ -1,4 +1,4 @@
-"""What executors are given: the code of both packages, files of the project, and what the tasks have in common.
+"""What executors are given: the code of both packages, files of the project, what tasks have in common.
 
 All of it is one archive that Spark unpacks on each executor. A worker need not have groupcomm installed,
 and one that has an older version does not use it.
@@ -31,8 +31,9 @@ _MOMENT: Final = (2000, 1, 1, 0, 0, 0)
 
 @cache
 def code_of(*rooms: str) -> str:
-    """Give a digest of the protocols' code and of the rooms that make a campaign's rows: reworded comments
-    leave it as it is.
+    """Give a digest of the protocols' code and of the rooms that make a campaign's rows.
+
+    Reworded comments leave it as it is.
     """
     digest = hashlib.sha256(code_digest(*rooms).encode())
     package = _PACKAGES[0]

@@ -38,7 +38,7 @@ def _is_terminal() -> bool:
 
 @frozen
 class Unit:
-    """What progress is counted in: its name, how many of it a row is, and a task that is not done; findings."""
+    """What progress is counted in: a name, how many a row is, how many a task; and what is a finding."""
 
     name: str
     of_row: "Callable[[Row], int]" = lambda _row: 1

@@ -88,7 +88,7 @@ def count(least: int, most: int) -> Callable[[str], int]:
         if found is None:
             return whole(least, most)(text)
         digits, part, power = found[1], (found[2] or "").rstrip("0"), int(found[3])
-        value = int(digits + part) * 10 ** max(0, power - len(part))
+        value = int((digits + part).ljust(len(digits) + power, "0"))
         if power < len(part) or not least <= value <= most:
             raise typer.BadParameter(f"a whole number from {least} to {most}, not {brief(text)}")
         return value

@@ -86,7 +86,8 @@ def command(
     setup = setup_of(stack, members, faults, weaken or [])
     events = _EVENTS if events is None else events
     seed = _SEED if seed is None else seed
-    told, violations = None, []
+    told: campaigns.Told | None = None
+    violations: list[Found] = []
     if master is None and table is None:
         progress = _Progress(events)
         try:
@@ -113,7 +114,7 @@ def command(
 def _campaign(
     setup: Setup, events: int, seed: int, master: str | None, folder: Path | None
 ) -> tuple[Outcome, list[Found], campaigns.Told]:
-    """Run seeds on Spark; give what the groups did together, all violations by their seeds, and how it went."""
+    """Run seeds on Spark; give what all groups did, the violations by their seeds, and how it went."""
     campaigns.require()
     from groupcomm_conformance.campaigns import schemas, seeds  # noqa: PLC0415 - Spark is for campaigns alone
     from groupcomm_conformance.campaigns.running import Campaign  # noqa: PLC0415
