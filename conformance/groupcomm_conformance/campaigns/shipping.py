@@ -17,7 +17,7 @@ import groupcomm
 import groupcomm_conformance
 from groupcomm_conformance.files.keys import code_digest, meant
 
-__all__ = ["ARCHIVE", "CONTEXT", "code_of", "folder_of", "identified", "pack"]
+__all__ = ["ARCHIVE", "CONTEXT", "code_of", "digest", "folder_of", "pack"]
 
 ARCHIVE: Final = "groupcomm-shipped"
 """The folder, on an executor, into which the archive is unpacked."""
@@ -42,9 +42,9 @@ def code_of(*rooms: str) -> str:
     return digest.hexdigest()
 
 
-def identified(identity: Mapping[str, object]) -> str:
-    """Give eight hexadecimal digits that tell one campaign from another, for the name of its folder."""
-    return hashlib.sha256(json.dumps(identity).encode()).hexdigest()[:8]
+def digest(told: object) -> str:
+    """Give 16 hexadecimal digits that tell one value of JSON from another."""
+    return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:16]
 
 
 def folder_of(folder: Path, inside: str) -> dict[str, Path]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from groupcomm_conformance.campaigns.running import Campaign, Done
-    from groupcomm_conformance.campaigns.table import Key, Row, Table
+    from groupcomm_conformance.campaigns.table import Row, Table
 
 __all__ = ["Told", "Unit", "opened", "require", "run"]
 
@@ -83,29 +83,31 @@ def opened(
     name: str, identity: Mapping[str, object], schema: "pa.Schema", folder: Path | None
 ) -> "AbstractContextManager[Table]":
     """Open the table of a campaign, in `folder` or else in one of build/campaigns that it alone has."""
-    from groupcomm_conformance.campaigns.shipping import identified  # noqa: PLC0415 - as below
+    from groupcomm_conformance.campaigns.shipping import digest  # noqa: PLC0415 - as below
     from groupcomm_conformance.campaigns.table import table  # noqa: PLC0415
 
-    return table(folder or Path("build/campaigns") / f"{name}-{identified(identity)}", identity, schema)
+    return table(folder or Path("build/campaigns") / f"{name}-{digest(identity)[:8]}", identity, schema)
 
 
 def run(
     campaign: "Campaign",
-    tasks: Sequence[Any],
+    tasks: "Mapping[str, Any] | range",
     table: "Table",
     *,
     master: str | None,
     unit: Unit,
-    key: "Callable[[Any], Key]" = lambda task: task,
 ) -> Told:
-    """Run the tasks that the table has no row of, and show on stderr how that goes.
+    """Run the tasks that the table has no row of, by their keys, and show on stderr how that goes.
+
+    Numbers are tasks and keys in one.
 
     BadParameter for a master that Spark does not know.
     """
     from groupcomm_conformance.campaigns import running  # noqa: PLC0415 - Spark is for campaigns alone
 
-    left: Iterable[Any] = (task for task in tasks if key(task) not in table.keys)
-    before = sum(key(task) in table.keys for task in tasks) if table.keys else 0
+    keys: Iterable[Any] = (key for key in tasks if key not in table.keys)
+    left = keys if isinstance(tasks, range) else map(tasks.__getitem__, keys)
+    before = sum(key in tasks for key in table.keys)
     count, where = len(tasks) - before, master or _LOCAL
     if not count:
         return Told(table.folder, where, before, running.Done())
