@@ -5,7 +5,6 @@ end; the groups get smaller towards the end. A lost worker costs what it was at:
 one, and what it had finished is here already. Rows go into the table every ten seconds, and on leaving.
 """
 
-import contextlib
 import pickle
 import re
 import time
@@ -144,24 +143,21 @@ class _Runner:
         """Run all tasks; whatever happens, rows that have come are written."""
         left = count
         under_way: dict[Future[tuple[int, Any]], int] = {}
-        with ThreadPoolExecutor(_JOBS) as pool:
-            try:
-                while left or under_way:
-                    while left and len(under_way) < self._wanted():
-                        group = list(islice(tasks, self._size(left)))
-                        left -= len(group)
-                        under_way[pool.submit(self._run, pickle.dumps(group))] = len(group)
-                    ended, _ = wait(under_way, timeout=1.0, return_when=FIRST_COMPLETED)
-                    for each in ended:
-                        self._take(each.result(), under_way.pop(each))
-                    self._look(came=bool(ended))
-            except BaseException:
-                # What is under way ends with an error that nobody reads, so that the pool can end.
-                with contextlib.suppress(Py4JError, OSError):
-                    self.spark.cancelAllJobs()
-                raise
-            finally:
-                self._write()
+        pool = ThreadPoolExecutor(_JOBS)
+        try:
+            while left or under_way:
+                while left and len(under_way) < self._wanted():
+                    group = list(islice(tasks, self._size(left)))
+                    left -= len(group)
+                    under_way[pool.submit(self._run, pickle.dumps(group))] = len(group)
+                ended, _ = wait(under_way, timeout=1.0, return_when=FIRST_COMPLETED)
+                for each in ended:
+                    self._take(each.result(), under_way.pop(each))
+                self._look(came=bool(ended))
+        finally:
+            # After an error nobody waits for what is under way: it ends with the session, and is run again.
+            pool.shutdown(wait=False, cancel_futures=True)
+            self._write()
 
     @property
     def _slots(self) -> int:

@@ -3,9 +3,11 @@
 import os
 import re
 import shutil
+import signal
 import socket
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -77,6 +79,7 @@ def session(
     builder = SparkSession.builder.master(master).appName("groupcomm")
     for name, value in every.items():
         builder = builder.config(name, value)
+    interrupted = signal.getsignal(signal.SIGINT)  # PySpark puts a handler of its own there, and leaves it
     before = {name: os.environ.get(name) for name in wanted}
     os.environ.update(wanted)
     try:
@@ -86,6 +89,8 @@ def session(
         finally:
             spark.stop()
     finally:
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, interrupted)
         for name, old in before.items():
             if old is None:
                 os.environ.pop(name, None)
