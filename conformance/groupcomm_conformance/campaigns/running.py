@@ -9,10 +9,11 @@ import pickle
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from itertools import islice
 from pathlib import Path
+from queue import Empty, SimpleQueue
 from tempfile import TemporaryDirectory
+from threading import Event, Thread
 from typing import Any, Final, TypeAlias
 
 from attrs import define, field, frozen
@@ -136,28 +137,49 @@ class _Runner:
     done: Done = field(factory=Done)
     _rows: list[Row] = field(factory=list)
     _job: _Job = field(factory=_job)
+    _groups: "SimpleQueue[list[Any] | None]" = field(factory=SimpleQueue)
+    _answers: "SimpleQueue[tuple[list[Any], tuple[int, Any] | Exception]]" = field(factory=SimpleQueue)
+    _left: Event = field(factory=Event)  # nobody waits for answers any more
     _written: float = field(factory=time.monotonic)
     _alive: float = field(factory=time.monotonic)
 
     def run(self, tasks: Iterator[Any], count: int) -> None:
         """Run all tasks; whatever happens, rows that have come are written."""
         left = count
-        under_way: dict[Future[tuple[int, Any]], int] = {}
-        pool = ThreadPoolExecutor(_JOBS)
+        under_way = threads = 0
         try:
             while left or under_way:
-                while left and len(under_way) < self._wanted():
+                while left and under_way < self._wanted():
                     group = list(islice(tasks, self._size(left)))
                     left -= len(group)
-                    under_way[pool.submit(self._run, pickle.dumps(group))] = len(group)
-                ended, _ = wait(under_way, timeout=1.0, return_when=FIRST_COMPLETED)
-                for each in ended:
-                    self._take(each.result(), under_way.pop(each))
-                self._look(came=bool(ended))
+                    under_way += 1
+                    self._groups.put(group)
+                    if under_way > threads:
+                        # A daemon: Spark may never answer for a job that it was given at its end.
+                        Thread(target=self._work, name=f"spark-{threads}", daemon=True).start()
+                        threads += 1
+                try:
+                    group, answer = self._answers.get(timeout=1.0)
+                except Empty:
+                    self._look(came=False)
+                else:
+                    under_way -= 1
+                    self._take(answer, len(group))
+                    self._look(came=True)
         finally:
-            # After an error nobody waits for what is under way: it ends with the session, and is run again.
-            pool.shutdown(wait=False, cancel_futures=True)
+            self._left.set()
+            for _ in range(threads):
+                self._groups.put(None)
             self._write()
+
+    def _work(self) -> None:
+        """Run one job after the other, in a thread of its own."""
+        while (group := self._groups.get()) is not None and not self._left.is_set():
+            try:
+                answer: tuple[int, Any] | Exception = self._run(pickle.dumps(group))
+            except Exception as error:  # noqa: BLE001 - raised again in the caller's thread
+                answer = error
+            self._answers.put((group, answer))
 
     @property
     def _slots(self) -> int:
@@ -171,18 +193,20 @@ class _Runner:
         return max(1, min(self.campaign.most, left // (2 * self._slots)))
 
     def _run(self, group: bytes) -> tuple[int, Any]:
-        """Run one job, from a thread of its own."""
+        """Run one job; again, if a worker died."""
         for tried in range(_TRIES):
             try:
                 ((tries, rows),) = self.spark.parallelize([group], 1).mapPartitions(self._job).collect()
             except (Py4JError, PySparkException) as error:
-                if tried + 1 == _TRIES or re.search(_DIED, str(error)) is None:
+                if self._left.is_set() or tried + 1 == _TRIES or re.search(_DIED, str(error)) is None:
                     raise CampaignFailed(_explained(str(error))) from error
             else:
                 return tried + tries, rows
         raise AssertionError
 
-    def _take(self, answer: tuple[int, Any], count: int) -> None:
+    def _take(self, answer: tuple[int, Any] | Exception, count: int) -> None:
+        if isinstance(answer, Exception):
+            raise answer
         tries, rows = answer
         if isinstance(rows, Failed):
             if rows.error is None:
