@@ -7,14 +7,16 @@ one, and what it had finished is here already. Rows go into the table every ten 
 
 import pickle
 import re
+import signal
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from tempfile import TemporaryDirectory
-from threading import Event, Thread
-from typing import Any, Final, TypeAlias
+from threading import Event, Thread, current_thread, main_thread
+from types import TracebackType
+from typing import Any, Final, Self, TypeAlias
 
 from attrs import define, field, frozen
 from py4j.protocol import Py4JError
@@ -95,9 +97,10 @@ def run(
         archive = Path(own, f"{ARCHIVE}.zip")
         pack(archive, (campaign.prepare, campaign.context), campaign.files)
         settings = {"spark.task.cpus": str(campaign.cores)} if campaign.cores > 1 else {}
-        with session(master, memory=memory, brisk=True, settings=settings) as spark:
+        with _Signals() as signals, session(master, memory=memory, brisk=True, settings=settings) as spark:
+            signals.hold()  # PySpark has put a handler of its own there
             spark.sparkContext.addArchive(f"{archive}#{ARCHIVE}")
-            runner = _Runner(spark.sparkContext, campaign, table, on_rows, on_wait)
+            runner = _Runner(spark.sparkContext, campaign, table, signals, on_rows, on_wait)
             runner.run(iter(tasks), count)
     runner.done.seconds = time.monotonic() - began
     return runner.done
@@ -126,12 +129,49 @@ def _job() -> _Job:
 
 
 @define
+class _Signals:
+    """Holds back interrupts: an exception in the middle of a call of Spark's leaves the call broken."""
+
+    _before: dict[int, Any] = field(factory=dict)
+    _came: list[int] = field(factory=list)
+
+    def __enter__(self) -> Self:
+        if current_thread() is main_thread():  # others get no signals
+            self._before = {number: signal.getsignal(number) for number in _ENDING}
+            self.hold()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def hold(self) -> None:
+        """Hold signals back from now on."""
+        for number in self._before:
+            signal.signal(number, lambda came, _frame: self._came.append(came))
+
+    def take(self) -> None:
+        """Do what a signal asks for that has come."""
+        for number in self._came:
+            handler = self._before[number]
+            if callable(handler):
+                handler(number, None)
+            raise KeyboardInterrupt
+
+
+_ENDING: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+@define
 class _Runner:
     """The driver's part."""
 
     spark: SparkContext
     campaign: Campaign
     table: Table
+    signals: "_Signals"
     on_rows: Callable[[Sequence[Row]], None]
     on_wait: Callable[[int], None]
     done: Done = field(factory=Done)
@@ -158,6 +198,7 @@ class _Runner:
                         # A daemon: Spark may never answer for a job that it was given at its end.
                         Thread(target=self._work, name=f"spark-{threads}", daemon=True).start()
                         threads += 1
+                self.signals.take()
                 try:
                     group, answer = self._answers.get(timeout=1.0)
                 except Empty:
