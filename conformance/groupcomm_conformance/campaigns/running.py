@@ -10,6 +10,7 @@ import re
 import signal
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -207,6 +208,9 @@ class _Runner:
                     under_way -= 1
                     self._take(answer, len(group))
                     self._look(came=True)
+        except CampaignFailed:
+            self.signals.take()  # that may have ended Spark's process, too
+            raise
         finally:
             self._left.set()
             for _ in range(threads):
@@ -224,7 +228,8 @@ class _Runner:
 
     @property
     def _slots(self) -> int:
-        return max(1, self.spark.defaultParallelism // self.campaign.cores)
+        with _asking():
+            return max(1, self.spark.defaultParallelism // self.campaign.cores)
 
     def _wanted(self) -> int:
         return min(_JOBS, _AHEAD * self._slots)
@@ -238,7 +243,7 @@ class _Runner:
         for tried in range(_TRIES):
             try:
                 ((tries, rows),) = self.spark.parallelize([group], 1).mapPartitions(self._job).collect()
-            except (Py4JError, PySparkException) as error:
+            except (Py4JError, PySparkException, ConnectionError) as error:
                 if self._left.is_set() or tried + 1 == _TRIES or re.search(_DIED, str(error)) is None:
                     raise CampaignFailed(_explained(str(error))) from error
             else:
@@ -269,8 +274,9 @@ class _Runner:
         if str(self.spark.master).startswith("local"):
             executors = 1
         else:  # the driver is among them
-            context = self.spark._jsc.sc()  # noqa: SLF001 - PySpark has no name for it
-            executors = len(context.statusTracker().getExecutorInfos()) - 1
+            with _asking():
+                context = self.spark._jsc.sc()  # noqa: SLF001 - PySpark has no name for it
+                executors = len(context.statusTracker().getExecutorInfos()) - 1
         if came or executors:
             self._alive = now
         self.on_wait(executors)
@@ -284,6 +290,15 @@ class _Runner:
         self._written = time.monotonic()
         rows, self._rows = self._rows, []
         self.table.add(rows)
+
+
+@contextmanager
+def _asking() -> Iterator[None]:
+    """Ask Spark something from the main thread; CampaignFailed where its process is gone."""
+    try:
+        yield
+    except (Py4JError, ConnectionError) as error:
+        raise CampaignFailed("Spark's process ended") from error
 
 
 _DIED: Final = (

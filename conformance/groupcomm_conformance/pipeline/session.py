@@ -9,10 +9,11 @@ import sys
 import tempfile
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
+from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
@@ -87,7 +88,8 @@ def session(
         try:
             yield spark
         finally:
-            spark.stop()
+            with suppress(Py4JError, OSError):  # its process may be gone, as after a signal to all of ours
+                spark.stop()
     finally:
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGINT, interrupted)
