@@ -89,13 +89,13 @@ def published(out: Path) -> list[str]:
     return sorted(str(path.relative_to(out)) for path in out.rglob("*") if ".work" not in path.parts)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def spark() -> Iterator[SparkSession]:
     with sessions.session("local[2]", memory="1g", brisk=True) as started:
         yield started
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def made(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Made:
     out = tmp_path_factory.mktemp("tables")
     summary = run(spark, MANIFEST, MODEL, out, root=ROOT, keep_dump=True)

@@ -11,6 +11,7 @@ from attrs import evolve
 from groupcomm import sequencer
 from groupcomm.errors import RemoteProtocolError
 from groupcomm_conformance.commands.main import main
+from groupcomm_conformance.commands.options import count
 from groupcomm_conformance.stacks.drawing.charts import Step, drawn, folded
 from groupcomm_conformance.stacks.running import Found, replay, run_seed, shrink, simulate
 from groupcomm_conformance.stacks.setup import Faults, Setup
@@ -229,3 +230,10 @@ def test_a_bad_input_is_one_complaint_and_code_2(
     code, out, err = run(capsys, *arguments)
     assert (2, "") == (code, out)
     assert complaint in " ".join(err.replace("│", " ").split())
+
+
+@pytest.mark.parametrize(
+    ("text", "events"), [("1e9", 10**9), ("2.5E6", 2_500_000), ("1.50e+1", 15), ("7", 7), ("1e12", 10**12)]
+)
+def test_events_may_be_given_by_a_power_of_ten(text: str, events: int) -> None:
+    assert events == count(1, 10**12)(text)

@@ -2,12 +2,12 @@
 
 import json
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from attrs import evolve
+from attrs import evolve, frozen
 from rich.markup import escape
 
 from groupcomm_conformance.files.store import replace
@@ -33,13 +33,14 @@ from groupcomm_conformance.models.manifest import (
     load,
     protocols,
 )
+from groupcomm_conformance.models.plan import plan_of
 from groupcomm_conformance.models.selecting import chosen, manifests_of
 from groupcomm_conformance.tla.values import to_json
 from groupcomm_conformance.why.why import Reasons, why
 
-from . import console
+from . import campaigns, console
 from .exits import verdict
-from .options import AsJson, Heap, MaybeTier, ModelNames, Protocols, Unicode, Workers
+from .options import AsJson, Heap, Master, MaybeTier, ModelNames, Protocols, TableFolder, Unicode, Workers
 
 __all__ = ["check", "explain"]
 
@@ -66,6 +67,8 @@ def check(
         bool,
         typer.Option("--record", help="Write what came into models.yaml: counts, traces, falls, digests."),
     ] = False,
+    master: Master = None,
+    table: TableFolder = None,
     write_cfg: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="Run nothing: write DIR/PROTOCOL/MODEL.cfg, to open in an editor."),
@@ -77,7 +80,8 @@ def check(
     if a gate fails: an action or outcome that never occurs, a witness that is not reached, a claim that no
     ablation violates, a control that does not hold. A deep model that was recorded from another specification
     is named as stale, which is no failure. With --record outcomes are compared with the manifest as always,
-    and figures are written into it.
+    and figures are written into it. With --master or --table it is a campaign: Spark runs the models, each a
+    task, a table keeps the results, and the same command goes on where one was interrupted.
     """
     root = find_root()
     models = chosen(root, protocol or (), tier=tier or "full", only=model or (), recording=recording)
@@ -88,16 +92,20 @@ def check(
     if write_cfg is not None:
         _write_cfgs(write_cfg, models)
         return
-    with console.Watch(models) as watch:
-        checked = run_models(
-            models,
-            cache=Cache.of(root),
-            fresh=not cached,
-            workers=workers,
-            heap=heap,
-            listener=watch,
-            recording=recording,
-        )
+    if master is None and table is None:
+        with console.Watch(models) as watch:
+            checked = run_models(
+                models,
+                cache=Cache.of(root),
+                fresh=not cached,
+                workers=workers,
+                heap=heap,
+                listener=watch,
+                recording=recording,
+            )
+    else:
+        campaign = _Campaign(root, cached=cached, workers=workers or 1, heap=heap, recording=recording)
+        checked = campaign.run(models, master, table)
     ok = True
     documents: dict[str, list[dict[str, object]]] = {"models": [], "gates": [], "stale": []}
     for loaded in {manifest.protocol: manifest for manifest, _ in models}.values():
@@ -139,6 +147,58 @@ def check(
     if as_json:
         typer.echo(json.dumps(documents, indent=2))
     raise typer.Exit(verdict(ok=ok))
+
+
+@frozen
+class _Campaign:
+    """Runs models on Spark: what `run_models` does on this machine. Results go into the cache, too."""
+
+    root: Path
+    cached: bool
+    workers: int
+    heap: str
+    recording: bool
+
+    def run(
+        self, models: Sequence[tuple[Manifest, Model]], master: str | None, folder: Path | None
+    ) -> list[CheckedModel]:
+        """Give the results of models, in their order; those of the cache are taken if it is asked for."""
+        campaigns.require()
+        from groupcomm_conformance.campaigns import schemas, searches  # noqa: PLC0415 - Spark is for these alone
+        from groupcomm_conformance.campaigns.running import Campaign  # noqa: PLC0415
+        from groupcomm_conformance.campaigns.shipping import folder_of  # noqa: PLC0415
+
+        cache = Cache.of(self.root)
+        plans = [plan_of(manifest, model, recording=self.recording) for manifest, model in models]
+        kept = {plan.key: cache.load(plan.key) if self.cached else None for plan in plans}
+        largest = sorted(plans, key=lambda plan: plan.size.transitions, reverse=True)
+        tasks = [searches.search_of(plan) for plan in largest if kept[plan.key] is None]
+        campaign = Campaign(
+            searches.prepare,
+            searches.Searching(self.workers, self.heap, self.recording),
+            files=folder_of(self.root / "spec", "spec"),
+            cores=self.workers,
+        )
+        unit = campaigns.Unit("models", finding="differ", finds=_differing)
+        found: dict[str, CheckedModel] = {}
+        with campaigns.opened("check", searches.identity(), schemas.SEARCHES, folder) as table:
+            by_key = {task.key: task for task in tasks}
+            told = campaigns.run(campaign, by_key, table, master=master, unit=unit)
+            for row in table.rows():
+                if row["search"] in by_key:
+                    found[row["search"]] = searches.checked_of(row, table.folder)
+        typer.echo(told.line(), err=True)
+        results = [kept[plan.key] or found[searches.search_of(plan).key] for plan in plans]
+        for plan, checked in zip(plans, results, strict=True):
+            if not checked.cached and not checked.outcome.startswith("fails"):
+                cache.store(plan.key, checked)
+        return results
+
+
+def _differing(row: Mapping[str, object]) -> str:
+    if row["outcome"] == row["expected"]:
+        return ""
+    return f"DIFFERS {row['protocol']} {row['model']}: {row['outcome']}, not {row['expected']}"
 
 
 def _check_tier(tier: Tier, models: Sequence[tuple[Manifest, Model]]) -> None:

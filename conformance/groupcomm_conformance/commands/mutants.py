@@ -3,26 +3,32 @@
 import json
 import os
 import time
+from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from attrs import define
 
 from groupcomm_conformance.models.manifest import Manifest, find_root, load
 from groupcomm_conformance.protocols import derive
 from groupcomm_conformance.protocols.derive import MappingError
 from groupcomm_conformance.steps.mutants import report
 from groupcomm_conformance.steps.mutants.conforming import ModelTable, conforming, tables_of
+from groupcomm_conformance.steps.mutants.confronting import Noticed
 from groupcomm_conformance.steps.mutants.explaining import explanations, spec_explanations
-from groupcomm_conformance.steps.mutants.implementation import mutants
+from groupcomm_conformance.steps.mutants.implementation import Mutant, mutants
 from groupcomm_conformance.steps.mutants.replaying import Judge, verdicts
 from groupcomm_conformance.steps.mutants.report import Fate
+from groupcomm_conformance.steps.mutants.specification import SpecMutant
 from groupcomm_conformance.steps.mutants.verdicts import judge
-from groupcomm_conformance.steps.table import Tables
+from groupcomm_conformance.steps.table import StepTable, Tables
+from groupcomm_conformance.tla.tree import Definitions
 
-from . import console
+from . import campaigns, console
 from .exits import ExitCode, verdict
-from .options import AsJson, OneProtocol, Processes
+from .options import AsJson, Master, OneProtocol, Processes, TableFolder
 
 __all__ = ["command"]
 
@@ -35,15 +41,24 @@ def command(
         typer.Option("--spec", help="Break the specification instead, and let the tables alone judge it."),
     ] = False,
     workers: Processes = None,
+    master: Master = None,
+    table: TableFolder = None,
     as_json: AsJson = False,
 ) -> None:
     """Break the implementation on purpose, many times: the local steps must tell each time.
 
     Exits with 1 if less than 95 % of the mutants are killed, or if one survives and
     conformance/mutants/PROTOCOL.yaml does not say why it is equivalent. With --spec: less than 97 %, without
-    those that conformance/mutants/PROTOCOL_spec.yaml says are equivalent.
+    those that conformance/mutants/PROTOCOL_spec.yaml says are equivalent. With --master or --table it is a
+    campaign: Spark judges the mutants, a table keeps the verdicts, and the same command goes on where one was
+    interrupted.
     """
-    found = _of_specification(protocol, workers) if spec else _of_implementation(protocol, workers)
+    campaign = None if master is None and table is None else _Campaign(protocol, master, table)
+    judged = _of_specification if spec else _of_implementation
+    found = judged(protocol, workers, campaign)
+    if campaign is not None and campaign.told is not None:
+        found["campaign"] = campaign.told.to_json()
+        typer.echo(campaign.told.line(), err=as_json)
     if as_json:
         typer.echo(json.dumps(found, indent=2))
     else:
@@ -52,16 +67,20 @@ def command(
     raise typer.Exit(verdict(ok=found["ok"] is True))
 
 
-def _of_specification(protocol: str, workers: int | None) -> dict[str, object]:
+def _of_specification(protocol: str, workers: int | None, campaign: "_Campaign | None") -> dict[str, Any]:
     root = find_root()
     began = time.monotonic()
     manifest = load(root, protocol)
     reasons = spec_explanations(root, protocol)
-    judged = judge(manifest, _tables(root, manifest), cache=Tables.of(root).folder, workers=workers)
+    tables = _tables(root, manifest)
+    if campaign is None:
+        judged = judge(manifest, tables, cache=Tables.of(root).folder, workers=workers)
+    else:
+        judged = judge(manifest, tables, confronting=partial(campaign.confront, root, tables))
     return report.spec_told(judged, reasons, time.monotonic() - began)
 
 
-def _of_implementation(protocol: str, workers: int | None) -> dict[str, object]:
+def _of_implementation(protocol: str, workers: int | None, campaign: "_Campaign | None") -> dict[str, Any]:
     root = find_root()
     began = time.monotonic()
     manifest = load(root, protocol)
@@ -79,11 +98,12 @@ def _of_implementation(protocol: str, workers: int | None) -> dict[str, object]:
         raise typer.Exit(ExitCode.DIFFERS)
     made = mutants(implementation)
     count = workers or os.cpu_count() or 1
-    found = (
-        [judging.judge(mutant) for mutant in made]
-        if count == 1
-        else verdicts(root, protocol, made, tables, count)
-    )
+    if campaign is not None:
+        found = campaign.judge(root, made, tables)
+    elif count == 1:
+        found = [judging.judge(mutant) for mutant in made]
+    else:
+        found = verdicts(root, protocol, made, tables, count)
     fates = [
         Fate(mutant, bool(by), by, "" if by else explained.get(mutant.name, ""))
         for mutant, by in zip(made, found, strict=True)
@@ -96,3 +116,80 @@ def _of_implementation(protocol: str, workers: int | None) -> dict[str, object]:
 def _tables(root: Path, manifest: Manifest) -> dict[str, ModelTable]:
     with console.Watch(conforming(manifest)) as watch:
         return tables_of(root, manifest, watch)
+
+
+@define
+class _Campaign:
+    """Judges mutants on Spark, and remembers how that went."""
+
+    protocol: str
+    master: str | None
+    table: Path | None
+    told: campaigns.Told | None = None
+
+    def judge(self, root: Path, made: Sequence[Mutant], tables: Mapping[str, ModelTable]) -> list[str]:
+        """Say of each mutant of the implementation what kills it, "" for nothing."""
+        campaigns.require()
+        from groupcomm_conformance.campaigns import mutating  # noqa: PLC0415 - Spark is for campaigns alone
+
+        values = {name: (each.table, each.constants) for name, each in tables.items()}
+        context = mutating.Implementation(self.protocol, values)
+        identity = mutating.identity(self.protocol, tables)
+        prepared = (mutating.judges, context)
+        rows = self._run(root, identity, prepared, {mutant.name: mutant for mutant in made}, _TOGETHER)
+        return [rows[mutant.name]["by"] for mutant in made]
+
+    def confront(  # noqa: PLR0917 - it stands for `confronting.confront`
+        self,
+        root: Path,
+        tables: Mapping[str, ModelTable],
+        folders: Sequence[Path],
+        definitions: Definitions,
+        made: Sequence[SpecMutant],
+        steps: Mapping[str, StepTable],
+        constants: Mapping[str, Mapping[str, str]],
+        *,
+        workers: int | None,  # noqa: ARG002 - executors decide that
+    ) -> list[Noticed | None]:
+        """Give for each mutant of the specification what notices it; see `confronting.confront`."""
+        campaigns.require()
+        from groupcomm_conformance.campaigns import mutating, shipping  # noqa: PLC0415 - as above
+
+        places = tuple(str(folder.relative_to(root)) for folder in folders)
+        context = mutating.Confronting(places, definitions, made, steps, constants)
+        modules = sorted(file.read_text(encoding="utf-8") for each in folders for file in each.glob("*.tla"))
+        identity = mutating.identity(self.protocol, tables, spec=shipping.digest(modules))
+        indexes = {mutant.name: index for index, mutant in enumerate(made)}
+        rows = self._run(root, identity, (mutating.confronts, context), indexes, _TOGETHER_IN_TLC)
+        return [mutating.noticed_of(rows[mutant.name]) for mutant in made]
+
+    def _run(
+        self,
+        root: Path,
+        identity: Mapping[str, object],
+        prepared: tuple[Any, object],
+        tasks: Mapping[str, Any],
+        most: int,
+    ) -> dict[Any, dict[str, Any]]:
+        """Run tasks, by their mutants' names, and give their rows by these."""
+        from groupcomm_conformance.campaigns import schemas  # noqa: PLC0415 - as above
+        from groupcomm_conformance.campaigns.running import Campaign  # noqa: PLC0415
+        from groupcomm_conformance.campaigns.shipping import folder_of  # noqa: PLC0415
+
+        campaign = Campaign(*prepared, files=folder_of(root / "spec", "spec"), most=most)
+        name = str(identity["command"]).replace(" --", "-").replace(" ", "-")
+        unit = campaigns.Unit(
+            "mutants",
+            finding="survive",
+            finds=lambda row: row["mutant"] if row["verdict"] == "survives" else "",
+        )
+        with campaigns.opened(name, identity, schemas.MUTANTS, self.table) as table:
+            self.told = campaigns.run(campaign, tasks, table, master=self.master, unit=unit)
+            return {row["mutant"]: row for row in table.rows()}
+
+
+_TOGETHER = 8
+"""Mutants of an implementation that a task of Spark's has, at most."""
+
+_TOGETHER_IN_TLC = 100
+"""Mutants of a specification: each run of TLC reads the tables for all of them."""

@@ -13,6 +13,7 @@ from groupcomm_conformance.models.manifest import TIERS, Tier, did_you_mean, fin
 __all__ = [
     "AsJson",
     "Heap",
+    "Master",
     "MaybeTier",
     "ModelNames",
     "OneModel",
@@ -22,10 +23,12 @@ __all__ = [
     "Protocols",
     "Row",
     "Seed",
+    "TableFolder",
     "TierOption",
     "Unicode",
     "Workers",
     "brief",
+    "count",
     "heap",
     "one_of",
     "seconds",
@@ -77,6 +80,22 @@ def whole(least: int, most: int) -> Callable[[str], int]:
     return parse
 
 
+def count(least: int, most: int) -> Callable[[str], int]:
+    """Make a parser that accepts a whole number of these bounds, also in the form 1e9 or 2.5e6."""
+
+    def parse(text: str) -> int:
+        found = re.fullmatch(r"([0-9]{1,18})(?:\.([0-9]{1,18}))?[eE]\+?([0-9]{1,2})", text, re.ASCII)
+        if found is None:
+            return whole(least, most)(text)
+        digits, part, power = found[1], (found[2] or "").rstrip("0"), int(found[3])
+        value = int((digits + part).ljust(len(digits) + power, "0"))
+        if power < len(part) or not least <= value <= most:
+            raise typer.BadParameter(f"a whole number from {least} to {most}, not {brief(text)}")
+        return value
+
+    return parse
+
+
 def brief(text: str) -> str:
     """Shorten what a person typed, for an error."""
     return text if len(text) <= _BRIEF else f"{text[:_BRIEF]}..."
@@ -94,6 +113,13 @@ def seconds(text: str) -> float:
     if not math.isfinite(found) or not 0 < found <= MOST_SECONDS:
         raise typer.BadParameter(f"above 0 and at most {MOST_SECONDS:,.0f} seconds, not {brief(text)}")
     return found
+
+
+def master(text: str) -> str:
+    """Accept the address of a Spark, as far as that can be told by looking at it."""
+    if re.fullmatch(r"local(\[(\*|[1-9][0-9]{0,3})\])?|(?!local)[a-z0-9]+(://\S+)?", text, re.ASCII) is None:
+        raise typer.BadParameter(f"local[*], local[2] or spark://host:7077, not {brief(text)}")
+    return text
 
 
 def _protocols(incomplete: str) -> list[str]:
@@ -165,3 +191,18 @@ Seed: TypeAlias = Annotated[
 ]
 Unicode: TypeAlias = Annotated[bool, typer.Option("--unicode", help="Draw with box characters.")]
 Out: TypeAlias = Annotated[Path, typer.Option("--out", metavar="DIR", help="The folder to write.")]
+Master: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--master",
+        parser=master,
+        metavar="MASTER",
+        help="Run as a campaign on a Spark: local[*], local[2] or spark://host:7077.",
+    ),
+]
+TableFolder: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--table", metavar="DIR", help="The table of the campaign, local[*] if no --master is given."
+    ),
+]

@@ -2,18 +2,25 @@
 
 import json
 import sys
+from collections import Counter
+from pathlib import Path
 from random import Random
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
+from attrs import evolve
 
 from groupcomm.stack import StackError
 from groupcomm_conformance.stacks.drawing.charts import drawn
-from groupcomm_conformance.stacks.running import Found, Outcome, claims_of, shrink, simulate
+from groupcomm_conformance.stacks.running import PART, Found, Outcome, claims_of, shrink, simulate
 from groupcomm_conformance.stacks.setup import FAULTS, WEAKER, WHOLE, Faults, Setup, stack_of
 
+from . import campaigns
 from .exits import ExitCode
-from .options import AsJson, Unicode, one_of, whole
+from .options import AsJson, Master, TableFolder, Unicode, count, one_of, whole
+
+if TYPE_CHECKING:
+    from groupcomm_conformance.campaigns.table import Row
 
 __all__ = ["command", "setup_of"]
 
@@ -21,6 +28,7 @@ _MOST_EVENTS: Final = 10**12
 _MOST_SEED: Final = 10**15
 _EVENTS: Final = 100_000
 _SEED: Final = 1
+_SEEDS: Final = 20  # that a task of Spark's has, at most
 _SHOWN: Final = 400  # lines of a chart
 
 
@@ -36,7 +44,9 @@ def command(
     events: Annotated[
         int | None,
         typer.Option(
-            parser=whole(1, _MOST_EVENTS), metavar="N", help=f"How much is to happen. Default: {_EVENTS:,}."
+            parser=count(1, _MOST_EVENTS),
+            metavar="N",
+            help=f"How much is to happen, also as 1e9. Default: {_EVENTS:,}.",
         ),
     ] = None,
     seed: Annotated[
@@ -61,29 +71,85 @@ def command(
             + ". Once for each layer.",
         ),
     ] = None,
+    master: Master = None,
+    table: TableFolder = None,
     unicode: Unicode = False,
     as_json: AsJson = False,
 ) -> None:
     """Run a stack over abstract layers, with faults, and judge its guarantees as it runs.
 
     Exits with 1 if one of them does not hold; shows the seed, few events that lead to it, and their chart.
-    Exits with 4 if nothing happened that some guarantee speaks of.
+    Exits with 4 if nothing happened that some guarantee speaks of. With --master or --table it is a campaign:
+    Spark runs the seeds, all of them whatever is found, a table keeps what came, and the same command goes on
+    where one was interrupted.
     """
     setup = setup_of(stack, members, faults, weaken or [])
     events = _EVENTS if events is None else events
     seed = _SEED if seed is None else seed
-    progress = _Progress(events)
-    try:
-        outcome = simulate(setup, events=events, seed=seed, progress=progress)
-    finally:
-        progress.end()
-    found = None if outcome.found is None else shrink(setup, outcome.found)
-    if as_json:
-        typer.echo(json.dumps(_record(outcome, found), indent=2))
+    told: campaigns.Told | None = None
+    violations: list[Found] = []
+    if master is None and table is None:
+        progress = _Progress(events)
+        try:
+            outcome = simulate(setup, events=events, seed=seed, progress=progress)
+        finally:
+            progress.end()
+        found = None if outcome.found is None else shrink(setup, outcome.found)
     else:
+        outcome, violations, told = _campaign(setup, events, seed, master, table)
+        found = outcome.found  # its schedule is shortened already
+    if as_json:
+        more = {} if told is None else {"campaign": told.to_json() | {"violations": _violations(violations)}}
+        typer.echo(json.dumps(_record(outcome, found) | more, indent=2))
+    else:
+        if told is not None:
+            typer.echo(told.line())
+            for line in _counted(violations):
+                typer.echo(line)
         for line in _lines(outcome, found, unicode=unicode):
             typer.echo(line)
     raise typer.Exit(_verdict(outcome))
+
+
+def _campaign(
+    setup: Setup, events: int, seed: int, master: str | None, folder: Path | None
+) -> tuple[Outcome, list[Found], campaigns.Told]:
+    """Run seeds on Spark; give what all groups did, the violations by their seeds, and how it went."""
+    campaigns.require()
+    from groupcomm_conformance.campaigns import schemas, seeds  # noqa: PLC0415 - Spark is for campaigns alone
+    from groupcomm_conformance.campaigns.running import Campaign  # noqa: PLC0415
+
+    asked = seeds.seeds(seed, events)
+    unit = campaigns.Unit("events", lambda row: int(row["events"]), PART, "violations", _told)
+    with campaigns.opened("simulate", seeds.identity(setup), schemas.SEEDS, folder) as table:
+        told = campaigns.run(
+            Campaign(seeds.prepare, setup, most=_SEEDS), asked, table, master=master, unit=unit
+        )
+        outcome, violations = Outcome(setup, seed), []
+        for row in table.rows():
+            if row["seed"] in asked:
+                result = seeds.result_of(row)
+                outcome = outcome.and_then(result, row["seconds"])
+                violations += [] if result.found is None else [result.found]
+    violations.sort(key=lambda found: found.seed)
+    return evolve(outcome, found=violations[0] if violations else None), violations, told
+
+
+def _told(row: "Row") -> str:
+    return "" if row["claim"] is None else f"VIOLATION of {row['claim']} in the group of seed {row['seed']}"
+
+
+def _counted(violations: list[Found]) -> list[str]:
+    by_claim = Counter(found.claim for found in violations)
+    first = {found.claim: found.seed for found in reversed(violations)}
+    return [
+        f"violated in {number:,} groups: {claim}, first in that of seed {first[claim]}"
+        for claim, number in by_claim.most_common()
+    ]
+
+
+def _violations(violations: list[Found]) -> list[dict[str, object]]:
+    return [{"seed": found.seed, "claim": found.claim, "text": found.text} for found in violations]
 
 
 def _verdict(outcome: Outcome) -> ExitCode:

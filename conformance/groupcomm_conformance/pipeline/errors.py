@@ -5,6 +5,7 @@
 __all__ = [
     "BadMaster",
     "DiskFull",
+    "NoMaster",
     "NotContained",
     "NotHolding",
     "PipelineError",
@@ -24,6 +25,16 @@ class SparkMissing(PipelineError):
     def __init__(self, missing: str) -> None:
         super().__init__(
             f"the package {missing} is not installed: run make pipeline, or install groupcomm[pipeline]"
+        )
+
+
+class NoMaster(PipelineError):
+    """No master of Spark answers where --master says."""
+
+    def __init__(self, master: str, why: str) -> None:
+        super().__init__(
+            f"no master of Spark answers at {master} ({why}): start one there, or correct --master; "
+            "local[*] is this machine alone"
         )
 
 

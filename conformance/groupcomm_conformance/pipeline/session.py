@@ -1,20 +1,25 @@
 """The one owner of the Spark session."""
 
 import os
+import re
 import shutil
+import signal
+import socket
 import sys
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
+from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from groupcomm_conformance.tlc.tools import find_java
 
-from .errors import BadMaster, SparkFailed
+from .errors import BadMaster, NoMaster, SparkFailed
 
 __all__ = ["DEFAULT_MASTER", "session"]
 
@@ -33,25 +38,34 @@ _BRISK_JVM: Final = " -XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 @contextmanager
 def session(
-    master: str = DEFAULT_MASTER, *, memory: str = "4g", brisk: bool = False
+    master: str = DEFAULT_MASTER,
+    *,
+    memory: str = "4g",
+    brisk: bool = False,
+    settings: Mapping[str, str] | None = None,
 ) -> Iterator[SparkSession]:
     """A session on `master`, ended on leaving.
 
     `memory` is the heap of the driver; on `local` masters that is all there is. `brisk` is for small tables
-    only: it starts faster and computes slower. What does not fit into memory goes into a folder for temporary
-    files. BadMaster where `master` is none; SparkFailed where there comes no session.
+    only: it starts faster and computes slower. `settings` are Spark's own, besides. What does not fit into
+    memory goes into a folder for temporary files. BadMaster where `master` is none, NoMaster where none
+    answers; SparkFailed where there comes no session.
     """
+    local = master.startswith("local")
+    hosts = [] if local else _hosts(master)
     java = find_java().resolve()
     own = Path(tempfile.mkdtemp(prefix="groupcomm-spark-"))
     (own / "log4j2.properties").write_text(_LOGGING, encoding="ascii")
     wanted = {"PYSPARK_PYTHON": sys.executable, "PYSPARK_DRIVER_PYTHON": sys.executable}
+    if not local and "PYSPARK_PYTHON" in os.environ:  # that of the workers may lie elsewhere
+        del wanted["PYSPARK_PYTHON"]
     if (java.parent.parent / "bin" / "java").is_file():
         wanted["JAVA_HOME"] = str(java.parent.parent)
-    if master.startswith("local"):
+    if local or (hosts and _LOOPBACK.issuperset(hosts)):
         wanted["SPARK_LOCAL_IP"] = "127.0.0.1"
     if "SPARK_CONF_DIR" not in os.environ:
         wanted["SPARK_CONF_DIR"] = str(own)
-    settings = {
+    every = {
         "spark.driver.memory": memory,
         "spark.driver.extraJavaOptions": f"-Djava.io.tmpdir={own}{_BRISK_JVM if brisk else ''}",
         "spark.local.dir": str(own),
@@ -61,10 +75,12 @@ def session(
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         **(_BRISK if brisk else {}),
+        **(settings or {}),
     }
     builder = SparkSession.builder.master(master).appName("groupcomm")
-    for name, value in settings.items():
+    for name, value in every.items():
         builder = builder.config(name, value)
+    interrupted = signal.getsignal(signal.SIGINT)  # PySpark puts a handler of its own there, and leaves it
     before = {name: os.environ.get(name) for name in wanted}
     os.environ.update(wanted)
     try:
@@ -72,14 +88,42 @@ def session(
         try:
             yield spark
         finally:
-            spark.stop()
+            with suppress(Py4JError, OSError):  # its process may be gone, as after a signal to all of ours
+                spark.stop()
     finally:
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, interrupted)
         for name, old in before.items():
             if old is None:
                 os.environ.pop(name, None)
             else:
                 os.environ[name] = old
         shutil.rmtree(own, ignore_errors=True)
+
+
+_LOOPBACK: Final = frozenset({"localhost", "127.0.0.1"})
+_CONNECTING: Final = 5.0  # seconds; Spark itself would try for a minute
+
+
+def _hosts(master: str) -> list[str]:
+    """Give the hosts of a `spark://` address once one of them answers; NoMaster where none does.
+
+    Of an address of any other kind Spark is the judge.
+    """
+    if (found := re.fullmatch(r"spark://([^\s/]+)", master)) is None:
+        return []
+    places = [each.rpartition(":") for each in found[1].split(",")]
+    why = ""
+    for host, _, port in places:
+        if not host or re.fullmatch(r"[1-9][0-9]{0,4}", port, re.ASCII) is None:
+            raise BadMaster(master)
+        try:
+            socket.create_connection((host.strip("[]"), int(port)), timeout=_CONNECTING).close()
+        except (OSError, OverflowError, UnicodeError) as error:
+            why = why or str(getattr(error, "strerror", None) or error)
+        else:
+            return [host for host, _, _ in places]
+    raise NoMaster(master, why.lower())
 
 
 def _started(builder: SparkSession.Builder, master: str, log: Path) -> SparkSession:

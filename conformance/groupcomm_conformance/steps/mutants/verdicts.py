@@ -5,7 +5,7 @@ they depend on, so that after a change of the implementation alone they are ther
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -53,8 +53,9 @@ def judge(
     *,
     cache: Path | None = None,
     workers: int | None = None,
+    confronting: Callable[..., list[Noticed | None]] = confront,
 ) -> Judged:
-    """Make the mutants and confront them with `tables`, by the models' names.
+    """Make the mutants and confront them with `tables`, by the models' names, as `confront` does.
 
     FileError where the specification lacks what is needed.
     """
@@ -77,7 +78,7 @@ def judge(
     place = key(_PARTS, told, texts, tools.jar_digest(tools.find_jar()))
     noticed = _kept(store, place, made)
     if noticed is None:
-        noticed = confront(manifest.folders, definitions, made, steps, sides, workers=workers)
+        noticed = confronting(manifest.folders, definitions, made, steps, sides, workers=workers)
         if store:
             kept = {
                 mutant.name: None if found is None else [found.by, found.fails]

@@ -1,0 +1,69 @@
+"""What executors are given: the code of both packages, files of the project, what tasks have in common.
+
+All of it is one archive that Spark unpacks on each executor. A worker need not have groupcomm installed,
+and one that has an older version does not use it.
+"""
+
+import hashlib
+import json
+import pickle
+import zipfile
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+import groupcomm
+import groupcomm_conformance
+from groupcomm_conformance.files.keys import code_digest, meant
+
+__all__ = ["ARCHIVE", "CONTEXT", "code_of", "digest", "folder_of", "pack"]
+
+ARCHIVE: Final = "groupcomm-shipped"
+"""The folder, on an executor, into which the archive is unpacked."""
+
+CONTEXT: Final = "context.pickle"
+"""The file in it that has the function of the tasks, and its context."""
+
+_PACKAGES: Final = tuple(Path(str(package.__file__)).parent for package in (groupcomm, groupcomm_conformance))
+_MOMENT: Final = (2000, 1, 1, 0, 0, 0)
+
+
+@cache
+def code_of(*rooms: str) -> str:
+    """Give a digest of the protocols' code and of the rooms that make a campaign's rows.
+
+    Reworded comments leave it as it is.
+    """
+    digest = hashlib.sha256(code_digest(*rooms).encode())
+    package = _PACKAGES[0]
+    for file in sorted(package.rglob("*.py")):
+        digest.update(f"{file.relative_to(package)}\n".encode() + meant(file.read_bytes()))
+    return digest.hexdigest()
+
+
+def digest(told: object) -> str:
+    """Give 16 hexadecimal digits that tell one value of JSON from another."""
+    return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:16]
+
+
+def folder_of(folder: Path, inside: str) -> dict[str, Path]:
+    """List the files of a folder, by the names that they get in the archive, below `inside`."""
+    return {f"{inside}/{file.relative_to(folder)}": file for file in _files(folder)}
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    return (
+        file
+        for file in sorted(folder.rglob("*"))
+        if file.is_file() and "__pycache__" not in file.parts and not file.name.startswith(".")
+    )
+
+
+def pack(archive: Path, work: object, files: Mapping[str, Path]) -> None:
+    """Write the archive: both packages, `files` by their names in it, and `work`, pickled."""
+    code = {name: file for each in _PACKAGES for name, file in folder_of(each, each.name).items()}
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as out:
+        for name, file in {**code, **files}.items():
+            out.writestr(zipfile.ZipInfo(name, _MOMENT), file.read_bytes(), zipfile.ZIP_DEFLATED)
+        out.writestr(zipfile.ZipInfo(CONTEXT, _MOMENT), pickle.dumps(work), zipfile.ZIP_DEFLATED)
