@@ -86,11 +86,12 @@ Reaches(p, k) ==
 
 \* p tells what to start from with s in a view that follows view number k: s is in the vector, or its life began on
 \* the way and with nothing; and since then each view on the way has it. (Who parts from the promiser may agree on
-\* its messages without it, and come back with a merge: of those the promise says nothing.)
+\* its messages without it, and come back with a merge: of those the promise says nothing. And a vector names
+\* addresses: where it speaks of a former life of s, it says nothing of the next.)
 RECURSIVE TellsOf(_, _, _)
 TellsOf(p, s, k) ==
     IF k <= p.view THEN k = p.view /\ s \in DOMAIN p.vector
-    ELSE \/ s \in views[k].joins /\ Reaches(p, k)
+    ELSE \/ s \in views[k].joins /\ s \notin DOMAIN p.vector /\ Reaches(p, k)
          \/ /\ Carries(p, k)
             /\ \E j \in views[k].preds :
                 /\ j >= p.view
