@@ -49,7 +49,7 @@ joindigest_vars == <<views, installed, life, delivered, promises, held>>
 
 Conjuncts ==
     {"ToldDelivered", "NotYetAMember", "OneAtATime", "OnlyByPromise", "PromiserIsIn", "OneIncarnation",
-     "TellsOfAll", "ForGood"}
+     "TellsOfAll", "ForGood", "KeptToTheEnd"}
 
 LOCAL On(conjunct) == conjunct \notin Off
 
@@ -147,8 +147,7 @@ MayPromise(by, to) ==
 \* p will not be redeemed: the newcomer's life is over, or no view with it is decided that it could install but by
 \* what another has promised. (A view that was decided and lost with its coordinator is one of these.)
 MayWithdraw(p) ==
-    \* ForGood: a promise is withdrawn only when nobody can redeem it any more, and one that is redeemed is kept until
-    \* its promiser can come to no view with the newcomer.
+    \* ForGood: a promise is withdrawn only when nobody can redeem it any more.
     On("ForGood") =>
         \/ ~Open(p)
         \/ installed[p.to] # 0 /\ ToIn(p, installed[p.to]) /\ ~\E k \in DOMAIN views : k > installed[p.to] /\ ToIn(p, k)
@@ -159,7 +158,8 @@ MayWithdraw(p) ==
 \* `by` has no open promise to the address, and comes to no view with it that is decided.
 MayRelease(by, to) ==
     /\ ~\E p \in promises : p.by = by /\ p.by_life = life[by] /\ p.to = to
-    /\ On("ForGood") =>
+    \* KeptToTheEnd: a promise that is redeemed is kept until its promiser can come to no view with the newcomer.
+    /\ On("KeptToTheEnd") =>
         ~\E k \in DOMAIN views :
             /\ to \in DOMAIN views[k].lives /\ Has(views[k], by, life[by])
             /\ \E j \in views[k].preds : Reaches(PromiseOf(by, to), j)
