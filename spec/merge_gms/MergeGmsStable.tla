@@ -253,9 +253,6 @@ KeptToTheEnd == [][KeptToTheEndStep]_stack_vars
 -----------------------------------------------------------------------------
 (* Witnesses *)
 
-HeldBeyondTheDigest ==
-    \E m \in up : \E k \in kept[m] : \E s \in DOMAIN k.vector :
-        seen[m][s] > k.vector[s] /\ k.to \in stable[m].promised
 PurgedBeforeTheMerge ==
     \E m \in up : InMerged(local[m]) /\ \E s \in DOMAIN windows[m] : windows[m][s].purged > Nothing
 =============================================================================
