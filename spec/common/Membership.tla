@@ -107,8 +107,8 @@ MayDecide(v) ==
     /\ On("LivesAreKnown") => \A m \in DOMAIN v.lives :
         /\ v.lives[m] <= life[m]
         /\ \A j \in v.preds : m \in DOMAIN views[j].lives => views[j].lives[m] <= v.lives[m]
-    \* ExcludedFirst: nor any later one. A former life is left out by a view of its own before the next one comes in.
-    \* (Members know addresses: they would take the one for the other.)
+    \* ExcludedFirst: of each member it means the life that a view it follows means. A former life is left out by a view
+    \* of its own before the next one comes in. (Members know addresses: they would take the one for the other.)
     /\ On("ExcludedFirst") => \A m \in DOMAIN v.lives : \A j \in v.preds :
         m \in DOMAIN views[j].lives => views[j].lives[m] = v.lives[m]
     \* JoinersBegin: who is in none of the views it follows begins with it, and nobody else does.
