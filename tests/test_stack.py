@@ -4,13 +4,17 @@ import shutil
 from pathlib import Path
 
 import pytest
+from attrs import evolve
 
 from groupcomm_conformance.commands.main import main
 from groupcomm_conformance.documents import guarantees, stack
 from groupcomm_conformance.files.errors import FileError
 from groupcomm_conformance.models.manifest import ManifestError, load
+from groupcomm_conformance.models.model import NOT_GIVEN
+from groupcomm_conformance.models.selecting import manifests_of
 
-DATA = Path(__file__).parent / "data"
+ROOT = Path(__file__).parent.parent
+DATA = ROOT / "tests" / "data"
 LINKS = """\
 assumes:
   Ballot: {Lossless: lossy_live, Fresh: [lossy], Secret: []}
@@ -87,6 +91,43 @@ def test_a_conjunct_that_is_not_given_is_open(project: Path) -> None:
     lines = page(project)
     assert "| `Next` |  | not given | - | - |" in lines
     assert "- `Next` of `Decision`: not given by toy, and assumed by BALLOTS." in lines
+
+
+REASON = """\
+toy:
+  does: commit
+  not_given:
+    Decision:
+      Next: It may change its mind.
+"""
+
+
+def test_a_conjunct_that_is_not_given_says_why(project: Path) -> None:
+    edit(project / "spec/toy/models.yaml", "Next: RefinesDecision", "Next: not_given")
+    edit(project / "spec/common/layers.yaml", "toy:\n  does: commit\n", REASON)
+    edit(project / "spec/common/layers.yaml", "assumes: [Paper]", "assumes: [Decision]")
+    assert f"{OPEN.removesuffix('toy.')}BALLOTS. It may change its mind." in page(project)
+
+
+def test_no_reason_is_left_for_a_conjunct_that_is_given(project: Path) -> None:
+    edit(project / "spec/common/layers.yaml", "toy:\n  does: commit\n", REASON)
+    with pytest.raises(
+        FileError, match=r"layers\.yaml:5: expected a conjunct of Decision that toy does not give"
+    ):
+        page(project)
+
+
+def test_a_conjunct_that_only_another_layer_gives_is_open() -> None:
+    """Of two layers that give a guarantee, the one that gives less stands beneath who assumes it, too."""
+    manifests = {manifest.protocol: manifest for manifest in manifests_of(ROOT, ())}
+    merge = manifests["merge"]
+    given = {**merge.gives, "JoinDigest": {**merge.gives["JoinDigest"], "TellsOfAll": NOT_GIVEN}}
+    manifests["merge"] = evolve(merge, gives=given)
+    line = (
+        "- `TellsOfAll` of `JoinDigest`: not given by merge (but by merge_gms, gms), and assumed by stable."
+    )
+    assert line in stack.page(ROOT, manifests.values())[0].splitlines()
+    assert line not in stack.page(ROOT, manifests_of(ROOT, ()))[0].splitlines()
 
 
 OPEN = "- `Next` of `Decision`: not given by toy, and assumed by toy."

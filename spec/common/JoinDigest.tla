@@ -49,7 +49,7 @@ joindigest_vars == <<views, installed, life, delivered, promises, held>>
 
 Conjuncts ==
     {"ToldDelivered", "NotYetAMember", "OneAtATime", "OnlyByPromise", "PromiserIsIn", "OneIncarnation",
-     "TellsOfAll", "ForGood"}
+     "TellsOfAll", "ForGood", "KeptToTheEnd"}
 
 LOCAL On(conjunct) == conjunct \notin Off
 
@@ -64,34 +64,37 @@ PromiseOf(by, to) ==
 LOCAL ByIn(p, k) == Has(views[k], p.by, p.by_life)
 LOCAL ToIn(p, k) == Has(views[k], p.to, p.to_life)
 
-\* View number k has the newcomer in it, or the promiser, who waits for it.
-LOCAL Carries(p, k) ==
+\* View number k has the newcomer in it, or the promiser, who waits for it. `alone`: and no other life of the newcomer.
+LOCAL Carries(p, k, alone) ==
     \/ ToIn(p, k)
-    \/ /\ ByIn(p, k)
-       \* OneIncarnation: a promise ends with a view that has another life of the newcomer's address. (There the
-       \* promiser takes the address for the newcomer, and holds no longer.)
-       /\ On("OneIncarnation") => p.to \notin DOMAIN views[k].lives
+    \/ ByIn(p, k) /\ (alone => p.to \notin DOMAIN views[k].lives)
 
-\* A promise reaches view number k: there is a way from the promiser's view to k on which each view has the
-\* promiser in it until one has the newcomer in it, and then each has the newcomer. (So agreement in each view on
-\* the way needs the vote of one who keeps the promise, or of the newcomer itself.)
-RECURSIVE Reaches(_, _)
-Reaches(p, k) ==
+\* There is a way from the promiser's view to k on which each view has the promiser in it until one has the newcomer
+\* in it, and then each has the newcomer. (So agreement in each view on the way needs the vote of one who keeps the
+\* promise, or of the newcomer itself.)
+RECURSIVE ReachesIf(_, _, _)
+ReachesIf(p, k, alone) ==
     IF k <= p.view THEN k = p.view
-    ELSE /\ Carries(p, k)
+    ELSE /\ Carries(p, k, alone)
          /\ \E j \in views[k].preds :
                 /\ j >= p.view
                 /\ ToIn(p, j) => ToIn(p, k)
-                /\ Reaches(p, j)
+                /\ ReachesIf(p, j, alone)
+
+\* A promise reaches view number k.
+\* OneIncarnation: it ends with a view that has another life of the newcomer's address. (There the promiser takes the
+\* address for the newcomer, and holds no longer.)
+Reaches(p, k) == ReachesIf(p, k, On("OneIncarnation"))
 
 \* p tells what to start from with s in a view that follows view number k: s is in the vector, or its life began on
 \* the way and with nothing; and since then each view on the way has it. (Who parts from the promiser may agree on
-\* its messages without it, and come back with a merge: of those the promise says nothing.)
+\* its messages without it, and come back with a merge: of those the promise says nothing. And a vector names
+\* addresses: where it speaks of a former life of s, it says nothing of the next.)
 RECURSIVE TellsOf(_, _, _)
 TellsOf(p, s, k) ==
     IF k <= p.view THEN k = p.view /\ s \in DOMAIN p.vector
-    ELSE \/ s \in views[k].joins /\ Reaches(p, k)
-         \/ /\ Carries(p, k)
+    ELSE \/ s \in views[k].joins /\ s \notin DOMAIN p.vector /\ Reaches(p, k)
+         \/ /\ Carries(p, k, On("OneIncarnation"))
             /\ \E j \in views[k].preds :
                 /\ j >= p.view
                 /\ ToIn(p, j) => ToIn(p, k)
@@ -116,11 +119,14 @@ Redeemable(p, m, v, j) ==
     \* TellsOfAll: it says where to start with each sender that is there.
     /\ On("TellsOfAll") => \A s \in DOMAIN views[j].lives : TellsOf(p, s, j)
 
+\* p was made to m for view number j, whether it reaches that one or has ended on the way with another life of m.
+LOCAL Given(p, m, j) == p.to = m /\ p.to_life = life[m] /\ ~ToIn(p, j) /\ ReachesIf(p, j, FALSE)
+
 \* What m has been promised for all that it has to be told to install v.
 Told(m, v) ==
     \A j \in ToBeTold(m, v) :
         \* OnlyByPromise: who comes to members that it was not with has been told where to start with them.
-        (On("OnlyByPromise") \/ \E p \in promises : Meant(p, m, j)) => \E p \in promises : Redeemable(p, m, v, j)
+        (On("OnlyByPromise") \/ \E p \in promises : Given(p, m, j)) => \E p \in promises : Redeemable(p, m, v, j)
 
 \* All promises that m uses when it installs v.
 Used(m, v) == {p \in promises : \E j \in ToBeTold(m, v) : Redeemable(p, m, v, j)}
@@ -141,8 +147,7 @@ MayPromise(by, to) ==
 \* p will not be redeemed: the newcomer's life is over, or no view with it is decided that it could install but by
 \* what another has promised. (A view that was decided and lost with its coordinator is one of these.)
 MayWithdraw(p) ==
-    \* ForGood: a promise is withdrawn only when nobody can redeem it any more, and one that is redeemed is kept until
-    \* its promiser can come to no view with the newcomer.
+    \* ForGood: a promise is withdrawn only when nobody can redeem it any more.
     On("ForGood") =>
         \/ ~Open(p)
         \/ installed[p.to] # 0 /\ ToIn(p, installed[p.to]) /\ ~\E k \in DOMAIN views : k > installed[p.to] /\ ToIn(p, k)
@@ -153,7 +158,8 @@ MayWithdraw(p) ==
 \* `by` has no open promise to the address, and comes to no view with it that is decided.
 MayRelease(by, to) ==
     /\ ~\E p \in promises : p.by = by /\ p.by_life = life[by] /\ p.to = to
-    /\ On("ForGood") =>
+    \* KeptToTheEnd: a promise that is redeemed is kept until its promiser can come to no view with the newcomer.
+    /\ On("KeptToTheEnd") =>
         ~\E k \in DOMAIN views :
             /\ to \in DOMAIN views[k].lives /\ Has(views[k], by, life[by])
             /\ \E j \in views[k].preds : Reaches(PromiseOf(by, to), j)

@@ -7,7 +7,8 @@
 (* view), one, or, as a merge view, several. It has an identifier of its   *)
 (* own, a list of members, and says of each member which incarnation       *)
 (* (life) it means, and who begins with it. A life walks down one path,    *)
-(* from the view that it begins with, and skips no view on it.             *)
+(* from the view that it begins with, and skips no view on it. A member    *)
+(* that was left out comes in again as its next life.                      *)
 (*                                                                         *)
 (* What is NOT promised. One line of views: two members that each believe  *)
 (* the other gone both decide a successor of their view, with one counter  *)
@@ -47,8 +48,8 @@ VARIABLES
 membership_vars == <<views, installed, life>>
 
 Conjuncts ==
-    {"OneIdOneView", "CounterRises", "CreatorIsThere", "ListIsSound", "LivesAreKnown", "JoinersBegin",
-     "SelfInclusion", "OnePath"}
+    {"OneIdOneView", "CounterRises", "CreatorIsThere", "ListIsSound", "LivesAreKnown", "ExcludedFirst",
+     "JoinersBegin", "JoinsOnce", "SelfInclusion", "OnePath"}
 
 LOCAL On(conjunct) == conjunct \notin Off
 
@@ -68,6 +69,10 @@ Sources(v, m) ==
     LET from == {j \in v.preds : Shares(views[j], v, m)}
     IN IF Cardinality(from) <= 1 THEN from
        ELSE {j \in from : ~\E i \in from \ {j} : Leads(m, v.lives[m], j, i)}
+
+\* View number k comes before one that follows these.
+RECURSIVE ComesBefore(_, _)
+ComesBefore(k, preds) == \E j \in preds : k <= j /\ (k = j \/ ComesBefore(k, views[j].preds))
 
 \* m is one incarnation, and a member, all the way between views number i and k (either may be the later).
 Throughout(m, i, k) ==
@@ -102,8 +107,16 @@ MayDecide(v) ==
     /\ On("LivesAreKnown") => \A m \in DOMAIN v.lives :
         /\ v.lives[m] <= life[m]
         /\ \A j \in v.preds : m \in DOMAIN views[j].lives => views[j].lives[m] <= v.lives[m]
+    \* ExcludedFirst: of each member it means the life that a view it follows means. A former life is left out by a view
+    \* of its own before the next one comes in. (Members know addresses: they would take the one for the other.)
+    /\ On("ExcludedFirst") => \A m \in DOMAIN v.lives : \A j \in v.preds :
+        m \in DOMAIN views[j].lives => views[j].lives[m] = v.lives[m]
     \* JoinersBegin: who is in none of the views it follows begins with it, and nobody else does.
     /\ On("JoinersBegin") => v.joins = {m \in DOMAIN v.lives : Sources(v, m) = {}}
+    \* JoinsOnce: who comes in is in a later life than any that its address had in a view before. Who was left out
+    \* does not come in again in the same life.
+    /\ On("JoinsOnce") => \A m \in DOMAIN v.lives : Sources(v, m) = {} =>
+        \A k \in DOMAIN views : (m \in DOMAIN views[k].lives /\ ComesBefore(k, v.preds)) => views[k].lives[m] < v.lives[m]
 
 \* m may install v, which is decided.
 MayInstall(m, v) ==

@@ -34,7 +34,7 @@ VARIABLES
 
 total_order_vars == <<views, installed, life, up, path, sent, order, cut, delivered>>
 
-Group == INSTANCE Membership WITH Off <- {}
+Group == INSTANCE Membership WITH Off <- {"ExcludedFirst", "JoinsOnce"}
 
 LOCAL Message(d) == <<d[1], d[2]>>
 

@@ -51,7 +51,8 @@ ASSUME Off \subseteq Conjuncts
 
 LOCAL On(conjunct) == conjunct \notin Off
 
-Group == INSTANCE Membership WITH Off <- {}
+\* (Nobody above asks for ExcludedFirst and JoinsOnce: there a view says which life of a sender a message is of.)
+Group == INSTANCE Membership WITH Off <- {"ExcludedFirst", "JoinsOnce"}
 
 -----------------------------------------------------------------------------
 (* Logs, and what of them is received *)

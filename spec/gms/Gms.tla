@@ -347,6 +347,9 @@ LeaveRequested(s, e) ==
                     THEN [asked EXCEPT !.queue = Append(@, OwnLeave(s))]
                     ELSE asked, <<>>)
 
+\* The former incarnation's leave goes before all other requests, and the new one's comes after them.
+FormerFirst(queue, leave, join) == <<leave>> \o Append(queue, join)
+
 \* MBR-12: requests are taken in the order in which they come. A JOIN_REQ of a new incarnation says that the
 \* one before is no more: its own request is dropped; if it is in the view, its leave goes to the queue's
 \* head.
@@ -366,8 +369,8 @@ JoinReqReceived(s, e) ==
     ELSE IF present /\ IncarnationCheck = "never" /\ ~IsQueued(s, "leave", m)
     THEN Handled(s, <<Send(m, JoinRsp([s.decision EXCEPT !.joiners = {m}, !.lives[m] = life]))>>)
     ELSE IF present /\ ~IsQueued(s, "leave", m)
-    THEN Proceed([Struck(cleaned, m) EXCEPT
-                    !.queue = <<Request("leave", m, LifeOf(s, m))>> \o Append(@, join)], Withdrawal(s, m))
+    THEN Proceed([Struck(cleaned, m) EXCEPT !.queue = FormerFirst(@, Request("leave", m, LifeOf(s, m)), join)],
+                 Withdrawal(s, m))
     ELSE Proceed([cleaned EXCEPT !.queue = Append(@, join)], Withdrawal(s, m))
 
 \* (Also by who does not act yet: the leaver may know sooner that it will.)
@@ -535,6 +538,9 @@ Decide(s, request, digest) ==
 \* view.
 IsGranted(s, request) == request.kind = "join" /\ IsOver(s, request.member, request.life)
 
+\* A former incarnation of who wants to join is still in the view.
+FormerIsIn(s, request) == request.kind = "join" /\ request.member \in MembersOfView(s)
+
 \* It is asked for, and by GMS.
 IsAnswer(s, e) == s.group = "stopping" /\ e.asker = Self
 
@@ -550,7 +556,7 @@ GroupStopped(s, e) ==
     IN IF ~IsAnswer(s, e)
        THEN IF PassesStops /\ e.asker # Self THEN Handled(s, <<PassDown(e)>>) ELSE Ignored(s)
        ELSE IF IsGranted(s, head) THEN Proceed(taken, <<>>)
-       ELSE IF head.kind = "join" /\ head.member \in MembersOfView(s) THEN Decide(ready, NoRequest, NoDigest)
+       ELSE IF FormerIsIn(s, head) THEN Decide(ready, NoRequest, NoDigest)
        ELSE IF head.kind = "join" /\ digest_first
        THEN LET asked == AskForDigest(taken, head) IN Handled(asked.state, asked.effects)
        ELSE Decide(taken, head, NoDigest)

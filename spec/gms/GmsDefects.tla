@@ -51,6 +51,10 @@ KeepsNone(s, decision) == <<>>
 GrantedIfThere(s, request) ==
     request.kind = "join" /\ request.member \in MembersOfView(s) /\ request.member \notin s.suspected
 
+\* In the place of FormerFirst and FormerIsIn: the next incarnation takes the former one's place.
+InItsPlace(queue, leave, join) == Append(queue, join)
+NobodyIsFormer(s, request) == FALSE
+
 \* In the place of Refused: those who have left are refused, too.
 RefusesTheGone(s, e) == e.message.seniors
 

@@ -257,7 +257,9 @@ GivesCounterRisesStep == GivesMembership("CounterRises")
 GivesCreatorIsThereStep == GivesMembership("CreatorIsThere")
 GivesListIsSoundStep == GivesMembership("ListIsSound")
 GivesLivesAreKnownStep == GivesMembership("LivesAreKnown")
+GivesExcludedFirstStep == GivesMembership("ExcludedFirst")
 GivesJoinersBeginStep == GivesMembership("JoinersBegin")
+GivesJoinsOnceStep == GivesMembership("JoinsOnce")
 GivesSelfInclusionStep == GivesMembership("SelfInclusion")
 GivesOnePathStep == GivesMembership("OnePath")
 
@@ -266,7 +268,9 @@ GivesCounterRises == [][GivesCounterRisesStep]_vars
 GivesCreatorIsThere == [][GivesCreatorIsThereStep]_vars
 GivesListIsSound == [][GivesListIsSoundStep]_vars
 GivesLivesAreKnown == [][GivesLivesAreKnownStep]_vars
+GivesExcludedFirst == [][GivesExcludedFirstStep]_vars
 GivesJoinersBegin == [][GivesJoinersBeginStep]_vars
+GivesJoinsOnce == [][GivesJoinsOnceStep]_vars
 GivesSelfInclusion == [][GivesSelfInclusionStep]_vars
 GivesOnePath == [][GivesOnePathStep]_vars
 

@@ -18,6 +18,10 @@ OfTheNextLife(id, members, follows, lives, digest) ==
     [id |-> id, members |-> members, follows |-> follows, lives |-> [m \in DOMAIN lives |-> lives[m] + 1],
      digest |-> digest]
 
+\* In the place of Merged: who was left out before is listed again.
+ListsTheGone(id, members, follows, lives, digest) ==
+    [id |-> id, members |-> Sorted(DOMAIN lives), follows |-> follows, lives |-> lives, digest |-> digest]
+
 \* In the place of Merged: it is said to be decided by somebody else.
 ByAStranger(id, members, follows, lives, digest) ==
     [id |-> ViewId(id.counter, "Z"), members |-> members, follows |-> follows, lives |-> lives,

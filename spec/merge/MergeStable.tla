@@ -75,7 +75,10 @@ ToStable ==
 
 \* What a step of merging's group does to STABLE and to the windows.
 PassedDown ==
-    /\ IF act'.outcome # "handled" THEN UNCHANGED <<stable, windows>>
+    /\ IF act'.action = "Restart"
+       THEN /\ stable' = [stable EXCEPT ![act'.member] = Stable!Start(act'.member)]
+            /\ windows' = [windows EXCEPT ![act'.member] = [x \in {} |-> NewWindow(Nothing)]]
+       ELSE IF act'.outcome # "handled" THEN UNCHANGED <<stable, windows>>
        ELSE \E m \in {act'.member} :
             /\ windows' = IF local'[m].decision.id = local[m].decision.id THEN windows
                           ELSE [windows EXCEPT ![m] = WindowsIn(m, local'[m].decision)]

@@ -23,8 +23,10 @@ OfTheSameCounter(s, d) == [d EXCEPT !.id.counter = Own(s).id.counter]
 OfAnotherCreator(s, d) == [d EXCEPT !.id.creator = "Z"]
 ListedTwice(s, d) == [d EXCEPT !.members = @ \o <<Head(@)>>]
 OfTheNextLives(s, d) == [d EXCEPT !.lives = [m \in DOMAIN @ |-> @[m] + 1]]
+ListsTheGone(s, d) == [d EXCEPT !.members = M!Sorted(DOMAIN d.lives)]
 EverybodyBegins(s, d) == [d EXCEPT !.joiners = MembersOf(d)]
 WithoutItself(s, d) == LET Other(m) == m # s.member IN [d EXCEPT !.members = SelectSeq(@, Other)]
+OnlyItsOwn(s, d) == LET Mine(m) == IsMember(s, m) IN [d EXCEPT !.members = SelectSeq(@, Mine)]
 TellsOfItsOwn(s, d) == [d EXCEPT !.digest = [m \in MembersOf(Own(s)) |-> @[m]]]
 
 (* The layers below *)

@@ -60,7 +60,7 @@ IsFirst(v) == v.preds = {}
 First == SelectSeq(History, IsFirst)
 
 Channel == INSTANCE VirtualSynchrony WITH Off <- Without
-Group == INSTANCE Membership WITH Off <- {}
+Group == INSTANCE Membership WITH Off <- {"ExcludedFirst", "JoinsOnce"}
 
 ASSUME
     /\ Without \subseteq Channel!Conjuncts

@@ -69,6 +69,20 @@ LateScript ==
     <<FirstView(1, "A", AB), Follow(2, "A", ABC, {1}, Anew("C", 0)), Follow(3, "A", AB, {2}, Nobody),
       Follow(4, "A", ABC, {3}, Anew("C", 1))>>
 
+\* C is left out, and comes in again in the same life.
+AgainScript ==
+    <<FirstView(1, "A", ABC), Follow(2, "A", AB, {1}, Nobody), Follow(3, "A", ABC, {2}, Anew("C", 0))>>
+
+\* C's next life is in the view that follows one with C; and then C is left out, and comes in again.
+ReplacedScript ==
+    <<FirstView(1, "A", <<"A", "C">>), Follow(2, "A", <<"A", "C">>, {1}, Anew("C", 1)),
+      Follow(3, "A", <<"A">>, {2}, Nobody)>>
+
+\* C leaves and comes back as another incarnation, and then B joins.
+SenderBackScript ==
+    <<FirstView(1, "A", <<"A", "C">>), Follow(2, "A", <<"A">>, {1}, Nobody),
+      Follow(3, "A", <<"A", "C">>, {2}, Anew("C", 1)), [Follow(4, "A", <<"A", "C", "B">>, {3}, Anew("B", 0)) EXCEPT !.lives["C"] = 1]>>
+
 \* B joins A, and then C joins.
 ChainScript ==
     <<FirstView(1, "A", <<"A">>), Follow(2, "A", AB, {1}, Anew("B", 0)), Follow(3, "A", ABC, {2}, Anew("C", 0))>>
@@ -100,6 +114,7 @@ AToC == {<<"A", "C">>}
 AToB == {<<"A", "B">>}
 BToC == {<<"B", "C">>}
 AOrBToC == {<<"A", "C">>, <<"B", "C">>}
+AToBAndC == {<<"A", "B">>, <<"A", "C">>}
 AToBToC == {<<"A", "B">>, <<"B", "C">>}
 AToCAndD == {<<"A", "C">>, <<"A", "D">>}
 SidesAndC == {<<"A", "B">>, <<"B", "A">>, <<"A", "C">>}
@@ -126,6 +141,7 @@ Votes2and1 == <<2, 1>>
 Votes2and2 == <<2, 2>>
 Votes2and3 == <<2, 3>>
 Votes3and0 == <<3, 0>>
+Votes3and0and0 == <<3, 0, 0>>
 Votes4and0 == <<4, 0>>
 Votes0and2and0 == <<0, 2, 0>>
 Votes0and3and0 == <<0, 3, 0>>

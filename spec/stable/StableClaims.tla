@@ -84,6 +84,11 @@ NewcomerMissesNothing ==
         (life[p.by] = p.by_life /\ s \in DOMAIN rm[p.by] /\ Shares(views[p.view], views[installed[p.by]], s)) =>
             p.vector[s] <= rm[p.by][s].delivered
 
+\* JOI-04, JOI-13: nobody starts beyond what a sender's life has sent: what that life multicasts next, all get.
+NobodyStartsBeyond ==
+    \A m \in InGroup : \A s \in DOMAIN rm[m] \cap InGroup :
+        SameSender(s, m, s) => rm[m][s].low <= rm[s][s].delivered
+
 -----------------------------------------------------------------------------
 (* Mechanism *)
 

@@ -1,9 +1,9 @@
-"""The judge of `TotalOrderBroadcast`: what it says of a group that was split and has merged."""
+"""The judges of `TotalOrderBroadcast` and `Membership`: what they say of a group that was split and has merged."""
 
 import pytest
 
 from groupcomm_conformance.stacks.judges.claims import Verdicts, Violation
-from groupcomm_conformance.stacks.judges.membership import Decided, Membership, Process
+from groupcomm_conformance.stacks.judges.membership import Decided, Membership, NotAllowedError, Process
 from groupcomm_conformance.stacks.judges.order import TotalOrderBroadcast
 
 A, B, X = "ABX"
@@ -78,3 +78,15 @@ def test_who_goes_on_together_has_delivered_the_same_but_for_what_one_knew() -> 
     group.enter([a, b], after)
     with pytest.raises(Violation, match="they differ in x/2"):
         group.enter([x], after)
+
+
+def test_a_life_that_was_not_left_out_is_not_replaced_by_the_next() -> None:
+    views = Membership()
+    a, b = (views.start(address) for address in (A, B))
+    first = views.decide(a, 1, [a, b])
+    b.up = False
+    later = views.start(B)
+    with pytest.raises(NotAllowedError, match="takes the place of B"):
+        views.decide(a, 2, [a, later], [first])
+    without = views.decide(a, 2, [a], [first])
+    assert {later} == views.decide(a, 3, [a, later], [without]).joins

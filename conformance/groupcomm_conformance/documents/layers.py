@@ -1,18 +1,21 @@
 """Layers and what each assumes and gives: of protocols as their manifests say it, of others as a list does.
 
 `spec/common/layers.yaml` lists, top first, all layers of the stack: the protocols by name, and those that are
-not written yet with the guarantees that they will assume and give.
+not written yet with the guarantees that they will assume and give. Of a conjunct that a protocol does not
+give it may say why, and what is lost.
 """
 
 import importlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from attrs import frozen
+from attrs import field, frozen
 
 from groupcomm_conformance.files import strict_yaml
+from groupcomm_conformance.files.strict_yaml import Node
 from groupcomm_conformance.models.manifest import Manifest
+from groupcomm_conformance.models.model import NOT_GIVEN
 from groupcomm_conformance.models.modules import Modules, read_modules
 
 __all__ = ["FILE", "Layer", "declared", "guarantee", "layers"]
@@ -24,7 +27,8 @@ FILE: Final = Path("spec", "common", "layers.yaml")
 class Layer:
     """A layer: its guarantees by name. `manifest` is None where there is no protocol yet.
 
-    `gives_below`: those of `gives` that the layers beneath have of it, too.
+    `gives_below`: those of `gives` that the layers beneath have of it, too. `reasons`: why it does not give
+    conjuncts, by guarantee and conjunct.
     """
 
     name: str
@@ -33,6 +37,7 @@ class Layer:
     gives: tuple[str, ...]
     manifest: Manifest | None
     gives_below: tuple[str, ...] = ()
+    reasons: Mapping[str, Mapping[str, str]] = field(factory=dict)
 
 
 def layers(root: Path, manifests: Iterable[Manifest]) -> list[Layer]:
@@ -43,11 +48,13 @@ def layers(root: Path, manifests: Iterable[Manifest]) -> list[Layer]:
     for name, node in document.entries("a mapping from layers, top first").items():
         manifest = known.get(name)
         if manifest is not None:
-            does = node.fields(("does",))["does"].text()
+            found_keys = node.fields(("does",), ("not_given",))
+            does = found_keys["does"].text()
+            reasons = _reasons(manifest, found_keys["not_given"]) if "not_given" in found_keys else {}
             # What only the core declares is not stated conjunct by conjunct: it is assumed all the same.
             assumes = tuple(dict.fromkeys((*manifest.assumes, *declared(name, "ASSUMES"))))
             below = declared(name, "GIVES_BELOW")
-            layer = Layer(name, does, assumes, tuple(manifest.gives), manifest, below)
+            layer = Layer(name, does, assumes, tuple(manifest.gives), manifest, below, reasons)
         else:
             keys = node.fields(("does", "assumes", "gives"))
             assumes, gives = (
@@ -71,6 +78,19 @@ def _is_layer(protocol: str) -> bool:
         return hasattr(importlib.import_module(f"groupcomm.{protocol}"), "step")
     except ModuleNotFoundError:
         return True
+
+
+def _reasons(manifest: Manifest, node: Node) -> dict[str, dict[str, str]]:
+    """Read why conjuncts are not given. FileError where the manifest does not say that they are not."""
+    found: dict[str, dict[str, str]] = {}
+    for name, conjuncts in node.entries("a mapping from guarantees").items():
+        for conjunct, reason in conjuncts.entries("a mapping from conjuncts to reasons").items():
+            if manifest.gives.get(name, {}).get(conjunct) != NOT_GIVEN:
+                raise reason.error(
+                    f"a conjunct of {name} that {manifest.protocol} does not give, not {conjunct}"
+                )
+            found.setdefault(name, {})[conjunct] = reason.text()
+    return found
 
 
 def declared(protocol: str, key: str) -> tuple[str, ...]:

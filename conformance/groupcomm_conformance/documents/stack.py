@@ -3,8 +3,8 @@
 Guarantees are modules of `spec/common`, and their conjuncts have names. A protocol's manifest says by which
 claims it shows each conjunct of what it gives, and for each conjunct of what it assumes which models are
 without it; what the modules' comments say of a conjunct is its meaning here. Layers that are not written yet
-are in `spec/common/layers.yaml`. What no layer gives is open, unless of each layer that assumes the guarantee
-a model holds without it.
+are in `spec/common/layers.yaml`. What a layer does not give of a guarantee is open, unless of each layer that
+assumes the guarantee a model holds without it.
 """
 
 import inspect
@@ -121,11 +121,9 @@ def _open(root: Path, stack: Sequence[Layer]) -> Iterator[str]:
     anything = False
     for name in assumed:
         if given := [layer for layer in stack if layer.manifest is not None and name in layer.gives]:
-            for conjunct in _not_given(given, name):
-                if needing := _needing(above(stack, name), name, conjunct):
-                    anything = True
-                    by, to = (", ".join(each.name for each in those) for those in (given, needing))
-                    yield f"- `{conjunct}` of `{name}`: not given by {by}, and assumed by {to}."
+            for line in _lacking(given, above(stack, name), name):
+                anything = True
+                yield line
             continue
         anything = True
         modules = guarantee(root, name)
@@ -139,6 +137,25 @@ def _open(root: Path, stack: Sequence[Layer]) -> Iterator[str]:
         yield f"{what}: assumed by {', '.join(users)}; nobody refines it yet{_planned(planned)}."
     if not anything:
         yield "Nothing: whatever a layer assumes, another is shown to give."
+
+
+def _lacking(givers: Sequence[Layer], users: Sequence[Layer], name: str) -> Iterator[str]:
+    """Say which conjuncts of a guarantee some layer does not give that others need, and why."""
+    for conjunct in dict.fromkeys(each for layer in givers for each in _not_given([layer], name)):
+        needing = _needing(users, name, conjunct)
+        if not needing:
+            continue
+        without = [layer for layer in givers if conjunct in _not_given([layer], name)]
+        with_it = [layer.name for layer in givers if layer not in without]
+        by, to = (", ".join(each.name for each in those) for those in (without, needing))
+        but = f" (but by {', '.join(with_it)})" if with_it else ""
+        reasons = [layer.reasons.get(name, {}).get(conjunct, "") for layer in without]
+        yield " ".join(
+            (
+                f"- `{conjunct}` of `{name}`: not given by {by}{but}, and assumed by {to}.",
+                *dict.fromkeys(filter(None, reasons)),
+            )
+        )
 
 
 def _not_given(givers: Iterable[Layer], name: str) -> list[str]:

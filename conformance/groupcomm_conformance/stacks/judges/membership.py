@@ -97,9 +97,9 @@ class Membership:
     ) -> Decided:
         """Decide a view. NotAllowedError where the guarantee forbids it. `Membership!MayDecide`.
 
-        What a view means by its members are processes, so that LivesAreKnown is that none is an earlier life
-        than one before it, and who joins is derived, not claimed (JoinersBegin). The very first view may have
-        any members (`First`); later ones that follow none have one.
+        What a view means by its members are processes, so that all have begun (LivesAreKnown), and who joins
+        is derived, not claimed (JoinersBegin). The very first view may have any members (`First`); later ones
+        that follow none have one.
         """
         follows = tuple(preds)
         identifier = ViewId(counter, creator.address)
@@ -118,8 +118,8 @@ class Membership:
         for pred in follows:
             for process in processes:
                 former = pred.at.get(process.address, process)
-                if former.order > process.order:
-                    raise NotAllowedError(f"{process} is an earlier life than {former}", "LivesAreKnown")
+                if former is not process:
+                    raise NotAllowedError(f"{process} takes the place of {former}", "ExcludedFirst")
         decided = Decided(self._decided, View(identifier, members), tuple(processes), follows)
         self._decided += 1
         self._ids.add(identifier)

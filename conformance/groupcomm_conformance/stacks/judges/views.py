@@ -149,7 +149,7 @@ class Views(Judge):
             return
         preds = sorted((self._known[each][1] for each in ids), key=lambda pred: pred.number)
         if preds:
-            self._judged("DecidedWhenStopped", "CounterRises", "CreatorIsThere")
+            self._judged("DecidedWhenStopped", "CounterRises", "CreatorIsThere", "ExcludedFirst")
             if process not in self._stopped:
                 self._fail(
                     "DecidedWhenStopped", f"{process} decides {decision.view}; no group is stopped for it"
@@ -186,9 +186,9 @@ class Views(Judge):
             if process.up and not (process in view.processes or process.leaving):
                 self._fail("NobodyIsDropped", f"{process} is alive, stays, and is not in {view}")
         for joiner in view.joins:
-            self._judged("LeftStaysOut")
+            self._judged("JoinsOnce")
             if _was_in(joiner, pred):
-                self._fail("LeftStaysOut", f"{joiner} was in a view before, and is let in with {view}")
+                self._fail("JoinsOnce", f"{joiner} was in a view before, and is let in with {view}")
 
     def _installs(self, process: Process, view: View, decision: gms.Decision) -> None:
         known = self._known.get(view.id)
