@@ -8,15 +8,21 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sort"
 	"strconv"
+	"strings"
 
+	"groupcomm.example/port/flush"
 	"groupcomm.example/port/group"
+	"groupcomm.example/port/sequencer"
 	"groupcomm.example/port/stable"
 	"groupcomm.example/port/wire"
 )
 
 var protocols = map[string]func(config []byte) (machine, error){
-	"stable": protocol(stable.Start, stable.Step),
+	"flush":     protocol(flush.Start, flush.Step),
+	"sequencer": protocol(sequencer.Start, sequencer.Step),
+	"stable":    protocol(stable.Start, stable.Step),
 }
 
 // A machine is a protocol with its configuration. States are values of the protocol's own type, and do not change.
@@ -216,14 +222,12 @@ func unanswerable(w *bufio.Writer, err error) error {
 }
 
 func names() string {
-	var list []byte
+	var list []string
 	for name := range protocols {
-		if list != nil {
-			list = append(list, ',')
-		}
-		list = strconv.AppendQuote(list, name)
+		list = append(list, strconv.Quote(name))
 	}
-	return string(list)
+	sort.Strings(list)
+	return strings.Join(list, ",")
 }
 
 // serve answers each line in turn. What is answered is written out before it waits for more.
