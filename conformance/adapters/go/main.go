@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"groupcomm.example/port/flush"
+	"groupcomm.example/port/gms"
 	"groupcomm.example/port/group"
 	"groupcomm.example/port/sequencer"
 	"groupcomm.example/port/stable"
@@ -21,6 +22,7 @@ import (
 
 var protocols = map[string]func(config []byte) (machine, error){
 	"flush":     protocol(flush.Start, flush.Step),
+	"gms":       protocol(gms.Start, gms.Step),
 	"sequencer": protocol(sequencer.Start, sequencer.Step),
 	"stable":    protocol(stable.Start, stable.Step),
 }
