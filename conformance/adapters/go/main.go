@@ -15,6 +15,8 @@ import (
 	"groupcomm.example/port/flush"
 	"groupcomm.example/port/gms"
 	"groupcomm.example/port/group"
+	"groupcomm.example/port/merge"
+	"groupcomm.example/port/mergegms"
 	"groupcomm.example/port/sequencer"
 	"groupcomm.example/port/stable"
 	"groupcomm.example/port/wire"
@@ -23,6 +25,8 @@ import (
 var protocols = map[string]func(config []byte) (machine, error){
 	"flush":     protocol(flush.Start, flush.Step),
 	"gms":       protocol(gms.Start, gms.Step),
+	"merge":     protocol(merge.Start, merge.Step),
+	"merge_gms": protocol(mergegms.Start, mergegms.Step),
 	"sequencer": protocol(sequencer.Start, sequencer.Step),
 	"stable":    protocol(stable.Start, stable.Step),
 }
