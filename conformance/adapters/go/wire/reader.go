@@ -79,8 +79,6 @@ func (r *reader) each(open, end byte, visit func()) {
 	}
 }
 
-func (r *reader) array(visit func()) { r.each('[', ']', visit) }
-
 func (r *reader) object(visit func(key string)) {
 	r.each('{', '}', func() {
 		key := r.text()
@@ -89,34 +87,29 @@ func (r *reader) object(visit func(key string)) {
 	})
 }
 
-func (r *reader) text() string {
+// quoted gives the next string with its quotation marks.
+func (r *reader) quoted() (raw []byte, escaped bool) {
 	r.take('"')
-	from := r.at
-	for ; r.at < len(r.data); r.at++ {
-		switch c := r.data[r.at]; {
-		case c == '"':
+	for from := r.at - 1; r.at < len(r.data); r.at++ {
+		switch r.data[r.at] {
+		case '"':
 			r.at++
-			return string(r.data[from : r.at-1])
-		case c == '\\':
-			return r.escaped(from - 1)
+			return r.data[from:r.at], escaped
+		case '\\':
+			escaped = true
+			r.at++
 		}
 	}
 	r.fail("a string has no end")
-	return ""
+	return nil, false
 }
 
-// A string with a backslash in it, whose quotation mark is at `from`.
-func (r *reader) escaped(from int) string {
-	for ; r.at < len(r.data) && r.data[r.at] != '"'; r.at++ {
-		if r.data[r.at] == '\\' {
-			r.at++
-		}
+func (r *reader) text() (text string) {
+	raw, escaped := r.quoted()
+	if !escaped {
+		return string(raw[1 : len(raw)-1])
 	}
-	if r.at++; r.at > len(r.data) {
-		r.fail("a string has no end")
-	}
-	var text string
-	if err := json.Unmarshal(r.data[from:r.at], &text); err != nil {
+	if err := json.Unmarshal(raw, &text); err != nil {
 		r.fail("no string: %v", err)
 	}
 	return text
@@ -157,33 +150,33 @@ func (r *reader) raw() []byte {
 	return r.data[from:r.at]
 }
 
+// skip passes over a value. (Of what is in it, it sees the brackets and the strings.)
 func (r *reader) skip() {
 	switch c := r.next(); c {
 	case '{':
-		r.object(func(string) { r.skip() })
+		r.each('{', '}', func() {
+			r.quoted()
+			r.take(':')
+			r.skip()
+		})
 	case '[':
-		r.array(r.skip)
+		r.each('[', ']', r.skip)
 	case '"':
-		r.text()
-	case 't':
-		r.word("true")
-	case 'f':
-		r.word("false")
-	case 'n':
-		r.word("null")
+		r.quoted()
 	default:
 		from := r.at
-		for r.at < len(r.data) && isOfNumber(r.data[r.at]) {
+		for r.at < len(r.data) && isOfWord(r.data[r.at]) {
 			r.at++
 		}
-		if _, err := strconv.ParseFloat(string(r.data[from:r.at]), 64); err != nil {
-			r.fail("no value")
+		if r.at == from {
+			r.fail("a value is expected")
 		}
 	}
 }
 
-func isOfNumber(c byte) bool {
-	return '0' <= c && c <= '9' || c == '-' || c == '+' || c == '.' || c == 'e' || c == 'E'
+// Of a number, true, false or null.
+func isOfWord(c byte) bool {
+	return 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '-' || c == '+' || c == '.' || c == 'E'
 }
 
 // peekType gives the "type" of the object that is next, and stays before it.

@@ -90,8 +90,8 @@ func makeCodec(t reflect.Type) codec {
 		return codec{
 			func(r *reader, v reflect.Value) {
 				raw := r.raw()
-				if raw[0] == 'n' {
-					r.fail("a payload is not null")
+				if raw[0] == 'n' || !json.Valid(raw) {
+					r.fail("no payload: %s", raw)
 				}
 				v.SetBytes(append([]byte{}, raw...))
 			},
@@ -285,7 +285,7 @@ func sliceCodec(t reflect.Type) codec {
 	return codec{
 		func(r *reader, v reflect.Value) {
 			list := reflect.MakeSlice(t, 0, 0)
-			r.array(func() {
+			r.each('[', ']', func() {
 				value := reflect.New(t.Elem()).Elem()
 				element.read(r, value)
 				for i := 0; isSet && i < list.Len(); i++ {
