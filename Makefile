@@ -10,8 +10,8 @@ STAMP := .venv/.installed
 SPARK := .venv/.installed-pipeline
 
 .DEFAULT_GOAL := help
-.PHONY: help setup check conform simulate test test-documented test-pipeline lint report mutants errata pipeline bench bench-large clean \
-  need-python need-java
+.PHONY: help setup check conform port-go broken-ports simulate test test-documented test-pipeline lint report mutants \
+  errata pipeline bench bench-large clean need-python need-java need-go
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -28,6 +28,14 @@ check: need-java $(STAMP) ## check all models with TLC, then the implementation 
 
 conform: need-java $(STAMP) ## check the implementation against the models, with what the cache has of them (some minutes without)
 	@$(BIN)/groupcomm conform $(ARGS)
+
+port-go: need-java need-go $(STAMP) ## build the port in Go, and hold it to all tables (some minutes)
+	@mkdir -p build
+	@cd conformance/adapters/go && go vet ./... && go test ./... && go build -o ../../../build/port-go .
+	@$(BIN)/groupcomm conform --adapter build/port-go --strict --renamed --random 6000 $(ARGS)
+
+broken-ports: need-java need-go $(STAMP) ## break the port in Go on purpose: each must be noticed (nightly: half an hour)
+	@$(BIN)/python conformance/adapters/go/broken_ports.py $(ARGS)
 
 simulate: $(STAMP) ## run whole stacks under faults: 1,000,000 events of each (some minutes)
 	@for stack in flush/gms sequencer/flush/gms/stable flush/merge_gms sequencer/flush/merge_gms/stable; do \
@@ -99,3 +107,15 @@ need-java:
 	  version=$$("$$java" -version 2>&1 | sed -n 's/.* version "\([0-9]*\).*/\1/p'); \
 	  test "$${version:-0}" -ge 17 || \
 	  { echo "groupcomm needs Java 17 or newer as $$java: install it (Debian, Ubuntu: openjdk-17-jdk-headless)" >&2; exit 1; }
+
+# The port needs nothing but the standard library: nothing is fetched.
+port-go broken-ports: export GOFLAGS = -mod=mod
+port-go broken-ports: export GOTOOLCHAIN = local
+ifeq ($(shell test -w "$$HOME" || echo no),no)
+port-go broken-ports: export GOCACHE ?= $(or $(TMPDIR),/tmp)/groupcomm-go
+endif
+
+need-go:
+	@version=$$(go version 2>/dev/null | sed -n 's/.*go1\.\([0-9]*\).*/\1/p'); \
+	  test "$${version:-0}" -ge 19 || \
+	  { echo 'the port needs Go 1.19 or newer on PATH: install it (Debian, Ubuntu: golang-go)' >&2; exit 1; }

@@ -1,0 +1,204 @@
+"""Break the Go port on purpose, once for each entry of broken.yaml: the driver must tell each time.
+
+    python conformance/adapters/go/broken_ports.py [NAME ...]
+
+A broken port is caught by the first of: the rows of the models, its start, events beyond the bounds (--random),
+and then, model by model, the rows again on kept states (--strict) and with other names and numbers (--renamed).
+Exits with 1 if one is caught by none and broken.yaml does not say why, or is caught though it says why not, or
+is no program.
+"""
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+import yaml
+from attrs import field, frozen
+
+from groupcomm_conformance.models import checking
+from groupcomm_conformance.models.manifest import Manifest, find_root, load
+from groupcomm_conformance.ports.conforming import Part, kept, rows, starts
+from groupcomm_conformance.ports.judging import Asked
+from groupcomm_conformance.ports.port import Port
+from groupcomm_conformance.ports.renaming import WAYS, renamed
+from groupcomm_conformance.ports.skipping import Skips
+from groupcomm_conformance.ports.walking import random_walk, walked
+from groupcomm_conformance.protocols import derive
+from groupcomm_conformance.protocols.derive import Protocol, constants_of
+from groupcomm_conformance.steps.conform import table_of
+from groupcomm_conformance.steps.table import StepTable, Tables
+
+HERE: Final = Path(__file__).parent
+LEVELS: Final = ("rows", "start", "random", "kept", "renamed")
+WALKS: Final = 100
+"""Random walks of 60 events, as --random 6000 takes."""
+
+
+@frozen
+class Broken:
+    """A broken version: `old`, the first behind `after`, is `new`. `survives`: why nothing tells, if so."""
+
+    name: str
+    protocol: str
+    kind: str
+    file: str
+    old: str
+    new: str
+    after: str = ""
+    survives: str = ""
+
+    def text(self) -> str:
+        """Give the broken file; ValueError where there is no such text."""
+        source = (HERE / self.file).read_text()
+        begin = source.find(self.after)
+        place = source.find(self.old, begin) if begin >= 0 else -1
+        if place < 0 or self.old == self.new or (not self.after and source.count(self.old) > 1):
+            raise ValueError(f"broken.yaml: {self.name}: {self.file} does not have that text once")
+        return source[:place] + self.new + source[place + len(self.old) :]
+
+    def build(self, folder: Path) -> Path:
+        """Compile it into a folder; RuntimeError, with what the compiler says, where it cannot be."""
+        broken, program, overlay = folder / "broken.go", folder / "port", folder / "overlay.json"
+        broken.write_text(self.text())
+        overlay.write_text(json.dumps({"Replace": {str(HERE / self.file): str(broken)}}))
+        go("build", "-ldflags=-s -w", "-overlay", str(overlay), "-o", str(program), ".")
+        return program
+
+
+def go(*command: str) -> str:
+    """Run Go on the port and give what it prints; nothing is fetched, and HOME need not be writable."""
+    env = {**os.environ, "GOFLAGS": "-mod=mod", "GOPROXY": "off", "GOTOOLCHAIN": "local"}
+    if not os.access(Path.home(), os.W_OK):
+        env.setdefault("GOCACHE", str(Path(tempfile.gettempdir()) / f"groupcomm-go-{os.getuid()}"))
+    told = subprocess.run(
+        ["go", *command],
+        cwd=HERE,
+        env=env,
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    if told.returncode != 0:
+        raise RuntimeError(f"go {shlex.join(command)}: {told.stderr or told.stdout}")
+    return told.stdout
+
+
+def broken_ports(file: Path = HERE / "broken.yaml") -> list[Broken]:
+    """Read the list; ValueError where it is none."""
+    found = [Broken(**each) for each in yaml.safe_load(file.read_text())]
+    twice = [name for name, count in Counter(each.name for each in found).items() if count > 1]
+    if twice:
+        raise ValueError(f"broken.yaml: {', '.join(twice)}: twice")
+    return found
+
+
+@frozen
+class Held:
+    """What ports of a protocol are held to: the tables of these models, the smallest first."""
+
+    manifest: Manifest
+    tables: Mapping[str, StepTable] = field(hash=False)
+    protocol: Protocol
+
+    @classmethod
+    def to(cls, protocol: str, models: Sequence[str] = ()) -> "Held":
+        """Take the models that conform, or these; FileNotFoundError where a model does not hold."""
+        root = find_root()
+        manifest = load(root, protocol)
+        of = [each for each in manifest.models if (each.name in models if models else each.conform)]
+        of = [each for each in of if each.tier in {"smoke", "full"}]
+        results = checking.run_models([(manifest, each) for each in of], cache=checking.Cache.of(root))
+        tables = {}
+        for each, result in zip(of, results, strict=True):
+            if result.harvest is None:
+                raise FileNotFoundError(f"{each.name} does not hold ({result.outcome}): there are no rows")
+            tables[each.name] = table_of(manifest, each, result.harvest, Tables.of(root))[0]
+        small = dict(sorted(tables.items(), key=lambda item: len(item[1])))
+        return cls(manifest, small, derive.load(manifest))
+
+    def _part(self, port: Port, name: str, level: str) -> Part:
+        table = self.tables[name]
+        constants = constants_of(self.manifest.cfg(self.manifest.model(name)))
+        port.configure(constants)
+        part = Part(self.manifest.protocol, name, level, table, "")
+        if level == "rows":
+            rows(port, part, Asked(port.judge, table), Skips())
+        elif level == "start":
+            starts(port, part, table)
+        elif level == "kept":
+            kept(port, part, Asked(port.judge, table), Skips(), range(len(table)))
+        elif level == "renamed":
+            for way in WAYS:
+                if self.manifest.protocol not in way.without:
+                    rows(port, part, Asked(port.judge, renamed(port.protocol, table, way)), Skips())
+        else:
+            config = port.protocol.config(constants)
+            seeds = range(1, WALKS + 1)
+            walked(port, part, (random_walk(port.protocol, config, seed) for seed in seeds), Skips())
+        return part
+
+    def _order(self) -> Iterator[tuple[str, str]]:
+        """What is done, the cheap before the dear. Random events are the same where the configuration is."""
+        manifest = self.manifest
+        configs = {
+            repr(self.protocol.config(constants_of(manifest.cfg(manifest.model(name))))): name
+            for name in self.tables
+        }
+        yield from ((name, level) for level in ("rows", "start") for name in self.tables)
+        yield from ((name, "random") for name in configs.values())
+        yield from ((name, level) for name in self.tables for level in ("kept", "renamed"))
+
+    def caught_by(self, program: Path) -> str:
+        """Name the first level that tells; "" if none does."""
+        for name, level in self._order():
+            with Port((str(program),), self.protocol) as port:
+                part = self._part(port, name, level)
+            if part.note:
+                raise ValueError(f"{level} was not run: {part.note}")
+            if not part.ok:
+                return level
+        return ""
+
+
+def caught(port: Broken, held: Held) -> str:
+    """Build a port, and name the first level that tells; "" if none does."""
+    with tempfile.TemporaryDirectory() as folder:
+        return held.caught_by(port.build(Path(folder)))
+
+
+def main(names: Sequence[str]) -> int:
+    """Judge the ports of these names, or of these protocols, or all."""
+    ports = [each for each in broken_ports() if not names or {each.name, each.protocol} & {*names}]
+    if not ports:
+        print("broken.yaml has none of these:", *names, file=sys.stderr)
+        return 4
+    counts: Counter[str] = Counter()
+    wrong = 0
+    for protocol in dict.fromkeys(each.protocol for each in ports):
+        held = Held.to(protocol)
+        for port in (each for each in ports if each.protocol == protocol):
+            try:
+                level = caught(port, held) or "nothing"
+            except RuntimeError as error:
+                level = f"no level: {error}"
+            counts[level] += 1
+            odd = level not in (["nothing"] if port.survives else LEVELS)
+            wrong += odd
+            why = f" ({port.survives})" if port.survives else ""
+            print(
+                f"{'FAILS ' if odd else ''}{port.name}: {port.kind}: caught by {level}{why}",
+                flush=True,
+            )
+    print(f"{len(ports)} broken ports:", ", ".join(f"{counts[each]} {each}" for each in (*LEVELS, "nothing")))
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,529 @@
+package gms
+
+import "groupcomm.example/port/group"
+
+// Start is a member before its first view.
+func Start(member string) State {
+	return State{Member: member, Phase: "following", Group: "free", Admitting: noRequest}
+}
+
+// InView says whether it has installed a view.
+func (s State) InView() bool { return !s.Decision.IsNone() }
+
+func (s State) members() Set           { return s.Decision.Set() }
+func (s State) isMember(m string) bool { return s.members().Has(m) }
+
+// Unsuspected members, in order of seniority.
+func (s State) Unsuspected() []string {
+	return group.Select(s.Decision.Members, func(m string) bool { return !s.Suspected.Has(m) })
+}
+
+// Acts says whether it is the first of those that it does not suspect.
+func (s State) Acts() bool {
+	trusted := s.Unsuspected()
+	return !s.Gone && len(trusted) > 0 && trusted[0] == s.Member
+}
+
+func (s State) others() Set { return group.SetOf(s.Unsuspected()...).Without(s.Member) }
+
+// before: those before m in the view of a decision; m has to be a member.
+func before(d Decision, m string) Set { return group.SetOf(d.Members[:group.Index(d.Members, m)]...) }
+
+// isOver: this incarnation of m, or a later one, was in a view of this line.
+func (s State) isOver(m string, life int64) bool {
+	if newest, ok := s.Decision.Lives[m]; ok && life <= newest {
+		return true
+	}
+	for x := range s.Decision.Lives {
+		if group.IsFormer(m, x) {
+			return true
+		}
+	}
+	return false
+}
+
+func (s State) isQueued(kind, m string) bool {
+	return group.Any(s.Queue, func(r Request) bool { return r.Kind == kind && r.Member == m })
+}
+
+// waits: a request of m to join, of this life or a later one, waits already.
+func (s State) waits(m string, life int64) bool {
+	return s.Admitting.Member == m && s.Admitting.Life >= life ||
+		group.Any(s.Queue, func(r Request) bool { return r.Kind == "join" && r.Member == m && r.Life >= life })
+}
+
+func (s State) withoutJoin(m string) State {
+	if s.Admitting.Member == m {
+		s.Admitting = noRequest
+	}
+	s.Queue = group.Select(s.Queue, func(r Request) bool { return r.Kind != "join" || r.Member != m })
+	return s
+}
+
+// withdrawal is what the layers below are told when m's request to join, if it was promised a digest, is dropped.
+func (s State) withdrawal(m string) group.Effects {
+	if s.Admitting != noRequest && s.Admitting.Member == m {
+		return group.Effects{group.PassDown{Event: group.PromiseWithdrawn{To: m}}}
+	}
+	return nil
+}
+
+func (s State) struck(m string) State {
+	s.Asking, s.Awaiting, s.Owed = s.Asking.Without(m), s.Awaiting.Without(m), s.Owed.Without(m)
+	return s
+}
+
+func (s State) ownLeave() Request { return Request{"leave", s.Member, s.Life} }
+
+func (s State) queued(r Request) State {
+	s.Queue = group.Appended(s.Queue, r)
+	return s
+}
+
+// Enter is what a member has when it has installed a view.
+func (s State) Enter(d Decision) State {
+	s.Queue = group.Select(s.Queue, func(r Request) bool {
+		return r.Kind == "leave" && r.Member != s.Member && d.Set().Has(r.Member)
+	})
+	s.Decision, s.Suspected, s.Phase = d, s.Suspected.And(d.Set()), "following"
+	s.Asking, s.Newest, s.Awaiting, s.Owed = nil, group.NoDecision, nil, nil
+	s.Group, s.Admitting, s.LeaveAsked, s.Joining = "free", noRequest, "", false
+	return s
+}
+
+func installed(d Decision) group.Effects {
+	event := group.ViewInstalled{View: d.View()}
+	return group.Effects{group.PassDown{Event: event}, group.PassUp{Event: event}}
+}
+
+func saySuspected(list []string, suspects Set) group.Effects {
+	var said group.Effects
+	for _, m := range list {
+		if suspects.Has(m) {
+			said = append(said, group.PassUp{Event: group.Suspected{Suspect: m}})
+		}
+	}
+	return said
+}
+
+func send(to string, message any) group.Effects {
+	return group.Effects{group.Send{To: to, Message: message}}
+}
+
+// A step ends with Proceed
+
+// IsDone says that its last view is everywhere.
+func (s State) IsDone() bool {
+	return s.Phase == "leading" && len(s.Awaiting) == 0 && s.Admitting == noRequest
+}
+
+func (s State) hasToDecide() bool { return len(s.Queue) > 0 || len(s.Suspected) > 0 }
+
+// Proceed does one thing after the other; the state that each leaves is the next one's.
+func Proceed(s State, effects group.Effects) Result {
+	do := func(more ...group.Effect) { effects = append(group.Join(effects), more...) }
+	if s.Leaving && s.Acts() && s.Phase != "leading" { // it would have to take over, and goes instead
+		s.Gone = true
+		do(group.PassUp{Event: Left{}})
+	}
+	if s.Phase == "following" && s.Acts() { // it takes over
+		s.Phase, s.Asking = "asking", s.others()
+		do(group.SendAll(s.Decision.Members, s.Asking,
+			Query{ViewId: s.Decision.Id, Seniors: before(s.Decision, s.Member)})...)
+	}
+	if s.Phase == "asking" && s.Acts() && len(s.Asking) == 0 { // all have answered
+		var sent group.Effects
+		s, sent = s.sendAgain()
+		do(sent...)
+	}
+	if len(s.Awaiting) == 0 && len(s.Owed) > 0 && s.Admitting == noRequest { // joiners are answered
+		do(group.SendAll(s.Decision.Members, s.Owed, JoinRsp{Decision: s.Decision})...)
+		s.Owed, s.Awaiting = nil, s.Owed
+	}
+	if s.IsDone() && (s.Group == "unknown" || s.Group != "stopping" && s.hasToDecide()) {
+		s.Group = "stopping"
+		do(SuspendGroup)
+	}
+	if s.IsDone() && s.Group == "stopped" {
+		s.Group = "free"
+		do(ResumeGroup)
+	}
+	if s.Leaving && !s.Gone && !s.Acts() { // it asks whoever acts, and again when that is another
+		if first := s.Unsuspected()[0]; first != s.LeaveAsked {
+			s.LeaveAsked = first
+			do(send(first, LeaveReq{Life: s.Life})...)
+		}
+	}
+	return group.Handled(s, effects)
+}
+
+var (
+	SuspendGroup = group.PassUp{Event: group.Suspend{Asker: Self}}
+	ResumeGroup  = group.PassUp{Event: group.Resume{Asker: Self}}
+)
+
+// sendAgain: it installs the newest view, if that is not its own, and sends it to all, to the joiners last.
+func (s State) sendAgain() (State, group.Effects) {
+	var effects group.Effects
+	if !s.Newest.IsNone() {
+		queue := s.Queue
+		effects = installed(s.Newest)
+		s = s.Enter(s.Newest)
+		s.Queue = queue
+	}
+	others := s.others()
+	late := s.Decision.Joiners.And(others)
+	olds := others.Minus(late)
+	s.Phase, s.Group, s.Awaiting, s.Owed = "leading", "unknown", olds, late
+	if s.Leaving {
+		s = s.queued(s.ownLeave())
+	}
+	return s, append(effects, group.SendAll(s.Decision.Members, olds, NewView{Decision: s.Decision})...)
+}
+
+// Step is total over Event.
+func Step(_ group.NothingToConfigure, s State, event Event) Result {
+	if IsMalformed(s.Member, event) {
+		return group.RemoteError(s)
+	}
+	switch e := event.(type) {
+	case JoinRequested:
+		return joinRequested(s, e)
+	case LeaveRequested:
+		return leaveRequested(s)
+	case JoinReqReceived:
+		return joinReqReceived(s, e)
+	case LeaveReqReceived:
+		return leaveReqReceived(s, e)
+	case LeaveRspReceived:
+		return leaveRspReceived(s, e)
+	case group.Suspected:
+		return suspected(s, e)
+	case QueryReceived:
+		return queryReceived(s, e)
+	case AnswerReceived:
+		return answerReceived(s, e)
+	case NewViewReceived:
+		return newViewReceived(s, e)
+	case JoinRspReceived:
+		return joinRspReceived(s, e)
+	case ViewAckReceived:
+		return viewAckReceived(s, e)
+	case group.GroupStopped:
+		return groupStopped(s, e)
+	case group.DigestGiven:
+		return digestGiven(s, e)
+	}
+	panic("no event of GMS")
+}
+
+// IsMalformed says that no correct peer sends that, whatever the state of the member that gets it.
+func IsMalformed(member string, event Event) bool {
+	switch e := event.(type) {
+	case JoinReqReceived:
+		return e.Message.Life < 0
+	case LeaveReqReceived:
+		return e.Message.Life < 0
+	case LeaveRspReceived:
+		return e.Message.Life < 0
+	case NewViewReceived:
+		return !e.Message.Decision.IsSound() || !e.Message.Decision.Set().Has(member)
+	case JoinRspReceived:
+		return !isFirstView(member, e.Sender, e.Message.Decision)
+	case AnswerReceived:
+		return !e.Message.Decision.IsNone() && !e.Message.Decision.IsSound()
+	case QueryReceived:
+		return e.Message.Seniors.Has(e.Sender) || e.Message.Seniors.Has(member)
+	}
+	return false
+}
+
+func isFirstView(member, x string, d Decision) bool {
+	return d.IsSound() && d.Joiners.Has(member) && d.Set().Has(x) && !before(d, x).Has(member) &&
+		group.AreIn(d.Set().Minus(d.Joiners), d.Digest)
+}
+
+// Requests
+
+func joinRequested(s State, e JoinRequested) Result {
+	switch {
+	case s.InView():
+		return group.LocalError(s)
+	case e.Coordinator != s.Member:
+		s.Life, s.Joining, s.Suspected = e.Life, true, s.Suspected.Without(e.Coordinator)
+		return group.Handled(s, send(e.Coordinator, JoinReq{Life: e.Life}))
+	case e.Life > 0:
+		return group.LocalError(s)
+	}
+	founding := Decision{
+		Id:      group.ViewId{Counter: 1, Creator: s.Member},
+		Members: []string{s.Member},
+		Lives:   Vector{s.Member: 0},
+		Joiners: Set{s.Member},
+	}
+	s = s.Enter(founding)
+	s.Phase = "leading"
+	return group.Handled(s, installed(founding))
+}
+
+func leaveRequested(s State) Result {
+	switch {
+	case !s.InView() || s.Gone:
+		return group.LocalError(s)
+	case s.Leaving:
+		return group.Ignored(s)
+	}
+	s.Leaving = true
+	if s.Phase == "leading" {
+		s = s.queued(s.ownLeave())
+	}
+	return Proceed(s, nil)
+}
+
+func joinReqReceived(s State, e JoinReqReceived) Result {
+	m, life := e.Sender, e.Message.Life
+	switch {
+	case !s.Acts() || m == s.Member || s.waits(m, life):
+		return group.Ignored(s)
+	case s.isOver(m, life):
+		if s.Awaiting.Has(m) && s.Decision.Joiners.Has(m) && life == s.Decision.Lives[m] {
+			return group.Handled(s, send(m, JoinRsp{Decision: s.Decision})) // it asks again
+		}
+		return group.Ignored(s)
+	}
+	withdrawal, t := s.withdrawal(m), s.withoutJoin(m)
+	if s.isMember(m) && !s.isQueued("leave", m) {
+		t = t.struck(m)
+		t.Queue = append([]Request{{"leave", m, s.Decision.Lives[m]}}, t.Queue...)
+	}
+	return Proceed(t.queued(Request{"join", m, life}), withdrawal)
+}
+
+func leaveReqReceived(s State, e LeaveReqReceived) Result {
+	m := e.Sender
+	if s.Gone || !s.isMember(m) || e.Message.Life != s.Decision.Lives[m] || s.isQueued("join", m) || s.isQueued("leave", m) {
+		return group.Ignored(s)
+	}
+	return Proceed(s.queued(Request{"leave", m, e.Message.Life}), nil)
+}
+
+func leaveRspReceived(s State, e LeaveRspReceived) Result {
+	if s.Gone || e.Message.Life != s.Life || !s.InView() {
+		return group.Ignored(s)
+	}
+	s.Gone = true
+	return group.Handled(s, group.Effects{group.PassUp{Event: Left{}}})
+}
+
+// Suspicion, and who takes over
+
+func suspected(s State, e group.Suspected) Result {
+	x := e.Suspect
+	news := s.isMember(x) && !s.Suspected.Has(x)
+	noted := news || s.Admitting.Member == x || s.isQueued("join", x) ||
+		s.Asking.Has(x) || s.Awaiting.Has(x) || s.Owed.Has(x)
+	switch {
+	case x == s.Member:
+		return group.LocalError(s)
+	case s.Gone || !noted:
+		return group.Ignored(s)
+	}
+	t := s.withoutJoin(x).struck(x)
+	var said group.Effects
+	if news {
+		t.Suspected = s.Suspected.With(x)
+		said = saySuspected(s.Decision.Members, Set{x})
+	}
+	return Proceed(t, append(said, s.withdrawal(x)...))
+}
+
+// isLate: a question of a former life, about a view that is over.
+func (s State) isLate(id group.ViewId) bool {
+	return id.Counter <= s.Decision.Id.Counter && id != s.Decision.Id && id != s.Decision.Follows
+}
+
+func queryReceived(s State, e QueryReceived) Result {
+	x, seniors := e.Sender, e.Message.Seniors
+	answer := send(x, Answer{ViewId: e.Message.ViewId, Decision: s.Decision})
+	switch {
+	case s.Gone:
+		return group.Ignored(s)
+	case !s.InView():
+		s.Suspected = s.Suspected.Or(seniors)
+		return group.Handled(s, answer)
+	case !s.isMember(x) || s.Suspected.Has(x) || seniors.Has(s.Member):
+		return group.Ignored(s)
+	case s.isLate(e.Message.ViewId):
+		return group.Handled(s, answer)
+	}
+	refused := seniors.And(before(s.Decision, x))
+	effects := group.Join(s.withdrawal(s.Admitting.Member),
+		saySuspected(s.Decision.Members, refused.Minus(s.Suspected)), answer)
+	s.Suspected, s.Phase = s.Suspected.Or(refused), "following"
+	s.Asking, s.Newest, s.Awaiting, s.Owed = nil, group.NoDecision, nil, nil
+	s.Group, s.Admitting = "free", noRequest
+	return group.Handled(s, effects)
+}
+
+func answerReceived(s State, e AnswerReceived) Result {
+	m, told := e.Sender, e.Message.Decision
+	isAsked := s.Asking.Has(m)
+	if !isAsked && !s.Awaiting.Has(m) || e.Message.ViewId != s.Decision.Id {
+		return group.Ignored(s)
+	}
+	heard := s
+	heard.Asking = s.Asking.Without(m)
+	switch {
+	case told.IsNone() || told.Id == s.Decision.Id || told.Id == s.Decision.Follows:
+		return Proceed(heard, nil)
+	case isAsked && told.Follows == s.Decision.Id && told.Set().Has(s.Member):
+		heard.Newest = told
+		return Proceed(heard, nil)
+	}
+	t := s.struck(m) // it is on another line
+	t.Suspected = s.Suspected.With(m)
+	return Proceed(t, saySuspected(s.Decision.Members, Set{m}.Minus(s.Suspected)))
+}
+
+// Views arrive
+
+func (s State) elsewhere(sender string, d Decision) Result {
+	return group.Handled(s, send(sender, Answer{ViewId: d.Id, Decision: s.Decision}))
+}
+
+// suspectedSince: whom a member refuses from then on when it acknowledges a view.
+func (s State) suspectedSince(d Decision, sender string) Set {
+	if d.Set().Has(sender) && !before(d, sender).Has(s.Member) {
+		return before(d, sender).Minus(s.Suspected)
+	}
+	return nil
+}
+
+// again: the present view arrives again.
+func (s State) again(sender string) Result {
+	since := s.suspectedSince(s.Decision, sender)
+	s.Suspected = s.Suspected.Or(since)
+	return group.Handled(s, group.Join(saySuspected(s.Decision.Members, since), send(sender, ViewAck{ViewId: s.Decision.Id})))
+}
+
+func newViewReceived(s State, e NewViewReceived) Result {
+	d := e.Message.Decision
+	switch {
+	case !s.InView() || s.Gone || s.Suspected.Has(e.Sender):
+		return group.Ignored(s)
+	case d.Id == s.Decision.Id:
+		return s.again(e.Sender)
+	case d.Follows != s.Decision.Id:
+		return s.elsewhere(e.Sender, d)
+	}
+	since := s.suspectedSince(d, e.Sender)
+	effects := group.Join(s.withdrawal(s.Admitting.Member), installed(d), saySuspected(d.Members, since),
+		send(e.Sender, ViewAck{ViewId: d.Id}))
+	s.Suspected = s.Suspected.Or(since)
+	return Proceed(s.Enter(d), effects)
+}
+
+func joinRspReceived(s State, e JoinRspReceived) Result {
+	d := e.Message.Decision
+	switch {
+	case s.Gone || s.Suspected.Has(e.Sender):
+		return group.Ignored(s)
+	case s.InView() && d.Id == s.Decision.Id:
+		return s.again(e.Sender)
+	case s.InView():
+		return s.elsewhere(e.Sender, d)
+	case !s.Joining || d.Lives[s.Member] != s.Life:
+		return group.Ignored(s)
+	}
+	s.Suspected = before(d, e.Sender)
+	effects := group.Join(group.Effects{group.PassDown{Event: DigestSet{Digest: d.Digest}}}, installed(d),
+		saySuspected(d.Members, s.Suspected), send(e.Sender, ViewAck{ViewId: d.Id}))
+	return Proceed(s.Enter(d), effects)
+}
+
+func viewAckReceived(s State, e ViewAckReceived) Result {
+	if !s.Awaiting.Has(e.Sender) || e.Message.ViewId != s.Decision.Id {
+		return group.Ignored(s)
+	}
+	s.Awaiting = s.Awaiting.Without(e.Sender)
+	return Proceed(s, nil)
+}
+
+// Views are decided
+
+// decide: one request is granted, or none, and all that are suspected are out.
+func decide(s State, r Request, digest Vector) Result {
+	staying := group.Select(s.Decision.Members, func(m string) bool { return !s.Suspected.Has(m) && m != r.Member })
+	members, lives := staying, s.Decision.Lives
+	var joiners Set
+	if r.Kind == "join" {
+		members, joiners = group.Appended(staying, r.Member), Set{r.Member}
+		lives = group.Noted(lives, r.Member, r.Life)
+	}
+	if group.Same(members, s.Decision.Members) {
+		return Proceed(s, nil)
+	}
+	d := Decision{
+		Id:      group.ViewId{Counter: s.Decision.Id.Counter + 1, Creator: s.Member},
+		Members: members,
+		Follows: s.Decision.Id,
+		Lives:   group.LatestLives(lives, group.SetOf(members...)),
+		Joiners: joiners,
+		Digest:  digest,
+	}
+	olds := group.SetOf(staying...).Without(s.Member)
+	views := group.SendAll(members, olds, NewView{Decision: d})
+	if !group.SetOf(staying...).Has(s.Member) { // it leaves: the next in line takes over
+		s.Gone, s.Queue = true, nil
+		return group.Handled(s, append(views, group.PassUp{Event: Left{}}))
+	}
+	effects := group.Join(installed(d), views)
+	if r.Kind == "leave" {
+		effects = append(effects, send(r.Member, LeaveRsp{Life: r.Life})...)
+	}
+	t := s.Enter(d)
+	t.Phase, t.Group, t.Queue, t.Awaiting, t.Owed = "leading", s.Group, s.Queue, olds, joiners
+	return Proceed(t, effects)
+}
+
+func groupStopped(s State, e group.GroupStopped) Result {
+	if s.Group != "stopping" || e.Asker != Self {
+		if e.Asker != Self {
+			return group.Handled(s, group.Effects{group.PassDown{Event: e}})
+		}
+		return group.Ignored(s)
+	}
+	s.Group = "stopped"
+	if len(s.Queue) == 0 {
+		return decide(s, noRequest, nil)
+	}
+	head, taken := s.Queue[0], s
+	taken.Queue = s.Queue[1:]
+	switch {
+	case head.Kind == "join" && s.isOver(head.Member, head.Life): // another coordinator has granted it
+		return Proceed(taken, nil)
+	case head.Kind == "join" && s.isMember(head.Member):
+		return decide(s, noRequest, nil)
+	case head.Kind == "join":
+		taken.Admitting, taken.Asked = head, s.Asked+1
+		return group.Handled(taken, group.Effects{
+			group.PassDown{Event: group.DigestPromised{To: head.Member}},
+			group.PassDown{Event: group.GetDigest{Asker: Self, Request: taken.Asked}},
+		})
+	}
+	return decide(taken, head, nil)
+}
+
+func digestGiven(s State, e group.DigestGiven) Result {
+	switch {
+	case e.Asker != Self:
+		return group.Handled(s, group.Effects{group.PassUp{Event: e}})
+	case s.Admitting == noRequest || e.Request != s.Asked:
+		return group.Ignored(s)
+	case !group.Is(e.Digest, s.members()):
+		return group.LocalError(s)
+	}
+	request := s.Admitting
+	s.Admitting = noRequest
+	return decide(s, request, group.Map(group.Keys(e.Digest).Minus(s.Suspected), func(m string) int64 { return e.Digest[m] }))
+}

@@ -1,0 +1,3 @@
+module groupcomm.example/port
+
+go 1.19

@@ -1,0 +1,73 @@
+package group
+
+import "groupcomm.example/port/wire"
+
+// Events that are one protocol's effect and another's event, or that several protocols have.
+
+type ViewInstalled struct {
+	_    wire.Tag `wire:"ViewInstalled"`
+	View View
+}
+
+type MergeViewInstalled struct {
+	_         wire.Tag `wire:"MergeViewInstalled"`
+	View      View
+	Subgroups Set[ViewId]
+}
+
+type Suspected struct {
+	_       wire.Tag `wire:"Suspected"`
+	Suspect string
+}
+
+type Suspend struct {
+	_     wire.Tag `wire:"Suspend"`
+	Asker string
+}
+
+type Resume struct {
+	_     wire.Tag `wire:"Resume"`
+	Asker string
+}
+
+type GroupStopped struct {
+	_     wire.Tag `wire:"GroupStopped"`
+	Asker string
+}
+
+type GetDigest struct {
+	_       wire.Tag `wire:"GetDigest"`
+	Asker   string
+	Request int64
+}
+
+type DigestGiven struct {
+	_       wire.Tag `wire:"DigestGiven"`
+	Asker   string
+	Request int64
+	Digest  map[string]int64
+}
+
+type DigestPromised struct {
+	_  wire.Tag `wire:"DigestPromised"`
+	To string
+}
+
+type PromiseWithdrawn struct {
+	_  wire.Tag `wire:"PromiseWithdrawn"`
+	To string
+}
+
+type Deliver struct {
+	_       wire.Tag `wire:"Deliver"`
+	Sender  string
+	Payload wire.Payload
+}
+
+type SendRequested struct {
+	_       wire.Tag `wire:"SendRequested"`
+	Payload wire.Payload
+}
+
+// NothingToConfigure is the configuration of a protocol whose members have none.
+type NothingToConfigure struct{}

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"groupcomm.example/port/group"
+	"groupcomm.example/port/wire"
+)
+
+// What the rows of the models do not have.
+
+func TestAddressesOfOneName(t *testing.T) {
+	for _, each := range []struct {
+		a, b   string
+		former bool
+	}{
+		{"A", "A#2", true}, {"A#2", "A", false}, {"A#2", "A#10", true}, {"A#9", "A#10", true}, {"A#2", "A#2", false},
+		{"A", "B#2", false}, {"A", "A#", false}, {"A", "A#x", false}, {"A#2", "A#2#3", false}, {"#2", "#3", false},
+		{"A#2", "A#99999999999999999999", true}, {"A", "A#02", true}, {"A#02", "A#2", false},
+	} {
+		if group.IsFormer(each.a, each.b) != each.former {
+			t.Errorf("IsFormer(%q, %q) is not %v", each.a, each.b, each.former)
+		}
+	}
+}
+
+func TestWhatIsReadIsWritten(t *testing.T) {
+	for _, text := range []string{
+		`{"type":"DATA","view_id":{"counter":1,"creator":"A\"é\n"},"seqno":"9007199254740993","payload":{"x":[null,1.5,"\\"]}}`,
+		`{"type":"DATA","view_id":{"counter":-9007199254740991,"creator":""},"seqno":0,"payload":0}`,
+	} {
+		var data struct {
+			_       wire.Tag `wire:"DATA"`
+			ViewId  group.ViewId
+			Seqno   int64
+			Payload wire.Payload
+		}
+		if err := wire.Decode([]byte(text), &data); err != nil {
+			t.Fatal(err)
+		}
+		if got := string(wire.Append(nil, data)); got != text {
+			t.Errorf("%s became %s", text, got)
+		}
+	}
+}
+
+func TestBadInputIsAnError(t *testing.T) {
+	for _, text := range []string{
+		"", "{", `{"counter":1}`, `{"counter":1,"creator":"A","more":1}`, `{"counter":1,"counter":2,"creator":"A"}`,
+		`{"counter":1.5,"creator":"A"}`, `{"counter":true,"creator":"A"}`, `{"counter":1,"creator":1}`,
+		`{"counter":1,"creator":"A"} 1`, `{"counter":99999999999999999999,"creator":"A"}`, `{"counter":1,"creator":"A`, `null`,
+	} {
+		if err := wire.Decode([]byte(text), &group.ViewId{}); err == nil {
+			t.Errorf("%s was read", text)
+		}
+	}
+}
+
+func TestAdapterGoesOnAfterAnError(t *testing.T) {
+	in := strings.Join([]string{
+		`{"seq":1,"do":"step","state":{},"event":{}}`,
+		`{"do":"configure","seq":2,"config":{},"protocol":"nothing"}`,
+		`{"seq":3,"do":"configure","protocol":"flush","config":{}}`,
+		`{"seq":4,"do":"start","member":"A"}`,
+		`{"seq":5,"do":"event","member":"A","event":{"type":"StopIt"}}`,
+		`{"seq":6,"do":"event","member":"B","event":{"type":"BlockReturned"}}`,
+		`{"seq":7,"do":"event","member":"A","event":{"type":"BlockReturned"}}`,
+		`{"seq":8,"do":"stop"}`,
+	}, "\n")
+	var out bytes.Buffer
+	if err := serve(strings.NewReader(in+"\n"), &out); err != nil {
+		t.Fatal(err)
+	}
+	var kinds []string
+	for i, line := range strings.Split(strings.TrimSpace(out.String()), "\n") {
+		if err := wire.Members([]byte(line), func(key string, raw []byte) error {
+			if key != "seq" {
+				kinds = append(kinds, key)
+			} else if string(raw) != string(rune('1'+i)) {
+				t.Errorf("answer %d is to %s", i+1, raw)
+			}
+			return nil
+		}); err != nil {
+			t.Error(err)
+		}
+	}
+	if got := strings.Join(kinds, " "); got != "error error ok ok error error outcome ok" {
+		t.Error(got)
+	}
+}

@@ -1,0 +1,218 @@
+// Package sequencer is spec/sequencer/Sequencer.tla with the constants of its reference.
+package sequencer
+
+import (
+	"groupcomm.example/port/group"
+	"groupcomm.example/port/wire"
+)
+
+type (
+	Set    = group.Set[string]
+	Result = group.Result[State]
+)
+
+// State of a member. Start says what each field is at first, Sequencer.tla what it means.
+type State struct {
+	Member        string
+	View          group.View
+	Epoch         group.ViewId
+	Seqno         int64
+	ForwardTable  []Entry
+	ReceivedTable map[string]Mark
+	Early         []Forward
+}
+
+type (
+	// Entry is an own multicast that did not come back yet.
+	Entry struct {
+		Seqno   int64
+		Payload wire.Payload
+	}
+	// Mark is the highest tag received of a sender.
+	Mark struct {
+		Epoch group.ViewId
+		Seqno int64
+	}
+	// Tag identifies a multicast.
+	Tag struct {
+		Sender string
+		Epoch  group.ViewId
+		Seqno  int64
+	}
+
+	Forward struct {
+		_       wire.Tag `wire:"FORWARD"`
+		ViewId  group.ViewId
+		Tag     Tag
+		Payload wire.Payload
+	}
+	Data struct {
+		_       wire.Tag `wire:"DATA"`
+		ViewId  group.ViewId
+		Tag     Tag
+		Payload wire.Payload
+	}
+	Plain struct {
+		_       wire.Tag `wire:"PLAIN"`
+		Payload wire.Payload
+	}
+)
+
+type (
+	// Event is one of the structs below.
+	Event any
+
+	UnicastRequested struct {
+		_       wire.Tag `wire:"UnicastRequested"`
+		To      string
+		Payload wire.Payload
+	}
+	PlainReceived struct {
+		_       wire.Tag `wire:"PlainReceived"`
+		Sender  string
+		Message Plain
+	}
+	ForwardReceived struct {
+		_       wire.Tag `wire:"ForwardReceived"`
+		Sender  string
+		Message Forward
+	}
+	DataReceived struct {
+		_       wire.Tag `wire:"DataReceived"`
+		Sender  string
+		Message Data
+	}
+)
+
+func init() {
+	wire.Union[Event](group.SendRequested{}, UnicastRequested{}, PlainReceived{}, ForwardReceived{}, DataReceived{},
+		group.ViewInstalled{})
+}
+
+// Start is a member before its first view.
+func Start(member string) State { return State{Member: member} }
+
+func (s State) joined() bool        { return !s.View.Equal(group.NoView) }
+func (s State) isCoordinator() bool { return s.joined() && s.View.Coordinator() == s.Member }
+
+// Step is total over Event.
+func Step(_ group.NothingToConfigure, s State, event Event) Result {
+	switch e := event.(type) {
+	case group.SendRequested:
+		return sendRequested(s, e)
+	case UnicastRequested:
+		return group.Handled(s, group.Effects{group.Send{To: e.To, Message: Plain{Payload: e.Payload}}})
+	case PlainReceived:
+		return group.Handled(s, deliver(e.Sender, e.Message.Payload))
+	case ForwardReceived:
+		return forwardReceived(s, e)
+	case DataReceived:
+		return dataReceived(s, e)
+	case group.ViewInstalled:
+		return viewInstalled(s, e)
+	}
+	panic("no event of SEQUENCER")
+}
+
+func deliver(sender string, payload wire.Payload) group.Effects {
+	return group.Effects{group.PassUp{Event: group.Deliver{Sender: sender, Payload: payload}}}
+}
+
+// submit: an own message is ordered here, or by the coordinator.
+func (s State) submit(entry Entry) group.Effect {
+	tag := Tag{s.Member, s.Epoch, entry.Seqno}
+	if s.isCoordinator() {
+		return group.Multicast{Message: Data{ViewId: s.View.Id, Tag: tag, Payload: entry.Payload}}
+	}
+	return group.Send{
+		To:      s.View.Coordinator(),
+		Message: Forward{ViewId: s.View.Id, Tag: tag, Payload: entry.Payload},
+	}
+}
+
+// ordered: a FORWARD that is accepted is multicast once.
+func (s State) ordered(f Forward) group.Effect {
+	return group.Multicast{Message: Data{ViewId: s.View.Id, Tag: f.Tag, Payload: f.Payload}}
+}
+
+func sendRequested(s State, e group.SendRequested) Result {
+	if !s.joined() {
+		return group.LocalError(s)
+	}
+	entry := Entry{s.Seqno + 1, e.Payload}
+	effect := s.submit(entry)
+	s.Seqno, s.ForwardTable = entry.Seqno, group.Appended(s.ForwardTable, entry)
+	return group.Handled(s, group.Effects{effect})
+}
+
+func forwardReceived(s State, e ForwardReceived) Result {
+	f := e.Message
+	switch {
+	case f.ViewId.Counter > s.View.Id.Counter:
+		if e.Sender != f.Tag.Sender {
+			return group.RemoteError(s)
+		}
+		s.Early = group.Appended(s.Early, f)
+		return group.Handled(s, nil)
+	case f.ViewId != s.View.Id:
+		return group.Ignored(s)
+	case !s.isCoordinator() || !s.View.Set().Has(e.Sender) || e.Sender != f.Tag.Sender:
+		return group.RemoteError(s)
+	}
+	return group.Handled(s, group.Effects{s.ordered(f)})
+}
+
+func dataReceived(s State, e DataReceived) Result {
+	tag := e.Message.Tag
+	switch {
+	case !s.joined() || e.Message.ViewId.Counter > s.View.Id.Counter:
+		return group.RemoteError(s)
+	case e.Message.ViewId != s.View.Id:
+		return group.Ignored(s)
+	case e.Sender != s.View.Coordinator() || !s.View.Set().Has(tag.Sender):
+		return group.RemoteError(s)
+	}
+	cleared := s
+	if tag.Sender == s.Member && tag.Epoch == s.Epoch {
+		cleared.ForwardTable = group.Select(s.ForwardTable, func(x Entry) bool { return x.Seqno != tag.Seqno })
+	}
+	if mark, ok := s.ReceivedTable[tag.Sender]; ok && mark.Epoch == tag.Epoch && tag.Seqno <= mark.Seqno {
+		if len(cleared.ForwardTable) == len(s.ForwardTable) {
+			return group.Ignored(s)
+		}
+		return group.Handled(cleared, nil)
+	}
+	cleared.ReceivedTable = group.Noted(s.ReceivedTable, tag.Sender, Mark{tag.Epoch, tag.Seqno})
+	return group.Handled(cleared, deliver(tag.Sender, e.Message.Payload))
+}
+
+func viewInstalled(s State, e group.ViewInstalled) Result {
+	members := e.View.Set()
+	switch {
+	case !members.Has(s.Member):
+		return group.LocalError(s)
+	case e.View.Id.Counter <= s.View.Id.Counter:
+		return group.Ignored(s)
+	}
+	first, early := !s.joined(), s.Early
+	if first {
+		s.Epoch = e.View.Id
+	}
+	s.View = e.View
+	s.ReceivedTable = group.LatestLives(s.ReceivedTable, members)
+	s.Early = group.Select(early, func(f Forward) bool { return f.ViewId.Counter > e.View.Id.Counter })
+	var effects group.Effects
+	if !first {
+		for _, entry := range s.ForwardTable {
+			effects = append(effects, s.submit(entry))
+		}
+	}
+	if s.isCoordinator() {
+		for _, f := range early {
+			if f.ViewId == e.View.Id && members.Has(f.Tag.Sender) {
+				effects = append(effects, s.ordered(f))
+			}
+		}
+	}
+	return group.Handled(s, effects)
+}
