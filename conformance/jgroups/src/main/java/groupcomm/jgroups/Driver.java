@@ -76,7 +76,7 @@ public final class Driver implements Function<String,String> {
         for(Map.Entry<Short,Header> each: new TreeMap<>(copy.getHeaders()).entrySet()) {
             String header=each.getValue().toString(), type=each.getValue().getClass().getSimpleName();
             Matcher kind=KIND.matcher(header);
-            if(kind.find()) kinds.add(kind.group());
+            while(kind.find()) kinds.add(kind.group());
             text.append(type).append('{').append(named(header)).append('}');
         }
         synchronized(noted) {

@@ -13,7 +13,9 @@ public final class Main {
         PrintStream answers=new PrintStream(System.out, false, StandardCharsets.UTF_8);
         // JGroups prints what it likes; nothing but answers may come between answers.
         System.setOut(new PrintStream(OutputStream.nullOutputStream()));
-        Class<?> driver=new Rewriter(Main.class.getClassLoader()).loadClass("groupcomm.jgroups.Driver");
+        Rewriter loader=new Rewriter(Main.class.getClassLoader());
+        Thread.currentThread().setContextClassLoader(loader);   // JGroups finds its own classes by it
+        Class<?> driver=loader.loadClass("groupcomm.jgroups.Driver");
         @SuppressWarnings("unchecked")
         Function<String,String> answer=(Function<String,String>)driver.getDeclaredConstructor().newInstance();
         BufferedReader commands=new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));

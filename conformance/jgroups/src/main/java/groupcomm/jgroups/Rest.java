@@ -22,10 +22,16 @@ final class Rest {
     private static final Path TASKS=Path.of("/proc/self/task");
     private static final long PATIENCE_NS=60_000_000_000L, PAUSE_NS=20_000L;
 
-    /** Threads of the JVM itself, and of groups that are over. */
-    private final Set<String> others;
+    /**
+     * Threads of the JVM itself, and of groups that are over. The VM thread is none of them: a thread that waits for it,
+     * as for a garbage collection, sleeps and is not at rest.
+     */
+    private final Set<String> others=new HashSet<>();
 
-    Rest() throws IOException {others=threads();}
+    Rest() throws IOException {
+        for(String task: threads())
+            if(!Files.readString(TASKS.resolve(task).resolve("comm")).startsWith("VM Thread")) others.add(task);
+    }
 
     private static Set<String> threads() throws IOException {
         Set<String> names=new HashSet<>();

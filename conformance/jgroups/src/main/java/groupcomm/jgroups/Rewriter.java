@@ -46,12 +46,7 @@ final class Rewriter extends ClassLoader {
 
     Rewriter(ClassLoader parent) {super(parent);}
 
-    /** What JGroups and its driver are made of is loaded here; what both share with the clock is not. */
-    private static boolean mine(String name) {
-        return name.startsWith("org.jgroups.")
-            || name.startsWith("groupcomm.jgroups.") && !name.startsWith("groupcomm.jgroups.Clock")
-               && !name.startsWith("groupcomm.jgroups.Rest");
-    }
+    private static boolean mine(String name) {return name.startsWith("org.jgroups.") || name.startsWith("groupcomm.jgroups.");}
 
     @Override protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
         synchronized(getClassLoadingLock(name)) {
