@@ -4,6 +4,7 @@ import com.google.gson.Gson;
 import com.google.gson.GsonBuilder;
 import com.google.gson.ToNumberPolicy;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -49,7 +50,10 @@ public final class Driver implements Function<String,String> {
             answer.put("error", e.toString());
         }
         synchronized(noted) {
-            answer.put("events", new ArrayList<>(noted));
+            // Of one command, a thread may send while another one delivers: which is first means nothing.
+            List<Map<String,Object>> events=new ArrayList<>(noted);
+            events.sort(Comparator.comparing(event -> event.get("kind").equals("sent")));
+            answer.put("events", events);
             noted.clear();
         }
         return gson.toJson(answer);
@@ -175,10 +179,7 @@ public final class Driver implements Function<String,String> {
                 note("left", member);
             });
             case "crash" -> member.crashed=true;
-            case "send" -> start(member, what, () -> {
-                Line.send(member, (String)command.get("payload"));
-                note("accepted", member, "payload", command.get("payload"));
-            });
+            case "send" -> start(member, what, () -> Line.send(member, (String)command.get("payload")));
             case "suspect" -> {
                 Object suspected=Line.suspected(member(command.get("of")).address);
                 start(member, what, () -> member.transport.getUpProtocol().up(new Event(Event.SUSPECT, suspected)));

@@ -22,15 +22,17 @@ final class Rest {
     private static final Path TASKS=Path.of("/proc/self/task");
     private static final long PATIENCE_NS=60_000_000_000L, PAUSE_NS=20_000L;
 
-    /**
-     * Threads of the JVM itself, and of groups that are over. The VM thread is none of them: a thread that waits for it,
-     * as for a garbage collection, sleeps and is not at rest.
-     */
-    private final Set<String> others=new HashSet<>();
+    /** Threads of the JVM itself: one of JGroups' that waits for them, as for a lock of the compiler, is not at rest. */
+    private static Set<String> jvm;
+
+    /** The thread that asks, and those of groups that are over. */
+    private final Set<String> others;
 
     Rest() throws IOException {
-        for(String task: threads())
-            if(!Files.readString(TASKS.resolve(task).resolve("comm")).startsWith("VM Thread")) others.add(task);
+        others=threads();
+        if(jvm == null) jvm=new HashSet<>(others);
+        others.removeAll(jvm);
+        others.add(Path.of("/proc/thread-self").toRealPath().getFileName().toString());
     }
 
     private static Set<String> threads() throws IOException {
