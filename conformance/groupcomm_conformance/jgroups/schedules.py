@@ -14,7 +14,7 @@ from .jvm import Jvm, Version
 
 __all__ = ["SCHEDULES", "Schedule", "Seen"]
 
-Verdict = Literal["present", "repaired"]
+Verdict = Literal["present", "absent"]
 
 
 @frozen
@@ -56,7 +56,7 @@ def _schedule(name: str, *, flush: bool = False) -> Callable[[Callable[[Jvm], Se
 
 
 def _seen(*, present: bool, text: str) -> Seen:
-    return Seen("present" if present else "repaired", text)
+    return Seen("present" if present else "absent", text)
 
 
 # GMS
@@ -86,7 +86,7 @@ def _answered_early(group: Group, late: int = 0) -> Seen:
     if late:
         group.advance(late)
     if not group.flying("JOIN_RSP"):
-        return Seen("repaired", "no JOIN_RSP while B has not acknowledged the view")
+        return Seen("absent", "no JOIN_RSP while B has not acknowledged the view")
     group.give("JOIN_RSP")
     group.crash("A")
     group.suspect("BC", "A")
@@ -175,7 +175,7 @@ def _late_request(jvm: Jvm) -> Seen:
     group.advance(500)
     first, *late = group.take(group.flying("JOIN_REQ"))
     if not late:
-        return Seen("repaired", "B asked once only")
+        return Seen("absent", "B asked once only")
     group.receive(first)
 
     def hold(flight: Flight) -> bool:
@@ -263,7 +263,7 @@ def _repeated_answer(jvm: Jvm) -> Seen:
         group.receive(flight)
     answers = group.take(group.flying("JOIN_RSP"))
     if len(answers) < _BOTH:
-        return Seen("repaired", "A does not answer a second time")
+        return Seen("absent", "A does not answer a second time")
     group.receive(answers[-1])
     group.settle(10, 1000)
     group.send("A", "m2")
@@ -726,9 +726,11 @@ def _two_flushes(jvm: Jvm) -> Seen:
         group.give("FLUSH", by=member, to=member)
     group.settle(100)
     results = {
-        event["member"]: event["result"] for event in group.log if event["kind"] == "stopped"
+        event["member"]: event.get("result", event.get("error", ""))
+        for event in group.log
+        if event["kind"] in {"stopped", "failed"}
     }
-    won = any("true" in result.lower() or result == "null" for result in results.values())
+    won = any(result in {"true", "null"} for result in results.values())
     return _seen(present=not won, text=f"{results}")
 
 
