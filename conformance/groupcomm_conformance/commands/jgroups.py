@@ -20,7 +20,7 @@ from groupcomm_conformance.models.manifest import find_root
 from groupcomm_conformance.models.selecting import NothingToJudge, manifests_of
 
 from .documents import CheckOnly, written
-from .exits import ExitCode, verdict
+from .exits import verdict
 from .options import AsJson, one_of, whole
 
 __all__ = ["command"]
@@ -33,7 +33,9 @@ _EXAMPLES: Final = 3  # of a difference that are shown
 def command(
     what: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[NAME]...", help="Schedules of errata, or kinds of random schedules. Default: all."),
+        typer.Argument(
+            metavar="[NAME]...", help="Schedules of errata, or kinds of random schedules. Default: all."
+        ),
     ] = None,
     *,
     version: Annotated[
@@ -43,7 +45,10 @@ def command(
     schedules: Annotated[
         int | None,
         typer.Option(
-            "--schedules", parser=whole(1, _MOST_SCHEDULES), metavar="N", help="Random schedules of each kind. Default: 20."
+            "--schedules",
+            parser=whole(1, _MOST_SCHEDULES),
+            metavar="N",
+            help="Random schedules of each kind. Default: 20.",
         ),
     ] = None,
     seed: Annotated[
@@ -94,12 +99,18 @@ def command(
                 line += f"  (docs/jgroups.md says {expected})"
         else:
             classes = {
-                kind: "ours" if kind == OURS else each.verdict if (each := known.get((name, kind, number))) else "unclassified"
+                kind: "ours"
+                if kind == OURS
+                else each.verdict
+                if (each := known.get((name, kind, number)))
+                else "unclassified"
                 for kind in result["differences"]
             }
             result["classes"] = classes
             result["ok"] = not {"ours", "unclassified"} & set(classes.values())
-            found = "; ".join(f"{count} {kind} ({classes[kind]})" for kind, count in result["differences"].items())
+            found = "; ".join(
+                f"{count} {kind} ({classes[kind]})" for kind, count in result["differences"].items()
+            )
             line = f"{number:7} {name:22} {result['equal']:,} of {result['schedules']:,} equal{found and f'; {found}'}"
             for kind, text in result["examples"]:
                 if classes[kind] in {"ours", "unclassified"}:

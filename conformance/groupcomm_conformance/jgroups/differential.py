@@ -15,13 +15,12 @@ from typing import Final
 from attrs import frozen
 
 from groupcomm_conformance.files.strict_yaml import load
-from groupcomm_conformance.stacks.ground import Ground
 from groupcomm_conformance.stacks.judges.claims import Violation
-from groupcomm_conformance.stacks.rest import quiesce
-from groupcomm_conformance.stacks.setup import WHOLE, Setup
+from groupcomm_conformance.stacks.setup import WHOLE
 
 from .group import Group
 from .jvm import VERSIONS, Jvm, Version
+from .sides import Ours, Real
 
 __all__ = ["FILE", "OURS", "RUNS", "Difference", "Explained", "Run", "explained"]
 
@@ -80,67 +79,6 @@ def explained(root: Path) -> Mapping[tuple[str, str, str], Explained]:
     return found
 
 
-# Our side
-
-
-class _Ours:
-    """A group of ours on the ground of the simulator."""
-
-    def __init__(self, stack: tuple[str, ...], random: Random) -> None:
-        self._ground = Ground(Setup(stack), random)
-        self._random = random
-
-    def do(self, *event: str) -> None:
-        """Have an event happen, where it is possible."""
-        self._ground.perform(event)
-
-    def join(self, member: str) -> None:
-        """Start a member and have it ask the first that is in a view."""
-        inside = [process.name for process in self._ground.up if process.view is not None]
-        self.do("start", member)
-        self.do("join", member, inside[0] if inside else member)
-
-    def some(self, count: int) -> None:
-        """Have some of what is on its way arrive, at random."""
-        for _ in range(count):
-            ground = self._ground
-            ways: list[tuple[str | int, ...]] = [
-                ("message", sender.name, to.name) for (sender, to), queue in ground.queues.items() if queue
-            ]
-            ways += [("copy", sender.name, number, to.name) for sender, number, to in ground.copies]
-            if ways:
-                ground.perform(self._random.choice(ways))
-
-    def rest(self) -> None:
-        """Have all come to rest, and judge. Raises Violation."""
-        quiesce(self._ground, self._ground.perform)
-
-    def found_apart(self, side: str) -> None:
-        """Have members form a group of their own, which others do not find yet."""
-        ground = self._ground
-        for member in side:
-            self.do("start", member)
-            self.do("join", member, side[0])
-            moving = True
-            while moving:
-                moving = False
-                for sender, to in [pair for pair, queue in ground.queues.items() if queue]:
-                    moving |= ground.perform(("message", sender.name, to.name))
-                for sender, number, to in list(ground.copies):
-                    moving |= ground.perform(("copy", sender.name, number, to.name))
-                for process in list(ground.up):
-                    for event in ground.oracle.due(process):
-                        moving |= ground.perform(event)
-
-    def views(self) -> dict[str, str]:
-        """Give the members of the view that each is in."""
-        return {
-            process.name: "".join(process.view.view.members)
-            for process in self._ground.up
-            if process.view is not None
-        }
-
-
 def _ours(act: Callable[[], None]) -> list[Difference]:
     """Do something with our stack; a difference if a judge objects."""
     try:
@@ -171,68 +109,13 @@ def _operations(random: Random, names: str, count: int) -> tuple[list[tuple[str,
 
 _KEPT: Final = 2
 _FIRST: Final = 0.5  # how often it is the coordinator that goes
-_LOST: Final = 0.5  # of the copies that a member that crashes has on their way
+_LOST: Final = 0.25  # of the copies, where the network loses some
 _MEMBERS: Final = "ABCDEF"
-
-
-class _Real:
-    """A group of JGroups that is told what ours is."""
-
-    def __init__(self, jvm: Jvm, members: int, *layers: str) -> None:
-        self.group = Group(jvm, members, *layers, join=900, acks=400, leave=500, merge=1000, flush_start=1200)
-        self.leaving: set[str] = set()
-
-    def inside(self) -> list[str]:
-        """List the members in a view that neither crashed nor leave."""
-        group = self.group
-        return [
-            name for name in group.names if group.views[name] and name not in group.dead and name not in self.leaving
-        ]
-
-    def coordinator(self) -> str | None:
-        """Name a member that is the first living one of its view."""
-        for name in self.inside():
-            view = self.group.view(name)
-            living = [each for each in view.members if each in self.inside()] if view else []
-            if living[:1] == [name]:
-                return name
-        return None
-
-    def join(self, member: str) -> None:
-        self.group.connect(member, self.coordinator())
-
-    def leave(self, member: str) -> None:
-        self.leaving.add(member)
-        self.group.leave(member)
-
-    def crash(self, member: str, random: Random | None = None) -> None:
-        self.group.crash(member, lost=False)
-        if random is not None:
-            self.group.take([flight for flight in self.group.flying(by=member) if random.random() < _LOST])
-
-    def report(self, gone: Iterable[str], to: Iterable[str]) -> None:
-        """Report those that are gone to those that still have them in their view."""
-        for name in to:
-            for each in gone:
-                view = self.group.view(name)
-                if view is not None and each in view.members and name != each:
-                    self.group.suspect(name, each)
-
-    def ask_again(self, joiners: Iterable[str]) -> None:
-        """Have discovery find for each joiner that is not in yet who coordinates now."""
-        coordinator = self.coordinator()
-        for name in joiners:
-            if not self.group.happened("connected", name) and coordinator is not None:
-                self.group.do("discover", member=name, found=coordinator)
-
-    def views(self, members: Iterable[str]) -> dict[str, str]:
-        """Give the members of the view that each is in."""
-        return {name: view.members if (view := self.group.view(name)) else "" for name in members}
 
 
 def _one_at_a_time(jvm: Jvm, random: Random) -> list[Difference]:
     operations, _ = _operations(random, _MEMBERS, 8)
-    real, ours = _Real(jvm, len(_MEMBERS)), _Ours(("flush", "merge_gms", "stable"), random)
+    real, ours = Real(jvm, len(_MEMBERS)), Ours(("flush", "merge_gms", "stable"), random)
     gone: set[str] = set()
     for kind, member in operations:
         getattr(real, kind)(member)
@@ -262,7 +145,9 @@ def _one_at_a_time(jvm: Jvm, random: Random) -> list[Difference]:
                 name: sorted(view) for name, view in other.items()
             }
             kind_of = "order" if same else "members"
-            return [Difference(kind_of, f"after {kind} {member} of {operations}: JGroups {one}, ours {other}")]
+            return [
+                Difference(kind_of, f"after {kind} {member} of {operations}: JGroups {one}, ours {other}")
+            ]
     return []
 
 
@@ -273,7 +158,7 @@ def _concurrent(jvm: Jvm, random: Random) -> list[Difference]:
     gone = {name for kind, name in operations if kind != "join"}
     inside = [*(name for name in _MEMBERS[:3] if name not in gone)]
     inside += [name for kind, name in operations if kind == "join" and name not in gone]
-    real, ours = _Real(jvm, len(_MEMBERS)), _Ours(("flush", "merge_gms", "stable"), random)
+    real, ours = Real(jvm, len(_MEMBERS)), Ours(("flush", "merge_gms", "stable"), random)
     real.group.found(_MEMBERS[:3])
 
     def act() -> None:
@@ -353,7 +238,8 @@ def _asynchronous(group: Group, members: Iterable[str]) -> list[Difference]:
     found = []
     for one, other in combinations(sorted(seen), 2):
         steps = [
-            {(before[0], after[0]): set(before[1]) for before, after in pairwise(seen[name])} for name in (one, other)
+            {(before[0], after[0]): set(before[1]) for before, after in pairwise(seen[name])}
+            for name in (one, other)
         ]
         for step in steps[0].keys() & steps[1].keys():
             if lacking := steps[0][step] ^ steps[1][step]:
@@ -374,7 +260,7 @@ def _asynchronous(group: Group, members: Iterable[str]) -> list[Difference]:
 
 def _flush(jvm: Jvm, random: Random) -> list[Difference]:
     what = random.choice(("join", "crash A", "crash A", "crash C", "join, crash A", "leave B"))
-    real, ours = _Real(jvm, 4, "FLUSH"), _Ours(WHOLE, random)
+    real, ours = Real(jvm, 4, "FLUSH"), Ours(WHOLE, random)
     group = real.group
     group.found("ABC")
 
@@ -438,7 +324,9 @@ def _flush(jvm: Jvm, random: Random) -> list[Difference]:
             break
     else:
         closed = [name for name in sorted(living) if group.blocked(name)]
-        found.append(Difference("never", f"{what}: {group.shown(sorted(living))}, latches closed at {closed}"))
+        found.append(
+            Difference("never", f"{what}: {group.shown(sorted(living))}, latches closed at {closed}")
+        )
     group.settle(8, 2000)
     return found + [Difference(each.kind, f"{what}: {each.text}") for each in _asynchronous(group, living)]
 
@@ -463,7 +351,7 @@ def _merge(jvm: Jvm, random: Random) -> list[Difference]:
     group.merge(min(side[0] for side in sides), **views)
     group.settle(20, 500)
     real = {name: view.members if (view := group.view(name)) else "" for name in names}
-    ours = _Ours(WHOLE, random)
+    ours = Ours(WHOLE, random)
 
     def act() -> None:
         for side in sides:
@@ -475,7 +363,9 @@ def _merge(jvm: Jvm, random: Random) -> list[Difference]:
     text = f"{sides}: JGroups {real}, ours {merged}"
     if real == merged:
         return found
-    same = {name: sorted(view) for name, view in real.items()} == {name: sorted(view) for name, view in merged.items()}
+    same = {name: sorted(view) for name, view in real.items()} == {
+        name: sorted(view) for name, view in merged.items()
+    }
     return [*found, Difference("order" if same else "members", text)]
 
 
@@ -483,7 +373,7 @@ def _merge(jvm: Jvm, random: Random) -> list[Difference]:
 
 
 def _sequencer(jvm: Jvm, random: Random) -> list[Difference]:
-    real, ours = _Real(jvm, 4, "SEQUENCER"), _Ours(WHOLE, random)
+    real, ours = Real(jvm, 4, "SEQUENCER"), Ours(WHOLE, random)
     group = real.group
     group.found("ABCD")
 
@@ -516,7 +406,9 @@ def _sequencer(jvm: Jvm, random: Random) -> list[Difference]:
     orders = {name: group.delivered[name] for name in living}
     for one, other in combinations(living, 2):
         common = set(orders[one]) & set(orders[other])
-        if [each for each in orders[one] if each in common] != [each for each in orders[other] if each in common]:
+        if [each for each in orders[one] if each in common] != [
+            each for each in orders[other] if each in common
+        ]:
             found.append(Difference("order", f"{one} {orders[one]}, {other} {orders[other]}"))
         if set(orders[one]) != set(orders[other]):
             text = f"{one} and {other}: {sorted(set(orders[one]) ^ set(orders[other]))}"
@@ -527,7 +419,7 @@ def _sequencer(jvm: Jvm, random: Random) -> list[Difference]:
 def _stable(jvm: Jvm, random: Random) -> list[Difference]:
     group = Group(jvm, 3, "STABLE", acks=500)
     group.found("ABC")
-    ours = _Ours(WHOLE, random)
+    ours = Ours(WHOLE, random)
 
     def act() -> None:
         for name in "ABC":
@@ -542,7 +434,7 @@ def _stable(jvm: Jvm, random: Random) -> list[Difference]:
         sent.append(f"m{number}")
         ours.do("multicast", name)
         for flight in group.flying("MSG"):
-            if flight.to != flight.by and random.random() < _LOST / 2:
+            if flight.to != flight.by and random.random() < _LOST:
                 group.take([flight])
         count = random.randrange(8)
         ours.some(count)
@@ -564,11 +456,21 @@ def _stable(jvm: Jvm, random: Random) -> list[Difference]:
 RUNS: Final = {
     run.name: run
     for run in (
-        Run("gms", "joins, leaves and crashes, one at a time: members and order of each view", _one_at_a_time),
-        Run("gms_concurrent", "joins, leaves and crashes while others are under way: one view in the end", _concurrent),
+        Run(
+            "gms", "joins, leaves and crashes, one at a time: members and order of each view", _one_at_a_time
+        ),
+        Run(
+            "gms_concurrent",
+            "joins, leaves and crashes while others are under way: one view in the end",
+            _concurrent,
+        ),
         Run("flush", "multicasts, and a join, a leave or a crash: virtual synchrony", _flush, flush=True),
         Run("merge", "groups that find each other: members and order of the merged view", _merge),
-        Run("sequencer", "multicasts and a crash of the coordinator: one order, and the same messages", _sequencer),
+        Run(
+            "sequencer",
+            "multicasts and a crash of the coordinator: one order, and the same messages",
+            _sequencer,
+        ),
         Run("stable", "multicasts, losses and gossip: whatever is purged has been delivered by all", _stable),
     )
 }

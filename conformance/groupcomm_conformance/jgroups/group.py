@@ -193,7 +193,9 @@ class Group:
 
     def merge(self, leader: str, **views: str) -> None:
         """Have merging tell a coordinator of the views that members have."""
-        self.do("merge", member=leader, views={name: Installed.of(view).plain() for name, view in views.items()})
+        self.do(
+            "merge", member=leader, views={name: Installed.of(view).plain() for name, view in views.items()}
+        )
 
     def blocked(self, member: str) -> bool:
         """Whether a member's latch is closed."""
@@ -205,9 +207,7 @@ class Group:
 
     # The network
 
-    def flying(
-        self, header: str | None = None, by: str | None = None, to: str | None = None
-    ) -> list[Flight]:
+    def flying(self, header: str | None = None, by: str | None = None, to: str | None = None) -> list[Flight]:
         """List the copies on their way, the oldest first, that have a header, a sender, a receiver."""
         return [
             flight

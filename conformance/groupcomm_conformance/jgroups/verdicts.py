@@ -75,12 +75,16 @@ def _row(node: Node) -> Row:
     fields = node.fields(("row", "verdicts", "says"), ("errata",))
     name = fields["row"].text()
     errata = (
-        tuple(each.text() for each in fields["errata"].items()) if "errata" in fields else (name.partition("/")[0],)
+        tuple(each.text() for each in fields["errata"].items())
+        if "errata" in fields
+        else (name.partition("/")[0],)
     )
     verdicts = [each.choice(_WORDS) for each in fields["verdicts"].items()]
     if len(verdicts) != len(VERSIONS):
         raise fields["verdicts"].error(f"{len(VERSIONS)} verdicts, a version each")
-    row = Row(name, errata, dict(zip(VERSIONS, verdicts, strict=True)), " ".join(fields["says"].text().split()))
+    row = Row(
+        name, errata, dict(zip(VERSIONS, verdicts, strict=True)), " ".join(fields["says"].text().split())
+    )
     for version in VERSIONS.values():
         verdict = row.verdicts[version.number]
         if row.run and verdict == "undecided":
@@ -93,9 +97,10 @@ def _row(node: Node) -> Row:
 _HEAD: Final = """\
 # JGroups, held against the reference
 
-Real JGroups stacks, driven by schedules of ours: which of the [errata](errata.md) are in which version, and how its views and
-deliveries differ from those of our stack. Written by `groupcomm jgroups --table` from `conformance/jgroups/`; do not edit it.
-[conformance/jgroups](../conformance/jgroups/README.md) says how the stacks are driven.
+Real JGroups stacks, driven by schedules of ours: which of the [errata](errata.md) are in which version, and how
+its views and deliveries differ from those of our stack. Written by `groupcomm jgroups --table` from
+`conformance/jgroups/`; do not edit it. [conformance/jgroups](../conformance/jgroups/README.md) says how the
+stacks are driven.
 
 ```sh
 groupcomm jgroups                                # all schedules and random runs, all versions (some minutes)
@@ -103,11 +108,11 @@ groupcomm jgroups FLAW-66 --version 5.5.7        # one schedule on one version
 groupcomm jgroups flush --version 5.3.10 --schedules 100 --seed 1
 ```
 
-It needs Maven, which fetches JGroups. The command fails (1) where a schedule shows something else than the table says, where a
-random run finds a difference that nobody has classified, and where a judge of our own stack speaks.
+It needs Maven, which fetches JGroups. The command fails (1) where a schedule shows something else than the table
+says, where a random run finds a difference that nobody has classified, and where a judge of our own stack objects.
 
-Not shown: real networks, JGroups' failure detectors and discovery (the schedule has their place), UNICAST (unicasts are
-reliable here, in any order), other versions than these four, and whatever is not tried.
+Not shown: real networks, JGroups' failure detectors and discovery (the schedule has their place), UNICAST (unicasts
+are reliable here, in any order), other versions than these four, and whatever is not tried.
 """
 
 
@@ -120,9 +125,10 @@ def page(rows: Iterable[Row], explained: Mapping[tuple[str, str, str], Explained
         _HEAD,
         "## The errata",
         "",
-        "`repaired`: by the change that is named. `absent`: there was never such a step, or it is harmless. `-`: the version has no such",
-        "layer or message. `?`: nobody has looked. *Run*: a schedule decides, and `groupcomm jgroups NAME` runs it; *read*: the source was read.",
-        f"In {current} {counted['present']} rows are present. Reports of them, to be sent: [jgroups-reports.md](jgroups-reports.md).",
+        "`repaired`: by the change that is named. `absent`: there was never such a step, or it is harmless.",
+        "`-`: the version has no such layer or message. `?`: nobody has looked. *Run*: a schedule decides, and",
+        "`groupcomm jgroups NAME` runs it; *read*: a reader of JGroups' source decided.",
+        f"In {current} {counted['present']} rows are present; [jgroups-reports.md](jgroups-reports.md) tells its maintainers.",
         "",
         f"| erratum | {' | '.join(VERSIONS)} | by | |",
         f"| --- |{' --- |' * len(VERSIONS)} --- | --- |",
@@ -134,10 +140,18 @@ def page(rows: Iterable[Row], explained: Mapping[tuple[str, str, str], Explained
         words = " | ".join(_WORDS[row.verdicts[version]] for version in VERSIONS)
         lines.append(f"| {anchors}{shown} | {words} | {by} | {row.says} |")
     lines += ["", "## What the schedules do", "", "| schedule | |", "| --- | --- |"]
-    lines += [f"| `{each.name}` | {each.says} |" for each in SCHEDULES.values()]
+    lines += [
+        f"| `{each.name}` | {each.says} |" for each in (SCHEDULES[row.name] for row in entries if row.run)
+    ]
     lines += ["", "## Random schedules", "", "| run | compares |", "| --- | --- |"]
     lines += [f"| `{run.name}` | {run.says} |" for run in RUNS.values()]
-    lines += ["", f"Differences that are known, from `{DIFFERENCES}`:", "", "| run | difference | versions | | why |", "| --- | --- | --- | --- | --- |"]
+    lines += [
+        "",
+        f"Differences that are known, from `{DIFFERENCES}`:",
+        "",
+        "| run | difference | versions | | why |",
+        "| --- | --- | --- | --- | --- |",
+    ]
     grouped: dict[tuple[str, str, Explained], list[str]] = {}
     for (run_name, kind, version), each in explained.items():
         grouped.setdefault((run_name, kind, each), []).append(version)
