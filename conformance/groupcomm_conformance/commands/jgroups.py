@@ -69,8 +69,10 @@ def command(
             require_file(root / verdicts.PATH, "make the project's folder writable")
         raise typer.Exit(written(root, verdicts.PATH, verdicts.page(rows, known), check_only=check_only))
     if listing:
-        for each in (*SCHEDULES.values(), *RUNS.values()):
-            typer.echo(f"{each.name:24}{each.says}")
+        for name, says in [(each.name, each.says) for each in SCHEDULES.values()] + [
+            (each.name, each.says) for each in RUNS.values()
+        ]:
+            typer.echo(f"{name:24}{says}")
         return
     names = [one_of((*SCHEDULES, *RUNS), name) for name in what or (*SCHEDULES, *RUNS)]
     chosen = [VERSIONS[one_of(VERSIONS, name)] for name in version or VERSIONS]
@@ -111,7 +113,8 @@ def command(
             found = "; ".join(
                 f"{count} {kind} ({classes[kind]})" for kind, count in result["differences"].items()
             )
-            line = f"{number:7} {name:22} {result['equal']:,} of {result['schedules']:,} equal{found and f'; {found}'}"
+            line = f"{number:7} {name:22} {result['equal']:,} of {result['schedules']:,} equal"
+            line += f"; {found}" if found else ""
             for kind, text in result["examples"]:
                 if classes[kind] in {"ours", "unclassified"}:
                     line += f"\n        {kind}: {text}"
@@ -153,7 +156,8 @@ def _results(
                 }
                 continue
             found: Counter[str] = Counter()
-            equal, examples = 0, []
+            equal = 0
+            examples: list[tuple[str, str]] = []
             for number in range(seed, seed + schedules):
                 _progress(f"{version.number} {task.name}: schedule {number - seed + 1:,} of {schedules:,}")
                 differences = task.schedule(fresh(version), Random(number))  # noqa: S311 - dice, not secrets

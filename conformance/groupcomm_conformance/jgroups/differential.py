@@ -1,8 +1,8 @@
 """The same random schedules for real JGroups and for our stack of cores: what differs, and why.
 
-A run takes a JVM and the dice of a schedule, and gives the differences that it finds, each of a kind. Our side is
-the ground of `groupcomm simulate`, with its judges: whatever they do not allow is a difference of ours, which no
-file may explain. `conformance/jgroups/differences.yaml` explains those of JGroups.
+A run takes a JVM and the dice of a schedule, and gives the differences that it finds, each of a kind. Our
+side is the ground of `groupcomm simulate`, with its judges: whatever they do not allow is a difference of
+ours, which no file may explain. `conformance/jgroups/differences.yaml` explains those of JGroups.
 """
 
 from collections import defaultdict
@@ -92,7 +92,7 @@ def _ours(act: Callable[[], None]) -> list[Difference]:
 
 
 def _operations(random: Random, names: str, count: int) -> tuple[list[tuple[str, str]], list[str]]:
-    """Draw joins, leaves and crashes, and who is inside in the end: at least two of those that neither leave nor crash."""
+    """Draw joins, leaves and crashes; give also who is inside in the end, at least two members."""
     operations, inside, used = [("join", names[0])], [names[0]], 1
     while len(operations) < count:
         kind = random.choice(["join", "join", "leave", "crash", "crash"])
@@ -233,7 +233,7 @@ def _episodes(group: Group, members: Iterable[str]) -> dict[str, list[tuple[str,
 
 
 def _asynchronous(group: Group, members: Iterable[str]) -> list[Difference]:
-    """Find members that went from one view to the next together with different messages, and messages of two views."""
+    """Find messages that members lack that go on together, and messages that are delivered in two views."""
     seen = _episodes(group, members)
     found = []
     for one, other in combinations(sorted(seen), 2):
@@ -312,6 +312,14 @@ def _flush(jvm: Jvm, random: Random) -> list[Difference]:
             real.report(dead, [name])
             some(random.randrange(4))
     found += _ours(ours.rest)
+    found += _settled(real, random, living, what)
+    group.settle(8, 2000)
+    return found + [Difference(each.kind, f"{what}: {each.text}") for each in _asynchronous(group, living)]
+
+
+def _settled(real: Real, random: Random, living: set[str], what: str) -> list[Difference]:
+    """Let all arrive and time pass until those that live are in one view and free; a difference if never."""
+    group = real.group
     for turn in range(40):
         group.arrive(random=random)
         group.advance(700)
@@ -321,14 +329,10 @@ def _flush(jvm: Jvm, random: Random) -> list[Difference]:
         views = {str(group.view(name)) for name in living}
         settled = len(views) == 1 and set(views.pop().partition(":")[2]) == living
         if settled and not any(group.blocked(name) for name in sorted(living)):
-            break
-    else:
-        closed = [name for name in sorted(living) if group.blocked(name)]
-        found.append(
-            Difference("never", f"{what}: {group.shown(sorted(living))}, latches closed at {closed}")
-        )
-    group.settle(8, 2000)
-    return found + [Difference(each.kind, f"{what}: {each.text}") for each in _asynchronous(group, living)]
+            return []
+    closed = [name for name in sorted(living) if group.blocked(name)]
+    text = f"{what}: {group.shown(sorted(living))}, latches closed at {closed}"
+    return [Difference("never", text)]
 
 
 _PATIENT: Final = 5

@@ -48,7 +48,10 @@ class Installed:
 
 @frozen
 class Flight:
-    """A copy of a message on its way: its number, from whom to whom, the types of its headers, all of them as text."""
+    """A copy of a message on its way.
+
+    `headers`: the words in capitals of all of them, such as VIEW_ACK; `text`: all of them.
+    """
 
     number: int
     by: str
@@ -69,7 +72,8 @@ class Group:
     """Members A, B, ... of one version.
 
     `layers` are FLUSH, SEQUENCER and STABLE where they are wanted, in the order of JGroups' own stacks; GMS
-    and the reliable multicast are always there. Times are in milliseconds; `flush_start` is how long a flush waits for all.
+    and the reliable multicast are always there. Times are in milliseconds; `flush_start` is how long a flush
+    waits for all.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""A JVM with real JGroups stacks: built with Maven, driven by JSON lines. conformance/jgroups has its sources."""
+"""A JVM with real JGroups stacks: built with Maven, driven by JSON lines. Sources: conformance/jgroups."""
 
 import json
 import shutil
@@ -25,7 +25,7 @@ class JvmError(Exception):
 
 @frozen
 class Version:
-    """A version of JGroups: its number, the line of interfaces that it has, and whether it still has FLUSH."""
+    """A version of JGroups: its number, its line of interfaces, and whether it still has FLUSH."""
 
     number: str
     line: int
@@ -52,7 +52,7 @@ VERSIONS: Final = {
 
 
 def built(root: Path, version: Version) -> Path:
-    """Return the folder of the driver for a version, compiled by Maven where it is not newer than its sources."""
+    """Return the folder of the driver for a version; Maven compiles it where its sources are newer."""
     project, output = root / _PROJECT, root / _OUTPUT / version.number
     mark = output / ".built"
     sources = [project / "pom.xml", *(project / "src").rglob("*.java")]

@@ -50,7 +50,9 @@ def _nothing_is_done(jvm: Jvm) -> Seen:
 
 @schedule("FLAW-27/gap", flush=True)
 def _gap(jvm: Jvm) -> Seen:
-    """A multicasts m1 and m2: C has both, B only m2, so it waits for m1; A crashes, and B has the group stopped."""
+    """A multicasts m1 and m2: C has both, B only m2, so it waits for m1; A crashes, and B has the group
+    stopped.
+    """
     group = _flushed(jvm, "ABC", 3, flush_start=2000)
     _lost_copies(group, "A", "m0", "")
     _lost_copies(group, "A", "m1", "B")
@@ -102,7 +104,9 @@ def _past_the_latch(jvm: Jvm) -> Seen:
 
 @schedule("FLAW-90", flush=True)
 def _after_its_report(jvm: Jvm) -> Seen:
-    """C multicasts m1 and crashes; A and B report that they have nothing; then the copy comes to B, before the view."""
+    """C multicasts m1 and crashes; A and B report that they have nothing; then the copy comes to B, before
+    the view.
+    """
     group = _flushed(jvm, "ABC", 3)
     _lost_copies(group, "C", "m0", "")
     group.send("C", "m1")
@@ -217,7 +221,9 @@ def _leaver_has_stopped_all(jvm: Jvm) -> Seen:
 
 @schedule("FLAW-92", flush=True)
 def _asked_one_dies(jvm: Jvm) -> Seen:
-    """Only B has m1 of C, which is dead; A has the group stopped, and B crashes before it has sent m1 to the others."""
+    """Only B has m1 of C, which is dead; A has the group stopped, and B crashes before it has sent m1 to
+    the others.
+    """
     group = _flushed(jvm, "ABCD", 4, flush_start=2000)
     _lost_copies(group, "C", "m0", "")
     _lost_copies(group, "C", "m1", "AD")
@@ -235,7 +241,9 @@ def _asked_one_dies(jvm: Jvm) -> Seen:
 
 @schedule("FLAW-121", flush=True)
 def _two_flushes(jvm: Jvm) -> Seen:
-    """A and B have the group stopped at the same time, each asked by itself first: does one of the two come to it?"""
+    """A and B have the group stopped at the same time, each asked by itself first: does one of the two
+    come to it?
+    """
     group = _flushed(jvm, "ABC", 3, flush_start=3000)
     for member in "AB":
         group.do("stop", member=member)

@@ -201,7 +201,9 @@ def _digest_after_view(jvm: Jvm) -> Seen:
 
 @schedule("FLAW-75/repeated")
 def _repeated_answer(jvm: Jvm) -> Seen:
-    """B asks twice; A multicasts m1 in the view with B, answers again, and the second answer arrives first."""
+    """B asks twice; A multicasts m1 in the view with B, answers again, and the second answer arrives
+    first.
+    """
     group = Group(jvm, 2, join=300, acks=200)
     group.found("A")
     group.connect("B", "A")

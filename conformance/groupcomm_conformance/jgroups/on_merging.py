@@ -38,7 +38,7 @@ def _skipped_by_merge(jvm: Jvm) -> Seen:
     had = group.had("A", "B")
     return seen(
         present="m2" in had and "m1" not in had,
-        text=f"A went from 15/A:AB to {group.view('A')} with B and delivered {had}, B delivered {group.had('B', 'B')}",
+        text=f"A and B went from 15/A:AB to {group.view('A')}; A delivered {had}, B {group.had('B', 'B')}",
     )
 
 

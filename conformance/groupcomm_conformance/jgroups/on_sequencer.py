@@ -66,7 +66,9 @@ def _overtaken(jvm: Jvm) -> Seen:
 
 @schedule("FLAW-05")
 def _forward_too_early(jvm: Jvm) -> Seen:
-    """A is dead; C has the next view and its FORWARD reaches B, the next coordinator, before the view does."""
+    """A is dead; C has the next view and its FORWARD reaches B, the next coordinator, before the view
+    does.
+    """
     group, before = _ordered(jvm, "ABC")
     group.crash("A")
     group.do("install", member="C", view=Installed.of("9/B:BC").plain())

@@ -1,7 +1,7 @@
 """A schedule that shows on real JGroups whether an erratum's flaw is there.
 
-Each is the shortest that is known, in JGroups' own words: what arrives, what is lost, who crashes, and what time
-passes. It returns whether the flaw is present, and what was seen.
+Each is the shortest that is known, in JGroups' own words: what arrives, what is lost, who crashes, and what
+time passes. It returns whether the flaw is present, and what was seen.
 """
 
 from collections.abc import Callable

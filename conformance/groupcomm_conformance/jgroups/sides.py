@@ -1,4 +1,4 @@
-"""The two sides of a schedule: a group of real JGroups members, and one of our stack on the simulator's ground."""
+"""The two sides of a schedule: a group of real JGroups members, and one of our stack."""
 
 from collections.abc import Iterable
 from random import Random

@@ -1,6 +1,9 @@
-"""`docs/jgroups.md`: each erratum against versions of JGroups. Written from `conformance/jgroups/verdicts.yaml`.
+"""`docs/jgroups.md`: each erratum against versions of JGroups.
 
-The verdicts of rows that have a schedule are held against runs by `groupcomm jgroups`; the others are a reader's.
+Its source is `conformance/jgroups/verdicts.yaml`.
+
+The verdicts of rows that have a schedule are held against runs by `groupcomm jgroups`; the others are a
+reader's.
 """
 
 from collections.abc import Iterable, Mapping
@@ -50,7 +53,10 @@ class Row:
 
 
 def read(root: Path, errata: Iterable[str]) -> tuple[Row, ...]:
-    """Read the rows. FileError where an erratum has none, or a row is of no erratum or says what cannot be."""
+    """Read the rows.
+
+    FileError where an erratum has none, or a row is of no erratum or says what cannot be.
+    """
     document = load(root / FILE, str(FILE))
     fields = document.fields(("versions", "rows"))
     versions = tuple(node.choice(VERSIONS) for node in fields["versions"].items())
@@ -97,10 +103,10 @@ def _row(node: Node) -> Row:
 _HEAD: Final = """\
 # JGroups, held against the reference
 
-Real JGroups stacks, driven by schedules of ours: which of the [errata](errata.md) are in which version, and how
-its views and deliveries differ from those of our stack. Written by `groupcomm jgroups --table` from
-`conformance/jgroups/`; do not edit it. [conformance/jgroups](../conformance/jgroups/README.md) says how the
-stacks are driven.
+Real JGroups stacks, driven by schedules of ours: which of the [errata](errata.md) are in which version,
+and how its views and deliveries differ from those of our stack. Written by `groupcomm jgroups --table`
+from `conformance/jgroups/`; do not edit it. [conformance/jgroups](../conformance/jgroups/README.md) says
+how the stacks are driven.
 
 ```sh
 groupcomm jgroups                                # all schedules and random runs, all versions (some minutes)
@@ -108,11 +114,12 @@ groupcomm jgroups FLAW-66 --version 5.5.7        # one schedule on one version
 groupcomm jgroups flush --version 5.3.10 --schedules 100 --seed 1
 ```
 
-It needs Maven, which fetches JGroups. The command fails (1) where a schedule shows something else than the table
-says, where a random run finds a difference that nobody has classified, and where a judge of our own stack objects.
+It needs Maven, which fetches JGroups. The command fails (1) where a schedule shows something else than
+the table says, where a random run finds a difference that nobody has classified, and where a judge of our
+own stack objects.
 
-Not shown: real networks, JGroups' failure detectors and discovery (the schedule has their place), UNICAST (unicasts
-are reliable here, in any order), other versions than these four, and whatever is not tried.
+Not shown: real networks, JGroups' failure detectors and discovery (the schedule has their place), UNICAST
+(unicasts are reliable here, in any order), other versions than these four, and whatever is not tried.
 """
 
 
@@ -126,9 +133,10 @@ def page(rows: Iterable[Row], explained: Mapping[tuple[str, str, str], Explained
         "## The errata",
         "",
         "`repaired`: by the change that is named. `absent`: there was never such a step, or it is harmless.",
-        "`-`: the version has no such layer or message. `?`: nobody has looked. *Run*: a schedule decides, and",
-        "`groupcomm jgroups NAME` runs it; *read*: a reader of JGroups' source decided.",
-        f"In {current} {counted['present']} rows are present; [jgroups-reports.md](jgroups-reports.md) tells its maintainers.",
+        "`-`: the version has no such layer or message. `?`: nobody has looked. *Run*: a schedule decides,",
+        "and `groupcomm jgroups NAME` runs it; *read*: a reader of JGroups' source decided.",
+        f"In {current} {counted['present']} rows are present.",
+        "[jgroups-reports.md](jgroups-reports.md) has a report of each.",
         "",
         f"| erratum | {' | '.join(VERSIONS)} | by | |",
         f"| --- |{' --- |' * len(VERSIONS)} --- | --- |",
