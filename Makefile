@@ -10,8 +10,8 @@ STAMP := .venv/.installed
 SPARK := .venv/.installed-pipeline
 
 .DEFAULT_GOAL := help
-.PHONY: help setup check conform port-go broken-ports simulate test test-documented test-pipeline lint report mutants \
-  errata pipeline bench bench-large clean need-python need-java need-go
+.PHONY: help setup check conform port-go broken-ports simulate test test-documented test-pipeline jgroups \
+  jgroups-small lint report mutants errata pipeline bench bench-large clean need-python need-maven need-java need-go
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -41,14 +41,22 @@ simulate: $(STAMP) ## run whole stacks under faults: 1,000,000 events of each (s
 	@for stack in flush/gms sequencer/flush/gms/stable flush/merge_gms sequencer/flush/merge_gms/stable; do \
 	  $(BIN)/groupcomm simulate $$stack --events 1000000 $(ARGS) || exit; done
 
-test: need-java $(STAMP) ## run the tests, but for those of the pipeline, a worker for each core up to four
-	@$(BIN)/python -m pytest -m 'not pipeline and not documented' -n auto --maxprocesses 4 --dist loadscope --no-loadscope-reorder $(ARGS)
+test: need-java $(STAMP) ## run the tests, but for those of the pipeline and of JGroups, a worker for each core up to four
+	@$(BIN)/python -m pytest -m 'not pipeline and not jgroups and not documented' -n auto --maxprocesses 4 --dist loadscope --no-loadscope-reorder $(ARGS)
 
 test-documented: need-java $(STAMP) ## run the commands that README and the tutorial name (after `make check`)
 	@$(BIN)/python -m pytest -m documented tests/test_documented.py $(ARGS)
 
 test-pipeline: need-java $(SPARK) ## run the tests of the pipeline, on Spark
 	@$(BIN)/python -m pytest -m pipeline tests/pipeline $(ARGS)
+
+jgroups: need-java need-maven $(STAMP) ## hold real JGroups, four versions, against the errata and our stack (some minutes)
+	@$(BIN)/groupcomm jgroups $(ARGS)
+
+jgroups-small: need-java need-maven $(STAMP) ## the same on two versions, by a handful of schedules, and the tests of the driver
+	@$(BIN)/python -m pytest -m jgroups tests/jgroups $(ARGS)
+	@$(BIN)/groupcomm jgroups FLAW-66 FLAW-32 FLAW-47 FLAW-71 FLAW-73 FLAW-75/repeated FLAW-104 FLAW-27/gap \
+	  gms gms_concurrent flush merge sequencer stable --version 5.5.7 --version 5.3.10 --schedules 3
 
 lint: $(SPARK) ## ruff (rules and format) and mypy --strict
 	@$(BIN)/ruff check
@@ -100,6 +108,9 @@ need-python:
 	  { echo 'groupcomm needs Python 3.11 or newer as $(PYTHON): install it, or name another with PYTHON=...' >&2; exit 1; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || \
 	  { echo 'groupcomm needs the venv module of $(PYTHON): install it (Debian, Ubuntu: python3-venv)' >&2; exit 1; }
+
+need-maven:
+	@command -v mvn >/dev/null || { echo 'this needs Maven as mvn: install it (Debian, Ubuntu: maven)' >&2; exit 1; }
 
 # The same Java that the checker takes: GROUPCOMM_JAVA, else JAVA_HOME, else the PATH.
 need-java:

@@ -18,7 +18,7 @@ from groupcomm_conformance.why.why import Reasons, reasons
 from . import console
 from .exits import ExitCode
 
-__all__ = ["write_errata", "write_guarantees", "write_requirements", "write_stack"]
+__all__ = ["CheckOnly", "write_errata", "write_guarantees", "write_requirements", "write_stack", "written"]
 
 CheckOnly: TypeAlias = Annotated[
     bool, typer.Option("--check", help="Write nothing; exit with 1 if the file would change.")
@@ -49,7 +49,7 @@ def write_errata(
     pages = errata.pages(
         errata.Shown(*entry, result, said) for entry, result, said in zip(shown, checked, why, strict=True)
     )
-    codes = [_written(root, path, text, check_only=check_only) for path, text in pages.items()]
+    codes = [written(root, path, text, check_only=check_only) for path, text in pages.items()]
     known = {root / path for path in pages}
     for file in sorted({*(root / errata.FOLDER).glob("*.md")} - known):
         typer.echo(f"{file.relative_to(root)} is of no protocol: delete it", err=True)
@@ -69,7 +69,7 @@ def write_requirements(
     if not check_only:
         require_file(root / requirements.PATH, _REMEDY)
     table = requirements.trace(root, manifests_of(root))
-    code = _written(root, requirements.PATH, requirements.page(table), check_only=check_only)
+    code = written(root, requirements.PATH, requirements.page(table), check_only=check_only)
     for problem in table.problems:
         typer.echo(problem, err=True)
     raise typer.Exit(ExitCode.DIFFERS if table.problems else code)
@@ -94,7 +94,7 @@ def write_stack(
     if not check_only:
         require_file(root / stack.PATH, _REMEDY)
     text, problems = stack.page(root, manifests_of(root))
-    code = _written(root, stack.PATH, text, check_only=check_only)
+    code = written(root, stack.PATH, text, check_only=check_only)
     for problem in problems:
         typer.echo(problem, err=True)
     raise typer.Exit(ExitCode.DIFFERS if problems else code)
@@ -106,10 +106,11 @@ def write_guarantees(*, check_only: CheckOnly = False) -> None:
     if not check_only:
         require_file(root / guarantees.PATH, _REMEDY)
     text = guarantees.page(root, manifests_of(root))
-    raise typer.Exit(_written(root, guarantees.PATH, text, check_only=check_only))
+    raise typer.Exit(written(root, guarantees.PATH, text, check_only=check_only))
 
 
-def _written(root: Path, path: Path, text: str, *, check_only: bool) -> ExitCode:
+def written(root: Path, path: Path, text: str, *, check_only: bool) -> ExitCode:
+    """Write a document, or only say whether it would change."""
     file = root / path
     if lexists(file) and read_text(file, str(path)) == text:
         typer.echo(f"{path} is up to date")

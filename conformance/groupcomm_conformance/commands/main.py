@@ -22,6 +22,7 @@ import typer
 
 from groupcomm_conformance.documents import errata
 from groupcomm_conformance.files.errors import FileError, PathError, reason
+from groupcomm_conformance.jgroups.jvm import JvmError
 from groupcomm_conformance.models.manifest import UnknownNameError
 from groupcomm_conformance.models.selecting import NothingToJudge
 from groupcomm_conformance.pipeline.errors import NotContained, PipelineError
@@ -35,6 +36,7 @@ from . import (
     conform,
     demo,
     documents,
+    jgroups,
     listing,
     mutants,
     pipeline,
@@ -108,6 +110,7 @@ for _name, _command in (
     ("scenario", scenario.command),
     ("demo", demo.command),
     ("simulate", simulate.command),
+    ("jgroups", jgroups.command),
     ("report", report.command),
     ("errata", documents.write_errata),
     ("requirements", documents.write_requirements),
@@ -131,7 +134,7 @@ _CODES: Final = (  # the first that fits
         (FileError, PathError, UnknownNameError, MappingError, ParseFailed, ConfigFailed),
         ExitCode.BAD_INPUT,
     ),
-    ((TLCError, PipelineError, MemoryError, AdapterError), ExitCode.TOOL_FAILED),
+    ((TLCError, PipelineError, MemoryError, AdapterError, JvmError), ExitCode.TOOL_FAILED),
     ((FileNotFoundError, IsADirectoryError, NotADirectoryError), ExitCode.BAD_INPUT),
     (OSError, ExitCode.TOOL_FAILED),
 )

@@ -1,0 +1,198 @@
+"""The errata of merging on real JGroups."""
+
+from collections.abc import Callable
+
+from .group import LONG, Flight, Group
+from .jvm import Jvm
+from .schedule import Seen, schedule, seen
+
+
+def _parted(jvm: Jvm, members: int, *views: str, merge: int = LONG, join: int = LONG) -> Group:
+    group = Group(jvm, members, merge=merge, join=join)
+    group.found("".join(sorted({each for view in views for each in view.partition(":")[2]})))
+    group.install(*views)
+    group.arrive()
+    return group
+
+
+def _no_view(to: str) -> Callable[[Flight], bool]:
+    def hold(flight: Flight) -> bool:
+        return flight.to == to and bool({"VIEW", "INSTALL_MERGE_VIEW"} & flight.headers)
+
+    return hold
+
+
+@schedule("FLAW-47")
+def _skipped_by_merge(jvm: Jvm) -> Seen:
+    """{A,B} and {C}: B multicasts m1, the copy to A is lost; they merge, then B multicasts m2."""
+    group = _parted(jvm, 3, "15/A:AB", "16/C:C")
+    group.send("B", "m0")
+    group.arrive()
+    group.send("B", "m1")
+    group.give("MSG", by="B", to="B")
+    group.lose("MSG", by="B")
+    group.merge("A", A="15/A:AB", B="15/A:AB", C="16/C:C")
+    group.settle(10)
+    group.send("B", "m2")
+    group.settle(10, 700)
+    had = group.had("A", "B")
+    return seen(
+        present="m2" in had and "m1" not in had,
+        text=f"A and B went from 15/A:AB to {group.view('A')}; A delivered {had}, B {group.had('B', 'B')}",
+    )
+
+
+@schedule("FLAW-47/suspicions")
+def _skipped_by_merge_of_sides(jvm: Jvm) -> Seen:
+    """As FLAW-47, with the sides made by a partition and suspicions."""
+    group = Group(jvm, 3, acks=300, merge=2000)
+    group.found("ABC")
+    group.cut = {(one, other) for one, other in ("AC", "BC", "CA", "CB")}
+    group.suspect("A", "C")
+    group.settle(6)
+    group.suspect("C", "A")
+    group.advance(50)
+    group.suspect("C", "B")
+    group.settle(6)
+    group.lose()
+    group.cut = set()
+    views = {member: str(group.view(member)) for member in "ABC"}
+    group.send("B", "m0")
+    group.arrive()
+    group.send("B", "m1")
+    group.give("MSG", by="B", to="B")
+    group.lose("MSG", by="B")
+    for leader in "AC":
+        group.merge(leader, **views)
+    group.settle(15)
+    group.send("B", "m2")
+    group.settle(10, 700)
+    had = group.had("A", "B")
+    return seen(
+        present="m2" in had and "m1" not in had, text=f"sides {views}; A in {group.view('A')} delivered {had}"
+    )
+
+
+@schedule("FLAW-103")
+def _named_after_a_participant(jvm: Jvm) -> Seen:
+    """{B,A} and {C}: C has the merged view when B, which leads, crashes; A has not."""
+    group = _parted(jvm, 3, "16/B:BA", "15/C:C")
+    group.merge("B", A="16/B:BA", B="16/B:BA", C="15/C:C")
+    group.settle(12, hold=_no_view("A"))
+    merged = group.view("C")
+    group.crash("B")
+    group.lose("VIEW", to="A")
+    group.lose("INSTALL_MERGE_VIEW", to="A")
+    group.suspect("AC", "B")
+    group.settle(8)
+    one, other = group.view("A"), group.view("C")
+    same = one is not None and other is not None and one.id == other.id and one.members != other.members
+    return seen(present=same, text=f"merged view at C {merged}; after the crash of B {group.shown('AC')}")
+
+
+@schedule("FLAW-104")
+def _overlapping(jvm: Jvm) -> Seen:
+    """{A,B} and {C}: C never gets the merged view that lists it; then they are merged again."""
+    group = _parted(jvm, 3, "16/A:AB", "15/C:C", merge=5000)
+    group.merge("A", A="16/A:AB", B="16/A:AB", C="15/C:C")
+    for _ in range(10):
+        group.arrive(_no_view("C"))
+        group.advance(100)
+    group.lose(to="C")
+    half = group.shown("AC")
+    group.settle(12, 2000, hold=_no_view("C"))
+    group.lose(to="C")
+    apart = group.view("A") != group.view("C")
+    group.merge("A", **{member: str(group.view(member)) for member in "ABC"})
+    group.settle(12)
+    together = group.view("A") == group.view("C")
+    return seen(
+        present=apart and together, text=f"after half a merge {half}; after the next one {group.shown('AC')}"
+    )
+
+
+@schedule("FLAW-45")
+def _join_in_a_merge(jvm: Jvm) -> Seen:
+    """{A} and {C}: D asks C to let it in after C has answered MERGE_REQ."""
+    group = _parted(jvm, 4, "16/A:AB", "15/C:C", join=400)
+    group.merge("A", A="16/A:AB", B="16/A:AB", C="15/C:C")
+    group.give("MERGE_REQ")
+
+    def hold(flight: Flight) -> bool:
+        return "MERGE_RSP" in flight.headers
+
+    group.settle(2, 50, hold)
+    group.connect("D", "C")
+    group.settle(2, 100, hold)
+    view = group.view("C")
+    return seen(present=view is None or "D" in view.members, text=f"C while it is merging: {view}")
+
+
+@schedule("FLAW-46")
+def _nobody_coordinates(jvm: Jvm) -> Seen:
+    """{B,A} and {C} merge: does the first of the merged view know that it coordinates?"""
+    group = _parted(jvm, 3, "16/B:BA", "15/C:C")
+    group.merge("B", A="16/B:BA", B="16/B:BA", C="15/C:C")
+    group.settle(12)
+    view = group.view("C")
+    first = view.members[0] if view else "C"
+    role = group.do("role", member=first)
+    return seen(present="Coord" not in str(role), text=f"{group.shown('ABC')}; {first} is {role}")
+
+
+@schedule("FLAW-102")
+def _merge_given_up(jvm: Jvm) -> Seen:
+    """{A} and {B}: B gives up the merge on its timer; then the merged view of that merge comes."""
+    group = _parted(jvm, 2, "15/A:A", "16/B:B", merge=5000)
+    group.merge("A", A="15/A:A", B="16/B:B")
+
+    def hold(flight: Flight) -> bool:
+        return "INSTALL_MERGE_VIEW" in flight.headers and flight.to == "B"
+
+    group.settle(6, 50, hold)
+    late = group.take(group.flying("INSTALL_MERGE_VIEW", to="B"))
+    group.settle(10, 2000, hold)
+    before = group.view("B")
+    for flight in late:
+        group.receive(flight)
+    group.settle(4, hold=hold)
+    return seen(
+        present=bool(late) and group.view("B") != before,
+        text=f"{len(late)} late; B {before}, after it {group.view('B')}",
+    )
+
+
+@schedule("FLAW-106")
+def _gone_on(jvm: Jvm) -> Seen:
+    """{A} and {C,B}: B suspects C and goes on by itself; then the merged view comes to it."""
+    group = _parted(jvm, 3, "15/A:A", "16/C:CB", merge=800)
+    group.merge("A", A="15/A:A", B="16/C:CB", C="16/C:CB")
+
+    def hold(flight: Flight) -> bool:
+        return flight.to == "B" and flight.by == "C"
+
+    group.settle(4, 30, hold)
+    group.suspect("B", "C")
+    group.settle(4, 200, hold)
+    alone = group.view("B")
+    group.settle(10)
+    went = alone is not None and alone.members == "B"
+    return seen(
+        present=went and group.view("B") == group.view("C") != alone,
+        text=f"B {alone}, then {group.shown('ABC')}",
+    )
+
+
+@schedule("suspicion-in-a-merge")
+def _suspicion_lost(jvm: Jvm) -> Seen:
+    """{A,B} and {C}: B crashes while A is in a merge, and is reported once."""
+    group = _parted(jvm, 3, "16/A:AB", "15/C:C", merge=1500)
+    views = {"A": "16/A:AB", "B": "16/A:AB", "C": "15/C:C"}
+    for leader in "CA":
+        group.merge(leader, **views)
+    group.settle(2, 20, lambda flight: "MERGE_RSP" in flight.headers)
+    group.crash("B")
+    group.suspect("A", "B")
+    group.settle(20, 200)
+    view = group.view("A")
+    return seen(present=view is not None and "B" in view.members, text=group.shown("AC"))

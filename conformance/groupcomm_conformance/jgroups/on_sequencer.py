@@ -1,0 +1,111 @@
+"""SEQUENCER's errata on real JGroups, without FLUSH."""
+
+from .group import Group, Installed
+from .jvm import Jvm
+from .schedule import Seen, schedule, seen
+
+
+def _ordered(jvm: Jvm, members: str) -> tuple[Group, int]:
+    group = Group(jvm, len(members), "SEQUENCER")
+    group.found(members)
+    for member in members:
+        group.send(member, f"{member.lower()}0")
+        group.settle(2, 50)
+    return group, len(members)
+
+
+def _after(group: Group, members: str, before: int) -> dict[str, list[str]]:
+    return {member: [payload for _, payload in group.delivered[member][before:]] for member in members}
+
+
+@schedule("FLAW-01")
+def _order_differs(jvm: Jvm) -> Seen:
+    """A orders c1, then b1; D has both, B and C neither; A crashes; B sends its table again."""
+    group, before = _ordered(jvm, "ABCD")
+    for member, payload in (("C", "c1"), ("B", "b1")):
+        group.send(member, payload)
+        group.give(by=member, to="A")
+    group.give(by="A", to="D")
+    group.crash("A")
+    group.install("9/B:BCD")
+    group.settle(20, 200)
+    had = _after(group, "BCD", before)
+    return seen(present=had["B"] != had["D"], text=f"{had}")
+
+
+@schedule("FLAW-02")
+def _lost_at_one(jvm: Jvm) -> Seen:
+    """a1 of the coordinator A reaches B only; A crashes; B and C go on together."""
+    group, before = _ordered(jvm, "ABC")
+    group.send("A", "a1")
+    group.give(by="A", to="A")
+    group.give(by="A", to="A")
+    group.give(by="A", to="B")
+    group.crash("A")
+    group.install("9/B:BC")
+    group.settle(10, 200)
+    group.send("B", "b1")
+    group.settle(10, 200)
+    had = _after(group, "BC", before)
+    return seen(present=("a1" in had["B"]) != ("a1" in had["C"]), text=f"{had}")
+
+
+@schedule("FLAW-04")
+def _overtaken(jvm: Jvm) -> Seen:
+    """c1 is in the table of C when A crashes; C has the next view and sends c2."""
+    group, before = _ordered(jvm, "ABC")
+    group.send("C", "c1")
+    group.crash("A")
+    group.lose(by="C")
+    group.install("9/B:BC")
+    group.send("C", "c2")
+    group.settle(20, 200)
+    had = _after(group, "BC", before)
+    return seen(present=any(each != ["c1", "c2"] for each in had.values()), text=f"{had}")
+
+
+@schedule("FLAW-05")
+def _forward_too_early(jvm: Jvm) -> Seen:
+    """A is dead; C has the next view and its FORWARD reaches B, the next coordinator, before the view
+    does.
+    """
+    group, before = _ordered(jvm, "ABC")
+    group.crash("A")
+    group.do("install", member="C", view=Installed.of("9/B:BC").plain())
+    group.arrive()
+    group.send("C", "c1")
+    group.arrive()
+    group.do("install", member="B", view=Installed.of("9/B:BC").plain())
+    group.settle(10, 200)
+    group.send("C", "c2")
+    group.settle(10, 200)
+    had = _after(group, "BC", before)
+    return seen(present=any("c1" not in each for each in had.values()), text=f"{had}")
+
+
+@schedule("FLAW-08")
+def _demoted(jvm: Jvm) -> Seen:
+    """b1 is on its way to the coordinator A when a merge demotes A."""
+    group, before = _ordered(jvm, "ABC")
+    group.send("B", "b1")
+    group.lose(by="B")
+    group.install("9/C:CAB")
+    group.settle(20, 200)
+    had = _after(group, "ABC", before)
+    return seen(present=any("b1" not in each for each in had.values()), text=f"{had}")
+
+
+@schedule("SEQ-19")
+def _in_no_table(jvm: Jvm) -> Seen:
+    """a1 of the coordinator A reaches A only, and a merge demotes A."""
+    group, before = _ordered(jvm, "ABC")
+    group.send("A", "a1")
+    group.give(by="A", to="A")
+    group.give(by="A", to="A")
+    group.lose(by="A")
+    group.install("9/C:CAB")
+    group.settle(20, 200)
+    group.send("A", "a2")
+    group.settle(10, 200)
+    had = _after(group, "ABC", before)
+    return seen(present=any("a1" not in each for each in had.values()), text=f"{had}")

@@ -1,0 +1,61 @@
+"""A schedule that shows on real JGroups whether an erratum's flaw is there.
+
+Each is the shortest that is known, in JGroups' own words: what arrives, what is lost, who crashes, and what
+time passes. It returns whether the flaw is present, and what was seen.
+"""
+
+from collections.abc import Callable
+from typing import Final, Literal
+
+from attrs import frozen
+
+from .jvm import Jvm, Version
+
+__all__ = ["SCHEDULES", "Schedule", "Seen", "schedule", "seen"]
+
+Verdict = Literal["present", "absent"]
+
+
+@frozen
+class Seen:
+    """What a schedule showed on a version."""
+
+    verdict: Verdict
+    text: str
+
+
+@frozen
+class Schedule:
+    """A schedule: its name (an erratum's, and a word where there are several), what it does, and for whom."""
+
+    name: str
+    says: str
+    run: Callable[[Jvm], Seen]
+    flush: bool
+
+    @property
+    def erratum(self) -> str:
+        """The erratum that it is about."""
+        return self.name.partition("/")[0]
+
+    def suits(self, version: Version) -> bool:
+        """Whether a version has the layers that it is about."""
+        return version.flush or not self.flush
+
+
+SCHEDULES: Final[dict[str, Schedule]] = {}
+
+
+def schedule(name: str, *, flush: bool = False) -> Callable[[Callable[[Jvm], Seen]], Callable[[Jvm], Seen]]:
+    """Add a function to the schedules; its docstring says what it does."""
+
+    def added(run: Callable[[Jvm], Seen]) -> Callable[[Jvm], Seen]:
+        SCHEDULES[name] = Schedule(name, " ".join((run.__doc__ or "").split()), run, flush)
+        return run
+
+    return added
+
+
+def seen(*, present: bool, text: str) -> Seen:
+    """Give the verdict and what was seen."""
+    return Seen("present" if present else "absent", text)

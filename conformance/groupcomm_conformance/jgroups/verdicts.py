@@ -1,0 +1,170 @@
+"""`docs/jgroups.md`: each erratum against versions of JGroups.
+
+Its source is `conformance/jgroups/verdicts.yaml`.
+
+The verdicts of rows that have a schedule are held against runs by `groupcomm jgroups`; the others are a
+reader's.
+"""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Final
+
+from attrs import frozen
+
+from groupcomm_conformance.files.strict_yaml import Node, load
+
+from .differential import FILE as DIFFERENCES
+from .differential import RUNS, Explained
+from .jvm import VERSIONS, Version
+from .schedules import SCHEDULES
+
+__all__ = ["FILE", "PATH", "Row", "page", "read"]
+
+FILE: Final = Path("conformance", "jgroups", "verdicts.yaml")
+PATH: Final = Path("docs", "jgroups.md")
+
+_WORDS: Final = {
+    "present": "**present**",
+    "repaired": "repaired",
+    "absent": "absent",
+    "none": "-",
+    "undecided": "?",
+}
+
+
+@frozen
+class Row:
+    """A row of the table: its name, the errata that it is about, a verdict for each version, and why."""
+
+    name: str
+    errata: tuple[str, ...]
+    verdicts: Mapping[str, str]
+    says: str
+
+    @property
+    def run(self) -> bool:
+        """Whether a schedule decides it."""
+        return self.name in SCHEDULES
+
+    def differs(self, version: Version, seen: str) -> bool:
+        """Whether a run shows something else than the row says."""
+        return (self.verdicts[version.number] == "present") != (seen == "present")
+
+
+def read(root: Path, errata: Iterable[str]) -> tuple[Row, ...]:
+    """Read the rows.
+
+    FileError where an erratum has none, or a row is of no erratum or says what cannot be.
+    """
+    document = load(root / FILE, str(FILE))
+    fields = document.fields(("versions", "rows"))
+    versions = tuple(node.choice(VERSIONS) for node in fields["versions"].items())
+    if versions != tuple(VERSIONS):
+        raise fields["versions"].error(f"the versions {', '.join(VERSIONS)}, in this order")
+    known, rows = set(errata), tuple(_row(node) for node in fields["rows"].items())
+    names = [row.name for row in rows]
+    had = {erratum for row in rows for erratum in row.errata}
+    for node, row in zip(fields["rows"].items(), rows, strict=True):
+        if names.count(row.name) > 1:
+            raise node.error(f"each row once, not {row.name} again")
+        if unknown := sorted(set(row.errata) - known):
+            raise node.error(f"errata of spec/*/models.yaml, not {', '.join(unknown)}")
+    if missing := sorted(known - had):
+        raise fields["rows"].error(f"a row for each erratum, also for {', '.join(missing)}")
+    if missing := sorted(set(SCHEDULES) - set(names)):
+        raise fields["rows"].error(f"a row for each schedule, also for {', '.join(missing)}")
+    return rows
+
+
+def _row(node: Node) -> Row:
+    fields = node.fields(("row", "verdicts", "says"), ("errata",))
+    name = fields["row"].text()
+    errata = (
+        tuple(each.text() for each in fields["errata"].items())
+        if "errata" in fields
+        else (name.partition("/")[0],)
+    )
+    verdicts = [each.choice(_WORDS) for each in fields["verdicts"].items()]
+    if len(verdicts) != len(VERSIONS):
+        raise fields["verdicts"].error(f"{len(VERSIONS)} verdicts, a version each")
+    row = Row(
+        name, errata, dict(zip(VERSIONS, verdicts, strict=True)), " ".join(fields["says"].text().split())
+    )
+    for version in VERSIONS.values():
+        verdict = row.verdicts[version.number]
+        if row.run and verdict == "undecided":
+            raise fields["verdicts"].error("present, repaired or absent: a schedule decides it")
+        if row.run and (verdict == "none") == SCHEDULES[name].suits(version):
+            raise fields["verdicts"].error(f"none where there is no FLUSH, and only there ({version.number})")
+    return row
+
+
+_HEAD: Final = """\
+# JGroups, held against the reference
+
+Real JGroups stacks, driven by schedules of ours: which of the [errata](errata/README.md) are in which version,
+and how its views and deliveries differ from those of our stack. Written by `groupcomm jgroups --table`
+from `conformance/jgroups/`; do not edit it. [conformance/jgroups](../conformance/jgroups/README.md) says
+how the stacks are driven.
+
+```sh
+groupcomm jgroups                                # all schedules and random runs, all versions (some minutes)
+groupcomm jgroups FLAW-66 --version 5.5.7        # one schedule on one version
+groupcomm jgroups flush --version 5.3.10 --schedules 100 --seed 1
+```
+
+It needs Maven, which fetches JGroups. The command fails (1) where a schedule shows something else than
+the table says, where a random run finds a difference that nobody has classified, and where a judge of our
+own stack objects.
+
+Not shown: real networks, JGroups' failure detectors and discovery (the schedule has their place), UNICAST
+(unicasts are reliable here, in any order), other versions than these four, and whatever is not tried.
+"""
+
+
+def page(rows: Iterable[Row], explained: Mapping[tuple[str, str, str], Explained]) -> str:
+    """Write the page."""
+    entries = tuple(rows)
+    current = list(VERSIONS)[-1]
+    counted = {word: sum(row.verdicts[current] == word for row in entries) for word in _WORDS}
+    lines = [
+        _HEAD,
+        "## The errata",
+        "",
+        "`repaired`: by the change that is named. `absent`: there was never such a step, or it is harmless.",
+        "`-`: the version has no such layer or message. `?`: nobody has looked. *Run*: a schedule decides,",
+        "and `groupcomm jgroups NAME` runs it; *read*: a reader of JGroups' source decided.",
+        f"In {current} {counted['present']} rows are present.",
+        "[jgroups-reports.md](jgroups-reports.md) has a report of each.",
+        "",
+        f"| erratum | {' | '.join(VERSIONS)} | by | |",
+        f"| --- |{' --- |' * len(VERSIONS)} --- | --- |",
+    ]
+    for row in entries:
+        anchors = "".join(f'<a id="{each.lower()}"></a>' for each in row.errata if "/" not in row.name)
+        shown = row.name if row.run or row.errata == (row.name,) else ", ".join(row.errata)
+        by = "run" if row.run else "-" if set(row.verdicts.values()) <= {"undecided", "none"} else "read"
+        words = " | ".join(_WORDS[row.verdicts[version]] for version in VERSIONS)
+        lines.append(f"| {anchors}{shown} | {words} | {by} | {row.says} |")
+    lines += ["", "## What the schedules do", "", "| schedule | |", "| --- | --- |"]
+    lines += [
+        f"| `{each.name}` | {each.says} |" for each in (SCHEDULES[row.name] for row in entries if row.run)
+    ]
+    lines += ["", "## Random schedules", "", "| run | compares |", "| --- | --- |"]
+    lines += [f"| `{run.name}` | {run.says} |" for run in RUNS.values()]
+    lines += [
+        "",
+        f"Differences that are known, from `{DIFFERENCES}`:",
+        "",
+        "| run | difference | versions | | why |",
+        "| --- | --- | --- | --- | --- |",
+    ]
+    grouped: dict[tuple[str, str, Explained], list[str]] = {}
+    for (run_name, kind, version), each in explained.items():
+        grouped.setdefault((run_name, kind, each), []).append(version)
+    lines += [
+        f"| `{run_name}` | {kind} | {', '.join(versions)} | {each.verdict} | {' '.join(each.why.split())} |"
+        for (run_name, kind, each), versions in grouped.items()
+    ]
+    return "\n".join(lines) + "\n"
