@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -17,13 +18,14 @@ from groupcomm_conformance.files.errors import FileError
 from groupcomm_conformance.models import checking
 from groupcomm_conformance.ports import adapter as adapters
 from groupcomm_conformance.ports.adapter import Adapter, AdapterError, Gone
-from groupcomm_conformance.ports.conforming import Part, kept, lines, rows, starts
+from groupcomm_conformance.ports.conforming import Part, Places, kept, lines, rows, starts
 from groupcomm_conformance.ports.judging import Asked, Judge
 from groupcomm_conformance.ports.plain import Plain, PlainError, schema
 from groupcomm_conformance.ports.port import Port
 from groupcomm_conformance.ports.renaming import WAYS, renamed
 from groupcomm_conformance.ports.skipping import Skips, read
-from groupcomm_conformance.ports.walking import random_walk, walked
+from groupcomm_conformance.ports.walking import Step, random_walk, walked
+from groupcomm_conformance.ports.writing import write
 from groupcomm_conformance.protocols.derive import constants_of
 from groupcomm_conformance.protocols.shapes import shape_of
 from groupcomm_conformance.steps.conform import table_of
@@ -269,12 +271,12 @@ def test_the_adapter_of_the_cores_passes_all_of_it(asked: Asked) -> None:
         kept(port, parts["kept"], asked, Skips(), right)
         starts(port, parts["start"], asked.table)
         walks = [random_walk(STABLE, STABLE.config(constants), seed) for seed in range(1, 4)]
-        walked(port, parts["random"], walks, Skips())
-        spoilt = evolve(
-            walks[0], steps=(*walks[0].steps[:-1], evolve(walks[0].steps[-1], outcome="remote_error"))
-        )
+        walked(port, parts["random"], walks, Skips(), Places({}))
+        last = walks[0].steps[-1]
+        assert isinstance(last, Step)
+        spoilt = evolve(walks[0], steps=(*walks[0].steps[:-1], evolve(last, outcome="remote_error")))
         wrong = Part("stable", MODEL.name, "random", None, "again")
-        walked(port, wrong, [spoilt], Skips())
+        walked(port, wrong, [spoilt], Skips(), Places({}))
     assert {what: part.ok for what, part in parts.items()} == dict.fromkeys(parts, True)
     assert parts["kept"].count >= len(asked.table)
     assert not wrong.ok
@@ -353,3 +355,72 @@ def test_nobody_answers_a_request_after_the_end() -> None:
         adapter.stop()
         with pytest.raises(Gone):
             list(adapter.exchange(['"do":"stop"}']))
+
+
+# Walks
+
+REINCARNATION = ROOT / "conformance" / "scenarios" / "sequencer" / "reincarnation.yaml"
+WRONG_WALKS = {
+    "lives on": (
+        'self.members[request["member"]] = self.protocol.core.start(request["member"])',
+        'self.members.setdefault(request["member"], self.protocol.core.start(request["member"]))',
+    ),
+    "another member": (
+        'member = request["member"]',
+        'member = min(self.members) if "SendRequested" in str(request) else request["member"]',
+    ),
+    "remembers": (
+        'outcome, self.members[member], effects = self.step(self.members[member], request["event"])',
+        """if getattr(self, "before", None) == request["event"]:
+                    return {"outcome": "ignored"}
+                self.before = request["event"]
+                outcome, self.members[member], effects = self.step(self.members[member], request["event"])""",
+    ),
+}
+
+
+def wrong_core(folder: Path, old: str, new: str) -> str:
+    text = CORE.read_text()
+    assert text.count(old) == 1
+    file = folder / "core.py"
+    file.write_text(text.replace(old, new))
+    return f"{sys.executable} {file}"
+
+
+@pytest.mark.parametrize("kind", WRONG_WALKS)
+def test_an_adapter_that_is_wrong_in_walks_alone_is_told(
+    kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each of its steps from a given state is right: no table tells it."""
+    adapter = wrong_core(tmp_path, *WRONG_WALKS[kind])
+    assert main(["scenario", str(REINCARNATION), "--adapter", adapter]) == 1
+    told = capsys.readouterr().out
+    assert "sequencer reincarnation scenario: FAILS: " in told
+    assert "from start" in told
+    assert "again    groupcomm scenario" in told
+
+
+def test_scenarios_and_vectors_of_a_port(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Both levels of the scenario; of vectors the table, each start and the walks; what is unknown is refused."""
+    core, junit = f"{sys.executable} {CORE}", tmp_path / "junit.xml"
+    arguments = ["scenario", str(REINCARNATION), "--adapter", core, "--strict", "--junit", str(junit)]
+    assert main(arguments) == 0
+    assert (
+        "sequencer reincarnation scenario: ok: 2 pass: walks, 1 of them from start" in capsys.readouterr().out
+    )
+    assert 'classname="sequencer.scenario" name="reincarnation"' in junit.read_text()
+    assert main(["scenario", "--strict"]) == 2
+    assert main(["scenario", str(REINCARNATION), "--adapter", core, "--chart"]) == 2
+    out = tmp_path / "vectors"
+    manifest = MANIFESTS["stable"]
+    model = evolve(manifest.model("leave_late"), conform=True, walk=True)
+    write(ROOT, manifest, [model], out)
+    capsys.readouterr()
+    vectors = ["vectors", "stable", "--out", str(out)]
+    assert main([*vectors, "--check", "--adapter", core]) == 0
+    told = capsys.readouterr().out
+    assert "stable leave_late: ok: " in told
+    assert re.search(r"stable leave_late walks: ok: [\d,]+ pass: walks, \d+ of them from start", told)
+    assert main([*vectors, "--adapter", core]) == 2
+    assert main([*vectors, "--check", "--model", "join", "--adapter", core]) == 2
+    assert main(["vectors", "stable", "--out", str(tmp_path / "none"), "--check", "--adapter", core]) == 2

@@ -3,7 +3,7 @@
 import json
 import re
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Annotated, Final, TypeAlias
@@ -20,12 +20,18 @@ from groupcomm_conformance.ports.adapter import PATIENCE
 from groupcomm_conformance.ports.conforming import Part, Places, kept, lines, rows, starts
 from groupcomm_conformance.ports.judging import Asked
 from groupcomm_conformance.ports.port import Port
+from groupcomm_conformance.ports.prelude import Preludes
+from groupcomm_conformance.ports.reading import Vectors
 from groupcomm_conformance.ports.renaming import WAYS, renamed
 from groupcomm_conformance.ports.skipping import Skips, read
-from groupcomm_conformance.ports.walking import random_walk, walked
+from groupcomm_conformance.ports.walking import Walk, random_walk, steps_of, walked
 from groupcomm_conformance.protocols.constants import module_of
 from groupcomm_conformance.protocols.derive import Protocol, constants_of
+from groupcomm_conformance.scenarios.following import configuration, walks
+from groupcomm_conformance.scenarios.paths import Path as ScenarioPath
+from groupcomm_conformance.scenarios.steps import Scenario
 from groupcomm_conformance.steps.table import StepTable
+from groupcomm_conformance.tla.values import Value
 
 from .exits import ExitCode
 from .options import seconds, whole
@@ -40,6 +46,8 @@ __all__ = [
     "SkipFile",
     "Strict",
     "judge_model",
+    "judge_scenario",
+    "judge_vectors",
     "opened",
     "places_of",
     "report",
@@ -179,8 +187,79 @@ def judge_model(
             of_random.what = "walks"
             config = port.protocol.config(constants)
             seeds = range(extent.seed, extent.seed + extent.walks)
-            walked(port, of_random, (random_walk(port.protocol, config, seed) for seed in seeds), skips)
+            drawn = (random_walk(port.protocol, config, seed) for seed in seeds)
+            walked(port, of_random, drawn, skips, places_of(manifest))
     return found
+
+
+def judge_scenario(
+    port: Port, scenario: Scenario, path: ScenarioPath, *, strict: bool, skips: Skips, places: Places
+) -> Part:
+    """Judge a port by a scenario: its path, and what it tries on the way."""
+    protocol = port.protocol
+    constants = configuration(protocol, scenario)
+    port.configure(constants)
+    stem = Path(scenario.file).stem
+    command = shlex.quote(shlex.join(port.command))
+    part = Part(
+        protocol.name,
+        stem,
+        "scenario",
+        None,
+        f"groupcomm scenario {scenario.file} --adapter {command}",
+        "walks",
+    )
+    preludes = Preludes(protocol, protocol.config(constants))
+
+    def told() -> Iterator[Walk]:
+        for states, steps in walks(path):
+            at = [f"{scenario.file}:{scenario.steps[step].line}" for step in steps]
+            yield steps_of(scenario.name, states, started(protocol), preludes, at)
+
+    walked(port, part, told(), skips, places, strict=strict)
+    return part
+
+
+def judge_vectors(
+    port: Port, vectors: Vectors, name: str, *, strict: bool, skips: Skips, places: Places
+) -> list[Part]:
+    """Judge a port by the vectors of a model or a scenario."""
+    protocol, constants = port.protocol, vectors.constants[name]
+    port.configure(constants)
+    again = (
+        f"groupcomm vectors {protocol.name} --out {shlex.quote(str(vectors.folder))} --check --model {name} "
+        f"--adapter {shlex.quote(shlex.join(port.command))}"
+    )
+    found: list[Part] = []
+    table = vectors.steps(name)
+    if table is not None:
+        of_rows = Part(protocol.name, name, "rows", table, again)
+        found.append(of_rows)
+        if port.can("step"):
+            asked = Asked(port.judge, table)
+            right = rows(port, of_rows, asked, skips)
+            if strict:
+                of_kept = Part(protocol.name, name, "kept", table, f"{again} --strict")
+                found.append(of_kept)
+                kept(port, of_kept, asked, skips, right)
+        else:
+            of_rows.note = "the adapter cannot step from a given state: walks judge it"
+        if table.starts:
+            of_start = Part(protocol.name, name, "start", None, again, "members")
+            found.append(of_start)
+            starts(port, of_start, table)
+    preludes = Preludes(protocol, protocol.config(constants))
+    of_walks = [steps_of(path, states, started(protocol), preludes) for path, states in vectors.walks(name)]
+    if of_walks:
+        part = Part(protocol.name, name, "walks", None, again, "walks")
+        found.append(part)
+        walked(port, part, of_walks, skips, places, strict=strict)
+    return found
+
+
+def started(protocol: Protocol) -> Callable[[str], Value]:
+    """Give what a member is at its start, as a value of the specification."""
+    return lambda member: protocol.codec.to_spec(protocol.core.start(member))
 
 
 def report(

@@ -9,15 +9,28 @@ import typer
 from groupcomm_conformance.models.manifest import UnknownNameError, find_root, load
 from groupcomm_conformance.models.model import Model
 from groupcomm_conformance.models.selecting import chosen
+from groupcomm_conformance.ports.adapter import PATIENCE
 from groupcomm_conformance.ports.doing import do
 from groupcomm_conformance.ports.format import MANIFEST, STEPS, WALK, VectorError, Written
-from groupcomm_conformance.ports.reading import read
+from groupcomm_conformance.ports.reading import Vectors, read
 from groupcomm_conformance.ports.writing import write
 from groupcomm_conformance.protocols import derive
 from groupcomm_conformance.protocols.derive import Protocol
 from groupcomm_conformance.scenarios.reading import files
 
 from . import console
+from .adapters import (
+    AdapterOption,
+    JUnit,
+    Patience,
+    SkipFile,
+    Strict,
+    judge_vectors,
+    opened,
+    places_of,
+    report,
+    skips_of,
+)
 from .exits import ExitCode, verdict
 from .options import ModelNames, OneProtocol, Out, TierOption
 
@@ -36,17 +49,38 @@ def command(
         bool,
         typer.Option("--check", help="Write nothing: do the vectors in the folder on the implementation."),
     ] = False,
+    adapter: AdapterOption = None,
+    strict: Strict = False,
+    skip: SkipFile = None,
+    junit: JUnit = None,
+    patience: Patience = PATIENCE,
 ) -> None:
     """Write test vectors for ports: tables of local steps, walks of whole groups, and scenarios.
 
     With --check, read them back, hold every file against its digest and do all of it, or what is there of
-    each --model, on the implementation; exits with 1 if something does not pass.
+    each --model, on the implementation, or on the port behind an --adapter; exits with 1 if something does
+    not pass.
     """
     root = find_root()
     manifest = load(root, protocol)
     only = model or []
     for name in only:
         manifest.model(name)
+    if adapter is None and (strict or skip or junit):
+        raise typer.BadParameter("this is for a port: name its --adapter")
+    if adapter is not None:
+        if not check:
+            raise typer.BadParameter("a port is for --check", param_hint="--adapter")
+        vectors = _vectors(out, protocol, only)
+        skips, places = skips_of(skip), places_of(manifest)
+        with opened(adapter, derive.load(manifest), patience) as port:
+            typer.echo(port.hello.text(), err=True)
+            parts = [
+                part
+                for name in dict.fromkeys(only) or vectors.files
+                for part in judge_vectors(port, vectors, name, strict=strict, skips=skips, places=places)
+            ]
+        raise typer.Exit(report(parts, {protocol: places}, skips, junit=junit, as_json=False, whole=not only))
     if check:
         raise typer.Exit(_check(out, derive.load(manifest), only))
     pairs = chosen(root, [protocol], tier=tier, only=only, suits=_suits, kind="model marked conform or walk")
@@ -72,14 +106,20 @@ def _line(protocol: str, name: str, files: tuple[Written, ...]) -> str:
     return f"{protocol} {name}: {', '.join(told)}, {size / 1e6:.1f} MB"
 
 
-def _check(folder: Path, implementation: Protocol, only: Sequence[str]) -> ExitCode:
-    protocol = implementation.name
+def _vectors(folder: Path, protocol: str, only: Sequence[str]) -> Vectors:
+    """Read the vectors of a protocol, which have what is asked for."""
     vectors = read(folder)
     if vectors.protocol != protocol:
         raise VectorError(str(folder / MANIFEST), 1, f"vectors of {protocol}, not of {vectors.protocol}")
     for name in only:
         if name not in vectors.files:
             raise UnknownNameError("model with vectors in this folder", name, tuple(vectors.files))
+    return vectors
+
+
+def _check(folder: Path, implementation: Protocol, only: Sequence[str]) -> ExitCode:
+    protocol = implementation.name
+    vectors = _vectors(folder, protocol, only)
     good = True
     for done in do(vectors, implementation, only=only):
         good = good and done.passed
