@@ -10,7 +10,7 @@ STAMP := .venv/.installed
 SPARK := .venv/.installed-pipeline
 
 .DEFAULT_GOAL := help
-.PHONY: help setup check conform simulate test test-pipeline lint report mutants errata pipeline bench bench-large clean \
+.PHONY: help setup check conform simulate test test-pipeline lint report mutants errata release pipeline bench bench-large clean \
   need-python need-java
 
 help: ## list the targets
@@ -54,6 +54,10 @@ mutants: need-java $(STAMP) ## break the specification and the implementation of
 
 errata: need-java $(STAMP) ## write docs/errata.md from the manifests
 	@$(BIN)/groupcomm errata $(ARGS)
+
+release: need-java $(STAMP) ## write dist/: the vectors of all protocols in one archive, and the wheel
+	@$(BIN)/groupcomm vectors --all --out dist
+	@$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation -w dist .
 
 pipeline: need-java $(SPARK) ## make tables of the state graphs of PROTOCOL, and walk through them, on Spark
 	@for protocol in $(PROTOCOL); do $(BIN)/groupcomm pipeline $$protocol $(ARGS) || exit; done

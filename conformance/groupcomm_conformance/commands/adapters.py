@@ -3,7 +3,7 @@
 import json
 import re
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Annotated, Final, TypeAlias
@@ -21,17 +21,16 @@ from groupcomm_conformance.ports.conforming import Part, Places, kept, lines, ro
 from groupcomm_conformance.ports.judging import Asked
 from groupcomm_conformance.ports.port import Port
 from groupcomm_conformance.ports.prelude import Preludes
-from groupcomm_conformance.ports.reading import Vectors
+from groupcomm_conformance.ports.released import VectorSet
 from groupcomm_conformance.ports.renaming import WAYS, renamed
 from groupcomm_conformance.ports.skipping import Skips, read
-from groupcomm_conformance.ports.walking import Walk, random_walk, steps_of, walked
+from groupcomm_conformance.ports.walking import Walk, random_walk, started, steps_of, walked
 from groupcomm_conformance.protocols.constants import module_of
 from groupcomm_conformance.protocols.derive import Protocol, constants_of
 from groupcomm_conformance.scenarios.following import configuration, walks
 from groupcomm_conformance.scenarios.paths import Path as ScenarioPath
 from groupcomm_conformance.scenarios.steps import Scenario
 from groupcomm_conformance.steps.table import StepTable
-from groupcomm_conformance.tla.values import Value
 
 from .exits import ExitCode
 from .options import seconds, whole
@@ -221,45 +220,34 @@ def judge_scenario(
 
 
 def judge_vectors(
-    port: Port, vectors: Vectors, name: str, *, strict: bool, skips: Skips, places: Places
+    port: Port, each: VectorSet, *, again: str, strict: bool, skips: Skips, places: Places
 ) -> list[Part]:
-    """Judge a port by the vectors of a model or a scenario."""
-    protocol, constants = port.protocol, vectors.constants[name]
-    port.configure(constants)
-    again = (
-        f"groupcomm vectors {protocol.name} --out {shlex.quote(str(vectors.folder))} --check --model {name} "
-        f"--adapter {shlex.quote(shlex.join(port.command))}"
-    )
+    """Judge a port by the vectors of a model or a scenario; `again` is the command for all of them."""
+    port.configure(each.constants)
+    name = port.protocol.name
+    command = f"{again} --model {each.name} --adapter {shlex.quote(shlex.join(port.command))}"
     found: list[Part] = []
-    table = vectors.steps(name)
-    if table is not None:
-        of_rows = Part(protocol.name, name, "rows", table, again)
+    if each.table is not None:
+        of_rows = Part(name, each.name, "rows", each.table, command)
         found.append(of_rows)
         if port.can("step"):
-            asked = Asked(port.judge, table)
+            asked = Asked(port.judge, each.table)
             right = rows(port, of_rows, asked, skips)
             if strict:
-                of_kept = Part(protocol.name, name, "kept", table, f"{again} --strict")
+                of_kept = Part(name, each.name, "kept", each.table, f"{command} --strict")
                 found.append(of_kept)
                 kept(port, of_kept, asked, skips, right)
         else:
             of_rows.note = "the adapter cannot step from a given state: walks judge it"
-        if table.starts:
-            of_start = Part(protocol.name, name, "start", None, again, "members")
+        if each.table.starts:
+            of_start = Part(name, each.name, "start", None, command, "members")
             found.append(of_start)
-            starts(port, of_start, table)
-    preludes = Preludes(protocol, protocol.config(constants))
-    of_walks = [steps_of(path, states, started(protocol), preludes) for path, states in vectors.walks(name)]
-    if of_walks:
-        part = Part(protocol.name, name, "walks", None, again, "walks")
+            starts(port, of_start, each.table)
+    if each.walks:
+        part = Part(name, each.name, "walks", None, command, "walks")
         found.append(part)
-        walked(port, part, of_walks, skips, places, strict=strict)
+        walked(port, part, each.walks, skips, places, strict=strict)
     return found
-
-
-def started(protocol: Protocol) -> Callable[[str], Value]:
-    """Give what a member is at its start, as a value of the specification."""
-    return lambda member: protocol.codec.to_spec(protocol.core.start(member))
 
 
 def report(

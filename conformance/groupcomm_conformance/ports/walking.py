@@ -30,7 +30,7 @@ from .port import Port
 from .prelude import Preludes
 from .skipping import Skips
 
-__all__ = ["Step", "Walk", "random_walk", "steps_of", "walked"]
+__all__ = ["Begun", "Step", "Walk", "random_walk", "started", "steps_of", "walked"]
 
 _NO_PRELUDE: Final = "no short way leads from start to where it begins"
 _SEED: Final = 20_240_229
@@ -62,12 +62,13 @@ class Begun:
 class Walk:
     """Steps under a name. `members`: the prelude of each member; None where one has none.
 
-    `ends`: the states of the members at its end.
+    `firsts` and `ends`: the states of the members where it begins and at its end.
     """
 
     name: str
     steps: tuple[Step | Begun, ...]
     members: Mapping[str, tuple[Fn, ...]] | None = field(default=None, hash=False)
+    firsts: Mapping[str, Value] = field(factory=dict, hash=False)
     ends: Mapping[str, Value] = field(factory=dict, hash=False)
 
 
@@ -103,7 +104,7 @@ def random_walk(protocol: Protocol, config: object, seed: int) -> Walk:
         before, after, effects = map(to_spec, (each.before, each.after, each.effects))
         steps.append(Step(of.member, before, event, each.outcome, after, effects))
     ends = {of.member: steps[-1].after} if steps else {}
-    return Walk(f"seed {seed}", tuple(steps), {of.member: ()}, ends)
+    return Walk(f"seed {seed}", tuple(steps), {of.member: ()}, ends=ends)
 
 
 def steps_of(
@@ -140,7 +141,13 @@ def steps_of(
     ways = {str(member): preludes.of(str(member), local) for member, local in first.items()}
     known = {member: way for member, way in ways.items() if way is not None}
     ends = {str(member): local for member, local in last.items()}
-    return Walk(name, tuple(steps), known if len(known) == len(ways) else None, ends)
+    firsts = {str(member): local for member, local in first.items()}
+    return Walk(name, tuple(steps), known if len(known) == len(ways) else None, firsts, ends)
+
+
+def started(protocol: Protocol) -> Callable[[str], Value]:
+    """Give what a member is at its start, as a value of the specification."""
+    return lambda member: protocol.codec.to_spec(protocol.core.start(member))
 
 
 def walked(
