@@ -4,6 +4,7 @@ import hashlib
 import io
 import json
 import shutil
+import sys
 import tarfile
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 import zstandard
 
 from groupcomm import stable
+from groupcomm_conformance.commands.main import main
 from groupcomm_conformance.ports import release as releases
 from groupcomm_conformance.ports.doing import follow
 from groupcomm_conformance.ports.format import VectorError
@@ -111,7 +113,11 @@ PARTS: dict[str, tuple[str, Callable[[Any], object], str]] = {
         "as the manifest has it, not",
     ),
     "a walk less": ("pair_faults.json", lambda told: told["walks"].pop(), "as the manifest has it, not"),
-    "a step less": ("pair_faults.json", lambda told: told["walks"][0]["steps"].pop(), "as the manifest has it, not"),
+    "a step less": (
+        "pair_faults.json",
+        lambda told: told["walks"][0]["steps"].pop(),
+        "as the manifest has it, not",
+    ),
     "no table": ("join_small.json", lambda told: told.pop("rows"), "as the manifest has it, not"),
     "a result that is not there": (
         "join_small.json",
@@ -186,3 +192,26 @@ def test_an_interrupted_run_keeps_what_was_finished(tmp_path: Path, monkeypatch:
     third: list[str] = []
     protocol_files(ROOT, MANIFEST_OF, only=MODELS, told=third.append)
     assert third == []
+
+
+def test_a_port_is_judged_by_a_release(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The table, each start, walks from given states and from start; what is absent is refused."""
+    changed(folder, "pair_faults.json", lambda told: told["walks"].__delitem__(slice(2, None)))
+    walks = json.loads((folder / "pair_faults.json").read_text())["walks"]
+    counts = {"walks": 2, "steps": sum(len(walk["steps"]) for walk in walks)}
+    changed(folder, MANIFEST, lambda told: told["models"][1]["counts"].update(counts))
+    core = f"{sys.executable} {ROOT / 'conformance' / 'adapters' / 'core.py'}"
+    vectors = ["vectors", "stable", "--out", str(folder)]
+    assert main([*vectors, "--check", "--adapter", core]) == 0
+    told = capsys.readouterr().out
+    assert "stable join_small: ok: 600 pass" in told
+    assert "stable join_small start: ok: 3 pass: members" in told
+    assert "stable pair_faults walks: ok: 2 pass: walks, 2 of them from start" in told
+    assert main([*vectors, "--adapter", core]) == 2
+    assert main([*vectors, "--check", "--strict"]) == 2
+    assert main([*vectors, "--check", "--model", "join", "--adapter", core]) == 2
+    assert (
+        main(["vectors", "stable", "--out", str(folder.parent / "none"), "--check", "--adapter", core]) == 2
+    )
+    assert main(["vectors", "--out", str(folder)]) == 2
+    assert main([*vectors, "--all"]) == 2

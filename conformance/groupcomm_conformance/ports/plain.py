@@ -282,7 +282,10 @@ def schema(protocol: Protocol) -> dict[str, PlainJSON]:
     }
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": f"{protocol.name}: events, effects, states and configuration",
+        "title": f"{protocol.name.title().replace('_', '')}Values",
+        "description": f"The values of {protocol.name}: events, effects, states, configuration.",
+        # Generators of types look at what can be reached from here.
+        **_object({name.lower(): {"$ref": f"#/$defs/{name}"} for name in (*top, "Config")}),
         "$defs": dict(sorted(found.definitions.items())),
     }
 
