@@ -6,7 +6,7 @@ import json
 import shutil
 import sys
 import tarfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -207,6 +207,11 @@ def test_a_port_is_judged_by_a_release(folder: Path, capsys: pytest.CaptureFixtu
     assert "stable join_small: ok: 600 pass" in told
     assert "stable join_small start: ok: 3 pass: members" in told
     assert "stable pair_faults walks: ok: 2 pass: walks, 2 of them from start" in told
+    assert main([*vectors, "--check", "--minimal", "--adapter", core]) == 0
+    rows = json.loads((folder / "minimal.json").read_text())["rows"]
+    told = capsys.readouterr().out
+    assert f"stable join_small: ok: {len(rows['join_small'])} pass" in told
+    assert "walks" not in told
     assert main([*vectors, "--adapter", core]) == 2
     assert main([*vectors, "--check", "--strict"]) == 2
     assert main([*vectors, "--check", "--model", "join", "--adapter", core]) == 2
@@ -215,3 +220,23 @@ def test_a_port_is_judged_by_a_release(folder: Path, capsys: pytest.CaptureFixtu
     )
     assert main(["vectors", "--out", str(folder)]) == 2
     assert main([*vectors, "--all"]) == 2
+
+
+def test_the_few_rows_have_each_way(made: Made) -> None:
+    """Each type of event, each outcome of it and each kind of effect that the tables have; and far fewer rows."""
+    told = json.loads(made["join_small.json"])
+    rows = json.loads(made["minimal.json"])["rows"]["join_small"]
+    width = len(told["events"][: len(told["rows"][0])])
+    cells = [cell for row in told["rows"] for cell in row]
+
+    def ways(places: Iterable[int]) -> set[tuple[str, int, str]]:
+        found = set()
+        for place in places:
+            result = told["results"][cells[place] - 3] if cells[place] >= 3 else [{}, []]
+            kinds = [told["effects"][at]["type"] for at in result[1]]
+            of = told["events"][place % width]["type"]
+            found.add((of, min(cells[place], 3), json.dumps([sorted(result[0]), kinds])))
+        return found
+
+    assert ways(row - 1 for row in rows) == ways(range(len(cells)))
+    assert len(rows) < len(cells) / 2

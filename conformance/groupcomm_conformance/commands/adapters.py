@@ -15,7 +15,6 @@ from attrs import frozen
 from groupcomm_conformance.beyond.drawing import LENGTH
 from groupcomm_conformance.files.errors import PathError, reason
 from groupcomm_conformance.models.manifest import Manifest, Model
-from groupcomm_conformance.models.modules import read_modules
 from groupcomm_conformance.ports.adapter import PATIENCE
 from groupcomm_conformance.ports.conforming import Part, Places, kept, lines, rows, starts
 from groupcomm_conformance.ports.judging import Asked
@@ -25,7 +24,7 @@ from groupcomm_conformance.ports.released import VectorSet
 from groupcomm_conformance.ports.renaming import WAYS, renamed
 from groupcomm_conformance.ports.skipping import Skips, read
 from groupcomm_conformance.ports.walking import Walk, random_walk, started, steps_of, walked
-from groupcomm_conformance.protocols.constants import module_of
+from groupcomm_conformance.ports.words import arms
 from groupcomm_conformance.protocols.derive import Protocol, constants_of
 from groupcomm_conformance.scenarios.following import configuration, walks
 from groupcomm_conformance.scenarios.paths import Path as ScenarioPath
@@ -87,7 +86,6 @@ Patience: TypeAlias = Annotated[
     ),
 ]
 
-_ARM: Final = re.compile(r'e\.type = "(\w+)"\s*->\s*(\w+)\(')
 _ID: Final = re.compile(r"\b[A-Z]{3}-[0-9]{2}\b")
 _NO_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -124,19 +122,10 @@ def skips_of(file: Path | None) -> Skips:
 
 def places_of(manifest: Manifest) -> Places:
     """Find the operator of each event in `Step`, with its line and the requirements above it and in it."""
-    module = module_of(manifest.folder, manifest.protocol)
-    modules = read_modules(manifest.folders, manifest.module)
-    step = modules.definition("Step")
     found: dict[str, str] = {}
-    for event, operator in _ARM.findall(step[1]) if step else ():
-        where = modules.definition(operator)
-        if where is not None:
-            comment = modules.sentence(operator)
-            tags = dict.fromkeys(_ID.findall(comment[0] if comment else ""))
-            told = f"{where[0]}.tla:{where[2]} {operator}"
-            found[event] = "; ".join((told, *tags))
-        elif module is not None:
-            found[event] = f"{module}.tla"
+    for event, arm in arms(manifest).items():
+        tags = dict.fromkeys(_ID.findall(arm.sentence))
+        found[event] = "; ".join((f"{arm.place} {arm.operator}", *tags))
     return Places(found)
 
 
@@ -227,12 +216,12 @@ def judge_vectors(
     name = port.protocol.name
     command = f"{again} --model {each.name} --adapter {shlex.quote(shlex.join(port.command))}"
     found: list[Part] = []
-    if each.table is not None:
+    if each.table is not None and each.places != []:
         of_rows = Part(name, each.name, "rows", each.table, command)
         found.append(of_rows)
         if port.can("step"):
             asked = Asked(port.judge, each.table)
-            right = rows(port, of_rows, asked, skips)
+            right = rows(port, of_rows, asked, skips, each.places)
             if strict:
                 of_kept = Part(name, each.name, "kept", each.table, f"{command} --strict")
                 found.append(of_kept)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated, Final
 
 import typer
+from attrs import evolve
 
 from groupcomm_conformance.models.manifest import UnknownNameError, find_root, load
 from groupcomm_conformance.models.model import Model
@@ -62,6 +63,10 @@ def command(
     skip: SkipFile = None,
     junit: JUnit = None,
     patience: Patience = PATIENCE,
+    minimal: Annotated[
+        bool,
+        typer.Option("--minimal", help="Of a port: a row for each way that a step goes; no proof."),
+    ] = False,
 ) -> None:
     """Write test vectors for ports: tables of local steps, walks of whole groups, and scenarios.
 
@@ -70,7 +75,7 @@ def command(
     not pass.
     """
     root = find_root()
-    if adapter is None and (strict or skip or junit):
+    if adapter is None and (strict or skip or junit or minimal):
         raise typer.BadParameter("this is for a port: name its --adapter")
     if all_of_them:
         if protocol is not None or check or model or adapter is not None:
@@ -91,7 +96,7 @@ def command(
         implementation = derive.load(manifest)
         skips, places = skips_of(skip), places_of(manifest)
         again = f"groupcomm vectors {protocol} --out {shlex.quote(str(out))} --check"
-        sets = _sets(out, implementation, only)
+        sets = _sets(out, implementation, only, minimal=minimal)
         with opened(adapter, implementation, patience) as port:
             typer.echo(port.hello.text(), err=True)
             parts = [
@@ -139,13 +144,18 @@ def _release(root: Path, out: Path) -> ExitCode:
     return ExitCode.OK
 
 
-def _sets(folder: Path, implementation: Protocol, only: Sequence[str]) -> Iterator[VectorSet]:
-    """Read the vectors in a folder, those of a release or of one protocol."""
+def _sets(
+    folder: Path, implementation: Protocol, only: Sequence[str], *, minimal: bool = False
+) -> Iterator[VectorSet]:
+    """Read the vectors in a folder, those of a release or of one protocol; if `minimal` a few rows alone."""
     if is_release(folder):
         released = read_release(folder, implementation)
         for name in _asked(only, released.names):
-            yield released.of(name)
+            each = released.of(name)
+            yield evolve(each, places=released.minimal(name), walks=()) if minimal else each
         return
+    if minimal:
+        raise VectorError(str(folder / MANIFEST), 1, "a release, which has the rows for --minimal")
     vectors = _vectors(folder, implementation.name, only)
     start = started(implementation)
     for name in dict.fromkeys(only) or vectors.files:

@@ -43,16 +43,31 @@ from groupcomm_conformance.walks.graph import ACT
 from groupcomm_conformance.walks.quotient import quotient
 
 from .judging import Judge
+from .minimal import chosen
 from .plain import compact, loose, schema
 from .prelude import Preludes
 from .walking import Begun, Step, Walk, started, steps_of
+from .words import transitions
 
-__all__ = ["FORMAT", "MANIFEST", "RELEASE", "SCENARIOS", "Made", "pack", "protocol_files", "release"]
+__all__ = [
+    "FORMAT",
+    "MANIFEST",
+    "MINIMAL",
+    "RELEASE",
+    "SCENARIOS",
+    "Made",
+    "pack",
+    "protocol_files",
+    "release",
+]
 
 FORMAT: Final = "groupcomm vectors 3"
 MANIFEST: Final = "manifest.json"
 RELEASE: Final = "release.json"
 SCENARIOS: Final = "scenarios.json"
+MINIMAL: Final = "minimal.json"
+
+_NO_PROOF: Final = "a row for each way that a step goes: no proof, as rows of one way differ"
 
 _ROOMS: Final = ("files", "models", "ports", "protocols", "scenarios", "steps", "tla", "tlc", "walks")
 _LEVEL: Final = 19
@@ -300,6 +315,11 @@ def protocol_files(
                 "counts": _head(text)["counts"],
             }
         )
+    tables = {each["model"]: made[each["path"]] for each in of_models if each["counts"]["rows"]}
+    rows, ways = chosen(tables)
+    least = {"format": FORMAT, "is": _NO_PROOF, "ways": ways, "rows": rows}
+    made["transitions.md"] = transitions(manifest, schema(protocol), tables).encode()
+    made[MINIMAL] = (compact(least) + "\n").encode("ascii")
     of_scenarios: list[dict[str, Any]] = []
     if not only:
         texts = [file.read_text(encoding="utf-8") for file in scenarios_of(root, manifest.protocol)]

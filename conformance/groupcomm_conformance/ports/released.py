@@ -24,7 +24,7 @@ from groupcomm_conformance.tla.values import Fn, Value
 from .format import VectorError
 from .judging import Judge
 from .plain import PlainError, tight
-from .release import FORMAT, MANIFEST, RELEASE, SCENARIOS
+from .release import FORMAT, MANIFEST, MINIMAL, RELEASE, SCENARIOS
 from .walking import Begun, Step, Walk, started
 
 __all__ = ["Released", "VectorSet", "is_release", "read_release"]
@@ -40,6 +40,8 @@ class VectorSet:
     constants: Mapping[str, Value] = field(hash=False)
     table: StepTable | None
     walks: Sequence[Walk]
+    places: Sequence[int] | None = None
+    """The rows to ask for, numbers from 0; None: all."""
 
 
 def is_release(folder: Path) -> bool:
@@ -77,6 +79,14 @@ class Released:
     def of(self, name: str) -> VectorSet:
         """Give all of a model or a scenario."""
         return VectorSet(name, self.constants(name), self.steps(name), self.walks(name))
+
+    def minimal(self, name: str) -> list[int]:
+        """Give the places, numbers from 0, of the rows of a model that a slow adapter is asked for."""
+        rows = _json(self.folder / MINIMAL)["rows"].get(name, [])
+        whole = self.counts(name).get("rows", 0)
+        if not all(type(row) is int and 1 <= row <= whole for row in rows):
+            raise VectorError(str(self.folder / MINIMAL), 1, f"rows of {name}, numbers from 1 to {whole}")
+        return [row - 1 for row in rows]
 
     def steps(self, name: str) -> StepTable | None:
         """Give the table of a model; None where there is none."""
