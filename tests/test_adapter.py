@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -411,3 +412,45 @@ def test_a_port_follows_a_scenario(tmp_path: Path, capsys: pytest.CaptureFixture
     assert 'classname="sequencer.scenario" name="reincarnation"' in junit.read_text()
     assert main(["scenario", "--strict"]) == 2
     assert main([*arguments, "--chart"]) == 2
+
+
+# What others make of it
+
+UNDERSTOOD = {
+    *("$schema", "title", "description", "$defs", "$ref", "type", "properties", "required"),
+    *("additionalProperties", "enum", "oneOf", "items", "prefixItems", "minItems", "maxItems", "uniqueItems", "not"),
+}  # fmt: skip
+"""The keywords that generators of types were tried with (docs/porting.md)."""
+
+
+def keywords(told: Any) -> set[str]:  # noqa: ANN401 - a JSON schema
+    found = {*told}
+    for name in ("items", "additionalProperties", "not"):
+        found |= keywords(told[name]) if isinstance(told.get(name), dict) else set()
+    for name in ("oneOf", "prefixItems"):
+        found |= {word for each in told.get(name, ()) for word in keywords(each)}
+    for name in ("properties", "$defs"):
+        found |= {word for each in told.get(name, {}).values() for word in keywords(each)}
+    return found
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_schema_says_all_of_each_event_in_words_that_generators_know(name: str) -> None:
+    told: Any = schema(PROTOCOLS[name])
+    assert keywords(told) <= UNDERSTOOD
+    assert {"event", "effect", "state", "config"} == {*told["properties"]}
+    events = [told["$defs"][each["$ref"].rpartition("/")[2]] for each in told["$defs"]["Event"]["oneOf"]]
+    assert all(each["additionalProperties"] is False for each in events)
+    assert all([*each["properties"]] == each["required"] for each in events)
+    types = [each["properties"]["type"]["enum"] for each in events]
+    assert all(len(each) == 1 for each in types)
+    assert len({each[0] for each in types}) == len(events)
+
+
+def test_the_skeleton_in_typescript_answers_each_request() -> None:
+    folder = CORE.parent / "typescript"
+    text = (folder / "src" / "adapter.ts").read_text()
+    asked = {"hello", "configure", "start", "event", "step", "keep", "read", "stop"}
+    assert asked == {*re.findall(r'case "(\w+)":', text)}
+    assert f"adapter: {adapters.VERSION}" in text
+    assert not [*folder.rglob("package-lock.json")]

@@ -70,7 +70,7 @@ MINIMAL: Final = "minimal.json"
 _NO_PROOF: Final = "a row for each way that a step goes: no proof, as rows of one way differ"
 
 _ROOMS: Final = ("files", "models", "ports", "protocols", "scenarios", "steps", "tla", "tlc", "walks")
-_LEVEL: Final = 19
+_LEVEL: Final = 12
 _WINDOW: Final = 27
 _DOCS: Final = {"PORTING.md": "docs/porting.md", "VECTORS.md": "docs/vectors.md"}
 _ADAPTER: Final = "adapter.schema.json"
@@ -291,7 +291,9 @@ def protocol_files(
         return found
 
     models = [
-        each for each in manifest.models if (each.conform or each.walk) and (not only or each.name in only)
+        each
+        for each in manifest.models
+        if (each.conform or each.walk) and (each.name in only if only else each.tier != "deep")
     ]
     made: Made = {"schema.json": (json.dumps(schema(protocol), indent=1) + "\n").encode("ascii")}
     of_models: list[dict[str, Any]] = []
@@ -316,10 +318,12 @@ def protocol_files(
             }
         )
     tables = {each["model"]: made[each["path"]] for each in of_models if each["counts"]["rows"]}
-    rows, ways = chosen(tables)
-    least = {"format": FORMAT, "is": _NO_PROOF, "ways": ways, "rows": rows}
-    made["transitions.md"] = transitions(manifest, schema(protocol), tables).encode()
-    made[MINIMAL] = (compact(least) + "\n").encode("ascii")
+    digests = {name: hashlib.sha256(data).hexdigest() for name, data in tables.items()}
+    types = json.loads(made["schema.json"])
+    made["transitions.md"] = kept(
+        "transitions.md", lambda: transitions(manifest, types, tables).encode(), sources.texts, digests
+    )
+    made[MINIMAL] = kept(MINIMAL, lambda: _minimal(tables), digests)
     of_scenarios: list[dict[str, Any]] = []
     if not only:
         texts = [file.read_text(encoding="utf-8") for file in scenarios_of(root, manifest.protocol)]
@@ -345,6 +349,11 @@ def protocol_files(
     }
     made[MANIFEST] = (json.dumps(head, indent=1) + "\n").encode("ascii")
     return made
+
+
+def _minimal(tables: Mapping[str, bytes]) -> bytes:
+    rows, ways = chosen(tables)
+    return (compact({"format": FORMAT, "is": _NO_PROOF, "ways": ways, "rows": rows}) + "\n").encode("ascii")
 
 
 def _head(text: bytes) -> dict[str, Any]:
