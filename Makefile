@@ -11,7 +11,8 @@ SPARK := .venv/.installed-pipeline
 
 .DEFAULT_GOAL := help
 .PHONY: help setup check conform port-go broken-ports simulate test test-documented test-pipeline jgroups \
-  jgroups-small lint report mutants errata pipeline bench bench-large clean need-python need-maven need-java need-go
+  jgroups-small lint report mutants errata release pipeline bench bench-large clean need-python need-maven need-java \
+  need-go
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -73,6 +74,10 @@ mutants: need-java $(STAMP) ## break the specification and the implementation of
 
 errata: need-java $(STAMP) ## write docs/errata from the manifests
 	@$(BIN)/groupcomm errata $(ARGS)
+
+release: need-java $(STAMP) ## write dist/: the vectors of all protocols in one archive, and the wheel
+	@$(BIN)/groupcomm vectors --all --out dist
+	@$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation -w dist .
 
 pipeline: need-java $(SPARK) ## make tables of the state graphs of PROTOCOL, and walk through them, on Spark
 	@for protocol in $(PROTOCOL); do $(BIN)/groupcomm pipeline $$protocol $(ARGS) || exit; done

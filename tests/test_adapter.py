@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -17,13 +18,13 @@ from groupcomm_conformance.files.errors import FileError
 from groupcomm_conformance.models import checking
 from groupcomm_conformance.ports import adapter as adapters
 from groupcomm_conformance.ports.adapter import Adapter, AdapterError, Gone
-from groupcomm_conformance.ports.conforming import Part, kept, lines, rows, starts
+from groupcomm_conformance.ports.conforming import Part, Places, kept, lines, rows, starts
 from groupcomm_conformance.ports.judging import Asked, Judge
 from groupcomm_conformance.ports.plain import Plain, PlainError, schema
 from groupcomm_conformance.ports.port import Port
 from groupcomm_conformance.ports.renaming import WAYS, renamed
 from groupcomm_conformance.ports.skipping import Skips, read
-from groupcomm_conformance.ports.walking import random_walk, walked
+from groupcomm_conformance.ports.walking import Step, random_walk, walked
 from groupcomm_conformance.protocols.derive import constants_of
 from groupcomm_conformance.protocols.shapes import shape_of
 from groupcomm_conformance.steps.conform import table_of
@@ -118,10 +119,13 @@ BAD = {
 
 
 @pytest.mark.parametrize("kind", BAD)
-def test_what_an_adapter_does_wrong_is_told_at_its_row(asked: Asked, tmp_path: Path, kind: str) -> None:
+def test_what_an_adapter_does_wrong_is_told_at_its_row(
+    asked: Asked, tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     verdict, text = BAD[kind]
     at = first_handled(asked)
-    part = judged(asked, written(asked, tmp_path, at), kind, patience=0.5)
+    monkeypatch.setattr(adapters, "_LONGEST", 1 << 20)
+    part = judged(asked, written(asked, tmp_path, at), kind, patience=0.25)
     assert not part.ok
     failure = part.replayed.first
     assert failure is not None
@@ -269,12 +273,12 @@ def test_the_adapter_of_the_cores_passes_all_of_it(asked: Asked) -> None:
         kept(port, parts["kept"], asked, Skips(), right)
         starts(port, parts["start"], asked.table)
         walks = [random_walk(STABLE, STABLE.config(constants), seed) for seed in range(1, 4)]
-        walked(port, parts["random"], walks, Skips())
-        spoilt = evolve(
-            walks[0], steps=(*walks[0].steps[:-1], evolve(walks[0].steps[-1], outcome="remote_error"))
-        )
+        walked(port, parts["random"], walks, Skips(), Places({}))
+        last = walks[0].steps[-1]
+        assert isinstance(last, Step)
+        spoilt = evolve(walks[0], steps=(*walks[0].steps[:-1], evolve(last, outcome="remote_error")))
         wrong = Part("stable", MODEL.name, "random", None, "again")
-        walked(port, wrong, [spoilt], Skips())
+        walked(port, wrong, [spoilt], Skips(), Places({}))
     assert {what: part.ok for what, part in parts.items()} == dict.fromkeys(parts, True)
     assert parts["kept"].count >= len(asked.table)
     assert not wrong.ok
@@ -353,3 +357,100 @@ def test_nobody_answers_a_request_after_the_end() -> None:
         adapter.stop()
         with pytest.raises(Gone):
             list(adapter.exchange(['"do":"stop"}']))
+
+
+# Walks
+
+REINCARNATION = ROOT / "conformance" / "scenarios" / "sequencer" / "reincarnation.yaml"
+WRONG_WALKS = {
+    "lives on": (
+        'self.members[request["member"]] = self.protocol.core.start(request["member"])',
+        'self.members.setdefault(request["member"], self.protocol.core.start(request["member"]))',
+    ),
+    "another member": (
+        'member = request["member"]',
+        'member = min(self.members) if "SendRequested" in str(request) else request["member"]',
+    ),
+    "remembers": (
+        'outcome, self.members[member], effects = self.step(self.members[member], request["event"])',
+        """if getattr(self, "before", None) == request["event"]:
+                    return {"outcome": "ignored"}
+                self.before = request["event"]
+                outcome, self.members[member], effects = self.step(self.members[member], request["event"])""",
+    ),
+}
+
+
+def wrong_core(folder: Path, old: str, new: str) -> str:
+    text = CORE.read_text()
+    assert text.count(old) == 1
+    file = folder / "core.py"
+    file.write_text(text.replace(old, new))
+    return f"{sys.executable} {file}"
+
+
+@pytest.mark.parametrize("kind", WRONG_WALKS)
+def test_an_adapter_that_is_wrong_in_walks_alone_is_told(
+    kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each of its steps from a given state is right: no table tells it."""
+    adapter = wrong_core(tmp_path, *WRONG_WALKS[kind])
+    assert main(["scenario", str(REINCARNATION), "--adapter", adapter]) == 1
+    told = capsys.readouterr().out
+    assert "sequencer reincarnation scenario: FAILS: " in told
+    assert "from start" in told
+    assert "again    groupcomm scenario" in told
+
+
+def test_a_port_follows_a_scenario(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Both levels, twice; JUnit; what is of our own core alone is refused."""
+    core, junit = f"{sys.executable} {CORE}", tmp_path / "junit.xml"
+    arguments = ["scenario", str(REINCARNATION), "--adapter", core]
+    assert main([*arguments, "--strict", "--junit", str(junit)]) == 0
+    told = capsys.readouterr().out
+    assert "sequencer reincarnation scenario: ok: 2 pass: walks, 1 of them from start" in told
+    assert 'classname="sequencer.scenario" name="reincarnation"' in junit.read_text()
+    assert main(["scenario", "--strict"]) == 2
+    assert main([*arguments, "--chart"]) == 2
+
+
+# What others make of it
+
+UNDERSTOOD = {
+    *("$schema", "title", "description", "$defs", "$ref", "type", "properties", "required"),
+    *("additionalProperties", "enum", "oneOf", "items", "prefixItems", "minItems", "maxItems", "uniqueItems", "not"),
+}  # fmt: skip
+"""The keywords that generators of types were tried with (docs/porting.md)."""
+
+
+def keywords(told: Any) -> set[str]:  # noqa: ANN401 - a JSON schema
+    found = {*told}
+    for name in ("items", "additionalProperties", "not"):
+        found |= keywords(told[name]) if isinstance(told.get(name), dict) else set()
+    for name in ("oneOf", "prefixItems"):
+        found |= {word for each in told.get(name, ()) for word in keywords(each)}
+    for name in ("properties", "$defs"):
+        found |= {word for each in told.get(name, {}).values() for word in keywords(each)}
+    return found
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_schema_says_all_of_each_event_in_words_that_generators_know(name: str) -> None:
+    told: Any = schema(PROTOCOLS[name])
+    assert keywords(told) <= UNDERSTOOD
+    assert {"event", "effect", "state", "config"} == {*told["properties"]}
+    events = [told["$defs"][each["$ref"].rpartition("/")[2]] for each in told["$defs"]["Event"]["oneOf"]]
+    assert all(each["additionalProperties"] is False for each in events)
+    assert all([*each["properties"]] == each["required"] for each in events)
+    types = [each["properties"]["type"]["enum"] for each in events]
+    assert all(len(each) == 1 for each in types)
+    assert len({each[0] for each in types}) == len(events)
+
+
+def test_the_skeleton_in_typescript_answers_each_request() -> None:
+    folder = CORE.parent / "typescript"
+    text = (folder / "src" / "adapter.ts").read_text()
+    asked = {"hello", "configure", "start", "event", "step", "keep", "read", "stop"}
+    assert asked == {*re.findall(r'case "(\w+)":', text)}
+    assert f"adapter: {adapters.VERSION}" in text
+    assert not [*folder.rglob("package-lock.json")]

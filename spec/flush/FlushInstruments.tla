@@ -92,7 +92,7 @@ EventOf(p) ==
      sender |-> p.sender, message |-> p.message]
 
 \* Every message that was ever on its way, from its sender and (what no correct peer does) from others; reports
-\* of the round after, of another view, and of no members; RECONCILE of no members; START_FLUSH for the other purpose; multicasts that are one further, and
+\* of the round after, of another view, and of no members; RECONCILE of no members, and of another view; START_FLUSH for the other purpose; multicasts that are one further, and
 \* of a view of the same counter and another creator; who might be suspected; every view that anybody has had;
 \* each call of the application and of the layers below, allowed or not.
 Alphabet(messages, outsides) ==
@@ -111,6 +111,7 @@ Alphabet(messages, outsides) ==
        \cup {EventOf([p EXCEPT !.message.view_id.creator = "Z"]) : p \in Of("FLUSH_COMPLETED")}
        \cup {EventOf([p EXCEPT !.message.digest = NoVector]) : p \in Of("FLUSH_COMPLETED")}
        \cup {EventOf([p EXCEPT !.message.target = NoVector]) : p \in Of("RECONCILE")}
+       \cup {EventOf([p EXCEPT !.message.view_id.creator = "Z"]) : p \in Of("RECONCILE")}
        \cup {EventOf([p EXCEPT !.message.asker = a]) : p \in Of("START_FLUSH"), a \in {ForViews, ForState}}
        \cup {EventOf([p EXCEPT !.message.seqno = @ + 1]) : p \in Of("DATA")}
        \cup {EventOf([p EXCEPT !.message.view_id.creator = "Z"]) : p \in Of("DATA")}

@@ -5,6 +5,7 @@ EXTENDS FlushDefects
 JustA == <<"A">>
 AB == <<"A", "B">>
 ABC == <<"A", "B", "C">>
+CBA == <<"C", "B", "A">>
 ABCD == <<"A", "B", "C", "D">>
 
 JustB == <<"B">>

@@ -3,7 +3,7 @@
 import json
 import re
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Annotated, Final, TypeAlias
@@ -15,16 +15,20 @@ from attrs import frozen
 from groupcomm_conformance.beyond.drawing import LENGTH
 from groupcomm_conformance.files.errors import PathError, reason
 from groupcomm_conformance.models.manifest import Manifest, Model
-from groupcomm_conformance.models.modules import read_modules
 from groupcomm_conformance.ports.adapter import PATIENCE
 from groupcomm_conformance.ports.conforming import Part, Places, kept, lines, rows, starts
 from groupcomm_conformance.ports.judging import Asked
 from groupcomm_conformance.ports.port import Port
+from groupcomm_conformance.ports.prelude import Preludes
+from groupcomm_conformance.ports.released import VectorSet
 from groupcomm_conformance.ports.renaming import WAYS, renamed
 from groupcomm_conformance.ports.skipping import Skips, read
-from groupcomm_conformance.ports.walking import random_walk, walked
-from groupcomm_conformance.protocols.constants import module_of
+from groupcomm_conformance.ports.walking import Walk, random_walk, started, steps_of, walked
+from groupcomm_conformance.ports.words import arms
 from groupcomm_conformance.protocols.derive import Protocol, constants_of
+from groupcomm_conformance.scenarios.following import configuration, walks
+from groupcomm_conformance.scenarios.paths import Path as ScenarioPath
+from groupcomm_conformance.scenarios.steps import Scenario
 from groupcomm_conformance.steps.table import StepTable
 
 from .exits import ExitCode
@@ -40,6 +44,8 @@ __all__ = [
     "SkipFile",
     "Strict",
     "judge_model",
+    "judge_scenario",
+    "judge_vectors",
     "opened",
     "places_of",
     "report",
@@ -80,7 +86,6 @@ Patience: TypeAlias = Annotated[
     ),
 ]
 
-_ARM: Final = re.compile(r'e\.type = "(\w+)"\s*->\s*(\w+)\(')
 _ID: Final = re.compile(r"\b[A-Z]{3}-[0-9]{2}\b")
 _NO_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -117,19 +122,10 @@ def skips_of(file: Path | None) -> Skips:
 
 def places_of(manifest: Manifest) -> Places:
     """Find the operator of each event in `Step`, with its line and the requirements above it and in it."""
-    module = module_of(manifest.folder, manifest.protocol)
-    modules = read_modules(manifest.folders, manifest.module)
-    step = modules.definition("Step")
     found: dict[str, str] = {}
-    for event, operator in _ARM.findall(step[1]) if step else ():
-        where = modules.definition(operator)
-        if where is not None:
-            comment = modules.sentence(operator)
-            tags = dict.fromkeys(_ID.findall(comment[0] if comment else ""))
-            told = f"{where[0]}.tla:{where[2]} {operator}"
-            found[event] = "; ".join((told, *tags))
-        elif module is not None:
-            found[event] = f"{module}.tla"
+    for event, arm in arms(manifest).items():
+        tags = dict.fromkeys(_ID.findall(arm.sentence))
+        found[event] = "; ".join((f"{arm.place} {arm.operator}", *tags))
     return Places(found)
 
 
@@ -179,7 +175,67 @@ def judge_model(
             of_random.what = "walks"
             config = port.protocol.config(constants)
             seeds = range(extent.seed, extent.seed + extent.walks)
-            walked(port, of_random, (random_walk(port.protocol, config, seed) for seed in seeds), skips)
+            drawn = (random_walk(port.protocol, config, seed) for seed in seeds)
+            walked(port, of_random, drawn, skips, places_of(manifest))
+    return found
+
+
+def judge_scenario(
+    port: Port, scenario: Scenario, path: ScenarioPath, *, strict: bool, skips: Skips, places: Places
+) -> Part:
+    """Judge a port by a scenario: its path, and what it tries on the way."""
+    protocol = port.protocol
+    constants = configuration(protocol, scenario)
+    port.configure(constants)
+    stem = Path(scenario.file).stem
+    command = shlex.quote(shlex.join(port.command))
+    part = Part(
+        protocol.name,
+        stem,
+        "scenario",
+        None,
+        f"groupcomm scenario {scenario.file} --adapter {command}",
+        "walks",
+    )
+    preludes = Preludes(protocol, protocol.config(constants))
+
+    def told() -> Iterator[Walk]:
+        for states, steps in walks(path):
+            at = [f"{scenario.file}:{scenario.steps[step].line}" for step in steps]
+            yield steps_of(scenario.name, states, started(protocol), preludes, at)
+
+    walked(port, part, told(), skips, places, strict=strict)
+    return part
+
+
+def judge_vectors(
+    port: Port, each: VectorSet, *, again: str, strict: bool, skips: Skips, places: Places
+) -> list[Part]:
+    """Judge a port by the vectors of a model or a scenario; `again` is the command for all of them."""
+    port.configure(each.constants)
+    name = port.protocol.name
+    command = f"{again} --model {each.name} --adapter {shlex.quote(shlex.join(port.command))}"
+    found: list[Part] = []
+    if each.table is not None and each.places != []:
+        of_rows = Part(name, each.name, "rows", each.table, command)
+        found.append(of_rows)
+        if port.can("step"):
+            asked = Asked(port.judge, each.table)
+            right = rows(port, of_rows, asked, skips, each.places)
+            if strict:
+                of_kept = Part(name, each.name, "kept", each.table, f"{command} --strict")
+                found.append(of_kept)
+                kept(port, of_kept, asked, skips, right)
+        else:
+            of_rows.note = "the adapter cannot step from a given state: walks judge it"
+        if each.table.starts:
+            of_start = Part(name, each.name, "start", None, command, "members")
+            found.append(of_start)
+            starts(port, of_start, each.table)
+    if each.walks:
+        part = Part(name, each.name, "walks", None, command, "walks")
+        found.append(part)
+        walked(port, part, each.walks, skips, places, strict=strict)
     return found
 
 

@@ -66,13 +66,14 @@ class Part:
         passed = self.replayed.counts["pass"]
         return not self.wrong and 0 < passed == sum(self.replayed.counts.values())
 
-    def add(self, failure: Failure, event: str, skips: Skips) -> None:
-        """Count a failure, or a row that is known to fail."""
+    def add(self, failure: Failure, event: str, skips: Skips) -> bool:
+        """Count a failure, or a row that is known to fail; whether it is none of those."""
         reason = skips.reason(self.protocol, self.model, failure.row, event)
         if reason is None:
             self.replayed.add(failure, event)
         else:
             self.known[reason] = self.known.get(reason, 0) + 1
+        return reason is None
 
     def to_json(self) -> dict[str, Any]:
         """Give the result as plain values."""

@@ -40,7 +40,7 @@ from groupcomm_conformance.protocols.shapes import (
 )
 from groupcomm_conformance.tla.values import Fn, Value, function, order
 
-__all__ = ["Plain", "PlainError", "PlainJSON", "compact", "schema"]
+__all__ = ["Plain", "PlainError", "PlainJSON", "compact", "loose", "schema", "tight"]
 
 PlainJSON: TypeAlias = "bool | int | str | list[PlainJSON] | dict[str, PlainJSON] | None"
 
@@ -108,7 +108,7 @@ class Plain:
             case Choice():
                 return self._write_option(value, shape)
             case Anything():
-                return _loose(value)
+                return loose(value)
         raise ValueError(f"no value of the shape {shape}: {value!r:.200}")
 
     def _write_option(self, value: Value, shape: Choice) -> PlainJSON:
@@ -162,7 +162,7 @@ class Plain:
             case Choice():
                 return self._option(told, shape, path)
             case Anything():
-                return _tight(told, path)
+                return tight(told, path)
         raise TypeError(f"no shape: {shape!r}")
 
     def _record(self, told: Any, shape: Record, path: str) -> Value:  # noqa: ANN401 - any JSON
@@ -232,28 +232,31 @@ def _integer(told: object, path: str) -> int:
     raise PlainError(path, f"an integer, beyond {LARGEST} as a string", told)
 
 
-def _loose(value: Value) -> PlainJSON:
-    """A value that the protocol does not look into."""
+def loose(value: Value) -> PlainJSON:
+    """Write a value that has no shape: a payload, a constant."""
     match value:
         case bool() | str():
             return value
         case int():
             return _number(value)
         case tuple():
-            return [_loose(each) for each in value]
+            return [loose(each) for each in value]
+        case frozenset():
+            return [loose(each) for each in sorted(value, key=order)]
         case Fn() if all(type(key) is str for key in value):
-            return {str(key): _loose(each) for key, each in value.items()}
+            return {str(key): loose(each) for key, each in value.items()}
     raise ValueError(f"no payload: {value!r:.200}")
 
 
-def _tight(told: object, path: str) -> Value:
+def tight(told: object, path: str) -> Value:
+    """Read such a value, with sequences for arrays. PlainError for one that is none."""
     match told:
         case bool() | int() | str():
             return told
         case list():
-            return tuple(_tight(each, f"{path}[{at}]") for at, each in enumerate(told))
+            return tuple(tight(each, f"{path}[{at}]") for at, each in enumerate(told))
         case dict():
-            return function((name, _tight(each, f"{path}.{name}")) for name, each in told.items())
+            return function((name, tight(each, f"{path}.{name}")) for name, each in told.items())
     raise PlainError(path, "a payload", told)
 
 
@@ -279,7 +282,10 @@ def schema(protocol: Protocol) -> dict[str, PlainJSON]:
     }
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": f"{protocol.name}: events, effects, states and configuration",
+        "title": f"{protocol.name.title().replace('_', '')}Values",
+        "description": f"The values of {protocol.name}: events, effects, states, configuration.",
+        # Generators of types look at what can be reached from here.
+        **_object({name.lower(): {"$ref": f"#/$defs/{name}"} for name in (*top, "Config")}),
         "$defs": dict(sorted(found.definitions.items())),
     }
 

@@ -94,20 +94,23 @@ def check(
 
 
 def judged(root: FilePath, chosen: Sequence[FilePath]) -> Iterator[tuple[Scenario, Path]]:
-    """Give the paths of scenarios of one protocol.
+    """Give the paths of scenarios, those of a protocol together.
 
     FileError for a scenario that cannot be read, or is no path of its specification.
     """
     groups = Groups(root)
-    scenarios = [load(groups, path, _shown(root, path)) for path in chosen]
-    if not scenarios:
-        return
-    for each in judge(groups.get(scenarios[0].protocol), scenarios, root=root):
-        found = each.found
-        if isinstance(found, Dead):
-            line = each.scenario.steps[found.step].line
-            raise FileError(each.scenario.file, line, f"a step that the specification has: {found.problem}")
-        yield each.scenario, found
+    by_protocol: dict[str, list[Scenario]] = {}
+    for path in chosen:
+        scenario = load(groups, path, _shown(root, path))
+        by_protocol.setdefault(scenario.protocol, []).append(scenario)
+    for protocol, scenarios in by_protocol.items():
+        for each in judge(groups.get(protocol), scenarios, root=root):
+            found = each.found
+            if isinstance(found, Dead):
+                line = each.scenario.steps[found.step].line
+                expected = f"a step that the specification has: {found.problem}"
+                raise FileError(each.scenario.file, line, expected)
+            yield each.scenario, found
 
 
 def _shown(root: FilePath, path: FilePath) -> str:

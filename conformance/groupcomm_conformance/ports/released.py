@@ -1,0 +1,341 @@
+"""Reading a release that was unpacked: the folder of one protocol. Nothing is trusted.
+
+What is not as its manifest says is a `VectorError`: a file that is missing, cut or altered, a count that is
+another, a number that stands for nothing. Where the folder lies in a whole release, the release's own list
+says which manifest is the right one: so a part is not taken for the whole.
+"""
+
+import hashlib
+import json
+from array import array
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from attrs import define, field, frozen
+
+from groupcomm_conformance.files.errors import reason
+from groupcomm_conformance.models.instruments import OUTCOMES
+from groupcomm_conformance.protocols.derive import Protocol
+from groupcomm_conformance.protocols.shapes import Record
+from groupcomm_conformance.steps.table import HANDLED, Result, StepTable
+from groupcomm_conformance.tla.values import Fn, Value
+
+from .format import VectorError
+from .judging import Judge
+from .plain import PlainError, tight
+from .release import FORMAT, MANIFEST, MINIMAL, RELEASE, SCENARIOS
+from .walking import Begun, Step, Walk, started
+
+__all__ = ["Released", "VectorSet", "is_release", "read_release"]
+
+_POOLS: Final = ("states", "events", "effects", "results")
+
+
+@frozen
+class VectorSet:
+    """The vectors of a model or a scenario."""
+
+    name: str
+    constants: Mapping[str, Value] = field(hash=False)
+    table: StepTable | None
+    walks: Sequence[Walk]
+    places: Sequence[int] | None = None
+    """The rows to ask for, numbers from 0; None: all."""
+
+
+def is_release(folder: Path) -> bool:
+    """Whether a folder is that of a protocol in a release."""
+    try:
+        told = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(told, dict) and told.get("format") == FORMAT
+
+
+@frozen
+class Released:
+    """The vectors of a protocol: tables and walks by names, which are models' or `scenarios/NAME`."""
+
+    folder: Path
+    protocol: Protocol
+    names: tuple[str, ...]
+    _manifest: Mapping[str, Any] = field(hash=False, repr=False)
+    _files: "dict[str, _File]" = field(factory=dict, hash=False, repr=False)
+
+    def constants(self, name: str) -> Mapping[str, Value]:
+        """Give the constants that make a member."""
+        if name.startswith("scenarios/"):
+            told = self._scenario(name)["constants"]
+        else:
+            told = _of(self._manifest["models"], "model", name)["constants"]
+        wanted = (*self.protocol.guards, *self.protocol.parameters.values())
+        place = str(self.folder / MANIFEST)
+        try:
+            return {each: tight(told[each], each) for each in wanted}
+        except (KeyError, PlainError) as error:
+            raise VectorError(place, 1, f"the constants that make a member of {name} ({error})") from None
+
+    def of(self, name: str) -> VectorSet:
+        """Give all of a model or a scenario."""
+        return VectorSet(name, self.constants(name), self.steps(name), self.walks(name))
+
+    def minimal(self, name: str) -> list[int]:
+        """Give the places, numbers from 0, of the rows of a model that a slow adapter is asked for."""
+        rows = _json(self.folder / MINIMAL)["rows"].get(name, [])
+        whole = self.counts(name).get("rows", 0)
+        if not all(type(row) is int and 1 <= row <= whole for row in rows):
+            raise VectorError(str(self.folder / MINIMAL), 1, f"rows of {name}, numbers from 1 to {whole}")
+        return [row - 1 for row in rows]
+
+    def steps(self, name: str) -> StepTable | None:
+        """Give the table of a model; None where there is none."""
+        if name.startswith("scenarios/"):
+            return None
+        file = self._file(f"{name}.json")
+        return file.table() if "rows" in file.told else None
+
+    def walks(self, name: str) -> list[Walk]:
+        """Give the walks of a model or a scenario."""
+        if name.startswith("scenarios/"):
+            told, file = self._scenario(name)["walks"], self._file(SCENARIOS)
+        else:
+            file = self._file(f"{name}.json")
+            told = file.told.get("walks", [])
+        return [file.walk(f"{name} {number}", each) for number, each in enumerate(told, 1)]
+
+    def counts(self, name: str) -> Mapping[str, int]:
+        """Give the counts that should be there."""
+        of, by = ("scenarios", "scenario") if name.startswith("scenarios/") else ("models", "model")
+        found: Mapping[str, int] = _of(self._manifest[of], by, name.removeprefix("scenarios/"))["counts"]
+        return found
+
+    def _file(self, path: str) -> "_File":
+        if path not in self._files:
+            place = str(self.folder / path)
+            self._files[path] = _File(place, _json(self.folder / path), self.protocol, Judge(self.protocol))
+        return self._files[path]
+
+    def _scenario(self, name: str) -> Mapping[str, Any]:
+        return _of(self._file(SCENARIOS).told["scenarios"], "scenario", name.removeprefix("scenarios/"))
+
+
+def read_release(folder: Path, protocol: Protocol) -> Released:
+    """Read the folder of a protocol. VectorError where anything is not as its manifest says."""
+    place = folder / MANIFEST
+    told = _json(place)
+    try:
+        if told["format"] != FORMAT or told["protocol"] != protocol.name:
+            raise VectorError(
+                str(place),
+                1,
+                f'the format "{FORMAT}" of {protocol.name}, not {told["format"]} of {told["protocol"]}',
+            )
+        _whole(folder, told)
+        names = [
+            *(str(each["model"]) for each in told["models"]),
+            *(f"scenarios/{each['scenario']}" for each in told["scenarios"]),
+        ]
+        paths = {each["path"] for each in told["models"]}
+        if not names or len(set(names)) < len(names):
+            raise VectorError(str(place), 1, "models and scenarios, each once")
+        if missing := sorted(({*paths} | ({SCENARIOS} if told["scenarios"] else set())) - {*told["files"]}):
+            raise VectorError(str(place), 1, f"the file {missing[0]}, which a model or scenario is in")
+        found = Released(folder, protocol, tuple(names), told)
+        for name in names:
+            _counted(found, name)
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+        if isinstance(error, VectorError):
+            raise
+        raise VectorError(
+            str(place), 1, f"a manifest of a release ({type(error).__name__}: {error})"
+        ) from None
+    return found
+
+
+def _whole(folder: Path, told: Mapping[str, Any]) -> None:
+    """Hold the files against the manifest, and that against the release."""
+    above = folder.parent / RELEASE
+    if above.is_file():
+        listed = _json(above)["protocols"].get(told["protocol"])
+        data = (folder / MANIFEST).read_bytes()
+        if listed is None or listed["sha256"] != hashlib.sha256(data).hexdigest():
+            raise VectorError(
+                str(folder / MANIFEST), 1, f"the manifest that {RELEASE} has: unpack the archive again"
+            )
+    there = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()} - {MANIFEST}
+    for path in sorted(there.symmetric_difference(told["files"])):
+        expected = (
+            "to be there, as the manifest has it"
+            if path not in there
+            else "no file that the manifest has not"
+        )
+        raise VectorError(str(folder / path), 1, expected)
+    for path, entry in told["files"].items():
+        data = (folder / path).read_bytes()
+        if hashlib.sha256(data).hexdigest() != entry["sha256"]:
+            raise VectorError(
+                str(folder / path),
+                1,
+                f"{entry['bytes']:,} bytes with SHA-256 {entry['sha256']}, not {len(data):,} others",
+            )
+
+
+def _counted(found: Released, name: str) -> None:
+    """Hold what is there of a model or scenario against the counts that should be there."""
+    counts = dict(found.counts(name))
+    if name.startswith("scenarios/"):
+        walks = found._scenario(name)["walks"]  # noqa: SLF001 - of this module
+        here = {"walks": len(walks), "steps": sum(len(each["steps"]) for each in walks)}
+        place = SCENARIOS
+    else:
+        told = found._file(f"{name}.json").told  # noqa: SLF001
+        rows, walks = told.get("rows", []), told.get("walks", [])
+        here = {
+            "states": len(rows),
+            "events": len(rows[0]) if rows else 0,
+            "rows": sum(map(len, rows)),
+            "walks": len(walks),
+            "steps": sum(len(each["steps"]) for each in walks),
+        }
+        place = f"{name}.json"
+    if here != counts:
+        raise VectorError(str(found.folder / place), 1, f"{counts}, as the manifest has it, not {here}")
+    if not counts.get("rows", 0) + counts["steps"]:
+        raise VectorError(str(found.folder / place), 1, f"something to do in {name}")
+
+
+def _of(entries: Sequence[Mapping[str, Any]], by: str, name: str) -> Mapping[str, Any]:
+    return next(each for each in entries if each[by] == name)
+
+
+def _json(file: Path) -> Any:  # noqa: ANN401 - any JSON
+    try:
+        return json.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise VectorError(str(file), 1, f"a file of a release, but {reason(error)}") from None
+    except RecursionError:
+        raise VectorError(str(file), 1, "JSON that is not nested so deeply") from None
+    except ValueError as error:
+        raise VectorError(str(file), 1, f"JSON in UTF-8: {error}") from None
+
+
+@define
+class _File:
+    """A file of a model, or of all scenarios, with its values read."""
+
+    place: str
+    told: Mapping[str, Any]
+    protocol: Protocol
+    judge: Judge
+    states: list[Fn] = field(init=False)
+    events: list[Fn] = field(init=False)
+    results: list[Result] = field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        judge, plain = self.judge, self.judge.plain
+        shape = judge.state_shape
+        assert isinstance(shape, Record)  # noqa: S101 - so it is of every protocol
+        try:
+            pools = {name: self.told[name] for name in _POOLS}
+            self.states = [_record(plain.read(each, shape, "state")) for each in pools["states"]]
+            self.events = [_record(plain.read(each, judge.event_shape, "event")) for each in pools["events"]]
+            effects = [plain.read(each, judge.effects_shape.item, "effect") for each in pools["effects"]]
+            self.results = [
+                Result(
+                    {name: plain.read(value, shape.fields[name], name) for name, value in changes.items()},
+                    tuple(effects[_number(each, effects)] for each in numbers),
+                )
+                for changes, numbers in pools["results"]
+            ]
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise VectorError(self.place, 1, f"states, events, effects and results ({error})") from None
+
+    def table(self) -> StepTable:
+        """Give the table of local steps. VectorError for a cell that stands for nothing."""
+        rows = self.told["rows"]
+        width = len(rows[0])
+        if any(len(row) != width for row in rows) or len(rows) > len(self.states) or width > len(self.events):
+            raise VectorError(
+                self.place, 1, f"{width} cells for each state, and a state and an event for each"
+            )
+        cells = array("I", [self._cell(cell) for row in rows for cell in row])
+        try:
+            starts = {
+                member: self.states[_number(at, self.states)] for member, at in self.told["starts"].items()
+            }
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise VectorError(self.place, 1, f"the states in which members start ({error})") from None
+        return StepTable(
+            starts=starts,
+            states=tuple(self.states[: len(rows)]),
+            events=tuple(self.events[:width]),
+            results=tuple(self.results),
+            cells=cells,
+            tlc_seconds=0.0,
+            read_seconds=0.0,
+        )
+
+    def _cell(self, told: object) -> int:
+        if type(told) is not int or not 0 <= told < HANDLED + len(self.results):
+            raise VectorError(self.place, 1, f"a number of an outcome or a result, not {told!r:.60}")
+        return told
+
+    def walk(self, name: str, told: Mapping[str, Any]) -> Walk:
+        """Give a walk: its states follow from where its members begin."""
+        start = started(self.protocol)
+        try:
+            firsts = {
+                member: self.states[_number(each[0], self.states)] for member, each in told["members"].items()
+            }
+            ways = {
+                member: None
+                if each[1] is None
+                else tuple(self.events[_number(at, self.events)] for at in each[1])
+                for member, each in told["members"].items()
+            }
+            held: dict[str, Value] = dict(firsts)
+            steps: list[Step | Begun] = []
+            for member, *rest in told["steps"]:
+                if not rest:
+                    held[member] = start(member)
+                    steps.append(Begun(member, held[member]))
+                    continue
+                event, cell, *more = rest
+                if more not in ([], ["start"]):
+                    raise VectorError(self.place, 1, f'"start" or nothing after a step of {name}')
+                before = _record(start(member) if more else held[member])
+                outcome, after, effects = OUTCOMES[min(self._cell(cell), HANDLED)], before, ()
+                if cell >= HANDLED:
+                    result = self.results[cell - HANDLED]
+                    after, effects = before.replace(**result.changes), result.effects
+                steps.append(
+                    Step(
+                        member,
+                        before,
+                        self.events[_number(event, self.events)],
+                        outcome,
+                        after,
+                        effects,
+                        bool(more),
+                    )
+                )
+                held[member] = after
+        except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+            if isinstance(error, VectorError):
+                raise
+            raise VectorError(self.place, 1, f"a walk ({name}: {type(error).__name__}: {error})") from None
+        known = {member: way for member, way in ways.items() if way is not None}
+        return Walk(name, tuple(steps), known if len(known) == len(ways) else None, firsts, held)
+
+
+def _number(told: object, pool: Sequence[Any]) -> int:
+    if type(told) is not int or not 0 <= told < len(pool):
+        raise ValueError(f"{told!r:.60} is none of {len(pool)}")
+    return told
+
+
+def _record(value: Value) -> Fn:
+    if isinstance(value, Fn):
+        return value
+    raise ValueError(f"no record: {value!r:.60}")

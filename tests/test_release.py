@@ -1,0 +1,242 @@
+"""The release: made once, read back whole, refused where a part would be taken for the whole."""
+
+import hashlib
+import io
+import json
+import shutil
+import sys
+import tarfile
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import zstandard
+
+from groupcomm import stable
+from groupcomm_conformance.commands.main import main
+from groupcomm_conformance.ports import release as releases
+from groupcomm_conformance.ports.doing import follow
+from groupcomm_conformance.ports.format import VectorError
+from groupcomm_conformance.ports.release import MANIFEST, RELEASE, Made, pack, protocol_files
+from groupcomm_conformance.ports.released import read_release
+from tests.cores import MANIFESTS, PROTOCOLS, ROOT, core_of
+
+STABLE, MANIFEST_OF = PROTOCOLS["stable"], MANIFESTS["stable"]
+MODELS = ("join_small", "pair_faults")
+
+
+@pytest.fixture(scope="session")
+def made() -> Made:
+    return protocol_files(ROOT, MANIFEST_OF, only=MODELS)
+
+
+@pytest.fixture
+def folder(made: Made, tmp_path: Path) -> Path:
+    """Unpacked, as the folder of a release."""
+    for path, data in made.items():
+        (tmp_path / "stable").mkdir(exist_ok=True)
+        (tmp_path / "stable" / path).write_bytes(data)
+    listed(tmp_path / "stable")
+    return tmp_path / "stable"
+
+
+def listed(folder: Path) -> None:
+    """Have the release say that this is the manifest."""
+    digest = hashlib.sha256((folder / MANIFEST).read_bytes()).hexdigest()
+    (folder.parent / RELEASE).write_text(json.dumps({"protocols": {"stable": {"sha256": digest}}}))
+
+
+def changed(folder: Path, name: str, change: Callable[[Any], object]) -> None:
+    """Change a file, and have the manifest and the release admit it."""
+    told = json.loads((folder / name).read_text())
+    change(told)
+    (folder / name).write_text(json.dumps(told))
+    if name != MANIFEST:
+        data = (folder / name).read_bytes()
+        entry = {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+        changed(folder, MANIFEST, lambda manifest: manifest["files"].update({name: entry}))
+    listed(folder)
+
+
+def test_what_is_packed_is_read_back_and_passes(made: Made, tmp_path: Path) -> None:
+    """Rows as TLC made them, walks with states that follow from their steps: all of it on the core."""
+    file = pack("vectors", {f"stable/{path}": data for path, data in made.items()}, tmp_path / "dist")
+    assert [file] == [*file.parent.iterdir()]
+    data = zstandard.ZstdDecompressor(max_window_size=2**27).decompressobj().decompress(file.read_bytes())
+    with tarfile.open(fileobj=io.BytesIO(data)) as tar:
+        tar.extractall(tmp_path, filter="data")
+    released = read_release(tmp_path / "vectors" / "stable", STABLE)
+    assert MODELS == released.names
+    sets = {name: released.of(name) for name in released.names}
+    for each in sets.values():
+        replayed, wrong = follow(STABLE, each)
+        assert wrong == []
+        assert replayed is None or replayed.passed
+    assert sets["join_small"].table is not None
+    assert set("ABC") == {*sets["join_small"].table.starts}
+    assert released.counts("join_small")["rows"] == len(sets["join_small"].table)
+    assert sets["pair_faults"].walks
+    assert all(walk.members is not None for walk in sets["pair_faults"].walks)
+
+
+def test_two_archives_of_the_same_are_the_same(made: Made, tmp_path: Path) -> None:
+    first, second = (pack("vectors", made, tmp_path / name).read_bytes() for name in ("one", "two"))
+    assert first == second
+
+
+def test_a_core_that_is_wrong_fails_in_rows_and_in_walks(folder: Path) -> None:
+    def step(config: stable.Config, state: stable.State, event: stable.Event) -> stable.Transition:
+        after, effects = stable.step(config, state, event)
+        return (state, ()) if isinstance(event, stable.StableTimeout) else (after, effects)
+
+    released = read_release(folder, STABLE)
+    core = core_of("stable", step)
+    replayed, _ = follow(STABLE, released.of("join_small"), core)
+    assert replayed is not None
+    assert not replayed.passed
+    _, wrong = follow(STABLE, released.of("pair_faults"), core)
+    assert "StableTimeout" in wrong[0]
+
+
+def whole(folder: Path) -> None:
+    released = read_release(folder, STABLE)
+    for name in released.names:
+        released.of(name)
+
+
+PARTS: dict[str, tuple[str, Callable[[Any], object], str]] = {
+    "a row less": ("join_small.json", lambda told: told["rows"].pop(), "as the manifest has it, not"),
+    "an event less": (
+        "join_small.json",
+        lambda told: [row.pop() for row in told["rows"]],
+        "as the manifest has it, not",
+    ),
+    "a walk less": ("pair_faults.json", lambda told: told["walks"].pop(), "as the manifest has it, not"),
+    "a step less": (
+        "pair_faults.json",
+        lambda told: told["walks"][0]["steps"].pop(),
+        "as the manifest has it, not",
+    ),
+    "no table": ("join_small.json", lambda told: told.pop("rows"), "as the manifest has it, not"),
+    "a result that is not there": (
+        "join_small.json",
+        lambda told: told["rows"][0].__setitem__(0, 10_000),
+        "a number of an outcome or a result, not 10000",
+    ),
+    "a state that is not there": ("pair_faults.json", lambda told: told["states"].clear(), "expected "),
+    "a state of another shape": (
+        "pair_faults.json",
+        lambda told: told["states"][0].pop("vote"),
+        "state: expected the field vote",
+    ),
+    "no models": (MANIFEST, lambda told: told["models"].clear(), "models and scenarios, each once"),
+    "a model twice": (MANIFEST, lambda told: told["models"].append(told["models"][0]), "each once"),
+    "a model without its file": (
+        MANIFEST,
+        lambda told: told["models"][0].update(path="none.json"),
+        "the file none.json",
+    ),
+    "constants of another algorithm": (
+        MANIFEST,
+        lambda told: told["models"][0]["constants"].pop("MergeRule"),
+        "the constants that make a member",
+    ),
+    "another protocol": (MANIFEST, lambda told: told.update(protocol="flush"), "of stable, not"),
+}
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_a_part_is_not_taken_for_the_whole(folder: Path, part: str) -> None:
+    name, change, error = PARTS[part]
+    changed(folder, name, change)
+    with pytest.raises(VectorError, match=error):
+        whole(folder)
+
+
+def test_a_manifest_that_lists_less_is_not_that_of_the_release(folder: Path) -> None:
+    text = (folder.parent / RELEASE).read_text()
+    changed(folder, MANIFEST, lambda told: told["models"].pop())
+    (folder.parent / RELEASE).write_text(text)
+    with pytest.raises(VectorError, match="unpack the archive again"):
+        read_release(folder, STABLE)
+
+
+def test_files_that_are_missing_altered_or_too_many_are_named(folder: Path) -> None:
+    (folder / "pair_faults.json").rename(folder / "more.json")
+    with pytest.raises(VectorError, match=r"more\.json:1: expected no file"):
+        read_release(folder, STABLE)
+    (folder / "more.json").unlink()
+    with pytest.raises(VectorError, match=r"pair_faults\.json:1: expected to be there"):
+        read_release(folder, STABLE)
+    shutil.copyfile(folder / "join_small.json", folder / "pair_faults.json")
+    with pytest.raises(VectorError, match=r"pair_faults\.json:1: expected [\d,]+ bytes with SHA-256"):
+        read_release(folder, STABLE)
+
+
+def test_an_interrupted_run_keeps_what_was_finished(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = releases._Files(tmp_path)  # noqa: SLF001 - an empty cache
+    monkeypatch.setattr(releases._Files, "of", lambda _: store)  # noqa: SLF001
+    makes: list[str] = []
+
+    def interrupted(name: str) -> None:
+        if makes:
+            raise KeyboardInterrupt
+        makes.append(name)
+
+    with pytest.raises(KeyboardInterrupt):
+        protocol_files(ROOT, MANIFEST_OF, only=MODELS, told=interrupted)
+    again: list[str] = []
+    protocol_files(ROOT, MANIFEST_OF, only=MODELS, told=again.append)
+    assert [*MODELS] == sorted([*makes, *again])
+    third: list[str] = []
+    protocol_files(ROOT, MANIFEST_OF, only=MODELS, told=third.append)
+    assert third == []
+
+
+def test_a_port_is_judged_by_a_release(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The table, each start, walks from given states and from start; what is absent is refused."""
+    changed(folder, "pair_faults.json", lambda told: told["walks"].__delitem__(slice(2, None)))
+    walks = json.loads((folder / "pair_faults.json").read_text())["walks"]
+    counts = {"walks": 2, "steps": sum(len(walk["steps"]) for walk in walks)}
+    changed(folder, MANIFEST, lambda told: told["models"][1]["counts"].update(counts))
+    core = f"{sys.executable} {ROOT / 'conformance' / 'adapters' / 'core.py'}"
+    vectors = ["vectors", "stable", "--out", str(folder)]
+    assert main([*vectors, "--check", "--adapter", core]) == 0
+    told = capsys.readouterr().out
+    assert "stable join_small: ok: 600 pass" in told
+    assert "stable join_small start: ok: 3 pass: members" in told
+    assert "stable pair_faults walks: ok: 2 pass: walks, 2 of them from start" in told
+    assert main([*vectors, "--check", "--minimal", "--adapter", core]) == 0
+    rows = json.loads((folder / "minimal.json").read_text())["rows"]
+    told = capsys.readouterr().out
+    assert f"stable join_small: ok: {len(rows['join_small'])} pass" in told
+    assert "walks" not in told
+    assert main([*vectors, "--adapter", core]) == 2
+    assert main([*vectors, "--check", "--strict"]) == 2
+    assert main([*vectors, "--check", "--model", "join", "--adapter", core]) == 2
+    assert (
+        main(["vectors", "stable", "--out", str(folder.parent / "none"), "--check", "--adapter", core]) == 2
+    )
+    assert main(["vectors", "--out", str(folder)]) == 2
+    assert main([*vectors, "--all"]) == 2
+
+
+def test_the_few_rows_have_each_way(made: Made) -> None:
+    """Each type of event, each outcome of it and each kind of effect that the tables have; and far fewer rows."""
+    told = json.loads(made["join_small.json"])
+    rows = json.loads(made["minimal.json"])["rows"]["join_small"]
+    width = len(told["events"][: len(told["rows"][0])])
+    cells = [cell for row in told["rows"] for cell in row]
+
+    def ways(places: Iterable[int]) -> set[tuple[str, int, str]]:
+        found = set()
+        for place in places:
+            result = told["results"][cells[place] - 3] if cells[place] >= 3 else [{}, []]
+            kinds = [told["effects"][at]["type"] for at in result[1]]
+            of = told["events"][place % width]["type"]
+            found.add((of, min(cells[place], 3), json.dumps([sorted(result[0]), kinds])))
+        return found
+
+    assert ways(row - 1 for row in rows) == ways(range(len(cells)))
+    assert len(rows) < len(cells) / 2
