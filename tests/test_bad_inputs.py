@@ -457,7 +457,7 @@ def places() -> Iterator[Bad]:
         (project / "out").write_text("a file")
 
     def page_in_out_a_folder(project: Path) -> None:
-        (project / "out/report.html").mkdir(parents=True)
+        (project / "out/index.html").mkdir(parents=True)
 
     long = "x" * 300
     out_cases = (
@@ -471,7 +471,7 @@ def places() -> Iterator[Bad]:
             "has a page that is a folder",
             "out",
             page_in_out_a_folder,
-            "report.html: it is a folder, not a file",
+            "index.html: it is a folder, not a file",
         ),
     )
     for name, out, damage, says in out_cases:

@@ -8,12 +8,13 @@ from typing import Annotated
 
 import typer
 
+from groupcomm_conformance.beyond import mutants as beyond
 from groupcomm_conformance.models.manifest import Manifest, find_root, load
 from groupcomm_conformance.protocols import derive
-from groupcomm_conformance.protocols.derive import MappingError
+from groupcomm_conformance.protocols.derive import MappingError, Protocol, constants_of
 from groupcomm_conformance.steps.mutants import report
 from groupcomm_conformance.steps.mutants.conforming import ModelTable, conforming, tables_of
-from groupcomm_conformance.steps.mutants.explaining import explanations, spec_explanations
+from groupcomm_conformance.steps.mutants.explaining import explanations
 from groupcomm_conformance.steps.mutants.implementation import mutants
 from groupcomm_conformance.steps.mutants.replaying import Judge, verdicts
 from groupcomm_conformance.steps.mutants.report import Fate
@@ -22,7 +23,7 @@ from groupcomm_conformance.steps.table import Tables
 
 from . import console
 from .exits import ExitCode, verdict
-from .options import AsJson, OneProtocol, Processes
+from .options import AsJson, OneProtocol, Processes, whole
 
 __all__ = ["command"]
 
@@ -34,16 +35,26 @@ def command(
         bool,
         typer.Option("--spec", help="Break the specification instead, and let the tables alone judge it."),
     ] = False,
+    random: Annotated[
+        int | None,
+        typer.Option(
+            parser=whole(0, 10**9),
+            metavar="N",
+            help="Random steps beyond the bounds of the models, for each mutant that no table tells. "
+            f"Default: {beyond.STEPS:,}.",
+        ),
+    ] = None,
     workers: Processes = None,
     as_json: AsJson = False,
 ) -> None:
-    """Break the implementation on purpose, many times: the local steps must tell each time.
+    """Break the implementation on purpose, many times: the local steps must tell, or random steps.
 
-    Exits with 1 if less than 95 % of the mutants are killed, or if one survives and
-    conformance/mutants/PROTOCOL.yaml does not say why it is equivalent. With --spec: less than 97 %, without
-    those that conformance/mutants/PROTOCOL_spec.yaml says are equivalent.
+    Exits with 1 if less than 95 % of the mutants are killed, if one survives and
+    conformance/mutants/PROTOCOL.yaml does not say why, or says why of one that is killed. With --spec, and
+    conformance/mutants/PROTOCOL_spec.yaml: less than 97 %, without those that are equivalent.
     """
-    found = _of_specification(protocol, workers) if spec else _of_implementation(protocol, workers)
+    steps = beyond.STEPS if random is None else random
+    found = (_of_specification if spec else _of_implementation)(protocol, steps, workers)
     if as_json:
         typer.echo(json.dumps(found, indent=2))
     else:
@@ -52,24 +63,23 @@ def command(
     raise typer.Exit(verdict(ok=found["ok"] is True))
 
 
-def _of_specification(protocol: str, workers: int | None) -> dict[str, object]:
+def _of_specification(protocol: str, steps: int, workers: int | None) -> dict[str, object]:
     root = find_root()
     began = time.monotonic()
     manifest = load(root, protocol)
-    reasons = spec_explanations(root, protocol)
+    implementation = _implementation(manifest)
+    reasons = explanations(root, protocol, spec=True)
     judged = judge(manifest, _tables(root, manifest), cache=Tables.of(root).folder, workers=workers)
+    judged = beyond.noticed_of(manifest, implementation, judged, steps)
     return report.spec_told(judged, reasons, time.monotonic() - began)
 
 
-def _of_implementation(protocol: str, workers: int | None) -> dict[str, object]:
+def _of_implementation(protocol: str, steps: int, workers: int | None) -> dict[str, object]:
     root = find_root()
     began = time.monotonic()
     manifest = load(root, protocol)
-    try:
-        implementation = derive.load(manifest)
-    except MappingError as error:
-        raise FileNotFoundError(str(error)) from error
-    explained = explanations(root, protocol)
+    implementation = _implementation(manifest)
+    reasons = explanations(root, protocol, spec=False)
     tables = _tables(root, manifest)
     judging = Judge(implementation, {name: (each.table, each.constants) for name, each in tables.items()})
     if wrong := judging.kills(implementation.core):
@@ -84,13 +94,20 @@ def _of_implementation(protocol: str, workers: int | None) -> dict[str, object]:
         if count == 1
         else verdicts(root, protocol, made, tables, count)
     )
+    left = [mutant for mutant, by in zip(made, found, strict=True) if not by]
+    random = beyond.noticed_in(implementation, constants_of(manifest.cfgs["safety"]), left, steps)
     fates = [
-        Fate(mutant, bool(by), by, "" if by else explained.get(mutant.name, ""))
+        Fate(mutant, by or random.get(mutant.name, ""), mutant.name in random)
         for mutant, by in zip(made, found, strict=True)
     ]
-    survivors = {fate.mutant.name for fate in fates if not fate.killed}
-    stale = [name for name in explained if name not in survivors]
-    return report.told(protocol, list(tables), fates, stale, time.monotonic() - began)
+    return report.told(protocol, list(tables), fates, reasons, time.monotonic() - began)
+
+
+def _implementation(manifest: Manifest) -> Protocol:
+    try:
+        return derive.load(manifest)
+    except MappingError as error:
+        raise FileNotFoundError(str(error)) from error
 
 
 def _tables(root: Path, manifest: Manifest) -> dict[str, ModelTable]:

@@ -33,7 +33,7 @@ from groupcomm_conformance.tlc.output import Progress
 from .places import reached
 from .specification import SpecMutant
 
-__all__ = ["Noticed", "confront", "module_text", "sample"]
+__all__ = ["Bench", "Block", "Noticed", "confront", "module_text", "sample"]
 
 ROOT: Final = "Mutants"
 """The name of the generated module."""
@@ -49,10 +49,14 @@ _IN_A_SEQUENCE: Final = 200
 
 @frozen
 class Noticed:
-    """By what a mutant is noticed: a row of a model or a `Start`, or that TLC `fails` to evaluate it."""
+    """By what a mutant is noticed: a row of a model or a `Start`, or that TLC `fails` to evaluate it.
+
+    `beyond` the tables: by a random step.
+    """
 
     by: str
     fails: bool = False
+    beyond: bool = False
 
 
 @frozen
@@ -174,8 +178,12 @@ def _definitions(definitions: Definitions, mutants: Mapping[int, SpecMutant]) ->
     def changed(name: Name) -> str:
         return f"Mut_{name.text}" if name.number in known else original(name)
 
-    # Where a mutant is chosen nothing else is changed.
-    plain = Writer(original)
+    def plainly(name: Name) -> str:
+        """Where a mutant is chosen nothing else is changed. But no other module may name a LOCAL operator."""
+        is_local = name.number in known and definitions.find(name.text) is None
+        return changed(name) if is_local else original(name)
+
+    plain = Writer(plainly)
     places: dict[int, list[tuple[int, Expression]]] = {}
     for number, mutant in mutants.items():
         places.setdefault(id(mutant.place), []).append((number, mutant.becomes))
@@ -228,8 +236,8 @@ class _Endless(Exception):  # noqa: N818 - it is a verdict
 
 
 @frozen
-class _Bench:
-    """What all runs have in common."""
+class Bench:
+    """What all runs have in common; `constants` are the values of those of the module, as a cfg has them."""
 
     folders: tuple[Path, ...]
     definitions: Definitions
@@ -308,7 +316,7 @@ def confront(
     with ThreadPoolExecutor(count) as pool:
         for values, models in groups.items():
             members = sorted({member for model in models for member in tables[model].starts})
-            bench = _Bench(tuple(folders), definitions, dict(values), tuple(mutants), tuple(members))
+            bench = Bench(tuple(folders), definitions, dict(values), tuple(mutants), tuple(members))
             few = [Block(model, tables[model], sample(tables[model])) for model in models]
             # A block at a time: where TLC cannot evaluate a mutant it reads the block again for the others.
             for block in few:
