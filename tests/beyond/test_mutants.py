@@ -2,6 +2,7 @@
 
 import pytest
 
+from groupcomm_conformance.beyond.drawing import kinds
 from groupcomm_conformance.beyond.mutants import noticed_in, noticed_of
 from groupcomm_conformance.protocols.derive import constants_of
 from groupcomm_conformance.steps.mutants import report
@@ -13,6 +14,7 @@ from groupcomm_conformance.steps.mutants.specification import SpecMutant
 from groupcomm_conformance.steps.mutants.specification import mutants as spec_mutants
 from groupcomm_conformance.steps.mutants.verdicts import Judged
 from groupcomm_conformance.tla import tree
+from groupcomm_conformance.tla.values import Value
 from groupcomm_conformance.tlc import syntax
 from tests.cores import MANIFESTS, NAMES, PROTOCOLS, ROOT
 
@@ -20,7 +22,7 @@ STEPS = 8_000
 FORGETS = "again: Effects = (PassDown(HoldBack(cut)),) if state.limit != cut else ()"
 
 
-def constants(name: str) -> dict[str, object]:
+def constants(name: str) -> dict[str, Value]:
     return constants_of(MANIFESTS[name].cfgs["safety"])
 
 
@@ -53,7 +55,8 @@ def test_a_false_explanation_is_refuted_by_a_random_step() -> None:
 def specified(name: str, module: str) -> tuple[tree.Definitions, list[SpecMutant]]:
     definitions = tree.read(syntax.export(MANIFESTS[name].folders, module))
     reference = {key: value for key, value in constants(name).items() if isinstance(value, bool | str)}
-    return definitions, spec_mutants(definitions, reference, Shapes({}), ())
+    events = {kind.cls.__name__ for kind in kinds(PROTOCOLS[name])}
+    return definitions, spec_mutants(definitions, reference, Shapes({}), events)
 
 
 def test_a_false_explanation_of_a_mutant_of_a_specification_is_refuted() -> None:

@@ -1,11 +1,11 @@
-"""Mutants that no table of local steps tells from the original, and random steps far beyond the bounds of the models.
+"""Mutants that no table of local steps tells from the original, and random steps far beyond the models.
 
-Random walks of the core (`drawing`) give states that no table has, and messages that no correct peer sends. A few walks make
-a block: each of their states meets each of their events, and each message distorted, on the original and on the mutant. Of a specification TLC
-evaluates both. A mutant that differs is noticed, as `conform --random` would notice it; so an explanation why
-it is equivalent is wrong.
+Random walks of the core (`drawing`) give states that no table has, and messages that no correct peer sends.
+A few walks make a block: each of their states meets each of their events, and each message distorted, on
+the original and on the mutant. Of a specification TLC evaluates both. A mutant that differs is noticed, as
+`conform --random` would notice it; so an explanation why it is equivalent is wrong.
 
-Names are those of the models, whose order the specifications know.
+Of the two walks of a block one has the names of the models, the other lives of one name, in every spelling.
 """
 
 from array import array
@@ -25,19 +25,25 @@ from groupcomm_conformance.steps.mutants.verdicts import Judged, given
 from groupcomm_conformance.steps.rows import LIMIT, Endless, Guard
 from groupcomm_conformance.steps.table import StepTable
 from groupcomm_conformance.tla.readable import brief
-from groupcomm_conformance.tla.values import Fn, Value
+from groupcomm_conformance.tla.values import Fn, Value, show
 from groupcomm_conformance.tlc.errors import UnexpectedOutput
 
 from .drawing import Drawn, distorted, taken, walk
+from .judging import Beside
 
 __all__ = ["STEPS", "noticed_in", "noticed_of"]
 
 STEPS: Final = 100_000
 """Random steps for each survivor."""
 
-_ADDRESSES: Final = ("A", "B", "C", "D", "E", "F")
-_WALKS: Final = 2
-"""Walks in a block: 60 states and 60 events each, most of them distinct."""
+_ORDER: Final = "Addresses"
+"""What the specifications call the order of addresses."""
+
+_NAMES: Final = (
+    ("A", "B", "C", "D", "E", "F"),
+    ("A", *(f"A#{life}" for life in (2, 3, 4, 5, 6, 7, 8, 9, 10, 98)), "A#", "A#x", "B#10", "A##2"),
+)
+"""Those of each walk of a block. A walk has 60 states and 60 events, most of them distinct."""
 
 
 @frozen
@@ -55,12 +61,13 @@ class _Crossed:
 
 def _blocks(protocol: Protocol, config: object, number: int) -> Iterator[_Crossed]:
     """Give blocks of at least `number` steps together."""
-    for first in count(1, _WALKS):
+    for first in count(1, len(_NAMES)):
         if number <= 0:
             return
-        seeds = range(first, first + _WALKS)
+        seeds = range(first, first + len(_NAMES))
         random = Random(first)  # noqa: S311 - repeatable, no secret
-        steps = [step for each in seeds for step in walk(protocol, config, each, among=_ADDRESSES).steps]
+        walks = (walk(protocol, config, each, among=names) for each, names in zip(seeds, _NAMES, strict=True))
+        steps = [step for each in walks for step in each.steps]
         states = tuple(dict.fromkeys(step.before for step in steps))
         events = tuple(
             dict.fromkeys(event for step in steps for event in _with_distorted(protocol, step, random))
@@ -117,19 +124,25 @@ def _differs(protocol: Protocol, config: object, mutant: Mutant, steps: Sequence
 
 
 def noticed_of(manifest: Manifest, protocol: Protocol, judged: Judged, number: int) -> Judged:
-    """Give the verdicts with those that random steps add: `number` of them for each mutant of `Step` that survives."""
+    """Give the verdicts with those that `number` random steps add, of each mutant of `Step` that survives."""
     noticed = [*judged.noticed]
     if None not in noticed:
         return judged
     cfg = manifest.cfgs["safety"]
     config = protocol.config(constants_of(cfg))
     to_spec = protocol.codec.to_spec
+    constants = given(judged.definitions, cfg, manifest.file, "the reference")
+    if orders := Beside.of(manifest, protocol).orders:
+        own = judged.definitions.find(_ORDER) is not None
+        constants |= {_ORDER: orders} | ({f"Mut_{_ORDER}": "<- Beyond"} if own else {})
+    addresses = sorted({name for names in _NAMES for name in names})
     bench = Bench(
         tuple(manifest.folders),
         judged.definitions,
-        given(judged.definitions, cfg, manifest.file, "the reference"),
+        constants,
         judged.mutants,
-        _ADDRESSES,
+        tuple(addresses),
+        (f"Beyond == <<{', '.join(map(show, addresses))}>>",),
     )
     for crossed in _blocks(protocol, config, number):
         left = [at for at, found in enumerate(noticed, start=1) if found is None]

@@ -1,7 +1,7 @@
 """`groupcomm conform`: every local step on the implementation."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -144,16 +144,9 @@ def command(
         if row is not None:
             ((manifest, each),) = models
             checked = checking.run_model(manifest, each, cache=cache, listener=watch)
-            if checked.harvest is None:
-                raise typer.BadParameter(
-                    f"{each.name} does not hold: there are no rows", param_hint="--model"
-                )
-            table, _ = table_of(manifest, each, checked.harvest, tables)
-            if closed:
-                table, _ = closing.closed(manifest, each, table, checked.harvest, tables)
-            raise typer.Exit(
-                _one_row(manifest, each, table, implementations[manifest.protocol], row, closed=closed)
-            )
+            (made,) = _made([(manifest, each, checked)], tables, closed=closed)
+            implementation = implementations[manifest.protocol]
+            raise typer.Exit(_one_row(manifest, each, made, implementation, row, closed=closed))
         if fresh:
             for manifest, each in models:
                 checked, bare = measured(manifest, each, cache, watch)
@@ -172,21 +165,27 @@ def command(
         else:
             results = checking.run_models(models, cache=cache, listener=watch)
             searched = [(*each, checked) for each, checked in zip(models, results, strict=True)]
-            for each, made in zip(searched, tables_of(searched, tables), strict=True):
-                manifest, model_, checked = each
-                if closed and made and checked.harvest:
-                    made = closing.closed(manifest, model_, made[0], checked.harvest, tables)
-                conformances.append(
-                    conform(
-                        *each, implementations[manifest.protocol], tables=tables, made=made, closed=closed
-                    )
-                )
+            conformances += (
+                conform(*each, implementations[each[0].protocol], tables=tables, made=made, closed=closed)
+                for each, made in zip(searched, _made(searched, tables, closed=closed), strict=True)
+            )
     if as_json:
         typer.echo(json.dumps([each.to_json() for each in conformances], indent=2))
     for conformance in conformances:
         for line in lines(conformance, failures_only=as_json):
             typer.echo(line, err=as_json)
     raise typer.Exit(verdict(ok=all(conformance.ok for conformance in conformances)))
+
+
+def _made(
+    searched: Sequence[tuple[Manifest, Model, checking.CheckedModel]], tables: Tables, *, closed: bool
+) -> Iterator[tuple[StepTable, str] | None]:
+    """Give the tables of models with their keys; where `closed`, of the states that their rows leave."""
+    for (manifest, model, checked), made in zip(searched, tables_of(searched, tables), strict=True):
+        if closed and made is not None and checked.harvest is not None:
+            yield closing.closed(manifest, model, made[0], checked.harvest, tables)
+        else:
+            yield made
 
 
 def _ports(
@@ -231,9 +230,18 @@ def _implementations(manifests: Iterable[Manifest]) -> dict[str, Protocol]:
 
 
 def _one_row(
-    manifest: Manifest, model: Model, table: StepTable, protocol: Protocol, row: int, *, closed: bool
+    manifest: Manifest,
+    model: Model,
+    made: tuple[StepTable, str] | None,
+    protocol: Protocol,
+    row: int,
+    *,
+    closed: bool,
 ) -> ExitCode:
     """Run one row and show it, right or wrong."""
+    if made is None:
+        raise typer.BadParameter(f"{model.name} does not hold: there are no rows", param_hint="--model")
+    table, _ = made
     if row > len(table):
         raise typer.BadParameter(f"{model.name} has rows 1 to {len(table)}", param_hint="--row")
     replayed = replay(Rows(protocol, table, constants_of(manifest.cfg(model))), protocol.core.step, [row - 1])

@@ -1,8 +1,9 @@
 """The tables of local steps, closed once more: what a core does after a row that could not happen.
 
-A table has the states that TLC reached, each with every event of the alphabet. Most of these rows could not happen, and what
-they leave is often a state that no row has: a step after it was compared nowhere. Here these states meet the whole
-alphabet, too. What *these* rows leave is open: each such round makes some seven times as many rows as there are.
+A table has the states that TLC reached, each with every event of the alphabet. Most of these rows could not
+happen, and what they leave is often a state that no row has: a step after it was compared nowhere. Here
+these states meet the whole alphabet, too. What *these* rows leave is open: a round has some six times as many
+rows as the one before.
 """
 
 from attrs import evolve

@@ -66,7 +66,7 @@ class Conformance:
 
     `conditions` has, for each of `CONDITIONS`, what is wrong; "" if it holds. `seconds` is the CPU time of
     search, table and rows together, `tlc_seconds` that of the search without any instrument; None where it
-    was not measured. `problem` says why nothing was run. `closed`: of the states that the rows of the model leave.
+    was not measured. `problem` says why nothing was run. `closed`: of the states that its rows leave.
     """
 
     protocol: str

@@ -293,7 +293,7 @@ def read(xml: str) -> Definitions:
 
 
 def _local(reader: _Reader, operators: Mapping[int, Definition]) -> dict[int, Definition]:
-    """The LOCAL operators that others of their module use: no module lists those of the modules that it extends."""
+    """The LOCAL operators that others use: no module lists those of the modules that it extends."""
     found: dict[int, Definition] = {}
     todo = [*operators.values()]
     while todo:

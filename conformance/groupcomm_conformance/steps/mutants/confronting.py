@@ -133,6 +133,8 @@ def module_text(
     chosen: Sequence[int],
     block: Block,
     members: Sequence[str],
+    *,
+    more: Sequence[str] = (),
 ) -> str:
     """Write the module in which a block judges the `chosen` mutants; they are numbered from 1.
 
@@ -144,7 +146,7 @@ def module_text(
     return _TEXT.format(
         root=ROOT,
         module=definitions.module,
-        literals="\n".join(literals.definitions),
+        literals="\n".join([*literals.definitions, *more]),
         definitions="\n".join(
             map(folded, _definitions(definitions, {at: mutants[at - 1] for at in chosen if at}))
         ),
@@ -237,13 +239,17 @@ class _Endless(Exception):  # noqa: N818 - it is a verdict
 
 @frozen
 class Bench:
-    """What all runs have in common; `constants` are the values of those of the module, as a cfg has them."""
+    """What all runs have in common; `constants` are the values of those of the module, as a cfg has them.
+
+    `more`: definitions that the constants name besides.
+    """
 
     folders: tuple[Path, ...]
     definitions: Definitions
     constants: Mapping[str, str]
     mutants: tuple[SpecMutant, ...]
     members: tuple[str, ...]
+    more: tuple[str, ...] = ()
 
     def run(self, chosen: Sequence[int], block: Block) -> dict[int, Noticed]:
         """Judge the mutants with these numbers by a block; give those that are noticed."""
@@ -254,7 +260,7 @@ class Bench:
         )
         while left:
             heard = _Heard()
-            text = module_text(self.definitions, self.mutants, left, block, self.members)
+            text = module_text(self.definitions, self.mutants, left, block, self.members, more=self.more)
             why = ""
             try:
                 tlc.run(

@@ -1,6 +1,6 @@
 """Why a mutant survives: the files in `conformance/mutants`, which a person writes.
 
-`<protocol>.yaml` is about mutants of the implementation, `<protocol>_spec.yaml` about those of the specification:
+`<protocol>.yaml` is about mutants of the implementation, `<protocol>_spec.yaml` about those of `Step`:
 
     unheard:
       ResendDue: only variants have this event
@@ -13,9 +13,9 @@
       needs: a conforming model in which ...
       mutants: [...]
 
-What is `equivalent` differs nowhere, in no state and with no event (`beyond.refuting` tries it); what is `unreached`
-would differ, in a model that `needs` says. `unheard` are types of events that no conforming model has; a file about an
-implementation has none.
+What is `equivalent` differs nowhere, in no state and with no event (`beyond.mutants` tries it); what is
+`unreached` would differ, in a model that `needs` says. `unheard` are types of events that no conforming model
+has; a file about an implementation has none.
 """
 
 from collections.abc import Mapping

@@ -23,7 +23,7 @@ SPEC_REQUIRED: Final = 0.97
 
 @frozen
 class Fate:
-    """What became of a mutant: what it was killed `by`, "" for nothing; `beyond` the tables: by a random step."""
+    """What became of a mutant: what it was killed `by`, "" for none; `beyond` the tables: a random step."""
 
     mutant: Mutant
     by: str
@@ -84,7 +84,7 @@ def _why(name: str, reasons: Reasons) -> dict[str, str]:
 
 
 def _stale(reasons: Reasons, by: Mapping[str, str]) -> dict[str, str]:
-    """Give the mutants that have a reason and do not survive, with what tells them; "" for what is no mutant."""
+    """Give the mutants that have a reason and do not survive, with what tells them; "" for no mutant."""
     return {name: by.get(name, "") for name in reasons.mutants if by.get(name, "") or name not in by}
 
 
@@ -105,9 +105,12 @@ def lines(report: Mapping[str, Any]) -> Iterator[str]:
     yield (
         f"{report['protocol']}: {report['killed']} of {report['mutants']} mutants killed "
         f"({report['score']} %), {report['by_random_steps']} of them by random steps alone; "
-        f"{report['equivalent']} equivalent, {report['unreached']} unreached, {report['unexplained']} unexplained; "
-        f"by the local steps of {', '.join(report['models'])}; {report['seconds']:.1f} s"
+        f"{_counted(report)}; by the local steps of {', '.join(report['models'])}; {report['seconds']:.1f} s"
     )
+
+
+def _counted(report: Mapping[str, Any]) -> str:
+    return ", ".join(f"{report[kind]} {kind}" for kind in ("equivalent", "unreached", "unexplained"))
 
 
 def _reason_lines(survivor: Mapping[str, str]) -> Iterator[str]:
@@ -168,8 +171,8 @@ def spec_lines(report: Mapping[str, Any]) -> Iterator[str]:
     yield from _stale_lines(report)
     yield (
         f"{report['protocol']}: {report['noticed']} of {report['mutants']} mutants of the specification "
-        f"noticed ({report['score']} % of those that are not equivalent; {report['by_random_steps']} by random "
-        f"steps alone, {report['by_failing']} because TLC cannot evaluate a row); {report['equivalent']} equivalent, {report['unreached']} unreached, "
-        f"{report['unexplained']} unexplained; by the tables of {', '.join(report['models'])}; "
+        f"noticed ({report['score']} % of those that are not equivalent), {report['by_random_steps']} by "
+        f"random steps alone, {report['by_failing']} because TLC cannot evaluate a row; {_counted(report)}; "
+        f"by the tables of {', '.join(report['models'])}; "
         f"{report['seconds']:.1f} s"
     )
