@@ -37,7 +37,7 @@ from groupcomm_conformance.protocols.shapes import (
     shape_of,
 )
 
-__all__ = ["LENGTH", "NAMES", "Drawn", "Walk", "distorted", "kinds", "taken", "walk"]
+__all__ = ["LENGTH", "NAMES", "Drawn", "Walk", "distorted", "kinds", "made_up", "taken", "walk"]
 
 NAMES: Final = ("A", "B", "a", "aa", "node1", "node10", "node2", "Node1", "10.0.0.1:7800", "x", "x#2", "x#10")
 """Names of several letters, with a beginning in common, in both cases, and lives of one name."""
@@ -395,6 +395,13 @@ def distorted(protocol: Protocol, state: object, message: Any, random: Random) -
     for _ in range(random.choice((1, 1, 1, 2, 3))):
         message = changed(message, shape_of(type(message)), made)
     return message
+
+
+def made_up(protocol: Protocol, state: object, random: Random, among: tuple[str, ...]) -> Any:  # noqa: ANN401 - of the protocol
+    """An event of a layer around, for a member in this state."""
+    crowd = _Crowd(protocol, None, random, among)
+    local = [kind for kind in kinds(protocol) if "message" not in kind.fields]
+    return _Made(crowd, state).event(random.choice(local))
 
 
 _TEXT: Final = Atom(str)

@@ -1,9 +1,9 @@
 """Mutants that no table of local steps tells from the original, and random steps far beyond the models.
 
 Random walks of the core (`drawing`) give states that no table has, and messages that no correct peer sends.
-A few walks make a block: each of their states meets each of their events, and each message distorted, on
-the original and on the mutant. Of a specification TLC evaluates both. A mutant that differs is noticed, as
-`conform --random` would notice it; so an explanation why it is equivalent is wrong.
+A few walks make a block: each of their states meets each of their events, with each message distorted and
+other events made up, on the original and on the mutant. Of a specification TLC evaluates both. A mutant that
+differs is noticed, as `conform --random` would notice it; so an explanation why it is equivalent is wrong.
 
 Of the two walks of a block one has the names of the models, the other lives of one name, in every spelling.
 """
@@ -28,7 +28,7 @@ from groupcomm_conformance.tla.readable import brief
 from groupcomm_conformance.tla.values import Fn, Value, show
 from groupcomm_conformance.tlc.errors import UnexpectedOutput
 
-from .drawing import Drawn, distorted, taken, walk
+from .drawing import LENGTH, Drawn, distorted, made_up, taken, walk
 from .judging import Beside
 
 __all__ = ["STEPS", "noticed_in", "noticed_of"]
@@ -66,19 +66,22 @@ def _blocks(protocol: Protocol, config: object, number: int) -> Iterator[_Crosse
             return
         seeds = range(first, first + len(_NAMES))
         random = Random(first)  # noqa: S311 - repeatable, no secret
-        walks = (walk(protocol, config, each, among=names) for each, names in zip(seeds, _NAMES, strict=True))
-        steps = [step for each in walks for step in each.steps]
+        steps: list[Drawn] = []
+        events: list[Any] = []
+        for each, names in zip(seeds, _NAMES, strict=True):
+            steps += walk(protocol, config, each, among=names).steps
+            events += (event for step in steps[-LENGTH:] for event in _around(protocol, step, random, names))
         states = tuple(dict.fromkeys(step.before for step in steps))
-        events = tuple(
-            dict.fromkeys(event for step in steps for event in _with_distorted(protocol, step, random))
-        )
-        yield _Crossed(f"random steps of the walks {seeds[0]} to {seeds[-1]}", states, events)
-        number -= len(states) * len(events)
+        name = f"random steps of the walks {seeds[0]} to {seeds[-1]}"
+        crossed = _Crossed(name, states, tuple(dict.fromkeys(events)))
+        yield crossed
+        number -= len(states) * len(crossed.events)
 
 
-def _with_distorted(protocol: Protocol, step: Drawn, random: Random) -> Iterator[Any]:
-    """An event; of a message also one with a distorted message."""
+def _around(protocol: Protocol, step: Drawn, random: Random, names: tuple[str, ...]) -> Iterator[Any]:
+    """An event; one that is made up for the same state; of a message also one with a distorted message."""
     yield step.event
+    yield made_up(protocol, step.before, random, names)
     if hasattr(step.event, "message"):
         yield evolve(step.event, message=distorted(protocol, step.before, step.event.message, random))
 
