@@ -1,18 +1,21 @@
 # Every target sets up what it needs. PYTHON=... names another Python; ARGS='...' is passed on.
+# `nightly` draws from SEED, by default another one each day; with EVENTS=... fewer than a million of each.
 
 PYTHON ?= python3
 # For `mutants`, `pipeline` and `bench`: by default all protocols, the folders of spec/ with a models.yaml.
 PROTOCOL ?= $(notdir $(patsubst %/models.yaml,%,$(wildcard spec/*/models.yaml)))
 ARGS ?=
+EVENTS ?= 1000000
+SEED ?= $(shell expr $$(date +%s) / 86400 '*' 1000000)
 
 BIN := .venv/bin
 STAMP := .venv/.installed
 SPARK := .venv/.installed-pipeline
 
 .DEFAULT_GOAL := help
-.PHONY: help setup check conform port-go broken-ports simulate test test-documented test-pipeline jgroups \
-  jgroups-small lint report mutants errata release pipeline bench bench-large clean need-python need-maven need-java \
-  need-go
+.PHONY: help setup check conform port-go broken-ports simulate nightly deep closed random malformed lives test \
+  test-documented test-pipeline jgroups jgroups-small lint report mutants errata release pipeline bench bench-large \
+  clean need-python need-maven need-java need-go
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -41,6 +44,26 @@ broken-ports: need-java need-go $(STAMP) ## break the port in Go on purpose: eac
 simulate: $(STAMP) ## run whole stacks under faults: 1,000,000 events of each (some minutes)
 	@for stack in flush/gms sequencer/flush/gms/stable flush/merge_gms sequencer/flush/merge_gms/stable; do \
 	  $(BIN)/groupcomm simulate $$stack --events 1000000 $(ARGS) || exit; done
+
+nightly: deep closed mutants random malformed lives ## what takes too long for each change: all of it, some hours
+	@$(MAKE) --no-print-directory simulate ARGS='--seed $(SEED) --events $(EVENTS)'
+
+deep: need-java $(STAMP) ## check the models of the tier deep as well
+	@$(BIN)/groupcomm check --tier deep
+
+closed: need-java $(STAMP) ## check the implementation in the states that the rows of `conform` leave
+	@for protocol in $(PROTOCOL); do $(BIN)/groupcomm conform $$protocol --closed || exit; done
+
+random: need-java $(STAMP) ## give each core EVENTS random events, and the specification the same
+	@for protocol in $(PROTOCOL); do \
+	  $(BIN)/groupcomm conform $$protocol --random $(EVENTS) --seed $(SEED) || exit; \
+	done
+
+malformed: $(STAMP) ## give simulated stacks EVENTS malformed messages
+	@$(BIN)/python -m groupcomm_conformance.beyond.malformed $(EVENTS) $(SEED)
+
+lives: $(STAMP) ## a group that lives through 100,000 lives: bounded state, steps that take no longer
+	@$(BIN)/python -m tests.stacks.test_lives 100000
 
 test: need-java $(STAMP) ## run the tests, but for those of the pipeline and of JGroups, a worker for each core up to four
 	@$(BIN)/python -m pytest -m 'not pipeline and not jgroups and not documented' -n auto --maxprocesses 4 --dist loadscope --no-loadscope-reorder $(ARGS)

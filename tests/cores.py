@@ -15,7 +15,7 @@ from groupcomm_conformance.models import manifest as manifests
 from groupcomm_conformance.models.manifest import Model
 from groupcomm_conformance.protocols import derive
 from groupcomm_conformance.protocols.derive import AnyCore
-from groupcomm_conformance.steps import conform
+from groupcomm_conformance.steps import closing, conform
 from groupcomm_conformance.steps.table import Tables
 from groupcomm_conformance.tla.values import Fn
 from groupcomm_conformance.walks import graph as graphs
@@ -38,6 +38,16 @@ def conformance(name: str, model: Model, core: AnyCore | None = None) -> conform
     manifest = MANIFESTS[name]
     checked = checking.run_model(manifest, model, cache=checking.Cache.of(ROOT))
     return conform.conform(manifest, model, checked, PROTOCOLS[name], tables=Tables.of(ROOT), core=core)
+
+
+def closed_conformance(name: str, model: Model, core: AnyCore | None = None) -> conform.Conformance:
+    """The same for the states that the rows leave."""
+    manifest, tables = MANIFESTS[name], Tables.of(ROOT)
+    checked = checking.run_model(manifest, model, cache=checking.Cache.of(ROOT))
+    assert checked.harvest is not None
+    table, _ = conform.table_of(manifest, model, checked.harvest, tables)
+    made = closing.closed(manifest, model, table, checked.harvest, tables)
+    return conform.conform(manifest, model, checked, PROTOCOLS[name], core=core, made=made, closed=True)
 
 
 @cache

@@ -1,5 +1,6 @@
 """Mutants of a specification: what is made of it, and that the tables alone tell each from the original."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from groupcomm_conformance.steps.conform import table_of
 from groupcomm_conformance.steps.mutants import report
 from groupcomm_conformance.steps.mutants.conforming import ModelTable
 from groupcomm_conformance.steps.mutants.confronting import Noticed, confront, sample
-from groupcomm_conformance.steps.mutants.explaining import Reason, SpecReasons, spec_explanations
+from groupcomm_conformance.steps.mutants.explaining import Reason, Reasons, explanations
 from groupcomm_conformance.steps.mutants.places import unheard
 from groupcomm_conformance.steps.mutants.shapes import Shapes
 from groupcomm_conformance.steps.mutants.specification import SpecMutant, mutants
@@ -225,18 +226,24 @@ def test_a_sample_has_each_way_in_which_an_event_ends(tables: dict[str, ModelTab
 # The report
 
 
+NOTHING = tree.Definitions("Toy", {}, (), {})
+
+
+def judged_so(
+    mutants: Sequence[SpecMutant], noticed: Sequence[Noticed | None], unheard: tuple[str, ...] = ()
+) -> Judged:
+    return Judged(NOTHING, "toy", ("pair",), tuple(mutants), tuple(noticed), unheard)
+
+
 def place(name: str) -> SpecMutant:
     return SpecMutant(name, "Toy", "Decide", 3, Number(1), Number(2))
 
 
 def test_what_is_equivalent_does_not_count_and_what_is_unreached_does() -> None:
-    mutants = tuple(map(place, "abcd"))
-    judged = Judged(
-        "toy", ("pair",), mutants, (Noticed("pair row 1"), Noticed("fails", fails=True), None, None), ()
+    judged = judged_so(
+        [*map(place, "abcd")], [Noticed("pair row 1"), Noticed("fails", fails=True), None, None]
     )
-    reasons = SpecReasons(
-        {"c": Reason("equivalent", "no difference"), "d": Reason("unreached", "far", "more")}
-    )
+    reasons = Reasons({"c": Reason("equivalent", "no difference"), "d": Reason("unreached", "far", "more")})
     found = report.spec_told(judged, reasons, 1.0)
     assert (found["noticed"], found["by_failing"], found["equivalent"], found["unreached"]) == (2, 1, 1, 1)
     assert found["score"] == 66.67
@@ -245,29 +252,29 @@ def test_what_is_equivalent_does_not_count_and_what_is_unreached_does() -> None:
 
 
 def test_a_survivor_without_a_reason_fails_whatever_the_score() -> None:
-    mutants = tuple(place(f"{number}") for number in range(100))
-    judged = Judged("toy", ("pair",), mutants, (*[Noticed("pair row 1")] * 99, None), ())
-    found = report.spec_told(judged, SpecReasons(), 1.0)
+    mutants = [place(f"{number}") for number in range(100)]
+    judged = judged_so(mutants, [*[Noticed("pair row 1")] * 99, None])
+    found = report.spec_told(judged, Reasons(), 1.0)
     assert (found["score"], found["unexplained"], found["ok"]) == (99.0, 1, False)
 
 
 @pytest.mark.parametrize(
     ("reasons", "stale"),
     [
-        (SpecReasons({"b": Reason("equivalent", "it was once")}), ["b"]),
-        (SpecReasons({}, {"Decide": "no model had it once"}), ["Decide"]),
+        (Reasons({"b": Reason("equivalent", "it was once")}), {"b": ""}),
+        (Reasons({}, {"Decide": "no model had it once"}), {"Decide": "a model has it"}),
     ],
 )
-def test_a_reason_for_what_is_noticed_is_stale(reasons: SpecReasons, stale: list[str]) -> None:
-    judged = Judged("toy", ("pair",), (place("a"),), (Noticed("pair row 1"),), ())
+def test_a_reason_for_what_is_noticed_is_stale(reasons: Reasons, stale: dict[str, str]) -> None:
+    judged = judged_so([place("a")], [Noticed("pair row 1")])
     found = report.spec_told(judged, reasons, 1.0)
     assert (found["stale"], found["ok"]) == (stale, False)
 
 
 def test_an_event_that_no_model_has_must_be_explained() -> None:
-    judged = Judged("toy", ("pair",), (place("a"),), (Noticed("pair row 1"),), ("Resend",))
-    assert report.spec_told(judged, SpecReasons(), 1.0)["ok"] is False
-    assert report.spec_told(judged, SpecReasons({}, {"Resend": "a variant's"}), 1.0)["ok"] is True
+    judged = judged_so([place("a")], [Noticed("pair row 1")], ("Resend",))
+    assert report.spec_told(judged, Reasons(), 1.0)["ok"] is False
+    assert report.spec_told(judged, Reasons({}, {"Resend": "a variant's"}), 1.0)["ok"] is True
 
 
 FILE = """
@@ -284,7 +291,7 @@ unreached:
 
 def test_reasons_are_read(tmp_path: Path) -> None:
     write(tmp_path, FILE)
-    reasons = spec_explanations(tmp_path, "toy")
+    reasons = explanations(tmp_path, "toy", spec=True)
     assert reasons.unheard == {"Resend": "only variants have it"}
     assert reasons.mutants["B: x -> y"] == Reason("equivalent", "the table is empty then")
     assert reasons.mutants["C: x -> y"].needs == "a model in which somebody does"
@@ -301,7 +308,7 @@ def test_reasons_are_read(tmp_path: Path) -> None:
 def test_a_file_of_reasons_that_is_amiss_is_refused(tmp_path: Path, text: str, wrong: str) -> None:
     write(tmp_path, text)
     with pytest.raises(FileError, match=wrong):
-        spec_explanations(tmp_path, "toy")
+        explanations(tmp_path, "toy", spec=True)
 
 
 def write(root: Path, text: str) -> None:

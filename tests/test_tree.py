@@ -105,6 +105,20 @@ def test_constants_and_places_are_known(forms: Definitions) -> None:
     ]
 
 
+def test_local_operators_of_a_module_that_is_extended_are_read_with_those_that_use_them() -> None:
+    """No module lists them, and none but their own may name them: what is written elsewhere has to bring them along."""
+    inner = (
+        "---- MODULE Inner ----\nEXTENDS Integers\nRECURSIVE Down(_)\nLOCAL Down(n) == IF n = 0 THEN 0 ELSE Down(n - 1)\n"
+        "LOCAL Twice(n) == LET Once(x) == x IN Down(n) + Once(n)\nOf(n) == Twice(n)\n====\n"
+    )
+    outer = "---- MODULE Outer ----\nEXTENDS Inner\nWhole(n) == Of(n)\n====\n"
+    found = tree.read(syntax.export([], "Outer", generated={"Inner": inner, "Outer": outer}))
+    names = {each.name.text for each in found.operators.values()}
+    assert {"Whole", "Of", "Twice", "Down"} <= names
+    assert "Once" not in names
+    assert found.find("Twice") is None
+
+
 def test_one_place_is_written_otherwise_though_the_same_text_stands_elsewhere(forms: Definitions) -> None:
     lists = forms.find("Lists")
     assert lists is not None

@@ -22,7 +22,7 @@ from attrs import define, field, frozen
 
 from groupcomm.effects import Datagram, Multicast, PassDown, PassUp, Send
 from groupcomm.errors import LocalProtocolError, ProtocolError
-from groupcomm_conformance.protocols.derive import Protocol
+from groupcomm_conformance.protocols.derive import AnyCore, Protocol
 from groupcomm_conformance.protocols.shapes import (
     Anything,
     Atom,
@@ -37,7 +37,7 @@ from groupcomm_conformance.protocols.shapes import (
     shape_of,
 )
 
-__all__ = ["LENGTH", "NAMES", "Drawn", "Walk", "distorted", "kinds", "taken", "walk"]
+__all__ = ["LENGTH", "NAMES", "Drawn", "Walk", "distorted", "kinds", "made_up", "taken", "walk"]
 
 NAMES: Final = ("A", "B", "a", "aa", "node1", "node10", "node2", "Node1", "10.0.0.1:7800", "x", "x#2", "x#10")
 """Names of several letters, with a beginning in common, in both cases, and lives of one name."""
@@ -74,9 +74,16 @@ class Walk:
     seed: int
 
 
-def walk(protocol: Protocol, config: object, seed: int, *, length: int = LENGTH) -> Walk:
-    """Draw the walk with this seed: always the same for one state of the core."""
-    crowd = _Crowd(protocol, config, Random(seed))  # noqa: S311 - repeatable, no secret
+def walk(
+    protocol: Protocol,
+    config: object,
+    seed: int,
+    *,
+    length: int = LENGTH,
+    among: tuple[str, ...] = NAMES,
+) -> Walk:
+    """Draw the walk with this seed, with `among` as names: always the same for one state of the core."""
+    crowd = _Crowd(protocol, config, Random(seed), among)  # noqa: S311 - repeatable, no secret
     for _ in range(length):
         crowd.step()
     return Walk(crowd.hero, tuple(crowd.steps), seed)
@@ -89,10 +96,10 @@ def kinds(protocol: Protocol) -> tuple[Record, ...]:
     return tuple(option for option in options if isinstance(option, Record))
 
 
-def taken(protocol: Protocol, config: object, state: object, event: object) -> Drawn:
-    """What the core makes of an event."""
+def taken(core: AnyCore, config: object, state: object, event: object) -> Drawn:
+    """What a core makes of an event."""
     try:
-        after, effects = protocol.core.step(config, state, event)
+        after, effects = core.step(config, state, event)
     except ProtocolError as error:
         kind = "local_error" if isinstance(error, LocalProtocolError) else "remote_error"
         return Drawn(event, state, kind, state, ())
@@ -111,6 +118,7 @@ class _Crowd:
     protocol: Protocol
     config: Any
     random: Random
+    among: tuple[str, ...] = NAMES
     names: tuple[str, ...] = ()
     hero: str = ""
     lawful: float = 0.5
@@ -123,7 +131,7 @@ class _Crowd:
     _kinds: tuple[Record, ...] = ()
 
     def __attrs_post_init__(self) -> None:
-        self.names = tuple(self.random.sample(NAMES, self.random.randint(2, _MOST_MEMBERS)))
+        self.names = tuple(self.random.sample(self.among, self.random.randint(2, _MOST_MEMBERS)))
         self.hero = self.names[0]
         self.lawful = self.random.choice((0.2, 0.6, 0.95))
         self.states = {name: self.protocol.core.start(name) for name in self.names}
@@ -137,7 +145,7 @@ class _Crowd:
 
     def _takes(self, name: str, lawful: float) -> Drawn:
         state = self.states[name]
-        drawn = taken(self.protocol, self.config, state, self._event(name, lawful))
+        drawn = taken(self.protocol.core, self.config, state, self._event(name, lawful))
         self.states[name] = drawn.after
         if drawn.outcome == "handled":
             self._note("event", drawn.event, self._shape_of(drawn.event))
@@ -170,7 +178,7 @@ class _Crowd:
         if self._wire and self.random.random() > lawful:
             sender, _, message = self.random.choice(self._wire)
             if self.random.random() < 0.3:  # noqa: PLR2004
-                sender = self.random.choice(NAMES)
+                sender = self.random.choice(self.among)
             if self.random.random() < 0.6:  # noqa: PLR2004
                 message = changed(message, self._shape_of(message), made)
             return made.arrival(sender, "", message)
@@ -310,7 +318,7 @@ class _Made:
         among = self._members or self._around()
         if among and self.random.random() < 0.7:  # noqa: PLR2004
             return self.random.choice(among)
-        return self.random.choice(self.crowd.names if self.random.random() < 0.9 else NAMES)  # noqa: PLR2004
+        return self.random.choice(self.crowd.names if self.random.random() < 0.9 else self.crowd.among)  # noqa: PLR2004
 
     def _around(self) -> tuple[str, ...]:
         """The members of a view that the member knows."""
@@ -318,7 +326,7 @@ class _Made:
 
     def _list(self) -> tuple[str, ...]:
         """The members of a view: mostly this one is among them."""
-        among = self.crowd.names if self.random.random() < 0.9 else NAMES  # noqa: PLR2004
+        among = self.crowd.names if self.random.random() < 0.9 else self.crowd.among  # noqa: PLR2004
         found = self.random.sample(among, self.random.randint(1, min(_MOST_MEMBERS, len(among))))
         own = self._of.member
         if own not in found and self.random.random() < 0.9:  # noqa: PLR2004
@@ -387,6 +395,13 @@ def distorted(protocol: Protocol, state: object, message: Any, random: Random) -
     for _ in range(random.choice((1, 1, 1, 2, 3))):
         message = changed(message, shape_of(type(message)), made)
     return message
+
+
+def made_up(protocol: Protocol, state: object, random: Random, among: tuple[str, ...]) -> Any:  # noqa: ANN401 - of the protocol
+    """An event of a layer around, for a member in this state."""
+    crowd = _Crowd(protocol, None, random, among)
+    local = [kind for kind in kinds(protocol) if "message" not in kind.fields]
+    return _Made(crowd, state).event(random.choice(local))
 
 
 _TEXT: Final = Atom(str)

@@ -133,7 +133,7 @@ class Beside:
         state = self.protocol.core.start(member)
         steps = []
         for event in events:
-            steps.append(taken(self.protocol, self.config, state, event))
+            steps.append(taken(self.protocol.core, self.config, state, event))
             state = steps[-1].after
         return Walk(member, tuple(steps), -1)
 

@@ -5,18 +5,22 @@ stack in the state that it finds there, and what comes of that is dropped. A lay
 refuse it as a peer's mistake (RemoteProtocolError). Anything else is a finding.
 """
 
+import sys
 import traceback
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from random import Random
+from time import process_time
 from typing import Any, Final
 
 from attrs import define, evolve, field
 
 from groupcomm.errors import RemoteProtocolError
 from groupcomm.stack import Arrived, Stack, State, Tagged
+from groupcomm_conformance.models.manifest import find_root, load, protocols
+from groupcomm_conformance.protocols import derive
 from groupcomm_conformance.protocols.derive import Protocol
 from groupcomm_conformance.stacks.running import simulate
 from groupcomm_conformance.stacks.setup import MULTICAST, Setup
@@ -134,3 +138,23 @@ def _try(stack: Stack, step: Any, state: Any, layer: str, event: Arrived, came: 
         text = f"{type(error).__name__} {Path(place.filename).name}:{place.lineno} {reason}"
         came.findings[text] += 1
         came.examples.setdefault(text, f"{event}")
+
+
+def main(number: int, seed: int) -> int:
+    """Send to the whole stack, and say what came of it; 1 if there is a finding."""
+    root = find_root()
+    known = {name: derive.load(load(root, name)) for name in protocols(root)}
+    began = process_time()
+    came = send(Setup(), known, number, seed)
+    told = ", ".join(f"{count:,} {outcome}" for outcome, count in came.outcomes.most_common())
+    sys.stdout.write(
+        f"malformed messages, from seed {seed}: {'FAILS' if came.findings else 'ok'}: {came.messages:,}: "
+        f"{told} ({process_time() - began:.0f} s of CPU time)\n"
+    )
+    for finding, count in came.findings.most_common():
+        sys.stdout.write(f"FAILS {finding}, {count:,} times, such as {came.examples[finding]}\n")
+    return 1 if came.findings else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*map(int, sys.argv[1:])))

@@ -1,7 +1,7 @@
 """`groupcomm conform`: every local step on the implementation."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -18,6 +18,7 @@ from groupcomm_conformance.ports.plain import schema as schema_of
 from groupcomm_conformance.ports.skipping import Skips
 from groupcomm_conformance.protocols import derive
 from groupcomm_conformance.protocols.derive import MappingError, Protocol, constants_of
+from groupcomm_conformance.steps import closing
 from groupcomm_conformance.steps.conform import (
     Conformance,
     again,
@@ -61,6 +62,13 @@ def command(
         bool,
         typer.Option("--fresh", help="Use no cache, and measure what this adds to TLC's time."),
     ] = False,
+    closed: Annotated[
+        bool,
+        typer.Option(
+            "--closed",
+            help="Of the states that the rows leave, and that no row has: six times as many rows.",
+        ),
+    ] = False,
     row: Row = None,
     random: RandomEvents = None,
     seed: Seed = None,
@@ -89,6 +97,8 @@ def command(
         return
     if seed is not None and random is None:
         raise typer.BadParameter("a seed is one of random events: give --random, too", param_hint="--seed")
+    if closed and (fresh or random is not None or adapter is not None):
+        raise typer.BadParameter("only --model, --row and --tier go with it", param_hint="--closed")
     if random is not None and adapter is None:
         if row is not None or model or fresh or as_json or strict or with_renamed or skip or junit:
             raise typer.BadParameter(
@@ -134,12 +144,9 @@ def command(
         if row is not None:
             ((manifest, each),) = models
             checked = checking.run_model(manifest, each, cache=cache, listener=watch)
-            if checked.harvest is None:
-                raise typer.BadParameter(
-                    f"{each.name} does not hold: there are no rows", param_hint="--model"
-                )
-            table, _ = table_of(manifest, each, checked.harvest, tables)
-            raise typer.Exit(_one_row(manifest, each, table, implementations[manifest.protocol], row))
+            (made,) = _made([(manifest, each, checked)], tables, closed=closed)
+            implementation = implementations[manifest.protocol]
+            raise typer.Exit(_one_row(manifest, each, made, implementation, row, closed=closed))
         if fresh:
             for manifest, each in models:
                 checked, bare = measured(manifest, each, cache, watch)
@@ -159,8 +166,8 @@ def command(
             results = checking.run_models(models, cache=cache, listener=watch)
             searched = [(*each, checked) for each, checked in zip(models, results, strict=True)]
             conformances += (
-                conform(*each, implementations[each[0].protocol], tables=tables, made=made)
-                for each, made in zip(searched, tables_of(searched, tables), strict=True)
+                conform(*each, implementations[each[0].protocol], tables=tables, made=made, closed=closed)
+                for each, made in zip(searched, _made(searched, tables, closed=closed), strict=True)
             )
     if as_json:
         typer.echo(json.dumps([each.to_json() for each in conformances], indent=2))
@@ -168,6 +175,17 @@ def command(
         for line in lines(conformance, failures_only=as_json):
             typer.echo(line, err=as_json)
     raise typer.Exit(verdict(ok=all(conformance.ok for conformance in conformances)))
+
+
+def _made(
+    searched: Sequence[tuple[Manifest, Model, checking.CheckedModel]], tables: Tables, *, closed: bool
+) -> Iterator[tuple[StepTable, str] | None]:
+    """Give the tables of models with their keys; where `closed`, of the states that their rows leave."""
+    for (manifest, model, checked), made in zip(searched, tables_of(searched, tables), strict=True):
+        if closed and made is not None and checked.harvest is not None:
+            yield closing.closed(manifest, model, made[0], checked.harvest, tables)
+        else:
+            yield made
 
 
 def _ports(
@@ -211,14 +229,25 @@ def _implementations(manifests: Iterable[Manifest]) -> dict[str, Protocol]:
         raise FileNotFoundError(str(error)) from error
 
 
-def _one_row(manifest: Manifest, model: Model, table: StepTable, protocol: Protocol, row: int) -> ExitCode:
+def _one_row(
+    manifest: Manifest,
+    model: Model,
+    made: tuple[StepTable, str] | None,
+    protocol: Protocol,
+    row: int,
+    *,
+    closed: bool,
+) -> ExitCode:
     """Run one row and show it, right or wrong."""
+    if made is None:
+        raise typer.BadParameter(f"{model.name} does not hold: there are no rows", param_hint="--model")
+    table, _ = made
     if row > len(table):
         raise typer.BadParameter(f"{model.name} has rows 1 to {len(table)}", param_hint="--row")
     replayed = replay(Rows(protocol, table, constants_of(manifest.cfg(model))), protocol.core.step, [row - 1])
     failure = replayed.first or Failure.passed(table, row)
     typer.echo(f"{manifest.protocol} {model.name} row {row}: {failure.verdict}")
-    typer.echo(failure.text(table, again(manifest.protocol, model.name)))
+    typer.echo(failure.text(table, again(manifest.protocol, model.name, closed=closed)))
     return verdict(ok=replayed.passed)
 
 

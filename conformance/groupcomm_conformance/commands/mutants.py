@@ -11,13 +11,14 @@ from typing import Annotated, Any
 import typer
 from attrs import define
 
+from groupcomm_conformance.beyond import mutants as beyond
 from groupcomm_conformance.models.manifest import Manifest, find_root, load
 from groupcomm_conformance.protocols import derive
-from groupcomm_conformance.protocols.derive import MappingError
+from groupcomm_conformance.protocols.derive import MappingError, Protocol, constants_of
 from groupcomm_conformance.steps.mutants import report
 from groupcomm_conformance.steps.mutants.conforming import ModelTable, conforming, tables_of
 from groupcomm_conformance.steps.mutants.confronting import Noticed
-from groupcomm_conformance.steps.mutants.explaining import explanations, spec_explanations
+from groupcomm_conformance.steps.mutants.explaining import explanations
 from groupcomm_conformance.steps.mutants.implementation import Mutant, mutants
 from groupcomm_conformance.steps.mutants.replaying import Judge, verdicts
 from groupcomm_conformance.steps.mutants.report import Fate
@@ -28,7 +29,7 @@ from groupcomm_conformance.tla.tree import Definitions
 
 from . import campaigns, console
 from .exits import ExitCode, verdict
-from .options import AsJson, Master, OneProtocol, Processes, TableFolder
+from .options import AsJson, Master, OneProtocol, Processes, TableFolder, whole
 
 __all__ = ["command"]
 
@@ -40,22 +41,32 @@ def command(
         bool,
         typer.Option("--spec", help="Break the specification instead, and let the tables alone judge it."),
     ] = False,
+    random: Annotated[
+        int | None,
+        typer.Option(
+            parser=whole(0, 10**9),
+            metavar="N",
+            help="Random steps beyond the bounds of the models, for each mutant that no table tells. "
+            f"Default: {beyond.STEPS:,}.",
+        ),
+    ] = None,
     workers: Processes = None,
     master: Master = None,
     table: TableFolder = None,
     as_json: AsJson = False,
 ) -> None:
-    """Break the implementation on purpose, many times: the local steps must tell each time.
+    """Break the implementation on purpose, many times: the local steps must tell, or random steps.
 
-    Exits with 1 if less than 95 % of the mutants are killed, or if one survives and
-    conformance/mutants/PROTOCOL.yaml does not say why it is equivalent. With --spec: less than 97 %, without
-    those that conformance/mutants/PROTOCOL_spec.yaml says are equivalent. With --master or --table it is a
-    campaign: Spark judges the mutants, a table keeps the verdicts, and the same command goes on where one was
-    interrupted.
+    Exits with 1 if less than 95 % of the mutants are killed, if one survives and
+    conformance/mutants/PROTOCOL.yaml does not say why, or says why of one that is killed. With --spec, and
+    conformance/mutants/PROTOCOL_spec.yaml: less than 97 %, without those that are equivalent. With --master
+    or --table it is a campaign: Spark judges the mutants, a table keeps the verdicts, and the same command
+    goes on where one was interrupted.
     """
     campaign = None if master is None and table is None else _Campaign(protocol, master, table)
+    steps = beyond.STEPS if random is None else random
     judged = _of_specification if spec else _of_implementation
-    found = judged(protocol, workers, campaign)
+    found = judged(protocol, steps, workers, campaign)
     if campaign is not None and campaign.told is not None:
         found["campaign"] = campaign.told.to_json()
         typer.echo(campaign.told.line(), err=as_json)
@@ -67,28 +78,31 @@ def command(
     raise typer.Exit(verdict(ok=found["ok"] is True))
 
 
-def _of_specification(protocol: str, workers: int | None, campaign: "_Campaign | None") -> dict[str, Any]:
+def _of_specification(
+    protocol: str, steps: int, workers: int | None, campaign: "_Campaign | None"
+) -> dict[str, Any]:
     root = find_root()
     began = time.monotonic()
     manifest = load(root, protocol)
-    reasons = spec_explanations(root, protocol)
+    implementation = _implementation(manifest)
+    reasons = explanations(root, protocol, spec=True)
     tables = _tables(root, manifest)
     if campaign is None:
         judged = judge(manifest, tables, cache=Tables.of(root).folder, workers=workers)
     else:
         judged = judge(manifest, tables, confronting=partial(campaign.confront, root, tables))
+    judged = beyond.noticed_of(manifest, implementation, judged, steps)
     return report.spec_told(judged, reasons, time.monotonic() - began)
 
 
-def _of_implementation(protocol: str, workers: int | None, campaign: "_Campaign | None") -> dict[str, Any]:
+def _of_implementation(
+    protocol: str, steps: int, workers: int | None, campaign: "_Campaign | None"
+) -> dict[str, Any]:
     root = find_root()
     began = time.monotonic()
     manifest = load(root, protocol)
-    try:
-        implementation = derive.load(manifest)
-    except MappingError as error:
-        raise FileNotFoundError(str(error)) from error
-    explained = explanations(root, protocol)
+    implementation = _implementation(manifest)
+    reasons = explanations(root, protocol, spec=False)
     tables = _tables(root, manifest)
     judging = Judge(implementation, {name: (each.table, each.constants) for name, each in tables.items()})
     if wrong := judging.kills(implementation.core):
@@ -104,13 +118,20 @@ def _of_implementation(protocol: str, workers: int | None, campaign: "_Campaign 
         found = [judging.judge(mutant) for mutant in made]
     else:
         found = verdicts(root, protocol, made, tables, count)
+    left = [mutant for mutant, by in zip(made, found, strict=True) if not by]
+    random = beyond.noticed_in(implementation, constants_of(manifest.cfgs["safety"]), left, steps)
     fates = [
-        Fate(mutant, bool(by), by, "" if by else explained.get(mutant.name, ""))
+        Fate(mutant, by or random.get(mutant.name, ""), mutant.name in random)
         for mutant, by in zip(made, found, strict=True)
     ]
-    survivors = {fate.mutant.name for fate in fates if not fate.killed}
-    stale = [name for name in explained if name not in survivors]
-    return report.told(protocol, list(tables), fates, stale, time.monotonic() - began)
+    return report.told(protocol, list(tables), fates, reasons, time.monotonic() - began)
+
+
+def _implementation(manifest: Manifest) -> Protocol:
+    try:
+        return derive.load(manifest)
+    except MappingError as error:
+        raise FileNotFoundError(str(error)) from error
 
 
 def _tables(root: Path, manifest: Manifest) -> dict[str, ModelTable]:

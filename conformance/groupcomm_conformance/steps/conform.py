@@ -66,7 +66,7 @@ class Conformance:
 
     `conditions` has, for each of `CONDITIONS`, what is wrong; "" if it holds. `seconds` is the CPU time of
     search, table and rows together, `tlc_seconds` that of the search without any instrument; None where it
-    was not measured. `problem` says why nothing was run.
+    was not measured. `problem` says why nothing was run. `closed`: of the states that its rows leave.
     """
 
     protocol: str
@@ -78,6 +78,7 @@ class Conformance:
     seconds: float
     tlc_seconds: float | None
     problem: str = ""
+    closed: bool = False
 
     @property
     def ok(self) -> bool:
@@ -90,6 +91,7 @@ class Conformance:
         return {
             "protocol": self.protocol,
             "model": self.model,
+            "closed": self.closed,
             "ok": self.ok,
             "transitions": self.transitions,
             "local_steps": len(self.table) if self.table else 0,
@@ -280,11 +282,12 @@ def conform(
     plain_seconds: float | None = None,
     core: AnyCore | None = None,
     made: tuple[StepTable, str] | None = None,
+    closed: bool = False,
 ) -> Conformance:
     """Run all local steps of a model on `core`, by default the protocol's own.
 
     `checked` is the model's search, with its harvest; `plain_seconds` what the search takes without it;
-    `made` its table and key, where there is one.
+    `made` its table and key, where there is one; `closed` says that it is of the states that rows leave.
     """
 
     def nothing(problem: str) -> Conformance:
@@ -321,6 +324,7 @@ def conform(
         conditions=conditions,
         seconds=seconds,
         tlc_seconds=plain_seconds,
+        closed=closed,
     )
 
 
@@ -339,20 +343,21 @@ def measured(
     return attrs.evolve(checked, cpu_seconds=checked.cpu_seconds + middle - began), plain + ended - middle
 
 
-def again(protocol: str, model: str) -> str:
+def again(protocol: str, model: str, *, closed: bool = False) -> str:
     """Give the command that runs a model again."""
-    return f"groupcomm conform {protocol} --model {model}"
+    return f"groupcomm conform {protocol} --model {model}{' --closed' if closed else ''}"
 
 
 def lines(came: Conformance, *, failures_only: bool) -> Iterator[str]:
     """Say what came of a model, a line of text an item; nothing of one that is right if `failures_only`."""
-    name = f"{came.protocol} {came.model}"
+    name = f"{came.protocol} {came.model}{' closed' if came.closed else ''}"
     counts = came.replayed.counts
     if not failures_only and came.table is not None:
         told = ", ".join(f"{counts[verdict]:,} {verdict}" for verdict in VERDICTS if counts[verdict])
         yield (
             f"{name}: {'ok' if came.ok else 'FAILS'}: {told}: {len(came.table.states):,} local states x "
-            f"{len(came.table.events):,} events, for {came.transitions:,} transitions"
+            f"{len(came.table.events):,} events, "
+            + ("left by its rows" if came.closed else f"for {came.transitions:,} transitions")
         )
         if came.tlc_seconds is not None:
             yield f"  {came.seconds:.1f} s of CPU time, of which TLC's search alone {came.tlc_seconds:.1f} s"
@@ -363,7 +368,7 @@ def lines(came: Conformance, *, failures_only: bool) -> Iterator[str]:
     for group in groups[:_SHOWN]:
         yield f"FAILS {name}: {group.verdict}: {group.event}, {group.count:,} rows, such as {group.first.row}"
         if came.table is not None:
-            yield group.first.text(came.table, again(came.protocol, came.model))
+            yield group.first.text(came.table, again(came.protocol, came.model, closed=came.closed))
     if len(groups) > _SHOWN:
         yield f"FAILS {name}: and {len(groups) - _SHOWN} kinds of failures more"
     if counts["skipped"]:

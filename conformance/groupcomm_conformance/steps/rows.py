@@ -41,8 +41,11 @@ from groupcomm_conformance.tla.values import Fn, Value, identical
 from .table import HANDLED, StepTable
 
 __all__ = [
+    "LIMIT",
     "VERDICTS",
+    "Endless",
     "Failure",
+    "Guard",
     "Replayed",
     "Rows",
     "Step",
@@ -242,12 +245,12 @@ class Replayed:
             group.count += 1
 
 
-class _Endless(BaseException):
+class Endless(BaseException):
     """A row takes too long."""
 
 
-class _Guard:
-    """Raises `_Endless` into a row that takes longer than `LIMIT`; in the main thread only."""
+class Guard:
+    """Raises `Endless` into a row that takes longer than `LIMIT`; in the main thread only."""
 
     def __init__(self, limit: float) -> None:
         self.row = -1
@@ -272,7 +275,7 @@ class _Guard:
     def _tick(self, _signal: int, _frame: FrameType | None) -> None:
         row, before, self._row_before = self.row, self._row_before, self.row
         if row >= 0 and row == before:
-            raise _Endless
+            raise Endless
 
 
 def replay(
@@ -290,7 +293,7 @@ def replay(
     local, remote = OUTCOMES.index("local_error"), OUTCOMES.index("remote_error")
     untranslated = bool(rows.problem)
     passed = 0
-    with _Guard(limit) as guard:
+    with Guard(limit) as guard:
         for place in range(len(cells)) if places is None else places:
             at, number = divmod(place, width)
             state, event, cell = states[at], events[number], cells[place]
@@ -312,7 +315,7 @@ def replay(
                         passed += 1
                         continue
                     error = raised
-                except (Exception, SystemExit, _Endless) as raised:  # noqa: BLE001 - that is a verdict
+                except (Exception, SystemExit, Endless) as raised:  # noqa: BLE001 - that is a verdict
                     error = raised
                 else:
                     if type(result) is tuple and len(result) == 2:  # noqa: PLR2004 - a pair
@@ -347,7 +350,7 @@ def _judged(rows: Rows, place: int, result: object, error: BaseException | None)
     before, expected = table.states[at], table.outcome(row)
     if state is None or event is None:
         return Failure(row, "adapter_error", "", before, (), rows.problem)
-    if isinstance(error, _Endless):
+    if isinstance(error, Endless):
         return Failure(row, "timeout", "", before, (), "it does not end")
     if isinstance(error, LocalProtocolError | RemoteProtocolError):
         outcome = "local_error" if isinstance(error, LocalProtocolError) else "remote_error"

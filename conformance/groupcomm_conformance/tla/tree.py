@@ -286,9 +286,43 @@ def read(xml: str) -> Definitions:
                 raise
             continue  # of a standard module, whose operators TLC knows itself
         operators[name.number] = by_name[name.text] = definition
+    operators |= _local(reader, operators)
     declared = map(reader.name, node.iterfind("OpDeclNodeRef"))
     constants = sorted(each.text for each in declared if each.kind == "constant")
     return Definitions(module, operators, tuple(constants), by_name)
+
+
+def _local(reader: _Reader, operators: Mapping[int, Definition]) -> dict[int, Definition]:
+    """The LOCAL operators that others use: no module lists those of the modules that it extends."""
+    found: dict[int, Definition] = {}
+    todo = [*operators.values()]
+    while todo:
+        user = todo.pop()
+        names, bound = _used(user.body)
+        for name in names:
+            known = name.number in operators or name.number in found or name.number in bound
+            if not known and not name.is_instantiated and reader.module_of(name) == user.module:
+                found[name.number] = reader.definition(name.number)
+                todo.append(found[name.number])
+    return found
+
+
+def _used(node: Expression) -> tuple[list[Name], set[int]]:
+    """The operators that an expression names, and the numbers of those that it defines itself."""
+    names: list[Name] = []
+    bound: set[int] = set()
+    todo = [node]
+    while todo:
+        inner = todo.pop()
+        todo += children(inner)
+        match inner:
+            case Let(definitions, _):
+                bound |= {definition.name.number for definition in definitions}
+            case Apply(Name(_, "defined") as name) | Operator(Name(_, "defined") as name):
+                names.append(name)
+            case _:
+                pass
+    return names, bound
 
 
 # Writing

@@ -33,7 +33,7 @@ from groupcomm_conformance.tlc.output import Progress
 from .places import reached
 from .specification import SpecMutant
 
-__all__ = ["Noticed", "confront", "module_text", "sample"]
+__all__ = ["Bench", "Block", "Noticed", "confront", "module_text", "sample"]
 
 ROOT: Final = "Mutants"
 """The name of the generated module."""
@@ -49,10 +49,14 @@ _IN_A_SEQUENCE: Final = 200
 
 @frozen
 class Noticed:
-    """By what a mutant is noticed: a row of a model or a `Start`, or that TLC `fails` to evaluate it."""
+    """By what a mutant is noticed: a row of a model or a `Start`, or that TLC `fails` to evaluate it.
+
+    `beyond` the tables: by a random step.
+    """
 
     by: str
     fails: bool = False
+    beyond: bool = False
 
 
 @frozen
@@ -129,6 +133,8 @@ def module_text(
     chosen: Sequence[int],
     block: Block,
     members: Sequence[str],
+    *,
+    more: Sequence[str] = (),
 ) -> str:
     """Write the module in which a block judges the `chosen` mutants; they are numbered from 1.
 
@@ -140,7 +146,7 @@ def module_text(
     return _TEXT.format(
         root=ROOT,
         module=definitions.module,
-        literals="\n".join(literals.definitions),
+        literals="\n".join([*literals.definitions, *more]),
         definitions="\n".join(
             map(folded, _definitions(definitions, {at: mutants[at - 1] for at in chosen if at}))
         ),
@@ -174,8 +180,12 @@ def _definitions(definitions: Definitions, mutants: Mapping[int, SpecMutant]) ->
     def changed(name: Name) -> str:
         return f"Mut_{name.text}" if name.number in known else original(name)
 
-    # Where a mutant is chosen nothing else is changed.
-    plain = Writer(original)
+    def plainly(name: Name) -> str:
+        """Where a mutant is chosen nothing else is changed. But no other module may name a LOCAL operator."""
+        is_local = name.number in known and definitions.find(name.text) is None
+        return changed(name) if is_local else original(name)
+
+    plain = Writer(plainly)
     places: dict[int, list[tuple[int, Expression]]] = {}
     for number, mutant in mutants.items():
         places.setdefault(id(mutant.place), []).append((number, mutant.becomes))
@@ -228,14 +238,18 @@ class _Endless(Exception):  # noqa: N818 - it is a verdict
 
 
 @frozen
-class _Bench:
-    """What all runs have in common."""
+class Bench:
+    """What all runs have in common; `constants` are the values of those of the module, as a cfg has them.
+
+    `more`: definitions that the constants name besides.
+    """
 
     folders: tuple[Path, ...]
     definitions: Definitions
     constants: Mapping[str, str]
     mutants: tuple[SpecMutant, ...]
     members: tuple[str, ...]
+    more: tuple[str, ...] = ()
 
     def run(self, chosen: Sequence[int], block: Block) -> dict[int, Noticed]:
         """Judge the mutants with these numbers by a block; give those that are noticed."""
@@ -246,7 +260,7 @@ class _Bench:
         )
         while left:
             heard = _Heard()
-            text = module_text(self.definitions, self.mutants, left, block, self.members)
+            text = module_text(self.definitions, self.mutants, left, block, self.members, more=self.more)
             why = ""
             try:
                 tlc.run(
@@ -308,7 +322,7 @@ def confront(
     with ThreadPoolExecutor(count) as pool:
         for values, models in groups.items():
             members = sorted({member for model in models for member in tables[model].starts})
-            bench = _Bench(tuple(folders), definitions, dict(values), tuple(mutants), tuple(members))
+            bench = Bench(tuple(folders), definitions, dict(values), tuple(mutants), tuple(members))
             few = [Block(model, tables[model], sample(tables[model])) for model in models]
             # A block at a time: where TLC cannot evaluate a mutant it reads the block again for the others.
             for block in few:

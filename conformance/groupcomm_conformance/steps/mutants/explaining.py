@@ -1,8 +1,6 @@
 """Why a mutant survives: the files in `conformance/mutants`, which a person writes.
 
-`<protocol>.yaml` is about mutants of the implementation, and maps each survivor to why it is equivalent.
-
-`<protocol>_spec.yaml` is about mutants of the specification:
+`<protocol>.yaml` is about mutants of the implementation, `<protocol>_spec.yaml` about those of `Step`:
 
     unheard:
       ResendDue: only variants have this event
@@ -15,8 +13,9 @@
       needs: a conforming model in which ...
       mutants: [...]
 
-`unheard` are types of events that no conforming model has. What is `equivalent` differs nowhere; what is
-`unreached` would differ, in a model that `needs` says, and counts against the score.
+What is `equivalent` differs nowhere, in no state and with no event (`beyond.mutants` tries it); what is
+`unreached` would differ, in a model that `needs` says. `unheard` are types of events that no conforming model
+has; a file about an implementation has none.
 """
 
 from collections.abc import Mapping
@@ -29,21 +28,12 @@ from attrs import field, frozen
 from groupcomm_conformance.files import strict_yaml
 from groupcomm_conformance.files.strict_yaml import Node
 
-__all__ = ["Reason", "SpecReasons", "explanations", "spec_explanations"]
-
-
-def explanations(root: Path, protocol: str) -> dict[str, str]:
-    """Read `conformance/mutants/<protocol>.yaml`; nothing if there is none. FileError where it is amiss."""
-    shown = f"conformance/mutants/{protocol}.yaml"
-    if not lexists(root / shown):
-        return {}
-    entries = strict_yaml.load(root / shown, shown).entries("a mapping from mutants to explanations")
-    return {name: node.text("why the mutant is equivalent") for name, node in entries.items()}
+__all__ = ["Reason", "Reasons", "explanations"]
 
 
 @frozen
 class Reason:
-    """Why a mutant of a specification is not noticed, and for one that is `unreached` what that `needs`."""
+    """Why a mutant is not noticed, and for one that is `unreached` what that `needs`."""
 
     kind: Literal["equivalent", "unreached"]
     why: str
@@ -51,22 +41,23 @@ class Reason:
 
 
 @frozen
-class SpecReasons:
-    """What `<protocol>_spec.yaml` says: reasons by the mutant's name, and types of events by name."""
+class Reasons:
+    """What such a file says: reasons by the mutant's name, and types of events by name."""
 
     mutants: Mapping[str, Reason] = field(factory=dict, hash=False)
     unheard: Mapping[str, str] = field(factory=dict, hash=False)
 
 
-def spec_explanations(root: Path, protocol: str) -> SpecReasons:
-    """Read `conformance/mutants/<protocol>_spec.yaml`; nothing if there is none.
+def explanations(root: Path, protocol: str, *, spec: bool) -> Reasons:
+    """Read the file about mutants of the specification, or of the implementation; nothing if there is none.
 
     FileError where it is amiss, or gives two reasons for one mutant.
     """
-    shown = f"conformance/mutants/{protocol}_spec.yaml"
+    shown = f"conformance/mutants/{protocol}{'_spec' if spec else ''}.yaml"
     if not lexists(root / shown):
-        return SpecReasons()
-    top = strict_yaml.load(root / shown, shown).fields((), ("unheard", "equivalent", "unreached"))
+        return Reasons()
+    names = ("equivalent", "unreached", *(["unheard"] if spec else []))
+    top = strict_yaml.load(root / shown, shown).fields((), names)
     unheard = top["unheard"].entries("a mapping from types of events to reasons") if "unheard" in top else {}
     found: dict[str, Reason] = {}
     if "equivalent" in top:
@@ -78,7 +69,7 @@ def spec_explanations(root: Path, protocol: str) -> SpecReasons:
             keys = entry.fields(("why", "needs", "mutants"))
             why, needs = keys["why"].text("why"), keys["needs"].text("the model that would be needed")
             _add(found, keys["mutants"], Reason("unreached", why, needs))
-    return SpecReasons(found, {name: node.text("why no model has it") for name, node in unheard.items()})
+    return Reasons(found, {name: node.text("why no model has it") for name, node in unheard.items()})
 
 
 def _add(found: dict[str, Reason], node: Node, reason: Reason) -> None:

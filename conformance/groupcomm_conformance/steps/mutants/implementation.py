@@ -133,7 +133,7 @@ def _changes(node: ast.AST, alike: Mapping[str, Sequence[str]]) -> Iterator[ast.
         case ast.Constant(int() as value):
             yield ast.Constant(value + 1)
             yield ast.Constant(value - 1)
-        case ast.Constant(str() as value):
+        case ast.Constant(str() as value) if " " not in value:  # no text for people
             yield ast.Constant(f"{value}x")
         case ast.Call(ast.Name(name), arguments, keywords) if name in _CALLS:
             yield ast.Call(ast.Name(_CALLS[name], ast.Load()), arguments, keywords)
@@ -141,7 +141,10 @@ def _changes(node: ast.AST, alike: Mapping[str, Sequence[str]]) -> Iterator[ast.
             if ast.unparse(function) == "evolve":
                 for at in range(len(keywords)):
                     yield ast.Call(function, arguments, [*keywords[:at], *keywords[at + 1 :]])
-            yield from (ast.Call(function, swapped, keywords) for swapped in _swapped(arguments))
+            # The last argument of an error is its text.
+            texts = arguments[-1:] if ast.unparse(function) in _ERRORS else []
+            swaps = _swapped(arguments[: len(arguments) - len(texts)])
+            yield from (ast.Call(function, [*swapped, *texts], keywords) for swapped in swaps)
         case ast.Tuple(elements):
             for at in range(len(elements)):
                 yield ast.Tuple([*elements[:at], *elements[at + 1 :]], ast.Load())

@@ -27,13 +27,13 @@ from groupcomm_conformance.tla.values import Value, identical
 from .conforming import ModelTable
 from .implementation import Mutant
 
-__all__ = ["Judge", "verdicts"]
+__all__ = ["Judge", "mutated", "verdicts"]
 
 _LIMIT: Final = 0.5
 
 
 @contextmanager
-def _core(protocol: Protocol, mutant: Mutant) -> Iterator[AnyCore]:
+def mutated(protocol: Protocol, mutant: Mutant) -> Iterator[AnyCore]:
     """The implementation with the mutant in it: an object with `step` and `start`."""
     module = protocol.source
     owner, _, name = mutant.function.rpartition(".")
@@ -108,7 +108,7 @@ class Judge:
 
     def judge(self, mutant: Mutant) -> str:
         """Say what kills a mutant: a row, or the start of a member; "" if nothing does."""
-        with _core(self.protocol, mutant) as core:
+        with mutated(self.protocol, mutant) as core:
             return self.kills(core)
 
     def kills(self, core: AnyCore) -> str:

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from attrs import frozen
 
-from .explaining import SpecReasons
+from .explaining import Reasons
 from .implementation import Mutant
 from .verdicts import Judged
 
@@ -23,84 +23,119 @@ SPEC_REQUIRED: Final = 0.97
 
 @frozen
 class Fate:
-    """What became of a mutant: what it was killed `by`, or `why` it is said to be equivalent."""
+    """What became of a mutant: what it was killed `by`, "" for none; `beyond` the tables: a random step."""
 
     mutant: Mutant
-    killed: bool
-    by: str = ""
-    why: str = ""
+    by: str
+    beyond: bool = False
 
 
 def told(
-    protocol: str, models: list[str], fates: Sequence[Fate], stale: list[str], seconds: float
+    protocol: str, models: list[str], fates: Sequence[Fate], reasons: Reasons, seconds: float
 ) -> dict[str, Any]:
     """Give the report on mutants of an implementation as plain values."""
-    killed = sum(fate.killed for fate in fates)
-    survivors = [fate for fate in fates if not fate.killed]
-    unexplained = [fate for fate in survivors if not fate.why]
+    survivors = [fate.mutant for fate in fates if not fate.by]
+    kinds = _kinds([mutant.name for mutant in survivors], reasons)
+    stale = _stale(reasons, {fate.mutant.name: fate.by for fate in fates})
+    killed = len(fates) - len(survivors)
     score = killed / len(fates) if fates else 0.0
     return {
         "protocol": protocol,
-        "ok": score >= REQUIRED and not unexplained and not stale,
+        "ok": score >= REQUIRED and "" not in kinds and not stale,
         "models": models,
         "mutants": len(fates),
         "killed": killed,
+        "by_random_steps": sum(fate.beyond for fate in fates),
         "survived": len(survivors),
-        "unexplained": len(unexplained),
+        **_counts(kinds),
         "score": round(100 * score, 2),
         "survivors": [
             {
-                "name": fate.mutant.name,
-                "line": fate.mutant.line,
-                "before": fate.mutant.before,
-                "after": fate.mutant.after,
-                "why": fate.why,
+                "name": mutant.name,
+                "line": mutant.line,
+                "before": mutant.before,
+                "after": mutant.after,
+                **_why(mutant.name, reasons),
             }
-            for fate in survivors
+            for mutant in survivors
         ],
         "stale": stale,
         "seconds": round(seconds, 3),
     }
 
 
+def _kinds(names: Sequence[str], reasons: Reasons) -> list[str]:
+    return [reasons.mutants[name].kind if name in reasons.mutants else "" for name in names]
+
+
+def _counts(kinds: Sequence[str]) -> dict[str, int]:
+    return {
+        "equivalent": kinds.count("equivalent"),
+        "unreached": kinds.count("unreached"),
+        "unexplained": kinds.count(""),
+    }
+
+
+def _why(name: str, reasons: Reasons) -> dict[str, str]:
+    reason = reasons.mutants.get(name)
+    if reason is None:
+        return {"kind": "", "why": "", "needs": ""}
+    return {"kind": reason.kind, "why": reason.why, "needs": reason.needs}
+
+
+def _stale(reasons: Reasons, by: Mapping[str, str]) -> dict[str, str]:
+    """Give the mutants that have a reason and do not survive, with what tells them; "" for no mutant."""
+    return {name: by.get(name, "") for name in reasons.mutants if by.get(name, "") or name not in by}
+
+
+def _stale_lines(report: Mapping[str, Any]) -> Iterator[str]:
+    for name, by in report["stale"].items():
+        yield f"STALE: a reason for what {'is told' if by else 'is no mutant'}: {name}"
+        yield from (f"  {line}" for line in by.splitlines())
+
+
 def lines(report: Mapping[str, Any]) -> Iterator[str]:
     """Write such a report as text."""
     for survivor in report["survivors"]:
-        word = "equivalent" if survivor["why"] else "SURVIVES"
-        yield f"{word}: line {survivor['line']}: {survivor['name']}"
+        yield f"{survivor['kind'] or 'SURVIVES'}: line {survivor['line']}: {survivor['name']}"
         yield f"  - {survivor['before']}"
         yield f"  + {survivor['after']}"
-        if survivor["why"]:
-            yield f"  {survivor['why']}"
-    for name in report["stale"]:
-        yield f"STALE: an explanation of what does not survive: {name}"
+        yield from _reason_lines(survivor)
+    yield from _stale_lines(report)
     yield (
         f"{report['protocol']}: {report['killed']} of {report['mutants']} mutants killed "
-        f"({report['score']} %), {report['survived']} survive, {report['unexplained']} unexplained; "
-        f"by the local steps of {', '.join(report['models'])}; {report['seconds']:.1f} s"
+        f"({report['score']} %), {report['by_random_steps']} of them by random steps alone; "
+        f"{_counted(report)}; by the local steps of {', '.join(report['models'])}; {report['seconds']:.1f} s"
     )
+
+
+def _counted(report: Mapping[str, Any]) -> str:
+    return ", ".join(f"{report[kind]} {kind}" for kind in ("equivalent", "unreached", "unexplained"))
+
+
+def _reason_lines(survivor: Mapping[str, str]) -> Iterator[str]:
+    if survivor["why"]:
+        yield f"  {survivor['why']}{'; it needs ' + survivor['needs'] if survivor['needs'] else ''}"
 
 
 # Of a specification
 
 
-def spec_told(judged: Judged, reasons: SpecReasons, seconds: float) -> dict[str, Any]:
+def spec_told(judged: Judged, reasons: Reasons, seconds: float) -> dict[str, Any]:
     """Give the report on mutants of a specification as plain values."""
     survivors = [
         mutant for mutant, found in zip(judged.mutants, judged.noticed, strict=True) if found is None
     ]
-    names = {mutant.name for mutant in survivors}
-    kinds = [
-        reasons.mutants[mutant.name].kind if mutant.name in reasons.mutants else "" for mutant in survivors
-    ]
+    kinds = _kinds([mutant.name for mutant in survivors], reasons)
     noticed = len(judged.mutants) - len(survivors)
     real = len(judged.mutants) - kinds.count("equivalent")
     score = noticed / real if real else 0.0
     silent = [event for event in judged.unheard if event not in reasons.unheard]
-    stale = [
-        *(name for name in reasons.mutants if name not in names),
-        *(event for event in reasons.unheard if event not in judged.unheard),
-    ]
+    by = {
+        mutant.name: "" if found is None else found.by
+        for mutant, found in zip(judged.mutants, judged.noticed, strict=True)
+    }
+    stale = _stale(reasons, by) | dict.fromkeys(set(reasons.unheard) - set(judged.unheard), "a model has it")
     return {
         "protocol": judged.protocol,
         "ok": score >= SPEC_REQUIRED and "" not in kinds and not stale and not silent,
@@ -108,20 +143,17 @@ def spec_told(judged: Judged, reasons: SpecReasons, seconds: float) -> dict[str,
         "mutants": len(judged.mutants),
         "noticed": noticed,
         "by_failing": sum(found.fails for found in judged.noticed if found is not None),
-        "equivalent": kinds.count("equivalent"),
-        "unreached": kinds.count("unreached"),
-        "unexplained": kinds.count(""),
+        "by_random_steps": sum(found.beyond for found in judged.noticed if found is not None),
+        **_counts(kinds),
         "score": round(100 * score, 2),
         "survivors": [
             {
                 "name": mutant.name,
                 "module": mutant.module,
                 "line": mutant.line,
-                "kind": kind,
-                "why": reasons.mutants[mutant.name].why if kind else "",
-                "needs": reasons.mutants[mutant.name].needs if kind else "",
+                **_why(mutant.name, reasons),
             }
-            for mutant, kind in zip(survivors, kinds, strict=True)
+            for mutant in survivors
         ],
         "unheard": {event: reasons.unheard.get(event, "") for event in judged.unheard},
         "stale": stale,
@@ -133,16 +165,14 @@ def spec_lines(report: Mapping[str, Any]) -> Iterator[str]:
     """Write such a report as text."""
     for each in report["survivors"]:
         yield f"{each['kind'] or 'SURVIVES'}: {each['module']}.tla:{each['line']}: {each['name']}"
-        if each["why"]:
-            yield f"  {each['why']}{'; it needs ' + each['needs'] if each['needs'] else ''}"
+        yield from _reason_lines(each)
     for event, why in report["unheard"].items():
         yield f"{'not confronted: ' + why if why else 'NOT CONFRONTED'}: no model has the event {event}"
-    for name in report["stale"]:
-        yield f"STALE: a reason for what is noticed, or is no mutant: {name}"
+    yield from _stale_lines(report)
     yield (
         f"{report['protocol']}: {report['noticed']} of {report['mutants']} mutants of the specification "
-        f"noticed ({report['score']} % of those that are not equivalent; {report['by_failing']} because "
-        f"TLC cannot evaluate a row); {report['equivalent']} equivalent, {report['unreached']} unreached, "
-        f"{report['unexplained']} unexplained; by the tables of {', '.join(report['models'])}; "
+        f"noticed ({report['score']} % of those that are not equivalent), {report['by_random_steps']} by "
+        f"random steps alone, {report['by_failing']} because TLC cannot evaluate a row; {_counted(report)}; "
+        f"by the tables of {', '.join(report['models'])}; "
         f"{report['seconds']:.1f} s"
     )

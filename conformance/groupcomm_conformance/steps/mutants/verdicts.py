@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from attrs import frozen
+from attrs import field, frozen
 
 from groupcomm_conformance.files.errors import FileError
 from groupcomm_conformance.files.keys import key
@@ -17,6 +17,7 @@ from groupcomm_conformance.files.store import Store
 from groupcomm_conformance.models.manifest import Manifest
 from groupcomm_conformance.models.modules import read_modules
 from groupcomm_conformance.tla import tree
+from groupcomm_conformance.tla.cfg import Cfg
 from groupcomm_conformance.tla.tree import Definitions
 from groupcomm_conformance.tla.values import Fn, Value, identical
 from groupcomm_conformance.tlc import syntax, tools
@@ -27,15 +28,19 @@ from .places import unheard
 from .shapes import Shapes
 from .specification import SpecMutant, mutants
 
-__all__ = ["Judged", "judge"]
+__all__ = ["Judged", "given", "judge"]
 
 _PARTS: Final = ("steps", "tla", "tlc", "files", "models")
 
 
 @frozen
 class Judged:
-    """All mutants of a protocol's specification with what notices each, and the events that nobody has."""
+    """All mutants of a protocol's specification with what notices each, and the events that nobody has.
 
+    `definitions` are what the mutants are made of.
+    """
+
+    definitions: Definitions = field(repr=False)
     protocol: str
     models: tuple[str, ...]
     mutants: tuple[SpecMutant, ...]
@@ -61,7 +66,9 @@ def judge(
     """
     module = _module(manifest)
     definitions = tree.read(syntax.export(manifest.folders, module))
-    sides = {name: _sides(manifest, definitions, name) for name in tables}
+    sides = {
+        name: given(definitions, manifest.cfg(manifest.model(name)), manifest.file, name) for name in tables
+    }
     steps = {name: each.table for name, each in tables.items()}
     types = {event.get("type", "") for table in steps.values() for event in table.events}
     events = {name for name in types if isinstance(name, str)}
@@ -86,7 +93,7 @@ def judge(
             }
             store.write(place, json.dumps(kept).encode())
     silent = tuple(unheard(definitions, events))
-    return Judged(manifest.protocol, tuple(tables), tuple(made), tuple(noticed), silent)
+    return Judged(definitions, manifest.protocol, tuple(tables), tuple(made), tuple(noticed), silent)
 
 
 def _kept(store: _Verdicts | None, place: str, made: Sequence[SpecMutant]) -> "list[Noticed | None] | None":
@@ -107,15 +114,13 @@ def _module(manifest: Manifest) -> str:
     return found[0]
 
 
-def _sides(manifest: Manifest, definitions: Definitions, model: str) -> dict[str, str]:
+def given(definitions: Definitions, cfg: Cfg, file: str, model: str) -> dict[str, str]:
     """What a model gives the constants of the module, as a cfg has it."""
-    given = manifest.cfg(manifest.model(model)).constants
+    values = cfg.constants
     for name in definitions.constants:
-        if not given.get(name, "").startswith(("= ", "<- ")):
-            raise FileError(
-                manifest.file, 1, f"a value for {name}, a constant of {definitions.module}, in {model}"
-            )
-    return {name: given[name] for name in definitions.constants}
+        if not values.get(name, "").startswith(("= ", "<- ")):
+            raise FileError(file, 1, f"a value for {name}, a constant of {definitions.module}, in {model}")
+    return {name: values[name] for name in definitions.constants}
 
 
 def _common(definitions: Definitions, all_values: Sequence[Mapping[str, Value]]) -> dict[str, Value]:

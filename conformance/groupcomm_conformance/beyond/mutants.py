@@ -1,0 +1,183 @@
+"""Mutants that no table of local steps tells from the original, and random steps far beyond the models.
+
+Random walks of the core (`drawing`) give states that no table has, and messages that no correct peer sends.
+A few walks make a block: each of their states meets each of their events, with each message distorted and
+other events made up, on the original and on the mutant. Of a specification TLC evaluates both. A mutant that
+differs is noticed, as `conform --random` would notice it; so an explanation why it is equivalent is wrong.
+
+Of the two walks of a block one has the names of the models, the other lives of one name, in every spelling.
+"""
+
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import count, product
+from random import Random
+from typing import Any, Final
+
+from attrs import evolve, frozen
+
+from groupcomm_conformance.models.manifest import Manifest
+from groupcomm_conformance.protocols.derive import Protocol, constants_of
+from groupcomm_conformance.steps.mutants.confronting import Bench, Block, Noticed
+from groupcomm_conformance.steps.mutants.implementation import Mutant
+from groupcomm_conformance.steps.mutants.replaying import mutated
+from groupcomm_conformance.steps.mutants.verdicts import Judged, given
+from groupcomm_conformance.steps.rows import LIMIT, Endless, Guard
+from groupcomm_conformance.steps.table import StepTable
+from groupcomm_conformance.tla.readable import brief
+from groupcomm_conformance.tla.values import Fn, Value, show
+from groupcomm_conformance.tlc.errors import UnexpectedOutput
+
+from .drawing import LENGTH, Drawn, distorted, made_up, taken, walk
+from .judging import Beside
+
+__all__ = ["STEPS", "noticed_in", "noticed_of"]
+
+STEPS: Final = 100_000
+"""Random steps for each survivor."""
+
+_ORDER: Final = "Addresses"
+"""What the specifications call the order of addresses."""
+
+_NAMES: Final = (
+    ("A", "B", "C", "D", "E", "F"),
+    ("A", *(f"A#{life}" for life in (2, 3, 4, 5, 6, 7, 8, 9, 10, 98)), "A#", "A#x", "B#10", "A##2"),
+)
+"""Those of each walk of a block. A walk has 60 states and 60 events, most of them distinct."""
+
+
+@frozen
+class _Crossed:
+    """States and events of the walks with some seeds."""
+
+    name: str
+    states: tuple[Any, ...]
+    events: tuple[Any, ...]
+
+    def pairs(self) -> Iterator[tuple[Any, Any]]:
+        """Each state with each event."""
+        return product(self.states, self.events)
+
+
+def _blocks(protocol: Protocol, config: object, number: int) -> Iterator[_Crossed]:
+    """Give blocks of at least `number` steps together."""
+    for first in count(1, len(_NAMES)):
+        if number <= 0:
+            return
+        seeds = range(first, first + len(_NAMES))
+        random = Random(first)  # noqa: S311 - repeatable, no secret
+        steps: list[Drawn] = []
+        events: list[Any] = []
+        for each, names in zip(seeds, _NAMES, strict=True):
+            steps += walk(protocol, config, each, among=names).steps
+            events += (event for step in steps[-LENGTH:] for event in _around(protocol, step, random, names))
+        states = tuple(dict.fromkeys(step.before for step in steps))
+        name = f"random steps of the walks {seeds[0]} to {seeds[-1]}"
+        crossed = _Crossed(name, states, tuple(dict.fromkeys(events)))
+        yield crossed
+        number -= len(states) * len(crossed.events)
+
+
+def _around(protocol: Protocol, step: Drawn, random: Random, names: tuple[str, ...]) -> Iterator[Any]:
+    """An event; one that is made up for the same state; of a message also one with a distorted message."""
+    yield step.event
+    yield made_up(protocol, step.before, random, names)
+    if hasattr(step.event, "message"):
+        yield evolve(step.event, message=distorted(protocol, step.before, step.event.message, random))
+
+
+def noticed_in(
+    protocol: Protocol, constants: Mapping[str, Value], survivors: Sequence[Mutant], number: int
+) -> dict[str, str]:
+    """Give the mutants of a core, by name, that do another thing in one of `number` random steps: which.
+
+    `constants` are those of the reference.
+    """
+    config = protocol.config(constants)
+    found: dict[str, str] = {}
+    for block in _blocks(protocol, config, number):
+        steps = [taken(protocol.core, config, *each) for each in block.pairs()]
+        for mutant in survivors:
+            if mutant.name not in found and (text := _differs(protocol, config, mutant, steps)):
+                found[mutant.name] = f"{block.name}: {text}"
+    return found
+
+
+def _differs(protocol: Protocol, config: object, mutant: Mutant, steps: Sequence[Drawn]) -> str:
+    """Show the first step in which a mutant differs; "" where there is none."""
+    to_spec = protocol.codec.to_spec
+    with mutated(protocol, mutant) as core, Guard(LIMIT) as guard:
+        for number, step in enumerate(steps):
+            try:
+                guard.row = number
+                other = taken(core, config, step.before, step.event)
+            except Endless:
+                other = evolve(step, outcome="does not end")
+            guard.row = -1
+            if other != step:
+                break
+        else:
+            return ""
+    return _shown(
+        to_spec(step.before),
+        to_spec(step.event),
+        f"{step.outcome} {step.effects}",
+        f"{other.outcome} {other.effects}",
+    )
+
+
+def noticed_of(manifest: Manifest, protocol: Protocol, judged: Judged, number: int) -> Judged:
+    """Give the verdicts with those that `number` random steps add, of each mutant of `Step` that survives."""
+    noticed = [*judged.noticed]
+    if None not in noticed:
+        return judged
+    cfg = manifest.cfgs["safety"]
+    config = protocol.config(constants_of(cfg))
+    to_spec = protocol.codec.to_spec
+    constants = given(judged.definitions, cfg, manifest.file, "the reference")
+    if orders := Beside.of(manifest, protocol).orders:
+        own = judged.definitions.find(_ORDER) is not None
+        constants |= {_ORDER: orders} | ({f"Mut_{_ORDER}": "<- Beyond"} if own else {})
+    addresses = sorted({name for names in _NAMES for name in names})
+    bench = Bench(
+        tuple(manifest.folders),
+        judged.definitions,
+        constants,
+        judged.mutants,
+        tuple(addresses),
+        (f"Beyond == <<{', '.join(map(show, addresses))}>>",),
+    )
+    for crossed in _blocks(protocol, config, number):
+        left = [at for at, found in enumerate(noticed, start=1) if found is None]
+        states, events = (
+            tuple(map(_record, map(to_spec, each))) for each in (crossed.states, crossed.events)
+        )
+        table = StepTable({}, states, events, (), array("I"), 0.0, 0.0)
+        block = Block(crossed.name, table, tuple(range(len(states))))
+        for at, found in bench.run([0, *left], block).items():
+            if at == 0:
+                raise UnexpectedOutput(f"what is written from the specification's tree differs: {found.by}")
+            noticed[at - 1] = Noticed(_place(found, block), fails=found.fails, beyond=True)
+    return evolve(judged, noticed=tuple(noticed))
+
+
+def _place(noticed: Noticed, block: Block) -> str:
+    row = noticed.by.rpartition(" row ")[2]
+    if noticed.fails or not row.isdigit():
+        return f"{block.model}: {noticed.by}"
+    at, number = divmod(int(row) - 1, len(block.table.events))
+    return f"{block.model}: {_shown(block.table.states[at], block.table.events[number])}"
+
+
+def _shown(state: Value, event: Value, *came: str) -> str:
+    """Write a step, and what original and mutant make of it."""
+    labels = ("original", "mutant  ")
+    lines = [f"state    {brief(state)}", f"event    {brief(event)}"]
+    return "\n".join(
+        ["", *lines, *(f"{label} {text:.300}" for label, text in zip(labels, came, strict=False))]
+    )
+
+
+def _record(value: Value) -> Fn:
+    assert isinstance(value, Fn)  # noqa: S101 - so are states and events
+    return value

@@ -1,0 +1,73 @@
+"""Mutants that no table tells, and random steps: what differs far beyond the bounds is noticed, a false explanation refused."""
+
+import pytest
+
+from groupcomm_conformance.beyond.drawing import kinds
+from groupcomm_conformance.beyond.mutants import noticed_in, noticed_of
+from groupcomm_conformance.protocols.derive import constants_of
+from groupcomm_conformance.steps.mutants import report
+from groupcomm_conformance.steps.mutants.explaining import Reason, Reasons, explanations
+from groupcomm_conformance.steps.mutants.implementation import Mutant, mutants
+from groupcomm_conformance.steps.mutants.report import Fate
+from groupcomm_conformance.steps.mutants.shapes import Shapes
+from groupcomm_conformance.steps.mutants.specification import SpecMutant
+from groupcomm_conformance.steps.mutants.specification import mutants as spec_mutants
+from groupcomm_conformance.steps.mutants.verdicts import Judged
+from groupcomm_conformance.tla import tree
+from groupcomm_conformance.tla.values import Value
+from groupcomm_conformance.tlc import syntax
+from tests.cores import MANIFESTS, NAMES, PROTOCOLS, ROOT
+
+STEPS = 8_000
+FORGETS = "again: Effects = (PassDown(HoldBack(cut)),) if state.limit != cut else ()"
+
+
+def constants(name: str) -> dict[str, Value]:
+    return constants_of(MANIFESTS[name].cfgs["safety"])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_random_step_refutes_that_mutants_of_a_core_are_equivalent(name: str) -> None:
+    """All explanations there are, with a tenth of the steps that `groupcomm mutants` takes."""
+    kinds = {each: reason.kind for each, reason in explanations(ROOT, name, spec=False).mutants.items()}
+    explained = [mutant for mutant in mutants(PROTOCOLS[name]) if kinds.get(mutant.name) == "equivalent"]
+    assert len(explained) == [*kinds.values()].count("equivalent")
+    assert {} == noticed_in(PROTOCOLS[name], constants(name), explained, STEPS)
+
+
+def forgets() -> Mutant:
+    (found,) = (each for each in mutants(PROTOCOLS["flush"]) if each.after == FORGETS)
+    return found
+
+
+def test_a_false_explanation_is_refuted_by_a_random_step() -> None:
+    """`_stop` forgets whether the member is frozen: it was said to be equivalent, and no table tells it."""
+    mutant = forgets()
+    found = noticed_in(PROTOCOLS["flush"], constants("flush"), [mutant], 100_000)
+    assert [mutant.name] == [*found]
+    assert "event    [" in found[mutant.name]
+    reasons = Reasons({mutant.name: Reason("equivalent", "there is a limit only where it is frozen")})
+    told = report.told("flush", ["join"], [Fate(mutant, found[mutant.name], beyond=True)], reasons, 1.0)
+    assert (told["ok"], told["by_random_steps"]) == (False, 1)
+    assert f"STALE: a reason for what is told: {mutant.name}" in [*report.lines(told)]
+
+
+def specified(name: str, module: str) -> tuple[tree.Definitions, list[SpecMutant]]:
+    definitions = tree.read(syntax.export(MANIFESTS[name].folders, module))
+    reference = {key: value for key, value in constants(name).items() if isinstance(value, bool | str)}
+    events = {kind.cls.__name__ for kind in kinds(PROTOCOLS[name])}
+    return definitions, spec_mutants(definitions, reference, Shapes({}), events)
+
+
+def test_a_false_explanation_of_a_mutant_of_a_specification_is_refuted() -> None:
+    """The same mistake in `Flush!Stop`, beside one that is equivalent."""
+    definitions, made = specified("flush", "Flush")
+    by_name = {mutant.name: mutant for mutant in made}
+    wrong = by_name["Stop: s.frozen dropped from s.frozen /\\ (s.limit # cut)"]
+    right = by_name["NoVector: 0 -> 1"]
+    judged = Judged(definitions, "flush", ("join",), (right, wrong), (None, None), ())
+    found = noticed_of(MANIFESTS["flush"], PROTOCOLS["flush"], judged, 60_000).noticed
+    assert found[0] is None
+    assert found[1] is not None
+    assert found[1].beyond
+    assert "START_FLUSH" in found[1].by
