@@ -8,9 +8,10 @@ ARGS ?=
 BIN := .venv/bin
 STAMP := .venv/.installed
 SPARK := .venv/.installed-pipeline
+SOLVER := .venv/.installed-prove
 
 .DEFAULT_GOAL := help
-.PHONY: help setup check conform simulate test test-pipeline lint report mutants errata pipeline bench bench-large clean \
+.PHONY: help setup check conform simulate test test-pipeline lint report prove mutants errata pipeline bench bench-large clean \
   need-python need-java
 
 help: ## list the targets
@@ -47,6 +48,9 @@ lint: $(SPARK) ## ruff (rules and format) and mypy --strict
 report: need-java $(STAMP) ## write build/report: a page to read, and JUnit XML
 	@$(BIN)/groupcomm report $(ARGS)
 
+prove: need-java $(SOLVER) ## ask an SMT solver whether STABLE's invariant is inductive, in groups of any size
+	@$(BIN)/groupcomm prove $(ARGS)
+
 mutants: need-java $(STAMP) ## break the specification and the implementation of PROTOCOL: each must be noticed
 	@for protocol in $(PROTOCOL); do \
 	  $(BIN)/groupcomm mutants $$protocol --spec $(ARGS) && $(BIN)/groupcomm mutants $$protocol $(ARGS) || exit; \
@@ -82,6 +86,12 @@ $(SPARK): $(STAMP)
 	@echo 'installing Spark into .venv (once)'
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt \
 	  --no-build-isolation -e '.[pipeline]'
+	@touch $@
+
+$(SOLVER): $(STAMP)
+	@echo 'installing z3 into .venv (once)'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt \
+	  --no-build-isolation -e '.[prove]'
 	@touch $@
 
 need-python:
