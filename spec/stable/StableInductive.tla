@@ -110,19 +110,6 @@ ReachesFurther ==
 ReachesBetween ==
     \A p \in promises, u, v \in DOMAIN views :
         Reaches(p, v) /\ Before(p.view, u) /\ Before(u, v) => Reaches(p, u) /\ (ToIn(p, u) => ToIn(p, v))
-ReachesTheNewcomersFirst ==
-    \A p \in promises, w \in DOMAIN views :
-        ~IsFirst(w) /\ Reaches(p, Parent(w)) /\ ToIn(p, w) => Reaches(p, w)
-ReachesWhereTheNewcomerStays ==
-    \A p \in promises, u, v \in DOMAIN views :
-        ToPresent(p) /\ Reaches(p, u) /\ ToIn(p, u) /\ Before(u, v) /\ ToIn(p, v) => Reaches(p, v)
-ReachesByOneWhoIsLetIn ==
-    \A p \in promises, v \in DOMAIN views :
-        Reaches(p, v) /\ ToIn(p, v) /\ ~ToIn(p, p.view) =>
-            \E w \in DOMAIN views :
-                /\ Before(w, v) /\ ~IsFirst(w)
-                /\ ToIn(p, w) /\ ~ToIn(p, Parent(w))
-                /\ Reaches(p, Parent(w))
 
 Forest ==
     /\ BeforeIsReflexive
@@ -139,9 +126,6 @@ Forest ==
     /\ ReachesAtFirst
     /\ ReachesFurther
     /\ ReachesBetween
-    /\ ReachesTheNewcomersFirst
-    /\ ReachesWhereTheNewcomerStays
-    /\ ReachesByOneWhoIsLetIn
 
 -----------------------------------------------------------------------------
 (* The invariant: what members have *)
@@ -266,32 +250,16 @@ PromiserHolds ==
             /\ p.to \in local[p.by].promised
             /\ \A s \in Member : In(installed[p.by], s) => local[p.by].vote[s] <= Told(p, s)
 
-PurgedBeforePromise ==
-    \A p \in promises, x \in InGroup, s \in Member :
-        Awaited(p) /\ AllPresent(installed[x]) /\ Before(installed[x], p.view) /\ In(installed[x], s) /\ In(p.view, s) =>
-            rm[x][s].purged <= p.vector[s]
-
-PurgedSincePromise ==
-    \A p \in promises, x \in InGroup, s \in Member :
-        Awaited(p) /\ AllPresent(installed[x]) /\ Reaches(p, installed[x]) /\ In(installed[x], s) => rm[x][s].purged <= Told(p, s)
-
 -----------------------------------------------------------------------------
-(* The invariant: what was purged is delivered *)
+(* The invariant: what was purged *)
 
-NotYetBegun ==
-    \A v \in DOMAIN views, x \in Member, y \in InGroup, s \in Member :
-        IsFirst(v) /\ In(v, x) /\ ~Begun(x) /\ Before(v, installed[y]) /\ In(installed[y], x) /\ In(installed[y], s) =>
-            rm[y][s].purged <= Nothing
-
-PurgedEarlier ==
-    \A y, x \in InGroup, s \in Member :
-        Before(installed[y], installed[x]) /\ In(installed[y], s) /\ In(installed[x], s) =>
-            rm[y][s].purged <= rm[x][s].delivered
-
-PurgedLater ==
-    \A y, x \in InGroup, s \in Member :
-        Before(installed[x], installed[y]) /\ In(installed[y], x) /\ In(installed[y], s) =>
-            rm[y][s].purged <= (IF In(installed[x], s) THEN rm[x][s].delivered ELSE Nothing)
+\* Each purge is of a view that agreed: all its members have voted for it there.
+PurgedIsAgreed ==
+    \A x \in InGroup, s \in Member :
+        In(installed[x], s) /\ rm[x][s].purged > Nothing =>
+            \E v \in DOMAIN views :
+                /\ Before(v, installed[x]) /\ In(v, s)
+                /\ \A m \in Member : In(v, m) => rm[x][s].purged <= Cast(m, v, s)
 
 Inductive ==
     /\ Own
@@ -311,11 +279,7 @@ Inductive ==
     /\ PromisersAreGuarded
     /\ PromiserHasCast
     /\ PromiserHolds
-    /\ PurgedBeforePromise
-    /\ PurgedSincePromise
-    /\ NotYetBegun
-    /\ PurgedEarlier
-    /\ PurgedLater
+    /\ PurgedIsAgreed
 
 InScope ==
     /\ \A v \in DOMAIN views : Cardinality(views[v].preds) <= 1
@@ -397,8 +361,6 @@ PromiseDigestStep(a, c, p) ==
     /\ \A s \in Member : In(installed[a], s) => p.vector[s] = rm[a][s].delivered
     /\ \A q \in promises : ~(q.by = a /\ ByPresent(q) /\ SameAddress(q.to, c))
     /\ c \notin local[a].promised
-    /\ \A w \in DOMAIN views :
-        AddressIn(w, c) /\ ~IsFirst(w) => ~(Before(installed[a], Parent(w)) /\ In(Parent(w), a))
     /\ promises' = promises \cup {p}
     /\ act'.event = [type |-> "DigestPromised", to |-> c]
 

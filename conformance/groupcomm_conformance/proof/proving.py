@@ -18,24 +18,12 @@ __all__ = ["Obligation", "Proved", "obligations", "prove"]
 
 # First by instances of the terms at hand alone, which settles nearly all; then with models as well. Seconds.
 # What a hard obligation is given: conjuncts of the invariant and of Forest. All others are given all that there is.
-_PATH: Final = "BeforeIsReflexive BeforeIsTransitive BeforeIsAntisymmetric OnePathTo ParentIsBefore BeforeByParent OneStay"
+_PATHS: Final = (
+    "BeforeIsReflexive BeforeIsTransitive OnePathTo ParentIsBefore BeforeByParent OneStay ReachesFurther ReachesBetween"
+)
 _USES: Final[Mapping[tuple[str, str], str]] = {
-    ("ReceiveStabilityStep", "PurgedBeforePromise"): "AnnouncedWasCast PromiserHasCast PromisersAreGuarded PurgedBeforePromise",
-    ("ReceiveStabilityStep", "PurgedSincePromise"): "AnnouncedWasCast CastByMembers PromiserHasCast PromiserIsThere "
-    "PurgedSincePromise ToldIsSound BeforeIsReflexive ReachesFurther",
-    ("ReceiveStabilityStep", "NotYetBegun"): "AnnouncedWasCast CastByMembers NotYetBegun",
-    ("ReceiveStabilityStep", "PurgedEarlier"): "AnnouncedWasCast CastWithinDelivered PurgedEarlier Guards",
-    ("ReceiveStabilityStep", "PurgedLater"): "AnnouncedWasCast CastByMembers CastWithinDelivered PurgedLater "
-    "MinimumVoteDelivered BeforeIsReflexive BeforeIsAntisymmetric",
-    ("InstallViewStep", "PurgedSincePromise"): "PurgedSincePromise PurgedBeforePromise ToldIsSound Own PromiserIsThere "
-    f"ReachesFurther {_PATH}",
-    ("InstallViewStep", "NotYetBegun"): f"NotYetBegun Own {_PATH}",
-    ("InstallViewStep", "PurgedLater"): f"PurgedLater PurgedEarlier MinimumVoteDelivered Own {_PATH}",
-    ("JoinStep", "PurgedEarlier"): "PurgedSincePromise PurgedBeforePromise PurgedEarlier MinimumVoteDelivered ToldIsSound "
-    f"ReachesFurther ReachesBetween ReachesTheNewcomersFirst {_PATH}",
-    ("JoinStep", "PurgedLater"): "PurgedSincePromise PurgedLater ToldIsSound MinimumVoteDelivered BeforeIsReflexive "
-    "BeforeIsTransitive ParentIsBefore OneStay ReachesFurther ReachesTheNewcomersFirst ReachesWhereTheNewcomerStays",
-    ("PromiseDigestStep", "PurgedSincePromise"): "PurgedSincePromise PurgedLater Own BeforeIsReflexive ReachesFurther ReachesByOneWhoIsLetIn",
+    ("JoinStep", "Guards/GuardHasCast"): "Guards PromisersAreGuarded PromiserIsThere PromiserHasCast ToldIsSound " + _PATHS,
+    ("JoinStep", "Guards/GuardHolds"): "Guards PromisersAreGuarded PromiserIsThere PromiserHolds " + _PATHS,
 }
 _TRIES: Final = ((False, 3_000_000),)
 

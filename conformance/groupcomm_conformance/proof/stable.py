@@ -75,6 +75,7 @@ _FUNCTIONS: Final[Mapping[str, Sequence[Term]]] = {
     "guard": (MEMBER, VIEW, MEMBER),
     "guarded_for": (MEMBER, VIEW, MEMBER),
     "guarded_until": (MEMBER, VIEW, VIEW),
+    "agreed": (MEMBER, MEMBER, VIEW),  # the view that agreed on what a member has purged of another
     "promise_guard": (PROMISE, VIEW, MEMBER),
     "promise_for": (PROMISE, VIEW, MEMBER),
     "promise_until": (PROMISE, VIEW, VIEW),
@@ -248,6 +249,8 @@ class Theory:
                 _inherit(step.after, before, constants)
             if name == "PromiseDigestStep":
                 _pass_on(step.after, before, constants)
+            if name == "ReceiveStabilityStep":
+                _note_agreement(step.after, before, actor)
             facts = [each for each in step.requires if each is not True]
             assert all(not isinstance(each, bool) for each in facts), f"{name} can never happen"
             label = name if index == 0 else f"{name} {index + 1}"
@@ -414,6 +417,16 @@ def _pass_on(after: State, before: State, constants: list[Term]) -> None:
         after[name] = lambda q, v, n=name, o=own: z3.If(q == promise, before[o](promiser, v), before[n](q, v))
 
 
+def _note_agreement(after: State, before: State, actor: Term) -> None:
+    """What a member purges now its view has agreed on."""
+
+    def agreed(x: Term, s: Term) -> Term:
+        purges = after["purged"](actor, _address(s)) != before["purged"](actor, _address(s))
+        return z3.If(z3.And(x == actor, purges), before["installed"](actor), before["agreed"](x, s))
+
+    after["agreed"] = agreed
+
+
 def _address_in(view: Term, address: Term) -> Term:
     occupant = _occupant(view, address)
     return z3.And(_in(view, occupant), _address(occupant) == address)
@@ -578,6 +591,7 @@ _WITNESSES: Final = {
     "PromisersAreGuarded": lambda at, outer: [
         at.now[n](outer[0].term, outer[1]) for n in ("promise_guard", "promise_for", "promise_until")
     ],
+    "PurgedIsAgreed": lambda at, outer: [at.now["agreed"](*outer)],
     "RequestsServable": lambda _, outer: [outer[1]],
 }
 
