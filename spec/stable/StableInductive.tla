@@ -281,12 +281,14 @@ Inductive ==
     /\ PromiserHolds
     /\ PurgedIsAgreed
 
+\* What the proof speaks of: no view is merged; an incarnation that a view excludes does not come in again; no view
+\* replaces an incarnation by the next.
 InScope ==
     /\ \A v \in DOMAIN views : Cardinality(views[v].preds) <= 1
     /\ OneStay
     /\ ExcludedFirst
 
-\* For TLC: in scope the forest is as the proof takes it, and the invariant holds.
+\* For TLC: in scope the views are as the proof takes them, and the invariant holds.
 ForestAndInvariant == InScope => Forest /\ Inductive
 
 -----------------------------------------------------------------------------
@@ -386,5 +388,63 @@ MisuseStep(a) ==
     /\ act'.event \in
         {[type |-> "StabilityTimeout"],
          [type |-> "ViewInstalled", view |-> local[a].view, digest |-> DigestOf(rm[a])],
-         [type |-> "StableReceived", sender |-> "Z", message |-> StableMessage(local[a].view.id, local[a].vote)]}
+         [type |-> "ViewInstalled", view |-> View(9, "Z", <<"Z">>), digest |-> DigestOf(rm[a])],
+         [type |-> "StableReceived", sender |-> "Z", message |-> StableMessage(local[a].view.id, local[a].vote)],
+         [type |-> "StabilityReceived", sender |-> "Z", digest |-> DigestOf(rm[a]),
+          message |-> StabilityMessage(local[a].view.id, [s \in DOMAIN rm[a] |-> FirstSeqno])]}
+
+-----------------------------------------------------------------------------
+(* For TLC: each step of the group is one of these. *)
+
+\* What the solver takes to be as it was, but for what the step says.
+OthersStay(a) ==
+    /\ \A x \in Member \ {a} : local'[x] = local[x] /\ rm'[x] = rm[x] /\ installed'[x] = installed[x]
+    /\ \A v \in DOMAIN views : v \in DOMAIN views' /\ views'[v] = views[v]
+    /\ life' = life
+
+\* The member took Step, and the network has what it sent.
+TookStep(a) ==
+    /\ local'[a] = Step(local[a], act'.event).state
+    /\ act'.effects = Step(local[a], act'.event).effects
+    /\ network' = AfterStep(network, a, act'.consumed, act'.effects)
+
+\* A view that is decided with this step: no view follows it, no message names it.
+DecidedFirst(w) ==
+    w \notin DOMAIN views =>
+        /\ views' = Append(views, views'[w])
+        /\ \A p \in network : p.message.view_id # views'[w].id
+
+Installed(a) ==
+    \E w \in DOMAIN views' :
+        /\ DecidedFirst(w)
+        /\ \/ InstallViewStep(a, w) /\ promises' = promises
+           \/ BeginStep(a, w) /\ promises' = promises
+           \/ \E p \in promises : JoinStep(a, w, p)
+
+InPlace(a) ==
+    /\ installed' = installed /\ views' = views
+    /\ \/ \E c \in Member, p \in promises' : PromiseDigestStep(a, c, p)
+       \/ \E p \in promises : WithdrawPromiseStep(a, p)
+       \/ /\ promises' = promises
+          /\ \/ act'.event.type = "MessageReceived" /\ DataArrivesStep(a)
+             \/ StableTimeoutFiresStep(a)
+             \/ StabilityTimeoutFiresStep(a)
+             \/ \E p \in Votes(network) : ReceiveStableStep(a, p)
+             \/ \E p \in Announcements(network) : ReceiveStabilityStep(a, p)
+             \/ \E c \in Member : AdmittedElsewhereStep(a, c)
+             \/ MisuseStep(a)
+
+\* Crashes, losses and restarts: nobody else's state changes, and a new incarnation has nothing.
+Elsewhere(a) ==
+    /\ \A x \in Member : (life'[x] = life[x] => installed'[x] = installed[x] /\ local'[x] = local[x] /\ rm'[x] = rm[x])
+    /\ \A x \in Member : (life'[x] # life[x] => life'[x] > life[x] /\ installed'[x] = 0)
+    /\ views' = views /\ promises' = promises /\ network' \subseteq network
+
+InScopeStep ==
+    (InScope /\ InScope') =>
+        \E a \in {act'.member} :
+            IF act'.outcome = "none" THEN Elsewhere(a)
+            ELSE OthersStay(a) /\ TookStep(a) /\ (InPlace(a) \/ Installed(a))
+
+EachStepIsRead == [][InScopeStep]_vars
 =============================================================================

@@ -565,6 +565,10 @@ def _natives(logic: Logic) -> dict[str, Native]:
         "Membership!Throughout": throughout,
         # Records that are sequences in the specification
         "MembersOf": lambda _, view: view["members"],
+        "View": lambda _, counter, creator, members: {
+            "id": {"counter": counter, "creator": creator},
+            "members": SetOf(ADDRESS, lambda s: logic.any_of([logic.equal(s, each) for _, each in members.items])),
+        },
         "ViewOf": lambda _, view: {"id": view["id"], "members": view["members"]},
         "NoView": lambda _: _NO_VIEW,
         "Window": lambda _, low: {
