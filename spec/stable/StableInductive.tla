@@ -73,8 +73,9 @@ SenderPresent(p) == KnownView(p) /\ In(ViewOfMessage(p), p.sender)
 Reaches(p, v) == JoinDigest!Reaches(p, v)
 ToIn(p, v) == Has(views[v], p.to, p.to_life)
 
-\* No member of the view was one in a life that is over. (What such a one did TLC cannot say any more.)
-AllPresent(v) == \A m \in DOMAIN views[v].lives : views[v].lives[m] = life[m]
+\* No member of these views was one in a life that is over. (Of such a life TLC knows nothing any more.)
+AllPresent(u, v) ==
+    \A w \in DOMAIN views : Before(u, w) /\ Before(w, v) => \A m \in DOMAIN views[w].lives : views[w].lives[m] = life[m]
 
 -----------------------------------------------------------------------------
 (* The forest of views: what the proof takes from Membership *)
@@ -198,7 +199,7 @@ GuardPromisesNoMore(y, z, v, p) ==
 
 Guards ==
     \A x \in InGroup, v \in DOMAIN views :
-        Before(v, installed[x]) /\ ~In(v, x) /\ AllPresent(v) =>
+        Before(v, installed[x]) /\ ~In(v, x) /\ AllPresent(v, installed[x]) =>
             \E y, z \in Member, w \in DOMAIN views :
                 /\ GuardIsThere(y, z, w, v, installed[x])
                 /\ \A s \in Member : In(installed[x], s) => GuardHasCast(y, v, s, installed[x], rm[x][s].delivered)
@@ -229,7 +230,7 @@ OneAtATime ==
 
 PromisersAreGuarded ==
     \A p \in promises, v \in DOMAIN views :
-        Awaited(p) /\ ByPresent(p) /\ Before(v, p.view) /\ ~In(v, p.by) /\ AllPresent(v) =>
+        Awaited(p) /\ ByPresent(p) /\ Before(v, p.view) /\ ~In(v, p.by) /\ AllPresent(v, p.view) =>
             \E y, z \in Member, w \in DOMAIN views :
                 /\ GuardIsThere(y, z, w, v, p.view)
                 /\ \A s \in Member : In(p.view, s) => GuardHasCast(y, v, s, p.view, p.vector[s])
