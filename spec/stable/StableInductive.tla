@@ -295,7 +295,8 @@ ForestAndInvariant == InScope => Forest /\ Inductive
 -----------------------------------------------------------------------------
 (* The actions: what each requires of the values before and after. `act` says which of them a step is. *)
 
-WindowsStay(a) == rm'[a] = rm[a]
+\* The windows change by the purges alone that the step passes down.
+OnlyPurges(a) == rm'[a] = AfterPurges(rm[a], act'.effects)
 
 DataArrivesStep(a) ==
     /\ Begun(a)
@@ -306,21 +307,21 @@ DataArrivesStep(a) ==
 
 StableTimeoutFiresStep(a) ==
     /\ Begun(a)
-    /\ WindowsStay(a)
     /\ act'.event = [type |-> "StableTimeout"]
+    /\ OnlyPurges(a)
 
 StabilityTimeoutFiresStep(a) ==
     /\ Begun(a)
-    /\ WindowsStay(a)
     /\ act'.event = [type |-> "StabilityTimeout"]
+    /\ OnlyPurges(a)
 
 ReceiveStableStep(a, p) ==
-    /\ WindowsStay(a)
     /\ act'.event = [type |-> "StableReceived", sender |-> p.sender, message |-> p.message]
+    /\ OnlyPurges(a)
 
 ReceiveStabilityStep(a, p) ==
     /\ act'.event = [type |-> "StabilityReceived", sender |-> p.sender, message |-> p.message, digest |-> DigestOf(rm[a])]
-    /\ rm'[a] = AfterPurges(rm[a], act'.effects)
+    /\ OnlyPurges(a)
 
 InstallViewStep(a, w) ==
     /\ Begun(a)
@@ -358,7 +359,6 @@ JoinStep(a, w, p) ==
 
 PromiseDigestStep(a, c, p) ==
     /\ Begun(a)
-    /\ WindowsStay(a)
     /\ p \notin promises /\ p.by = a /\ p.to = c /\ p.view = installed[a]
     /\ ~AddressIn(installed[a], c)
     /\ \A s \in Member : In(installed[a], s) => p.vector[s] = rm[a][s].delivered
@@ -366,26 +366,26 @@ PromiseDigestStep(a, c, p) ==
     /\ c \notin local[a].promised
     /\ promises' = promises \cup {p}
     /\ act'.event = [type |-> "DigestPromised", to |-> c]
+    /\ OnlyPurges(a)
 
 WithdrawPromiseStep(a, p) ==
     /\ Begun(a)
-    /\ WindowsStay(a)
     /\ p \in promises /\ p.by = a /\ ByPresent(p)
     /\ promises' = promises \ {p}
     /\ act'.event = [type |-> "PromiseWithdrawn", to |-> p.to]
+    /\ OnlyPurges(a)
 
 AdmittedElsewhereStep(a, c) ==
     /\ Begun(a)
-    /\ WindowsStay(a)
     /\ \A p \in promises : ~(p.by = a /\ ByPresent(p) /\ SameAddress(p.to, c))
     /\ \A w \in DOMAIN views :
         (~IsFirst(w) /\ AddressIn(w, c) /\ In(w, a) /\ Before(installed[a], Parent(w))) =>
             \E u \in DOMAIN views : Before(installed[a], u) /\ Before(u, Parent(w)) /\ AddressIn(u, c)
     /\ act'.event = [type |-> "PromiseWithdrawn", to |-> c]
+    /\ OnlyPurges(a)
 
 MisuseStep(a) ==
     /\ Begun(a)
-    /\ WindowsStay(a)
     /\ act'.event \in
         {[type |-> "StabilityTimeout"],
          [type |-> "ViewInstalled", view |-> local[a].view, digest |-> DigestOf(rm[a])],
@@ -393,6 +393,7 @@ MisuseStep(a) ==
          [type |-> "StableReceived", sender |-> "Z", message |-> StableMessage(local[a].view.id, local[a].vote)],
          [type |-> "StabilityReceived", sender |-> "Z", digest |-> DigestOf(rm[a]),
           message |-> StabilityMessage(local[a].view.id, [s \in DOMAIN rm[a] |-> FirstSeqno])]}
+    /\ OnlyPurges(a)
 
 -----------------------------------------------------------------------------
 (* For TLC: each step of the group is one of these. *)
@@ -416,7 +417,7 @@ DecidedFirst(w) ==
         /\ \A p \in network : p.message.view_id # views'[w].id
 
 Installed(a) ==
-    \E w \in DOMAIN views' :
+    \E w \in {installed'[a]} \ {0} :
         /\ DecidedFirst(w)
         /\ \/ InstallViewStep(a, w) /\ promises' = promises
            \/ BeginStep(a, w) /\ promises' = promises

@@ -238,7 +238,7 @@ class Reader:
             case "$SetEnumerate":
                 members = [self.value(each, env, old) for each in operands]
                 return SetOf(
-                    _sort_of(members),
+                    _sort_of(members) if members else logic.sort_of_addresses,
                     lambda x: logic.any_of([logic.equal(x, _term(each)) for each in members]),
                 )
             case "$Tuple":

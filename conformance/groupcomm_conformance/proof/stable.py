@@ -6,26 +6,33 @@ vocabulary of StableInductive the solver has the names, and Forest as axioms. Gh
 there is: which members guard, and for each view the highest vote of each member.
 """
 
+import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Final
 
 import z3
 from attrs import define, evolve, field, frozen
 
+from groupcomm_conformance.models.manifest import Manifest
 from groupcomm_conformance.tla import tree
+from groupcomm_conformance.tlc.syntax import export
 
-from .reading import Clause, Moment, Native, Reader
+from .reading import Clause, Moment, Native, NotRead, Reader
 from .values import Entity, Items, Logic, Map, Place, SetOf, Term, Value
 
-__all__ = ["CLAIMS", "STEPS", "Action", "State", "Theory"]
+__all__ = ["ABLATIONS", "CLAIMS", "SMALL", "STEPS", "Ablation", "Action", "State", "Theory", "theory_of"]
 
 CLAIMS: Final = ("NoPrematurePurge", "RequestsServable")
+_MODULE: Final = "StableInductive"
 _NIL: Final = -1
 _INT, _BOOL = z3.IntSort(), z3.BoolSort()
 ADDRESS, MEMBER, VIEW, VOTE, ANNOUNCED, PROMISE = (
     z3.DeclareSort(name) for name in ("Address", "Member", "View", "Vote", "Announcement", "Promise")
 )
+# A small group, in which an action can happen, and in which what does not follow fails.
+SMALL: Final[Mapping[Term, int]] = {MEMBER: 3, ADDRESS: 5, VIEW: 3, VOTE: 1, ANNOUNCED: 1, PROMISE: 2}
 _SORTS: Final = {"member": MEMBER, "view": VIEW, "vote": VOTE, "announced": ANNOUNCED, "promise": PROMISE}
 
 # Facts of views, messages and promises, which never change.
@@ -101,11 +108,16 @@ STEPS: Final[Mapping[str, tuple[str, ...]]] = {
 
 @frozen(eq=False)
 class Action:
-    """A step of the group: what it requires, and the state after it."""
+    """A step of the group: what it requires, the state after it, and what makes that state readable.
+
+    `readable`: the member's local state after the step is over the members of the view that it has installed, as
+    the reading of local states takes it to be.
+    """
 
     name: str
     requires: tuple[Term, ...]
     after: State
+    readable: Term
 
 
 @define(eq=False)
@@ -115,8 +127,9 @@ class _Step:
     actor: Term
     after: State
     moment: Moment
-    windows_known: bool = False
     effects: Value = None
+    local: Value = None
+    purges: bool = False
     requires: list[Value] = field(factory=list)
 
 
@@ -195,8 +208,8 @@ class Theory:
             z3.ForAll([x, v, s], now["cast"](x, v, s) == _NIL),
         ]
 
-    def decision(self) -> Action:
-        """A view is decided, that no other follows yet; no other life of a newcomer is in it (DecideStep)."""
+    def decision(self) -> tuple[Action, State]:
+        """Give the step in which a view is decided, that no other follows and no message names; and the state before."""
         view = z3.Const("new_view", VIEW)
         before = {**self.before, "decided": lambda v: v != view}
         after = {**self.before, "decided": lambda _: True}
@@ -204,7 +217,7 @@ class Theory:
             z3.Const(n, sort)
             for n, sort in (("v", VIEW), ("x", MEMBER), ("s", ADDRESS), ("m", VOTE), ("p", ANNOUNCED))
         )
-        return Action(
+        decided = Action(
             "DecideStep",
             (
                 z3.ForAll([v], z3.Implies(_before(view, v), v == view)),
@@ -212,8 +225,10 @@ class Theory:
                 z3.ForAll([m], _SENT[VOTE][1](m) != view),
                 z3.ForAll([p], _SENT[ANNOUNCED][1](p) != view),
             ),
-            {**after, "before": before},  # type: ignore[dict-item]
+            after,
+            z3.BoolVal(True),  # noqa: FBT003 - no member takes a step
         )
+        return decided, before
 
     def actions(self, names: Sequence[str] = tuple(STEPS)) -> Iterator[Action]:
         """Read the actions; one that has several events is several."""
@@ -236,13 +251,15 @@ class Theory:
     ) -> Iterator[Action]:
         actor = constants[0]
         fresh = {each: z3.Function(f"{each}_then", *_FUNCTIONS[each][1:]) for each in ("delivered", "purged")}
-        logic = self.reader.logic
         after = dict(before)
         for each, function in fresh.items():
             after[each] = _replaced(actor, lambda s, f=function: f(s), before[each])
         act = {"event": {"size": z3.Int("size")}}
         for index, event in enumerate(_events(body)):
-            step = _Step(actor, dict(after), Moment(before, None, act))
+            purges = any(
+                isinstance(part, tree.Apply) and part.operator.text == "OnlyPurges" for part in _parts(body)
+            )
+            step = _Step(actor, dict(after), Moment(before, None, act), purges=purges)
             for part in _parts(body):
                 self._part(step, part, env, event)
             if name == "JoinStep":
@@ -254,9 +271,9 @@ class Theory:
             facts = [each for each in step.requires if each is not True]
             assert all(not isinstance(each, bool) for each in facts), f"{name} can never happen"
             label = name if index == 0 else f"{name} {index + 1}"
-            yield Action(label, (*facts, *_one_id(before, constants)), step.after)
-            del logic
-            logic = self.reader.logic
+            yield Action(
+                label, (*facts, *_one_id(before, constants)), step.after, self._readable(step)
+            )
 
     def _part(self, step: _Step, part: tree.Expression, env: dict[int, Value], event: tree.Expression) -> None:
         """Take in one conjunct of an action: the event is applied, an assignment done, all else required."""
@@ -288,7 +305,7 @@ class Theory:
             isinstance(part, tree.Apply)
             and part.operator.kind == "defined"
             and (definition := self.reader.definitions.operators.get(part.operator.number)) is not None
-            and part.operator.text == "WindowsStay"
+            and part.operator.text == "OnlyPurges"
         ):
             inner = {definition.parameters[0].number: reader.value(part.operands[0], env)}
             self._part(step, definition.body, inner, event)
@@ -302,6 +319,7 @@ class Theory:
         names = {each: reader.logic.as_element(ADDRESS, event[each]) for each in ("sender", "to") if each in event}
         done = reader.call("Step", _local(before, actor), {**event, **names})
         local, after = done["state"], step.after
+        step.local = local
         for name in ("vote", "minimum"):
             after[name] = _replaced(actor, local[name].rule, before[name])
         for name in ("heard_from", "promised"):
@@ -311,8 +329,32 @@ class Theory:
         step.effects = done["effects"]
         step.moment.act["effects"] = done["effects"]
         for condition, effect in done["effects"].items:
-            if effect["type"] == "Datagram":
-                step.requires.append(self._send(step, condition, effect["message"]))
+            match effect["type"]:
+                case "Datagram":
+                    step.requires.append(self._send(step, condition, effect["message"]))
+                case "PassDown" if effect["event"]["type"] == "Purge" and step.purges:
+                    pass  # OnlyPurges says what that does
+                case "SetTimer" | "CancelTimer":
+                    pass  # any timer may fire at any time
+                case other:
+                    raise NotRead(f"an effect {other} in a step that does not say what it does")
+
+    def _readable(self, step: _Step) -> Term:
+        """Say that the local state after a step is what `_local` makes of the state of the group."""
+        logic, actor = self.reader.logic, step.actor
+        expected = _local(step.after, actor)
+        same = [logic.equal(step.local[name], expected[name]) for name in ("member", "view")]
+        same += [
+            logic.every(
+                ADDRESS,
+                lambda s, n=name: logic.equal(  # type: ignore[misc]
+                    step.local[n].domain.contains(s), _address_in(step.after["installed"](actor), s)
+                ),
+            )
+            for name in ("vote", "minimum")
+        ]
+        known = logic.implies(step.after["begun"](actor), logic.all_of(same))
+        return z3.BoolVal(known) if isinstance(known, bool) else known
 
     def _send(self, step: _Step, condition: Value, message: Value) -> Value:
         logic, actor, after = self.reader.logic, step.actor, step.after
@@ -609,8 +651,86 @@ def _known(text: str) -> Value:
     return int(text) if text.isdigit() else None
 
 
-def definitions_of(folder: Path, common: Path) -> tree.Definitions:
-    """Read StableInductive, and what it extends."""
-    from groupcomm_conformance.tlc.syntax import export  # noqa: PLC0415 - Java is not needed by the rest
+@frozen
+class Ablation:
+    """Something taken away: constants of the specification, or a piece of text of StableInductive that is replaced.
 
-    return tree.read(export([folder, common], "StableInductive"))
+    Then the obligations of this step and clause do not follow.
+    """
+
+    name: str
+    step: str
+    clause: str
+    constants: Mapping[str, str] = field(factory=dict, hash=False)
+    replaces: tuple[str, str] = ("", "")
+
+
+def _without(guard: str, value: str, step: str, clause: str) -> Ablation:
+    return Ablation(f"{guard}: {value}", step, clause, {guard: value if value == "FALSE" else f'"{value}"'})
+
+
+def _unasked(conjunct: str, step: str, clause: str, text: str, instead: str = "") -> Ablation:
+    return Ablation(conjunct, step, clause, replaces=(text, instead))
+
+
+ABLATIONS: Final = (
+    # The guards of Stable
+    _without("HoldVote", "never", "ReceiveStabilityStep", "PromiserHolds"),
+    _without("HoldVote", "until_a_view", "InstallViewStep", "PromiserHolds"),
+    _without("ResetOnView", "FALSE", "InstallViewStep", "MinimumWithinCast"),
+    _without("VoteViewCheck", "none", "ReceiveStableStep", "MinimumWithinCast"),
+    _without("VoteViewCheck", "counter", "ReceiveStableStep", "MinimumWithinCast"),
+    _without("VoteViewCheck", "members", "ReceiveStableStep", "MinimumWithinCast"),
+    _without("HeardFromAs", "count", "ReceiveStableStep", "MinimumWithinCast"),
+    _without("MergeRule", "max", "ReceiveStableStep", "MinimumWithinCast"),
+    _without("StabilityViewCheck", "none", "ReceiveStabilityStep", "PurgedIsAgreed"),
+    _without("StabilityViewCheck", "counter", "ReceiveStabilityStep", "PurgedIsAgreed"),
+    _without("StabilityViewCheck", "members", "ReceiveStabilityStep", "PurgedIsAgreed"),
+    _without("SenderCheck", "FALSE", "MisuseStep", "PurgedIsAgreed"),
+    _without("DropPendingOnView", "FALSE", "InstallViewStep", "PendingHasHeardAll"),
+    _without("DropPendingOnStability", "FALSE", "ReceiveStabilityStep", "PendingHasHeardAll"),
+    _without("VoteOf", "received", "ReceiveStabilityStep", "MinimumVoteDelivered"),
+    # The conjuncts of JoinDigest and Membership
+    _unasked("PromiserIsIn", "JoinStep", "Guards/GuardIsThere", " /\\ In(w, p.by)'"),
+    _unasked("OneIncarnation", "InstallViewStep", "PromiserHolds", " /\\ ~AddressIn(v, p.to)"),
+    _unasked(
+        "OneAtATime", "PromiseDigestStep", "Guards/GuardPromisesNoMore", "    /\\ c \\notin local[a].promised\n"
+    ),
+    _unasked(
+        "ForGood",
+        "AdmittedElsewhereStep",
+        "Guards/GuardHolds",
+        "(~IsFirst(w) /\\ AddressIn(w, c) /\\ In(w, a) /\\ Before(installed[a], Parent(w)))",
+        "FALSE",
+    ),
+    _unasked(
+        "OnlyByPromise", "JoinStep", "Guards/GuardHolds", "p \\in promises\n    /\\ \\E v", "TRUE\n    /\\ \\E v"
+    ),
+    _unasked("ExcludedFirst", "InstallViewStep", "MinimumVoteDelivered", "    /\\ ExcludedFirst\n    /\\ ReachesAtFirst", "    /\\ ReachesAtFirst"),
+    _unasked("JoinsOnce", "InstallViewStep", "CastWithinDelivered", "    /\\ OneStay\n    /\\ ExcludedFirst\n    /\\ ReachesAtFirst", "    /\\ ExcludedFirst\n    /\\ ReachesAtFirst"),
+)
+"""What the proof needs, each with an obligation that fails without it."""
+
+
+@cache
+def definitions_of(folder: Path, common: Path, replaces: tuple[str, str] = ("", "")) -> tree.Definitions:
+    """Read StableInductive and what it extends; where asked with a piece of its text replaced."""
+    old, new = replaces
+    if not old:
+        return tree.read(export([folder, common], _MODULE))
+    with tempfile.TemporaryDirectory(prefix="groupcomm-prove-") as name:
+        for module in folder.glob("*.tla"):
+            text = module.read_text(encoding="utf-8")
+            if module.stem == _MODULE:
+                if text.count(old) != 1:
+                    raise NotRead(f"{_MODULE} has {old!r} {text.count(old)} times, not once")
+                text = text.replace(old, new)
+            (Path(name) / module.name).write_text(text, encoding="utf-8")
+        return tree.read(export([Path(name), common], _MODULE))
+
+
+def theory_of(manifest: Manifest, ablation: Ablation | None = None) -> Theory:
+    """Read the modules of a protocol, as they are or with something taken away."""
+    replaces, constants = (("", ""), {}) if ablation is None else (ablation.replaces, ablation.constants)
+    definitions = definitions_of(manifest.folder, manifest.folder.parent / "common", replaces)
+    return Theory.of(definitions, {**manifest.reference, **constants})
