@@ -35,7 +35,7 @@ simulate: $(STAMP) ## run whole stacks under faults: 1,000,000 events of each (s
 	  $(BIN)/groupcomm simulate $$stack --events 1000000 $(ARGS) || exit; done
 
 test: need-java $(STAMP) ## run the tests, but for those of the pipeline, a worker for each core up to four
-	@$(BIN)/python -m pytest -m 'not pipeline' -n auto --maxprocesses 4 --dist loadscope --no-loadscope-reorder $(ARGS)
+	@$(BIN)/python -m pytest -m 'not pipeline and not prove' -n auto --maxprocesses 4 --dist loadscope --no-loadscope-reorder $(ARGS)
 
 test-pipeline: need-java $(SPARK) ## run the tests of the pipeline, on Spark
 	@$(BIN)/python -m pytest -m pipeline tests/pipeline $(ARGS)
@@ -48,8 +48,9 @@ lint: $(SPARK) ## ruff (rules and format) and mypy --strict
 report: need-java $(STAMP) ## write build/report: a page to read, and JUnit XML
 	@$(BIN)/groupcomm report $(ARGS)
 
-prove: need-java $(SOLVER) ## ask an SMT solver whether STABLE's invariant is inductive, in groups of any size
+prove: need-java $(SOLVER) ## prove STABLE's claims in groups of any size, with an SMT solver, and test the proof's tools
 	@$(BIN)/groupcomm prove $(ARGS)
+	@$(BIN)/python -m pytest -q -n 0 -m prove tests/stable/test_proof.py
 
 mutants: need-java $(STAMP) ## break the specification and the implementation of PROTOCOL: each must be noticed
 	@for protocol in $(PROTOCOL); do \

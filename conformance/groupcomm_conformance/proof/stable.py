@@ -22,7 +22,7 @@ from groupcomm_conformance.tlc.syntax import export
 from .reading import Clause, Moment, Native, NotRead, Reader
 from .values import Entity, Items, Logic, Map, Place, SetOf, Term, Value
 
-__all__ = ["ABLATIONS", "CLAIMS", "SMALL", "STEPS", "Ablation", "Action", "State", "Theory", "theory_of"]
+__all__ = ["ABLATIONS", "CLAIMS", "MEMBER", "SMALL", "STEPS", "Ablation", "Action", "State", "Theory", "known", "theory_of"]
 
 CLAIMS: Final = ("NoPrematurePurge", "RequestsServable")
 _MODULE: Final = "StableInductive"
@@ -148,7 +148,7 @@ class Theory:
     @classmethod
     def of(cls, definitions: tree.Definitions, reference: Mapping[str, str]) -> "Theory":
         """Build it from the definitions of StableInductive and the constants of the reference, as TLA+ text."""
-        constants = {name: _known(text) for name, text in reference.items() if _known(text) is not None}
+        constants = {name: known(text) for name, text in reference.items() if known(text) is not None}
         logic = Logic(sort_of_addresses=ADDRESS, address=_address)
         known = {**constants, "MaxBytes": z3.Int("MaxBytes")}
         before = state()
@@ -642,7 +642,7 @@ _WITNESSES: Final = {
 }
 
 
-def _known(text: str) -> Value:
+def known(text: str) -> Value:
     text = text.removeprefix("= ")
     if text in ("TRUE", "FALSE"):
         return text == "TRUE"
