@@ -9,6 +9,7 @@ from groupcomm_conformance.models.checking import Cache, run_model
 from groupcomm_conformance.models.manifest import find_root, load
 from groupcomm_conformance.steps.conform import table_of
 from groupcomm_conformance.steps.table import StepTable, Tables
+from groupcomm_conformance.tla.tree import Definitions
 from groupcomm_conformance.tla.values import Fn
 
 z3 = pytest.importorskip("z3", reason="needs the extra `prove`: make prove installs it")
@@ -29,10 +30,11 @@ VECTORS = ("vote", "minimum", "digest")
 def table(name: str) -> StepTable:
     model = MANIFEST.model(name)
     checked = run_model(MANIFEST, model, cache=Cache.of(ROOT))
+    assert checked.harvest is not None
     return table_of(MANIFEST, model, checked.harvest, Tables.of(ROOT))[0]
 
 
-def read(value: Any, name: str = "") -> Any:
+def read(value: Any, name: str = "") -> Any:  # noqa: ANN401 - of any type
     """Give a value of TLC as the reader has it."""
     match value:
         case Fn() | () if name in VECTORS:
@@ -51,7 +53,7 @@ def read(value: Any, name: str = "") -> Any:
             return value
 
 
-def shown(value: Any) -> Any:
+def shown(value: Any) -> Any:  # noqa: ANN401 - of any type
     """Give a value of the reader in a form that can be compared."""
     match value:
         case dict():
@@ -67,13 +69,13 @@ def shown(value: Any) -> Any:
 
 
 @cache
-def definitions() -> Any:
+def definitions() -> Definitions:
     return stable.definitions_of(MANIFEST.folder, MANIFEST.folder.parent / "common")
 
 
 def reader(constants: dict[str, Any]) -> Reader:
     """Read Step where all values are known: nothing is left to a solver."""
-    natives = {
+    natives: dict[str, Any] = {
         "MembersOf": lambda _, view: view["members"],
         "NoView": lambda _: {"id": {"counter": 0, "creator": ""}, "members": SetOf(None, lambda _x: False)},
     }
@@ -93,7 +95,11 @@ def test_the_reader_takes_each_step_of_the_table_as_tlc_does() -> None:
         at, event = rows.place(row)
         state, effects = rows.expected(row)
         did = of.call("Step", read(rows.states[at]), read(rows.events[event]))
-        expected = {"outcome": rows.outcome(row), "state": shown(read(state)), "effects": shown(read(effects))}
+        expected = {
+            "outcome": rows.outcome(row),
+            "state": shown(read(state)),
+            "effects": shown(read(effects)),
+        }
         if shown(did) != expected:
             different.append((row, shown(did), expected))
     assert (len(rows), different[:1]) == (3276, [])
@@ -127,7 +133,9 @@ def test_a_step_that_purges_and_does_not_say_so_is_not_read() -> None:
 
 def test_an_ablation_of_text_that_is_not_there_is_refused() -> None:
     with pytest.raises(NotRead, match="0 times, not once"):
-        stable.theory_of(MANIFEST, stable.Ablation("absent", "JoinStep", "Own", replaces=("no such text", "")))
+        stable.theory_of(
+            MANIFEST, stable.Ablation("absent", "JoinStep", "Own", replaces=("no such text", ""))
+        )
 
 
 def test_tlc_finds_a_state_outside_the_invariant() -> None:

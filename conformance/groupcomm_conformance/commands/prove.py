@@ -1,4 +1,4 @@
-"""`groupcomm prove`: an invariant that an SMT solver proves inductive, in groups of any size. See docs/proof.md."""
+"""`groupcomm prove`: an invariant that an SMT solver proves inductive. See docs/proof.md."""
 
 import json
 import time
@@ -41,17 +41,17 @@ def command(
         typer.Option(
             parser=whole(0, 10**9),
             metavar="N",
-            help="Search the models of at most N states for a state or step that the proof does not allow for.",
+            help="Search the models of at most N states for what the proof does not allow for.",
         ),
     ] = _LARGEST,
     as_json: AsJson = False,
 ) -> None:
     """Prove STABLE's claims in groups of any size.
 
-    An SMT solver is asked whether the invariant of StableInductive holds at the start, is kept by every step, and
-    implies the claims; whether every step can happen; and whether each ablation makes an obligation fail. Then TLC
-    searches the smaller models for a state outside the invariant, or a step that the solver was not told of. With
-    --step or --clause only these obligations are judged. Needs z3: make prove, or pip install 'groupcomm[prove]'.
+    An SMT solver is asked whether the invariant of StableInductive holds at the start, is kept by every step,
+    and implies the claims; whether every step can happen; and whether each ablation makes an obligation fail.
+    Then TLC searches the smaller models for a state outside the invariant, or a step that the solver was not
+    told of. With --step or --clause only these obligations are judged. Needs z3, which `make prove` installs.
 
     Exits with 1 if an obligation is open, or anything else is not as it has to be.
     """
@@ -67,7 +67,9 @@ def command(
     manifest = load(root, protocol)
     began = time.process_time()
     theory = stable.theory_of(manifest)
-    judged = list(_told(proving.prove(each) for each in proving.obligations(theory, steps or (), clauses or ())))
+    judged = list(
+        _told(proving.prove(each) for each in proving.obligations(theory, steps or (), clauses or ()))
+    )
     if not judged:
         typer.echo("nothing to judge: no obligation has these names", err=True)
         raise typer.Exit(ExitCode.NOTHING)
@@ -75,7 +77,9 @@ def command(
         "protocol": protocol,
         "obligations": len(judged),
         "open": [
-            {"step": each.step, "clause": each.clause, "answer": each.answer} for each in judged if not each.follows
+            {"step": each.step, "clause": each.clause, "answer": each.answer}
+            for each in judged
+            if not each.follows
         ],
         "steps": dict(Counter(each.step for each in judged)),
     }
@@ -148,5 +152,6 @@ def _tell(found: dict[str, Any]) -> None:
         total = sum(each["distinct"] for each in found["models"])
         typer.echo(f"{len(found['models'])} models searched, {total:,} states")
     typer.echo(
-        f"{found['obligations']:,} obligations, {len(found['open'])} open, {found['cpu_seconds']:.0f} s of CPU time"
+        f"{found['obligations']:,} obligations, {len(found['open'])} open, "
+        f"{found['cpu_seconds']:.0f} s of CPU time"
     )

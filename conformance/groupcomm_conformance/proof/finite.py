@@ -1,7 +1,7 @@
 """Models of formulas in a small group: every quantifier is written out over so many elements of each sort.
 
-What the solver then finds is no search among instances but an answer: a group in which all the formulas hold, or
-that there is none of this size.
+What the solver then finds is no search among instances but an answer: a group in which all the formulas hold,
+or that there is none of this size.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,7 +19,7 @@ _LIMIT: Final = 40_000_000
 
 
 def model_of(formulas: Sequence[Term], sizes: Mapping[Term, int]) -> Term | None:
-    """Give a model of the formulas with so many elements of each sort; None if there is none, or none was found."""
+    """Give a model of the formulas with so many elements of each sort; None if none is found."""
     universe = {sort: [z3.Const(f"{sort}!{i}", sort) for i in range(size)] for sort, size in sizes.items()}
     solver = z3.SolverFor("QF_UFLIA")
     solver.set("rlimit", _LIMIT)
@@ -29,15 +29,11 @@ def model_of(formulas: Sequence[Term], sizes: Mapping[Term, int]) -> Term | None
     written = [_written_out(z3.simplify(each), universe) for each in formulas]
     solver.add(*written)
     for function in _functions(written):
-        elements = universe.get(function.range())
-        if elements is None:
-            continue
-        domains = [universe.get(function.domain(i)) for i in range(function.arity())]
-        if any(domain is None for domain in domains):
-            continue
-        for arguments in product(*domains):  # type: ignore[arg-type]
-            value = function(*arguments)
-            solver.add(z3.Or([value == each for each in elements]))
+        sorts = [function.domain(i) for i in range(function.arity())]
+        if function.range() in universe and all(sort in universe for sort in sorts):
+            for arguments in product(*(universe[sort] for sort in sorts)):
+                value = function(*arguments)
+                solver.add(z3.Or([value == each for each in universe[function.range()]]))
     return solver.model() if solver.check() == z3.sat else None
 
 
@@ -46,7 +42,8 @@ def _written_out(term: Term, universe: Mapping[Term, Sequence[Term]]) -> Term:
         ranges = [universe[term.var_sort(i)] for i in range(term.num_vars())]
         # Variables are numbered from the last one; those of a quantifier inside wait for their turn.
         cases = [
-            _written_out(z3.substitute_vars(term.body(), *reversed(each)), universe) for each in product(*ranges)
+            _written_out(z3.substitute_vars(term.body(), *reversed(each)), universe)
+            for each in product(*ranges)
         ]
         return z3.And(cases) if term.is_forall() else z3.Or(cases)
     if z3.is_app(term) and term.num_args() and z3.is_bool(term):
@@ -64,7 +61,7 @@ def _functions(formulas: Sequence[Term]) -> Iterator[Term]:
             continue
         seen.add(term.get_id())
         rest += term.children()
-        if z3.is_app(term) and term.decl().kind() == z3.Z3_OP_UNINTERPRETED:
-            if term.decl().get_id() not in known:
-                known.add(term.decl().get_id())
-                yield term.decl()
+        is_own = z3.is_app(term) and term.decl().kind() == z3.Z3_OP_UNINTERPRETED
+        if is_own and term.decl().get_id() not in known:
+            known.add(term.decl().get_id())
+            yield term.decl()

@@ -21,10 +21,11 @@ __all__ = ["Obligation", "Proved", "obligations", "possible", "prove", "refuted"
 # The dearest obligation takes 900,000.
 _LIMIT: Final = 10_000_000
 
-# What some obligations are given, by name: conjuncts of the invariant and of Forest. (With more the solver makes
-# instances without end.) All others are given all that there is.
+# What some obligations are given, by name: conjuncts of the invariant and of Forest. (With more the solver
+# makes instances without end.) All others are given all that there is.
 _PATHS: Final = (
-    "BeforeIsReflexive BeforeIsTransitive OnePathTo ParentIsBefore BeforeByParent OneStay ReachesFurther ReachesBetween"
+    "BeforeIsReflexive BeforeIsTransitive OnePathTo ParentIsBefore BeforeByParent OneStay "
+    "ReachesFurther ReachesBetween"
 )
 _USES: Final[Mapping[tuple[str, str], str]] = {
     ("JoinStep", "Guards/GuardHasCast"): (
@@ -58,7 +59,9 @@ class Proved:
 _Facts = list[tuple[str, Term]]
 
 
-def obligations(theory: Theory, steps: Sequence[str] = (), clauses: Sequence[str] = ()) -> Iterator[Obligation]:
+def obligations(
+    theory: Theory, steps: Sequence[str] = (), clauses: Sequence[str] = ()
+) -> Iterator[Obligation]:
     """Give all obligations, or those of the steps and clauses of these names."""
 
     def wanted(name: str, names: Sequence[str]) -> bool:
@@ -68,7 +71,9 @@ def obligations(theory: Theory, steps: Sequence[str] = (), clauses: Sequence[str
     forest: _Facts = [(each.name.split("/")[0], each.formula()) for each in theory.forest()]
 
     def known(now: State) -> _Facts:
-        return forest + [(each.name.split("/")[0], each.formula()) for each in theory.clauses("Inductive", now)]
+        return forest + [
+            (each.name.split("/")[0], each.formula()) for each in theory.clauses("Inductive", now)
+        ]
 
     def used(facts: _Facts, step: str, clause: str) -> list[Term]:
         uses = _USES.get((step, clause))

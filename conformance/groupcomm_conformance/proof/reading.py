@@ -42,7 +42,7 @@ class Clause:
 
     def formula(self) -> Term:
         if self.given is False or self.goal is True:
-            return z3.BoolVal(True)
+            return z3.BoolVal(val=True)
         body = self.goal if self.given is True else z3.Implies(self.given, self.goal)
         if isinstance(body, bool):
             return z3.BoolVal(body)
@@ -133,7 +133,7 @@ class Reader:
             inner[definition.name.number] = _Later(definition, inner)
         return inner
 
-    def _applied(
+    def _applied(  # noqa: PLR0917 - a node, taken apart, and where it stands
         self,
         node: tree.Apply,
         operator: tree.Name,
@@ -170,7 +170,7 @@ class Reader:
                 return self._run(definition, arguments, {})
         return self._builtin(node, name, operands, bounds, env, old)
 
-    def _builtin(
+    def _builtin(  # noqa: PLR0917 - as above
         self,
         node: tree.Apply,
         name: str,
@@ -311,7 +311,12 @@ class Reader:
         return [name.number for name in bound.names], domain
 
     def _quantified(
-        self, every: bool, body: tree.Expression, bounds: Sequence[tree.Bound], env: _Env, old: Value  # noqa: FBT001
+        self,
+        every: bool,  # noqa: FBT001 - or some
+        body: tree.Expression,
+        bounds: Sequence[tree.Bound],
+        env: _Env,
+        old: Value,
     ) -> Value:
         variables: list[Term] = []
         guards: list[Value] = []
@@ -350,7 +355,7 @@ class Reader:
         """Take an operator without parameters apart."""
         return [*self._clauses(self.definition(name).body, {}, (), [], name, ())]
 
-    def _clauses(
+    def _clauses(  # noqa: PLR0917 - a node, and what was passed on the way to it
         self,
         node: tree.Expression,
         env: _Env,
@@ -388,7 +393,10 @@ class Reader:
                     for number in numbers:
                         inner[number] = domain.wrap(next(witnesses))
                         yield Clause(
-                            f"{name}/among", variables, self.logic.all_of(given), self.logic.has(domain, inner[number])
+                            f"{name}/among",
+                            variables,
+                            self.logic.all_of(given),
+                            self.logic.has(domain, inner[number]),
                         )
                 yield from self._clauses(body, inner, variables, given, name, outer)
                 return

@@ -1,7 +1,7 @@
 """What TLC says of the invariant in the models that are searched: where it is wrong, this finds it.
 
-A model is searched as always, with two claims more: the invariant and Forest hold in each state, and each step
-of the group is one of the steps that the solver was told of.
+A model is searched as always, with two other claims: the invariant and Forest hold in each state, and each
+step of the group is one of the steps that the solver was told of.
 """
 
 from collections.abc import Iterator

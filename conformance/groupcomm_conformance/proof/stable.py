@@ -2,8 +2,8 @@
 
 `Member` is read as the sort of incarnations; the state of a member has entries for addresses, as in the
 specification, and `In(v, x)` says that the incarnation x is a member of view v. Of the operators of the
-vocabulary of StableInductive the solver has the names, and Forest as axioms. Ghosts are what the invariant says
-there is: which members guard, and for each view the highest vote of each member.
+vocabulary of StableInductive the solver has the names, and Forest as axioms. Ghosts are what the invariant
+says there is: which members guard, for each view the highest vote of each member, which view agreed.
 """
 
 import tempfile
@@ -22,7 +22,19 @@ from groupcomm_conformance.tlc.syntax import export
 from .reading import Clause, Moment, Native, NotRead, Reader
 from .values import Entity, Items, Logic, Map, Place, SetOf, Term, Value
 
-__all__ = ["ABLATIONS", "CLAIMS", "MEMBER", "SMALL", "STEPS", "Ablation", "Action", "State", "Theory", "known", "theory_of"]
+__all__ = [
+    "ABLATIONS",
+    "CLAIMS",
+    "MEMBER",
+    "SMALL",
+    "STEPS",
+    "Ablation",
+    "Action",
+    "State",
+    "Theory",
+    "known",
+    "theory_of",
+]
 
 CLAIMS: Final = ("NoPrematurePurge", "RequestsServable")
 _MODULE: Final = "StableInductive"
@@ -77,7 +89,8 @@ _FUNCTIONS: Final[Mapping[str, Sequence[Term]]] = {
     "sent_announcements": (ANNOUNCED, _BOOL),
     "open": (PROMISE, _BOOL),
     "up": (MEMBER, _BOOL),
-    # Ghosts: the highest vote; who guards a member, or a promiser, in a view, for whom, who joins with which view.
+    # Ghosts: the highest vote; who guards a member, or a promiser, in a view, for whom, who joins with which
+    # view.
     "cast": (MEMBER, VIEW, ADDRESS, _INT),
     "guard": (MEMBER, VIEW, MEMBER),
     "guarded_for": (MEMBER, VIEW, MEMBER),
@@ -110,8 +123,8 @@ STEPS: Final[Mapping[str, tuple[str, ...]]] = {
 class Action:
     """A step of the group: what it requires, the state after it, and what makes that state readable.
 
-    `readable`: the member's local state after the step is over the members of the view that it has installed, as
-    the reading of local states takes it to be.
+    `readable`: the member's local state after the step is over the members of the view that it has installed,
+    as the reading of local states takes it to be.
     """
 
     name: str
@@ -147,7 +160,7 @@ class Theory:
 
     @classmethod
     def of(cls, definitions: tree.Definitions, reference: Mapping[str, str]) -> "Theory":
-        """Build it from the definitions of StableInductive and the constants of the reference, as TLA+ text."""
+        """Build it from the definitions of StableInductive and the reference's constants, as TLA+ text."""
         constants = {name: known(text) for name, text in reference.items() if known(text) is not None}
         logic = Logic(sort_of_addresses=ADDRESS, address=_address)
         known = {**constants, "MaxBytes": z3.Int("MaxBytes")}
@@ -197,8 +210,7 @@ class Theory:
                     now["vote"](x, s) <= now["delivered"](x, s),
                     now["purged"](x, s) == _NIL,
                     z3.Not(now["promised"](x, s)),
-                    now["heard_from"](x, s)
-                    == z3.And(now["begun"](x), _address_in(now["installed"](x), s)),
+                    now["heard_from"](x, s) == z3.And(now["begun"](x), _address_in(now["installed"](x), s)),
                 ),
             ),
             z3.ForAll([x], z3.Not(now["pending"](x))),
@@ -209,10 +221,13 @@ class Theory:
         ]
 
     def decision(self) -> tuple[Action, State]:
-        """Give the step in which a view is decided, that no other follows and no message names; and the state before."""
+        """Give the step in which a view is decided, and the state before.
+
+        No other view follows it yet, and no message names it.
+        """
         view = z3.Const("new_view", VIEW)
-        before = {**self.before, "decided": lambda v: v != view}
-        after = {**self.before, "decided": lambda _: True}
+        before: State = {**self.before, "decided": lambda v: v != view}
+        after: State = {**self.before, "decided": lambda _: True}
         v, x, s, m, p = (
             z3.Const(n, sort)
             for n, sort in (("v", VIEW), ("x", MEMBER), ("s", ADDRESS), ("m", VOTE), ("p", ANNOUNCED))
@@ -226,7 +241,7 @@ class Theory:
                 z3.ForAll([p], _SENT[ANNOUNCED][1](p) != view),
             ),
             after,
-            z3.BoolVal(True),  # noqa: FBT003 - no member takes a step
+            z3.BoolVal(val=True),  # no member takes a step
         )
         return decided, before
 
@@ -236,11 +251,13 @@ class Theory:
             definition = self.reader.definition(name)
             constants = [
                 z3.Const(f"{parameter.text}_{index}", _SORTS[kind])
-                for index, (parameter, kind) in enumerate(zip(definition.parameters, STEPS[name], strict=True))
+                for index, (parameter, kind) in enumerate(
+                    zip(definition.parameters, STEPS[name], strict=True)
+                )
             ]
             before = self.settled()
             arguments = [
-                _WRAPS.get(kind, lambda _now, term: term)(before, term)
+                _WRAPS[kind](before, term) if kind in _WRAPS else term
                 for term, kind in zip(constants, STEPS[name], strict=True)
             ]
             env = {p.number: value for p, value in zip(definition.parameters, arguments, strict=True)}
@@ -269,13 +286,14 @@ class Theory:
             if name == "ReceiveStabilityStep":
                 _note_agreement(step.after, before, actor)
             facts = [each for each in step.requires if each is not True]
-            assert all(not isinstance(each, bool) for each in facts), f"{name} can never happen"
+            if any(isinstance(each, bool) for each in facts):
+                raise NotRead(f"{name} can never happen")
             label = name if index == 0 else f"{name} {index + 1}"
-            yield Action(
-                label, (*facts, *_one_id(before, constants)), step.after, self._readable(step)
-            )
+            yield Action(label, (*facts, *_one_id(before, constants)), step.after, self._readable(step))
 
-    def _part(self, step: _Step, part: tree.Expression, env: dict[int, Value], event: tree.Expression) -> None:
+    def _part(
+        self, step: _Step, part: tree.Expression, env: dict[int, Value], event: tree.Expression
+    ) -> None:
         """Take in one conjunct of an action: the event is applied, an assignment done, all else required."""
         reader = self.reader.at(evolve_moment(step))
         logic = reader.logic
@@ -316,7 +334,9 @@ class Theory:
         """Apply Step to the local state of the actor, and its effects to the network."""
         before, actor = step.moment.now, step.actor
         reader = self.reader.at(step.moment)
-        names = {each: reader.logic.as_element(ADDRESS, event[each]) for each in ("sender", "to") if each in event}
+        names = {
+            each: reader.logic.as_element(ADDRESS, event[each]) for each in ("sender", "to") if each in event
+        }
         done = reader.call("Step", _local(before, actor), {**event, **names})
         local, after = done["state"], step.after
         step.local = local
@@ -376,7 +396,9 @@ class Theory:
             z3.And(
                 sender(new) == actor,
                 view(new) == step.moment.now["installed"](actor),
-                z3.ForAll([s], z3.Implies(_address_in(view(new), s), vector(new, s) == message["digest"].rule(s))),
+                z3.ForAll(
+                    [s], z3.Implies(_address_in(view(new), s), vector(new, s) == message["digest"].rule(s))
+                ),
             ),
         )
 
@@ -397,9 +419,14 @@ def _parts(body: tree.Expression) -> Sequence[tree.Expression]:
 
 def _events(body: tree.Expression) -> Iterator[tree.Expression]:
     for part in _parts(body):
-        if isinstance(part, tree.Apply) and part.operator.text in ("=", r"\in") and _target(part.operands[0]) == "event":
+        if (
+            isinstance(part, tree.Apply)
+            and part.operator.text in ("=", r"\in")
+            and _target(part.operands[0]) == "event"
+        ):
             right = part.operands[1]
-            assert isinstance(right, tree.Apply)
+            if not isinstance(right, tree.Apply):
+                raise NotRead("an event that is no record")
             yield from right.operands if part.operator.text == r"\in" else (right,)
 
 
@@ -455,7 +482,11 @@ def _inherit(after: State, before: State, constants: list[Term]) -> None:
 def _pass_on(after: State, before: State, constants: list[Term]) -> None:
     """Who guards a promiser when it promises guards what it promised."""
     promiser, _, promise = constants
-    for name, own in (("promise_guard", "guard"), ("promise_for", "guarded_for"), ("promise_until", "guarded_until")):
+    for name, own in (
+        ("promise_guard", "guard"),
+        ("promise_for", "guarded_for"),
+        ("promise_until", "guarded_until"),
+    ):
         after[name] = lambda q, v, n=name, o=own: z3.If(q == promise, before[o](promiser, v), before[n](q, v))
 
 
@@ -481,7 +512,10 @@ def _view(view: Term) -> Value:
     }
 
 
-_NO_VIEW: Final = {"id": {"counter": 0, "creator": z3.Const("address of nobody", ADDRESS)}, "members": SetOf(ADDRESS, lambda _: z3.BoolVal(False))}
+_NO_VIEW: Final = {
+    "id": {"counter": 0, "creator": z3.Const("address of nobody", ADDRESS)},
+    "members": SetOf(ADDRESS, lambda _: z3.BoolVal(val=False)),
+}
 
 
 def _decided_view(view: Term) -> Value:
@@ -563,7 +597,7 @@ def _natives(logic: Logic) -> dict[str, Native]:
         s = logic.as_element(ADDRESS, s)
         return z3.And(_address_in(one, s), _address_in(other, s), _occupant(one, s) == _occupant(other, s))
 
-    def purges(at: Moment, windows: Value, effects: Items) -> Value:
+    def purges(_: Moment, windows: Value, effects: Items) -> Value:
         for condition, effect in effects.items:
             if effect["type"] == "PassDown":
                 windows = _purged(logic, windows, condition, effect["event"]["digest"])
@@ -580,7 +614,7 @@ def _natives(logic: Logic) -> dict[str, Native]:
             SetOf(MEMBER, lambda _: True), lambda x: Place(at.now["installed"](x), at.now["begun"](x))
         ),
         "views": lambda at: Map(SetOf(VIEW, at.now["decided"]), _decided_view),
-        "promises": lambda at: _held(PROMISE, "promise", "open")(at),
+        "promises": _held(PROMISE, "promise", "open"),
         "network": lambda _: None,
         "act": lambda at: at.act,
         # Vocabulary
@@ -609,7 +643,9 @@ def _natives(logic: Logic) -> dict[str, Native]:
         "MembersOf": lambda _, view: view["members"],
         "View": lambda _, counter, creator, members: {
             "id": {"counter": counter, "creator": creator},
-            "members": SetOf(ADDRESS, lambda s: logic.any_of([logic.equal(s, each) for _, each in members.items])),
+            "members": SetOf(
+                ADDRESS, lambda s: logic.any_of([logic.equal(s, each) for _, each in members.items])
+            ),
         },
         "ViewOf": lambda _, view: {"id": view["id"], "members": view["members"]},
         "NoView": lambda _: _NO_VIEW,
@@ -643,6 +679,7 @@ _WITNESSES: Final = {
 
 
 def known(text: str) -> Value:
+    """Give the value of a constant as cfg files have it; None of what is no plain value."""
     text = text.removeprefix("= ")
     if text in ("TRUE", "FALSE"):
         return text == "TRUE"
@@ -653,7 +690,7 @@ def known(text: str) -> Value:
 
 @frozen
 class Ablation:
-    """Something taken away: constants of the specification, or a piece of text of StableInductive that is replaced.
+    """Something taken away: constants of the specification, or a text of StableInductive that is replaced.
 
     Then the obligations of this step and clause do not follow.
     """
@@ -694,7 +731,10 @@ ABLATIONS: Final = (
     _unasked("PromiserIsIn", "JoinStep", "Guards/GuardIsThere", " /\\ In(w, p.by)'"),
     _unasked("OneIncarnation", "InstallViewStep", "PromiserHolds", " /\\ ~AddressIn(v, p.to)"),
     _unasked(
-        "OneAtATime", "PromiseDigestStep", "Guards/GuardPromisesNoMore", "    /\\ c \\notin local[a].promised\n"
+        "OneAtATime",
+        "PromiseDigestStep",
+        "Guards/GuardPromisesNoMore",
+        "    /\\ c \\notin local[a].promised\n",
     ),
     _unasked(
         "ForGood",
@@ -704,10 +744,26 @@ ABLATIONS: Final = (
         "FALSE",
     ),
     _unasked(
-        "OnlyByPromise", "JoinStep", "Guards/GuardHolds", "p \\in promises\n    /\\ \\E v", "TRUE\n    /\\ \\E v"
+        "OnlyByPromise",
+        "JoinStep",
+        "Guards/GuardHolds",
+        "p \\in promises\n    /\\ \\E v",
+        "TRUE\n    /\\ \\E v",
     ),
-    _unasked("ExcludedFirst", "InstallViewStep", "MinimumVoteDelivered", "    /\\ ExcludedFirst\n    /\\ ReachesAtFirst", "    /\\ ReachesAtFirst"),
-    _unasked("JoinsOnce", "InstallViewStep", "CastWithinDelivered", "    /\\ OneStay\n    /\\ ExcludedFirst\n    /\\ ReachesAtFirst", "    /\\ ExcludedFirst\n    /\\ ReachesAtFirst"),
+    _unasked(
+        "ExcludedFirst",
+        "InstallViewStep",
+        "MinimumVoteDelivered",
+        "    /\\ ExcludedFirst\n    /\\ ReachesAtFirst",
+        "    /\\ ReachesAtFirst",
+    ),
+    _unasked(
+        "JoinsOnce",
+        "InstallViewStep",
+        "CastWithinDelivered",
+        "    /\\ OneStay\n    /\\ ExcludedFirst\n    /\\ ReachesAtFirst",
+        "    /\\ ExcludedFirst\n    /\\ ReachesAtFirst",
+    ),
 )
 """What the proof needs, each with an obligation that fails without it."""
 

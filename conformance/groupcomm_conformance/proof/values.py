@@ -76,8 +76,8 @@ _TRUTHS: Final = (True, False)
 class Logic:
     """Connectives, equality and quantifiers.
 
-    `addresses`: all addresses, where all values are known; then nothing is left to a solver. `sort_of_addresses`
-    and `address` are for terms: the sort, and what makes an address of a term of another sort.
+    `addresses`: all addresses, where all values are known; then nothing is left to a solver.
+    `sort_of_addresses` and `address` are for terms: the sort, and what makes an address of another sort's.
     """
 
     addresses: tuple[str, ...] = ()
@@ -155,7 +155,9 @@ class Logic:
                     lambda x: self.choice(condition, then.rule(x), other.rule(x)),
                 )
             case dict(), dict():
-                return {key: self.choice(condition, then[key], other[key]) for key in then.keys() & other.keys()}
+                return {
+                    key: self.choice(condition, then[key], other[key]) for key in then.keys() & other.keys()
+                }
             case _:
                 return self._choice_of_terms(condition, then, other)
 
@@ -206,7 +208,7 @@ class Logic:
                         ),
                     ]
                 )
-            case (bool() | int() | str()), (bool() | int() | str()):
+            case ((bool() | int() | str()), (bool() | int() | str())):
                 return left == right
             case str(), _:
                 return self.as_element(right.sort(), left) == right
