@@ -23,6 +23,7 @@ PROVED = ("stable",)
 """The protocols that have an inductive invariant."""
 
 _LARGEST = 1000
+_SOME = 1_000_000
 
 
 def command(
@@ -119,12 +120,12 @@ def _ablated(manifest: Manifest, ablation: Any) -> dict[str, Any]:  # noqa: ANN4
 
     theory: Theory = stable.theory_of(manifest, ablation)
     chosen = list(proving.obligations(theory, [ablation.step], [ablation.clause]))
-    failing = [each for each in chosen if proving.refuted(each)]
+    failing = next((each for each in chosen if proving.refuted(each)), None)
     return {
         "without": ablation.name,
         "step": ablation.step,
         "clause": ablation.clause,
-        "fails": bool(failing) and not any(proving.prove(each).follows for each in failing),
+        "fails": failing is not None and not proving.prove(failing, limit=_SOME).follows,
     }
 
 

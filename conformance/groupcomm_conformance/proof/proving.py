@@ -119,7 +119,7 @@ def prove(obligation: Obligation, limit: int = _LIMIT) -> Proved:
 
 def refuted(obligation: Obligation) -> bool:
     """Ask for a small group in which the goal fails though all that is given holds."""
-    return model_of([*obligation.given, z3.Not(obligation.goal)], SMALL) is not None
+    return _in_a_small_group([*obligation.given, z3.Not(obligation.goal)])
 
 
 def possible(theory: Theory) -> Iterator[tuple[Action, bool]]:
@@ -127,4 +127,8 @@ def possible(theory: Theory) -> Iterator[tuple[Action, bool]]:
     settled = theory.settled()
     facts = [each.formula() for each in (*theory.forest(), *theory.clauses("Inductive", settled))]
     for action in theory.actions():
-        yield action, model_of([*theory.reading(), *facts, *action.requires], SMALL) is not None
+        yield action, _in_a_small_group([*theory.reading(), *facts, *action.requires])
+
+
+def _in_a_small_group(formulas: Sequence[Term]) -> bool:
+    return any(model_of(formulas, sizes) is not None for sizes in SMALL)

@@ -43,8 +43,11 @@ _INT, _BOOL = z3.IntSort(), z3.BoolSort()
 ADDRESS, MEMBER, VIEW, VOTE, ANNOUNCED, PROMISE = (
     z3.DeclareSort(name) for name in ("Address", "Member", "View", "Vote", "Announcement", "Promise")
 )
-# A small group, in which an action can happen, and in which what does not follow fails.
-SMALL: Final[Mapping[Term, int]] = {MEMBER: 3, ADDRESS: 5, VIEW: 3, VOTE: 1, ANNOUNCED: 1, PROMISE: 2}
+# Small groups, in one of which an action can happen, and in which what does not follow fails.
+SMALL: Final[tuple[Mapping[Term, int], ...]] = (
+    {MEMBER: 2, ADDRESS: 4, VIEW: 2, VOTE: 1, ANNOUNCED: 1, PROMISE: 1},
+    {MEMBER: 3, ADDRESS: 5, VIEW: 3, VOTE: 1, ANNOUNCED: 1, PROMISE: 2},
+)
 _SORTS: Final = {"member": MEMBER, "view": VIEW, "vote": VOTE, "announced": ANNOUNCED, "promise": PROMISE}
 
 # Facts of views, messages and promises, which never change.
@@ -163,9 +166,9 @@ class Theory:
         """Build it from the definitions of StableInductive and the reference's constants, as TLA+ text."""
         constants = {name: known(text) for name, text in reference.items() if known(text) is not None}
         logic = Logic(sort_of_addresses=ADDRESS, address=_address)
-        known = {**constants, "MaxBytes": z3.Int("MaxBytes")}
+        values = {**constants, "MaxBytes": z3.Int("MaxBytes")}
         before = state()
-        reader = Reader(definitions, known, _natives(logic), logic, _WITNESSES, Moment(before, before))
+        reader = Reader(definitions, values, _natives(logic), logic, _WITNESSES, Moment(before, before))
         return cls(reader, before)
 
     def forest(self) -> list[Clause]:
