@@ -4,6 +4,7 @@ import json
 import time
 from collections import Counter
 from collections.abc import Iterator
+from itertools import groupby
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -102,16 +103,14 @@ def command(
 
 
 def _told(all_judged: "Iterator[Proved]") -> "Iterator[Proved]":
-    """Say on stderr which step is done."""
-    step, count = "", 0
-    for each in all_judged:
-        if each.step != step and count:
-            typer.echo(f"  {step}: {count} obligations judged", err=True)
-            count = 0
-        step, count = each.step, count + 1
-        yield each
-    if count:
-        typer.echo(f"  {step}: {count} obligations judged", err=True)
+    """Say on stderr which step is done, and what is open of it."""
+    for step, judged in groupby(all_judged, key=lambda each: each.step):
+        count = unproved = 0
+        for each in judged:
+            count += 1
+            unproved += not each.follows
+            yield each
+        typer.echo(f"  {step}: {count} obligations, {unproved} open", err=True)
 
 
 def _ablated(manifest: Manifest, ablation: Any) -> dict[str, Any]:  # noqa: ANN401 - of an extra
