@@ -11,11 +11,12 @@ SEED ?= $(shell expr $$(date +%s) / 86400 '*' 1000000)
 BIN := .venv/bin
 STAMP := .venv/.installed
 SPARK := .venv/.installed-pipeline
+SOLVER := .venv/.installed-prove
 
 .DEFAULT_GOAL := help
 .PHONY: help setup check conform port-go broken-ports simulate nightly deep closed random malformed lives test \
-  test-documented test-pipeline jgroups jgroups-small lint report mutants errata release pipeline bench bench-large \
-  clean need-python need-maven need-java need-go
+  test-documented test-pipeline jgroups jgroups-small lint report prove mutants errata release pipeline bench \
+  bench-large clean need-python need-maven need-java need-go
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -65,8 +66,8 @@ malformed: $(STAMP) ## give simulated stacks EVENTS malformed messages
 lives: $(STAMP) ## a group that lives through 100,000 lives: bounded state, steps that take no longer
 	@$(BIN)/python -m tests.stacks.test_lives 100000
 
-test: need-java $(STAMP) ## run the tests, but for those of the pipeline and of JGroups, a worker for each core up to four
-	@$(BIN)/python -m pytest -m 'not pipeline and not jgroups and not documented' -n auto --maxprocesses 4 --dist loadscope --no-loadscope-reorder $(ARGS)
+test: need-java $(STAMP) ## run the tests, but for those of the pipeline, of JGroups and of the proof, a worker for each core up to four
+	@$(BIN)/python -m pytest -m 'not pipeline and not jgroups and not prove and not documented' -n auto --maxprocesses 4 --dist loadscope --no-loadscope-reorder $(ARGS)
 
 test-documented: need-java $(STAMP) ## run the commands that README and the tutorial name (after `make check`)
 	@$(BIN)/python -m pytest -m documented tests/test_documented.py $(ARGS)
@@ -89,6 +90,10 @@ lint: $(SPARK) ## ruff (rules and format) and mypy --strict
 
 report: need-java $(STAMP) ## write build/report: pages to read, and JUnit XML
 	@$(BIN)/groupcomm report $(ARGS)
+
+prove: need-java $(SOLVER) ## prove STABLE's claims in groups of any size, with an SMT solver, and test the proof's tools
+	@$(BIN)/groupcomm prove $(ARGS)
+	@$(BIN)/python -m pytest -q -n 0 -m prove tests/stable/test_proof.py
 
 mutants: need-java $(STAMP) ## break the specification and the implementation of PROTOCOL: each must be noticed
 	@for protocol in $(PROTOCOL); do \
@@ -129,6 +134,12 @@ $(SPARK): $(STAMP)
 	@echo 'installing Spark into .venv (once)'
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt \
 	  --no-build-isolation -e '.[pipeline]'
+	@touch $@
+
+$(SOLVER): $(STAMP)
+	@echo 'installing z3 into .venv (once)'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt \
+	  --no-build-isolation -e '.[prove]'
 	@touch $@
 
 need-python:

@@ -1,0 +1,157 @@
+"""`groupcomm prove`: an invariant that an SMT solver proves inductive. See docs/proof.md."""
+
+import json
+import time
+from collections import Counter
+from collections.abc import Iterator
+from itertools import groupby
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from groupcomm_conformance.models.manifest import Manifest, find_root, load
+
+from .exits import ExitCode, verdict
+from .options import AsJson, one_of, whole
+
+if TYPE_CHECKING:  # z3 is an extra
+    from groupcomm_conformance.proof.proving import Proved
+    from groupcomm_conformance.proof.stable import Theory
+
+__all__ = ["PROVED", "command"]
+
+PROVED = ("stable",)
+"""The protocols that have an inductive invariant."""
+
+_LARGEST = 1000
+_SOME = 1_000_000
+
+
+def command(
+    protocol: Annotated[str, typer.Argument(help="The protocol: stable.")] = PROVED[0],
+    *,
+    steps: Annotated[
+        list[str] | None,
+        typer.Option("--step", metavar="STEP", help="Only the obligations of this step, such as JoinStep."),
+    ] = None,
+    clauses: Annotated[
+        list[str] | None,
+        typer.Option("--clause", metavar="NAME", help="Only those of this conjunct, such as Guards."),
+    ] = None,
+    states: Annotated[
+        int,
+        typer.Option(
+            parser=whole(0, 10**9),
+            metavar="N",
+            help="Search the models of at most N states for what the proof does not allow for.",
+        ),
+    ] = _LARGEST,
+    as_json: AsJson = False,
+) -> None:
+    """Prove STABLE's claims in groups of any size.
+
+    An SMT solver is asked whether the invariant of StableInductive holds at the start, is kept by every step,
+    and implies the claims; whether every step can happen; and whether each ablation makes an obligation fail.
+    Then TLC searches the smaller models for a state outside the invariant, or a step that the solver was not
+    told of. With --step or --clause only these obligations are judged. Needs z3, which `make prove` installs.
+
+    Exits with 1 if an obligation is open, or anything else is not as it has to be.
+    """
+    one_of(PROVED, protocol)
+    try:
+        from groupcomm_conformance.proof import proving, stable  # noqa: PLC0415 - an extra
+    except ImportError as error:
+        if error.name != "z3":
+            raise
+        typer.echo("groupcomm: z3 is not installed: make prove, or pip install 'groupcomm[prove]'", err=True)
+        raise typer.Exit(ExitCode.TOOL_FAILED) from None
+    root = find_root()
+    manifest = load(root, protocol)
+    began = time.process_time()
+    theory = stable.theory_of(manifest)
+    judged = list(
+        _told(proving.prove(each) for each in proving.obligations(theory, steps or (), clauses or ()))
+    )
+    if not judged:
+        typer.echo("nothing to judge: no obligation has these names", err=True)
+        raise typer.Exit(ExitCode.NOTHING)
+    found: dict[str, Any] = {
+        "protocol": protocol,
+        "obligations": len(judged),
+        "open": [
+            {"step": each.step, "clause": each.clause, "answer": each.answer}
+            for each in judged
+            if not each.follows
+        ],
+        "steps": dict(Counter(each.step for each in judged)),
+    }
+    ok = not found["open"]
+    if steps is None and clauses is None:
+        found["impossible"] = [action.name for action, can in proving.possible(theory) if not can]
+        found["ablations"] = [_ablated(manifest, each) for each in stable.ABLATIONS]
+        ok = ok and not found["impossible"] and all(each["fails"] for each in found["ablations"])
+        typer.echo("ablations judged; TLC searches models", err=True)
+    found["cpu_seconds"] = round(time.process_time() - began, 1)
+    if steps is None and clauses is None:
+        found["models"] = list(_searched(manifest, states))
+        ok = ok and all(each["violated"] is None for each in found["models"])
+    if as_json:
+        typer.echo(json.dumps(found, indent=2))
+    else:
+        _tell(found)
+    raise typer.Exit(verdict(ok=ok))
+
+
+def _told(all_judged: "Iterator[Proved]") -> "Iterator[Proved]":
+    """Say on stderr which step is done, and what is open of it."""
+    for step, judged in groupby(all_judged, key=lambda each: each.step):
+        count = unproved = 0
+        for each in judged:
+            count += 1
+            unproved += not each.follows
+            yield each
+        typer.echo(f"  {step}: {count} obligations, {unproved} open", err=True)
+
+
+def _ablated(manifest: Manifest, ablation: Any) -> dict[str, Any]:  # noqa: ANN401 - of an extra
+    """Judge an ablation: the obligation named is not proved, and fails in a small group."""
+    from groupcomm_conformance.proof import proving, stable  # noqa: PLC0415 - an extra
+
+    theory: Theory = stable.theory_of(manifest, ablation)
+    chosen = list(proving.obligations(theory, [ablation.step], [ablation.clause]))
+    failing = next((each for each in chosen if proving.refuted(each)), None)
+    return {
+        "without": ablation.name,
+        "step": ablation.step,
+        "clause": ablation.clause,
+        "fails": failing is not None and not proving.prove(failing, limit=_SOME).follows,
+    }
+
+
+def _searched(manifest: Manifest, states: int) -> Iterator[dict[str, Any]]:
+    from groupcomm_conformance.proof.searching import search, searchable  # noqa: PLC0415 - an extra
+
+    for model in searchable(manifest, states):
+        searched = search(manifest, model)
+        typer.echo(f"  {model.name}: {searched.distinct:,} states searched", err=True)
+        yield {"model": model.name, "violated": searched.violated, "distinct": searched.distinct}
+
+
+def _tell(found: dict[str, Any]) -> None:
+    for each in found["open"]:
+        typer.echo(f"OPEN: {each['step']}: {each['clause']}: {each['answer']}")
+    for name in found.get("impossible", ()):
+        typer.echo(f"IMPOSSIBLE: {name}: it cannot happen, so what is proved of it says nothing")
+    for each in found.get("ablations", ()):
+        said = "fails, in a small group" if each["fails"] else "HOLDS, though it should fail"
+        typer.echo(f"without {each['without']}: {each['step']}: {each['clause']}: {said}")
+    for each in found.get("models", ()):
+        if each["violated"] is not None:
+            typer.echo(f"VIOLATED: {each['model']}: {each['violated']}")
+    if "models" in found:
+        total = sum(each["distinct"] for each in found["models"])
+        typer.echo(f"{len(found['models'])} models searched, {total:,} states")
+    typer.echo(
+        f"{found['obligations']:,} obligations, {len(found['open'])} open, "
+        f"{found['cpu_seconds']:.0f} s of CPU time"
+    )

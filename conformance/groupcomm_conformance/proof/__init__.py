@@ -1,0 +1,1 @@
+"""Proofs for groups of any size: a specification's own text, read as formulas for an SMT solver."""

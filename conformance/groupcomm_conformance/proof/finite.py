@@ -1,0 +1,67 @@
+"""Models of formulas in a small group: every quantifier is written out over so many elements of each sort.
+
+What the solver then finds is no search among instances but an answer: a group in which all the formulas hold,
+or that there is none of this size.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
+from typing import Final
+
+import z3
+
+from .values import Term
+
+__all__ = ["model_of"]
+
+_LIMIT: Final = 40_000_000
+"""What the solver may spend, in its own unit, which does not depend on the machine."""
+
+
+def model_of(formulas: Sequence[Term], sizes: Mapping[Term, int]) -> Term | None:
+    """Give a model of the formulas with so many elements of each sort; None if none is found."""
+    universe = {sort: [z3.Const(f"{sort}!{i}", sort) for i in range(size)] for sort, size in sizes.items()}
+    solver = z3.SolverFor("QF_UFLIA")
+    solver.set("rlimit", _LIMIT)
+    for elements in universe.values():
+        if len(elements) > 1:
+            solver.add(z3.Distinct(*elements))
+    written = [_written_out(z3.simplify(each), universe) for each in formulas]
+    solver.add(*written)
+    for function in _functions(written):
+        sorts = [function.domain(i) for i in range(function.arity())]
+        if function.range() in universe and all(sort in universe for sort in sorts):
+            for arguments in product(*(universe[sort] for sort in sorts)):
+                value = function(*arguments)
+                solver.add(z3.Or([value == each for each in universe[function.range()]]))
+    return solver.model() if solver.check() == z3.sat else None
+
+
+def _written_out(term: Term, universe: Mapping[Term, Sequence[Term]]) -> Term:
+    if z3.is_quantifier(term):
+        ranges = [universe[term.var_sort(i)] for i in range(term.num_vars())]
+        # Variables are numbered from the last one; those of a quantifier inside wait for their turn.
+        cases = [
+            _written_out(z3.substitute_vars(term.body(), *reversed(each)), universe)
+            for each in product(*ranges)
+        ]
+        return z3.And(cases) if term.is_forall() else z3.Or(cases)
+    if z3.is_app(term) and term.num_args() and z3.is_bool(term):
+        return term.decl()(*(_written_out(each, universe) for each in term.children()))
+    return term
+
+
+def _functions(formulas: Sequence[Term]) -> Iterator[Term]:
+    seen: set[int] = set()
+    known: set[int] = set()
+    rest = list(formulas)
+    while rest:
+        term = rest.pop()
+        if term.get_id() in seen:
+            continue
+        seen.add(term.get_id())
+        rest += term.children()
+        is_own = z3.is_app(term) and term.decl().kind() == z3.Z3_OP_UNINTERPRETED
+        if is_own and term.decl().get_id() not in known:
+            known.add(term.decl().get_id())
+            yield term.decl()

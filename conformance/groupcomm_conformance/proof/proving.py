@@ -1,0 +1,134 @@
+"""Obligations, and what the solver says of each.
+
+An obligation is that a clause follows: a claim from the invariant, a clause of the invariant at the start, or
+after a step from the invariant before it. Whether it is proved does not depend on the machine: the solver's
+resources are counted in its own unit, not in seconds.
+"""
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+import z3
+from attrs import frozen
+
+from .finite import model_of
+from .stable import CLAIMS, SMALL, Action, State, Theory
+from .values import Term
+
+__all__ = ["Obligation", "Proved", "obligations", "possible", "prove", "refuted"]
+
+# The dearest obligation takes 900,000.
+_LIMIT: Final = 10_000_000
+
+# What some obligations are given, by name: conjuncts of the invariant and of Forest. (With more the solver
+# makes instances without end.) All others are given all that there is.
+_PATHS: Final = (
+    "BeforeIsReflexive BeforeIsTransitive OnePathTo ParentIsBefore BeforeByParent OneStay "
+    "ReachesFurther ReachesBetween"
+)
+_USES: Final[Mapping[tuple[str, str], str]] = {
+    ("JoinStep", "Guards/GuardHasCast"): (
+        "Guards PromisersAreGuarded PromiserIsThere PromiserHasCast ToldIsSound " + _PATHS
+    ),
+    ("JoinStep", "Guards/GuardHolds"): "Guards PromisersAreGuarded PromiserIsThere PromiserHolds " + _PATHS,
+}
+
+
+@frozen(eq=False)
+class Obligation:
+    """What is to follow, of which step or claim, and from what."""
+
+    step: str
+    clause: str
+    given: Sequence[Term]
+    goal: Term
+
+
+@frozen
+class Proved:
+    """The solver's answer: whether it follows, the solver's own word, and the seconds of CPU time it took."""
+
+    step: str
+    clause: str
+    follows: bool
+    answer: str
+    seconds: float
+
+
+_Facts = list[tuple[str, Term]]
+
+
+def obligations(
+    theory: Theory, steps: Sequence[str] = (), clauses: Sequence[str] = ()
+) -> Iterator[Obligation]:
+    """Give all obligations, or those of the steps and clauses of these names."""
+
+    def wanted(name: str, names: Sequence[str]) -> bool:
+        return not names or any(name == each or name.startswith((each + "/", each + " ")) for each in names)
+
+    reading, settled = theory.reading(), theory.settled()
+    forest: _Facts = [(each.name.split("/")[0], each.formula()) for each in theory.forest()]
+
+    def known(now: State) -> _Facts:
+        return forest + [
+            (each.name.split("/")[0], each.formula()) for each in theory.clauses("Inductive", now)
+        ]
+
+    def used(facts: _Facts, step: str, clause: str) -> list[Term]:
+        uses = _USES.get((step, clause))
+        return reading + [formula for name, formula in facts if uses is None or name in uses.split()]
+
+    facts = known(settled)
+    if wanted("claim", steps):
+        for claim in CLAIMS:
+            for each in theory.clauses(claim, settled):
+                if wanted(each.name, clauses):
+                    yield Obligation("claim", each.name, used(facts, "claim", each.name), each.formula())
+    if wanted("Init", steps):
+        start = [*used(forest, "Init", ""), *theory.initial()]
+        for each in theory.clauses("Inductive", settled):
+            if wanted(each.name, clauses):
+                yield Obligation("Init", each.name, start, each.formula())
+    decision, undecided = theory.decision()
+    for action, held in ((decision, known(undecided)), *((each, facts) for each in theory.actions())):
+        if not wanted(action.name, steps):
+            continue
+        for each in theory.clauses("Inductive", action.after):
+            if wanted(each.name, clauses):
+                given = [*used(held, action.name, each.name), *action.requires]
+                yield Obligation(action.name, each.name, given, each.formula())
+        if wanted("LocalIsReadable", clauses):
+            given = [*used(held, action.name, ""), *action.requires]
+            yield Obligation(action.name, "LocalIsReadable", given, action.readable)
+
+
+def prove(obligation: Obligation, limit: int = _LIMIT) -> Proved:
+    """Ask the solver for a case in which the goal fails; there is none if it follows."""
+    began = time.process_time()
+    solver = z3.Solver()
+    solver.set("rlimit", limit)
+    solver.set("random_seed", 1)
+    solver.set("mbqi", False)  # noqa: FBT003 - by instances of the terms at hand alone
+    solver.add(*obligation.given)
+    solver.add(z3.Not(obligation.goal))
+    answer = solver.check()
+    seconds = time.process_time() - began
+    return Proved(obligation.step, obligation.clause, answer == z3.unsat, str(answer), seconds)
+
+
+def refuted(obligation: Obligation) -> bool:
+    """Ask for a small group in which the goal fails though all that is given holds."""
+    return _in_a_small_group([*obligation.given, z3.Not(obligation.goal)])
+
+
+def possible(theory: Theory) -> Iterator[tuple[Action, bool]]:
+    """Say of each action whether it happens in some small group in which the invariant holds."""
+    settled = theory.settled()
+    facts = [each.formula() for each in (*theory.forest(), *theory.clauses("Inductive", settled))]
+    for action in theory.actions():
+        yield action, _in_a_small_group([*theory.reading(), *facts, *action.requires])
+
+
+def _in_a_small_group(formulas: Sequence[Term]) -> bool:
+    return any(model_of(formulas, sizes) is not None for sizes in SMALL)

@@ -1,0 +1,50 @@
+"""What TLC says of the invariant in the models that are searched: where it is wrong, this finds it.
+
+A model is searched as always, with two other claims: the invariant and Forest hold in each state, and each
+step of the group is one of the steps that the solver was told of.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+from attrs import evolve, frozen
+
+from groupcomm_conformance.models.manifest import Manifest, Model
+from groupcomm_conformance.tlc.run import SHORT, run
+
+__all__ = ["Searched", "search", "searchable"]
+
+_ROOT: Final = "SearchedInductive"
+_CLAIMS: Final = ("ForestAndInvariant", "EachStepIsRead")
+
+
+@frozen
+class Searched:
+    """What came of one model: the claim that is violated, if one is, and the number of states."""
+
+    model: str
+    violated: str | None
+    distinct: int
+    seconds: float
+
+
+def searchable(manifest: Manifest, largest: int) -> Iterator[Model]:
+    """Give the models of the reference that hold, of at most so many states, on a network that remembers."""
+    for model in manifest.models:
+        if (
+            model.holds
+            and model.claims == "safety"
+            and model.counts is not None
+            and model.counts.distinct <= largest
+            and "MemberStep" not in model.constants
+        ):
+            yield model
+
+
+def search(manifest: Manifest, model: Model) -> Searched:
+    """Search one model for a state or step that the proof does not allow for."""
+    cfg = evolve(manifest.cfg(model), invariants=_CLAIMS[:1], properties=_CLAIMS[1:])
+    text = f"---- MODULE {_ROOT} ----\nEXTENDS {manifest.module}, StableInductive\n====\n"
+    short = model.counts is not None and model.counts.transitions <= SHORT
+    found = run(manifest.folders, _ROOT, cfg.render(), generated={_ROOT: text}, workers=1, short=short)
+    return Searched(model.name, found.violated, found.distinct, found.seconds)

@@ -1,0 +1,157 @@
+"""The proof of STABLE's claims: that the reading is right, and that the checks around it notice what is wrong."""
+
+from functools import cache
+from typing import Any
+
+import pytest
+
+from groupcomm_conformance.models.checking import Cache, run_model
+from groupcomm_conformance.models.manifest import find_root, load
+from groupcomm_conformance.steps.conform import table_of
+from groupcomm_conformance.steps.table import StepTable, Tables
+from groupcomm_conformance.tla.tree import Definitions
+from groupcomm_conformance.tla.values import Fn
+
+z3 = pytest.importorskip("z3", reason="needs the extra `prove`: make prove installs it")
+
+from groupcomm_conformance.proof import proving, searching, stable  # noqa: E402
+from groupcomm_conformance.proof.finite import model_of  # noqa: E402
+from groupcomm_conformance.proof.reading import NotRead, Reader  # noqa: E402
+from groupcomm_conformance.proof.values import Items, Logic, Map, SetOf  # noqa: E402
+
+pytestmark = pytest.mark.prove
+
+ROOT = find_root()
+MANIFEST = load(ROOT, "stable")
+ADDRESSES = ("A", "B", "C", "D", "Z", "")
+VECTORS = ("vote", "minimum", "digest")
+
+
+def table(name: str) -> StepTable:
+    model = MANIFEST.model(name)
+    checked = run_model(MANIFEST, model, cache=Cache.of(ROOT))
+    assert checked.harvest is not None
+    return table_of(MANIFEST, model, checked.harvest, Tables.of(ROOT))[0]
+
+
+def read(value: Any, name: str = "") -> Any:  # noqa: ANN401 - of any type
+    """Give a value of TLC as the reader has it."""
+    match value:
+        case Fn() | () if name in VECTORS:
+            entries = dict(value.items()) if isinstance(value, Fn) else {}
+            held = {key: read(each) for key, each in entries.items()}
+            return Map(SetOf(None, lambda x: x in held), lambda x: held[x])
+        case Fn():
+            return {key: read(each, key) for key, each in value.items()}
+        case frozenset():
+            return SetOf(None, lambda x: x in value)
+        case tuple() if name == "members":
+            return SetOf(None, lambda x: x in value)
+        case tuple():
+            return Items([(True, read(each)) for each in value])
+        case _:
+            return value
+
+
+def shown(value: Any) -> Any:  # noqa: ANN401 - of any type
+    """Give a value of the reader in a form that can be compared."""
+    match value:
+        case dict():
+            return {key: shown(each) for key, each in value.items()}
+        case SetOf():
+            return {x for x in ADDRESSES if value.contains(x) is True}
+        case Map():
+            return {x: shown(value.rule(x)) for x in ADDRESSES if value.domain.contains(x) is True}
+        case Items():
+            return [shown(each) for when, each in value.items if when is True]
+        case _:
+            return value
+
+
+@cache
+def definitions() -> Definitions:
+    return stable.definitions_of(MANIFEST.folder, MANIFEST.folder.parent / "common")
+
+
+def reader(constants: dict[str, Any]) -> Reader:
+    """Read Step where all values are known: nothing is left to a solver."""
+    natives: dict[str, Any] = {
+        "MembersOf": lambda _, view: view["members"],
+        "NoView": lambda _: {"id": {"counter": 0, "creator": ""}, "members": SetOf(None, lambda _x: False)},
+    }
+    return Reader(definitions(), constants, natives, Logic(addresses=ADDRESSES))
+
+
+def test_the_reader_takes_each_step_of_the_table_as_tlc_does() -> None:
+    rows = table("steady")
+    known = {
+        name: stable.known(text)
+        for name, text in MANIFEST.cfg(MANIFEST.model("steady")).constants.items()
+        if stable.known(text) is not None
+    }
+    of = reader(known)
+    different = []
+    for row in range(1, len(rows) + 1):
+        at, event = rows.place(row)
+        state, effects = rows.expected(row)
+        did = of.call("Step", read(rows.states[at]), read(rows.events[event]))
+        expected = {
+            "outcome": rows.outcome(row),
+            "state": shown(read(state)),
+            "effects": shown(read(effects)),
+        }
+        if shown(did) != expected:
+            different.append((row, shown(did), expected))
+    assert (len(rows), different[:1]) == (3276, [])
+
+
+def test_every_ablation_has_a_small_group_in_which_its_obligation_fails() -> None:
+    ablation = next(each for each in stable.ABLATIONS if each.name == "HoldVote: never")
+    chosen = [ablation.step], [ablation.clause]
+    whole = list(proving.obligations(stable.theory_of(MANIFEST), *chosen))
+    without = list(proving.obligations(stable.theory_of(MANIFEST, ablation), *chosen))
+    assert [proving.prove(each).follows for each in whole] == [True] * len(whole)
+    assert not any(proving.refuted(each) for each in whole)
+    assert any(proving.refuted(each) for each in without)
+
+
+def test_what_does_not_follow_is_open() -> None:
+    theory = stable.theory_of(MANIFEST)
+    one = next(iter(proving.obligations(theory, ["ReceiveStabilityStep"], ["PurgedIsAgreed"])))
+    wrong = proving.Obligation(one.step, one.clause, one.given, z3.BoolVal(False))  # noqa: FBT003
+    assert not proving.prove(wrong, limit=200_000).follows
+
+
+def test_a_step_that_purges_and_does_not_say_so_is_not_read() -> None:
+    said = "digest |-> DigestOf(rm[a])]\n    /\\ OnlyPurges(a)\n\nInstallViewStep"
+    unsaid = said.replace("    /\\ OnlyPurges(a)\n", "")
+    ablation = stable.Ablation("unsaid", "ReceiveStabilityStep", "Own", replaces=(said, unsaid))
+    theory = stable.theory_of(MANIFEST, ablation)
+    with pytest.raises(NotRead, match="an effect PassDown in a step that does not say what it does"):
+        list(proving.obligations(theory, ["ReceiveStabilityStep"], ["Own"]))
+
+
+def test_an_ablation_of_text_that_is_not_there_is_refused() -> None:
+    with pytest.raises(NotRead, match="0 times, not once"):
+        stable.theory_of(
+            MANIFEST, stable.Ablation("absent", "JoinStep", "Own", replaces=("no such text", ""))
+        )
+
+
+def test_tlc_finds_a_state_outside_the_invariant() -> None:
+    from attrs import evolve  # noqa: PLC0415
+
+    model = MANIFEST.model("hold")
+    loose = evolve(model, constants={**model.constants, "HoldVote": "never"})
+    assert searching.search(MANIFEST, loose).violated == "ForestAndInvariant"
+
+
+def test_a_small_group_is_found_only_where_there_is_one() -> None:
+    x, y = (z3.Const(name, stable.MEMBER) for name in "xy")
+    two = z3.Exists([x], z3.Exists([y], x != y))
+    assert model_of([two], {stable.MEMBER: 2}) is not None
+    assert model_of([two], {stable.MEMBER: 1}) is None
+    each = z3.Function("each", stable.MEMBER, stable.MEMBER)
+    apart = z3.ForAll([x], z3.ForAll([y], z3.Implies(each(x) == each(y), x == y)))
+    onto = z3.Exists([y], z3.ForAll([x], each(x) != y))
+    assert model_of([apart, onto], {stable.MEMBER: 3}) is None
