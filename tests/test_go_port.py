@@ -20,7 +20,7 @@ SAMPLE = {
     "gms_queue_backwards": "rows",
     "merge_anybody_leads": "rows",
     "merge_gms_above_first": "rows",
-    "sequencer_falsy_payload": "renamed",
+    "sequencer_mark_in_place": "kept",
     "stable_vote_of_8_bits": "random",
 }
 

@@ -2,10 +2,10 @@
 
     python conformance/adapters/go/broken_ports.py [NAME ...]
 
-A broken port is caught by the first of: the rows of the models, its start, events beyond the bounds (--random),
-and then, model by model, the rows again on kept states (--strict) and with other names and numbers (--renamed).
-Exits with 1 if one is caught by none and broken.yaml does not say why, or is caught though it says why not, or
-is no program.
+A broken port is caught by the first of: the rows of the models, its start, events beyond the bounds
+(--random), and then, model by model, the rows again on kept states (--strict) and with other names and
+numbers (--renamed). Exits with 1 if one is caught by none and broken.yaml does not say why, or is caught
+though it says why not, or is no program.
 """
 
 import json
@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 

@@ -69,7 +69,8 @@ WAYS: Final = (
     Way("names", "names of several letters, in the same order", names=_RISING),
     Way("mixed_names", "names of several letters, in another order", names=_MIXED, without=_BY_NAME),
     Way("counter_down", "counters of views that begin with 0", counter=-1, without=_FIRST),
-    Way("counter_up", "counters of views beyond 32 bits", counter=2**32, without=_FOUNDED),
+    # That many more, as two numbers of 32 bits that wrap stand in another order then.
+    Way("counter_up", "counters of views beyond 32 bits", counter=2**32 + 2**31 - 2, without=_FOUNDED),
     Way("payload_down", "payloads that begin with 0", payload=-1),
 )
 
