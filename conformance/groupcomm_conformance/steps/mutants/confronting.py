@@ -174,8 +174,9 @@ def _definitions(definitions: Definitions, mutants: Mapping[int, SpecMutant]) ->
     def changed(name: Name) -> str:
         return f"Mut_{name.text}" if name.number in known else original(name)
 
-    # Where a mutant is chosen nothing else is changed.
-    plain = Writer(original)
+    # Where a mutant is chosen nothing else is changed; but a recursive operator comes to it again.
+    recursive = {each.name.number for each in operators if each.is_recursive}
+    plain = Writer(lambda name: changed(name) if name.number in recursive else original(name))
     places: dict[int, list[tuple[int, Expression]]] = {}
     for number, mutant in mutants.items():
         places.setdefault(id(mutant.place), []).append((number, mutant.becomes))
