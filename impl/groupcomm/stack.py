@@ -33,9 +33,10 @@ A second rule for cores follows from 3 and 5. A layer hears a view before the la
 does on hearing the view passes up no message of that view.
 
 A layer knows an event if the class of the event, or one derived from it, is in the layer's `Event`; or a
-class that the event's class is derived from (a merged view is a view). A layer's messages are tagged with its
-name. Message `Forward` comes in as the event `ForwardReceived`. Timers are tagged too (`stable/stability`):
-timer `stability` fires as `StabilityTimeout`, and timer `merge/3` as `MergeTimeout(3)`.
+class that the event's class is derived from (a merged view is a view). Of several it is the nearest. A layer's
+messages are tagged with its name. Message `Forward` comes in as the event `ForwardReceived`. Timers are tagged
+too (`stable/stability`): timer `stability` fires as `StabilityTimeout`, and timer `merge/3` as
+`MergeTimeout(3)`.
 
 `ASSUMES` and `GIVES` of a core name modules of `spec/common`. A layer stands on what the layers beneath give,
 and on what a layer above gives by passing it down (`GIVES_BELOW`). A stack in which something is assumed and
