@@ -33,9 +33,9 @@ A second rule for cores follows from 3 and 5. A layer hears a view before the la
 does on hearing the view passes up no message of that view.
 
 A layer knows an event if the class of the event, or one derived from it, is in the layer's `Event`; or a
-class that the event's class is derived from (a merged view is a view). Of several it is the nearest. A layer's
-messages are tagged with its name. Message `Forward` comes in as the event `ForwardReceived`. Timers are tagged
-too (`stable/stability`): timer `stability` fires as `StabilityTimeout`, and timer `merge/3` as
+class that the event's class is derived from (a merged view is a view). Of several it is the nearest. A
+layer's messages are tagged with its name. Message `Forward` comes in as the event `ForwardReceived`. Timers
+are tagged too (`stable/stability`): timer `stability` fires as `StabilityTimeout`, and timer `merge/3` as
 `MergeTimeout(3)`.
 
 `ASSUMES` and `GIVES` of a core name modules of `spec/common`. A layer stands on what the layers beneath give,
@@ -198,7 +198,7 @@ class _Alphabet:
         kinds = {event.__name__: _Kind.read(event) for event in _classes(module.Event)}
         requests = {Multicast: "SendRequested", Send: "UnicastRequested"}
         return cls(
-            # Of two that are derived from one class it is heard as the nearer: a view as a view, and not as a merge.
+            # Of two that are derived from one class it is the nearer: a view is heard as a view, not as a merge.
             events={
                 base: kind
                 for kind in sorted(kinds.values(), key=lambda kind: -len(kind.cls.__mro__))
@@ -297,7 +297,7 @@ def _tells_nothing(_state: object) -> tuple[()]:
     return ()
 
 
-class _NobodyTakesIt(Exception):
+class _NobodyTakesItError(Exception):
     """Nobody can take what has come. `by_peer`: it is a peer's mistake, and not the caller's."""
 
     def __init__(self, reason: str, *, by_peer: bool) -> None:
@@ -391,7 +391,7 @@ class Stack:
                     effects.append(item)
                 else:
                     self._carry(at, item, effects, todo)
-        except _NobodyTakesIt as reason:
+        except _NobodyTakesItError as reason:
             refused = RemoteProtocolError if reason.by_peer else LocalProtocolError
             raise refused(state, event, str(reason)) from None
         after = tuple(states)
@@ -446,7 +446,7 @@ class Stack:
         name, separator, number = named.partition("/")
         found = self._timers.get((layer, name))
         if found is None or len(found[1].given) != len(separator) or (separator and not number.isdecimal()):
-            raise _NobodyTakesIt(f"the stack {self} has no timer {timer!r}", by_peer=False)
+            raise _NobodyTakesItError(f"the stack {self} has no timer {timer!r}", by_peer=False)
         place, kind = found
         todo.append((place, kind, {field: int(number) for field in kind.given}))
 
@@ -458,7 +458,9 @@ class Stack:
         found = self._messages.get((message.layer, type(message.message)))
         if found is None:
             name = type(message.message).__name__
-            raise _NobodyTakesIt(f"the stack {self} has no message {name} of {message.layer!r}", by_peer=True)
+            raise _NobodyTakesItError(
+                f"the stack {self} has no message {name} of {message.layer!r}", by_peer=True
+            )
         todo.append((*found, {"sender": sender, "message": message.message}))
 
     def _up(self, start: int, event: object, todo: _Todo) -> None:
@@ -518,7 +520,7 @@ class Stack:
                 continue
             values = [value for value in came if isinstance(value, wanted)]
             if not values:
-                raise _NobodyTakesIt(
+                raise _NobodyTakesItError(
                     f"{kind.cls.__name__} takes its {name} from below, and no {wanted.__name__} came",
                     by_peer=False,
                 )
@@ -527,7 +529,7 @@ class Stack:
 
 
 def messages(layers: tuple[Layer, ...]) -> dict[tuple[str, type], tuple[int, _Kind]]:
-    """Where messages arrive: the place and the event, by the name of the layer and the class of the message."""
+    """Where messages arrive: the place and the event, by the layer's name and the message's class."""
     return {
         (layer.name, message): (place, kind)
         for place, layer in enumerate(layers)
