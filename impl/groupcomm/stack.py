@@ -198,7 +198,7 @@ class _Alphabet:
         kinds = {event.__name__: _Kind.read(event) for event in _classes(module.Event)}
         requests = {Multicast: "SendRequested", Send: "UnicastRequested"}
         return cls(
-            # Of two that are derived from one class it is the nearer: a view is heard as a view, not as a merge.
+            # Of two that are derived from one class it is the nearer: a view is heard as a view, and no merge.
             events={
                 base: kind
                 for kind in sorted(kinds.values(), key=lambda kind: -len(kind.cls.__mro__))
@@ -365,8 +365,9 @@ class Stack:
     def step(self, _config: None, state: State, event: Event) -> tuple[State, tuple[Effect, ...]]:
         """The next state of all layers, and what leaves the stack.
 
-        Raises `ProtocolError` where a layer refuses what reaches it, of the class of that refusal, which is its
-        cause; and for an event that no layer can take. Raises StackError for an effect that no stack can carry.
+        Raises `ProtocolError` where a layer refuses what reaches it, of the class of that refusal, which is
+        its cause; and for an event that no layer can take. Raises StackError for an effect that no stack can
+        carry.
         """
         layers, states = self.layers, list(state.layers)
         effects: list[Effect] = []
@@ -441,7 +442,7 @@ class Stack:
                 raise StackError(f"{name} has an effect that no stack can carry: {effect!r}")
 
     def _fired(self, timer: str, todo: _Todo) -> None:
-        """A timer fires in its layer: `layer/name`, or `layer/name/number`, of which the event has the number."""
+        """A timer fires in its layer: `layer/name`, or `layer/name/number` with the event's number."""
         layer, _, named = timer.partition("/")
         name, separator, number = named.partition("/")
         found = self._timers.get((layer, name))
@@ -547,7 +548,7 @@ def timers(layers: tuple[Layer, ...]) -> dict[tuple[str, str], tuple[int, _Kind]
 
 
 def tellers(layers: tuple[Layer, ...]) -> dict[tuple[int, type], tuple[int, int]]:
-    """Which layer tells that at a place a value of a type, and as which of its values: the nearest beneath."""
+    """Which layer tells that at a place a value of a type, and as which of its values: the nearest."""
     return {
         (place, told): (teller, number)
         for place in range(len(layers))
