@@ -203,7 +203,7 @@ def test_what_only_a_row_that_could_not_happen_leads_to_is_found() -> None:
     )
     protocol = PROTOCOLS["flush"]
     (forgets,) = (mutant for mutant in mutants(protocol) if mutant.name == name)
-    with mutated(protocol.module, forgets) as core:
+    with mutated(protocol, forgets) as core:
         assert conformance("flush", small("flush"), core).ok
         came = closed_conformance("flush", small("flush"), core)
     assert not came.ok

@@ -33,9 +33,10 @@ A second rule for cores follows from 3 and 5. A layer hears a view before the la
 does on hearing the view passes up no message of that view.
 
 A layer knows an event if the class of the event, or one derived from it, is in the layer's `Event`; or a
-class that the event's class is derived from (a merged view is a view). A layer's messages are tagged with its
-name. Message `Forward` comes in as the event `ForwardReceived`. Timers are tagged too (`stable/stability`):
-timer `stability` fires as `StabilityTimeout`, and timer `merge/3` as `MergeTimeout(3)`.
+class that the event's class is derived from (a merged view is a view). Of several it is the nearest. A
+layer's messages are tagged with its name. Message `Forward` comes in as the event `ForwardReceived`. Timers
+are tagged too (`stable/stability`): timer `stability` fires as `StabilityTimeout`, and timer `merge/3` as
+`MergeTimeout(3)`.
 
 `ASSUMES` and `GIVES` of a core name modules of `spec/common`. A layer stands on what the layers beneath give,
 and on what a layer above gives by passing it down (`GIVES_BELOW`). A stack in which something is assumed and
@@ -197,7 +198,7 @@ class _Alphabet:
         kinds = {event.__name__: _Kind.read(event) for event in _classes(module.Event)}
         requests = {Multicast: "SendRequested", Send: "UnicastRequested"}
         return cls(
-            # Of two that are derived from one class it is heard as the nearer: a view as a view, and not as a merge.
+            # Of two that are derived from one class it is the nearer: a view is heard as a view, and no merge.
             events={
                 base: kind
                 for kind in sorted(kinds.values(), key=lambda kind: -len(kind.cls.__mro__))
@@ -296,7 +297,7 @@ def _tells_nothing(_state: object) -> tuple[()]:
     return ()
 
 
-class _NobodyTakesIt(Exception):
+class _NobodyTakesItError(Exception):
     """Nobody can take what has come. `by_peer`: it is a peer's mistake, and not the caller's."""
 
     def __init__(self, reason: str, *, by_peer: bool) -> None:
@@ -364,8 +365,9 @@ class Stack:
     def step(self, _config: None, state: State, event: Event) -> tuple[State, tuple[Effect, ...]]:
         """The next state of all layers, and what leaves the stack.
 
-        Raises `ProtocolError` where a layer refuses what reaches it, of the class of that refusal, which is its
-        cause; and for an event that no layer can take. Raises StackError for an effect that no stack can carry.
+        Raises `ProtocolError` where a layer refuses what reaches it, of the class of that refusal, which is
+        its cause; and for an event that no layer can take. Raises StackError for an effect that no stack can
+        carry.
         """
         layers, states = self.layers, list(state.layers)
         effects: list[Effect] = []
@@ -390,7 +392,7 @@ class Stack:
                     effects.append(item)
                 else:
                     self._carry(at, item, effects, todo)
-        except _NobodyTakesIt as reason:
+        except _NobodyTakesItError as reason:
             refused = RemoteProtocolError if reason.by_peer else LocalProtocolError
             raise refused(state, event, str(reason)) from None
         after = tuple(states)
@@ -440,12 +442,12 @@ class Stack:
                 raise StackError(f"{name} has an effect that no stack can carry: {effect!r}")
 
     def _fired(self, timer: str, todo: _Todo) -> None:
-        """A timer fires in its layer: `layer/name`, or `layer/name/number`, of which the event has the number."""
+        """A timer fires in its layer: `layer/name`, or `layer/name/number` with the event's number."""
         layer, _, named = timer.partition("/")
         name, separator, number = named.partition("/")
         found = self._timers.get((layer, name))
         if found is None or len(found[1].given) != len(separator) or (separator and not number.isdecimal()):
-            raise _NobodyTakesIt(f"the stack {self} has no timer {timer!r}", by_peer=False)
+            raise _NobodyTakesItError(f"the stack {self} has no timer {timer!r}", by_peer=False)
         place, kind = found
         todo.append((place, kind, {field: int(number) for field in kind.given}))
 
@@ -457,7 +459,9 @@ class Stack:
         found = self._messages.get((message.layer, type(message.message)))
         if found is None:
             name = type(message.message).__name__
-            raise _NobodyTakesIt(f"the stack {self} has no message {name} of {message.layer!r}", by_peer=True)
+            raise _NobodyTakesItError(
+                f"the stack {self} has no message {name} of {message.layer!r}", by_peer=True
+            )
         todo.append((*found, {"sender": sender, "message": message.message}))
 
     def _up(self, start: int, event: object, todo: _Todo) -> None:
@@ -517,7 +521,7 @@ class Stack:
                 continue
             values = [value for value in came if isinstance(value, wanted)]
             if not values:
-                raise _NobodyTakesIt(
+                raise _NobodyTakesItError(
                     f"{kind.cls.__name__} takes its {name} from below, and no {wanted.__name__} came",
                     by_peer=False,
                 )
@@ -526,7 +530,7 @@ class Stack:
 
 
 def messages(layers: tuple[Layer, ...]) -> dict[tuple[str, type], tuple[int, _Kind]]:
-    """Where messages arrive: the place and the event, by the name of the layer and the class of the message."""
+    """Where messages arrive: the place and the event, by the layer's name and the message's class."""
     return {
         (layer.name, message): (place, kind)
         for place, layer in enumerate(layers)
@@ -544,7 +548,7 @@ def timers(layers: tuple[Layer, ...]) -> dict[tuple[str, str], tuple[int, _Kind]
 
 
 def tellers(layers: tuple[Layer, ...]) -> dict[tuple[int, type], tuple[int, int]]:
-    """Which layer tells that at a place a value of a type, and as which of its values: the nearest beneath."""
+    """Which layer tells that at a place a value of a type, and as which of its values: the nearest."""
     return {
         (place, told): (teller, number)
         for place in range(len(layers))

@@ -46,8 +46,8 @@ Lowest == Len(LayerNames)
 \* refused; a state is replaced (only where that is done "after").
 Hear(i, e) == [is |-> "hear", at |-> i, what |-> e]
 Carry(i, f) == [is |-> "carry", at |-> i, what |-> f]
-Out(f) == [is |-> "out", at |-> 0, what |-> f]
-Refuse(outcome) == [is |-> "refuse", at |-> 0, what |-> outcome]
+Out(f) == [is |-> "out", what |-> f]
+Refuse(outcome) == [is |-> "refuse", what |-> outcome]
 Keep(i, s) == [is |-> "put", at |-> i, what |-> s]
 
 Leaves(f) == IF Unheard = "leaves" THEN <<Out(f)>> ELSE <<>>
@@ -85,7 +85,7 @@ GoesDown(i, e) ==
 
 \* What hears it when all else is done.
 HearLate(i, f) ==
-    IF Order # "passed" \/ f.type # "PassDown" THEN <<>>
+    IF f.type # "PassDown" THEN <<>>
     ELSE LET Late(k) == IsObserved(f.event) /\ TakesBelow(k, f.event)
          IN Hearing(SelectSeq(Beneath(i, f.event), Late), f.event)
 
@@ -170,11 +170,10 @@ Run(states, todo, out, came) ==
         rest == Tail(todo)
     IN CASE item.is = "out" -> Run(states, rest, Append(out, item.what), came)
          [] item.is = "refuse" -> [outcome |-> item.what, state |-> states, effects |-> out]
-         [] item.is = "put" -> Run([states EXCEPT ![item.at] = item.what], rest, out, came)
+         [] Replaced = "after" /\ item.is = "put" -> Run([states EXCEPT ![item.at] = item.what], rest, out, came)
          [] item.is = "carry" ->
-            Run(states,
-                After(Passed(Carried(item.at, item.what), states, came), rest) \o HearLate(item.at + 1, item.what),
-                out, came)
+            LET next == After(Passed(Carried(item.at, item.what), states, came), rest)
+            IN Run(states, IF Order = "passed" THEN next \o HearLate(item.at + 1, item.what) ELSE next, out, came)
          [] item.is = "hear" ->
             LET i == item.at
                 heard == IF ReadsBelow = "taken" THEN Read(i, item.what, states, came) ELSE item

@@ -105,7 +105,7 @@ StepLow(s, e) ==
             ELSE Handled([s EXCEPT !.received = TRUE], <<PassUp(Deliver(e.sender, e.message.payload))>>)
       [] e.type = "Ask" -> Handled(s, <<PassUp(Answer(e.asker, Level(s.view)))>>)
       [] e.type = "WaitTimeout" ->
-            IF s.view = 0 THEN Ignored(s) ELSE Handled(s, <<PassUp(Said("waited", e.depth.value))>>)
+            IF s.view = 0 THEN Ignored(s) ELSE Handled(s, <<PassUp(Said("waited", e.depth.value)), Send("B", Copy(Word(1)))>>)
 
 -----------------------------------------------------------------------------
 (* What a stack asks of layers *)

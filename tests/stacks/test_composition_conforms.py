@@ -8,7 +8,9 @@ import pytest
 from attrs import evolve
 
 from groupcomm import events, flush, gms, stable
-from groupcomm.digest import Vector
+from groupcomm.abstract import reliable_multicast
+from groupcomm.abstract.reliable_multicast import Window
+from groupcomm.digest import NOTHING, Vector
 from groupcomm.effects import PassDown
 from groupcomm.errors import LocalProtocolError, ProtocolError, RemoteProtocolError
 from groupcomm.stack import Arrived, Called, Layer, Raised, Stack, State, Tagged
@@ -17,7 +19,6 @@ from groupcomm_conformance.protocols.codec import Codec
 from groupcomm_conformance.tla.values import Fn, Value
 from groupcomm_conformance.walks import graph
 from tests.cores import MANIFESTS, PROTOCOLS
-from tests.stacks import windows
 
 MODULES: dict[str, Any] = {"flush": flush, "gms": gms, "stable": stable}
 CODEC = Codec({cls: tag for name in MODULES for cls, tag in PROTOCOLS[name].codec.tags.items()})
@@ -26,7 +27,7 @@ STACK = Stack(
         Layer.of(flush, flush.Config()),
         Layer.of(gms, gms.Config()),
         Layer.of(stable, stable.Config(max_bytes=0, stable_interval=2, stability_delay=1)),
-        Layer.of(windows, None),
+        Layer.of(reliable_multicast, reliable_multicast.Config()),
     ),
     ("ReliableUnicast", "Network"),
 )
@@ -69,13 +70,18 @@ def state_of(member: str, layers: Any) -> State:  # noqa: ANN401 - as the model 
     ]
     view = CODEC.from_spec(layers[3]["view"], View)
     starts, delivered = (CODEC.from_spec(layers[3][name], Vector) for name in ("starts", "delivered"))
-    return State(member, (*whole, windows.State(member, view, starts, delivered, delivered)))
+    windows = {m: Window(NOTHING, seqno, seqno, seqno, NOTHING) for m, seqno in delivered.items()}
+    begun = reliable_multicast.start(member)
+    return State(member, (*whole, evolve(begun, view=view, windows=windows, starts=starts)))
 
 
 def as_the_model_has_it(state: State) -> Value:
-    *layers, below = (CODEC.to_spec(layer) for layer in state.layers)
-    assert isinstance(below, Fn)
-    return (*layers, Fn({name: below[name] for name in ("member", "view", "starts", "delivered")}))
+    layers: Any
+    below: Any
+    *layers, below = state.layers
+    delivered = Vector(tuple((m, window.delivered) for m, window in below.windows.items()))
+    told = {"member": below.member, "view": below.view, "starts": below.starts, "delivered": delivered}
+    return (*map(CODEC.to_spec, layers), Fn({name: CODEC.to_spec(each) for name, each in told.items()}))
 
 
 def differences(stack: Stack, model: str) -> tuple[set[str], list[str]]:

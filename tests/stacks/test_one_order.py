@@ -9,6 +9,7 @@ event is heard in another order than in `Stack` goes another way at once.
 from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import pairwise
+from types import SimpleNamespace
 from typing import Any, Final
 
 import pytest
@@ -20,7 +21,7 @@ from groupcomm.effects import Multicast, PassDown, PassUp, Send
 from groupcomm.errors import ProtocolError
 from groupcomm.events import Block, Payload, Resume, Suspend
 from groupcomm.flush import BlockReturned
-from groupcomm.stack import Arrived, Called, Event, Fired, Layer, Raised, Stack, State, Tagged
+from groupcomm.stack import AnyCore, Arrived, Called, Event, Fired, Layer, Raised, Stack, State, Tagged
 from groupcomm.view import View
 from groupcomm_conformance.protocols.derive import constants_of
 from groupcomm_conformance.tla.values import Fn
@@ -196,19 +197,18 @@ class BackToFront(Stack):
     """The last effect of a layer's step first."""
 
     def step(self, config: None, state: State, event: Event) -> Any:  # noqa: ANN401 - as a stack
-        layers = tuple(evolve(layer, core=Backwards(layer.core)) for layer in self.layers)
+        layers = tuple(evolve(layer, core=backwards(layer.core)) for layer in self.layers)
         return Stack(layers, self.ground).step(config, state, event)
 
 
-@frozen
-class Backwards:
+def backwards(core: AnyCore) -> AnyCore:
     """A core whose effects come in the opposite order."""
 
-    core: Any
-
-    def step(self, config: object, state: object, event: object) -> tuple[object, tuple[object, ...]]:
-        after, effects = self.core.step(config, state, event)
+    def step(config: Any, state: Any, event: Any) -> tuple[Any, tuple[Any, ...]]:  # noqa: ANN401 - of the core
+        after, effects = core.step(config, state, event)
         return after, effects[::-1]
+
+    return SimpleNamespace(start=core.start, step=step)
 
 
 def test_a_stack_with_another_order_goes_elsewhere() -> None:

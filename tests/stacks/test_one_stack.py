@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from groupcomm import flush, gms, merge_gms, sequencer, stable
+from groupcomm.abstract import reliable_multicast
 from groupcomm.effects import ALL, Datagram, Multicast, PassDown, PassUp, Send, SetTimer
 from groupcomm.events import (
     Block,
@@ -20,21 +21,20 @@ from groupcomm.events import (
 )
 from groupcomm.stack import AnyCore, Arrived, Called, Fired, Layer, Raised, Stack
 from groupcomm.view import Address
-from tests.stacks import windows
 
 GROUND = ("ReliableUnicast", "Network")
 GMS = (Layer.of(gms, gms.Config()),)
 MERGE_GMS = (Layer.of(merge_gms, merge_gms.Config(1000, 3000, 500, 900)),)
 
 
-def stack_of(views: tuple[Layer, ...], core: AnyCore = windows) -> Stack:
+def stack_of(views: tuple[Layer, ...], core: AnyCore = reliable_multicast) -> Stack:
     return Stack(
         (
             Layer.of(sequencer, sequencer.Config()),
             Layer.of(flush, flush.Config()),
             *views,
             Layer.of(stable, stable.Config(max_bytes=0, stable_interval=1000, stability_delay=0)),
-            Layer.of(core, None, declared_by=windows),
+            Layer.of(core, reliable_multicast.Config(), declared_by=reliable_multicast),
         ),
         GROUND,
     )
@@ -156,9 +156,10 @@ def test_what_all_have_delivered_is_purged_in_the_step_that_hears_of_it() -> Non
     a.sends("one")
     for timer in ("stable/stable", "stable/stability") * 2:
         network.fires(timer)
-    delivered = a.of("windows").delivered
-    assert delivered == b.of("windows").delivered == a.of("windows").purged == b.of("windows").purged
-    assert 0 == delivered["A"]
+    windows = [member.of("reliable_multicast").windows for member in (a, b)]
+    assert windows[0] == windows[1]
+    assert all(window.purged == window.delivered for window in windows[0].values())
+    assert 0 == windows[0]["A"].delivered
 
 
 @pytest.mark.parametrize("views", [GMS, MERGE_GMS], ids=["gms", "merge_gms"])

@@ -141,7 +141,8 @@ class Held:
         else:
             config = port.protocol.config(constants)
             seeds = range(1, WALKS + 1)
-            walked(port, part, (random_walk(port.protocol, config, seed) for seed in seeds), Skips())
+            walks = (random_walk(port.protocol, config, seed) for seed in seeds)
+            walked(port, part, walks, Skips(), places_of(self.manifest))
         return part
 
     def _order(self) -> Iterator[tuple[str, str]]:

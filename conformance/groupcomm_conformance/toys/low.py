@@ -4,12 +4,12 @@ from typing import Annotated, Any, Final, TypeAlias
 
 from attrs import evolve, frozen
 
-from groupcomm.effects import ALL, Datagram, PassUp, SetTimer
+from groupcomm.effects import ALL, Datagram, PassUp, Send, SetTimer
 from groupcomm.errors import LocalProtocolError
 from groupcomm.events import Below, Deliver, Payload, ViewInstalled
 from groupcomm.view import Address
 
-from .passed import Answer, Ask, Copy, Depth, Level, Said, SendRequested, UnicastRequested
+from .passed import Answer, Ask, Copy, Depth, Level, Said, SendRequested, UnicastRequested, Word
 
 ASSUMES: Final = ()
 GIVES: Final = ()
@@ -32,7 +32,7 @@ class WaitTimeout:
 
 Message: TypeAlias = Copy
 Event: TypeAlias = ViewInstalled | SendRequested | UnicastRequested | CopyReceived | Ask | WaitTimeout
-Effect: TypeAlias = SetTimer | Datagram[Copy] | PassUp[Deliver | Said | Answer]
+Effect: TypeAlias = SetTimer | Send[Copy] | Datagram[Copy] | PassUp[Deliver | Said | Answer]
 
 
 @frozen
@@ -74,4 +74,4 @@ def step(_config: object, state: State, event: Event) -> tuple[State, tuple[Any,
         case Ask(asker):
             return state, (PassUp(Answer(asker, Level(state.view))),)
         case WaitTimeout(depth):
-            return state, (PassUp(Said("waited", depth.value)),)
+            return state, (PassUp(Said("waited", depth.value)), Send("B", Copy(Word(1))))

@@ -180,10 +180,13 @@ def _definitions(definitions: Definitions, mutants: Mapping[int, SpecMutant]) ->
     def changed(name: Name) -> str:
         return f"Mut_{name.text}" if name.number in known else original(name)
 
+    # Where a mutant is chosen nothing else is changed; but a recursive operator comes to it again, and no other
+    # module may name a LOCAL one.
+    recursive = {each.name.number for each in operators if each.is_recursive}
+
     def plainly(name: Name) -> str:
-        """Where a mutant is chosen nothing else is changed. But no other module may name a LOCAL operator."""
         is_local = name.number in known and definitions.find(name.text) is None
-        return changed(name) if is_local else original(name)
+        return changed(name) if is_local or name.number in recursive else original(name)
 
     plain = Writer(plainly)
     places: dict[int, list[tuple[int, Expression]]] = {}
