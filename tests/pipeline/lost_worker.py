@@ -20,7 +20,7 @@ from groupcomm_conformance.stacks.setup import Faults, Setup
 from tests.pipeline.cluster import Cluster, kill
 
 SETUP = Setup(("flush", "gms"), members=3, faults=Faults(Setup(("flush", "gms")).borne))
-GROUP = 4  # seeds
+GROUP = 2  # seeds
 
 
 def campaign(

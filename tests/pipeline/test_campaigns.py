@@ -2,6 +2,7 @@
 
 import json
 import os
+import pickle
 import shutil
 import signal
 import subprocess
@@ -9,10 +10,12 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from attrs import evolve
 
 from groupcomm_conformance.campaigns import mutating, running, schemas, seeds
 from groupcomm_conformance.campaigns.running import Campaign
@@ -26,8 +29,11 @@ from groupcomm_conformance.protocols import derive
 from groupcomm_conformance.stacks.running import PART, replay, run_seed
 from groupcomm_conformance.stacks.setup import Faults, Setup
 from groupcomm_conformance.steps.conform import table_of
+from groupcomm_conformance.steps.mutants.conforming import ModelTable
+from groupcomm_conformance.steps.mutants.confronting import Noticed, confront
 from groupcomm_conformance.steps.mutants.implementation import mutants
 from groupcomm_conformance.steps.mutants.replaying import Judge
+from groupcomm_conformance.steps.mutants.verdicts import judge as judge_spec
 from groupcomm_conformance.steps.table import Tables
 from tests.pipeline.cluster import Cluster, kill
 
@@ -196,6 +202,33 @@ def test_mutants_are_judged_as_by_mutants(tmp_path: Path) -> None:
     judge = Judge(protocol, tables)
     assert {mutant.name: judge.judge(mutant) for mutant in made} == found
     assert any(found.values())
+
+
+def test_mutants_of_a_specification_are_judged_as_by_confront(tmp_path: Path) -> None:
+    """By a worker that gets them pickled, and finds the modules in what was shipped."""
+    stable = load(ROOT, "stable")
+    model = stable.model("pair_three")
+    (checked,) = run_models([(stable, evolve(model, conform=True))])
+    assert checked.harvest is not None
+    steps, key = table_of(stable, model, checked.harvest, None)
+    tables = {"pair_three": ModelTable(steps, key, derive.constants_of(stable.cfg(model)))}
+    shutil.copytree(ROOT / "spec", tmp_path / "spec")
+
+    def both(folders: Sequence[Path], *parts: Any, workers: int | None) -> list[Noticed | None]:  # noqa: ANN401 - as `confront` has them
+        definitions, made, *rest = parts
+        chosen = made[::60]
+        context = mutating.Confronting(
+            tuple(str(folder.relative_to(ROOT)) for folder in folders), definitions, made, *rest
+        )
+        worker = mutating.confronts(tmp_path, pickle.loads(pickle.dumps(context)))  # noqa: S301 - our own
+        rows = worker([*range(0, len(made), 60)])
+        assert [mutant.name for mutant in chosen] == [row["mutant"] for row in rows]
+        found = confront(folders, definitions, chosen, *rest, workers=workers)
+        assert any(found)
+        assert found == [*map(mutating.noticed_of, rows)]
+        return [None] * len(made)
+
+    judge_spec(stable, tables, workers=1, confronting=both)
 
 
 # What is refused

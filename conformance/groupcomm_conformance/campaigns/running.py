@@ -149,9 +149,10 @@ class _Signals:
             signal.signal(number, handler)
 
     def hold(self) -> None:
-        """Hold signals back from now on."""
-        for number in self._before:
-            signal.signal(number, lambda came, _frame: self._came.append(came))
+        """Hold signals back from now on; those that are ignored stay so."""
+        for number, handler in self._before.items():
+            ignored = handler is signal.SIG_IGN
+            signal.signal(number, handler if ignored else lambda came, _frame: self._came.append(came))
 
     def take(self) -> None:
         """Do what a signal asks for that has come."""
