@@ -46,6 +46,11 @@ def test_the_page_is_what_the_files_say() -> None:
     assert main(["jgroups", "--table", "--check"]) == 0
 
 
+def test_each_erratum_has_a_place_to_link_to() -> None:
+    page = (ROOT / verdicts.PATH).read_text(encoding="utf-8")
+    assert not [erratum for erratum in sorted(ERRATA) if f'<a id="{erratum.lower()}"></a>' not in page]
+
+
 @pytest.mark.parametrize(
     ("old", "new", "complains"),
     [

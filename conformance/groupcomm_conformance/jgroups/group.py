@@ -72,8 +72,8 @@ class Group:
     """Members A, B, ... of one version.
 
     `layers` are FLUSH, SEQUENCER and STABLE where they are wanted, in the order of JGroups' own stacks; GMS
-    and the reliable multicast are always there. Times are in milliseconds; `flush_start` is how long a flush
-    waits for all.
+    and the reliable multicast are always there. Times are in milliseconds; `flush_start` is how
+    long a flush waits for all, `gossip` the average time between two digests of STABLE (0: none is sent).
     """
 
     def __init__(
@@ -87,6 +87,7 @@ class Group:
         acks: int = LONG,
         bundle: int = 0,
         flush_start: int = LONG,
+        gossip: int = 0,
     ) -> None:
         version = jvm.version
         stable = [layer for layer in layers if layer == "STABLE"]
@@ -98,7 +99,7 @@ class Group:
             "GMS.merge_timeout": merge,
             "GMS.view_ack_collection_timeout": acks,
             f"{version.multicast}.use_mcast_xmit": False,
-            "STABLE.desired_avg_gossip": 0,
+            "STABLE.desired_avg_gossip": gossip,
             "STABLE.max_bytes": 1_000_000,
             "FLUSH.timeout": LONG,
             "FLUSH.start_flush_timeout": flush_start,

@@ -3,7 +3,6 @@ package groupcomm.jgroups;
 import com.google.gson.Gson;
 import com.google.gson.GsonBuilder;
 import com.google.gson.ToNumberPolicy;
-import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -20,8 +19,6 @@ import org.jgroups.Header;
 import org.jgroups.MergeView;
 import org.jgroups.Message;
 import org.jgroups.View;
-import org.jgroups.protocols.pbcast.STABLE;
-import org.jgroups.stack.Protocol;
 import org.jgroups.util.UUID;
 
 /** A group of members in one JVM, and the commands that drive it. README.md lists them. */
@@ -193,15 +190,6 @@ public final class Driver implements Function<String,String> {
             case "install" -> {
                 View view=view(command.get("view"));
                 start(member, what, () -> member.gms.installView(view));
-            }
-            case "gossip" -> {
-                Method votes=STABLE.class.getDeclaredMethod("gc");
-                votes.setAccessible(true);
-                Protocol stable=member.find("STABLE");
-                start(member, what, () -> {
-                    try {votes.invoke(stable);}
-                    catch(ReflectiveOperationException e) {throw new IllegalStateException(e);}
-                });
             }
             case "stop" -> start(member, what, () -> {
                 Object result=member.top().down(new Event(Line.event("SUSPEND")));
