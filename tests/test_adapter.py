@@ -414,6 +414,18 @@ def test_a_port_follows_a_scenario(tmp_path: Path, capsys: pytest.CaptureFixture
     assert main([*arguments, "--chart"]) == 2
 
 
+def test_an_adapter_without_settable_states_walks_from_start_alone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Where no prelude leads to a walk it is not run, which is no pass; a run of nothing else has an exit code."""
+    adapter = wrong_core(tmp_path, '"can": ["step", "keep", "start", "read"]', '"can": ["start"]')
+    assert main(["scenario", str(REINCARNATION), "--adapter", adapter]) == 0
+    assert "sequencer reincarnation scenario: ok: 1 pass" in capsys.readouterr().out
+    of_gms = ROOT / "conformance" / "scenarios" / "gms" / "coordinator_leaves.yaml"
+    assert main(["scenario", str(of_gms), "--adapter", adapter]) == 4
+    assert "not run: the adapter cannot step, and no short way" in capsys.readouterr().out
+
+
 # What others make of it
 
 UNDERSTOOD = {

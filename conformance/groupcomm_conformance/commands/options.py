@@ -17,6 +17,7 @@ __all__ = [
     "MaybeTier",
     "ModelNames",
     "OneModel",
+    "OneOrAll",
     "OneProtocol",
     "Out",
     "Processes",
@@ -145,6 +146,9 @@ Protocols: TypeAlias = Annotated[
     typer.Argument(metavar="[PROTOCOL]...", help="Default: all.", autocompletion=_protocols),
 ]
 OneProtocol: TypeAlias = Annotated[str, typer.Argument(metavar="PROTOCOL", autocompletion=_protocols)]
+OneOrAll: TypeAlias = Annotated[
+    str | None, typer.Argument(metavar="PROTOCOL", autocompletion=_protocols, show_default=False)
+]
 OneModel: TypeAlias = Annotated[str, typer.Argument(metavar="MODEL", autocompletion=_models)]
 ModelNames: TypeAlias = Annotated[
     list[str] | None,

@@ -38,7 +38,7 @@ from .adapters import (
     skips_of,
 )
 from .exits import ExitCode, verdict
-from .options import ModelNames, Out, TierOption
+from .options import ModelNames, OneOrAll, Out, TierOption
 
 __all__ = ["command"]
 
@@ -46,7 +46,7 @@ _SHOWN: Final = 3
 
 
 def command(
-    protocol: Annotated[str | None, typer.Argument(help="Whose vectors.")] = None,
+    protocol: OneOrAll = None,
     *,
     out: Out,
     tier: TierOption = "full",

@@ -32,7 +32,7 @@ from .skipping import Skips
 
 __all__ = ["Begun", "Step", "Walk", "random_walk", "started", "steps_of", "walked"]
 
-_NO_PRELUDE: Final = "no short way leads from start to where it begins"
+_NO_PRELUDE: Final = "the adapter cannot step, and no short way leads from start to where the walk begins"
 _SEED: Final = 20_240_229
 
 
@@ -183,6 +183,9 @@ def walked(
     jobs = [at for at, plan in enumerate(plans) if plan]
     if not port.can("step"):
         nowhere = sum(each.members is None for each in every)
+        if nowhere == len(every):
+            part.note = _NO_PRELUDE
+            return
         part.known |= {_NO_PRELUDE: nowhere} if nowhere else {}
     if strict:
         jobs += Random(_SEED).sample(jobs, len(jobs))  # noqa: S311 - the same every time
