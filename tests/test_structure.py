@@ -1,6 +1,7 @@
 """The package's own structure: rooms and modules that do not import each other in a circle."""
 
 import ast
+import re
 from collections.abc import Iterator, Mapping
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -69,3 +70,20 @@ def test_no_room_imports_itself_in_a_circle() -> None:
 def test_no_module_is_much_over_500_lines() -> None:
     lengths = {module: len(file.read_text(encoding="utf-8").splitlines()) for module, file in MODULES.items()}
     assert {} == {module: length for module, length in lengths.items() if length > 520}
+
+
+# What runs by itself
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_workflows_make_targets_that_there_are_and_the_nightly_one_all_that_nightly_makes() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    targets = dict(re.findall(r"^([a-z-]+):(.*)$", makefile, re.MULTILINE))
+    made: dict[str, set[str]] = {}
+    for file in (ROOT / ".github" / "workflows").glob("*.yml"):
+        calls = re.findall(r"run: make ([a-z -]+)", file.read_text(encoding="utf-8"))
+        made[file.stem] = {word for call in calls for word in call.split() if not word.isupper()}
+        assert made[file.stem] <= {*targets}
+    parts = {*targets["nightly"].partition("##")[0].split(), "simulate"}
+    assert parts == made["nightly"]

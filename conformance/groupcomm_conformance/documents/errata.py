@@ -164,7 +164,7 @@ def _section(shown: Shown) -> str:
             _folded(f"**Proof.** The same bounds with {on} hold: `{control.name}` ({_size(control)})."),
             *(["", "With the repair in place hold:", "", *proof] if proof else []),
             "",
-            f"**In JGroups**: [its row](jgroups.md#{erratum.id.lower()}).",
+            f"**In JGroups**: [its row](../jgroups.md#{erratum.id.lower()}).",
             "",
         )
     )
