@@ -1,10 +1,12 @@
 """The proof of STABLE's claims: that the reading is right, and that the checks around it notice what is wrong."""
 
+import sys
 from functools import cache
 from typing import Any
 
 import pytest
 
+from groupcomm_conformance.commands.main import main
 from groupcomm_conformance.models.checking import Cache, run_model
 from groupcomm_conformance.models.manifest import find_root, load
 from groupcomm_conformance.steps.conform import table_of
@@ -155,3 +157,28 @@ def test_a_small_group_is_found_only_where_there_is_one() -> None:
     apart = z3.ForAll([x], z3.ForAll([y], z3.Implies(each(x) == each(y), x == y)))
     onto = z3.Exists([y], z3.ForAll([x], each(x) != y))
     assert model_of([apart, onto], {stable.MEMBER: 3}) is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "text"),
+    [
+        (["gms"], 2, "gms is none of stable"),
+        (["stable", "--step", "JoinSteps"], 4, "no obligation has these names"),
+    ],
+)
+def test_what_cannot_be_proved_is_said(
+    arguments: list[str], code: int, text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["prove", *arguments]) == code
+    assert text in " ".join(capsys.readouterr().err.split())
+
+
+def test_without_z3_the_error_says_how_to_install_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in [each for each in sys.modules if each.startswith("groupcomm_conformance.proof")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.delattr("groupcomm_conformance.proof")
+    monkeypatch.setitem(sys.modules, "z3", None)
+    assert main(["prove"]) == 3
+    assert "z3 is not installed: make prove" in capsys.readouterr().err

@@ -39,13 +39,13 @@ def command(
         typer.Option("--clause", metavar="NAME", help="Only those of this conjunct, such as Guards."),
     ] = None,
     states: Annotated[
-        int,
+        int | None,
         typer.Option(
             parser=whole(0, 10**9),
             metavar="N",
-            help="Search the models of at most N states for what the proof does not allow for.",
+            help=f"The largest models that TLC searches, in states. Default: {_LARGEST:,}.",
         ),
-    ] = _LARGEST,
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Prove STABLE's claims in groups of any size.
@@ -93,7 +93,7 @@ def command(
         typer.echo("ablations judged; TLC searches models", err=True)
     found["cpu_seconds"] = round(time.process_time() - began, 1)
     if steps is None and clauses is None:
-        found["models"] = list(_searched(manifest, states))
+        found["models"] = list(_searched(manifest, _LARGEST if states is None else states))
         ok = ok and all(each["violated"] is None for each in found["models"])
     if as_json:
         typer.echo(json.dumps(found, indent=2))
