@@ -103,8 +103,8 @@ def _row(node: Node) -> Row:
 _HEAD: Final = """\
 # JGroups, held against the reference
 
-Real JGroups stacks, driven by schedules of ours: which of the [errata](errata/README.md) are in which version,
-and how its views and deliveries differ from those of our stack. Written by `groupcomm jgroups --table`
+Real JGroups stacks, driven by schedules of ours: which of the [errata](errata/README.md) are in which
+version, and how its views and deliveries differ from those of our stack. Written by `groupcomm jgroups --table`
 from `conformance/jgroups/`; do not edit it. [conformance/jgroups](../conformance/jgroups/README.md) says
 how the stacks are driven.
 

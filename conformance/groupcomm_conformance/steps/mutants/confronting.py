@@ -180,8 +180,8 @@ def _definitions(definitions: Definitions, mutants: Mapping[int, SpecMutant]) ->
     def changed(name: Name) -> str:
         return f"Mut_{name.text}" if name.number in known else original(name)
 
-    # Where a mutant is chosen nothing else is changed; but a recursive operator comes to it again, and no other
-    # module may name a LOCAL one.
+    # Where a mutant is chosen nothing else is changed; but a recursive operator comes to it again, and no
+    # other module may name a LOCAL one.
     recursive = {each.name.number for each in operators if each.is_recursive}
 
     def plainly(name: Name) -> str:
