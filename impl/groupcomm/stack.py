@@ -198,7 +198,7 @@ class _Alphabet:
         kinds = {event.__name__: _Kind.read(event) for event in _classes(module.Event)}
         requests = {Multicast: "SendRequested", Send: "UnicastRequested"}
         return cls(
-            # Of two of one base class it is the nearer: a view is heard as a view, and no merge.
+            # Of two that are derived from one class it is the nearer: a view is heard as a view, no merge.
             events={
                 base: kind
                 for kind in sorted(kinds.values(), key=lambda kind: -len(kind.cls.__mro__))
