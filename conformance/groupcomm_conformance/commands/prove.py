@@ -119,12 +119,13 @@ def _ablated(manifest: Manifest, ablation: Any) -> dict[str, Any]:  # noqa: ANN4
 
     theory: Theory = stable.theory_of(manifest, ablation)
     chosen = list(proving.obligations(theory, [ablation.step], [ablation.clause]))
-    failing = next((each for each in chosen if proving.refuted(each)), None)
+    # (What follows all the same is proved sooner than all small groups are looked through.)
+    fails = any(not proving.prove(each, limit=_SOME).follows and proving.refuted(each) for each in chosen)
     return {
         "without": ablation.name,
         "step": ablation.step,
         "clause": ablation.clause,
-        "fails": failing is not None and not proving.prove(failing, limit=_SOME).follows,
+        "fails": fails,
     }
 
 
