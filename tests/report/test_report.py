@@ -58,10 +58,10 @@ def test_report_writes_a_page_and_junit_xml(project: Path, capsys: Captured) -> 
     out, err = capsys.readouterr()
     assert "toy: ok: 6 of 6 models as expected, 7 of 7 gates, 0 of 0 local steps, 0 of 0 scenarios" in out
     folder = project / "build" / "report"
-    assert ["index.html", "junit.xml", "toy.html"] == sorted(path.name for path in folder.iterdir())
-    assert f"{folder / 'index.html'} written" in out
+    assert ["junit.xml", "report.html"] == sorted(path.name for path in folder.iterdir())
+    assert f"{folder / 'report.html'} written" in out
     assert "toy lossy: holds, 75 states, cached" in err.splitlines()
-    page = (folder / "toy.html").read_text()
+    page = (folder / "report.html").read_text()
     assert "<code>NoEarlyCommit</code> is false: Nobody commits before all have voted.</p>" in page
     assert "<li>for m = A, n = B</li>" in page
     assert '<td data-label="harm">committed too early</td>' in page
@@ -80,14 +80,14 @@ def test_report_takes_no_second_way_to_its_results(project: Path) -> None:
                 cache.store(key.name, evolve(stored, seconds=4321.0))
     main(["report", "--out", "second"])
     assert toy.models
-    assert "72 min 1 s" not in (project / "first" / "toy.html").read_text()
-    assert len(toy.models) == (project / "second" / "toy.html").read_text().count("72 min 1 s")
+    assert "72 min 1 s" not in (project / "first" / "report.html").read_text()
+    assert len(toy.models) == (project / "second" / "report.html").read_text().count("72 min 1 s")
 
 
 def test_report_is_json_for_programs(project: Path, capsys: Captured) -> None:
     assert 0 == main(["report", "toy", "--out", "there/below", "--json"])
     found = json.loads(capsys.readouterr().out)
-    assert ("there/below/index.html", "there/below/junit.xml") == (found["html"], found["junit"])
+    assert ("there/below/report.html", "there/below/junit.xml") == (found["html"], found["junit"])
     assert (project / "there/below/junit.xml").is_file()
     counts = {"models": 6, "models_ok": 6, "gates": 7, "gates_ok": 7, "gates_not_judged": 0, "scenarios": 0}
     (toy,) = found["protocols"]
@@ -101,7 +101,7 @@ def test_report_of_a_tier_does_not_judge_what_takes_all(project: Path) -> None:
     wanted = "not judged: it takes all models of the tier full"
     assert ("skipped", wanted, "") == told(junit, "toy.gates", "kills")
     assert ("", "", "") == told(junit, "toy.gates", "controls")
-    page = (project / "build/report/toy.html").read_text()
+    page = (project / "build/report/report.html").read_text()
     assert "was not run here" in page
     assert "never taken" not in page
 
@@ -126,12 +126,10 @@ def test_wrong_usage_is_told_and_nothing_written(
 
 
 def test_the_page_fetches_nothing(made: tuple[Path, int]) -> None:
-    folder = made[0] / "build/report"
-    page = "".join((folder / name).read_text() for name in ("index.html", "stable.html"))
+    page = (made[0] / "build/report/report.html").read_text()
     points = re.findall(r"(?:src|href|action)=.([^\"' >]*)", page)
     assert points
-    here = ("#", "data:,", "index.html", "stable.html")
-    assert [] == [point for point in points if not point.startswith(here)]
+    assert [] == [point for point in points if not point.startswith(("#", "data:,"))]
     assert not re.search(r"https?://|@import|url\(|fetch\(|XMLHttpRequest", page)
 
 
@@ -146,7 +144,7 @@ def test_a_count_that_differs_is_a_failure(project: Path) -> None:
     assert ("failure", wanted, wanted) == told(junit, "toy.models", "lossy")
     top = ET.parse(junit).getroot()  # noqa: S314
     assert ("13", "1", "0") == (top.get("tests"), top.get("failures"), top.get("skipped"))
-    assert f"<p>{wanted}</p>" in (project / "build/report/toy.html").read_text()
+    assert f"<p>{wanted}</p>" in (project / "build/report/report.html").read_text()
 
 
 def test_a_violation_that_was_not_expected_comes_with_its_chart(project: Path) -> None:
@@ -155,7 +153,7 @@ def test_a_violation_that_was_not_expected_comes_with_its_chart(project: Path) -
     tag, message, text = told(project / "build/report/junit.xml", "toy.models", "pair")
     assert ("failure", "expected holds, came violates: NoEarlyCommit") == (tag, message)
     assert "A.committed FALSE -> TRUE" in text
-    page = (project / "build/report/toy.html").read_text()
+    page = (project / "build/report/report.html").read_text()
     assert 'id="toy/pair/3"' in page
     assert "Expected: holds." in page
     assert "does not hold: violates: NoEarlyCommit" in page
@@ -192,7 +190,7 @@ def test_an_implementation_that_does_something_else_fails_with_the_way_to_see_it
     assert "failure" == tag
     assert "FAILS stable pair: wrong_effects: StabilityTimeout, 4 rows, such as " in text
     assert "again    groupcomm conform stable --model pair --row " in text
-    page = (tmp_path / "stable.html").read_text()
+    page = (tmp_path / "report.html").read_text()
     assert "FAILS stable pair: wrong_effects: StabilityTimeout, 4 rows, such as " in page
     assert '<span class="verdict bad">4 wrong effects</span>' in page
 
@@ -206,7 +204,7 @@ def test_a_protocol_without_an_implementation_does_not_conform(
     tag, message, _ = told(tmp_path / "build/report/junit.xml", "toy.conform", "pair")
     assert "failure" == tag
     assert message.startswith("FAILS toy pair: protocol toy has no implementation")
-    assert "protocol toy has no implementation" in (tmp_path / "build/report/toy.html").read_text()
+    assert "protocol toy has no implementation" in (tmp_path / "build/report/report.html").read_text()
 
 
 def test_a_scenario_that_fails_differs_and_one_that_cannot_be_read_is_bad_input(
@@ -228,10 +226,10 @@ def test_a_scenario_that_fails_differs_and_one_that_cannot_be_read_is_bad_input(
     tag, problem, shown = told(junit, "toy.scenarios", name)
     assert ("failure", "a.yaml:7: not so") == (tag, problem)
     assert "  2  * Grow\n       n 0 -> 1" in shown
-    assert "  2  * Grow\n       n 0 -&gt; 1</pre>" in (project / "build/report/toy.html").read_text()
+    assert "  2  * Grow\n       n 0 -&gt; 1</pre>" in (project / "build/report/report.html").read_text()
     (folder / "b.yaml").touch()
     assert 2 == main(["report", "--tier", "smoke"])
-    assert "b.yaml:3: expected a verb" in (project / "build/report/toy.html").read_text()
+    assert "b.yaml:3: expected a verb" in (project / "build/report/report.html").read_text()
 
 
 def test_what_xml_cannot_say_is_replaced(project: Path) -> None:
