@@ -104,9 +104,9 @@ _HEAD: Final = """\
 # JGroups, held against the reference
 
 Real JGroups stacks, driven by schedules of ours: which of the [errata](errata/README.md) are in which
-version, and how its views and deliveries differ from those of our stack. Written by `groupcomm jgroups --table`
-from `conformance/jgroups/`; do not edit it. [conformance/jgroups](../conformance/jgroups/README.md) says
-how the stacks are driven.
+version, and how its views and deliveries differ from those of our stack. Written by
+`groupcomm jgroups --table` from `conformance/jgroups/`; do not edit it.
+[conformance/jgroups](../conformance/jgroups/README.md) says how the stacks are driven.
 
 ```sh
 groupcomm jgroups                                # all schedules and random runs, all versions (some minutes)
