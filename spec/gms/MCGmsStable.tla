@@ -1,6 +1,6 @@
 ---------------------------- MODULE MCGmsStable -----------------------------
 (* Bounds of the models of GMS over STABLE. *)
-EXTENDS GmsStable
+EXTENDS GmsStable, GmsGroup    \* its Next is the one that is meant, and no guarantee's
 
 AB == <<"A", "B">>
 
