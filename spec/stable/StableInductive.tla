@@ -15,11 +15,10 @@
 (* the member that guards the promiser. A guard's votes in v stay within   *)
 (* what x starts from, so the view cannot agree on more.                   *)
 (*                                                                         *)
-(* Scope (InScope). Views form a forest: no view is merged. An excluded    *)
-(* incarnation does not come in again, and no view replaces an incarnation *)
-(* by the next. `life[x]` is the present incarnation of x. The solver      *)
-(* reads "x \in Member" as any incarnation of any address: one that has    *)
-(* ended takes no more steps.                                              *)
+(* Scope (InScope). Views form a forest: no view is merged. Of Membership  *)
+(* the proof takes what Forest says. `life[x]` is the present incarnation  *)
+(* of x. The solver reads "x \in Member" as any incarnation of any         *)
+(* address: one that has ended takes no more steps.                        *)
 (*                                                                         *)
 (* Three sections are read by the solver's reader in three ways: of the    *)
 (* operators of the Vocabulary it knows the names alone, and of those what *)
@@ -93,10 +92,11 @@ CountersRise ==
     \A u, v \in DOMAIN views : Before(u, v) /\ u # v => Counter(u) < Counter(v)
 CountersArePositive == \A v \in DOMAIN views : Counter(v) > 0
 OneIdOneView == \A u, v \in DOMAIN views : SameId(u, v) => u = v
+\* Membership's JoinsOnce: who is left out does not come in again in the same life.
 OneStay ==
     \A u, v, w \in DOMAIN views, x \in Member :
         Before(u, v) /\ Before(v, w) /\ In(u, x) /\ In(w, x) => In(v, x)
-\* A view does not replace an incarnation by another of its address: the former is excluded first.
+\* Membership's conjunct of this name: a view does not replace an incarnation by another of its address.
 ExcludedFirst ==
     \A w \in DOMAIN views, x \in Member :
         ~IsFirst(w) /\ In(w, x) /\ AddressIn(Parent(w), x) => In(Parent(w), x)
@@ -282,12 +282,8 @@ Inductive ==
     /\ PromiserHolds
     /\ PurgedIsAgreed
 
-\* What the proof speaks of: no view is merged; an incarnation that a view excludes does not come in again; no view
-\* replaces an incarnation by the next.
-InScope ==
-    /\ \A v \in DOMAIN views : Cardinality(views[v].preds) <= 1
-    /\ OneStay
-    /\ ExcludedFirst
+\* What the proof speaks of: no view is merged.
+InScope == \A v \in DOMAIN views : Cardinality(views[v].preds) <= 1
 
 \* For TLC: in scope the views are as the proof takes them, and the invariant holds.
 ForestAndInvariant == InScope => Forest /\ Inductive

@@ -84,6 +84,7 @@ def command(
             if not each.follows
         ],
         "steps": dict(Counter(each.step for each in judged)),
+        "dearest": max(each.spent for each in judged),
     }
     ok = not found["open"]
     if steps is None and clauses is None:
@@ -154,5 +155,5 @@ def _tell(found: dict[str, Any]) -> None:
         typer.echo(f"{len(found['models'])} models searched, {total:,} states")
     typer.echo(
         f"{found['obligations']:,} obligations, {len(found['open'])} open, "
-        f"{found['cpu_seconds']:.0f} s of CPU time"
+        f"{found['dearest']:,} units of the solver for the dearest, {found['cpu_seconds']:.0f} s of CPU time"
     )

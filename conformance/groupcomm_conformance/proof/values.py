@@ -156,7 +156,7 @@ class Logic:
                 )
             case dict(), dict():
                 return {
-                    key: self.choice(condition, then[key], other[key]) for key in then.keys() & other.keys()
+                    key: self.choice(condition, then[key], other[key]) for key in sorted(then.keys() & other.keys())
                 }
             case _:
                 return self._choice_of_terms(condition, then, other)
