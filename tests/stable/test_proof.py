@@ -162,6 +162,11 @@ def test_tlc_finds_a_step_that_the_solver_was_not_told_of() -> None:
     assert searching.search(MANIFEST, more).violated == "EachStepIsRead"
 
 
+def test_a_joiner_begins_from_a_promiser_whose_life_is_over() -> None:
+    # (The smaller models, which `prove` searches, have no such step.)
+    assert searching.search(MANIFEST, MANIFEST.model("chain")).violated is None
+
+
 def test_what_is_proved_does_not_depend_on_what_was_asked_before() -> None:
     theory = stable.theory_of(MANIFEST)
     asked = ["JoinStep"], ["Guards/GuardIsThere"]

@@ -743,7 +743,7 @@ ABLATIONS: Final = (
         "    /\\ c \\notin local[a].promised\n",
     ),
     _unasked(
-        "ForGood",
+        "KeptToTheEnd",
         "AdmittedElsewhereStep",
         "Guards/GuardHolds",
         "(~IsFirst(w) /\\ AddressIn(w, c) /\\ In(w, a) /\\ Before(installed[a], Parent(w)))",
