@@ -15,11 +15,10 @@
 (* the member that guards the promiser. A guard's votes in v stay within   *)
 (* what x starts from, so the view cannot agree on more.                   *)
 (*                                                                         *)
-(* Scope (InScope). Views form a forest: no view is merged. An excluded    *)
-(* incarnation does not come in again, and no view replaces an incarnation *)
-(* by the next. `life[x]` is the present incarnation of x. The solver      *)
-(* reads "x \in Member" as any incarnation of any address: one that has    *)
-(* ended takes no more steps.                                              *)
+(* Scope (InScope). Views form a forest: no view is merged. Of Membership  *)
+(* the proof takes what Forest says. `life[x]` is the present incarnation  *)
+(* of x. The solver reads "x \in Member" as any incarnation of any         *)
+(* address: one that has ended takes no more steps.                        *)
 (*                                                                         *)
 (* Three sections are read by the solver's reader in three ways: of the    *)
 (* operators of the Vocabulary it knows the names alone, and of those what *)
@@ -69,9 +68,13 @@ ToPresent(p) == life[p.to] = p.to_life
 
 SenderPresent(p) == KnownView(p) /\ In(ViewOfMessage(p), p.sender)
 
-\* p reaches view v (JoinDigest), and its newcomer is a member there.
+\* p reaches view v (JoinDigest); its promiser, or its newcomer, is a member there, in the life of the promise.
 Reaches(p, v) == JoinDigest!Reaches(p, v)
+ByIn(p, v) == Has(views[v], p.by, p.by_life)
 ToIn(p, v) == Has(views[v], p.to, p.to_life)
+
+\* One life of s, over or not, is a member of both.
+InBoth(u, v, s) == Shares(views[u], views[v], s)
 
 \* No member of these views was one in a life that is over. (Of such a life TLC knows nothing any more.)
 AllPresent(u, v) ==
@@ -93,10 +96,11 @@ CountersRise ==
     \A u, v \in DOMAIN views : Before(u, v) /\ u # v => Counter(u) < Counter(v)
 CountersArePositive == \A v \in DOMAIN views : Counter(v) > 0
 OneIdOneView == \A u, v \in DOMAIN views : SameId(u, v) => u = v
+\* Membership's JoinsOnce: who is left out does not come in again in the same life.
 OneStay ==
     \A u, v, w \in DOMAIN views, x \in Member :
         Before(u, v) /\ Before(v, w) /\ In(u, x) /\ In(w, x) => In(v, x)
-\* A view does not replace an incarnation by another of its address: the former is excluded first.
+\* Membership's conjunct of this name: a view does not replace an incarnation by another of its address.
 ExcludedFirst ==
     \A w \in DOMAIN views, x \in Member :
         ~IsFirst(w) /\ In(w, x) /\ AddressIn(Parent(w), x) => In(Parent(w), x)
@@ -105,7 +109,7 @@ ReachesFurther ==
     \A p \in promises, v \in DOMAIN views :
         Reaches(p, v) /\ v # p.view =>
             /\ Before(p.view, v) /\ ~IsFirst(v)
-            /\ ~ToIn(p, v) => (In(v, p.by) \/ ~ByPresent(p)) /\ ~AddressIn(v, p.to)
+            /\ ~ToIn(p, v) => ByIn(p, v) /\ ~AddressIn(v, p.to)
             /\ ToIn(p, Parent(v)) => ToIn(p, v)
             /\ Reaches(p, Parent(v))
 ReachesBetween ==
@@ -282,12 +286,8 @@ Inductive ==
     /\ PromiserHolds
     /\ PurgedIsAgreed
 
-\* What the proof speaks of: no view is merged; an incarnation that a view excludes does not come in again; no view
-\* replaces an incarnation by the next.
-InScope ==
-    /\ \A v \in DOMAIN views : Cardinality(views[v].preds) <= 1
-    /\ OneStay
-    /\ ExcludedFirst
+\* What the proof speaks of: no view is merged.
+InScope == \A v \in DOMAIN views : Cardinality(views[v].preds) <= 1
 
 \* For TLC: in scope the views are as the proof takes them, and the invariant holds.
 ForestAndInvariant == InScope => Forest /\ Inductive
@@ -300,7 +300,7 @@ OnlyPurges(a) == rm'[a] = AfterPurges(rm[a], act'.effects)
 
 DataArrivesStep(a) ==
     /\ Begun(a)
-    /\ \A s \in Member : In(installed[a], s) =>
+    /\ \A s \in Member : AddressIn(installed[a], s) =>
         /\ rm'[a][s].delivered >= rm[a][s].delivered
         /\ rm'[a][s].purged = rm[a][s].purged
     /\ act'.event = [type |-> "MessageReceived", size |-> act'.event.size]
@@ -338,7 +338,7 @@ BeginStep(a, w) ==
     /\ rm'[a] = [s \in DOMAIN views'[w].lives |-> Window(Nothing)]
     /\ act'.event = [type |-> "ViewInstalled", view |-> ViewOf(views'[w]), digest |-> DigestOf(rm'[a])]
 
-Redeems(p, a, v, w) == p.to = a /\ ToPresent(p) /\ Reaches(p, v) /\ ~ToIn(p, v) /\ In(w, p.by)'
+Redeems(p, a, v, w) == p.to = a /\ ToPresent(p) /\ Reaches(p, v) /\ ~ToIn(p, v) /\ ByIn(p, w)'
 
 \* a begins with a view that follows another, from the promise p, and from others to it.
 JoinStep(a, w, p) ==
@@ -348,9 +348,9 @@ JoinStep(a, w, p) ==
     /\ \E v \in {Parent(w)'} :
         /\ Redeems(p, a, v, w)
         /\ \A q \in promises, s \in Member :
-            (Redeems(q, a, v, w) /\ In(w, s)' /\ s \notin views'[w].joins /\ In(q.view, s)) =>
+            (Redeems(q, a, v, w) /\ s \notin views'[w].joins /\ InBoth(q.view, w, s)') =>
                 rm'[a][s].delivered >= q.vector[s]
-    /\ \A s \in Member : In(w, s)' =>
+    /\ \A s \in Member : AddressIn(w, s)' =>
         /\ rm'[a][s].delivered >= Nothing /\ rm'[a][s].purged = Nothing
         /\ s \in views'[w].joins => rm'[a][s].delivered = Nothing
     /\ installed'[a] = w
@@ -361,7 +361,7 @@ PromiseDigestStep(a, c, p) ==
     /\ Begun(a)
     /\ p \notin promises /\ p.by = a /\ p.to = c /\ p.view = installed[a]
     /\ ~AddressIn(installed[a], c)
-    /\ \A s \in Member : In(installed[a], s) => p.vector[s] = rm[a][s].delivered
+    /\ \A s \in Member : AddressIn(installed[a], s) => p.vector[s] = rm[a][s].delivered
     /\ \A q \in promises : ~(q.by = a /\ ByPresent(q) /\ SameAddress(q.to, c))
     /\ c \notin local[a].promised
     /\ promises' = promises \cup {p}

@@ -15,6 +15,7 @@ from groupcomm_conformance.tlc.run import SHORT, run
 __all__ = ["Searched", "search", "searchable"]
 
 _ROOT: Final = "SearchedInductive"
+_JUDGED: Final = ("safety", "outcomes", "said")  # the others are of other networks, or of no group
 _CLAIMS: Final = ("ForestAndInvariant", "EachStepIsRead")
 
 
@@ -33,7 +34,7 @@ def searchable(manifest: Manifest, largest: int) -> Iterator[Model]:
     for model in manifest.models:
         if (
             model.holds
-            and model.claims == "safety"
+            and model.claims in _JUDGED
             and model.counts is not None
             and model.counts.distinct <= largest
             and "MemberStep" not in model.constants

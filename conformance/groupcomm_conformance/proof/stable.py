@@ -276,6 +276,7 @@ class Theory:
             after[each] = _replaced(actor, lambda s, f=function: f(s), before[each])
         act = {"event": {"size": z3.Int("size")}}
         for index, event in enumerate(_events(body)):
+            self.reader.logic.restart()
             purges = any(
                 isinstance(part, tree.Apply) and part.operator.text == "OnlyPurges" for part in _parts(body)
             )
@@ -639,7 +640,9 @@ def _natives(logic: Logic) -> dict[str, Native]:
         "AllPresent": lambda *_: True,
         "SenderPresent": lambda *_: True,
         "Reaches": lambda _, p, v: _reaches(p.term, _v(v)),
+        "ByIn": lambda _, p, v: _in(_v(v), p["by"]),
         "ToIn": lambda _, p, v: _in(_v(v), p["to"]),
+        "InBoth": lambda _, u, v, s: z3.And(_in(_v(u), s), _in(_v(v), s)),
         "SameSender": same_sender,
         "Membership!Throughout": throughout,
         # Records that are sequences in the specification
@@ -731,7 +734,7 @@ ABLATIONS: Final = (
     _without("DropPendingOnStability", "FALSE", "ReceiveStabilityStep", "PendingHasHeardAll"),
     _without("VoteOf", "received", "ReceiveStabilityStep", "MinimumVoteDelivered"),
     # The conjuncts of JoinDigest and Membership
-    _unasked("PromiserIsIn", "JoinStep", "Guards/GuardIsThere", " /\\ In(w, p.by)'"),
+    _unasked("PromiserIsIn", "JoinStep", "Guards/GuardIsThere", " /\\ ByIn(p, w)'"),
     _unasked("OneIncarnation", "InstallViewStep", "PromiserHolds", " /\\ ~AddressIn(v, p.to)"),
     _unasked(
         "OneAtATime",
@@ -740,7 +743,7 @@ ABLATIONS: Final = (
         "    /\\ c \\notin local[a].promised\n",
     ),
     _unasked(
-        "ForGood",
+        "KeptToTheEnd",
         "AdmittedElsewhereStep",
         "Guards/GuardHolds",
         "(~IsFirst(w) /\\ AddressIn(w, c) /\\ In(w, a) /\\ Before(installed[a], Parent(w)))",

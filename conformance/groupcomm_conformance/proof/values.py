@@ -69,7 +69,7 @@ def plain(value: Value) -> Value:
     return value.view if isinstance(value, Place) else value
 
 
-_TRUTHS: Final = (True, False)
+_RESTART: Final = 1_000_000
 
 
 @frozen
@@ -84,6 +84,10 @@ class Logic:
     sort_of_addresses: Term = None
     address: Callable[[Term], Term] = lambda term: term
     _fresh: list[int] = field(factory=lambda: [0])
+
+    def restart(self) -> None:
+        """Number what comes from here on alike, whatever was read before: the solver sees names."""
+        self._fresh[0] = _RESTART
 
     def variable(self, sort: Term, stem: str = "x") -> Term:
         """Give a term that is used nowhere else."""
@@ -155,9 +159,8 @@ class Logic:
                     lambda x: self.choice(condition, then.rule(x), other.rule(x)),
                 )
             case dict(), dict():
-                return {
-                    key: self.choice(condition, then[key], other[key]) for key in then.keys() & other.keys()
-                }
+                both = sorted(then.keys() & other.keys())  # in one order, whatever Python's hashes are
+                return {key: self.choice(condition, then[key], other[key]) for key in both}
             case _:
                 return self._choice_of_terms(condition, then, other)
 
