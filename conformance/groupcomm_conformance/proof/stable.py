@@ -1,8 +1,7 @@
-"""What the solver is told of STABLE besides its text: the sorts, the state as functions, and ghosts.
+"""What the solver is told of STABLE: the steps and the invariant, as they are read, and ghosts.
 
-`Member` is read as the sort of incarnations; the state of a member has entries for addresses, as in the
-specification, and `In(v, x)` says that the incarnation x is a member of view v. Of the operators of the
-vocabulary of StableInductive the solver has the names, and Forest as axioms. Ghosts are what the invariant
+Of the operators of the vocabulary of StableInductive the solver has the names (`vocabulary`), and Forest as
+axioms. Ghosts are what the invariant
 says there is: which members guard, for each view the highest vote of each member, which view agreed.
 """
 
@@ -19,8 +18,11 @@ from groupcomm_conformance.models.manifest import Manifest
 from groupcomm_conformance.tla import tree
 from groupcomm_conformance.tlc.syntax import export
 
-from .reading import Clause, Moment, Native, NotRead, Reader
-from .values import Entity, Items, Logic, Map, Place, SetOf, Term, Value
+from . import vocabulary as words
+from .ablations import ABLATIONS, Ablation
+from .reading import Clause, Moment, NotRead, Reader
+from .values import Logic, Term, Value
+from .vocabulary import ADDRESS, ANNOUNCED, MEMBER, PROMISE, SMALL, VIEW, VOTE, State, state
 
 __all__ = [
     "ABLATIONS",
@@ -38,73 +40,6 @@ __all__ = [
 
 CLAIMS: Final = ("NoPrematurePurge", "RequestsServable")
 _MODULE: Final = "StableInductive"
-_NIL: Final = -1
-_INT, _BOOL = z3.IntSort(), z3.BoolSort()
-ADDRESS, MEMBER, VIEW, VOTE, ANNOUNCED, PROMISE = (
-    z3.DeclareSort(name) for name in ("Address", "Member", "View", "Vote", "Announcement", "Promise")
-)
-# Small groups, in one of which an action can happen, and in which what does not follow fails.
-SMALL: Final[tuple[Mapping[Term, int], ...]] = (
-    {MEMBER: 2, ADDRESS: 4, VIEW: 2, VOTE: 1, ANNOUNCED: 1, PROMISE: 1},
-    {MEMBER: 3, ADDRESS: 5, VIEW: 3, VOTE: 1, ANNOUNCED: 1, PROMISE: 2},
-)
-_SORTS: Final = {"member": MEMBER, "view": VIEW, "vote": VOTE, "announced": ANNOUNCED, "promise": PROMISE}
-
-# Facts of views, messages and promises, which never change.
-_address = z3.Function("address", MEMBER, ADDRESS)
-_in = z3.Function("in", VIEW, MEMBER, _BOOL)
-_occupant = z3.Function("occupant", VIEW, ADDRESS, MEMBER)
-_before = z3.Function("before", VIEW, VIEW, _BOOL)
-_parent = z3.Function("parent", VIEW, VIEW)
-_first = z3.Function("first", VIEW, _BOOL)
-_counter = z3.Function("counter", VIEW, _INT)
-_creator = z3.Function("creator", VIEW, ADDRESS)
-_reaches = z3.Function("reaches", PROMISE, VIEW, _BOOL)
-_by = z3.Function("by", PROMISE, MEMBER)
-_to = z3.Function("to", PROMISE, MEMBER)
-_at = z3.Function("promised_in", PROMISE, VIEW)
-_told = z3.Function("told", PROMISE, ADDRESS, _INT)
-_SENT = {
-    sort: (
-        z3.Function(f"sender_{sort}", sort, MEMBER),
-        z3.Function(f"view_{sort}", sort, VIEW),
-        z3.Function(f"vector_{sort}", sort, ADDRESS, _INT),
-    )
-    for sort in (VOTE, ANNOUNCED)
-}
-
-_FUNCTIONS: Final[Mapping[str, Sequence[Term]]] = {
-    "begun": (MEMBER, _BOOL),
-    "installed": (MEMBER, VIEW),
-    "decided": (VIEW, _BOOL),
-    "delivered": (MEMBER, ADDRESS, _INT),
-    "purged": (MEMBER, ADDRESS, _INT),
-    "low": (MEMBER, ADDRESS, _INT),
-    "ahead": (MEMBER, ADDRESS, _INT, _BOOL),
-    "received": (MEMBER, ADDRESS, _INT),
-    "vote": (MEMBER, ADDRESS, _INT),
-    "minimum": (MEMBER, ADDRESS, _INT),
-    "heard_from": (MEMBER, ADDRESS, _BOOL),
-    "pending": (MEMBER, _BOOL),
-    "received_bytes": (MEMBER, _INT),
-    "promised": (MEMBER, ADDRESS, _BOOL),
-    "sent_votes": (VOTE, _BOOL),
-    "sent_announcements": (ANNOUNCED, _BOOL),
-    "open": (PROMISE, _BOOL),
-    "up": (MEMBER, _BOOL),
-    # Ghosts: the highest vote; who guards a member, or a promiser, in a view, for whom, who joins with which
-    # view.
-    "cast": (MEMBER, VIEW, ADDRESS, _INT),
-    "guard": (MEMBER, VIEW, MEMBER),
-    "guarded_for": (MEMBER, VIEW, MEMBER),
-    "guarded_until": (MEMBER, VIEW, VIEW),
-    "agreed": (MEMBER, MEMBER, VIEW),  # the view that agreed on what a member has purged of another
-    "promise_guard": (PROMISE, VIEW, MEMBER),
-    "promise_for": (PROMISE, VIEW, MEMBER),
-    "promise_until": (PROMISE, VIEW, VIEW),
-}
-State = dict[str, Callable[..., Value]]
-
 # The actions: the operator of StableInductive, and what its parameters are.
 STEPS: Final[Mapping[str, tuple[str, ...]]] = {
     "DataArrivesStep": ("member",),
@@ -149,11 +84,6 @@ class _Step:
     requires: list[Value] = field(factory=list)
 
 
-def state(prefix: str = "") -> State:
-    """Give a state of which nothing is known."""
-    return {name: z3.Function(prefix + name, *sorts) for name, sorts in _FUNCTIONS.items()}
-
-
 @frozen(eq=False)
 class Theory:
     """STABLE in the language of the solver."""
@@ -165,10 +95,10 @@ class Theory:
     def of(cls, definitions: tree.Definitions, reference: Mapping[str, str]) -> "Theory":
         """Build it from the definitions of StableInductive and the reference's constants, as TLA+ text."""
         constants = {name: known(text) for name, text in reference.items() if known(text) is not None}
-        logic = Logic(sort_of_addresses=ADDRESS, address=_address)
+        logic = Logic(sort_of_addresses=ADDRESS, address=words.address_of)
         values = {**constants, "MaxBytes": z3.Int("MaxBytes")}
         before = state()
-        reader = Reader(definitions, values, _natives(logic), logic, _WITNESSES, Moment(before, before))
+        reader = Reader(definitions, values, words.natives(logic), logic, _WITNESSES, Moment(before, before))
         return cls(reader, before)
 
     def forest(self) -> list[Clause]:
@@ -180,8 +110,8 @@ class Theory:
         v, x = z3.Const("v", VIEW), z3.Const("x", MEMBER)
         stranger = self.reader.logic.as_element(ADDRESS, "Z")
         return [
-            z3.ForAll([v, x], z3.Implies(_in(v, x), _occupant(v, _address(x)) == x)),
-            z3.ForAll([v, x], z3.Implies(_in(v, x), _address(x) != stranger)),
+            z3.ForAll([v, x], z3.Implies(words.is_in(v, x), words.occupant_of(v, words.address_of(x)) == x)),
+            z3.ForAll([v, x], z3.Implies(words.is_in(v, x), words.address_of(x) != stranger)),
             z3.Int("MaxBytes") >= 0,
         ]
 
@@ -202,25 +132,28 @@ class Theory:
         now, x, v, s = self.settled(), z3.Const("x", MEMBER), z3.Const("v", VIEW), z3.Const("s", ADDRESS)
         m, p, q = z3.Const("m", VOTE), z3.Const("p", ANNOUNCED), z3.Const("q", PROMISE)
         return [
-            z3.ForAll([v], _first(v)),
-            z3.ForAll([x], z3.Implies(now["begun"](x), _in(now["installed"](x), x))),
-            z3.ForAll([v, x], z3.Implies(_in(v, x), z3.And(now["begun"](x), now["installed"](x) == v))),
+            z3.ForAll([v], words.is_first(v)),
+            z3.ForAll([x], z3.Implies(now["begun"](x), words.is_in(now["installed"](x), x))),
+            z3.ForAll(
+                [v, x], z3.Implies(words.is_in(v, x), z3.And(now["begun"](x), now["installed"](x) == v))
+            ),
             z3.ForAll(
                 [x, s],
                 z3.And(
-                    now["minimum"](x, s) >= _NIL,
+                    now["minimum"](x, s) >= words.NIL,
                     now["minimum"](x, s) == now["vote"](x, s),
                     now["vote"](x, s) <= now["delivered"](x, s),
-                    now["purged"](x, s) == _NIL,
+                    now["purged"](x, s) == words.NIL,
                     z3.Not(now["promised"](x, s)),
-                    now["heard_from"](x, s) == z3.And(now["begun"](x), _address_in(now["installed"](x), s)),
+                    now["heard_from"](x, s)
+                    == z3.And(now["begun"](x), words.address_in(now["installed"](x), s)),
                 ),
             ),
             z3.ForAll([x], z3.Not(now["pending"](x))),
             z3.ForAll([m], z3.Not(now["sent_votes"](m))),
             z3.ForAll([p], z3.Not(now["sent_announcements"](p))),
             z3.ForAll([q], z3.Not(now["open"](q))),
-            z3.ForAll([x, v, s], now["cast"](x, v, s) == _NIL),
+            z3.ForAll([x, v, s], now["cast"](x, v, s) == words.NIL),
         ]
 
     def decision(self) -> tuple[Action, State]:
@@ -238,10 +171,10 @@ class Theory:
         decided = Action(
             "DecideStep",
             (
-                z3.ForAll([v], z3.Implies(_before(view, v), v == view)),
-                z3.ForAll([x, s], before["cast"](x, view, s) == _NIL),  # no message names it yet
-                z3.ForAll([m], _SENT[VOTE][1](m) != view),
-                z3.ForAll([p], _SENT[ANNOUNCED][1](p) != view),
+                z3.ForAll([v], z3.Implies(words.is_before(view, v), v == view)),
+                z3.ForAll([x, s], before["cast"](x, view, s) == words.NIL),  # no message names it yet
+                z3.ForAll([m], words.SENT[VOTE][1](m) != view),
+                z3.ForAll([p], words.SENT[ANNOUNCED][1](p) != view),
             ),
             after,
             z3.BoolVal(val=True),  # no member takes a step
@@ -253,14 +186,14 @@ class Theory:
         for name in names:
             definition = self.reader.definition(name)
             constants = [
-                z3.Const(f"{parameter.text}_{index}", _SORTS[kind])
+                z3.Const(f"{parameter.text}_{index}", words.SORTS[kind])
                 for index, (parameter, kind) in enumerate(
                     zip(definition.parameters, STEPS[name], strict=True)
                 )
             ]
             before = self.settled()
             arguments = [
-                _WRAPS[kind](before, term) if kind in _WRAPS else term
+                words.WRAPS[kind](before, term) if kind in words.WRAPS else term
                 for term, kind in zip(constants, STEPS[name], strict=True)
             ]
             env = {p.number: value for p, value in zip(definition.parameters, arguments, strict=True)}
@@ -270,7 +203,9 @@ class Theory:
         self, name: str, body: tree.Expression, env: dict[int, Value], before: State, constants: list[Term]
     ) -> Iterator[Action]:
         actor = constants[0]
-        fresh = {each: z3.Function(f"{each}_then", *_FUNCTIONS[each][1:]) for each in ("delivered", "purged")}
+        fresh = {
+            each: z3.Function(f"{each}_then", *words.FUNCTIONS[each][1:]) for each in ("delivered", "purged")
+        }
         after = dict(before)
         for each, function in fresh.items():
             after[each] = _replaced(actor, lambda s, f=function: f(s), before[each])
@@ -341,7 +276,7 @@ class Theory:
         names = {
             each: reader.logic.as_element(ADDRESS, event[each]) for each in ("sender", "to") if each in event
         }
-        done = reader.call("Step", _local(before, actor), {**event, **names})
+        done = reader.call("Step", words.local(before, actor), {**event, **names})
         local, after = done["state"], step.after
         step.local = local
         for name in ("vote", "minimum"):
@@ -364,15 +299,15 @@ class Theory:
                     raise NotRead(f"an effect {other} in a step that does not say what it does")
 
     def _readable(self, step: _Step) -> Term:
-        """Say that the local state after a step is what `_local` makes of the state of the group."""
+        """Say that the local state after a step is what `words.local` makes of the state of the group."""
         logic, actor = self.reader.logic, step.actor
-        expected = _local(step.after, actor)
+        expected = words.local(step.after, actor)
         same = [logic.equal(step.local[name], expected[name]) for name in ("member", "view")]
         same += [
             logic.every(
                 ADDRESS,
                 lambda s, n=name: logic.equal(  # type: ignore[misc]
-                    step.local[n].domain.contains(s), _address_in(step.after["installed"](actor), s)
+                    step.local[n].domain.contains(s), words.address_in(step.after["installed"](actor), s)
                 ),
             )
             for name in ("vote", "minimum")
@@ -384,14 +319,14 @@ class Theory:
         logic, actor, after = self.reader.logic, step.actor, step.after
         is_vote = message["type"] == "STABLE"
         sort, kind = (VOTE, "sent_votes") if is_vote else (ANNOUNCED, "sent_announcements")
-        sender, view, vector = _SENT[sort]
+        sender, view, vector = words.SENT[sort]
         new, s = logic.variable(sort, "sent"), z3.Const("s", ADDRESS)
         sent = after[kind]
         after[kind] = lambda each: logic.any_of([sent(each), logic.all_of([condition, each == new])])
         if is_vote:
             cast = after["cast"]
             after["cast"] = lambda x, v, a: logic.choice(
-                logic.all_of([condition, x == actor, v == view(new), _address_in(v, a)]),
+                logic.all_of([condition, x == actor, v == view(new), words.address_in(v, a)]),
                 z3.If(message["digest"].rule(a) > cast(x, v, a), message["digest"].rule(a), cast(x, v, a)),
                 cast(x, v, a),
             )
@@ -401,7 +336,8 @@ class Theory:
                 sender(new) == actor,
                 view(new) == step.moment.now["installed"](actor),
                 z3.ForAll(
-                    [s], z3.Implies(_address_in(view(new), s), vector(new, s) == message["digest"].rule(s))
+                    [s],
+                    z3.Implies(words.address_in(view(new), s), vector(new, s) == message["digest"].rule(s)),
                 ),
             ),
         )
@@ -456,9 +392,12 @@ def _is_primed(node: tree.Expression) -> bool:
 def _one_id(now: State, constants: list[Term]) -> Iterator[Term]:
     """OneIdOneView, of the view that a message was sent in and the receiver's."""
     for each in constants[1:]:
-        if each.sort() in _SENT:
-            view, own = _SENT[each.sort()][1](each), now["installed"](constants[0])
-            same = z3.And(_counter(view) == _counter(own), _creator(view) == _creator(own))
+        if each.sort() in words.SENT:
+            view, own = words.SENT[each.sort()][1](each), now["installed"](constants[0])
+            same = z3.And(
+                words.counter_of(view) == words.counter_of(own),
+                words.creator_of(view) == words.creator_of(own),
+            )
             yield z3.Implies(same, view == own)
             yield now["sent_votes" if each.sort() == VOTE else "sent_announcements"](each)
         if each.sort() == PROMISE:
@@ -468,10 +407,10 @@ def _one_id(now: State, constants: list[Term]) -> Iterator[Term]:
 def _inherit(after: State, before: State, constants: list[Term]) -> None:
     """Who guards a joiner: its promiser, and in the views before the promiser's the promiser's guards."""
     joiner, joined, promise = constants
-    by = _by(promise)
+    by = words.by_of(promise)
 
     def own(x: Term, v: Term) -> Term:
-        return z3.And(x == joiner, z3.Or(_before(_at(promise), v), _in(v, by)))
+        return z3.And(x == joiner, z3.Or(words.is_before(words.promised_in(promise), v), words.is_in(v, by)))
 
     for name, inherited, value in (
         ("guard", "promise_guard", by),
@@ -498,180 +437,10 @@ def _note_agreement(after: State, before: State, actor: Term) -> None:
     """What a member purges now its view has agreed on."""
 
     def agreed(x: Term, s: Term) -> Term:
-        purges = after["purged"](actor, _address(s)) != before["purged"](actor, _address(s))
+        purges = after["purged"](actor, words.address_of(s)) != before["purged"](actor, words.address_of(s))
         return z3.If(z3.And(x == actor, purges), before["installed"](actor), before["agreed"](x, s))
 
     after["agreed"] = agreed
-
-
-def _address_in(view: Term, address: Term) -> Term:
-    occupant = _occupant(view, address)
-    return z3.And(_in(view, occupant), _address(occupant) == address)
-
-
-def _view(view: Term) -> Value:
-    return {
-        "id": {"counter": _counter(view), "creator": _creator(view)},
-        "members": SetOf(ADDRESS, lambda s: _address_in(view, s)),
-    }
-
-
-_NO_VIEW: Final = {
-    "id": {"counter": 0, "creator": z3.Const("address of nobody", ADDRESS)},
-    "members": SetOf(ADDRESS, lambda _: z3.BoolVal(val=False)),
-}
-
-
-def _decided_view(view: Term) -> Value:
-    members = SetOf(ADDRESS, lambda s: _address_in(view, s))
-    joins = SetOf(
-        ADDRESS,
-        lambda s: z3.And(
-            _address_in(view, s), z3.Or(_first(view), z3.Not(_in(_parent(view), _occupant(view, s))))
-        ),
-    )
-    return {**_view(view), "lives": Map(members, lambda s: _occupant(view, s)), "joins": joins}
-
-
-def _local(now: State, x: Term) -> Value:
-    logic = Logic(sort_of_addresses=ADDRESS, address=_address)
-    view = logic.choice(now["begun"](x), _view(now["installed"](x)), _NO_VIEW)
-    members = view["members"]
-    return {
-        "member": _address(x),
-        "view": view,
-        "vote": Map(members, lambda s: now["vote"](x, s)),
-        "minimum": Map(members, lambda s: now["minimum"](x, s)),
-        "heard_from": SetOf(ADDRESS, lambda s: now["heard_from"](x, s)),
-        "pending": now["pending"](x),
-        "received_bytes": now["received_bytes"](x),
-        "promised": SetOf(ADDRESS, lambda s: now["promised"](x, s)),
-    }
-
-
-def _windows(now: State, x: Term) -> Value:
-    def window(s: Term) -> Value:
-        return {
-            **{name: now[name](x, s) for name in ("low", "delivered", "purged", "received")},
-            "ahead": SetOf(_INT, lambda n: now["ahead"](x, s, n)),
-        }
-
-    return Map(SetOf(ADDRESS, lambda s: _address_in(now["installed"](x), s)), window)
-
-
-def _promise(_: State, term: Term) -> Value:
-    vector = Map(SetOf(ADDRESS, lambda s: _address_in(_at(term), s)), lambda s: _told(term, s))
-    names = {"by": _by(term), "to": _to(term), "view": _at(term), "by_life": True}
-    return Entity(term, {**names, "vector": vector})
-
-
-def _message(sort: Term, kind: str) -> Callable[[State, Term], Value]:
-    sender, view, vector = _SENT[sort]
-
-    def wrap(_: State, term: Term) -> Value:
-        digest = Map(SetOf(ADDRESS, lambda s: _address_in(view(term), s)), lambda s: vector(term, s))
-        message = {"type": kind, "view_id": _view(view(term))["id"], "digest": digest}
-        return Entity(term, {"sender": sender(term), "message": message})
-
-    return wrap
-
-
-_WRAPS: Final[Mapping[str, Callable[[State, Term], Value]]] = {
-    "promise": _promise,
-    "vote": _message(VOTE, "STABLE"),
-    "announced": _message(ANNOUNCED, "STABILITY"),
-}
-
-
-def _v(value: Value) -> Term:
-    return value.view if isinstance(value, Place) else value
-
-
-def _held(sort: Term, kind: str, state_name: str) -> Native:
-    return lambda at, *_: SetOf(sort, at.now[state_name], lambda term: _WRAPS[kind](at.now, term))
-
-
-def _natives(logic: Logic) -> dict[str, Native]:
-    def throughout(_: Moment, x: Term, i: Value, k: Value) -> Value:
-        i, k = _v(i), _v(k)
-        return z3.And(_in(i, x), _in(k, x), z3.Or(_before(i, k), _before(k, i)))
-
-    def same_sender(at: Moment, s: Term, x: Term, y: Term) -> Value:
-        one, other = at.now["installed"](x), at.now["installed"](y)
-        s = logic.as_element(ADDRESS, s)
-        return z3.And(_address_in(one, s), _address_in(other, s), _occupant(one, s) == _occupant(other, s))
-
-    def purges(_: Moment, windows: Value, effects: Items) -> Value:
-        for condition, effect in effects.items:
-            if effect["type"] == "PassDown":
-                windows = _purged(logic, windows, condition, effect["event"]["digest"])
-        return windows
-
-    return {
-        # Variables and constants
-        "Member": lambda _: SetOf(MEMBER, lambda _x: True),
-        "InGroup": lambda at: SetOf(MEMBER, at.now["begun"]),
-        "up": lambda at: SetOf(MEMBER, at.now["up"]),
-        "local": lambda at: Map(SetOf(MEMBER, lambda _: True), lambda x: _local(at.now, x)),
-        "rm": lambda at: Map(SetOf(MEMBER, lambda _: True), lambda x: _windows(at.now, x)),
-        "installed": lambda at: Map(
-            SetOf(MEMBER, lambda _: True), lambda x: Place(at.now["installed"](x), at.now["begun"](x))
-        ),
-        "views": lambda at: Map(SetOf(VIEW, at.now["decided"]), _decided_view),
-        "promises": _held(PROMISE, "promise", "open"),
-        "network": lambda _: None,
-        "act": lambda at: at.act,
-        # Vocabulary
-        "Votes": _held(VOTE, "vote", "sent_votes"),
-        "Announcements": _held(ANNOUNCED, "announced", "sent_announcements"),
-        "Begun": lambda at, x: at.now["begun"](x),
-        "In": lambda _, v, x: _in(_v(v), x),
-        "AddressIn": lambda _, v, x: _address_in(_v(v), logic.as_element(ADDRESS, x)),
-        "SameAddress": lambda _, x, y: _address(x) == _address(y),
-        "IsFirst": lambda _, v: _first(_v(v)),
-        "Parent": lambda _, v: _parent(_v(v)),
-        "Before": lambda _, u, v: _before(_v(u), _v(v)),
-        "Counter": lambda _, v: _counter(_v(v)),
-        "SameId": lambda _, u, v: z3.And(_counter(u) == _counter(v), _creator(u) == _creator(v)),
-        "ViewOfMessage": lambda _, p: _SENT[p.term.sort()][1](p.term),
-        "Cast": lambda at, x, v, s: at.now["cast"](x, _v(v), logic.as_element(ADDRESS, s)),
-        "ByPresent": lambda *_: True,
-        "ToPresent": lambda *_: True,
-        "AllPresent": lambda *_: True,
-        "SenderPresent": lambda *_: True,
-        "Reaches": lambda _, p, v: _reaches(p.term, _v(v)),
-        "ByIn": lambda _, p, v: _in(_v(v), p["by"]),
-        "ToIn": lambda _, p, v: _in(_v(v), p["to"]),
-        "InBoth": lambda _, u, v, s: z3.And(_in(_v(u), s), _in(_v(v), s)),
-        "SameSender": same_sender,
-        "Membership!Throughout": throughout,
-        # Records that are sequences in the specification
-        "MembersOf": lambda _, view: view["members"],
-        "View": lambda _, counter, creator, members: {
-            "id": {"counter": counter, "creator": creator},
-            "members": SetOf(
-                ADDRESS, lambda s: logic.any_of([logic.equal(s, each) for _, each in members.items])
-            ),
-        },
-        "ViewOf": lambda _, view: {"id": view["id"], "members": view["members"]},
-        "NoView": lambda _: _NO_VIEW,
-        "Window": lambda _, low: {
-            **dict.fromkeys(("low", "delivered", "received"), low),
-            "purged": _NIL,
-            "ahead": SetOf(_INT, lambda _n: False),
-        },
-        "DigestOf": lambda _, windows: windows,
-        "AfterPurges": purges,
-    }
-
-
-def _purged(logic: Logic, windows: Map, condition: Value, vector: Map) -> Map:
-    def window(s: Term) -> Value:
-        old = windows.rule(s)
-        more = logic.all_of([condition, vector.domain.contains(s), vector.rule(s) > old["purged"]])
-        return {**old, "purged": logic.choice(more, vector.rule(s), old["purged"])}
-
-    return Map(windows.domain, window)
 
 
 _WITNESSES: Final = {
@@ -692,86 +461,6 @@ def known(text: str) -> Value:
     if text.startswith('"'):
         return text.strip('"')
     return int(text) if text.isdigit() else None
-
-
-@frozen
-class Ablation:
-    """Something taken away: constants of the specification, or a text of StableInductive that is replaced.
-
-    Then the obligations of this step and clause do not follow.
-    """
-
-    name: str
-    step: str
-    clause: str
-    constants: Mapping[str, str] = field(factory=dict, hash=False)
-    replaces: tuple[str, str] = ("", "")
-
-
-def _without(guard: str, value: str, step: str, clause: str) -> Ablation:
-    return Ablation(f"{guard}: {value}", step, clause, {guard: value if value == "FALSE" else f'"{value}"'})
-
-
-def _unasked(conjunct: str, step: str, clause: str, text: str, instead: str = "") -> Ablation:
-    return Ablation(conjunct, step, clause, replaces=(text, instead))
-
-
-ABLATIONS: Final = (
-    # The guards of Stable
-    _without("HoldVote", "never", "ReceiveStabilityStep", "PromiserHolds"),
-    _without("HoldVote", "until_a_view", "InstallViewStep", "PromiserHolds"),
-    _without("ResetOnView", "FALSE", "InstallViewStep", "MinimumWithinCast"),
-    _without("VoteViewCheck", "none", "ReceiveStableStep", "MinimumWithinCast"),
-    _without("VoteViewCheck", "counter", "ReceiveStableStep", "MinimumWithinCast"),
-    _without("VoteViewCheck", "members", "ReceiveStableStep", "MinimumWithinCast"),
-    _without("HeardFromAs", "count", "ReceiveStableStep", "MinimumWithinCast"),
-    _without("MergeRule", "max", "ReceiveStableStep", "MinimumWithinCast"),
-    _without("StabilityViewCheck", "none", "ReceiveStabilityStep", "PurgedIsAgreed"),
-    _without("StabilityViewCheck", "counter", "ReceiveStabilityStep", "PurgedIsAgreed"),
-    _without("StabilityViewCheck", "members", "ReceiveStabilityStep", "PurgedIsAgreed"),
-    _without("SenderCheck", "FALSE", "MisuseStep", "PurgedIsAgreed"),
-    _without("DropPendingOnView", "FALSE", "InstallViewStep", "PendingHasHeardAll"),
-    _without("DropPendingOnStability", "FALSE", "ReceiveStabilityStep", "PendingHasHeardAll"),
-    _without("VoteOf", "received", "ReceiveStabilityStep", "MinimumVoteDelivered"),
-    # The conjuncts of JoinDigest and Membership
-    _unasked("PromiserIsIn", "JoinStep", "Guards/GuardIsThere", " /\\ ByIn(p, w)'"),
-    _unasked("OneIncarnation", "InstallViewStep", "PromiserHolds", " /\\ ~AddressIn(v, p.to)"),
-    _unasked(
-        "OneAtATime",
-        "PromiseDigestStep",
-        "Guards/GuardPromisesNoMore",
-        "    /\\ c \\notin local[a].promised\n",
-    ),
-    _unasked(
-        "KeptToTheEnd",
-        "AdmittedElsewhereStep",
-        "Guards/GuardHolds",
-        "(~IsFirst(w) /\\ AddressIn(w, c) /\\ In(w, a) /\\ Before(installed[a], Parent(w)))",
-        "FALSE",
-    ),
-    _unasked(
-        "OnlyByPromise",
-        "JoinStep",
-        "Guards/GuardHolds",
-        "p \\in promises\n    /\\ \\E v",
-        "TRUE\n    /\\ \\E v",
-    ),
-    _unasked(
-        "ExcludedFirst",
-        "InstallViewStep",
-        "MinimumVoteDelivered",
-        "    /\\ ExcludedFirst\n    /\\ ReachesAtFirst",
-        "    /\\ ReachesAtFirst",
-    ),
-    _unasked(
-        "JoinsOnce",
-        "InstallViewStep",
-        "CastWithinDelivered",
-        "    /\\ OneStay\n    /\\ ExcludedFirst\n    /\\ ReachesAtFirst",
-        "    /\\ ExcludedFirst\n    /\\ ReachesAtFirst",
-    ),
-)
-"""What the proof needs, each with an obligation that fails without it."""
 
 
 @cache
