@@ -3,9 +3,13 @@
 import inspect
 
 import pytest
+from attrs import evolve
 
 from groupcomm import flush
-from tests.cores import MANIFESTS, conformance
+from groupcomm_conformance.steps import conform
+from groupcomm_conformance.steps.mutants.implementation import mutants
+from groupcomm_conformance.steps.mutants.replaying import mutated
+from tests.cores import MANIFESTS, PROTOCOLS, closed_conformance, conformance
 
 BROKEN = {
     "the counter for the identifier of a view": (
@@ -48,3 +52,25 @@ def test_rows_tell_what_sorted_views_and_one_sender_hide(
     replayed = conformance("flush", MANIFESTS["flush"].model(model)).replayed
     assert replayed is not None
     assert not replayed.passed
+
+
+def test_what_only_a_row_that_could_not_happen_leads_to_is_found() -> None:
+    """FLUSH's `_stop` once forgot whether the member is frozen: no row of any model shows it, random events did.
+
+    Who is asked for a RECONCILE before it was asked to stop has a limit, and is not frozen.
+    """
+    name = (
+        "_stop: again: Effects = (PassDown(HoldBack(cut)),) if state.frozen and state.limit != cut else () "
+        "-> again: Effects = (PassDown(HoldBack(cut)),) if state.limit != cut else ()"
+    )
+    protocol = PROTOCOLS["flush"]
+    join = evolve(MANIFESTS["flush"].model("join"), conform=True)
+    (forgets,) = (mutant for mutant in mutants(protocol) if mutant.name == name)
+    with mutated(protocol, forgets) as core:
+        assert conformance("flush", join, core).ok
+        came = closed_conformance("flush", join, core)
+    assert not came.ok
+    assert {("wrong_effects", "StartFlushReceived")} == {*came.replayed.groups}
+    failed = "\n".join(conform.lines(came, failures_only=False))
+    assert failed.startswith("flush join closed: FAILS: ")
+    assert "again    groupcomm conform flush --model join --closed --row " in failed
