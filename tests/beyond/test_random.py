@@ -12,9 +12,9 @@ from groupcomm.events import HoldBack
 from groupcomm_conformance.beyond.drawing import walk
 from groupcomm_conformance.beyond.judging import Beside, compare, lines_of
 from groupcomm_conformance.protocols.codec import exact
-from tests.cores import MANIFESTS, NAMES, PROTOCOLS
+from tests.cores import LAYERS, MANIFESTS, PROTOCOLS
 
-every_protocol = pytest.mark.parametrize("name", NAMES)
+every_protocol = pytest.mark.parametrize("name", LAYERS)
 
 
 class Other:

@@ -63,7 +63,7 @@ def test_report_writes_a_page_and_junit_xml(project: Path, capsys: Captured) -> 
     assert "toy lossy: holds, 75 states, cached" in err.splitlines()
     page = (folder / "toy.html").read_text()
     assert "<code>NoEarlyCommit</code> is false: Nobody commits before all have voted.</p>" in page
-    assert "<li>for m = A, n = B</li>" in page
+    assert "<li>for m = A, n = B: local[n].voted</li>" in page
     assert '<td data-label="harm">committed too early</td>' in page
 
 

@@ -93,8 +93,10 @@ def noticed_in(
 
     `constants` are those of the reference.
     """
-    config = protocol.config(constants)
     found: dict[str, str] = {}
+    if not protocol.is_layer:  # its events are those of its layers
+        return found
+    config = protocol.config(constants)
     for block in _blocks(protocol, config, number):
         steps = [taken(protocol.core, config, *each) for each in block.pairs()]
         for mutant in survivors:
@@ -129,7 +131,7 @@ def _differs(protocol: Protocol, config: object, mutant: Mutant, steps: Sequence
 def noticed_of(manifest: Manifest, protocol: Protocol, judged: Judged, number: int) -> Judged:
     """Give the verdicts with those that `number` random steps add, of each mutant of `Step` that survives."""
     noticed = [*judged.noticed]
-    if None not in noticed:
+    if None not in noticed or not protocol.is_layer:
         return judged
     cfg = manifest.cfgs["safety"]
     config = protocol.config(constants_of(cfg))

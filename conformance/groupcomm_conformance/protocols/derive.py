@@ -89,6 +89,11 @@ class Protocol:
         return cast("AnyCore", self.module)
 
     @property
+    def is_layer(self) -> bool:
+        """Whether it is a core by itself: `Stack` is made of cores, and its events are theirs."""
+        return self.module is self.source
+
+    @property
     def observables(self) -> tuple[str, ...]:
         """The fields of a member's state, but for `member`."""
         return tuple(attribute.name for attribute in attrs.fields(self.state) if attribute.name != "member")
