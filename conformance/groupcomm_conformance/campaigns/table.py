@@ -5,10 +5,10 @@ folder is locked as long as it is open: one campaign at a time writes to it.
 """
 
 import fcntl
+import hashlib
 import io
 import json
 import os
-import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -49,9 +49,9 @@ class Table:
             pa.Table.from_pylist(list(rows), schema=self.schema),
             buffer,
             compression="zstd",
-            write_page_checksum=True,
         )
-        replace(self.folder / f"part-{secrets.token_hex(8)}.parquet", buffer.getvalue())
+        content = buffer.getvalue()
+        replace(self.folder / _name_of(content), content)
         self.keys |= {row[self._key] for row in rows}
 
     def rows(self) -> Iterator[Row]:
@@ -85,7 +85,10 @@ class Table:
     def _read(self, part: Path) -> pa.Table:
         again = "remove it: the same command runs again what it had"
         try:
-            found = pq.ParquetFile(part, page_checksum_verification=True).read()
+            content = part.read_bytes()
+            if _name_of(content) != part.name:
+                raise PathError(part, "it is damaged: its name is not the digest of its content", again)
+            found = pq.read_table(io.BytesIO(content))
         except (pa.ArrowException, OSError) as error:
             why = str(error).strip().partition("\n")[0]
             raise PathError(part, f"it is damaged ({why})", again) from None
@@ -137,6 +140,11 @@ def _identify(folder: Path, identity: Mapping[str, object]) -> None:
         if wanted.get(name) != found.get(name):
             why = f"the table there is of {name} {_brief(found.get(name))}, not {_brief(wanted.get(name))}"
             raise PathError(folder, why, f"{REMEDY}, or remove it")
+
+
+def _name_of(content: bytes) -> str:
+    """Name a part by its content, so that a changed one is told, whichever of its bits it is."""
+    return f"part-{hashlib.blake2b(content, digest_size=8).hexdigest()}.parquet"
 
 
 def _brief(value: object) -> str:
