@@ -1,6 +1,6 @@
 ---------------------------- MODULE MCGmsStable -----------------------------
 (* Bounds of the models of GMS over STABLE. *)
-EXTENDS GmsStable, GmsGroup    \* its Next is the one that is meant, and no guarantee's
+EXTENDS GmsStable
 
 AB == <<"A", "B">>
 

@@ -1,6 +1,6 @@
 -------------------------- MODULE MCMergeGmsStable ---------------------------
 (* Bounds of the models of merging over GMS over STABLE. *)
-EXTENDS MergeGmsStable, MergeGmsGroup    \* its Next is the one that is meant, and no guarantee's
+EXTENDS MergeGmsStable
 
 TwoAlone == <<FirstView(1, "A", <<"A">>), FirstView(1, "C", <<"C">>)>>
 OneAndTwo == <<FirstView(1, "A", <<"A">>), FirstView(1, "C", <<"C", "D">>)>>

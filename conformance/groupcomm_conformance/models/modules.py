@@ -270,7 +270,10 @@ def read_modules(folders: Iterable[Path], root: str) -> Modules:
                 line = text.count("\n", 0, word.end()) + 1 if word else 1
                 raise FileError(str(available[name]), line, f"a module, but there is no {needed}.tla")
             todo.append(needed)
-    return Modules(files, texts)
+    found = Modules(files, texts)
+    # An operator of an instance must not be taken for one of the module itself, such as another `Next`.
+    order = (*scope(found, root), *texts)
+    return Modules(files, {name: texts[name] for name in dict.fromkeys(order)})
 
 
 def scope(modules: Modules, module: str) -> tuple[str, ...]:

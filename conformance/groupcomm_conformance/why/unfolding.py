@@ -50,7 +50,6 @@ def unfold(modules: Modules, root: str, claim: str, tag: str) -> Unfolded | None
 class _Operator:
     parameters: str
     text: str
-    local: bool
 
 
 @define
@@ -85,7 +84,7 @@ class _Scope:
                 continue
             defined = self.modules.defined(each, name)
             if defined is not None:
-                return _Operator(head[2] or "", defined, bool(head[1]))
+                return _Operator(head[2] or "", defined)
         return None
 
     def unfolded(self, call: str) -> str | None:
