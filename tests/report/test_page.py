@@ -59,7 +59,9 @@ class Page:
         assert wanted == came
 
     def viewer(self, story: str = STORY) -> "Viewer":
-        return Viewer(self, self.chrome.find_element(By.CSS_SELECTOR, f'.viewer[data-story="{story}"]'))
+        selector = f'.viewer[data-story="{story}"]'
+        self.wait("document.querySelector(arguments[0]) !== null", True, selector)  # noqa: FBT003 - it is made when opened
+        return Viewer(self, self.chrome.find_element(By.CSS_SELECTOR, selector))
 
     def press(self, *keys: str) -> None:
         ActionChains(self.chrome).send_keys(*keys).perform()
