@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from groupcomm_conformance.documents.requirements import Table, page, trace
+from groupcomm_conformance.files.errors import FileError
 from groupcomm_conformance.models.manifest import load
 
 DATA = Path(__file__).parent / "data"
@@ -228,4 +229,66 @@ def test_a_protocol_without_requirements_is_a_problem(project: Path) -> None:
 def test_the_page_keeps_the_rows_in_order(project: Path) -> None:
     lines = page(traced(project)).splitlines()
     assert "| TOY-01 | nobody commits early | `Toy!VoteReceived` | `NoEarlyCommit` |" in lines
-    assert "| TOY-03 | votes \\| losses | - | `SomebodyCommits` (holds in `pair`) |" == lines[-1]
+    assert (
+        "| TOY-03 | votes \\| losses | - | `SomebodyCommits` (holds in `pair`) |"
+        == lines[lines.index("## Headings that no protocol implements") - 2]
+    )
+
+
+# The headings of the notes
+
+
+def test_a_heading_is_a_protocol_s_or_absent_for_a_reason(project: Path) -> None:
+    """The page begins with what a prefix stands for, and ends with what no protocol implements."""
+    lines = page(traced(project)).splitlines()
+    assert "| TOY | toys | Committing | [toy](#toy) |" in lines[: lines.index("## toy")]
+    assert "| GAM | toys | Games | Not specified yet. |" == lines[-1]
+
+
+def test_a_check_in_a_file_is_a_link_to_it(project: Path) -> None:
+    (project / "tests/toy/test_toy.py").write_text(
+        'def test_it() -> None:\n    """TOY-01"""\n    assert commit()\n'
+    )
+    assert "[`test_it`](../tests/toy/test_toy.py)" in page(traced(project))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        (
+            "prefix: TOY",
+            "prefix: TOI",
+            "spec/toy/README.md:5: no heading in spec/common/notes.yaml has the prefix TOY: add it",
+        ),
+        (
+            "absent: Not specified yet.",
+            "protocols: [toy]",
+            "spec/common/notes.yaml:3: toy has no row with an ID GAM-...",
+        ),
+        (
+            "protocols: [toy]",
+            "absent: Nobody wants it.",
+            "spec/toy/README.md:5: spec/common/notes.yaml:2 does not name toy: add it to the protocols of TOY",
+        ),
+    ],
+    ids=["a prefix without a heading", "a protocol without rows", "a row of another protocol"],
+)
+def test_rows_and_headings_are_the_same(project: Path, old: str, new: str, says: str) -> None:
+    edit(project / "spec/common/notes.yaml", old, new)
+    assert says in traced(project).problems
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("absent: Not specified yet.", "protocols: [toy], absent: why"),
+        (", absent: Not specified yet.", ""),
+        ("absent: Not specified yet.", 'absent: " "'),
+        ("prefix: GAM", "prefix: TOY"),
+    ],
+    ids=["both", "neither", "no reason", "twice"],
+)
+def test_a_list_of_headings_that_says_nothing_is_refused(project: Path, old: str, new: str) -> None:
+    edit(project / "spec/common/notes.yaml", old, new)
+    with pytest.raises(FileError, match=r"notes.yaml:[23]: expected (either|text|a prefix)"):
+        traced(project)

@@ -31,6 +31,9 @@ from groupcomm_conformance.files.errors import FileError
 from groupcomm_conformance.files.reading import python_tree, read_text
 from groupcomm_conformance.models.manifest import Manifest
 
+from . import notes
+from .notes import Heading
+
 __all__ = ["PATH", "Requirement", "Table", "page", "trace"]
 
 PATH: Final = Path("docs", "requirements.md")
@@ -48,7 +51,11 @@ What each protocol must do, where its specification says so, and which checks ho
 ablation refutes, ablations, witnesses, tests and scenarios. A model that holds checks nothing and is only
 named. Written by `groupcomm requirements` from the tables in `spec/*/README.md` and from the tags in
 specifications, manifests, tests and scenarios; do not edit it.
+
+An ID is a number behind a prefix, which stands for a heading of JGroups' design notes. The last section has
+the headings that no protocol implements.
 """
+_ABSENT: Final = "## Headings that no protocol implements"
 
 
 @define
@@ -68,9 +75,10 @@ class Requirement:
 
 @frozen
 class Table:
-    """The requirements of all protocols by ID, and all that is amiss, each `file:line: what`."""
+    """Requirements by protocol, headings of the notes, and all that is amiss, each `file:line: what`."""
 
     protocols: Mapping[str, tuple[Requirement, ...]]
+    headings: tuple[Heading, ...]
     problems: tuple[str, ...]
 
 
@@ -110,7 +118,7 @@ class _Rows:
 
 def page(table: Table) -> str:
     """Write the page."""
-    lines = [_HEAD]
+    lines = [_HEAD, *notes.implemented(table.headings), ""]
     for protocol, requirements in table.protocols.items():
         lines += [
             f"## {protocol}",
@@ -120,12 +128,21 @@ def page(table: Table) -> str:
         ]
         for row in requirements:
             specified, checks, holding = (
-                ", ".join(f"`{name}`" for name in names) for names in (row.specified, row.checks, row.holding)
+                ", ".join(map(_linked, names)) for names in (row.specified, row.checks, row.holding)
             )
             checked = f"{checks or '-'}{f' (holds in {holding})' if holding else ''}"
             lines.append(f"| {row.id} | {row.text} | {specified or '-'} | {checked} |")
         lines.append("")
+    lines += [_ABSENT, "", *notes.left_out(table.headings), ""]
     return "\n".join(lines)
+
+
+def _linked(name: str) -> str:
+    """Write the name of a check: that of a test or scenario without its folder, and linked to its file."""
+    path, _, test = name.partition("::")
+    if "/" not in path:
+        return f"`{name}`"
+    return f"[`{test or Path(path).stem}`](../{path})"
 
 
 def trace(root: Path, manifests: Iterable[Manifest]) -> Table:
@@ -166,7 +183,13 @@ def trace(root: Path, manifests: Iterable[Manifest]) -> Table:
     problems += [
         problem for of in rows.values() for row in of.values() for problem in _unchecked(row, lacking)
     ]
-    return Table(found, tuple(dict.fromkeys(problems)))
+    listed = notes.headings(root)
+    prefixes = {
+        protocol: {row.id.partition("-")[0]: row.place for row in reversed(of)}
+        for protocol, of in found.items()
+    }
+    problems += notes.differences(listed, prefixes)
+    return Table(found, tuple(listed), tuple(dict.fromkeys(problems)))
 
 
 def _cite(row: Requirement, thing: _Thing, lacking: dict[str, list[str]]) -> list[str]:
