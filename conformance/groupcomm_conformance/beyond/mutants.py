@@ -59,9 +59,9 @@ class _Crossed:
         return product(self.states, self.events)
 
 
-def _blocks(protocol: Protocol, config: object, number: int) -> Iterator[_Crossed]:
-    """Give blocks of at least `number` steps together."""
-    for first in count(1, len(_NAMES)):
+def _blocks(protocol: Protocol, config: object, number: int, begin: int = 1) -> Iterator[_Crossed]:
+    """Give blocks of at least `number` steps together, from the walk `begin` on."""
+    for first in count(begin, len(_NAMES)):
         if number <= 0:
             return
         seeds = range(first, first + len(_NAMES))
@@ -87,17 +87,23 @@ def _around(protocol: Protocol, step: Drawn, random: Random, names: tuple[str, .
 
 
 def noticed_in(
-    protocol: Protocol, constants: Mapping[str, Value], survivors: Sequence[Mutant], number: int
+    protocol: Protocol,
+    constants: Mapping[str, Value],
+    survivors: Sequence[Mutant],
+    number: int,
+    begin: int = 1,
 ) -> dict[str, str]:
     """Give the mutants of a core, by name, that do another thing in one of `number` random steps: which.
 
-    `constants` are those of the reference.
+    `constants` are those of the reference. `begin`: the first walk. It ends where all are found.
     """
     found: dict[str, str] = {}
     if not protocol.is_layer:  # its events are those of its layers
         return found
     config = protocol.config(constants)
-    for block in _blocks(protocol, config, number):
+    for block in _blocks(protocol, config, number, begin):
+        if len(found) == len(survivors):
+            break
         steps = [taken(protocol.core, config, *each) for each in block.pairs()]
         for mutant in survivors:
             if mutant.name not in found and (text := _differs(protocol, config, mutant, steps)):
@@ -128,8 +134,11 @@ def _differs(protocol: Protocol, config: object, mutant: Mutant, steps: Sequence
     )
 
 
-def noticed_of(manifest: Manifest, protocol: Protocol, judged: Judged, number: int) -> Judged:
-    """Give the verdicts with those that `number` random steps add, of each mutant of `Step` that survives."""
+def noticed_of(manifest: Manifest, protocol: Protocol, judged: Judged, number: int, begin: int = 1) -> Judged:
+    """Give the verdicts with those that `number` random steps add, of each mutant of `Step` that survives.
+
+    `begin`: the first walk. It ends where all are noticed.
+    """
     noticed = [*judged.noticed]
     if None not in noticed or not protocol.is_layer:
         return judged
@@ -149,8 +158,10 @@ def noticed_of(manifest: Manifest, protocol: Protocol, judged: Judged, number: i
         tuple(addresses),
         (f"Beyond == <<{', '.join(map(show, addresses))}>>",),
     )
-    for crossed in _blocks(protocol, config, number):
+    for crossed in _blocks(protocol, config, number, begin):
         left = [at for at, found in enumerate(noticed, start=1) if found is None]
+        if not left:
+            break
         states, events = (
             tuple(map(_record, map(to_spec, each))) for each in (crossed.states, crossed.events)
         )
