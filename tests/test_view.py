@@ -3,7 +3,7 @@
 import pytest
 from attrs.exceptions import FrozenInstanceError
 
-from groupcomm.view import NO_VIEW, View, ViewId
+from groupcomm.view import NO_VIEW, View, ViewId, is_former
 
 VIEW = View(ViewId(3, "B"), ("B", "C", "A"))
 
@@ -38,3 +38,22 @@ def test_no_view_is_older_than_any() -> None:
 def test_views_cannot_be_changed() -> None:
     with pytest.raises(FrozenInstanceError):
         VIEW.members = ()  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "former"),
+    [
+        ("A", "A#2", True),
+        ("A#9", "A#10", True),
+        ("A#02", "A#9", True),
+        ("A##2", "A##10", True),
+        ("A#2", "A", False),
+        ("A", "B#2", False),
+        ("A", "A#x", False),
+        ("A", "A#1", False),
+        ("A#0", "A", False),
+        ("#5", "#7", False),
+    ],
+)
+def test_a_former_life_has_the_same_name_and_a_lower_number(one: str, other: str, former: bool) -> None:  # noqa: FBT001 - expected
+    assert former is is_former(one, other)

@@ -33,7 +33,7 @@ def name_and_life(address: Address) -> tuple[str, int]:
 def is_former(one: Address, other: Address) -> bool:
     """Whether `one` is of an earlier life of the name that `other` is of. `Views!IsFormer`."""
     (name, life), (same, later) = name_and_life(one), name_and_life(other)
-    return name == same and life < later
+    return len(other) > len("A#") and name == same and life < later  # as the specification, of A#0 too
 
 
 @frozen(order=True)

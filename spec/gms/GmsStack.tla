@@ -5,9 +5,11 @@
 (* FLUSH answers GMS hears in the same step, and what GMS then passes down *)
 (* STABLE hears in it, too. Nothing carries events between them by hand.   *)
 (*                                                                         *)
-(* Beneath STABLE is a layer of windows, in a few lines: it answers        *)
-(* GetDigest in the step that asks, and STABLE takes its digest from it.   *)
-(* Unicasts arrive once and in the order sent. A member that crashes may   *)
+(* Beneath STABLE is a layer of windows, in a few lines: it multicasts,    *)
+(* holds back what FLUSH says, and answers GetDigest in the step that      *)
+(* asks; STABLE takes its digest from it. (No layer multicasts but in      *)
+(* ablations.) Messages arrive once and in the order in which their sender *)
+(* sends them to a member. A member that crashes may                       *)
 (* come back as its next life. State transfer stands beneath GMS: it has   *)
 (* the group stopped, and lets it go when it is told.                      *)
 (*                                                                         *)
@@ -66,22 +68,53 @@ GmsOf(m) == local[m][2]
 StableOf(m) == local[m][3]
 WindowsOf(m) == local[m][4]
 
-\* Where its windows start in the next view, and what it has delivered in this one.
+\* Where its windows start in the next view; what it had delivered when it installed this one, and has now; the limit
+\* in force, empty if there is none; and the multicasts of this view that are held back, in the order of arrival.
 NoSeqnos == [m \in {} |-> Nothing]
-StartWindows(m) == [member |-> m, view |-> NoView, starts |-> NoSeqnos, delivered |-> NoSeqnos]
+StartWindows(m) ==
+    [member |-> m, view |-> NoView, starts |-> NoSeqnos, base |-> NoSeqnos, delivered |-> NoSeqnos,
+     limit |-> NoSeqnos, held |-> <<>>]
 
 StartIn(s, x) ==
     IF x \in DOMAIN s.starts THEN s.starts[x] ELSE IF x \in DOMAIN s.delivered THEN s.delivered[x] ELSE Nothing
 
+\* A multicast of a view. Its number follows from its place among its sender's: they arrive in the order sent.
+Numbered(id, payload) == [type |-> "NUMBERED", view_id |-> id, payload |-> payload]
+
+\* A sender's next multicast has come, and no limit holds it back. (A limit counts a sender's multicasts in the view.)
+IsDue(s, i) ==
+    LET x == s.held[i].sender IN
+    /\ \A j \in 1 .. (i - 1) : s.held[j].sender # x
+    /\ DOMAIN s.limit = {} \/ s.delivered[x] + 1 <= s.base[x] + s.limit[x]
+
+\* What is due is delivered, in the order of arrival.
+RECURSIVE Delivering(_, _)
+Delivering(s, done) ==
+    IF \A i \in DOMAIN s.held : ~IsDue(s, i) THEN Handled(s, done)
+    ELSE LET n == CHOOSE i \in DOMAIN s.held : IsDue(s, i) /\ \A j \in 1 .. (i - 1) : ~IsDue(s, j)
+             next == s.held[n]
+         IN Delivering([s EXCEPT !.delivered[next.sender] = @ + 1,
+                                 !.held = SubSeq(@, 1, n - 1) \o SubSeq(@, n + 1, Len(@))],
+                       Append(done, PassUp([type |-> "Deliver", sender |-> next.sender,
+                                            payload |-> next.payload])))
+
 StepWindows(s, e) ==
     CASE e.type = "ViewInstalled" ->
-            Handled([s EXCEPT !.view = e.view, !.starts = NoSeqnos,
-                              !.delivered = [x \in MembersOf(e.view) |-> StartIn(s, x)]], <<>>)
+            LET begun == [x \in MembersOf(e.view) |-> StartIn(s, x)]
+            IN Handled([s EXCEPT !.view = e.view, !.starts = NoSeqnos, !.base = begun, !.delivered = begun,
+                                 !.limit = NoSeqnos, !.held = <<>>], <<>>)
+      [] e.type = "SendRequested" -> Handled(s, <<Multicast(Numbered(s.view.id, e.payload))>>)
+      [] e.type = "NumberedReceived" ->
+            IF e.message.view_id # s.view.id THEN Ignored(s)
+            ELSE Delivering([s EXCEPT !.held = Append(@, [sender |-> e.sender, payload |-> e.message.payload])],
+                            <<>>)
+      [] e.type = "HoldBack" -> Delivering([s EXCEPT !.limit = e.limit], <<>>)
+      [] e.type = "Release" -> Delivering([s EXCEPT !.limit = NoSeqnos], <<>>)
       [] e.type = "DigestSet" -> Handled([s EXCEPT !.starts = e.digest], <<>>)
       [] e.type = "GetDigest" ->
             Handled(s, <<PassUp([type |-> "DigestGiven", asker |-> e.asker, request |-> e.request,
                                  digest |-> s.delivered])>>)
-      [] e.type \in {"HoldBack", "Release", "Fetch", "Purge"} -> Ignored(s)
+      [] e.type \in {"Fetch", "Purge"} -> Ignored(s)
 
 \* What windows tell to those above.
 DigestOf(s) == [x \in DOMAIN s.delivered |-> [low |-> Nothing, delivered |-> s.delivered[x], received |-> s.delivered[x]]]
@@ -102,11 +135,12 @@ RealKnows(i, e) == e.type \in Known[i]
 RealOwn(i, e) == e
 RealTakes(i, e) == IF i = 3 /\ e.type = "ViewInstalled" THEN [digest |-> "Digest"] ELSE NoSeqnos
 RealTells(i, s) == IF i = 4 THEN [Digest |-> DigestOf(s)] ELSE NoSeqnos
-RealCalls(i, type) == "none"
+RealCalls(i, type) == IF i = 4 /\ type = "Multicast" THEN "SendRequested" ELSE "none"
 RealTimeouts(i) == NoSeqnos
 RealIsObserved(e) == e.type = "ViewInstalled"
 RealEventOf(i, message) ==
-    CASE message.type = "START_FLUSH" -> "StartFlushReceived"
+    CASE message.type = "NUMBERED" -> "NumberedReceived"
+      [] message.type = "START_FLUSH" -> "StartFlushReceived"
       [] message.type = "FLUSH_COMPLETED" -> "FlushCompletedReceived"
       [] message.type = "RECONCILE" -> "ReconcileReceived"
       [] message.type = "STOP_FLUSH" -> "StopFlushReceived"
@@ -128,8 +162,11 @@ RECURSIVE Sent(_, _, _)
 Sent(net, m, effects) ==
     IF effects = <<>> THEN net
     ELSE LET f == Head(effects)
-             is_sent == f.type = "Send" /\ f.to \in up
-         IN Sent(IF is_sent THEN [net EXCEPT ![m][f.to] = Append(@, f.message)] ELSE net, m, Tail(effects))
+             receivers == CASE f.type = "Send" -> {f.to} \cap up
+                            [] f.type = "Multicast" -> up
+                            [] OTHER -> {}
+         IN Sent([net EXCEPT ![m] = [x \in Member |-> IF x \in receivers THEN Append(@[x], f.message) ELSE @[x]]],
+                 m, Tail(effects))
 
 Says(effects, event) == \E i \in DOMAIN effects : effects[i] = PassDown(event)
 StoppedForState == [type |-> "GroupStopped", asker |-> Flush!ForState]

@@ -19,6 +19,9 @@ from groupcomm_conformance.tlc import syntax
 from tests.cores import LAYERS, MANIFESTS, PROTOCOLS, ROOT
 
 STEPS = 8_000
+WALK = 7
+"""In the walks 7 and 8 FLUSH meets what no table has: the mutant below differs there, and not before."""
+
 FORGETS = "again: Effects = (PassDown(HoldBack(cut)),) if state.limit != cut else ()"
 
 
@@ -28,7 +31,7 @@ def constants(name: str) -> dict[str, Value]:
 
 @pytest.mark.parametrize("name", LAYERS)
 def test_no_random_step_refutes_that_mutants_of_a_core_are_equivalent(name: str) -> None:
-    """All explanations there are, with a tenth of the steps that `groupcomm mutants` takes."""
+    """All explanations there are, with some of the steps that `groupcomm mutants` takes."""
     kinds = {each: reason.kind for each, reason in explanations(ROOT, name, spec=False).mutants.items()}
     explained = [mutant for mutant in mutants(PROTOCOLS[name]) if kinds.get(mutant.name) == "equivalent"]
     assert len(explained) == [*kinds.values()].count("equivalent")
@@ -43,7 +46,8 @@ def forgets() -> Mutant:
 def test_a_false_explanation_is_refuted_by_a_random_step() -> None:
     """`_stop` forgets whether the member is frozen: it was said to be equivalent, and no table tells it."""
     mutant = forgets()
-    found = noticed_in(PROTOCOLS["flush"], constants("flush"), [mutant], 100_000)
+    assert {} == noticed_in(PROTOCOLS["flush"], constants("flush"), [mutant], STEPS)
+    found = noticed_in(PROTOCOLS["flush"], constants("flush"), [mutant], STEPS, WALK)
     assert [mutant.name] == [*found]
     assert "event    [" in found[mutant.name]
     reasons = Reasons({mutant.name: Reason("equivalent", "there is a limit only where it is frozen")})
@@ -66,7 +70,7 @@ def test_a_false_explanation_of_a_mutant_of_a_specification_is_refuted() -> None
     wrong = by_name["Stop: s.frozen dropped from s.frozen /\\ (s.limit # cut)"]
     right = by_name["NoVector: 0 -> 1"]
     judged = Judged(definitions, "flush", ("join",), (right, wrong), (None, None), ())
-    found = noticed_of(MANIFESTS["flush"], PROTOCOLS["flush"], judged, 60_000).noticed
+    found = noticed_of(MANIFESTS["flush"], PROTOCOLS["flush"], judged, 1, WALK).noticed
     assert found[0] is None
     assert found[1] is not None
     assert found[1].beyond

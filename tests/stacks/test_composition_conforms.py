@@ -10,7 +10,7 @@ from attrs import evolve
 from groupcomm import events, flush, gms, stable
 from groupcomm.abstract import reliable_multicast
 from groupcomm.abstract.reliable_multicast import Window
-from groupcomm.digest import NOTHING, Vector
+from groupcomm.digest import EMPTY_VECTOR, NOTHING, Vector
 from groupcomm.effects import PassDown
 from groupcomm.errors import LocalProtocolError, ProtocolError, RemoteProtocolError
 from groupcomm.stack import Arrived, Called, Layer, Raised, Stack, State, Tagged
@@ -69,19 +69,30 @@ def state_of(member: str, layers: Any) -> State:  # noqa: ANN401 - as the model 
         CODEC.from_spec(value, MODULES[name].State) for value, name in zip(layers[:3], MODULES, strict=True)
     ]
     view = CODEC.from_spec(layers[3]["view"], View)
-    starts, delivered = (CODEC.from_spec(layers[3][name], Vector) for name in ("starts", "delivered"))
-    windows = {m: Window(NOTHING, seqno, seqno, seqno, NOTHING) for m, seqno in delivered.items()}
-    begun = reliable_multicast.start(member)
-    return State(member, (*whole, evolve(begun, view=view, windows=windows, starts=starts)))
+    starts, base, delivered, limit = (
+        CODEC.from_spec(layers[3][name], Vector) for name in ("starts", "base", "delivered", "limit")
+    )
+    windows = {m: Window(NOTHING, base[m], seqno, seqno, NOTHING) for m, seqno in delivered.items()}
+    below = evolve(
+        reliable_multicast.start(member), view=view, windows=windows, starts=starts, limit=limit or None
+    )
+    return State(member, (*whole, below))
 
 
 def as_the_model_has_it(state: State) -> Value:
     layers: Any
     below: Any
     *layers, below = state.layers
-    delivered = Vector(tuple((m, window.delivered) for m, window in below.windows.items()))
-    told = {"member": below.member, "view": below.view, "starts": below.starts, "delivered": delivered}
-    return (*map(CODEC.to_spec, layers), Fn({name: CODEC.to_spec(each) for name, each in told.items()}))
+    told = {
+        "member": below.member,
+        "view": below.view,
+        "starts": below.starts,
+        "base": Vector(tuple((m, window.base) for m, window in below.windows.items())),
+        "delivered": Vector(tuple((m, window.delivered) for m, window in below.windows.items())),
+        "limit": EMPTY_VECTOR if below.limit is None else below.limit,
+    }
+    windows = {name: CODEC.to_spec(each) for name, each in told.items()}
+    return (*map(CODEC.to_spec, layers), Fn({**windows, "held": (*below.store.values(),)}))
 
 
 def differences(stack: Stack, model: str) -> tuple[set[str], list[str]]:

@@ -15,8 +15,8 @@ from typing import Any, Final
 import pytest
 from attrs import evolve, field, fields, frozen
 
-from groupcomm import flush, gms, merge_gms, stable
-from groupcomm.digest import Digest, DigestEntry
+from groupcomm import flush, gms, merge, merge_gms, sequencer, stable
+from groupcomm.digest import NOTHING, Digest, DigestEntry
 from groupcomm.effects import Multicast, PassDown, PassUp, Send
 from groupcomm.errors import ProtocolError
 from groupcomm.events import Block, Payload, Resume, Suspend
@@ -27,21 +27,31 @@ from groupcomm_conformance.protocols.derive import constants_of
 from groupcomm_conformance.tla.values import Fn
 from groupcomm_conformance.walks import graph
 from tests.cores import MANIFESTS, PROTOCOLS
+from tests.stacks import service
 
-GROUND: Final = ("ReliableUnicast", "ReliableMulticast", "Network", "Membership", "JoinDigest")
+GROUND: Final = (
+    "ReliableUnicast",
+    "ReliableMulticast",
+    "Network",
+    "Membership",
+    "JoinDigest",
+    "VirtualSynchrony",
+)
 
 
 @frozen
 class Closed:
     """A closed model of two layers: the variable that has each layer's states, top first.
 
-    `actions`: in how many different ones members take steps on its walks, at least.
+    (A layer without a variable has no state.) `actions`: in how many different ones members take steps on its
+    walks, at least. `at_once`: in the model BLOCK returns at once, and a member hears at once what FLUSH says to it.
     """
 
     protocol: str
     model: str
     variables: dict[str, str] = field(hash=False)
     actions: int
+    at_once: bool = False
 
     @property
     def layers(self) -> tuple[str, ...]:
@@ -54,13 +64,30 @@ class Closed:
 
 OVER_GMS: Final = {"flush": "flush", "gms": "local"}
 OVER_MERGE: Final = {"flush": "flush", "merge_gms": "local"}
+FLUSH_STABLE: Final = {"flush": "local", "stable": "stable"}
+SEQUENCER_FLUSH: Final = {"sequencer": "sequencer", "flush": "local"}
+MERGE_STABLE: Final = {"merge": "local", "service": "", "stable": "stable"}
+SEQUENCER_MERGE: Final = {"sequencer": "sequencer", "merge": "local", "service": ""}
 MODELS: Final = (
-    Closed("gms", "flush_above", OVER_GMS, 9),
-    Closed("gms", "flush_above_join", OVER_GMS, 9),
-    Closed("merge_gms", "over_two_and_one", OVER_MERGE, 9),
+    Closed("gms", "flush_above", OVER_GMS, 9, at_once=True),
+    Closed("gms", "flush_above_join", OVER_GMS, 9, at_once=True),
+    Closed("merge_gms", "over_two_and_one", OVER_MERGE, 9, at_once=True),
     Closed("gms", "stable_below", {"gms": "local", "stable": "stable"}, 9),
+    Closed("flush", "below_join", FLUSH_STABLE, 9),
+    Closed("flush", "above_join", SEQUENCER_FLUSH, 9),
+    Closed("flush", "above_crash", SEQUENCER_FLUSH, 9),
+    Closed("merge", "stable_below_given_up", MERGE_STABLE, 9),
+    Closed("merge", "sequencer_above_half", SEQUENCER_MERGE, 9),
 )
-CORES: Final[dict[str, Any]] = {"flush": flush, "gms": gms, "merge_gms": merge_gms, "stable": stable}
+CORES: Final[dict[str, Any]] = {
+    "flush": flush,
+    "gms": gms,
+    "merge": merge,
+    "merge_gms": merge_gms,
+    "sequencer": sequencer,
+    "service": service,
+    "stable": stable,
+}
 
 
 @cache
@@ -75,23 +102,36 @@ def stack_of(closed: Closed, of: type[Stack] = Stack) -> Stack:
     configs: dict[str, Any] = {
         "flush": flush.Config(),
         "gms": gms.Config(),
+        "sequencer": sequencer.Config(),
+        "service": None,
         "stable": stable.Config(max_bytes=0, stable_interval=2, stability_delay=1),
     }
-    if "merge_gms" in closed.variables:
-        manifest = MANIFESTS["merge_gms"]
-        configs["merge_gms"] = PROTOCOLS["merge_gms"].config(constants_of(manifest.cfgs["safety"]))
+    for name in {"merge", "merge_gms"} & {*closed.layers}:
+        configs[name] = PROTOCOLS[name].config(constants_of(MANIFESTS[name].cfgs["safety"]))
     layers = (Layer.of(CORES[name], configs[name]) for name in closed.variables)
     return of(tuple(layers), GROUND)
 
 
 def state_of(closed: Closed, values: Any, member: str) -> State:  # noqa: ANN401 - all variables
-    return State(
-        member,
-        tuple(
-            PROTOCOLS[name].codec.from_spec(values[variable][member], CORES[name].State)
-            for name, variable in closed.variables.items()
-        ),
-    )
+    layers = []
+    for name, variable in closed.variables.items():
+        if not variable:
+            layers.append(CORES[name].start(member))
+            continue
+        state = PROTOCOLS[name].codec.from_spec(values[variable][member], CORES[name].State)
+        if name == "flush":
+            state = evolve(state, waiting=tuple(map(payload, state.waiting)))
+        layers.append(state)
+    return State(member, tuple(layers))
+
+
+def payload(value: Any) -> Payload:  # noqa: ANN401 - of the application, or of SEQUENCER
+    """What FLUSH carries: a message of SEQUENCER, where the model has one."""
+    return Payload(of_sequencer(value) if isinstance(value, Fn) else value)
+
+
+def of_sequencer(message: Any) -> Tagged:  # noqa: ANN401 - a record
+    return Tagged("sequencer", PROTOCOLS["sequencer"].codec.from_spec(message, CORES["sequencer"].Message))
 
 
 # What begins a step of the model, and what comes of it at once
@@ -109,22 +149,49 @@ def begins(closed: Closed, before: Any, after: Any) -> Event | None:  # noqa: AN
             return Arrived(
                 given["sender"], Tagged("flush", flush.Data(view, given["seqno"], Payload("likewise")))
             )
+        case "AppBroadcasts":
+            return Called(Multicast(Payload(after["sent"][member])))
+        case "ReceiveForward" if "forwards" in before:  # the act may be of FLUSH, which is asked to multicast
+            wires = before["forwards"]
+            (sender,) = (x for x in wires if wires[x][member] not in {(), after["forwards"][x][member]})
+            return Arrived(sender, of_sequencer(wires[sender][member][0]))
         case "AskForState":
             return Raised(Suspend("STATE_TRANSFER"))
         case "TakeState":
             return Raised(Resume("STATE_TRANSFER"))
     if act["event"]["type"] == "none":
         return None
-    layer = next(name for name in reversed(closed.layers) if hasattr(CORES[name], act["event"]["type"]))
+    layer = hears(closed, act["event"])
     heard = PROTOCOLS[layer].codec.from_spec(act["event"], CORES[layer].Event)
     below = (*(getattr(heard, each.name) for each in fields(type(heard))), *digests(closed, after, member))
+    if isinstance(heard, merge.DecisionInstalled):
+        return Raised(service.Decided(heard.decision), below)
+    if isinstance(heard, BlockReturned):
+        return Called(PassDown(heard))
+    if act["event"]["type"] == "SendRequested":
+        return Called(Multicast(heard.payload))
     if act["event"]["type"].endswith("Received"):
-        return Arrived(heard.sender, Tagged(layer, heard.message), below)
+        message = heard.message
+        if isinstance(message, flush.Data):
+            message = evolve(message, payload=payload(message.payload))
+        return Arrived(heard.sender, Tagged(layer, message), below)
     if act["event"]["type"].endswith("Timeout"):
         timer = next(name for name, cls in PROTOCOLS[layer].timeouts.items() if cls is type(heard))
         number = f"/{heard.number}" if hasattr(heard, "number") else ""
         return Fired(f"{layer}/{timer}{number}", below)
     return Raised(heard, below)
+
+
+def hears(closed: Closed, event: Any) -> str:  # noqa: ANN401 - a record
+    """The lowest layer that has such an event, with these fields."""
+    (layer, *_) = (
+        name
+        for name in reversed(closed.layers)
+        if name in PROTOCOLS
+        and hasattr(CORES[name], event["type"])
+        and {each.name for each in fields(getattr(CORES[name], event["type"]))} <= {*event}
+    )
+    return layer
 
 
 def flush_view(values: Any, member: str) -> View:  # noqa: ANN401 - all variables
@@ -135,6 +202,10 @@ def digests(closed: Closed, values: Any, member: str) -> tuple[Digest, ...]:  # 
     """What the layer beneath STABLE says: the model's windows, when the step is done."""
     if "stable" not in closed.layers:
         return ()
+    if "base" in values:
+        base, delivered = values["base"][member], values["local"][member]["delivered"]
+        seqnos = ((x, NOTHING + base[x] + delivered[x]) for x in sorted(base))
+        return (Digest((x, DigestEntry(NOTHING, seqno, seqno)) for x, seqno in seqnos),)
     windows, seen = values["windows"][member], values["seen"][member]
     return (Digest((x, DigestEntry(windows[x]["low"], seen[x], seen[x])) for x in sorted(windows)),)
 
@@ -151,11 +222,11 @@ def at_once(member: str, effects: Iterable[Any]) -> Iterator[Event]:
                 yield Arrived(member, message)
 
 
-def taken(stack: Stack, state: State, event: Event) -> State:
+def taken(closed: Closed, stack: Stack, state: State, event: Event) -> State:
     """The state after an event and all that it brings at once."""
     after, effects = stack.step(None, state, event)
-    for brought in at_once(state.member, effects):
-        after = taken(stack, after, brought)
+    for brought in at_once(state.member, effects) if closed.at_once else ():
+        after = taken(closed, stack, after, brought)
     return after
 
 
@@ -177,7 +248,7 @@ def differences(closed: Closed, stack: Stack) -> tuple[set[str], list[str]]:
             actions.add(act["action"])
             member = act["member"]
             try:
-                got = taken(stack, state_of(closed, before, member), event)
+                got = taken(closed, stack, state_of(closed, before, member), event)
             except ProtocolError as error:
                 different.append(f"{act['action']} at {member}: {error}")
                 continue
@@ -216,9 +287,18 @@ def test_a_stack_with_another_order_goes_elsewhere() -> None:
 
 
 @pytest.mark.parametrize(
-    ("closed", "ablation"), [(MODELS[2], "over_not_asked"), (MODELS[3], "promise_not_passed")]
+    ("closed", "ablation"),
+    [
+        (MODELS[2], "over_not_asked"),
+        (MODELS[3], "promise_not_passed"),
+        (MODELS[4], "below_views_unheard"),
+        (MODELS[5], "above_views_unheard"),
+        (MODELS[7], "withdrawal_not_passed"),
+        (MODELS[8], "merge_not_passed_up"),
+    ],
+    ids=lambda each: getattr(each, "name", each),
 )
 def test_a_model_in_which_less_is_heard_goes_elsewhere(closed: Closed, ablation: str) -> None:
-    """FLUSH does not hear Suspend; STABLE does not hear of promises."""
+    """A layer does not hear Suspend; promises; views (three times); that a promise is withdrawn."""
     ablated = evolve(closed, model=ablation)
     assert differences(ablated, stack_of(ablated))[1]

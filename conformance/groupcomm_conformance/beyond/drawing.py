@@ -37,7 +37,7 @@ from groupcomm_conformance.protocols.shapes import (
     shape_of,
 )
 
-__all__ = ["LENGTH", "NAMES", "Drawn", "Walk", "distorted", "kinds", "made_up", "taken", "walk"]
+__all__ = ["LENGTH", "NAMES", "Drawn", "Walk", "distorted", "kinds", "made_up", "parts", "taken", "walk"]
 
 NAMES: Final = ("A", "B", "a", "aa", "node1", "node10", "node2", "Node1", "10.0.0.1:7800", "x", "x#2", "x#10")
 """Names of several letters, with a beginning in common, in both cases, and lives of one name."""

@@ -6,6 +6,7 @@ other events made up, on the original and on the mutant. Of a specification TLC 
 differs is noticed, as `conform --random` would notice it; so an explanation why it is equivalent is wrong.
 
 Of the two walks of a block one has the names of the models, the other lives of one name, in every spelling.
+In the end states of the latter come with each life in the place of each other one (`_lives`).
 """
 
 from array import array
@@ -16,8 +17,10 @@ from typing import Any, Final
 
 from attrs import evolve, frozen
 
+from groupcomm.view import View, ViewId
 from groupcomm_conformance.models.manifest import Manifest
 from groupcomm_conformance.protocols.derive import Protocol, constants_of
+from groupcomm_conformance.protocols.shapes import shape_of
 from groupcomm_conformance.steps.mutants.confronting import Bench, Block, Noticed
 from groupcomm_conformance.steps.mutants.implementation import Mutant
 from groupcomm_conformance.steps.mutants.replaying import mutated
@@ -25,10 +28,10 @@ from groupcomm_conformance.steps.mutants.verdicts import Judged, given
 from groupcomm_conformance.steps.rows import LIMIT, Endless, Guard
 from groupcomm_conformance.steps.table import StepTable
 from groupcomm_conformance.tla.readable import brief
-from groupcomm_conformance.tla.values import Fn, Value, show
+from groupcomm_conformance.tla.values import Fn, Value, function, show
 from groupcomm_conformance.tlc.errors import UnexpectedOutput
 
-from .drawing import LENGTH, Drawn, distorted, made_up, taken, walk
+from .drawing import LENGTH, Drawn, distorted, kinds, made_up, parts, taken, walk
 from .judging import Beside
 
 __all__ = ["STEPS", "noticed_in", "noticed_of"]
@@ -41,9 +44,15 @@ _ORDER: Final = "Addresses"
 
 _NAMES: Final = (
     ("A", "B", "C", "D", "E", "F"),
-    ("A", *(f"A#{life}" for life in (2, 3, 4, 5, 6, 7, 8, 9, 10, 98)), "A#", "A#x", "B#10", "A##2"),
+    (
+        *("B#10", "A", "A#", "A#x", "A10", "A##0", "A##2", "#5", "#7"),
+        *(f"A#{life}" for life in (0, 1, "02", 2, 3, 4, 5, 6, 7, 8, 9, 10, 98)),
+    ),
 )
 """Those of each walk of a block. A walk has 60 states and 60 events, most of them distinct."""
+
+_LATER: Final = 2_000_000_000
+"""The counter of a view that is later than those of all states."""
 
 
 @frozen
@@ -59,10 +68,12 @@ class _Crossed:
         return product(self.states, self.events)
 
 
-def _blocks(protocol: Protocol, config: object, number: int) -> Iterator[_Crossed]:
-    """Give blocks of at least `number` steps together."""
-    for first in count(1, len(_NAMES)):
+def _blocks(protocol: Protocol, config: object, number: int, begin: int = 1) -> Iterator[_Crossed]:
+    """Give blocks of at least `number` steps together, from the walk `begin` on."""
+    richest: list[Any] = []
+    for first in count(begin, len(_NAMES)):
         if number <= 0:
+            yield from _lives(protocol, richest)
             return
         seeds = range(first, first + len(_NAMES))
         random = Random(first)  # noqa: S311 - repeatable, no secret
@@ -76,6 +87,7 @@ def _blocks(protocol: Protocol, config: object, number: int) -> Iterator[_Crosse
         crossed = _Crossed(name, states, tuple(dict.fromkeys(events)))
         yield crossed
         number -= len(states) * len(crossed.events)
+        richest.append(max((step.before for step in steps[-LENGTH:]), key=_addresses))
 
 
 def _around(protocol: Protocol, step: Drawn, random: Random, names: tuple[str, ...]) -> Iterator[Any]:
@@ -86,18 +98,67 @@ def _around(protocol: Protocol, step: Drawn, random: Random, names: tuple[str, .
         yield evolve(step.event, message=distorted(protocol, step.before, step.event.message, random))
 
 
+def _lives(protocol: Protocol, states: Sequence[Any]) -> Iterator[_Crossed]:
+    """Each address in the place of each other one in these states; and the next view, with each.
+
+    A view may end the life of which a state tells. (Nothing for a protocol without such an event.)
+    """
+    member, *others = _NAMES[-1]
+    events = [
+        kind.cls(View(ViewId(_LATER, member), (member, other)))
+        for kind in kinds(protocol)
+        if {*kind.fields} == {"view"}
+        for other in others
+    ]
+    if not events:
+        return
+    codec, state_of = protocol.codec, shape_of(type(states[0]))
+    turned: list[Any] = []
+    for state in states:
+        told = _renamed(codec.to_spec(state), {state.member: member, member: state.member})
+        for by in range(len(others)):
+            turn = dict(zip(others, others[by:] + others[:by], strict=True))
+            turned.append(codec.decode(_renamed(told, turn), state_of))
+    yield _Crossed("random steps with all lives", tuple(dict.fromkeys(turned)), tuple(events))
+
+
+def _addresses(state: Any) -> int:  # noqa: ANN401 - of any protocol
+    """Count the texts in a state."""
+    return sum(isinstance(value, str) for _, value in parts("", state, shape_of(type(state))))
+
+
+def _renamed(value: Value, names: Mapping[str, str]) -> Value:
+    match value:
+        case str():
+            return names.get(value, value)
+        case tuple():
+            return tuple(_renamed(each, names) for each in value)
+        case frozenset():
+            return frozenset(_renamed(each, names) for each in value)
+        case Fn():
+            return function((_renamed(key, names), _renamed(each, names)) for key, each in value.items())
+        case _:
+            return value
+
+
 def noticed_in(
-    protocol: Protocol, constants: Mapping[str, Value], survivors: Sequence[Mutant], number: int
+    protocol: Protocol,
+    constants: Mapping[str, Value],
+    survivors: Sequence[Mutant],
+    number: int,
+    begin: int = 1,
 ) -> dict[str, str]:
     """Give the mutants of a core, by name, that do another thing in one of `number` random steps: which.
 
-    `constants` are those of the reference.
+    `constants` are those of the reference. `begin`: the first walk. It ends where all are found.
     """
     found: dict[str, str] = {}
     if not protocol.is_layer:  # its events are those of its layers
         return found
     config = protocol.config(constants)
-    for block in _blocks(protocol, config, number):
+    for block in _blocks(protocol, config, number, begin):
+        if len(found) == len(survivors):
+            break
         steps = [taken(protocol.core, config, *each) for each in block.pairs()]
         for mutant in survivors:
             if mutant.name not in found and (text := _differs(protocol, config, mutant, steps)):
@@ -128,8 +189,11 @@ def _differs(protocol: Protocol, config: object, mutant: Mutant, steps: Sequence
     )
 
 
-def noticed_of(manifest: Manifest, protocol: Protocol, judged: Judged, number: int) -> Judged:
-    """Give the verdicts with those that `number` random steps add, of each mutant of `Step` that survives."""
+def noticed_of(manifest: Manifest, protocol: Protocol, judged: Judged, number: int, begin: int = 1) -> Judged:
+    """Give the verdicts with those that `number` random steps add, of each mutant of `Step` that survives.
+
+    `begin`: the first walk. It ends where all are noticed.
+    """
     noticed = [*judged.noticed]
     if None not in noticed or not protocol.is_layer:
         return judged
@@ -149,8 +213,10 @@ def noticed_of(manifest: Manifest, protocol: Protocol, judged: Judged, number: i
         tuple(addresses),
         (f"Beyond == <<{', '.join(map(show, addresses))}>>",),
     )
-    for crossed in _blocks(protocol, config, number):
+    for crossed in _blocks(protocol, config, number, begin):
         left = [at for at, found in enumerate(noticed, start=1) if found is None]
+        if not left:
+            break
         states, events = (
             tuple(map(_record, map(to_spec, each))) for each in (crossed.states, crossed.events)
         )
