@@ -17,18 +17,20 @@ from groupcomm import stable
 from groupcomm_conformance.commands.main import main
 from groupcomm_conformance.ports import release as releases
 from groupcomm_conformance.ports.doing import follow
-from groupcomm_conformance.ports.format import VectorError
-from groupcomm_conformance.ports.release import MANIFEST, RELEASE, Made, pack, protocol_files
+from groupcomm_conformance.ports.errors import VectorError
+from groupcomm_conformance.ports.packing import pack, write
+from groupcomm_conformance.ports.release import MANIFEST, RELEASE, Made, protocol_files
 from groupcomm_conformance.ports.released import read_release
 from tests.cores import MANIFESTS, PROTOCOLS, ROOT, core_of
 
 STABLE, MANIFEST_OF = PROTOCOLS["stable"], MANIFESTS["stable"]
 MODELS = ("join_small", "pair_faults")
+CHOSEN = [MANIFEST_OF.model(name) for name in MODELS]
 
 
 @pytest.fixture(scope="session")
 def made() -> Made:
-    return protocol_files(ROOT, MANIFEST_OF, only=MODELS)
+    return protocol_files(ROOT, MANIFEST_OF, CHOSEN, scenarios=False)
 
 
 @pytest.fixture
@@ -78,6 +80,34 @@ def test_what_is_packed_is_read_back_and_passes(made: Made, tmp_path: Path) -> N
     assert released.counts("join_small")["rows"] == len(sets["join_small"].table)
     assert sets["pair_faults"].walks
     assert all(walk.members is not None for walk in sets["pair_faults"].walks)
+
+
+def test_what_is_written_over_earlier_vectors_is_all_there_is(made: Made, tmp_path: Path) -> None:
+    """A folder is replaced as a whole; one with anything else in it is refused."""
+    out = tmp_path / "stable"
+    for name in MODELS[:1]:
+        write(ROOT, MANIFEST_OF, [MANIFEST_OF.model(name)], out, scenarios=False)
+    (out / "gone").mkdir()
+    (out / "gone" / "rows.json").write_text("of a model that there is no more")
+    write(ROOT, MANIFEST_OF, CHOSEN, out, scenarios=False)
+    assert made == {
+        path.relative_to(out).as_posix(): path.read_bytes() for path in out.rglob("*") if path.is_file()
+    }
+    assert ["stable"] == [path.name for path in tmp_path.iterdir()]
+    with pytest.raises(VectorError, match="vectors of an earlier run or nothing at all"):
+        write(ROOT, MANIFEST_OF, CHOSEN, tmp_path, scenarios=False)
+
+
+def test_any_byte_that_is_altered_is_told(folder: Path) -> None:
+    for path in sorted(folder.iterdir()):
+        data = bytearray(path.read_bytes())
+        data[len(data) // 2] ^= 1
+        path.write_bytes(data)
+        with pytest.raises(VectorError, match=path.name):
+            read_release(folder, STABLE)
+        data[len(data) // 2] ^= 1
+        path.write_bytes(data)
+    read_release(folder, STABLE)
 
 
 def test_two_archives_of_the_same_are_the_same(made: Made, tmp_path: Path) -> None:
@@ -134,13 +164,23 @@ PARTS: dict[str, tuple[str, Callable[[Any], object], str]] = {
     "a model twice": (MANIFEST, lambda told: told["models"].append(told["models"][0]), "each once"),
     "a model without its file": (
         MANIFEST,
-        lambda told: told["models"][0].update(path="none.json"),
-        "the file none.json",
+        lambda told: told["files"].pop("join_small.json"),
+        "no file that the manifest has not",
     ),
     "constants of another algorithm": (
         MANIFEST,
         lambda told: told["models"][0]["constants"].pop("MergeRule"),
         "the constants that make a member",
+    ),
+    "a file of another model": (
+        MANIFEST,
+        lambda told: told["models"][0].update(path="pair_faults.json"),
+        "a file that is called like its model",
+    ),
+    "a file out of the folder": (
+        MANIFEST,
+        lambda told: told["files"].update({"../x": {"bytes": 0, "sha256": ""}}),
+        "to be there, as the manifest has it",
     ),
     "another protocol": (MANIFEST, lambda told: told.update(protocol="flush"), "of stable, not"),
 }
@@ -185,12 +225,12 @@ def test_an_interrupted_run_keeps_what_was_finished(tmp_path: Path, monkeypatch:
         makes.append(name)
 
     with pytest.raises(KeyboardInterrupt):
-        protocol_files(ROOT, MANIFEST_OF, only=MODELS, told=interrupted)
+        protocol_files(ROOT, MANIFEST_OF, CHOSEN, scenarios=False, told=interrupted)
     again: list[str] = []
-    protocol_files(ROOT, MANIFEST_OF, only=MODELS, told=again.append)
+    protocol_files(ROOT, MANIFEST_OF, CHOSEN, scenarios=False, told=again.append)
     assert sorted([*MODELS, "minimal.json", "transitions.md"]) == sorted([*makes, *again])
     third: list[str] = []
-    protocol_files(ROOT, MANIFEST_OF, only=MODELS, told=third.append)
+    protocol_files(ROOT, MANIFEST_OF, CHOSEN, scenarios=False, told=third.append)
     assert third == []
 
 
@@ -220,6 +260,7 @@ def test_a_port_is_judged_by_a_release(folder: Path, capsys: pytest.CaptureFixtu
     )
     assert main(["vectors", "--out", str(folder)]) == 2
     assert main([*vectors, "--all"]) == 2
+    assert main([*vectors, "--check", "--itf"]) == 2
 
 
 def test_the_few_rows_have_each_way(made: Made) -> None:
