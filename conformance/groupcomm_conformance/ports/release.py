@@ -7,7 +7,7 @@ finds all of it only packs. The same specification and version give the same byt
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
@@ -38,6 +38,7 @@ from groupcomm_conformance.walks.quotient import quotient
 
 from .itf import Traces
 from .judging import Judge
+from .killing import kept as rows_kept
 from .minimal import chosen
 from .plain import compact, loose, schema
 from .prelude import Preludes
@@ -63,7 +64,10 @@ MINIMAL: Final = "minimal.json"
 ITF: Final = "itf"
 """The folder of walks as ITF traces."""
 
-_NO_PROOF: Final = "a row for each way that a step goes: no proof, as rows of one way differ"
+_NO_PROOF: Final = (
+    "a row for each way that a step goes, and rows to which mutants of core and specification fall: "
+    "no proof, as rows of one way differ, and a port's mistakes are others"
+)
 
 _ROOMS: Final = ("files", "models", "ports", "protocols", "scenarios", "steps", "tla", "tlc", "walks")
 _SCENARIOS: Final = "scenarios"
@@ -355,7 +359,8 @@ def protocol_files(
     made["transitions.md"] = kept(
         "transitions.md", lambda: transitions(manifest, types, tables).encode(), sources.texts, digests
     )
-    made[MINIMAL] = kept(MINIMAL, lambda: _minimal(tables), digests)
+    few = rows_kept(root, manifest.protocol)
+    made[MINIMAL] = kept(MINIMAL, lambda: _minimal(tables, few), digests, sorted(few))
     of_scenarios: list[dict[str, Any]] = []
     if scenarios and scenarios_of(root, manifest.protocol):
         texts = [file.read_text(encoding="utf-8") for file in scenarios_of(root, manifest.protocol)]
@@ -385,9 +390,10 @@ def protocol_files(
     return made
 
 
-def _minimal(tables: Mapping[str, bytes]) -> bytes:
-    rows, ways = chosen(tables)
-    return (compact({"format": FORMAT, "is": _NO_PROOF, "ways": ways, "rows": rows}) + "\n").encode("ascii")
+def _minimal(tables: Mapping[str, bytes], killing: Collection[str]) -> bytes:
+    few = chosen(tables, killing)
+    told = {"ways": few.ways, "killing": few.killing, "missed": len(few.missed), "rows": few.rows}
+    return (compact({"format": FORMAT, "is": _NO_PROOF, **told}) + "\n").encode("ascii")
 
 
 def _head(text: bytes) -> dict[str, Any]:
