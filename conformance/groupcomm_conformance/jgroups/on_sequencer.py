@@ -113,7 +113,7 @@ def _in_no_table(jvm: Jvm) -> Seen:
 
 @schedule("FLUSH-above-SEQUENCER", flush=True)
 def _flush_above(jvm: Jvm) -> Seen:
-    """A, B, C with FLUSH above SEQUENCER: A, which orders, crashes, and B has the group stopped for the next view."""
+    """A, B, C with FLUSH above SEQUENCER: A, which orders, crashes, and B flushes for the next view."""
     group = Group(jvm, 3, "FLUSH", "SEQUENCER", flush_start=2000, acks=2000)
     group.found("ABC")
     group.crash("A")
