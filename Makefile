@@ -15,7 +15,7 @@ SOLVER := .venv/.installed-prove
 
 .DEFAULT_GOAL := help
 .PHONY: help setup check conform port-go broken-ports simulate nightly deep closed random malformed lives test \
-  test-documented test-pipeline jgroups jgroups-small lint report prove mutants errata release pipeline bench \
+  test-documented test-itf test-pipeline jgroups jgroups-small lint report prove mutants errata release pipeline bench \
   bench-large clean need-python need-maven need-java need-go
 
 help: ## list the targets
@@ -67,10 +67,13 @@ lives: $(STAMP) ## a group that lives through 100,000 lives: bounded state, step
 	@$(BIN)/python -m tests.stacks.test_lives 100000
 
 test: need-java $(STAMP) ## run the tests, but for those of the pipeline, of JGroups and of the proof, a worker for each core up to four
-	@$(BIN)/python -m pytest -m 'not pipeline and not jgroups and not prove and not documented' -n auto --maxprocesses 4 --dist loadscope --no-loadscope-reorder $(ARGS)
+	@$(BIN)/python -m pytest -m 'not pipeline and not jgroups and not prove and not documented and not itf' -n auto --maxprocesses 4 --dist loadscope --no-loadscope-reorder $(ARGS)
 
 test-documented: need-java $(STAMP) ## run the commands that README and the tutorial name (after `make check`)
 	@$(BIN)/python -m pytest -m documented tests/test_documented.py $(ARGS)
+
+test-itf: need-java $(STAMP) ## have Rust's and Quint's readers read our traces (needs cargo and npm)
+	@$(BIN)/python -m pytest -m itf tests/test_itf.py $(ARGS)
 
 test-pipeline: need-java $(SPARK) ## run the tests of the pipeline, on Spark
 	@$(BIN)/python -m pytest -m pipeline tests/pipeline $(ARGS)

@@ -35,7 +35,7 @@ FIRST = (
     "sequencer",
     "gms",
     "scenario",
-    "vectors",
+    "release",
     "tlc",
     "adding",
     "checking",

@@ -5,7 +5,6 @@ this process. There is no Java here: whatever is wrong with a file must be found
 """
 
 import codecs
-import copy
 import functools
 import hashlib
 import io
@@ -26,7 +25,10 @@ from groupcomm_conformance.commands import vectors as vectors_command
 from groupcomm_conformance.commands.exits import ExitCode
 from groupcomm_conformance.commands.main import main
 from groupcomm_conformance.models.manifest import Manifest, load
-from groupcomm_conformance.ports.format import FORMAT
+from groupcomm_conformance.ports.judging import Judge
+from groupcomm_conformance.ports.plain import loose
+from groupcomm_conformance.ports.release import FORMAT
+from groupcomm_conformance.protocols import derive
 from groupcomm_conformance.tlc import tools
 
 DATA = Path(__file__).parent / "data"
@@ -609,49 +611,43 @@ def broken_tools() -> Iterator[Bad]:
 # Vectors
 
 
-def vectors_file(path: str, kind: str, content: bytes, records: int = 1) -> dict[str, object]:
-    return {
-        "path": path,
-        "kind": kind,
-        "records": records,
-        "bytes": len(content),
-        "sha256": hashlib.sha256(content).hexdigest(),
-    }
+def file_entry(content: bytes) -> dict[str, object]:
+    return {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
 
 
-ROW = b'{"row":1,"state":{"n":{"#bigint":"1"}},"event":{"type":"E"},"outcome":"ignored"}\n'
-TRACE = b'{"#meta":{},"vars":["act","local"],"states":[\n{"#meta":{"index":0},"act":"a","local":"b"}\n]}\n'
-VECTORS: dict[str, object] = {
-    "format": FORMAT,
-    "protocol": "stable",
-    "files": [],
-    "models": [
-        {
-            "model": "pair",
-            "constants": {},
-            "files": [
-                vectors_file("steps.jsonl", "local steps", ROW),
-                vectors_file("w.json", "walk", TRACE, 0),
-            ],
-        }
-    ],
-    "scenarios": [],
-}
+@functools.cache
+def whole_vectors() -> str:
+    """A manifest and the file of a model, with one row: A starts, and a timer goes off."""
+    protocol = derive.load(stable())
+    judge = Judge(protocol)
+    constants = derive.constants_of(stable().cfg(stable().model("pair")))
+    counts = {"states": 1, "events": 1, "rows": 1, "walks": 0, "steps": 0}
+    state = json.loads(judge.state(protocol.codec.to_spec(protocol.core.start("A"))))
+    pools = {"states": [state], "events": [{"type": "StableTimeout"}], "effects": [], "results": []}
+    told = {name: loose(value) for name, value in constants.items()}
+    head = {"model": "pair", "path": "pair.json", "constants": told, "counts": counts}
+    manifest = {"format": FORMAT, "protocol": "stable", "files": {}, "models": [head], "scenarios": []}
+    return json.dumps([manifest, {**pools, "starts": {"A": 0}, "rows": [[0]]}])
 
 
 def vectors(
-    change: Callable[[dict[str, Any]], object] = void, *, rows: bytes = ROW, manifest: bytes | None = None
+    change: Callable[[dict[str, Any]], object] = void,
+    *,
+    within: Callable[[dict[str, Any]], object] = void,
+    file: bytes | None = None,
+    manifest: bytes | None = None,
 ) -> Damage:
-    """Write a folder of vectors whose manifest, or whose rows (with their digest), are changed."""
+    """Write a folder of vectors whose manifest, or whose file (with its digest), is changed."""
 
     def damage(project: Path) -> None:
         folder = project / "vectors"
         folder.mkdir()
-        told = copy.deepcopy(VECTORS)
-        steps = [vectors_file("steps.jsonl", "local steps", rows, rows.count(b"\n"))]
-        told["models"] = [{"model": "pair", "constants": {}, "files": steps}]
+        told, content = json.loads(whole_vectors())
+        within(content)
+        data = json.dumps(content).encode() if file is None else file
+        told["files"]["pair.json"] = file_entry(data)
         change(told)
-        (folder / "steps.jsonl").write_bytes(rows)
+        (folder / "pair.json").write_bytes(data)
         (folder / "manifest.json").write_bytes(json.dumps(told).encode() if manifest is None else manifest)
 
     return damage
@@ -663,16 +659,22 @@ def model(told: dict[str, Any]) -> dict[str, Any]:
 
 
 def listed(told: dict[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = model(told)["files"][0]
+    found: dict[str, Any] = told["files"]["pair.json"]
     return found
+
+
+def in_place_of(file: Path, make: Callable[[Path], object]) -> None:
+    file.unlink()
+    make(file)
 
 
 def vector_folders() -> Iterator[Bad]:
     deep = b"[" * 100_000 + b"]" * 100_000
     digits = b"9" * 5_000
-    manifests = (
+    broken = "expected a manifest of a release"
+    manifests: tuple[tuple[str, Damage, str], ...] = (
         ("an empty manifest", vectors(manifest=b""), "manifest.json:1: expected JSON"),
-        ("a manifest that is no object", vectors(manifest=b"[]"), "manifest.json:1: expected a manifest"),
+        ("a manifest that is no object", vectors(manifest=b"[]"), broken),
         ("half a manifest", vectors(manifest=b'{"format": "gro'), "manifest.json:1: expected JSON"),
         (
             "a manifest that is not UTF-8",
@@ -685,147 +687,114 @@ def vector_folders() -> Iterator[Bad]:
             vectors(manifest=b'{"format":' + digits + b"}"),
             "manifest.json:1: expected JSON",
         ),
-        ("a manifest with infinity", vectors(manifest=b'{"format": 1e400}'), "the format .*not inf"),
+        ("a manifest with infinity", vectors(manifest=b'{"format": 1e400, "protocol": ""}'), "the format"),
         ("a manifest with NaN", vectors(manifest=b'{"format": NaN}'), "NaN is no number in JSON"),
         ("a key twice", vectors(manifest=b'{"format": 1, "format": 2}'), "a key is there twice"),
         (
             "another format",
-            vectors(lambda told: told.update(format="groupcomm vectors 0")),
-            "expected the format",
+            vectors(lambda told: told.update(format="groupcomm vectors 2")),
+            'expected the format "groupcomm vectors 3" of stable, not groupcomm vectors 2',
+        ),
+        ("no models", vectors(lambda told: told.update(models=[])), "models and scenarios, each once"),
+        ("no files", vectors(lambda told: told.update(files={})), "no file that the manifest has not"),
+        ("models that are a number", vectors(lambda told: told.update(models=3)), broken),
+        ("models that are null", vectors(lambda told: told.update(models=None)), broken),
+        ("no protocol", vectors(lambda told: told.pop("protocol")), broken),
+        ("another protocol", vectors(lambda told: told.update(protocol="sequencer")), "of stable, not"),
+        ("a path outside", vectors(lambda told: told["files"].update({"../x": {}})), "to be there"),
+        ("an absolute path", vectors(lambda told: told["files"].update({"/etc/passwd": {}})), "to be there"),
+        ("no path", vectors(lambda told: told["files"].update({"": {}})), "to be there"),
+        ("a path with a zero", vectors(lambda told: told["files"].update({"a\0": {}})), "to be there"),
+        ("a file that is not there", vectors(lambda told: told["files"].update(x={})), "the manifest has"),
+        ("an entry that is a list", vectors(lambda told: told["files"].update({"pair.json": []})), broken),
+        (
+            "a file of another name",
+            vectors(lambda told: model(told).update(path="../../etc/passwd")),
+            "a file that is called like its model",
         ),
         (
-            "no models",
-            vectors(lambda told: told.update(models=[])),
-            "expected vectors of a model or a scenario",
+            "a name that is a path",
+            vectors(lambda told: model(told).update(model="../pair")),
+            "like its model",
         ),
         (
-            "no files",
-            vectors(lambda told: model(told).update(files=[])),
-            "expected files of pair, but it lists none",
+            "more rows",
+            vectors(lambda told: model(told)["counts"].update(rows=2)),
+            "pair.json:1: expected .*'rows': 2.*, as the manifest has it",
         ),
-        (
-            "models that are a number",
-            vectors(lambda told: told.update(models=3)),
-            "expected a manifest as schema.json",
-        ),
-        (
-            "models that are null",
-            vectors(lambda told: told.update(models=None)),
-            "expected a manifest as schema.json",
-        ),
-        ("no protocol", vectors(lambda told: told.pop("protocol")), "expected a manifest as schema.json"),
-        (
-            "another protocol",
-            vectors(lambda told: told.update(protocol="sequencer")),
-            "expected vectors of stable, not of",
-        ),
-        (
-            "an unknown kind",
-            vectors(lambda told: listed(told).update(kind="steps")),
-            "to be one of local steps, walk",
-        ),
-        (
-            "a kind that is a list",
-            vectors(lambda told: listed(told).update(kind=[])),
-            "to be one of local steps, walk",
-        ),
-        (
-            "a path outside",
-            vectors(lambda told: listed(told).update(path="../x")),
-            "expected a path within the folder",
-        ),
-        (
-            "an absolute path",
-            vectors(lambda told: listed(told).update(path="/etc/passwd")),
-            "a path within the folder",
-        ),
-        ("no path", vectors(lambda told: listed(told).update(path="")), "expected a path within the folder"),
-        ("a path with a zero", vectors(lambda told: listed(told).update(path="a\0")), "expected"),
-        (
-            "a file that is not there",
-            vectors(lambda told: listed(told).update(path="x")),
-            "expected .*the manifest has",
-        ),
-        (
-            "no records",
-            vectors(lambda told: listed(told).update(records=0)),
-            "expected something in steps.jsonl",
-        ),
-        ("records below 0", vectors(lambda told: listed(told).update(records=-1)), "a number of records"),
-        (
-            "records that are true",
-            vectors(lambda told: listed(told).update(records=True)),
-            "a number of records",
-        ),
-        (
-            "more records",
-            vectors(lambda told: listed(told).update(records=2)),
-            "steps.jsonl:1: expected 2 local steps",
-        ),
-        ("another size", vectors(lambda told: listed(told).update(bytes=1)), "expected 1 bytes with SHA-256"),
+        ("no counts", vectors(lambda told: model(told).pop("counts")), broken),
+        ("counts that are a list", vectors(lambda told: model(told).update(counts=[3])), broken),
         ("another digest", vectors(lambda told: listed(told).update(sha256="0" * 64)), "with SHA-256 0000"),
+        ("a model twice", vectors(lambda told: told.update(models=[model(told)] * 2)), "each once"),
         (
-            "a file twice",
-            vectors(lambda told: model(told).update(files=[listed(told)] * 2)),
-            "expected one table|once",
+            "constants that are not all there",
+            vectors(lambda told: model(told).update(constants={"N": 1})),
+            "the constants that make a member of pair",
         ),
-        ("a model twice", vectors(lambda told: told.update(models=[model(told)] * 2)), "expected each model"),
         (
-            "a constant that is none",
-            vectors(lambda told: model(told).update(constants={"N": {"#x": 1}})),
-            "as schema.json",
+            "a constant that is null",
+            vectors(lambda told: model(told)["constants"].update(MaxBytes=None)),
+            "the constants that make a member of pair",
+        ),
+        (
+            "constants of another algorithm",
+            vectors(lambda told: model(told)["constants"].update(MergeRule="max")),
+            "pair to be of what is implemented",
         ),
         (
             "constants nested deeply",
-            vectors(lambda told: model(told).update(constants={"N": nested(900)})),
+            vectors(lambda told: model(told)["constants"].update(MaxBytes=nested(900))),
             ".",
         ),
     )
     for name, damage, says in manifests:
         yield Bad(f"vectors: {name}", CHECK_VECTORS, says, damage)
-    rows = (
-        ("a row that is no JSON", ROW[:-3] + b"\n", "steps.jsonl:1: expected JSON"),
-        ("a row that is not UTF-8", ROW.replace(b'"E"', b'"\xff"'), "steps.jsonl:1: expected text in UTF-8"),
-        ("a row that is a list", b"[]\n", "steps.jsonl:1: expected a local step"),
+    pools = "pair.json:1: expected states, events, effects and results"
+
+    def state(told: dict[str, Any]) -> dict[str, Any]:
+        found: dict[str, Any] = told["states"][0]
+        return found
+
+    within: tuple[tuple[str, Callable[[dict[str, Any]], object], str], ...] = (
+        ("no rows", lambda told: told["rows"].clear(), "as the manifest has it"),
+        ("a row that is a number", lambda told: told.update(rows=[7]), "manifest.json:1: expected "),
         (
-            "a row without an outcome",
-            ROW.replace(b',"outcome":"ignored"', b""),
-            "expected a local step, with the fields",
+            "an unknown cell",
+            lambda told: told.update(rows=[[3]]),
+            "a number of an outcome or a result, not 3",
         ),
+        ("a cell below 0", lambda told: told.update(rows=[[-1]]), "a number of an outcome or a result"),
         (
-            "a row of another outcome",
-            ROW.replace(b"ignored", b"forgotten"),
-            "expected a local step, with the fields",
+            "a cell that is true",
+            lambda told: told.update(rows=[[True]]),
+            "of an outcome or a result, not True",
         ),
-        (
-            "a row whose outcome is a list",
-            ROW.replace(b'"ignored"', b"[]"),
-            "expected a local step, with the fields",
-        ),
-        (
-            "a row that is handled without effects",
-            ROW.replace(b"ignored", b"handled"),
-            "expected a local step",
-        ),
-        ("a row of another number", ROW.replace(b'"row":1', b'"row":2'), "expected row 1"),
-        ("a row twice", ROW + ROW, "steps.jsonl:2: expected row 2"),
-        (
-            "a state that is a number",
-            ROW.replace(b'{"n":{"#bigint":"1"}}', b"3"),
-            "expected row 1, of a state",
-        ),
-        ("a value that is a fraction", ROW.replace(b'{"#bigint":"1"}', b"1.5"), "expected a value"),
-        ("a value that is null", ROW.replace(b'{"#bigint":"1"}', b"null"), "expected a value"),
-        ("a value of 5,000 digits", ROW.replace(b'"1"', b'"' + digits + b'"'), "expected a value"),
-        ("an integer of 5,000 digits", ROW.replace(b'{"#bigint":"1"}', digits), "expected JSON"),
-        ("a value nested deeply", ROW.replace(b'{"#bigint":"1"}', deep), "nested"),
-        ("a set of itself", ROW.replace(b'{"#bigint":"1"}', b'{"#set":3}'), "expected a value"),
-        ("a map with half a pair", ROW.replace(b'{"#bigint":"1"}', b'{"#map":[[1]]}'), "expected a value"),
-        ("an unknown tag", ROW.replace(b"#bigint", b"#bigfloat"), "expected a value"),
-        ("an empty row", b"\n", "steps.jsonl:1: expected JSON"),
+        ("no states", lambda told: told["states"].clear(), "and a state and an event for each"),
+        ("no list of states", lambda told: told.pop("states"), pools),
+        ("a state that is a number", lambda told: told.update(states=[3]), pools),
+        ("a state with another field", lambda told: state(told).update(more=1), pools),
+        ("a state without a field", lambda told: state(told).pop("vote"), pools),
+        ("a fraction", lambda told: state(told).update(received_bytes=1.5), pools),
+        ("a null", lambda told: state(told).update(received_bytes=None), pools),
+        ("an event of no type", lambda told: told.update(events=[{"type": "Nothing"}]), pools),
+        ("a result of three", lambda told: told.update(results=[[{}, [], 1]]), pools),
+        ("an effect that is not there", lambda told: told.update(results=[[{}, [5]]]), pools),
+        ("no starts", lambda told: told.pop("starts"), "the states in which members start"),
+        ("a start that is not there", lambda told: told.update(starts={"A": 1}), "in which members start"),
     )
-    for name, text, says in rows:
-        yield Bad(f"vectors: {name}", CHECK_VECTORS, says, vectors(rows=text))
+    for name, change, says in within:
+        yield Bad(f"vectors: {name}", CHECK_VECTORS, says, vectors(within=change))
+    files = (
+        ("a file that is no JSON", b"{", "pair.json:1: expected JSON"),
+        ("a file that is not UTF-8", b'\n{"x":"\xff"}', "pair.json:2: expected text in UTF-8"),
+        ("a file that is a list", b"[]", "expected "),
+        ("a file of 5,000 digits", b'{"rows":' + digits + b"}", "pair.json:1: expected JSON"),
+        ("a file nested deeply", b'{"rows":' + deep + b"}", "nested so deeply"),
+        ("a field twice", b'{"rows":[],"rows":[]}', "a key is there twice"),
+        ("an empty file", b"", "pair.json:1: expected JSON"),
+    )
+    for name, text, says in files:
+        yield Bad(f"vectors: {name}", CHECK_VECTORS, says, vectors(file=text))
 
     def without(make: Callable[[Path], object]) -> Damage:
         return lambda project: void((vectors()(project), make(project / "vectors")))
@@ -835,6 +804,16 @@ def vector_folders() -> Iterator[Bad]:
         ("another file", without(lambda folder: (folder / "x").write_text("")), "x:1: expected no file that"),
         ("a link to nothing", without(lambda folder: (folder / "x").symlink_to("nowhere")), "x:1: expected"),
         ("a pipe", without(lambda folder: os.mkfifo(folder / "x")), "x:1: expected"),
+        (
+            "a pipe in the place of a file",
+            without(lambda folder: in_place_of(folder / "pair.json", os.mkfifo)),
+            "pair.json:1: expected a file",
+        ),
+        (
+            "a folder in the place of a file",
+            without(lambda folder: in_place_of(folder / "pair.json", Path.mkdir)),
+            "pair.json:1: expected to be there",
+        ),
     )
     for name, damage, says in others:
         yield Bad(f"vectors: {name}", CHECK_VECTORS, says, damage)

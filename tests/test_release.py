@@ -12,23 +12,34 @@ from typing import Any
 
 import pytest
 import zstandard
+from attrs import evolve
 
 from groupcomm import stable
 from groupcomm_conformance.commands.main import main
+from groupcomm_conformance.files.errors import FileError
+from groupcomm_conformance.ports import killing
 from groupcomm_conformance.ports import release as releases
 from groupcomm_conformance.ports.doing import follow
-from groupcomm_conformance.ports.format import VectorError
-from groupcomm_conformance.ports.release import MANIFEST, RELEASE, Made, pack, protocol_files
+from groupcomm_conformance.ports.errors import VectorError
+from groupcomm_conformance.ports.minimal import chosen
+from groupcomm_conformance.ports.packing import pack, write
+from groupcomm_conformance.ports.release import MANIFEST, RELEASE, Made, protocol_files
 from groupcomm_conformance.ports.released import read_release
+from groupcomm_conformance.steps.mutants.conforming import tables_of
+from groupcomm_conformance.steps.mutants.explaining import explanations
+from groupcomm_conformance.steps.mutants.implementation import mutants
+from groupcomm_conformance.steps.mutants.replaying import mutated
+from groupcomm_conformance.steps.rows import Rows, replay
 from tests.cores import MANIFESTS, PROTOCOLS, ROOT, core_of
 
 STABLE, MANIFEST_OF = PROTOCOLS["stable"], MANIFESTS["stable"]
 MODELS = ("join_small", "pair_faults")
+CHOSEN = [MANIFEST_OF.model(name) for name in MODELS]
 
 
 @pytest.fixture(scope="session")
 def made() -> Made:
-    return protocol_files(ROOT, MANIFEST_OF, only=MODELS)
+    return protocol_files(ROOT, MANIFEST_OF, CHOSEN, scenarios=False)
 
 
 @pytest.fixture
@@ -78,6 +89,34 @@ def test_what_is_packed_is_read_back_and_passes(made: Made, tmp_path: Path) -> N
     assert released.counts("join_small")["rows"] == len(sets["join_small"].table)
     assert sets["pair_faults"].walks
     assert all(walk.members is not None for walk in sets["pair_faults"].walks)
+
+
+def test_what_is_written_over_earlier_vectors_is_all_there_is(made: Made, tmp_path: Path) -> None:
+    """A folder is replaced as a whole; one with anything else in it is refused."""
+    out = tmp_path / "stable"
+    for name in MODELS[:1]:
+        write(ROOT, MANIFEST_OF, [MANIFEST_OF.model(name)], out, scenarios=False)
+    (out / "gone").mkdir()
+    (out / "gone" / "rows.json").write_text("of a model that there is no more")
+    write(ROOT, MANIFEST_OF, CHOSEN, out, scenarios=False)
+    assert made == {
+        path.relative_to(out).as_posix(): path.read_bytes() for path in out.rglob("*") if path.is_file()
+    }
+    assert ["stable"] == [path.name for path in tmp_path.iterdir()]
+    with pytest.raises(VectorError, match="vectors of an earlier run or nothing at all"):
+        write(ROOT, MANIFEST_OF, CHOSEN, tmp_path, scenarios=False)
+
+
+def test_any_byte_that_is_altered_is_told(folder: Path) -> None:
+    for path in sorted(folder.iterdir()):
+        data = bytearray(path.read_bytes())
+        data[len(data) // 2] ^= 1
+        path.write_bytes(data)
+        with pytest.raises(VectorError, match=path.name):
+            read_release(folder, STABLE)
+        data[len(data) // 2] ^= 1
+        path.write_bytes(data)
+    read_release(folder, STABLE)
 
 
 def test_two_archives_of_the_same_are_the_same(made: Made, tmp_path: Path) -> None:
@@ -134,13 +173,23 @@ PARTS: dict[str, tuple[str, Callable[[Any], object], str]] = {
     "a model twice": (MANIFEST, lambda told: told["models"].append(told["models"][0]), "each once"),
     "a model without its file": (
         MANIFEST,
-        lambda told: told["models"][0].update(path="none.json"),
-        "the file none.json",
+        lambda told: told["files"].pop("join_small.json"),
+        "no file that the manifest has not",
     ),
     "constants of another algorithm": (
         MANIFEST,
         lambda told: told["models"][0]["constants"].pop("MergeRule"),
         "the constants that make a member",
+    ),
+    "a file of another model": (
+        MANIFEST,
+        lambda told: told["models"][0].update(path="pair_faults.json"),
+        "a file that is called like its model",
+    ),
+    "a file out of the folder": (
+        MANIFEST,
+        lambda told: told["files"].update({"../x": {"bytes": 0, "sha256": ""}}),
+        "to be there, as the manifest has it",
     ),
     "another protocol": (MANIFEST, lambda told: told.update(protocol="flush"), "of stable, not"),
 }
@@ -185,12 +234,12 @@ def test_an_interrupted_run_keeps_what_was_finished(tmp_path: Path, monkeypatch:
         makes.append(name)
 
     with pytest.raises(KeyboardInterrupt):
-        protocol_files(ROOT, MANIFEST_OF, only=MODELS, told=interrupted)
+        protocol_files(ROOT, MANIFEST_OF, CHOSEN, scenarios=False, told=interrupted)
     again: list[str] = []
-    protocol_files(ROOT, MANIFEST_OF, only=MODELS, told=again.append)
+    protocol_files(ROOT, MANIFEST_OF, CHOSEN, scenarios=False, told=again.append)
     assert sorted([*MODELS, "minimal.json", "transitions.md"]) == sorted([*makes, *again])
     third: list[str] = []
-    protocol_files(ROOT, MANIFEST_OF, only=MODELS, told=third.append)
+    protocol_files(ROOT, MANIFEST_OF, CHOSEN, scenarios=False, told=third.append)
     assert third == []
 
 
@@ -220,6 +269,7 @@ def test_a_port_is_judged_by_a_release(folder: Path, capsys: pytest.CaptureFixtu
     )
     assert main(["vectors", "--out", str(folder)]) == 2
     assert main([*vectors, "--all"]) == 2
+    assert main([*vectors, "--check", "--itf"]) == 2
 
 
 def test_the_few_rows_have_each_way(made: Made) -> None:
@@ -240,3 +290,48 @@ def test_the_few_rows_have_each_way(made: Made) -> None:
 
     assert ways(row - 1 for row in rows) == ways(range(len(cells)))
     assert len(rows) < len(cells) / 2
+
+
+def test_the_few_rows_tell_each_mutant_three_times() -> None:
+    """Each mutant of STABLE's core that falls to any row falls to three of these; and all that are kept are still rows."""
+    tables = tables_of(ROOT, MANIFEST_OF)
+    files = {
+        name: releases.model_file(
+            ROOT, MANIFEST_OF, evolve(MANIFEST_OF.model(name), walk=False), STABLE, None
+        )
+        for name in tables
+    }
+    few = chosen(files, killing.kept(ROOT, "stable"))
+    assert few.missed == ()
+    assert few.killing > 0
+    rows = {name: Rows(STABLE, each.table, each.constants) for name, each in tables.items()}
+    survivors = explanations(ROOT, "stable", spec=False).mutants
+    fell = {}
+    for mutant in (each for each in mutants(STABLE) if each.function != "start"):
+        with mutated(STABLE, mutant) as core:
+            replayed = [
+                replay(rows[name], core.step, [row - 1 for row in of]) for name, of in few.rows.items()
+            ]
+        fell[mutant.name] = sum(sum(each.counts.values()) - each.counts["pass"] for each in replayed)
+    assert not {name for name, count in fell.items() if 0 < count < killing.EACH}
+    assert {name for name, count in fell.items() if not count} <= survivors.keys()
+    way = chosen(files)
+    assert not set(way.rows) - set(few.rows)
+    assert sum(map(len, way.rows.values())) + few.killing == sum(map(len, few.rows.values()))
+
+
+def test_rows_that_are_no_longer_there_are_missed(made: Made, tmp_path: Path) -> None:
+    files = {"join_small": made["join_small.json"]}
+    told = json.loads(files["join_small"])
+    name = killing.names(told)
+    at = next(row - 1 for row in range(1, 600) if row not in chosen(files).rows["join_small"])
+    few = chosen(files, [name(at), "0" * 12 + "-" + "0" * 12])
+    assert (few.killing, few.missed) == (1, ("000000000000-000000000000",))
+    assert at + 1 in few.rows["join_small"]
+    file = killing.record(tmp_path, "stable", "core", {"mutants": 1}, [name(at)])
+    killing.record(tmp_path, "stable", "specification", {"mutants": 2}, [name(at + 1)])
+    assert killing.kept(tmp_path, "stable") == {name(at), name(at + 1)}
+    for text in ("{", "[]", '{"core": {}}', '{"core": 3}'):
+        file.write_text(text)
+        with pytest.raises(FileError, match="the rows that groupcomm mutants stable --rows writes"):
+            killing.kept(tmp_path, "stable")

@@ -65,7 +65,8 @@ EventOf(p) ==
 \* in a view of the same counter and another creator; requests of later incarnations; every digest, for GMS
 \* and for another, of every request; the answer to Suspend, asked for or not; each call, allowed or not. And
 \* what other lines of views may bring: a QUERY of who has no seniors, an ANSWER with a view that follows
-\* another one, of another creator or of the same.
+\* another one, of another creator or of the same; a first view from a junior of the joiner; a decision with a
+\* joiner that is no member.
 Alphabet(messages, digests) ==
     LET others == {[p EXCEPT !.sender = m] : p \in messages, m \in Member \cup {"Z"}}
         numbered == {p \in messages : p.message.type \in {"VIEW_ACK", "QUERY", "ANSWER"}}
@@ -74,13 +75,17 @@ Alphabet(messages, digests) ==
         replies == {p \in messages : p.message.type = "ANSWER"}
         strange == {[p EXCEPT !.message.decision.follows.creator = "Z"] : p \in replies}
                    \cup {[p EXCEPT !.message.decision.follows.counter = @ + 1] : p \in replies}
+        decided == {p \in messages : "decision" \in DOMAIN p.message /\ p.message.decision # NoDecision}
+        outsiders == {[p EXCEPT !.message.decision.joiners = @ \cup {"Z"}] : p \in decided}
+        juniors == {[p EXCEPT !.message.decision.members = [i \in DOMAIN @ |-> @[Len(@) + 1 - i]]] :
+                       p \in {p \in messages : p.message.type = "JOIN_RSP"}}
         lived == {p \in messages : p.message.type \in {"JOIN_REQ", "LEAVE_REQ", "LEAVE_RSP"}}
         aged == {[p EXCEPT !.message.life = @ + 1] : p \in lived}
         given == UNION digests \cup {[asker |-> Self, request |-> 1, digest |-> NoDigest]}
     IN {[type |-> "LeaveRequested"], StoppedFor(Self), StoppedFor("STATE_TRANSFER")}
        \cup {[type |-> "JoinRequested", coordinator |-> m, life |-> n] : m \in Member, n \in 0 .. 1}
        \cup {[type |-> "Suspected", suspect |-> m] : m \in Member \cup {"Z"}}
-       \cup {EventOf(p) : p \in others \cup twins \cup rootless \cup strange \cup aged}
+       \cup {EventOf(p) : p \in others \cup twins \cup rootless \cup strange \cup aged \cup outsiders \cup juniors}
        \cup {DigestEvent(a) : a \in given}
        \cup {[DigestEvent(a) EXCEPT !.asker = asker, !.request = n] :
                 a \in given, asker \in {Self, "STATE_TRANSFER"}, n \in 1 .. 2}

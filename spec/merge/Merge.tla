@@ -317,10 +317,16 @@ Max(numbers) == CHOOSE n \in numbers : \A k \in numbers : k <= n
 GreatestOf(vectors) ==
     [m \in UNION {DOMAIN v : v \in vectors} |-> Max({v[m] : v \in {v \in vectors : m \in DOMAIN v}})]
 
+\* The members of a merged view in order, of whom the `coordinators` decide it with their views (MRG-20).
+ListOf(members, coordinators) == Sorted(members)
+
+\* A variant, in the place of ListOf, as JGroups has had it since 3.4: the coordinators are first, and so its leader.
+LeadersFirst(members, coordinators) == Sorted(coordinators) \o Sorted(members \ coordinators)
+
 \* One view of theirs, and one digest (MRG-18 to MRG-21).
 MergedView(s, chosen) ==
     LET decisions == {s.responses[c].decision : c \in chosen}
-        members == Sorted(UNION {MembersOf(d) : d \in decisions})
+        members == ListOf(UNION {MembersOf(d) : d \in decisions}, chosen)
         counter == IF CounterAbove = "all" THEN Max({d.id.counter : d \in decisions}) + 1
                    ELSE s.decision.id.counter + 1
         creator == IF CreatorNames = "leader" THEN s.member ELSE Head(members)

@@ -16,6 +16,10 @@ PromisesMembers(s) ==
         effects |-> [i \in DOMAIN Own(s).members |-> To(Own(s).members[i])] \o <<G!ResumeGroup>>]
 
 -----------------------------------------------------------------------------
+(* A variant, no defect: in the place of ListOf in Merge *)
+
+LeadersFirst(members, coordinators) == M!LeadersFirst(members, coordinators)
+
 (* What is taken over as GMS's next view is not what was decided: for each conjunct of Membership *)
 
 \* In the place of ToTake: what GMS makes of the merged view.

@@ -383,6 +383,14 @@ def test_a_guarantee_that_is_given_above_is_not_given_below() -> None:
         Stack((SEALING, evolve(ORDERING, assumes=("Sealing",))), GROUND)
 
 
+def test_flush_above_sequencer_is_refused() -> None:
+    """As JGroups' sequencer.xml has had it: after a crash of the coordinator no view ever came."""
+    above = (Layer.of(flush, flush.Config()), Layer.of(sequencer, sequencer.Config()))
+    ground = ("ReliableUnicast", "ReliableMulticast", "Network", "Membership")
+    with pytest.raises(StackError, match="sequencer assumes VirtualSynchrony, which nothing below it gives"):
+        Stack(above, ground)
+
+
 def test_what_a_layer_passes_down_is_given_to_those_beneath_it() -> None:
     """And to no layer above it, if it is not given there too."""
     needs = evolve(ORDERING, assumes=("Sealing",))

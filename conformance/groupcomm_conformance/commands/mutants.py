@@ -13,6 +13,9 @@ from attrs import define
 
 from groupcomm_conformance.beyond import mutants as beyond
 from groupcomm_conformance.models.manifest import Manifest, find_root, load
+from groupcomm_conformance.ports import killing
+from groupcomm_conformance.ports.minimal import chosen as few
+from groupcomm_conformance.ports.release import protocol_files
 from groupcomm_conformance.protocols import derive
 from groupcomm_conformance.protocols.derive import MappingError, Protocol, constants_of
 from groupcomm_conformance.steps.mutants import report
@@ -50,6 +53,10 @@ def command(
             f"Default: {beyond.STEPS:,}.",
         ),
     ] = None,
+    rows: Annotated[
+        bool,
+        typer.Option("--rows", help="Keep rows that tell each mutant, for vectors --minimal; judge nothing."),
+    ] = False,
     workers: Processes = None,
     master: Master = None,
     table: TableFolder = None,
@@ -63,6 +70,11 @@ def command(
     or --table it is a campaign: Spark judges the mutants, a table keeps the verdicts, and the same command
     goes on where one was interrupted.
     """
+    if rows:
+        if random is not None or master is not None or table is not None or as_json:
+            raise typer.BadParameter("only --spec and --workers go with it", param_hint="--rows")
+        typer.echo(_keep_rows(protocol, spec=spec, workers=workers))
+        return
     campaign = None if master is None and table is None else _Campaign(protocol, master, table)
     steps = beyond.STEPS if random is None else random
     judged = _of_specification if spec else _of_implementation
@@ -76,6 +88,36 @@ def command(
         for line in report.spec_lines(found) if spec else report.lines(found):
             typer.echo(line)
     raise typer.Exit(verdict(ok=found["ok"] is True))
+
+
+def _keep_rows(protocol: str, *, spec: bool, workers: int | None) -> str:
+    """Keep rows to which the mutants fall, beside those of each way; say what came of it."""
+    root = find_root()
+    manifest = load(root, protocol)
+    implementation = _implementation(manifest)
+    tables = _tables(root, manifest)
+    files = protocol_files(root, manifest, scenarios=False)
+    made = {name: files[f"{name}.json"] for name in tables}
+    ways = [(name, row - 1) for name, of in few(made).rows.items() for row in of]
+    side = "specification" if spec else "core"
+    name = {model: killing.names(json.loads(data)) for model, data in made.items()}
+
+    def named(row: killing.Row) -> str:
+        return name[row[0]](row[1])
+
+    if spec:
+        found, counts = killing.of_specification(
+            manifest, tables, cache=Tables.of(root).folder, workers=workers
+        )
+    else:
+        found, counts = killing.of_core(implementation, tables, ways, mutants(implementation), named)
+    beside = {named(row) for row in found} - {named(row) for row in ways}
+    file = killing.record(root, protocol, side, counts, beside)
+    return (
+        f"{file.relative_to(root)}: {side}: of {counts['mutants']:,} mutants rows tell {counts['told']:,}, "
+        f"{counts['by_each']:,} of them {killing.EACH} rows; "
+        f"{len(ways):,} rows of ways, {len(beside):,} beside them"
+    )
 
 
 def _of_specification(

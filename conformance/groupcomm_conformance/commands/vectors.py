@@ -1,7 +1,7 @@
 """The command `groupcomm vectors`."""
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -12,17 +12,13 @@ from groupcomm_conformance.models.manifest import UnknownNameError, find_root, l
 from groupcomm_conformance.models.model import Model
 from groupcomm_conformance.models.selecting import chosen
 from groupcomm_conformance.ports.adapter import PATIENCE
-from groupcomm_conformance.ports.doing import do, follow
-from groupcomm_conformance.ports.format import MANIFEST, STEPS, WALK, VectorError, Written
-from groupcomm_conformance.ports.prelude import Preludes
-from groupcomm_conformance.ports.reading import Vectors, read
-from groupcomm_conformance.ports.release import FORMAT, pack, release
-from groupcomm_conformance.ports.released import VectorSet, is_release, read_release
-from groupcomm_conformance.ports.walking import started, steps_of
-from groupcomm_conformance.ports.writing import write
+from groupcomm_conformance.ports.doing import follow
+from groupcomm_conformance.ports.errors import VectorError
+from groupcomm_conformance.ports.packing import pack, release, write
+from groupcomm_conformance.ports.release import FORMAT, MANIFEST
+from groupcomm_conformance.ports.released import VectorSet, read_release
 from groupcomm_conformance.protocols import derive
 from groupcomm_conformance.protocols.derive import MappingError, Protocol
-from groupcomm_conformance.scenarios.reading import files
 
 from . import console
 from .adapters import (
@@ -63,6 +59,10 @@ def command(
     skip: SkipFile = None,
     junit: JUnit = None,
     patience: Patience = PATIENCE,
+    itf: Annotated[
+        bool,
+        typer.Option("--itf", help="Write the walks of models as ITF traces, too; scenarios always are."),
+    ] = False,
     minimal: Annotated[
         bool,
         typer.Option("--minimal", help="Of a port: a row for each way that a step goes; no proof."),
@@ -78,7 +78,7 @@ def command(
     if adapter is None and (strict or skip or junit or minimal):
         raise typer.BadParameter("this is for a port: name its --adapter")
     if all_of_them:
-        if protocol is not None or check or model or adapter is not None:
+        if protocol is not None or check or model or itf or adapter is not None:
             raise typer.BadParameter(
                 "a release has all of all protocols: only --out goes with it", param_hint="--all"
             )
@@ -105,31 +105,30 @@ def command(
                 for part in judge_vectors(port, each, again=again, strict=strict, skips=skips, places=places)
             ]
         raise typer.Exit(report(parts, {protocol: places}, skips, junit=junit, as_json=False, whole=not only))
-    if check and is_release(out):
-        raise typer.Exit(_check_release(out, derive.load(manifest), only))
     if check:
+        if itf:
+            raise typer.BadParameter("this is for writing", param_hint="--itf")
         raise typer.Exit(_check(out, derive.load(manifest), only))
     pairs = chosen(root, [protocol], tier=tier, only=only, suits=_suits, kind="model marked conform or walk")
-    scenarios = () if only else files(root, protocol)
     with console.Watch() as watch:
-        told = write(root, manifest, [each for _, each in pairs], out, scenarios=scenarios, listener=watch)
-    for entry in read(out).files.items():
-        typer.echo(_line(protocol, *entry))
-    typer.echo(f"{out}: {told['format']}")
+        models = [each for _, each in pairs]
+        told = write(root, manifest, models, out, scenarios=not only, itf=itf, listener=watch)
+    for each in (*told["models"], *told["scenarios"]):
+        name = each["model"] if "model" in each else f"scenarios/{each['scenario']}"
+        typer.echo(f"{protocol} {name}: {_counted(each['counts'])}")
+    size = sum(file["bytes"] for file in told["files"].values())
+    typer.echo(f"{out}: {told['format']}, {len(told['files']):,} files, {size / 1e6:.1f} MB")
 
 
 def _suits(model: Model) -> bool:
     return model.conform or model.walk
 
 
-def _line(protocol: str, name: str, files: tuple[Written, ...]) -> str:
+def _counted(counts: Mapping[str, int]) -> str:
     """Say what there is of a model or a scenario."""
-    steps = sum(file.records for file in files if file.kind == STEPS)
-    told = [f"{steps:,} local steps"] if steps else []
-    if walked := [file for file in files if file.kind == WALK]:
-        told.append(f"{len(walked):,} walks of {sum(file.records for file in walked):,} steps")
-    size = sum(file.size for file in files)
-    return f"{protocol} {name}: {', '.join(told)}, {size / 1e6:.1f} MB"
+    rows, walks = counts.get("rows", 0), counts["walks"]
+    told = [f"{rows:,} local steps"] if rows else []
+    return ", ".join([*told, f"{walks:,} walks of {counts['steps']:,} steps"] if walks else told)
 
 
 def _release(root: Path, out: Path) -> ExitCode:
@@ -147,22 +146,11 @@ def _release(root: Path, out: Path) -> ExitCode:
 def _sets(
     folder: Path, implementation: Protocol, only: Sequence[str], *, minimal: bool = False
 ) -> Iterator[VectorSet]:
-    """Read the vectors in a folder, those of a release or of one protocol; if `minimal` a few rows alone."""
-    if is_release(folder):
-        released = read_release(folder, implementation)
-        for name in _asked(only, released.names):
-            each = released.of(name)
-            yield evolve(each, places=released.minimal(name), walks=()) if minimal else each
-        return
-    if minimal:
-        raise VectorError(str(folder / MANIFEST), 1, "a release, which has the rows for --minimal")
-    vectors = _vectors(folder, implementation.name, only)
-    start = started(implementation)
-    for name in dict.fromkeys(only) or vectors.files:
-        constants = vectors.constants[name]
-        preludes = Preludes(implementation, implementation.config(constants))
-        walks = [steps_of(path, states, start, preludes) for path, states in vectors.walks(name)]
-        yield VectorSet(name, constants, vectors.steps(name), walks)
+    """Read the vectors of a protocol in a folder; if `minimal` a few rows alone."""
+    released = read_release(folder, implementation)
+    for name in _asked(only, released.names):
+        each = released.of(name)
+        yield evolve(each, places=released.minimal(name), walks=()) if minimal else each
 
 
 def _asked(only: Sequence[str], names: tuple[str, ...]) -> tuple[str, ...]:
@@ -172,7 +160,7 @@ def _asked(only: Sequence[str], names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(only)) or names
 
 
-def _check_release(folder: Path, implementation: Protocol, only: Sequence[str]) -> ExitCode:
+def _check(folder: Path, implementation: Protocol, only: Sequence[str]) -> ExitCode:
     good = True
     for each in _sets(folder, implementation, only):
         try:
@@ -195,36 +183,4 @@ def _check_release(folder: Path, implementation: Protocol, only: Sequence[str]) 
             typer.echo(f"FAILS {text}")
         if len(wrong) > _SHOWN:
             typer.echo(f"FAILS {len(wrong) - _SHOWN} more walks of {name}")
-    return verdict(ok=good)
-
-
-def _vectors(folder: Path, protocol: str, only: Sequence[str]) -> Vectors:
-    """Read the vectors of a protocol, which have what is asked for."""
-    vectors = read(folder)
-    if vectors.protocol != protocol:
-        raise VectorError(str(folder / MANIFEST), 1, f"vectors of {protocol}, not of {vectors.protocol}")
-    for name in only:
-        if name not in vectors.files:
-            raise UnknownNameError("model with vectors in this folder", name, tuple(vectors.files))
-    return vectors
-
-
-def _check(folder: Path, implementation: Protocol, only: Sequence[str]) -> ExitCode:
-    protocol = implementation.name
-    vectors = _vectors(folder, protocol, only)
-    good = True
-    for done in do(vectors, implementation, only=only):
-        good = good and done.passed
-        steps = 0 if done.replayed is None else sum(done.replayed.counts.values())
-        typer.echo(
-            f"{protocol} {done.name}: {'ok' if done.passed else 'FAILS'}: {steps:,} local steps, "
-            f"{done.walks:,} walks of {done.steps:,} steps"
-        )
-        if done.replayed is not None and (failure := done.replayed.first) is not None:
-            typer.echo(f"FAILS {done.name}: row {failure.row} is {failure.verdict}")
-        for path, divergence in done.divergences[:_SHOWN]:
-            typer.echo(f"FAILS {path}")
-            typer.echo(divergence.text())
-        if len(done.divergences) > _SHOWN:
-            typer.echo(f"FAILS {len(done.divergences) - _SHOWN} more walks of {done.name}")
     return verdict(ok=good)

@@ -109,3 +109,22 @@ def _in_no_table(jvm: Jvm) -> Seen:
     group.settle(10, 200)
     had = _after(group, "ABC", before)
     return seen(present=any("a1" not in each for each in had.values()), text=f"{had}")
+
+
+@schedule("FLUSH-above-SEQUENCER", flush=True)
+def _flush_above(jvm: Jvm) -> Seen:
+    """A, B, C with FLUSH above SEQUENCER: A, which orders, crashes, and B flushes for the next view."""
+    group = Group(jvm, 3, "FLUSH", "SEQUENCER", flush_start=2000, acks=2000)
+    group.found("ABC")
+    group.crash("A")
+    group.suspect("BC", "A")
+    for _ in range(30):
+        group.settle(1, 2000)
+        if str(group.view("B")) == "3/B:BC" and group.view("B") == group.view("C"):
+            break
+    group.suspect("BC", "A")
+    group.settle(10, 2000)
+    return seen(
+        present=group.view("B") != group.view("C") or "A" in str(group.view("B")),
+        text=f"after 80 s and two reports: {group.shown('BC')}, START_FLUSH {group.said('START_FLUSH')}",
+    )

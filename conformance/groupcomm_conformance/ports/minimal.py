@@ -1,36 +1,59 @@
-"""A few rows of each table for slow adapters and the first hour: one of each *way* that a step goes.
+"""A few rows of each table for slow adapters and the first hour.
 
-A way of a handled step is its type, the fields that change, and the kinds of its effects. A way of another
-step is its type, how it ends, and which values of the event stand where in the state: whether its sender is
-a member, its view the member's own, its round the last one. Of each way the first `EACH` rows are taken.
+One is of each *way* that a step goes. A way of a handled step is its type, the fields that change, and the
+kinds of its effects. A way of another step is its type, how it ends, and which values of the event stand
+where in the state: whether its sender is a member, its view the member's own, its round the last one. The
+others are rows to which mutants of core and specification fall (`killing`).
 
-That is no proof: two rows of one way may differ in what a port does wrong. The whole tables are.
+That is no proof: two rows of one way may differ in what a port does wrong, and a port's mistakes are none of
+the mutants. The whole tables are.
 """
 
 import json
-from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
+
+from attrs import field, frozen
 
 from groupcomm_conformance.steps.table import HANDLED
 
+from .killing import names
 from .words import kind
 
-__all__ = ["EACH", "chosen"]
-
-EACH: Final = 1
+__all__ = ["Chosen", "chosen"]
 
 
-def chosen(files: Mapping[str, bytes]) -> tuple[dict[str, list[int]], int]:
-    """Choose rows, numbers from 1 by model, from the files of models; and say how many ways there are."""
-    seen: dict[tuple[Any, ...], int] = {}
+@frozen
+class Chosen:
+    """Rows by model, numbers from 1; how many ways there are, and how many rows beside them.
+
+    `missed`: the names of rows that are in no table any more.
+    """
+
+    rows: Mapping[str, Sequence[int]] = field(hash=False)
+    ways: int
+    killing: int
+    missed: tuple[str, ...]
+
+
+def chosen(files: Mapping[str, bytes], killing: Collection[str] = ()) -> Chosen:
+    """Choose rows from the files of models, and those whose names `killing` has."""
+    seen: set[tuple[Any, ...]] = set()
+    left = {*killing}
     found: dict[str, list[int]] = {}
     for model, data in files.items():
         told = json.loads(data)
+        name = names(told)
         for row, way in _ways(told):
-            count = seen[way] = seen.get(way, 0) + 1
-            if count <= EACH:
+            if is_new := way not in seen:
+                seen.add(way)
+            if left and (named := name(row - 1)) in left:
+                left.remove(named)
+                is_new = True
+            if is_new:
                 found.setdefault(model, []).append(row)
-    return found, len(seen)
+    count = sum(map(len, found.values())) - len(seen)
+    return Chosen(found, len(seen), count, tuple(sorted(left)))
 
 
 def _ways(told: Mapping[str, Any]) -> Iterator[tuple[int, tuple[Any, ...]]]:

@@ -1,30 +1,24 @@
-"""The release: vectors of all protocols in one archive, format 3.
+"""The files of vectors, format 3: of a protocol, what a release has of it.
 
 A file has all of a model, with each state, event and effect once and numbers in between. What a file is
 made of is kept in the cache as soon as it is made: an interrupted run goes on where it ended, and one that
-finds all of it only packs. The archive is written beside its place and put there when it is whole; the same
-specification and version give the same bytes.
+finds all of it only packs. The same specification and version give the same bytes.
 """
 
 import hashlib
-import io
 import json
-import shutil
-import subprocess
-import tarfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
 
-import zstandard
 from attrs import define, field
 
 from groupcomm_conformance.files.keys import key
-from groupcomm_conformance.files.store import Store, replace
+from groupcomm_conformance.files.store import Store
 from groupcomm_conformance.models import checking
 from groupcomm_conformance.models.instruments import OUTCOMES
-from groupcomm_conformance.models.manifest import Manifest, Model, load, protocols
+from groupcomm_conformance.models.manifest import Manifest, Model
 from groupcomm_conformance.models.modules import read_modules
 from groupcomm_conformance.protocols import derive
 from groupcomm_conformance.protocols.derive import Protocol
@@ -42,7 +36,9 @@ from groupcomm_conformance.walks.follow import LOCAL
 from groupcomm_conformance.walks.graph import ACT
 from groupcomm_conformance.walks.quotient import quotient
 
+from .itf import Traces
 from .judging import Judge
+from .killing import kept as rows_kept
 from .minimal import chosen
 from .plain import compact, loose, schema
 from .prelude import Preludes
@@ -51,14 +47,13 @@ from .words import transitions
 
 __all__ = [
     "FORMAT",
+    "ITF",
     "MANIFEST",
     "MINIMAL",
     "RELEASE",
     "SCENARIOS",
     "Made",
-    "pack",
     "protocol_files",
-    "release",
 ]
 
 FORMAT: Final = "groupcomm vectors 3"
@@ -66,14 +61,17 @@ MANIFEST: Final = "manifest.json"
 RELEASE: Final = "release.json"
 SCENARIOS: Final = "scenarios.json"
 MINIMAL: Final = "minimal.json"
+ITF: Final = "itf"
+"""The folder of walks as ITF traces."""
 
-_NO_PROOF: Final = "a row for each way that a step goes: no proof, as rows of one way differ"
+_NO_PROOF: Final = (
+    "a row for each way that a step goes, and rows to which mutants of core and specification fall: "
+    "no proof, as rows of one way differ, and a port's mistakes are others"
+)
 
 _ROOMS: Final = ("files", "models", "ports", "protocols", "scenarios", "steps", "tla", "tlc", "walks")
-_LEVEL: Final = 12
-_WINDOW: Final = 27
-_DOCS: Final = {"PORTING.md": "docs/porting.md", "VECTORS.md": "docs/vectors.md"}
-_ADAPTER: Final = "adapter.schema.json"
+_SCENARIOS: Final = "scenarios"
+"""The folder of their traces."""
 
 Made = dict[str, bytes]
 """Files by their paths."""
@@ -177,13 +175,13 @@ def _object(parts: Mapping[str, str]) -> bytes:
     return ("{" + ",\n".join(f'"{name}":{text}' for name, text in parts.items()) + "}\n").encode("ascii")
 
 
-def _walks_of(
-    root: Path, manifest: Manifest, model: Model, protocol: Protocol, constants: Mapping[str, Value]
-) -> Iterator[Walk]:
-    """Give walks that together take each transition of a model."""
+def _behaviours(
+    root: Path, manifest: Manifest, model: Model, variables: Sequence[str] = ()
+) -> Iterator[list[Fn]]:
+    """Give behaviours that together take each transition of a model, of all variables or of those named."""
     of = quotient(graphs.load(manifest, model, root / ".cache" / "groupcomm"))
-    graph, preludes = of.graph, Preludes(protocol, protocol.config(constants))
-    columns = {name: graph.variables.index(name) for name in (ACT, LOCAL)}
+    graph = of.graph
+    columns = {name: graph.variables.index(name) for name in variables or graph.variables}
     known: dict[int, Value] = {}
 
     def value(number: int) -> Value:
@@ -191,13 +189,21 @@ def _walks_of(
             known[number] = parse(graph.texts[number])
         return known[number]
 
-    for number, walk in enumerate(cover_edges(of.initial, of.edges), 1):
+    for walk in cover_edges(of.initial, of.edges):
         states = []
         for edge, state in walk:
             node = of.states[state]
             act = node if edge == NONE else of.acts[edge]
-            told = {ACT: graph.rows[act][columns[ACT]], LOCAL: graph.rows[node][columns[LOCAL]]}
-            states.append(Fn({name: value(each) for name, each in told.items()}))
+            rows = {name: graph.rows[act if name == ACT else node] for name in columns}
+            states.append(Fn({name: value(rows[name][column]) for name, column in columns.items()}))
+        yield states
+
+
+def _walks_of(
+    root: Path, manifest: Manifest, model: Model, protocol: Protocol, constants: Mapping[str, Value]
+) -> Iterator[Walk]:
+    preludes = Preludes(protocol, protocol.config(constants))
+    for number, states in enumerate(_behaviours(root, manifest, model, (ACT, LOCAL)), 1):
         yield steps_of(f"walk {number}", states, started(protocol), preludes)
 
 
@@ -257,6 +263,29 @@ def scenarios_file(root: Path, protocol: Protocol) -> bytes:
     )
 
 
+# Walks as ITF traces
+
+
+def _traces(folder: str, title: str, behaviours: Sequence[Sequence[Fn]]) -> Made:
+    """Give a file for each of the behaviours of a model or a scenario."""
+    written = Traces([state for states in behaviours for state in states])
+    digits = len(str(len(behaviours)))
+    return {
+        f"{ITF}/{folder}/{number:0{digits}}.itf.json": written.trace(f"{title}, walk {number}", states)
+        for number, states in enumerate(behaviours, 1)
+    }
+
+
+def _scenario_traces(root: Path, protocol: str) -> bytes:
+    """Give the traces of all scenarios, one JSON object by their paths."""
+    made: Made = {}
+    for scenario, path in judged(root, scenarios_of(root, protocol)):
+        behaviours = [states for states, _ in ways(path) if len(states) > 1]
+        folder = f"{_SCENARIOS}/{Path(scenario.file).stem}"
+        made |= _traces(folder, f"{protocol}: {scenario.name}", behaviours) if behaviours else {}
+    return (compact({path: data.decode("ascii") for path, data in made.items()}) + "\n").encode("ascii")
+
+
 # One protocol
 
 
@@ -269,12 +298,18 @@ class _Files(Store):
 def protocol_files(
     root: Path,
     manifest: Manifest,
+    models: Sequence[Model] | None = None,
     *,
-    only: Sequence[str] = (),
+    scenarios: bool = True,
+    itf: bool = False,
     listener: Any = None,  # noqa: ANN401 - a checking.Listener
     told: Callable[[str], object] = lambda _: None,
 ) -> Made:
-    """Give the files of a protocol by their paths; each is kept as soon as it is made."""
+    """Give the files of a protocol by their paths; each is kept as soon as it is made.
+
+    `models` are those of the tier full where none are named. The walks of `scenarios` are ITF traces, too,
+    and with `itf` those of models; these are not kept.
+    """
     protocol = derive.load(manifest)
     store = _Files.of(root)
     jar = tools.jar_digest(tools.find_jar())
@@ -290,11 +325,8 @@ def protocol_files(
             store.write(at, found)
         return found
 
-    models = [
-        each
-        for each in manifest.models
-        if (each.conform or each.walk) and (each.name in only if only else each.tier != "deep")
-    ]
+    if models is None:
+        models = [each for each in manifest.models if (each.conform or each.walk) and each.tier != "deep"]
     made: Made = {"schema.json": (json.dumps(schema(protocol), indent=1) + "\n").encode("ascii")}
     of_models: list[dict[str, Any]] = []
     for model in models:
@@ -306,6 +338,10 @@ def protocol_files(
             [model.conform, model.walk],
         )
         made[f"{model.name}.json"] = text
+        if itf and model.walk:
+            made |= _traces(
+                model.name, f"{manifest.protocol} {model.name}", [*_behaviours(root, manifest, model)]
+            )
         of_models.append(
             {
                 "model": model.name,
@@ -323,15 +359,18 @@ def protocol_files(
     made["transitions.md"] = kept(
         "transitions.md", lambda: transitions(manifest, types, tables).encode(), sources.texts, digests
     )
-    made[MINIMAL] = kept(MINIMAL, lambda: _minimal(tables), digests)
+    few = rows_kept(root, manifest.protocol)
+    made[MINIMAL] = kept(MINIMAL, lambda: _minimal(tables, few), digests, sorted(few))
     of_scenarios: list[dict[str, Any]] = []
-    if not only:
+    if scenarios and scenarios_of(root, manifest.protocol):
         texts = [file.read_text(encoding="utf-8") for file in scenarios_of(root, manifest.protocol)]
         made[SCENARIOS] = kept(SCENARIOS, lambda: scenarios_file(root, protocol), texts)
         of_scenarios = [
             {name: each[name] for name in ("scenario", "title", "source", "requirements", "counts")}
             for each in json.loads(made[SCENARIOS])["scenarios"]
         ]
+        traces = kept(f"{ITF} {SCENARIOS}", lambda: _scenario_traces(root, manifest.protocol), texts)
+        made |= {path: text.encode("ascii") for path, text in json.loads(traces).items()}
     head = {
         "format": FORMAT,
         "protocol": manifest.protocol,
@@ -351,9 +390,10 @@ def protocol_files(
     return made
 
 
-def _minimal(tables: Mapping[str, bytes]) -> bytes:
-    rows, ways = chosen(tables)
-    return (compact({"format": FORMAT, "is": _NO_PROOF, "ways": ways, "rows": rows}) + "\n").encode("ascii")
+def _minimal(tables: Mapping[str, bytes], killing: Collection[str]) -> bytes:
+    few = chosen(tables, killing)
+    told = {"ways": few.ways, "killing": few.killing, "missed": len(few.missed), "rows": few.rows}
+    return (compact({"format": FORMAT, "is": _NO_PROOF, **told}) + "\n").encode("ascii")
 
 
 def _head(text: bytes) -> dict[str, Any]:
@@ -385,59 +425,3 @@ def _constants(sides: Mapping[str, str], bare: Mapping[str, str]) -> dict[str, A
         except ValueError:
             found[name] = {"operator": operator or text, "is": text}
     return found
-
-
-# All of them
-
-
-def release(
-    root: Path,
-    *,
-    listener: Any = None,  # noqa: ANN401 - a checking.Listener
-    told: Callable[[str], object] = lambda _: None,
-    names: Sequence[str] = (),
-) -> tuple[str, Made]:
-    """Give the name of the archive's folder and its files."""
-    name = f"groupcomm-vectors-{version('groupcomm')}"
-    made: Made = {}
-    of: dict[str, Any] = {}
-    for each in names or protocols(root):
-        manifest = load(root, each)
-        files = protocol_files(
-            root,
-            manifest,
-            listener=listener,
-            told=lambda model, each=each: told(f"{each} {model}"),  # type: ignore[misc]
-        )
-        made |= {f"{each}/{path}": data for path, data in files.items()}
-        of[each] = {"sha256": hashlib.sha256(files[MANIFEST]).hexdigest(), "files": len(files)}
-    for path, source in _DOCS.items():
-        made[path] = (root / source).read_bytes()
-    made[_ADAPTER] = Path(__file__).with_name(_ADAPTER).read_bytes()
-    head = {"format": FORMAT, "groupcomm": version("groupcomm"), "commit": _commit(root), "protocols": of}
-    made[RELEASE] = (json.dumps(head, indent=1) + "\n").encode("ascii")
-    return name, made
-
-
-def _commit(root: Path) -> str:
-    git = shutil.which("git")
-    if git is None:
-        return ""
-    ran = subprocess.run([git, "-C", root, "rev-parse", "HEAD"], capture_output=True, text=True, check=False)
-    return ran.stdout.strip()
-
-
-def pack(name: str, made: Made, out: Path) -> Path:
-    """Write the archive into the folder `out`, whole or not at all; give its path."""
-    stream = io.BytesIO()
-    with tarfile.open(fileobj=stream, mode="w", format=tarfile.USTAR_FORMAT) as tar:
-        for path, data in sorted(made.items()):
-            info = tarfile.TarInfo(f"{name}/{path}")
-            info.size, info.mode = len(data), 0o644
-            tar.addfile(info, io.BytesIO(data))
-    window = zstandard.ZstdCompressionParameters.from_level(
-        _LEVEL, window_log=_WINDOW, enable_ldm=True, write_checksum=True
-    )
-    target = out / f"{name}.tar.zst"
-    replace(target, zstandard.ZstdCompressor(compression_params=window).compress(stream.getvalue()))
-    return target

@@ -21,13 +21,13 @@ from groupcomm_conformance.protocols.shapes import Record
 from groupcomm_conformance.steps.table import HANDLED, Result, StepTable
 from groupcomm_conformance.tla.values import Fn, Value
 
-from .format import VectorError
+from .errors import VectorError
 from .judging import Judge
 from .plain import PlainError, tight
 from .release import FORMAT, MANIFEST, MINIMAL, RELEASE, SCENARIOS
 from .walking import Begun, Step, Walk, started
 
-__all__ = ["Released", "VectorSet", "is_release", "read_release"]
+__all__ = ["Released", "VectorSet", "read_release"]
 
 _POOLS: Final = ("states", "events", "effects", "results")
 
@@ -42,15 +42,6 @@ class VectorSet:
     walks: Sequence[Walk]
     places: Sequence[int] | None = None
     """The rows to ask for, numbers from 0; None: all."""
-
-
-def is_release(folder: Path) -> bool:
-    """Whether a folder is that of a protocol in a release."""
-    try:
-        told = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return False
-    return isinstance(told, dict) and told.get("format") == FORMAT
 
 
 @frozen
@@ -73,7 +64,7 @@ class Released:
         place = str(self.folder / MANIFEST)
         try:
             return {each: tight(told[each], each) for each in wanted}
-        except (KeyError, PlainError) as error:
+        except (KeyError, PlainError, RecursionError) as error:
             raise VectorError(place, 1, f"the constants that make a member of {name} ({error})") from None
 
     def of(self, name: str) -> VectorSet:
@@ -123,6 +114,8 @@ class Released:
 def read_release(folder: Path, protocol: Protocol) -> Released:
     """Read the folder of a protocol. VectorError where anything is not as its manifest says."""
     place = folder / MANIFEST
+    if not place.is_file():
+        raise VectorError(str(place), 1, "a manifest of vectors, but there is no such file")
     told = _json(place)
     try:
         if told["format"] != FORMAT or told["protocol"] != protocol.name:
@@ -137,6 +130,8 @@ def read_release(folder: Path, protocol: Protocol) -> Released:
             *(f"scenarios/{each['scenario']}" for each in told["scenarios"]),
         ]
         paths = {each["path"] for each in told["models"]}
+        if unlike := sorted(paths.symmetric_difference(f"{each['model']}.json" for each in told["models"])):
+            raise VectorError(str(place), 1, f"a file that is called like its model, not {unlike[0]:.80}")
         if not names or len(set(names)) < len(names):
             raise VectorError(str(place), 1, "models and scenarios, each once")
         if missing := sorted(({*paths} | ({SCENARIOS} if told["scenarios"] else set())) - {*told["files"]}):
@@ -163,7 +158,9 @@ def _whole(folder: Path, told: Mapping[str, Any]) -> None:
             raise VectorError(
                 str(folder / MANIFEST), 1, f"the manifest that {RELEASE} has: unpack the archive again"
             )
-    there = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()} - {MANIFEST}
+    there = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir()} - {
+        MANIFEST
+    }
     for path in sorted(there.symmetric_difference(told["files"])):
         expected = (
             "to be there, as the manifest has it"
@@ -172,6 +169,8 @@ def _whole(folder: Path, told: Mapping[str, Any]) -> None:
         )
         raise VectorError(str(folder / path), 1, expected)
     for path, entry in told["files"].items():
+        if not (folder / path).is_file():
+            raise VectorError(str(folder / path), 1, "a file")
         data = (folder / path).read_bytes()
         if hashlib.sha256(data).hexdigest() != entry["sha256"]:
             raise VectorError(
@@ -211,13 +210,29 @@ def _of(entries: Sequence[Mapping[str, Any]], by: str, name: str) -> Mapping[str
 
 def _json(file: Path) -> Any:  # noqa: ANN401 - any JSON
     try:
-        return json.loads(file.read_text(encoding="utf-8"))
+        return json.loads(
+            file.read_text(encoding="utf-8"), object_pairs_hook=_once, parse_constant=_no_number
+        )
     except OSError as error:
-        raise VectorError(str(file), 1, f"a file of a release, but {reason(error)}") from None
+        raise VectorError(str(file), 1, f"a file of vectors, but {reason(error)}") from None
     except RecursionError:
         raise VectorError(str(file), 1, "JSON that is not nested so deeply") from None
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        raise VectorError(str(file), line, "text in UTF-8") from None
     except ValueError as error:
-        raise VectorError(str(file), 1, f"JSON in UTF-8: {error}") from None
+        raise VectorError(str(file), 1, f"JSON: {error!s:.80}") from None
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a key is there twice")
+    return found
+
+
+def _no_number(name: str) -> object:
+    raise ValueError(f"{name} is no number in JSON")
 
 
 @define
@@ -248,7 +263,7 @@ class _File:
                 )
                 for changes, numbers in pools["results"]
             ]
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
             raise VectorError(self.place, 1, f"states, events, effects and results ({error})") from None
 
     def table(self) -> StepTable:
