@@ -55,6 +55,7 @@ G == INSTANCE Gms WITH
     AnswerAfterAcks <- TRUE, AskBeforeDeciding <- TRUE, RefuseSeniors <- TRUE, OldMembersFirst <- TRUE,
     JoinerAnswers <- TRUE, LeaverYields <- TRUE, StrikeJoiner <- TRUE, IncarnationCheck <- "ever",
     PredecessorCheck <- TRUE, CreatorNames <- "creator", TaggedRequests <- TRUE, PassesStops <- TRUE,
+    AnswerExcluded <- TRUE,
     DigestTaken <- "first", WithdrawWhen <- "undecided"
 
 M == INSTANCE Merge WITH
@@ -425,6 +426,7 @@ LeaveReqReceived(s, e) == FromG(s, e)
 JoinRequested(s, e) == FromG(s, e)
 LeaveRequested(s, e) == FromG(s, e)
 JoinReqReceived(s, e) == FromG(s, e)
+JoinRefusedReceived(s, e) == FromG(s, e)
 LeaveRspReceived(s, e) == FromG(s, e)
 Suspected(s, e) == FromG(s, e)
 NewViewReceived(s, e) == FromG(s, e)
@@ -454,6 +456,7 @@ Step(s, e) ==
       [] e.type = "JoinRequested" -> JoinRequested(s, e)
       [] e.type = "LeaveRequested" -> LeaveRequested(s, e)
       [] e.type = "JoinReqReceived" -> JoinReqReceived(s, e)
+      [] e.type = "JoinRefusedReceived" -> JoinRefusedReceived(s, e)
       [] e.type = "LeaveRspReceived" -> LeaveRspReceived(s, e)
       [] e.type = "Suspected" -> Suspected(s, e)
       [] e.type = "NewViewReceived" -> NewViewReceived(s, e)
