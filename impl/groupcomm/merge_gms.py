@@ -55,6 +55,7 @@ from .gms import (
     Answer,
     AnswerReceived,
     Decision,
+    JoinRefusedReceived,
     JoinReqReceived,
     JoinRequested,
     JoinRspReceived,
@@ -159,6 +160,7 @@ Event: TypeAlias = (
     JoinRequested
     | LeaveRequested
     | JoinReqReceived
+    | JoinRefusedReceived
     | LeaveReqReceived
     | LeaveRspReceived
     | Suspected
@@ -319,6 +321,7 @@ def _taken(config: Config, state: State, event: Event) -> Transition:
             JoinRequested()
             | LeaveRequested()
             | JoinReqReceived()
+            | JoinRefusedReceived()
             | LeaveReqReceived()
             | LeaveRspReceived()
             | Suspected()
