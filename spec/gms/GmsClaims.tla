@@ -53,7 +53,7 @@ LocalTypeOK(m) ==
 TypeOK ==
     /\ \A m \in Member : LocalTypeOK(m)
     /\ \A p \in network :
-        p.sender \in Member /\ p.to \in up \cup {NextOf(m) : m \in Inheritors}
+        p.sender \in Member /\ p.to \in up \cup {NextLife(m) : m \in Inheritors}
         /\ p.message.type \in {"JOIN_REQ", "JOIN_RSP", "JOIN_REFUSED", "LEAVE_REQ", "LEAVE_RSP", "NEW_VIEW", "VIEW_ACK",
                                "QUERY", "ANSWER"}
     /\ up \subseteq Member
@@ -306,7 +306,7 @@ RefusedChangesNothingStep == NothingForNothing
 ComesFrom(p) ==
     \E q \in network :
         /\ q.sender = p.sender /\ q.message = p.message
-        /\ q.to = p.to \/ {q.to, p.to} = {act'.member, NextOf(act'.member)}
+        /\ q.to = p.to \/ {q.to, p.to} = {act'.member, NextLife(act'.member)}
 
 OnlyItsPacketsStep ==
     IF act'.outcome = "none" THEN network' \subseteq network \/ \A p \in network' : ComesFrom(p)

@@ -87,11 +87,11 @@ world == <<life, cast, transfers, spent>>
 Packet(sender, to, message) == [sender |-> sender, to |-> to, message |-> message]
 
 \* Where that waits which was sent to an incarnation of m, until the next one begins.
-NextOf(m) == m \o "+"
+NextLife(m) == m \o "+"
 
 \* What m's next incarnation may be given, if there is one.
 Inherits(m) == m \in Inheritors /\ spent.restarts < MaxRestarts
-ForTheNext(packets) == {[p EXCEPT !.to = NextOf(@)] : p \in {p \in packets : Inherits(p.to)}}
+ForTheNext(packets) == {[p EXCEPT !.to = NextLife(@)] : p \in {p \in packets : Inherits(p.to)}}
 
 \* The messages on their way after a step: what was consumed is gone, what is sent to the dead is lost. (But for
 \* what the next incarnation may be given.)
@@ -425,8 +425,8 @@ Restart(m) ==
     /\ seen' = [seen EXCEPT ![m] = [x \in Member |-> Nothing]]
     /\ installed' = [installed EXCEPT ![m] = 0]
     /\ Spend("restarts")
-    /\ \E again \in SUBSET {p \in network : p.to = NextOf(m)} :
-        network' = {p \in network : p.to # NextOf(m)} \cup {[p EXCEPT !.to = m] : p \in again}
+    /\ \E again \in SUBSET {p \in network : p.to = NextLife(m)} :
+        network' = {p \in network : p.to # NextLife(m)} \cup {[p EXCEPT !.to = m] : p \in again}
     /\ Environment("Restart", m, None, {})
     /\ UNCHANGED <<answers, transfers, stops, told, views, promises>>
 

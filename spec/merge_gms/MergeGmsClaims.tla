@@ -20,7 +20,7 @@ LocalTypeOK(m) ==
 
 TypeOK ==
     /\ \A m \in Member : LocalTypeOK(m)
-    /\ \A p \in network : p.sender \in Member /\ p.to \in up \cup {NextOf(m) : m \in Inheritors}
+    /\ \A p \in network : p.sender \in Member /\ p.to \in up \cup {NextLife(m) : m \in Inheritors}
                          /\ p.message.type \in DOMAIN Names
     /\ Membership!MembershipTypeOK
 
@@ -209,7 +209,7 @@ Settles == <>[](Settled /\ stops = [asked |-> {}, given |-> {}, held |-> {}])
 ComesFrom(p) ==
     \E q \in network :
         /\ q.sender = p.sender /\ q.message = p.message
-        /\ q.to = p.to \/ {q.to, p.to} = {act'.member, NextOf(act'.member)}
+        /\ q.to = p.to \/ {q.to, p.to} = {act'.member, NextLife(act'.member)}
 
 OnlyByEffectsStep ==
     /\ OthersKeepLocal

@@ -85,9 +85,9 @@ world == <<around, spent>>
 Packet(sender, to, message) == [sender |-> sender, to |-> to, message |-> message]
 
 \* What the next incarnation may be given waits for it: see GmsGroup.
-NextOf(m) == m \o "+"
+NextLife(m) == m \o "+"
 Inherits(m) == m \in Inheritors /\ spent.restarts < MaxRestarts
-ForTheNext(packets) == {[p EXCEPT !.to = NextOf(@)] : p \in {p \in packets : Inherits(p.to)}}
+ForTheNext(packets) == {[p EXCEPT !.to = NextLife(@)] : p \in {p \in packets : Inherits(p.to)}}
 
 AfterStep(net, sender, consumed, effects, live) ==
     LET sent == {i \in DOMAIN effects : effects[i].type = "Send"}
@@ -333,8 +333,8 @@ Restart(m) ==
     /\ local' = [local EXCEPT ![m] = Start(m)]
     /\ installed' = [installed EXCEPT ![m] = 0]
     /\ Spend("restarts")
-    /\ \E again \in SUBSET {p \in network : p.to = NextOf(m)} :
-        network' = {p \in network : p.to # NextOf(m)} \cup {[p EXCEPT !.to = m] : p \in again}
+    /\ \E again \in SUBSET {p \in network : p.to = NextLife(m)} :
+        network' = {p \in network : p.to # NextLife(m)} \cup {[p EXCEPT !.to = m] : p \in again}
     /\ Environment("Restart", m, None, {})
     /\ seen' = [seen EXCEPT ![m] = [x \in Member |-> Nothing]]
     /\ UNCHANGED <<stops, answers, cast, kept, views>>
@@ -451,7 +451,7 @@ DiscoverOthers(m) ==
 MustTimeOut(m) ==
     LET id == local[m].merge.merge IN
     /\ ~\E p \in network :
-        /\ p.message.type \in {"MERGE_REQ", "MERGE_RSP", "INSTALL_MERGE_VIEW", "CANCEL_MERGE"}
+        /\ p.to \in Member /\ p.message.type \in {"MERGE_REQ", "MERGE_RSP", "INSTALL_MERGE_VIEW", "CANCEL_MERGE"}
         /\ p.message.merge_id = id
     /\ ~\E x \in up : IsWish(local[x], "MergeReqReceived") /\ local[x].wish.message.merge_id = id
     /\ id.leader = m \/ id.leader \notin up \/ local[id.leader].merge.merge # id
