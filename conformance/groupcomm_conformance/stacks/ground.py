@@ -274,7 +274,7 @@ class Ground(World):
         sender, receiver = self.known(name), self.process(to)
         messages = [*self.inheritance(sender, receiver)][-number:]
         if not messages:
-            raise NotAllowedError(f"{sender} has sent nothing to a former life of {receiver}, or it has got some")
+            raise NotAllowedError(f"no life before {receiver} was sent anything, or it has got some")
         del self.former[sender, receiver.address]
         self.queues.setdefault((sender, receiver), deque()).extendleft(reversed(messages))
         self.new += [(sender, receiver)] * len(messages)

@@ -9,13 +9,14 @@ from groupcomm import flush, gms, merge
 from groupcomm.abstract.carriage import Carriage
 from groupcomm.abstract.reliable_multicast import Window
 from groupcomm.stack import Tagged
-from groupcomm.view import Address
 
 from .judges.membership import Membership, NotAllowedError, Process
 from .judges.views import Views
 from .setup import DECIDE, FLUSH, MULTICAST, Setup, stack_of
 
 if TYPE_CHECKING:
+    from groupcomm.view import Address
+
     from .taps import Note
 
 __all__ = ["LOSSY", "Copy", "Event", "World"]
