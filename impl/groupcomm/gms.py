@@ -570,7 +570,7 @@ def _join_req_received(state: State, event: JoinReqReceived) -> Transition:
     """Queue a join; the former incarnation in the view goes first (MBR-12). `Gms!JoinReqReceived`.
 
     No request outlives its incarnation. Who was answered, and asks again, gets the same answer (AMB-29). Who
-    was excluded before it knew that it was let in is refused: it has to ask as another incarnation (FLAW-133).
+    was excluded before it knew that it was let in is refused: it has to ask as another one (FLAW-133).
     """
     member, life = event.sender, event.message.life
     waiting = (r.life for r in (*state.queue, state.admitting) if r.kind == "join" and r.member == member)
