@@ -239,9 +239,10 @@ def test_a_new_life_waits_until_the_one_before_has_been_let_go() -> None:
 
 @pytest.mark.parametrize("life", [0, 1, 2])
 def test_a_life_that_was_in_a_view_is_let_in_by_no_late_request(life: int) -> None:
-    """MBR-10: C left in its third life, number 2."""
+    """MBR-10: C left in its third life, number 2; FLAW-133: if that one still asks, it is told to go."""
     state = member("A", decision(7, "A", "ABDE", lives={"C": 2}))
-    assert (state, []) == run(state, join_req("C", life))
+    answer = [Send("C", gms.JoinRefused(2))] if life == 2 else []
+    assert (state, answer) == run(state, join_req("C", life))
 
 
 def test_a_later_life_takes_the_place_of_one_that_waits() -> None:
@@ -563,7 +564,11 @@ def test_a_joiner_tells_those_above_whom_it_suspects_when_it_has_told_them_of_it
 @pytest.mark.parametrize(
     ("state", "event", "reason"),
     [
-        (member("A"), gms.JoinRequested("B", 0), "a member that is or was in a view does not join"),
+        (
+            member("A"),
+            gms.JoinRequested("B", 0),
+            "a member that is or was in a view, or was refused, does not join",
+        ),
         (gms.start("F"), gms.JoinRequested("F", 1), "an address that was in use before founds no group"),
         (gms.start("F"), gms.LeaveRequested(), "a member that is in no view does not leave"),
         (member("A"), gms.Suspected("A"), "a member does not suspect itself"),
