@@ -28,7 +28,8 @@ who begins with it, and the digest these start from. So whoever has it can let t
 names its creator, which may be leaving, and then is not its first member.
 
 An address may be taken by a new incarnation while messages of the former one are on their way. Requests
-therefore carry the incarnation that they are for.
+therefore carry the incarnation that they are for. An incarnation is let in once. One that was excluded
+before it knew that it was let in, and asks again, is refused (JOIN_REFUSED): it is over, as after a leave.
 """
 
 from typing import Final, Literal, TypeAlias, assert_never

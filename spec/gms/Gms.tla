@@ -35,6 +35,8 @@
 (* of every address that was ever in a view of this line the newest        *)
 (* incarnation that was. So whoever has the view can let the joiner in,    *)
 (* and knows which requests come too late.                                 *)
+(* An incarnation is let in once: one that was excluded before it knew    *)
+(* that it was let in, and asks again, is refused (JOIN_REFUSED).     *)
 (*                                                                         *)
 (* The constants are guards. README.md says what each is for.              *)
 (***************************************************************************)

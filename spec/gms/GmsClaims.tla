@@ -158,8 +158,9 @@ LinesSettled ==
         /\ ~local[m].leaving
         /\ \A x \in MembersOf(local[m].decision) : x \in up /\ installed[x] = installed[m]
 
-\* Who asks again and again comes in, or is refused and asks as another incarnation: nobody asks in vain.
-NobodyIsLeftOut == \A m \in up : InView(local[m])
+\* Who asks again and again comes in, or is refused and asks as another incarnation: while there is somebody to ask, nobody
+\* asks in vain. (A later incarnation founds no group.)
+NobodyIsLeftOut == (\E c \in up : Acts(local[c])) => \A m \in up : InView(local[m])
 
 \* Who is alive is in one view.
 OneView == \A m, x \in up : installed[m] = installed[x]
