@@ -62,7 +62,9 @@ class PassDown(Generic[E_co]):
 class SetTimer:
     """Fire timer `name` once, after a time that the runtime draws from `low` to `high` ms, both included.
 
-    Setting a timer that is set already replaces it.
+    Setting a timer that is set already replaces it: its time begins anew. So a timer that is set again at
+    each message never fires under traffic. A core sets a timer only where it is not set; those that it sets
+    again all the same, because what they wait for begins anew with a view, its module names in `RESTARTS`.
     """
 
     name: str

@@ -183,7 +183,7 @@ class Resume:
 
 @frozen
 class Left:
-    """To the application: this member has left the group, and takes no more steps."""
+    """To the application: this member has left the group, or was refused, and takes no more steps."""
 
 
 OBSERVED: Final = (ViewInstalled,)

@@ -28,7 +28,8 @@ who begins with it, and the digest these start from. So whoever has it can let t
 names its creator, which may be leaving, and then is not its first member.
 
 An address may be taken by a new incarnation while messages of the former one are on their way. Requests
-therefore carry the incarnation that they are for.
+therefore carry the incarnation that they are for. An incarnation is let in once. One that was excluded
+before it knew that it was let in, and asks again, is refused (JOIN_REFUSED): it is over, as after a leave.
 """
 
 from typing import Final, Literal, TypeAlias, assert_never
@@ -78,6 +79,8 @@ __all__ = [
     "Event",
     "GetDigest",
     "GroupStopped",
+    "JoinRefused",
+    "JoinRefusedReceived",
     "JoinReq",
     "JoinReqReceived",
     "JoinRequested",
@@ -185,6 +188,13 @@ class JoinRsp:
 
 
 @frozen
+class JoinRefused:
+    """To a joiner: its incarnation `life` was in a view and is excluded; it may ask as the next one."""
+
+    life: int
+
+
+@frozen
 class LeaveReq:
     """The sender, in its incarnation `life`, wants to leave. LEAVE_REQ in the notes."""
 
@@ -228,7 +238,9 @@ class Answer:
     decision: Decision
 
 
-Message: TypeAlias = JoinReq | JoinRsp | LeaveReq | LeaveRsp | NewView | ViewAck | Query | Answer
+Message: TypeAlias = (
+    JoinReq | JoinRsp | JoinRefused | LeaveReq | LeaveRsp | NewView | ViewAck | Query | Answer
+)
 
 # Events -------------------------------------------------------------------------------------------
 
@@ -255,6 +267,14 @@ class JoinReqReceived:
 
     sender: Address
     message: JoinReq
+
+
+@frozen
+class JoinRefusedReceived:
+    """A JOIN_REFUSED arrived from `sender`."""
+
+    sender: Address
+    message: JoinRefused
 
 
 @frozen
@@ -317,6 +337,7 @@ Event: TypeAlias = (
     JoinRequested
     | LeaveRequested
     | JoinReqReceived
+    | JoinRefusedReceived
     | LeaveReqReceived
     | LeaveRspReceived
     | Suspected
@@ -455,6 +476,8 @@ def step(config: Config, state: State, event: Event) -> Transition:  # noqa: ARG
             return _leave_requested(state, event)
         case JoinReqReceived():
             return _join_req_received(state, event)
+        case JoinRefusedReceived():
+            return _join_refused_received(state, event)
         case LeaveReqReceived():
             return _leave_req_received(state, event)
         case LeaveRspReceived():
@@ -497,7 +520,7 @@ def malformed(member: Address, sender: Address, message: object) -> str:
         case Query(_, seniors):
             if seniors & {sender, member}:
                 return "QUERY: a member asks none of the seniors that it suspects, and is none of them"
-        case JoinReq(life) | LeaveReq(life) | LeaveRsp(life):
+        case JoinReq(life) | JoinRefused(life) | LeaveReq(life) | LeaveRsp(life):
             if life < 0:
                 return "a request is of a life, and these count from 0"
         case _:
@@ -511,8 +534,10 @@ def _join_requested(state: State, event: JoinRequested) -> Transition:
     Who was found is alive: if it was refused, that was a former incarnation. An address that was in use
     before founds no group: its first view would have the identifier of another.
     """
-    if state.joined:
-        raise LocalProtocolError(state, event, "a member that is or was in a view does not join")
+    if state.joined or state.gone:
+        raise LocalProtocolError(
+            state, event, "a member that is or was in a view, or was refused, does not join"
+        )
     if event.coordinator != state.member:
         trusted = state.suspected - {event.coordinator}
         asked = evolve(state, life=event.life, joining=True, suspected=trusted)
@@ -545,7 +570,8 @@ def _leave_requested(state: State, event: LeaveRequested) -> Transition:
 def _join_req_received(state: State, event: JoinReqReceived) -> Transition:
     """Queue a join; the former incarnation in the view goes first (MBR-12). `Gms!JoinReqReceived`.
 
-    No request outlives its incarnation. Who was answered, and asks again, gets the same answer (AMB-29).
+    No request outlives its incarnation. Who was answered, and asks again, gets the same answer (AMB-29). Who
+    was excluded before it knew that it was let in is refused: it has to ask as another one (FLAW-133).
     """
     member, life = event.sender, event.message.life
     waiting = (r.life for r in (*state.queue, state.admitting) if r.kind == "join" and r.member == member)
@@ -553,13 +579,22 @@ def _join_req_received(state: State, event: JoinReqReceived) -> Transition:
         return state, ()
     known = state.decision.lives.get(member, -1)
     if _is_over(state.decision, member, life):
-        again = life == known and member in state.awaiting & state.decision.joiners
-        return state, (Send(member, JoinRsp(state.decision)),) if again else ()
+        if life == known and member in state.awaiting & state.decision.joiners:
+            return state, (Send(member, JoinRsp(state.decision)),)
+        excluded = life == known and member not in state.decision.members
+        return state, (Send(member, JoinRefused(life)),) if excluded else ()
     cleaned, withdrawn = _without_join(state, member)
     queue = (*cleaned.queue, Request("join", member, life))
     if member in state.decision.members and not any(r.kind == "leave" and r.member == member for r in queue):
         cleaned, queue = _struck(cleaned, member), (Request("leave", member, known), *queue)
     return proceed(evolve(cleaned, queue=queue), withdrawn)
+
+
+def _join_refused_received(state: State, event: JoinRefusedReceived) -> Transition:
+    """Go: this incarnation was let in and excluded before it knew. `Gms!JoinRefusedReceived`."""
+    if state.gone or state.joined or not state.joining or event.message.life != state.life:
+        return state, ()
+    return evolve(state, gone=True), (PassUp(Left()),)
 
 
 def _leave_req_received(state: State, event: LeaveReqReceived) -> Transition:

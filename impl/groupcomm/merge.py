@@ -42,10 +42,14 @@ GIVES: Final = ("Membership", "JoinDigest")
 GIVES_BELOW: Final = GIVES
 """Those of them that it gives to the layers beneath too, by what it passes down."""
 
+RESTARTS: Final = ("discover",)
+"""The timers that are set where they may be set already: a view begins an interval."""
+
 __all__ = [
     "ASSUMES",
     "GIVES",
     "GIVES_BELOW",
+    "RESTARTS",
     "CancelMerge",
     "CancelMergeReceived",
     "Config",

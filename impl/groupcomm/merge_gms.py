@@ -55,6 +55,7 @@ from .gms import (
     Answer,
     AnswerReceived,
     Decision,
+    JoinRefusedReceived,
     JoinReqReceived,
     JoinRequested,
     JoinRspReceived,
@@ -99,10 +100,14 @@ GIVES: Final = ("Membership", "JoinDigest")
 GIVES_BELOW: Final = GIVES
 """Those of them that it gives to the layers beneath too, by what it passes down."""
 
+RESTARTS: Final = ("discover",)
+"""The timers that are set where they may be set already: a view begins an interval."""
+
 __all__ = [
     "ASSUMES",
     "GIVES",
     "GIVES_BELOW",
+    "RESTARTS",
     "Config",
     "DiscoverTimeout",
     "Early",
@@ -159,6 +164,7 @@ Event: TypeAlias = (
     JoinRequested
     | LeaveRequested
     | JoinReqReceived
+    | JoinRefusedReceived
     | LeaveReqReceived
     | LeaveRspReceived
     | Suspected
@@ -319,6 +325,7 @@ def _taken(config: Config, state: State, event: Event) -> Transition:
             JoinRequested()
             | LeaveRequested()
             | JoinReqReceived()
+            | JoinRefusedReceived()
             | LeaveReqReceived()
             | LeaveRspReceived()
             | Suspected()

@@ -40,9 +40,13 @@ ASSUMES: Final = ("Membership", "JoinDigest", "ReliableMulticast")
 GIVES: Final = ("StabilitySafety",)
 """The module that says what this layer gives to those above."""
 
+RESTARTS: Final = ("stable",)
+"""The timers that are set where they may be set already: a view begins a round."""
+
 __all__ = [
     "ASSUMES",
     "GIVES",
+    "RESTARTS",
     "Config",
     "DigestPromised",
     "Effect",

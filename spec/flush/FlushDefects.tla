@@ -106,4 +106,10 @@ ApplyWrongly(action, m, event, consumed, taken, given, known, k) ==
         /\ log' = LET sends == Payloads(MulticastsOf(step.effects))
                   IN Channel!Casts(log, m, installed[m], sends \o sends)
         /\ UNCHANGED <<up, views, installed, settled, got, app, fetches, maker, transfer>>
+
+-----------------------------------------------------------------------------
+(* Unicasts *)
+
+\* In the place of MayClose: what a member sends to another of its view may be lost.
+MayCloseToMember(m, x) == x \in Members(local[m]) \ {m}
 =============================================================================

@@ -2,9 +2,10 @@
 (***************************************************************************)
 (* A group of members that run FLUSH, and what is around them, as freely   *)
 (* as it may behave:                                                       *)
-(* - Unicasts arrive once, in the order sent (ReliableUnicast). When a     *)
-(*   member crashes, some first part of what it has on its way to each     *)
-(*   other member arrives.                                                 *)
+(* - Unicasts arrive once, in the order sent (ReliableUnicast). What is on *)
+(*   its way to one that is not in the sender's view may be lost from some *)
+(*   message on (a budget). When a member crashes, some first part of what *)
+(*   it has on its way to each other member arrives.                       *)
 (* - A multicast becomes a copy for each member of its view, itself        *)
 (*   included; each arrives at any time, those of one sender in order.     *)
 (*   Copies that a crashed member has on their way may be lost, each by    *)
@@ -58,7 +59,8 @@ CONSTANTS
     MaxMerges,      \* bound: how often a group is stopped only to be merged
     MayFail,        \* a coordinator may give a merge up at any time
     MayGiveUp,      \* a state transfer may lose interest at any time
-    MaxMisuses      \* fault budget: what no correct caller or peer does
+    MaxMisuses,     \* fault budget: what no correct caller or peer does
+    MaxCloses       \* fault budget: connections that are closed with something on its way (ClosedOnlyByViews)
 
 VARIABLES
     views, installed,       \* of Membership: see there
@@ -642,6 +644,20 @@ Crash(m) ==
     /\ Environment("Crash", m, None, {})
     /\ UNCHANGED <<local, views, installed, log, settled, got, cast, wishes, maker, state>>
 
+\* ClosedOnlyByViews: the connection to x may be closed, as the sender has a view without it.
+MayClose(m, x) == x \notin Members(local[m])
+
+\* UNICAST closes the connection to who is not in the view; what is on its way is lost from some message on.
+Close(m) ==
+    /\ spent.closes < MaxCloses
+    /\ m \in up /\ InView(local[m])
+    /\ \E x \in up :
+        /\ MayClose(m, x)
+        /\ \E n \in 0 .. Len(wire[m][x]) - 1 : wire' = [wire EXCEPT ![m][x] = SubSeq(@, 1, n)]
+    /\ Spend("closes")
+    /\ Environment("Close", m, None, {})
+    /\ UNCHANGED <<local, views, installed, up, log, settled, got, copies, fetches, app, cast, users, state>>
+
 \* x suspects m, or has a view without it and is not merely behind. (Only after a false suspicion, or a merge
 \* that not all took part in.)
 CountsOut(x, m) ==
@@ -741,7 +757,7 @@ Init ==
     /\ transfer = [m \in Member |-> "none"]
     /\ answers = {}
     /\ state = [m \in Member |-> IF m \in FoundersSet THEN {} ELSE NoState]
-    /\ spent = [crashes |-> 0, false |-> 0, leaves |-> 0, states |-> 0, merges |-> 0, misuses |-> 0]
+    /\ spent = [crashes |-> 0, false |-> 0, leaves |-> 0, states |-> 0, merges |-> 0, misuses |-> 0, closes |-> 0]
     /\ act = NoAct
 
 Next(m) ==
@@ -768,6 +784,7 @@ Next(m) ==
     \/ TakeState(m)
     \/ GiveUp(m)
     \/ Crash(m)
+    \/ Close(m)
     \/ Detect(m)
     \/ SuspectFalsely(m)
     \/ Misuse(m)

@@ -35,6 +35,8 @@
 (* of every address that was ever in a view of this line the newest        *)
 (* incarnation that was. So whoever has the view can let the joiner in,    *)
 (* and knows which requests come too late.                                 *)
+(* An incarnation is let in once: one that was excluded before it knew     *)
+(* that it was let in, and asks again, is refused (JOIN_REFUSED).          *)
 (*                                                                         *)
 (* The constants are guards. README.md says what each is for.              *)
 (***************************************************************************)
@@ -54,13 +56,14 @@ CONSTANTS
     CreatorNames,       \* an identifier has the view's "creator", or its "first" member, in it
     TaggedRequests,     \* a digest is taken by whom it was asked for
     PassesStops,        \* GroupStopped for another asker is passed down
+    AnswerExcluded,     \* a JOIN_REQ of an incarnation that was excluded is answered (JOIN_REFUSED)
     DigestTaken,        \* "first", and then the view is decided; or when "answering" the joiner
     WithdrawWhen        \* a promise is withdrawn when the joiner is suspected and its view "undecided",
                         \* when it is suspected at all ("suspected"), or "never"
 
 ASSUME
     /\ {AnswerAfterAcks, AskBeforeDeciding, RefuseSeniors, OldMembersFirst, JoinerAnswers, LeaverYields,
-        StrikeJoiner, PredecessorCheck, TaggedRequests, PassesStops} \subseteq BOOLEAN
+        StrikeJoiner, PredecessorCheck, TaggedRequests, PassesStops, AnswerExcluded} \subseteq BOOLEAN
     /\ IncarnationCheck \in {"ever", "present", "never"}
     /\ CreatorNames \in {"creator", "first"}
     /\ DigestTaken \in {"first", "answering"}
@@ -91,6 +94,9 @@ ViewIn(decision) == [id |-> decision.id, members |-> decision.members]
 
 JoinReq(life) == [type |-> "JOIN_REQ", life |-> life]
 JoinRsp(decision) == [type |-> "JOIN_RSP", decision |-> decision]
+
+\* To a joiner: this incarnation of it was in a view, and is excluded. It has to ask as the next one.
+JoinRefused(life) == [type |-> "JOIN_REFUSED", life |-> life]
 LeaveReq(life) == [type |-> "LEAVE_REQ", life |-> life]
 LeaveRsp(life) == [type |-> "LEAVE_RSP", life |-> life]
 NewView(decision) == [type |-> "NEW_VIEW", decision |-> decision]
@@ -163,7 +169,7 @@ Start(member) ==
      asked |-> 0,               \* how many digests it has asked for: the number of the last request
      leaving |-> FALSE,         \* its application wants to leave
      leave_asked |-> "",        \* whom it has asked to let it go
-     gone |-> FALSE]            \* it has left
+     gone |-> FALSE]            \* it has left, or was refused
 
 InView(s) == s.decision # NoDecision
 MembersOfView(s) == MembersOf(s.decision)
@@ -331,7 +337,7 @@ Proceed(state, effects) ==
 \* itself founds the group. (An address that was in use before founds none: its first view would have the
 \* identifier of another. It needs a new address.)
 JoinRequested(s, e) ==
-    IF InView(s) THEN LocalError(s)
+    IF InView(s) \/ s.gone THEN LocalError(s)
     ELSE IF e.coordinator # s.member
     THEN Handled([s EXCEPT !.life = e.life, !.joining = TRUE, !.suspected = @ \ {e.coordinator}],
                  <<Send(e.coordinator, JoinReq(e.life))>>)
@@ -350,6 +356,11 @@ LeaveRequested(s, e) ==
 \* The former incarnation's leave goes before all other requests, and the new one's comes after them.
 FormerFirst(queue, leave, join) == <<leave>> \o Append(queue, join)
 
+\* FLAW-133: this incarnation of m was in a view of this line, and is not any more. If it asks, its JOIN_RSP was lost,
+\* or is void: it can never be let in again, and nobody but who acts can say so.
+IsExcluded(s, m, life) ==
+    m \in DOMAIN s.decision.lives \ MembersOfView(s) /\ life = LifeOf(s, m)
+
 \* MBR-12: requests are taken in the order in which they come. A JOIN_REQ of a new incarnation says that the
 \* one before is no more: its own request is dropped; if it is in the view, its leave goes to the queue's
 \* head.
@@ -365,6 +376,7 @@ JoinReqReceived(s, e) ==
         \* It was answered and asks again: the same answer, and no new view (AMB-29).
         IF m \in s.awaiting /\ m \in s.decision.joiners /\ life = LifeOf(s, m)
         THEN Handled(s, <<Send(m, JoinRsp(s.decision))>>)
+        ELSE IF AnswerExcluded /\ IsExcluded(s, m, life) THEN Handled(s, <<Send(m, JoinRefused(life))>>)
         ELSE Ignored(s)
     ELSE IF present /\ IncarnationCheck = "never" /\ ~IsQueued(s, "leave", m)
     THEN Handled(s, <<Send(m, JoinRsp([s.decision EXCEPT !.joiners = {m}, !.lives[m] = life]))>>)
@@ -372,6 +384,11 @@ JoinReqReceived(s, e) ==
     THEN Proceed([Struck(cleaned, m) EXCEPT !.queue = FormerFirst(@, Request("leave", m, LifeOf(s, m)), join)],
                  Withdrawal(s, m))
     ELSE Proceed([cleaned EXCEPT !.queue = Append(@, join)], Withdrawal(s, m))
+
+\* This incarnation is over, as after a leave. (In a view it knows better, and of another incarnation it knows nothing.)
+JoinRefusedReceived(s, e) ==
+    IF s.gone \/ InView(s) \/ ~s.joining \/ e.message.life # s.life THEN Ignored(s)
+    ELSE Handled([s EXCEPT !.gone = TRUE], <<LeftTheGroup>>)
 
 \* (Also by who does not act yet: the leaver may know sooner that it will.)
 LeaveReqReceived(s, e) ==
@@ -589,7 +606,7 @@ IsFirstView(s, x, decision) ==
 
 \* No member asks one that it counts out, or counts itself out.
 IsMalformed(s, e) ==
-    CASE e.message.type \in {"JOIN_REQ", "LEAVE_REQ", "LEAVE_RSP"} -> e.message.life < 0
+    CASE e.message.type \in {"JOIN_REQ", "JOIN_REFUSED", "LEAVE_REQ", "LEAVE_RSP"} -> e.message.life < 0
       [] e.message.type = "NEW_VIEW" ->
             ~IsSound(e.message.decision) \/ s.member \notin MembersOf(e.message.decision)
       [] e.message.type = "JOIN_RSP" -> ~IsFirstView(s, e.sender, e.message.decision)
@@ -607,6 +624,7 @@ Step(s, e) ==
     CASE e.type = "JoinRequested" -> JoinRequested(s, e)
       [] e.type = "LeaveRequested" -> LeaveRequested(s, e)
       [] e.type = "JoinReqReceived" -> JoinReqReceived(s, e)
+      [] e.type = "JoinRefusedReceived" -> JoinRefusedReceived(s, e)
       [] e.type = "LeaveReqReceived" -> LeaveReqReceived(s, e)
       [] e.type = "LeaveRspReceived" -> LeaveRspReceived(s, e)
       [] e.type = "Suspected" -> Suspected(s, e)

@@ -39,8 +39,9 @@ LocalTypeOK(m) ==
     \* Who leads acts; nobody else awaits acknowledgements or owes answers.
     /\ s.phase = "leading" => Acts(s) \/ s.gone
     /\ s.awaiting \cup s.owed # {} => s.phase = "leading"
-    \* Who wants to leave, or has left, was in a view.
-    /\ s.leaving \/ s.gone => InView(s)
+    \* Who wants to leave, or has left, was in a view; who was refused was not, and asked.
+    /\ s.leaving => InView(s)
+    /\ s.gone => InView(s) \/ s.joining
     /\ s.newest # NoDecision => s.phase = "asking"
     /\ \A i \in DOMAIN s.queue : RequestTypeOK(s.queue[i])
     /\ s.admitting = NoRequest \/ RequestTypeOK(s.admitting)
@@ -52,8 +53,8 @@ LocalTypeOK(m) ==
 TypeOK ==
     /\ \A m \in Member : LocalTypeOK(m)
     /\ \A p \in network :
-        p.sender \in Member /\ p.to \in up
-        /\ p.message.type \in {"JOIN_REQ", "JOIN_RSP", "LEAVE_REQ", "LEAVE_RSP", "NEW_VIEW", "VIEW_ACK",
+        p.sender \in Member /\ p.to \in up \cup {NextLife(m) : m \in Inheritors}
+        /\ p.message.type \in {"JOIN_REQ", "JOIN_RSP", "JOIN_REFUSED", "LEAVE_REQ", "LEAVE_RSP", "NEW_VIEW", "VIEW_ACK",
                                "QUERY", "ANSWER"}
     /\ up \subseteq Member
     /\ \A m \in Member : \A x \in Member : seen[m][x] \in Nothing .. Nothing + MaxCasts
@@ -140,13 +141,13 @@ AsksInVain(m) ==
                                               message |-> JoinReq(life[m])])} :
             /\ answered.state = local[c]
             /\ \A i \in DOMAIN answered.effects :
-                MemberStep(asked.state, [type |-> "JoinRspReceived", sender |-> c,
-                                         message |-> answered.effects[i].message]).outcome = "ignored"
+                MemberStep(asked.state, EventOf(Packet(c, m, answered.effects[i].message))).outcome = "ignored"
 
 \* Nothing is on its way, nobody waits for the group to be stopped, the failure detector has nothing to say,
 \* who asks asks in vain.
 Quiet ==
-    /\ network = {} /\ stops.asked = {}
+    /\ \A p \in network : p.to \notin up
+    /\ stops.asked = {}
     /\ \A m \in up :
         /\ answers[m] = {} /\ Reports(m) = {}
         /\ ~InView(local[m]) => AsksInVain(m)
@@ -157,15 +158,14 @@ LinesSettled ==
         /\ ~local[m].leaving
         /\ \A x \in MembersOf(local[m].decision) : x \in up /\ installed[x] = installed[m]
 
-\* Who is in none was let in, and left out again before it knew: it comes back as another incarnation.
-LeftOutOnly ==
-    \A m \in {m \in up : ~InView(local[m])} :
-        \A c \in {c \in up : Acts(local[c])} : IsOver(local[c], m, life[m])
+\* Who asks again and again comes in, or is refused and asks as another incarnation: while there is somebody to ask, nobody
+\* asks in vain. (A later incarnation founds no group.)
+NobodyIsLeftOut == (\E c \in up : Acts(local[c])) => \A m \in up : InView(local[m])
 
 \* Who is alive is in one view.
 OneView == \A m, x \in up : installed[m] = installed[x]
 
-Settled == LinesSettled /\ (IF MaxFalse = 0 THEN OneView ELSE LeftOutOnly)
+Settled == LinesSettled /\ (IF MaxFalse = 0 THEN OneView ELSE NobodyIsLeftOut)
 
 \* FLAW-33: the group does not come to a stop before each line of views is settled. There is one line where no
 \* suspicion was false.
@@ -260,7 +260,17 @@ OneRequestAtATimeStep ==
 AnsweredAgainStep ==
     (act'.action = "ReceiveJoinReq" /\ act'.outcome = "handled"
         /\ local'[act'.member] = local[act'.member]) =>
-        \A i \in DOMAIN act'.effects : act'.effects[i].message.decision = local[act'.member].decision
+        \A i \in DOMAIN act'.effects :
+            act'.effects[i].message.type = "JOIN_RSP" =>
+                act'.effects[i].message.decision = local[act'.member].decision
+
+\* A member passes up Left that wants to leave, or (FLAW-133) that was in a view and is excluded from a later one.
+LeavesOnlyWithCauseStep ==
+    Up(act'.effects, "Left") # {} =>
+        LET m == act'.member IN
+        \/ local'[m].leaving
+        \/ \E j, k \in DOMAIN views :
+            Ancestor(j, k) /\ Has(views[j], m, life[m]) /\ ~Has(views[k], m, life[m])
 
 \* LAY-06: a view is announced when it is installed, once, to the layers below and then to those above.
 AnnouncedOnceStep ==
@@ -281,6 +291,7 @@ IdsRiseStep ==
 
 OneRequestAtATime == [][OneRequestAtATimeStep]_vars
 AnsweredAgain == [][AnsweredAgainStep]_vars
+LeavesOnlyWithCause == [][LeavesOnlyWithCauseStep]_vars
 AnnouncedOnce == [][AnnouncedOnceStep]_vars
 IdsRise == [][IdsRiseStep]_vars
 
@@ -292,8 +303,14 @@ OnlyOwnStateStep == OthersKeepLocal
 
 RefusedChangesNothingStep == NothingForNothing
 
+\* (What was sent to a member waits for its next incarnation, and is given to that.)
+ComesFrom(p) ==
+    \E q \in network :
+        /\ q.sender = p.sender /\ q.message = p.message
+        /\ q.to = p.to \/ {q.to, p.to} = {act'.member, NextLife(act'.member)}
+
 OnlyItsPacketsStep ==
-    IF act'.outcome = "none" THEN network' \subseteq network
+    IF act'.outcome = "none" THEN network' \subseteq network \/ \A p \in network' : ComesFrom(p)
     ELSE network' = AfterStep(network, act'.member, act'.consumed, act'.effects, up')
 
 OnlyByEffectsStep == OnlyOwnStateStep /\ RefusedChangesNothingStep /\ OnlyItsPacketsStep
@@ -371,7 +388,7 @@ GivesForGood == [][GivesForGoodStep]_vars
 Fairness ==
     \A m \in Member :
         /\ WF_vars(m \in up /\ JoinReqFrom(Member, m))
-        /\ WF_vars(m \in up /\ (JoinRspFrom(Member, m) \/ LeaveReqFrom(Member, m) \/ LeaveRspFrom(Member, m)
+        /\ WF_vars(m \in up /\ (JoinRspFrom(Member, m) \/ JoinRefusedFrom(Member, m) \/ LeaveReqFrom(Member, m) \/ LeaveRspFrom(Member, m)
                                 \/ NewViewFrom(Member, m) \/ ViewAckFrom(Member, m) \/ QueryFrom(Member, m)
                                 \/ AnswerFrom(Member, m)))
         /\ WF_vars(StopGroup(m) /\ \A x \in Others(local[m]) : ~Dead(x, LifeOf(local[m], x)))

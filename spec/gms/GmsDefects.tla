@@ -104,6 +104,21 @@ AnyMayComeBack(m) == TRUE
 NeverLate(s, id) == FALSE
 
 -----------------------------------------------------------------------------
+(* Unicasts: in the place of MayClose. What a member sends to another of its view may be lost; or what it sends in no view. *)
+
+MayCloseToMember(m, x) == InView(local[m]) /\ x \in MembersOf(local[m].decision)
+MayCloseInNoView(m, x) == ~InView(local[m])
+
+\* In the place of JoinRefusedReceived: a refusal is taken, whichever incarnation it is for.
+TakesAnyRefusal(s, e) ==
+    IF s.gone \/ InView(s) \/ ~s.joining THEN Ignored(s)
+    ELSE Handled([s EXCEPT !.gone = TRUE], <<LeftTheGroup>>)
+
+\* In the place of LeaveRspReceived: the answer to a leave is taken, whichever incarnation it is for.
+TakesAnyLeaveRsp(s, e) ==
+    IF s.gone \/ ~InView(s) THEN Ignored(s) ELSE Handled([s EXCEPT !.gone = TRUE], <<LeftTheGroup>>)
+
+-----------------------------------------------------------------------------
 (* The layer below: in the place of ToldBy *)
 
 OneMoreThanDelivered(m) == [x \in MembersOf(local[m].decision) |-> seen[m][x] + 1]

@@ -2,9 +2,13 @@
 (***************************************************************************)
 (* A group of members that run GMS, and what is around them, as freely as  *)
 (* it may behave:                                                          *)
-(* - Unicasts arrive once, at any time and in any order, as long as both   *)
-(*   ends live. When a member crashes, any part of what it has on its way  *)
-(*   is lost; what is on its way to it is lost.                            *)
+(* - Unicasts arrive once, at any time and in any order, between members   *)
+(*   of a view, and to and from who has no view yet. Part of what a member *)
+(*   sends to one that is not in its view may be lost (a budget). When a   *)
+(*   member crashes, any part of what it has on its way is lost. What was  *)
+(*   sent to it is lost; or the next incarnation is given any part of it,  *)
+(*   also of what had arrived: the sender cannot tell (a bound says to     *)
+(*   whom that happens).                                                   *)
 (* - The failure detector reports a crash to everybody who watches the     *)
 (*   member (it is in the watcher's view, or waits for admission), once,   *)
 (*   at any time and to each at another; so too that somebody does not     *)
@@ -44,6 +48,8 @@ CONSTANTS
     MaxStates,      \* bound: digests and stopped groups that state transfers ask for, together
     MaxViews,       \* bound: views decided; 0: any number
     MaxMisuses,     \* fault budget: what no correct caller does
+    MaxCloses,      \* fault budget: connections that are closed with something on its way (ClosedOnlyByViews)
+    Inheritors,     \* bound: whose next incarnation is given what was sent to the former one
     Flushed         \* as if FLUSH were there: who is stopped multicasts nothing, and the group is said to be
                     \* stopped when what was sent before is delivered
 
@@ -80,11 +86,21 @@ world == <<life, cast, transfers, spent>>
 
 Packet(sender, to, message) == [sender |-> sender, to |-> to, message |-> message]
 
-\* The messages on their way after a step: what was consumed is gone, what is sent to the dead is lost.
+\* Where that waits which was sent to an incarnation of m, until the next one begins.
+NextLife(m) == m \o "+"
+
+\* What m's next incarnation may be given, if there is one.
+Inherits(m) == m \in Inheritors /\ spent.restarts < MaxRestarts
+ForTheNext(packets) == {[p EXCEPT !.to = NextLife(@)] : p \in {p \in packets : Inherits(p.to)}}
+
+\* The messages on their way after a step: what was consumed is gone, what is sent to the dead is lost. (But for
+\* what the next incarnation may be given.)
 AfterStep(net, sender, consumed, effects, live) ==
     LET sent == {i \in DOMAIN effects : effects[i].type = "Send"}
-    IN {p \in (net \ consumed) \cup {Packet(sender, effects[i].to, effects[i].message) : i \in sent} :
-            p.to \in live}
+        there == (net \ consumed) \cup {Packet(sender, effects[i].to, effects[i].message) : i \in sent}
+    IN IF Inheritors = {} THEN {p \in there : p.to \in live}
+       ELSE {p \in there : p.to \in live \/ p.to \notin Member}
+            \cup ForTheNext(consumed \cup {p \in there : p.to \notin live})
 
 \* The events of one type that a step passes down.
 Down(effects, type) ==
@@ -218,6 +234,18 @@ Spend(kind) == spent' = [spent EXCEPT ![kind] = @ + 1]
 -----------------------------------------------------------------------------
 (* Messages arrive *)
 
+EventOf(p) ==
+    [type |-> CASE p.message.type = "JOIN_REQ" -> "JoinReqReceived"
+                [] p.message.type = "JOIN_RSP" -> "JoinRspReceived"
+                [] p.message.type = "JOIN_REFUSED" -> "JoinRefusedReceived"
+                [] p.message.type = "LEAVE_REQ" -> "LeaveReqReceived"
+                [] p.message.type = "LEAVE_RSP" -> "LeaveRspReceived"
+                [] p.message.type = "NEW_VIEW" -> "NewViewReceived"
+                [] p.message.type = "VIEW_ACK" -> "ViewAckReceived"
+                [] p.message.type = "QUERY" -> "QueryReceived"
+                [] p.message.type = "ANSWER" -> "AnswerReceived",
+     sender |-> p.sender, message |-> p.message]
+
 \* A message of a type arrives at m, from one of these, as an event of Gms.
 Receive(action, m, senders, type, event) ==
     /\ \E p \in network :
@@ -226,6 +254,7 @@ Receive(action, m, senders, type, event) ==
     /\ UNCHANGED world
 
 JoinReqFrom(senders, m) == Receive("ReceiveJoinReq", m, senders, "JOIN_REQ", "JoinReqReceived")
+JoinRefusedFrom(senders, m) == Receive("ReceiveJoinRefused", m, senders, "JOIN_REFUSED", "JoinRefusedReceived")
 JoinRspFrom(senders, m) == Receive("ReceiveJoinRsp", m, senders, "JOIN_RSP", "JoinRspReceived")
 LeaveReqFrom(senders, m) == Receive("ReceiveLeaveReq", m, senders, "LEAVE_REQ", "LeaveReqReceived")
 LeaveRspFrom(senders, m) == Receive("ReceiveLeaveRsp", m, senders, "LEAVE_RSP", "LeaveRspReceived")
@@ -235,6 +264,7 @@ QueryFrom(senders, m) == Receive("ReceiveQuery", m, senders, "QUERY", "QueryRece
 AnswerFrom(senders, m) == Receive("ReceiveAnswer", m, senders, "ANSWER", "AnswerReceived")
 
 ReceiveJoinReq(m) == m \in up /\ JoinReqFrom(Member, m)
+ReceiveJoinRefused(m) == m \in up /\ JoinRefusedFrom(Member, m)
 ReceiveJoinRsp(m) == m \in up /\ JoinRspFrom(Member, m)
 ReceiveLeaveReq(m) == m \in up /\ LeaveReqFrom(Member, m)
 ReceiveLeaveRsp(m) == m \in up /\ LeaveRspFrom(Member, m)
@@ -349,8 +379,9 @@ Crash(m) ==
     /\ spent.crashes < MaxCrashes
     /\ m \in up /\ m \in Crashers
     /\ up' = up \ {m}
-    /\ \E kept \in SUBSET {p \in network : p.sender = m} :
-        network' = {p \in network : p.to # m /\ (p.sender # m \/ p \in kept)}
+    /\ \E kept \in SUBSET {p \in network : p.sender = m /\ p.to \in Member} :
+        network' = {p \in network : p.to # m /\ (p.sender # m \/ p.to \notin Member \/ p \in kept)}
+                   \cup ForTheNext({p \in network : p.to = m})
     /\ answers' = [answers EXCEPT ![m] = {}]
     /\ transfers' = [transfers EXCEPT ![m] = {}]
     /\ stops' = [asked |-> stops.asked \ {m}, given |-> stops.given \ {m}, held |-> stops.held \ {m}]
@@ -366,7 +397,23 @@ MayComeBack(m) ==
         \A k \in DOMAIN views : \A x \in up :
             (views[k].id.creator = m /\ InView(local[x])) => local[x].decision.id.counter >= views[k].id.counter
 
-\* Another incarnation of m begins, which knows nothing.
+\* ClosedOnlyByViews: the connection to x may be closed, as the sender has a view without it.
+MayClose(m, x) == InView(local[m]) /\ x \notin MembersOf(local[m].decision)
+
+\* UNICAST closes the connection to who is not in the view; part of what is on its way is lost.
+Close(m) ==
+    /\ spent.closes < MaxCloses
+    /\ m \in up
+    /\ \E x \in up \ {m} :
+        /\ MayClose(m, x)
+        /\ \E lost \in SUBSET {p \in network : p.sender = m /\ p.to = x} :
+            lost # {} /\ network' = network \ lost
+    /\ Spend("closes")
+    /\ Environment("Close", m, None, {})
+    /\ UNCHANGED <<local, up, life, cast, seen, answers, transfers, stops, told, views, installed, promises>>
+
+\* Another incarnation of m begins, which knows nothing. It is given any part of what was sent to the one before.
+\* (A contiguous run in the order sent, where the layer below has an order.)
 Restart(m) ==
     /\ spent.restarts < MaxRestarts
     /\ m \notin up
@@ -378,8 +425,10 @@ Restart(m) ==
     /\ seen' = [seen EXCEPT ![m] = [x \in Member |-> Nothing]]
     /\ installed' = [installed EXCEPT ![m] = 0]
     /\ Spend("restarts")
+    /\ \E again \in SUBSET {p \in network : p.to = NextLife(m)} :
+        network' = {p \in network : p.to # NextLife(m)} \cup {[p EXCEPT !.to = m] : p \in again}
     /\ Environment("Restart", m, None, {})
-    /\ UNCHANGED <<network, answers, transfers, stops, told, views, promises>>
+    /\ UNCHANGED <<answers, transfers, stops, told, views, promises>>
 
 Dead(x, incarnation) == x \notin up \/ life[x] # incarnation
 
@@ -449,7 +498,7 @@ Init ==
     /\ stops = [asked |-> {}, given |-> {}, held |-> {}]
     /\ told = [m \in Member |-> {}]
     /\ spent = [crashes |-> 0, false |-> 0, leaves |-> 0, restarts |-> 0, casts |-> 0, transfers |-> 0,
-                misuses |-> 0]
+                misuses |-> 0, closes |-> 0]
     /\ views = First
     /\ installed = [m \in Member |-> IF m \in FoundersSet THEN 1 ELSE 0]
     /\ promises = {}
@@ -466,6 +515,7 @@ Next ==
         \/ StopForState(m)
         \/ ReceiveJoinReq(m)
         \/ ReceiveJoinRsp(m)
+        \/ ReceiveJoinRefused(m)
         \/ ReceiveLeaveReq(m)
         \/ ReceiveLeaveRsp(m)
         \/ ReceiveNewView(m)
@@ -475,6 +525,7 @@ Next ==
         \/ MulticastData(m)
         \/ DeliverData(m)
         \/ Crash(m)
+        \/ Close(m)
         \/ Restart(m)
         \/ Detect(m)
         \/ SuspectFalsely(m)

@@ -50,17 +50,6 @@ SeenLocal(m) == local[m]
 SeenMessages == {[sender |-> p.sender, message |-> p.message] : p \in network}
 SeenOutside(m) == answers[m]
 
-EventOf(p) ==
-    [type |-> CASE p.message.type = "JOIN_REQ" -> "JoinReqReceived"
-                [] p.message.type = "JOIN_RSP" -> "JoinRspReceived"
-                [] p.message.type = "LEAVE_REQ" -> "LeaveReqReceived"
-                [] p.message.type = "LEAVE_RSP" -> "LeaveRspReceived"
-                [] p.message.type = "NEW_VIEW" -> "NewViewReceived"
-                [] p.message.type = "VIEW_ACK" -> "ViewAckReceived"
-                [] p.message.type = "QUERY" -> "QueryReceived"
-                [] p.message.type = "ANSWER" -> "AnswerReceived",
-     sender |-> p.sender, message |-> p.message]
-
 \* Every message that was ever on its way, from its sender and (what no correct peer does) from others, and
 \* in a view of the same counter and another creator; requests of later incarnations; every digest, for GMS
 \* and for another, of every request; the answer to Suspend, asked for or not; each call, allowed or not. And
@@ -79,7 +68,7 @@ Alphabet(messages, digests) ==
         outsiders == {[p EXCEPT !.message.decision.joiners = @ \cup {"Z"}] : p \in decided}
         juniors == {[p EXCEPT !.message.decision.members = [i \in DOMAIN @ |-> @[Len(@) + 1 - i]]] :
                        p \in {p \in messages : p.message.type = "JOIN_RSP"}}
-        lived == {p \in messages : p.message.type \in {"JOIN_REQ", "LEAVE_REQ", "LEAVE_RSP"}}
+        lived == {p \in messages : p.message.type \in {"JOIN_REQ", "JOIN_REFUSED", "LEAVE_REQ", "LEAVE_RSP"}}
         aged == {[p EXCEPT !.message.life = @ + 1] : p \in lived}
         given == UNION digests \cup {[asker |-> Self, request |-> 1, digest |-> NoDigest]}
     IN {[type |-> "LeaveRequested"], StoppedFor(Self), StoppedFor("STATE_TRANSFER")}

@@ -157,7 +157,7 @@ StackInit ==
     /\ answers = [m \in Member |-> {}] /\ transfers = [m \in Member |-> {}] /\ told = [m \in Member |-> {}]
     /\ stops = [asked |-> {}, given |-> {}, held |-> {}]
     /\ spent = [crashes |-> 0, false |-> 0, leaves |-> 0, restarts |-> 0, casts |-> 0, transfers |-> 0,
-                misuses |-> 0]
+                misuses |-> 0, closes |-> 0]
     /\ views = First
     /\ installed = [m \in Member |-> IF m \in FoundersSet THEN 1 ELSE 0]
     /\ windows = [m \in Member |-> [x \in MembersOf(local[m].decision) |-> NewWindow(Nothing)]]

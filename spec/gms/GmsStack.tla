@@ -38,7 +38,7 @@ Gms == INSTANCE Gms WITH
     AnswerAfterAcks <- TRUE, AskBeforeDeciding <- TRUE, RefuseSeniors <- TRUE, OldMembersFirst <- TRUE,
     JoinerAnswers <- TRUE, LeaverYields <- TRUE, StrikeJoiner <- TRUE, IncarnationCheck <- "ever",
     PredecessorCheck <- TRUE, CreatorNames <- "creator", TaggedRequests <- TRUE, DigestTaken <- "first",
-    WithdrawWhen <- "undecided"
+    AnswerExcluded <- TRUE, WithdrawWhen <- "undecided"
 
 Stable == INSTANCE Stable WITH
     VoteViewCheck <- "id", StabilityViewCheck <- "id", ForeignVote <- "ignored", SenderCheck <- TRUE,

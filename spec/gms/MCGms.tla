@@ -47,7 +47,7 @@ Late(locals, packets, alive, lives, decided, numbers, held, used) ==
                 given |-> {m \in alive : locals[m].group = "stopped"}, held |-> held]
     /\ told = [m \in Member |-> {}]
     /\ spent = [crashes |-> used.crashes, false |-> 1, leaves |-> 0, restarts |-> used.restarts, casts |-> 0,
-                transfers |-> 0, misuses |-> 0]
+                transfers |-> 0, misuses |-> 0, closes |-> 0]
     /\ views = LET all == <<FirstDecision>> \o decided
                    From(k) == {j \in 1 .. k - 1 : all[j].id = all[k].follows}
                IN [k \in DOMAIN all |->

@@ -45,7 +45,7 @@ LocalTypeOK(m) ==
 TypeOK ==
     /\ \A m \in Member : LocalTypeOK(m)
     /\ \A p \in network :
-        p.sender \in Member /\ p.to \in up
+        p.sender \in Member /\ p.to \in up \cup {NextLife(m) : m \in Inheritors}
         /\ p.message.type \in {"MERGE_REQ", "MERGE_RSP", "INSTALL_MERGE_VIEW", "MERGE_VIEW", "CANCEL_MERGE"}
     /\ up \subseteq Member /\ held \subseteq up
     /\ \A m \in Member : Cardinality(timers[m]) <= 1
@@ -109,7 +109,7 @@ NoBranches ==
 
 \* Nothing is on its way, nobody is in a merge, no timer runs, and the membership service has nothing to do.
 Still ==
-    /\ network = {}
+    /\ \A p \in network : p.to \notin up
     /\ \A m \in up :
         /\ ~Merging(local[m]) /\ timers[m] = {} /\ ~Waits(local[m])
         /\ ~MustExclude(m) /\ NextOf(m) = {}
@@ -233,10 +233,16 @@ AnnouncedOnce == [][AnnouncedOnceStep]_vars
 (* Frame: a step belongs to one member, and others change through its effects alone. This is what makes *)
 (* local steps speak for the whole model.                                                               *)
 
+\* (What was sent to a member waits for its next incarnation, and is given to that.)
+ComesFrom(p) ==
+    \E q \in network :
+        /\ q.sender = p.sender /\ q.message = p.message
+        /\ q.to = p.to \/ {q.to, p.to} = {act'.member, NextLife(act'.member)}
+
 OnlyByEffectsStep ==
     /\ OthersKeepLocal
     /\ NothingForNothing
-    /\ IF act'.outcome = "none" THEN network' \subseteq network
+    /\ IF act'.outcome = "none" THEN network' \subseteq network \/ \A p \in network' : ComesFrom(p)
        ELSE network' = AfterStep(network, act'.member, act'.consumed, act'.effects, up')
 
 OnlyByEffects == [][OnlyByEffectsStep]_vars

@@ -6,6 +6,7 @@
 (*   ends live and the connection holds. A connection that breaks, in one  *)
 (*   direction, loses all that is on its way; a partition breaks several.  *)
 (*   When a member crashes, any part of what it has on its way is lost.    *)
+(*   The next incarnation may be given any part of what was sent to it.    *)
 (* - Discovery finds any part of the coordinators, each time another one.  *)
 (* - Timers fire when nothing else can end the merge. Early firing has a   *)
 (*   budget, and so has a timer that fires after it was stopped.           *)
@@ -50,7 +51,8 @@ CONSTANTS
     MaxLeaves,      \* bound
     MaxRestarts,    \* bound: incarnations after the first, of all addresses together
     MaxCasts,       \* bound: multicasts of the applications, together
-    MaxMisuses      \* fault budget: what no correct caller does
+    MaxMisuses,     \* fault budget: what no correct caller does
+    Inheritors      \* bound: whose next incarnation is given what was sent to the former one
 
 VARIABLES
     network,        \* the messages on their way: a set of packets
@@ -86,10 +88,17 @@ world == <<around, spent>>
 Packet(sender, to, message) == [sender |-> sender, to |-> to, message |-> message]
 
 \* The messages on their way after a step: what was consumed is gone, what is sent to the dead is lost.
+\* (What the next incarnation may be given waits for it: see GmsGroup.)
+NextLife(m) == m \o "+"
+Inherits(m) == m \in Inheritors /\ spent.restarts < MaxRestarts
+ForTheNext(packets) == {[p EXCEPT !.to = NextLife(@)] : p \in {p \in packets : Inherits(p.to)}}
+
 AfterStep(net, sender, consumed, effects, live) ==
     LET sent == {i \in DOMAIN effects : effects[i].type = "Send"}
-    IN {p \in (net \ consumed) \cup {Packet(sender, effects[i].to, effects[i].message) : i \in sent} :
-            p.to \in live}
+        there == (net \ consumed) \cup {Packet(sender, effects[i].to, effects[i].message) : i \in sent}
+    IN IF Inheritors = {} THEN {p \in there : p.to \in live}
+       ELSE {p \in there : p.to \in live \/ p.to \notin Member}
+            \cup ForTheNext(consumed \cup {p \in there : p.to \notin live})
 
 Passed(effects, way, type) ==
     {effects[i].event : i \in {i \in DOMAIN effects : effects[i].type = way /\ effects[i].event.type = type}}
@@ -226,7 +235,8 @@ TimeoutEvent(number) == [type |-> "MergeTimeout", number |-> number]
 \* not any more.
 MustTimeOut(m) ==
     LET id == local[m].merge IN
-    /\ ~\E p \in network : p.message.type # "MERGE_VIEW" /\ p.message.merge_id = id
+    /\ ~\E p \in network :
+        p.to \in Member /\ p.message.type # "MERGE_VIEW" /\ p.message.merge_id = id
     /\ id.leader = m \/ id.leader \notin up \/ local[id.leader].merge # id
 
 TimeOut(m) ==
@@ -264,7 +274,8 @@ MayCome(m) ==
     \/ Waits(local[m])
     \/ \E p \in network :
             \/ p.to = m /\ p.message.type = "MERGE_VIEW" /\ local[m].decision.id \in p.message.merged.follows
-            \/ /\ p.message.type = "INSTALL_MERGE_VIEW" /\ p.message.merge_id = local[p.to].merge
+            \/ /\ p.to \in Member
+               /\ p.message.type = "INSTALL_MERGE_VIEW" /\ p.message.merge_id = local[p.to].merge
                /\ p.to = m \/ installed[p.to] = installed[m]
 
 \* m has yet to come to view number k.
@@ -447,8 +458,8 @@ Crash(m) ==
     /\ spent.crashes < MaxCrashes
     /\ m \in up /\ m \in Crashers
     /\ up' = up \ {m}
-    /\ \E lost \in SUBSET {p \in network : p.sender = m} :
-        network' = {p \in network \ lost : p.to # m}
+    /\ \E lost \in SUBSET {p \in network : p.sender = m /\ p.to \in Member} :
+        network' = {p \in network \ lost : p.to # m} \cup ForTheNext({p \in network : p.to = m})
     /\ held' = held \ {m}
     /\ timers' = [timers EXCEPT ![m] = {}]
     /\ suspected' = [suspected EXCEPT ![m] = {}]
@@ -470,13 +481,15 @@ Restart(m) ==
     /\ purged' = [purged EXCEPT ![m] = Nothing + cast[m]]
     /\ kept' = [kept EXCEPT ![m] = {}]
     /\ Spend("restarts")
+    /\ \E again \in SUBSET {p \in network : p.to = NextLife(m)} :
+        network' = {p \in network : p.to # NextLife(m)} \cup {[p EXCEPT !.to = m] : p \in again}
     /\ Environment("Restart", m, None, {})
-    /\ UNCHANGED <<network, held, suspected, timers, cast, views>>
+    /\ UNCHANGED <<held, suspected, timers, cast, views>>
 
 \* The connection from one member to another breaks, and is there again.
 Break(m) ==
     /\ spent.breaks < MaxBreaks
-    /\ \E x \in {p.to : p \in {p \in network : p.sender = m}} :
+    /\ \E x \in {p.to : p \in {p \in network : p.sender = m}} \cap Member :
         network' = {p \in network : ~(p.sender = m /\ p.to = x)}
     /\ Spend("breaks")
     /\ Environment("Break", m, None, {})

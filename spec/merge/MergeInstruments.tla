@@ -35,7 +35,7 @@ RejectedForOverlap ==
 BusyRejects ==
     \E p \in network : p.message.type = "MERGE_RSP" /\ p.message.rejected /\ p.message.decision = NoDecision
 LateInstall ==
-    \E p \in network : p.message.type = "INSTALL_MERGE_VIEW" /\ local[p.to].merge # p.message.merge_id
+    \E p \in network : p.to \in up /\ p.message.type = "INSTALL_MERGE_VIEW" /\ local[p.to].merge # p.message.merge_id
 LeaderDiesBetween ==
     \E m \in Member \ up : \E p \in network : p.sender = m /\ p.message.type = "INSTALL_MERGE_VIEW"
 GoesOnWithFewer ==

@@ -9,6 +9,7 @@ JuniorFirst == <<FirstView(1, "B", <<"B", "A">>), FirstView(1, "C", <<"C">>)>>
 TwoPairs == <<FirstView(1, "A", <<"A", "B">>), FirstView(1, "C", <<"C", "D">>)>>
 JuniorAway == <<FirstView(1, "B", <<"B">>), FirstView(1, "C", <<"C", "A">>)>>
 OneAndThree == <<FirstView(1, "A", <<"A">>), FirstView(1, "C", <<"C", "D", "E">>)>>
+JustC == <<FirstView(1, "C", <<"C">>)>>
 Together == <<FirstView(1, "A", <<"A", "C">>)>>
 Three == <<FirstView(1, "A", <<"A">>), FirstView(1, "C", <<"C">>), FirstView(1, "E", <<"E">>)>>
 =============================================================================

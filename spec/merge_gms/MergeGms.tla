@@ -45,16 +45,18 @@ CONSTANTS
     KeepsEarly,     \* what is said of a view that a member has not is kept until it is certain
     AsksLeader,     \* of such a view a participant asks who leads its subgroup
     RefusesSuspects, \* a merged view from a suspected member is refused
-    ForgetsStale    \* a MERGE_REQ of a former incarnation is ignored
+    ForgetsStale,   \* a MERGE_REQ of a former incarnation is ignored
+    AnswerExcluded  \* see Gms
 
 ASSUME
     {Holds, Readies, Stops, TellsMerging, SaysMerged, Serves, FirstAsks, Probes, LeavesAgain, KeepsEarly,
-     AsksLeader, RefusesSuspects, ForgetsStale} \subseteq BOOLEAN
+     AsksLeader, RefusesSuspects, ForgetsStale, AnswerExcluded} \subseteq BOOLEAN
 
 G == INSTANCE Gms WITH
     AnswerAfterAcks <- TRUE, AskBeforeDeciding <- TRUE, RefuseSeniors <- TRUE, OldMembersFirst <- TRUE,
     JoinerAnswers <- TRUE, LeaverYields <- TRUE, StrikeJoiner <- TRUE, IncarnationCheck <- "ever",
     PredecessorCheck <- TRUE, CreatorNames <- "creator", TaggedRequests <- TRUE, PassesStops <- TRUE,
+    AnswerExcluded <- AnswerExcluded,
     DigestTaken <- "first", WithdrawWhen <- "undecided"
 
 M == INSTANCE Merge WITH
@@ -425,6 +427,7 @@ LeaveReqReceived(s, e) == FromG(s, e)
 JoinRequested(s, e) == FromG(s, e)
 LeaveRequested(s, e) == FromG(s, e)
 JoinReqReceived(s, e) == FromG(s, e)
+JoinRefusedReceived(s, e) == FromG(s, e)
 LeaveRspReceived(s, e) == FromG(s, e)
 Suspected(s, e) == FromG(s, e)
 NewViewReceived(s, e) == FromG(s, e)
@@ -454,6 +457,7 @@ Step(s, e) ==
       [] e.type = "JoinRequested" -> JoinRequested(s, e)
       [] e.type = "LeaveRequested" -> LeaveRequested(s, e)
       [] e.type = "JoinReqReceived" -> JoinReqReceived(s, e)
+      [] e.type = "JoinRefusedReceived" -> JoinRefusedReceived(s, e)
       [] e.type = "LeaveRspReceived" -> LeaveRspReceived(s, e)
       [] e.type = "Suspected" -> Suspected(s, e)
       [] e.type = "NewViewReceived" -> NewViewReceived(s, e)

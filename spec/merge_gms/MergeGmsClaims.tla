@@ -20,7 +20,8 @@ LocalTypeOK(m) ==
 
 TypeOK ==
     /\ \A m \in Member : LocalTypeOK(m)
-    /\ \A p \in network : p.sender \in Member /\ p.to \in up /\ p.message.type \in DOMAIN Names
+    /\ \A p \in network : p.sender \in Member /\ p.to \in up \cup {NextLife(m) : m \in Inheritors}
+                         /\ p.message.type \in DOMAIN Names
     /\ Membership!MembershipTypeOK
 
 -----------------------------------------------------------------------------
@@ -66,7 +67,7 @@ CanAsk(m) ==
 
 \* Nothing is on its way, and nobody has anything to do but join.
 Still ==
-    /\ network = {} /\ stops.asked = {}
+    /\ stops.asked = {} /\ \A p \in network : p.to \notin up
     /\ \A m \in up : IsIdle(m) /\ ~CanDiscover(m)
 
 There == {m \in up : InView(local[m])}
@@ -83,6 +84,20 @@ Settled ==
 
 \* A group that has come to rest is in one view, and waits for nothing.
 QuietIsSettled == Still => Settled
+
+\* Whoever acts takes no notice when m asks to join, or answers with what m takes no notice of.
+AsksInVain(m) ==
+    /\ Coordinators # {}
+    /\ \A c \in {c \in up : G!Acts(local[c].gms)} :
+        \E asked \in {Step(local[m], [type |-> "JoinRequested", coordinator |-> c, life |-> life[m]])} :
+        \E answered \in {Step(local[c], [type |-> "JoinReqReceived", sender |-> m,
+                                        message |-> G!JoinReq(life[m])])} :
+            /\ answered.state = local[c]
+            /\ \A i \in DOMAIN answered.effects :
+                Step(asked.state, EventOf(Packet(c, m, answered.effects[i].message))).outcome = "ignored"
+
+\* FLAW-133: who asks again and again comes in, or is refused and asks as another incarnation.
+NobodyAsksInVain == Still => \A m \in up \ There : ~AsksInVain(m)
 
 \* Those who come to a merged view have delivered the same when they do: what is before it, is behind all.
 SameBeforeAMergedView ==
@@ -190,10 +205,16 @@ Settles == <>[](Settled /\ stops = [asked |-> {}, given |-> {}, held |-> {}])
 -----------------------------------------------------------------------------
 (* Frame *)
 
+\* (What was sent to a member waits for its next incarnation, and is given to that.)
+ComesFrom(p) ==
+    \E q \in network :
+        /\ q.sender = p.sender /\ q.message = p.message
+        /\ q.to = p.to \/ {q.to, p.to} = {act'.member, NextLife(act'.member)}
+
 OnlyByEffectsStep ==
     /\ OthersKeepLocal
     /\ NothingForNothing
-    /\ IF act'.outcome = "none" THEN network' \subseteq network
+    /\ IF act'.outcome = "none" THEN network' \subseteq network \/ \A p \in network' : ComesFrom(p)
        ELSE network' = AfterStep(network, act'.member, act'.consumed, act'.effects, up')
 OnlyByEffects == [][OnlyByEffectsStep]_vars
 

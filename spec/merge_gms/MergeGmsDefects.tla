@@ -6,6 +6,9 @@
 (***************************************************************************)
 EXTENDS MergeGmsInstruments
 
+\* In the place of MayClose: what a member sends to another of its view may be lost.
+MayCloseToMember(m, x) == InView(local[m]) /\ x \in ViewMembers(m)
+
 \* In the place of Dropped: a request that was cancelled goes, and the group stays stopped.
 KeepsTheGroup(s, effects) == Ending([state |-> [s EXCEPT !.wish = NoWish], effects |-> effects])
 

@@ -6,7 +6,9 @@
 (*   ends live. When a member crashes, any part of what it has on its way  *)
 (*   is lost. A connection between members of different subgroups may      *)
 (*   break and be there again: what merging has on its way is lost, and    *)
-(*   both go on.                                                           *)
+(*   both go on. Part of anything that a member sends to one that is not   *)
+(*   in its view may be lost. And the next incarnation of who crashed may  *)
+(*   be given any part of what was sent to the former one: see GmsGroup.   *)
 (* - The failure detector reports a crash to everybody who has the member  *)
 (*   in its view, or whom it has asked to be let in; so too that somebody  *)
 (*   does not count the watcher as a member any more and is not merely     *)
@@ -47,7 +49,10 @@ CONSTANTS
     MaxLeaves,      \* bound
     MaxRestarts,    \* bound: incarnations after the first, of all addresses together
     MaxCasts,       \* bound: multicasts of the applications, together
-    MaxMisuses      \* fault budget: what no correct caller or peer does
+    MaxMisuses,     \* fault budget: what no correct caller or peer does
+    MaxCloses,      \* fault budget: connections that are closed with something on its way (ClosedOnlyByViews)
+    Inheritors,     \* bound: whose next incarnation is given what was sent to the former one
+    AsksAgain       \* bound: who was let in and excluded before it knew asks again
 
 \* (A new incarnation numbers its multicasts from the first again. GmsGroup has both.)
 ASSUME MaxRestarts = 0 \/ MaxCasts = 0
@@ -79,10 +84,17 @@ world == <<around, spent>>
 
 Packet(sender, to, message) == [sender |-> sender, to |-> to, message |-> message]
 
+\* What the next incarnation may be given waits for it: see GmsGroup.
+NextLife(m) == m \o "+"
+Inherits(m) == m \in Inheritors /\ spent.restarts < MaxRestarts
+ForTheNext(packets) == {[p EXCEPT !.to = NextLife(@)] : p \in {p \in packets : Inherits(p.to)}}
+
 AfterStep(net, sender, consumed, effects, live) ==
     LET sent == {i \in DOMAIN effects : effects[i].type = "Send"}
-    IN {p \in (net \ consumed) \cup {Packet(sender, effects[i].to, effects[i].message) : i \in sent} :
-            p.to \in live}
+        there == (net \ consumed) \cup {Packet(sender, effects[i].to, effects[i].message) : i \in sent}
+    IN IF Inheritors = {} THEN {p \in there : p.to \in live}
+       ELSE {p \in there : p.to \in live \/ p.to \notin Member}
+            \cup ForTheNext(consumed \cup {p \in there : p.to \notin live})
 
 Events(effects, way, type) ==
     {effects[i].event : i \in {i \in DOMAIN effects : effects[i].type = way /\ effects[i].event.type = type}}
@@ -200,7 +212,7 @@ Spend(kind) == spent' = [spent EXCEPT ![kind] = @ + 1]
 (* Messages arrive *)
 
 Names ==
-    [JOIN_REQ |-> "JoinReq", JOIN_RSP |-> "JoinRsp", LEAVE_REQ |-> "LeaveReq", LEAVE_RSP |-> "LeaveRsp",
+    [JOIN_REQ |-> "JoinReq", JOIN_RSP |-> "JoinRsp", JOIN_REFUSED |-> "JoinRefused", LEAVE_REQ |-> "LeaveReq", LEAVE_RSP |-> "LeaveRsp",
      NEW_VIEW |-> "NewView", VIEW_ACK |-> "ViewAck", QUERY |-> "Query", ANSWER |-> "Answer",
      PROBE |-> "Probe", MERGE_REQ |-> "MergeReq", MERGE_RSP |-> "MergeRsp",
      INSTALL_MERGE_VIEW |-> "InstallMergeView", MERGE_VIEW |-> "MergeView",
@@ -216,6 +228,7 @@ Receive(action, m, type) ==
 
 ReceiveJoinReq(m) == Receive("ReceiveJoinReq", m, "JOIN_REQ")
 ReceiveJoinRsp(m) == Receive("ReceiveJoinRsp", m, "JOIN_RSP")
+ReceiveJoinRefused(m) == Receive("ReceiveJoinRefused", m, "JOIN_REFUSED")
 ReceiveLeaveReq(m) == Receive("ReceiveLeaveReq", m, "LEAVE_REQ")
 ReceiveLeaveRsp(m) == Receive("ReceiveLeaveRsp", m, "LEAVE_RSP")
 ReceiveNewView(m) == Receive("ReceiveNewView", m, "NEW_VIEW")
@@ -238,7 +251,8 @@ AskToJoin(m) ==
     /\ \E c \in up \ {m} :
         /\ G!Acts(local[c].gms)
         /\ Packet(m, c, G!JoinReq(life[m])) \notin network
-        /\ ~\E x \in up : G!IsOver(local[x].gms, m, life[m]) \/ G!Waits(local[x].gms, m, life[m])
+        /\ AsksAgain \/ ~\E x \in up : G!IsOver(local[x].gms, m, life[m])
+        /\ ~\E x \in up : G!Waits(local[x].gms, m, life[m])
         /\ Apply("AskToJoin", m, [type |-> "JoinRequested", coordinator |-> c, life |-> life[m]], {})
     /\ Spend("joins")
     /\ UNCHANGED around
@@ -297,8 +311,8 @@ Crash(m) ==
     /\ spent.crashes < MaxCrashes
     /\ m \in up \cap Crashers
     /\ up' = up \ {m}
-    /\ \E lost \in SUBSET {p \in network : p.sender = m} :
-        network' = {p \in network \ lost : p.to # m}
+    /\ \E lost \in SUBSET {p \in network : p.sender = m /\ p.to \in Member} :
+        network' = {p \in network \ lost : p.to # m} \cup ForTheNext({p \in network : p.to = m})
     /\ answers' = [answers EXCEPT ![m] = {}]
     /\ stops' = [asked |-> stops.asked \ {m}, given |-> stops.given \ {m}, held |-> stops.held \ {m}]
     /\ kept' = [kept EXCEPT ![m] = {}]
@@ -319,19 +333,36 @@ Restart(m) ==
     /\ local' = [local EXCEPT ![m] = Start(m)]
     /\ installed' = [installed EXCEPT ![m] = 0]
     /\ Spend("restarts")
+    /\ \E again \in SUBSET {p \in network : p.to = NextLife(m)} :
+        network' = {p \in network : p.to # NextLife(m)} \cup {[p EXCEPT !.to = m] : p \in again}
     /\ Environment("Restart", m, None, {})
     /\ seen' = [seen EXCEPT ![m] = [x \in Member |-> Nothing]]
-    /\ UNCHANGED <<network, stops, answers, cast, kept, views>>
+    /\ UNCHANGED <<stops, answers, cast, kept, views>>
 
 \* The connection from one member to another breaks, and is there again.
 Break(m) ==
     /\ spent.breaks < MaxBreaks
-    /\ \E x \in {p.to : p \in {p \in network : p.sender = m}} :
+    /\ \E x \in {p.to : p \in {p \in network : p.sender = m}} \cap Member :
         \E lost \in {{p \in network : p.sender = m /\ p.to = x /\ p.message.type \in
                         {"MERGE_REQ", "MERGE_RSP", "INSTALL_MERGE_VIEW", "CANCEL_MERGE"}}} :
             lost # {} /\ network' = network \ lost
     /\ Spend("breaks")
     /\ Environment("Break", m, None, {})
+    /\ UNCHANGED <<local, up, life, stops, answers, cast, seen, kept, views, installed>>
+
+\* ClosedOnlyByViews: the connection to x may be closed, as the sender has a view without it.
+MayClose(m, x) == InView(local[m]) /\ x \notin ViewMembers(m)
+
+\* UNICAST closes the connection to who is not in the view; part of what is on its way is lost.
+Close(m) ==
+    /\ spent.closes < MaxCloses
+    /\ m \in up
+    /\ \E x \in up \ {m} :
+        /\ MayClose(m, x)
+        /\ \E lost \in SUBSET {p \in network : p.sender = m /\ p.to = x} :
+            lost # {} /\ network' = network \ lost
+    /\ Spend("closes")
+    /\ Environment("Close", m, None, {})
     /\ UNCHANGED <<local, up, life, stops, answers, cast, seen, kept, views, installed>>
 
 Dead(x, incarnation) == x \notin up \/ life[x] # incarnation
@@ -420,7 +451,7 @@ DiscoverOthers(m) ==
 MustTimeOut(m) ==
     LET id == local[m].merge.merge IN
     /\ ~\E p \in network :
-        /\ p.message.type \in {"MERGE_REQ", "MERGE_RSP", "INSTALL_MERGE_VIEW", "CANCEL_MERGE"}
+        /\ p.to \in Member /\ p.message.type \in {"MERGE_REQ", "MERGE_RSP", "INSTALL_MERGE_VIEW", "CANCEL_MERGE"}
         /\ p.message.merge_id = id
     /\ ~\E x \in up : IsWish(local[x], "MergeReqReceived") /\ local[x].wish.message.merge_id = id
     /\ id.leader = m \/ id.leader \notin up \/ local[id.leader].merge.merge # id
@@ -449,7 +480,7 @@ Init ==
     /\ cast = [m \in Member |-> 0]
     /\ seen = [m \in Member |-> [x \in Member |-> Nothing]]
     /\ spent = [merges |-> 0, crashes |-> 0, early |-> 0, breaks |-> 0, false |-> 0, joins |-> 0,
-                leaves |-> 0, restarts |-> 0, casts |-> 0, misuses |-> 0]
+                leaves |-> 0, restarts |-> 0, casts |-> 0, misuses |-> 0, closes |-> 0]
     /\ views = First
     /\ installed = [m \in Member |-> IF InFirst(m) = {} THEN 0 ELSE CHOOSE k \in InFirst(m) : TRUE]
     /\ act = NoAct
@@ -459,6 +490,7 @@ Init ==
 Next(m) ==
     \/ ReceiveJoinReq(m)
     \/ ReceiveJoinRsp(m)
+    \/ ReceiveJoinRefused(m)
     \/ ReceiveLeaveReq(m)
     \/ ReceiveLeaveRsp(m)
     \/ ReceiveNewView(m)
@@ -483,6 +515,7 @@ Next(m) ==
     \/ Crash(m)
     \/ Restart(m)
     \/ Break(m)
+    \/ Close(m)
     \/ Detect(m)
     \/ SuspectFalsely(m)
     \/ Misuse(m)

@@ -144,6 +144,9 @@ COnce(m) == m = "C" /\ life[m] = 0
 -----------------------------------------------------------------------------
 (* Defects. Each replaces one operator: what a wrong algorithm would do, or a model that is no model of members. *)
 
+\* In the place of MayClose: what a member sends to another of its view may be lost.
+MayCloseToMember(m, x) == x \in DOMAIN views[installed[m]].lives
+
 OrdersTwice(state, message) ==
     LET data == Multicast(DataMessage(state.view.id, message.tag, message.payload)) IN <<data, data>>
 

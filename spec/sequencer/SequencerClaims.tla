@@ -338,8 +338,8 @@ RefusedChangesNothingStep == NothingForNothing
 RefusedChangesNothing == [][RefusedChangesNothingStep]_vars
 
 OnlyItsPacketsStep ==
-    act'.action \notin {"Crash", "Stop", "Restart"} =>
-        wire' = AfterStep(wire, act'.member, act'.consumed, act'.effects, up)
+    act'.action \notin {"Crash", "Stop", "Restart", "Close"} =>
+        wire' = AfterStep(wire, act'.member, act'.consumed, act'.effects, Reachable)
 
 OnlyItsPackets == [][OnlyItsPacketsStep]_vars
 

@@ -11,7 +11,10 @@
 (*   module over the variables of this one. Its guards are those of the    *)
 (*   actions here, and each step here is one of its steps                  *)
 (*   (RefinesVirtualSynchrony in SequencerClaims).                         *)
-(* - ReliableUnicast: `Unicast` says which one.                            *)
+(* - ReliableUnicast: `Unicast` says which one. What is on its way to one  *)
+(*   that is not in the sender's view may be lost from some message on (a  *)
+(*   budget), and the next life of an address may be given the last part   *)
+(*   of what was on its way to the former one (a bound says whose).        *)
 (* And faults: crashes and leaves at any moment, an address that comes     *)
 (* back as a new life without memory; within budgets, loss, duplicates,    *)
 (* and what no correct peer does.                                          *)
@@ -35,7 +38,9 @@ CONSTANTS
     MaxLostData,    \* fault budget: multicasts that a member's NAKACK goes on without
     MaxUnicasts,    \* bound: unicasts of the application
     MaxStops,       \* bound: members that stop in good order
-    MaxMisuses      \* fault budget: what no correct peer or caller does
+    MaxMisuses,     \* fault budget: what no correct peer or caller does
+    MaxCloses,      \* fault budget: connections that are closed with something on its way (ClosedOnlyByViews)
+    Inheritors      \* bound: whose next life is given what is on its way to the former one
 
 VARIABLES
     views, installed, life,     \* see Membership
@@ -95,12 +100,24 @@ HoldsBack(m, k) == "ClosedToCast" \notin Without /\ k \in DOMAIN views /\ ~Chann
 \* m multicasts xs in view number k.
 Logged(logs, m, k, xs) == Channel!Casts(logs, m, k, xs)
 
+\* The lives that are still to come, of whom.
+MayRestart(m) == \E k \in DOMAIN History : m \in DOMAIN History[k].lives /\ History[k].lives[m] > life[m]
+
+\* The next life of m is given what is on its way to this one.
+Inherits(m) == m \in Inheritors /\ MayRestart(m)
+
+\* To whom a message may be sent. (What is sent to another is gone.)
+Reachable == IF Inheritors = {} THEN up ELSE up \cup {x \in Inheritors : MayRestart(x)}
+
+\* The wires when m is gone.
+AfterEnd(m) == IF Inherits(m) THEN wire ELSE WithoutTo({m})
+
 \* m takes the step that `event` calls for, and is then in view number k; `logs` is `log` with that view in it.
 Apply(action, m, event, consumed, given, k, logs) ==
     \* (One element: TLC evaluates a LET anew at each use, and this once.)
     \E step \in {Step(local[m], event)} :
         /\ Take(action, m, given, event, consumed, step)
-        /\ wire' = AfterStep(wire, m, consumed, step.effects, up)
+        /\ wire' = AfterStep(wire, m, consumed, step.effects, Reachable)
         /\ IF step.effects = <<>> THEN log' = logs /\ UNCHANGED <<held, aux_delivered>>
            ELSE /\ aux_delivered' = [aux_delivered EXCEPT ![m] = @ \o DeliveredOf(event, step.effects, k)]
                 /\ IF HoldsBack(m, k)
@@ -274,12 +291,12 @@ Join(m) ==
     /\ EnterDecided("Join", m) \/ EnterNew("Join", m)
     /\ UNCHANGED <<life, up, due, looked, stops, sent, spent>>
 
-\* The lives that are still to come, of whom.
-MayRestart(m) == \E k \in DOMAIN History : m \in DOMAIN History[k].lives /\ History[k].lives[m] > life[m]
-
 \* A new life has received and delivered nothing.
 NothingReceived(m) == [got EXCEPT ![m] = {}]
 NothingDelivered(m) == [aux_delivered EXCEPT ![m] = <<>>]
+
+\* The most messages that are on their way from one member to m.
+Longest(m) == LET n == {Len(wire[f][m]) : f \in Member} IN CHOOSE i \in n : \A j \in n : j <= i
 
 \* An address that left or crashed is taken by a new life, which will join. What the old one sent may still arrive.
 Restart(m) ==
@@ -290,7 +307,10 @@ Restart(m) ==
     /\ life' = [life EXCEPT ![m] = @ + 1]
     /\ got' = NothingReceived(m)
     /\ held' = [held EXCEPT ![m] = <<>>]
-    /\ wire' = WithoutTo({m})
+    /\ IF m \notin Inheritors THEN wire' = WithoutTo({m})
+       ELSE \E first \in [Member -> 1 .. 1 + Longest(m)] :
+            /\ \A f \in Member : first[f] <= 1 + Len(wire[f][m])
+            /\ wire' = [f \in Member |-> [wire[f] EXCEPT ![m] = SubSeq(@, first[f], Len(@))]]
     /\ up' = up \cup {m}
     /\ due' = due \ {m}
     /\ looked' = [looked EXCEPT ![m] = 0]
@@ -305,10 +325,24 @@ Crash(m) ==
     /\ m \in Mortal
     /\ IsActive(m)
     /\ up' = up \ {m}
-    /\ wire' = WithoutTo({m})
+    /\ wire' = AfterEnd(m)
     /\ Environment("Crash", m, None, {})
     /\ Spend("crashes")
     /\ UNCHANGED <<local, views, installed, life, log, settled, got, held, due, looked, stops, sent, aux_path, aux_delivered>>
+
+\* ClosedOnlyByViews: the connection to x may be closed, as the sender has a view without it.
+MayClose(m, x) == x \notin DOMAIN views[installed[m]].lives
+
+\* UNICAST closes the connection to who is not in the view; what is on its way is lost from some message on.
+Close(m) ==
+    /\ spent.closes < MaxCloses
+    /\ IsActive(m)
+    /\ \E x \in up :
+        /\ MayClose(m, x)
+        /\ \E n \in 0 .. Len(wire[m][x]) - 1 : wire' = [wire EXCEPT ![m][x] = SubSeq(@, 1, n)]
+    /\ Environment("Close", m, None, {})
+    /\ Spend("closes")
+    /\ UNCHANGED <<local, views, installed, life, up, log, settled, got, held, due, looked, stops, sent, aux_path, aux_delivered>>
 
 \* Somebody has left view number u for the next one.
 IsOver(u) == \E k \in DOMAIN views : u \in DOMAIN settled[k]
@@ -343,7 +377,7 @@ Stop(m) ==
     /\ IF StopRule = "drained" THEN Drained(m) ELSE IF StopRule = "flushed" THEN Flushed(m) ELSE TRUE
     /\ stops' = [stops EXCEPT ![m] = "gone"]
     /\ up' = up \ {m}
-    /\ wire' = WithoutTo({m})
+    /\ wire' = AfterEnd(m)
     /\ Environment("Stop", m, None, {})
     /\ UNCHANGED <<local, views, installed, life, log, settled, got, held, due, looked, sent, spent, aux_path, aux_delivered>>
 
@@ -389,7 +423,7 @@ Init ==
     /\ stops = [m \in Member |-> "no"]
     /\ sent = [m \in Member |-> 0]
     /\ spent = [crashes |-> 0, duplicates |-> 0, forwards |-> 0, data |-> 0, unicasts |-> 0, stops |-> 0,
-                misuses |-> 0]
+                misuses |-> 0, closes |-> 0]
     /\ aux_path = [m \in Member |-> IF installed[m] = 0 THEN <<>> ELSE <<installed[m]>>]
     /\ aux_delivered = [m \in Member |-> <<>>]
     /\ act = NoAct
@@ -410,6 +444,7 @@ Next ==
         \/ Join(m)
         \/ Restart(m)
         \/ Crash(m)
+        \/ Close(m)
         \/ AskStop(m)
         \/ Stop(m)
         \/ Misuse(m)

@@ -156,6 +156,28 @@ def test_a_repeated_request_gets_the_same_answer_and_no_new_view() -> None:
     assert (answered, effects) == (again, more)
 
 
+def test_who_was_excluded_before_it_knew_is_refused_and_goes() -> None:
+    """FLAW-133: else it asks for ever. A member of the view, a former life and a next one are not refused."""
+    eighth = decision(8, "A", "ABCDE", lives={"F": 2}, follows=(7, "A"))
+    coordinator = member("A", eighth)
+    assert (coordinator, [Send("F", gms.JoinRefused(2))]) == run(coordinator, join_req("F", 2))
+    assert (coordinator, []) == run(coordinator, join_req("F", 1))
+    assert (coordinator, []) == run(coordinator, join_req("E", 0))
+    assert [SUSPEND] == run(coordinator, join_req("F", 3))[1]
+    assert (member("B", eighth), []) == run(member("B", eighth), join_req("F", 2))
+
+    asking, _ = run(gms.start("F"), gms.JoinRequested("A", 2))
+    refused, effects = run(asking, gms.JoinRefusedReceived("A", gms.JoinRefused(2)))
+    assert (evolve(asking, gone=True), [PassUp(Left())]) == (refused, effects)
+    assert (asking, []) == run(asking, gms.JoinRefusedReceived("A", gms.JoinRefused(1)))
+    again = gms.JoinRefusedReceived("A", gms.JoinRefused(2))
+    assert (refused, []) == run(refused, again)
+    with pytest.raises(LocalProtocolError, match="was refused, does not join"):
+        run(refused, gms.JoinRequested("A", 2))
+    inside = member("F", decision(7, "A", "AF"), life=2, joining=True)
+    assert (inside, []) == run(inside, again)
+
+
 def test_requests_are_granted_one_view_each_in_the_order_in_which_they_came() -> None:
     """MBR-11, MBR-12: three joiners at once (MBR-05) are three views, each the one before and one more."""
     state, _ = run(member("A", decision(7, "A", "A")), *map(join_req, "XYZ"))
@@ -217,9 +239,10 @@ def test_a_new_life_waits_until_the_one_before_has_been_let_go() -> None:
 
 @pytest.mark.parametrize("life", [0, 1, 2])
 def test_a_life_that_was_in_a_view_is_let_in_by_no_late_request(life: int) -> None:
-    """MBR-10: C left in its third life, number 2."""
+    """MBR-10: C left in its third life, number 2; FLAW-133: if that one still asks, it is told to go."""
     state = member("A", decision(7, "A", "ABDE", lives={"C": 2}))
-    assert (state, []) == run(state, join_req("C", life))
+    answer = [Send("C", gms.JoinRefused(2))] if life == 2 else []
+    assert (state, answer) == run(state, join_req("C", life))
 
 
 def test_a_later_life_takes_the_place_of_one_that_waits() -> None:
@@ -541,7 +564,11 @@ def test_a_joiner_tells_those_above_whom_it_suspects_when_it_has_told_them_of_it
 @pytest.mark.parametrize(
     ("state", "event", "reason"),
     [
-        (member("A"), gms.JoinRequested("B", 0), "a member that is or was in a view does not join"),
+        (
+            member("A"),
+            gms.JoinRequested("B", 0),
+            "a member that is or was in a view, or was refused, does not join",
+        ),
         (gms.start("F"), gms.JoinRequested("F", 1), "an address that was in use before founds no group"),
         (gms.start("F"), gms.LeaveRequested(), "a member that is in no view does not leave"),
         (member("A"), gms.Suspected("A"), "a member does not suspect itself"),

@@ -1,5 +1,6 @@
 """The stack that is specified is the one that runs: no violation; both defects of the composition, put back, are found."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -34,7 +35,7 @@ def test_thirty_thousand_events_and_all_that_is_promised_holds(stack: str) -> No
     outcome = all_holds(run, events=30_000, seed=1100)
     happened = {kind for kind, count in outcome.happened.items() if count}
     assert {"start", "join", "leave", "crash", "suspect", "partition", "cut", "heal"} <= happened
-    assert {"transfer", "transferred", "give_up", "fetch", "return", "message", "drop"} <= happened
+    assert {"transfer", "transferred", "give_up", "fetch", "return", "message", "drop", "inherit"} <= happened
     assert {"multicast", "unicast", "copy", "double", "lose"} <= happened
     assert ({"discover", "merged views"} <= happened) == ("merge_gms" in run.names)
     assert ("purges" in happened) == ("stable" in run.names)
@@ -98,6 +99,90 @@ def test_a_stop_that_gms_swallows_is_found(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(gms, "_group_stopped", swallow)
     for stack in ("flush/gms", "sequencer/flush/merge_gms/stable"):
         assert violation(setup(stack), events=20_000).claim in {"StopIsAnswered", "QuietIsFree"}
+
+
+# What no UNICAST can give better
+
+
+def by_itself(ground: Ground, name: str) -> Iterator[Event]:
+    """What is owed to a process, and what it has sent itself, until there is no more; each is performed."""
+    process = ground.process(name)
+    while True:
+        queue = ground.queues.get((process, process))
+        found = [("message", name, name)] if queue else ground.oracle.due(process)
+        if not found:
+            return
+        assert ground.perform(found[0])
+        yield found[0]
+
+
+def excluded() -> list[Event]:
+    """A lets B in, suspects it before it knows, and closes the connection: JOIN_RSP is lost."""
+    ground, _, _ = ground_of(Setup(), 1)
+    schedule: list[Event] = []
+    steps: list[Event] = [
+        ("start", "A"),
+        ("start", "B"),
+        ("join", "A", "A"),
+        ("join", "B", "A"),
+        ("message", "B", "A"),
+        ("suspect", "A", "B"),
+    ]
+    for event in steps:
+        assert ground.perform(event)
+        schedule += [event, *by_itself(ground, "A")]
+    lost = len(ground.queues[ground.process("A"), ground.process("B")])
+    assert ground.process("B") not in ground.views.installed[ground.process("A")].processes
+    return [*schedule, *[("drop", "A", "B")] * lost]
+
+
+def test_a_joiner_that_is_excluded_before_it_knows_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """FLAW-133: it asks again, and is told to go; unless it is told, it asks for ever."""
+    schedule: list[Event] = [*excluded(), ("quiesce",)]
+    assert (None, schedule) == replay(Setup(), 1, schedule)
+    answers = gms._join_req_received  # noqa: SLF001
+
+    def silent(state: gms.State, event: gms.JoinReqReceived) -> gms.Transition:
+        after, effects = answers(state, event)
+        return after, tuple(
+            e for e in effects if not isinstance(getattr(e, "message", None), gms.JoinRefused)
+        )
+
+    monkeypatch.setattr(gms, "_join_req_received", silent)
+    found, _ = replay(Setup(), 1, schedule)
+    assert found is not None
+    assert "Settled" == found.claim
+
+
+def test_nothing_is_lost_on_its_way_to_a_member_of_the_view() -> None:
+    ground, _, _ = ground_of(Setup(), 1)
+    for event in FORMED:
+        assert ground.perform(event)
+    assert ground.perform(("unicast", "B", "C"))
+    assert not ground.perform(("drop", "B", "C"))
+    assert ground.perform(("message", "B", "C"))
+
+
+def test_the_next_life_is_given_the_last_part_of_what_its_former_one_was_sent() -> None:
+    """Arrived or not, in the order sent, and only before it has got anything of that sender."""
+    ground, _, _ = ground_of(Setup(), 1)
+    for event in FORMED:
+        assert ground.perform(event)
+    for _ in range(3):
+        assert ground.perform(("unicast", "B", "C"))
+    assert ground.perform(("message", "B", "C"))
+    sent = [
+        *ground.former[ground.process("B"), "C"][1],
+        *ground.queues[ground.process("B"), ground.process("C")],
+    ]
+    assert not ground.perform(("inherit", "B", "C", 1))
+    assert ground.perform(("crash", "C"))
+    assert ground.perform(("start", "C"))
+    life = ground.membership.current["C"]
+    assert ground.perform(("inherit", "B", life.name, 3))
+    assert sent[-3:] == [*ground.queues[ground.process("B"), life]]
+    assert not ground.perform(("inherit", "B", life.name, 1))
+    assert ground.perform(("message", "B", life.name))
 
 
 # Broken cores. `python -m tests.stacks.broken` runs all of them, at 200,000 events each.

@@ -34,6 +34,13 @@ and the modules' comments; do not edit it.
 """
 
 
+_TIMERS: Final = """\
+A timer that is set where it is set already begins anew: set again at each message it never fires under
+traffic. Neither TLC nor a simulation has a clock that would show it. So a core sets a timer only where it
+is not set. What it sets again all the same, because a view begins it anew, its module names in `RESTARTS`;
+`tests/stacks/test_timers.py` looks at simulated groups for any other."""
+
+
 def page(root: Path, manifests: Iterable[Manifest]) -> tuple[str, list[str]]:
     """Write the page; and list what the cores say otherwise. FileError where a declaration is wrong."""
     manifests = [*manifests]
@@ -43,6 +50,7 @@ def page(root: Path, manifests: Iterable[Manifest]) -> tuple[str, list[str]]:
         if layer.manifest is not None:
             parts += _layer(root, stack, layer, layer.manifest)
     parts += ["## A step of a stack", "", *_semantics(), ""]
+    parts += ["## Timers", "", _TIMERS, ""]
     parts += [*composition.section(root), "## Open", "", *_open(root, stack), ""]
     wrong = [problem for layer in stack for problem in _core(layer)]
     return "\n".join(parts), [*wrong, *composition.problems(root, manifests)]

@@ -31,6 +31,7 @@ _GOSSIP: Final = 300  # messages on their way that may be lost, beyond which tho
 _UNICASTS: Final = 0.1
 _LOSS: Final = 0.1
 _OF_THE_CRASHED: Final = 0.5
+_TO_STRANGERS: Final = 0.5
 
 
 def one_of(random: Random, items: Sequence[Item]) -> Item:
@@ -124,8 +125,15 @@ class Chance:
 
     def _of_a_queue(self, sender: Process, receiver: Process) -> Event | None:
         ground, random = self._ground, self._random
-        if not receiver.up or not ground.queues.get((sender, receiver)):
+        if not receiver.up:
             return None
+        late = len(ground.inheritance(sender, receiver)) if "late" in self._kinds else 0
+        if late and random.random() < _OF_THE_CRASHED:
+            return "inherit", sender.name, receiver.name, random.randint(1, late)
+        if not ground.queues.get((sender, receiver)):
+            return None
+        if "close" in self._kinds and ground.may_close(sender, receiver) and random.random() < _TO_STRANGERS:
+            return "drop", sender.name, receiver.name
         if not sender.up and sender not in ground.departed and random.random() < _OF_THE_CRASHED:
             return "drop", sender.name, receiver.name
         if sender.up and not ground.reaches(sender, receiver):

@@ -14,7 +14,9 @@ its end. The kinds:
 ``suspect P Q``                        the failure detector of P reports Q
 ``timer P NAME``                       a timer fires that P has set, or had set and cancelled
 ``discover P NAMES``                   the timer of discovery fires, and finds these
-``message P Q``, ``drop P Q``          the first unicast from P reaches Q; the last is lost, as P crashed
+``message P Q``, ``drop P Q``          the first unicast from P reaches Q; the last is lost, as P crashed, or
+                                       has a view without Q
+``inherit P Q N``                      Q is given the last N unicasts from P to its address's former life
 ``copy P N Q``, ``double P N Q``       datagram N of P reaches Q, and is gone; or reaches it, and stays
 ``lose P N Q``                         it is lost
 ``partition NAMES``, ``cut P Q``       those named and the others cannot reach one another; Q does not hear P
@@ -70,6 +72,7 @@ if TYPE_CHECKING:
 __all__ = ["Copy", "Event", "Ground", "Told"]
 
 _STATE: Final = flush.FOR_STATE
+_INHERITED: Final = 4  # messages of a sender that the next life of an address may be given
 
 
 @frozen
@@ -206,6 +209,7 @@ class Ground(World):
         self.up.append(process)
         self.now[process] = list(self.stack.start(address).layers)
         self.timers[process] = {}
+        self.new += [(sender, process) for sender, to in self.former if to == address and sender.up]
 
     def _do_crash(self, name: str) -> None:
         self.depart(self.process(name))
@@ -220,6 +224,9 @@ class Ground(World):
         self.in_handler.discard(process)
         self.transfers.pop(process, None)
         self.fetching.pop(process, None)
+        for (sender, receiver), queue in self.queues.items():
+            for message in queue if receiver is process and sender.up else ():
+                self._arrived(sender, receiver, message)
         self.queues = {pair: queue for pair, queue in self.queues.items() if pair[1] is not process and queue}
         self.copies = {copy: what for copy, what in self.copies.items() if copy[2] is not process}
         self.views.departed(process)
@@ -260,7 +267,24 @@ class Ground(World):
 
     def _do_message(self, name: str, to: str) -> None:
         sender, receiver, queue = self._queue(name, to)
+        self._arrived(sender, receiver, queue[0])
         self._arrives(sender, receiver, queue.popleft())
+
+    def _do_inherit(self, name: str, to: str, number: int) -> None:
+        sender, receiver = self.known(name), self.process(to)
+        messages = [*self.inheritance(sender, receiver)][-number:]
+        if not messages:
+            raise NotAllowedError(f"no life before {receiver} was sent anything, or it has got some")
+        del self.former[sender, receiver.address]
+        self.queues.setdefault((sender, receiver), deque()).extendleft(reversed(messages))
+        self.new += [(sender, receiver)] * len(messages)
+
+    def _arrived(self, sender: Process, receiver: Process, message: Tagged) -> None:
+        """Remember what a life has got: the next one may be given it again, and what it had yet to get."""
+        if self._carriages[message.layer].inherits:
+            if self.former.get((sender, receiver.address), (None,))[0] is not receiver:
+                self.former[sender, receiver.address] = receiver, deque(maxlen=_INHERITED)
+            self.former[sender, receiver.address][1].append(message)
 
     def _do_take(self, name: str, to: str, place: int) -> None:
         sender, receiver, queue = self._queue(name, to, "overtakes")
@@ -278,8 +302,9 @@ class Ground(World):
         self._queue(name, to, "loses")[2].popleft()
 
     def _do_drop(self, name: str, to: str) -> None:
-        sender, _, queue = self._queue(name, to)
-        self._only_if_crashed(sender)
+        sender, receiver, queue = self._queue(name, to)
+        if not (self._carriages[queue[-1].layer].closes and self.may_close(sender, receiver)):
+            self._only_if_crashed(sender)
         queue.pop()
 
     def _queue(self, name: str, to: str, weakness: str = "") -> tuple[Process, Process, deque[Tagged]]:
@@ -397,6 +422,8 @@ class Ground(World):
         self._numbers[process] += 1
         for receiver in receivers:
             if receiver is None or not receiver.up:
+                if receiver is not None:
+                    self._sent_to_the_dead(process, receiver, message)
                 continue
             if carriage.ordered:
                 self.queues.setdefault((process, receiver), deque()).append(message)
@@ -405,6 +432,10 @@ class Ground(World):
                 copy = process, self._numbers[process], receiver
                 self.copies[copy] = message
                 self.new.append(copy)
+
+    def _sent_to_the_dead(self, sender: Process, receiver: Process, message: Tagged) -> None:
+        if self._carriages.get(message.layer, LOSSY).inherits:
+            self._arrived(sender, receiver, message)
 
     def _at(self, process: Process, address: Address) -> Process | None:
         """Return the process of an address: a member of the sender's view or, if gone, the latest life."""
@@ -467,6 +498,7 @@ class Ground(World):
         self.order.forget(kept)
         self.synchrony.forget()
         self.new.clear()
+        self.former.clear()
         self.copies = {copy: what for copy, what in self.copies.items() if self.kept(copy)}
         for kind in (self.now, self.timers):
             for process in [process for process in kind if process not in kept]:

@@ -91,10 +91,9 @@ def _settle(ground: Ground, perform: Callable[[Event], bool]) -> bool:
 
 
 def _dismiss(ground: Ground, perform: Callable[[Event], bool]) -> None:
-    """End the processes that will be in no view: they may ask no member, or were let in everywhere."""
+    """End the processes that will be in no view, as they may ask no member."""
     for process in [process for process in ground.up if process.view is None] if ground.merges else ():
-        over = ground.falsely and ground.views.left_out(process)
-        if over or not ground.oracle.may_be_asked(process):
+        if not ground.oracle.may_be_asked(process):
             perform(("crash", process.name))
 
 

@@ -45,10 +45,13 @@ FAULTS: Final = (
     "restart",
     "merge",
     "suspicion",
+    "close",
+    "late",
 )
 """What may happen to a group over sound layers.
 
 A merge brings groups together that were founded apart; a suspicion is of a member that is alive.
+A close loses what is on its way to one that is not in the sender's view; late is what a former life was sent.
 """
 
 WEAKER: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {

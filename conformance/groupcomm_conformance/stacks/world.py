@@ -15,6 +15,8 @@ from .judges.views import Views
 from .setup import DECIDE, FLUSH, MULTICAST, Setup, stack_of
 
 if TYPE_CHECKING:
+    from groupcomm.view import Address
+
     from .taps import Note
 
 __all__ = ["LOSSY", "Copy", "Event", "World"]
@@ -68,6 +70,8 @@ class World:
         self.cuts: set[tuple[Process, Process]] = set()
         self.queues: dict[tuple[Process, Process], deque[Tagged]] = {}
         self.copies: dict[Copy, Tagged] = {}
+        # What a process has sent to the last life of an address that got anything of it, or that is over.
+        self.former: dict[tuple[Process, Address], tuple[Process, deque[Tagged]]] = {}
         self.new: list[tuple[Process, Process] | Copy] = []  # what was sent, and not looked at by chance yet
         self._numbers: Counter[Process] = Counter()
 
@@ -98,6 +102,15 @@ class World:
         """Say whether no partition or cut keeps what one sends from the other."""
         apart = bool(self.side) and (sender in self.side) != (receiver in self.side)
         return sender is receiver or not (apart or (sender, receiver) in self.cuts)
+
+    def may_close(self, sender: Process, receiver: Process) -> bool:
+        """Say whether the sender has a view without the receiver: `ReliableUnicast`'s ClosedOnlyByViews."""
+        return sender.up and sender.view is not None and receiver not in sender.view.processes
+
+    def inheritance(self, sender: Process, receiver: Process) -> deque[Tagged]:
+        """Return the last part of what was sent to the receiver's former life, if it has got nothing yet."""
+        former, messages = self.former.get((sender, receiver.address), (receiver, deque()))
+        return messages if former is not receiver and sender.up else deque()
 
     def connected(self, one: Process, other: Process) -> bool:
         """Say whether two processes reach each other."""

@@ -10,12 +10,18 @@ class Carriage:
     `kept`: each arrives in the end, unless one of the two crashes; a cut between them delays it. `ordered`:
     each arrives once, in the order sent. All others arrive in any order, any number of times.
 
+    Two things that no sender can give better: what is on its way to a process that is not in the sender's
+    view may be lost from some datagram on (`closes`); and the next life of an address may be given the last
+    part of what was sent to the former one, arrived or not (`inherits`).
+
     Three ways to break that order, for weaker layers: a datagram `overtakes` others, arrives twice
     (`doubles`), or is lost (`loses`).
     """
 
     kept: bool = False
     ordered: bool = False
+    closes: bool = False
+    inherits: bool = False
     overtakes: bool = False
     doubles: bool = False
     loses: bool = False

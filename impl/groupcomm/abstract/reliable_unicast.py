@@ -1,4 +1,8 @@
-"""Unicasts: between two processes that stay up each arrives once, in the order sent. `ReliableUnicast`.
+"""Unicasts: between members of a view each arrives once, in the order sent. `ReliableUnicast`.
+
+So it does to and from a process that has no view yet. A sender that has a view without the receiver may close
+the connection: what is on its way is lost from some message on. And no sender can tell what arrived at a life
+that is over: the next one may be given the last part of it.
 
 The network does it (`CARRIAGE`). This core names the sender and passes on.
 """
@@ -16,7 +20,7 @@ from .carriage import Carriage
 ASSUMES: Final = ("Network",)
 GIVES: Final = ("ReliableUnicast",)
 
-CARRIAGE: Final = Carriage(kept=True, ordered=True)
+CARRIAGE: Final = Carriage(kept=True, ordered=True, closes=True, inherits=True)
 
 
 @frozen

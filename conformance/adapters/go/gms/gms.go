@@ -193,6 +193,8 @@ func Step(_ group.NothingToConfigure, s State, event Event) Result {
 		return leaveRequested(s)
 	case JoinReqReceived:
 		return joinReqReceived(s, e)
+	case JoinRefusedReceived:
+		return joinRefusedReceived(s, e)
 	case LeaveReqReceived:
 		return leaveReqReceived(s, e)
 	case LeaveRspReceived:
@@ -222,6 +224,8 @@ func IsMalformed(member string, event Event) bool {
 	switch e := event.(type) {
 	case JoinReqReceived:
 		return e.Message.Life < 0
+	case JoinRefusedReceived:
+		return e.Message.Life < 0
 	case LeaveReqReceived:
 		return e.Message.Life < 0
 	case LeaveRspReceived:
@@ -247,7 +251,7 @@ func isFirstView(member, x string, d Decision) bool {
 
 func joinRequested(s State, e JoinRequested) Result {
 	switch {
-	case s.InView():
+	case s.InView() || s.Gone:
 		return group.LocalError(s)
 	case e.Coordinator != s.Member:
 		s.Life, s.Joining, s.Suspected = e.Life, true, s.Suspected.Without(e.Coordinator)
@@ -289,6 +293,9 @@ func joinReqReceived(s State, e JoinReqReceived) Result {
 		if s.Awaiting.Has(m) && s.Decision.Joiners.Has(m) && life == s.Decision.Lives[m] {
 			return group.Handled(s, send(m, JoinRsp{Decision: s.Decision})) // it asks again
 		}
+		if known, ok := s.Decision.Lives[m]; ok && life == known && !s.isMember(m) {
+			return group.Handled(s, send(m, JoinRefused{Life: life})) // it was excluded before it knew
+		}
 		return group.Ignored(s)
 	}
 	withdrawal, t := s.withdrawal(m), s.withoutJoin(m)
@@ -297,6 +304,14 @@ func joinReqReceived(s State, e JoinReqReceived) Result {
 		t.Queue = append([]Request{{"leave", m, s.Decision.Lives[m]}}, t.Queue...)
 	}
 	return Proceed(t.queued(Request{"join", m, life}), withdrawal)
+}
+
+func joinRefusedReceived(s State, e JoinRefusedReceived) Result {
+	if s.Gone || s.InView() || !s.Joining || e.Message.Life != s.Life {
+		return group.Ignored(s)
+	}
+	s.Gone = true
+	return group.Handled(s, group.Effects{group.PassUp{Event: Left{}}})
 }
 
 func leaveReqReceived(s State, e LeaveReqReceived) Result {

@@ -53,6 +53,10 @@ type (
 		_        wire.Tag `wire:"JOIN_RSP"`
 		Decision Decision
 	}
+	JoinRefused struct {
+		_    wire.Tag `wire:"JOIN_REFUSED"`
+		Life int64
+	}
 	LeaveReq struct {
 		_    wire.Tag `wire:"LEAVE_REQ"`
 		Life int64
@@ -97,6 +101,11 @@ type (
 		_       wire.Tag `wire:"JoinReqReceived"`
 		Sender  string
 		Message JoinReq
+	}
+	JoinRefusedReceived struct {
+		_       wire.Tag `wire:"JoinRefusedReceived"`
+		Sender  string
+		Message JoinRefused
 	}
 	LeaveReqReceived struct {
 		_       wire.Tag `wire:"LeaveReqReceived"`
@@ -148,8 +157,8 @@ type (
 )
 
 // Events of GMS alone, and those that others have too.
-var Events = []Event{JoinRequested{}, LeaveRequested{}, JoinReqReceived{}, LeaveReqReceived{}, LeaveRspReceived{},
-	group.Suspected{}, QueryReceived{}, AnswerReceived{}, NewViewReceived{}, JoinRspReceived{}, ViewAckReceived{},
+var Events = []Event{JoinRequested{}, LeaveRequested{}, JoinReqReceived{}, JoinRefusedReceived{}, LeaveReqReceived{},
+	LeaveRspReceived{}, group.Suspected{}, QueryReceived{}, AnswerReceived{}, NewViewReceived{}, JoinRspReceived{}, ViewAckReceived{},
 	group.GroupStopped{}, group.DigestGiven{}}
 
 func init() { wire.Union(Events...) }

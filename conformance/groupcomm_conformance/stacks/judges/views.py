@@ -289,17 +289,12 @@ class Views(Judge):
 
     # The end
 
-    def left_out(self, joiner: Process) -> bool:
-        """Say whether it was let in on the branch of each that acts, so that its life is over there."""
-        acting = [state for state in map(self._group.gms_of, self._group.up) if state.acts]
-        return all(state.decision.lives.get(joiner.address, -1) >= joiner.life for state in acting)
-
     def quiet(self) -> None:
         """Nothing is on its way: each branch is settled, and without false suspicions there is one.
 
         Settled: all members of a view have it, and nobody waits for anything. After false suspicions a
-        member may go on suspecting another while their coordinator does not; and a joiner that was let in,
-        and excluded before it knew, is in no view: it has to come as a new life.
+        member may go on suspecting another while their coordinator does not. A joiner that was let in, and
+        excluded before it knew, is refused, and has left.
         """
         up, falsely = self._group.up, self._group.falsely
         if self.installed.keys() & {*up}:
@@ -315,8 +310,7 @@ class Views(Judge):
     def _judge_end(self, process: Process) -> None:
         view, state = self.installed.get(process), self._group.gms_of(process)
         if view is None:
-            if not (self._group.falsely and self.left_out(process)):
-                self._fail("Settled", f"{process} is never let in")
+            self._fail("Settled", f"{process} is never let in, and not refused")
             return
         if process.leaving:
             self._fail("Settled", f"{process} wants to leave, and is never let go")
