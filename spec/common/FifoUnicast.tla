@@ -39,6 +39,9 @@ Delivered(to, from) ==
         entries == SelectSeq(got[to][from], IsPresent)
     IN [i \in DOMAIN entries |-> entries[i][2]]
 
+\* The incarnation of the sender in which a message was sent. (One that was not sent, none.)
+SentIn(from, to, number) == IF number \in DOMAIN sent[from][to] THEN sent[from][to][number] ELSE 0
+
 -----------------------------------------------------------------------------
 (* The conjuncts. They speak of what present incarnations have delivered: of a former one they were true.       *)
 
@@ -54,19 +57,20 @@ Once ==
 InOrder ==
     \A to, from \in Member :
         LET d == Delivered(to, from) IN
-        \A i, j \in DOMAIN d : (i < j /\ sent[from][to][d[i]] = sent[from][to][d[j]]) => d[i] <= d[j]
+        \A i, j \in DOMAIN d : (i < j /\ SentIn(from, to, d[i]) = SentIn(from, to, d[j])) => d[i] <= d[j]
 
 \* IncarnationsInOrder: no message of a former incarnation of the sender is delivered after one of a later incarnation.
 IncarnationsInOrder ==
     \A to, from \in Member :
-        LET d == Delivered(to, from) IN \A i, j \in DOMAIN d : i < j => sent[from][to][d[i]] <= sent[from][to][d[j]]
+        LET d == Delivered(to, from) IN
+        \A i, j \in DOMAIN d : i < j => SentIn(from, to, d[i]) <= SentIn(from, to, d[j])
 
 \* NoMessageLost: a message that is skipped, as a later one of the same incarnation of the sender is delivered, was sent
 \* before the sender excluded the receiver; or before the receiver's incarnation began, and before all that it delivered.
 NoMessageLost ==
     \A to, from \in Member :
         LET d == Delivered(to, from)
-            of(k) == {i \in DOMAIN d : sent[from][to][d[i]] = sent[from][to][k]}
+            of(k) == {i \in DOMAIN d : SentIn(from, to, d[i]) = SentIn(from, to, k)}
         IN \A k \in DOMAIN sent[from][to] :
             (/\ \E i \in of(k) : d[i] > k
              /\ \A i \in of(k) : d[i] # k)

@@ -39,7 +39,6 @@ CONSTANTS
     Binds,              \* messages name the incarnation that they are for: "before" anything is delivered, once it
                         \* is "known", or "never"
     OnNewIncarnation,   \* what is kept for a former incarnation "goes_again", or "is_dropped"
-    DropsFormer,        \* a message of an incarnation before the one heard of is ignored
     AsksFirst,          \* a receiver without a window answers by SEND_FIRST_SEQNO
     SetsTimer,          \* a request sets the timer if nothing "was_kept", or "always"
     RetransmitMin,      \* ms until the first retransmission
@@ -53,7 +52,7 @@ ASSUME
     /\ ClosesWhen \in {"excluded", "any_view", "never"}
     /\ Binds \in {"before", "known", "never"}
     /\ OnNewIncarnation \in {"goes_again", "is_dropped"}
-    /\ {DropsFormer, AsksFirst} \subseteq BOOLEAN
+    /\ AsksFirst \in BOOLEAN
     /\ SetsTimer \in {"was_kept", "always"}
     /\ {RetransmitMin, RetransmitMax, ResendMost} \subseteq Nat \ {0}
     /\ RetransmitMin <= RetransmitMax
@@ -152,7 +151,9 @@ RetransmitTimeout(s, e) ==
        IN Handled([s EXCEPT !.sends[peer] = side], Append(Resent(s, peer, side), SetRetransmitTimer(side)))
 
 \* The peer was heard of in this incarnation. If it is a later one, and its former incarnation was known, then what is
-\* kept goes again in a new connection. (If none was known, the connection is for this one from now on.)
+\* kept goes again in a new connection. (If none was known, the connection is for this one from now on.) So a
+\* connection is for one incarnation, the highest heard of when it was opened or first answered: an answer of a former
+\* one is of another connection, or comes while this one is for its successor, and does no harm.
 Heard(s, peer, incarnation) ==
     LET before == KnownIncarnation(s, peer)
         heard == [s EXCEPT !.known = Put(@, peer, incarnation)]
@@ -285,18 +286,11 @@ IsMalformed(s, e) ==
 
 Refuses(s, e) == "message" \in DOMAIN e /\ IsMalformed(s, e)
 
-\* Of a former incarnation: an ACK of it says nothing of the present one, and a SEND_FIRST_SEQNO is answered in vain.
-IsFormerIncarnation(s, e) ==
-    /\ DropsFormer /\ "message" \in DOMAIN e
-    /\ (IF e.message.type = "DATA" THEN e.message.connection.incarnation ELSE e.message.incarnation)
-        < KnownIncarnation(s, e.sender)
-
 -----------------------------------------------------------------------------
 (* Step: total over the alphabet *)
 
 Step(s, e) ==
     IF Refuses(s, e) THEN RemoteError(s)
-    ELSE IF IsFormerIncarnation(s, e) THEN Ignored(s)
     ELSE
     CASE e.type = "UnicastRequested" -> UnicastRequested(s, e)
       [] e.type = "RetransmitTimeout" -> RetransmitTimeout(s, e)

@@ -131,11 +131,11 @@ ExclusionClosesStep ==
 WindowsAreKeptStep ==
     \A m \in {act'.member} \cap Member : ~act'.from_start =>
         \A p \in DOMAIN local[m].receives :
-            /\ p \in DOMAIN local'[m].receives
-            /\ LET old == local[m].receives[p]
-                   new == local'[m].receives[p]
-               IN \/ Higher(new.connection, old.connection)
-                  \/ new.connection = old.connection /\ new.delivered >= old.delivered
+            IF p \notin DOMAIN local'[m].receives THEN FALSE
+            ELSE LET old == local[m].receives[p]
+                     new == local'[m].receives[p]
+                 IN \/ Higher(new.connection, old.connection)
+                    \/ new.connection = old.connection /\ new.delivered >= old.delivered
 
 \* What is acknowledged was delivered in that connection: no ACK speaks of what waits behind a gap.
 AcksDeliveredStep ==
@@ -200,8 +200,6 @@ OnlyByEffects == [][OnlyByEffectsStep]_vars
 RefinesFifoUnicastStep == history' # history => FifoUnicast!Next
 RefinesFifoUnicast == FifoUnicast!Init /\ [][RefinesFifoUnicastStep]_vars
 
-THEOREM Spec => FifoUnicast!Spec
-
 -----------------------------------------------------------------------------
 (* Liveness, on a network that consumes and loses as often as it likes *)
 
@@ -225,4 +223,6 @@ Arrives ==
     \A k \in 1 .. Sends :
         (k \in DOMAIN sent["A"]["B"])
             ~> (k \in {entry[2] : entry \in Range(got["B"]["A"])} \/ k <= closed["A"]["B"])
+
+THEOREM Spec => FifoUnicast!Spec
 =============================================================================

@@ -60,8 +60,10 @@ TakesFormerStep(s, e) ==
     THEN Step(s, [e EXCEPT !.message.connection.incarnation = s.known[e.sender]])
     ELSE Step(s, e)
 
-\* The numbers of connections wrap: there are two of them.
-WrappingStep(s, e) == LET step == Step(s, e) IN [step EXCEPT !.state.opened = @ % 2]
+\* The numbers of connections wrap: there are two of them. (An ACK of either is of a connection that was opened.)
+WrappingStep(s, e) ==
+    IF "message" \in DOMAIN e THEN [Step([s EXCEPT !.opened = 2], e) EXCEPT !.state.opened = s.opened]
+    ELSE LET step == Step(s, e) IN [step EXCEPT !.state.opened = @ % 2]
 
 -----------------------------------------------------------------------------
 (* The network: in the place of AfterStep *)
@@ -80,7 +82,7 @@ ApplyToNeighbour(action, m, event, consumed) ==
     \E step \in {MemberStep(local[m], event)} :
         /\ local' = [x \in Member |->
                         IF x = m THEN step.state
-                        ELSE IF step.effects # <<>> THEN [local[x] EXCEPT !.opened = @ + 1]
+                        ELSE IF step.effects # <<>> THEN [local[x] EXCEPT !.members = {}]
                         ELSE local[x]]
         /\ Record(action, m, FALSE, None, event, consumed, step.outcome, step.effects)
         /\ net' = AfterStep(m, consumed, step.effects)
@@ -103,7 +105,7 @@ ApplyUndelivered(action, m, event, consumed) ==
 \* An event is said to be ignored, and changes the state.
 ApplyIgnored(action, m, event, consumed) ==
     \E step \in {MemberStep(local[m], event)} :
-        /\ local' = [local EXCEPT ![m] = IF step.outcome = "ignored" THEN [@ EXCEPT !.opened = @ + 1] ELSE step.state]
+        /\ local' = [local EXCEPT ![m] = IF step.outcome = "ignored" THEN [@ EXCEPT !.members = {}] ELSE step.state]
         /\ Record(action, m, FALSE, None, event, consumed, step.outcome, step.effects)
         /\ net' = AfterStep(m, consumed, step.effects)
         /\ got' = [got EXCEPT ![m] = GotAfter(m, step.effects)]
@@ -114,6 +116,6 @@ LoseAndNotice(m) ==
     /\ \E packet \in Arriving(m) :
         /\ net' = net \ {packet}
         /\ Environment("LoseDatagram", m, [packet |-> packet], {packet})
-    /\ local' = [local EXCEPT ![m].opened = @ + 1]
+    /\ local' = [local EXCEPT ![m].members = {}]
     /\ UNCHANGED <<history, spent>>
 =============================================================================

@@ -21,7 +21,7 @@ LostByExclusion ==
         \E k \in 1 .. closed[from][to] : k \notin Range(d) /\ \E i \in DOMAIN d : d[i] > k
 TwoIncarnationsOfTheSender ==
     \E to, from \in Member : \E i, j \in DOMAIN got[to][from] :
-        sent[from][to][got[to][from][i][2]] # sent[from][to][got[to][from][j][2]]
+        FifoUnicast!SentIn(from, to, got[to][from][i][2]) # FifoUnicast!SentIn(from, to, got[to][from][j][2])
 LateForTheNextIncarnation ==
     \E p \in net : p.message.type = "DATA" /\ p.message.receiver \in 0 .. incarnation[p.to] - 1
 BothDirections == \E a, b \in Member : got[a][b] # <<>> /\ got[b][a] # <<>>
