@@ -38,7 +38,7 @@ NoteUnicastRequested(s, e) ==
         old == s.sends[e.to]
         side == IF opens THEN Opened([s EXCEPT !.incarnation = 0], <<e.payload>>)
                 ELSE [old EXCEPT !.kept = Append(@, <<old.next, e.payload>>), !.next = @ + 1]
-    IN Handled([s EXCEPT !.opened = IF opens THEN @ + 1 ELSE @, !.sends = Put(@, e.to, side)],
+    IN Handled([s EXCEPT !.opened = IF opens THEN @ + 1 ELSE @, !.sends = WithEntry(@, e.to, side)],
                <<NoteDataTo(e.to, side, Len(side.kept), FALSE), SetRetransmitTimer(side)>>)
 
 NoteRetransmitTimeout(s, e) ==
@@ -51,7 +51,7 @@ NoteRetransmitTimeout(s, e) ==
 
 NoteReaches(s, e, window) ==
     LET step == Added(window, e.message.seqno, e.message.payload)
-    IN Handled([s EXCEPT !.receives = Put(@, e.sender, step.window)],
+    IN Handled([s EXCEPT !.receives = WithEntry(@, e.sender, step.window)],
                Append([i \in DOMAIN step.payloads |-> DeliverUp(e.sender, step.payloads[i])],
                       Datagram(e.sender, AckMessage(e.message.connection, step.window.delivered, 0))))
 
@@ -87,7 +87,7 @@ NoteViewInstalled(s, e) ==
     LET now == MembersOf(e.view)
         excluded == s.members \ now
     IN IF s.member \notin now THEN LocalError(s)
-       ELSE Handled([s EXCEPT !.members = now, !.sends = Drop(@, excluded), !.receives = Drop(@, excluded)], <<>>)
+       ELSE Handled([s EXCEPT !.members = now, !.sends = WithoutEntries(@, excluded), !.receives = WithoutEntries(@, excluded)], <<>>)
 
 NoteStep(s, e) ==
     CASE e.type = "UnicastRequested" -> NoteUnicastRequested(s, e)

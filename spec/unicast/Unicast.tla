@@ -89,8 +89,8 @@ SetRetransmitTimer(side) ==
 (* State *)
 
 EmptyMap == [x \in {} |-> 0]
-Put(map, key, value) == [x \in DOMAIN map \cup {key} |-> IF x = key THEN value ELSE map[x]]
-Drop(map, keys) == [x \in DOMAIN map \ keys |-> map[x]]
+WithEntry(map, key, value) == [x \in DOMAIN map \cup {key} |-> IF x = key THEN value ELSE map[x]]
+WithoutEntries(map, keys) == [x \in DOMAIN map \ keys |-> map[x]]
 
 Start(member) ==
     [member |-> member,         \* this member's address
@@ -136,7 +136,7 @@ UnicastRequested(s, e) ==
         side == IF opens THEN Opened(s, <<e.payload>>)
                 ELSE [old EXCEPT !.kept = Append(@, <<old.next, e.payload>>), !.next = @ + 1]
         idle == opens \/ old.kept = <<>>
-    IN Handled([s EXCEPT !.opened = IF opens THEN @ + 1 ELSE @, !.sends = Put(@, e.to, side)],
+    IN Handled([s EXCEPT !.opened = IF opens THEN @ + 1 ELSE @, !.sends = WithEntry(@, e.to, side)],
                <<DataTo(s, e.to, side, Len(side.kept))>>
                \o (IF idle \/ SetsTimer = "always" THEN <<SetRetransmitTimer(side)>> ELSE <<>>))
 
@@ -156,11 +156,11 @@ RetransmitTimeout(s, e) ==
 \* one is of another connection, or comes while this one is for its successor, and does no harm.
 Heard(s, peer, incarnation) ==
     LET before == KnownIncarnation(s, peer)
-        heard == [s EXCEPT !.known = Put(@, peer, incarnation)]
+        heard == [s EXCEPT !.known = WithEntry(@, peer, incarnation)]
     IN IF Binds = "never" \/ incarnation <= before THEN [state |-> s, effects |-> <<>>]
        ELSE IF before = Unknown \/ peer \notin DOMAIN s.sends THEN [state |-> heard, effects |-> <<>>]
        ELSE IF OnNewIncarnation = "is_dropped" \/ s.sends[peer].kept = <<>>
-       THEN [state |-> [heard EXCEPT !.sends = Drop(@, {peer})], effects |-> <<>>]
+       THEN [state |-> [heard EXCEPT !.sends = WithoutEntries(@, {peer})], effects |-> <<>>]
        ELSE
        LET kept == s.sends[peer].kept
            side == Opened(s, [i \in DOMAIN kept |-> kept[i][2]])
@@ -214,7 +214,7 @@ Reaches(s, heard, e, window) ==
     LET m == e.message
         step == Added(window, m.seqno, m.payload)
         seqno == IF Acknowledges = "delivered" THEN step.window.delivered ELSE m.seqno
-    IN Handled([heard.state EXCEPT !.receives = Put(@, e.sender, step.window)],
+    IN Handled([heard.state EXCEPT !.receives = WithEntry(@, e.sender, step.window)],
                [i \in DOMAIN step.payloads |-> DeliverUp(e.sender, step.payloads[i])]
                \o <<Datagram(e.sender, AckMessage(m.connection, seqno, s.incarnation))>>
                \o heard.effects)
@@ -254,8 +254,8 @@ ViewInstalled(s, e) ==
                     [] ClosesWhen = "any_view" -> DOMAIN s.sends
                     [] ClosesWhen = "never" -> {}
         after == [s EXCEPT !.members = now,
-                           !.sends = Drop(@, closed),
-                           !.receives = IF KeepsWindows = "all" THEN @ ELSE Drop(@, excluded)]
+                           !.sends = WithoutEntries(@, closed),
+                           !.receives = IF KeepsWindows = "all" THEN @ ELSE WithoutEntries(@, excluded)]
     IN IF after = s THEN Ignored(s) ELSE Handled(after, <<>>)
 
 \* Whoever runs the member numbers the incarnations of its address, and says the number first.
