@@ -40,7 +40,7 @@ TypeOK ==
     /\ \A p \in net :
         /\ p.sender \in Member /\ p.to \in Member
         /\ p.message.type \in {"DATA", "ACK", "SEND_FIRST_SEQNO"}
-        /\ ConnectionTypeOK(p.message.connection)
+        /\ p.message.type # "SEND_FIRST_SEQNO" => ConnectionTypeOK(p.message.connection)
     /\ incarnation \in [Member -> Nat]
     /\ spent \in [{"views", "restarts", "misuses"} -> Nat]
 
