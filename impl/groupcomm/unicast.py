@@ -38,8 +38,8 @@ from .view import Address
 ASSUMES: Final = ("Network",)
 """The module of `spec/common` that says what the layer below must give."""
 
-GIVES: Final = ("ReliableUnicast",)
-"""The module that says what this layer gives to those above."""
+GIVES: Final = ("FifoUnicast", "ReliableUnicast")
+"""The modules that say what this layer gives to those above."""
 
 __all__ = [
     "ASSUMES",
