@@ -142,8 +142,7 @@ AcksDeliveredStep ==
     \A i \in DOMAIN act'.effects :
         (act'.effects[i].type = "Datagram" /\ act'.effects[i].message.type = "ACK") =>
             LET window == local'[act'.member].receives[act'.effects[i].to] IN
-            /\ window.connection = act'.effects[i].message.connection
-            /\ act'.effects[i].message.seqno = window.delivered
+            act'.effects[i].message = AckMessage(window.connection, window.delivered, incarnation[act'.member])
 
 Timers == {i \in DOMAIN act'.effects : act'.effects[i].type = "SetTimer"}
 
