@@ -1,6 +1,7 @@
 """unicast: the core, event by event, over a network that is written out; each test says what it protects."""
 
 from collections import deque
+from collections.abc import Callable, Mapping
 from random import Random
 
 import pytest
@@ -125,7 +126,7 @@ def closes(*who: str) -> Pair:
     return pair
 
 
-NINE = {
+NINE: Mapping[str, Callable[[], Pair]] = {
     "A opens": met,
     "B accepts": lambda: met(sent=1),
     "both close": lambda: closes("A", "B"),
