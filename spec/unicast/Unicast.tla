@@ -40,7 +40,7 @@ CONSTANTS
                         \* is "known", or "never"
     OnNewIncarnation,   \* what is kept for a former incarnation "goes_again", or "is_dropped"
     AsksFirst,          \* a receiver without a window answers by SEND_FIRST_SEQNO
-    SetsTimer,          \* a request sets the timer if nothing "was_kept", or "always"
+    SetsTimer,          \* a request sets the timer "when_idle", nothing being kept, or "always"
     RetransmitMin,      \* ms until the first retransmission
     RetransmitMax,      \* longest time between two, ms; each wait is twice the one before, until there is progress
     ResendMost          \* how many messages a retransmission sends at most: the first of those that are kept
@@ -53,7 +53,7 @@ ASSUME
     /\ Binds \in {"before", "known", "never"}
     /\ OnNewIncarnation \in {"goes_again", "is_dropped"}
     /\ AsksFirst \in BOOLEAN
-    /\ SetsTimer \in {"was_kept", "always"}
+    /\ SetsTimer \in {"when_idle", "always"}
     /\ {RetransmitMin, RetransmitMax, ResendMost} \subseteq Nat \ {0}
     /\ RetransmitMin <= RetransmitMax
 
