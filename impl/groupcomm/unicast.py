@@ -1,0 +1,505 @@
+"""UNICAST: unicasts between two incarnations arrive once and in order, over a network that loses. `Unicast`.
+
+Theory of operation
+-------------------
+The messages that one member sends to another are numbered within a connection, kept, and sent again until
+they are acknowledged. The receiver delivers them in order and acknowledges those that it has delivered, never
+those that wait behind a gap.
+
+A connection is between two incarnations. Its identifier rises with each connection that its sender opens,
+over all incarnations of the sender, and each message names it. A higher connection replaces a lower one; a
+message of a lower one is late. The sender learns which incarnation it talks to before the receiver delivers
+anything: a receiver without a window answers by SEND_FIRST_SEQNO, with its own incarnation, and the sender
+sends again, for that one. A sender that hears of a later incarnation opens another connection and sends in it
+all that it keeps: it cannot tell which of that the former incarnation has had.
+
+A view that excludes a peer closes the own send side: nothing more is kept for the peer. No timer does. The
+receive side is never forgotten, so that no late copy is taken for a first message.
+
+What the state grows with. A send side keeps what is not acknowledged, a receive side what waits behind a gap:
+no more than the sender keeps. Besides, there are an identifier and two numbers for each address that was ever
+heard of.
+
+There is no clock here. A timer names its connection and the time until it fires. That time doubles until the
+peer acknowledges something, and goes back to the shortest then. The timer runs while anything is kept, and a
+request does not set it again: if it did, the timer would not fire before there is a pause.
+"""
+
+from typing import Final, TypeAlias, assert_never, final
+
+from attrs import evolve, frozen
+
+from .effects import Datagram, PassUp, SetTimer
+from .errors import LocalProtocolError, RemoteProtocolError
+from .events import Deliver, Payload, ViewInstalled
+from .per_member import PerMember
+from .view import Address
+
+ASSUMES: Final = ("Network",)
+"""The module of `spec/common` that says what the layer below must give."""
+
+GIVES: Final = ("FifoUnicast", "ReliableUnicast")
+"""The modules that say what this layer gives to those above."""
+
+__all__ = [
+    "ASSUMES",
+    "GIVES",
+    "UNKNOWN",
+    "Ack",
+    "AckReceived",
+    "Config",
+    "Connection",
+    "Data",
+    "DataReceived",
+    "Effect",
+    "Event",
+    "IncarnationBegins",
+    "Known",
+    "Message",
+    "ReceiveSide",
+    "ReceiveSides",
+    "RetransmitTimeout",
+    "SendFirstSeqno",
+    "SendFirstSeqnoReceived",
+    "SendSide",
+    "SendSides",
+    "State",
+    "Transition",
+    "UnicastRequested",
+    "ViewInstalled",
+    "start",
+    "step",
+]
+
+UNKNOWN: Final = -1
+"""The incarnation of a peer that was not heard of. `Unicast!Unknown`."""
+
+# Configuration ------------------------------------------------------------------------------------
+
+
+@frozen
+class Config:
+    """The constants of a member, each 1 or more.
+
+    `retransmit_min`: ms until a message is sent again. `retransmit_max`: the longest time between two
+    retransmissions, in ms, no less than `retransmit_min`. `resend_most`: how many messages a retransmission
+    sends, the first of those that are kept.
+    """
+
+    retransmit_min: int
+    retransmit_max: int
+    resend_most: int
+
+
+# Messages -----------------------------------------------------------------------------------------
+
+
+@frozen(order=True)
+class Connection:
+    """Identifies a connection: the incarnation of its sender, and a number that rises in it from 1."""
+
+    incarnation: int
+    number: int
+
+
+@frozen
+class Data:
+    """The `seqno`-th message of a connection, from 1, for the incarnation `receiver` or for `UNKNOWN`."""
+
+    connection: Connection
+    seqno: int
+    receiver: int
+    payload: Payload
+
+
+@frozen
+class Ack:
+    """The sender, in its `incarnation`, has delivered all of the connection up to `seqno`; 0: nothing yet."""
+
+    connection: Connection
+    seqno: int
+    incarnation: int
+
+
+@frozen
+class SendFirstSeqno:
+    """The sender, in its `incarnation`, has no window for what it was sent. So it is named in UNICAST.new."""
+
+    incarnation: int
+
+
+Message: TypeAlias = Data | Ack | SendFirstSeqno
+
+# Events -------------------------------------------------------------------------------------------
+
+
+@frozen
+class UnicastRequested:
+    """A layer above sends `payload` to the member `to`."""
+
+    to: Address
+    payload: Payload
+
+
+@frozen
+class RetransmitTimeout:
+    """The timer of the own connection with this `number` fired: nothing was acknowledged for so long."""
+
+    number: int
+
+
+@frozen
+class DataReceived:
+    """A DATA arrived from `sender`."""
+
+    sender: Address
+    message: Data
+
+
+@frozen
+class AckReceived:
+    """An ACK arrived from `sender`."""
+
+    sender: Address
+    message: Ack
+
+
+@frozen
+class SendFirstSeqnoReceived:
+    """A SEND_FIRST_SEQNO arrived from `sender`."""
+
+    sender: Address
+    message: SendFirstSeqno
+
+
+@frozen
+class IncarnationBegins:
+    """The first event of a member whose address was in use `incarnation` times before; 0 may go unsaid."""
+
+    incarnation: int
+
+
+Event: TypeAlias = (
+    UnicastRequested
+    | RetransmitTimeout
+    | DataReceived
+    | AckReceived
+    | SendFirstSeqnoReceived
+    | ViewInstalled
+    | IncarnationBegins
+)
+
+# Effects ------------------------------------------------------------------------------------------
+
+
+Effect: TypeAlias = Datagram[Message] | PassUp[Deliver] | SetTimer
+
+# State --------------------------------------------------------------------------------------------
+
+
+@frozen
+class SendSide:
+    """The own side of a connection: `kept` are the messages that are not acknowledged, in order.
+
+    `next`: the next seqno. `interval`: ms until they are sent again.
+    """
+
+    connection: Connection
+    next: int
+    kept: tuple[tuple[int, Payload], ...]
+    interval: int
+
+
+@frozen
+class ReceiveSide:
+    """The window of a peer's connection: the highest seqno delivered; what waits behind a gap, in order."""
+
+    connection: Connection
+    delivered: int
+    ahead: tuple[tuple[int, Payload], ...]
+
+
+@final
+@frozen
+class SendSides(PerMember[SendSide]):
+    """The own side of the connection to each peer."""
+
+
+@final
+@frozen
+class ReceiveSides(PerMember[ReceiveSide]):
+    """The window of each peer."""
+
+
+@final
+@frozen
+class Known(PerMember[int]):
+    """The highest incarnation heard of, of each peer."""
+
+
+@frozen
+class State:
+    """The local state of the specification, field for field. `Unicast!Start` says what each field is."""
+
+    member: Address
+    incarnation: int
+    members: frozenset[Address]
+    opened: int
+    sends: SendSides
+    receives: ReceiveSides
+    known: Known
+
+
+Transition: TypeAlias = tuple[State, tuple[Effect, ...]]
+
+
+def start(member: Address) -> State:
+    """A member before its first message, in its first incarnation. `Unicast!Start`."""
+    return State(
+        member=member,
+        incarnation=0,
+        members=frozenset(),
+        opened=0,
+        sends=SendSides(()),
+        receives=ReceiveSides(()),
+        known=Known(()),
+    )
+
+
+# Step ---------------------------------------------------------------------------------------------
+
+
+def step(config: Config, state: State, event: Event) -> Transition:
+    """The next state, and what is to be done, in order. `Unicast!Step`.
+
+    An ignored event returns the same state and no effects. A refused one raises and changes nothing:
+    `LocalProtocolError` where the caller erred, `RemoteProtocolError` where a peer did.
+    """
+    match event:
+        case UnicastRequested():
+            return _unicast_requested(config, state, event)
+        case RetransmitTimeout():
+            return _retransmit_timeout(config, state, event)
+        case DataReceived() | AckReceived() | SendFirstSeqnoReceived():
+            return _received(config, state, event)
+        case ViewInstalled():
+            return _view_installed(state, event)
+        case IncarnationBegins():
+            return _incarnation_begins(state, event)
+        case _:
+            assert_never(event)
+
+
+def _received(
+    config: Config, state: State, event: DataReceived | AckReceived | SendFirstSeqnoReceived
+) -> Transition:
+    """Refuse what no correct peer sends, and learn of a later incarnation. `Unicast!IsMalformed`."""
+    sender, message = event.sender, event.message
+    if flaw := _malformed(state, sender, message):
+        raise RemoteProtocolError(state, event, flaw)
+    incarnation = message.connection.incarnation if isinstance(message, Data) else message.incarnation
+    later = incarnation > state.known.get(sender, UNKNOWN)
+    heard = _heard(config, state, sender, incarnation) if later else (state, ())
+    match message:
+        case Data():
+            return _data_received(heard, sender, message)
+        case Ack():
+            return _ack_received(config, heard, sender, message)
+        case SendFirstSeqno():  # all goes again where the incarnation is new (UNI-19)
+            return heard
+        case _:
+            assert_never(message)
+
+
+# Sending ------------------------------------------------------------------------------------------
+
+
+def _unicast_requested(config: Config, state: State, event: UnicastRequested) -> Transition:
+    """Number a message, keep and send it; open a connection first (UNI-16). `Unicast!UnicastRequested`.
+
+    A message to oneself is delivered at once. The timer is set only if nothing was kept.
+    """
+    to, payload = event.to, event.payload
+    if to == state.member:
+        return state, (PassUp(Deliver(to, payload)),)
+    old = state.sends.get(to)
+    if old is None:
+        side = _opened(config, state, (payload,))
+        after = evolve(state, opened=state.opened + 1, sends=_put_send(state, to, side))
+    else:
+        side = evolve(old, next=old.next + 1, kept=(*old.kept, (old.next, payload)))
+        after = evolve(state, sends=_put_send(state, to, side))
+    sent = _data_to(state, to, side, len(side.kept) - 1)
+    return after, ((sent,) if old is not None and old.kept else (sent, _timer(side)))
+
+
+def _retransmit_timeout(config: Config, state: State, event: RetransmitTimeout) -> Transition:
+    """Send the first messages again, and wait twice as long; give up nothing. `Unicast!RetransmitTimeout`."""
+    for peer, old in state.sends.items():
+        if old.connection.number == event.number and old.kept:
+            side = evolve(old, interval=min(2 * old.interval, config.retransmit_max))
+            again = _resent(state, peer, side, config.resend_most)
+            return evolve(state, sends=_put_send(state, peer, side)), (*again, _timer(side))
+    return state, ()
+
+
+def _heard(config: Config, state: State, peer: Address, incarnation: int) -> Transition:
+    """The peer is in a later incarnation than was known: all that is kept goes again. `Unicast!Heard`.
+
+    If none was known, the connection stays: no copy can have opened a window. If it was for a former one,
+    another connection is opened.
+    """
+    heard = evolve(state, known=Known((*state.known.entries, (peer, incarnation))))
+    old = state.sends.get(peer)
+    if old is None:
+        return heard, ()
+    if peer not in state.known:
+        return heard, _resent(heard, peer, old, len(old.kept))
+    if not old.kept:
+        others = tuple(entry for entry in state.sends.entries if entry[0] != peer)
+        return evolve(heard, sends=SendSides(others)), ()
+    side = _opened(config, state, tuple(payload for _, payload in old.kept))
+    after = evolve(heard, opened=state.opened + 1, sends=_put_send(state, peer, side))
+    return after, (*_resent(heard, peer, side, len(side.kept)), _timer(side))
+
+
+def _ack_received(config: Config, heard: Transition, sender: Address, message: Ack) -> Transition:
+    """Keep no longer what the peer has delivered. `Unicast!AckReceived`."""
+    state, effects = heard
+    side = state.sends.get(sender)
+    if side is None or side.connection != message.connection:
+        return heard
+    left = tuple(entry for entry in side.kept if entry[0] > message.seqno)
+    if left == side.kept:
+        return heard
+    fresh = evolve(side, kept=left, interval=config.retransmit_min)
+    return evolve(state, sends=_put_send(state, sender, fresh)), effects
+
+
+# Receiving ----------------------------------------------------------------------------------------
+
+
+def _data_received(heard: Transition, sender: Address, message: Data) -> Transition:
+    """Deliver what is in order and acknowledge it, or ask (UNI-17, UNI-18). `Unicast!DataReceived`.
+
+    A window is for messages of its connection, whichever incarnation they name: it was opened for this one.
+    """
+    state, effects = heard
+    connection = message.connection
+    window = state.receives.get(sender)
+    if window is None or window.connection < connection:
+        if message.receiver != state.incarnation:
+            return state, (Datagram(sender, SendFirstSeqno(state.incarnation)), *effects)
+        window = ReceiveSide(connection, 0, ())
+    elif window.connection > connection:
+        return heard
+    window, payloads = _added(window, message.seqno, message.payload)
+    receives = ReceiveSides((*state.receives.entries, (sender, window)))
+    return evolve(state, receives=receives), (
+        *(PassUp(Deliver(sender, payload)) for payload in payloads),
+        Datagram(sender, Ack(connection, window.delivered, state.incarnation)),
+        *effects,
+    )
+
+
+def _added(window: ReceiveSide, seqno: int, payload: Payload) -> tuple[ReceiveSide, tuple[Payload, ...]]:
+    """A window with another message, and the payloads that are in order with it. `Unicast!Added`."""
+    if seqno <= window.delivered:
+        return window, ()
+    below = (entry for entry in window.ahead if entry[0] < seqno)
+    above = (entry for entry in window.ahead if entry[0] > seqno)
+    ahead = (*below, (seqno, payload), *above)
+    count = 0
+    while count < len(ahead) and ahead[count][0] == window.delivered + count + 1:
+        count += 1
+    drained = evolve(window, delivered=window.delivered + count, ahead=ahead[count:])
+    return drained, tuple(payload for _, payload in ahead[:count])
+
+
+# Views and incarnations ---------------------------------------------------------------------------
+
+
+def _view_installed(state: State, event: ViewInstalled) -> Transition:
+    """Close the own side to those whom the view excludes (UNI-07, UNI-08). `Unicast!ViewInstalled`."""
+    members = event.view.member_set
+    if state.member not in members:
+        raise LocalProtocolError(state, event, "a view without this member cannot be installed")
+    if members == state.members:
+        return state, ()
+    excluded = state.members - members
+    open_sides = tuple(entry for entry in state.sends.entries if entry[0] not in excluded)
+    return evolve(state, members=members, sends=SendSides(open_sides)), ()
+
+
+def _incarnation_begins(state: State, event: IncarnationBegins) -> Transition:
+    """Take the number of this incarnation, before anything else happens. `Unicast!IncarnationBegins`."""
+    if event.incarnation < 0:
+        raise LocalProtocolError(state, event, "incarnations are numbered from 0")
+    if state != start(state.member):
+        raise LocalProtocolError(state, event, "an incarnation begins before all other events, and once")
+    if event.incarnation == 0:
+        return state, ()
+    return evolve(state, incarnation=event.incarnation), ()
+
+
+# Shared by the actions ----------------------------------------------------------------------------
+
+
+def _malformed(state: State, sender: Address, message: Message) -> str:
+    """Say why no correct peer sends this to a member in this state; "" if one may. `Unicast!IsMalformed`."""
+    if sender == state.member:
+        return "a member sends no datagram to itself"
+    if isinstance(message, SendFirstSeqno):
+        return "SEND_FIRST_SEQNO: incarnations count from 0" if message.incarnation < 0 else ""
+    connection = message.connection
+    if connection.incarnation < 0 or connection.number < 1:
+        return "a connection has an incarnation from 0 and a number from 1"
+    match message:
+        case Data(_, seqno, receiver):
+            if seqno < 1 or not UNKNOWN <= receiver <= state.incarnation:
+                return "DATA: a seqno counts from 1, and the receiver's incarnation has begun"
+        case Ack(_, seqno, incarnation):
+            if incarnation < 0 or seqno < 0 or not _was_opened(state, connection):
+                return "ACK: the numbers count from 0, and the connection was opened here"
+            side = state.sends.get(sender)
+            if side is not None and side.connection == connection and seqno >= side.next:
+                return f"ACK: seqno {seqno} was not sent yet; the next one is {side.next}"
+        case _:
+            assert_never(message)
+    return ""
+
+
+def _was_opened(state: State, connection: Connection) -> bool:
+    """Whether this member has opened it, now or in a former incarnation. `Unicast!WasOpened`."""
+    return connection <= Connection(state.incarnation, state.opened)
+
+
+def _opened(config: Config, state: State, payloads: tuple[Payload, ...]) -> SendSide:
+    """The side of a connection that is opened now, with these payloads to be sent. `Unicast!Opened`."""
+    return SendSide(
+        connection=Connection(state.incarnation, state.opened + 1),
+        next=len(payloads) + 1,
+        kept=tuple(enumerate(payloads, 1)),
+        interval=config.retransmit_min,
+    )
+
+
+def _resent(state: State, peer: Address, side: SendSide, most: int) -> tuple[Datagram[Message], ...]:
+    """The first messages that are kept for a peer, `most` of them at most. `Unicast!Resent`."""
+    count = min(len(side.kept), most)
+    return tuple(_data_to(state, peer, side, place) for place in range(count))
+
+
+def _data_to(state: State, peer: Address, side: SendSide, place: int) -> Datagram[Message]:
+    """A message that is kept for a peer, as it is sent. `Unicast!DataTo`."""
+    seqno, payload = side.kept[place]
+    return Datagram(peer, Data(side.connection, seqno, state.known.get(peer, UNKNOWN), payload))
+
+
+def _timer(side: SendSide) -> SetTimer:
+    """The timer of this connection: that of one that is closed is late by its number."""
+    return SetTimer(f"retransmit/{side.connection.number}", side.interval, side.interval)
+
+
+def _put_send(state: State, peer: Address, side: SendSide) -> SendSides:
+    return SendSides((*state.sends.entries, (peer, side)))
