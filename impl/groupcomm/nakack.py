@@ -615,7 +615,7 @@ def _gaps(window: Window, upto: int) -> tuple[Range, ...]:
 
 
 def _requests(state: State) -> Iterable[Datagram[Message]]:
-    """The requests: to the member that the layers above named, and to the one that told. `Nakack!Requests`."""
+    """The requests: to members that the layers above named, and that told. `Nakack!Requests`."""
     for origin in state.view.members:
         if origin == state.member:
             continue
