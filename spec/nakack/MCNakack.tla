@@ -18,7 +18,8 @@ Anew(m, incarnation) == [x \in {m} |-> incarnation]
 PairScript == <<FirstView(1, "A", AB)>>
 ThreeScript == <<FirstView(1, "A", ABC)>>
 NextScript == <<FirstView(1, "A", AB), Follow(2, "A", AB, {1}, Nobody)>>
-TwiceScript == <<FirstView(1, "A", AB), Follow(2, "A", AB, {1}, Nobody), Follow(3, "A", AB, {2}, Nobody)>>
+TwiceScript ==
+    <<FirstView(1, "A", <<"A">>), Follow(2, "A", AB, {1}, Anew("B", 0)), Follow(3, "A", AB, {2}, Nobody)>>
 JoinScript == <<FirstView(1, "A", <<"A">>), Follow(2, "A", AB, {1}, Anew("B", 0))>>
 JoinThirdScript == <<FirstView(1, "A", AB), Follow(2, "A", ABC, {1}, Anew("C", 0))>>
 LeaveScript == <<FirstView(1, "A", ABC), Follow(2, "A", AB, {1}, Nobody)>>
@@ -30,13 +31,10 @@ BackScript ==
     <<FirstView(1, "A", AB), Follow(2, "A", <<"A">>, {1}, Nobody), Follow(3, "A", AB, {2}, Anew("B", 1))>>
 \* Not allowed by Membership (ExcludedFirst): the next incarnation of B stands where the former one stood.
 InPlaceScript == <<FirstView(1, "A", AB), Follow(2, "A", AB, {1}, Anew("B", 1))>>
-\* Not allowed by Membership (OneIdOneView): two views have one identifier.
-OneIdScript == <<FirstView(1, "A", AB), Follow(2, "A", <<"A">>, {1}, Nobody), Follow(2, "A", <<"B">>, {1}, Nobody)>>
 
 Of(a, b, c) == [m \in Member |-> CASE m = "A" -> a [] m = "B" -> b [] OTHER -> c]
 OneOfA == Of(1, 0, 0)
 TwoOfA == Of(2, 0, 0)
-ThreeOfA == Of(3, 0, 0)
 OneOfB == Of(0, 1, 0)
 OneOfC == Of(0, 0, 1)
 OneOfAAndB == Of(1, 1, 0)

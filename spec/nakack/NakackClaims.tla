@@ -50,11 +50,11 @@ TypeOK ==
 GotIn(m, i, k, s) ==
     LET Is(g) == g.view = k /\ g.incarnation = i /\ g.sender = s IN SelectSeq(got[m], Is)
 
-\* NAK-01: in the order sent, without a gap.
+\* NAK-01: in the order sent, without a gap, from the first of the view on.
 FifoWithoutGaps ==
-    \A m, s \in Member : \A i \in 0 .. life[m], k \in DOMAIN Script :
+    \A m, s \in Member : \A i \in 0 .. life[m], k \in DOMAIN views :
         LET q == GotIn(m, i, k, s) IN
-        \A n \in 1 .. Len(q) - 1 : q[n + 1].payload.seqno = q[n].payload.seqno + 1
+        \A n \in DOMAIN q : q[n].payload.seqno = BaseIn(k)[s] + n
 
 DeliveredOnce ==
     \A m \in Member : \A i, j \in DOMAIN got[m] :
