@@ -44,30 +44,48 @@ TypeOK ==
     /\ spent \in [{"votes", "releases", "digests", "misuses"} -> Nat]
 
 -----------------------------------------------------------------------------
-(* What users see: of each incarnation of a receiver, in each view, of each sender *)
+(* The guarantee: each conjunct of FifoMulticast is a claim *)
 
-\* What m has delivered of s in view number k, in its incarnation i.
-GotIn(m, i, k, s) ==
-    LET Is(g) == g.view = k /\ g.incarnation = i /\ g.sender = s IN SelectSeq(got[m], Is)
+\* What can be had from m, as [view, sender, payload].
+StoreIn(number, windows) ==
+    UNION {{[view |-> number, sender |-> x, payload |-> windows[x].kept[i]] : i \in DOMAIN windows[x].kept} :
+        x \in DOMAIN windows}
+NumberOf(id) == CHOOSE k \in DOMAIN views : views[k].id = id
+StoredBy(m) ==
+    StoreIn(installed[m], local[m].windows)
+    \cup IF local[m].former = NoFormer THEN {}
+         ELSE StoreIn(NumberOf(local[m].former.view_id), local[m].former.stores)
 
-\* NAK-01: in the order sent, without a gap, from the first of the view on.
-FifoWithoutGaps ==
-    \A m, s \in Member : \A i \in 0 .. life[m], k \in DOMAIN views :
-        LET q == GotIn(m, i, k, s) IN
-        \A n \in DOMAIN q : q[n].payload.seqno = BaseIn(k)[s] + n
+\* The highest seqno that m may deliver of x: a count of the layers above, from where the view began.
+Unlimited == FirstSeqno + 99
+TopOf(m, x) == IF local[m].held THEN BaseIn(installed[m])[x] + local[m].limit[x] ELSE Unlimited
 
-DeliveredOnce ==
-    \A m \in Member : \A i, j \in DOMAIN got[m] :
-        (i < j /\ got[m][i].incarnation = got[m][j].incarnation) =>
-            <<got[m][i].sender, got[m][i].payload>> # <<got[m][j].sender, got[m][j].payload>>
+Guarantee == INSTANCE FifoMulticast WITH
+    delivered <- [m \in Member |-> DeliveredVector(local[m])],
+    low <- [m \in Member |-> [x \in Members(local[m]) |-> local[m].windows[x].low]],
+    base <- [m \in Member |-> [x \in Members(local[m]) |-> local[m].windows[x].base]],
+    top <- [m \in Member |-> [x \in Members(local[m]) |-> TopOf(m, x)]],
+    store <- [m \in Member |-> StoredBy(m)]
 
-\* A message is delivered in the view in which it was multicast.
-DeliveredInSendingView == \A m \in Member : \A i \in DOMAIN got[m] : got[m][i].payload.view = got[m][i].view
+GotIn(m, i, k, s) == Guarantee!GotIn(m, i, k, s)
 
-\* And it is of the incarnation that the view means.
-DeliveredFromIncarnationOfView ==
-    \A m \in Member : \A i \in DOMAIN got[m] :
-        got[m][i].payload.incarnation = views[got[m][i].view].lives[got[m][i].sender]
+DeliveredWasSent == Guarantee!NotForged
+DeliveredOnce == Guarantee!Once
+\* NAK-01.
+FifoWithoutGaps == Guarantee!InOrder
+DeliveredInSendingView == Guarantee!OfItsView
+DeliveredFromIncarnationOfView == Guarantee!OfItsIncarnation
+BasesAgree == Guarantee!Bases
+\* DLV-01.
+DigestCountsDelivered == Guarantee!DigestIsTrue
+LackingIsServable == Guarantee!Kept
+\* DLV-04.
+OwnDeliveredAtOnce == [][Guarantee!OwnAtOnceStep]_vars
+NothingBeyondLimit == [][Guarantee!HoldsBackStep]_vars
+NothingDeliveredWithView == [][Guarantee!VoidStep]_vars
+
+-----------------------------------------------------------------------------
+(* What users see besides *)
 
 \* Virtual synchrony as far as it is this layer's: members that go on together have delivered the same.
 SurvivorsDeliverTheSame ==
@@ -81,39 +99,11 @@ SurvivorsDeliverTheSame ==
 -----------------------------------------------------------------------------
 (* Mechanism *)
 
-\* All members of a view count each of its members from the same number.
-BasesAgree ==
-    \A m, x \in up :
-        (installed[m] # 0 /\ installed[m] = installed[x]) =>
-            \A s \in Members(local[m]) : local[m].windows[s].base = local[x].windows[s].base
-
-\* DLV-01: what a digest counts was delivered, above where the window began.
-DigestCountsDelivered ==
-    \A m \in up : \A s \in Members(local[m]) :
-        \A n \in local[m].windows[s].low + 1 .. local[m].windows[s].delivered :
-            \E i \in DOMAIN got[m] : /\ got[m][i].incarnation = life[m] /\ got[m][i].sender = s
-                                     /\ got[m][i].payload.seqno = n
-
 \* DLV-03: nothing deliverable waits.
 NothingDeliverableWaits ==
     \A m \in up : \A s \in Members(local[m]) :
         LET w == local[m].windows[s] IN
         w.delivered + 1 \in DOMAIN w.pending => (local[m].held /\ w.delivered >= w.base + local[m].limit[s])
-
-\* What a member lacks and another one has delivered in its view is in the other's store: as long as that one is in the
-\* view, or in the next with it.
-LackingIsServable ==
-    \A m, h \in up :
-        LET k == installed[m] IN
-        (m # h /\ k # 0 /\ (installed[h] = k \/ \E j \in DOMAIN views : /\ j = installed[h] /\ k \in views[j].preds
-                                                                          /\ Has(views[j], m, life[m]) /\ Has(views[k], h, life[h]))) =>
-            \A i \in DOMAIN got[h] :
-                LET g == got[h][i] IN
-                (/\ g.view = k /\ g.incarnation = life[h] /\ g.sender \in Members(local[m])
-                 /\ g.payload.seqno > local[m].windows[g.sender].delivered) =>
-                    LET store == StoreOf(local[h], [view_id |-> views[k].id, origin |-> g.sender])
-                        place == g.payload.seqno - store.purged
-                    IN place \in DOMAIN store.kept /\ store.kept[place] = g.payload
 
 \* NAK-02: a member that is asked has delivered what is asked for, in the view that is meant (or has begun again).
 TellerHasIt ==
@@ -139,23 +129,6 @@ RequestsGoToMembers ==
 -----------------------------------------------------------------------------
 (* Steps *)
 
-\* DLV-04: a member delivers its own multicast in the step in which it sends it.
-OwnDeliveredAtOnceStep ==
-    act'.action = "MulticastPayload" /\ act'.outcome = "handled" =>
-        \E i \in DOMAIN act'.effects :
-            act'.effects[i] = DeliverUp(act'.member, act'.event.payload)
-
-\* Nothing is delivered beyond the limit.
-NothingBeyondLimitStep ==
-    \A m \in {act'.member} \cap up :
-        (local'[m].held /\ local[m].view = local'[m].view) =>
-            \A s \in Members(local'[m]) :
-                local'[m].windows[s].delivered > local[m].windows[s].delivered =>
-                    local'[m].windows[s].delivered <= BaseIn(installed[m])[s] + local'[m].limit[s]
-
-\* Nothing is delivered in the step of a view: the layers above have not heard of the view yet.
-NothingDeliveredWithViewStep == act'.action = "InstallView" => DeliveredBy(act'.effects) = <<>>
-
 \* A timer that is set is not set again, and one that is waited for is set.
 TimerSetOnceStep ==
     \A m \in {act'.member} \cap Member :
@@ -180,9 +153,6 @@ OnlyByEffectsStep ==
               ELSE IF act'.outcome = "none" THEN net ELSE AfterStep(act'.member, act'.consumed, act'.effects)
     /\ act'.outcome = "none" => \A m \in Member : local'[m] \in {local[m], Start(m)}
 
-OwnDeliveredAtOnce == [][OwnDeliveredAtOnceStep]_vars
-NothingBeyondLimit == [][NothingBeyondLimitStep]_vars
-NothingDeliveredWithView == [][NothingDeliveredWithViewStep]_vars
 TimerSetOnce == [][TimerSetOnceStep]_vars
 DigestSaysDelivered == [][DigestSaysDeliveredStep]_vars
 OnlyByEffects == [][OnlyByEffectsStep]_vars
@@ -267,11 +237,7 @@ FlushedLiveSpec ==
         /\ WF_vars(Changes(m))
 
 \* Arrives: in a view that stays, what one living member has delivered, all of them come to deliver.
-AreLevel ==
-    \A m, x \in up :
-        (installed[m] # 0 /\ installed[m] = installed[x]) =>
-            \A s \in Members(local[m]) : local[m].windows[s].delivered = local[x].windows[s].delivered
-EventuallyLevel == <>[]AreLevel
+EventuallyLevel == <>[]Guarantee!Level
 
 \* Fetched: each member comes to the last view that is decided with it.
 EventuallyInLastView == <>[](\A m \in up : installed[m] # 0 /\ ~GoesOn(m, installed[m]))

@@ -11,7 +11,8 @@ EXTENDS NakackInstruments
 \* DLV-06: what a member multicasts is not in its store.
 SentIsNotStoredStep(s, e) ==
     IF e.type # "SendRequested" \/ Step(s, e).outcome # "handled" THEN Step(s, e)
-    ELSE [Step(s, e) EXCEPT !.state.windows[s.member] = [@ EXCEPT !.purged = @ + Len(@.kept), !.kept = <<>>]]
+    ELSE [Step(s, e) EXCEPT !.state.windows[s.member].purged = Step(s, e).state.windows[s.member].delivered,
+                            !.state.windows[s.member].kept = <<>>]
 
 \* A member sends, and delivers its own message when it hears it from the network.
 NotAtOnceStep(s, e) ==
@@ -55,6 +56,14 @@ DeliversAsItComesStep(s, e) ==
                          <<ReceivedUp, DeliverUp(x, e.message.payload)>>)
 
 -----------------------------------------------------------------------------
+(* The network: in the place of AfterStep *)
+
+\* A message of A comes from nowhere.
+AfterForging(from, consumed, effects) ==
+    (IF Remembers THEN net ELSE net \ consumed) \cup Sent(from, effects)
+    \cup {Packet("A", "B", DataMessage(views[1].id, "A", FirstSeqno, [incarnation |-> 0, view |-> 1, seqno |-> FirstSeqno]))}
+
+-----------------------------------------------------------------------------
 (* The model itself: in the place of ApplyIn *)
 
 Took(m, number, step, fired) ==
@@ -81,7 +90,8 @@ ApplyWithPacket(number, action, m, event, consumed, fired) ==
 ApplyRefused(number, action, m, event, consumed, fired) ==
     \E step \in {MemberStep(local[m], event)} :
         /\ local' = [local EXCEPT ![m] =
-                        IF step.outcome \in {"local_error", "remote_error"} THEN Start(m) ELSE step.state]
+                        IF step.outcome \in {"local_error", "remote_error"}
+                        THEN [step.state EXCEPT !.starts = [x \in {m} |-> 0]] ELSE step.state]
         /\ Record(action, m, FALSE, None, event, consumed, step.outcome, step.effects)
         /\ net' = AfterStep(m, consumed, step.effects)
         /\ Took(m, number, step, fired)

@@ -21,6 +21,7 @@ EXTENDS Nakack, Network, Acts
 CONSTANTS
     Script,         \* views that are decided, in this order: those at the start (they follow none), and later ones
     Sends,          \* bound: [Member -> how many multicasts each incarnation sends]
+    Tellers,        \* bound: the members whose timer for HIGHEST fires
     MaxVotes,       \* bound: votes of STABLE
     VotesOf,        \* a purge needs the votes of "all" of the view, or of "some"
     Settles,        \* the cut is fixed by all that "go_on", or by the "first"
@@ -113,7 +114,7 @@ Fires(action, m, name, event) ==
     /\ ApplyIn(Now(m), action, m, event, {}, {name})
     /\ UNCHANGED <<surroundings, sent, spent>>
 
-HighestTimeoutFires(m) == Fires("HighestTimeoutFires", m, "highest", [type |-> "HighestTimeout"])
+HighestTimeoutFires(m) == m \in Tellers /\ Fires("HighestTimeoutFires", m, "highest", [type |-> "HighestTimeout"])
 RequestTimeoutFires(m) == Fires("RequestTimeoutFires", m, "request", [type |-> "RequestTimeout"])
 
 EventOf(message) ==

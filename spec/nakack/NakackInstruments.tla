@@ -72,10 +72,17 @@ Alphabet(messages, vectors) ==
        \cup event(datas, "DataReceived") \cup event(highests, "HighestReceived")
        \cup event(requests, "XmitReqReceived")
 -----------------------------------------------------------------------------
-(* What scenarios see of a member besides its state: what it has delivered of each sender, in its incarnation. *)
+(* What scenarios see of a member besides its state, of each sender: the highest seqno delivered, the seqnos that wait, *)
+(* and those in the store, of its view and of the view before.                                                          *)
+
+LOCAL Rising(set) ==
+    [i \in 1 .. Cardinality(set) |-> CHOOSE n \in set : Cardinality({k \in set : k < n}) = i - 1]
+LOCAL SeqnosIn(store) == [i \in DOMAIN store.kept |-> store.purged + i]
 
 Observed(m) ==
-    [delivered |-> [s \in Members(local[m]) |->
-        LET Is(g) == g.incarnation = life[m] /\ g.sender = s IN
-        [i \in 1 .. Len(SelectSeq(got[m], Is)) |-> SelectSeq(got[m], Is)[i].payload.seqno]]]
+    LET s == local[m] IN
+    [delivered |-> DeliveredVector(s),
+     waits |-> [x \in Members(s) |-> Rising(DOMAIN s.windows[x].pending)],
+     store |-> [x \in Members(s) |-> SeqnosIn(s.windows[x])],
+     before |-> [x \in DOMAIN s.former.stores |-> SeqnosIn(s.former.stores[x])]]
 =============================================================================
