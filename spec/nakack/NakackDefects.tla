@@ -19,6 +19,11 @@ NotAtOnceStep(s, e) ==
     IF e.type # "SendRequested" \/ Step(s, e).outcome # "handled" THEN Step(s, e)
     ELSE LET IsOut(effect) == effect.type = "Datagram" IN [Step(s, e) EXCEPT !.effects = SelectSeq(@, IsOut)]
 
+\* A member delivers its own message when it sends it, and again.
+OwnTwiceStep(s, e) ==
+    IF e.type # "SendRequested" \/ Step(s, e).outcome # "handled" THEN Step(s, e)
+    ELSE [Step(s, e) EXCEPT !.effects = Append(@, DeliverUp(s.member, e.payload))]
+
 \* What was received is asked for, too.
 AsksForMoreStep(s, e) ==
     IF e.type # "RequestTimeout" THEN Step(s, e)
