@@ -76,8 +76,7 @@ OfItsIncarnation ==
 OwnAtOnceStep ==
     \A m \in Member :
         (sent'[m] > sent[m] /\ life'[m] = life[m]) =>
-            /\ Len(got'[m]) = Len(got[m]) + 1
-            /\ got'[m][Len(got'[m])].sender = m
+            \E i \in Len(got[m]) + 1 .. Len(got'[m]) : got'[m][i].sender = m
 
 -----------------------------------------------------------------------------
 (* A view changes *)
