@@ -109,6 +109,13 @@ class DigestSet:
 
 
 @frozen
+class WindowsAdded:
+    """To the multicast layer: windows of those who are new start after these seqnos; all others stay."""
+
+    digest: Vector
+
+
+@frozen
 class Block:
     """To the application: multicast what must still be sent, and return; what comes later waits."""
 

@@ -28,7 +28,14 @@ from attrs import evolve, frozen
 from .digest import EMPTY_VECTOR, Vector
 from .effects import CancelTimer, PassDown, PassUp, Send, SetTimer
 from .errors import LocalProtocolError, RemoteProtocolError
-from .events import Below, DigestPromised, MergeViewInstalled, PromiseWithdrawn, Suspected
+from .events import (
+    Below,
+    DigestPromised,
+    MergeViewInstalled,
+    PromiseWithdrawn,
+    Suspected,
+    WindowsAdded,
+)
 from .gms import NO_DECISION, Decision, Lives
 from .per_member import PerMember
 from .view import Address, ViewId
@@ -303,13 +310,6 @@ class MergeDecided:
     """To the membership service: this is the next view."""
 
     decision: Decision
-
-
-@frozen
-class WindowsAdded:
-    """To the multicast layer: windows of those who are new start after these seqnos; all others stay."""
-
-    digest: Vector
 
 
 Effect: TypeAlias = (

@@ -34,8 +34,8 @@ from groupcomm.events import (
     Purge,
     Release,
     ViewInstalled,
+    WindowsAdded,
 )
-from groupcomm.merge import WindowsAdded
 from groupcomm.view import NO_VIEW, Address, View, ViewId
 
 from .carriage import Carriage
