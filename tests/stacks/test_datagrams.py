@@ -3,28 +3,59 @@
 from typing import Any
 
 import pytest
+from attrs import evolve
 
 from groupcomm import unicast
+from groupcomm.digest import Vector
 from groupcomm.effects import PassUp
-from groupcomm.events import Deliver
+from groupcomm.events import Deliver, Payload
 from groupcomm.stack import Tagged
-from groupcomm_conformance.stacks.judges.claims import Verdicts, Violation
+from groupcomm_conformance.stacks.chance import Chance
+from groupcomm_conformance.stacks.judges.claims import CLAIMS, Verdicts, Violation
 from groupcomm_conformance.stacks.judges.membership import Membership
+from groupcomm_conformance.stacks.judges.multicasts import ReliableMulticast
 from groupcomm_conformance.stacks.judges.unicasts import ReliableUnicast
-from groupcomm_conformance.stacks.running import replay
-from groupcomm_conformance.stacks.setup import Setup
+from groupcomm_conformance.stacks.running import ground_of, replay
+from groupcomm_conformance.stacks.setup import DATAGRAMS, Faults, Setup
+from groupcomm_conformance.stacks.setup import WHOLE as ABOVE
 from tests.simulated import all_holds
 
-UNICAST = Setup(("sequencer", "flush", "merge_gms", "stable", "unicast"))
+WHOLE = Setup(DATAGRAMS)
+UNICAST = Setup((*ABOVE, "unicast"))
 
 
-def test_over_lost_datagrams_unicast_gives_what_all_layers_assume() -> None:
-    outcome = all_holds(UNICAST, events=30_000, seed=100)
+@pytest.mark.parametrize("layers", ["unicast", "nakack", "nakack/unicast"])
+def test_over_lost_datagrams_the_stack_gives_what_its_layers_assume(layers: str) -> None:
+    """UNICAST alone, NAKACK alone, each over the other's abstract layer; and both, over a network alone."""
+    setup = Setup((*ABOVE, *layers.split("/")))
+    outcome = all_holds(setup, events=30_000, seed=100)
     assert not outcome.unjudged
-    assert {"ReliableUnicast"} < {*UNICAST.guarantees}
-    judged = ("NotForged", "Once", "InOrder", "NothingIsLost", "LivesInOrder")
-    assert all(outcome.judged[claim] > 100 for claim in judged)
-    assert outcome.happened["lose"] > 500
+    given = {"nakack": "ReliableMulticast", "unicast": "ReliableUnicast"}
+    for layer in layers.split("/"):
+        assert given[layer] in setup.guarantees
+        assert {claim for claim in CLAIMS[given[layer]] if outcome.judged[claim] > 20} == {
+            *CLAIMS[given[layer]]
+        }
+    assert outcome.happened["lose"] > 500 and outcome.happened["double"] > 200
+
+
+def test_over_gms_alone_the_stack_stands_on_datagrams_too() -> None:
+    setup = Setup(("sequencer", "flush", "gms", "stable", "nakack", "unicast"))
+    all_holds(evolve(setup, faults=Faults(setup.borne)), events=20_000, seed=100)
+
+
+def test_what_was_sent_to_a_former_life_reaches_the_next_one() -> None:
+    """A datagram is for an address. Late mail is what connections and incarnations are there for."""
+    ground, random, members = ground_of(WHOLE, 3)
+    chance, late = Chance(ground, members, WHOLE.faults, random), 0
+    for event in chance.first():
+        ground.perform(event)
+    while ground.events < 3_000:
+        drawn = chance.draw()
+        if drawn is not None:
+            to_former = drawn[0] in {"copy", "double"} and not ground.known(str(drawn[3])).up
+            late += ground.perform(drawn) and to_former
+    assert late > 5
 
 
 # What the judge of unicasts says, and what it does not
@@ -101,6 +132,69 @@ def test_a_former_life_is_not_heard_after_a_later_one(group: Membership) -> None
     judge.delivered(b, "A", new)
     with pytest.raises(Violation, match="LivesInOrder"):
         judge.delivered(b, "A", late)
+
+
+# What the judge of multicasts says
+
+
+def heard_of(
+    group: Membership, sent: str, heard: str, *, limit: int | None = None, at_once: bool = True
+) -> str:
+    """The claim that falls when A multicasts letters and B hears some, in a view of both."""
+    judge, (a, b) = ReliableMulticast(Verdicts()), (group.current["A"], group.current["B"])
+    view = group.decide(a, 1, [a, b])
+    letters = {letter: Payload(Tagged("flush", letter)) for letter in "abcx"}
+    try:
+        for process in (a, b):
+            group.install(process, view)
+            judge.installed(process, {"A": 4, "B": -1}, 0)
+        for letter in sent:
+            judge.cast(a, letters[letter], at_once=at_once)
+            judge.delivered(a, "A", letters[letter])
+        judge.limited(b, None if limit is None else Vector.of(A=limit, B=0))
+        for letter in heard:
+            judge.delivered(b, "A", letters[letter])
+        judge.quiet([a, b])
+    except Violation as violation:
+        return violation.claim
+    return ""
+
+
+@pytest.mark.parametrize(
+    ("sent", "heard", "limit", "claim"),
+    [
+        ("abc", "abc", None, ""),
+        ("abc", "ab", None, "MulticastsArrive"),
+        ("abc", "abb", None, "OnceInOrder"),
+        ("abc", "ac", None, "OnceInOrder"),
+        ("abc", "abx", None, "OfItsView"),
+        ("abc", "abc", 2, "HoldsBack"),
+        ("abc", "abc", 3, ""),
+    ],
+)
+def test_each_claim_of_multicasts_falls_alone(
+    group: Membership, sent: str, heard: str, limit: int | None, claim: str
+) -> None:
+    assert claim == heard_of(group, sent, heard, limit=limit)
+
+
+def test_who_multicasts_hears_it_at_once(group: Membership) -> None:
+    assert "OwnAtOnce" == heard_of(group, "a", "a", at_once=False)
+
+
+def test_members_count_from_the_same_numbers_and_hear_nothing_with_a_view(group: Membership) -> None:
+    judge, (a, b) = ReliableMulticast(Verdicts()), (group.current["A"], group.current["B"])
+    view = group.decide(a, 1, [a, b])
+    for process in (a, b):
+        group.install(process, view)
+    with pytest.raises(Violation, match="NothingWithTheView"):
+        judge.installed(a, {"A": 4, "B": -1}, 1)
+    judge.installed(a, {"A": 4, "B": -1}, 0)
+    with pytest.raises(Violation, match="BasesAgree"):
+        judge.installed(b, {"A": 3, "B": -1}, 0)
+
+
+# A datagram that is lost
 
 
 def test_a_datagram_that_is_lost_is_sent_again() -> None:

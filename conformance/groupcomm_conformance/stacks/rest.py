@@ -14,7 +14,7 @@ __all__ = ["quiesce"]
 
 _ROUNDS: Final = 8
 _PATIENCE: Final = 200
-_STILL: Final = 3  # rounds of timers in a row of which nothing has come
+_STILL: Final = 2  # rounds of timers in a row of which nothing has come
 
 
 def quiesce(ground: Ground, perform: Callable[[Event], bool]) -> None:
@@ -120,6 +120,7 @@ def _dismiss(ground: Ground, perform: Callable[[Event], bool]) -> None:
     for process in [process for process in ground.up if process.view is None] if ground.merges else ():
         over = ground.falsely and ground.views.left_out(process)
         if over or not ground.oracle.may_be_asked(process):
+            ground.happened["used up"] += over and ground.network
             perform(("crash", process.name))
 
 

@@ -111,8 +111,9 @@ class ReliableUnicast(Judge):
 
     def quiet(self, current: dict[Address, Process]) -> None:
         """Nothing is on its way: what is kept is for nobody."""
+        for (process, to), pair in self._pairs.items():
+            self._judged(*(["UnicastsArrive"] if pair.sent and process.up and current[to].up else []))
         for process, to, message in self.waiting():
-            self._judged("UnicastsArrive")
             if current[to].up:
                 self._fail("UnicastsArrive", f"{message} of {process} never reaches {current[to]}")
 
