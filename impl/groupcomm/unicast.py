@@ -294,15 +294,13 @@ def step(config: Config, state: State, event: Event) -> Transition:
 def _received(
     config: Config, state: State, event: DataReceived | AckReceived | SendFirstSeqnoReceived
 ) -> Transition:
-    """Refuse what no correct peer sends, ignore a former incarnation, and learn of a later one."""
+    """Refuse what no correct peer sends, and learn of a later incarnation. `Unicast!IsMalformed`."""
     sender, message = event.sender, event.message
     if flaw := _malformed(state, sender, message):
         raise RemoteProtocolError(state, event, flaw)
     incarnation = message.connection.incarnation if isinstance(message, Data) else message.incarnation
-    known = state.known.get(sender, UNKNOWN)
-    if incarnation < known:
-        return state, ()
-    heard: Transition = (state, ()) if incarnation == known else _heard(config, state, sender, incarnation)
+    later = incarnation > state.known.get(sender, UNKNOWN)
+    heard = _heard(config, state, sender, incarnation) if later else (state, ())
     match message:
         case Data():
             return _data_received(heard, sender, message)

@@ -39,7 +39,6 @@ CONSTANTS
     Binds,              \* messages name the incarnation that they are for: "before" anything is delivered, once it
                         \* is "known", or "never"
     OnNewIncarnation,   \* what is kept for a former incarnation "goes_again", or "is_dropped"
-    DropsFormer,        \* a message of an incarnation before the one heard of is ignored
     AsksFirst,          \* a receiver without a window answers by SEND_FIRST_SEQNO
     SetsTimer,          \* a request sets the timer if nothing "was_kept", or "always"
     RetransmitMin,      \* ms until the first retransmission
@@ -53,7 +52,7 @@ ASSUME
     /\ ClosesWhen \in {"excluded", "any_view", "never"}
     /\ Binds \in {"before", "known", "never"}
     /\ OnNewIncarnation \in {"goes_again", "is_dropped"}
-    /\ {DropsFormer, AsksFirst} \subseteq BOOLEAN
+    /\ AsksFirst \in BOOLEAN
     /\ SetsTimer \in {"was_kept", "always"}
     /\ {RetransmitMin, RetransmitMax, ResendMost} \subseteq Nat \ {0}
     /\ RetransmitMin <= RetransmitMax
@@ -90,8 +89,8 @@ SetRetransmitTimer(side) ==
 (* State *)
 
 EmptyMap == [x \in {} |-> 0]
-Put(map, key, value) == [x \in DOMAIN map \cup {key} |-> IF x = key THEN value ELSE map[x]]
-Drop(map, keys) == [x \in DOMAIN map \ keys |-> map[x]]
+WithEntry(map, key, value) == [x \in DOMAIN map \cup {key} |-> IF x = key THEN value ELSE map[x]]
+WithoutEntries(map, keys) == [x \in DOMAIN map \ keys |-> map[x]]
 
 Start(member) ==
     [member |-> member,         \* this member's address
@@ -137,7 +136,7 @@ UnicastRequested(s, e) ==
         side == IF opens THEN Opened(s, <<e.payload>>)
                 ELSE [old EXCEPT !.kept = Append(@, <<old.next, e.payload>>), !.next = @ + 1]
         idle == opens \/ old.kept = <<>>
-    IN Handled([s EXCEPT !.opened = IF opens THEN @ + 1 ELSE @, !.sends = Put(@, e.to, side)],
+    IN Handled([s EXCEPT !.opened = IF opens THEN @ + 1 ELSE @, !.sends = WithEntry(@, e.to, side)],
                <<DataTo(s, e.to, side, Len(side.kept))>>
                \o (IF idle \/ SetsTimer = "always" THEN <<SetRetransmitTimer(side)>> ELSE <<>>))
 
@@ -152,14 +151,16 @@ RetransmitTimeout(s, e) ==
        IN Handled([s EXCEPT !.sends[peer] = side], Append(Resent(s, peer, side), SetRetransmitTimer(side)))
 
 \* The peer was heard of in this incarnation. If it is a later one, and its former incarnation was known, then what is
-\* kept goes again in a new connection. (If none was known, the connection is for this one from now on.)
+\* kept goes again in a new connection. (If none was known, the connection is for this one from now on.) So a
+\* connection is for one incarnation, the highest heard of when it was opened or first answered: an answer of a former
+\* one is of another connection, or comes while this one is for its successor, and does no harm.
 Heard(s, peer, incarnation) ==
     LET before == KnownIncarnation(s, peer)
-        heard == [s EXCEPT !.known = Put(@, peer, incarnation)]
+        heard == [s EXCEPT !.known = WithEntry(@, peer, incarnation)]
     IN IF Binds = "never" \/ incarnation <= before THEN [state |-> s, effects |-> <<>>]
        ELSE IF before = Unknown \/ peer \notin DOMAIN s.sends THEN [state |-> heard, effects |-> <<>>]
        ELSE IF OnNewIncarnation = "is_dropped" \/ s.sends[peer].kept = <<>>
-       THEN [state |-> [heard EXCEPT !.sends = Drop(@, {peer})], effects |-> <<>>]
+       THEN [state |-> [heard EXCEPT !.sends = WithoutEntries(@, {peer})], effects |-> <<>>]
        ELSE
        LET kept == s.sends[peer].kept
            side == Opened(s, [i \in DOMAIN kept |-> kept[i][2]])
@@ -213,7 +214,7 @@ Reaches(s, heard, e, window) ==
     LET m == e.message
         step == Added(window, m.seqno, m.payload)
         seqno == IF Acknowledges = "delivered" THEN step.window.delivered ELSE m.seqno
-    IN Handled([heard.state EXCEPT !.receives = Put(@, e.sender, step.window)],
+    IN Handled([heard.state EXCEPT !.receives = WithEntry(@, e.sender, step.window)],
                [i \in DOMAIN step.payloads |-> DeliverUp(e.sender, step.payloads[i])]
                \o <<Datagram(e.sender, AckMessage(m.connection, seqno, s.incarnation))>>
                \o heard.effects)
@@ -253,8 +254,8 @@ ViewInstalled(s, e) ==
                     [] ClosesWhen = "any_view" -> DOMAIN s.sends
                     [] ClosesWhen = "never" -> {}
         after == [s EXCEPT !.members = now,
-                           !.sends = Drop(@, closed),
-                           !.receives = IF KeepsWindows = "all" THEN @ ELSE Drop(@, excluded)]
+                           !.sends = WithoutEntries(@, closed),
+                           !.receives = IF KeepsWindows = "all" THEN @ ELSE WithoutEntries(@, excluded)]
     IN IF after = s THEN Ignored(s) ELSE Handled(after, <<>>)
 
 \* Whoever runs the member numbers the incarnations of its address, and says the number first.
@@ -285,18 +286,11 @@ IsMalformed(s, e) ==
 
 Refuses(s, e) == "message" \in DOMAIN e /\ IsMalformed(s, e)
 
-\* Of a former incarnation: an ACK of it says nothing of the present one, and a SEND_FIRST_SEQNO is answered in vain.
-IsFormerIncarnation(s, e) ==
-    /\ DropsFormer /\ "message" \in DOMAIN e
-    /\ (IF e.message.type = "DATA" THEN e.message.connection.incarnation ELSE e.message.incarnation)
-        < KnownIncarnation(s, e.sender)
-
 -----------------------------------------------------------------------------
 (* Step: total over the alphabet *)
 
 Step(s, e) ==
     IF Refuses(s, e) THEN RemoteError(s)
-    ELSE IF IsFormerIncarnation(s, e) THEN Ignored(s)
     ELSE
     CASE e.type = "UnicastRequested" -> UnicastRequested(s, e)
       [] e.type = "RetransmitTimeout" -> RetransmitTimeout(s, e)

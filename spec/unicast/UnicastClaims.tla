@@ -1,0 +1,228 @@
+---------------------------- MODULE UnicastClaims -----------------------------
+(***************************************************************************)
+(* What is claimed of members that run UNICAST: what the layer above sees  *)
+(* (the conjuncts of FifoUnicast), what is inside, frame conditions of the *)
+(* model, the refinement, and liveness. Each falls in some model of        *)
+(* models.yaml.                                                            *)
+(***************************************************************************)
+EXTENDS UnicastGroup
+
+FifoUnicast == INSTANCE FifoUnicast
+
+Range(sequence) == {sequence[i] : i \in DOMAIN sequence}
+
+-----------------------------------------------------------------------------
+(* Types *)
+
+ConnectionTypeOK(c) == c.incarnation \in Nat /\ c.number \in Nat
+
+Numbered(entries) == \A i \in DOMAIN entries : entries[i][1] \in Nat \ {0}
+
+LocalTypeOK(m) ==
+    LET s == local[m] IN
+    /\ s.member = m
+    /\ s.incarnation = incarnation[m]
+    /\ s.members \subseteq Member
+    /\ s.opened \in Nat
+    /\ \A p \in DOMAIN s.sends :
+        /\ p \in Member \ {m}
+        /\ ConnectionTypeOK(s.sends[p].connection) /\ s.sends[p].connection.number <= s.opened
+        /\ s.sends[p].next \in Nat /\ Numbered(s.sends[p].kept)
+        /\ s.sends[p].interval \in RetransmitMin .. RetransmitMax
+    /\ \A p \in DOMAIN s.receives :
+        /\ p \in Member \ {m}
+        /\ ConnectionTypeOK(s.receives[p].connection)
+        /\ s.receives[p].delivered \in Nat /\ Numbered(s.receives[p].ahead)
+    /\ \A p \in DOMAIN s.known : p \in Member \ {m} /\ s.known[p] \in 0 .. incarnation[p]
+
+TypeOK ==
+    /\ \A m \in Member : LocalTypeOK(m)
+    /\ \A p \in net :
+        /\ p.sender \in Member /\ p.to \in Member
+        /\ p.message.type \in {"DATA", "ACK", "SEND_FIRST_SEQNO"}
+        /\ ConnectionTypeOK(p.message.connection)
+    /\ incarnation \in [Member -> Nat]
+    /\ spent \in [{"views", "restarts", "misuses"} -> Nat]
+
+-----------------------------------------------------------------------------
+(* Outcomes: what the layer above is given *)
+
+NotForged == FifoUnicast!NotForged
+Once == FifoUnicast!Once
+InOrder == FifoUnicast!InOrder
+IncarnationsInOrder == FifoUnicast!IncarnationsInOrder
+NoMessageLost == FifoUnicast!NoMessageLost
+
+\* The messages of a's that its present connection to b is about are the last ones that it sent: those that it keeps no
+\* more were delivered.
+AcknowledgedIsDelivered ==
+    \A a, b \in Member :
+        b \in DOMAIN local[a].sends =>
+            LET side == local[a].sends[b]
+                count == Len(sent[a][b])
+            IN \A k \in count - side.next + 2 .. count :
+                \/ \E i \in DOMAIN side.kept : side.kept[i][2] = k
+                \/ \E i \in DOMAIN got[b][a] : got[b][a][i][2] = k
+
+-----------------------------------------------------------------------------
+(* Recovers: liveness, computed in each state. If the links between two members work from now on, timers fire and    *)
+(* nothing else happens, then what the one keeps for the other is delivered to its present incarnation and            *)
+(* acknowledged, and nothing waits behind a gap any more.                                                              *)
+
+MessagesTo(effects, peer) ==
+    LET Is(effect) == effect.type = "Datagram" /\ effect.to = peer
+        datagrams == SelectSeq(effects, Is)
+    IN [i \in DOMAIN datagrams |-> datagrams[i].message]
+
+\* s takes these messages of a peer, in order: its state then, its answers, and what it delivers.
+RECURSIVE Takes(_, _, _)
+Takes(s, peer, messages) ==
+    IF messages = <<>> THEN [state |-> s, answers |-> <<>>, payloads |-> <<>>]
+    ELSE LET step == MemberStep(s, ReceivedEvent([sender |-> peer, message |-> Head(messages)]))
+             rest == Takes(step.state, peer, Tail(messages))
+         IN [state |-> rest.state,
+             answers |-> MessagesTo(step.effects, peer) \o rest.answers,
+             payloads |-> DeliveredBy(step.effects, peer) \o rest.payloads]
+
+\* The timer fires, and each hears the other twice; as often as it takes, n times at most.
+RECURSIVE Rounds(_, _, _, _)
+Rounds(sa, sb, n, payloads) ==
+    IF n = 0 \/ sb.member \notin DOMAIN sa.sends \/ sa.sends[sb.member].kept = <<>>
+    THEN [a |-> sa, b |-> sb, payloads |-> payloads]
+    ELSE LET fired == MemberStep(sa, [type |-> "RetransmitTimeout", number |-> sa.sends[sb.member].connection.number])
+             b1 == Takes(sb, sa.member, MessagesTo(fired.effects, sb.member))
+             a1 == Takes(fired.state, sb.member, b1.answers)
+             b2 == Takes(b1.state, sa.member, a1.answers)
+             a2 == Takes(a1.state, sb.member, b2.answers)
+         IN Rounds(a2.state, b2.state, n - 1, payloads \o b1.payloads \o b2.payloads)
+
+Recovers ==
+    \A a, b \in Member :
+        (b \in DOMAIN local[a].sends /\ local[a].sends[b].kept # <<>>) =>
+            LET kept == local[a].sends[b].kept
+                end == Rounds(local[a], local[b], Len(kept) + 1, <<>>)
+            IN /\ b \in DOMAIN end.a.sends => end.a.sends[b].kept = <<>>
+               /\ a \in DOMAIN end.b.receives => end.b.receives[a].ahead = <<>>
+               /\ \A i \in DOMAIN kept :
+                    kept[i][2] \in Range(end.payloads) \cup Range(FifoUnicast!Delivered(b, a))
+
+-----------------------------------------------------------------------------
+(* Steps. (m is the member that takes the step.) *)
+
+KeptFor(s, peer) == IF peer \in DOMAIN s.sends THEN {entry[2] : entry \in Range(s.sends[peer].kept)} ELSE {}
+
+KeepsAny(s) == \E p \in DOMAIN s.sends : s.sends[p].kept # <<>>
+
+Excluded(m) == local[m].members \ local'[m].members
+
+\* UNI-07: a message that was kept is kept until the peer acknowledges it, or a view excludes the peer. No timer gives it up.
+ClosedByExclusionStep ==
+    \A m \in {act'.member} \cap Member : ~act'.from_start =>
+        \A p \in DOMAIN local[m].sends :
+            \/ KeptFor(local[m], p) \subseteq KeptFor(local'[m], p)
+            \/ act'.event.type = "AckReceived" /\ act'.event.sender = p
+            \/ act'.event.type = "ViewInstalled" /\ p \in Excluded(m)
+
+\* And nothing is kept for a peer that a view excludes.
+ExclusionClosesStep ==
+    act'.event.type = "ViewInstalled" => \A p \in Excluded(act'.member) : p \notin DOMAIN local'[act'.member].sends
+
+\* A window is never forgotten, nor replaced by that of a lower connection, nor does it go back.
+WindowsAreKeptStep ==
+    \A m \in {act'.member} \cap Member : ~act'.from_start =>
+        \A p \in DOMAIN local[m].receives :
+            IF p \notin DOMAIN local'[m].receives THEN FALSE
+            ELSE LET old == local[m].receives[p]
+                     new == local'[m].receives[p]
+                 IN \/ Higher(new.connection, old.connection)
+                    \/ new.connection = old.connection /\ new.delivered >= old.delivered
+
+\* What is acknowledged was delivered in that connection: no ACK speaks of what waits behind a gap.
+AcksDeliveredStep ==
+    \A i \in DOMAIN act'.effects :
+        (act'.effects[i].type = "Datagram" /\ act'.effects[i].message.type = "ACK") =>
+            LET window == local'[act'.member].receives[act'.effects[i].to] IN
+            /\ window.connection = act'.effects[i].message.connection
+            /\ act'.effects[i].message.seqno = window.delivered
+
+Timers == {i \in DOMAIN act'.effects : act'.effects[i].type = "SetTimer"}
+
+\* The timer of a connection runs while anything is kept in it: it is set when the first message is kept, and again when it
+\* fires.
+TimerWhileKeptStep ==
+    \A m \in {act'.member} \cap Member :
+        \A p \in DOMAIN local'[m].sends :
+            LET side == local'[m].sends[p]
+                before == p \in DOMAIN local[m].sends /\ local[m].sends[p].connection = side.connection
+                            /\ local[m].sends[p].kept # <<>> /\ ~act'.from_start
+            IN (/\ side.kept # <<>>
+                /\ \/ ~before
+                   \/ act'.event.type = "RetransmitTimeout" /\ act'.event.number = side.connection.number)
+               => SetRetransmitTimer(side) \in {act'.effects[i] : i \in Timers}
+
+\* A timer that runs is not set again by a request: under traffic it would never fire.
+TimerNotPostponedStep ==
+    (act'.event.type = "UnicastRequested" /\ Timers # {}) => KeptFor(local[act'.member], act'.event.to) = {}
+
+\* Each wait is twice the one before, up to the longest; the first messages go again, and no more than ResendMost.
+BacksOffStep ==
+    (act'.event.type = "RetransmitTimeout" /\ act'.outcome = "handled") =>
+        LET m == act'.member
+            p == CHOOSE p \in DOMAIN local[m].sends : local[m].sends[p].connection.number = act'.event.number
+            old == local[m].sends[p]
+            again == MessagesTo(act'.effects, p)
+        IN /\ \A i \in Timers : act'.effects[i].low \in {RetransmitMax, 2 * old.interval}
+           /\ again # <<>> /\ Len(again) <= ResendMost
+           /\ \A i \in DOMAIN again : again[i].seqno = old.kept[i][1]
+
+\* A step belongs to one member; the network and what is delivered change through its effects alone, and what is ignored or
+\* refused changes nothing. This is what makes local steps speak for the whole model.
+OnlyByEffectsStep ==
+    /\ OthersKeepLocal
+    /\ NothingForNothing
+    /\ net' = IF act'.action = "LoseDatagram" THEN net \ act'.consumed
+              ELSE AfterStep(act'.member, act'.consumed, act'.effects)
+    /\ \A m \in Member : got'[m] = IF m = act'.member THEN GotAfter(m, act'.effects) ELSE got[m]
+    /\ act'.outcome = "none" => local' = local
+
+ClosedByExclusion == [][ClosedByExclusionStep]_vars
+ExclusionCloses == [][ExclusionClosesStep]_vars
+WindowsAreKept == [][WindowsAreKeptStep]_vars
+AcksDelivered == [][AcksDeliveredStep]_vars
+TimerWhileKept == [][TimerWhileKeptStep]_vars
+TimerNotPostponed == [][TimerNotPostponedStep]_vars
+BacksOff == [][BacksOffStep]_vars
+OnlyByEffects == [][OnlyByEffectsStep]_vars
+
+-----------------------------------------------------------------------------
+(* Refinement: the members are an implementation of FIFO unicasts between incarnations. *)
+
+RefinesFifoUnicastStep == history' # history => FifoUnicast!Next
+RefinesFifoUnicast == FifoUnicast!Init /\ [][RefinesFifoUnicastStep]_vars
+
+-----------------------------------------------------------------------------
+(* Liveness, on a network that consumes and loses as often as it likes *)
+
+ReceiveDataOf(m, x, n) ==
+    \E p \in Arriving(m) :
+        p.sender = x /\ p.message.type = "DATA" /\ p.message.seqno = n /\ Receive("ReceiveData", m, p)
+
+\* Network!Fair of what A sends to B and B answers: a datagram of one kind and number that is sent again and again arrives
+\* again and again. The timer fires.
+Fairness ==
+    /\ WF_vars(RetransmitTimeoutFires("A"))
+    /\ SF_vars(ReceiveDataOf("B", "A", 1))
+    /\ SF_vars(ReceiveDataOf("B", "A", 2))
+    /\ SF_vars(ReceiveAck("A"))
+    /\ SF_vars(ReceiveSendFirstSeqno("A"))
+
+LiveSpec == Init /\ [][Next]_vars /\ Fairness
+
+\* Each message that A sends to B is delivered in the end, or A has excluded B since.
+Arrives ==
+    \A k \in 1 .. Sends :
+        (k \in DOMAIN sent["A"]["B"])
+            ~> (k \in {entry[2] : entry \in Range(got["B"]["A"])} \/ k <= closed["A"]["B"])
+
+THEOREM Spec => FifoUnicast!Spec
+=============================================================================

@@ -1,0 +1,121 @@
+---------------------------- MODULE UnicastDefects ----------------------------
+(***************************************************************************)
+(* Defects that the claims must notice: of the algorithm where no guard of *)
+(* Unicast says it, of the network, and of the model itself. Each is an    *)
+(* operator that a model puts in the place of another (models.yaml).       *)
+(***************************************************************************)
+EXTENDS UnicastInstruments, NoteUnicast
+
+-----------------------------------------------------------------------------
+(* The algorithm: in the place of MemberStep *)
+
+\* What is kept goes again once, and the timer is not set again.
+OnceOnlyStep(s, e) ==
+    LET step == Step(s, e)
+        IsTimer(effect) == effect.type # "SetTimer"
+    IN IF e.type = "RetransmitTimeout" THEN [step EXCEPT !.effects = SelectSeq(@, IsTimer)] ELSE step
+
+\* The timer fires, and nothing goes out.
+SilentStep(s, e) ==
+    LET step == Step(s, e)
+        IsNoData(effect) == effect.type # "Datagram"
+    IN IF e.type = "RetransmitTimeout" THEN [step EXCEPT !.effects = SelectSeq(@, IsNoData)] ELSE step
+
+\* The timer fires, and the messages are given up.
+GivesUpStep(s, e) ==
+    IF e.type = "RetransmitTimeout" /\ Step(s, e).outcome = "handled"
+    THEN Handled([s EXCEPT !.sends = [p \in DOMAIN @ |-> [@[p] EXCEPT !.kept = <<>>]]], <<>>)
+    ELSE Step(s, e)
+
+\* What comes again is delivered again: a window takes a number that it has delivered.
+DeliversAgainStep(s, e) ==
+    LET step == Step(s, e) IN
+    IF e.type = "DataReceived" /\ e.sender \in DOMAIN s.receives
+        /\ s.receives[e.sender].connection = e.message.connection
+        /\ e.message.seqno = s.receives[e.sender].delivered
+    THEN [step EXCEPT !.effects = <<DeliverUp(e.sender, e.message.payload)>> \o @]
+    ELSE step
+
+\* What waits behind a gap is delivered at once.
+DeliversAheadStep(s, e) ==
+    LET step == Step(s, e) IN
+    IF e.type = "DataReceived" /\ e.sender \in DOMAIN step.state.receives
+        /\ step.state.receives[e.sender].connection = e.message.connection
+        /\ step.state.receives[e.sender].ahead # <<>>
+    THEN [step EXCEPT !.state.receives[e.sender].ahead = <<>>,
+                      !.state.receives[e.sender].delivered = e.message.seqno,
+                      !.effects = <<DeliverUp(e.sender, e.message.payload)>> \o @]
+    ELSE step
+
+\* Another payload is delivered than was sent.
+ForgesStep(s, e) ==
+    LET step == Step(s, e) IN
+    IF e.type = "DataReceived" /\ step.outcome = "handled"
+    THEN [step EXCEPT !.effects = [i \in DOMAIN @ |-> IF @[i].type = "PassUp" THEN DeliverUp(e.sender, 9) ELSE @[i]]]
+    ELSE step
+
+\* A message of a former incarnation of the sender is taken for one of the present: numbers alone are compared.
+TakesFormerStep(s, e) ==
+    IF e.type = "DataReceived" /\ e.message.connection.incarnation < KnownIncarnation(s, e.sender)
+    THEN Step(s, [e EXCEPT !.message.connection.incarnation = s.known[e.sender]])
+    ELSE Step(s, e)
+
+\* The numbers of connections wrap: there are two of them. (An ACK of either is of a connection that was opened.)
+WrappingStep(s, e) ==
+    IF "message" \in DOMAIN e THEN [Step([s EXCEPT !.opened = 2], e) EXCEPT !.state.opened = s.opened]
+    ELSE LET step == Step(s, e) IN [step EXCEPT !.state.opened = @ % 2]
+
+-----------------------------------------------------------------------------
+(* The network: in the place of AfterStep *)
+
+\* It makes up messages. (NotForged of Network.)
+AfterForging(from, consumed, effects) ==
+    (IF Remembers THEN net ELSE net \ consumed) \cup Sent(from, effects)
+    \cup {[packet EXCEPT !.message.payload = 9] :
+            packet \in {p \in Sent(from, effects) : p.message.type = "DATA"}}
+
+-----------------------------------------------------------------------------
+(* The model itself: in the place of Apply *)
+
+\* A step reaches into the others.
+ApplyToNeighbour(action, m, event, consumed) ==
+    \E step \in {MemberStep(local[m], event)} :
+        /\ local' = [x \in Member |->
+                        IF x = m THEN step.state
+                        ELSE IF step.effects # <<>> THEN [local[x] EXCEPT !.members = {}]
+                        ELSE local[x]]
+        /\ Record(action, m, FALSE, None, event, consumed, step.outcome, step.effects)
+        /\ net' = AfterStep(m, consumed, step.effects)
+        /\ got' = [got EXCEPT ![m] = GotAfter(m, step.effects)]
+
+\* A message is sent that no effect says.
+ApplyWithPacket(action, m, event, consumed) ==
+    \E step \in {MemberStep(local[m], event)} :
+        /\ Take(action, m, None, event, consumed, step)
+        /\ net' = AfterStep(m, consumed, step.effects) \cup {Packet(m, m, AckMessage(Connection(0, 1), 0, 0))}
+        /\ got' = [got EXCEPT ![m] = GotAfter(m, step.effects)]
+
+\* What is delivered does not reach the layer above.
+ApplyUndelivered(action, m, event, consumed) ==
+    \E step \in {MemberStep(local[m], event)} :
+        /\ Take(action, m, None, event, consumed, step)
+        /\ net' = AfterStep(m, consumed, step.effects)
+        /\ got' = got
+
+\* An event is said to be ignored, and changes the state.
+ApplyIgnored(action, m, event, consumed) ==
+    \E step \in {MemberStep(local[m], event)} :
+        /\ local' = [local EXCEPT ![m] = IF step.outcome = "ignored" THEN [@ EXCEPT !.members = {}] ELSE step.state]
+        /\ Record(action, m, FALSE, None, event, consumed, step.outcome, step.effects)
+        /\ net' = AfterStep(m, consumed, step.effects)
+        /\ got' = [got EXCEPT ![m] = GotAfter(m, step.effects)]
+
+\* In the place of LoseDatagram: a member notices that a datagram to it was lost.
+LoseAndNotice(m) ==
+    /\ Loses /\ ~Remembers
+    /\ \E packet \in Arriving(m) :
+        /\ net' = net \ {packet}
+        /\ Environment("LoseDatagram", m, [packet |-> packet], {packet})
+    /\ local' = [local EXCEPT ![m].members = {}]
+    /\ UNCHANGED <<history, spent>>
+=============================================================================

@@ -1,0 +1,188 @@
+----------------------------- MODULE UnicastGroup -----------------------------
+(***************************************************************************)
+(* Members that run UNICAST over a Network, as freely as it may behave.    *)
+(* - Views are whatever a membership service may say to each member: any   *)
+(*   list with itself in it, at any time (one-sided exclusion, UNI-07).    *)
+(* - An address may begin another incarnation at any time. What is in the  *)
+(*   network stays there.                                                  *)
+(* - The layer above sends whenever it likes. The payload of a message is  *)
+(*   its number among all that the one address ever sent to the other, so  *)
+(*   that claims can tell messages apart; members do not look at it.       *)
+(* The claims are in UnicastClaims.                                        *)
+(***************************************************************************)
+EXTENDS Unicast, Network, Acts
+
+CONSTANTS
+    Pairs,          \* bound: who sends to whom, a set of <<from, to>>
+    Sends,          \* bound: how many messages each incarnation of a member sends to each other
+    MaxViews,       \* bound: views installed
+    Installers,     \* bound: who installs views
+    MaxRestarts,    \* fault budget: incarnations that end, and another one begins
+    Restarters,     \* bound: whose
+    MaxMisuses,     \* fault budget: messages of no correct peer, callers' mistakes, late timers
+    Loses,          \* a network that consumes loses, as often as it likes
+    Deaf            \* the members that no datagram reaches: their links work in one direction
+
+VARIABLES
+    incarnation,    \* [Member -> the number of its present incarnation]
+    sent,           \* [from -> [to -> the sender's incarnation at each message, in the order sent]]
+    got,            \* [to -> [from -> <<the receiver's incarnation, payload>>, in the order delivered]]
+    begun,          \* [to -> [from -> how many were sent when the present incarnation of `to` began]]
+    closed,         \* [from -> [to -> how many had been sent when `from` last excluded `to`]]
+    spent           \* bounds and fault budgets used
+
+history == <<incarnation, sent, got, begun, closed>>
+vars == <<local, net, history, spent, act>>
+
+\* While checking, `act` is hidden: it says how a state was reached, not what it is.
+view == <<local, net, history, spent>>
+
+ASSUME
+    /\ Pairs \subseteq {pair \in Member \X Member : pair[1] # pair[2]}
+    /\ Installers \subseteq Member /\ Restarters \subseteq Member /\ Deaf \subseteq Member
+    /\ {KeepAct, Loses} \subseteq BOOLEAN
+
+-----------------------------------------------------------------------------
+(* Applying Step to one member. Models of defects replace an operator of this section. *)
+
+\* The step of a member: Unicast's, or NoteUnicast's.
+MemberStep(s, e) == Step(s, e)
+
+\* What is delivered, of each sender, by these effects.
+DeliveredBy(effects, from) ==
+    LET Is(effect) == effect.type = "PassUp" /\ effect.event.sender = from
+        ups == SelectSeq(effects, Is)
+    IN [i \in DOMAIN ups |-> ups[i].event.payload]
+
+\* `got` of m after these effects.
+GotAfter(m, effects) ==
+    IF \A i \in DOMAIN effects : effects[i].type # "PassUp" THEN got[m]
+    ELSE [from \in Member |->
+            LET new == DeliveredBy(effects, from)
+            IN got[m][from] \o [i \in DOMAIN new |-> <<incarnation[m], new[i]>>]]
+
+Apply(action, m, event, consumed) ==
+    \E step \in {MemberStep(local[m], event)} :
+        /\ Take(action, m, None, event, consumed, step)
+        /\ net' = AfterStep(m, consumed, step.effects)
+        /\ got' = [got EXCEPT ![m] = GotAfter(m, step.effects)]
+
+Spend(kind) == spent' = [spent EXCEPT ![kind] = @ + 1]
+
+-----------------------------------------------------------------------------
+(* Sending and receiving *)
+
+SentNow(m, to) == LET IsOwn(i) == i = incarnation[m] IN Len(SelectSeq(sent[m][to], IsOwn))
+
+UnicastIsRequested(m) ==
+    /\ \E to \in Member :
+        /\ <<m, to>> \in Pairs
+        /\ SentNow(m, to) < Sends
+        /\ Apply("UnicastIsRequested", m,
+                 [type |-> "UnicastRequested", to |-> to, payload |-> Len(sent[m][to]) + 1], {})
+        /\ sent' = [sent EXCEPT ![m][to] = Append(@, incarnation[m])]
+    /\ UNCHANGED <<incarnation, begun, closed, spent>>
+
+TimeoutEvent(m, peer) == [type |-> "RetransmitTimeout", number |-> local[m].sends[peer].connection.number]
+
+\* (A timer that fires though nothing is kept any more, or its connection is closed: see Misuse.)
+RetransmitTimeoutFires(m) ==
+    /\ \E peer \in DOMAIN local[m].sends :
+        /\ local[m].sends[peer].kept # <<>>
+        /\ Apply("RetransmitTimeoutFires", m, TimeoutEvent(m, peer), {})
+    /\ UNCHANGED <<incarnation, sent, begun, closed, spent>>
+
+ReceivedEvent(packet) ==
+    [type |-> CASE packet.message.type = "DATA" -> "DataReceived"
+                [] packet.message.type = "ACK" -> "AckReceived"
+                [] packet.message.type = "SEND_FIRST_SEQNO" -> "SendFirstSeqnoReceived",
+     sender |-> packet.sender, message |-> packet.message]
+
+Receive(action, m, packet) ==
+    /\ m \notin Deaf
+    /\ Apply(action, m, ReceivedEvent(packet), {packet})
+    /\ UNCHANGED <<incarnation, sent, begun, closed, spent>>
+
+ReceiveData(m) == \E p \in Arriving(m) : p.message.type = "DATA" /\ Receive("ReceiveData", m, p)
+ReceiveAck(m) == \E p \in Arriving(m) : p.message.type = "ACK" /\ Receive("ReceiveAck", m, p)
+ReceiveSendFirstSeqno(m) ==
+    \E p \in Arriving(m) : p.message.type = "SEND_FIRST_SEQNO" /\ Receive("ReceiveSendFirstSeqno", m, p)
+
+\* A datagram to m is lost. (On a network that remembers it is lost as long as it does not arrive.)
+LoseDatagram(m) ==
+    /\ Loses /\ ~Remembers
+    /\ \E packet \in Arriving(m) :
+        /\ net' = net \ {packet}
+        /\ Environment("LoseDatagram", m, [packet |-> packet], {packet})
+    /\ UNCHANGED <<local, history, spent>>
+
+-----------------------------------------------------------------------------
+(* Views and incarnations *)
+
+\* The views that a member may be told: with all others, or alone. UNICAST looks at who is in them only.
+Everybody ==
+    CHOOSE list \in [1 .. Cardinality(Member) -> Member] : {list[i] : i \in DOMAIN list} = Member
+ViewsOf(m) == {View(1, m, Everybody), View(2, m, <<m>>)}
+
+InstallView(m) ==
+    /\ m \in Installers
+    /\ spent.views < MaxViews
+    /\ \E v \in ViewsOf(m) :
+        /\ MembersOf(v) # local[m].members
+        /\ Apply("InstallView", m, [type |-> "ViewInstalled", view |-> v], {})
+        /\ closed' = [closed EXCEPT ![m] = [to \in Member |->
+                        IF to \in local[m].members \ MembersOf(v) THEN Len(sent[m][to]) ELSE @[to]]]
+    /\ Spend("views")
+    /\ UNCHANGED <<incarnation, sent, begun>>
+
+\* Another incarnation of m begins, which knows nothing but its number.
+Restart(m) ==
+    /\ m \in Restarters
+    /\ spent.restarts < MaxRestarts
+    /\ \E event \in {[type |-> "IncarnationBegins", incarnation |-> incarnation[m] + 1]} :
+        \E step \in {MemberStep(Start(m), event)} : TakeFromStart("Restart", m, None, event, {}, step)
+    /\ incarnation' = [incarnation EXCEPT ![m] = @ + 1]
+    /\ begun' = [begun EXCEPT ![m] = [from \in Member |-> Len(sent[from][m])]]
+    /\ Spend("restarts")
+    /\ UNCHANGED <<net, sent, got, closed>>
+
+\* What no correct peer or caller does, and late timers. Each changes nothing. (A request to send to oneself is no misuse,
+\* and stands in the alphabet alone: Pairs has none.)
+Misuse(m) ==
+    /\ spent.misuses < MaxMisuses
+    /\ \E event \in
+        {[type |-> "RetransmitTimeout", number |-> 9],
+         [type |-> "ViewInstalled", view |-> View(9, "Z", <<"Z">>)],
+         [type |-> "IncarnationBegins", incarnation |-> -1],
+         [type |-> "DataReceived", sender |-> m, message |-> DataMessage(Connection(0, 1), 1, 0, 1)],
+         [type |-> "AckReceived", sender |-> "Z", message |-> AckMessage(Connection(0, 9), 1, 0)]} :
+        Apply("Misuse", m, event, {})
+    /\ Spend("misuses")
+    /\ UNCHANGED <<incarnation, sent, begun, closed>>
+
+-----------------------------------------------------------------------------
+Init ==
+    /\ local = [m \in Member |-> [Start(m) EXCEPT !.members = Member]]
+    /\ net = {}
+    /\ incarnation = [m \in Member |-> 0]
+    /\ sent = [from \in Member |-> [to \in Member |-> <<>>]]
+    /\ got = [to \in Member |-> [from \in Member |-> <<>>]]
+    /\ begun = [to \in Member |-> [from \in Member |-> 0]]
+    /\ closed = [from \in Member |-> [to \in Member |-> 0]]
+    /\ spent = [views |-> 0, restarts |-> 0, misuses |-> 0]
+    /\ act = NoAct
+
+Next ==
+    \E m \in Member :
+        \/ UnicastIsRequested(m)
+        \/ RetransmitTimeoutFires(m)
+        \/ ReceiveData(m)
+        \/ ReceiveAck(m)
+        \/ ReceiveSendFirstSeqno(m)
+        \/ LoseDatagram(m)
+        \/ InstallView(m)
+        \/ Restart(m)
+        \/ Misuse(m)
+
+Spec == Init /\ [][Next]_vars
+=============================================================================
