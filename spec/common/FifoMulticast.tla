@@ -1,0 +1,127 @@
+---------------------------- MODULE FifoMulticast ----------------------------
+(***************************************************************************)
+(* The guarantee of NAKACK: multicasts in the views of a group that stops  *)
+(* before its view changes. ReliableMulticast has the same windows as      *)
+(* functions, for protocols that keep them in their own variables.         *)
+(*                                                                         *)
+(* A sender's multicasts are numbered over all views of its incarnation.   *)
+(* A message is [view, incarnation, seqno] of its sender: `view` is the    *)
+(* number of the view in which it was multicast. What is not promised: a   *)
+(* message that no living member has delivered may be gone with its        *)
+(* sender; and members that install a view without having delivered the    *)
+(* same in the view before count it from different numbers.                *)
+(***************************************************************************)
+EXTENDS Views, Digests
+
+CONSTANT Member     \* all addresses
+
+VARIABLES
+    views,          \* Membership: the decided views
+    installed,      \* Membership: [Member -> the number of the view installed; 0: none]
+    life,           \* Membership: [Member -> its present incarnation]
+    up,             \* the members that have not crashed
+    sent,           \* [Member -> how many multicasts its incarnation has sent]
+    got,            \* [Member -> what it has delivered, in order: [view, incarnation, sender, payload]; payload: a message]
+    delivered,      \* [Member -> [member of its view -> the highest seqno delivered]]
+    low,            \* [Member -> [member of its view -> the seqno after which this window began]]
+    base,           \* [Member -> [member of its view -> the highest seqno delivered when the view was installed]]
+    top,            \* [Member -> [member of its view -> the highest seqno that may be delivered now]]
+    store           \* [Member -> what can be had from it: a set of [view, sender, payload]]
+
+multicast_vars == <<views, installed, life, up, sent, got, delivered, low, base, top, store>>
+
+Conjuncts ==
+    {"NotForged", "Once", "InOrder", "OfItsView", "OfItsIncarnation", "OwnAtOnce", "HoldsBack", "Bases", "Void",
+     "DigestIsTrue", "Kept", "Fetched", "Arrives"}
+
+\* What the incarnation i of m has delivered of s in view number k.
+GotIn(m, i, k, s) ==
+    LET Is(g) == g.view = k /\ g.incarnation = i /\ g.sender = s IN SelectSeq(got[m], Is)
+
+InOneView(m, x) == installed[m] # 0 /\ installed[m] = installed[x]
+
+-----------------------------------------------------------------------------
+(* What is delivered *)
+
+\* NotForged: a message that is delivered was multicast by its sender, which delivered it first (OwnAtOnce).
+NotForged ==
+    \A m \in Member : \A i \in DOMAIN got[m] :
+        LET g == got[m][i] IN
+        \E j \in DOMAIN got[g.sender] :
+            got[g.sender][j].sender = g.sender /\ got[g.sender][j].payload = g.payload
+
+\* Once: an incarnation delivers a message once.
+Once ==
+    \A m \in Member : \A i, j \in DOMAIN got[m] :
+        (i < j /\ got[m][i].incarnation = got[m][j].incarnation) =>
+            <<got[m][i].sender, got[m][i].payload>> # <<got[m][j].sender, got[m][j].payload>>
+
+\* InOrder: each sender's in the order sent, without a gap, from the first of the view on.
+InOrder ==
+    \A m \in Member : installed[m] # 0 =>
+        \A s \in DOMAIN base[m] :
+            LET q == GotIn(m, life[m], installed[m], s) IN
+            \A n \in DOMAIN q : q[n].payload.seqno = base[m][s] + n
+
+\* OfItsView: a message is delivered in the view in which it was multicast.
+OfItsView == \A m \in Member : \A i \in DOMAIN got[m] : got[m][i].payload.view = got[m][i].view
+
+\* OfItsIncarnation: and it is of the incarnation that this view means.
+OfItsIncarnation ==
+    \A m \in Member : \A i \in DOMAIN got[m] :
+        got[m][i].payload.incarnation = views[got[m][i].view].lives[got[m][i].sender]
+
+\* OwnAtOnce: a member delivers its own multicast in the step in which it sends it. (So no cut is below what a survivor
+\* has sent.)
+OwnAtOnceStep ==
+    \A m \in Member :
+        (sent'[m] > sent[m] /\ life'[m] = life[m]) =>
+            /\ Len(got'[m]) = Len(got[m]) + 1
+            /\ got'[m][Len(got'[m])].sender = m
+
+-----------------------------------------------------------------------------
+(* A view changes *)
+
+\* HoldsBack: nothing is delivered beyond what the layers above allow, own multicasts included.
+HoldsBackStep ==
+    \A m \in Member :
+        InOneView(m, m) /\ installed'[m] = installed[m] /\ life'[m] = life[m] =>
+            \A s \in DOMAIN delivered[m] :
+                delivered'[m][s] > delivered[m][s] => delivered'[m][s] <= top'[m][s]
+
+\* Bases: all members of a view count each of them from the same number.
+Bases ==
+    \A m, x \in up : InOneView(m, x) => \A s \in DOMAIN base[m] : base[m][s] = base[x][s]
+
+\* Void: with a view nothing is delivered: what waited is void.
+VoidStep == \A m \in Member : installed'[m] # installed[m] => got'[m] = got[m]
+
+-----------------------------------------------------------------------------
+(* Digests and stores *)
+
+\* DigestIsTrue: what a digest counts was delivered, above where the window began.
+DigestIsTrue ==
+    \A m \in up : \A s \in DOMAIN delivered[m] : \A n \in low[m][s] + 1 .. delivered[m][s] :
+        \E i \in DOMAIN got[m] :
+            got[m][i].incarnation = life[m] /\ got[m][i].sender = s /\ got[m][i].payload.seqno = n
+
+\* Kept: what a member lacks of its view, and another one has delivered in it, can be had from that one: as long as that
+\* one is in this view, or in the next with it. (Purges are of what all of a view have delivered in it.)
+Kept ==
+    \A m, h \in up :
+        LET k == installed[m] IN
+        (/\ m # h /\ k # 0
+         /\ \/ installed[h] = k
+            \/ /\ installed[h] # 0 /\ k \in views[installed[h]].preds
+               /\ Has(views[installed[h]], m, life[m]) /\ Has(views[k], h, life[h])) =>
+            \A i \in DOMAIN got[h] :
+                LET g == got[h][i] IN
+                (/\ g.view = k /\ g.incarnation = life[h] /\ g.sender \in DOMAIN delivered[m]
+                 /\ g.payload.seqno > delivered[m][g.sender]) =>
+                    [view |-> k, sender |-> g.sender, payload |-> g.payload] \in store[h]
+
+\* Fetched (liveness): a member that is told who has what it lacks comes to have it, though that one has gone on.
+\* Arrives (liveness): in a view that stays, what one living member has delivered all of them come to deliver.
+Level ==
+    \A m, x \in up : InOneView(m, x) => \A s \in DOMAIN delivered[m] : delivered[m][s] = delivered[x][s]
+=============================================================================

@@ -1,0 +1,112 @@
+--------------------------- MODULE NakackDefects ---------------------------
+(***************************************************************************)
+(* Defects that the claims must notice: of the algorithm where no guard of *)
+(* Nakack says it, and of the model itself. Each is an operator that a     *)
+(* model puts in the place of another (models.yaml).                       *)
+(***************************************************************************)
+EXTENDS NakackInstruments
+
+(* The algorithm: in the place of MemberStep *)
+
+\* DLV-06: what a member multicasts is not in its store.
+SentIsNotStoredStep(s, e) ==
+    IF e.type # "SendRequested" \/ Step(s, e).outcome # "handled" THEN Step(s, e)
+    ELSE [Step(s, e) EXCEPT !.state.windows[s.member].purged = Step(s, e).state.windows[s.member].delivered,
+                            !.state.windows[s.member].kept = <<>>]
+
+\* A member sends, and delivers its own message when it hears it from the network.
+NotAtOnceStep(s, e) ==
+    IF e.type # "SendRequested" \/ Step(s, e).outcome # "handled" THEN Step(s, e)
+    ELSE LET IsOut(effect) == effect.type = "Datagram" IN [Step(s, e) EXCEPT !.effects = SelectSeq(@, IsOut)]
+
+\* A member delivers its own message when it sends it, and again.
+OwnTwiceStep(s, e) ==
+    IF e.type # "SendRequested" \/ Step(s, e).outcome # "handled" THEN Step(s, e)
+    ELSE [Step(s, e) EXCEPT !.effects = Append(@, DeliverUp(s.member, e.payload))]
+
+\* What was received is asked for, too.
+AsksForMoreStep(s, e) ==
+    IF e.type # "RequestTimeout" THEN Step(s, e)
+    ELSE LET step == Step(s, e) IN
+         [step EXCEPT !.effects = [i \in DOMAIN @ |->
+            IF @[i].type = "Datagram"
+            THEN [@[i] EXCEPT !.message.ranges[1].last = @ + 1]
+            ELSE @[i]]]
+
+\* A member says that it has delivered one more than it has.
+TellsOneMoreStep(s, e) ==
+    IF e.type # "HighestTimeout" THEN Step(s, e)
+    ELSE LET step == Step(s, e) IN
+         [step EXCEPT !.effects = [i \in DOMAIN @ |->
+            IF @[i].type = "Datagram"
+            THEN [@[i] EXCEPT !.message.digest = [x \in DOMAIN @ |-> @[x] + 1]]
+            ELSE @[i]]]
+
+\* A digest counts what waits behind a gap.
+DigestOfReceivedStep(s, e) ==
+    IF e.type # "GetDigest" THEN Step(s, e)
+    ELSE [Step(s, e) EXCEPT !.effects[1].event.digest =
+            [x \in DOMAIN @ |-> HighestOf(DOMAIN s.windows[x].pending, s.windows[x].delivered)]]
+
+\* A message is delivered as it comes.
+DeliversAsItComesStep(s, e) ==
+    IF e.type # "DataReceived" \/ Step(s, e).outcome # "handled" THEN Step(s, e)
+    ELSE LET n == e.message.seqno
+             x == e.message.origin
+             w == s.windows[x]
+         IN IF n = w.delivered + 1 THEN Step(s, e)
+            ELSE Handled([s EXCEPT !.windows[x] =
+                            [@ EXCEPT !.delivered = n, !.purged = n - 1, !.kept = <<e.message.payload>>,
+                                      !.pending = [i \in {} |-> 0]]],
+                         <<ReceivedUp, DeliverUp(x, e.message.payload)>>)
+
+-----------------------------------------------------------------------------
+(* The network: in the place of AfterStep *)
+
+\* A message of A comes from nowhere.
+AfterForging(from, consumed, effects) ==
+    (IF Remembers THEN net ELSE net \ consumed) \cup Sent(from, effects)
+    \cup {Packet("A", "B", DataMessage(views[1].id, "A", FirstSeqno, [incarnation |-> 0, view |-> 1, seqno |-> FirstSeqno]))}
+
+-----------------------------------------------------------------------------
+(* The model itself: in the place of ApplyIn *)
+
+Took(m, number, step, fired) ==
+    /\ timers' = [timers EXCEPT ![m] = (@ \ fired) \cup TimersSet(step.effects)]
+    /\ got' = [got EXCEPT ![m] = GotAfter(m, number, step.effects)]
+
+\* A step reaches into the others.
+ApplyToNeighbour(number, action, m, event, consumed, fired) ==
+    \E step \in {MemberStep(local[m], event)} :
+        /\ local' = [x \in Member |-> IF x = m THEN step.state ELSE [local[x] EXCEPT !.starts = EmptyVector, !.asking = ~@]]
+        /\ Record(action, m, FALSE, None, event, consumed, step.outcome, step.effects)
+        /\ net' = AfterStep(m, consumed, step.effects)
+        /\ Took(m, number, step, fired)
+
+\* A message is sent that no effect says.
+ApplyWithPacket(number, action, m, event, consumed, fired) ==
+    \E step \in {MemberStep(local[m], event)} :
+        /\ Take(action, m, None, event, consumed, step)
+        /\ net' = AfterStep(m, consumed, step.effects)
+                    \cup {Packet(m, m, HighestMessage(local[m].view.id, DeliveredVector(local[m])))}
+        /\ Took(m, number, step, fired)
+
+\* An event is said to be refused, and changes the state.
+ApplyRefused(number, action, m, event, consumed, fired) ==
+    \E step \in {MemberStep(local[m], event)} :
+        /\ local' = [local EXCEPT ![m] =
+                        IF step.outcome \in {"local_error", "remote_error"}
+                        THEN [step.state EXCEPT !.starts = [x \in {m} |-> 0]] ELSE step.state]
+        /\ Record(action, m, FALSE, None, event, consumed, step.outcome, step.effects)
+        /\ net' = AfterStep(m, consumed, step.effects)
+        /\ Took(m, number, step, fired)
+
+\* In the place of Crash: it changes what the member knows.
+CrashAndForget(m) ==
+    /\ m \in up \cap Crashers /\ life[m] = 0 /\ Active(m)
+    /\ up' = up \ {m}
+    /\ local' = [local EXCEPT ![m].asking = ~@]
+    /\ timers' = [timers EXCEPT ![m] = {}]
+    /\ Environment("Crash", m, None, {})
+    /\ UNCHANGED <<net, views, installed, life, frozen, settled, votes, sent, got, spent>>
+=============================================================================
