@@ -36,7 +36,8 @@ def test_over_lost_datagrams_the_stack_gives_what_its_layers_assume(layers: str)
         assert {claim for claim in CLAIMS[given[layer]] if outcome.judged[claim] > 20} == {
             *CLAIMS[given[layer]]
         }
-    assert outcome.happened["lose"] > 500 and outcome.happened["double"] > 200
+    assert outcome.happened["lose"] > 500
+    assert outcome.happened["double"] > 200
 
 
 def test_over_gms_alone_the_stack_stands_on_datagrams_too() -> None:

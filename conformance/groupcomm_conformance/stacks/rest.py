@@ -45,8 +45,7 @@ def quiesce(ground: Ground, perform: Callable[[Event], bool]) -> None:
                 each for each in ground.timers[process] if not each.startswith(ground.oracle.timers)
             ]:
                 perform(("timer", process.name, timer))
-        while _settle(ground, perform):
-            pass
+        _settle_all(ground, perform)
     ground.unicasts.quiet(ground.membership.current)
     ground.multicasts.quiet(ground.up)
     if "sequencer" in ground.place:
@@ -93,13 +92,20 @@ def _sent_again(ground: Ground, perform: Callable[[Event], bool]) -> bool:
         for process in list(ground.up):
             for timer in ground.carrying(process):
                 perform(("timer", process.name, timer))
-        while _settle(ground, perform):
-            pass
+        _settle_all(ground, perform)
         after = ground.carried()
         still = 0 if after != before else still + 1
         changed |= after != before
         before = after
     return changed
+
+
+def _settle_all(ground: Ground, perform: Callable[[Event], bool]) -> None:
+    """All that is on its way arrives, and all that is said to it."""
+    for _ in range(_PATIENCE):
+        if not _settle(ground, perform):
+            return
+    _fail(ground, "ComesToRest", "no timer fires, and for ever one datagram is answered by another")
 
 
 def _settle(ground: Ground, perform: Callable[[Event], bool]) -> bool:
