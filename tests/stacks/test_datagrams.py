@@ -18,7 +18,9 @@ from groupcomm_conformance.stacks.judges.unicasts import ReliableUnicast
 from groupcomm_conformance.stacks.running import ground_of, replay
 from groupcomm_conformance.stacks.setup import DATAGRAMS, Faults, Setup
 from groupcomm_conformance.stacks.setup import WHOLE as ABOVE
-from tests.simulated import all_holds
+from tests.simulated import all_holds, violation
+from tests.stacks.broken import Broken
+from tests.stacks.broken_below import BROKEN
 
 WHOLE = Setup(DATAGRAMS)
 UNICAST = Setup((*ABOVE, "unicast"))
@@ -193,6 +195,38 @@ def test_members_count_from_the_same_numbers_and_hear_nothing_with_a_view(group:
     judge.installed(a, {"A": 4, "B": -1}, 0)
     with pytest.raises(Violation, match="BasesAgree"):
         judge.installed(b, {"A": 3, "B": -1}, 0)
+
+
+# Broken cores. `python -m tests.stacks.broken_below` runs all of them, at 200,000 events each.
+
+QUICK = {
+    "gaps_skipped": "NothingIsLost",
+    "kept_is_dropped": "NothingIsLost",
+    "window_for_any_incarnation": "Once",
+    "receive_sides_forgotten": "InOrder",
+    "own_not_delivered": "OwnAtOnce",
+    "messages_of_any_view": "OfItsView",
+    "gap_skipped": "OnceInOrder",
+    "joiner_from_nothing": "BasesAgree",
+    "waiting_told_as_delivered": "NoPrematurePurge",
+}
+
+
+@pytest.mark.parametrize("core", [each for each in BROKEN if each.name in QUICK], ids=lambda each: each.name)
+def test_a_broken_core_is_found(core: Broken) -> None:
+    with core.in_place():
+        assert QUICK[core.name] == violation(WHOLE, events=6_000).claim
+
+
+def test_who_answers_each_question_with_several_is_found_before_it_fills_the_memory() -> None:
+    (core,) = (each for each in BROKEN if each.name == "later_incarnation_not_heard")
+    with core.in_place():
+        assert "ComesToRest" == violation(WHOLE, events=10_000).claim
+
+
+def test_forty_seven_cores_are_broken_and_each_text_is_there_once() -> None:
+    assert 47 == len(BROKEN) == len({core.name for core in BROKEN})
+    assert all(core.functions() for core in BROKEN)
 
 
 # A datagram that is lost

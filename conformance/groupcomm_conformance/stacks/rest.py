@@ -14,6 +14,7 @@ __all__ = ["quiesce"]
 
 _ROUNDS: Final = 8
 _PATIENCE: Final = 200
+_FLOOD: Final = 5_000  # datagrams on their way at once: each is answered by several
 _STILL: Final = 2  # rounds of timers in a row of which nothing has come
 
 
@@ -114,6 +115,8 @@ def _settle(ground: Ground, perform: Callable[[Event], bool]) -> bool:
     for sender, receiver in list(ground.queues):
         while ground.queues.get((sender, receiver)) and perform(("message", sender.name, receiver.name)):
             done = True
+    if len(ground.copies) > _FLOOD:
+        _fail(ground, "ComesToRest", f"{len(ground.copies)} datagrams are on their way, and no timer fires")
     for copy in list(ground.copies):
         there = ground.hearer(copy) is not None
         if there or ground.network:
