@@ -158,8 +158,8 @@ class _Run:
                     self._timers.pop((member, timer), None)
                 case PassUp(Block()):
                     self.at(self._now, self.step, member, Called(PassDown(flush.BlockReturned())))
-                case PassUp(Deliver(_, (_, _, float(begun)) as payload)):
-                    self.took.append(self._now - begun)
+                case PassUp(Deliver(_, payload)) if isinstance(payload, tuple):
+                    self.took.append(self._now - payload[2])
                     self.delivered[member].append(payload)
                 case _:
                     pass
