@@ -7,7 +7,7 @@ from typing import Any, get_args
 import attrs
 import pytest
 
-from groupcomm import flush, gms, merge, merge_gms, sequencer, stable
+from groupcomm import flush, gms, merge, merge_gms, sequencer, stable, unicast
 from groupcomm_conformance.models import manifest
 from groupcomm_conformance.protocols.derive import load
 
@@ -19,6 +19,7 @@ LAYERS = {
     "Merging": (merge, merge_gms),
     "GMS": (gms,),
     "STABLE": (stable,),
+    "UNICAST": (unicast,),
 }
 
 

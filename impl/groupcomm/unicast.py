@@ -38,8 +38,8 @@ from .view import Address
 ASSUMES: Final = ("Network",)
 """The module of `spec/common` that says what the layer below must give."""
 
-GIVES: Final = ("ReliableUnicast",)
-"""The module that says what this layer gives to those above."""
+GIVES: Final = ("FifoUnicast", "ReliableUnicast")
+"""The modules that say what this layer gives to those above."""
 
 __all__ = [
     "ASSUMES",
@@ -123,9 +123,8 @@ class Ack:
 
 @frozen
 class SendFirstSeqno:
-    """The sender, in its `incarnation`, has no window of the connection. SEND_FIRST_SEQNO in UNICAST.new."""
+    """The sender, in its `incarnation`, has no window for what it was sent. So it is named in UNICAST.new."""
 
-    connection: Connection
     incarnation: int
 
 
@@ -306,8 +305,8 @@ def _received(
             return _data_received(heard, sender, message)
         case Ack():
             return _ack_received(config, heard, sender, message)
-        case SendFirstSeqno():
-            return _send_first_seqno_received(config, heard, sender, message)
+        case SendFirstSeqno():  # all goes again where the incarnation is new (UNI-19)
+            return heard
         case _:
             assert_never(message)
 
@@ -339,7 +338,7 @@ def _retransmit_timeout(config: Config, state: State, event: RetransmitTimeout) 
     for peer, old in state.sends.items():
         if old.connection.number == event.number and old.kept:
             side = evolve(old, interval=min(2 * old.interval, config.retransmit_max))
-            again = _resent(config, state, peer, side)
+            again = _resent(state, peer, side, config.resend_most)
             return evolve(state, sends=_put_send(state, peer, side)), (*again, _timer(side))
     return state, ()
 
@@ -347,18 +346,21 @@ def _retransmit_timeout(config: Config, state: State, event: RetransmitTimeout) 
 def _heard(config: Config, state: State, peer: Address, incarnation: int) -> Transition:
     """The peer is in a later incarnation than was known: all that is kept goes again. `Unicast!Heard`.
 
-    If none was known, the connection is for this incarnation from now on.
+    If none was known, the connection stays: no copy can have opened a window. If it was for a former one,
+    another connection is opened.
     """
     heard = evolve(state, known=Known((*state.known.entries, (peer, incarnation))))
     old = state.sends.get(peer)
-    if old is None or peer not in state.known:
+    if old is None:
         return heard, ()
+    if peer not in state.known:
+        return heard, _resent(heard, peer, old, len(old.kept))
     if not old.kept:
         others = tuple(entry for entry in state.sends.entries if entry[0] != peer)
         return evolve(heard, sends=SendSides(others)), ()
     side = _opened(config, state, tuple(payload for _, payload in old.kept))
     after = evolve(heard, opened=state.opened + 1, sends=_put_send(state, peer, side))
-    return after, (*_resent(config, heard, peer, side), _timer(side))
+    return after, (*_resent(heard, peer, side, len(side.kept)), _timer(side))
 
 
 def _ack_received(config: Config, heard: Transition, sender: Address, message: Ack) -> Transition:
@@ -374,17 +376,6 @@ def _ack_received(config: Config, heard: Transition, sender: Address, message: A
     return evolve(state, sends=_put_send(state, sender, fresh)), effects
 
 
-def _send_first_seqno_received(
-    config: Config, heard: Transition, sender: Address, message: SendFirstSeqno
-) -> Transition:
-    """Send the first messages again, for this incarnation (UNI-19). `Unicast!SendFirstSeqnoReceived`."""
-    state, _ = heard
-    side = state.sends.get(sender)
-    if side is None or side.connection != message.connection or not side.kept:
-        return heard
-    return state, _resent(config, state, sender, side)
-
-
 # Receiving ----------------------------------------------------------------------------------------
 
 
@@ -398,8 +389,7 @@ def _data_received(heard: Transition, sender: Address, message: Data) -> Transit
     window = state.receives.get(sender)
     if window is None or window.connection < connection:
         if message.receiver != state.incarnation:
-            ask = Datagram(sender, SendFirstSeqno(connection, state.incarnation))
-            return state, (ask, *effects)
+            return state, (Datagram(sender, SendFirstSeqno(state.incarnation)), *effects)
         window = ReceiveSide(connection, 0, ())
     elif window.connection > connection:
         return heard
@@ -457,9 +447,11 @@ def _incarnation_begins(state: State, event: IncarnationBegins) -> Transition:
 
 def _malformed(state: State, sender: Address, message: Message) -> str:
     """Say why no correct peer sends this to a member in this state; "" if one may. `Unicast!IsMalformed`."""
-    connection = message.connection
     if sender == state.member:
         return "a member sends no datagram to itself"
+    if isinstance(message, SendFirstSeqno):
+        return "SEND_FIRST_SEQNO: incarnations count from 0" if message.incarnation < 0 else ""
+    connection = message.connection
     if connection.incarnation < 0 or connection.number < 1:
         return "a connection has an incarnation from 0 and a number from 1"
     match message:
@@ -472,9 +464,6 @@ def _malformed(state: State, sender: Address, message: Message) -> str:
             side = state.sends.get(sender)
             if side is not None and side.connection == connection and seqno >= side.next:
                 return f"ACK: seqno {seqno} was not sent yet; the next one is {side.next}"
-        case SendFirstSeqno(_, incarnation):
-            if incarnation < 0 or not _was_opened(state, connection):
-                return "SEND_FIRST_SEQNO: incarnations count from 0, and the connection was opened here"
         case _:
             assert_never(message)
     return ""
@@ -495,9 +484,9 @@ def _opened(config: Config, state: State, payloads: tuple[Payload, ...]) -> Send
     )
 
 
-def _resent(config: Config, state: State, peer: Address, side: SendSide) -> tuple[Datagram[Message], ...]:
-    """The first messages that are kept for a peer. `Unicast!Resent`."""
-    count = min(len(side.kept), config.resend_most)
+def _resent(state: State, peer: Address, side: SendSide, most: int) -> tuple[Datagram[Message], ...]:
+    """The first messages that are kept for a peer, `most` of them at most. `Unicast!Resent`."""
+    count = min(len(side.kept), most)
     return tuple(_data_to(state, peer, side, place) for place in range(count))
 
 

@@ -25,6 +25,9 @@ NoConnection == Connection(0, 0)
 NoteData(connection, seqno, first, payload) ==
     [type |-> "DATA", connection |-> connection, seqno |-> seqno, first |-> first, payload |-> payload]
 
+NoteSendFirstSeqno(connection) ==
+    [type |-> "SEND_FIRST_SEQNO", connection |-> connection, incarnation |-> 0]
+
 \* The i-th message that is kept. `asked`: it was asked for as the first.
 NoteDataTo(peer, side, i, asked) ==
     LET seqno == side.kept[i][1]
@@ -65,7 +68,7 @@ NoteDataReceived(s, e) ==
     IN IF NoteNames = "none" THEN NoteReaches(s, e, IF has THEN window ELSE at(1))
        ELSE IF m.first /\ (~has \/ m.connection # window.connection) THEN NoteReaches(s, e, at(m.seqno))
        ELSE IF has /\ m.connection \in {NoConnection, window.connection} THEN NoteReaches(s, e, window)
-       ELSE IF NoteAsks THEN Handled(s, <<Datagram(e.sender, SendFirstSeqnoMessage(m.connection, 0))>>)
+       ELSE IF NoteAsks THEN Handled(s, <<Datagram(e.sender, NoteSendFirstSeqno(m.connection))>>)
        ELSE Ignored(s)
 
 NoteAckReceived(s, e) ==

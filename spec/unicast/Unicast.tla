@@ -40,7 +40,7 @@ CONSTANTS
                         \* is "known", or "never"
     OnNewIncarnation,   \* what is kept for a former incarnation "goes_again", or "is_dropped"
     AsksFirst,          \* a receiver without a window answers by SEND_FIRST_SEQNO
-    SetsTimer,          \* a request sets the timer if nothing "was_kept", or "always"
+    SetsTimer,          \* a request sets the timer "when_idle", nothing being kept, or "always"
     RetransmitMin,      \* ms until the first retransmission
     RetransmitMax,      \* longest time between two, ms; each wait is twice the one before, until there is progress
     ResendMost          \* how many messages a retransmission sends at most: the first of those that are kept
@@ -53,7 +53,7 @@ ASSUME
     /\ Binds \in {"before", "known", "never"}
     /\ OnNewIncarnation \in {"goes_again", "is_dropped"}
     /\ AsksFirst \in BOOLEAN
-    /\ SetsTimer \in {"was_kept", "always"}
+    /\ SetsTimer \in {"when_idle", "always"}
     /\ {RetransmitMin, RetransmitMax, ResendMost} \subseteq Nat \ {0}
     /\ RetransmitMin <= RetransmitMax
 
@@ -75,9 +75,8 @@ DataMessage(connection, seqno, receiver, payload) ==
 AckMessage(connection, seqno, incarnation) ==
     [type |-> "ACK", connection |-> connection, seqno |-> seqno, incarnation |-> incarnation]
 
-\* "Send again from the first on: this is my incarnation."
-SendFirstSeqnoMessage(connection, incarnation) ==
-    [type |-> "SEND_FIRST_SEQNO", connection |-> connection, incarnation |-> incarnation]
+\* "I have no window for what you send: this is my incarnation. Send again from the first message on."
+SendFirstSeqnoMessage(incarnation) == [type |-> "SEND_FIRST_SEQNO", incarnation |-> incarnation]
 
 DeliverUp(sender, payload) == PassUp([type |-> "Deliver", sender |-> sender, payload |-> payload])
 
@@ -121,10 +120,11 @@ Receiver(s, peer) == IF Binds = "never" THEN Unknown ELSE KnownIncarnation(s, pe
 DataTo(s, peer, side, i) ==
     Datagram(peer, DataMessage(side.connection, side.kept[i][1], Receiver(s, peer), side.kept[i][2]))
 
-\* The first messages that are kept for a peer.
-Resent(s, peer, side) ==
-    LET count == IF Len(side.kept) < ResendMost THEN Len(side.kept) ELSE ResendMost
-    IN [i \in 1 .. count |-> DataTo(s, peer, side, i)]
+\* The first messages that are kept for a peer, all or `most`.
+Resent(s, peer, side, most) ==
+    [i \in 1 .. IF Len(side.kept) < most THEN Len(side.kept) ELSE most |-> DataTo(s, peer, side, i)]
+
+AllResent(s, peer, side) == Resent(s, peer, side, Len(side.kept))
 
 \* UNI-16: no side: a new connection. A message to oneself needs none. The timer runs while anything is kept: set
 \* again with each request, it would not fire before there is a pause.
@@ -148,24 +148,24 @@ RetransmitTimeout(s, e) ==
        LET peer == CHOOSE p \in waiting : TRUE
            doubled == 2 * s.sends[peer].interval
            side == [s.sends[peer] EXCEPT !.interval = IF doubled < RetransmitMax THEN doubled ELSE RetransmitMax]
-       IN Handled([s EXCEPT !.sends[peer] = side], Append(Resent(s, peer, side), SetRetransmitTimer(side)))
+       IN Handled([s EXCEPT !.sends[peer] = side], Append(Resent(s, peer, side, ResendMost), SetRetransmitTimer(side)))
 
-\* The peer was heard of in this incarnation. If it is a later one, and its former incarnation was known, then what is
-\* kept goes again in a new connection. (If none was known, the connection is for this one from now on.) So a
-\* connection is for one incarnation, the highest heard of when it was opened or first answered: an answer of a former
-\* one is of another connection, or comes while this one is for its successor, and does no harm.
+\* The peer was heard of in this incarnation. If that is later than any before, all that is kept goes again: in the same
+\* connection, if none was known, as no copy can have opened a window; in a new one, if the connection was for a former
+\* incarnation. So a connection is for one incarnation: an answer of a former one speaks of another connection.
 Heard(s, peer, incarnation) ==
     LET before == KnownIncarnation(s, peer)
         heard == [s EXCEPT !.known = WithEntry(@, peer, incarnation)]
     IN IF Binds = "never" \/ incarnation <= before THEN [state |-> s, effects |-> <<>>]
-       ELSE IF before = Unknown \/ peer \notin DOMAIN s.sends THEN [state |-> heard, effects |-> <<>>]
+       ELSE IF peer \notin DOMAIN s.sends THEN [state |-> heard, effects |-> <<>>]
+       ELSE IF before = Unknown THEN [state |-> heard, effects |-> AllResent(heard, peer, s.sends[peer])]
        ELSE IF OnNewIncarnation = "is_dropped" \/ s.sends[peer].kept = <<>>
        THEN [state |-> [heard EXCEPT !.sends = WithoutEntries(@, {peer})], effects |-> <<>>]
        ELSE
        LET kept == s.sends[peer].kept
            side == Opened(s, [i \in DOMAIN kept |-> kept[i][2]])
        IN [state |-> [heard EXCEPT !.sends[peer] = side, !.opened = @ + 1],
-           effects |-> Append(Resent(heard, peer, side), SetRetransmitTimer(side))]
+           effects |-> Append(AllResent(heard, peer, side), SetRetransmitTimer(side))]
 
 \* What is left of an event that has done nothing but say an incarnation.
 OnlyHeard(s, heard) == IF heard.state = s THEN Ignored(s) ELSE Handled(heard.state, heard.effects)
@@ -183,14 +183,8 @@ AckReceived(s, e) ==
        ELSE Handled([now EXCEPT !.sends[e.sender].kept = left, !.sends[e.sender].interval = RetransmitMin],
                     heard.effects)
 
-\* UNI-19. (What it names may be the connection that was just replaced; its first messages are on their way then.)
-SendFirstSeqnoReceived(s, e) ==
-    LET heard == Heard(s, e.sender, e.message.incarnation)
-        now == heard.state
-        side == now.sends[e.sender]
-    IN IF e.sender \notin DOMAIN now.sends \/ side.connection # e.message.connection \/ side.kept = <<>>
-       THEN OnlyHeard(s, heard)
-       ELSE Handled(now, Resent(now, e.sender, side))
+\* UNI-19. Where the incarnation was known already, all was sent again for it, and the timer sees to the rest.
+SendFirstSeqnoReceived(s, e) == OnlyHeard(s, Heard(s, e.sender, e.message.incarnation))
 
 -----------------------------------------------------------------------------
 (* Receiving *)
@@ -234,7 +228,7 @@ DataReceived(s, e) ==
         heard == Heard(s, e.sender, m.connection.incarnation)
         has == e.sender \in DOMAIN s.receives
         window == s.receives[e.sender]
-        ask == Datagram(e.sender, SendFirstSeqnoMessage(m.connection, s.incarnation))
+        ask == Datagram(e.sender, SendFirstSeqnoMessage(s.incarnation))
     IN IF has /\ window.connection = m.connection THEN Reaches(s, heard, e, window)
        ELSE IF has /\ Replaces = "lower" /\ Higher(window.connection, m.connection) THEN OnlyHeard(s, heard)
        ELSE IF MayOpen(s, m) THEN Reaches(s, heard, e, NewWindow(m.connection))
@@ -276,13 +270,13 @@ WasOpened(s, connection) ==
 IsMalformed(s, e) ==
     LET m == e.message IN
     \/ e.sender = s.member
-    \/ m.connection.incarnation < 0 \/ m.connection.number < 1
+    \/ m.type # "SEND_FIRST_SEQNO" /\ (m.connection.incarnation < 0 \/ m.connection.number < 1)
     \/ CASE m.type = "DATA" -> m.seqno < 1 \/ m.receiver < Unknown \/ m.receiver > s.incarnation
          [] m.type = "ACK" ->
             \/ m.incarnation < 0 \/ m.seqno < 0 \/ ~WasOpened(s, m.connection)
             \/ /\ e.sender \in DOMAIN s.sends /\ s.sends[e.sender].connection = m.connection
                /\ m.seqno >= s.sends[e.sender].next
-         [] m.type = "SEND_FIRST_SEQNO" -> m.incarnation < 0 \/ ~WasOpened(s, m.connection)
+         [] m.type = "SEND_FIRST_SEQNO" -> m.incarnation < 0
 
 Refuses(s, e) == "message" \in DOMAIN e /\ IsMalformed(s, e)
 

@@ -40,7 +40,7 @@ TypeOK ==
     /\ \A p \in net :
         /\ p.sender \in Member /\ p.to \in Member
         /\ p.message.type \in {"DATA", "ACK", "SEND_FIRST_SEQNO"}
-        /\ ConnectionTypeOK(p.message.connection)
+        /\ p.message.type # "SEND_FIRST_SEQNO" => ConnectionTypeOK(p.message.connection)
     /\ incarnation \in [Member -> Nat]
     /\ spent \in [{"views", "restarts", "misuses"} -> Nat]
 
@@ -142,8 +142,7 @@ AcksDeliveredStep ==
     \A i \in DOMAIN act'.effects :
         (act'.effects[i].type = "Datagram" /\ act'.effects[i].message.type = "ACK") =>
             LET window == local'[act'.member].receives[act'.effects[i].to] IN
-            /\ window.connection = act'.effects[i].message.connection
-            /\ act'.effects[i].message.seqno = window.delivered
+            act'.effects[i].message = AckMessage(window.connection, window.delivered, incarnation[act'.member])
 
 Timers == {i \in DOMAIN act'.effects : act'.effects[i].type = "SetTimer"}
 

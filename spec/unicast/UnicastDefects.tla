@@ -21,6 +21,23 @@ SilentStep(s, e) ==
         IsNoData(effect) == effect.type # "Datagram"
     IN IF e.type = "RetransmitTimeout" THEN [step EXCEPT !.effects = SelectSeq(@, IsNoData)] ELSE step
 
+\* The timer fires, and the wait stays the shortest.
+ImpatientStep(s, e) ==
+    LET step == Step(s, e) IN
+    IF e.type = "RetransmitTimeout"
+    THEN [step EXCEPT !.effects = [i \in DOMAIN @ |->
+            IF @[i].type = "SetTimer" THEN [@[i] EXCEPT !.low = RetransmitMin, !.high = RetransmitMin] ELSE @[i]]]
+    ELSE step
+
+\* The timer fires, and the last message goes out, not the first.
+LastFirstStep(s, e) ==
+    LET step == Step(s, e)
+        LastOf(effect) ==
+            LET side == s.sends[effect.to] IN DataTo(s, effect.to, side, Len(side.kept))
+    IN IF e.type = "RetransmitTimeout"
+       THEN [step EXCEPT !.effects = [i \in DOMAIN @ |-> IF @[i].type = "Datagram" THEN LastOf(@[i]) ELSE @[i]]]
+       ELSE step
+
 \* The timer fires, and the messages are given up.
 GivesUpStep(s, e) ==
     IF e.type = "RetransmitTimeout" /\ Step(s, e).outcome = "handled"

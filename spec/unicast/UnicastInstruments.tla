@@ -38,12 +38,12 @@ SeenOutside(m) == 0
 Alphabet(messages, outsides) ==
     LET said == {p.message : p \in messages}
         changed(message) ==
-            {[message EXCEPT !.connection.incarnation = n] : n \in {-1, 1, 2}}
-            \cup {[message EXCEPT !.connection.number = n] : n \in {0, 2, 9}}
-            \cup (IF message.type = "SEND_FIRST_SEQNO" THEN {}
-                  ELSE {[message EXCEPT !.seqno = n] : n \in {-1, 0, 9}})
-            \cup (IF message.type = "DATA" THEN {[message EXCEPT !.receiver = n] : n \in {-2, -1, 1, 2}}
-                  ELSE {[message EXCEPT !.incarnation = n] : n \in {-1, 1, 2}})
+            IF message.type = "SEND_FIRST_SEQNO" THEN {[message EXCEPT !.incarnation = n] : n \in {-1, 0, 1, 2}}
+            ELSE {[message EXCEPT !.connection.incarnation = n] : n \in {-1, 1, 2}}
+                 \cup {[message EXCEPT !.connection.number = n] : n \in {0, 2, 9}}
+                 \cup {[message EXCEPT !.seqno = n] : n \in {-1, 0, 9}}
+                 \cup (IF message.type = "DATA" THEN {[message EXCEPT !.receiver = n] : n \in {-2, -1, 1, 2}}
+                       ELSE {[message EXCEPT !.incarnation = n] : n \in {-1, 1, 2}})
         all == said \cup UNION {changed(message) : message \in said}
     IN {ReceivedEvent([sender |-> x, message |-> message]) : x \in Member \cup {"Z"}, message \in all}
        \cup {[type |-> "UnicastRequested", to |-> m, payload |-> n] : m \in Member \cup {"Z"}, n \in {1, 2}}
