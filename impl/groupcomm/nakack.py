@@ -24,10 +24,9 @@ A timer that is set already is not set again: it would never fire while messages
 """
 
 from collections.abc import Iterable, Mapping
-from types import MappingProxyType
-from typing import Final, TypeAlias, assert_never
+from typing import Any, Final, TypeAlias, assert_never, cast
 
-from attrs import evolve, field, frozen
+from attrs import evolve, frozen
 
 from .digest import EMPTY_VECTOR, FIRST_SEQNO, NOTHING, Digest, DigestEntry, Vector
 from .effects import ALL, Datagram, PassUp, SetTimer
@@ -207,7 +206,7 @@ Effects: TypeAlias = tuple[Effect, ...]
 # State --------------------------------------------------------------------------------------------
 
 Pending: TypeAlias = Mapping[int, Payload]
-_NOTHING_PENDING: Final[Pending] = MappingProxyType({})
+"""What waits, by seqno: an immutable mapping, made by `_pending`."""
 
 
 @frozen
@@ -227,7 +226,7 @@ class Window:
     purged: int
     delivered: int
     kept: tuple[Payload, ...]
-    pending: Pending = field(hash=False)
+    pending: Pending
     told: Source
     fetch: Source
 
@@ -385,7 +384,7 @@ def _data_received(config: Config, state: State, event: DataReceived) -> Transit
     window = state.windows[message.origin]
     if message.seqno <= window.delivered or message.seqno in window.pending:
         return state, ()
-    added = evolve(window, pending={**window.pending, message.seqno: message.payload})
+    added = evolve(window, pending=_pending({**window.pending, message.seqno: message.payload}))
     drained, delivered = _drained(state, message.origin, added)
     heard = _heard(drained, event.sender, message.seqno)
     return _asking(config, _with(state, {message.origin: heard}), (PassUp(MessageReceived(1)), *delivered))
@@ -527,6 +526,14 @@ def _get_digest(state: State, event: GetDigest) -> Transition:
 # Windows ------------------------------------------------------------------------------------------
 
 
+def _pending(payloads: Mapping[int, Payload]) -> Pending:
+    """These as a value: equal to another with the same entries, and never changed."""
+    return cast("Pending", PerMember(cast("Any", payloads).items()))
+
+
+_NOTHING_PENDING: Final = _pending({})
+
+
 def _window(origin: Address, seqno: int, low: int) -> Window:
     """Where a view begins after a seqno of this origin. `Nakack!Window`."""
     none = Source(origin, seqno)
@@ -564,17 +571,16 @@ def _free(state: State, origin: Address, window: Window, seqno: int) -> int:
 
 def _drained(state: State, origin: Address, window: Window) -> tuple[Window, Effects]:
     """Deliver of one origin what can be delivered. `Nakack!DrainOf`."""
-    last = window.delivered
-    if last + 1 not in window.pending:
+    waits, last = dict(window.pending), window.delivered
+    if last + 1 not in waits:
         return window, ()
-    top = _free(state, origin, window, _highest(window, last))
-    while last < top and last + 1 in window.pending:
+    top = _free(state, origin, window, max(waits))
+    while last < top and last + 1 in waits:
         last += 1
     if last == window.delivered:
         return window, ()
-    run = tuple(window.pending[seqno] for seqno in range(window.delivered + 1, last + 1))
-    waits = {seqno: payload for seqno, payload in window.pending.items() if seqno > last}
-    drained = evolve(window, delivered=last, kept=(*window.kept, *run), pending=waits)
+    run = tuple(waits.pop(seqno) for seqno in range(window.delivered + 1, last + 1))
+    drained = evolve(window, delivered=last, kept=(*window.kept, *run), pending=_pending(waits))
     return drained, tuple(PassUp(Deliver(origin, payload)) for payload in run)
 
 

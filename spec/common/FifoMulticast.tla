@@ -31,7 +31,7 @@ VARIABLES
 multicast_vars == <<views, installed, life, up, sent, got, delivered, low, base, top, store>>
 
 Conjuncts ==
-    {"NotForged", "Once", "InOrder", "OfItsView", "OfItsIncarnation", "OwnAtOnce", "HoldsBack", "Bases", "Void",
+    {"NotForged", "Once", "InOrder", "InItsView", "OfItsIncarnation", "OwnAtOnce", "HoldsBack", "Bases", "Void",
      "DigestIsTrue", "Kept", "Fetched", "Arrives"}
 
 \* What the incarnation i of m has delivered of s in view number k.
@@ -63,8 +63,8 @@ InOrder ==
             LET q == GotIn(m, life[m], installed[m], s) IN
             \A n \in DOMAIN q : q[n].payload.seqno = base[m][s] + n
 
-\* OfItsView: a message is delivered in the view in which it was multicast.
-OfItsView == \A m \in Member : \A i \in DOMAIN got[m] : got[m][i].payload.view = got[m][i].view
+\* InItsView: a message is delivered in the view in which it was multicast.
+InItsView == \A m \in Member : \A i \in DOMAIN got[m] : got[m][i].payload.view = got[m][i].view
 
 \* OfItsIncarnation: and it is of the incarnation that this view means.
 OfItsIncarnation ==
@@ -76,8 +76,7 @@ OfItsIncarnation ==
 OwnAtOnceStep ==
     \A m \in Member :
         (sent'[m] > sent[m] /\ life'[m] = life[m]) =>
-            /\ Len(got'[m]) = Len(got[m]) + 1
-            /\ got'[m][Len(got'[m])].sender = m
+            \E i \in Len(got[m]) + 1 .. Len(got'[m]) : got'[m][i].sender = m
 
 -----------------------------------------------------------------------------
 (* A view changes *)

@@ -73,7 +73,7 @@ DeliveredWasSent == Guarantee!NotForged
 DeliveredOnce == Guarantee!Once
 \* NAK-01.
 FifoWithoutGaps == Guarantee!InOrder
-DeliveredInSendingView == Guarantee!OfItsView
+DeliveredInSendingView == Guarantee!InItsView
 DeliveredFromIncarnationOfView == Guarantee!OfItsIncarnation
 BasesAgree == Guarantee!Bases
 \* DLV-01.

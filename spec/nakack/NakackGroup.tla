@@ -24,7 +24,7 @@ CONSTANTS
     Tellers,        \* bound: the members whose timer for HIGHEST fires
     MaxVotes,       \* bound: votes of STABLE
     VotesOf,        \* a purge needs the votes of "all" of the view, or of "some"
-    Settles,        \* the cut is fixed by all that "go_on", or by the "first"
+    AtCut,          \* a member has delivered the cut when it installs the next view
     Gossip,         \* the note's remedy for the last message: NAKACK is handed the "minimum" or the "maximum" of votes
     Crashers,       \* bound: members that may crash, once each
     MaxReleases,    \* bound: groups that were stopped, and go on in the same view
@@ -60,9 +60,9 @@ Membership == INSTANCE Membership WITH Off <- Loose
 
 ASSUME
     /\ \A k \in DOMAIN Script : k <= Len(First) <=> Script[k].preds = {}
-    /\ VotesOf \in {"all", "some"} /\ Settles \in {"go_on", "first"}
+    /\ VotesOf \in {"all", "some"}
     /\ Gossip \in {"none", "minimum", "maximum"}
-    /\ {KeepAct, Loses} \subseteq BOOLEAN
+    /\ {AtCut, KeepAct, Loses} \subseteq BOOLEAN
     /\ Loose \subseteq Membership!Conjuncts
 
 Active(m) == m \in up /\ installed[m] # 0
@@ -217,7 +217,7 @@ LetGo(m) ==
 Settle(m) ==
     /\ Active(m) /\ settled[Now(m)] = EmptyVector
     /\ LET k == Now(m)
-           those == IF Settles = "go_on" THEN Going(k) ELSE {m}
+           those == Going(k)
        IN /\ GoesOn(m, k) /\ those \subseteq frozen /\ \A x \in those : installed[x] = k
           /\ settled' = [settled EXCEPT ![k] =
                 [s \in DOMAIN views[k].lives |-> MostOf({local[x].windows[s].delivered : x \in those})]]
@@ -287,7 +287,7 @@ InstallView(m) ==
         /\ local[m].starts = StartsIn(m, k)
         /\ installed[m] # 0 =>
             /\ m \in frozen
-            /\ \A s \in DOMAIN views[installed[m]].lives : local[m].windows[s].delivered = settled[installed[m]][s]
+            /\ AtCut => \A s \in DOMAIN views[installed[m]].lives : local[m].windows[s].delivered = settled[installed[m]][s]
         /\ IF k <= Len(views) THEN Membership!Install(m, k) ELSE Membership!DecideAndInstall(Script[k], m)
         /\ ApplyIn(k, "InstallView", m, [type |-> "ViewInstalled", view |-> ViewOf(Script[k])], {}, {})
     /\ frozen' = frozen \ {m}

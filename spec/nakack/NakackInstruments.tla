@@ -80,9 +80,8 @@ LOCAL Rising(set) ==
 LOCAL SeqnosIn(store) == [i \in DOMAIN store.kept |-> store.purged + i]
 
 Observed(m) ==
-    LET s == local[m] IN
-    [delivered |-> DeliveredVector(s),
-     waits |-> [x \in Members(s) |-> Rising(DOMAIN s.windows[x].pending)],
-     store |-> [x \in Members(s) |-> SeqnosIn(s.windows[x])],
-     before |-> [x \in DOMAIN s.former.stores |-> SeqnosIn(s.former.stores[x])]]
+    [delivered |-> DeliveredVector(local[m]),
+     waits |-> [x \in Members(local[m]) |-> Rising(DOMAIN local[m].windows[x].pending)],
+     store |-> [x \in Members(local[m]) |-> SeqnosIn(local[m].windows[x])],
+     before |-> [x \in DOMAIN local[m].former.stores |-> SeqnosIn(local[m].former.stores[x])]]
 =============================================================================
