@@ -43,7 +43,8 @@ broken-ports: need-java need-go $(STAMP) ## break the port in Go on purpose: eac
 	@$(BIN)/python conformance/adapters/go/broken_ports.py $(ARGS)
 
 simulate: $(STAMP) ## run whole stacks under faults: 1,000,000 events of each (some minutes)
-	@for stack in flush/gms sequencer/flush/gms/stable flush/merge_gms sequencer/flush/merge_gms/stable; do \
+	@for stack in flush/gms sequencer/flush/gms/stable flush/merge_gms sequencer/flush/merge_gms/stable \
+	    sequencer/flush/merge_gms/stable/nakack/unicast; do \
 	  $(BIN)/groupcomm simulate $$stack --events 1000000 $(ARGS) || exit; done
 
 nightly: deep closed mutants random malformed lives ## what takes too long for each change: all of it, some hours

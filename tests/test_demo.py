@@ -55,6 +55,26 @@ def test_views_come_with_members_and_merges(capsys: pytest.CaptureFixture[str]) 
         assert what in output
 
 
+@pytest.mark.parametrize(
+    ("layer", "told"),
+    [
+        ("unicast", ["Lose", "RetransmitTimeout", "DataReceived", "PassUp Deliver", "AckReceived"]),
+        ("nakack", ["Lose", "HighestTimeout", "HighestReceived", "XmitReq", "PassUp Deliver"]),
+    ],
+)
+@pytest.mark.parametrize("seed", range(3))
+def test_a_datagram_that_is_lost_is_sent_again(
+    capsys: pytest.CaptureFixture[str], layer: str, told: list[str], seed: int
+) -> None:
+    """What is lost is there after the timer: in this order."""
+    output = run(capsys, layer, "--seed", str(seed))
+    place = 0
+    for what in told:
+        place = output.find(what, place) + 1
+        assert place, what
+    assert "sequencer/flush/merge_gms/stable/nakack/unicast promises holds" in output
+
+
 def test_the_same_seed_is_the_same_story_and_another_is_another(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(capsys, "--seed", "3") == run(capsys, "--seed", "3") != run(capsys, "--seed", "4")
     one, same, other = (run(capsys, "sequencer", "--seed", seed) for seed in ("3", "3", "4"))

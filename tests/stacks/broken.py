@@ -204,18 +204,18 @@ BROKEN: Final = (
 )
 
 
-def main(names: list[str]) -> None:
-    """Simulate the whole stack with each of the cores, and print what is noticed."""
-    noticed = 0
-    chosen = [each for each in BROKEN if not names or each.name in names]
+def noticed(cores: tuple[Broken, ...], names: list[str], setup: Setup) -> None:
+    """Simulate a stack with each of the cores, or those of some names, and print what is noticed."""
+    found = 0
+    chosen = [each for each in cores if not names or each.name in names]
     for each in chosen:
         with each.in_place():
-            outcome = simulate(Setup(), events=EVENTS, seed=1)
-        noticed += outcome.found is not None
+            outcome = simulate(setup, events=EVENTS, seed=1)
+        found += outcome.found is not None
         claim = "not noticed" if outcome.found is None else outcome.found.claim
         print(f"{each.layer:10} {each.name:30} {claim:22} {outcome.events:9,}", flush=True)  # noqa: T201
-    print(f"{noticed} of {len(chosen)} are noticed within {EVENTS:,} events")  # noqa: T201
+    print(f"{found} of {len(chosen)} are noticed within {EVENTS:,} events")  # noqa: T201
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    noticed(BROKEN, sys.argv[1:], Setup())

@@ -202,7 +202,7 @@ def test_the_command_shows_a_violation_and_how_to_have_it_again(capsys: pytest.C
     [
         (
             ["sequenser"],
-            "no protocol is called 'sequenser'; there is flush, gms, merge, merge_gms, sequencer, stable",
+            "no protocol is called 'sequenser'; there is flush, gms, merge, merge_gms,",
         ),
         (["view"], "groupcomm.view is no protocol: it does not say what it assumes"),
         (["stable//sequencer"], "'' is no protocol; a stack is names with / between"),
@@ -221,6 +221,10 @@ def test_the_command_shows_a_violation_and_how_to_have_it_again(capsys: pytest.C
         (
             ["--weaken", "unicast=lossy", "--weaken", "unicast=unordered"],
             "unicast is weakened twice, to lossy and unordered",
+        ),
+        (
+            ["flush/gms/unicast", "--weaken", "unicast=lossy"],
+            "unicast gives ReliableUnicast, and is no layer below: leave it out",
         ),
     ],
 )

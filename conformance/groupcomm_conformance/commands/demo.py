@@ -2,7 +2,7 @@
 
 Three members in memory, over the ground of `simulate`. The seed decides what happens in which order; the
 same seed gives the same story. Without a layer the chart shows what the applications see; with one, each
-step of that layer.
+step of that layer. NAKACK and UNICAST have a story of their own: two datagrams are lost, and sent again.
 """
 
 import json
@@ -12,7 +12,7 @@ import typer
 
 from groupcomm_conformance.stacks.drawing.charts import drawn, steps_of
 from groupcomm_conformance.stacks.drawing.outline import outline
-from groupcomm_conformance.stacks.drawing.story import LIFE, story
+from groupcomm_conformance.stacks.drawing.story import LIFE, LOST, lost, story
 from groupcomm_conformance.stacks.judges.claims import Violation
 from groupcomm_conformance.tla.values import to_json
 
@@ -32,7 +32,7 @@ _OUTLINE: Final = (
 def command(
     layer: Annotated[
         str | None,
-        typer.Argument(metavar="[LAYER]", help=f"Of {', '.join(LIFE.names)}. Default: all, in outline."),
+        typer.Argument(metavar="[LAYER]", help=f"Of {', '.join(LOST.names)}. Default: all, in outline."),
     ] = None,
     *,
     seed: Annotated[
@@ -49,25 +49,26 @@ def command(
     as_json: AsJson = False,
 ) -> None:
     """Run a small group and draw what happens: what its applications see, or each step of one layer."""
-    name = "" if layer is None else one_of(LIFE.names, layer)
+    name = "" if layer is None else one_of(LOST.names, layer)
     seed = 1 if seed is None else seed
+    setup, told_of = (LIFE, story) if name in ("", *LIFE.names) else (LOST, lost)
     try:
-        schedule = story(seed)[:events]
+        schedule = told_of(seed)[:events]
     except Violation as violation:
         typer.echo(f"groupcomm: {violation}", err=True)
         raise typer.Exit(ExitCode.DIFFERS) from None
     if as_json:
         told = [
             {"number": step.number, "action": step.action, "state": to_json(step.values)}
-            for step in steps_of(LIFE, seed, schedule, name)
+            for step in steps_of(setup, seed, schedule, name)
         ]
-        typer.echo(json.dumps({"stack": LIFE.stack, "layer": name, "seed": seed, "steps": told}, indent=2))
+        typer.echo(json.dumps({"stack": setup.stack, "layer": name, "seed": seed, "steps": told}, indent=2))
         return
     legend, chart = (
-        (console.LEGEND, drawn(LIFE, seed, schedule, layer=name, unicode=unicode))
+        (console.LEGEND, drawn(setup, seed, schedule, layer=name, unicode=unicode))
         if name
         else (_OUTLINE, outline(LIFE, seed, schedule))
     )
-    closing = f"{len(schedule)} events, and all that {LIFE.stack} promises holds."
+    closing = f"{len(schedule)} events, and all that {setup.stack} promises holds."
     goes_on = "groupcomm simulate goes on." if name else "groupcomm demo LAYER draws each step of one layer."
     typer.echo("\n".join((*legend, "", *chart, "", closing, goes_on)))

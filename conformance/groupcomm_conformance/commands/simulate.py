@@ -13,7 +13,7 @@ from attrs import evolve
 from groupcomm.stack import StackError
 from groupcomm_conformance.stacks.drawing.charts import drawn
 from groupcomm_conformance.stacks.running import PART, Found, Outcome, claims_of, shrink, simulate
-from groupcomm_conformance.stacks.setup import FAULTS, WEAKER, WHOLE, Faults, Setup, stack_of
+from groupcomm_conformance.stacks.setup import FAULTS, WEAKER, WHOLE, Faults, Setup, giver, stack_of
 
 from . import campaigns
 from .exits import ExitCode
@@ -76,7 +76,7 @@ def command(
     unicode: Unicode = False,
     as_json: AsJson = False,
 ) -> None:
-    """Run a stack over abstract layers, with faults, and judge its guarantees as it runs.
+    """Run a stack with faults, over abstract layers or over datagrams, and judge it as it runs.
 
     Exits with 1 if one of them does not hold; shows the seed, few events that lead to it, and their chart.
     Exits with 4 if nothing happened that some guarantee speaks of. With --master or --table it is a campaign:
@@ -180,6 +180,9 @@ def setup_of(stack: str, members: int | None, faults: str, weaken: list[str]) ->
             raise typer.BadParameter(f"{layer} is weakened twice, to {weaker[layer]} and {how}: give one")
         if not any(guarantee in each.assumes for each in layers):
             raise typer.BadParameter(f"no layer of {stack} stands on {guarantee}: nothing would be weaker")
+        if any(guarantee in each.gives for each in layers[: len(setup.names)]):
+            by = giver(setup.names, guarantee)
+            raise typer.BadParameter(f"{by} gives {guarantee}, and is no layer below: leave it out")
         weaker[layer] = one_of(hows, how)
     return Setup(setup.names, members=members, faults=Faults(kinds), weaker=tuple(weaker.items()))
 

@@ -28,8 +28,12 @@ _TO_SERVE: Final = 0.86
 _TO_FIRE: Final = 0.91
 _MANY: Final = 40  # messages on their way per member, beyond which applications wait
 _GOSSIP: Final = 300  # messages on their way that may be lost, beyond which those that are drawn are lost
+_LATE: Final = 0.1  # of the timers that are not set any more
 _UNICASTS: Final = 0.1
 _LOSS: Final = 0.1
+_MOST_LOSS: Final = 0.3  # over a network each group draws what share of the datagrams is lost
+_DATAGRAMS: Final = 600  # the same over a network, which all that the layers say goes over
+_TO_NOBODY: Final = 0.3  # of the draws of a datagram for an address that nobody has, those that lose it
 _OF_THE_CRASHED: Final = 0.5
 _TO_STRANGERS: Final = 0.5
 
@@ -55,6 +59,7 @@ class Chance:
         # On another branch of views a later life might decide a view with a former one's identifier
         # (FLAW-88).
         self._reuses = "restart" in faults.kinds and (ground.merges or not doubts)
+        self._loss = random.random() * _MOST_LOSS if ground.network else _LOSS
         weights: list[tuple[str, int, Callable[[], Event | None]]] = [
             ("", 1, self._fetch),
             ("", 2, self._transfer),
@@ -121,7 +126,9 @@ class Chance:
             new[at] = new.pop()
         else:
             new.pop()
-        return self._of_a_queue(*item) if len(item) == 2 else self._of_a_copy(item)  # noqa: PLR2004
+        if len(item) == 2:  # noqa: PLR2004
+            return self._of_a_queue(*item)
+        return self._of_a_datagram(item) if self._ground.network else self._of_a_copy(item)
 
     def _of_a_queue(self, sender: Process, receiver: Process) -> Event | None:
         ground, random = self._ground, self._random
@@ -168,6 +175,24 @@ class Chance:
         doubled = "duplication" in self._kinds and random.random() < _LOSS / 2
         return "double" if doubled else "copy", sender.name, number, receiver.name
 
+    def _of_a_datagram(self, copy: Copy) -> Event | None:
+        ground, random = self._ground, self._random
+        sender, number, receiver = copy
+        if copy not in ground.copies:
+            return None
+        hearer = ground.hearer(copy)
+        if hearer is None:
+            if random.random() < _TO_NOBODY:
+                return "lose", sender.name, number, receiver.name
+            ground.new.append(copy)
+            return None
+        cut = (sender.up and not ground.reaches(sender, hearer)) or len(ground.new) > _DATAGRAMS
+        lost = cut or ("loss" in self._kinds and random.random() < self._loss)
+        if lost and sender is not hearer:
+            return "lose", sender.name, number, receiver.name
+        doubled = "duplication" in self._kinds and random.random() < self._loss / 2
+        return "double" if doubled else "copy", sender.name, number, receiver.name
+
     # What a process waits for
 
     def _serves(self, process: Process) -> Event | None:
@@ -184,6 +209,8 @@ class Chance:
         """A timer fires; seldom one that was cancelled. Those of merging are early here."""
         timers = self._ground.timers[process]
         names = [timer for timer in timers if not timer.startswith(self._oracle.timers)]
+        if self._ground.carries:  # a timer of each connection: many were set, and are not
+            names = [timer for timer in names if timers[timer] or self._random.random() < _LATE]
         if not names:
             return None
         timer = one_of(self._random, names)

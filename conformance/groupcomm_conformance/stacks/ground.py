@@ -33,8 +33,7 @@ from typing import TYPE_CHECKING, Final
 
 from attrs import frozen
 
-from groupcomm import flush, gms
-from groupcomm.abstract import reliable_multicast
+from groupcomm import flush, gms, unicast
 from groupcomm.effects import ALL, CancelTimer, Datagram, Multicast, PassDown, PassUp, Send, SetTimer
 from groupcomm.errors import ProtocolError
 from groupcomm.events import (
@@ -43,9 +42,11 @@ from groupcomm.events import (
     DigestGiven,
     GetDigest,
     GroupStopped,
+    HoldBack,
     Left,
     Payload,
     Purge,
+    Release,
     Resume,
     Suspected,
     Suspend,
@@ -57,9 +58,11 @@ from groupcomm.view import Address
 
 from .judges.claims import Message, Verdicts, Violation
 from .judges.membership import Decided, NotAllowedError, Process
+from .judges.multicasts import ReliableMulticast
 from .judges.order import TotalOrderBroadcast
 from .judges.stability import StabilitySafety
 from .judges.synchrony import VirtualSynchrony
+from .judges.unicasts import ReliableUnicast
 from .judges.views import Views
 from .oracle import Oracle
 from .setup import Setup
@@ -73,6 +76,7 @@ __all__ = ["Copy", "Event", "Ground", "Told"]
 
 _STATE: Final = flush.FOR_STATE
 _INHERITED: Final = 4  # messages of a sender that the next life of an address may be given
+_ASKED: Final = ("GetReceived", "XmitReqReceived")  # questions for what a store has
 
 
 @frozen
@@ -98,11 +102,15 @@ class Ground(World):
         self.synchrony = VirtualSynchrony(self.verdicts, self._alive, self._turned_away)
         self.order = TotalOrderBroadcast(self.verdicts)
         self.stability = StabilitySafety(self.verdicts, self.windows)
+        self.unicasts = ReliableUnicast(self.verdicts)
+        self.multicasts = ReliableMulticast(self.verdicts)
         self._judges: Final[dict[int, Callable[[Process, Note], None]]] = {
             self._flush: self._hear_flush,
             self._deciding: self._hear_views,
             self._multicasting: self._hear_multicast,
         }
+        if "ReliableUnicast" in self.carries:
+            self._judges[self._unicasting] = self._hear_unicast
         if "sequencer" in self.place:
             self._judges[self.place["sequencer"]] = self._hear_order
         # The run
@@ -210,6 +218,8 @@ class Ground(World):
         self.now[process] = list(self.stack.start(address).layers)
         self.timers[process] = {}
         self.new += [(sender, process) for sender, to in self.former if to == address and sender.up]
+        if "ReliableUnicast" in self.carries:
+            self.step(process, Raised(unicast.IncarnationBegins(process.life)))
 
     def _do_crash(self, name: str) -> None:
         self.depart(self.process(name))
@@ -228,7 +238,8 @@ class Ground(World):
             for message in queue if receiver is process and sender.up else ():
                 self._arrived(sender, receiver, message)
         self.queues = {pair: queue for pair, queue in self.queues.items() if pair[1] is not process and queue}
-        self.copies = {copy: what for copy, what in self.copies.items() if copy[2] is not process}
+        if not self.network:
+            self.copies = {copy: what for copy, what in self.copies.items() if copy[2] is not process}
         self.views.departed(process)
         self.synchrony.crashed(process.address)
 
@@ -321,27 +332,30 @@ class Ground(World):
             raise NotAllowedError("what is kept is lost only where its sender has crashed")
 
     def _do_copy(self, name: str, number: int, to: str) -> None:
-        copy = self._copy(name, number, to)
-        self._arrives(copy[0], copy[2], self.copies.pop(copy))
+        copy, hearer = self._copy(name, number, to)
+        self._arrives(copy[0], hearer, self.copies.pop(copy))
 
     def _do_double(self, name: str, number: int, to: str) -> None:
-        copy = self._copy(name, number, to)
+        copy, hearer = self._copy(name, number, to)
         self.new.append(copy)
-        self._arrives(copy[0], copy[2], self.copies[copy])
+        self._arrives(copy[0], hearer, self.copies[copy])
 
     def _do_lose(self, name: str, number: int, to: str) -> None:
-        copy = self.known(name), number, self.process(to)
+        copy = self.known(name), number, self.known(to)
         if copy not in self.copies or copy[0] is copy[2]:
             raise NotAllowedError("no such copy is on its way that can be lost")
         if self.kept(copy):
             self._only_if_crashed(copy[0])
         del self.copies[copy]
 
-    def _copy(self, name: str, number: int, to: str) -> Copy:
-        copy = self.known(name), number, self.process(to)
-        if copy not in self.copies or (copy[0].up and not self.reaches(copy[0], copy[2])):
-            raise NotAllowedError("no such copy is on its way, or a partition is between them")
-        return copy
+    def _copy(self, name: str, number: int, to: str) -> tuple[Copy, Process]:
+        copy = self.known(name), number, self.known(to)
+        hearer = self.hearer(copy)
+        if copy not in self.copies or hearer is None or (copy[0].up and not self.reaches(copy[0], hearer)):
+            raise NotAllowedError(
+                "no such copy is on its way, nobody is there, or a partition is between them"
+            )
+        return copy, hearer
 
     def _do_partition(self, names: tuple[str, ...]) -> None:
         self.side = frozenset(self.process(name) for name in names)
@@ -421,7 +435,7 @@ class Ground(World):
         receivers = self.up if to == ALL else [self._at(process, to)]
         self._numbers[process] += 1
         for receiver in receivers:
-            if receiver is None or not receiver.up:
+            if receiver is None or not (receiver.up or self.network):
                 if receiver is not None:
                     self._sent_to_the_dead(process, receiver, message)
                 continue
@@ -477,10 +491,43 @@ class Ground(World):
             case Purge(digest):
                 self.happened["purges"] += 1
                 self.stability.purged(process, digest)
-            case reliable_multicast.GetReceived() if note.effects:
+                self.purged(process, digest)
+            case _ if type(note.event).__name__ in _ASKED and note.effects:
                 self.stability.served()
             case _:
                 pass
+        if "ReliableMulticast" in self.carries:
+            self._hear_multicasts(process, note)
+
+    def _hear_multicasts(self, process: Process, note: Note) -> None:
+        heard = [event for event in _passed_up(note) if isinstance(event, Deliver)]
+        match note.event:
+            case ViewInstalled():
+                bases = {m: window.base for m, window in note.after.windows.items()}
+                self.multicasts.installed(process, bases, len(heard))
+            case HoldBack(limit):
+                self.multicasts.limited(process, limit)
+            case Release():
+                self.multicasts.limited(process, None)
+            case _ if type(note.event).__name__ == "SendRequested":
+                own = any(each.payload is note.event.payload for each in heard)
+                self.multicasts.cast(process, note.event.payload, at_once=own)
+            case _:
+                pass
+        for each in heard:
+            self.multicasts.delivered(process, each.sender, each.payload)
+
+    def _hear_unicast(self, process: Process, note: Note) -> None:
+        match note.event:
+            case ViewInstalled(view):
+                self.unicasts.installed(process, view.member_set)
+            case unicast.UnicastRequested(to, payload):
+                self.unicasts.sent(process, to, payload)
+            case _:
+                pass
+        for event in _passed_up(note):
+            if isinstance(event, Deliver):
+                self.unicasts.delivered(process, event.sender, event.payload)
 
     def _install(self, process: Process, decided: Decided) -> None:
         self.happened["views"] += 1
@@ -496,14 +543,20 @@ class Ground(World):
         self.departed.clear()
         self.views.forget(views)
         self.order.forget(kept)
+        self.unicasts.forget(self.membership.current)
+        self.multicasts.forget(views)
         self.synchrony.forget()
         self.new.clear()
         self.former.clear()
         self.copies = {copy: what for copy, what in self.copies.items() if self.kept(copy)}
-        for kind in (self.now, self.timers):
+        for kind in (self.now, self.timers, self._purges):
             for process in [process for process in kind if process not in kept]:
                 del kind[process]
         for timers in self.timers.values():
             for timer in [each for each, is_set in timers.items() if not is_set]:
                 del timers[timer]
         self.falsely = any(self.gms_of(process).suspected for process in kept)
+
+
+def _passed_up(note: Note) -> list[object]:
+    return [effect.event for effect in note.effects if isinstance(effect, PassUp)]

@@ -52,7 +52,7 @@ class Oracle:
             if ground.gms_of(process).acts
             and process is not joiner
             and ground.connected(joiner, process)
-            and not ground.queues.get((joiner, process))
+            and not ground.waits(joiner, process)
             and used <= ground.gms_of(process).decision.id.counter + 1
         ]
 

@@ -14,6 +14,8 @@ __all__ = ["quiesce"]
 
 _ROUNDS: Final = 8
 _PATIENCE: Final = 200
+_FLOOD: Final = 5_000  # datagrams on their way at once: each is answered by several
+_STILL: Final = 2  # rounds of timers in a row of which nothing has come
 
 
 def quiesce(ground: Ground, perform: Callable[[Event], bool]) -> None:
@@ -24,7 +26,8 @@ def quiesce(ground: Ground, perform: Callable[[Event], bool]) -> None:
     perform(("heal",))
     for copy in [copy for copy in ground.copies if not ground.kept(copy)]:
         sender, number, receiver = copy  # all are lost but those that come back to their senders
-        perform(("copy" if sender is receiver else "lose", sender.name, number, receiver.name))
+        back = sender is receiver and sender.up
+        perform(("copy" if back else "lose", sender.name, number, receiver.name))
     _serve(ground, perform)
     _dismiss(ground, perform)
     _judge_free(ground)
@@ -43,8 +46,9 @@ def quiesce(ground: Ground, perform: Callable[[Event], bool]) -> None:
                 each for each in ground.timers[process] if not each.startswith(ground.oracle.timers)
             ]:
                 perform(("timer", process.name, timer))
-        while _settle(ground, perform):
-            pass
+        _settle_all(ground, perform)
+    ground.unicasts.quiet(ground.membership.current)
+    ground.multicasts.quiet(ground.up)
     if "sequencer" in ground.place:
         ground.order.quiet(ground.up)
     if "stable" in ground.place:
@@ -60,7 +64,7 @@ def _serve(ground: Ground, perform: Callable[[Event], bool]) -> None:
         for process in list(ground.up):
             for event in oracle.due(process) if process.up else ():
                 done |= perform(event)
-        if done:
+        if done or (ground.carries and _sent_again(ground, perform)):
             continue
         for process in ground.up:  # timers of merges
             for timer in oracle.overdue(process):
@@ -79,14 +83,44 @@ def _serve(ground: Ground, perform: Callable[[Event], bool]) -> None:
             break
 
 
+def _sent_again(ground: Ground, perform: Callable[[Event], bool]) -> bool:
+    """What was lost is sent again: the timers of the layers that carry fire, until nothing comes of it.
+
+    Say whether anything did. To those that are gone some of them send for ever.
+    """
+    changed, still, before = False, 0, ground.carried()
+    while still < _STILL:
+        for process in list(ground.up):
+            for timer in ground.carrying(process):
+                perform(("timer", process.name, timer))
+        _settle_all(ground, perform)
+        after = ground.carried()
+        still = 0 if after != before else still + 1
+        changed |= after != before
+        before = after
+    return changed
+
+
+def _settle_all(ground: Ground, perform: Callable[[Event], bool]) -> None:
+    """All that is on its way arrives, and all that is said to it."""
+    for _ in range(_PATIENCE):
+        if not _settle(ground, perform):
+            return
+    _fail(ground, "ComesToRest", "no timer fires, and for ever one datagram is answered by another")
+
+
 def _settle(ground: Ground, perform: Callable[[Event], bool]) -> bool:
     """All that is on its way arrives, once; say whether anything did."""
     done = False
     for sender, receiver in list(ground.queues):
         while ground.queues.get((sender, receiver)) and perform(("message", sender.name, receiver.name)):
             done = True
-    for sender, number, receiver in list(ground.copies):
-        done |= receiver.up and perform(("copy", sender.name, number, receiver.name))
+    if len(ground.copies) > _FLOOD:
+        _fail(ground, "ComesToRest", f"{len(ground.copies)} datagrams are on their way, and no timer fires")
+    for copy in list(ground.copies):
+        there = ground.hearer(copy) is not None
+        if there or ground.network:
+            done |= perform(("copy" if there else "lose", copy[0].name, copy[1], copy[2].name)) and there
     return done
 
 

@@ -10,6 +10,7 @@ import attrs
 from attrs import field, frozen
 
 import groupcomm
+from groupcomm import unicast
 from groupcomm.abstract import reliable_multicast, reliable_unicast
 from groupcomm.abstract.carriage import Carriage
 from groupcomm.events import Suspend
@@ -21,7 +22,18 @@ from .taps import Note, Tap
 if TYPE_CHECKING:
     from types import ModuleType
 
-__all__ = ["DECIDE", "FAULTS", "FLUSH", "MULTICAST", "WEAKER", "WHOLE", "Faults", "Setup", "stack_of"]
+__all__ = [
+    "DATAGRAMS",
+    "DECIDE",
+    "FAULTS",
+    "FLUSH",
+    "MULTICAST",
+    "WEAKER",
+    "WHOLE",
+    "Faults",
+    "Setup",
+    "stack_of",
+]
 
 FLUSH: Final = "flush"
 MULTICAST: Final = "reliable_multicast"
@@ -29,7 +41,10 @@ DECIDE: Final = ("merge_gms", "gms")
 """The layers that decide the views."""
 
 WHOLE: Final = ("sequencer", FLUSH, "merge_gms", "stable")
-"""All protocols, one stack. Merging over GMS is one layer."""
+"""All protocols over abstract layers, one stack. Merging over GMS is one layer."""
+
+DATAGRAMS: Final = (*WHOLE, "nakack", "unicast")
+"""All protocols, over nothing but a network."""
 
 GROUND: Final = ("Network",)
 """What is beneath the stack, by the modules of `spec/common`."""
@@ -104,7 +119,7 @@ class Setup:
 
     @property
     def carriages(self) -> dict[str, Carriage]:
-        """How the datagrams of each layer beneath travel."""
+        """How the datagrams of each abstract layer beneath travel; of any other they may be lost."""
         weaker = dict(self.weaker).get("unicast")
         unicasts = {
             None: reliable_unicast.CARRIAGE,
@@ -112,7 +127,14 @@ class Setup:
             "duplicating": Carriage(kept=True, ordered=True, doubles=True),
             "lossy": Carriage(kept=True, ordered=True, loses=True),
         }
-        return {MULTICAST: reliable_multicast.CARRIAGE, "reliable_unicast": unicasts[weaker]}
+        all_of_them = {MULTICAST: reliable_multicast.CARRIAGE, "reliable_unicast": unicasts[weaker]}
+        return {name: all_of_them[name] for name in map(_name, beneath(self.names))}
+
+
+def beneath(names: tuple[str, ...]) -> "tuple[ModuleType, ...]":
+    """The abstract layers that stand beneath these: each where no protocol gives what it gives."""
+    given = {guarantee for name in names for guarantee in _protocol(name).GIVES}
+    return tuple(each for each in (reliable_multicast, reliable_unicast) if not given.issuperset(each.GIVES))
 
 
 def stack_of(setup: Setup, random: Random, notes: list[Note]) -> Stack:
@@ -125,11 +147,13 @@ def stack_of(setup: Setup, random: Random, notes: list[Note]) -> Stack:
     multicast = reliable_multicast.Config(dict(setup.weaker).get("multicast", "fifo"))  # type: ignore[arg-type]
     modules: list[tuple[ModuleType, object]] = [
         *((module, _drawn(module.Config, random)) for module in map(_protocol, setup.names)),
-        (reliable_multicast, multicast),
-        (reliable_unicast, reliable_unicast.Config()),
+        *(
+            (module, multicast if module is reliable_multicast else module.Config())
+            for module in beneath(setup.names)
+        ),
     ]
     for place, (module, config) in enumerate(modules):
-        core = replaced.get(module.__name__.rpartition(".")[2], module)
+        core = replaced.get(_name(module), module)
         layers.append(Layer.of(Tap(core, place, notes), config, declared_by=module))
     stack = Stack(tuple(layers), GROUND)
     flush, deciding = _places(setup.names, (FLUSH,)), _places(setup.names, DECIDE)
@@ -149,6 +173,16 @@ def stack_of(setup: Setup, random: Random, notes: list[Note]) -> Stack:
                 f"{name} does not need VirtualSynchrony: it stands below {setup.names[deciding[0]]}"
             )
     return stack
+
+
+def giver(names: tuple[str, ...], guarantee: str) -> str:
+    """The layer that gives a guarantee to those above it, of a stack of these or beneath them."""
+    modules = (*map(_protocol, names), *beneath(names))
+    return next(_name(module) for module in modules if guarantee in module.GIVES)
+
+
+def _name(module: "ModuleType") -> str:
+    return module.__name__.rpartition(".")[2]
 
 
 def _places(names: tuple[str, ...], wanted: tuple[str, ...]) -> list[int]:
@@ -175,4 +209,5 @@ def _protocols() -> list[str]:
 
 def _drawn(config: type, random: Random) -> object:
     """Draw a configuration. Its numbers are small: no time passes in a simulation, and messages are small."""
-    return config(**{each.name: random.randint(0, _LARGEST) for each in attrs.fields(config)})
+    least = 1 if config is unicast.Config else 0  # nothing is sent again where none may be
+    return config(**{each.name: random.randint(least, _LARGEST) for each in attrs.fields(config)})

@@ -5,14 +5,18 @@ from collections.abc import Iterator, Mapping
 from random import Random
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
+from attrs import frozen
+
 from groupcomm import flush, gms, merge
 from groupcomm.abstract.carriage import Carriage
-from groupcomm.abstract.reliable_multicast import Window
+from groupcomm.digest import NOTHING, Vector
 from groupcomm.stack import Tagged
 
 from .judges.membership import Membership, NotAllowedError, Process
+from .judges.stability import Window
+from .judges.unicasts import ReliableUnicast
 from .judges.views import Views
-from .setup import DECIDE, FLUSH, MULTICAST, Setup, stack_of
+from .setup import DECIDE, FLUSH, Setup, giver, stack_of
 
 if TYPE_CHECKING:
     from groupcomm.view import Address
@@ -30,29 +34,43 @@ Copy: TypeAlias = tuple[Process, int, Process]
 LOSSY: Final = Carriage()
 
 
+@frozen
+class Seen:
+    """A window as the judges see it: where it starts, and the highest seqnos delivered and purged."""
+
+    low: int
+    delivered: int
+    purged: int
+
+
 class World:
     """`now`: of each process the states of its layers. `up`: the processes that have not crashed.
 
     `falsely`: a member that is alive is suspected, a merge was given up early, or some process was let in
-    twice, since the group was at rest. Then views may branch.
+    twice, since the group was at rest. Then views may branch. `network`: nothing is beneath the stack but a
+    network. A datagram is then for an address, and reaches whichever life has it when it arrives.
     """
 
     views: Views
+    unicasts: ReliableUnicast
 
     def __init__(self, setup: Setup, random: Random) -> None:
         self.notes: list[Note] = []
         self.stack = stack_of(setup, random, self.notes)
         self.place: Final = {layer.name: at for at, layer in enumerate(self.stack.layers)}
         self._carriages = setup.carriages
+        self.network = not self._carriages
+        self.carries = frozenset(setup.guarantees) & {"ReliableMulticast", "ReliableUnicast"}
         self._weak = bool(setup.weaker)
-        unicasts = self._carriages["reliable_unicast"]
+        unicasts = self._carriages.get("reliable_unicast", LOSSY)
         self.weaker_unicasts = next(
             (how for how in ("overtakes", "doubles", "loses") if getattr(unicasts, how)), ""
         )
         deciding = next(name for name in DECIDE if name in self.place)
         self.merges = deciding == "merge_gms"
         self._deciding, self._flush = self.place[deciding], self.place[FLUSH]
-        self._multicasting = self.place[MULTICAST]
+        self._multicasting = self.place[giver(setup.names, "ReliableMulticast")]
+        self._unicasting = self.place[giver(setup.names, "ReliableUnicast")]
         # The group
         self.membership = Membership()
         self.up: list[Process] = []
@@ -64,6 +82,7 @@ class World:
         self.fetching: dict[Process, set[int]] = {}
         self.falsely = False
         self._sent: Counter[Process] = Counter()
+        self._purges: dict[Process, dict[Process, int]] = {}
         self._fetches = 0
         # The network
         self.side: frozenset[Process] = frozenset()
@@ -130,18 +149,65 @@ class World:
         return cast("flush.State", self.now[process][self._flush])
 
     def windows(self, process: Process) -> Mapping[Process, Window]:
-        """Return the window of each member of a process's view, {} where it has none."""
+        """Return the window of each member of a process's view, {} where it has none.
+
+        What NAKACK has purged is what it was told to, and is no field of its state.
+        """
         if process.view is None or process not in self.now:
             return {}
         windows = self.now[process][self._multicasting].windows
-        return {process.view.at[member]: window for member, window in windows.items()}
+        if "ReliableMulticast" not in self.carries:
+            return {process.view.at[member]: window for member, window in windows.items()}
+        purged, found = self._purges.get(process, {}), dict[Process, Window]()
+        for address, window in windows.items():
+            member = process.view.at[address]
+            found[member] = Seen(window.low, window.delivered, purged.get(member, NOTHING))
+        return found
+
+    def purged(self, process: Process, vector: Vector) -> None:
+        """Note that a process purges what it has delivered, up to these seqnos."""
+        purges = self._purges.setdefault(process, {})
+        for member, window in self.windows(process).items():
+            purges[member] = max(window.purged, min(vector.get(member.address, NOTHING), window.delivered))
 
     def on_the_way(self) -> Iterator[tuple[Process, Process, object]]:
-        """List the unicasts of all layers: from whom, to whom, and what."""
+        """List the unicasts of all layers: from whom, to whom, and what.
+
+        What UNICAST keeps for an address that nobody has is on its way to nobody.
+        """
+        for sender, address, kept in self.unicasts.waiting():
+            if self.membership.current[address].up:
+                yield sender, self.membership.current[address], kept.message
         for (sender, to), queue in self.queues.items():
             for tagged in queue:
                 content = cast("Any", tagged.message).payload
                 yield sender, to, content.message if isinstance(content, Tagged) else content
+
+    def hearer(self, copy: Copy) -> Process | None:
+        """Return the process that a copy reaches if it arrives now, None if none is there.
+
+        Over a network it is sent to an address: a later life of it hears what a former one was sent.
+        """
+        there = self.membership.current.get(copy[2].address) if self.network else copy[2]
+        return there if there is not None and there.up else None
+
+    def waits(self, sender: Process, receiver: Process) -> bool:
+        """Say whether a unicast is on its way from one process to another."""
+        return bool(self.queues.get((sender, receiver))) or self.unicasts.waits(sender, receiver.address)
+
+    def carrying(self, process: Process) -> list[str]:
+        """List the timers that a process has set in the layers that carry; an abstract one has none."""
+        layers = {self.stack.layers[at].name for at in (self._multicasting, self._unicasting)}
+        return [
+            name for name, is_set in self.timers[process].items() if is_set and name.split("/")[0] in layers
+        ]
+
+    def carried(self) -> tuple[object, ...]:
+        """What all that is sent again has brought: the states above UNICAST, and how much of it waits."""
+        return (
+            [self.now[process][: self._unicasting] for process in self.up],
+            sum(self.membership.current[to].up for _, to, _ in self.unicasts.waiting()),
+        )
 
     def kept(self, copy: Copy) -> bool:
         """Say whether a copy that is on its way cannot be lost while its sender lives."""

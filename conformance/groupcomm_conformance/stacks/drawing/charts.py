@@ -164,7 +164,7 @@ class _Recorder:
                     self._act("Start", name)
             case ("crash", str(name)):
                 self._act("Crash", name)
-            case ("lose", str(sender), int(number), str(name)) if not self._layer:
+            case ("lose", str(sender), int(number), str(name)) if self._sees(ground, sender, number, name):
                 self._act("Lose", name, Fn({"of": sender, "datagram": number}))
             case ("drop" | "miss", str(sender), str(name)) if not self._layer:
                 self._act("Lose", name, Fn({"unicast_of": sender}))
@@ -176,6 +176,15 @@ class _Recorder:
                 self._act(kind.capitalize(), "")
             case _:
                 pass  # what it does is told next
+
+    def _sees(self, ground: Ground, sender: str, number: int, to: str) -> bool:
+        """Say whether a datagram is drawn: over a network one of the layer, and of the whole stack each."""
+        if not self._layer or not ground.network:
+            return not self._layer
+        return any(
+            (one.name, of, other.name, message.layer) == (sender, number, to, self._layer)
+            for (one, of, other), message in ground.copies.items()
+        )
 
     def _act(self, action: str, member: str, given: Fn | None = None) -> None:
         more = {} if given is None else {"given": given}

@@ -7,12 +7,15 @@ from typing import Final
 from groupcomm_conformance.stacks.chance import one_of
 from groupcomm_conformance.stacks.ground import Event, Ground
 from groupcomm_conformance.stacks.running import ground_of
-from groupcomm_conformance.stacks.setup import Faults, Setup
+from groupcomm_conformance.stacks.setup import DATAGRAMS, Faults, Setup
 
-__all__ = ["LIFE", "story"]
+__all__ = ["LIFE", "LOST", "lost", "story"]
 
 LIFE: Final = Setup(members=3, faults=Faults(frozenset({"loss", "crash", "leave"})))
 """The whole stack, at three members."""
+
+LOST: Final = Setup(DATAGRAMS, members=3, faults=Faults(frozenset({"loss"})))
+"""The whole stack over nothing but a network."""
 
 
 def story(seed: int) -> tuple[Event, ...]:
@@ -22,6 +25,45 @@ def story(seed: int) -> tuple[Event, ...]:
     """
     ground, random, _ = ground_of(LIFE, seed)
     return tuple(event for event in _life(ground, random) if ground.perform(event))
+
+
+def lost(seed: int) -> tuple[Event, ...]:
+    """Give the events of a multicast of which two datagrams are lost, as `story` does."""
+    ground, random, _ = ground_of(LOST, seed)
+    return tuple(event for event in _lost(ground, random) if ground.perform(event))
+
+
+def _lost(ground: Ground, random: Random) -> Iterator[Event]:
+    """B and C join A. B multicasts: its FORWARD to A is lost, and UNICAST sends it again by its timer.
+
+    A gives it a place in the order, and its DATA to C is lost. C hears of it by A's HIGHEST, and asks for it.
+    """
+    for name in "ABC":
+        yield "start", name
+    yield "join", "A", "A"
+    for name in "BC":
+        yield "join", name, "A"
+    yield from _all_that_follows(ground, random)
+    yield "multicast", "B"
+    yield from [("lose", *copy) for copy in _copies(ground, "B", "A", "unicast")]
+    b = ground.process("B")
+    yield from [("timer", "B", timer) for timer in ground.carrying(b) if timer.startswith("unicast/")]
+    yield from [("copy", *copy) for copy in _copies(ground, "B", "A", "unicast")]
+    yield from [("lose", *copy) for copy in _copies(ground, "A", "C", "nakack")]
+    yield from _all_that_follows(ground, random)
+    yield "timer", "A", "nakack/highest"
+    yield from _all_that_follows(ground, random)
+    yield "timer", "C", "nakack/request"
+    yield from _all_that_follows(ground, random)
+
+
+def _copies(ground: Ground, sender: str, to: str, layer: str) -> list[tuple[str, int, str]]:
+    """List the datagrams of a layer that are on their way from one process to another."""
+    return [
+        (sender, number, to)
+        for (one, number, other), message in ground.copies.items()
+        if (one.name, other.name, message.layer) == (sender, to, layer)
+    ]
 
 
 def _life(ground: Ground, random: Random) -> Iterator[Event]:

@@ -118,5 +118,22 @@ CLAIMS: Final = {
         "RequestsServable",
         "EventuallyPurged",
     ),
+    "ReliableMulticast": (
+        "OfItsView",
+        "OnceInOrder",
+        "OwnAtOnce",
+        "HoldsBack",
+        "BasesAgree",
+        "NothingWithTheView",
+        "MulticastsArrive",
+    ),
+    "ReliableUnicast": (
+        "NotForged",
+        "Once",
+        "InOrder",
+        "NothingIsLost",
+        "LivesInOrder",
+        "UnicastsArrive",
+    ),
 }
 """The claims of each guarantee that is judged. Merging adds two of its own."""

@@ -1,15 +1,27 @@
 """`StabilitySafety`, judged at each purge and each view; in the end, what all have delivered is purged."""
 
 from collections.abc import Callable, Mapping
+from typing import Protocol
 
-from groupcomm.abstract.reliable_multicast import Window
 from groupcomm.digest import NOTHING, Vector
 
 from .claims import Judge, Verdicts
 from .membership import Decided, Process
 from .promises import leads
 
-__all__ = ["StabilitySafety", "Windows"]
+__all__ = ["StabilitySafety", "Window", "Windows"]
+
+
+class Window(Protocol):
+    """Where a window starts, and the highest seqnos that were delivered and purged."""
+
+    @property
+    def low(self) -> int: ...
+    @property
+    def delivered(self) -> int: ...
+    @property
+    def purged(self) -> int: ...
+
 
 Windows = Callable[[Process], Mapping[Process, Window]]
 """Of a process, the window of each member of its view; none where it has no view."""

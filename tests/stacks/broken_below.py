@@ -1,0 +1,194 @@
+"""Forty-seven broken cores of NAKACK and UNICAST, and how many of them a simulation over datagrams notices.
+
+As `tests.stacks.broken`: `python -m tests.stacks.broken_below [NAME...]` runs 200,000 events of each.
+"""
+
+import sys
+from typing import Final
+
+from groupcomm_conformance.stacks.setup import DATAGRAMS, Setup
+
+from .broken import Broken, noticed
+
+_UNICAST: Final = (
+    ("nothing_sent_again", "side)), (*again, _timer(side))", "side)), (_timer(side),)"),
+    ("sent_again_once", "side)), (*again, _timer(side))", "side)), again"),
+    (
+        "timer_never_set",
+        "((sent,) if old is not None and old.kept else (sent, _timer(side)))",
+        "(sent,)",
+    ),
+    (
+        "waiting_acknowledged",
+        "Ack(connection, window.delivered, state.incarnation)",
+        "Ack(connection, max((window.delivered, *(n for n, _ in window.ahead))), state.incarnation)",
+    ),
+    (
+        "nothing_acknowledged",
+        "Ack(connection, window.delivered, state.incarnation)",
+        "Ack(connection, 0, state.incarnation)",
+    ),
+    (
+        "gaps_skipped",
+        "while count < len(ahead) and ahead[count][0] == window.delivered + count + 1:",
+        "while count < len(ahead):",
+    ),
+    ("late_copies_wait", "if seqno <= window.delivered:", "if False:"),
+    (
+        "window_for_who_knows_nobody",
+        "if message.receiver != state.incarnation:",
+        "if message.receiver not in (state.incarnation, UNKNOWN):",
+    ),
+    ("window_for_any_incarnation", "if message.receiver != state.incarnation:", "if False:"),
+    (
+        "lower_connection_replaces",
+        "window.connection < connection:",
+        "window.connection != connection:",
+    ),
+    (
+        "higher_connection_goes_on",
+        "if window is None or window.connection < connection:",
+        "if window is None:",
+    ),
+    (
+        "receive_sides_forgotten",
+        "members=members, sends=SendSides(open_sides)), ()",
+        (
+            "members=members, sends=SendSides(open_sides), receives=ReceiveSides(tuple("
+            "each for each in state.receives.entries if each[0] not in excluded))), ()"
+        ),
+    ),
+    ("send_sides_stay", "if entry[0] not in excluded)", "if entry[0] not in ())"),
+    ("strangers_closed", "if entry[0] not in excluded)", "if entry[0] in members)"),
+    (
+        "later_incarnation_not_heard",
+        "later = incarnation > state.known.get(sender, UNKNOWN)",
+        "later = sender not in state.known",
+    ),
+    ("kept_is_dropped", "if not old.kept:\n        others", "if True:\n        others"),
+    ("connection_goes_on", "if old is None or peer not in state.known:", "if True:"),
+    (
+        "any_connection_acknowledged",
+        "if side is None or side.connection != message.connection:",
+        "if side is None:",
+    ),
+    ("one_more_acknowledged", "if entry[0] > message.seqno)", "if entry[0] > message.seqno + 1)"),
+    ("asked_in_vain", "return state, _resent(config, state, sender, side)", "return heard"),
+    (
+        "numbers_begin_again",
+        "Connection(state.incarnation, state.opened + 1),",
+        "Connection(state.incarnation, 1),",
+    ),
+    ("incarnation_not_taken", "return evolve(state, incarnation=event.incarnation), ()", "return state, ()"),
+    (
+        "last_sent_again",
+        "for place in range(count))",
+        "for place in range(len(side.kept) - count, len(side.kept)))",
+    ),
+)
+
+_NAKACK: Final = (
+    ("own_not_delivered", "        PassUp(Deliver(state.member, event.payload)),\n", ""),
+    (
+        "messages_of_any_view",
+        (
+            "    if not state.joined or message.view_id != state.view.id:\n        return state, ()\n"
+            "    _require_members(state, event, event.sender, message.origin)\n    window ="
+        ),
+        "    if message.origin not in state.windows:\n        return state, ()\n    window =",
+    ),
+    (
+        "late_copies_kept",
+        "if message.seqno <= window.delivered or message.seqno in window.pending:",
+        "if message.seqno in window.pending:",
+    ),
+    (
+        "gap_skipped",
+        "added = evolve(window, pending=",
+        "added = evolve(window, delivered=max(window.delivered, message.seqno - 1), pending=",
+    ),
+    (
+        "highest_ignored",
+        "return _asking(config, _with(state, heard), ()) if heard else (state, ())",
+        "return state, ()",
+    ),
+    ("highest_never_told", "if not any(window.kept for window in state.windows.values()):", "if True:"),
+    (
+        "nothing_asked",
+        "if state.asking or next(iter(_requests(state)), None) is None:",
+        "if True:",
+    ),
+    ("asked_once", "return state, (*requests, _request_timer(config))", "return state, requests"),
+    ("asking_never_ends", "return evolve(state, asking=False), ()", "return state, ()"),
+    ("nothing_answered", "if store is None or event.sender == state.member:", "if True:"),
+    ("former_view_not_kept", "former = Former(state.view.id, PerMember(stores))", "former = _NO_FORMER"),
+    (
+        "one_more_purged",
+        "min(event.digest[member], window.delivered))",
+        "min(event.digest[member] + 1, window.delivered))",
+    ),
+    ("all_purged", "min(event.digest[member], window.delivered))", "window.delivered)"),
+    (
+        "waiting_outlives_view",
+        "windows.append((member, _window(member, begun, begun if window is None else window.low)))",
+        (
+            "windows.append((member, evolve(_window(member, begun, begun if window is None else window.low), "
+            "pending=_NOTHING_PENDING if window is None else window.pending)))"
+        ),
+    ),
+    (
+        "joiner_from_nothing",
+        "begun = state.starts.get(member, NOTHING) if window is None else window.delivered",
+        "begun = NOTHING if window is None else window.delivered",
+    ),
+    (
+        "windows_set_anew",
+        "begun = state.starts.get(member, NOTHING) if window is None else window.delivered",
+        "begun = state.starts.get(member, NOTHING if window is None else window.delivered)",
+    ),
+    (
+        "nothing_held_back_below",
+        "return min(seqno, window.base + state.limit[origin]) if state.held else seqno",
+        "return seqno",
+    ),
+    (
+        "limit_from_the_start",
+        "return min(seqno, window.base + state.limit[origin]) if state.held else seqno",
+        "return min(seqno, NOTHING + state.limit[origin]) if state.held else seqno",
+    ),
+    (
+        "fetch_ignored",
+        "named = evolve(window, fetch=Source(event.holder, window.base + event.upto))",
+        "named = window",
+    ),
+    (
+        "fetch_from_the_start",
+        "named = evolve(window, fetch=Source(event.holder, window.base + event.upto))",
+        "named = evolve(window, fetch=Source(event.holder, NOTHING + event.upto))",
+    ),
+    (
+        "release_ignored",
+        "return _drain_all(config, evolve(state, held=False, limit=EMPTY_VECTOR))",
+        "return state, ()",
+    ),
+    (
+        "digest_one_too_high",
+        "Vector(tuple((member, window.delivered) for member",
+        "Vector(tuple((member, window.delivered + 1) for member",
+    ),
+    (
+        "waiting_told_as_delivered",
+        "DigestEntry(window.low, window.delivered, _highest",
+        "DigestEntry(window.low, _highest(window, window.delivered), _highest",
+    ),
+    ("origin_alone_asked", "yield Datagram(window.told.holder, X", "yield Datagram(origin, X"),
+)
+
+BROKEN: Final = tuple(
+    Broken(name, layer, name, old, new)
+    for layer, cores in (("unicast", _UNICAST), ("nakack", _NAKACK))
+    for name, old, new in cores
+)
+
+if __name__ == "__main__":
+    noticed(BROKEN, sys.argv[1:], Setup(DATAGRAMS))

@@ -1,0 +1,252 @@
+"""Stacks over datagrams that are lost, doubled and late: what UNICAST and NAKACK give, and what is judged of them."""
+
+from typing import Any
+
+import pytest
+from attrs import evolve
+
+from groupcomm import unicast
+from groupcomm.digest import Vector
+from groupcomm.effects import PassUp
+from groupcomm.events import Deliver, Payload
+from groupcomm.stack import Tagged
+from groupcomm_conformance.stacks.chance import Chance
+from groupcomm_conformance.stacks.judges.claims import CLAIMS, Verdicts, Violation
+from groupcomm_conformance.stacks.judges.membership import Membership
+from groupcomm_conformance.stacks.judges.multicasts import ReliableMulticast
+from groupcomm_conformance.stacks.judges.unicasts import ReliableUnicast
+from groupcomm_conformance.stacks.running import ground_of, replay
+from groupcomm_conformance.stacks.setup import DATAGRAMS, Faults, Setup
+from groupcomm_conformance.stacks.setup import WHOLE as ABOVE
+from tests.simulated import all_holds, violation
+from tests.stacks.broken import Broken
+from tests.stacks.broken_below import BROKEN
+
+WHOLE = Setup(DATAGRAMS)
+UNICAST = Setup((*ABOVE, "unicast"))
+
+
+@pytest.mark.parametrize("layers", ["unicast", "nakack", "nakack/unicast"])
+def test_over_lost_datagrams_the_stack_gives_what_its_layers_assume(layers: str) -> None:
+    """UNICAST alone, NAKACK alone, each over the other's abstract layer; and both, over a network alone."""
+    setup = Setup((*ABOVE, *layers.split("/")))
+    outcome = all_holds(setup, events=30_000, seed=100)
+    assert not outcome.unjudged
+    given = {"nakack": "ReliableMulticast", "unicast": "ReliableUnicast"}
+    for layer in layers.split("/"):
+        assert given[layer] in setup.guarantees
+        assert {claim for claim in CLAIMS[given[layer]] if outcome.judged[claim] > 20} == {
+            *CLAIMS[given[layer]]
+        }
+    assert outcome.happened["lose"] > 500
+    assert outcome.happened["double"] > 200
+
+
+def test_over_gms_alone_the_stack_stands_on_datagrams_too() -> None:
+    setup = Setup(("sequencer", "flush", "gms", "stable", "nakack", "unicast"))
+    all_holds(evolve(setup, faults=Faults(setup.borne)), events=20_000, seed=100)
+
+
+def test_what_was_sent_to_a_former_life_reaches_the_next_one() -> None:
+    """A datagram is for an address. Late mail is what connections and incarnations are there for."""
+    ground, random, members = ground_of(WHOLE, 3)
+    chance, late = Chance(ground, members, WHOLE.faults, random), 0
+    for event in chance.first():
+        ground.perform(event)
+    while ground.events < 3_000:
+        drawn = chance.draw()
+        if drawn is not None:
+            to_former = drawn[0] in {"copy", "double"} and not ground.known(str(drawn[3])).up
+            late += ground.perform(drawn) and to_former
+    assert late > 5
+
+
+# What the judge of unicasts says, and what it does not
+
+
+@pytest.fixture
+def group() -> Membership:
+    made = Membership()
+    for address in "AB":
+        made.start(address)
+    return made
+
+
+def judged(group: Membership, sent: str, heard: str, *, view_after: int = -1) -> str:
+    """The claim that falls when A sends letters and B hears some; A leaves B out after so many."""
+    judge, (a, b) = ReliableUnicast(Verdicts()), (group.current["A"], group.current["B"])
+    letters = {letter: Tagged("gms", letter) for letter in sent}
+    judge.installed(a, frozenset("AB"))
+    for count, letter in enumerate(sent):
+        if count == view_after:
+            judge.installed(a, frozenset("A"))
+        judge.sent(a, "B", letters[letter])
+    try:
+        for letter in heard:
+            judge.delivered(b, "A", letters.get(letter, Tagged("gms", letter)))
+        judge.quiet(group.current)
+    except Violation as violation:
+        return violation.claim
+    return ""
+
+
+@pytest.mark.parametrize(
+    ("sent", "heard", "claim"),
+    [
+        ("abc", "abc", ""),
+        ("abc", "ab", "UnicastsArrive"),
+        ("abc", "abb", "Once"),
+        ("abc", "abca", "InOrder"),
+        ("abc", "ac", "NothingIsLost"),
+        ("abc", "bc", "NothingIsLost"),
+        ("abc", "abx", "NotForged"),
+    ],
+)
+def test_each_claim_of_unicasts_falls_alone(group: Membership, sent: str, heard: str, claim: str) -> None:
+    assert claim == judged(group, sent, heard)
+
+
+def test_what_was_sent_before_a_view_without_the_peer_may_be_lost_and_no_more(group: Membership) -> None:
+    assert "" == judged(group, "abcd", "acd", view_after=2)
+    assert "NothingIsLost" == judged(group, "abcd", "ad", view_after=2)
+    assert "UnicastsArrive" == judged(group, "abcd", "abc", view_after=2)
+
+
+def test_a_later_life_may_hear_again_what_the_former_one_did_and_begins_no_later(group: Membership) -> None:
+    judge, a, b = ReliableUnicast(Verdicts()), group.current["A"], group.current["B"]
+    letters = [Tagged("gms", letter) for letter in "abc"]
+    for letter in letters:
+        judge.sent(a, "B", letter)
+    judge.delivered(b, "A", letters[0])
+    b.up = False
+    again = group.start("B")
+    judge.delivered(again, "A", letters[0])
+    again.up = False
+    with pytest.raises(Violation, match="NothingIsLost"):
+        judge.delivered(group.start("B"), "A", letters[2])
+
+
+def test_a_former_life_is_not_heard_after_a_later_one(group: Membership) -> None:
+    judge, old, b = ReliableUnicast(Verdicts()), group.current["A"], group.current["B"]
+    late, new = Tagged("gms", "late"), Tagged("gms", "new")
+    judge.sent(old, "B", late)
+    old.up = False
+    judge.sent(group.start("A"), "B", new)
+    judge.delivered(b, "A", new)
+    with pytest.raises(Violation, match="LivesInOrder"):
+        judge.delivered(b, "A", late)
+
+
+# What the judge of multicasts says
+
+
+def heard_of(
+    group: Membership, sent: str, heard: str, *, limit: int | None = None, at_once: bool = True
+) -> str:
+    """The claim that falls when A multicasts letters and B hears some, in a view of both."""
+    judge, (a, b) = ReliableMulticast(Verdicts()), (group.current["A"], group.current["B"])
+    view = group.decide(a, 1, [a, b])
+    letters = {letter: Payload(Tagged("flush", letter)) for letter in "abcx"}
+    try:
+        for process in (a, b):
+            group.install(process, view)
+            judge.installed(process, {"A": 4, "B": -1}, 0)
+        for letter in sent:
+            judge.cast(a, letters[letter], at_once=at_once)
+            judge.delivered(a, "A", letters[letter])
+        judge.limited(b, None if limit is None else Vector.of(A=limit, B=0))
+        for letter in heard:
+            judge.delivered(b, "A", letters[letter])
+        judge.quiet([a, b])
+    except Violation as violation:
+        return violation.claim
+    return ""
+
+
+@pytest.mark.parametrize(
+    ("sent", "heard", "limit", "claim"),
+    [
+        ("abc", "abc", None, ""),
+        ("abc", "ab", None, "MulticastsArrive"),
+        ("abc", "abb", None, "OnceInOrder"),
+        ("abc", "ac", None, "OnceInOrder"),
+        ("abc", "abx", None, "OfItsView"),
+        ("abc", "abc", 2, "HoldsBack"),
+        ("abc", "abc", 3, ""),
+    ],
+)
+def test_each_claim_of_multicasts_falls_alone(
+    group: Membership, sent: str, heard: str, limit: int | None, claim: str
+) -> None:
+    assert claim == heard_of(group, sent, heard, limit=limit)
+
+
+def test_who_multicasts_hears_it_at_once(group: Membership) -> None:
+    assert "OwnAtOnce" == heard_of(group, "a", "a", at_once=False)
+
+
+def test_members_count_from_the_same_numbers_and_hear_nothing_with_a_view(group: Membership) -> None:
+    judge, (a, b) = ReliableMulticast(Verdicts()), (group.current["A"], group.current["B"])
+    view = group.decide(a, 1, [a, b])
+    for process in (a, b):
+        group.install(process, view)
+    with pytest.raises(Violation, match="NothingWithTheView"):
+        judge.installed(a, {"A": 4, "B": -1}, 1)
+    judge.installed(a, {"A": 4, "B": -1}, 0)
+    with pytest.raises(Violation, match="BasesAgree"):
+        judge.installed(b, {"A": 3, "B": -1}, 0)
+
+
+# Broken cores. `python -m tests.stacks.broken_below` runs all of them, at 200,000 events each.
+
+QUICK = {
+    "gaps_skipped": "NothingIsLost",
+    "kept_is_dropped": "NothingIsLost",
+    "window_for_any_incarnation": "Once",
+    "receive_sides_forgotten": "InOrder",
+    "own_not_delivered": "OwnAtOnce",
+    "messages_of_any_view": "OfItsView",
+    "gap_skipped": "OnceInOrder",
+    "joiner_from_nothing": "BasesAgree",
+    "waiting_told_as_delivered": "NoPrematurePurge",
+}
+
+
+@pytest.mark.parametrize("core", [each for each in BROKEN if each.name in QUICK], ids=lambda each: each.name)
+def test_a_broken_core_is_found(core: Broken) -> None:
+    with core.in_place():
+        assert QUICK[core.name] == violation(WHOLE, events=6_000).claim
+
+
+def test_who_answers_each_question_with_several_is_found_before_it_fills_the_memory() -> None:
+    (core,) = (each for each in BROKEN if each.name == "later_incarnation_not_heard")
+    with core.in_place():
+        assert "ComesToRest" == violation(WHOLE, events=10_000).claim
+
+
+def test_forty_seven_cores_are_broken_and_each_text_is_there_once() -> None:
+    assert 47 == len(BROKEN) == len({core.name for core in BROKEN})
+    assert all(core.functions() for core in BROKEN)
+
+
+# A datagram that is lost
+
+
+def test_a_datagram_that_is_lost_is_sent_again() -> None:
+    """B's first message to A is lost. Its timer fires, A asks which incarnation it is for, and B comes in."""
+    schedule: list[Any] = [
+        ("start", "A"),
+        ("start", "B"),
+        ("join", "A", "A"),
+        ("join", "B", "A"),
+        ("lose", "B", 1, "A"),
+        ("timer", "B", "unicast/retransmit/1"),
+    ]
+    heard: list[Any] = []
+    violation, happened = replay(
+        UNICAST, 1, schedule, lambda _ground, _event, told: heard.append(told) if told else None
+    )
+    assert (None, schedule) == (violation, happened)
+    (datagram,) = [effect for effect in heard[-1].effects if hasattr(effect, "message")]
+    assert isinstance(datagram.message.message, unicast.Data)
+    assert not any(isinstance(each, PassUp) and isinstance(each.event, Deliver) for each in heard[-1].effects)
