@@ -1,5 +1,6 @@
 """The proof of STABLE's claims: that the reading is right, and that the checks around it notice what is wrong."""
 
+import re
 import sys
 from functools import cache
 from typing import Any
@@ -16,7 +17,7 @@ from groupcomm_conformance.tla.values import Fn
 
 z3 = pytest.importorskip("z3", reason="needs the extra `prove`: make prove installs it")
 
-from groupcomm_conformance.proof import proving, searching, stable  # noqa: E402
+from groupcomm_conformance.proof import drawing, proving, searching, stable  # noqa: E402
 from groupcomm_conformance.proof.finite import model_of  # noqa: E402
 from groupcomm_conformance.proof.reading import NotRead, Reader  # noqa: E402
 from groupcomm_conformance.proof.values import Items, Logic, Map, SetOf  # noqa: E402
@@ -115,6 +116,32 @@ def test_every_ablation_has_a_small_group_in_which_its_obligation_fails() -> Non
     assert [proving.prove(each).follows for each in whole] == [True] * len(whole)
     assert not any(proving.refuted(each) for each in whole)
     assert any(proving.refuted(each) for each in without)
+
+
+def test_a_counterexample_to_induction_is_drawn_up_to_the_clause_that_is_false() -> None:
+    ablation = next(each for each in stable.ABLATIONS if each.name == "HoldVote: never")
+    chosen = [ablation.step], [ablation.clause]
+    asked = proving.obligations(stable.theory_of(MANIFEST, ablation), *chosen)
+    lines = next(filter(None, map(drawing.drawn, asked)))
+    text = " ".join(" ".join(lines).split())
+    # The clause says whose promise is broken, and on whom; the chart shows the vote pass what was told.
+    said = re.search(r"FALSE: PromiserHolds, of p = \[by: (\w).* vector: \[(.*)\].*\], s = (\w)", lines[-1])
+    assert said is not None
+    told = dict(re.findall(r"(\w): (-?\d+)", said[2])).get(said[3], "-1")
+    voted = re.search(rf"{said[1]}\.vote\.{said[3]} (-?\d+) -> (\d+)", text)
+    assert voted is not None
+    assert int(voted[1]) <= int(told) < int(voted[2])
+    assert "[ReceiveStabilityStep]" in text
+    assert "STABILITY" in text
+
+
+def test_the_chart_of_an_ablation_is_asked_for_by_its_name(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["prove", "--without", "OneAtATime"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("without OneAtATime:\n")
+    assert "FALSE: Guards/GuardPromisesNoMore" in out
+    assert main(["prove", "--without", "OneAtTime"]) == 2
+    assert "OneAtATime" in capsys.readouterr().err
 
 
 def test_what_does_not_follow_is_open() -> None:
