@@ -16,8 +16,9 @@ from groupcomm_conformance.tla.tree import Definitions
 from groupcomm_conformance.tla.values import Fn
 
 z3 = pytest.importorskip("z3", reason="needs the extra `prove`: make prove installs it")
+pytest.importorskip("cvc5", reason="needs the extra `prove`: make prove installs it")
 
-from groupcomm_conformance.proof import drawing, proving, searching, stable  # noqa: E402
+from groupcomm_conformance.proof import drawing, proving, searching, second, stable  # noqa: E402
 from groupcomm_conformance.proof.finite import model_of  # noqa: E402
 from groupcomm_conformance.proof.reading import NotRead, Reader  # noqa: E402
 from groupcomm_conformance.proof.values import Items, Logic, Map, SetOf  # noqa: E402
@@ -144,6 +145,27 @@ def test_the_chart_of_an_ablation_is_asked_for_by_its_name(capsys: pytest.Captur
     assert "OneAtATime" in capsys.readouterr().err
 
 
+def test_a_second_solver_confirms_what_follows_and_nothing_else() -> None:
+    theory = stable.theory_of(MANIFEST)
+    one = next(iter(proving.obligations(theory, ["ReceiveStabilityStep"], ["PurgedIsAgreed"])))
+    assert second.asked_again(one) == "unsat"
+    wrong = proving.Obligation(one.step, one.clause, one.given, z3.BoolVal(False))  # noqa: FBT003
+    assert second.asked_again(wrong).startswith("unknown")
+    alone = proving.Obligation(one.step, one.clause, (), z3.Int("n") < 0)
+    assert second.asked_again(alone) == "sat"
+
+
+@pytest.mark.parametrize("answer", ["sat", "unknown (RESOURCEOUT)"])
+def test_what_the_second_solver_does_not_confirm_is_no_pass(
+    answer: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(second, "asked_again", lambda _: answer)
+    assert main(["prove", "--step", "BeginStep", "--clause", "Own"]) == 1
+    out = capsys.readouterr().out
+    assert f"NOT CONFIRMED: BeginStep: Own: cvc5 says {answer}" in out
+    assert "1 obligations, 0 open, 1 not confirmed by cvc5" in out
+
+
 def test_what_does_not_follow_is_open() -> None:
     theory = stable.theory_of(MANIFEST)
     one = next(iter(proving.obligations(theory, ["ReceiveStabilityStep"], ["PurgedIsAgreed"])))
@@ -232,12 +254,13 @@ def test_what_cannot_be_proved_is_said(
     assert text in " ".join(capsys.readouterr().err.split())
 
 
-def test_without_z3_the_error_says_how_to_install_it(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("solver", ["z3", "cvc5"])
+def test_without_a_solver_the_error_says_how_to_install_it(
+    solver: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for name in [each for each in sys.modules if each.startswith("groupcomm_conformance.proof")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.delattr("groupcomm_conformance.proof")
-    monkeypatch.setitem(sys.modules, "z3", None)
+    monkeypatch.setitem(sys.modules, solver, None)
     assert main(["prove"]) == 3
-    assert "z3 is not installed: make prove" in capsys.readouterr().err
+    assert f"{solver} is not installed: make prove" in capsys.readouterr().err

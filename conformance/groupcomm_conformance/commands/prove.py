@@ -25,6 +25,7 @@ PROVED = ("stable",)
 """The protocols that have an inductive invariant."""
 
 _LARGEST = 1000
+_SOLVERS = ("z3", "cvc5")
 
 
 def command(
@@ -59,23 +60,28 @@ def command(
 ) -> None:
     """Prove STABLE's claims in groups of any size.
 
-    An SMT solver is asked whether the invariant of StableInductive holds at the start, is kept by every step,
-    and implies the claims; whether every step can happen; and whether each ablation makes an obligation fail.
+    z3, an SMT solver, is asked whether the invariant of StableInductive holds at the start, is kept by every
+    step, and implies the claims; whether every step can happen; and whether each ablation makes an obligation
+    fail. cvc5, another one, has to confirm each obligation: what it does not know is not confirmed.
     Then TLC searches the smaller models for a state outside the invariant, or a step that the solver was not
-    told of. With --step or --clause only these obligations are judged. Needs z3, which `make prove` installs.
+    told of. With --step or --clause only these obligations are judged. Needs both solvers, which `make prove`
+    installs.
 
     An obligation that fails in a small group is drawn as a chart: a state with the invariant, a step, and the
     clause that is then false. --without draws those of an ablation, and judges nothing else.
 
-    Exits with 1 if an obligation is open, or anything else is not as it has to be.
+    Exits with 1 if an obligation is open or not confirmed, or anything else is not as it has to be.
     """
     one_of(PROVED, protocol)
     try:
-        from groupcomm_conformance.proof import drawing, proving, stable  # noqa: PLC0415 - an extra
+        from groupcomm_conformance.proof import drawing, proving, second, stable  # noqa: PLC0415 - an extra
     except ImportError as error:
-        if error.name != "z3":
+        if error.name not in _SOLVERS:
             raise
-        typer.echo("groupcomm: z3 is not installed: make prove, or pip install 'groupcomm[prove]'", err=True)
+        typer.echo(
+            f"groupcomm: {error.name} is not installed: make prove, or pip install 'groupcomm[prove]'",
+            err=True,
+        )
         raise typer.Exit(ExitCode.TOOL_FAILED) from None
     root = find_root()
     manifest = load(root, protocol)
@@ -84,9 +90,12 @@ def command(
     began = time.process_time()
     theory = stable.theory_of(manifest)
     asked = proving.obligations(theory, steps or (), clauses or ())
-    judged, still_open = [], []
+    judged, still_open, unconfirmed = [], [], []
     for obligation, proved in _told((each, proving.prove(each)) for each in asked):
         judged.append(proved)
+        again = second.asked_again(obligation)
+        if again != "unsat":
+            unconfirmed.append({"step": proved.step, "clause": proved.clause, "answer": again})
         if not proved.follows:
             chart = drawing.drawn(obligation, width=console.chart_width(), unicode=unicode)
             still_open.append(
@@ -100,10 +109,11 @@ def command(
         "protocol": protocol,
         "obligations": len(judged),
         "open": still_open,
+        "unconfirmed": unconfirmed,
         "steps": dict(Counter(each.step for each in judged)),
         "dearest": {"step": dearest.step, "clause": dearest.clause, "spent": dearest.spent},
     }
-    ok = not found["open"]
+    ok = not found["open"] and not unconfirmed
     if steps is None and clauses is None:
         found["impossible"] = [action.name for action, can in proving.possible(theory) if not can]
         found["ablations"] = [_ablated(manifest, each) for each in stable.ABLATIONS]
@@ -184,6 +194,8 @@ def _tell(found: dict[str, Any]) -> None:
         typer.echo(f"OPEN: {each['step']}: {each['clause']}: {each['answer']}")
         for line in each["chart"]:
             typer.echo(line)
+    for each in found["unconfirmed"]:
+        typer.echo(f"NOT CONFIRMED: {each['step']}: {each['clause']}: cvc5 says {each['answer']}")
     for name in found.get("impossible", ()):
         typer.echo(f"IMPOSSIBLE: {name}: it cannot happen, so what is proved of it says nothing")
     for each in found.get("ablations", ()):
@@ -197,6 +209,7 @@ def _tell(found: dict[str, Any]) -> None:
         typer.echo(f"{len(found['models'])} models searched, {total:,} states")
     typer.echo(
         f"{found['obligations']:,} obligations, {len(found['open'])} open, "
+        f"{len(found['unconfirmed'])} not confirmed by cvc5, "
         f"{found['dearest']['spent']:,} units of the solver for the dearest, "
         f"{found['cpu_seconds']:.0f} s of CPU time"
     )
