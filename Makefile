@@ -141,7 +141,7 @@ $(SPARK): $(STAMP)
 	@touch $@
 
 $(SOLVER): $(STAMP)
-	@echo 'installing z3 into .venv (once)'
+	@echo 'installing z3 and cvc5 into .venv (once)'
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt \
 	  --no-build-isolation -e '.[prove]'
 	@touch $@

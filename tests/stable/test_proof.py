@@ -1,5 +1,6 @@
 """The proof of STABLE's claims: that the reading is right, and that the checks around it notice what is wrong."""
 
+import re
 import sys
 from functools import cache
 from typing import Any
@@ -15,8 +16,9 @@ from groupcomm_conformance.tla.tree import Definitions
 from groupcomm_conformance.tla.values import Fn
 
 z3 = pytest.importorskip("z3", reason="needs the extra `prove`: make prove installs it")
+pytest.importorskip("cvc5", reason="needs the extra `prove`: make prove installs it")
 
-from groupcomm_conformance.proof import proving, searching, stable  # noqa: E402
+from groupcomm_conformance.proof import drawing, proving, searching, second, stable  # noqa: E402
 from groupcomm_conformance.proof.finite import model_of  # noqa: E402
 from groupcomm_conformance.proof.reading import NotRead, Reader  # noqa: E402
 from groupcomm_conformance.proof.values import Items, Logic, Map, SetOf  # noqa: E402
@@ -117,6 +119,53 @@ def test_every_ablation_has_a_small_group_in_which_its_obligation_fails() -> Non
     assert any(proving.refuted(each) for each in without)
 
 
+def test_a_counterexample_to_induction_is_drawn_up_to_the_clause_that_is_false() -> None:
+    ablation = next(each for each in stable.ABLATIONS if each.name == "HoldVote: never")
+    chosen = [ablation.step], [ablation.clause]
+    asked = proving.obligations(stable.theory_of(MANIFEST, ablation), *chosen)
+    lines = next(filter(None, map(drawing.drawn, asked)))
+    text = " ".join(" ".join(lines).split())
+    # The clause says whose promise is broken, and on whom; the chart shows the vote pass what was told.
+    said = re.search(r"FALSE: PromiserHolds, of p = \[by: (\w).* vector: \[(.*)\].*\], s = (\w)", lines[-1])
+    assert said is not None
+    told = dict(re.findall(r"(\w): (-?\d+)", said[2])).get(said[3], "-1")
+    voted = re.search(rf"{said[1]}\.vote\.{said[3]} (-?\d+) -> (\d+)", text)
+    assert voted is not None
+    assert int(voted[1]) <= int(told) < int(voted[2])
+    assert "[ReceiveStabilityStep]" in text
+    assert "STABILITY" in text
+
+
+def test_the_chart_of_an_ablation_is_asked_for_by_its_name(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["prove", "--without", "OneAtATime"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("without OneAtATime:\n")
+    assert "FALSE: Guards/GuardPromisesNoMore" in out
+    assert main(["prove", "--without", "OneAtTime"]) == 2
+    assert "OneAtATime" in capsys.readouterr().err
+
+
+def test_a_second_solver_confirms_what_follows_and_nothing_else() -> None:
+    theory = stable.theory_of(MANIFEST)
+    one = next(iter(proving.obligations(theory, ["ReceiveStabilityStep"], ["PurgedIsAgreed"])))
+    assert second.asked_again(one) == "unsat"
+    wrong = proving.Obligation(one.step, one.clause, one.given, z3.BoolVal(False))  # noqa: FBT003
+    assert second.asked_again(wrong).startswith("unknown")
+    alone = proving.Obligation(one.step, one.clause, (), z3.Int("n") < 0)
+    assert second.asked_again(alone) == "sat"
+
+
+@pytest.mark.parametrize("answer", ["sat", "unknown (RESOURCEOUT)"])
+def test_what_the_second_solver_does_not_confirm_is_no_pass(
+    answer: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(second, "asked_again", lambda _: answer)
+    assert main(["prove", "--step", "BeginStep", "--clause", "Own"]) == 1
+    out = capsys.readouterr().out
+    assert f"NOT CONFIRMED: BeginStep: Own: cvc5 says {answer}" in out
+    assert "1 obligations, 0 open, 1 not confirmed by cvc5" in out
+
+
 def test_what_does_not_follow_is_open() -> None:
     theory = stable.theory_of(MANIFEST)
     one = next(iter(proving.obligations(theory, ["ReceiveStabilityStep"], ["PurgedIsAgreed"])))
@@ -205,12 +254,13 @@ def test_what_cannot_be_proved_is_said(
     assert text in " ".join(capsys.readouterr().err.split())
 
 
-def test_without_z3_the_error_says_how_to_install_it(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("solver", ["z3", "cvc5"])
+def test_without_a_solver_the_error_says_how_to_install_it(
+    solver: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for name in [each for each in sys.modules if each.startswith("groupcomm_conformance.proof")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.delattr("groupcomm_conformance.proof")
-    monkeypatch.setitem(sys.modules, "z3", None)
+    monkeypatch.setitem(sys.modules, solver, None)
     assert main(["prove"]) == 3
-    assert "z3 is not installed: make prove" in capsys.readouterr().err
+    assert f"{solver} is not installed: make prove" in capsys.readouterr().err

@@ -5,17 +5,18 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from itertools import groupby
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
-from groupcomm_conformance.models.manifest import Manifest, find_root, load
+from groupcomm_conformance.models.manifest import Manifest, UnknownNameError, find_root, load
 
+from . import console
 from .exits import ExitCode, verdict
-from .options import AsJson, one_of, whole
+from .options import AsJson, Unicode, one_of, whole
 
 if TYPE_CHECKING:  # z3 is an extra
-    from groupcomm_conformance.proof.proving import Proved
+    from groupcomm_conformance.proof.proving import Obligation, Proved
     from groupcomm_conformance.proof.stable import Theory
 
 __all__ = ["PROVED", "command"]
@@ -24,6 +25,7 @@ PROVED = ("stable",)
 """The protocols that have an inductive invariant."""
 
 _LARGEST = 1000
+_SOLVERS = ("z3", "cvc5")
 
 
 def command(
@@ -45,32 +47,60 @@ def command(
             help=f"The largest models that TLC searches, in states. Default: {_LARGEST:,}.",
         ),
     ] = None,
+    without: Annotated[
+        str | None,
+        typer.Option(
+            "--without",
+            metavar="ABLATION",
+            help="Draw the small group in which the obligation of this ablation fails, such as HoldVote.",
+        ),
+    ] = None,
+    unicode: Unicode = False,
     as_json: AsJson = False,
 ) -> None:
     """Prove STABLE's claims in groups of any size.
 
-    An SMT solver is asked whether the invariant of StableInductive holds at the start, is kept by every step,
-    and implies the claims; whether every step can happen; and whether each ablation makes an obligation fail.
+    z3, an SMT solver, is asked whether the invariant of StableInductive holds at the start, is kept by every
+    step, and implies the claims; whether every step can happen; and whether each ablation makes an obligation
+    fail. cvc5, another one, has to confirm each obligation: what it does not know is not confirmed.
     Then TLC searches the smaller models for a state outside the invariant, or a step that the solver was not
-    told of. With --step or --clause only these obligations are judged. Needs z3, which `make prove` installs.
+    told of. With --step or --clause only these obligations are judged. Needs both solvers, which `make prove`
+    installs.
 
-    Exits with 1 if an obligation is open, or anything else is not as it has to be.
+    An obligation that fails in a small group is drawn as a chart: a state with the invariant, a step, and the
+    clause that is then false. --without draws those of an ablation, and judges nothing else.
+
+    Exits with 1 if an obligation is open or not confirmed, or anything else is not as it has to be.
     """
     one_of(PROVED, protocol)
     try:
-        from groupcomm_conformance.proof import proving, stable  # noqa: PLC0415 - an extra
+        from groupcomm_conformance.proof import drawing, proving, second, stable  # noqa: PLC0415 - an extra
     except ImportError as error:
-        if error.name != "z3":
+        if error.name not in _SOLVERS:
             raise
-        typer.echo("groupcomm: z3 is not installed: make prove, or pip install 'groupcomm[prove]'", err=True)
+        typer.echo(
+            f"groupcomm: {error.name} is not installed: make prove, or pip install 'groupcomm[prove]'",
+            err=True,
+        )
         raise typer.Exit(ExitCode.TOOL_FAILED) from None
     root = find_root()
     manifest = load(root, protocol)
+    if without is not None:
+        _draw_ablations(manifest, without, unicode=unicode, as_json=as_json)
     began = time.process_time()
     theory = stable.theory_of(manifest)
-    judged = list(
-        _told(proving.prove(each) for each in proving.obligations(theory, steps or (), clauses or ()))
-    )
+    asked = proving.obligations(theory, steps or (), clauses or ())
+    judged, still_open, unconfirmed = [], [], []
+    for obligation, proved in _told((each, proving.prove(each)) for each in asked):
+        judged.append(proved)
+        again = second.asked_again(obligation)
+        if again != "unsat":
+            unconfirmed.append({"step": proved.step, "clause": proved.clause, "answer": again})
+        if not proved.follows:
+            chart = drawing.drawn(obligation, width=console.chart_width(), unicode=unicode)
+            still_open.append(
+                {"step": proved.step, "clause": proved.clause, "answer": proved.answer, "chart": chart}
+            )
     if not judged:
         typer.echo("nothing to judge: no obligation has these names", err=True)
         raise typer.Exit(ExitCode.NOTHING)
@@ -78,15 +108,12 @@ def command(
     found: dict[str, Any] = {
         "protocol": protocol,
         "obligations": len(judged),
-        "open": [
-            {"step": each.step, "clause": each.clause, "answer": each.answer}
-            for each in judged
-            if not each.follows
-        ],
+        "open": still_open,
+        "unconfirmed": unconfirmed,
         "steps": dict(Counter(each.step for each in judged)),
         "dearest": {"step": dearest.step, "clause": dearest.clause, "spent": dearest.spent},
     }
-    ok = not found["open"]
+    ok = not found["open"] and not unconfirmed
     if steps is None and clauses is None:
         found["impossible"] = [action.name for action, can in proving.possible(theory) if not can]
         found["ablations"] = [_ablated(manifest, each) for each in stable.ABLATIONS]
@@ -103,13 +130,13 @@ def command(
     raise typer.Exit(verdict(ok=ok))
 
 
-def _told(all_judged: "Iterator[Proved]") -> "Iterator[Proved]":
+def _told(all_judged: "Iterator[tuple[Obligation, Proved]]") -> "Iterator[tuple[Obligation, Proved]]":
     """Say on stderr which step is done, and what is open of it."""
-    for step, judged in groupby(all_judged, key=lambda each: each.step):
+    for step, judged in groupby(all_judged, key=lambda each: each[1].step):
         count = unproved = 0
         for each in judged:
             count += 1
-            unproved += not each.follows
+            unproved += not each[1].follows
             yield each
         typer.echo(f"  {step}: {count} obligations, {unproved} open", err=True)
 
@@ -130,6 +157,29 @@ def _ablated(manifest: Manifest, ablation: Any) -> dict[str, Any]:  # noqa: ANN4
     }
 
 
+def _draw_ablations(manifest: Manifest, name: str, *, unicode: bool, as_json: bool) -> NoReturn:
+    """Draw where the obligations of an ablation fail: of a guard, those of all its values that are asked."""
+    from groupcomm_conformance.proof import drawing, proving, stable  # noqa: PLC0415 - an extra
+
+    wanted = [each for each in stable.ABLATIONS if name in (each.name, each.name.split(":")[0])]
+    if not wanted:
+        raise UnknownNameError("ablation", name, tuple(each.name for each in stable.ABLATIONS))
+    found = []
+    for ablation in wanted:
+        asked = proving.obligations(stable.theory_of(manifest, ablation), [ablation.step], [ablation.clause])
+        width = console.chart_width()
+        failing = (each for each in asked if not proving.prove(each, tries=1).follows)
+        charts = (drawing.drawn(each, width=width, unicode=unicode) for each in failing)
+        found.append({"without": ablation.name, "chart": next(filter(None, charts), [])})
+    if as_json:
+        typer.echo(json.dumps(found, indent=2))
+    else:
+        for drawn in found:
+            typer.echo(f"without {drawn['without']}:")
+            typer.echo("\n".join(drawn["chart"] or ["HOLDS in small groups, though it should fail"]))
+    raise typer.Exit(verdict(ok=all(drawn["chart"] for drawn in found)))
+
+
 def _searched(manifest: Manifest, states: int) -> Iterator[dict[str, Any]]:
     from groupcomm_conformance.proof.searching import search, searchable  # noqa: PLC0415 - an extra
 
@@ -142,6 +192,10 @@ def _searched(manifest: Manifest, states: int) -> Iterator[dict[str, Any]]:
 def _tell(found: dict[str, Any]) -> None:
     for each in found["open"]:
         typer.echo(f"OPEN: {each['step']}: {each['clause']}: {each['answer']}")
+        for line in each["chart"]:
+            typer.echo(line)
+    for each in found["unconfirmed"]:
+        typer.echo(f"NOT CONFIRMED: {each['step']}: {each['clause']}: cvc5 says {each['answer']}")
     for name in found.get("impossible", ()):
         typer.echo(f"IMPOSSIBLE: {name}: it cannot happen, so what is proved of it says nothing")
     for each in found.get("ablations", ()):
@@ -155,6 +209,7 @@ def _tell(found: dict[str, Any]) -> None:
         typer.echo(f"{len(found['models'])} models searched, {total:,} states")
     typer.echo(
         f"{found['obligations']:,} obligations, {len(found['open'])} open, "
+        f"{len(found['unconfirmed'])} not confirmed by cvc5, "
         f"{found['dearest']['spent']:,} units of the solver for the dearest, "
         f"{found['cpu_seconds']:.0f} s of CPU time"
     )

@@ -9,17 +9,38 @@ from itertools import product
 from typing import Final
 
 import z3
+from attrs import frozen
 
 from .values import Term
 
-__all__ = ["model_of"]
+__all__ = ["Group", "model_of"]
 
 _LIMIT: Final = 40_000_000
 """What the solver may spend, in its own unit, which does not depend on the machine."""
 
 
-def model_of(formulas: Sequence[Term], sizes: Mapping[Term, int]) -> Term | None:
-    """Give a model of the formulas with so many elements of each sort; None if none is found."""
+@frozen(eq=False)
+class Group:
+    """A model: of each sort its elements, and a value of each term."""
+
+    elements: Mapping[Term, Sequence[Term]]
+    model: Term
+
+    def value(self, term: Term) -> Term:
+        """Give the value of a term: a truth value, a number, or an element of its sort."""
+        written = _written_out(z3.simplify(term), self.elements)
+        value = self.model.eval(written, model_completion=True)
+        for each in self.elements.get(term.sort(), ()):
+            if z3.eq(self.model.eval(each, model_completion=True), value):
+                return each
+        return value
+
+
+def model_of(formulas: Sequence[Term], sizes: Mapping[Term, int], largest: int | None = None) -> Group | None:
+    """Give a model of the formulas with so many elements of each sort; None if none is found.
+
+    With `largest`: one in which functions have no numbers but those from -1 to it.
+    """
     universe = {sort: [z3.Const(f"{sort}!{i}", sort) for i in range(size)] for sort, size in sizes.items()}
     solver = z3.SolverFor("QF_UFLIA")
     solver.set("rlimit", _LIMIT)
@@ -30,11 +51,15 @@ def model_of(formulas: Sequence[Term], sizes: Mapping[Term, int]) -> Term | None
     solver.add(*written)
     for function in _functions(written):
         sorts = [function.domain(i) for i in range(function.arity())]
-        if function.range() in universe and all(sort in universe for sort in sorts):
-            for arguments in product(*(universe[sort] for sort in sorts)):
-                value = function(*arguments)
+        if not all(sort in universe for sort in sorts):
+            continue
+        for arguments in product(*(universe[sort] for sort in sorts)):
+            value = function(*arguments)
+            if function.range() in universe:
                 solver.add(z3.Or([value == each for each in universe[function.range()]]))
-    return solver.model() if solver.check() == z3.sat else None
+            elif largest is not None and function.range() == z3.IntSort():
+                solver.add(value >= -1, value <= largest)
+    return Group(universe, solver.model()) if solver.check() == z3.sat else None
 
 
 def _written_out(term: Term, universe: Mapping[Term, Sequence[Term]]) -> Term:
@@ -46,7 +71,7 @@ def _written_out(term: Term, universe: Mapping[Term, Sequence[Term]]) -> Term:
             for each in product(*ranges)
         ]
         return z3.And(cases) if term.is_forall() else z3.Or(cases)
-    if z3.is_app(term) and term.num_args() and z3.is_bool(term):
+    if z3.is_app(term) and term.num_args() and (z3.is_bool(term) or z3.is_app_of(term, z3.Z3_OP_ITE)):
         return term.decl()(*(_written_out(each, universe) for each in term.children()))
     return term
 

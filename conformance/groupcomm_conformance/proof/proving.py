@@ -12,7 +12,8 @@ from typing import Final
 import z3
 from attrs import frozen
 
-from .finite import model_of
+from .finite import Group, model_of
+from .reading import Clause
 from .stable import CLAIMS, SMALL, Action, State, Theory
 from .values import Term
 
@@ -41,12 +42,18 @@ _USES: Final[Mapping[tuple[str, str], str]] = {
 
 @frozen(eq=False)
 class Obligation:
-    """What is to follow, of which step or claim, and from what."""
+    """What is to follow, of which step or claim, and from what.
+
+    `said`: the clause as the specification has it, where the goal is one. `action`: the step, where there is
+    one.
+    """
 
     step: str
     clause: str
     given: Sequence[Term]
     goal: Term
+    said: Clause | None = None
+    action: Action | None = None
 
 
 @frozen
@@ -90,13 +97,14 @@ def obligations(
         for claim in CLAIMS:
             for each in theory.clauses(claim, settled):
                 if wanted(each.name, clauses):
-                    yield Obligation("claim", each.name, used(facts, "claim", each.name), each.formula())
+                    given = used(facts, "claim", each.name)
+                    yield Obligation("claim", each.name, given, each.formula(), each)
     if wanted("Init", steps):
         restart()
         start = [*used(forest, "Init", ""), *theory.initial()]
         for each in theory.clauses("Inductive", settled):
             if wanted(each.name, clauses):
-                yield Obligation("Init", each.name, start, each.formula())
+                yield Obligation("Init", each.name, start, each.formula(), each)
     restart()
     decision, undecided = theory.decision()
     decided = [(decision, known(undecided))]
@@ -106,10 +114,10 @@ def obligations(
         for each in theory.clauses("Inductive", action.after):
             if wanted(each.name, clauses):
                 given = [*used(held, action.name, each.name), *action.requires]
-                yield Obligation(action.name, each.name, given, each.formula())
+                yield Obligation(action.name, each.name, given, each.formula(), each, action)
         if wanted("LocalIsReadable", clauses):
             given = [*used(held, action.name, ""), *action.requires]
-            yield Obligation(action.name, "LocalIsReadable", given, action.readable)
+            yield Obligation(action.name, "LocalIsReadable", given, action.readable, action=action)
 
 
 def prove(obligation: Obligation, limit: int = _LIMIT, tries: int = _TRIES) -> Proved:
@@ -138,9 +146,12 @@ def _ask(obligation: Obligation, limit: int, seed: int) -> tuple[Term, int]:
     return solver.check(), solver.statistics().get_key_value("rlimit count")
 
 
-def refuted(obligation: Obligation) -> bool:
-    """Ask for a small group in which the goal fails though all that is given holds."""
-    return _in_a_small_group([*obligation.given, z3.Not(obligation.goal)])
+def refuted(obligation: Obligation, largest: int | None = None) -> Group | None:
+    """Ask for a small group in which the goal fails though all that is given holds.
+
+    With `largest` for one whose numbers are no larger.
+    """
+    return _in_a_small_group([*obligation.given, z3.Not(obligation.goal)], largest)
 
 
 def possible(theory: Theory) -> Iterator[tuple[Action, bool]]:
@@ -148,8 +159,8 @@ def possible(theory: Theory) -> Iterator[tuple[Action, bool]]:
     settled = theory.settled()
     facts = [each.formula() for each in (*theory.forest(), *theory.clauses("Inductive", settled))]
     for action in theory.actions():
-        yield action, _in_a_small_group([*theory.reading(), *facts, *action.requires])
+        yield action, _in_a_small_group([*theory.reading(), *facts, *action.requires]) is not None
 
 
-def _in_a_small_group(formulas: Sequence[Term]) -> bool:
-    return any(model_of(formulas, sizes) is not None for sizes in SMALL)
+def _in_a_small_group(formulas: Sequence[Term], largest: int | None = None) -> Group | None:
+    return next(filter(None, (model_of(formulas, sizes, largest) for sizes in SMALL)), None)

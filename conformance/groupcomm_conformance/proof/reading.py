@@ -33,12 +33,17 @@ class Moment:
 
 @frozen(eq=False)
 class Clause:
-    """One universally quantified implication; `name` says of which operators it is a part."""
+    """One universally quantified implication; `name` says of which operators it is a part.
+
+    `bound`: the names that the specification gives to the variables, and to what is said to exist, with
+    what they stand for.
+    """
 
     name: str
     variables: tuple[Term, ...]
     given: Value
     goal: Value
+    bound: tuple[tuple[str, Value], ...] = ()
 
     def formula(self) -> Term:
         if self.given is False or self.goal is True:
@@ -353,7 +358,7 @@ class Reader:
 
     def clauses(self, name: str) -> list[Clause]:
         """Take an operator without parameters apart."""
-        return [*self._clauses(self.definition(name).body, {}, (), [], name, ())]
+        return [*self._clauses(self.definition(name).body, {}, (), [], name, (), ())]
 
     def _clauses(  # noqa: PLR0917 - a node, and what was passed on the way to it
         self,
@@ -363,42 +368,46 @@ class Reader:
         given: list[Value],
         name: str,
         outer: tuple[Value, ...],
+        bound: tuple[tuple[str, Value], ...],
     ) -> Iterator[Clause]:
         match node:
             case tree.Apply(tree.Name("$ConjList" | r"\land"), operands):
                 for each in operands:
-                    yield from self._clauses(each, env, variables, given, name, outer)
+                    yield from self._clauses(each, env, variables, given, name, outer, bound)
                 return
             case tree.Apply(tree.Name("=>"), (left, right)):
                 more = [*given, self.value(left, env)]
-                yield from self._clauses(right, env, variables, more, name, outer)
+                yield from self._clauses(right, env, variables, more, name, outer, bound)
                 return
             case tree.Apply(tree.Name("$BoundedForall"), (body,), bounds):
                 inner, guards, found, values = dict(env), [*given], list(variables), list(outer)
-                for bound in bounds:
-                    numbers, domain = self._range(bound, env, None)
-                    for number in numbers:
+                for among in bounds:
+                    domain = self._range(among, env, None)[1]
+                    for variable_name in among.names:
                         variable = self.logic.variable(domain.sort)
                         found.append(variable)
                         guards.append(domain.contains(variable))
-                        inner[number] = domain.wrap(variable)
-                        values.append(inner[number])
-                yield from self._clauses(body, inner, tuple(found), guards, name, tuple(values))
+                        inner[variable_name.number] = domain.wrap(variable)
+                        values.append(inner[variable_name.number])
+                        bound = (*bound, (variable_name.text, values[-1]))
+                yield from self._clauses(body, inner, tuple(found), guards, name, tuple(values), bound)
                 return
             case tree.Apply(tree.Name("$BoundedExists"), (body,), bounds) if name in self.witnesses:
                 witnesses = iter(self.witnesses[name](self.moment, outer))
                 inner = dict(env)
-                for bound in bounds:
-                    numbers, domain = self._range(bound, env, None)
-                    for number in numbers:
-                        inner[number] = domain.wrap(next(witnesses))
+                for among in bounds:
+                    domain = self._range(among, env, None)[1]
+                    for variable_name in among.names:
+                        value = inner[variable_name.number] = domain.wrap(next(witnesses))
+                        bound = (*bound, (variable_name.text, value))
                         yield Clause(
                             f"{name}/among",
                             variables,
                             self.logic.all_of(given),
-                            self.logic.has(domain, inner[number]),
+                            self.logic.has(domain, value),
+                            bound,
                         )
-                yield from self._clauses(body, inner, variables, given, name, outer)
+                yield from self._clauses(body, inner, variables, given, name, outer, bound)
                 return
             case tree.Apply(tree.Name(text, "defined", number), operands) if text not in self.natives:
                 definition = self.definitions.operators.get(number)
@@ -406,11 +415,11 @@ class Reader:
                     self.used.add(text)
                     inner = self._bound(definition, [self.value(each, env) for each in operands], {})
                     part = text if not operands else f"{name}/{text}"
-                    yield from self._clauses(definition.body, inner, variables, given, part, outer)
+                    yield from self._clauses(definition.body, inner, variables, given, part, outer, bound)
                     return
             case _:
                 pass
-        yield Clause(name, variables, self.logic.all_of(given), self.value(node, env))
+        yield Clause(name, variables, self.logic.all_of(given), self.value(node, env), bound)
 
 
 def _operands(node: tree.Expression) -> tuple[tree.Expression, ...]:

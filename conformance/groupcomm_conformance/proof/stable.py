@@ -62,13 +62,17 @@ class Action:
     """A step of the group: what it requires, the state after it, and what makes that state readable.
 
     `readable`: the member's local state after the step is over the members of the view that it has installed,
-    as the reading of local states takes it to be.
+    as the reading of local states takes it to be. `actor`, `event` and `effects` are for charts.
     """
 
     name: str
     requires: tuple[Term, ...]
+    before: State
     after: State
     readable: Term
+    actor: Term = None
+    event: Value = None
+    effects: Value = None
 
 
 @define(eq=False)
@@ -80,6 +84,7 @@ class _Step:
     moment: Moment
     effects: Value = None
     local: Value = None
+    event: Value = None
     purges: bool = False
     requires: list[Value] = field(factory=list)
 
@@ -176,6 +181,7 @@ class Theory:
                 z3.ForAll([m], words.SENT[VOTE][1](m) != view),
                 z3.ForAll([p], words.SENT[ANNOUNCED][1](p) != view),
             ),
+            before,
             after,
             z3.BoolVal(val=True),  # no member takes a step
         )
@@ -228,7 +234,16 @@ class Theory:
             if any(isinstance(each, bool) for each in facts):
                 raise NotRead(f"{name} can never happen")
             label = name if index == 0 else f"{name} {index + 1}"
-            yield Action(label, (*facts, *_one_id(before, constants)), step.after, self._readable(step))
+            yield Action(
+                label,
+                (*facts, *_one_id(before, constants)),
+                before,
+                step.after,
+                self._readable(step),
+                actor,
+                step.event,
+                step.effects,
+            )
 
     def _part(
         self, step: _Step, part: tree.Expression, env: dict[int, Value], event: tree.Expression
@@ -278,7 +293,7 @@ class Theory:
         }
         done = reader.call("Step", words.local(before, actor), {**event, **names})
         local, after = done["state"], step.after
-        step.local = local
+        step.local, step.event = local, event
         for name in ("vote", "minimum"):
             after[name] = _replaced(actor, local[name].rule, before[name])
         for name in ("heard_from", "promised"):

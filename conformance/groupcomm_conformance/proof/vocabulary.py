@@ -29,7 +29,7 @@ address_of = z3.Function("address", MEMBER, ADDRESS)
 is_in = z3.Function("in", VIEW, MEMBER, _BOOL)
 occupant_of = z3.Function("occupant", VIEW, ADDRESS, MEMBER)
 is_before = z3.Function("before", VIEW, VIEW, _BOOL)
-_parent = z3.Function("parent", VIEW, VIEW)
+parent_of = z3.Function("parent", VIEW, VIEW)
 is_first = z3.Function("first", VIEW, _BOOL)
 counter_of = z3.Function("counter", VIEW, _INT)
 creator_of = z3.Function("creator", VIEW, ADDRESS)
@@ -91,7 +91,8 @@ def address_in(view: Term, address: Term) -> Term:
     return z3.And(is_in(view, occupant), address_of(occupant) == address)
 
 
-def _view(view: Term) -> Value:
+def view_value(view: Term) -> Value:
+    """Give a view as protocols see it: the identifier and the addresses of its members."""
     return {
         "id": {"counter": counter_of(view), "creator": creator_of(view)},
         "members": SetOf(ADDRESS, lambda s: address_in(view, s)),
@@ -109,16 +110,16 @@ def _decided_view(view: Term) -> Value:
     joins = SetOf(
         ADDRESS,
         lambda s: z3.And(
-            address_in(view, s), z3.Or(is_first(view), z3.Not(is_in(_parent(view), occupant_of(view, s))))
+            address_in(view, s), z3.Or(is_first(view), z3.Not(is_in(parent_of(view), occupant_of(view, s))))
         ),
     )
-    return {**_view(view), "lives": Map(members, lambda s: occupant_of(view, s)), "joins": joins}
+    return {**view_value(view), "lives": Map(members, lambda s: occupant_of(view, s)), "joins": joins}
 
 
 def local(now: State, x: Term) -> Value:
     """Give the local state of a member, as `Stable` has it."""
     logic = Logic(sort_of_addresses=ADDRESS, address=address_of)
-    view = logic.choice(now["begun"](x), _view(now["installed"](x)), _NO_VIEW)
+    view = logic.choice(now["begun"](x), view_value(now["installed"](x)), _NO_VIEW)
     members = view["members"]
     return {
         "member": address_of(x),
@@ -153,7 +154,7 @@ def _message(sort: Term, kind: str) -> Callable[[State, Term], Value]:
 
     def wrap(_: State, term: Term) -> Value:
         digest = Map(SetOf(ADDRESS, lambda s: address_in(view(term), s)), lambda s: vector(term, s))
-        message = {"type": kind, "view_id": _view(view(term))["id"], "digest": digest}
+        message = {"type": kind, "view_id": view_value(view(term))["id"], "digest": digest}
         return Entity(term, {"sender": sender(term), "message": message})
 
     return wrap
@@ -214,7 +215,7 @@ def natives(logic: Logic) -> dict[str, Native]:
         "AddressIn": lambda _, v, x: address_in(_v(v), logic.as_element(ADDRESS, x)),
         "SameAddress": lambda _, x, y: address_of(x) == address_of(y),
         "IsFirst": lambda _, v: is_first(_v(v)),
-        "Parent": lambda _, v: _parent(_v(v)),
+        "Parent": lambda _, v: parent_of(_v(v)),
         "Before": lambda _, u, v: is_before(_v(u), _v(v)),
         "Counter": lambda _, v: counter_of(_v(v)),
         "SameId": lambda _, u, v: z3.And(counter_of(u) == counter_of(v), creator_of(u) == creator_of(v)),
