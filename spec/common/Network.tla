@@ -30,9 +30,13 @@ VARIABLE
 ASSUME Remembers \in BOOLEAN
 
 \* What layers may assume.
+
 \* NotForged: what arrives from an address was sent by it, in some incarnation, to the address at which it arrives.
+
 \* Hears: a member that is up hears what it sends to itself.
+
 \* Fair: a datagram that is sent again and again, over a link that works again and again, arrives again and again.
+
 Conjuncts == {"NotForged", "Hears", "Fair"}
 
 Packet(from, to, message) == [sender |-> from, to |-> to, message |-> message]
