@@ -119,7 +119,7 @@ AsksForWhatItLacks ==
             \E k \in DOMAIN views : views[k].id = p.message.view_id /\
                 \E x \in Member : \E n \in DOMAIN got[x] :
                     /\ got[x][n].view = k /\ got[x][n].sender = p.message.origin
-                    /\ got[x][n].payload.seqno >= p.message.ranges[i].last
+                    /\ got[x][n].payload[3] >= p.message.ranges[i].last
 
 \* A request goes to a member of the view.
 RequestsGoToMembers ==
