@@ -230,11 +230,11 @@ Timers(m) == WF_vars(HighestTimeoutFires(m)) /\ WF_vars(RequestTimeoutFires(m))
 LiveSpec == Init /\ [][Next]_vars /\ \A m \in Member : HearsAgain(m) /\ Timers(m)
 
 \* And what FLUSH and the membership service do.
-Changes(m) == Freeze(m) \/ Settle(m) \/ HoldAtCut(m) \/ FetchFrom(m) \/ TellStarts(m) \/ InstallView(m)
+ViewChanges(m) == Freeze(m) \/ Settle(m) \/ HoldAtCut(m) \/ FetchFrom(m) \/ TellStarts(m) \/ InstallView(m)
 FlushedLiveSpec ==
     Init /\ [][Next]_vars /\ \A m \in Member :
         /\ SF_vars(ReceiveData(m)) /\ SF_vars(ReceiveXmitReq(m)) /\ WF_vars(RequestTimeoutFires(m))
-        /\ WF_vars(Changes(m))
+        /\ WF_vars(ViewChanges(m))
 
 \* Arrives: in a view that stays, what one living member has delivered, all of them come to deliver.
 EventuallyLevel == <>[]Guarantee!Level
