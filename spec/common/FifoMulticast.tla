@@ -5,11 +5,11 @@
 (* functions, for protocols that keep them in their own variables.         *)
 (*                                                                         *)
 (* A sender's multicasts are numbered over all views of its incarnation.   *)
-(* A message is [view, incarnation, seqno] of its sender: `view` is the    *)
-(* number of the view in which it was multicast. What is not promised: a   *)
-(* message that no living member has delivered may be gone with its        *)
-(* sender; and members that install a view without having delivered the    *)
-(* same in the view before count it from different numbers.                *)
+(* What claims need of a message is its payload here:                      *)
+(* <<incarnation of its sender, number of its view, seqno>>.               *)
+(* What is not promised: a message that no living member has delivered may *)
+(* be gone with its sender; and members that install a view without having *)
+(* delivered the same in the view before count it from different numbers.  *)
 (***************************************************************************)
 EXTENDS Views, Digests
 
@@ -21,7 +21,7 @@ VARIABLES
     life,           \* Membership: [Member -> its present incarnation]
     up,             \* the members that have not crashed
     sent,           \* [Member -> how many multicasts its incarnation has sent]
-    got,            \* [Member -> what it has delivered, in order: [view, incarnation, sender, payload]; payload: a message]
+    got,            \* [Member -> what it has delivered, in order: [view, incarnation, sender, payload]]
     delivered,      \* [Member -> [member of its view -> the highest seqno delivered]]
     low,            \* [Member -> [member of its view -> the seqno after which this window began]]
     base,           \* [Member -> [member of its view -> the highest seqno delivered when the view was installed]]
@@ -61,15 +61,15 @@ InOrder ==
     \A m \in Member : installed[m] # 0 =>
         \A s \in DOMAIN base[m] :
             LET q == GotIn(m, life[m], installed[m], s) IN
-            \A n \in DOMAIN q : q[n].payload.seqno = base[m][s] + n
+            \A n \in DOMAIN q : q[n].payload[3] = base[m][s] + n
 
 \* InItsView: a message is delivered in the view in which it was multicast.
-InItsView == \A m \in Member : \A i \in DOMAIN got[m] : got[m][i].payload.view = got[m][i].view
+InItsView == \A m \in Member : \A i \in DOMAIN got[m] : got[m][i].payload[2] = got[m][i].view
 
 \* OfItsIncarnation: and it is of the incarnation that this view means.
 OfItsIncarnation ==
     \A m \in Member : \A i \in DOMAIN got[m] :
-        got[m][i].payload.incarnation = views[got[m][i].view].lives[got[m][i].sender]
+        got[m][i].payload[1] = views[got[m][i].view].lives[got[m][i].sender]
 
 \* OwnAtOnce: a member delivers its own multicast in the step in which it sends it. (So no cut is below what a survivor
 \* has sent.)
@@ -102,7 +102,7 @@ VoidStep == \A m \in Member : installed'[m] # installed[m] => got'[m] = got[m]
 DigestIsTrue ==
     \A m \in up : \A s \in DOMAIN delivered[m] : \A n \in low[m][s] + 1 .. delivered[m][s] :
         \E i \in DOMAIN got[m] :
-            got[m][i].incarnation = life[m] /\ got[m][i].sender = s /\ got[m][i].payload.seqno = n
+            got[m][i].incarnation = life[m] /\ got[m][i].sender = s /\ got[m][i].payload[3] = n
 
 \* Kept: what a member lacks of its view, and another one has delivered in it, can be had from that one: as long as that
 \* one is in this view, or in the next with it. (Purges are of what all of a view have delivered in it.)
@@ -116,7 +116,7 @@ Kept ==
             \A i \in DOMAIN got[h] :
                 LET g == got[h][i] IN
                 (/\ g.view = k /\ g.incarnation = life[h] /\ g.sender \in DOMAIN delivered[m]
-                 /\ g.payload.seqno > delivered[m][g.sender]) =>
+                 /\ g.payload[3] > delivered[m][g.sender]) =>
                     [view |-> k, sender |-> g.sender, payload |-> g.payload] \in store[h]
 
 \* Fetched (liveness): a member that is told who has what it lacks comes to have it, though that one has gone on.

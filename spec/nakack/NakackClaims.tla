@@ -119,7 +119,7 @@ AsksForWhatItLacks ==
             \E k \in DOMAIN views : views[k].id = p.message.view_id /\
                 \E x \in Member : \E n \in DOMAIN got[x] :
                     /\ got[x][n].view = k /\ got[x][n].sender = p.message.origin
-                    /\ got[x][n].payload.seqno >= p.message.ranges[i].last
+                    /\ got[x][n].payload[3] >= p.message.ranges[i].last
 
 \* A request goes to a member of the view.
 RequestsGoToMembers ==
@@ -230,11 +230,11 @@ Timers(m) == WF_vars(HighestTimeoutFires(m)) /\ WF_vars(RequestTimeoutFires(m))
 LiveSpec == Init /\ [][Next]_vars /\ \A m \in Member : HearsAgain(m) /\ Timers(m)
 
 \* And what FLUSH and the membership service do.
-Changes(m) == Freeze(m) \/ Settle(m) \/ HoldAtCut(m) \/ FetchFrom(m) \/ TellStarts(m) \/ InstallView(m)
+ViewChanges(m) == Freeze(m) \/ Settle(m) \/ HoldAtCut(m) \/ FetchFrom(m) \/ TellStarts(m) \/ InstallView(m)
 FlushedLiveSpec ==
     Init /\ [][Next]_vars /\ \A m \in Member :
         /\ SF_vars(ReceiveData(m)) /\ SF_vars(ReceiveXmitReq(m)) /\ WF_vars(RequestTimeoutFires(m))
-        /\ WF_vars(Changes(m))
+        /\ WF_vars(ViewChanges(m))
 
 \* Arrives: in a view that stays, what one living member has delivered, all of them come to deliver.
 EventuallyLevel == <>[]Guarantee!Level

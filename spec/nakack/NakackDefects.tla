@@ -66,7 +66,7 @@ DeliversAsItComesStep(s, e) ==
 \* A message of A comes from nowhere.
 AfterForging(from, consumed, effects) ==
     (IF Remembers THEN net ELSE net \ consumed) \cup Sent(from, effects)
-    \cup {Packet("A", "B", DataMessage(views[1].id, "A", FirstSeqno, [incarnation |-> 0, view |-> 1, seqno |-> FirstSeqno]))}
+    \cup {Packet("A", "B", DataMessage(views[1].id, "A", FirstSeqno, <<0, 1, FirstSeqno>>))}
 
 -----------------------------------------------------------------------------
 (* The model itself: in the place of ApplyIn *)

@@ -12,9 +12,9 @@
 (* - Votes and purges (STABLE): votes are taken at any time, and what all  *)
 (*   of a view have delivered is purged whenever a member likes.           *)
 (* - Crashes, and incarnations that begin, at any moment.                  *)
-(* The payload of a message is what claims need to know of it: the         *)
-(* incarnation that sent it, the view in which, and its seqno. Members do  *)
-(* not look at it. The claims are in NakackClaims.                         *)
+(* The payload of a message is what claims need to know of it:             *)
+(* <<the incarnation that sent it, the number of the view, its seqno>>.    *)
+(* Members do not look at it. The claims are in NakackClaims.              *)
 (***************************************************************************)
 EXTENDS Nakack, Network, Acts
 
@@ -101,7 +101,7 @@ Spend(kind) == spent' = [spent EXCEPT ![kind] = @ + 1]
 -----------------------------------------------------------------------------
 (* Sending, and the network *)
 
-PayloadOf(m) == [incarnation |-> life[m], view |-> Now(m), seqno |-> local[m].windows[m].delivered + 1]
+PayloadOf(m) == <<life[m], Now(m), local[m].windows[m].delivered + 1>>
 
 MulticastPayload(m) ==
     /\ Active(m) /\ m \notin frozen /\ sent[m] < Sends[m]
@@ -236,7 +236,7 @@ HoldersOf(m, s, k) ==
     {h \in up \ {m} : /\ GoesOn(h, k)
                       /\ \E i \in DOMAIN got[h] :
                             /\ got[h][i].view = k /\ got[h][i].incarnation = life[h] /\ got[h][i].sender = s
-                            /\ got[h][i].payload.seqno = settled[k][s]}
+                            /\ got[h][i].payload[3] = settled[k][s]}
 
 \* It is told who has what it lacks.
 FetchFrom(m) ==
@@ -316,7 +316,7 @@ Restart(m) ==
 \* What no correct peer or caller does.
 Wrongs(m) ==
     LET id == local[m].view.id
-        wrong == [incarnation |-> 0, view |-> Now(m), seqno |-> 0]
+        wrong == <<0, Now(m), 0>>
         more == [x \in Members(local[m]) |-> local[m].windows[x].delivered + 1]
     IN
     {[type |-> "DataReceived", sender |-> "Z", message |-> DataMessage(id, "A", 0, wrong)],

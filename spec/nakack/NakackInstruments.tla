@@ -21,7 +21,7 @@ PurgedInLaterView ==
     \E m \in up : installed[m] > Len(First) /\ \E s \in Members(local[m]) :
         local[m].windows[s].purged > local[m].windows[s].base
 LateMessageOfFormerIncarnation ==
-    \E p \in OnTheWay("DATA") : p.message.payload.incarnation < life[p.message.origin]
+    \E p \in OnTheWay("DATA") : p.message.payload[1] < life[p.message.origin]
 NewcomerStartsLater == \E m \in up : \E s \in Members(local[m]) : local[m].windows[s].low > Nothing /\ s # m
 AskedOfCrashed == \E p \in OnTheWay("XMIT_REQ") : p.to \notin up
 FetchedFromAnother ==
