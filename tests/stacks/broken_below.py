@@ -66,14 +66,18 @@ _UNICAST: Final = (
         "later = sender not in state.known",
     ),
     ("kept_is_dropped", "if not old.kept:\n        others", "if True:\n        others"),
-    ("connection_goes_on", "if old is None or peer not in state.known:", "if True:"),
+    ("connection_goes_on", "if peer not in state.known:", "if True:"),
     (
         "any_connection_acknowledged",
         "if side is None or side.connection != message.connection:",
         "if side is None:",
     ),
     ("one_more_acknowledged", "if entry[0] > message.seqno)", "if entry[0] > message.seqno + 1)"),
-    ("asked_in_vain", "return state, _resent(config, state, sender, side)", "return heard"),
+    (
+        "asked_in_vain",
+        "is new (UNI-19)\n            return heard",
+        "is new (UNI-19)\n            return state, ()",
+    ),
     (
         "numbers_begin_again",
         "Connection(state.incarnation, state.opened + 1),",

@@ -14,7 +14,7 @@ __all__ = ["quiesce"]
 
 _ROUNDS: Final = 8
 _PATIENCE: Final = 200
-_FLOOD: Final = 5_000  # datagrams on their way at once: each is answered by several
+_FLOOD: Final = 50_000  # datagrams on their way at once: each is answered by several
 _STILL: Final = 2  # rounds of timers in a row of which nothing has come
 
 
