@@ -98,9 +98,10 @@ lint: language $(SPARK) ## the lint of language, ruff (rules and format) and myp
 report: need-java $(STAMP) ## write build/report: pages to read, and JUnit XML
 	@$(BIN)/groupcomm report $(ARGS)
 
-prove: need-java $(SOLVER) ## prove STABLE's claims in groups of any size, with an SMT solver, and test the proof's tools
-	@$(BIN)/groupcomm prove $(ARGS)
-	@$(BIN)/python -m pytest -q -n 0 -m prove tests/stable/test_proof.py
+prove: need-java $(SOLVER) ## prove STABLE's and SEQUENCER's claims in groups of any size, with an SMT solver, and test the proof's tools
+	@$(BIN)/groupcomm prove stable $(ARGS)
+	@$(BIN)/groupcomm prove sequencer --states 300 $(ARGS)
+	@$(BIN)/python -m pytest -q -n 0 -m prove tests/stable/test_proof.py tests/sequencer/test_proof.py
 
 mutants: need-java $(STAMP) ## break the specification and the implementation of PROTOCOL: each must be noticed
 	@for protocol in $(PROTOCOL); do \

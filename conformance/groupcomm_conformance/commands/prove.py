@@ -21,15 +21,15 @@ if TYPE_CHECKING:  # z3 is an extra
 
 __all__ = ["PROVED", "command"]
 
-PROVED = ("stable",)
+PROVED = ("stable", "sequencer")
 """The protocols that have an inductive invariant."""
 
 _LARGEST = 1000
 _SOLVERS = ("z3", "cvc5")
 
 
-def command(
-    protocol: Annotated[str, typer.Argument(help="The protocol: stable.")] = PROVED[0],
+def command(  # noqa: PLR0915 - one judgement after the other
+    protocol: Annotated[str, typer.Argument(help="The protocol: stable or sequencer.")] = PROVED[0],
     *,
     steps: Annotated[
         list[str] | None,
@@ -58,11 +58,12 @@ def command(
     unicode: Unicode = False,
     as_json: AsJson = False,
 ) -> None:
-    """Prove STABLE's claims in groups of any size.
+    """Prove STABLE's, or SEQUENCER's, claims in groups of any size.
 
-    z3, an SMT solver, is asked whether the invariant of StableInductive holds at the start, is kept by every
-    step, and implies the claims; whether every step can happen; and whether each ablation makes an obligation
-    fail. cvc5, another one, has to confirm each obligation: what it does not know is not confirmed.
+    z3, an SMT solver, is asked whether the invariant of StableInductive (SequencerInductive) holds at the
+    start, is kept by every step, and implies the claims; whether every step can happen; and whether each
+    ablation makes an obligation fail. cvc5, another one, has to confirm each obligation: what it does not
+    know is not confirmed.
     Then TLC searches the smaller models for a state outside the invariant, or a step that the solver was not
     told of. With --step or --clause only these obligations are judged. Needs both solvers, which `make prove`
     installs.
@@ -74,7 +75,13 @@ def command(
     """
     one_of(PROVED, protocol)
     try:
-        from groupcomm_conformance.proof import drawing, proving, second, stable  # noqa: PLC0415 - an extra
+        from groupcomm_conformance.proof import (  # noqa: PLC0415 - an extra
+            drawing,
+            proving,
+            second,
+            sequencer,
+            stable,
+        )
     except ImportError as error:
         if error.name not in _SOLVERS:
             raise
@@ -85,10 +92,12 @@ def command(
         raise typer.Exit(ExitCode.TOOL_FAILED) from None
     root = find_root()
     manifest = load(root, protocol)
+    if without is not None and protocol != "stable":
+        raise typer.BadParameter(f"{protocol} has no ablations of its proof: expected stable")
     if without is not None:
         _draw_ablations(manifest, without, unicode=unicode, as_json=as_json)
     began = time.process_time()
-    theory = stable.theory_of(manifest)
+    theory = stable.theory_of(manifest) if protocol == "stable" else sequencer.theory_of(manifest)
     asked = proving.obligations(theory, steps or (), clauses or ())
     judged, still_open, unconfirmed = [], [], []
     for obligation, proved in _told((each, proving.prove(each)) for each in asked):
@@ -97,7 +106,8 @@ def command(
         if again != "unsat":
             unconfirmed.append({"step": proved.step, "clause": proved.clause, "answer": again})
         if not proved.follows:
-            chart = drawing.drawn(obligation, width=console.chart_width(), unicode=unicode)
+            width = console.chart_width()
+            chart = drawing.drawn(obligation, width=width, unicode=unicode) if protocol == "stable" else []
             still_open.append(
                 {"step": proved.step, "clause": proved.clause, "answer": proved.answer, "chart": chart}
             )
@@ -115,8 +125,12 @@ def command(
     }
     ok = not found["open"] and not unconfirmed
     if steps is None and clauses is None:
-        found["impossible"] = [action.name for action, can in proving.possible(theory) if not can]
-        found["ablations"] = [_ablated(manifest, each) for each in stable.ABLATIONS]
+        if protocol == "stable":
+            found["impossible"] = [action.name for action, can in proving.possible(theory) if not can]
+            found["ablations"] = [_ablated(manifest, each) for each in stable.ABLATIONS]
+        else:  # numbers are no sort of so many elements: no small group is asked for
+            found["impossible"] = list(proving.contradictory(theory))
+            found["ablations"] = []
         ok = ok and not found["impossible"] and all(each["fails"] for each in found["ablations"])
         typer.echo("ablations judged; TLC searches models", err=True)
     found["cpu_seconds"] = round(time.process_time() - began, 1)

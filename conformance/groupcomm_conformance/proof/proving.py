@@ -12,12 +12,13 @@ from typing import Final
 import z3
 from attrs import frozen
 
+from . import sequencer, stable
 from .finite import Group, model_of
 from .reading import Clause
-from .stable import CLAIMS, SMALL, Action, State, Theory
+from .stable import SMALL, Action, State
 from .values import Term
 
-__all__ = ["Obligation", "Proved", "obligations", "possible", "prove", "refuted"]
+__all__ = ["Obligation", "Proved", "contradictory", "obligations", "possible", "prove", "refuted"]
 
 # The dearest obligation takes 806,000, with the first seed.
 _LIMIT: Final = 1_000_000
@@ -29,7 +30,23 @@ _PATHS: Final = (
     "BeforeIsReflexive BeforeIsTransitive OnePathTo ParentIsBefore BeforeByParent OneStay "
     "ReachesFurther ReachesBetween"
 )
+_ON_PATHS: Final = (
+    "BeforeIsReflexive BeforeIsTransitive OnePathTo OneStepToward ParentIsBefore PathIsWhole SubmittedOnPath "
+    "SettledIsOver CutIsTaken"
+)
+_ONE_PLACE: Final = "OnePathTo PathIsWhole SubmittedOnPath DeliveredIsReceived BeyondTheCut"
 _USES: Final[Mapping[tuple[str, str], str]] = {
+    ("claim", "BeyondTheCut"): _ON_PATHS,
+    ("claim", "ToComeIsHigher"): (
+        _ON_PATHS
+        + " RecordedWasDelivered DeliveredIsReceived Rising BeganOnPath Own LogIsSequence GotIsOfLog"
+    ),
+    ("claim", "OnePlace"): _ONE_PLACE,
+    ("claim", "DeliveredOnce"): _ONE_PLACE + " ParentIsBefore OneStepToward BeforeIsTransitive",
+    ("ReceiveData", "ReceivedIsDelivered"): (
+        "ToComeIsHigher ReceivedIsDelivered SubmittedOnPath PathIsWhole BeganOnPath Own LogIsSequence "
+        "TurnsFollowLogs"
+    ),
     ("JoinStep", "Guards/GuardHasCast"): (
         "Guards PromisersAreGuarded PromiserIsThere PromiserHasCast ToldIsSound " + _PATHS
     ),
@@ -68,6 +85,7 @@ class Proved:
 
 
 _Facts = list[tuple[str, Term]]
+Theory = stable.Theory | sequencer.Theory
 
 
 def obligations(
@@ -86,15 +104,20 @@ def obligations(
             (each.name.split("/")[0], each.formula()) for each in theory.clauses("Inductive", now)
         ]
 
+    lemmas: _Facts = [
+        (each.name, each.formula()) for name in theory.lemmas for each in theory.clauses(name, settled)
+    ]
+
     def used(facts: _Facts, step: str, clause: str) -> list[Term]:
         uses = _USES.get((step, clause))
+        facts = facts if uses is None else [*facts, *lemmas]
         return reading + [formula for name, formula in facts if uses is None or name in uses.split()]
 
     facts = known(settled)
     restart = theory.reader.logic.restart
     if wanted("claim", steps):
         restart()
-        for claim in CLAIMS:
+        for claim in theory.claims:
             for each in theory.clauses(claim, settled):
                 if wanted(each.name, clauses):
                     given = used(facts, "claim", each.name)
@@ -106,8 +129,7 @@ def obligations(
             if wanted(each.name, clauses):
                 yield Obligation("Init", each.name, start, each.formula(), each)
     restart()
-    decision, undecided = theory.decision()
-    decided = [(decision, known(undecided))]
+    decided = [(decision, known(before)) for decision, before in theory.decisions()]
     for action, held in chain(decided, ((each, facts) for each in theory.actions())):
         if not wanted(action.name, steps):
             continue
@@ -160,6 +182,16 @@ def possible(theory: Theory) -> Iterator[tuple[Action, bool]]:
     facts = [each.formula() for each in (*theory.forest(), *theory.clauses("Inductive", settled))]
     for action in theory.actions():
         yield action, _in_a_small_group([*theory.reading(), *facts, *action.requires]) is not None
+
+
+def contradictory(theory: Theory) -> Iterator[str]:
+    """Name the actions that can be seen not to happen: anything follows from what they require."""
+    facts = [each.formula() for each in (*theory.forest(), *theory.clauses("Inductive", theory.settled()))]
+    for action in theory.actions():
+        given = [*theory.reading(), *facts, *action.requires]
+        nothing = Obligation(action.name, "FALSE", given, z3.BoolVal(val=False))
+        if prove(nothing, limit=_LIMIT // 10, tries=1).follows:
+            yield action.name
 
 
 def _in_a_small_group(formulas: Sequence[Term], largest: int | None = None) -> Group | None:

@@ -125,6 +125,8 @@ class Reader:
                 return number
             case tree.At():
                 return old
+            case tree.Operator(name) if isinstance(later := env.get(name.number), _Later):
+                return lambda *arguments: self._run(later.definition, arguments, later.env)
             case tree.Let(definitions, body):
                 return self.value(body, self._with(definitions, env), old)
             case tree.Apply(operator, operands, bounds):

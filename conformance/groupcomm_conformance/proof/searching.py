@@ -16,7 +16,8 @@ __all__ = ["Searched", "search", "searchable"]
 
 _ROOT: Final = "SearchedInductive"
 _JUDGED: Final = ("safety", "outcomes", "said")  # the others are of other networks, or of no group
-_CLAIMS: Final = ("ForestAndInvariant", "EachStepIsRead")
+_CLAIMS: Final = ("ForestAndInvariant",)
+_STEPS: Final = {"stable": ("EachStepIsRead",)}  # whose steps the specification says, and not `sequencer`
 
 
 @frozen
@@ -44,8 +45,9 @@ def searchable(manifest: Manifest, largest: int) -> Iterator[Model]:
 
 def search(manifest: Manifest, model: Model) -> Searched:
     """Search one model for a state or step that the proof does not allow for."""
-    cfg = evolve(manifest.cfg(model), invariants=_CLAIMS[:1], properties=_CLAIMS[1:])
-    text = f"---- MODULE {_ROOT} ----\nEXTENDS {manifest.module}, StableInductive\n====\n"
+    cfg = evolve(manifest.cfg(model), invariants=_CLAIMS, properties=_STEPS.get(manifest.protocol, ()))
+    invariant = f"{manifest.module.removeprefix('MC')}Inductive"
+    text = f"---- MODULE {_ROOT} ----\nEXTENDS {manifest.module}, {invariant}\n====\n"
     short = model.counts is not None and model.counts.transitions <= SHORT
     found = run(manifest.folders, _ROOT, cfg.render(), generated={_ROOT: text}, workers=1, short=short)
     return Searched(model.name, found.violated, found.distinct, found.seconds)

@@ -95,6 +95,8 @@ class Theory:
 
     reader: Reader
     before: State
+    claims: tuple[str, ...] = CLAIMS
+    lemmas: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, definitions: tree.Definitions, reference: Mapping[str, str]) -> "Theory":
@@ -161,7 +163,7 @@ class Theory:
             z3.ForAll([x, v, s], now["cast"](x, v, s) == words.NIL),
         ]
 
-    def decision(self) -> tuple[Action, State]:
+    def decisions(self) -> list[tuple[Action, State]]:
         """Give the step in which a view is decided, and the state before.
 
         No other view follows it yet, and no message names it.
@@ -185,7 +187,7 @@ class Theory:
             after,
             z3.BoolVal(val=True),  # no member takes a step
         )
-        return decided, before
+        return [(decided, before)]
 
     def actions(self, names: Sequence[str] = tuple(STEPS)) -> Iterator[Action]:
         """Read the actions; one that has several events is several."""

@@ -158,6 +158,9 @@ class Logic:
                     self.choice(condition, then.domain, other.domain),
                     lambda x: self.choice(condition, then.rule(x), other.rule(x)),
                 )
+            case Entity(), Entity() if isinstance(then.term, z3.ExprRef):
+                fields = {key: self.choice(condition, then[key], other[key]) for key in then}
+                return Entity(z3.If(condition, then.term, other.term), fields)
             case dict(), dict():
                 both = sorted(then.keys() & other.keys())  # in one order, whatever Python's hashes are
                 return {key: self.choice(condition, then[key], other[key]) for key in both}
