@@ -37,6 +37,7 @@ STABLE = PROTOCOLS["stable"]
 MODEL = MANIFESTS["stable"].model("join_small")
 SMALL = {
     "stable": "join_small",
+    "nakack": "pair_small",
     "unicast": "two",
     "sequencer": "misuse",
     "gms": "join",

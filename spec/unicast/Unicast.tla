@@ -28,8 +28,7 @@
 (* models.yaml, and each guard is taken away in a model of its own. The    *)
 (* note's two algorithms are in NoteUnicast.                               *)
 (***************************************************************************)
-EXTENDS Steps, Views, Integers, FiniteSets
-LOCAL INSTANCE TLC
+EXTENDS Steps, Views, Integers, FiniteSets, TLC
 
 CONSTANTS
     Replaces,           \* a message of a new connection replaces a window of a "lower" one, or of any "other"

@@ -17,6 +17,7 @@ __all__ = ["Searched", "search", "searchable"]
 _ROOT: Final = "SearchedInductive"
 _JUDGED: Final = ("safety", "outcomes", "said")  # the others are of other networks, or of no group
 _CLAIMS: Final = ("ForestAndInvariant",)
+_LEFT_OUT: Final = {"sequencer": ("MaxMisuses",)}  # what peers and callers do by mistake is no step of its proof
 _STEPS: Final = {"stable": ("EachStepIsRead",)}  # whose steps the specification says, and not `sequencer`
 
 
@@ -39,6 +40,7 @@ def searchable(manifest: Manifest, largest: int) -> Iterator[Model]:
             and model.counts is not None
             and model.counts.distinct <= largest
             and "MemberStep" not in model.constants
+            and not {*_LEFT_OUT.get(manifest.protocol, ())} & {*model.constants}
         ):
             yield model
 

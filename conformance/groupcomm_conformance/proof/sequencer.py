@@ -6,7 +6,7 @@ order counts, as their places: `pos`. That a queue is in order of seqnos is part
 TableIsInterval), and so is what each step adds to it (`Action.readable`).
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 import z3
@@ -16,8 +16,10 @@ from groupcomm_conformance.models.manifest import Manifest
 from groupcomm_conformance.tla import tree
 from groupcomm_conformance.tlc.syntax import export
 
+from . import symbols
 from .reading import Clause, Moment, Native, NotRead, Reader
 from .stable import Action, known
+from .symbols import ADDRESS, BOOL, INT, MEMBER, NO_VIEW, VIEW, A, N, S, T, W
 from .values import Entity, Items, Logic, Map, SetOf, Term, Value
 from .vocabulary import State
 
@@ -25,122 +27,17 @@ __all__ = ["CLAIMS", "Theory", "theory_of"]
 
 LEMMAS: Final = ("BeyondTheCut", "ToComeIsHigher")
 CLAIMS: Final = (*LEMMAS, "OnePlace", "NumberedTotalOrder", "NumberedAgreement", "DeliveredOnce")
-_INT, _BOOL = z3.IntSort(), z3.BoolSort()
-ADDRESS, MEMBER, VIEW = (z3.DeclareSort(name) for name in ("Address", "Member", "View"))
-
-# Facts of members and views, which never change.
-_address = z3.Function("address", MEMBER, ADDRESS)
-_in = z3.Function("in", VIEW, MEMBER, _BOOL)
-_occupant = z3.Function("occupant", VIEW, ADDRESS, MEMBER)
-_before = z3.Function("before", VIEW, VIEW, _BOOL)
-_parent = z3.Function("parent", VIEW, VIEW)
-_follows = z3.Function("follows", VIEW, _BOOL)
-_toward = z3.Function("toward", VIEW, VIEW, VIEW)
-_counter = z3.Function("counter", VIEW, _INT)
-_creator = z3.Function("creator", VIEW, ADDRESS)
-_leader = z3.Function("leader", VIEW, MEMBER)
-
-_FUNCTIONS: Final[Mapping[str, Sequence[Term]]] = {
-    "begun": (MEMBER, _BOOL),
-    "installed": (MEMBER, VIEW),
-    "began": (MEMBER, VIEW),  # the view of its epoch
-    "took": (MEMBER, VIEW, _BOOL),
-    "up": (MEMBER, _BOOL),
-    "seqno": (MEMBER, _INT),
-    "table": (MEMBER, _INT, _BOOL),
-    "known": (MEMBER, ADDRESS, _BOOL),  # the received-table: of whom, of which epoch, the highest
-    "known_in": (MEMBER, ADDRESS, VIEW),
-    "highest": (MEMBER, ADDRESS, _INT),
-    "held": (MEMBER, MEMBER, VIEW, _INT, _BOOL),
-    "wire": (MEMBER, VIEW, _INT, _BOOL),
-    "pos": (VIEW, MEMBER, _INT, _INT),
-    "length": (VIEW, _INT),
-    "got": (MEMBER, _INT),
-    "settled": (VIEW, _BOOL),
-    "cut": (VIEW, _INT),
-    "turn": (MEMBER, VIEW, MEMBER, _INT, _INT),
-    "turns": (MEMBER, _INT),
-    "seen_in": (MEMBER, ADDRESS, VIEW),  # a ghost: where the highest was delivered
-}
-
-
-def _every(_: Value) -> bool:
-    return True
-
-
-_S: Final[State] = {
-    **{name: z3.Function(name, *sorts) for name, sorts in _FUNCTIONS.items()},
-    "decided": _every,
-}
-_A, _T, _W, _N = z3.Const("a", MEMBER), z3.Const("t", MEMBER), z3.Const("w", VIEW), z3.Int("number")
-
-
-def _set(name: str, key: tuple[Term, ...], value: Term) -> Callable[..., Term]:
-    return lambda *at: z3.If(z3.And(*(p == q for p, q in zip(at, key, strict=True))), value, _S[name](*at))
-
-
-def _id(view: Term) -> Entity:
-    return Entity(view, {"counter": _counter(view), "creator": _creator(view)})
-
-
-def _address_in(view: Term, address: Term) -> Term:
-    return z3.And(_in(view, _occupant(view, address)), _address(_occupant(view, address)) == address)
-
-
-def _view(view: Term, *, leads: bool) -> Value:
-    return {
-        "id": _id(view),
-        "members": SetOf(ADDRESS, lambda s: _address_in(view, s)),
-        "leads": leads,
-        "coordinator": _address(_leader(view)),
-    }
-
-
-_NO_VIEW: Final = {
-    "id": {"counter": 0, "creator": ""},
-    "members": SetOf(ADDRESS, lambda _: False),
-    "leads": False,
-    "coordinator": "",
-}
-
-
-def _tag(member: Term, number: Term) -> Entity:
-    return Entity(
-        (member, number), {"sender": _address(member), "epoch": _id(_S["began"](member)), "seqno": number}
-    )
-
-
-def _message(kind: str, member: Term, view: Term, number: Term) -> Entity:
-    fields = {"type": kind, "view_id": _id(view), "tag": _tag(member, number), "payload": number}
-    return Entity((member, view, number), fields)
-
-
-def _local(*, begun: bool, leads: bool) -> Value:
-    """Give the local state of the actor, as `Sequencer` has it."""
-
-    def record(address: Term) -> Value:
-        return {"epoch": _id(_S["known_in"](_A, address)), "seqno": _S["highest"](_A, address)}
-
-    return {
-        "member": _address(_A),
-        "view": _view(_S["installed"](_A), leads=leads) if begun else _NO_VIEW,
-        "epoch": _id(_S["began"](_A)),
-        "seqno": _S["seqno"](_A),
-        "forward_table": SetOf(_INT, lambda n: _S["table"](_A, n), lambda n: {"seqno": n, "payload": n}),
-        "received_table": Map(SetOf(ADDRESS, lambda s: _S["known"](_A, s)), record),
-        "early": SetOf(None, lambda key: _S["held"](_A, *key), lambda key: _message("FORWARD", *key)),
-    }
 
 
 def _natives(logic: Logic, reader: Callable[[], Reader], in_order: list[Term]) -> dict[str, Native]:
-    kept = z3.Function("kept", ADDRESS, _BOOL)
+    kept = z3.Function("kept", ADDRESS, BOOL)
 
     def append(_: Moment, queue: SetOf, value: Value) -> SetOf:
         n = z3.Int("n")
         if isinstance(value, Entity):  # a FORWARD, and where it is ordered it will be the last of its sender
             new = member, view, number = value.term
             is_last = z3.Implies(queue.contains((member, view, n)), n < number)
-            in_order.append(z3.ForAll([n], z3.Implies(_leader(view) == _A, is_last)))
+            in_order.append(z3.ForAll([n], z3.Implies(symbols.leader_of(view) == A, is_last)))
         else:
             new = value["seqno"]
             in_order.append(z3.ForAll([n], z3.Implies(queue.contains(n), n < new)))
@@ -171,47 +68,47 @@ def _natives(logic: Logic, reader: Callable[[], Reader], in_order: list[Term]) -
         return each(state["forward_table"], lambda e: Items([(True, reader().call("Submit", state, e))]))
 
     return {
-        "Member": lambda _: SetOf(MEMBER, _every),
+        "Member": lambda _: SetOf(MEMBER, symbols.every),
         "InGroup": lambda at: SetOf(MEMBER, at.now["begun"]),
-        "Numbers": lambda _: SetOf(_INT, _every),
+        "Numbers": lambda _: SetOf(INT, symbols.every),
         "up": lambda at: SetOf(MEMBER, at.now["up"]),
         "views": lambda at: Map(SetOf(VIEW, at.now["decided"]), lambda v: v),
-        "installed": lambda at: Map(SetOf(MEMBER, _every), at.now["installed"]),
+        "installed": lambda at: Map(SetOf(MEMBER, symbols.every), at.now["installed"]),
         "Begun": lambda at, x: at.now["begun"](x),
-        "In": lambda _, v, x: _in(v, x),
-        "SameAddress": lambda _, x, y: _address(x) == _address(y),
-        "Parent": lambda _, v: _parent(v),
-        "Before": lambda _, u, v: _before(u, v),
-        "Toward": lambda _, u, v: _toward(u, v),
-        "Follows": lambda _, v: _follows(v),
-        "Counter": lambda _, v: _counter(v),
-        "Leader": lambda _, v: _leader(v),
+        "In": lambda _, v, x: symbols.is_in(v, x),
+        "SameAddress": lambda _, x, y: symbols.address_of(x) == symbols.address_of(y),
+        "Parent": lambda _, v: symbols.parent_of(v),
+        "Before": lambda _, u, v: symbols.is_before(u, v),
+        "Toward": lambda _, u, v: symbols.toward(u, v),
+        "Follows": lambda _, v: symbols.follows(v),
+        "Counter": lambda _, v: symbols.counter_of(v),
+        "Leader": lambda _, v: symbols.leader_of(v),
         "LeaderPresent": lambda *_: True,
         "Took": lambda at, x, v: at.now["took"](x, v),
         "Pos": lambda at, v, s, n: at.now["pos"](v, s, n),
         "LogLength": lambda at, v: at.now["length"](v),
         "OnWire": lambda at, s, v, n: at.now["wire"](s, v, n),
         "HeldAt": lambda at, r, s, v, n: at.now["held"](r, s, v, n),
-        "HeldFor": lambda at, s, v, n: at.now["held"](_leader(v), s, v, n),
+        "HeldFor": lambda at, s, v, n: at.now["held"](symbols.leader_of(v), s, v, n),
         "InTable": lambda at, s, n: at.now["table"](s, n),
         "SeqnoOf": lambda at, s: at.now["seqno"](s),
         "Got": lambda at, x: at.now["got"](x),
-        "Settled": lambda at, k: z3.And(_follows(k), at.now["settled"](k)),
+        "Settled": lambda at, k: z3.And(symbols.follows(k), at.now["settled"](k)),
         "Cut": lambda at, k: at.now["cut"](k),
         "BeganWith": lambda at, x, v: z3.And(at.now["begun"](x), at.now["began"](x) == v),
         "HasRecorded": lambda at, x, s, v, n: z3.And(
-            at.now["known"](x, _address(s)),
-            at.now["known_in"](x, _address(s)) == v,
-            at.now["highest"](x, _address(s)) == n,
+            at.now["known"](x, symbols.address_of(s)),
+            at.now["known_in"](x, symbols.address_of(s)) == v,
+            at.now["highest"](x, symbols.address_of(s)) == n,
         ),
         "Turn": lambda at, x, v, s, n: at.now["turn"](x, v, s, n),
         "Turns": lambda at, x: at.now["turns"](x),
         # Of Sequencer: queues, and what is known of the actor
-        "Joined": lambda _, state: state["view"] is not _NO_VIEW,
+        "Joined": lambda _, state: state["view"] is not NO_VIEW,
         "IsCoordinator": lambda _, state: state["view"]["leads"],
         "CoordinatorOf": lambda _, view: view["coordinator"],
         "MembersOf": lambda _, view: view["members"],
-        "Tag": lambda _, _sender, _epoch, seqno: _tag(_A, seqno),
+        "Tag": lambda _, _sender, _epoch, seqno: symbols.tag_value(A, seqno),
         "Append": append,
         "SelectSeq": select,
         "Resent": resent,
@@ -230,7 +127,7 @@ class Theory:
     """SEQUENCER in the language of the solver."""
 
     reader: Reader
-    before: State = field(factory=lambda: _S)
+    before: State = field(factory=lambda: S)
     claims: tuple[str, ...] = CLAIMS
     lemmas: tuple[str, ...] = LEMMAS
     in_order: list[Term] = field(factory=list)  # that what is appended to a queue is its last
@@ -239,14 +136,16 @@ class Theory:
     def of(cls, definitions: tree.Definitions, reference: Mapping[str, str]) -> "Theory":
         """Build it from the definitions of SequencerInductive and the reference's constants, as TLA+ text."""
         constants = {name: known(text) for name, text in reference.items() if known(text) is not None}
-        logic = Logic(sort_of_addresses=ADDRESS, address=_address)
+        logic = Logic(sort_of_addresses=ADDRESS, address=symbols.address_of)
         made: list[Reader] = []
         witnesses = {
-            "RecordedWasDelivered": lambda at, outer: [at.now["seen_in"](outer[0], _address(outer[1]))]
+            "RecordedWasDelivered": lambda at, outer: [
+                at.now["seen_in"](outer[0], symbols.address_of(outer[1]))
+            ]
         }
         in_order: list[Term] = []
         natives = _natives(logic, lambda: made[0], in_order)
-        made.append(Reader(definitions, constants, natives, logic, witnesses, Moment(_S, _S)))
+        made.append(Reader(definitions, constants, natives, logic, witnesses, Moment(S, S)))
         return cls(made[0], in_order=in_order)
 
     def forest(self) -> list[Clause]:
@@ -257,8 +156,10 @@ class Theory:
         """Give what the reading adds: an address has one member in a view, and its coordinator is one."""
         v, x = z3.Const("v", VIEW), z3.Const("x", MEMBER)
         return [
-            z3.ForAll([v, x], z3.Implies(_in(v, x), _occupant(v, _address(x)) == x)),
-            z3.ForAll([v], _in(v, _leader(v))),
+            z3.ForAll(
+                [v, x], z3.Implies(symbols.is_in(v, x), symbols.occupant(v, symbols.address_of(x)) == x)
+            ),
+            z3.ForAll([v], symbols.is_in(v, symbols.leader_of(v))),
         ]
 
     def clauses(self, name: str, now: State) -> list[Clause]:
@@ -273,99 +174,133 @@ class Theory:
         x, y, s = (z3.Const(name, MEMBER) for name in ("x", "y", "s"))
         v, b, n = z3.Const("v", VIEW), z3.Const("b", ADDRESS), z3.Int("n")
         return [
-            z3.ForAll([v], z3.Not(_follows(v))),
+            z3.ForAll([v], z3.Not(symbols.follows(v))),
             z3.ForAll(
                 [x],
                 z3.Implies(
-                    _S["begun"](x), z3.And(_in(_S["installed"](x), x), _S["began"](x) == _S["installed"](x))
+                    S["begun"](x),
+                    z3.And(
+                        symbols.is_in(S["installed"](x), x),
+                        S["began"](x) == S["installed"](x),
+                    ),
                 ),
             ),
-            z3.ForAll([x, v], _S["took"](x, v) == z3.And(_S["begun"](x), _S["installed"](x) == v)),
             z3.ForAll(
-                [x, y], z3.Implies(z3.And(_S["up"](x), _S["up"](y), _address(x) == _address(y)), x == y)
+                [x, v],
+                S["took"](x, v) == z3.And(S["begun"](x), S["installed"](x) == v),
             ),
-            z3.ForAll([x, n], z3.And(_S["seqno"](x) == 0, z3.Not(_S["table"](x, n)))),
-            z3.ForAll([x, b], z3.Not(_S["known"](x, b))),
-            z3.ForAll([x, s, v, n], z3.And(z3.Not(_S["held"](x, s, v, n)), z3.Not(_S["wire"](s, v, n)))),
-            z3.ForAll([v, s, n], z3.And(_S["pos"](v, s, n) == 0, _S["length"](v) == 0)),
-            z3.ForAll([x], z3.And(_S["got"](x) == 0, _S["turns"](x) == 0)),
-            z3.ForAll([v], z3.Not(_S["settled"](v))),
-            z3.ForAll([x, v, s, n], _S["turn"](x, v, s, n) == 0),
+            z3.ForAll(
+                [x, y],
+                z3.Implies(
+                    z3.And(S["up"](x), S["up"](y), symbols.address_of(x) == symbols.address_of(y)),
+                    x == y,
+                ),
+            ),
+            z3.ForAll([x, n], z3.And(S["seqno"](x) == 0, z3.Not(S["table"](x, n)))),
+            z3.ForAll([x, b], z3.Not(S["known"](x, b))),
+            z3.ForAll(
+                [x, s, v, n],
+                z3.And(z3.Not(S["held"](x, s, v, n)), z3.Not(S["wire"](s, v, n))),
+            ),
+            z3.ForAll([v, s, n], z3.And(S["pos"](v, s, n) == 0, S["length"](v) == 0)),
+            z3.ForAll([x], z3.And(S["got"](x) == 0, S["turns"](x) == 0)),
+            z3.ForAll([v], z3.Not(S["settled"](v))),
+            z3.ForAll([x, v, s, n], S["turn"](x, v, s, n) == 0),
         ]
 
     def decisions(self) -> list[tuple[Action, State]]:
         """Give the step in which a view is decided, and the state before: nothing is known of it yet."""
         view = z3.Const("new_view", VIEW)
-        before: State = {**_S, "decided": lambda v: v != view}
+        before: State = {**S, "decided": lambda v: v != view}
         x, s, r = (z3.Const(name, MEMBER) for name in ("x", "s", "r"))
         v, b, n = z3.Const("v", VIEW), z3.Const("b", ADDRESS), z3.Int("n")
         required = (
-            z3.ForAll([v], z3.Implies(_before(view, v), v == view)),
-            z3.ForAll([x], z3.Not(_S["took"](x, view))),
+            z3.ForAll([v], z3.Implies(symbols.is_before(view, v), v == view)),
+            z3.ForAll([x], z3.Not(S["took"](x, view))),
             z3.ForAll(
-                [x], z3.Implies(_S["begun"](x), z3.And(_S["installed"](x) != view, _S["began"](x) != view))
+                [x],
+                z3.Implies(
+                    S["begun"](x),
+                    z3.And(S["installed"](x) != view, S["began"](x) != view),
+                ),
             ),
-            z3.ForAll([x, b], z3.Implies(_S["known"](x, b), _S["known_in"](x, b) != view)),
-            z3.ForAll([s, n], z3.And(_S["pos"](view, s, n) == 0, z3.Not(_S["wire"](s, view, n)))),
-            z3.ForAll([r, s, n], z3.Not(_S["held"](r, s, view, n))),
-            z3.ForAll([x, s, n], _S["turn"](x, view, s, n) == 0),
-            _S["length"](view) == 0,
-            z3.Not(_S["settled"](view)),
+            z3.ForAll([x, b], z3.Implies(S["known"](x, b), S["known_in"](x, b) != view)),
+            z3.ForAll([s, n], z3.And(S["pos"](view, s, n) == 0, z3.Not(S["wire"](s, view, n)))),
+            z3.ForAll([r, s, n], z3.Not(S["held"](r, s, view, n))),
+            z3.ForAll([x, s, n], S["turn"](x, view, s, n) == 0),
+            S["length"](view) == 0,
+            z3.Not(S["settled"](view)),
         )
-        return [(Action("Decide", required, before, _S, z3.BoolVal(val=True)), before)]
+        return [(Action("Decide", required, before, S, z3.BoolVal(val=True)), before)]
 
     def actions(self) -> Iterator[Action]:
         """Read the steps."""
-        here = _S["installed"](_A)
-        begun = [_S["begun"](_A), _S["up"](_A)]
-        leading = ((True, _leader(here) == _A), (False, _leader(here) != _A))
+        here = S["installed"](A)
+        begun = [S["begun"](A), S["up"](A)]
+        leading = (
+            (True, symbols.leader_of(here) == A),
+            (False, symbols.leader_of(here) != A),
+        )
         for leads, is_leader in leading:
             event = {"type": "SendRequested", "payload": z3.Int("payload")}
-            yield self._step("Send", [*begun, is_leader], dict(_S), event, leads=leads)
+            yield self._step("Send", [*begun, is_leader], dict(S), event, leads=leads)
         v, n = z3.Const("v", VIEW), z3.Int("n")
         waits = [
-            _S["wire"](_T, _W, _N),
-            _address(_A) == _address(_leader(_W)),
-            _S["up"](_A),
+            S["wire"](T, W, N),
+            symbols.address_of(A) == symbols.address_of(symbols.leader_of(W)),
+            S["up"](A),
             # fifo: those of one view arrive in the order in which they were sent
-            z3.ForAll([n], z3.Implies(_S["wire"](_T, _W, n), n >= _N)),
+            z3.ForAll([n], z3.Implies(S["wire"](T, W, n), n >= N)),
         ]
-        taken = {**_S, "wire": _set("wire", (_T, _W, _N), z3.BoolVal(val=False))}
+        taken = {
+            **S,
+            "wire": symbols.with_value("wire", (T, W, N), z3.BoolVal(val=False)),
+        }
         event = {
             "type": "ForwardReceived",
-            "sender": _address(_T),
-            "message": _message("FORWARD", _T, _W, _N),
+            "sender": symbols.address_of(T),
+            "message": symbols.message_value("FORWARD", T, W, N),
         }
         for leads, is_leader in leading:
             yield self._step("ReceiveForward", [*waits, *begun, is_leader], dict(taken), event, leads=leads)
         yield self._step("ReceiveForwardBefore", [*waits, z3.Not(begun[0])], dict(taken), event, begun=False)
         event = {
             "type": "DataReceived",
-            "sender": _address(_leader(here)),
-            "message": _message("DATA", _T, here, _N),
+            "sender": symbols.address_of(symbols.leader_of(here)),
+            "message": symbols.message_value("DATA", T, here, N),
         }
-        received = {**_S, "got": _set("got", (_A,), _S["got"](_A) + 1)}
-        comes = _S["pos"](here, _T, _N) == _S["got"](_A) + 1
+        received = {
+            **S,
+            "got": symbols.with_value("got", (A,), S["got"](A) + 1),
+        }
+        comes = S["pos"](here, T, N) == S["got"](A) + 1
         for leads, is_leader in leading:
             yield self._step("ReceiveData", [*begun, comes, is_leader], dict(received), event, leads=leads)
         for leads in (True, False):
             entered = {
-                **_S,
-                "begun": _set("begun", (_A,), z3.BoolVal(val=True)),
-                "installed": _set("installed", (_A,), _W),
-                "took": _set("took", (_A, _W), z3.BoolVal(val=True)),
-                "got": _set("got", (_A,), z3.IntVal(0)),
+                **S,
+                "begun": symbols.with_value("begun", (A,), z3.BoolVal(val=True)),
+                "installed": symbols.with_value("installed", (A,), W),
+                "took": symbols.with_value("took", (A, W), z3.BoolVal(val=True)),
+                "got": symbols.with_value("got", (A,), z3.IntVal(0)),
             }
-            there = [_S["up"](_A), _in(_W, _A), _leader(_W) == _A if leads else _leader(_W) != _A]
-            event = {"type": "ViewInstalled", "view": _view(_W, leads=leads)}
+            there = [
+                S["up"](A),
+                symbols.is_in(W, A),
+                symbols.leader_of(W) == A if leads else symbols.leader_of(W) != A,
+            ]
+            event = {"type": "ViewInstalled", "view": symbols.view_value(W, leads=leads)}
             yield self._step("Join", [*there, z3.Not(begun[0])], dict(entered), event, begun=False)
-            settles = z3.And(z3.Not(_S["settled"](_W)))
-            entered["cut"] = lambda k, s=settles: z3.If(z3.And(k == _W, s), _S["got"](_A), _S["cut"](k))
-            entered["settled"] = _set("settled", (_W,), z3.BoolVal(val=True))
+            settles = z3.And(z3.Not(S["settled"](W)))
+            entered["cut"] = lambda k, s=settles: z3.If(z3.And(k == W, s), S["got"](A), S["cut"](k))
+            entered["settled"] = symbols.with_value("settled", (W,), z3.BoolVal(val=True))
             goes = [
-                _follows(_W),
-                _parent(_W) == here,
-                z3.Implies(_S["settled"](_W), _S["got"](_A) == _S["cut"](_W)),
+                symbols.follows(W),
+                symbols.parent_of(W) == here,
+                z3.Implies(
+                    S["settled"](W),
+                    S["got"](A) == S["cut"](W),
+                ),
             ]
             for was, is_leader in leading:
                 required = [*begun, *there, *goes, is_leader]
@@ -373,14 +308,25 @@ class Theory:
         alone = z3.Const("x", MEMBER)
         comes_up = [
             z3.Not(begun[0]),
-            z3.ForAll([v], z3.Not(_in(v, _A))),
-            z3.ForAll([alone], z3.Implies(_address(alone) == _address(_A), z3.Not(_S["up"](alone)))),
+            z3.ForAll([v], z3.Not(symbols.is_in(v, A))),
+            z3.ForAll(
+                [alone],
+                z3.Implies(symbols.address_of(alone) == symbols.address_of(A), z3.Not(S["up"](alone))),
+            ),
         ]
-        up = {**_S, "up": _set("up", (_A,), z3.BoolVal(val=True))}
-        yield Action("Restart", tuple(comes_up), _S, up, z3.BoolVal(val=True))
-        lost = lambda s, v, n: z3.And(_S["wire"](s, v, n), _address(_leader(v)) != _address(_A))  # noqa: E731
-        down = {**_S, "up": _set("up", (_A,), z3.BoolVal(val=False)), "wire": lost}
-        yield Action("Crash", (_S["up"](_A),), _S, down, z3.BoolVal(val=True))
+        up = {**S, "up": symbols.with_value("up", (A,), z3.BoolVal(val=True))}
+        yield Action("Restart", tuple(comes_up), S, up, z3.BoolVal(val=True))
+
+        def lost(s: Term, v: Term, n: Term) -> Term:
+            to_others = symbols.address_of(symbols.leader_of(v)) != symbols.address_of(A)
+            return z3.And(S["wire"](s, v, n), to_others)
+
+        down = {
+            **S,
+            "up": symbols.with_value("up", (A,), z3.BoolVal(val=False)),
+            "wire": lost,
+        }
+        yield Action("Crash", (S["up"](A),), S, down, z3.BoolVal(val=True))
 
     def _step(
         self,
@@ -395,12 +341,12 @@ class Theory:
         """Let the actor take Step, and apply its effects."""
         self.reader.logic.restart()
         self.in_order.clear()
-        done = self.reader.call("Step", _local(begun=begun, leads=leads), event)
+        done = self.reader.call("Step", symbols.local_value(begun=begun, leads=leads), event)
         state, logic = done["state"], self.reader.logic
         table, records, early = state["forward_table"], state["received_table"], state["early"]
 
         def own(rule: Callable[..., Value], old: str) -> Callable[..., Value]:
-            return lambda x, *rest: logic.choice(x == _A, rule(*rest), _S[old](x, *rest))
+            return lambda x, *rest: logic.choice(x == A, rule(*rest), S[old](x, *rest))
 
         after["seqno"] = own(lambda: state["seqno"], "seqno")
         after["table"] = own(table.contains, "table")
@@ -417,7 +363,7 @@ class Theory:
         return Action(
             name,
             tuple(x for x in (*required, *effects.required) if x is not True),
-            _S,
+            S,
             after,
             z3.And(z3.BoolVal(val=True), *effects.readable),
         )
@@ -451,16 +397,16 @@ class _Effects:
 
     def _sent(self, condition: Value, effect: Value) -> tuple[Term, tuple[Term, Term]]:
         view, multicast = effect["message"]["view_id"].term, effect["message"]["tag"].term
-        right = [effect["to"] == _address(_leader(view)), multicast[0] == _A]
+        right = [effect["to"] == symbols.address_of(symbols.leader_of(view)), multicast[0] == A]
         self.readable.append(self.logic.implies(condition, z3.And(*right)))
         return view, multicast
 
     def _forward(self, view: Term, which: Callable[[Term], Value]) -> None:
         """FORWARDs of the actor are on their way, if the coordinator listens; if not, they are gone."""
         listens, wire = z3.Bool("listens"), self.after["wire"]
-        self.required.append(z3.Implies(_S["up"](_leader(view)), listens))
+        self.required.append(z3.Implies(S["up"](symbols.leader_of(view)), listens))
         self.after["wire"] = lambda s, v, n: z3.Or(
-            wire(s, v, n), z3.And(s == _A, v == view, listens, which(n))
+            wire(s, v, n), z3.And(s == A, v == view, listens, which(n))
         )
 
     def _multicast(self, condition: Value, message: Value) -> None:
@@ -470,7 +416,9 @@ class _Effects:
             self.logic.implies(
                 condition,
                 z3.And(
-                    _leader(view) == _A, self.after["installed"](_A) == view, pos(view, member, number) == 0
+                    symbols.leader_of(view) == A,
+                    self.after["installed"](A) == view,
+                    pos(view, member, number) == 0,
                 ),
             )
         )
@@ -487,7 +435,7 @@ class _Effects:
         member, view, number = self.event["message"].term
         turn, turns = self.after["turn"], self.after["turns"]
         right = [
-            self.logic.equal(delivered["sender"], _address(member)),
+            self.logic.equal(delivered["sender"], symbols.address_of(member)),
             self.logic.equal(delivered["payload"], number),
         ]
         self.readable.append(self.logic.implies(condition, self.logic.all_of(right)))
@@ -496,37 +444,37 @@ class _Effects:
             return self.logic.all_of([condition, *same])
 
         self.after["turn"] = lambda x, v, s, n: self.logic.choice(
-            here(x == _A, v == view, s == member, n == number), turns(_A) + 1, turn(x, v, s, n)
+            here(x == A, v == view, s == member, n == number), turns(A) + 1, turn(x, v, s, n)
         )
-        self.after["turns"] = lambda x: self.logic.choice(here(x == _A), turns(x) + 1, turns(x))
+        self.after["turns"] = lambda x: self.logic.choice(here(x == A), turns(x) + 1, turns(x))
         self.after["seen_in"] = lambda x, b: self.logic.choice(
-            here(x == _A, b == _address(member)), view, _S["seen_in"](x, b)
+            here(x == A, b == symbols.address_of(member)), view, S["seen_in"](x, b)
         )
 
     def _each(self, queue: SetOf, effects: Callable[[Value], Items]) -> None:
         """An effect for each of a queue: multicasts are collected, for `finish`."""
         s, n = z3.Const("s", MEMBER), z3.Int("n")
         own = queue.sort is not None  # a forward-table; if not, FORWARDs that waited for this view
-        key = n if own else (s, _W, n)
+        key = n if own else (s, W, n)
         ((_, effect),) = effects(queue.wrap(key)).items
         if effect["type"] == "Send":
             view, _ = self._sent(condition=True, effect=effect)
             self._forward(view, queue.contains)
             return
         view, (member, number) = effect["message"]["view_id"].term, effect["message"]["tag"].term
-        if not (z3.eq(number, n) and z3.eq(member, _A if own else s)):
+        if not (z3.eq(number, n) and z3.eq(member, A if own else s)):
             raise NotRead("a multicast of another than what the queue has")
-        self.readable.append(z3.And(_leader(view) == _A, view == _W))
+        self.readable.append(z3.And(symbols.leader_of(view) == A, view == W))
         if own:
-            self.batches.append(lambda s, n: z3.And(s == _A, queue.contains(n)))
+            self.batches.append(lambda s, n: z3.And(s == A, queue.contains(n)))
         else:
-            self.batches.append(lambda s, n: queue.contains((s, _W, n)))
+            self.batches.append(lambda s, n: queue.contains((s, W, n)))
 
     def finish(self) -> None:
         """Put what was collected into the log of the view that is entered, each sender's in rising order."""
         if not self.batches:
             return
-        place, more = z3.Function("place", MEMBER, _INT, _INT), z3.Int("more")
+        place, more = z3.Function("place", MEMBER, INT, INT), z3.Int("more")
         s, r, n, m = z3.Const("s", MEMBER), z3.Const("r", MEMBER), z3.Int("n"), z3.Int("m")
         pos, length, batches = self.after["pos"], self.after["length"], self.batches
 
@@ -540,7 +488,7 @@ class _Effects:
                     [s, n],
                     z3.If(
                         added(s, n),
-                        z3.And(place(s, n) > length(_W), place(s, n) <= length(_W) + more),
+                        z3.And(place(s, n) > length(W), place(s, n) <= length(W) + more),
                         place(s, n) == 0,
                     ),
                 ),
@@ -554,9 +502,9 @@ class _Effects:
             ]
         )
         once = [z3.Not(z3.And(*(each(s, n) for each in batches)))] if len(batches) > 1 else []
-        self.readable.append(z3.ForAll([s, n], z3.Implies(added(s, n), z3.And(pos(_W, s, n) == 0, *once))))
-        self.after["pos"] = lambda v, s, n: z3.If(z3.And(v == _W, place(s, n) > 0), place(s, n), pos(v, s, n))
-        self.after["length"] = lambda v: z3.If(v == _W, length(v) + more, length(v))
+        self.readable.append(z3.ForAll([s, n], z3.Implies(added(s, n), z3.And(pos(W, s, n) == 0, *once))))
+        self.after["pos"] = lambda v, s, n: z3.If(z3.And(v == W, place(s, n) > 0), place(s, n), pos(v, s, n))
+        self.after["length"] = lambda v: z3.If(v == W, length(v) + more, length(v))
 
 
 def theory_of(manifest: Manifest, constants: Mapping[str, str] | None = None) -> Theory:

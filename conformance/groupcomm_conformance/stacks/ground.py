@@ -27,7 +27,7 @@ its end. The kinds:
 =====================================  ===============================================================
 """
 
-from collections import Counter, deque
+from collections import deque
 from random import Random
 from typing import TYPE_CHECKING, Final
 
@@ -38,36 +38,26 @@ from groupcomm.effects import ALL, CancelTimer, Datagram, Multicast, PassDown, P
 from groupcomm.errors import ProtocolError
 from groupcomm.events import (
     Block,
-    Deliver,
     DigestGiven,
     GetDigest,
     GroupStopped,
-    HoldBack,
     Left,
     Payload,
-    Purge,
-    Release,
     Resume,
     Suspected,
     Suspend,
-    ViewInstalled,
 )
 from groupcomm.stack import Arrived, Called, Fired, Raised, State, Tagged
 from groupcomm.stack import Event as StackEvent
 from groupcomm.view import Address
 
-from .judges.claims import Message, Verdicts, Violation
-from .judges.membership import Decided, NotAllowedError, Process
-from .judges.multicasts import ReliableMulticast
-from .judges.order import TotalOrderBroadcast
-from .judges.stability import StabilitySafety
-from .judges.synchrony import VirtualSynchrony
-from .judges.unicasts import ReliableUnicast
-from .judges.views import Views
+from .judged import Judged
+from .judges.claims import Message, Violation
+from .judges.membership import NotAllowedError, Process
 from .oracle import Oracle
 from .setup import Setup
 from .taps import Note
-from .world import LOSSY, Copy, Event, World
+from .world import LOSSY, Copy, Event
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -76,7 +66,6 @@ __all__ = ["Copy", "Event", "Ground", "Told"]
 
 _STATE: Final = flush.FOR_STATE
 _INHERITED: Final = 4  # messages of a sender that the next life of an address may be given
-_ASKED: Final = ("GetReceived", "XmitReqReceived")  # questions for what a store has
 
 
 @frozen
@@ -90,31 +79,12 @@ class Told:
     error: ProtocolError | None = None
 
 
-class Ground(World):
-    """A world in which events happen, and the judges of what the layers do."""
+class Ground(Judged):
+    """A world in which events happen, and in which judges hear what the layers do."""
 
     def __init__(self, setup: Setup, random: Random) -> None:
         super().__init__(setup, random)
         self.oracle = Oracle(self)
-        # The judges
-        self.verdicts = Verdicts(setup.ignored)
-        self.views = Views(self.verdicts, self, self._entered)
-        self.synchrony = VirtualSynchrony(self.verdicts, self._alive, self._turned_away)
-        self.order = TotalOrderBroadcast(self.verdicts)
-        self.stability = StabilitySafety(self.verdicts, self.windows)
-        self.unicasts = ReliableUnicast(self.verdicts)
-        self.multicasts = ReliableMulticast(self.verdicts)
-        self._judges: Final[dict[int, Callable[[Process, Note], None]]] = {
-            self._flush: self._hear_flush,
-            self._deciding: self._hear_views,
-            self._multicasting: self._hear_multicast,
-        }
-        if "ReliableUnicast" in self.carries:
-            self._judges[self._unicasting] = self._hear_unicast
-        if "sequencer" in self.place:
-            self._judges[self.place["sequencer"]] = self._hear_order
-        # The run
-        self.happened: Counter[str] = Counter()
         self.events = 0
         self.refused = 0
         self.listener: Callable[[Told], None] | None = None
@@ -132,14 +102,6 @@ class Ground(World):
         self.happened[str(kind)] += 1
         self.events += 1
         return True
-
-    def _alive(self, address: Address) -> bool:
-        process = self.membership.current.get(address)
-        return process is not None and process.up
-
-    def _turned_away(self, address: Address, creator: Address) -> bool:
-        suspected = self.gms_of(self.membership.current[address]).suspected
-        return self.falsely and creator in suspected
 
     # Applications
 
@@ -456,86 +418,6 @@ class Ground(World):
         there = process.view.at.get(address) if process.view is not None else None
         return there if there is not None and there.up else self.membership.current.get(address)
 
-    # What the judges hear
-
-    def _hear_order(self, process: Process, note: Note) -> None:
-        for effect in note.effects:
-            if isinstance(effect, PassUp) and isinstance(effect.event, Deliver):
-                payload = effect.event.payload
-                if isinstance(payload, tuple):
-                    self.order.delivered(process, effect.event.sender, payload)
-
-    def _hear_flush(self, process: Process, note: Note) -> None:
-        self.synchrony.told(note.before, note.event, note.after, note.effects)
-        for effect in note.effects:
-            if isinstance(effect, PassDown) and isinstance(effect.event, GroupStopped):
-                there = [other for other in self.views.reached(process) if other.view is process.view]
-                self.synchrony.stopped(process.address, [other.address for other in there])
-
-    def _hear_views(self, process: Process, note: Note) -> None:
-        before = note.before.gms if self.merges else note.before
-        merged = self.views.merged
-        self.views.told(process, before, note.event, self.gms_of(process), note.effects)
-        self.happened["merged views"] += self.views.merged - merged
-
-    def _entered(self, process: Process, decision: gms.Decision) -> None:
-        self.synchrony.installed(process.address, decision)
-
-    def _hear_multicast(self, process: Process, note: Note) -> None:
-        match note.event:
-            case ViewInstalled():
-                former, decided = process.view, self.views.installed[process]
-                self._install(process, decided)
-                self.order.installed(process, former, decided)
-                self.stability.installed(process, former, decided)
-            case Purge(digest):
-                self.happened["purges"] += 1
-                self.stability.purged(process, digest)
-                self.purged(process, digest)
-            case _ if type(note.event).__name__ in _ASKED and note.effects:
-                self.stability.served()
-            case _:
-                pass
-        if "ReliableMulticast" in self.carries:
-            self._hear_multicasts(process, note)
-
-    def _hear_multicasts(self, process: Process, note: Note) -> None:
-        heard = [event for event in _passed_up(note) if isinstance(event, Deliver)]
-        match note.event:
-            case ViewInstalled():
-                bases = {m: window.base for m, window in note.after.windows.items()}
-                self.multicasts.installed(process, bases, len(heard))
-            case HoldBack(limit):
-                self.multicasts.limited(process, limit)
-            case Release():
-                self.multicasts.limited(process, None)
-            case _ if type(note.event).__name__ == "SendRequested":
-                own = any(each.payload is note.event.payload for each in heard)
-                self.multicasts.cast(process, note.event.payload, at_once=own)
-            case _:
-                pass
-        for each in heard:
-            self.multicasts.delivered(process, each.sender, each.payload)
-
-    def _hear_unicast(self, process: Process, note: Note) -> None:
-        match note.event:
-            case ViewInstalled(view):
-                self.unicasts.installed(process, view.member_set)
-            case unicast.UnicastRequested(to, payload):
-                self.unicasts.sent(process, to, payload)
-            case _:
-                pass
-        for event in _passed_up(note):
-            if isinstance(event, Deliver):
-                self.unicasts.delivered(process, event.sender, event.payload)
-
-    def _install(self, process: Process, decided: Decided) -> None:
-        self.happened["views"] += 1
-        try:
-            self.membership.install(process, decided)
-        except NotAllowedError as error:
-            raise Violation(error.conjunct or "Membership", str(error)) from None
-
     def forget(self) -> None:
         """Nothing is on its way: forget what is over."""
         self.membership.forget()
@@ -556,7 +438,3 @@ class Ground(World):
             for timer in [each for each, is_set in timers.items() if not is_set]:
                 del timers[timer]
         self.falsely = any(self.gms_of(process).suspected for process in kept)
-
-
-def _passed_up(note: Note) -> list[object]:
-    return [effect.event for effect in note.effects if isinstance(effect, PassUp)]
