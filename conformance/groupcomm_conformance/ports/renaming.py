@@ -62,7 +62,7 @@ _BY_NAME: Final = frozenset({"merge", "merge_gms"})
 _FOUNDED: Final = frozenset({"gms", "merge_gms"})
 """A member that founds a group gives its view the counter 1."""
 
-_FIRST: Final = _FOUNDED | {"merge", "stable", "sequencer"}
+_FIRST: Final = _FOUNDED | {"merge", "nakack", "stable", "sequencer"}
 """The first view has a counter above that of no view, 0."""
 
 WAYS: Final = (

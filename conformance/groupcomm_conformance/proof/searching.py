@@ -17,7 +17,7 @@ __all__ = ["Searched", "search", "searchable"]
 _ROOT: Final = "SearchedInductive"
 _JUDGED: Final = ("safety", "outcomes", "said")  # the others are of other networks, or of no group
 _CLAIMS: Final = ("ForestAndInvariant",)
-_LEFT_OUT: Final = {"sequencer": ("MaxMisuses",)}  # what peers and callers do by mistake is no step of its proof
+_LEFT_OUT: Final = {"sequencer": ("MaxMisuses",)}  # mistakes of peers and callers are no steps of its proof
 _STEPS: Final = {"stable": ("EachStepIsRead",)}  # whose steps the specification says, and not `sequencer`
 
 
