@@ -348,6 +348,7 @@ IsInTheView(m) ==
     MembersOf(GmsOf(m).decision) = up
     /\ \A x \in up : GmsOf(x).decision.id = GmsOf(m).decision.id /\ GmsOf(m).decision.lives[x] = life[x]
 
+\* When nothing is on its way, each member is in the view of all that are up, is not stopped, and holds no vote.
 SettledWhenQuiet ==
     StackQuiet =>
         \A m \in up :

@@ -69,15 +69,21 @@ Guarantee == INSTANCE FifoMulticast WITH
 
 GotIn(m, i, k, s) == Guarantee!GotIn(m, i, k, s)
 
+\* A message that is delivered was multicast by its sender, which delivered it first.
 DeliveredWasSent == Guarantee!NotForged
+\* An incarnation delivers a message once.
 DeliveredOnce == Guarantee!Once
 \* NAK-01.
 FifoWithoutGaps == Guarantee!InOrder
+\* A message is delivered in the view in which it was multicast.
 DeliveredInSendingView == Guarantee!InItsView
+\* A message that is delivered is of the incarnation that the view means.
 DeliveredFromIncarnationOfView == Guarantee!OfItsIncarnation
+\* All members of a view count each of them from the same number.
 BasesAgree == Guarantee!Bases
 \* DLV-01.
 DigestCountsDelivered == Guarantee!DigestIsTrue
+\* A message that a member lacks can be had from each member that has delivered it in this view.
 LackingIsServable == Guarantee!Kept
 \* DLV-04.
 OwnDeliveredAtOnce == [][Guarantee!OwnAtOnceStep]_vars

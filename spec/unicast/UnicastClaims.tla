@@ -47,10 +47,15 @@ TypeOK ==
 -----------------------------------------------------------------------------
 (* Outcomes: what the layer above is given *)
 
+\* A message that is delivered was sent by the one member to the other.
 NotForged == FifoUnicast!NotForged
+\* An incarnation delivers a message at most once.
 Once == FifoUnicast!Once
+\* The messages of one incarnation of the sender are delivered in the order in which it sent them.
 InOrder == FifoUnicast!InOrder
+\* No message of a former incarnation of the sender is delivered after one of a later incarnation.
 IncarnationsInOrder == FifoUnicast!IncarnationsInOrder
+\* A message is skipped only if its sender has excluded the receiver since, or the receiver began later.
 NoMessageLost == FifoUnicast!NoMessageLost
 
 \* The messages of a's that its present connection to b is about are the last ones that it sent: those that it keeps no
@@ -96,6 +101,7 @@ Rounds(sa, sb, n, payloads) ==
              a2 == Takes(a1.state, sb.member, b2.answers)
          IN Rounds(a2.state, b2.state, n - 1, payloads \o b1.payloads \o b2.payloads)
 
+\* If links work and timers fire from now on, all that is kept is acknowledged, and nothing waits behind a gap.
 Recovers ==
     \A a, b \in Member :
         (b \in DOMAIN local[a].sends /\ local[a].sends[b].kept # <<>>) =>
