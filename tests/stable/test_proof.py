@@ -18,9 +18,9 @@ from groupcomm_conformance.tla.values import Fn
 z3 = pytest.importorskip("z3", reason="needs the extra `prove`: make prove installs it")
 pytest.importorskip("cvc5", reason="needs the extra `prove`: make prove installs it")
 
-from groupcomm_conformance.proof import drawing, proving, searching, second, stable  # noqa: E402
+from groupcomm_conformance.proof import drawing, proving, searching, second, stable, vocabulary  # noqa: E402
 from groupcomm_conformance.proof.finite import model_of  # noqa: E402
-from groupcomm_conformance.proof.reading import NotRead, Reader  # noqa: E402
+from groupcomm_conformance.proof.reading import NotRead, Reader, known  # noqa: E402
 from groupcomm_conformance.proof.values import Items, Logic, Map, SetOf  # noqa: E402
 
 pytestmark = pytest.mark.prove
@@ -88,12 +88,7 @@ def reader(constants: dict[str, Any]) -> Reader:
 
 def test_the_reader_takes_each_step_of_the_table_as_tlc_does() -> None:
     rows = table("steady")
-    known = {
-        name: stable.known(text)
-        for name, text in MANIFEST.cfg(MANIFEST.model("steady")).constants.items()
-        if stable.known(text) is not None
-    }
-    of = reader(known)
+    of = reader(known(MANIFEST.cfg(MANIFEST.model("steady")).constants))
     different = []
     for row in range(1, len(rows) + 1):
         at, event = rows.place(row)
@@ -230,14 +225,14 @@ def test_what_is_proved_does_not_depend_on_what_was_asked_before() -> None:
 
 
 def test_a_small_group_is_found_only_where_there_is_one() -> None:
-    x, y = (z3.Const(name, stable.MEMBER) for name in "xy")
+    x, y = (z3.Const(name, vocabulary.MEMBER) for name in "xy")
     two = z3.Exists([x], z3.Exists([y], x != y))
-    assert model_of([two], {stable.MEMBER: 2}) is not None
-    assert model_of([two], {stable.MEMBER: 1}) is None
-    each = z3.Function("each", stable.MEMBER, stable.MEMBER)
+    assert model_of([two], {vocabulary.MEMBER: 2}) is not None
+    assert model_of([two], {vocabulary.MEMBER: 1}) is None
+    each = z3.Function("each", vocabulary.MEMBER, vocabulary.MEMBER)
     apart = z3.ForAll([x], z3.ForAll([y], z3.Implies(each(x) == each(y), x == y)))
     onto = z3.Exists([y], z3.ForAll([x], each(x) != y))
-    assert model_of([apart, onto], {stable.MEMBER: 3}) is None
+    assert model_of([apart, onto], {vocabulary.MEMBER: 3}) is None
 
 
 @pytest.mark.parametrize(

@@ -62,12 +62,17 @@ def names(told: Mapping[str, Any]) -> Callable[[int], str]:
 
 def kept(root: Path, protocol: str) -> frozenset[str]:
     """Give the names of the rows that are kept. FileError where the file is none of these."""
+    return _read(root, protocol)[1]
+
+
+def _read(root: Path, protocol: str) -> tuple[dict[str, Any], frozenset[str]]:
+    """Give what is kept of each side, and the names of its rows; nothing where there is no file."""
     file = file_of(root, protocol)
     if not file.is_file():
-        return frozenset()
+        return {}, frozenset()
     try:
-        told = json.loads(file.read_text(encoding="ascii"))
-        return frozenset(str(name) for side in told.values() for name in side["rows"])
+        sides = json.loads(file.read_text(encoding="ascii"))
+        return sides, frozenset(str(name) for side in sides.values() for name in side["rows"])
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         expected = (
             f"the rows that groupcomm mutants {protocol} --rows writes ({type(error).__name__}: {error})"
@@ -78,8 +83,7 @@ def kept(root: Path, protocol: str) -> frozenset[str]:
 def record(root: Path, protocol: str, side: str, told: Mapping[str, int], rows: Iterable[str]) -> Path:
     """Keep the rows of one side, `core` or `specification`; those of the other stay."""
     file = file_of(root, protocol)
-    kept(root, protocol)
-    before = json.loads(file.read_text(encoding="ascii")) if file.is_file() else {}
+    before, _ = _read(root, protocol)
     sides = {**before, side: {**told, "rows": sorted(rows)}}
     replace(file, (json.dumps(dict(sorted(sides.items())), indent=1) + "\n").encode("ascii"))
     return file

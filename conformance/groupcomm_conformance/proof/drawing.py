@@ -17,9 +17,8 @@ from groupcomm_conformance.tla.values import Value as Shown
 from . import vocabulary as words
 from .finite import Group
 from .proving import Obligation, refuted
-from .stable import State
 from .values import Items, Map, Place, SetOf, Term, Value
-from .vocabulary import ADDRESS, ANNOUNCED, MEMBER, PROMISE, VIEW, VOTE
+from .vocabulary import ADDRESS, ANNOUNCED, MEMBER, PROMISE, VIEW, VOTE, State
 
 __all__ = ["drawn"]
 

@@ -15,8 +15,8 @@ from attrs import frozen
 from . import sequencer, stable
 from .finite import Group, model_of
 from .reading import Clause
-from .stable import SMALL, Action, State
 from .values import Term
+from .vocabulary import SMALL, Action, State
 
 __all__ = ["Obligation", "Proved", "contradictory", "obligations", "possible", "prove", "refuted"]
 

@@ -15,7 +15,7 @@ from groupcomm_conformance.tla import tree
 
 from .values import Items, Logic, Map, SetOf, Term, Value
 
-__all__ = ["Clause", "Moment", "NotRead", "Reader"]
+__all__ = ["Clause", "Moment", "NotRead", "Reader", "known"]
 
 
 class NotRead(ValueError):  # noqa: N818 - names what happened
@@ -447,3 +447,17 @@ def _sort_of(members: Sequence[Value]) -> Term:
         if isinstance(term, z3.ExprRef):
             return term.sort()
     return None
+
+
+def known(constants: Mapping[str, str]) -> dict[str, Value]:
+    """Give the values of constants as cfg files have them, where they are plain."""
+    values = {name: _plain(text.removeprefix("= ")) for name, text in constants.items()}
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _plain(text: str) -> Value:
+    if text in ("TRUE", "FALSE"):
+        return text == "TRUE"
+    if text.startswith('"'):
+        return text.strip('"')
+    return int(text) if text.isdigit() else None

@@ -1,4 +1,4 @@
-"""What the solver is told of SEQUENCER: the steps and the invariant, as they are read.
+"""SEQUENCER for the solver: the steps and the invariant, as they are read.
 
 Multicasts are known by their sender, an incarnation, and their number, which is the seqno of their tag. A
 queue of them (a forward-table, the FORWARDs that wait, a log) is read as which are in it, and, where the
@@ -17,11 +17,10 @@ from groupcomm_conformance.tla import tree
 from groupcomm_conformance.tlc.syntax import export
 
 from . import symbols
-from .reading import Clause, Moment, Native, NotRead, Reader
-from .stable import Action, known
+from .reading import Clause, Moment, Native, NotRead, Reader, known
 from .symbols import ADDRESS, BOOL, INT, MEMBER, NO_VIEW, VIEW, A, N, S, T, W
 from .values import Entity, Items, Logic, Map, SetOf, Term, Value
-from .vocabulary import State
+from .vocabulary import Action, State
 
 __all__ = ["CLAIMS", "Theory", "theory_of"]
 
@@ -135,7 +134,7 @@ class Theory:
     @classmethod
     def of(cls, definitions: tree.Definitions, reference: Mapping[str, str]) -> "Theory":
         """Build it from the definitions of SequencerInductive and the reference's constants, as TLA+ text."""
-        constants = {name: known(text) for name, text in reference.items() if known(text) is not None}
+        constants = known(reference)
         logic = Logic(sort_of_addresses=ADDRESS, address=symbols.address_of)
         made: list[Reader] = []
         witnesses = {

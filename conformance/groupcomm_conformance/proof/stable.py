@@ -20,21 +20,16 @@ from groupcomm_conformance.tlc.syntax import export
 
 from . import vocabulary as words
 from .ablations import ABLATIONS, Ablation
-from .reading import Clause, Moment, NotRead, Reader
+from .reading import Clause, Moment, NotRead, Reader, known
 from .values import Logic, Term, Value
-from .vocabulary import ADDRESS, ANNOUNCED, MEMBER, PROMISE, SMALL, VIEW, VOTE, State, state
+from .vocabulary import ADDRESS, ANNOUNCED, MEMBER, PROMISE, VIEW, VOTE, Action, State, state
 
 __all__ = [
     "ABLATIONS",
     "CLAIMS",
-    "MEMBER",
-    "SMALL",
     "STEPS",
     "Ablation",
-    "Action",
-    "State",
     "Theory",
-    "known",
     "theory_of",
 ]
 
@@ -55,24 +50,6 @@ STEPS: Final[Mapping[str, tuple[str, ...]]] = {
     "AdmittedElsewhereStep": ("member", "member"),
     "MisuseStep": ("member",),
 }
-
-
-@frozen(eq=False)
-class Action:
-    """A step of the group: what it requires, the state after it, and what makes that state readable.
-
-    `readable`: the member's local state after the step is over the members of the view that it has installed,
-    as the reading of local states takes it to be. `actor`, `event` and `effects` are for charts.
-    """
-
-    name: str
-    requires: tuple[Term, ...]
-    before: State
-    after: State
-    readable: Term
-    actor: Term = None
-    event: Value = None
-    effects: Value = None
 
 
 @define(eq=False)
@@ -101,7 +78,7 @@ class Theory:
     @classmethod
     def of(cls, definitions: tree.Definitions, reference: Mapping[str, str]) -> "Theory":
         """Build it from the definitions of StableInductive and the reference's constants, as TLA+ text."""
-        constants = {name: known(text) for name, text in reference.items() if known(text) is not None}
+        constants = known(reference)
         logic = Logic(sort_of_addresses=ADDRESS, address=words.address_of)
         values = {**constants, "MaxBytes": z3.Int("MaxBytes")}
         before = state()
@@ -468,16 +445,6 @@ _WITNESSES: Final = {
     "PurgedIsAgreed": lambda at, outer: [at.now["agreed"](*outer)],
     "RequestsServable": lambda _, outer: [outer[1]],
 }
-
-
-def known(text: str) -> Value:
-    """Give the value of a constant as cfg files have it; None of what is no plain value."""
-    text = text.removeprefix("= ")
-    if text in ("TRUE", "FALSE"):
-        return text == "TRUE"
-    if text.startswith('"'):
-        return text.strip('"')
-    return int(text) if text.isdigit() else None
 
 
 @cache

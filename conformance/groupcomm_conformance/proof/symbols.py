@@ -1,4 +1,4 @@
-"""The symbols of SEQUENCER's proof: what the solver knows of members and views, and a member's state in them.
+"""The symbols of SEQUENCER's proof: facts of members and views, and a member's state in them.
 
 A state of the group is a function for each variable (`S`). `local_value` gives the state of the member that
 takes a step, the actor `A`, as `Sequencer` has it.

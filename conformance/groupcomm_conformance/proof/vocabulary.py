@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 import z3
+from attrs import frozen
 
 from .reading import Moment, Native
 from .values import Entity, Items, Logic, Map, Place, SetOf, Term, Value
@@ -78,6 +79,24 @@ FUNCTIONS: Final[Mapping[str, Sequence[Term]]] = {
     "promise_until": (PROMISE, VIEW, VIEW),
 }
 State = dict[str, Callable[..., Value]]
+
+
+@frozen(eq=False)
+class Action:
+    """A step of the group: what it requires, the state after it, and what makes that state readable.
+
+    `readable`: the member's local state after the step is over the members of the view that it has installed,
+    as the reading of local states takes it to be. `actor`, `event` and `effects` are for charts.
+    """
+
+    name: str
+    requires: tuple[Term, ...]
+    before: State
+    after: State
+    readable: Term
+    actor: Term = None
+    event: Value = None
+    effects: Value = None
 
 
 def state(prefix: str = "") -> State:

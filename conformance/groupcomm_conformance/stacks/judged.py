@@ -1,4 +1,4 @@
-"""What the judges hear of each layer's steps, and what the ground tells them."""
+"""A world with judges: they hear the steps of each layer at its tap."""
 
 from collections import Counter
 from random import Random

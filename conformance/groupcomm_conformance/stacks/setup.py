@@ -32,6 +32,7 @@ __all__ = [
     "WHOLE",
     "Faults",
     "Setup",
+    "name_of",
     "stack_of",
 ]
 
@@ -128,7 +129,7 @@ class Setup:
             "lossy": Carriage(kept=True, ordered=True, loses=True),
         }
         all_of_them = {MULTICAST: reliable_multicast.CARRIAGE, "reliable_unicast": unicasts[weaker]}
-        return {name: all_of_them[name] for name in map(_name, beneath(self.names))}
+        return {name: all_of_them[name] for name in map(name_of, beneath(self.names))}
 
 
 def beneath(names: tuple[str, ...]) -> "tuple[ModuleType, ...]":
@@ -153,7 +154,7 @@ def stack_of(setup: Setup, random: Random, notes: list[Note]) -> Stack:
         ),
     ]
     for place, (module, config) in enumerate(modules):
-        core = replaced.get(_name(module), module)
+        core = replaced.get(name_of(module), module)
         layers.append(Layer.of(Tap(core, place, notes), config, declared_by=module))
     stack = Stack(tuple(layers), GROUND)
     flush, deciding = _places(setup.names, (FLUSH,)), _places(setup.names, DECIDE)
@@ -178,10 +179,11 @@ def stack_of(setup: Setup, random: Random, notes: list[Note]) -> Stack:
 def giver(names: tuple[str, ...], guarantee: str) -> str:
     """The layer that gives a guarantee to those above it, of a stack of these or beneath them."""
     modules = (*map(_protocol, names), *beneath(names))
-    return next(_name(module) for module in modules if guarantee in module.GIVES)
+    return next(name_of(module) for module in modules if guarantee in module.GIVES)
 
 
-def _name(module: "ModuleType") -> str:
+def name_of(module: "ModuleType") -> str:
+    """Give the name of a layer: that of its module."""
     return module.__name__.rpartition(".")[2]
 
 

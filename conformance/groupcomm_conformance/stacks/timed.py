@@ -23,7 +23,7 @@ from groupcomm.events import Block, Deliver, Payload
 from groupcomm.stack import AnyCore, Arrived, Called, Event, Fired, Layer, Raised, Stack
 from groupcomm.view import Address
 
-from .setup import GROUND
+from .setup import GROUND, name_of
 
 __all__ = ["NAKACK", "UNICAST", "Measured", "measured"]
 
@@ -101,13 +101,10 @@ def _stack(unicasts: unicast.Config, multicasts: nakack.Config, cores: Mapping[s
         (nakack, multicasts),
         (unicast, unicasts),
     )
-    named = [(module.__name__.rpartition(".")[2], module, config) for module, config in layers]
-    return Stack(
-        tuple(
-            Layer.of(cores.get(name, module), config, declared_by=module) for name, module, config in named
-        ),
-        GROUND,
+    made = (
+        Layer.of(cores.get(name_of(module), module), config, declared_by=module) for module, config in layers
     )
+    return Stack(tuple(made), GROUND)
 
 
 class _Run:

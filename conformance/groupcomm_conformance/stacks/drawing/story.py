@@ -38,12 +38,7 @@ def _lost(ground: Ground, random: Random) -> Iterator[Event]:
 
     A gives it a place in the order, and its DATA to C is lost. C hears of it by A's HIGHEST, and asks for it.
     """
-    for name in "ABC":
-        yield "start", name
-    yield "join", "A", "A"
-    for name in "BC":
-        yield "join", name, "A"
-    yield from _all_that_follows(ground, random)
+    yield from _group_of_three(ground, random)
     yield "multicast", "B"
     yield from [("lose", *copy) for copy in _copies(ground, "B", "A", "unicast")]
     b = ground.process("B")
@@ -54,6 +49,16 @@ def _lost(ground: Ground, random: Random) -> Iterator[Event]:
     yield "timer", "A", "nakack/highest"
     yield from _all_that_follows(ground, random)
     yield "timer", "C", "nakack/request"
+    yield from _all_that_follows(ground, random)
+
+
+def _group_of_three(ground: Ground, random: Random) -> Iterator[Event]:
+    """A founds a group, and B and C join it."""
+    for name in "ABC":
+        yield "start", name
+    yield "join", "A", "A"
+    for name in "BC":
+        yield "join", name, "A"
     yield from _all_that_follows(ground, random)
 
 
@@ -71,12 +76,7 @@ def _life(ground: Ground, random: Random) -> Iterator[Event]:
 
     The network heals, and they are one group again. C has the group stopped for a transfer of its state.
     """
-    for name in "ABC":
-        yield "start", name
-    yield "join", "A", "A"
-    for name in "BC":
-        yield "join", name, "A"
-    yield from _all_that_follows(ground, random)
+    yield from _group_of_three(ground, random)
     yield "multicast", one_of(random, "BC")
     yield from _all_that_follows(ground, random)
     yield "multicast", "A"
