@@ -121,11 +121,9 @@ def test_a_conjunct_that_only_another_layer_gives_is_open() -> None:
     """Of two layers that give a guarantee, the one that gives less stands beneath who assumes it, too."""
     manifests = {manifest.protocol: manifest for manifest in manifests_of(ROOT, ())}
     merge = manifests["merge"]
-    given = {**merge.gives, "JoinDigest": {**merge.gives["JoinDigest"], "TellsOfAll": NOT_GIVEN}}
+    given = {**merge.gives, "JoinDigest": {**merge.gives["JoinDigest"], "DigestIsComplete": NOT_GIVEN}}
     manifests["merge"] = evolve(merge, gives=given)
-    line = (
-        "- `TellsOfAll` of `JoinDigest`: not given by merge (but by merge_gms, gms), and assumed by stable."
-    )
+    line = "- `DigestIsComplete` of `JoinDigest`: not given by merge (but by merge_gms, gms), and assumed by stable."
     assert line in stack.page(ROOT, manifests.values())[0].splitlines()
     assert line not in stack.page(ROOT, manifests_of(ROOT, ()))[0].splitlines()
 

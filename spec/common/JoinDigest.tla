@@ -48,8 +48,8 @@ VARIABLES
 joindigest_vars == <<views, installed, life, delivered, promises, held>>
 
 Conjuncts ==
-    {"ToldDelivered", "NotYetAMember", "OneAtATime", "OnlyByPromise", "PromiserIsIn", "OneIncarnation",
-     "TellsOfAll", "ForGood", "KeptToTheEnd"}
+    {"DigestIsDelivered", "PromiseeIsOutside", "OneOpenPromise", "StartRequiresPromise", "PromiserIsMember",
+     "PromiseToOneIncarnation", "DigestIsComplete", "WithdrawOnlyIfUnusable", "PromiseHeldWhileNeeded"}
 
 LOCAL On(conjunct) == conjunct \notin Off
 
@@ -82,9 +82,9 @@ ReachesIf(p, k, alone) ==
                 /\ ReachesIf(p, j, alone)
 
 \* A promise reaches view number k.
-\* OneIncarnation: it ends with a view that has another life of the newcomer's address. (There the promiser takes the
+\* PromiseToOneIncarnation: it ends with a view that has another life of the newcomer's address. (There the promiser takes the
 \* address for the newcomer, and holds no longer.)
-Reaches(p, k) == ReachesIf(p, k, On("OneIncarnation"))
+Reaches(p, k) == ReachesIf(p, k, On("PromiseToOneIncarnation"))
 
 \* p tells what to start from with s in a view that follows view number k: s is in the vector, or its life began on
 \* the way and with nothing; and since then each view on the way has it. (Who parts from the promiser may agree on
@@ -94,7 +94,7 @@ RECURSIVE TellsOf(_, _, _)
 TellsOf(p, s, k) ==
     IF k <= p.view THEN k = p.view /\ s \in DOMAIN p.vector
     ELSE \/ s \in views[k].joins /\ s \notin DOMAIN p.vector /\ Reaches(p, k)
-         \/ /\ Carries(p, k, On("OneIncarnation"))
+         \/ /\ Carries(p, k, On("PromiseToOneIncarnation"))
             /\ \E j \in views[k].preds :
                 /\ j >= p.view
                 /\ ToIn(p, j) => ToIn(p, k)
@@ -112,12 +112,12 @@ LOCAL Meant(p, m, j) == p.to = m /\ p.to_life = life[m] /\ ~ToIn(p, j) /\ Reache
 \* m may use p for what it needs to know of view number j, to install v, which follows j.
 Redeemable(p, m, v, j) ==
     /\ Meant(p, m, j)
-    \* PromiserIsIn: the promiser is a member of the view that the newcomer begins with. (A promiser that this view
+    \* PromiserIsMember: the promiser is a member of the view that the newcomer begins with. (A promiser that this view
     \* leaves out comes to none with the newcomer: it need not wait, and raises its vote in the view before, from
     \* which others have yet to come.)
-    /\ On("PromiserIsIn") => Has(v, p.by, p.by_life)
-    \* TellsOfAll: it says where to start with each sender that is there.
-    /\ On("TellsOfAll") => \A s \in DOMAIN views[j].lives : TellsOf(p, s, j)
+    /\ On("PromiserIsMember") => Has(v, p.by, p.by_life)
+    \* DigestIsComplete: it says where to start with each sender that is there.
+    /\ On("DigestIsComplete") => \A s \in DOMAIN views[j].lives : TellsOf(p, s, j)
 
 \* p was made to m for view number j, whether it reaches that one or has ended on the way with another life of m.
 LOCAL Given(p, m, j) == p.to = m /\ p.to_life = life[m] /\ ~ToIn(p, j) /\ ReachesIf(p, j, FALSE)
@@ -125,8 +125,8 @@ LOCAL Given(p, m, j) == p.to = m /\ p.to_life = life[m] /\ ~ToIn(p, j) /\ Reache
 \* What m has been promised for all that it has to be told to install v.
 Told(m, v) ==
     \A j \in ToBeTold(m, v) :
-        \* OnlyByPromise: who comes to members that it was not with has been told where to start with them.
-        (On("OnlyByPromise") \/ \E p \in promises : Given(p, m, j)) => \E p \in promises : Redeemable(p, m, v, j)
+        \* StartRequiresPromise: who comes to members that it was not with has been told where to start with them.
+        (On("StartRequiresPromise") \/ \E p \in promises : Given(p, m, j)) => \E p \in promises : Redeemable(p, m, v, j)
 
 \* All promises that m uses when it installs v.
 Used(m, v) == {p \in promises : \E j \in ToBeTold(m, v) : Redeemable(p, m, v, j)}
@@ -136,19 +136,19 @@ Used(m, v) == {p \in promises : \E j \in ToBeTold(m, v) : Redeemable(p, m, v, j)
 
 MayPromise(by, to) ==
     /\ installed[by] # 0
-    \* NotYetAMember: a former life of the newcomer is excluded first; and who is in the view needs no digest.
-    /\ On("NotYetAMember") => to \notin DOMAIN views[installed[by]].lives
-    \* OneAtATime: the same member has no open promise to the same address, and does not hold its word for a former
+    \* PromiseeIsOutside: a former life of the newcomer is excluded first; and who is in the view needs no digest.
+    /\ On("PromiseeIsOutside") => to \notin DOMAIN views[installed[by]].lives
+    \* OneOpenPromise: the same member has no open promise to the same address, and does not hold its word for a former
     \* life of it either. (It holds for the address: with the later promise withdrawn it would hold for neither.)
-    /\ On("OneAtATime") =>
+    /\ On("OneOpenPromise") =>
         /\ to \notin held[by]
         /\ \A p \in promises : ~(p.by = by /\ p.by_life = life[by] /\ p.to = to)
 
 \* p will not be redeemed: the newcomer's life is over, or no view with it is decided that it could install but by
 \* what another has promised. (A view that was decided and lost with its coordinator is one of these.)
 MayWithdraw(p) ==
-    \* ForGood: a promise is withdrawn only when nobody can redeem it any more.
-    On("ForGood") =>
+    \* WithdrawOnlyIfUnusable: a promise is withdrawn only when nobody can redeem it any more.
+    On("WithdrawOnlyIfUnusable") =>
         \/ ~Open(p)
         \/ installed[p.to] # 0 /\ ToIn(p, installed[p.to]) /\ ~\E k \in DOMAIN views : k > installed[p.to] /\ ToIn(p, k)
         \/ ~\E k \in DOMAIN views : k > p.view /\ ToIn(p, k) /\ \E j \in views[k].preds :
@@ -158,20 +158,20 @@ MayWithdraw(p) ==
 \* `by` has no open promise to the address, and comes to no view with it that is decided.
 MayRelease(by, to) ==
     /\ ~\E p \in promises : p.by = by /\ p.by_life = life[by] /\ p.to = to
-    \* KeptToTheEnd: a promise that is redeemed is kept until its promiser can come to no view with the newcomer.
-    /\ On("KeptToTheEnd") =>
+    \* PromiseHeldWhileNeeded: a promise that is redeemed is kept until its promiser can come to no view with the newcomer.
+    /\ On("PromiseHeldWhileNeeded") =>
         ~\E k \in DOMAIN views :
             /\ to \in DOMAIN views[k].lives /\ Has(views[k], by, life[by])
             /\ \E j \in views[k].preds : Reaches(PromiseOf(by, to), j)
 
-\* (By cases: ToldDelivered is said of what is added, whatever its vector is.)
+\* (By cases: DigestIsDelivered is said of what is added, whatever its vector is.)
 Promise(by, to) ==
     /\ MayPromise(by, to)
     /\ \E p \in promises' \ promises :
         /\ [p EXCEPT !.vector = delivered[by]] = PromiseOf(by, to)
-        \* ToldDelivered: what the promiser has delivered, no less and no more. (Told less, the newcomer is given
+        \* DigestIsDelivered: what the promiser has delivered, no less and no more. (Told less, the newcomer is given
         \* again what is in the state that it was handed; told more, it never gets what is between.)
-        /\ On("ToldDelivered") => p.vector = delivered[by]
+        /\ On("DigestIsDelivered") => p.vector = delivered[by]
         /\ promises' = promises \cup {p}
     /\ UNCHANGED <<installed, life>>
 

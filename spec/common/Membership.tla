@@ -48,8 +48,8 @@ VARIABLES
 membership_vars == <<views, installed, life>>
 
 Conjuncts ==
-    {"OneIdOneView", "CounterRises", "CreatorIsThere", "ListIsSound", "LivesAreKnown", "ExcludedFirst",
-     "JoinersBegin", "JoinsOnce", "SelfInclusion", "OnePath"}
+    {"UniqueViewId", "CounterIncreases", "CreatorFromPredecessor", "WellFormedView", "ValidIncarnations",
+     "ExcludedFirst", "JoinersAreNew", "JoinsOnce", "SelfInclusion", "SinglePath"}
 
 LOCAL On(conjunct) == conjunct \notin Off
 
@@ -88,31 +88,31 @@ InstalledView(m) == IF installed[m] = 0 THEN NoView ELSE ViewOf(views[installed[
 
 \* Now v may be decided.
 MayDecide(v) ==
-    \* OneIdOneView: an identifier names one view (AMB-40).
-    /\ On("OneIdOneView") => \A k \in DOMAIN views : views[k].id # v.id
-    \* CounterRises: whoever comes from a view to this one sees the counter rise (Local Monotonicity).
-    /\ On("CounterRises") => \A j \in v.preds : views[j].id.counter < v.id.counter
-    \* CreatorIsThere: the creator is a member of a view that it follows, or founds a group alone. (It need not
+    \* UniqueViewId: an identifier names one view (AMB-40).
+    /\ On("UniqueViewId") => \A k \in DOMAIN views : views[k].id # v.id
+    \* CounterIncreases: whoever comes from a view to this one sees the counter rise (Local Monotonicity).
+    /\ On("CounterIncreases") => \A j \in v.preds : views[j].id.counter < v.id.counter
+    \* CreatorFromPredecessor: the creator is a member of a view that it follows, or founds a group alone. (It need not
     \* be a member of v: it may be leaving.)
-    /\ On("CreatorIsThere") =>
+    /\ On("CreatorFromPredecessor") =>
         IF v.preds = {} THEN v.members = <<v.id.creator>>
         ELSE \E j \in v.preds : v.id.creator \in DOMAIN views[j].lives
-    \* ListIsSound: somebody is in it, nobody twice; it follows views that are decided.
-    /\ On("ListIsSound") =>
+    \* WellFormedView: somebody is in it, nobody twice; it follows views that are decided.
+    /\ On("WellFormedView") =>
         /\ v.members # <<>>
         /\ Cardinality(MembersOf(v)) = Len(v.members)
         /\ DOMAIN v.lives = MembersOf(v)
         /\ v.preds \subseteq DOMAIN views
-    \* LivesAreKnown: it means lives that have begun, and none older than a view it follows means.
-    /\ On("LivesAreKnown") => \A m \in DOMAIN v.lives :
+    \* ValidIncarnations: it means lives that have begun, and none older than a view it follows means.
+    /\ On("ValidIncarnations") => \A m \in DOMAIN v.lives :
         /\ v.lives[m] <= life[m]
         /\ \A j \in v.preds : m \in DOMAIN views[j].lives => views[j].lives[m] <= v.lives[m]
     \* ExcludedFirst: of each member it means the life that a view it follows means. A former life is left out by a view
     \* of its own before the next one comes in. (Members know addresses: they would take the one for the other.)
     /\ On("ExcludedFirst") => \A m \in DOMAIN v.lives : \A j \in v.preds :
         m \in DOMAIN views[j].lives => views[j].lives[m] = v.lives[m]
-    \* JoinersBegin: who is in none of the views it follows begins with it, and nobody else does.
-    /\ On("JoinersBegin") => v.joins = {m \in DOMAIN v.lives : Sources(v, m) = {}}
+    \* JoinersAreNew: who is in none of the views it follows begins with it, and nobody else does.
+    /\ On("JoinersAreNew") => v.joins = {m \in DOMAIN v.lives : Sources(v, m) = {}}
     \* JoinsOnce: who comes in is in a later life than any that its address had in a view before. Who was left out
     \* does not come in again in the same life.
     /\ On("JoinsOnce") => \A m \in DOMAIN v.lives : Sources(v, m) = {} =>
@@ -122,9 +122,9 @@ MayDecide(v) ==
 MayInstall(m, v) ==
     \* SelfInclusion: m, in its present life, is a member of what it installs.
     /\ On("SelfInclusion") => Has(v, m, life[m])
-    \* OnePath: a life begins with a view that it joins with (Initial View Event), and goes on from view to view
+    \* SinglePath: a life begins with a view that it joins with (Initial View Event), and goes on from view to view
     \* of one path, skipping none.
-    /\ On("OnePath") =>
+    /\ On("SinglePath") =>
         IF installed[m] = 0 THEN m \in v.joins
         ELSE m \notin v.joins /\ installed[m] \in Sources(v, m)
 

@@ -55,15 +55,15 @@ LOCAL OrderOf(orders, k) == IF k \in DOMAIN orders THEN orders[k] ELSE <<>>
 (* What a step may do *)
 
 \* An order grows, and never changes otherwise.
-OrderGrows == \A k \in DOMAIN order : IsPrefix(order[k], order'[k])
+OrderOnlyGrows == \A k \in DOMAIN order : IsPrefix(order[k], order'[k])
 
 \* What is ordered was sent.
-OrdersWhatWasSent ==
+OrdersOnlySent ==
     \A k \in DOMAIN order' : \A i \in Len(OrderOf(order, k)) + 1 .. Len(order'[k]) :
         order'[k][i][2] \in 1 .. sent'[order'[k][i][1]]
 
 \* ... by a member of the view,
-OrdersForMembers ==
+OrdersOnlyForMembers ==
     \A k \in DOMAIN order' : \A i \in Len(OrderOf(order, k)) + 1 .. Len(order'[k]) :
         order'[k][i][1] \in DOMAIN views'[k].lives
 
@@ -88,10 +88,10 @@ DeliversInOrder ==
                /\ delivered'[m] = Append(delivered[m], <<all[n][1], all[n][2], k>>)
 
 \* A cut is written once.
-CutsStay == \A k \in DOMAIN cut : \A u \in DOMAIN cut[k] : u \in DOMAIN cut'[k] /\ cut'[k][u] = cut[k][u]
+CutNeverChanges == \A k \in DOMAIN cut : \A u \in DOMAIN cut[k] : u \in DOMAIN cut'[k] /\ cut'[k][u] = cut[k][u]
 
 \* Who goes on has delivered the order of its view up to the cut, no less and no more.
-LeavesAtTheCut ==
+LeavesAtOrderCut ==
     \A m \in Member :
         (life'[m] = life[m] /\ installed'[m] # installed[m] /\ installed[m] # 0) =>
             LET u == installed[m]
@@ -101,13 +101,13 @@ LeavesAtTheCut ==
                     = Len(ToDeliver(order'[u], cut'[k][u], DeliveredBefore(delivered[m], u)))
 
 \* Who will go the same way is not beyond the cut.
-NobodyIsBeyond ==
+NoneBeyondCut ==
     \A k \in DOMAIN cut' : \A u \in DOMAIN cut'[k] : \A m \in up' :
         (installed'[m] = u /\ life'[m] = life[m] /\ (u \in Group!Sources(views[k], m))') =>
             Len(DeliveredIn(delivered'[m], u)) <= cut'[k][u]
 
 \* A new life has delivered nothing.
-BeginsAnew == \A m \in Member : life'[m] # life[m] => delivered'[m] = <<>>
+NewIncarnationIsEmpty == \A m \in Member : life'[m] # life[m] => delivered'[m] = <<>>
 
 Init ==
     /\ Group!Init
@@ -119,15 +119,15 @@ Init ==
     /\ delivered = [m \in Member |-> <<>>]
 
 Next ==
-    /\ OrderGrows
-    /\ OrdersWhatWasSent
-    /\ OrdersForMembers
+    /\ OrderOnlyGrows
+    /\ OrdersOnlySent
+    /\ OrdersOnlyForMembers
     /\ OrdersOnce
     /\ DeliversInOrder
-    /\ CutsStay
-    /\ LeavesAtTheCut
-    /\ NobodyIsBeyond
-    /\ BeginsAnew
+    /\ CutNeverChanges
+    /\ LeavesAtOrderCut
+    /\ NoneBeyondCut
+    /\ NewIncarnationIsEmpty
 
 Spec == Init /\ [][Next]_total_order_vars
 =============================================================================

@@ -24,7 +24,7 @@
 (* another, so that each is shown to notice a defect with the others off.  *)
 (*                                                                         *)
 (* Names of Chockler, Keidar and Vitenberg, ACM Computing Surveys 33(4),   *)
-(* 2001: Sending View Delivery, Virtual Synchrony (LeavesExact, among the  *)
+(* 2001: Sending View Delivery, Virtual Synchrony (LeavesWithCut, among the*)
 (* Transitional Set of an edge), Self Delivery, No Duplication.            *)
 (***************************************************************************)
 EXTENDS Views, Integers, FiniteSets
@@ -44,8 +44,8 @@ VARIABLES
 virtual_synchrony_vars == <<views, installed, life, up, log, settled, got>>
 
 Conjuncts ==
-    {"SendingViewDelivery", "Fifo", "ClosedToReceive", "ClosedToCast",
-     "FirstHasAll", "LeavesExact", "SelfDelivery", "Uniform", "JoinAfterLeave"}
+    {"SendingViewDelivery", "Fifo", "ReceiveOnlyCut", "CastOnlyBeforeCut",
+     "FirstLeaverHasAll", "LeavesWithCut", "SelfDelivery", "Uniform", "JoinersInstallLast"}
 
 ASSUME Off \subseteq Conjuncts
 
@@ -92,16 +92,16 @@ MayReceive(m, u, s, i) ==
         /\ On("SendingViewDelivery") \/ \A t \in 1 .. u - 1 :
             (Has(views[t], m, life[m]) /\ s \in DOMAIN log[t]) =>
                 \A j \in DOMAIN log[t][s] : <<t, s, j>> \in got[m]
-    \* ClosedToReceive: Once the cut of a view is settled, its remaining survivors receive nothing outside the cut.
-    /\ On("ClosedToReceive") => \A k \in DOMAIN views : ClosedBy(m, u, k) => <<u, s, i>> \in settled[k][u]
+    \* ReceiveOnlyCut: Once the cut of a view is settled, its remaining survivors receive nothing outside the cut.
+    /\ On("ReceiveOnlyCut") => \A k \in DOMAIN views : ClosedBy(m, u, k) => <<u, s, i>> \in settled[k][u]
     \* (Uniform: no other member of that view does, either.)
     /\ On("Uniform") => \A k \in DOMAIN views : u \in DOMAIN settled[k] => <<u, s, i>> \in settled[k][u]
 
 \* m may multicast in view number u, which it has installed.
 MayCast(m, u) ==
-    \* ClosedToCast: Once the cut of a view is settled, its remaining survivors multicast nothing in that view.
+    \* CastOnlyBeforeCut: Once the cut of a view is settled, its remaining survivors multicast nothing in that view.
     \* (A flush holds it back.)
-    On("ClosedToCast") => \A k \in DOMAIN views : ~ClosedBy(m, u, k)
+    On("CastOnlyBeforeCut") => \A k \in DOMAIN views : ~ClosedBy(m, u, k)
 
 \* m may go from view u to v. `came`: settled[v].
 MayLeave(m, u, v, came) ==
@@ -110,23 +110,23 @@ MayLeave(m, u, v, came) ==
         LET mine == ReceivedIn(m, u)
             goes == {x \in up : installed[x] = u /\ GoesTo(x, u, v)}
         IN
-        \* FirstHasAll: The first survivor to leave a view has received every message that any other survivor has
+        \* FirstLeaverHasAll: The first survivor to leave a view has received every message that any other survivor has
         \* received in it.
-        /\ On("FirstHasAll") => \A x \in goes : ReceivedIn(x, u) \subseteq mine
+        /\ On("FirstLeaverHasAll") => \A x \in goes : ReceivedIn(x, u) \subseteq mine
         \* SelfDelivery: The first survivor to leave has received every message that any survivor has multicast
         \* in the view.
         /\ On("SelfDelivery") => \A x \in goes : \A i \in DOMAIN log[u][x] : <<u, x, i>> \in mine
         \* Uniform: The first survivor to leave has received every message that any member, crashed or excluded ones
         \* included, has received in the view.
         /\ On("Uniform") => \A x \in Member : installed[x] = u => ReceivedIn(x, u) \subseteq mine
-    \* LeavesExact: Every later survivor leaves the view with exactly the cut received.
-    ELSE On("LeavesExact") => ReceivedIn(m, u) = came[u]
+    \* LeavesWithCut: Every later survivor leaves the view with exactly the cut received.
+    ELSE On("LeavesWithCut") => ReceivedIn(m, u) = came[u]
 
 \* m may begin with v.
 MayJoin(m, v, came) ==
-    \* JoinAfterLeave: A joiner installs a view only after a survivor of each predecessor has installed it, or where no
+    \* JoinersInstallLast: A joiner installs a view only after a survivor of each predecessor has installed it, or where no
     \* survivor of that predecessor is left to install it.
-    On("JoinAfterLeave") =>
+    On("JoinersInstallLast") =>
         \A u \in v.preds :
             u \in DOMAIN came \/ \A x \in up : ~(installed[x] = u /\ GoesTo(x, u, v))
 

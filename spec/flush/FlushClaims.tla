@@ -224,14 +224,14 @@ OnlyByEffects == [][OnlyByEffectsStep]_vars
 (* Refinement: the group is what VirtualSynchrony promises, but for Uniform; and each of its conjuncts   *)
 (* alone. Once somebody was suspected falsely views branch. Three conjuncts speak of all who may come to *)
 (* a view, also of those that take the other branch: in their place are BeyondIsDistrust and             *)
-(* NobodyComesLater, which speak of those who trust its maker. LeavesExact speaks of those who come.     *)
+(* NobodyComesLater, which speak of those who trust its maker. LeavesWithCut speaks of those who come.   *)
 
 abstract == <<views, installed, up, log, settled, got>>
 
 Promised == INSTANCE VirtualSynchrony WITH Off <- {"Uniform"}
 
 Branching ==
-    INSTANCE VirtualSynchrony WITH Off <- {"Uniform", "ClosedToReceive", "FirstHasAll", "JoinAfterLeave"}
+    INSTANCE VirtualSynchrony WITH Off <- {"Uniform", "ReceiveOnlyCut", "FirstLeaverHasAll", "JoinersInstallLast"}
 
 \* Each step of the group is a step of VirtualSynchrony.
 RefinesVirtualSynchronyStep ==
@@ -245,21 +245,21 @@ Gives(conjunct) == abstract' # abstract => Alone(conjunct)!Next
 
 GivesSendingViewDeliveryStep == Gives("SendingViewDelivery")
 GivesFifoStep == Gives("Fifo")
-GivesClosedToReceiveStep == Gives("ClosedToReceive")
-GivesClosedToCastStep == Gives("ClosedToCast")
-GivesFirstHasAllStep == Gives("FirstHasAll")
-GivesLeavesExactStep == Gives("LeavesExact")
+GivesReceiveOnlyCutStep == Gives("ReceiveOnlyCut")
+GivesCastOnlyBeforeCutStep == Gives("CastOnlyBeforeCut")
+GivesFirstLeaverHasAllStep == Gives("FirstLeaverHasAll")
+GivesLeavesWithCutStep == Gives("LeavesWithCut")
 GivesSelfDeliveryStep == Gives("SelfDelivery")
-GivesJoinAfterLeaveStep == Gives("JoinAfterLeave")
+GivesJoinersInstallLastStep == Gives("JoinersInstallLast")
 
 GivesSendingViewDelivery == [][GivesSendingViewDeliveryStep]_vars
 GivesFifo == [][GivesFifoStep]_vars
-GivesClosedToReceive == [][GivesClosedToReceiveStep]_vars
-GivesClosedToCast == [][GivesClosedToCastStep]_vars
-GivesFirstHasAll == [][GivesFirstHasAllStep]_vars
-GivesLeavesExact == [][GivesLeavesExactStep]_vars
+GivesReceiveOnlyCut == [][GivesReceiveOnlyCutStep]_vars
+GivesCastOnlyBeforeCut == [][GivesCastOnlyBeforeCutStep]_vars
+GivesFirstLeaverHasAll == [][GivesFirstLeaverHasAllStep]_vars
+GivesLeavesWithCut == [][GivesLeavesWithCutStep]_vars
 GivesSelfDelivery == [][GivesSelfDeliveryStep]_vars
-GivesJoinAfterLeave == [][GivesJoinAfterLeaveStep]_vars
+GivesJoinersInstallLast == [][GivesJoinersInstallLastStep]_vars
 
 -----------------------------------------------------------------------------
 (* Liveness *)

@@ -335,50 +335,50 @@ MembershipAlone(conjunct) == INSTANCE Membership WITH Off <- Membership!Conjunct
 GivesMembership(conjunct) ==
     (views' # views \/ installed' # installed \/ life' # life) => MembershipAlone(conjunct)!Next
 
-GivesOneIdOneViewStep == GivesMembership("OneIdOneView")
-GivesCounterRisesStep == GivesMembership("CounterRises")
-GivesCreatorIsThereStep == GivesMembership("CreatorIsThere")
-GivesListIsSoundStep == GivesMembership("ListIsSound")
-GivesLivesAreKnownStep == GivesMembership("LivesAreKnown")
+GivesUniqueViewIdStep == GivesMembership("UniqueViewId")
+GivesCounterIncreasesStep == GivesMembership("CounterIncreases")
+GivesCreatorFromPredecessorStep == GivesMembership("CreatorFromPredecessor")
+GivesWellFormedViewStep == GivesMembership("WellFormedView")
+GivesValidIncarnationsStep == GivesMembership("ValidIncarnations")
 GivesExcludedFirstStep == GivesMembership("ExcludedFirst")
-GivesJoinersBeginStep == GivesMembership("JoinersBegin")
+GivesJoinersAreNewStep == GivesMembership("JoinersAreNew")
 GivesJoinsOnceStep == GivesMembership("JoinsOnce")
 GivesSelfInclusionStep == GivesMembership("SelfInclusion")
-GivesOnePathStep == GivesMembership("OnePath")
+GivesSinglePathStep == GivesMembership("SinglePath")
 
-GivesOneIdOneView == [][GivesOneIdOneViewStep]_vars
-GivesCounterRises == [][GivesCounterRisesStep]_vars
-GivesCreatorIsThere == [][GivesCreatorIsThereStep]_vars
-GivesListIsSound == [][GivesListIsSoundStep]_vars
-GivesLivesAreKnown == [][GivesLivesAreKnownStep]_vars
+GivesUniqueViewId == [][GivesUniqueViewIdStep]_vars
+GivesCounterIncreases == [][GivesCounterIncreasesStep]_vars
+GivesCreatorFromPredecessor == [][GivesCreatorFromPredecessorStep]_vars
+GivesWellFormedView == [][GivesWellFormedViewStep]_vars
+GivesValidIncarnations == [][GivesValidIncarnationsStep]_vars
 GivesExcludedFirst == [][GivesExcludedFirstStep]_vars
-GivesJoinersBegin == [][GivesJoinersBeginStep]_vars
+GivesJoinersAreNew == [][GivesJoinersAreNewStep]_vars
 GivesJoinsOnce == [][GivesJoinsOnceStep]_vars
 GivesSelfInclusion == [][GivesSelfInclusionStep]_vars
-GivesOnePath == [][GivesOnePathStep]_vars
+GivesSinglePath == [][GivesSinglePathStep]_vars
 
 JoinDigestAlone(conjunct) ==
     INSTANCE JoinDigest WITH Off <- JoinDigest!Conjuncts \ {conjunct}, delivered <- DeliveredByAll, held <- HeldFor
 GivesJoinDigest(conjunct) ==
     (promises' # promises \/ installed' # installed) => JoinDigestAlone(conjunct)!Next
 
-GivesToldDeliveredStep == GivesJoinDigest("ToldDelivered")
-GivesNotYetAMemberStep == GivesJoinDigest("NotYetAMember")
-GivesOneAtATimeStep == GivesJoinDigest("OneAtATime")
-GivesOnlyByPromiseStep == GivesJoinDigest("OnlyByPromise")
-GivesPromiserIsInStep == GivesJoinDigest("PromiserIsIn")
-GivesOneIncarnationStep == GivesJoinDigest("OneIncarnation")
-GivesTellsOfAllStep == GivesJoinDigest("TellsOfAll")
-GivesForGoodStep == GivesJoinDigest("ForGood")
+GivesDigestIsDeliveredStep == GivesJoinDigest("DigestIsDelivered")
+GivesPromiseeIsOutsideStep == GivesJoinDigest("PromiseeIsOutside")
+GivesOneOpenPromiseStep == GivesJoinDigest("OneOpenPromise")
+GivesStartRequiresPromiseStep == GivesJoinDigest("StartRequiresPromise")
+GivesPromiserIsMemberStep == GivesJoinDigest("PromiserIsMember")
+GivesPromiseToOneIncarnationStep == GivesJoinDigest("PromiseToOneIncarnation")
+GivesDigestIsCompleteStep == GivesJoinDigest("DigestIsComplete")
+GivesWithdrawOnlyIfUnusableStep == GivesJoinDigest("WithdrawOnlyIfUnusable")
 
-GivesToldDelivered == [][GivesToldDeliveredStep]_vars
-GivesNotYetAMember == [][GivesNotYetAMemberStep]_vars
-GivesOneAtATime == [][GivesOneAtATimeStep]_vars
-GivesOnlyByPromise == [][GivesOnlyByPromiseStep]_vars
-GivesPromiserIsIn == [][GivesPromiserIsInStep]_vars
-GivesOneIncarnation == [][GivesOneIncarnationStep]_vars
-GivesTellsOfAll == [][GivesTellsOfAllStep]_vars
-GivesForGood == [][GivesForGoodStep]_vars
+GivesDigestIsDelivered == [][GivesDigestIsDeliveredStep]_vars
+GivesPromiseeIsOutside == [][GivesPromiseeIsOutsideStep]_vars
+GivesOneOpenPromise == [][GivesOneOpenPromiseStep]_vars
+GivesStartRequiresPromise == [][GivesStartRequiresPromiseStep]_vars
+GivesPromiserIsMember == [][GivesPromiserIsMemberStep]_vars
+GivesPromiseToOneIncarnation == [][GivesPromiseToOneIncarnationStep]_vars
+GivesDigestIsComplete == [][GivesDigestIsCompleteStep]_vars
+GivesWithdrawOnlyIfUnusable == [][GivesWithdrawOnlyIfUnusableStep]_vars
 
 -----------------------------------------------------------------------------
 (* Liveness *)

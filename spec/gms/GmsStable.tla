@@ -220,15 +220,15 @@ HeldAreMeant ==
         \/ \E k \in DOMAIN views : k > installed[m] /\ x \in DOMAIN views[k].lives
 
 \* Whom STABLE held its vote for, and holds it no more, though no view has come with it; and no promise is withdrawn
-\* in this step: that GMS gives as KeptToTheEnd, where no suspicion is false.
+\* in this step: that GMS gives as PromiseHeldWhileNeeded, where no suspicion is false.
 KeptAlone ==
-    INSTANCE JoinDigest WITH Off <- JoinDigest!Conjuncts \ {"KeptToTheEnd"}, delivered <- DeliveredByAll,
+    INSTANCE JoinDigest WITH Off <- JoinDigest!Conjuncts \ {"PromiseHeldWhileNeeded"}, delivered <- DeliveredByAll,
                              held <- [m \in Member |-> stable[m].promised]
-KeptToTheEndStep ==
+PromiseHeldWhileNeededStep ==
     act'.outcome = "handled" =>
         \A m \in {act'.member} : \A x \in stable[m].promised \ (stable'[m].promised \cup MembersOf(stable'[m].view)) :
             (\E p \in promises : p.by = m /\ p.by_life = life[m] /\ p.to = x) \/ KeptAlone!MayRelease(m, x)
-KeptToTheEnd == [][KeptToTheEndStep]_stack_vars
+PromiseHeldWhileNeeded == [][PromiseHeldWhileNeededStep]_stack_vars
 
 -----------------------------------------------------------------------------
 (* Witnesses *)

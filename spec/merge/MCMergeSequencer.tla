@@ -16,6 +16,6 @@ OneOfC == [m \in Member |-> IF m = "C" THEN 1 ELSE 0]
 OneOfCAndD == [m \in Member |-> IF m \in {"C", "D"} THEN 1 ELSE 0]
 
 \* What SEQUENCER does not ask of VirtualSynchrony; and that nobody flushes.
-Needless == {"ClosedToCast", "SelfDelivery", "Uniform"}
-Unflushed == Needless \cup {"ClosedToReceive", "FirstHasAll", "LeavesExact"}
+Needless == {"CastOnlyBeforeCut", "SelfDelivery", "Uniform"}
+Unflushed == Needless \cup {"ReceiveOnlyCut", "FirstLeaverHasAll", "LeavesWithCut"}
 =============================================================================

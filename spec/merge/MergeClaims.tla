@@ -185,7 +185,7 @@ PromisedBefore(m) ==
     THEN (Asked(local[m]) \cap MembersOf(local'[m].decision)) \ MembersOf(local[m].decision)
     ELSE {}
 
-\* In the place of OnlyByPromise (JoinDigest): a coordinator comes to a merged view while its promise is open,
+\* In the place of StartRequiresPromise (JoinDigest): a coordinator comes to a merged view while its promise is open,
 \* and the view says of its members what it has promised.
 RedeemsItsPromiseStep ==
     \A e \in Passed(act'.effects, "PassUp", "MergeViewInstalled") :
@@ -194,7 +194,7 @@ RedeemsItsPromiseStep ==
         IN \A x \in PromisedBefore(m) : \E k \in kept[m] :
             k.to = x /\ \A s \in DOMAIN k.vector : IF s \in DOMAIN told THEN told[s] = k.vector[s] ELSE FALSE
 
-\* In the place of ForGood (JoinDigest): a promise is open as long as its coordinator is in the merge that it
+\* In the place of WithdrawOnlyIfUnusable (JoinDigest): a promise is open as long as its coordinator is in the merge that it
 \* was made in, to whose view it comes from there alone (TakesItsOwn), and no longer.
 PromisedWhileMerging ==
     \A m \in up :
@@ -258,32 +258,32 @@ MembershipAlone(conjunct) == INSTANCE Membership WITH Off <- Membership!Conjunct
 GivesMembership(conjunct) ==
     (views' # views \/ installed' # installed \/ life' # life) => MembershipAlone(conjunct)!Next
 
-GivesOneIdOneViewStep == GivesMembership("OneIdOneView")
-GivesCounterRisesStep == GivesMembership("CounterRises")
-GivesCreatorIsThereStep == GivesMembership("CreatorIsThere")
-GivesListIsSoundStep == GivesMembership("ListIsSound")
-GivesLivesAreKnownStep == GivesMembership("LivesAreKnown")
+GivesUniqueViewIdStep == GivesMembership("UniqueViewId")
+GivesCounterIncreasesStep == GivesMembership("CounterIncreases")
+GivesCreatorFromPredecessorStep == GivesMembership("CreatorFromPredecessor")
+GivesWellFormedViewStep == GivesMembership("WellFormedView")
+GivesValidIncarnationsStep == GivesMembership("ValidIncarnations")
 GivesExcludedFirstStep == GivesMembership("ExcludedFirst")
-GivesJoinersBeginStep == GivesMembership("JoinersBegin")
+GivesJoinersAreNewStep == GivesMembership("JoinersAreNew")
 GivesJoinsOnceStep == GivesMembership("JoinsOnce")
 GivesSelfInclusionStep == GivesMembership("SelfInclusion")
-GivesOnePathStep == GivesMembership("OnePath")
+GivesSinglePathStep == GivesMembership("SinglePath")
 
-GivesOneIdOneView == [][GivesOneIdOneViewStep]_vars
-GivesCounterRises == [][GivesCounterRisesStep]_vars
-GivesCreatorIsThere == [][GivesCreatorIsThereStep]_vars
-GivesListIsSound == [][GivesListIsSoundStep]_vars
-GivesLivesAreKnown == [][GivesLivesAreKnownStep]_vars
+GivesUniqueViewId == [][GivesUniqueViewIdStep]_vars
+GivesCounterIncreases == [][GivesCounterIncreasesStep]_vars
+GivesCreatorFromPredecessor == [][GivesCreatorFromPredecessorStep]_vars
+GivesWellFormedView == [][GivesWellFormedViewStep]_vars
+GivesValidIncarnations == [][GivesValidIncarnationsStep]_vars
 GivesExcludedFirst == [][GivesExcludedFirstStep]_vars
-GivesJoinersBegin == [][GivesJoinersBeginStep]_vars
+GivesJoinersAreNew == [][GivesJoinersAreNewStep]_vars
 GivesJoinsOnce == [][GivesJoinsOnceStep]_vars
 GivesSelfInclusion == [][GivesSelfInclusionStep]_vars
-GivesOnePath == [][GivesOnePathStep]_vars
+GivesSinglePath == [][GivesSinglePathStep]_vars
 
 -----------------------------------------------------------------------------
 (* JoinDigest, conjunct by conjunct. A promise is made to the leader, which hands it on to all in the       *)
-(* digest of the merged view; and who has promised may give up while that view is decided. So OnlyByPromise *)
-(* and ForGood are not given as they stand there: RedeemsItsPromise and PromisedWhileMerging are in their   *)
+(* digest of the merged view; and who has promised may give up while that view is decided. So StartRequiresPromise*)
+(* and WithdrawOnlyIfUnusable are not given as they stand there: RedeemsItsPromise and PromisedWhileMerging are in their*)
 (* place.                                                                                                   *)
 
 JoinDigestAlone(conjunct) ==
@@ -295,8 +295,8 @@ PromisedIn(effects) == {e.to : e \in Down(effects, "DigestPromised")}
 MadeWith(conjunct) ==
     \A to \in PromisedIn(act'.effects) : JoinDigestAlone(conjunct)!MayPromise(act'.member, to)
 
-GivesNotYetAMemberStep == MadeWith("NotYetAMember")
-GivesOneAtATimeStep == MadeWith("OneAtATime")
+GivesPromiseeIsOutsideStep == MadeWith("PromiseeIsOutside")
+GivesOneOpenPromiseStep == MadeWith("OneOpenPromise")
 
 \* What is handed out with a promise: by a leader to those who come to its view, by the others with their
 \* answer.
@@ -304,18 +304,18 @@ HandedOut(m) ==
     IF Leads(local'[m]) THEN {local'[m].responses[m].digest}
     ELSE {act'.effects[i].message.digest : i \in {i \in DOMAIN act'.effects : act'.effects[i].type = "Send"}}
 
-GivesToldDeliveredStep ==
+GivesDigestIsDeliveredStep ==
     PromisedIn(act'.effects) # {} => HandedOut(act'.member) = {DeliveredByAll[act'.member]}
 
 \* The digest of a merged view tells of all that are in it.
-GivesTellsOfAllStep ==
+GivesDigestIsCompleteStep ==
     \A e \in Passed(act'.effects, "PassUp", "MergeViewInstalled") :
         LET d == local'[act'.member].decision IN MembersOf(d) \subseteq DOMAIN d.digest
 
-GivesNotYetAMember == [][GivesNotYetAMemberStep]_vars
-GivesOneAtATime == [][GivesOneAtATimeStep]_vars
-GivesToldDelivered == [][GivesToldDeliveredStep]_vars
-GivesTellsOfAll == [][GivesTellsOfAllStep]_vars
+GivesPromiseeIsOutside == [][GivesPromiseeIsOutsideStep]_vars
+GivesOneOpenPromise == [][GivesOneOpenPromiseStep]_vars
+GivesDigestIsDelivered == [][GivesDigestIsDeliveredStep]_vars
+GivesDigestIsComplete == [][GivesDigestIsCompleteStep]_vars
 
 -----------------------------------------------------------------------------
 (* Liveness *)

@@ -229,31 +229,31 @@ MembershipAlone(conjunct) == INSTANCE Membership WITH Off <- Membership!Conjunct
 GivesMembership(conjunct) ==
     (views' # views \/ installed' # installed \/ life' # life) => MembershipAlone(conjunct)!Next
 
-GivesOneIdOneViewStep == GivesMembership("OneIdOneView")
-GivesCounterRisesStep == GivesMembership("CounterRises")
-GivesCreatorIsThereStep == GivesMembership("CreatorIsThere")
-GivesListIsSoundStep == GivesMembership("ListIsSound")
-GivesLivesAreKnownStep == GivesMembership("LivesAreKnown")
+GivesUniqueViewIdStep == GivesMembership("UniqueViewId")
+GivesCounterIncreasesStep == GivesMembership("CounterIncreases")
+GivesCreatorFromPredecessorStep == GivesMembership("CreatorFromPredecessor")
+GivesWellFormedViewStep == GivesMembership("WellFormedView")
+GivesValidIncarnationsStep == GivesMembership("ValidIncarnations")
 GivesExcludedFirstStep == GivesMembership("ExcludedFirst")
-GivesJoinersBeginStep == GivesMembership("JoinersBegin")
+GivesJoinersAreNewStep == GivesMembership("JoinersAreNew")
 GivesJoinsOnceStep == GivesMembership("JoinsOnce")
 GivesSelfInclusionStep == GivesMembership("SelfInclusion")
-GivesOnePathStep == GivesMembership("OnePath")
+GivesSinglePathStep == GivesMembership("SinglePath")
 
-GivesOneIdOneView == [][GivesOneIdOneViewStep]_vars
-GivesCounterRises == [][GivesCounterRisesStep]_vars
-GivesCreatorIsThere == [][GivesCreatorIsThereStep]_vars
-GivesListIsSound == [][GivesListIsSoundStep]_vars
-GivesLivesAreKnown == [][GivesLivesAreKnownStep]_vars
+GivesUniqueViewId == [][GivesUniqueViewIdStep]_vars
+GivesCounterIncreases == [][GivesCounterIncreasesStep]_vars
+GivesCreatorFromPredecessor == [][GivesCreatorFromPredecessorStep]_vars
+GivesWellFormedView == [][GivesWellFormedViewStep]_vars
+GivesValidIncarnations == [][GivesValidIncarnationsStep]_vars
 GivesExcludedFirst == [][GivesExcludedFirstStep]_vars
-GivesJoinersBegin == [][GivesJoinersBeginStep]_vars
+GivesJoinersAreNew == [][GivesJoinersAreNewStep]_vars
 GivesJoinsOnce == [][GivesJoinsOnceStep]_vars
 GivesSelfInclusion == [][GivesSelfInclusionStep]_vars
-GivesOnePath == [][GivesOnePathStep]_vars
+GivesSinglePath == [][GivesSinglePathStep]_vars
 
 \* JoinDigest, conjunct by conjunct. As in MergeClaims, what a leader has been promised it hands on in the
-\* digest of the merged view, and who has promised may give up while that is decided: OnlyByPromise and
-\* ForGood are not given as they stand there.
+\* digest of the merged view, and who has promised may give up while that is decided: StartRequiresPromise and
+\* WithdrawOnlyIfUnusable are not given as they stand there.
 OpenPromises ==
     UNION {{[by |-> m, by_life |-> life[m], view |-> installed[m], to |-> k.to, to_life |-> k.life,
              vector |-> k.vector] : k \in kept[m]} : m \in up}
@@ -268,24 +268,24 @@ JoinDigestAlone(conjunct) ==
 MadeWith(conjunct) ==
     \A to \in {e.to : e \in Down(act'.effects, "DigestPromised")} :
         JoinDigestAlone(conjunct)!MayPromise(act'.member, to)
-GivesNotYetAMemberStep == MadeWith("NotYetAMember")
-GivesOneAtATimeStep == MadeWith("OneAtATime")
+GivesPromiseeIsOutsideStep == MadeWith("PromiseeIsOutside")
+GivesOneOpenPromiseStep == MadeWith("OneOpenPromise")
 
 \* The digest that merging is given is what is delivered when it is promised. (Of GMS see GmsClaims.)
-GivesToldDeliveredStep ==
+GivesDigestIsDeliveredStep ==
     (act'.event.type = "DigestGiven" /\ act'.outcome = "handled") =>
         act'.event.digest = DeliveredBy(act'.member)
 
 \* The digest of a view tells of all that were there before.
-GivesTellsOfAllStep ==
+GivesDigestIsCompleteStep ==
     act'.outcome = "handled" =>
         /\ \A e \in Up(act'.effects, "MergeViewInstalled") :
             MembersOf(Own(local'[act'.member])) \subseteq DOMAIN Own(local'[act'.member]).digest
         /\ \A e \in Down(act'.effects, "DigestSet") :
             MembersOf(Own(local'[act'.member])) \ Own(local'[act'.member]).joiners \subseteq DOMAIN e.digest
 
-GivesNotYetAMember == [][GivesNotYetAMemberStep]_vars
-GivesOneAtATime == [][GivesOneAtATimeStep]_vars
-GivesToldDelivered == [][GivesToldDeliveredStep]_vars
-GivesTellsOfAll == [][GivesTellsOfAllStep]_vars
+GivesPromiseeIsOutside == [][GivesPromiseeIsOutsideStep]_vars
+GivesOneOpenPromise == [][GivesOneOpenPromiseStep]_vars
+GivesDigestIsDelivered == [][GivesDigestIsDeliveredStep]_vars
+GivesDigestIsComplete == [][GivesDigestIsCompleteStep]_vars
 =============================================================================

@@ -70,7 +70,7 @@ Channel == INSTANCE VirtualSynchrony WITH Off <- {"Uniform"}
 
 \* After a false suspicion views branch: what is left then is what spec/flush claims.
 Branching ==
-    INSTANCE VirtualSynchrony WITH Off <- {"Uniform", "ClosedToReceive", "FirstHasAll", "JoinAfterLeave"}
+    INSTANCE VirtualSynchrony WITH Off <- {"Uniform", "ReceiveOnlyCut", "FirstLeaverHasAll", "JoinersInstallLast"}
 
 -----------------------------------------------------------------------------
 (* What FLUSH does *)

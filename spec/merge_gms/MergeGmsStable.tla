@@ -237,18 +237,18 @@ WithdrawnNow(m) ==
     {p \in promises : p.by = m /\ p.by_life = life[m] /\ p.to \in {e.to : e \in Down(act'.effects, "PromiseWithdrawn")}}
 ReleasedNow(m) == stable[m].promised \ (stable'[m].promised \cup MembersOf(stable'[m].view))
 
-GivesOnlyByPromiseStep == act'.outcome = "handled" => ToldAs("OnlyByPromise")
-GivesPromiserIsInStep == act'.outcome = "handled" => ToldAs("PromiserIsIn")
-WithdrawnForGoodStep == act'.outcome = "handled" => \A p \in WithdrawnNow(act'.member) : Alone("ForGood")!MayWithdraw(p)
-KeptToTheEndStep ==
+GivesStartRequiresPromiseStep == act'.outcome = "handled" => ToldAs("StartRequiresPromise")
+GivesPromiserIsMemberStep == act'.outcome = "handled" => ToldAs("PromiserIsMember")
+WithdrawnForGoodStep == act'.outcome = "handled" => \A p \in WithdrawnNow(act'.member) : Alone("WithdrawOnlyIfUnusable")!MayWithdraw(p)
+PromiseHeldWhileNeededStep ==
     act'.outcome = "handled" =>
         \A m \in {act'.member} : \A x \in ReleasedNow(m) :
-            (~\E p \in WithdrawnNow(m) : p.to = x) => Alone("KeptToTheEnd")!MayRelease(m, x)
+            (~\E p \in WithdrawnNow(m) : p.to = x) => Alone("PromiseHeldWhileNeeded")!MayRelease(m, x)
 
-GivesOnlyByPromise == [][GivesOnlyByPromiseStep]_stack_vars
-GivesPromiserIsIn == [][GivesPromiserIsInStep]_stack_vars
+GivesStartRequiresPromise == [][GivesStartRequiresPromiseStep]_stack_vars
+GivesPromiserIsMember == [][GivesPromiserIsMemberStep]_stack_vars
 WithdrawnForGood == [][WithdrawnForGoodStep]_stack_vars
-KeptToTheEnd == [][KeptToTheEndStep]_stack_vars
+PromiseHeldWhileNeeded == [][PromiseHeldWhileNeededStep]_stack_vars
 
 -----------------------------------------------------------------------------
 (* Witnesses *)

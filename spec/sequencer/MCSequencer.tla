@@ -93,28 +93,28 @@ OneOfAAndTwoOfB == Of(1, 2, 0, 0)
 (* Layers *)
 
 \* What SEQUENCER does not need of VirtualSynchrony.
-Needless == {"ClosedToCast", "SelfDelivery", "Uniform"}
-NotSynchronous == Needless \cup {"FirstHasAll", "LeavesExact", "ClosedToReceive", "JoinAfterLeave"}
+Needless == {"CastOnlyBeforeCut", "SelfDelivery", "Uniform"}
+NotSynchronous == Needless \cup {"FirstLeaverHasAll", "LeavesWithCut", "ReceiveOnlyCut", "JoinersInstallLast"}
 Anytime == Channel!Conjuncts \ {"Fifo"}
 OwnToo == Needless \ {"SelfDelivery"}
 UniformToo == Needless \ {"Uniform"}
 NotFifo == Needless \cup {"Fifo"}
-NotExact == Needless \cup {"LeavesExact"}
+NotExact == Needless \cup {"LeavesWithCut"}
 AnyLog == Needless \cup {"SendingViewDelivery"}
-Beyond == Needless \cup {"ClosedToReceive"}
-NotAll == Needless \cup {"FirstHasAll"}
+Beyond == Needless \cup {"ReceiveOnlyCut"}
+NotAll == Needless \cup {"FirstLeaverHasAll"}
 Nothing == {}
 HoldingBack == {"SelfDelivery", "Uniform"}
-Weakest == Needless \cup {"JoinAfterLeave"}
+Weakest == Needless \cup {"JoinersInstallLast"}
 OnlySendingViewDelivery == {"SendingViewDelivery"}
 OnlyFifo == {"Fifo"}
-OnlyClosedToReceive == {"ClosedToReceive", "LeavesExact"}
-OnlyClosedToCast == {"ClosedToCast"}
-OnlyFirstHasAll == {"FirstHasAll", "SelfDelivery", "Uniform"}
-OnlyLeavesExact == {"LeavesExact"}
+OnlyClosedToReceive == {"ReceiveOnlyCut", "LeavesWithCut"}
+OnlyClosedToCast == {"CastOnlyBeforeCut"}
+OnlyFirstHasAll == {"FirstLeaverHasAll", "SelfDelivery", "Uniform"}
+OnlyLeavesExact == {"LeavesWithCut"}
 OnlySelfDelivery == {"SelfDelivery"}
 OnlyUniform == {"Uniform", "SelfDelivery"}
-OnlyJoinAfterLeave == {"JoinAfterLeave"}
+OnlyJoinAfterLeave == {"JoinersInstallLast"}
 
 -----------------------------------------------------------------------------
 (* Views that TLC chooses: what may follow, instead of MayFollow. *)

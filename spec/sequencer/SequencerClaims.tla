@@ -198,7 +198,7 @@ IsToCome(y, message) ==
         /\ <<x.tag.sender, x.payload>> = message
         /\ <<u, s, i>> \notin got[y]
         /\ u = installed[y] \/ DataOfOtherViews
-        /\ "ClosedToReceive" \notin Without =>
+        /\ "ReceiveOnlyCut" \notin Without =>
             \A k \in DOMAIN views : Channel!ClosedBy(y, u, k) => <<u, s, i>> \in settled[k][u]
 
 \* In the table of its sender, who lives: it is sent again.
@@ -385,17 +385,17 @@ GivesSendingViewDelivery == [][GivesSendingViewDeliveryStep]_vars
 GivesFifoStep == [Alone("Fifo")!Next]_<<views, installed, life, up, log, settled, got>>
 GivesFifo == [][GivesFifoStep]_vars
 
-GivesClosedToReceiveStep == [Alone("ClosedToReceive")!Next]_<<views, installed, life, up, log, settled, got>>
-GivesClosedToReceive == [][GivesClosedToReceiveStep]_vars
+GivesReceiveOnlyCutStep == [Alone("ReceiveOnlyCut")!Next]_<<views, installed, life, up, log, settled, got>>
+GivesReceiveOnlyCut == [][GivesReceiveOnlyCutStep]_vars
 
-GivesClosedToCastStep == [Alone("ClosedToCast")!Next]_<<views, installed, life, up, log, settled, got>>
-GivesClosedToCast == [][GivesClosedToCastStep]_vars
+GivesCastOnlyBeforeCutStep == [Alone("CastOnlyBeforeCut")!Next]_<<views, installed, life, up, log, settled, got>>
+GivesCastOnlyBeforeCut == [][GivesCastOnlyBeforeCutStep]_vars
 
-GivesFirstHasAllStep == [Alone("FirstHasAll")!Next]_<<views, installed, life, up, log, settled, got>>
-GivesFirstHasAll == [][GivesFirstHasAllStep]_vars
+GivesFirstLeaverHasAllStep == [Alone("FirstLeaverHasAll")!Next]_<<views, installed, life, up, log, settled, got>>
+GivesFirstLeaverHasAll == [][GivesFirstLeaverHasAllStep]_vars
 
-GivesLeavesExactStep == [Alone("LeavesExact")!Next]_<<views, installed, life, up, log, settled, got>>
-GivesLeavesExact == [][GivesLeavesExactStep]_vars
+GivesLeavesWithCutStep == [Alone("LeavesWithCut")!Next]_<<views, installed, life, up, log, settled, got>>
+GivesLeavesWithCut == [][GivesLeavesWithCutStep]_vars
 
 GivesSelfDeliveryStep == [Alone("SelfDelivery")!Next]_<<views, installed, life, up, log, settled, got>>
 GivesSelfDelivery == [][GivesSelfDeliveryStep]_vars
@@ -403,8 +403,8 @@ GivesSelfDelivery == [][GivesSelfDeliveryStep]_vars
 GivesUniformStep == [Alone("Uniform")!Next]_<<views, installed, life, up, log, settled, got>>
 GivesUniform == [][GivesUniformStep]_vars
 
-GivesJoinAfterLeaveStep == [Alone("JoinAfterLeave")!Next]_<<views, installed, life, up, log, settled, got>>
-GivesJoinAfterLeave == [][GivesJoinAfterLeaveStep]_vars
+GivesJoinersInstallLastStep == [Alone("JoinersInstallLast")!Next]_<<views, installed, life, up, log, settled, got>>
+GivesJoinersInstallLast == [][GivesJoinersInstallLastStep]_vars
 
 Orders == [k \in DOMAIN views |-> OrderOf(log[k][CoordinatorOf(views[k])], views[k].id, <<>>)]
 
@@ -420,14 +420,14 @@ RefinesTotalOrderBroadcastStep == Broadcast!Next
 RefinesTotalOrderBroadcast == Broadcast!Init /\ [][RefinesTotalOrderBroadcastStep]_vars
 
 \* Its conjuncts, each by itself, for some fall wherever others do.
-OrderGrowsStep == Broadcast!OrderGrows
-OrderGrows == [][OrderGrowsStep]_vars
+OrderOnlyGrowsStep == Broadcast!OrderOnlyGrows
+OrderOnlyGrows == [][OrderOnlyGrowsStep]_vars
 
-OrdersWhatWasSentStep == Broadcast!OrdersWhatWasSent
-OrdersWhatWasSent == [][OrdersWhatWasSentStep]_vars
+OrdersOnlySentStep == Broadcast!OrdersOnlySent
+OrdersOnlySent == [][OrdersOnlySentStep]_vars
 
-OrdersForMembersStep == Broadcast!OrdersForMembers
-OrdersForMembers == [][OrdersForMembersStep]_vars
+OrdersOnlyForMembersStep == Broadcast!OrdersOnlyForMembers
+OrdersOnlyForMembers == [][OrdersOnlyForMembersStep]_vars
 
 OrdersOnceStep == Broadcast!OrdersOnce
 OrdersOnce == [][OrdersOnceStep]_vars
@@ -435,17 +435,17 @@ OrdersOnce == [][OrdersOnceStep]_vars
 DeliversInOrderStep == Broadcast!DeliversInOrder
 DeliversInOrder == [][DeliversInOrderStep]_vars
 
-CutsStayStep == Broadcast!CutsStay
-CutsStay == [][CutsStayStep]_vars
+CutNeverChangesStep == Broadcast!CutNeverChanges
+CutNeverChanges == [][CutNeverChangesStep]_vars
 
-LeavesAtTheCutStep == Broadcast!LeavesAtTheCut
-LeavesAtTheCut == [][LeavesAtTheCutStep]_vars
+LeavesAtOrderCutStep == Broadcast!LeavesAtOrderCut
+LeavesAtOrderCut == [][LeavesAtOrderCutStep]_vars
 
-NobodyIsBeyondStep == Broadcast!NobodyIsBeyond
-NobodyIsBeyond == [][NobodyIsBeyondStep]_vars
+NoneBeyondCutStep == Broadcast!NoneBeyondCut
+NoneBeyondCut == [][NoneBeyondCutStep]_vars
 
-BeginsAnewStep == Broadcast!BeginsAnew
-BeginsAnew == [][BeginsAnewStep]_vars
+NewIncarnationIsEmptyStep == Broadcast!NewIncarnationIsEmpty
+NewIncarnationIsEmpty == [][NewIncarnationIsEmptyStep]_vars
 
 -----------------------------------------------------------------------------
 (* Liveness. Said of a view that nobody leaves any more, with all its members in it. *)

@@ -45,7 +45,7 @@ CONSTANTS
 VARIABLES
     views, installed, life,     \* see Membership
     up, log, settled, got,      \* see VirtualSynchrony
-    held,           \* [Member -> multicasts that a flush holds back until the next view] (ClosedToCast)
+    held,           \* [Member -> multicasts that a flush holds back until the next view] (CastOnlyBeforeCut)
     due,            \* members that have yet to send their table again (only with ResendBeforeNew off)
     looked,         \* [Member -> number of the view in which a thread looked up the coordinator; 0: none]
     stops,          \* [Member -> it goes on: "no", wants to stop: "asked", has stopped: "gone"]
@@ -95,7 +95,7 @@ DeliveredOf(event, effects, k) ==
 
 \* A flush below holds back what m multicasts in view number k. (One that drops it instead does no more harm: what
 \* comes in a later view is DATA of an earlier one, and ignored.)
-HoldsBack(m, k) == "ClosedToCast" \notin Without /\ k \in DOMAIN views /\ ~Channel!MayCast(m, k)
+HoldsBack(m, k) == "CastOnlyBeforeCut" \notin Without /\ k \in DOMAIN views /\ ~Channel!MayCast(m, k)
 
 \* m multicasts xs in view number k.
 Logged(logs, m, k, xs) == Channel!Casts(logs, m, k, xs)

@@ -14,7 +14,7 @@
 (* most, and its place there is its place for every member.                *)
 (*                                                                         *)
 (* Scope (InScope). Views form a forest: no view is merged. Of             *)
-(* VirtualSynchrony: Sending View Delivery, Fifo and LeavesExact; of       *)
+(* VirtualSynchrony: Sending View Delivery, Fifo and LeavesWithCut; of     *)
 (* ReliableUnicast: fifo.                                                  *)
 (***************************************************************************)
 EXTENDS SequencerClaims
@@ -304,8 +304,8 @@ DeliveredOnce ==
 \* What the proof speaks of: no view is merged, and the layers below give what it needs.
 InScope ==
     /\ \A v \in DOMAIN views : Cardinality(views[v].preds) <= 1
-    /\ {"SendingViewDelivery", "Fifo", "LeavesExact"} \cap Without = {}
-    /\ "ClosedToCast" \in Without
+    /\ {"SendingViewDelivery", "Fifo", "LeavesWithCut"} \cap Without = {}
+    /\ "CastOnlyBeforeCut" \in Without
     /\ Unicast = "fifo" /\ MaxLostData = 0
     /\ SendIsAtomic /\ ResendBeforeNew /\ Dedup = "highest"
 

@@ -237,7 +237,7 @@ InstallsNext(action, m) ==
     \/ \E v \in Decidable :
         /\ Membership!DecideAndInstall(v, m)
         /\ JoinDigest!Told(m, v)
-        /\ DigestFirst /\ "OnlyByPromise" \notin Loose => EverybodyIsTold(v)
+        /\ DigestFirst /\ "StartRequiresPromise" \notin Loose => EverybodyIsTold(v)
         /\ Installs(action, m, v)
 
 InstallView(m) ==
@@ -248,7 +248,7 @@ InstallView(m) ==
 \* A new life installs its first view.
 Join(m) ==
     /\ m \in up /\ installed[m] = 0
-    /\ promises = {} => "OnlyByPromise" \in Loose
+    /\ promises = {} => "StartRequiresPromise" \in Loose
     /\ InstallsNext("Join", m)
     /\ UNCHANGED <<up, lost, spent>>
 

@@ -95,7 +95,7 @@ BeforeByParent ==
 CountersRise ==
     \A u, v \in DOMAIN views : Before(u, v) /\ u # v => Counter(u) < Counter(v)
 CountersArePositive == \A v \in DOMAIN views : Counter(v) > 0
-OneIdOneView == \A u, v \in DOMAIN views : SameId(u, v) => u = v
+UniqueViewId == \A u, v \in DOMAIN views : SameId(u, v) => u = v
 \* Membership's JoinsOnce: who is left out does not come in again in the same life.
 OneStay ==
     \A u, v, w \in DOMAIN views, x \in Member :
@@ -125,7 +125,7 @@ Forest ==
     /\ BeforeByParent
     /\ CountersRise
     /\ CountersArePositive
-    /\ OneIdOneView
+    /\ UniqueViewId
     /\ OneStay
     /\ ExcludedFirst
     /\ ReachesAtFirst
@@ -228,7 +228,7 @@ PromiserIsThere ==
 
 ToldIsSound == \A p \in promises, s \in Member : In(p.view, s) => p.vector[s] >= Nothing
 
-OneAtATime ==
+OneOpenPromise ==
     \A p, q \in promises :
         (p.by = q.by /\ p.by_life = q.by_life /\ SameAddress(p.to, q.to)) => p = q
 
@@ -280,7 +280,7 @@ Inductive ==
     /\ Guards
     /\ PromiserIsThere
     /\ ToldIsSound
-    /\ OneAtATime
+    /\ OneOpenPromise
     /\ PromisersAreGuarded
     /\ PromiserHasCast
     /\ PromiserHolds

@@ -132,12 +132,12 @@ def test_a_counterexample_to_induction_is_drawn_up_to_the_clause_that_is_false()
 
 
 def test_the_chart_of_an_ablation_is_asked_for_by_its_name(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["prove", "--without", "OneAtATime"]) == 0
+    assert main(["prove", "--without", "OneOpenPromise"]) == 0
     out = capsys.readouterr().out
-    assert out.startswith("without OneAtATime:\n")
+    assert out.startswith("without OneOpenPromise:\n")
     assert "FALSE: Guards/GuardPromisesNoMore" in out
     assert main(["prove", "--without", "OneAtTime"]) == 2
-    assert "OneAtATime" in capsys.readouterr().err
+    assert "OneOpenPromise" in capsys.readouterr().err
 
 
 def test_a_second_solver_confirms_what_follows_and_nothing_else() -> None:

@@ -48,23 +48,23 @@ ABLATIONS: Final = (
     _without("DropPendingOnStability", "FALSE", "ReceiveStabilityStep", "PendingHasHeardAll"),
     _without("VoteOf", "received", "ReceiveStabilityStep", "MinimumVoteDelivered"),
     # The conjuncts of JoinDigest and Membership
-    _unasked("PromiserIsIn", "JoinStep", "Guards/GuardIsThere", " /\\ ByIn(p, w)'"),
-    _unasked("OneIncarnation", "InstallViewStep", "PromiserHolds", " /\\ ~AddressIn(v, p.to)"),
+    _unasked("PromiserIsMember", "JoinStep", "Guards/GuardIsThere", " /\\ ByIn(p, w)'"),
+    _unasked("PromiseToOneIncarnation", "InstallViewStep", "PromiserHolds", " /\\ ~AddressIn(v, p.to)"),
     _unasked(
-        "OneAtATime",
+        "OneOpenPromise",
         "PromiseDigestStep",
         "Guards/GuardPromisesNoMore",
         "    /\\ c \\notin local[a].promised\n",
     ),
     _unasked(
-        "KeptToTheEnd",
+        "PromiseHeldWhileNeeded",
         "AdmittedElsewhereStep",
         "Guards/GuardHolds",
         "(~IsFirst(w) /\\ AddressIn(w, c) /\\ In(w, a) /\\ Before(installed[a], Parent(w)))",
         "FALSE",
     ),
     _unasked(
-        "OnlyByPromise",
+        "StartRequiresPromise",
         "JoinStep",
         "Guards/GuardHolds",
         "p \\in promises\n    /\\ \\E v",

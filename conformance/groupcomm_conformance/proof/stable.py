@@ -384,7 +384,7 @@ def _is_primed(node: tree.Expression) -> bool:
 
 
 def _one_id(now: State, constants: list[Term]) -> Iterator[Term]:
-    """OneIdOneView, of the view that a message was sent in and the receiver's."""
+    """UniqueViewId, of the view that a message was sent in and the receiver's."""
     for each in constants[1:]:
         if each.sort() in words.SENT:
             view, own = words.SENT[each.sort()][1](each), now["installed"](constants[0])

@@ -196,7 +196,7 @@ class Logic:
             case (Entity(), Entity()) | (Place(), _) | (_, Place()):
                 return plain(left) == plain(right)
             case dict(), dict():
-                if left.keys() == {"id", "members"}:  # an identifier names one view (OneIdOneView)
+                if left.keys() == {"id", "members"}:  # an identifier names one view (UniqueViewId)
                     return self.equal(left["id"], right["id"])
                 return self.all_of([self.equal(left[key], right[key]) for key in sorted(left)])
             case SetOf(), SetOf():

@@ -97,24 +97,25 @@ class Membership:
     ) -> Decided:
         """Decide a view. NotAllowedError where the guarantee forbids it. `Membership!MayDecide`.
 
-        What a view means by its members are processes, so that all have begun (LivesAreKnown), and who joins
-        is derived, not claimed (JoinersBegin). The very first view may have any members (`First`); later ones
-        that follow none have one.
+        The members of a view are processes, so that all have begun (ValidIncarnations). The joiners of a view
+        are derived, not claimed (JoinersAreNew). The very first view may have any members (`First`); a later
+        view that follows none has one member.
         """
         follows = tuple(preds)
         identifier = ViewId(counter, creator.address)
         members = tuple(process.address for process in processes)
         if identifier in self._ids:
-            raise NotAllowedError(f"{identifier} names a view already", "OneIdOneView")
+            raise NotAllowedError(f"{identifier} names a view already", "UniqueViewId")
         if any(pred.view.id.counter >= counter for pred in follows):
-            raise NotAllowedError(f"counter {counter} does not rise", "CounterRises")
+            raise NotAllowedError(f"counter {counter} does not rise", "CounterIncreases")
         alone = not follows and (members == (creator.address,) or not self._decided)
         if not alone and not any(creator in pred.processes for pred in follows):
             raise NotAllowedError(
-                f"{creator} creates a view, is in none that it follows, and not alone", "CreatorIsThere"
+                f"{creator} creates a view, is in none that it follows, and not alone",
+                "CreatorFromPredecessor",
             )
         if not members or len(set(members)) < len(members):
-            raise NotAllowedError(f"{members} is no list of members", "ListIsSound")
+            raise NotAllowedError(f"{members} is no list of members", "WellFormedView")
         for pred in follows:
             for process in processes:
                 former = pred.at.get(process.address, process)
@@ -133,10 +134,10 @@ class Membership:
         if process not in after.processes:
             raise NotAllowedError(f"{process} installs {after} and is not in it", "SelfInclusion")
         if here is None and process not in after.joins:
-            raise NotAllowedError(f"{process} begins with {after}, and does not join with it", "OnePath")
+            raise NotAllowedError(f"{process} begins with {after}, and does not join with it", "SinglePath")
         if here is not None and here not in after.preds:
             raise NotAllowedError(
-                f"{process} goes from {here} to {after}, which does not follow it", "OnePath"
+                f"{process} goes from {here} to {after}, which does not follow it", "SinglePath"
             )
 
     def install(self, process: Process, after: Decided) -> None:

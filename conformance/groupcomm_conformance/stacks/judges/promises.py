@@ -40,12 +40,14 @@ class JoinDigest:
     def promise(self, giver: Process, to: Process, view: Decided | None, digest: dict[Process, int]) -> None:
         """Give a digest, in a view. NotAllowedError where that is forbidden. `JoinDigest!MayPromise`."""
         if view is None or not giver.up:
-            raise NotAllowedError(f"{giver} promises a digest and is in no view", "NotYetAMember")
+            raise NotAllowedError(f"{giver} promises a digest and is in no view", "PromiseeIsOutside")
         if to.address in view.at:
-            raise NotAllowedError(f"{giver} promises {to} a digest: {view} has that address", "NotYetAMember")
+            raise NotAllowedError(
+                f"{giver} promises {to} a digest: {view} has that address", "PromiseeIsOutside"
+            )
         for promise in [p for p in self.open.values() if p.giver is giver and p.to.address == to.address]:
             if promise.to.order >= to.order:
-                raise NotAllowedError(f"{giver} has promised {to} a digest already", "OneAtATime")
+                raise NotAllowedError(f"{giver} has promised {to} a digest already", "OneOpenPromise")
             del self.open[giver, promise.to]  # that life is over
         self.open[giver, to] = Promise(giver, to, view, digest)
         self.kept.setdefault(giver, set()).add(to)
@@ -62,10 +64,12 @@ class JoinDigest:
         The joiner may have begun elsewhere: then nothing is open any more.
         """
         if to not in self.kept.get(giver, ()):
-            raise NotAllowedError(f"{giver} takes back what it never promised {to}", "ForGood")
+            raise NotAllowedError(f"{giver} takes back what it never promised {to}", "WithdrawOnlyIfUnusable")
         promise = self.open.get((giver, to))
         if promise is not None and promise in self._relying:
-            raise NotAllowedError(f"{giver} takes back what {self._relying[promise]} relies on", "ForGood")
+            raise NotAllowedError(
+                f"{giver} takes back what {self._relying[promise]} relies on", "WithdrawOnlyIfUnusable"
+            )
         self.kept[giver].discard(to)
         self.open.pop((giver, to), None)
 
@@ -78,13 +82,16 @@ class JoinDigest:
         for pred in view.preds:
             reaching = [p for p in promises if to not in pred.processes and _reaches(p, pred)]
             if not reaching:
-                raise NotAllowedError(f"{to} begins with {view}, and nobody has promised it", "OnlyByPromise")
+                raise NotAllowedError(
+                    f"{to} begins with {view}, and nobody has promised it", "StartRequiresPromise"
+                )
             telling = [p for p in reaching if all(_told_of(s, p, pred) for s in pred.processes)]
             if not telling:
-                raise NotAllowedError(f"{to} begins with {view}, and is not told of all", "TellsOfAll")
+                raise NotAllowedError(f"{to} begins with {view}, and is not told of all", "DigestIsComplete")
             if not any(all(p.digest.get(s) == seqno for s, seqno in vector.items()) for p in telling):
                 raise NotAllowedError(
-                    f"{to} starts from {dict(vector)}; it was promised {telling[0].digest}", "ToldDelivered"
+                    f"{to} starts from {dict(vector)}; it was promised {telling[0].digest}",
+                    "DigestIsDelivered",
                 )
         for promise in promises:
             del self.open[promise.giver, to]

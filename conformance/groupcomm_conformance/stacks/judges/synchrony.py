@@ -92,13 +92,15 @@ class VirtualSynchrony(Judge):
         if here is None:
             others = [x for x in others if not self._turned_away(x, decision.id)]
             if decision.follows != NO_VIEW.id:
-                self._judged("JoinAfterLeave")
+                self._judged("JoinersInstallLast")
             if (
                 decision.follows != NO_VIEW.id
                 and (decision.follows, decision.id) not in self._settled
                 and others
             ):
-                self._fail("JoinAfterLeave", f"{member} begins with {decision.id}; {others} are not there")
+                self._fail(
+                    "JoinersInstallLast", f"{member} begins with {decision.id}; {others} are not there"
+                )
         else:
             self._leave(member, here, decision, others)
         self._at[member] = decision.id
@@ -128,7 +130,9 @@ class VirtualSynchrony(Judge):
             self._fail("SendingViewDelivery", f"{member} multicasts in {here}, in which it is not")
             return
         for after in self._closing(member, here):
-            self._fail("ClosedToCast", f"{member} multicasts in {here}, and somebody has left it for {after}")
+            self._fail(
+                "CastOnlyBeforeCut", f"{member} multicasts in {here}, and somebody has left it for {after}"
+            )
         self._sent.setdefault((here, member), []).append(payload)
 
     def _receive(self, member: Address, sender: Address, payload: object) -> None:
@@ -141,24 +145,26 @@ class VirtualSynchrony(Judge):
             self._fail(claim, f"{member} passes up {payload} of {sender} as its {count}. in {here}: {sent}")
         for after in self._closing(member, here):
             if count > self._settled[here, after].get(sender, 0):
-                self._fail("ClosedToReceive", f"{member} receives, in {here}, what {after} was made without")
+                self._fail("ReceiveOnlyCut", f"{member} receives, in {here}, what {after} was made without")
         got[sender] = count
 
     def _leave(self, member: Address, here: ViewId, decision: gms.Decision, others: list[Address]) -> None:
         mine = self._got[member]
         cut = self._settled.get((here, decision.id))
         if cut is not None:
-            self._judged("LeavesExact", "ClosedToCast", "ClosedToReceive")
+            self._judged("LeavesWithCut", "CastOnlyBeforeCut", "ReceiveOnlyCut")
             if mine != cut:
-                self._fail("LeavesExact", f"{member} goes to {decision.id} with {mine}, others with {cut}")
+                self._fail("LeavesWithCut", f"{member} goes to {decision.id} with {mine}, others with {cut}")
             return
         for other in others:
-            self._judged("FirstHasAll")
+            self._judged("FirstLeaverHasAll")
             if self._sent.get((here, other)):
                 self._judged("SelfDelivery")
             for sender, count in self._got[other].items():
                 if count > mine.get(sender, 0) and not self._turned_away(other, decision.id):
-                    self._fail("FirstHasAll", f"{member} goes to {decision.id}; {other} has more of {sender}")
+                    self._fail(
+                        "FirstLeaverHasAll", f"{member} goes to {decision.id}; {other} has more of {sender}"
+                    )
             if len(self._sent.get((here, other), ())) > mine.get(other, 0):
                 self._fail("SelfDelivery", f"{member} goes to {decision.id}, and {other} has multicast more")
         self._settled[here, decision.id] = dict(mine)

@@ -136,39 +136,39 @@ class Views(Judge):
         known = self._known.get(decision.id)
         subgroups = self._subgroups.get(decision.id)
         if known is not None:
-            self._judged("OneIdOneView")
+            self._judged("UniqueViewId")
             follows = subgroups or {known[0].follows}
             if evolve(known[0], follows=decision.follows) != decision or decision.follows not in follows:
-                self._fail("OneIdOneView", f"{process} has {decision}; {known[0]} has that identifier")
+                self._fail("UniqueViewId", f"{process} has {decision}; {known[0]} has that identifier")
             return
         ids = subgroups or frozenset({decision.follows} - {NO_VIEW.id})
         if not ids <= self._known.keys():
             self._fail(
-                "ListIsSound", f"{process} decides {decision.view}, which follows none that is decided"
+                "WellFormedView", f"{process} decides {decision.view}, which follows none that is decided"
             )
             return
         preds = sorted((self._known[each][1] for each in ids), key=lambda pred: pred.number)
         if preds:
-            self._judged("DecidedWhenStopped", "CounterRises", "CreatorIsThere", "ExcludedFirst")
+            self._judged("DecidedWhenStopped", "CounterIncreases", "CreatorFromPredecessor", "ExcludedFirst")
             if process not in self._stopped:
                 self._fail(
                     "DecidedWhenStopped", f"{process} decides {decision.view}; no group is stopped for it"
                 )
         if decision.id.creator != process.address:
-            self._fail("CreatorIsThere", f"{process} decides {decision.view}, in another's name")
+            self._fail("CreatorFromPredecessor", f"{process} decides {decision.view}, in another's name")
         members = [each for m in decision.members if (each := self._life(m, decision)) is not None]
-        self._judged("ListIsSound", "LivesAreKnown")
+        self._judged("WellFormedView", "ValidIncarnations")
         if len(members) < len(decision.members):
-            self._fail("LivesAreKnown", f"{decision} means an incarnation that never began")
+            self._fail("ValidIncarnations", f"{decision} means an incarnation that never began")
             return
         view = self._within(
             lambda: self._group.membership.decide(process, decision.id.counter, members, preds)
         )
         if view is None:
             return
-        self._judged(*(["JoinersBegin"] if view.joins else []))
+        self._judged(*(["JoinersAreNew"] if view.joins else []))
         if decision.joiners != {joiner.address for joiner in view.joins}:
-            self._fail("JoinersBegin", f"{decision.joiners} are said to begin with {view}")
+            self._fail("JoinersAreNew", f"{decision.joiners} are said to begin with {view}")
         for pred in preds:
             self._follows(pred, view)
         for joiner in view.joins:
@@ -193,17 +193,19 @@ class Views(Judge):
     def _installs(self, process: Process, view: View, decision: gms.Decision) -> None:
         known = self._known.get(view.id)
         if known is None or known[1].view != view:
-            self._fail("OneIdOneView", f"{process} installs {view}, which no member decided")
+            self._fail("UniqueViewId", f"{process} installs {view}, which no member decided")
             return
         here, after = self.installed.get(process), known[1]
         start = self._starts.pop(process, EMPTY_VECTOR)
         if view.id in self._subgroups and here is not None:
             self._judge_start(process, here, decision, start)
-        self._judged("SelfInclusion", "OnePath")
+        self._judged("SelfInclusion", "SinglePath")
         self._within(lambda: self._group.membership.may_install(process, here, after))
         if here is None:
             starts = {pred.at[m]: seqno for pred in after.preds for m, seqno in start.items() if m in pred.at}
-            self._judged(*(["ToldDelivered", "OnlyByPromise", "TellsOfAll"] if after.preds else []))
+            self._judged(
+                *(["DigestIsDelivered", "StartRequiresPromise", "DigestIsComplete"] if after.preds else [])
+            )
             self._within(lambda: self.digests.begin(process, after, starts))
         self.installed[process] = after
         self._judge_line(process, after)
@@ -246,16 +248,16 @@ class Views(Judge):
         return {p: windows[p].delivered if p in windows else NOTHING for p in members}
 
     def _promised(self, process: Process, to: Address, life: int) -> None:
-        self._judged("NotYetAMember", "OneAtATime")
+        self._judged("PromiseeIsOutside", "OneOpenPromise")
         joiner = self._group.membership.lives.get((to, life))
         if joiner is None or process not in self.installed:
-            self._fail("NotYetAMember", f"{process} promises {to} a digest, in no view or to nobody")
+            self._fail("PromiseeIsOutside", f"{process} promises {to} a digest, in no view or to nobody")
             return
         view, digest = self.installed[process], self._delivered(process)
         self._within(lambda: self.digests.promise(process, joiner, view, digest))
 
     def _withdrawn(self, process: Process, to: Address) -> None:
-        self._judged("ForGood")
+        self._judged("WithdrawOnlyIfUnusable")
         kept = self.digests.kept.get(process, set())
         joiner = max((p for p in kept if p.address == to), key=lambda p: p.order, default=None)
         if joiner is None and (process, to) in self._ended:
@@ -263,7 +265,7 @@ class Views(Judge):
             # not answer: also to one whose next life came with another subgroup.
             return
         if joiner is None:
-            self._fail("ForGood", f"{process} takes back what it never promised {to}")
+            self._fail("WithdrawOnlyIfUnusable", f"{process} takes back what it never promised {to}")
             return
         self._within(lambda: self.digests.take_back(process, joiner))
 
@@ -302,7 +304,7 @@ class Views(Judge):
                 self._judged("Settled")
                 self._judge_end(process)
         if not falsely:
-            self._judged(*(["PromisesEnd"] if self._verdicts.judged["NotYetAMember"] else []))
+            self._judged(*(["PromisesEnd"] if self._verdicts.judged["PromiseeIsOutside"] else []))
             for promise in self.digests.open.values():
                 if promise.giver.up and promise.to.up:
                     self._fail("PromisesEnd", f"{promise.giver} never redeems what it promised {promise.to}")
