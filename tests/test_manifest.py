@@ -350,8 +350,8 @@ def test_a_set_like_another_says_only_what_differs(tmp_path: Path) -> None:
 
 
 NOTE = """\
-  note: {module: NoteToy, specification: NoteSpec, constants: {Lists: copy}, invariants: [TypeOK, NothingIsLost]}
-  note_live: {like: note, more: {properties: NothingHangs}}
+  note: {module: NoteToy, specification: NoteSpec, constants: {Lists: copy}, invariants: [TypeOK, NoMessageLost]}
+  note_live: {like: note, more: {properties: NoReceiverHangs}}
   liveness: {"""
 
 
@@ -364,7 +364,7 @@ def test_a_set_over_another_module_has_constants_of_its_own(tmp_path: Path) -> N
     manifest = load(noted(tmp_path), "toy")
     assert ["MCToy", "NoteToy", "NoteToy"] == [*map(manifest.module_of, ("safety", "note", "note_live"))]
     assert {"Lists": '= "copy"'} == manifest.cfgs["note"].constants == manifest.cfgs["note_live"].constants
-    assert ["MCToy", "NoteToy"] == [*map(manifest.module_with, ("NoPrematurePurge", "NothingIsLost"))]
+    assert ["MCToy", "NoteToy"] == [*map(manifest.module_with, ("NoPrematurePurge", "NoMessageLost"))]
 
 
 @pytest.mark.parametrize(

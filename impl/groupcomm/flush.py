@@ -598,7 +598,7 @@ def _reporting(done: Transition) -> Transition:
 
 
 def _goes_first(state: State, requester: Address, asker: str) -> bool:
-    """Whether a flush may come into force, whatever is. `Flush!GoesFirst`."""
+    """Whether a flush may come into force, whatever is. `Flush!HasPriority`."""
     if state.free or requester == state.owner or asker == FOR_VIEWS:
         return True
     order = state.view.members

@@ -934,7 +934,10 @@ def _say_suspected(state: State, suspected: frozenset[Address]) -> Effects:
 
 
 def _is_over(decision: Decision, member: Address, life: int) -> bool:
-    """Whether this incarnation, or a later one, was in a view of this line. `Gms!IsOver`, `!HasLater`."""
+    """Return True if this incarnation or a later one was in a view of this branch.
+
+    `Gms!IsOver`, `Gms!HasLaterIncarnation`.
+    """
     lives = decision.lives
     return life <= lives.get(member, life - 1) or any(is_former(member, other) for other in lives)
 

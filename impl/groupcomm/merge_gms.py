@@ -429,7 +429,7 @@ def _dropped(config: Config, state: State, effects: Effects = ()) -> Transition:
 
 
 def _let_go(state: State) -> Transition:
-    """Merging has the group no more: GMS asks for it again, or it is let go. `MergeGms!LetGo`."""
+    """Merging has the group no more: GMS asks for it again, or it is let go. `MergeGms!EndUseOfGroup`."""
     waits = state.gms.group == "stopping"
     return evolve(state, holds="no"), (PassUp(Suspend(_GMS) if waits else Resume(_GMS)),)
 

@@ -57,7 +57,7 @@ Environment(action, m, given, consumed) ==
 OthersKeepLocal == \A m \in DOMAIN local : m # act'.member => local'[m] = local[m]
 
 \* What is ignored or refused changes nothing.
-NothingForNothing ==
+UnchangedUnlessHandled ==
     act'.outcome \in {"ignored", "local_error", "remote_error"} =>
         local'[act'.member] = local[act'.member] /\ act'.effects = <<>>
 =============================================================================

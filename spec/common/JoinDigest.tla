@@ -27,7 +27,7 @@
 (* is redeemed, as members install a view at different times.              *)
 (*                                                                         *)
 (* Who stands on it: STABLE. It keeps what was promised from being purged, *)
-(* as far as a promise reaches (PromisesKept in StableGroup).              *)
+(* as far as a promise reaches (PurgeWithinPromise in StableGroup).        *)
 (* The variables of Membership are the same as there. As in Membership,    *)
 (* conjuncts have names, and those in Off are not asked for.               *)
 (***************************************************************************)

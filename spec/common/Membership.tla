@@ -13,7 +13,7 @@
 (* What is NOT promised. One line of views: two members that each believe  *)
 (* the other gone both decide a successor of their view, with one counter  *)
 (* and two creators (split brain). Without false suspicions there is one   *)
-(* line, up to branches that nobody alive has installed: OneLine. Nor that *)
+(* line, up to branches that nobody alive has installed: NoLiveBranchIn. Nor that*)
 (* a view decided is ever installed, nor that its members are alive.       *)
 (*                                                                         *)
 (* Two uses.                                                               *)
@@ -188,7 +188,7 @@ MembershipTypeOK ==
     /\ life \in [Member -> Nat]
 
 \* An identifier names one list of members.
-OneIdOneList == \A j, k \in DOMAIN views : views[j].id = views[k].id => j = k
+ViewIdsAreUnique == \A j, k \in DOMAIN views : views[j].id = views[k].id => j = k
 
 \* Everybody is in the view that it has installed, as the life that it is in.
 SelfInclusion == \A m \in Member : installed[m] # 0 => Has(views[installed[m]], m, life[m])
@@ -209,7 +209,7 @@ InitialViewEvent == [][InitialViewEventStep]_membership_vars
 
 \* Without false suspicions: of two views that follow one, nobody alive has installed one of them. `live`: those
 \* who have not crashed.
-OneLine(live) ==
+NoLiveBranchIn(live) ==
     \A j, k \in DOMAIN views :
         (j # k /\ views[j].preds \cap views[k].preds # {}) =>
             \E i \in {j, k} : \A m \in live : installed[m] # i

@@ -22,7 +22,7 @@ VARIABLES
 
 stability_vars == <<delivered, purged, views, installed, life>>
 
-LOCAL Nobody == -1      \* as a highest seqno: none
+LOCAL NoSeqno == -1      \* as a highest seqno: none
 
 LOCAL Group == INSTANCE Membership WITH First <- <<>>, Off <- {}
 
@@ -64,9 +64,9 @@ Install(m) ==
     /\ \A s \in DOMAIN v.lives :
         IF installed[m] # 0 /\ s \notin v.joins /\ Shares(views[installed[m]], v, s)
         THEN \/ delivered'[m][s] = delivered[m][s] /\ purged'[m][s] = purged[m][s]
-             \/ delivered'[m][s] > delivered[m][s] /\ purged'[m][s] = Nobody /\ Cardinality(v.preds) > 1
-        ELSE /\ purged'[m][s] = Nobody
-             /\ s \in v.joins => delivered'[m][s] = Nobody
+             \/ delivered'[m][s] > delivered[m][s] /\ purged'[m][s] = NoSeqno /\ Cardinality(v.preds) > 1
+        ELSE /\ purged'[m][s] = NoSeqno
+             /\ s \in v.joins => delivered'[m][s] = NoSeqno
     /\ PurgedIsAgreed'
 
 \* A new life of m, which knows nothing.

@@ -59,7 +59,7 @@ Group == INSTANCE Membership WITH Off <- {"ExcludedFirst", "JoinsOnce"}
 
 \* A new view: nothing is multicast in it, and nobody came to it.
 NoCasts(v) == [m \in DOMAIN v.lives |-> <<>>]
-NobodyCame == [u \in {} |-> {}]
+NoArrivals == [u \in {} |-> {}]
 
 \* m multicasts xs in view number k.
 Casts(logs, m, k, xs) == IF xs = <<>> THEN logs ELSE [logs EXCEPT ![k][m] = @ \o xs]
@@ -144,7 +144,7 @@ Forgets(m) == got' = IF On("SendingViewDelivery") THEN [got EXCEPT ![m] = {}] EL
 Decide(v) ==
     /\ Group!Decide(v)
     /\ log' = Append(log, NoCasts(v))
-    /\ settled' = Append(settled, NobodyCame)
+    /\ settled' = Append(settled, NoArrivals)
     /\ UNCHANGED <<up, got>>
 
 \* xs: what m multicasts in the view it enters, in the same step.
@@ -160,8 +160,8 @@ Install(m, k, xs) ==
 DecideAndInstall(v, m, xs) ==
     /\ m \in up
     /\ Group!DecideAndInstall(v, m)
-    /\ MayEnter(m, v, NobodyCame)
-    /\ settled' = Append(settled, Came(m, NobodyCame))
+    /\ MayEnter(m, v, NoArrivals)
+    /\ settled' = Append(settled, Came(m, NoArrivals))
     /\ log' = Casts(Append(log, NoCasts(v)), m, Len(views) + 1, xs)
     /\ Forgets(m)
     /\ UNCHANGED up
@@ -194,7 +194,7 @@ Init ==
     /\ Group!Init
     /\ up = Member
     /\ log = [k \in DOMAIN views |-> NoCasts(views[k])]
-    /\ settled = [k \in DOMAIN views |-> NobodyCame]
+    /\ settled = [k \in DOMAIN views |-> NoArrivals]
     /\ got = [m \in Member |-> {}]
 
 \* (By cases, so that a step is held against one action.)

@@ -302,7 +302,7 @@ MaybeReport(s) ==
 Reporting(step) == Ending(Then(step, MaybeReport))
 
 \* May q's flush come into force, whatever is?
-GoesFirst(s, q, asker) ==
+HasPriority(s, q, asker) ==
     \/ IsFree(s) \/ q = s.owner
     \/ asker = ForViews /\ ViewsFirst
     \/ SeniorFirst /\ s.asker = ForState /\ s.owner \in Unsuspected(s) /\ Before(s, q, s.owner)
@@ -316,7 +316,7 @@ StartFlushReceived(s, e) ==
        ELSE IF q \notin Members(s) \/ (DropSuspected /\ q \in s.suspected) THEN Ignored(s)
        ELSE IF ~IsOfView(s, e.message) THEN Ignored(s)
        ELSE IF q = s.member /\ (~Running(s) \/ round # s.run.round) THEN Ignored(s)
-       ELSE IF GoesFirst(s, q, e.message.asker) THEN Reporting(Stop(s, q, round, e.message.asker))
+       ELSE IF HasPriority(s, q, e.message.asker) THEN Reporting(Stop(s, q, round, e.message.asker))
        ELSE IF ~Remember THEN Ignored(s)
        ELSE Proceed([s EXCEPT !.later = Noted(@, q, round)], <<>>)
 

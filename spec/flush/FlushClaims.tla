@@ -40,20 +40,20 @@ TypeOK ==
 \* (It does not know who made a merged view: its own coordinator took part.)
 Maker(m, k) == IF IsMerged(views[k]) THEN CoordinatorOf(local[m].view) ELSE views[k].id.creator
 
-MayCome(m, k) ==
+MayInstallNext(m, k) ==
     /\ m \in up /\ m \in DOMAIN views[k].lives /\ installed[m] \in views[k].preds
     /\ Maker(m, k) \notin local[m].suspected
 
 \* Who has received what a view with it was made without distrusts the one that made it: it goes another way.
-BeyondIsDistrust ==
+ExtraDeliveryImpliesDistrust ==
     \A k \in DOMAIN views : \A m \in Member :
-        (MayCome(m, k) /\ installed[m] \in DOMAIN settled[k]) => got[m] \subseteq settled[k][installed[m]]
+        (MayInstallNext(m, k) /\ installed[m] \in DOMAIN settled[k]) => got[m] \subseteq settled[k][installed[m]]
 
 \* When a joiner has a view, somebody has come to it from each view before, or all who might have distrust its
 \* maker.
-NobodyComesLater ==
+NoOldMemberAfterJoiner ==
     \A k \in DOMAIN views : \A m \in Member :
-        (MayCome(m, k) /\ \E x \in views[k].joins : installed[x] = k) => installed[m] \in DOMAIN settled[k]
+        (MayInstallNext(m, k) /\ \E x \in views[k].joins : installed[x] = k) => installed[m] \in DOMAIN settled[k]
 
 \* Whom m trusts, and who trusts m, in m's view.
 Mutual(m) ==
@@ -68,7 +68,7 @@ GroupIsStopped ==
 
 \* FST-01: who has reported, or has joined since, multicasts nothing before STOP_FLUSH; or, where it is stopped
 \* for a state, before it suspects the requester.
-SilentWhileStoppedStep ==
+NoMulticastWhileStoppedStep ==
     LET s == local[act'.member] IN
     (MulticastsOf(act'.effects) # <<>> /\ (s.frozen \/ s.latched)) =>
         \/ act'.action = "ReceiveStopFlush"
@@ -76,12 +76,12 @@ SilentWhileStoppedStep ==
 
 \* FST-03: without false suspicions no multicast reaches a member before the view that it was sent in, where
 \* it would be lost.
-NothingComesTooEarlyStep ==
+NoMulticastArrivesEarlyStep ==
     (spent.false = 0 /\ act'.action = "ReceiveData") =>
         act'.event.message.view_id = local[act'.member].view.id
 
 \* AMB-32: whoever is to be asked for what some lack has it all. (Who has gone on to the next view has it below.)
-HoldersHave ==
+HolderHasAll ==
     \A m \in up : \A f \in fetches[m] :
         (f.holder \in up /\ installed[f.holder] = installed[m]) =>
             local[f.holder].delivered[f.sender] >= f.upto
@@ -93,13 +93,13 @@ Calls(effects) ==
     IN [i \in DOMAIN said |-> said[i].event.type]
 
 \* FST-08, FCR-05: an application is blocked only when it is free, ...
-BlockedWhenFreeStep ==
+BlockOnlyWhenFreeStep ==
     LET calls == Calls(act'.effects) IN
     \A i \in DOMAIN calls :
         calls[i] = "Block" => IF i = 1 THEN app[act'.member] = "free" ELSE calls[i - 1] = "Unblock"
 
 \* FST-16, AMB-63: ... and set free only when it was blocked, and its handler has returned.
-FreedWhenBlockedStep ==
+UnblockOnlyWhenBlockedStep ==
     LET calls == Calls(act'.effects) IN
     \A i \in DOMAIN calls :
         calls[i] = "Unblock" =>
@@ -120,16 +120,16 @@ SameStates ==
         (installed[x] = installed[y] /\ got[x] = got[y]) => state[x] = state[y]
 
 \* Nothing is refused but what is a mistake.
-NothingIsRefusedStep == act'.outcome \in {"local_error", "remote_error"} => act'.action = "Misuse"
+NoEventRefusedStep == act'.outcome \in {"local_error", "remote_error"} => act'.action = "Misuse"
 
 \* Nothing is on its way, and nobody has anything to do or to say.
-Quiet ==
+Quiescent ==
     /\ \A f, t \in Member : t \in up => wire[f][t] = <<>>
     /\ \A m \in up :
         /\ app[m] # "handler" /\ Reports(m) = {}
         /\ \A f \in fetches[m] : f.holder \notin up
         /\ ~MayTakeOver(m) /\ ~MaySuspend(m) /\ ~MayResume(m) /\ ~MayDecide(m) /\ ~MayDepart(m)
-        /\ ~NobodyGives(m)
+        /\ ~NoStateProvider(m)
         /\ Partners(m) = {} /\ maker[m] # "merges"
         /\ \A p \in up : ~MayGive(p, m)
     /\ \A o \in offers : o.to \in up => ~MayInstall(o)
@@ -141,7 +141,7 @@ IsAtRest(m) ==
     /\ app[m] = "free" /\ transfer[m] = "none" /\ m \notin wishes
 
 \* All who live and are in a view are in one, of those who live; no latch is closed, nobody waits.
-Settled ==
+Converged ==
     LET there == {m \in up : InView(local[m])} IN
     \A m \in there :
         /\ Members(local[m]) = up /\ there = up
@@ -150,7 +150,7 @@ Settled ==
 
 \* ... and after false suspicions: who is in a view is in it with all its members that live; no latch is
 \* closed.
-SettledOnEachLine ==
+ConvergedOnEachBranch ==
     \A m \in {m \in up : InView(local[m])} :
         /\ \A x \in Members(local[m]) \cap up : installed[x] = installed[m]
         /\ IsAtRest(m)
@@ -159,12 +159,12 @@ SettledOnEachLine ==
 StayApart == spent.false > 0 \/ (MaxMerges > 0 /\ (MayFail \/ spent.crashes + spent.leaves > 0))
 
 \* FVI-08: the group does not come to rest before that.
-QuietIsSettled == Quiet => IF StayApart THEN SettledOnEachLine ELSE Settled
+ConvergedWhenQuiescent == Quiescent => IF StayApart THEN ConvergedOnEachBranch ELSE Converged
 
 \* What m has to do: what is on its way to it arrives, BLOCK returns, crashes are reported, who makes views and
 \* who transfers a state does it. Applications need not multicast, and nobody needs to crash, want to leave, or
 \* want a state.
-Does(m) ==
+MayStep(m) ==
     \/ ReceiveStartFlush(m)
     \/ ReceiveFlushCompleted(m)
     \/ ReceiveReconcile(m)
@@ -183,48 +183,48 @@ Does(m) ==
     \/ Depart(m)
     \/ GiveState(m)
     \/ TakeState(m)
-    \/ NobodyGives(m) /\ GiveUp(m)
+    \/ NoStateProvider(m) /\ GiveUp(m)
     \/ Detect(m)
 
-\* Where nobody has to do anything the group is Quiet: QuietIsSettled misses no rest.
-RestIsQuiet == (\A m \in Member : ~ENABLED Does(m)) => Quiet
+\* Where nobody has to do anything the group is Quiescent: ConvergedWhenQuiescent misses no rest.
+QuiescentIfNoStepEnabled == (\A m \in Member : ~ENABLED MayStep(m)) => Quiescent
 
-SilentWhileStopped == [][SilentWhileStoppedStep]_vars
-NothingComesTooEarly == [][NothingComesTooEarlyStep]_vars
-BlockedWhenFree == [][BlockedWhenFreeStep]_vars
-FreedWhenBlocked == [][FreedWhenBlockedStep]_vars
-NothingIsRefused == [][NothingIsRefusedStep]_vars
+NoMulticastWhileStopped == [][NoMulticastWhileStoppedStep]_vars
+NoMulticastArrivesEarly == [][NoMulticastArrivesEarlyStep]_vars
+BlockOnlyWhenFree == [][BlockOnlyWhenFreeStep]_vars
+UnblockOnlyWhenBlocked == [][UnblockOnlyWhenBlockedStep]_vars
+NoEventRefused == [][NoEventRefusedStep]_vars
 
 -----------------------------------------------------------------------------
 (* Frame: a step belongs to one member, and others change through its effects alone *)
 
 OnlyOwnStateStep == OthersKeepLocal
 
-RefusedChangesNothingStep == NothingForNothing
+RefusedChangesNothingStep == UnchangedUnlessHandled
 
-OnlyItsPacketsStep ==
+OnlyOwnPacketsStep ==
     act'.outcome # "none" => wire' = AfterStep(wire, act'.member, act'.consumed, act'.effects, up)
 
-OnlyItsMulticastsStep ==
+OnlyOwnMulticastsStep ==
     \A k \in DOMAIN log : \A s \in DOMAIN log[k] :
         log'[k][s] # log[k][s] =>
             /\ s = act'.member /\ k = installed[s]
             /\ log'[k][s] = log[k][s] \o Payloads(MulticastsOf(act'.effects))
 
 OnlyByEffectsStep ==
-    OnlyOwnStateStep /\ RefusedChangesNothingStep /\ OnlyItsPacketsStep /\ OnlyItsMulticastsStep
+    OnlyOwnStateStep /\ RefusedChangesNothingStep /\ OnlyOwnPacketsStep /\ OnlyOwnMulticastsStep
 
 OnlyOwnState == [][OnlyOwnStateStep]_vars
 RefusedChangesNothing == [][RefusedChangesNothingStep]_vars
-OnlyItsPackets == [][OnlyItsPacketsStep]_vars
-OnlyItsMulticasts == [][OnlyItsMulticastsStep]_vars
+OnlyOwnPackets == [][OnlyOwnPacketsStep]_vars
+OnlyOwnMulticasts == [][OnlyOwnMulticastsStep]_vars
 OnlyByEffects == [][OnlyByEffectsStep]_vars
 
 -----------------------------------------------------------------------------
 (* Refinement: the group is what VirtualSynchrony promises, but for Uniform; and each of its conjuncts   *)
 (* alone. Once somebody was suspected falsely views branch. Three conjuncts speak of all who may come to *)
-(* a view, also of those that take the other branch: in their place are BeyondIsDistrust and             *)
-(* NobodyComesLater, which speak of those who trust its maker. LeavesWithCut speaks of those who come.   *)
+(* a view, also of those that take the other branch: in their place are ExtraDeliveryImpliesDistrust and *)
+(* NoOldMemberAfterJoiner, which speak of those who trust its maker. LeavesWithCut speaks of those who come.*)
 
 abstract == <<views, installed, up, log, settled, got>>
 
@@ -265,7 +265,7 @@ GivesJoinersInstallLast == [][GivesJoinersInstallLastStep]_vars
 (* Liveness *)
 
 \* A member that has something to do does some of it. (No action need have its turn.)
-Fairness == \A m \in Member : WF_vars(Does(m))
+Fairness == \A m \in Member : WF_vars(MayStep(m))
 
 LiveSpec == Init /\ [][\E m \in Member : Next(m)]_vars /\ Fairness
 PromptLiveSpec == PromptSpec /\ Fairness
@@ -273,8 +273,8 @@ PromptLiveSpec == PromptSpec /\ Fairness
 THEOREM Spec => IF MaxFalse = 0 THEN Promised!Spec ELSE Branching!Spec
 
 \* In the end all who live are in one view, free, and who wanted to leave has left.
-Settles == <>[]Settled
+EventuallyConverged == <>[]Converged
 
 \* FVI-08: every flush ends, for everybody who lives.
-LatchesOpen == \A m \in Member : [](local[m].latched => <>(~local[m].latched \/ m \notin up))
+LatchesEventuallyOpen == \A m \in Member : [](local[m].latched => <>(~local[m].latched \/ m \notin up))
 =============================================================================

@@ -50,7 +50,7 @@ LetsNobodyGo(m) == "free"
 \* In the place of MayTakeOver: nobody takes over.
 NobodyTakesOver(m) == FALSE
 
-\* In the place of Acts: the next after the first takes over, and nobody else, as the note has it.
+\* In the place of IsActing: the next after the first takes over, and nobody else, as the note has it.
 NextAfterFirst(m) ==
     LET all == local[m].view.members IN
     \/ all[1] = m
@@ -81,10 +81,10 @@ SetsAnyState(a, m) == TRUE
 -----------------------------------------------------------------------------
 (* The layers below, and the model itself *)
 
-\* In the place of CountsOut: who is suspected falsely is not told.
+\* In the place of DistrustsOrExcludes: who is suspected falsely is not told.
 NobodyIsTold(x, m) == FALSE
 
-\* In the place of Quiet: no state is.
+\* In the place of Quiescent: no state is.
 NeverQuiet == FALSE
 
 \* In the place of ReceivedAs: it is taken for one of the view before.

@@ -147,7 +147,7 @@ AfterApp(m, event, effects) ==
     ELSE IF event.type = "BlockReturned" /\ app[m] = "handler" THEN "blocked"
     ELSE app[m]
 
-IsTold(effects, asker) == \E i \in DOMAIN effects : effects[i] = GroupStopped(asker)
+StopIsReported(effects, asker) == \E i \in DOMAIN effects : effects[i] = GroupStopped(asker)
 
 \* Who takes over knows nothing: who is gone may have stopped the group, or some of it.
 AtTakeOver(m) == "new"
@@ -158,7 +158,7 @@ AtMerge(m, v) == IF CoordinatorOf(v) = m THEN "new" ELSE "follows"
 \* What m, as maker of views, knows of its group.
 AfterMaker(m, action, event, effects) ==
     IF event.type = "MergeViewInstalled" /\ action # "Misuse" THEN AtMerge(m, event.view)
-    ELSE IF IsTold(effects, ForViews) THEN "stopped"
+    ELSE IF StopIsReported(effects, ForViews) THEN "stopped"
     ELSE IF action = "TakeOver" THEN AtTakeOver(m)
     ELSE IF action = "DecideView" THEN "decided"
     ELSE IF action = "SuspendGroup" THEN "suspends"
@@ -174,7 +174,7 @@ AfterMakers(m, action, event, effects, known) ==
                          ELSE IF Waits(x) THEN "merges" ELSE maker[x]]
 
 AfterTransfer(m, action, effects) ==
-    IF IsTold(effects, ForState) THEN "asks"
+    IF StopIsReported(effects, ForState) THEN "asks"
     ELSE IF action = "AskForState" THEN "waits"
     ELSE IF action \in {"TakeState", "GiveUp"} THEN "none"
     ELSE transfer[m]
@@ -216,7 +216,7 @@ ApplyWith(action, m, event, consumed, taken, given, known, k) ==
         /\ maker' = AfterMakers(m, action, event, step.effects, known)
         /\ transfer' = [transfer EXCEPT ![m] = AfterTransfer(m, action, step.effects)]
         /\ \E logs \in {IF known = views THEN log ELSE Append(log, Channel!NoCasts(known[Len(known)]))} :
-           \E cuts \in {IF known = views THEN settled ELSE Append(settled, Channel!NobodyCame)} :
+           \E cuts \in {IF known = views THEN settled ELSE Append(settled, Channel!NoArrivals)} :
            \E sends \in {MulticastsOf(step.effects)} :
             IF k # installed[m]
             THEN /\ log' = logs
@@ -331,7 +331,7 @@ Precedes(j, k) == j = k \/ (j < k /\ \E i \in views[k].preds : Precedes(j, i))
 Follows(j, k) == j \in views[k].preds
 
 \* The first of those that it does not suspect.
-Acts(m) ==
+IsActing(m) ==
     \E i \in DOMAIN local[m].view.members :
         /\ local[m].view.members[i] = m
         /\ \A j \in 1 .. i - 1 : local[m].view.members[j] \in local[m].suspected
@@ -361,7 +361,7 @@ Newer(m) ==
 \* (Who wants to leave does not take over: there may be a view without it. It goes.)
 MayTakeOver(m) ==
     /\ m \in up /\ maker[m] = "follows" /\ InView(local[m])
-    /\ m \notin wishes /\ Acts(m)
+    /\ m \notin wishes /\ IsActing(m)
     /\ \A y \in Unsuspected(local[m]) \ {m} : HasAnswered(y, m)
 
 Offered(m, k, set) == {[from |-> m, to |-> x, view |-> k] : x \in (set \cap up) \ {m}}
@@ -454,7 +454,7 @@ DecideView(m) ==
                               Append(views, v), Len(views) + 1)
                ELSE /\ views' = Append(views, v)
                     /\ log' = Append(log, Channel!NoCasts(v))
-                    /\ settled' = Append(settled, Channel!NobodyCame)
+                    /\ settled' = Append(settled, Channel!NoArrivals)
                     /\ Environment("DecideView", m, None, {})
                     /\ maker' = [maker EXCEPT ![m] = "gone"]
                     /\ UNCHANGED <<local, installed, up, got, copies, fetches, wire, app, transfer>>
@@ -544,7 +544,7 @@ WishToLeave(m) ==
 MayDepart(m) ==
     /\ m \in up \cap wishes
     /\ \/ \E k \in DOMAIN views : Follows(installed[m], k) /\ m \notin DOMAIN views[k].lives
-       \/ maker[m] = "follows" /\ Acts(m)
+       \/ maker[m] = "follows" /\ IsActing(m)
        \/ maker[m] = "stopped" /\ Members(local[m]) = {m}
 
 Gone(m) ==
@@ -605,12 +605,12 @@ TakeState(m) ==
     /\ UNCHANGED <<cast, offers, wishes, spent>>
 
 \* Nobody is there to ask; or it does not want a state any more.
-NobodyGives(m) ==
+NoStateProvider(m) ==
     transfer[m] = "asks" /\ \A p \in Unsuspected(local[m]) \ {m} : p \in up /\ ~HasState(p)
 
 GiveUp(m) ==
     /\ m \in up /\ transfer[m] # "none"
-    /\ MayGiveUp \/ NobodyGives(m)
+    /\ MayGiveUp \/ NoStateProvider(m)
     /\ Apply("GiveUp", m, [type |-> "Resume", asker |-> ForState], {})
     /\ answers' = {b \in answers : b.to # m}
     /\ UNCHANGED <<cast, offers, wishes, state, spent>>
@@ -660,7 +660,7 @@ Close(m) ==
 
 \* x suspects m, or has a view without it and is not merely behind. (Only after a false suspicion, or a merge
 \* that not all took part in.)
-CountsOut(x, m) ==
+DistrustsOrExcludes(x, m) ==
     /\ MayBeApart
     /\ m \in local[x].suspected
        \/ (InView(local[x]) /\ m \notin Members(local[x]) /\ ~Precedes(installed[x], installed[m])
@@ -669,7 +669,7 @@ CountsOut(x, m) ==
 \* Who is to take over asks m, which refuses whom that one counts out before itself.
 Refuses(m, x) ==
     \E y \in Unsuspected(local[m]) \ {m} :
-        /\ y \in up /\ Acts(y) /\ m \notin local[y].suspected
+        /\ y \in up /\ IsActing(y) /\ m \notin local[y].suspected
         /\ x \in local[y].suspected /\ Before(local[y], x, y)
 
 \* Of the merged views that m has come past, x lacks one, and nobody has it on the way to x. (x may come to it
@@ -688,7 +688,7 @@ NeverComes(x, m) ==
 \* What the failure detector, or GMS, has to say to m.
 Reports(m) ==
     {x \in Unsuspected(local[m]) \ {m} :
-        x \notin up \/ CountsOut(x, m) \/ NeverComes(x, m) \/ (MayBeApart /\ Refuses(m, x))}
+        x \notin up \/ DistrustsOrExcludes(x, m) \/ NeverComes(x, m) \/ (MayBeApart /\ Refuses(m, x))}
 
 \* (Who counts out one that lives, after a merge that failed, is as who suspects falsely.)
 Detect(m) ==
@@ -801,11 +801,11 @@ Due(m) ==
     ELSE StartFlushFrom(m, m) \/ FlushCompletedFrom(m, m) \/ ReconcileFrom(m, m) \/ StopFlushFrom(m, m)
 
 SomethingIsDue == \E m \in Member : IsDue(m)
-WhatIsDue == \E m \in Member : IsDue(m) /\ Due(m)
+TakesDueStep == \E m \in Member : IsDue(m) /\ Due(m)
 
 PromptNext ==
     IF SomethingIsDue
-    THEN /\ WhatIsDue    \* (A conjunction of one: TLC would take the bare name for an action.)
+    THEN /\ TakesDueStep    \* (A conjunction of one: TLC would take the bare name for an action.)
     ELSE \E m \in Member : Next(m)
 
 PromptSpec == Init /\ [][PromptNext]_vars

@@ -47,7 +47,7 @@ ForBoth == \E m \in up : IsStopped(local[m]) /\ {ForViews, ForState} \subseteq l
 ViewMeetsState == \E m \in up : transfer[m] = "asks" /\ \E a \in answers : a.to = m /\ ~StandsFor(a, m)
 \* A state stands for more than its receiver had delivered since it joined.
 StateIsSet == \E m \in up : m \notin FoundersSet /\ HasState(m) /\ state[m] # {}
-NobodyWantsIt == \E m \in up : local[m].wants = {Self}
+OnlyStateTransferWaits == \E m \in up : local[m].wants = {Self}
 \* A merged view is everywhere.
 AllAreMerged ==
     \E m \in up : InView(local[m]) /\ IsMerged(views[installed[m]]) /\ \A x \in Members(local[m]) \cap up :

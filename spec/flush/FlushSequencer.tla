@@ -17,7 +17,7 @@
 (*                                                                         *)
 (* Who wants to leave multicasts nothing more and looks at its own table,  *)
 (* and at nothing else (StopRule). What SEQUENCER's `flushed` reads of the *)
-(* others follows from FLUSH's messages: NothingIsLeftBehind.              *)
+(* others follows from FLUSH's messages: LeaverLosesNoMessage.             *)
 (***************************************************************************)
 EXTENDS FlushClaims
 
@@ -80,7 +80,7 @@ ViewFor(v) == [type |-> "ViewInstalled", view |-> v]
 IsView(e) == e.type \in {"ViewInstalled", "MergeViewInstalled"}
 
 \* In the place of MemberStep: a view is SEQUENCER's, too, in the same step, which multicasts in it what it
-\* has to order anew. (FLUSH is stopped then, and lets it wait: FoundStopped.)
+\* has to order anew. (FLUSH is stopped then, and lets it wait: InstallsOnlyWhenLatched.)
 StackStep(s, e) ==
     IF ~IsView(e) \/ "ViewInstalled" \notin Hears THEN Step(s, e)
     ELSE AndSends(Step(s, e), MulticastsOf(Above!Step(sequencer[s.member], ViewFor(e.view)).effects))
@@ -197,16 +197,16 @@ StackTypeOK ==
     /\ refused \in BOOLEAN
 
 \* SEQUENCER is in the view that FLUSH is in.
-OneViewForBoth == \A m \in up : sequencer[m].view = local[m].view
+SameViewInBothLayers == \A m \in up : sequencer[m].view = local[m].view
 
 TotalOrder == Above!TotalOrder
 UniformTotalOrder == Above!UniformTotalOrder
 Agreement == Above!Agreement
-AgreementBehind == Above!AgreementBehind
-NothingLost == Above!NothingLost
+LaggardDeliversPrefix == Above!LaggardDeliversPrefix
+NoMessageLost == Above!NoMessageLost
 
-\* Neither refuses what the other says, or its peers. (FLUSH's part is NothingIsRefused.)
-NothingIsRefusedAbove == ~refused
+\* Neither refuses what the other says, or its peers. (FLUSH's part is NoEventRefused.)
+NoEventRefusedAbove == ~refused
 
 \* Each step of the stack is a step of TotalOrderBroadcast.
 RefinesTotalOrderBroadcastStep == Above!RefinesTotalOrderBroadcastStep
@@ -214,17 +214,17 @@ RefinesTotalOrderBroadcast == [][RefinesTotalOrderBroadcastStep]_stack_vars
 
 \* A view comes to members that are stopped: what SEQUENCER multicasts at once waits until the view is
 \* everywhere.
-FoundStoppedStep == \A m \in Member : (installed[m] # 0 /\ installed'[m] # installed[m]) => local[m].latched
-FoundStopped == [][FoundStoppedStep]_stack_vars
+InstallsOnlyWhenLatchedStep == \A m \in Member : (installed[m] # 0 /\ installed'[m] # installed[m]) => local[m].latched
+InstallsOnlyWhenLatched == [][InstallsOnlyWhenLatchedStep]_stack_vars
 
 \* Nothing is on its way, and nobody has anything to do; BLOCK has returned where it may.
-StackQuiet ==
+StackQuiescent ==
     /\ \A f, t \in Member : t \in up => wire[f][t] = <<>> /\ forwards[f][t] = <<>>
     /\ \A m \in up :
         /\ (app[m] = "handler" => ~MayReturn(m)) /\ Reports(m) = {}
         /\ \A f \in fetches[m] : f.holder \notin up
         /\ ~MayTakeOver(m) /\ ~MaySuspend(m) /\ ~MayResume(m) /\ ~MayDecide(m) /\ ~MayDepart(m)
-        /\ ~NobodyGives(m)
+        /\ ~NoStateProvider(m)
         /\ Partners(m) = {} /\ maker[m] # "merges"
         /\ \A p \in up : ~MayGive(p, m)
     /\ \A o \in offers : o.to \in up => ~MayInstall(o)
@@ -240,7 +240,7 @@ AllIsDelivered ==
                 Above!Message(delivered[x][i]) \in Above!DeliveredBy(m)
 
 \* The group does not come to rest before all go on, and all is delivered.
-QuietIsDelivered == StackQuiet => (IF StayApart THEN SettledOnEachLine ELSE Settled) /\ AllIsDelivered
+AllDeliveredWhenQuiescent == StackQuiescent => (IF StayApart THEN ConvergedOnEachBranch ELSE Converged) /\ AllIsDelivered
 
 \* SEQ-21: who is let go in good order leaves nothing behind: what it has sent, all have delivered that were
 \* in its view, and live.
@@ -249,11 +249,11 @@ IsLetGo(m) ==
         /\ \E k \in DOMAIN views : Follows(installed[m], k) /\ m \notin DOMAIN views[k].lives
 
 \* A member that is let go has been heard out: every live member of its view has delivered all that it sent.
-NothingIsLeftBehindStep ==
+LeaverLosesNoMessageStep ==
     \A m \in Member : IsLetGo(m) =>
         \A x \in up : Above!Took(x, installed[m]) =>
             \A n \in 1 .. sent[m] : <<m, n>> \in Above!DeliveredBy(x)
-NothingIsLeftBehind == [][NothingIsLeftBehindStep]_stack_vars
+LeaverLosesNoMessage == [][LeaverLosesNoMessageStep]_stack_vars
 
 \* In the end.
 EventuallyDelivered == Above!EventuallyDelivered

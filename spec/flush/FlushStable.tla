@@ -170,20 +170,20 @@ StackTypeOK ==
     /\ \A p \in gossip : p.sender \in Member /\ p.message.type \in {"STABLE", "STABILITY"}
 
 \* STABLE is in the view that FLUSH is in.
-OneViewForBoth == \A m \in up : stable[m].view = local[m].view
+SameViewInBothLayers == \A m \in up : stable[m].view = local[m].view
 
 \* All who are in a view count a sender's multicasts from the same number: votes speak of the same messages.
-NumbersAgree == \A m \in up : InView(local[m]) => base[m] = starts[installed[m]]
+SeqnoBasesAgree == \A m \in up : InView(local[m]) => base[m] = starts[installed[m]]
 
 \* Nobody has thrown away what a member lacks that is in its view, or on its way to it.
-NothingLackingIsPurged ==
+NoMissingMessagePurged ==
     \A p, x \in {m \in Member : installed[m] # 0} :
         (Precedes(installed[x], installed[p]) /\ x \in Members(local[p])) =>
             \A s \in DOMAIN purged[p] \cap DOMAIN base[x] :
                 purged[p][s] <= Seqno(Counts(local[x], base[x])[s])
 
 \* What is to be fetched is there.
-FetchesAreServed ==
+FetchIsServable ==
     \A m \in up : \A f \in fetches[m] :
         f.holder \in up => purged[f.holder][f.sender] < Seqno(base[m][f.sender] + local[m].delivered[f.sender] + 1)
 

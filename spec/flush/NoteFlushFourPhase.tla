@@ -64,7 +64,7 @@ IsOpen(s) == s.phase # "latched" /\ (LatchAt = "block_return" => s.phase # "retu
 IsComplete(s) == s.phase = "returned" /\ s.oks = Member
 
 \* m takes a step to state s, with what it multicasts and sends: a sequence of effects.
-Does(action, m, event, consumed, s, effects) ==
+MayStep(action, m, event, consumed, s, effects) ==
     \E done \in {IF IsComplete(s) THEN <<Send(Flusher, Message("FLUSH_COMPLETED"))>> ELSE <<>>} :
     \E all \in {effects \o done} :
         /\ local' = [local EXCEPT ![m] = IF IsComplete(s) THEN [s EXCEPT !.phase = "latched"] ELSE s]
@@ -81,14 +81,14 @@ Started == \E i \in DOMAIN stream[Flusher] : stream[Flusher][i].type = "START_FL
 \* Phase 1.
 StartFlush ==
     /\ ~Started
-    /\ Does("StartFlush", Flusher, Message("Suspend"), {}, local[Flusher],
+    /\ MayStep("StartFlush", Flusher, Message("Suspend"), {}, local[Flusher],
             <<Multicast(Message("START_FLUSH"))>>)
     /\ read' = read
 
 AppSends(m) ==
     /\ m \in Casters /\ ~local[m].cast
     /\ local[m].phase # "next" /\ IsOpen(local[m])
-    /\ Does("AppSends", m, Message("SendRequested"), {}, [local[m] EXCEPT !.cast = TRUE],
+    /\ MayStep("AppSends", m, Message("SendRequested"), {}, [local[m] EXCEPT !.cast = TRUE],
             <<Multicast(Message("DATA"))>>)
     /\ read' = read
 
@@ -98,7 +98,7 @@ MayReturn(m) == HasItsAcks(m)
 
 ReturnBlock(m) ==
     /\ local[m].phase = "block" /\ MayReturn(m)
-    /\ Does("ReturnBlock", m, Message("BlockReturned"), {}, [local[m] EXCEPT !.phase = "returned"],
+    /\ MayStep("ReturnBlock", m, Message("BlockReturned"), {}, [local[m] EXCEPT !.phase = "returned"],
             <<Multicast(Message("FLUSH_OK"))>>)
     /\ read' = read
 
@@ -124,7 +124,7 @@ ReceiveMulticast(m) ==
     /\ \E x \in Member : \E i \in DOMAIN stream[x] \ read[m][x] :
         /\ InOrder => \A j \in 1 .. i - 1 : j \in read[m][x]
         /\ read' = [read EXCEPT ![m][x] = @ \cup {i}]
-        /\ Does("ReceiveMulticast", m, EventOf(x, stream[x][i]),
+        /\ MayStep("ReceiveMulticast", m, EventOf(x, stream[x][i]),
                 {[sender |-> x, to |-> m, message |-> stream[x][i]]},
                 After(m, x, stream[x][i]), InBlock(m, stream[x][i]))
 
@@ -134,7 +134,7 @@ MayAcknowledge(s) == s.owes # {} /\ s.phase # "next" /\ (Acks = "unicast" \/ IsO
 Acknowledge(m) ==
     /\ MayAcknowledge(local[m])
     /\ \E x \in local[m].owes :
-        Does("Acknowledge", m, Message("Prepared"), {}, [local[m] EXCEPT !.owes = @ \ {x}],
+        MayStep("Acknowledge", m, Message("Prepared"), {}, [local[m] EXCEPT !.owes = @ \ {x}],
              <<IF Acks = "unicast" THEN Send(x, Ack(x)) ELSE Multicast(Ack(x))>>)
     /\ read' = read
 
@@ -146,7 +146,7 @@ ReceiveUnicast(m) ==
     /\ \E p \in unicasts :
         /\ p.to = m
         /\ \E s \in {After(m, p.sender, p.message)} :
-            Does("ReceiveUnicast", m, EventOf(p.sender, p.message), {p}, s,
+            MayStep("ReceiveUnicast", m, EventOf(p.sender, p.message), {p}, s,
                  IF p.message.type = "FLUSH_COMPLETED" /\ s.completed = Member
                  THEN [i \in DOMAIN InSomeOrder |-> Send(InSomeOrder[i], Message("NEW_VIEW"))]
                  ELSE <<>>)
@@ -183,20 +183,20 @@ FourPhaseTypeOK ==
 InNextView == {m \in Member : local[m].phase = "next"}
 
 \* FLO-13: who is in the next view has delivered the same in this one.
-SameBefore == \A m, x \in InNextView : local[m].got = local[x].got
+SameDeliveriesBeforeNextView == \A m, x \in InNextView : local[m].got = local[x].got
 
 \* FLO-11: where a latch is closed every transaction is finished, ...
-TransactionsEnd ==
+TransactionsFinished ==
     \A m \in Member : local[m].phase = "latched" => \A p \in Preparers : HasItsAcks(p)
 
 \* ... and all acknowledgements that are multicast have come, too.
-AllAcksAreHere ==
+AllMulticastAcksReceived ==
     Acks = "multicast" =>
         \A m \in Member : local[m].phase = "latched" =>
             \A p \in Preparers : \A x \in Ackers \ {p} : <<x, p>> \in local[m].acks
 
 \* FLO-10: the group does not come to rest before everybody is in the next view.
-AllGoOn ==
+AllReachNextView ==
     (/\ Started /\ unicasts = {}
      /\ \A m \in Member \ InNextView :
         /\ \A x \in Member : read[m][x] = DOMAIN stream[x]

@@ -178,7 +178,7 @@ Unsuspected(s) ==
     LET Trusted(m) == m \notin s.suspected IN SelectSeq(s.decision.members, Trusted)
 
 \* Is it the first of those that it does not suspect? (Who is in no view has no members.)
-Acts(s) == ~s.gone /\ Unsuspected(s) # <<>> /\ Head(Unsuspected(s)) = s.member
+IsActing(s) == ~s.gone /\ Unsuspected(s) # <<>> /\ Head(Unsuspected(s)) = s.member
 
 Others(s) == MembersOf([members |-> Unsuspected(s)]) \ {s.member}
 
@@ -190,11 +190,11 @@ Before(decision, m) ==
 LifeOf(s, m) == s.decision.lives[m]
 
 \* An address of a later life of m's name was in a view of this line.
-HasLater(s, m) == \E x \in DOMAIN s.decision.lives : IsFormer(m, x)
+HasLaterIncarnation(s, m) == \E x \in DOMAIN s.decision.lives : IsFormer(m, x)
 
 \* Was this incarnation of m, or a later one, in a view of this line? (No request outlives that.)
 IsOver(s, m, life) ==
-    CASE IncarnationCheck = "ever" -> (m \in DOMAIN s.decision.lives /\ life <= LifeOf(s, m)) \/ HasLater(s, m)
+    CASE IncarnationCheck = "ever" -> (m \in DOMAIN s.decision.lives /\ life <= LifeOf(s, m)) \/ HasLaterIncarnation(s, m)
       [] IncarnationCheck = "present" -> m \in MembersOfView(s) /\ life <= LifeOf(s, m)
       [] IncarnationCheck = "never" -> FALSE
 
@@ -239,8 +239,8 @@ Enter(s, decision) ==
 \* It is time to answer the joiners, or to take over. (Only who leads owes an answer, and who leads acts: see
 \* LocalTypeOK.)
 CanAnswer(s) == s.awaiting = {} /\ s.owed # {} /\ s.admitting = NoRequest
-CanTakeOver(s) == s.phase = "following" /\ Acts(s)
-CanSendAgain(s) == s.phase = "asking" /\ Acts(s) /\ s.asking = {}
+CanTakeOver(s) == s.phase = "following" /\ IsActing(s)
+CanSendAgain(s) == s.phase = "asking" /\ IsActing(s) /\ s.asking = {}
 
 \* Its last view is everywhere (joiners are answered first: Proceed); and there is something for a next one.
 IsDone(s) == s.phase = "leading" /\ s.awaiting = {} /\ s.admitting = NoRequest
@@ -292,7 +292,7 @@ SendAgain(s) ==
 
 \* Who wants to leave asks whoever acts, and again when that is another.
 AskToLeave(s) ==
-    IF ~s.leaving \/ s.gone \/ Acts(s) THEN Unchanged(s)
+    IF ~s.leaving \/ s.gone \/ IsActing(s) THEN Unchanged(s)
     ELSE IF Head(Unsuspected(s)) = s.leave_asked THEN Unchanged(s)
     ELSE [state |-> [s EXCEPT !.leave_asked = Head(Unsuspected(s))],
           effects |-> <<Send(Head(Unsuspected(s)), LeaveReq(s.life))>>]
@@ -309,7 +309,7 @@ MaybeResume(s) ==
 
 \* Who asked to leave, and would have to take over, goes instead.
 MaybeGo(s) ==
-    IF s.leaving /\ LeaverYields /\ Acts(s) /\ s.phase # "leading"
+    IF s.leaving /\ LeaverYields /\ IsActing(s) /\ s.phase # "leading"
     THEN [state |-> [s EXCEPT !.gone = TRUE], effects |-> <<LeftTheGroup>>]
     ELSE Unchanged(s)
 
@@ -354,7 +354,7 @@ LeaveRequested(s, e) ==
                     ELSE asked, <<>>)
 
 \* The former incarnation's leave goes before all other requests, and the new one's comes after them.
-FormerFirst(queue, leave, join) == <<leave>> \o Append(queue, join)
+FormerLeavesFirst(queue, leave, join) == <<leave>> \o Append(queue, join)
 
 \* FLAW-133: this incarnation of m was in a view of this line, and is not any more. If it asks, its JOIN_RSP was lost,
 \* or is void: it can never be let in again, and nobody but who acts can say so.
@@ -371,7 +371,7 @@ JoinReqReceived(s, e) ==
         cleaned == WithoutJoin(s, m)
         present == m \in MembersOfView(s)
     IN
-    IF ~Acts(s) \/ m = s.member \/ Waits(s, m, life) THEN Ignored(s)
+    IF ~IsActing(s) \/ m = s.member \/ Waits(s, m, life) THEN Ignored(s)
     ELSE IF IsOver(s, m, life) THEN
         \* It was answered and asks again: the same answer, and no new view (AMB-29).
         IF m \in s.awaiting /\ m \in s.decision.joiners /\ life = LifeOf(s, m)
@@ -381,7 +381,7 @@ JoinReqReceived(s, e) ==
     ELSE IF present /\ IncarnationCheck = "never" /\ ~IsQueued(s, "leave", m)
     THEN Handled(s, <<Send(m, JoinRsp([s.decision EXCEPT !.joiners = {m}, !.lives[m] = life]))>>)
     ELSE IF present /\ ~IsQueued(s, "leave", m)
-    THEN Proceed([Struck(cleaned, m) EXCEPT !.queue = FormerFirst(@, Request("leave", m, LifeOf(s, m)), join)],
+    THEN Proceed([Struck(cleaned, m) EXCEPT !.queue = FormerLeavesFirst(@, Request("leave", m, LifeOf(s, m)), join)],
                  Withdrawal(s, m))
     ELSE Proceed([cleaned EXCEPT !.queue = Append(@, join)], Withdrawal(s, m))
 
@@ -521,11 +521,11 @@ Creator(s, members) == IF CreatorNames = "creator" THEN s.member ELSE Head(membe
 WithJoiner(members, joiner) == Append(members, joiner)
 
 \* (Who asks to join is no member.)
-StaysIn(s, request, m) == m \notin s.suspected /\ m # request.member
+StaysMember(s, request, m) == m \notin s.suspected /\ m # request.member
 
 \* The next view: one request is granted, or none, and all that are suspected are out (MBR-11).
 Decide(s, request, digest) ==
-    LET Stays(m) == StaysIn(s, request, m)
+    LET Stays(m) == StaysMember(s, request, m)
         staying == SelectSeq(s.decision.members, Stays)
         stay == MembersOf([members |-> staying])
         joiners == IF request.kind = "join" THEN {request.member} ELSE {}
@@ -556,7 +556,7 @@ Decide(s, request, digest) ==
 IsGranted(s, request) == request.kind = "join" /\ IsOver(s, request.member, request.life)
 
 \* A former incarnation of who wants to join is still in the view.
-FormerIsIn(s, request) == request.kind = "join" /\ request.member \in MembersOfView(s)
+FormerIsMember(s, request) == request.kind = "join" /\ request.member \in MembersOfView(s)
 
 \* It is asked for, and by GMS.
 IsAnswer(s, e) == s.group = "stopping" /\ e.asker = Self
@@ -573,7 +573,7 @@ GroupStopped(s, e) ==
     IN IF ~IsAnswer(s, e)
        THEN IF PassesStops /\ e.asker # Self THEN Handled(s, <<PassDown(e)>>) ELSE Ignored(s)
        ELSE IF IsGranted(s, head) THEN Proceed(taken, <<>>)
-       ELSE IF FormerIsIn(s, head) THEN Decide(ready, NoRequest, NoDigest)
+       ELSE IF FormerIsMember(s, head) THEN Decide(ready, NoRequest, NoDigest)
        ELSE IF head.kind = "join" /\ digest_first
        THEN LET asked == AskForDigest(taken, head) IN Handled(asked.state, asked.effects)
        ELSE Decide(taken, head, NoDigest)

@@ -37,7 +37,7 @@ LocalTypeOK(m) ==
     /\ s.suspected \subseteq Member /\ s.asking \subseteq Member
     /\ s.awaiting \subseteq Member /\ s.owed \subseteq Member
     \* Who leads acts; nobody else awaits acknowledgements or owes answers.
-    /\ s.phase = "leading" => Acts(s) \/ s.gone
+    /\ s.phase = "leading" => IsActing(s) \/ s.gone
     /\ s.awaiting \cup s.owed # {} => s.phase = "leading"
     \* Who wants to leave, or has left, was in a view; who was refused was not, and asked.
     /\ s.leaving => InView(s)
@@ -67,14 +67,14 @@ TypeOK ==
 (* Outcomes *)
 
 \* AMB-40: an identifier names one list of members.
-OneIdOneList == \A j, k \in DOMAIN views : views[j].id = views[k].id => j = k
+ViewIdsAreUnique == \A j, k \in DOMAIN views : views[j].id = views[k].id => j = k
 
 \* Without false suspicions: of two views that follow one, nobody alive has installed one of them.
-OneLine == MaxFalse = 0 => Membership!OneLine(up)
+NoLiveBranch == MaxFalse = 0 => Membership!NoLiveBranchIn(up)
 
 \* MBR-11: without false suspicions, who is in a view and not in the next is dead, or wanted to leave. (Every
 \* view contains every earlier accepted join.)
-NobodyIsDropped ==
+ExcludedOnlyIfDeadOrLeaving ==
     MaxFalse = 0 =>
         \A k \in DOMAIN views : \A j \in views[k].preds :
             \A x \in DOMAIN views[j].lives \ DOMAIN views[k].lives :
@@ -82,18 +82,18 @@ NobodyIsDropped ==
 
 \* MBR-09, MBR-10: no view admits an incarnation that was in a view of its line before. (No view contains an
 \* earlier accepted leave.)
-LeftStaysOut ==
+IncarnationNotReadmitted ==
     \A k \in DOMAIN views : \A x \in views[k].joins :
         ~\E j \in 1 .. k - 1 : Has(views[j], x, views[k].lives[x]) /\ Ancestor(j, k)
 
 \* Of each name GMS knows the latest life, and no other but those that are in the view: what it knows grows with names, not
 \* with lives.
-FormerLivesForgotten ==
+FormerIncarnationsForgotten ==
     \A m \in up : Superseded(DOMAIN local[m].decision.lives) \subseteq MembersOfView(local[m])
 
 \* JOI-01: a joiner is told to start from what it was promised, when its coordinator asked for the digest:
 \* neither less, and it is given again what is in the state that it was handed, nor more.
-StartsWherePromisedStep ==
+JoinerStartsAtPromiseStep ==
     \A d \in {e.digest : e \in Down(act'.effects, "DigestSet")} :
         \E p \in promises :
             /\ p.to = act'.member /\ p.to_life = life[p.to]
@@ -108,14 +108,14 @@ JoinerMissesNothingStep ==
 
 \* AMB-28: whoever the failure detector has reported, while it waited for admission or later, is suspected as
 \* a member, and so does not stay.
-ReportedDoNotStay ==
+ReportedAreSuspected ==
     \A m \in up : \A w \in told[m] :
         w[1] \in MembersOf(local[m].decision) =>
             w[1] \in local[m].suspected \/ LifeOf(local[m], w[1]) # w[2]
 
 \* JOI: a promise is open for as long as its maker means to keep it: it awaits the digest, or has decided the
 \* view.
-PromisesAreMeant ==
+OpenPromiseIsInUse ==
     \A p \in promises :
         (p.by \in up /\ life[p.by] = p.by_life) =>
             \/ local[p.by].admitting.member = p.to
@@ -123,19 +123,19 @@ PromisesAreMeant ==
             \/ life[p.to] # p.to_life
 
 \* EVT-03: who asked for a digest gets it.
-StateIsAnswered ==
+DigestRequestAnswered ==
     \A m \in up : \A n \in transfers[m] : \E a \in answers[m] : a.asker # Self /\ a.request = n
 
 \* And who asked to have the group stopped is told.
-StopIsPassedOnStep ==
+StopPassedDownStep ==
     \A asker \in {"STATE_TRANSFER"} :
         act'.event = StoppedFor(asker) => act'.effects = <<PassDown(StoppedFor(asker))>>
-StopIsPassedOn == [][StopIsPassedOnStep]_vars
+StopPassedDown == [][StopPassedDownStep]_vars
 
 \* Whoever acts takes no notice when m asks to join, or answers with what m takes no notice of: it asks again and
 \* again, and nothing comes of it.
 AsksInVain(m) ==
-    \A c \in {c \in up : Acts(local[c])} :
+    \A c \in {c \in up : IsActing(local[c])} :
         \E asked \in {MemberStep(local[m], [type |-> "JoinRequested", coordinator |-> c, life |-> life[m]])} :
         \E answered \in {MemberStep(local[c], [type |-> "JoinReqReceived", sender |-> m,
                                               message |-> JoinReq(life[m])])} :
@@ -145,7 +145,7 @@ AsksInVain(m) ==
 
 \* Nothing is on its way, nobody waits for the group to be stopped, the failure detector has nothing to say,
 \* who asks asks in vain.
-Quiet ==
+Quiescent ==
     /\ \A p \in network : p.to \notin up
     /\ stops.asked = {}
     /\ \A m \in up :
@@ -160,56 +160,56 @@ LinesSettled ==
 
 \* Who asks again and again comes in, or is refused and asks as another incarnation: while there is somebody to ask, nobody
 \* asks in vain. (A later incarnation founds no group.)
-NobodyIsLeftOut == (\E c \in up : Acts(local[c])) => \A m \in up : InView(local[m])
+AllMembersInView == (\E c \in up : IsActing(local[c])) => \A m \in up : InView(local[m])
 
 \* Who is alive is in one view.
 OneView == \A m, x \in up : installed[m] = installed[x]
 
-Settled == LinesSettled /\ (IF MaxFalse = 0 THEN OneView ELSE NobodyIsLeftOut)
+Converged == LinesSettled /\ (IF MaxFalse = 0 THEN OneView ELSE AllMembersInView)
 
 \* FLAW-33: the group does not come to a stop before each line of views is settled. There is one line where no
 \* suspicion was false.
-QuietIsSettled == Quiet => Settled
+ConvergedWhenQuiescent == Quiescent => Converged
 
 \* And everybody goes on: nobody stays stopped, whoever stopped it. (Each Suspend that is answered ends in
 \* Resume, or in that of who leads next.)
-QuietIsFree == Quiet => stops.held = {}
+ResumedWhenQuiescent == Quiescent => stops.held = {}
 
 \* What a member delivers was multicast in a view that it is in. (Under FLUSH. GMS alone cannot give that: a
 \* joiner is also given what its coordinator had not delivered when it took the digest.)
-DeliversInItsViewsStep ==
+DeliversOnlyOfOwnViewsStep ==
     act'.action = "DeliverData" =>
         Has(views[cast[act'.given.sender][act'.given.seqno - Nothing]], act'.member, life[act'.member])
 
-StartsWherePromised == [][StartsWherePromisedStep]_vars
+JoinerStartsAtPromise == [][JoinerStartsAtPromiseStep]_vars
 JoinerMissesNothing == [][JoinerMissesNothingStep]_vars
-DeliversInItsViews == [][DeliversInItsViewsStep]_vars
+DeliversOnlyOfOwnViews == [][DeliversOnlyOfOwnViewsStep]_vars
 
 -----------------------------------------------------------------------------
 (* Mechanism *)
 
 \* Who decides a view has had the group stopped, as the layer above has it, since it took over.
-DecidedWhenStoppedStep ==
+DecidesOnlyWhenStoppedStep ==
     views' # views =>
         \/ views'[Len(views')].preds = {}
         \/ act'.member \in stops.given
         \/ act'.event = StoppedFor(Self) /\ act'.member \in stops.asked
-DecidedWhenStopped == [][DecidedWhenStoppedStep]_vars
+DecidesOnlyWhenStopped == [][DecidesOnlyWhenStoppedStep]_vars
 
 \* GMS and the layer above agree on it: so no answer is to a question of before, and needs no number.
-StopsAreAgreed ==
+StopStateConsistent ==
     \A m \in up :
         /\ m \in stops.asked <=> local[m].group = "stopping"
         /\ m \in stops.given <=> local[m].group = "stopped"
 
 \* The group is let go when the last view is everywhere: whoever is counted on has it, or has gone on from it.
-ResumedWhenEverywhereStep ==
+ResumesAfterAllInstalledStep ==
     Up(act'.effects, "Resume") # {} =>
         LET m == act'.member IN
         \A x \in Others(local'[m]) \cap up :
             life[x] = LifeOf(local'[m], x) =>
                 installed'[x] = installed'[m] \/ Ancestor(installed'[m], installed'[x])
-ResumedWhenEverywhere == [][ResumedWhenEverywhereStep]_vars
+ResumesAfterAllInstalled == [][ResumesAfterAllInstalledStep]_vars
 
 \* Of those that lead one counts on a member: the other one is refused. (So a report is given to one, and kept.)
 CountsOn(x, m) ==
@@ -217,21 +217,21 @@ CountsOn(x, m) ==
     /\ m \in Others(local[x]) \ (local[x].awaiting \cup local[x].owed)
 
 \* At most one acting coordinator counts on a member.
-ServesOne ==
+CountedByOneCoordinator ==
     \A m \in {m \in up : InView(local[m])} :
         \A x, y \in Others(local[m]) \cap up : (CountsOn(x, m) /\ CountsOn(y, m)) => x = y
 
 \* Those above are told whom it suspects, when it begins to, whoever told it.
-SuspicionsAreToldStep ==
+SuspicionsPassedUpStep ==
     act'.outcome # "none" =>
         LET m == act'.member
             old == IF InView(local[m]) THEN local[m].suspected ELSE {}
         IN {e.suspect : e \in Up(act'.effects, "Suspected")} =
             IF InView(local'[m]) THEN local'[m].suspected \ old ELSE {}
-SuspicionsAreTold == [][SuspicionsAreToldStep]_vars
+SuspicionsPassedUp == [][SuspicionsPassedUpStep]_vars
 
 \* JOI-05: when the joiner is answered, whoever is alive of the old members has the view.
-AnsweredAfterOldMembers ==
+JoinRspAfterOldMembers ==
     MaxFalse = 0 =>
         \A p \in network : p.message.type = "JOIN_RSP" =>
             \A x \in (up \cap MembersOf(p.message.decision)) \ p.message.decision.joiners :
@@ -244,7 +244,7 @@ SuspectedAreMembers ==
 
 \* MBR-11, MBR-12: a view is the one before, with the request at the head granted, and without those who are
 \* suspected.
-OneRequestAtATimeStep ==
+ViewAppliesHeadRequestStep ==
     views' # views =>
         LET v == views'[Len(views')]
             s == local[act'.member]
@@ -257,7 +257,7 @@ OneRequestAtATimeStep ==
                 ELSE x \in DOMAIN v.lives => head = Request("join", x, v.lives[x])
 
 \* AMB-29: a JOIN_REQ that is answered again makes no view, and gets the view that it was answered with.
-AnsweredAgainStep ==
+RepeatedJoinGetsSameViewStep ==
     (act'.action = "ReceiveJoinReq" /\ act'.outcome = "handled"
         /\ local'[act'.member] = local[act'.member]) =>
         \A i \in DOMAIN act'.effects :
@@ -273,7 +273,7 @@ LeavesOnlyWithCauseStep ==
             Ancestor(j, k) /\ Has(views[j], m, life[m]) /\ ~Has(views[k], m, life[m])
 
 \* LAY-06: a view is announced when it is installed, once, to the layers below and then to those above.
-AnnouncedOnceStep ==
+ViewAnnouncedOnceStep ==
     act'.outcome # "none" =>
         LET Announces(effect) == effect.type \in {"PassDown", "PassUp"} /\ effect.event.type = "ViewInstalled"
             said == SelectSeq(act'.effects, Announces)
@@ -284,16 +284,16 @@ AnnouncedOnceStep ==
                    [type |-> "PassUp", view |-> ViewIn(local'[m].decision)]>>
 
 \* The counters of the views that an incarnation installs rise.
-IdsRiseStep ==
+InstalledCounterIncreasesStep ==
     \A m \in Member :
         (installed'[m] # installed[m] /\ installed[m] # 0 /\ installed'[m] # 0) =>
             views'[installed'[m]].id.counter > views[installed[m]].id.counter
 
-OneRequestAtATime == [][OneRequestAtATimeStep]_vars
-AnsweredAgain == [][AnsweredAgainStep]_vars
+ViewAppliesHeadRequest == [][ViewAppliesHeadRequestStep]_vars
+RepeatedJoinGetsSameView == [][RepeatedJoinGetsSameViewStep]_vars
 LeavesOnlyWithCause == [][LeavesOnlyWithCauseStep]_vars
-AnnouncedOnce == [][AnnouncedOnceStep]_vars
-IdsRise == [][IdsRiseStep]_vars
+ViewAnnouncedOnce == [][ViewAnnouncedOnceStep]_vars
+InstalledCounterIncreases == [][InstalledCounterIncreasesStep]_vars
 
 -----------------------------------------------------------------------------
 (* Frame: a step belongs to one member, and others change through its effects alone. This is what makes *)
@@ -301,7 +301,7 @@ IdsRise == [][IdsRiseStep]_vars
 
 OnlyOwnStateStep == OthersKeepLocal
 
-RefusedChangesNothingStep == NothingForNothing
+RefusedChangesNothingStep == UnchangedUnlessHandled
 
 \* (What was sent to a member waits for its next incarnation, and is given to that.)
 ComesFrom(p) ==
@@ -309,15 +309,15 @@ ComesFrom(p) ==
         /\ q.sender = p.sender /\ q.message = p.message
         /\ q.to = p.to \/ {q.to, p.to} = {act'.member, NextLife(act'.member)}
 
-OnlyItsPacketsStep ==
+OnlyOwnPacketsStep ==
     IF act'.outcome = "none" THEN network' \subseteq network \/ \A p \in network' : ComesFrom(p)
     ELSE network' = AfterStep(network, act'.member, act'.consumed, act'.effects, up')
 
-OnlyByEffectsStep == OnlyOwnStateStep /\ RefusedChangesNothingStep /\ OnlyItsPacketsStep
+OnlyByEffectsStep == OnlyOwnStateStep /\ RefusedChangesNothingStep /\ OnlyOwnPacketsStep
 
 OnlyOwnState == [][OnlyOwnStateStep]_vars
 RefusedChangesNothing == [][RefusedChangesNothingStep]_vars
-OnlyItsPackets == [][OnlyItsPacketsStep]_vars
+OnlyOwnPackets == [][OnlyOwnPacketsStep]_vars
 OnlyByEffects == [][OnlyByEffectsStep]_vars
 
 -----------------------------------------------------------------------------
@@ -401,14 +401,14 @@ THEOREM Spec => Membership!Spec
 THEOREM Spec => JoinDigest!Spec
 
 \* A joiner that stays becomes a member, of one view with all who are alive.
-Settles == <>[]Settled
+EventuallyConverged == <>[]Converged
 
 \* A leaver is let go.
-LeaversGo == <>[](\A m \in up : ~local[m].leaving)
+LeaversEventuallyLeave == <>[](\A m \in up : ~local[m].leaving)
 
 \* Nobody stays stopped.
-StopsEnd == <>[](stops.held = {})
+StopsEventuallyEnd == <>[](stops.held = {})
 
 \* JOI: no promise stays open while its maker and who was promised live.
-PromisesEnd == <>[](\A p \in promises : p.by \in up => p.by_life # life[p.by] \/ p.to \notin up)
+PromisesEventuallyEnd == <>[](\A p \in promises : p.by \in up => p.by_life # life[p.by] \/ p.to \notin up)
 =============================================================================

@@ -17,7 +17,7 @@ JuniorIsCreator(s, members) == members[Len(members)]
 \* In the place of LatestLives: what is known of lives that are over is kept.
 KeepsAll(function, members) == function
 
-\* In the place of HasLater: a later life of a name says nothing of an earlier one.
+\* In the place of HasLaterIncarnation: a later life of a name says nothing of an earlier one.
 KnowsNoLater(s, m) == FALSE
 
 \* In the place of WithJoiner: a joiner is listed twice.
@@ -34,11 +34,11 @@ EverybodyBegins(id, members, follows, lives, joiners, digest) ==
     [id |-> id, members |-> members, follows |-> follows, lives |-> lives,
      joiners |-> {members[i] : i \in DOMAIN members}, digest |-> digest]
 
-\* In the place of StaysIn: who admits a joiner leaves with that view.
+\* In the place of StaysMember: who admits a joiner leaves with that view.
 HandsOver(s, request, m) ==
     m \notin s.suspected /\ m # request.member /\ (request.kind = "join" => m # s.member)
 
-\* In the place of StaysIn: who has just joined is forgotten.
+\* In the place of StaysMember: who has just joined is forgotten.
 ForgetsTheLast(s, request, m) == m \notin s.suspected \cup s.decision.joiners /\ request.member # m
 
 \* In the place of Struck: the acknowledgements of the dead are waited for.
@@ -51,7 +51,7 @@ KeepsNone(s, decision) == <<>>
 GrantedIfThere(s, request) ==
     request.kind = "join" /\ request.member \in MembersOfView(s) /\ request.member \notin s.suspected
 
-\* In the place of FormerFirst and FormerIsIn: the next incarnation takes the former one's place.
+\* In the place of FormerLeavesFirst and FormerIsMember: the next incarnation takes the former one's place.
 InItsPlace(queue, leave, join) == Append(queue, join)
 NobodyIsFormer(s, request) == FALSE
 
@@ -119,7 +119,7 @@ TakesAnyLeaveRsp(s, e) ==
     IF s.gone \/ ~InView(s) THEN Ignored(s) ELSE Handled([s EXCEPT !.gone = TRUE], <<LeftTheGroup>>)
 
 -----------------------------------------------------------------------------
-(* The layer below: in the place of ToldBy *)
+(* The layer below: in the place of DigestAnsweredBy *)
 
 OneMoreThanDelivered(m) == [x \in MembersOf(local[m].decision) |-> seen[m][x] + 1]
 

@@ -172,7 +172,7 @@ PassedUp ==
     /\ sent' = sent
     /\ log' = IF views' = views THEN log ELSE Append(log, Channel!NoCasts(views'[Len(views')]))
     /\ LET m == act'.member
-           all == IF views' = views THEN settled ELSE Append(settled, Channel!NobodyCame)
+           all == IF views' = views THEN settled ELSE Append(settled, Channel!NoArrivals)
        IN IF installed' = installed THEN settled' = all /\ got' = got
           ELSE settled' = [all EXCEPT ![installed'[m]] = Channel!Came(m, @)] /\ Channel!Forgets(m)
 
@@ -188,7 +188,7 @@ StackInit ==
     /\ fetches = [m \in Member |-> {}]
     /\ sent = [m \in Member |-> 0]
     /\ log = [k \in DOMAIN views |-> Channel!NoCasts(views[k])]
-    /\ settled = [k \in DOMAIN views |-> Channel!NobodyCame]
+    /\ settled = [k \in DOMAIN views |-> Channel!NoArrivals]
     /\ got = [m \in Member |-> {}]
 
 \* A joiner asks again when somebody takes notice: a bound.
@@ -220,21 +220,21 @@ FlushTypeOK ==
     /\ said \subseteq up /\ refused \in BOOLEAN
 
 \* FLUSH has the view that GMS has, and suspects whom GMS suspects.
-OneViewAbove ==
+SameViewInFlush ==
     \A m \in up :
         InView(local[m]) =>
             /\ flush[m].view = ViewIn(local[m].decision)
             /\ flush[m].suspected = local[m].suspected
 
 \* Neither refuses what the other says, or its peers.
-NothingIsRefused == ~refused
+NoEventRefused == ~refused
 
 \* (A coordinator that leaves decides the view without itself and departs, in one step of GMS: these are two.)
 DecidesAndDeparts ==
     \E v \in {views'[Len(views')]} :
         /\ Channel!Group!MayDecide(v)
         /\ views' = Append(views, v) /\ log' = Append(log, Channel!NoCasts(v))
-        /\ settled' = Append(settled, Channel!NobodyCame)
+        /\ settled' = Append(settled, Channel!NoArrivals)
         /\ act'.member \in up /\ up' = up \ {act'.member}
         /\ UNCHANGED <<installed, got>>
 
@@ -256,25 +256,25 @@ RefinesVirtualSynchronyStep ==
 RefinesVirtualSynchrony == [][RefinesVirtualSynchronyStep]_stack_vars
 
 \* A view comes to members that are stopped, whoever sends it. (And to joiners.)
-ComesToTheStoppedStep ==
+InstallsOnlyWhenLatchedStep ==
     \A m \in Member : (installed[m] # 0 /\ installed'[m] # installed[m]) => flush[m].latched
-ComesToTheStopped == [][ComesToTheStoppedStep]_stack_vars
+InstallsOnlyWhenLatched == [][InstallsOnlyWhenLatchedStep]_stack_vars
 
 \* Without false suspicions: where somebody has gone on to a view, all who may still come are stopped where it
 \* was.
-StoppedUntilAllHaveIt ==
+StoppedUntilAllInstall ==
     MaxFalse = 0 =>
         \A k \in DOMAIN views : \A u \in DOMAIN settled[k] : \A x \in up :
             (installed[x] = u /\ Channel!GoesTo(x, u, views[k])) => flush[x].latched /\ got[x] = settled[k][u]
 
 \* FST-03: without false suspicions nobody multicasts in a view before all who live have it.
-NothingIsEarlyStep ==
+NoEarlyMulticastStep ==
     (MaxFalse = 0 /\ act'.action = "CastData") =>
         \A x \in up : Has(views[installed[act'.member]], x, life[x]) => installed[x] >= installed[act'.member]
-NothingIsEarly == [][NothingIsEarlyStep]_stack_vars
+NoEarlyMulticast == [][NoEarlyMulticastStep]_stack_vars
 
 \* Nothing is on its way, and nobody has anything to do or to say.
-StackQuiet ==
+StackQuiescent ==
     /\ network = {} /\ said = {}
     /\ \A m \in up :
         /\ answers[m] = {} /\ Reports(m) = {}
@@ -282,8 +282,8 @@ StackQuiet ==
         /\ IF InView(local[m]) THEN \A x \in MembersOfView(local[m]) : ~MayReach(m, x) ELSE AsksInVain(m)
 
 \* The group does not come to rest before all is settled, and everybody goes on.
-RestsFree ==
-    StackQuiet => Settled /\ \A m \in up : ~flush[m].latched /\ flush[m].owner = "" /\ flush[m].wants = {}
+UnblockedWhenQuiescent ==
+    StackQuiescent => Converged /\ \A m \in up : ~flush[m].latched /\ flush[m].owner = "" /\ flush[m].wants = {}
 
 -----------------------------------------------------------------------------
 (* Witnesses *)

@@ -134,11 +134,11 @@ Watched(s) ==
     \ {<<s.member, s.life>>}
 
 \* The layer below answers a request with what is delivered at that moment.
-ToldBy(m) == DeliveredBy(m)
+DigestAnsweredBy(m) == DeliveredBy(m)
 
 AfterRequests(m, given, effects) ==
     (answers[m] \ given)
-    \cup {[asker |-> r.asker, request |-> r.request, digest |-> ToldBy(m)] : r \in Down(effects, "GetDigest")}
+    \cup {[asker |-> r.asker, request |-> r.request, digest |-> DigestAnsweredBy(m)] : r \in Down(effects, "GetDigest")}
 
 StoppedFor(asker) == [type |-> "GroupStopped", asker |-> asker]
 
@@ -203,7 +203,7 @@ AfterPromises(m, event, step) ==
             /\ ~(p.by = m /\ p.by_life = life[m] /\ (p.to \in withdrawn \/ over(p)))
             /\ ~(redeemed /\ p.to = m /\ p.to_life = life[m])}
        \cup {[by |-> m, by_life |-> life[m], view |-> installed[m], to |-> to, to_life |-> life[to],
-              vector |-> ToldBy(m)] : to \in {to \in made : step.state.admitting.life = life[to]}}
+              vector |-> DigestAnsweredBy(m)] : to \in {to \in made : step.state.admitting.life = life[to]}}
 
 -----------------------------------------------------------------------------
 \* Member m takes the step that Gms gives. `given`: the digest that it consumes; `report`: what the failure
@@ -292,7 +292,7 @@ AskToJoin(m) ==
     /\ m \in up /\ ~InView(local[m])
     /\ MayStart(m)
     /\ \E c \in up \ {m} :
-        /\ Acts(local[c])
+        /\ IsActing(local[c])
         /\ Packet(m, c, JoinReq(life[m])) \notin network
         /\ Apply("AskToJoin", m, [type |-> "JoinRequested", coordinator |-> c, life |-> life[m]], {})
     /\ UNCHANGED world

@@ -26,8 +26,8 @@ TwoWait == \E m \in up : Len(local[m].queue) > 1
 TwoJoined ==
     \E k \in DOMAIN views : \E j \in views[k].preds :
         views[j].preds # {} /\ views[k].joins # {} /\ views[j].joins # {}
-ComesBack == \E k \in DOMAIN views : \E x \in views[k].joins : views[k].lives[x] > 0
-FormerLifeGoesFirst ==
+MemberRestarts == \E k \in DOMAIN views : \E x \in views[k].joins : views[k].lives[x] > 0
+FormerIncarnationLeavesFirst ==
     \E m \in up : \E i, j \in DOMAIN local[m].queue :
         local[m].queue[i].kind = "leave" /\ local[m].queue[j].kind = "join"
             /\ local[m].queue[i].member = local[m].queue[j].member

@@ -190,31 +190,31 @@ SameSender(s, x, y) == Shares(views[installed[x]], views[installed[y]], s)
 
 \* Nobody has purged what a member lacks that is one all the way from its own view to the purger's: whoever
 \* was admitted, by whatever coordinator and however late, finds what comes after its digest.
-NothingLackingIsPurged ==
+NoMissingMessagePurged ==
     \A p, x \in InGroup : \A s \in DOMAIN windows[p] \cap DOMAIN windows[x] :
         windows[p][s].purged > seen[x][s] =>
             ~(SameSender(s, p, x) /\ Membership!Throughout(x, installed[x], installed[p]))
 
 \* Nor what a joiner will lack that GMS has promised a digest.
-NothingPromisedIsPurged ==
+NoPromisedMessagePurged ==
     \A p \in promises : JoinDigest!Open(p) =>
         \A q \in InGroup : \A s \in DOMAIN windows[q] :
             windows[q][s].purged > (IF s \in DOMAIN p.vector THEN p.vector[s] ELSE Nothing) =>
                 ~JoinDigest!TellsOf(p, s, installed[q])
 
 \* STABLE is in the view that GMS is in.
-OneViewForBoth == \A m \in up : stable[m].view = ViewIn(local[m].decision)
+SameViewInBothLayers == \A m \in up : stable[m].view = ViewIn(local[m].decision)
 
 \* STABLE holds its vote for whom GMS has promised a digest, until both have a view with the joiner, or one
 \* that the promise does not reach.
-PromisesAreHeld ==
+StableHoldsPromised ==
     \A p \in promises :
         (p.by \in up /\ life[p.by] = p.by_life /\ p.to \notin MembersOfView(local[p.by])
             /\ JoinDigest!Reaches(p, installed[p.by])) =>
             p.to \in stable[p.by].promised
 
 \* And for nobody else: what GMS gives up, STABLE lets go.
-HeldAreMeant ==
+StableHoldsOnlyPromised ==
     \A m \in up : \A x \in stable[m].promised :
         \/ local[m].admitting.member = x
         \/ \E k \in DOMAIN views : k > installed[m] /\ x \in DOMAIN views[k].lives

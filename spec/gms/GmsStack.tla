@@ -206,7 +206,7 @@ ReturnFromBlock(m) ==
 AskToJoin(m) ==
     /\ m \in up /\ ~Gms!InView(GmsOf(m))
     /\ \E c \in up \ {m} :
-        /\ Gms!Acts(GmsOf(c))
+        /\ Gms!IsActing(GmsOf(c))
         /\ wires[m][c] = <<>> /\ wires[c][m] = <<>>
         /\ Happens("AskToJoin", m, [to |-> c],
                  CalledWith([type |-> "JoinRequested", coordinator |-> c, life |-> life[m]]), wires)
@@ -310,10 +310,10 @@ StackTypeOK ==
         /\ \A i \in DOMAIN Names : local[m][i].member = m
 
 \* No layer refuses what another one says, or a peer.
-NothingIsRefused == ~refused
+NoEventRefused == ~refused
 
 \* All layers of a member have one view between steps.
-OneViewInAll ==
+SameViewInAllLayers ==
     \A m \in up :
         /\ FlushOf(m).view = Gms!ViewIn(GmsOf(m).decision)
         /\ StableOf(m).view = FlushOf(m).view /\ WindowsOf(m).view = FlushOf(m).view
@@ -323,7 +323,7 @@ OneViewInAll ==
 DigestComesAtOnce == \A m \in up : GmsOf(m).admitting = Gms!NoRequest
 
 \* ... and GMS, or a state transfer, waits for GroupStopped only while FLUSH has yet to stop the group for it.
-AnswerReachesAsker ==
+AnswerReachesCaller ==
     \A m \in up :
         /\ GmsOf(m).group = "stopping" =>
             Flush!ForViews \in FlushOf(m).wants /\ ~Flush!IsStopped(FlushOf(m))
@@ -333,11 +333,11 @@ AnswerReachesAsker ==
 \* The member that m asks to let it in takes no notice.
 AsksInVain(m) ==
     \A c \in up \ {m} :
-        Gms!Acts(GmsOf(c)) =>
+        Gms!IsActing(GmsOf(c)) =>
             Composite(local[c], ArrivedWith(m, Tagged("gms", Gms!JoinReq(life[m]))), <<>>).outcome = "ignored"
 
 \* No step is possible but a crash, a restart, and a request that nobody takes notice of.
-StackQuiet ==
+StackQuiescent ==
     \A m \in up :
         /\ \A q \in Member : wires[q][m] = <<>>
         /\ FlushOf(m).block # "asked" /\ Reports(m) = {} /\ transfer[m] # "stopped"
@@ -349,8 +349,8 @@ IsInTheView(m) ==
     /\ \A x \in up : GmsOf(x).decision.id = GmsOf(m).decision.id /\ GmsOf(m).decision.lives[x] = life[x]
 
 \* When nothing is on its way, each member is in the view of all that are up, is not stopped, and holds no vote.
-SettledWhenQuiet ==
-    StackQuiet =>
+ConvergedWhenStackQuiescent ==
+    StackQuiescent =>
         \A m \in up :
             /\ IsInTheView(m)
             /\ ~FlushOf(m).latched /\ FlushOf(m).owner = "" /\ FlushOf(m).wants = {}

@@ -164,7 +164,7 @@ AskToJoin(j) ==
     /\ UNCHANGED <<local, log>>
 
 \* A flush: what was multicast before has been delivered, and nobody else is joining.
-Quiet == Multicasts = {} /\ UnderWay = {}
+Quiescent == Multicasts = {} /\ UnderWay = {}
 
 Answer(j) == JoinRsp(local["A"].members, local["A"].joins[j].digest, local["A"].joins[j].state)
 
@@ -173,7 +173,7 @@ Answer(j) == JoinRsp(local["A"].members, local["A"].joins[j].digest, local["A"].
 ReceiveJoinReq(j) ==
     /\ \E p \in network :
         /\ p.sender = j /\ p.message.type = "JOIN_REQ"
-        /\ (Flush /\ Stage(j) = "none") => Quiet
+        /\ (Flush /\ Stage(j) = "none") => Quiescent
         /\ IF Stage(j) = "answered" /\ DigestCase = "repaired"
            THEN /\ network' = (network \ {p}) \cup {Packet("A", j, local["A"].joins[j].answer)}
                 /\ Says("ReceiveJoinReq", "A", Arrival(p, "JoinReqReceived"), {p},
@@ -187,7 +187,7 @@ ReceiveJoinReq(j) ==
 
 DeliveredOf(windows) == [s \in DOMAIN windows |-> windows[s].delivered]
 
-ToldOf(windows) ==
+DigestToSend(windows) ==
     IF Told = "delivered" THEN DeliveredOf(windows)
     ELSE [s \in DOMAIN windows |->
             IF windows[s].ahead = {} THEN windows[s].delivered
@@ -203,7 +203,7 @@ TakeDigest(j) ==
     IN
     /\ first \/ Stage(j) = "again"
     /\ local' = [local EXCEPT
-                    !["A"].joins[j].digest = ToldOf(a.windows),
+                    !["A"].joins[j].digest = DigestToSend(a.windows),
                     !["A"].joins[j].state = DeliveredOf(a.windows),
                     !["A"].joins[j].stage =
                         IF @ = "asked" THEN "taken" ELSE "ready"]
@@ -326,27 +326,27 @@ TypeOK ==
     /\ \A p \in network : p.sender \in Member /\ p.to \in Member
 
 \* JOI-02: nobody waits for a message that was sent and will not come any more.
-NothingHangs ==
+NoReceiverHangs ==
     \A m \in Member : \A s \in DOMAIN local[m].windows :
         \E n \in {local[m].windows[s].delivered + 1} :
             n <= Last(s) => Retransmits \/ OnItsWay(s, n, m)
 
 \* What a member has passed, and is not in the state that it began with, it has delivered.
-NothingIsLost ==
+NoMessageLost ==
     \A m \in Member : \A s \in DOMAIN local[m].windows :
         \A n \in Handed(m, s) + 1 .. Least(local[m].windows[s].delivered, Last(s)) :
             (n > Before(s) /\ MessageOf(s, n).type = "DATA") =>
                 \E i \in DOMAIN local[m].got : local[m].got[i] = <<s, n>>
 
 \* What a member delivers was not in the state that it began with, and it has not delivered it before.
-NothingTwice ==
+NoDuplicateDelivery ==
     \A m \in Member : \A i \in DOMAIN local[m].got :
         \E s \in {local[m].got[i][1]}, n \in {local[m].got[i][2]} :
             MessageOf(s, n).type = "DATA" =>
                 n > Handed(m, s) /\ \A k \in 1 .. i - 1 : local[m].got[k] # <<s, n>>
 
 \* AMB-09: a joiner is not given, as a message, the view that it was answered with, or one before.
-NoViewFromBefore ==
+JoinerGetsNoOldView ==
     \A m \in Joiners : \A i \in DOMAIN local[m].got :
         \E message \in {MessageOf(local[m].got[i][1], local[m].got[i][2])} :
             message.type = "VIEW" => Len(message.members) > Len(local[m].told)

@@ -143,17 +143,17 @@ ListsTypeOK ==
     /\ Len(aux_requests) = Len(aux_sent)
 
 \* MBR-02, MBR-05: a view contains whoever has joined before and not left.
-EarlierJoinsAreIn == aux_sent # <<>> => \A m \in Member : IsIn(m, Wanted) => IsIn(m, LastSent)
+ViewHasEarlierJoiners == aux_sent # <<>> => \A m \in Member : IsIn(m, Wanted) => IsIn(m, LastSent)
 
 \* MBR-09, MBR-10: nobody who has left, and not joined again.
-EarlierLeaversAreOut == aux_sent # <<>> => \A m \in Member : IsIn(m, LastSent) => IsIn(m, Wanted)
+ViewLacksEarlierLeavers == aux_sent # <<>> => \A m \in Member : IsIn(m, LastSent) => IsIn(m, Wanted)
 
 \* MBR-12: whoever asks to join is in the view that it is answered with.
-JoinerIsInItsView ==
+JoinerInAnsweredView ==
     (aux_sent # <<>> /\ LastRequest.kind = "join") => IsIn(LastRequest.member, LastSent)
 
 \* MBR-11: a view is the one before with one request more.
-OneRequestEach == aux_sent # <<>> => LastSent = After(BeforeLast, LastRequest)
+OneRequestPerView == aux_sent # <<>> => LastSent = After(BeforeLast, LastRequest)
 
 -----------------------------------------------------------------------------
 (* Witnesses, and stories of errata *)

@@ -57,10 +57,10 @@ TypeOK ==
 (* Outcomes *)
 
 \* AMB-40: an identifier names one list of members.
-OneIdOneList == \A j, k \in DOMAIN views : views[j].id = views[k].id => j = k
+ViewIdsAreUnique == \A j, k \in DOMAIN views : views[j].id = views[k].id => j = k
 
 \* MRG-07: who has installed a view has installed the same one: members, identifier and digest.
-AgreeOnTheView ==
+SameIdSameView ==
     \A m, x \in up :
         (local[m].decision.id = local[x].decision.id /\ local[m].decision.digest # NoDigest) =>
             /\ local[m].decision.members = local[x].decision.members
@@ -68,7 +68,7 @@ AgreeOnTheView ==
             /\ local[m].decision.lives = local[x].decision.lives
 
 \* MRG-19: a view's counter is greater than that of each view that it follows.
-CounterAboveAll == \A k \in DOMAIN views : \A j \in views[k].preds : views[j].id.counter < views[k].id.counter
+CounterAbovePredecessors == \A k \in DOMAIN views : \A j \in views[k].preds : views[j].id.counter < views[k].id.counter
 
 \* MRG-08: in a view there is at most one coordinator.
 OneCoordinator ==
@@ -76,19 +76,19 @@ OneCoordinator ==
         (installed[m] = installed[x] /\ Coordinates(local[m]) /\ Coordinates(local[x])) => m = x
 
 \* Those who are in one view can have from each other what they have not delivered: it was not purged.
-NothingLackedIsPurged ==
+PurgedIsDeliveredInView ==
     \A m, x \in up : (installed[m] # 0 /\ installed[m] = installed[x]) => seen[m][x] >= purged[x]
 
 \* MRG-28, FLAW-47: what a member has not delivered of those who were with it, it still delivers.
-NothingIsSkippedStep ==
+NoMessageSkippedStep ==
     act'.outcome # "none" =>
         \A x \in MembersOf(local[act'.member].decision) : seen'[act'.member][x] = seen[act'.member][x]
 
 \* No multicast is delivered twice: a window never goes back.
-NothingTwiceStep == \A m, x \in Member : life'[m] = life[m] => seen'[m][x] >= seen[m][x]
+NoDuplicateDeliveryStep == \A m, x \in Member : life'[m] = life[m] => seen'[m][x] >= seen[m][x]
 
 \* MRG-09: with those who are new to it a member starts where the merged digest says.
-StartsWhereToldStep ==
+StartsAtMergedDigestStep ==
     \A e \in Passed(act'.effects, "PassUp", "MergeViewInstalled") :
         LET m == act'.member IN
         \A x \in MembersOf(local'[m].decision) \ MembersOf(local[m].decision) :
@@ -101,14 +101,14 @@ NoFaults == MaxCrashes + MaxBreaks + MaxEarly + MaxLate + MaxFalse = 0
 
 \* Without faults a merge that was agreed on is not half a merge: of two views that follow one, nobody has
 \* installed one of them.
-NoBranches ==
+NoLiveBranch ==
     NoFaults =>
         \A j, k \in DOMAIN views :
             (j > Len(First) /\ j < k /\ views[j].preds \cap views[k].preds # {}) =>
                 \E i \in {j, k} : \A m \in up : installed[m] # i
 
 \* Nothing is on its way, nobody is in a merge, no timer runs, and the membership service has nothing to do.
-Still ==
+Quiescent ==
     /\ \A p \in network : p.to \notin up
     /\ \A m \in up :
         /\ ~Merging(local[m]) /\ timers[m] = {} /\ ~Waits(local[m])
@@ -118,7 +118,7 @@ Still ==
 NothingToDiscover == Cardinality(Coordinators) <= 1
 
 \* Who is alive, and was ever in a view, is in one, of those who are alive, with one coordinator.
-Settled ==
+Converged ==
     LET there == {m \in up : installed[m] # 0} IN
     /\ \A m, x \in there : installed[m] = installed[x]
     /\ \A m \in there : MembersOf(local[m].decision) = there
@@ -126,17 +126,17 @@ Settled ==
 
 \* MRG-34: as long as the members that are alive are not in one view with a coordinator, something happens, or
 \* there are two coordinators for discovery to find.
-QuietIsSettled == (Still /\ NothingToDiscover) => Settled
+ConvergedWhenQuiescent == (Quiescent /\ NothingToDiscover) => Converged
 
-NothingIsSkipped == [][NothingIsSkippedStep]_vars
-NothingTwice == [][NothingTwiceStep]_vars
-StartsWhereTold == [][StartsWhereToldStep]_vars
+NoMessageSkipped == [][NoMessageSkippedStep]_vars
+NoDuplicateDelivery == [][NoDuplicateDeliveryStep]_vars
+StartsAtMergedDigest == [][StartsAtMergedDigestStep]_vars
 
 -----------------------------------------------------------------------------
 (* Mechanism *)
 
 \* MRG-04: who begins a merge is the first of the coordinators that it has found.
-FirstLeadsStep ==
+FirstCoordinatorLeadsStep ==
     act'.action = "Discover" =>
         LET m == act'.member IN
         local'[m] # local[m] => Leads(local'[m]) /\ m = FirstOf(act'.event.found)
@@ -147,23 +147,23 @@ OneMergeAtATimeStep ==
         (Merging(local[m]) /\ Merging(local'[m])) => local'[m].merge = local[m].merge
 
 \* MRG-24, MRG-27: a coordinator takes the view of the merge that it is in, and of no other.
-TakesItsOwnStep ==
+InstallsOwnMergeOnlyStep ==
     (act'.action = "ReceiveInstallMergeView" /\ act'.outcome = "handled") =>
         local[act'.member].merge = act'.event.message.merge_id
 
 \* MRG-25: who is in a merge has a timer that will end it.
-MergingHasATimer == \A m \in up : Merging(local[m]) => timers[m] = {local[m].begun}
+MergingHasTimer == \A m \in up : Merging(local[m]) => timers[m] = {local[m].begun}
 
 \* AMB-45: a timer ends the merge that it was set in.
-TimerEndsItsMergeStep ==
+TimerEndsOnlyItsMergeStep ==
     act'.action = "TimeOutLate" => local'[act'.member].merge = local[act'.member].merge
 
 \* AMB-48: while it is in a merge, a coordinator's subgroup stays as it said.
-HeldWhileMerging == \A m \in up : Merging(local[m]) <=> m \in held
+ViewHeldWhileMerging == \A m \in up : Merging(local[m]) <=> m \in held
 
 \* MRG-18: the merged digest is, entry by entry, the greatest of those that the merged coordinators keep
 \* promised, as long as they are in this merge.
-DigestIsGreatestStep ==
+MergedDigestIsMaximumStep ==
     (act'.outcome # "none" /\ Leads(local[act'.member])) =>
         \A e \in Passed(act'.effects, "PassUp", "MergeViewInstalled") :
             LET leader == act'.member
@@ -187,7 +187,7 @@ PromisedBefore(m) ==
 
 \* In the place of StartRequiresPromise (JoinDigest): a coordinator comes to a merged view while its promise is open,
 \* and the view says of its members what it has promised.
-RedeemsItsPromiseStep ==
+MergedViewRedeemsPromiseStep ==
     \A e \in Passed(act'.effects, "PassUp", "MergeViewInstalled") :
         LET m == act'.member
             told == local'[m].decision.digest
@@ -195,8 +195,8 @@ RedeemsItsPromiseStep ==
             k.to = x /\ \A s \in DOMAIN k.vector : IF s \in DOMAIN told THEN told[s] = k.vector[s] ELSE FALSE
 
 \* In the place of WithdrawOnlyIfUnusable (JoinDigest): a promise is open as long as its coordinator is in the merge that it
-\* was made in, to whose view it comes from there alone (TakesItsOwn), and no longer.
-PromisedWhileMerging ==
+\* was made in, to whose view it comes from there alone (InstallsOwnMergeOnly), and no longer.
+PromiseOpenWhileMerging ==
     \A m \in up :
         {k.to : k \in kept[m]} =
             IF ~Merging(local[m]) THEN {}
@@ -205,7 +205,7 @@ PromisedWhileMerging ==
 
 \* LAY-06, MRG-31: a merged view is announced when it is installed: to the membership service, then to those
 \* above.
-AnnouncedOnceStep ==
+ViewAnnouncedOnceStep ==
     act'.outcome # "none" =>
         LET m == act'.member
             Announces(effect) ==
@@ -221,13 +221,13 @@ OnlyCoordinatorsAccept ==
     \A p \in network : (p.message.type = "MERGE_RSP" /\ ~p.message.rejected) =>
         CoordinatorOf(p.message.decision) = p.sender
 
-FirstLeads == [][FirstLeadsStep]_vars
+FirstCoordinatorLeads == [][FirstCoordinatorLeadsStep]_vars
 OneMergeAtATime == [][OneMergeAtATimeStep]_vars
-TakesItsOwn == [][TakesItsOwnStep]_vars
-TimerEndsItsMerge == [][TimerEndsItsMergeStep]_vars
-DigestIsGreatest == [][DigestIsGreatestStep]_vars
-RedeemsItsPromise == [][RedeemsItsPromiseStep]_vars
-AnnouncedOnce == [][AnnouncedOnceStep]_vars
+InstallsOwnMergeOnly == [][InstallsOwnMergeOnlyStep]_vars
+TimerEndsOnlyItsMerge == [][TimerEndsOnlyItsMergeStep]_vars
+MergedDigestIsMaximum == [][MergedDigestIsMaximumStep]_vars
+MergedViewRedeemsPromise == [][MergedViewRedeemsPromiseStep]_vars
+ViewAnnouncedOnce == [][ViewAnnouncedOnceStep]_vars
 
 -----------------------------------------------------------------------------
 (* Frame: a step belongs to one member, and others change through its effects alone. This is what makes *)
@@ -241,7 +241,7 @@ ComesFrom(p) ==
 
 OnlyByEffectsStep ==
     /\ OthersKeepLocal
-    /\ NothingForNothing
+    /\ UnchangedUnlessHandled
     /\ IF act'.outcome = "none" THEN network' \subseteq network \/ \A p \in network' : ComesFrom(p)
        ELSE network' = AfterStep(network, act'.member, act'.consumed, act'.effects, up')
 
@@ -283,7 +283,7 @@ GivesSinglePath == [][GivesSinglePathStep]_vars
 -----------------------------------------------------------------------------
 (* JoinDigest, conjunct by conjunct. A promise is made to the leader, which hands it on to all in the       *)
 (* digest of the merged view; and who has promised may give up while that view is decided. So StartRequiresPromise*)
-(* and WithdrawOnlyIfUnusable are not given as they stand there: RedeemsItsPromise and PromisedWhileMerging are in their*)
+(* and WithdrawOnlyIfUnusable are not given as they stand there: MergedViewRedeemsPromise and PromiseOpenWhileMerging are in their*)
 (* place.                                                                                                   *)
 
 JoinDigestAlone(conjunct) ==
@@ -352,8 +352,8 @@ LiveSpec == Init /\ [][Next]_vars /\ Fairness
 THEOREM Spec => Membership!Spec
 
 \* A merge that a member is in ends, whoever crashes.
-MergesEnd == \A m \in Member : [](Merging(local[m]) => <>(m \notin up \/ ~Merging(local[m])))
+MergesEventuallyEnd == \A m \in Member : [](Merging(local[m]) => <>(m \notin up \/ ~Merging(local[m])))
 
 \* When faults have stopped, all who are alive come to be in one view, and stay there.
-Settles == <>[]Settled
+EventuallyConverged == <>[]Converged
 =============================================================================

@@ -19,7 +19,7 @@ HalfDone ==
         /\ installed[x] # k /\ ~Ancestor(k, installed[x]) /\ ~Behind(x, k) /\ ~Merging(local[x])
 \* And a later merge that heals it: the views of two merges, of which one does not follow the other directly.
 Healed ==
-    /\ Settled
+    /\ Converged
     /\ \E j, k \in DOMAIN views : IsThere(j) /\ IsThere(k) /\ j < k /\ \A m \in up : installed[m] = k
 ThreeMerged == \E k \in DOMAIN views : IsThere(k) /\ Cardinality(views[k].preds) = 3
 TwoMergesAtOnce == \E m, x \in up : m # x /\ Leads(local[m]) /\ Leads(local[x])

@@ -53,7 +53,7 @@ Above == INSTANCE SequencerClaims WITH
 
 \* The logs, and what is settled, with a view that is decided in this step.
 Logs == IF views' = views THEN log ELSE Append(log, Above!Channel!NoCasts(views'[Len(views')]))
-Settlements == IF views' = views THEN settled ELSE Append(settled, Above!Channel!NobodyCame)
+Settlements == IF views' = views THEN settled ELSE Append(settled, Above!Channel!NoArrivals)
 
 Seen(m) ==
     IF act'.event.type = "DecisionInstalled" THEN "service" \in Passes ELSE "merging" \in Passes
@@ -96,7 +96,7 @@ StackInit ==
             IF installed[m] = 0 THEN Above!Start(m)
             ELSE Above!Step(Above!Start(m), [type |-> "ViewInstalled", view |-> ViewIn(local[m].decision)]).state]
     /\ log = [k \in DOMAIN views |-> Above!Channel!NoCasts(views[k])]
-    /\ settled = [k \in DOMAIN views |-> Above!Channel!NobodyCame]
+    /\ settled = [k \in DOMAIN views |-> Above!Channel!NoArrivals]
     /\ got = [m \in Member |-> {}]
     /\ wire = Above!EmptyWire
     /\ sent = [m \in Member |-> 0]
@@ -121,11 +121,11 @@ StackTypeOK ==
     /\ DOMAIN log = DOMAIN views /\ DOMAIN settled = DOMAIN views
 
 \* SEQUENCER is in the view that merging is in.
-OneViewForBoth == \A m \in up : installed[m] # 0 => sequencer[m].view = ViewIn(local[m].decision)
+SameViewInBothLayers == \A m \in up : installed[m] # 0 => sequencer[m].view = ViewIn(local[m].decision)
 
 Agreement == Above!Agreement
-NothingLost == Above!NothingLost
-NothingStranded == Above!NothingStranded
+NoMessageLost == Above!NoMessageLost
+NoEntryStranded == Above!NoEntryStranded
 
 \* What is around SEQUENCER is VirtualSynchrony, over the views of merging.
 RefinesVirtualSynchronyStep ==

@@ -175,17 +175,17 @@ StackTypeOK ==
 
 \* Nobody has purged what a member lacks that goes all the way from its own view to the purger's, or from there
 \* to its own, together with the sender.
-NothingLackingIsPurged ==
+NoMissingMessagePurged ==
     \A p, x \in Member : \A s \in DOMAIN windows[p] \cap DOMAIN windows[x] :
         windows[p][s].purged > seen[x][s] =>
             ~(Membership!Throughout(x, installed[x], installed[p])
                 /\ Membership!Throughout(s, installed[x], installed[p]))
 
 \* STABLE is in the view that merging is in.
-OneViewForBoth == \A m \in up : stable[m].view = ViewIn(local[m].decision)
+SameViewInBothLayers == \A m \in up : stable[m].view = ViewIn(local[m].decision)
 
 \* STABLE holds its vote for those whom merging has promised its digest, and for nobody else.
-HeldIsPromised == \A m \in up : stable[m].promised = {k.to : k \in kept[m]}
+StableHoldsExactlyPromised == \A m \in up : stable[m].promised = {k.to : k \in kept[m]}
 
 -----------------------------------------------------------------------------
 (* Witnesses *)

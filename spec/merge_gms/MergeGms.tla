@@ -75,7 +75,7 @@ Self == "MERGE"
 NoMerged == M!Merged(NoViewId, <<>>, {}, M!NoLives, M!NoDigest)
 
 \* No event waits.
-NoWish == [nothing |-> 0]
+NoPendingMerge == [nothing |-> 0]
 
 \* A member before its first view.
 Start(member) ==
@@ -83,7 +83,7 @@ Start(member) ==
      gms |-> G!Start(member),
      merge |-> M!Start(member),
      merged |-> NoMerged,           \* the merged view that it was in last
-     wish |-> NoWish,               \* the event of Merge that waits for the group, and for a digest
+     wish |-> NoPendingMerge,       \* the event of Merge that waits for the group, and for a digest
      holds |-> "no",                \* the group is merging's: it is "stopping"; it is stopped, and the
                                     \* "digest" is awaited; it is in a merge ("merging")
      asked |-> 0,                   \* how many digests it has asked for
@@ -95,7 +95,7 @@ Own(s) == s.gms.decision
 IsMember(s, m) == m \in MembersOf(Own(s))
 Trusts(s, m) == IsMember(s, m) /\ m \notin s.gms.suspected
 InMerged(s) == s.merged.id = Own(s).id      \* (of who is in a view)
-Wishes(s) == s.wish # NoWish
+Wishes(s) == s.wish # NoPendingMerge
 IsWish(s, type) == Wishes(s) /\ s.wish.type = type
 Coordinates(s) == M!Coordinates(s.merge) /\ ~s.gms.gone
 
@@ -147,10 +147,10 @@ IsOfTheDead(s, x, theirs) ==
 
 \* The wish that outlives a view.
 WishIn(s) ==
-    IF IsWish(s, "MergeReqReceived") /\ IsOfTheDead(s, s.wish.sender, s.wish.message.decision) THEN NoWish
+    IF IsWish(s, "MergeReqReceived") /\ IsOfTheDead(s, s.wish.sender, s.wish.message.decision) THEN NoPendingMerge
     ELSE s.wish
 
-\* Merging is told of a view of GMS. (It is in no merge then, as GMS had the group: HeldWhileMerging. If it were,
+\* Merging is told of a view of GMS. (It is in no merge then, as GMS had the group: ViewHeldWhileMerging. If it were,
 \* the merge would be over, and GMS has the group.)
 TellMerging(s) ==
     LET r == M!Step(s.merge, [type |-> "DecisionInstalled", decision |-> Own(s)])
@@ -170,7 +170,7 @@ GmsStep(s, e) == LET Taken(g) == AfterGms(s, g) IN With(G!Step(s.gms, e), Taken)
 (* Merging steps *)
 
 \* Merging has the group no more.
-LetGo(s) ==
+EndUseOfGroup(s) ==
     [state |-> [s EXCEPT !.holds = "no"],
      effects |-> IF Serves /\ s.gms.group = "stopping" THEN <<G!SuspendGroup>> ELSE <<G!ResumeGroup>>]
 
@@ -204,7 +204,7 @@ FromMerging(s, effect) ==
     ELSE IF effect.type # "PassDown" THEN [state |-> s, effects |-> <<effect>>]
     ELSE CASE effect.event.type = "MergeDecided" -> TakeView(s, effect.event.decision)
            [] effect.event.type = "SuspendViews" -> Unchanged([s EXCEPT !.holds = "merging"])
-           [] effect.event.type = "ResumeViews" -> IF s.holds = "merging" THEN LetGo(s) ELSE Unchanged(s)
+           [] effect.event.type = "ResumeViews" -> IF s.holds = "merging" THEN EndUseOfGroup(s) ELSE Unchanged(s)
            [] effect.event.type = "Suspected" -> GmsStep(s, effect.event)
            [] OTHER -> [state |-> s, effects |-> <<effect>>]
 
@@ -273,7 +273,7 @@ AskAll(step, ids, head) ==
 
 \* It asks who leads, as far as it knows.
 AskLeader(s) ==
-    IF ~InView(s) \/ s.gms.gone \/ G!Acts(s.gms) THEN Unchanged(s)
+    IF ~InView(s) \/ s.gms.gone \/ G!IsActing(s.gms) THEN Unchanged(s)
     ELSE AskAll(Unchanged(s), Doubts(s), Head(G!Unsuspected(s.gms)))
 
 -----------------------------------------------------------------------------
@@ -314,14 +314,14 @@ GroupStopped(s, e) ==
     IF e.asker # G!Self \/ s.holds = "no" \/ (~Holds /\ s.gms.group = "stopping") THEN FromG(s, e)
     ELSE IF s.holds # "stopping" THEN Ignored(s)
     ELSE IF s.gms.group = "stopping" THEN FromG([s EXCEPT !.holds = "no"], e)
-    ELSE Ending(IF Wishes(s) THEN AskForDigest(s) ELSE LetGo(s))
+    ELSE Ending(IF Wishes(s) THEN AskForDigest(s) ELSE EndUseOfGroup(s))
 
 \* Merging takes the step that it waited with.
 DigestGiven(s, e) ==
-    LET free == [s EXCEPT !.wish = NoWish]
+    LET free == [s EXCEPT !.wish = NoPendingMerge]
         Taken(r) ==
             IF r.outcome # "handled" THEN LocalError(s)
-            ELSE LET MaybeLetGo(t) == IF t.holds = "digest" THEN LetGo(t) ELSE Unchanged(t)
+            ELSE LET MaybeLetGo(t) == IF t.holds = "digest" THEN EndUseOfGroup(t) ELSE Unchanged(t)
                  IN Ending(Then(AfterMerging(free, r), MaybeLetGo))
         event == IF s.wish.type = "DiscoverTimeout"
                  THEN [type |-> s.wish.type, found |-> s.wish.found, digest |-> e.digest]
@@ -333,8 +333,8 @@ DigestGiven(s, e) ==
 
 \* A wish is dropped: if the group is stopped for it already, it is let go.
 Dropped(s, effects) ==
-    LET MaybeLetGo(t) == IF t.holds = "digest" THEN LetGo(t) ELSE Unchanged(t)
-    IN Ending(Then([state |-> [s EXCEPT !.wish = NoWish], effects |-> effects], MaybeLetGo))
+    LET MaybeLetGo(t) == IF t.holds = "digest" THEN EndUseOfGroup(t) ELSE Unchanged(t)
+    IN Ending(Then([state |-> [s EXCEPT !.wish = NoPendingMerge], effects |-> effects], MaybeLetGo))
 
 \* While it is not known, a digest of nothing: what it is for, is looked at again when it is.
 Unknown(s) == [x \in MembersOf(Own(s)) |-> Nothing]

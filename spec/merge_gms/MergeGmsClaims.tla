@@ -28,10 +28,10 @@ TypeOK ==
 (* Outcomes *)
 
 \* Both are in one view.
-OneViewForBoth == \A m \in up : local[m].merge.decision = Own(local[m])
+SameViewInBothLayers == \A m \in up : local[m].merge.decision = Own(local[m])
 
 \* Who has installed a view has installed the same one.
-AgreeOnTheView ==
+SameIdSameView ==
     \A m, x \in up :
         (InView(local[m]) /\ Own(local[m]).id = Own(local[x]).id) =>
             /\ [Own(local[m]) EXCEPT !.follows = NoViewId] = [Own(local[x]) EXCEPT !.follows = NoViewId]
@@ -40,14 +40,14 @@ AgreeOnTheView ==
 NoFaults == MaxCrashes + MaxEarly + MaxBreaks + MaxFalse = 0
 
 \* Of two views that follow one, nobody has installed one of them.
-NoBranches ==
+NoLiveBranch ==
     NoFaults =>
         \A j, k \in DOMAIN views :
             (j > Len(First) /\ j < k /\ views[j].preds \cap views[k].preds # {}) =>
                 \E i \in {j, k} : \A m \in up : installed[m] # i
 
 \* Two who are alive, and have gone on from one view, stay together, whatever a merge does to them.
-NobodyParts ==
+MergeSplitsNoGroup ==
     MaxFalse = 0 =>
         \A x, y \in up :
             LET j == installed[x]
@@ -57,23 +57,23 @@ NobodyParts ==
                     /\ Has(views[i], x, life[x]) /\ Has(views[i], y, life[y])
 
 \* (But who left; and by a leaver, who has left it out.)
-NobodyIsSuspected ==
+NoSuspicionWithoutFaults ==
     NoFaults => \A m \in up : local[m].gms.leaving \/ Suspects(m) \subseteq Member \ up
 
 CanAsk(m) ==
     \E c \in up \ {m} :
-        G!Acts(local[c].gms)
+        G!IsActing(local[c].gms)
             /\ ~\E x \in up : G!IsOver(local[x].gms, m, life[m]) \/ G!Waits(local[x].gms, m, life[m])
 
 \* Nothing is on its way, and nobody has anything to do but join.
-Still ==
+Quiescent ==
     /\ stops.asked = {} /\ \A p \in network : p.to \notin up
     /\ \A m \in up : IsIdle(m) /\ ~CanDiscover(m)
 
 There == {m \in up : InView(local[m])}
 
 \* All who are alive are in one view, and wait for nothing.
-Settled ==
+Converged ==
     /\ \A m \in There : ViewMembers(m) = There /\ \A x \in There : installed[x] = installed[m]
     /\ \A m \in There :
         LET s == local[m] IN
@@ -83,12 +83,12 @@ Settled ==
         /\ s.gms.group = "free" /\ ~s.gms.leaving
 
 \* A group that has come to rest is in one view, and waits for nothing.
-QuietIsSettled == Still => Settled
+ConvergedWhenQuiescent == Quiescent => Converged
 
 \* Whoever acts takes no notice when m asks to join, or answers with what m takes no notice of.
 AsksInVain(m) ==
     /\ Coordinators # {}
-    /\ \A c \in {c \in up : G!Acts(local[c].gms)} :
+    /\ \A c \in {c \in up : G!IsActing(local[c].gms)} :
         \E asked \in {Step(local[m], [type |-> "JoinRequested", coordinator |-> c, life |-> life[m]])} :
         \E answered \in {Step(local[c], [type |-> "JoinReqReceived", sender |-> m,
                                         message |-> G!JoinReq(life[m])])} :
@@ -97,34 +97,34 @@ AsksInVain(m) ==
                 Step(asked.state, EventOf(Packet(c, m, answered.effects[i].message))).outcome = "ignored"
 
 \* FLAW-133: who asks again and again comes in, or is refused and asks as another incarnation.
-NobodyAsksInVain == Still => \A m \in up \ There : ~AsksInVain(m)
+NoJoinerAsksForever == Quiescent => \A m \in up \ There : ~AsksInVain(m)
 
 \* Those who come to a merged view have delivered the same when they do: what is before it, is behind all.
-SameBeforeAMergedView ==
+SameDeliveriesBeforeMerge ==
     \A m, x \in up \cap stops.held :
         (installed[m] = installed[x] /\ installed[m] # 0 /\ IsMerged(installed[m])) =>
             \A y \in ViewMembers(m) : seen[m][y] = seen[x][y]
 
 \* What a member has not delivered of those who were with it, it still delivers; and nothing twice.
-WindowsStayStep ==
+NoMessageSkippedStep ==
     act'.outcome # "none" =>
         \A x \in ViewMembers(act'.member) : seen'[act'.member][x] = seen[act'.member][x]
-WindowsStay == [][WindowsStayStep]_vars
+NoMessageSkipped == [][NoMessageSkippedStep]_vars
 
 \* And nobody is stopped any more.
-QuietIsFree == Still => stops = [asked |-> {}, given |-> {}, held |-> {}]
+ResumedWhenQuiescent == Quiescent => stops = [asked |-> {}, given |-> {}, held |-> {}]
 
 -----------------------------------------------------------------------------
 (* Mechanism *)
 
 \* While a coordinator is in a merge its subgroup's view is what it said: the next one is merged.
-HeldWhileMergingStep ==
+ViewHeldWhileMergingStep ==
     \A m \in up' :
         (Merging(m) /\ installed'[m] \notin {0, installed[m]}) => Cardinality(views'[installed'[m]].preds) > 1
 
 \* What each waits for has been asked for: GMS for the group, that it or merging has; merging for the group,
 \* or for the digest, with which it wants to do something.
-WaitsForWhatComes ==
+AwaitedIsRequested ==
     \A m \in up :
         LET s == local[m] IN
         /\ s.gms.group = "stopping" => m \in stops.asked \/ s.holds # "no"
@@ -132,7 +132,7 @@ WaitsForWhatComes ==
         /\ s.holds = "digest" => Wishes(s) /\ \E a \in answers[m] : a.asker = Self
 
 \* Nobody decides a view, or gives its digest away, but when the group is stopped for it.
-OnlyWhenStoppedStep ==
+DecidesAndPromisesOnlyWhenStoppedStep ==
     act'.outcome = "handled" =>
         LET m == act'.member
             s == local'[m]
@@ -142,20 +142,20 @@ OnlyWhenStoppedStep ==
                 m \in stops.given \/ act'.event.type = "GroupStopped"
 
 \* The group is let go when all whom that reaches have the view.
-ResumedWhenEverywhereStep ==
+ResumesAfterAllInstalledStep ==
     (act'.outcome = "handled" /\ Up(act'.effects, "Resume") # {}) =>
         LET m == act'.member IN
         \A x \in Reaches(m, MembersOf(Own(local'[m])) \ local'[m].gms.suspected) :
             installed'[x] = installed'[m] \/ Ancestor(installed'[m], installed'[x])
 
 \* Who is in no merge, and admits nobody, has promised nothing.
-PromisesEnd ==
+PromiseOnlyWhileNeeded ==
     \A m \in up :
         (~Merging(m) /\ local[m].gms.admitting = G!NoRequest) => kept[m] = {}
 
 \* LAY-06, MRG-31: a view is announced below, then above, once, when it is installed; a merged one as such,
 \* after the windows of those who are new.
-AnnouncedOnceStep ==
+ViewAnnouncedOnceStep ==
     act'.outcome # "none" =>
         LET m == act'.member
             Announces(effect) ==
@@ -167,11 +167,11 @@ AnnouncedOnceStep ==
            ELSE IF Cardinality(views'[installed'[m]].preds) > 1
            THEN words = <<"WindowsAdded", "ViewInstalled", "MergeViewInstalled">>
            ELSE words = <<"ViewInstalled", "ViewInstalled">>
-AnnouncedOnce == [][AnnouncedOnceStep]_vars
+ViewAnnouncedOnce == [][ViewAnnouncedOnceStep]_vars
 
-HeldWhileMerging == [][HeldWhileMergingStep]_vars
-OnlyWhenStopped == [][OnlyWhenStoppedStep]_vars
-ResumedWhenEverywhere == [][ResumedWhenEverywhereStep]_vars
+ViewHeldWhileMerging == [][ViewHeldWhileMergingStep]_vars
+DecidesAndPromisesOnlyWhenStopped == [][DecidesAndPromisesOnlyWhenStoppedStep]_vars
+ResumesAfterAllInstalled == [][ResumesAfterAllInstalledStep]_vars
 
 -----------------------------------------------------------------------------
 (* Liveness *)
@@ -196,11 +196,11 @@ Fairness == []<>(\A m \in Member : ~HasToDo(m)) \/ []<><<TRUE>>_vars
 LiveSpec == Init /\ [][\E m \in Member : Next(m)]_vars /\ Fairness
 
 \* A merge that a member is in ends, and what it waits with for the group.
-MergesEnd == \A m \in Member : [](Merging(m) => <>(m \notin up \/ ~Merging(m)))
-WishesEnd == \A m \in Member : [](Wishes(local[m]) => <>(m \notin up \/ ~Wishes(local[m])))
+MergesEventuallyEnd == \A m \in Member : [](Merging(m) => <>(m \notin up \/ ~Merging(m)))
+PendingMergesEventuallyEnd == \A m \in Member : [](Wishes(local[m]) => <>(m \notin up \/ ~Wishes(local[m])))
 
 \* All who are alive come to be in one view, wait for nothing, are not stopped, and stay there.
-Settles == <>[](Settled /\ stops = [asked |-> {}, given |-> {}, held |-> {}])
+EventuallyConverged == <>[](Converged /\ stops = [asked |-> {}, given |-> {}, held |-> {}])
 
 -----------------------------------------------------------------------------
 (* Frame *)
@@ -213,7 +213,7 @@ ComesFrom(p) ==
 
 OnlyByEffectsStep ==
     /\ OthersKeepLocal
-    /\ NothingForNothing
+    /\ UnchangedUnlessHandled
     /\ IF act'.outcome = "none" THEN network' \subseteq network \/ \A p \in network' : ComesFrom(p)
        ELSE network' = AfterStep(network, act'.member, act'.consumed, act'.effects, up')
 OnlyByEffects == [][OnlyByEffectsStep]_vars

@@ -10,9 +10,9 @@ EXTENDS MergeGmsInstruments
 MayCloseToMember(m, x) == InView(local[m]) /\ x \in ViewMembers(m)
 
 \* In the place of Dropped: a request that was cancelled goes, and the group stays stopped.
-KeepsTheGroup(s, effects) == Ending([state |-> [s EXCEPT !.wish = NoWish], effects |-> effects])
+KeepsTheGroup(s, effects) == Ending([state |-> [s EXCEPT !.wish = NoPendingMerge], effects |-> effects])
 
-\* In the place of LetGo: when a merge is over its digest is promised to all members.
+\* In the place of EndUseOfGroup: when a merge is over its digest is promised to all members.
 PromisesMembers(s) ==
     LET To(m) == PassDown([type |-> "DigestPromised", to |-> m])
     IN [state |-> [s EXCEPT !.holds = "no"],

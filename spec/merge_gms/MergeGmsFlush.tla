@@ -210,7 +210,7 @@ PassedUp ==
     /\ transfers' = transfers
     /\ IF act'.action = "Crash" THEN AfterCrash(act'.member) ELSE AfterStepOf(act'.member)
     /\ log' = IF views' = views THEN log ELSE Append(log, Channel!NoCasts(views'[Len(views')]))
-    /\ \E all \in {IF views' = views THEN settled ELSE Append(settled, Channel!NobodyCame)} :
+    /\ \E all \in {IF views' = views THEN settled ELSE Append(settled, Channel!NoArrivals)} :
         LET m == act'.member
         IN IF installed' = installed THEN settled' = all /\ got' = got
            ELSE settled' = [all EXCEPT ![installed'[m]] = Channel!Came(m, @)] /\ Channel!Forgets(m)
@@ -231,7 +231,7 @@ StackInit ==
     /\ said = {} /\ lost = {} /\ refused = FALSE /\ transfers = 0
     /\ fetches = [m \in Member |-> {}]
     /\ log = [k \in DOMAIN views |-> Channel!NoCasts(views[k])]
-    /\ settled = [k \in DOMAIN views |-> Channel!NobodyCame]
+    /\ settled = [k \in DOMAIN views |-> Channel!NoArrivals]
     /\ got = [m \in Member |-> {}]
 
 \* What FLUSH says is heard at once. (Three actions stand in for FLUSH, and are not taken.)
@@ -260,14 +260,14 @@ FlushTypeOK ==
     /\ said \subseteq up /\ refused \in BOOLEAN
 
 \* FLUSH has the view that the layer below has, and suspects whom that suspects.
-OneViewAbove ==
+SameViewInFlush ==
     \A m \in up :
         InView(local[m]) =>
             /\ flush[m].view = ViewOf(Own(local[m]))
             /\ flush[m].suspected = Suspects(m)
 
 \* Neither refuses what the other says, or its peers.
-NothingIsRefused == ~refused
+NoEventRefused == ~refused
 
 \* Of m's view those who are alive, and of whom neither counts the other out.
 Mutual(m) == {x \in Reaches(m, ViewMembers(m) \ Suspects(m)) : installed[x] = installed[m]}
@@ -278,24 +278,24 @@ GroupIsStopped ==
     \A m \in up :
         m \in stops.given \cup said => IsStill(m) /\ \A x \in Mutual(m) : flush[x].latched
 
-\* A view is decided by who has its group stopped; and a digest is of such a group (OnlyWhenStopped).
-DecidedWhenStoppedStep ==
+\* A view is decided by who has its group stopped; and a digest is of such a group (DecidesAndPromisesOnlyWhenStopped).
+DecidesOnlyWhenStoppedStep ==
     (views' # views /\ act'.action # "Crash") => act'.member \in stops.given \/ act'.action = "StopGroup"
-DecidedWhenStopped == [][DecidedWhenStoppedStep]_stack_vars
+DecidesOnlyWhenStopped == [][DecidesOnlyWhenStoppedStep]_stack_vars
 
 \* Who comes to a merged view has delivered, of those who were with it, what its digest says: others start there.
-ComesAsToldStep ==
+MergedDigestIsDeliveredStep ==
     \A m \in Member :
         (installed'[m] # installed[m] /\ Cardinality(views'[installed'[m]].preds) > 1) =>
             \A x \in ViewMembers(m) : seen[m][x] = Own(local'[m]).digest[x]
-ComesAsTold == [][ComesAsToldStep]_stack_vars
+MergedDigestIsDelivered == [][MergedDigestIsDeliveredStep]_stack_vars
 
 \* (A coordinator that leaves decides the view without itself and departs, in one step of GMS: these are two.)
 DecidesAndDeparts ==
     \E v \in {views'[Len(views')]} :
         /\ Channel!Group!MayDecide(v)
         /\ views' = Append(views, v) /\ log' = Append(log, Channel!NoCasts(v))
-        /\ settled' = Append(settled, Channel!NobodyCame)
+        /\ settled' = Append(settled, Channel!NoArrivals)
         /\ act'.member \in up /\ up' = up \ {act'.member}
         /\ UNCHANGED <<installed, got>>
 
@@ -310,8 +310,8 @@ EntersAndDeparts ==
                 /\ settled' = [settled EXCEPT ![k] = Channel!Came(m, @)]
                 /\ log' = log
            ELSE /\ Channel!Group!DecideAndInstall(views'[k], m)
-                /\ MayEnter(m, views'[k], Channel!NobodyCame)
-                /\ settled' = Append(settled, Channel!Came(m, Channel!NobodyCame))
+                /\ MayEnter(m, views'[k], Channel!NoArrivals)
+                /\ settled' = Append(settled, Channel!Came(m, Channel!NoArrivals))
                 /\ log' = Append(log, Channel!NoCasts(views'[k]))
         /\ Channel!Forgets(m)
 
@@ -334,26 +334,26 @@ RefinesVirtualSynchronyStep ==
 RefinesVirtualSynchrony == [][RefinesVirtualSynchronyStep]_stack_vars
 
 \* A view comes to members that are stopped, whoever sends it. (And to joiners.)
-ComesToTheStoppedStep ==
+InstallsOnlyWhenLatchedStep ==
     \A m \in Member : (installed[m] # 0 /\ installed'[m] # installed[m]) => flush[m].latched
-ComesToTheStopped == [][ComesToTheStoppedStep]_stack_vars
+InstallsOnlyWhenLatched == [][InstallsOnlyWhenLatchedStep]_stack_vars
 
 \* Without false suspicions: where somebody has gone on to a view, all who may still come are stopped where it
 \* was.
-StoppedUntilAllHaveIt ==
+StoppedUntilAllInstall ==
     MaxFalse = 0 =>
         \A k \in DOMAIN views : \A u \in DOMAIN settled[k] : \A x \in up :
             (installed[x] = u /\ Channel!GoesTo(x, u, views[k])) => flush[x].latched /\ got[x] = settled[k][u]
 
 \* FST-03: without false suspicions nobody multicasts in a view before all who live have it, or a later one.
-NothingIsEarlyStep ==
+NoEarlyMulticastStep ==
     (MaxFalse = 0 /\ act'.action = "CastData") =>
         \A x \in up : \A k \in {installed[act'.member]} :
             Has(views[k], x, life[x]) => installed[x] = k \/ Ancestor(k, installed[x])
-NothingIsEarly == [][NothingIsEarlyStep]_stack_vars
+NoEarlyMulticast == [][NoEarlyMulticastStep]_stack_vars
 
 \* Nothing is on its way, and nobody has anything to do or to say, but to look for others.
-StackQuiet ==
+StackQuiescent ==
     /\ network = {} /\ said = {}
     /\ \A m \in up :
         /\ answers[m] = {} /\ Reports(m) = {} /\ ~(Merging(m) /\ MustTimeOut(m)) /\ ~HasState(m)
@@ -364,22 +364,22 @@ StackQuiet ==
 GoesOn(m) ==
     /\ ~flush[m].latched /\ flush[m].owner = "" /\ flush[m].wants = {} /\ ~Flush!Running(flush[m])
     /\ local[m].gms.group # "stopping" /\ local[m].holds = "no" /\ m \notin stops.asked \cup stops.given
-RestsFree == StackQuiet => \A m \in up : GoesOn(m)
+UnblockedWhenQuiescent == StackQuiescent => \A m \in up : GoesOn(m)
 
 \* ... and, if there is nobody else to be found, is in one view and waits for nothing.
-RestsSettled == (StackQuiet /\ \A m \in up : ~CanDiscover(m)) => Settled
+ConvergedWhenStackQuiescent == (StackQuiescent /\ \A m \in up : ~CanDiscover(m)) => Converged
 
 -----------------------------------------------------------------------------
 (* Witnesses *)
 
 \* Something was multicast; one is in the merged view, and another of the other side is stopped in the view before.
-ComesToAMergedView ==
+MergedViewMeetsStopped ==
     \E k \in DOMAIN views : \E m, x \in up :
         /\ k > Len(First) /\ IsMerged(k)
         /\ installed[m] = k /\ installed[x] \in views[k].preds /\ flush[x].latched /\ cast[m] + cast[x] > 0
 \* A merged view is left by another, and all are free.
 FreeAfterAMerge ==
-    /\ StackQuiet
+    /\ StackQuiescent
     /\ \E k \in DOMAIN views : k > Len(First) /\ IsMerged(k) /\ \E m \in up : installed[m] = k /\ got[m] # {}
 \* Merging waits for a group that is stopped for a state; and the other way round.
 MergeWaitsForAState == \E m \in up : local[m].holds = "stopping" /\ \E x \in up \ {m} : HasState(x)

@@ -118,7 +118,7 @@ AfterStops(m, event, step) ==
         answered == event.type = "GroupStopped" /\ m \in stops.asked
         counted == MembersOf(Own(step.state)) \ step.state.gms.suspected
         joins == Down(step.effects, "DigestSet") # {}
-        follows == Up(step.effects, "MergeViewInstalled") # {} /\ ~G!Acts(step.state.gms)
+        follows == Up(step.effects, "MergeViewInstalled") # {} /\ ~G!IsActing(step.state.gms)
     IN IF step.state.gms.gone
        THEN [asked |-> stops.asked \ {m}, given |-> stops.given \ {m}, held |-> stops.held \ {m}]
        ELSE IF follows
@@ -249,7 +249,7 @@ AskToJoin(m) ==
     /\ spent.joins < MaxJoins
     /\ m \in up /\ ~InView(local[m])
     /\ \E c \in up \ {m} :
-        /\ G!Acts(local[c].gms)
+        /\ G!IsActing(local[c].gms)
         /\ Packet(m, c, G!JoinReq(life[m])) \notin network
         /\ AsksAgain \/ ~\E x \in up : G!IsOver(local[x].gms, m, life[m])
         /\ ~\E x \in up : G!Waits(local[x].gms, m, life[m])

@@ -16,7 +16,7 @@ HalfDone ==
         /\ installed[m] = k /\ x \in MembersOf(views[k])
         /\ installed[x] # k /\ ~Ancestor(k, installed[x]) /\ IsCertain(local[x])
 Healed ==
-    /\ Settled
+    /\ Converged
     /\ \E j, k \in DOMAIN views : IsThere(j) /\ IsThere(k) /\ j < k /\ \A m \in There : installed[m] = k
 ParticipantPromoted ==
     \E m \in up : IsThere(installed[m]) /\ Coordinates(local[m]) /\ Own(local[m]).id.creator # m
@@ -30,12 +30,12 @@ ExcludedAfterwards ==
         IsThere(j) /\ MembersOf(views[j]) \ MembersOf(views[k]) # {}
 KeptEarly == \E m \in up : local[m].early # <<>>
 ParticipantIsAsked ==
-    \E m \in up : local[m].early # <<>> /\ ~G!Acts(local[m].gms) /\ \E p \in network :
+    \E m \in up : local[m].early # <<>> /\ ~G!IsActing(local[m].gms) /\ \E p \in network :
         /\ p.message.type = "PROBE" /\ p.sender = m /\ p.message.view_id # Own(local[m]).id
 RequestCancelled ==
     \E m \in up : \E p \in network :
         p.message.type = "CANCEL_MERGE" /\ p.to = m /\ IsWish(local[m], "MergeReqReceived")
-ComesBack == \E m \in up : life[m] > 0 /\ InView(local[m])
+MemberRestarts == \E m \in up : life[m] > 0 /\ InView(local[m])
 
 -----------------------------------------------------------------------------
 (* Local steps: what a run collects, and the events that every local state is then confronted with *)

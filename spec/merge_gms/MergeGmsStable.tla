@@ -212,34 +212,34 @@ InGroup == {m \in Member : installed[m] # 0}
 
 \* Nobody has purged what a member lacks that goes all the way from its own view to the purger's, or from there
 \* to its own, together with the sender.
-NothingLackingIsPurged ==
+NoMissingMessagePurged ==
     \A p, x \in InGroup : \A s \in DOMAIN windows[p] \cap DOMAIN windows[x] :
         windows[p][s].purged > seen[x][s] =>
             ~(Membership!Throughout(x, installed[x], installed[p])
                 /\ Membership!Throughout(s, installed[x], installed[p]))
 
 \* Whoever is in one view with who has purged something has it, or will start after it.
-NothingTogetherIsPurged ==
+PurgedIsDeliveredInView ==
     \A p, x \in InGroup : installed[p] = installed[x] =>
         \A s \in DOMAIN windows[p] : windows[p][s].purged <= seen[x][s]
 
 \* STABLE is in the view that GMS is in.
-OneViewForAll == \A m \in up : stable[m].view = G!ViewIn(Own(local[m]))
+SameViewInStable == \A m \in up : stable[m].view = G!ViewIn(Own(local[m]))
 
 \* STABLE holds its vote for those whom GMS or merging have promised a digest, and for nobody else.
-HeldIsPromised == \A m \in up : stable[m].promised = {k.to : k \in kept[m]}
+StableHoldsExactlyPromised == \A m \in up : stable[m].promised = {k.to : k \in kept[m]}
 
 \* JoinDigest, conjunct by conjunct. (A step may install a view and withdraw what others were promised, which Next of
 \* JoinDigest has in two steps.)
 Comes(m) == installed'[m] # installed[m] /\ installed'[m] # 0
-ToldAs(conjunct) == \A m \in {act'.member} : Comes(m) => Alone(conjunct)!Told(m, views'[installed'[m]])
+InstallsAsPromised(conjunct) == \A m \in {act'.member} : Comes(m) => Alone(conjunct)!Told(m, views'[installed'[m]])
 WithdrawnNow(m) ==
     {p \in promises : p.by = m /\ p.by_life = life[m] /\ p.to \in {e.to : e \in Down(act'.effects, "PromiseWithdrawn")}}
 ReleasedNow(m) == stable[m].promised \ (stable'[m].promised \cup MembersOf(stable'[m].view))
 
-GivesStartRequiresPromiseStep == act'.outcome = "handled" => ToldAs("StartRequiresPromise")
-GivesPromiserIsMemberStep == act'.outcome = "handled" => ToldAs("PromiserIsMember")
-WithdrawnForGoodStep == act'.outcome = "handled" => \A p \in WithdrawnNow(act'.member) : Alone("WithdrawOnlyIfUnusable")!MayWithdraw(p)
+GivesStartRequiresPromiseStep == act'.outcome = "handled" => InstallsAsPromised("StartRequiresPromise")
+GivesPromiserIsMemberStep == act'.outcome = "handled" => InstallsAsPromised("PromiserIsMember")
+WithdrawnOnlyIfUnusableStep == act'.outcome = "handled" => \A p \in WithdrawnNow(act'.member) : Alone("WithdrawOnlyIfUnusable")!MayWithdraw(p)
 PromiseHeldWhileNeededStep ==
     act'.outcome = "handled" =>
         \A m \in {act'.member} : \A x \in ReleasedNow(m) :
@@ -247,7 +247,7 @@ PromiseHeldWhileNeededStep ==
 
 GivesStartRequiresPromise == [][GivesStartRequiresPromiseStep]_stack_vars
 GivesPromiserIsMember == [][GivesPromiserIsMemberStep]_stack_vars
-WithdrawnForGood == [][WithdrawnForGoodStep]_stack_vars
+WithdrawnOnlyIfUnusable == [][WithdrawnOnlyIfUnusableStep]_stack_vars
 PromiseHeldWhileNeeded == [][PromiseHeldWhileNeededStep]_stack_vars
 
 -----------------------------------------------------------------------------

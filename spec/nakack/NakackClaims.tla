@@ -84,17 +84,17 @@ BasesAgree == Guarantee!Bases
 \* DLV-01.
 DigestCountsDelivered == Guarantee!DigestIsTrue
 \* A message that a member lacks can be had from each member that has delivered it in this view.
-LackingIsServable == Guarantee!Kept
+MissingIsServable == Guarantee!Kept
 \* DLV-04.
 OwnDeliveredAtOnce == [][Guarantee!OwnAtOnceStep]_vars
-NothingBeyondLimit == [][Guarantee!HoldsBackStep]_vars
+NoDeliveryBeyondLimit == [][Guarantee!HoldsBackStep]_vars
 NothingDeliveredWithView == [][Guarantee!VoidStep]_vars
 
 -----------------------------------------------------------------------------
 (* What users see besides *)
 
 \* Virtual synchrony as far as it is this layer's: members that go on together have delivered the same.
-SurvivorsDeliverTheSame ==
+SurvivorsDeliverSame ==
     \A m, x \in Member : \A j, k \in DOMAIN views :
         (/\ m # x /\ k \in views[j].preds /\ installed[m] = j /\ installed[x] = j
          /\ Has(views[k], m, life[m]) /\ Has(views[k], x, life[x])) =>
@@ -112,14 +112,14 @@ NothingDeliverableWaits ==
         w.delivered + 1 \in DOMAIN w.pending => (local[m].held /\ w.delivered >= w.base + local[m].limit[s])
 
 \* NAK-02: a member that is asked has delivered what is asked for, in the view that is meant (or has begun again).
-TellerHasIt ==
+AnnouncerHasMessage ==
     \A m \in up : \A s \in Members(local[m]) :
         LET told == local[m].windows[s].told IN
         (told.upto > local[m].windows[s].delivered /\ told.holder \in up /\ installed[told.holder] = installed[m]) =>
             local[told.holder].windows[s].delivered >= told.upto
 
 \* NAK-08: where all that was sent has arrived, nothing is asked for.
-AsksForWhatItLacks ==
+RequestsOnlyMissing ==
     \A p \in net : p.message.type = "XMIT_REQ" =>
         \A i \in DOMAIN p.message.ranges :
             \E k \in DOMAIN views : views[k].id = p.message.view_id /\
@@ -154,7 +154,7 @@ DigestSaysDeliveredStep ==
 \* refused changes nothing. This is what makes local steps speak for the whole model.
 OnlyByEffectsStep ==
     /\ OthersKeepLocal
-    /\ NothingForNothing
+    /\ UnchangedUnlessHandled
     /\ net' = IF act'.action = "LoseDatagram" THEN net \ act'.consumed
               ELSE IF act'.outcome = "none" THEN net ELSE AfterStep(act'.member, act'.consumed, act'.effects)
     /\ act'.outcome = "none" => \A m \in Member : local'[m] \in {local[m], Start(m)}

@@ -114,14 +114,14 @@ Integrity ==
     \A m \in InGroup : DeliveredBy(m) \subseteq UNION {{<<s, n>> : n \in 1 .. sent[s]} : s \in Member}
 
 \* AMB-77: a sender's messages are delivered in the order in which it sent them.
-SenderOrder ==
+SenderFifo ==
     \A m \in InGroup : \A i, j \in DOMAIN aux_delivered[m] :
         (i < j /\ aux_delivered[m][i][1] = aux_delivered[m][j][1]) =>
             aux_delivered[m][i][2] < aux_delivered[m][j][2]
 
 \* Of each name the table has the latest life that is known, and no other but those that are in the view: it grows with
 \* names, not with lives.
-FormerLivesForgotten ==
+FormerIncarnationsForgotten ==
     \A m \in InGroup :
         LET members == MembersOf(local[m].view)
         IN Superseded(DOMAIN local[m].received_table \cup members) \subseteq members
@@ -139,13 +139,13 @@ Agreement ==
         (x # y /\ TookEdge(x, u, k) /\ TookEdge(y, u, k)) => NewsTo(y, x, u) = NewsTo(x, y, u)
 
 \* Who will go the same way has delivered no more, nor other, than who went.
-AgreementBehind ==
+LaggardDeliversPrefix ==
     \A k \in DOMAIN views : \A u \in DOMAIN settled[k] : \A x, y \in InGroup :
         (TookEdge(x, u, k) /\ y \in up /\ installed[y] = u /\ Channel!GoesTo(y, u, views[k])) =>
             IsPrefix(NewsTo(x, y, u), NewsTo(y, x, u))
 
 \* Of two members in one view one has delivered in it what the other has, and perhaps more.
-AgreementWithin ==
+PrefixAgreementInView ==
     \A x, y \in InGroup :
         (x # y /\ installed[x] = installed[y]) =>
             LET dx == NewsTo(y, x, installed[x])
@@ -153,7 +153,7 @@ AgreementWithin ==
             IN IsPrefix(dx, dy) \/ IsPrefix(dy, dx)
 
 \* AMB-83: a joiner is given nothing that its peers had delivered before it came.
-JoinersStartFresh ==
+JoinerGetsNoOldMessage ==
     \A y \in InGroup : \A i \in DOMAIN aux_delivered[y] :
         LET came == FirstOf(y) IN
         views[came].preds # {} =>
@@ -163,20 +163,20 @@ JoinersStartFresh ==
                   /\ Took(x, came))
 
 \* AMB-40: a message is ordered in a view that its sender has installed (Sending View Delivery).
-OrderedWhereSent ==
+OrderedInSendingView ==
     \A k \in DOMAIN views : \A s \in DOMAIN log[k] : \A i \in DOMAIN log[k][s] :
         LET tag == log[k][s][i].tag IN
         (/\ log[k][s][i].view_id = views[k].id     \* (What a flush held back is of an earlier view.)
          /\ tag.sender \in Member /\ local[tag.sender].epoch = tag.epoch) => Took(tag.sender, k)
 
 \* SEQ-10, SEQ-17, AMB-76: a tag names one message.
-TagsIdentify ==
+TagIdentifiesMessage ==
     \A j, k \in DOMAIN views : \A s \in DOMAIN log[j], t \in DOMAIN log[k] :
         \A a \in DOMAIN log[j][s], b \in DOMAIN log[k][t] :
             log[j][s][a].tag = log[k][t][b].tag => log[j][s][a].payload = log[k][t][b].payload
 
 \* SEQ-01, SEQ-33: in a view each message is multicast once, if the layer below forwards it once.
-OrderedOnce ==
+MulticastOncePerView ==
     spent.duplicates = 0 =>
         \A k \in DOMAIN views : \A s \in DOMAIN log[k] : \A a, b \in DOMAIN log[k][s] :
             a # b => log[k][s][a] # log[k][s][b]
@@ -187,7 +187,7 @@ Number(m, seqno) == sent[m] - local[m].seqno + seqno
 IsInTable(m, seqno) == \E i \in DOMAIN local[m].forward_table : local[m].forward_table[i].seqno = seqno
 
 \* SEQ-18, SEQ-20: nothing is forgotten. What this life has sent it has delivered, or has in its table.
-NothingForgotten ==
+SentIsDeliveredOrInTable ==
     \A m \in InGroup : \A n \in 1 .. local[m].seqno :
         IF IsInTable(m, n) THEN TRUE ELSE <<m, Number(m, n)>> \in DeliveredBy(m)
 
@@ -208,7 +208,7 @@ IsKept(message) ==
 
 \* SEQ-09, SEQ-13: nothing is lost. What a member has sent it delivers; and what anybody alive delivered, all deliver
 \* that live, were with it in that view, left it with it, and are with it in the last view: they have it, or it is to come, or to be sent again.
-NothingLost ==
+NoMessageLost ==
     \A y \in up \cap InGroup :
         LET has == DeliveredBy(y)
             Comes(message) == message \in has \/ IsToCome(y, message) \/ IsKept(message)
@@ -222,7 +222,7 @@ NothingLost ==
 \* SEQ-09, SEQ-31, AMB-81, AMB-82: while no view follows and the coordinator is in the view or may still come, what is in a table is with the
 \* unicast layer, or with a coordinator that waits for its view, or in the log and not yet received. (In a view that
 \* others have left it may be nowhere: it is sent again in the next.)
-NothingStranded ==
+NoEntryStranded ==
     \A m \in up \cap InGroup :
         LET k == installed[m]
             c == CoordinatorOf(views[k])
@@ -239,16 +239,16 @@ NothingStranded ==
                    ELSE \E i \in DOMAIN log[k][c] : log[k][c][i].tag = tag /\ <<k, c, i>> \notin got[m]
 
 \* SEQ-15, SEQ-32: the received-table has entries of members of the view, and no others.
-TableWithinView ==
+ReceivedTableWithinView ==
     \A m \in InGroup : DOMAIN local[m].received_table \subseteq MembersOf(local[m].view)
 
 \* AMB-82: a FORWARD that waits is of a view that may still come.
-EarlyIsLater ==
+HeldForwardIsOfLaterView ==
     \A m \in InGroup : \A i \in DOMAIN local[m].early :
         local[m].early[i].view_id.counter > local[m].view.id.counter
 
 \* SEQ-21: what a member had sent before it stopped, all deliver that go on from its view.
-StopLosesNothing ==
+StopLosesNoMessage ==
     \A m \in Member : stops[m] = "gone" =>
         \A x \in up \cap InGroup :
             (installed[x] # installed[m] /\ Took(x, installed[m])) =>
@@ -290,19 +290,19 @@ OnlyCoordinatorsMulticastStep ==
 OnlyCoordinatorsMulticast == [][OnlyCoordinatorsMulticastStep]_vars
 
 \* A DATA says the view in which it is multicast.
-DataNamesItsViewStep ==
+DataCarriesCurrentViewStep ==
     \A i \in DOMAIN act'.effects :
         act'.effects[i].type = "Multicast" => act'.effects[i].message.view_id = local'[act'.member].view.id
 
-DataNamesItsView == [][DataNamesItsViewStep]_vars
+DataCarriesCurrentView == [][DataCarriesCurrentViewStep]_vars
 
 \* SEQ-01, SEQ-19: to multicast costs one unicast to the coordinator, or, for the coordinator, one multicast.
-OneMessageToSendStep ==
+OneMessagePerSendStep ==
     act'.action = "AppSends" =>
         /\ Len(act'.effects) = 1
         /\ act'.effects[1].type = IF IsCoordinator(local'[act'.member]) THEN "Multicast" ELSE "Send"
 
-OneMessageToSend == [][OneMessageToSendStep]_vars
+OneMessagePerSend == [][OneMessagePerSendStep]_vars
 
 \* SEQ-16: a unicast goes straight down.
 UnicastsPassDownStep ==
@@ -317,12 +317,12 @@ UnicastsPassUpStep ==
 UnicastsPassUp == [][UnicastsPassUpStep]_vars
 
 \* What is delivered of multicasts is a member's.
-DeliversForMembersStep ==
+DeliveredSenderIsMemberStep ==
     act'.event.type = "DataReceived" =>
         \A i \in DOMAIN act'.effects :
             act'.effects[i].type = "PassUp" => act'.effects[i].event.sender \in MembersOf(local[act'.member].view)
 
-DeliversForMembers == [][DeliversForMembersStep]_vars
+DeliveredSenderIsMember == [][DeliveredSenderIsMemberStep]_vars
 
 (* A step belongs to one member, and the rest changes through its effects alone. This is what makes local steps   *)
 (* speak for the whole model.                                                                                     *)
@@ -333,27 +333,27 @@ OnlyOwnStateStep ==
 
 OnlyOwnState == [][OnlyOwnStateStep]_vars
 
-RefusedChangesNothingStep == NothingForNothing
+RefusedChangesNothingStep == UnchangedUnlessHandled
 
 RefusedChangesNothing == [][RefusedChangesNothingStep]_vars
 
-OnlyItsPacketsStep ==
+OnlyOwnPacketsStep ==
     act'.action \notin {"Crash", "Stop", "Restart", "Close"} =>
         wire' = AfterStep(wire, act'.member, act'.consumed, act'.effects, Reachable)
 
-OnlyItsPackets == [][OnlyItsPacketsStep]_vars
+OnlyOwnPackets == [][OnlyOwnPacketsStep]_vars
 
 \* (What a flush holds back is multicast in the next view.)
-OnlyItsMulticastsStep ==
+OnlyOwnMulticastsStep ==
     \A k \in DOMAIN log' : \A s \in DOMAIN log'[k] :
         LET before == IF k \in DOMAIN log THEN log[k][s] ELSE <<>> IN
         log'[k][s] # before =>
             /\ s = act'.member /\ k = installed'[s]
             /\ log'[k][s] = before \o (IF installed[s] = k THEN <<>> ELSE held[s]) \o MulticastsOf(act'.effects)
 
-OnlyItsMulticasts == [][OnlyItsMulticastsStep]_vars
+OnlyOwnMulticasts == [][OnlyOwnMulticastsStep]_vars
 
-OnlyByEffectsStep == OnlyOwnStateStep /\ RefusedChangesNothingStep /\ OnlyItsPacketsStep /\ OnlyItsMulticastsStep
+OnlyByEffectsStep == OnlyOwnStateStep /\ RefusedChangesNothingStep /\ OnlyOwnPacketsStep /\ OnlyOwnMulticastsStep
 
 OnlyByEffects == [][OnlyByEffectsStep]_vars
 
@@ -474,7 +474,7 @@ EventuallyDelivered ==
 
 \* The same of each message by itself, as soon as it is sent, whatever is sent after it: its sender delivers it, unless
 \* it or somebody in its view is gone for good.
-EachIsDelivered ==
+EachEventuallyDelivered ==
     \A m \in Member : \A n \in 1 .. Sends[m] :
         (m \in up /\ sent[m] >= n) ~>
             \/ <<m, n>> \in DeliveredBy(m)
@@ -482,7 +482,7 @@ EachIsDelivered ==
             \/ installed[m] # 0 /\ ~IsComplete(installed[m])
 
 \* Every forward-table empties.
-TablesEmpty ==
+TablesEventuallyEmpty ==
     <>[](\A m \in InGroup : IsComplete(installed[m]) => local[m].forward_table = <<>>)
 
 -----------------------------------------------------------------------------
@@ -537,7 +537,7 @@ NewBeforeOld ==
 ViewsDiffer == \E x, y \in up \cap InGroup : installed[x] # installed[y]
 
 \* A member that came back delivers, and has sent under another epoch.
-ComesBack ==
+MemberRestarts ==
     \E m \in InGroup : local[m].seqno > 0 /\ sent[m] > local[m].seqno /\ aux_delivered[m] # <<>>
 
 JoinerDelivers ==
@@ -551,7 +551,7 @@ UnicastOvertakes ==
 DuplicateInLog ==
     \E k \in DOMAIN views : \E a, b \in DOMAIN LogOf(k) : a # b /\ LogOf(k)[a] = LogOf(k)[b]
 
-SomebodyStopped == \E m \in Member : stops[m] = "gone" /\ sent[m] > 0
+SenderStopped == \E m \in Member : stops[m] = "gone" /\ sent[m] > 0
 
 \* A flush held back what a coordinator multicast, and it came in the next view.
 HeldBackComes ==

@@ -273,8 +273,8 @@ EnterNew(action, m) ==
     \E v \in MayFollow :
         /\ Group!MayInstall(m, v)    \* (First, as it is the cheaper one and mostly false.)
         /\ Group!MayDecide(v)
-        /\ Enter(action, m, Len(views) + 1, v, Channel!NobodyCame, Append(log, Channel!NoCasts(v)))
-        /\ settled' = Append(settled, CameTo(m, Channel!NobodyCame))
+        /\ Enter(action, m, Len(views) + 1, v, Channel!NoArrivals, Append(log, Channel!NoCasts(v)))
+        /\ settled' = Append(settled, CameTo(m, Channel!NoArrivals))
         /\ views' = Append(views, v)
 
 \* m goes on to the next view. Whoever is the first decides it.

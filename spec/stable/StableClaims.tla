@@ -72,20 +72,20 @@ RequestsServable ==
                             s \in DOMAIN rm[h] /\ SameSender(s, x, h) /\ Holds(rm[h][s], n)
 
 \* What a newcomer was told to start from: as far as the promise tells of a sender, nobody purges beyond it.
-PromisesKept ==
+PurgeWithinPromise ==
     \A p \in promises : JoinDigest!Open(p) =>
         \A q \in InGroup : \A s \in DOMAIN rm[q] :
             rm[q][s].purged > (IF s \in DOMAIN p.vector THEN p.vector[s] ELSE Nothing) =>
                 ~JoinDigest!TellsOf(p, s, installed[q])
 
 \* JOI-03: what a newcomer is told is what its promiser has delivered: no more, or what is between never comes.
-NewcomerMissesNothing ==
+PromiseWithinDelivered ==
     \A p \in promises : \A s \in DOMAIN p.vector :
         (life[p.by] = p.by_life /\ s \in DOMAIN rm[p.by] /\ Shares(views[p.view], views[installed[p.by]], s)) =>
             p.vector[s] <= rm[p.by][s].delivered
 
 \* JOI-04, JOI-13: nobody starts beyond what a sender's life has sent: what that life multicasts next, all get.
-NobodyStartsBeyond ==
+StartWithinSent ==
     \A m \in InGroup : \A s \in DOMAIN rm[m] \cap InGroup :
         SameSender(s, m, s) => rm[m][s].low <= rm[s][s].delivered
 
@@ -97,7 +97,7 @@ CastIn(p) == {k \in DOMAIN views : views[k].id = p.message.view_id
                 /\ Membership!Throughout(p.sender, k, installed[p.sender])}
 
 \* DLV-01, STB-01: no vote claims more than its author has delivered.
-VotesAreDelivered ==
+SentVoteWithinDelivered ==
     \A p \in Votes(network) :
         LET sender == p.sender IN
         (sender \in InGroup /\ (p.message.view_id = NoViewId \/ CastIn(p) # {})) =>
@@ -119,15 +119,15 @@ DeliveredWithinReceived ==
         \A s \in DOMAIN digest : digest[s].delivered <= digest[s].received
 
 \* DLV-03: nothing deliverable waits.
-DeliveredIsDeliverable ==
+NothingDeliverableWaits ==
     \A m \in InGroup : \A s \in DOMAIN rm[m] : rm[m][s].delivered + 1 \notin rm[m][s].ahead
 
 \* STB-08: a STABILITY message is only ever pending when nobody is left to hear from.
-PendingMeansAllHeard == \A m \in Member : local[m].pending => local[m].heard_from = {}
+PendingImpliesAllHeard == \A m \in Member : local[m].pending => local[m].heard_from = {}
 
 \* STB-15: nothing is announced from votes over different members: an announcement's entries are of a view whose
 \* members have all voted over just these. (A member's announcement counts in its own view.)
-AnnouncedByAll ==
+StabilityHasAllVotes ==
     \A p \in network : p.message.type = "STABILITY" =>
         \A x \in DOMAIN p.message.digest :
             x \in Member =>
@@ -138,14 +138,14 @@ AnnouncedByAll ==
                 /\ \A s \in DOMAIN p.message.digest : p.message.digest[s] <= q.message.digest[s]
 
 \* A promise holds the vote as long as it is open and the newcomer is in no view of the promiser's.
-PromiserRemembers ==
+PromiseHoldsVote ==
     \A p \in promises :
         (p.by \in up /\ life[p.by] = p.by_life /\ p.to \notin MembersOf(local[p.by].view)
             /\ JoinDigest!Reaches(p, installed[p.by])) => p.to \in local[p.by].promised
 
 \* And no longer: for whom it holds its vote is outside its view, and is promised something, or has got it and is
 \* in a view that was decided since. (That may be of another branch; then the membership service withdraws.)
-NobodyHoldsForNobody ==
+HeldVoteHasPromise ==
     \A m \in up : \A x \in local[m].promised :
         /\ x \notin MembersOf(local[m].view)
         /\ \/ \E p \in promises : p.by = m /\ p.by_life = life[m] /\ p.to = x
@@ -158,14 +158,14 @@ Datagrams(type) == {i \in DOMAIN act'.effects : act'.effects[i].type = "Datagram
                         /\ act'.effects[i].message.type = type}
 
 \* STB-03, AMB-51: when the timer fires, the vote of the round goes out, once, and the timer is set again.
-TimerVotesStep ==
+TimeoutSendsVoteStep ==
     act'.action = "StableTimeoutFires" =>
         /\ Datagrams("STABLE") = {1}
         /\ act'.effects[1].message.digest = local[act'.member].vote
         /\ \E i \in DOMAIN act'.effects : act'.effects[i].type = "SetTimer" /\ act'.effects[i].name = "stable"
 
 \* STB-09: when the delay has passed, the minimum goes out, once.
-TimerAnnouncesStep ==
+TimeoutSendsStabilityStep ==
     act'.action = "StabilityTimeoutFires" =>
         /\ Datagrams("STABILITY") = {1}
         /\ act'.effects[1].message.digest = local[act'.member].minimum
@@ -181,8 +181,8 @@ PurgedNeverDecreasesStep ==
         rm'[m] # rm[m] => \A s \in DOMAIN rm[m] \cap DOMAIN rm'[m] :
             rm'[m][s].low = rm[m][s].low => rm'[m][s].purged >= rm[m][s].purged
 
-TimerVotes == [][TimerVotesStep]_vars
-TimerAnnounces == [][TimerAnnouncesStep]_vars
+TimeoutSendsVote == [][TimeoutSendsVoteStep]_vars
+TimeoutSendsStability == [][TimeoutSendsStabilityStep]_vars
 InstalledOnce == [][InstalledOnceStep]_vars
 PurgedNeverDecreases == [][PurgedNeverDecreasesStep]_vars
 
@@ -190,7 +190,7 @@ PurgedNeverDecreases == [][PurgedNeverDecreasesStep]_vars
 \* is ignored or refused changes nothing. This is what makes local steps speak for the whole model.
 OnlyByEffectsStep ==
     /\ OthersKeepLocal
-    /\ NothingForNothing
+    /\ UnchangedUnlessHandled
     /\ \A m \in Member : m # act'.member => rm'[m] = rm[m]
     /\ network' = IF act'.action = "LoseGossip" THEN network \ act'.consumed
                   ELSE AfterStep(network, act'.member, act'.consumed, act'.effects)
@@ -231,7 +231,7 @@ RefinesJoinDigest == [][RefinesJoinDigestStep]_vars
 (* Liveness *)
 
 \* Timers fire, what is in the network arrives, views are installed, promises end; faults need not happen, data
-\* need not arrive. Votes are cast when the network is quiet (Quiet), which it is again and again: strong fairness.
+\* need not arrive. Votes are cast when the network is quiet (NothingInTransit), which it is again and again: strong fairness.
 \* A promise is withdrawn for certain only where the newcomer is gone.
 Fairness ==
     \A m \in Member :
@@ -251,12 +251,12 @@ THEOREM Spec => PromisedMembership!Spec
 THEOREM Spec => PromisedJoinDigest!Spec
 
 \* The membership service has done its part: whoever is alive is in a view of members that are, and are in it too.
-Settled ==
+Converged ==
     \A m \in up \cap InGroup : \A x \in DOMAIN rm[m] : x \in up /\ installed[x] = installed[m]
 
 \* STB-20, STB-18: once the senders are silent, what all have delivered all purge.
 EventuallyPurged ==
-    <>[]Settled =>
+    <>[]Converged =>
         <>[](\A m \in up \cap InGroup : \A s \in DOMAIN rm[m] :
                 rm[m][s].purged = rm[m][s].delivered \/ rm[m][s].delivered = rm[m][s].low)
 
@@ -264,10 +264,10 @@ EventuallyPurged ==
 DeliveredByAll(s, n) == \A m \in up \cap InGroup : s \in DOMAIN rm[m] /\ rm[m][s].delivered >= n
 PurgedByAll(s, n) == \A m \in up \cap InGroup : s \in DOMAIN rm[m] => rm[m][s].purged >= n
 
-EachIsPurged ==
-    <>[]Settled =>
+EachEventuallyPurged ==
+    <>[]Converged =>
         \A s \in Member : \A n \in FirstSeqno .. FirstSeqno + Sends[s] - 1 : DeliveredByAll(s, n) ~> PurgedByAll(s, n)
 
 \* JOI: no promise stays open for ever while its promiser lives.
-PromisesEnd == \A m \in {pair[1] : pair \in Promises} : [](local[m].promised # {} => <>(local[m].promised = {} \/ m \notin up))
+PromisesEventuallyEnd == \A m \in {pair[1] : pair \in Promises} : [](local[m].promised # {} => <>(local[m].promised = {} \/ m \notin up))
 =============================================================================

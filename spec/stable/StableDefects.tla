@@ -60,7 +60,7 @@ PurgeToLatest(windows, vector) ==
 WindowsForgotten(m, v) == [s \in DOMAIN v.lives |-> Window(Nothing)]
 
 -----------------------------------------------------------------------------
-(* Who lets newcomers in: in the place of ToldBy *)
+(* Who lets newcomers in: in the place of PromisedBy *)
 
 \* They are told what was received, and not what was delivered.
 ReceivedBy(m) == Received(DigestOf(rm[m]))

@@ -114,7 +114,7 @@ AddTo(window, seqno) == Add(window, seqno)
 PurgeIn(windows, vector) == Purge(windows, vector)
 
 \* What a promise tells is what has been delivered.
-ToldBy(m) == [s \in DOMAIN rm[m] |-> rm[m][s].delivered]
+PromisedBy(m) == [s \in DOMAIN rm[m] |-> rm[m][s].delivered]
 
 \* The windows after a step's purges were passed down.
 AfterPurges(windows, effects) ==
@@ -202,7 +202,7 @@ Decidable ==
     ELSE {}
 
 \* All who have to be told what to start from have been, or nobody has to be.
-EverybodyIsTold(v) ==
+AllHavePromises(v) ==
     \A x \in DOMAIN v.lives : \A j \in v.preds \ Membership!Sources(v, x) :
         v.lives[x] = life[x] => \E p \in promises : JoinDigest!Redeemable(p, x, v, j)
 
@@ -237,7 +237,7 @@ InstallsNext(action, m) ==
     \/ \E v \in Decidable :
         /\ Membership!DecideAndInstall(v, m)
         /\ JoinDigest!Told(m, v)
-        /\ DigestFirst /\ "StartRequiresPromise" \notin Loose => EverybodyIsTold(v)
+        /\ DigestFirst /\ "StartRequiresPromise" \notin Loose => AllHavePromises(v)
         /\ Installs(action, m, v)
 
 InstallView(m) ==
@@ -267,7 +267,7 @@ PromiseDigest(m) ==
         /\ <<m, to>> \in Promises
         /\ JoinDigest!MayPromise(m, to)
         /\ ~Admitted(m, to)
-        /\ promises' = promises \cup {[JoinDigest!PromiseOf(m, to) EXCEPT !.vector = ToldBy(m)]}
+        /\ promises' = promises \cup {[JoinDigest!PromiseOf(m, to) EXCEPT !.vector = PromisedBy(m)]}
         /\ Apply("PromiseDigest", m, [type |-> "DigestPromised", to |-> to], rm[m], {}, None)
     /\ UNCHANGED <<up, views, installed, life, lost, spent>>
 
@@ -327,12 +327,12 @@ WithinBound(votes, k) ==
     Cardinality({p \in votes : p.message.view_id \in {views[k].id, NoViewId}}) <= MaxVotes[k]
 
 \* On a consuming network the timer for votes is slower than messages are; how much slower is a bound.
-Quiet == IF Patience = "votes" THEN Votes(network) = {} ELSE network = {}
+NothingInTransit == IF Patience = "votes" THEN Votes(network) = {} ELSE network = {}
 
 \* (The note reads its digest when it votes.)
 StableTimeoutFires(m) ==
     /\ Active(m)
-    /\ ~Remembers => Quiet
+    /\ ~Remembers => NothingInTransit
     /\ Apply("StableTimeoutFires", m, StableTimeoutEvent(rm[m]), rm[m], {}, None)
     /\ Remembers => WithinBound(Votes(network'), installed[m])
     /\ UNCHANGED <<up, views, installed, life, promises, lost, spent>>

@@ -97,7 +97,7 @@ CountersRise ==
 CountersArePositive == \A v \in DOMAIN views : Counter(v) > 0
 UniqueViewId == \A u, v \in DOMAIN views : SameId(u, v) => u = v
 \* Membership's JoinsOnce: who is left out does not come in again in the same life.
-OneStay ==
+OneUnchanged ==
     \A u, v, w \in DOMAIN views, x \in Member :
         Before(u, v) /\ Before(v, w) /\ In(u, x) /\ In(w, x) => In(v, x)
 \* Membership's conjunct of this name: a view does not replace an incarnation by another of its address.
@@ -126,7 +126,7 @@ Forest ==
     /\ CountersRise
     /\ CountersArePositive
     /\ UniqueViewId
-    /\ OneStay
+    /\ OneUnchanged
     /\ ExcludedFirst
     /\ ReachesAtFirst
     /\ ReachesFurther
@@ -219,14 +219,14 @@ Guards ==
 Awaited(p) == ToPresent(p) /\ ~Begun(p.to)
 
 \* What p tells of s: nothing, if s was not in the view.
-Told(p, s) == IF In(p.view, s) THEN p.vector[s] ELSE Nothing
+PromisedSeqno(p, s) == IF In(p.view, s) THEN p.vector[s] ELSE Nothing
 
 PromiserIsThere ==
     \A p \in promises : Awaited(p) /\ ByPresent(p) =>
         /\ Begun(p.by) /\ In(p.view, p.by) /\ Before(p.view, installed[p.by])
         /\ ~AddressIn(p.view, p.to)
 
-ToldIsSound == \A p \in promises, s \in Member : In(p.view, s) => p.vector[s] >= Nothing
+PromisedIsSound == \A p \in promises, s \in Member : In(p.view, s) => p.vector[s] >= Nothing
 
 OneOpenPromise ==
     \A p, q \in promises :
@@ -247,13 +247,13 @@ PromiserHasCast ==
     \A p \in promises, v \in DOMAIN views, s \in Member :
         Awaited(p) /\ ByPresent(p) /\ In(v, p.by) /\ In(v, s) =>
             /\ Before(v, p.view) /\ In(p.view, s) => Cast(p.by, v, s) <= p.vector[s]
-            /\ Before(p.view, v) /\ Reaches(p, v) /\ ~ToIn(p, v) => Cast(p.by, v, s) <= Told(p, s)
+            /\ Before(p.view, v) /\ Reaches(p, v) /\ ~ToIn(p, v) => Cast(p.by, v, s) <= PromisedSeqno(p, s)
 
 PromiserHolds ==
     \A p \in promises :
         Awaited(p) /\ ByPresent(p) /\ Reaches(p, installed[p.by]) /\ ~ToIn(p, installed[p.by]) =>
             /\ p.to \in local[p.by].promised
-            /\ \A s \in Member : In(installed[p.by], s) => local[p.by].vote[s] <= Told(p, s)
+            /\ \A s \in Member : In(installed[p.by], s) => local[p.by].vote[s] <= PromisedSeqno(p, s)
 
 -----------------------------------------------------------------------------
 (* The invariant: what was purged *)
@@ -279,7 +279,7 @@ Inductive ==
     /\ AnnouncedWasCast
     /\ Guards
     /\ PromiserIsThere
-    /\ ToldIsSound
+    /\ PromisedIsSound
     /\ OneOpenPromise
     /\ PromisersAreGuarded
     /\ PromiserHasCast
@@ -399,7 +399,7 @@ MisuseStep(a) ==
 (* For TLC: each step of the group is one of these. *)
 
 \* What the solver takes to be as it was, but for what the step says.
-OthersStay(a) ==
+OthersUnchanged(a) ==
     /\ \A x \in Member \ {a} : local'[x] = local[x] /\ rm'[x] = rm[x] /\ installed'[x] = installed[x]
     /\ \A v \in DOMAIN views : v \in DOMAIN views' /\ views'[v] = views[v]
     /\ life' = life
@@ -446,7 +446,7 @@ InScopeStep ==
     (InScope /\ InScope') =>
         \E a \in {act'.member} :
             IF act'.outcome = "none" THEN Elsewhere(a)
-            ELSE OthersStay(a) /\ TookStep(a) /\ (InPlace(a) \/ Installed(a))
+            ELSE OthersUnchanged(a) /\ TookStep(a) /\ (InPlace(a) \/ Installed(a))
 
 EachStepIsRead == [][InScopeStep]_vars
 =============================================================================

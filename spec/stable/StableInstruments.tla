@@ -7,7 +7,7 @@ EXTENDS StableClaims
 
 (* Witnesses: each must be reachable, or the claims speak of less than they seem to. *)
 
-SomebodyPurges == \E m \in InGroup : \E s \in DOMAIN rm[m] : rm[m][s].purged > Nothing
+MessageIsPurged == \E m \in InGroup : \E s \in DOMAIN rm[m] : rm[m][s].purged > Nothing
 PurgeWithinLaterView ==
     \E m \in InGroup : installed[m] > Len(First) /\ \E s \in DOMAIN rm[m] : rm[m][s].purged > Nothing
 PurgesInTwoViews ==

@@ -51,10 +51,10 @@ MemberTypeOK ==
         /\ \A i \in DOMAIN Names : local[m].layers[i].member = m /\ local[m].layers[i].view \in 0 .. LastView
 
 \* STK-05 All layers have heard of a view, or none.
-HeardByAll == \A m \in Member : TopOf(m).view = LowOf(m).view /\ MidOf(m).view = LowOf(m).view
+LayersShareView == \A m \in Member : TopOf(m).view = LowOf(m).view /\ MidOf(m).view = LowOf(m).view
 
 \* STK-05, STK-07 The lowest has heard of it first: each layer was told what the one beneath it says in the new view.
-LowestFirst ==
+LowestLayerHearsFirst ==
     \A m \in Member :
         /\ MidOf(m).level = LowOf(m).view
         /\ TopOf(m).level = IF LowOf(m).view = 0 THEN 0 ELSE 10 + MidOf(m).level
@@ -62,39 +62,39 @@ LowestFirst ==
 IsCalled(request) == act'.event.type = "Called" /\ act'.event.request = request
 
 \* STK-02, STK-03, STK-08 An answer reaches whoever asked, in the step that asks: a decision is taken whole.
-AnswersReachAskersStep ==
+AnswerReachesCallerStep ==
     \A m \in Member :
         IsCalled(PassDown([type |-> "Decide"])) /\ act'.member = m /\ LowOf(m).view < LastView =>
             act'.outcome = "handled" /\ LowOf(m)'.view = LowOf(m).view + 1 /\ ~TopOf(m)'.waits /\ ~MidOf(m)'.waits
-AnswersReachAskers == [][AnswersReachAskersStep]_vars
+AnswerReachesCaller == [][AnswerReachesCallerStep]_vars
 
 \* STK-04, STK-05 Nothing is swallowed: what no layer knows goes on as it came, and what is observed leaves, too.
 GoesOn(effect) ==
     LET known == \E i \in DOMAIN Names : Knows(i, effect.event)
     IN act'.outcome \in {"handled", "ignored"} /\ (~known \/ IsObserved(effect.event)) =>
         \E k \in DOMAIN act'.effects : act'.effects[k] = effect
-NothingSwallowedStep ==
+NoEventSwallowedStep ==
     /\ act'.event.type = "Raised" => GoesOn(PassUp(act'.event.event))
     /\ act'.event.type = "Called" /\ act'.event.request.type = "PassDown" => GoesOn(act'.event.request)
-NothingSwallowed == [][NothingSwallowedStep]_vars
+NoEventSwallowed == [][NoEventSwallowedStep]_vars
 
 \* STK-03, STK-09 All that follows from one effect leaves before what follows from the next: what the application
 \* multicasts comes back to it before it goes to the network.
-InOrderStep ==
+EffectsInOrderStep ==
     IsCalled(Multicast(Word(1))) /\ act'.outcome = "handled" =>
         [i \in DOMAIN act'.effects |-> act'.effects[i].type]
             = <<"SetTimer", "PassUp", "Datagram", "CancelTimer", "Datagram", "PassUp">>
-InOrder == [][InOrderStep]_vars
+EffectsInOrder == [][EffectsInOrderStep]_vars
 
 \* STK-06 Only a message is a peer's mistake, and a message is never this member's.
-BlameIsRightStep == act'.outcome = "remote_error" \/ act'.outcome = "local_error" =>
+RemoteErrorOnlyForMessageStep == act'.outcome = "remote_error" \/ act'.outcome = "local_error" =>
     (act'.outcome = "remote_error") = (act'.event.type = "Arrived")
-BlameIsRight == [][BlameIsRightStep]_vars
+RemoteErrorOnlyForMessage == [][RemoteErrorOnlyForMessageStep]_vars
 
 \* STK-01 A step is one member's, and what is refused changes nothing in any layer.
 OnlyByEffectsStep ==
     /\ OthersKeepLocal
-    /\ NothingForNothing
+    /\ UnchangedUnlessHandled
 OnlyByEffects == [][OnlyByEffectsStep]_vars
 
 \* Witnesses.

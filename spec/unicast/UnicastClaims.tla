@@ -184,7 +184,7 @@ BacksOffStep ==
 \* refused changes nothing. This is what makes local steps speak for the whole model.
 OnlyByEffectsStep ==
     /\ OthersKeepLocal
-    /\ NothingForNothing
+    /\ UnchangedUnlessHandled
     /\ net' = IF act'.action = "LoseDatagram" THEN net \ act'.consumed
               ELSE AfterStep(act'.member, act'.consumed, act'.effects)
     /\ \A m \in Member : got'[m] = IF m = act'.member THEN GotAfter(m, act'.effects) ELSE got[m]

@@ -120,9 +120,9 @@ LoseDatagram(m) ==
 (* Views and incarnations *)
 
 \* The views that a member may be told: with all others, or alone. UNICAST looks at who is in them only.
-Everybody ==
+AllMembers ==
     CHOOSE list \in [1 .. Cardinality(Member) -> Member] : {list[i] : i \in DOMAIN list} = Member
-ViewsOf(m) == {View(1, m, Everybody), View(2, m, <<m>>)}
+ViewsOf(m) == {View(1, m, AllMembers), View(2, m, <<m>>)}
 
 InstallView(m) ==
     /\ m \in Installers

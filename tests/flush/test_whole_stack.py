@@ -12,6 +12,12 @@ def test_virtual_synchrony_and_an_end_under_any_schedule(stack: str) -> None:
     setup = Setup(tuple(stack.split("/")))
     kinds = setup.borne
     outcome = all_holds(Setup(setup.names, faults=type(setup.faults)(kinds)), events=20_000, seed=3000)
-    for claim in ("LeavesWithCut", "FirstLeaverHasAll", "GroupIsStopped", "FreedWhenBlocked", "QuietIsFree"):
+    for claim in (
+        "LeavesWithCut",
+        "FirstLeaverHasAll",
+        "GroupIsStopped",
+        "UnblockOnlyWhenBlocked",
+        "ResumedWhenQuiescent",
+    ):
         assert 50 < outcome.judged[claim], claim
     assert 20 < outcome.happened["transferred"]

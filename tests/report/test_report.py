@@ -165,7 +165,7 @@ def test_a_gate_that_fails_is_a_failure(made: tuple[Path, int]) -> None:
     junit = made[0] / "build/report/junit.xml"
     tag, _, text = told(junit, "stable.gates", "kills")
     assert "failure" == tag
-    assert "no ablation refutes PromisesKept" in text.splitlines()
+    assert "no ablation refutes PurgeWithinPromise" in text.splitlines()
 
 
 def test_verdicts_and_scenarios_have_their_cases(made: tuple[Path, int]) -> None:

@@ -54,7 +54,7 @@ def test_the_table_of_guarantees_is_what_the_models_show(manifest: Manifest) -> 
     ("true", "false", "named"),
     [
         ("| no: `data_overtakes` |", "| yes |", "NAKACK: order, TotalOrder: yes"),
-        ("| no: `forwards_overtake_set` |", "| no: `by_set` |", "SenderOrder: no: `by_set`"),
+        ("| no: `forwards_overtake_set` |", "| no: `by_set` |", "SenderFifo: no: `by_set`"),
         ("| yes | - | `duplicating`,", "| yes | yes | `duplicating`,", "EventuallyDelivered: yes"),
         ("| UNICAST: no loss | yes |", "| UNICAST: no loss | - |", "UNICAST: no loss, TotalOrder: -"),
     ],

@@ -202,7 +202,7 @@ def test_tlc_finds_a_step_that_the_solver_was_not_told_of() -> None:
     from attrs import evolve  # noqa: PLC0415
 
     model = MANIFEST.model("told")
-    more = evolve(model, constants={**model.constants, "ToldBy": "<- ReceivedBy"})
+    more = evolve(model, constants={**model.constants, "PromisedBy": "<- ReceivedBy"})
     assert searching.search(MANIFEST, more).violated == "EachStepIsRead"
 
 

@@ -374,7 +374,7 @@ EVENTS = st.one_of(
 
 @given(st.lists(EVENTS, max_size=30))
 def test_invariants_hold_whatever_happens(events: list[stable.Event]) -> None:
-    """STB-05, STB-08: MinimumWithinVote, PendingMeansAllHeard, and bytes below the limit."""
+    """STB-05, STB-08: MinimumWithinVote, PendingImpliesAllHeard, and bytes below the limit."""
     state = joined()
     for event in events:
         before = state

@@ -197,7 +197,7 @@ BROKEN: Final = (
     Broken(
         "votes_for_received",
         "stable",
-        "VotesAreDelivered",
+        "SentVoteWithinDelivered",
         "vote = state.vote if state.promised else event.digest.delivered",
         "vote = state.vote if state.promised else event.digest.received",
     ),

@@ -97,8 +97,8 @@ def judged(group: Membership, sent: str, heard: str, *, view_after: int = -1) ->
         ("abc", "ab", "UnicastsArrive"),
         ("abc", "abb", "Once"),
         ("abc", "abca", "InOrder"),
-        ("abc", "ac", "NothingIsLost"),
-        ("abc", "bc", "NothingIsLost"),
+        ("abc", "ac", "NoMessageLost"),
+        ("abc", "bc", "NoMessageLost"),
         ("abc", "abx", "NotForged"),
     ],
 )
@@ -108,7 +108,7 @@ def test_each_claim_of_unicasts_falls_alone(group: Membership, sent: str, heard:
 
 def test_what_was_sent_before_a_view_without_the_peer_may_be_lost_and_no_more(group: Membership) -> None:
     assert "" == judged(group, "abcd", "acd", view_after=2)
-    assert "NothingIsLost" == judged(group, "abcd", "ad", view_after=2)
+    assert "NoMessageLost" == judged(group, "abcd", "ad", view_after=2)
     assert "UnicastsArrive" == judged(group, "abcd", "abc", view_after=2)
 
 
@@ -122,7 +122,7 @@ def test_a_later_life_may_hear_again_what_the_former_one_did_and_begins_no_later
     again = group.start("B")
     judge.delivered(again, "A", letters[0])
     again.up = False
-    with pytest.raises(Violation, match="NothingIsLost"):
+    with pytest.raises(Violation, match="NoMessageLost"):
         judge.delivered(group.start("B"), "A", letters[2])
 
 
@@ -200,8 +200,8 @@ def test_members_count_from_the_same_numbers_and_hear_nothing_with_a_view(group:
 # Broken cores. `python -m tests.stacks.broken_below` runs all of them, at 200,000 events each.
 
 QUICK = {
-    "gaps_skipped": "NothingIsLost",
-    "kept_is_dropped": "NothingIsLost",
+    "gaps_skipped": "NoMessageLost",
+    "kept_is_dropped": "NoMessageLost",
     "window_for_any_incarnation": "Once",
     "own_not_delivered": "OwnAtOnce",
     "gap_skipped": "OnceInOrder",

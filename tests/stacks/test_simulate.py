@@ -161,14 +161,14 @@ def test_the_command_says_what_happened_and_what_was_not_exercised(
     assert 0 == code
     assert out.startswith("sequencer/flush/merge_gms/stable: 3,")
     lines = {line.partition(": ")[0].partition(" of")[0].partition(",")[0]: line for line in out.splitlines()}
-    assert "DigestIsGreatest" in lines["not exercised"]  # nothing merges
+    assert "MergedDigestIsMaximum" in lines["not exercised"]  # nothing merges
     assert "Agreement" not in lines["not exercised"]
     assert "Agreement" in lines["no violation"]
-    assert "DigestIsGreatest" not in lines["no violation"]
+    assert "MergedDigestIsMaximum" not in lines["no violation"]
     code, out, _ = run(capsys, *arguments, "--json")
     record = json.loads(out)
-    assert "DigestIsGreatest" in record["not_exercised"]
-    assert 0 == record["judged"]["DigestIsGreatest"] < record["judged"]["Agreement"]
+    assert "MergedDigestIsMaximum" in record["not_exercised"]
+    assert 0 == record["judged"]["MergedDigestIsMaximum"] < record["judged"]["Agreement"]
 
 
 def test_one_event_is_no_pass(capsys: pytest.CaptureFixture[str]) -> None:

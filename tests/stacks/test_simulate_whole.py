@@ -46,7 +46,9 @@ def test_calm_groups_are_one_line_and_drop_nobody() -> None:
     """Where no member that is alive is suspected more is claimed, and is judged often."""
     kinds = frozenset({"loss", "duplication", "reordering", "crash", "join", "leave", "restart"})
     outcome = all_holds(Setup(faults=Faults(kinds)), events=20_000, seed=2000)
-    assert 100 < min(outcome.judged[claim] for claim in ("OneLine", "NobodyIsDropped", "LeavesWithCut"))
+    assert 100 < min(
+        outcome.judged[claim] for claim in ("NoLiveBranch", "ExcludedOnlyIfDeadOrLeaving", "LeavesWithCut")
+    )
 
 
 # The two defects that the composition had
@@ -98,7 +100,7 @@ def test_a_stop_that_gms_swallows_is_found(monkeypatch: pytest.MonkeyPatch) -> N
     swallow = lambda state, event: stopped(state, event) if event.asker == "GMS" else (state, ())  # noqa: E731
     monkeypatch.setattr(gms, "_group_stopped", swallow)
     for stack in ("flush/gms", "sequencer/flush/merge_gms/stable"):
-        assert violation(setup(stack), events=20_000).claim in {"StopIsAnswered", "QuietIsFree"}
+        assert violation(setup(stack), events=20_000).claim in {"StopIsAnswered", "ResumedWhenQuiescent"}
 
 
 # What no UNICAST can give better
@@ -189,10 +191,10 @@ def test_the_next_life_is_given_the_last_part_of_what_its_former_one_was_sent() 
 
 QUICK = {
     "table_not_sent_again": {"EventuallyDelivered"},
-    "latch_open": {"SilentWhileStopped", "GroupIsStopped", "DigestIsGreatest"},
+    "latch_open": {"NoMulticastWhileStopped", "GroupIsStopped", "MergedDigestIsMaximum"},
     "not_reconciled": {"GroupIsStopped"},
     "counter_above_own": {"CounterIncreases"},
-    "windows_not_added": {"StartsWhereTold"},
+    "windows_not_added": {"StartsAtMergedDigest"},
 }
 
 

@@ -81,7 +81,7 @@ ABLATIONS: Final = (
         "JoinsOnce",
         "InstallViewStep",
         "CastWithinDelivered",
-        "    /\\ OneStay\n    /\\ ExcludedFirst\n    /\\ ReachesAtFirst",
+        "    /\\ OneUnchanged\n    /\\ ExcludedFirst\n    /\\ ReachesAtFirst",
         "    /\\ ExcludedFirst\n    /\\ ReachesAtFirst",
     ),
 )

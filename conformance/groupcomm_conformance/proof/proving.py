@@ -27,7 +27,7 @@ _TRIES: Final = 10
 # What some obligations are given, by name: conjuncts of the invariant and of Forest. (With more the solver
 # makes instances without end.) All others are given all that there is.
 _PATHS: Final = (
-    "BeforeIsReflexive BeforeIsTransitive OnePathTo ParentIsBefore BeforeByParent OneStay "
+    "BeforeIsReflexive BeforeIsTransitive OnePathTo ParentIsBefore BeforeByParent OneUnchanged "
     "ReachesFurther ReachesBetween"
 )
 _ON_PATHS: Final = (
@@ -48,11 +48,11 @@ _USES: Final[Mapping[tuple[str, str], str]] = {
         "TurnsFollowLogs"
     ),
     ("JoinStep", "Guards/GuardHasCast"): (
-        "Guards PromisersAreGuarded PromiserIsThere PromiserHasCast ToldIsSound " + _PATHS
+        "Guards PromisersAreGuarded PromiserIsThere PromiserHasCast PromisedIsSound " + _PATHS
     ),
     ("JoinStep", "Guards/GuardHolds"): "Guards PromisersAreGuarded PromiserIsThere PromiserHolds " + _PATHS,
     ("JoinStep", "Guards/GuardHeld"): (
-        "Guards PromisersAreGuarded PromiserIsThere PromiserHolds ToldIsSound " + _PATHS
+        "Guards PromisersAreGuarded PromiserIsThere PromiserHolds PromisedIsSound " + _PATHS
     ),
 }
 

@@ -148,7 +148,7 @@ class Ground(Judged):
         process = self.in_view(name)
         self._fetches += 1
         self.fetching.setdefault(process, set()).add(self._fetches)
-        self.verdicts.judged["StateIsAnswered"] += 1
+        self.verdicts.judged["DigestRequestAnswered"] += 1
         self.step(process, Called(PassDown(GetDigest(_STATE, self._fetches))))
 
     def _do_join(self, name: str, to: str) -> None:

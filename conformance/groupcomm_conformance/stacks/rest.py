@@ -146,7 +146,7 @@ def _judge_free(ground: Ground) -> None:
         state = ground.flush_of(process)
         if not state.joined:
             continue
-        ground.verdicts.judged["QuietIsFree"] += 1
+        ground.verdicts.judged["ResumedWhenQuiescent"] += 1
         if process in ground.transfers:
             _fail(
                 ground,
@@ -154,9 +154,9 @@ def _judge_free(ground: Ground) -> None:
                 f"{process} had the group stopped for a state, and never hears of it",
             )
         if ground.fetching.get(process):
-            _fail(ground, "StateIsAnswered", f"the state transfer of {process} never gets its digest")
+            _fail(ground, "DigestRequestAnswered", f"the state transfer of {process} never gets its digest")
         if not state.free or state.waiting or state.wants or state.block != "free":
-            _fail(ground, "QuietIsFree", f"{process} does not go on: {state}")
+            _fail(ground, "ResumedWhenQuiescent", f"{process} does not go on: {state}")
 
 
 def _fail(ground: Ground, claim: str, text: str) -> None:

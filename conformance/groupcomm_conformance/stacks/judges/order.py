@@ -61,14 +61,12 @@ class TotalOrderBroadcast(Judge):
         number = known[0].order, message[1]
         last = mine.last.get(sender)
         if last is not None:
-            self._judged("NoDuplicates", "SenderOrder")
+            self._judged("NoDuplicates", "SenderFifo")
         if last is not None and number <= last:
             if message in mine.places:
                 self._fail("NoDuplicates", f"{process} delivers {_text(message)} twice")
                 return
-            self._fail(
-                "SenderOrder", f"{process} delivers {_text(message)} after a later message of {sender}"
-            )
+            self._fail("SenderFifo", f"{process} delivers {_text(message)} after a later message of {sender}")
         mine.last[sender] = number if last is None else max(number, last)
         place = len(mine.places)
         mine.places[message] = place, view

@@ -22,8 +22,8 @@ class VirtualSynchrony(Judge):
     """Who goes from one view to the next together has received the same in it.
 
     `turned_away`: whether a member distrusts the creator of a view, after a false suspicion. Then views
-    branch: the member goes another way than to that view (`MayCome`), and what is said of members that go
-    the same way is judged of the others. `blocked`: the application of each member.
+    branch: the member goes another way than to that view (`MayInstallNext`), and what is said of members that
+    go the same way is judged of the others. `blocked`: the application of each member.
     """
 
     def __init__(
@@ -51,26 +51,26 @@ class VirtualSynchrony(Judge):
             case flush.BlockReturned() if self.blocked.get(member) == "handler":
                 self.blocked[member] = "blocked"
             case flush.SendRequested() if before.latched:
-                self._judged("SilentWhileStopped")
+                self._judged("NoMulticastWhileStopped")
             case _:
                 pass
         for effect in effects:
             match effect:
                 case Multicast(flush.Data(view_id, _, payload)):
                     if (before.frozen or before.latched) and not _lets_go(before, event):
-                        self._fail("SilentWhileStopped", f"{member} is stopped, and multicasts")
+                        self._fail("NoMulticastWhileStopped", f"{member} is stopped, and multicasts")
                     self._cast(member, view_id, payload)
                 case PassUp(Deliver(sender, payload)):
                     self._receive(member, sender, payload)
                 case PassUp(Block()):
-                    self._judged("BlockedWhenFree")
+                    self._judged("BlockOnlyWhenFree")
                     if self.blocked.get(member, "free") != "free":
-                        self._fail("BlockedWhenFree", f"{member} is told to block, and is blocked")
+                        self._fail("BlockOnlyWhenFree", f"{member} is told to block, and is blocked")
                     self.blocked[member] = "handler"
                 case PassUp(Unblock()):
-                    self._judged("FreedWhenBlocked")
+                    self._judged("UnblockOnlyWhenBlocked")
                     if self.blocked.get(member, "free") == "free":
-                        self._fail("FreedWhenBlocked", f"{member} is set free, and was not blocked")
+                        self._fail("UnblockOnlyWhenBlocked", f"{member} is set free, and was not blocked")
                     self.blocked[member] = "free"
                 case _:
                     pass

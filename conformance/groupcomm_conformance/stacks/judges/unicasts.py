@@ -80,10 +80,10 @@ class ReliableUnicast(Judge):
             self._fail("InOrder", f"{process} hears {message} of {by}, which was before what it has heard")
         # A first life hears all. A later one may hear again what the former did, and begins no later.
         due = here if here is not None else pair.reached if process.life else 0
-        self._judged("NothingIsLost")
+        self._judged("NoMessageLost")
         if number > due and number not in pair.closed:
             self._fail(
-                "NothingIsLost", f"{process} hears {message} of {by}; it lacks {pair.sent[due - pair.first]}"
+                "NoMessageLost", f"{process} hears {message} of {by}; it lacks {pair.sent[due - pair.first]}"
             )
         pair.at[process] = number + 1
         pair.reached = max(pair.reached, number + 1)

@@ -149,10 +149,12 @@ class Views(Judge):
             return
         preds = sorted((self._known[each][1] for each in ids), key=lambda pred: pred.number)
         if preds:
-            self._judged("DecidedWhenStopped", "CounterIncreases", "CreatorFromPredecessor", "ExcludedFirst")
+            self._judged(
+                "DecidesOnlyWhenStopped", "CounterIncreases", "CreatorFromPredecessor", "ExcludedFirst"
+            )
             if process not in self._stopped:
                 self._fail(
-                    "DecidedWhenStopped", f"{process} decides {decision.view}; no group is stopped for it"
+                    "DecidesOnlyWhenStopped", f"{process} decides {decision.view}; no group is stopped for it"
                 )
         if decision.id.creator != process.address:
             self._fail("CreatorFromPredecessor", f"{process} decides {decision.view}, in another's name")
@@ -182,9 +184,9 @@ class Views(Judge):
         for process in pred.processes:
             if self._group.falsely:
                 break
-            self._judged("NobodyIsDropped")
+            self._judged("ExcludedOnlyIfDeadOrLeaving")
             if process.up and not (process in view.processes or process.leaving):
-                self._fail("NobodyIsDropped", f"{process} is alive, stays, and is not in {view}")
+                self._fail("ExcludedOnlyIfDeadOrLeaving", f"{process} is alive, stays, and is not in {view}")
         for joiner in view.joins:
             self._judged("JoinsOnce")
             if _was_in(joiner, pred):
@@ -225,21 +227,21 @@ class Views(Judge):
             return
         for other in self._group.up:
             there = self.installed.get(other)
-            self._judged(*(["OneLine"] if there is after and other is not process else []))
+            self._judged(*(["NoLiveBranch"] if there is after and other is not process else []))
             if any(there is not after and there in pred.successors for pred in after.preds):
-                self._fail("OneLine", f"{process} installs {after}, {other} has {there}")
+                self._fail("NoLiveBranch", f"{process} installs {after}, {other} has {there}")
 
     def _judge_start(self, process: Process, here: Decided, decision: gms.Decision, start: Vector) -> None:
         """With the members of its view it goes on where it is; with the others it starts where it is told."""
-        self._judged("DigestIsGreatest", "StartsWhereTold")
+        self._judged("MergedDigestIsMaximum", "StartsAtMergedDigest")
         for other, seqno in self._delivered(process).items():
             told = decision.digest.get(other.address, seqno)
             if told != seqno:
                 text = f"{process} has delivered {seqno} of {other} when it installs {decision.view}"
-                self._fail("DigestIsGreatest", f"{text}, and others are told {told}")
+                self._fail("MergedDigestIsMaximum", f"{text}, and others are told {told}")
         wanted = {m: seqno for m, seqno in decision.digest.items() if m not in here.at}
         if dict(start.items()) != wanted or {*wanted} != {*decision.members} - here.at.keys():
-            self._fail("StartsWhereTold", f"{process} starts at {start}, told was {decision.digest}")
+            self._fail("StartsAtMergedDigest", f"{process} starts at {start}, told was {decision.digest}")
 
     def _delivered(self, process: Process) -> dict[Process, int]:
         """Return what a process has delivered of each member of its view."""
@@ -270,15 +272,15 @@ class Views(Judge):
         self._within(lambda: self.digests.take_back(process, joiner))
 
     def _resumed(self, process: Process) -> None:
-        self._judged("StopsAreAgreed", "ResumedWhenEverywhere")
+        self._judged("StopStateConsistent", "ResumesAfterAllInstalled")
         view = self.installed.get(process)
         if view is None or process not in self._stopped:
-            self._fail("StopsAreAgreed", f"{process} lets a group go that is not stopped for it")
+            self._fail("StopStateConsistent", f"{process} lets a group go that is not stopped for it")
             return
         for other in self.reached(process):
             there = self.installed.get(other)
             if there is None or not (there is view or comes_after(there, view)):
-                self._fail("ResumedWhenEverywhere", f"{process} lets {view} go, {other} has {there}")
+                self._fail("ResumesAfterAllInstalled", f"{process} lets {view} go, {other} has {there}")
         self._stopped.remove(process)
 
     def _within(self, told: Callable[[], Any]) -> Any:  # noqa: ANN401 - what it gives
@@ -301,28 +303,31 @@ class Views(Judge):
         up, falsely = self._group.up, self._group.falsely
         if self.installed.keys() & {*up}:
             for process in up:
-                self._judged("Settled")
+                self._judged("Converged")
                 self._judge_end(process)
         if not falsely:
-            self._judged(*(["PromisesEnd"] if self._verdicts.judged["PromiseeIsOutside"] else []))
+            self._judged(*(["PromisesEventuallyEnd"] if self._verdicts.judged["PromiseeIsOutside"] else []))
             for promise in self.digests.open.values():
                 if promise.giver.up and promise.to.up:
-                    self._fail("PromisesEnd", f"{promise.giver} never redeems what it promised {promise.to}")
+                    self._fail(
+                        "PromisesEventuallyEnd",
+                        f"{promise.giver} never redeems what it promised {promise.to}",
+                    )
 
     def _judge_end(self, process: Process) -> None:
         view, state = self.installed.get(process), self._group.gms_of(process)
         if view is None:
-            self._fail("Settled", f"{process} is never let in, and not refused")
+            self._fail("Converged", f"{process} is never let in, and not refused")
             return
         if process.leaving:
-            self._fail("Settled", f"{process} wants to leave, and is never let go")
+            self._fail("Converged", f"{process} wants to leave, and is never let go")
         if state.queue or state.admitting != gms.NO_REQUEST:
-            self._fail("Settled", f"{process} has something left to do: {state}")
+            self._fail("Converged", f"{process} has something left to do: {state}")
         gone = [other for other in view.processes if not other.up or self.installed.get(other) is not view]
         if gone:
-            self._fail("Settled", f"{process} stays in {view}, and {gone} are not there")
+            self._fail("Converged", f"{process} stays in {view}, and {gone} are not there")
         if not self._group.falsely and (state.suspected or {*view.processes} != {*self._group.up}):
-            self._fail("Settled", f"{process} is in {view} and suspects {state.suspected}")
+            self._fail("Converged", f"{process} is in {view} and suspects {state.suspected}")
 
     def forget(self, views: set[Decided]) -> None:
         """Nothing is on its way: forget what is over."""
