@@ -164,8 +164,8 @@ def test_a_specification_of_instances_has_mutants_of_its_own_operators_alone() -
     definitions = tree.read(syntax.export(manifest.folders, "MergeGms"))
     made = mutants(definitions, {}, Shapes({}), ())
     assert {each.module for each in made} <= {"MergeGms", "Steps", "Views", "Digests"}
-    assert "ForgetsStale" in definitions.constants
-    assert "TakesTimer" not in definitions.constants
+    assert "DropStaleMergeReq" in definitions.constants
+    assert "SetMemberTimer" not in definitions.constants
 
 
 def test_a_row_that_cannot_be_evaluated_is_noticed_by_that_and_the_others_are_judged(

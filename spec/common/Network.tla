@@ -21,13 +21,13 @@
 (***************************************************************************)
 
 CONSTANTS
-    Member,     \* all addresses
-    Remembers   \* the network remembers (TRUE), or consumes (FALSE)
+    Member,          \* all addresses
+    NetworkRemembers \* the network remembers (TRUE), or consumes (FALSE)
 
 VARIABLE
     net         \* the datagrams that may arrive: a set of [sender, to, message]
 
-ASSUME Remembers \in BOOLEAN
+ASSUME NetworkRemembers \in BOOLEAN
 
 \* What layers may assume.
 
@@ -50,5 +50,5 @@ Sent(from, effects) ==
         i \in {i \in DOMAIN effects : effects[i].type = "Datagram"}}
 
 \* `net` after a step of `from` that took `consumed` off it and had these effects.
-AfterStep(from, consumed, effects) == (IF Remembers THEN net ELSE net \ consumed) \cup Sent(from, effects)
+AfterStep(from, consumed, effects) == (IF NetworkRemembers THEN net ELSE net \ consumed) \cup Sent(from, effects)
 =============================================================================

@@ -40,29 +40,30 @@
 EXTENDS Steps, Views, Integers, FiniteSets
 
 CONSTANTS
-    Latch,          \* nothing is multicast from the return of BLOCK until STOP_FLUSH
-    Freeze,         \* nothing is delivered beyond what was reported, or the target, until the next view
-    AwaitOwn,       \* a member reports after its own multicasts have come back to it
-    AwaitAll,       \* the requester waits for all FLUSH_COMPLETED
-    Reconcile,      \* what some member has delivered, all deliver before the group counts as stopped
-    ReportAgain,    \* after reconciliation all report again; or the group counts as stopped at once
-    StartAgain,     \* a suspicion during reconciliation begins a new round
-    Recheck,        \* a suspicion makes the requester look again whether all have reported
-    OpenWhen,       \* when the requester is suspected a latch opens that is closed for a "state"; or "any"; or
-                    \* "none"
-    OwnerOnly,      \* only the owner of the flush in force stops it
-    DropSuspected,  \* what a suspected member sends is dropped
-    NamesView,      \* what is said in another view is ignored
-    JoinerWaits,    \* a joiner multicasts nothing before STOP_FLUSH
-    Yields,         \* with a merged view all but its first member give up what they have stopped
-    ViewsFirst,     \* a flush for a view goes before those for a state
-    SeniorFirst,    \* of two flushes for a state that of the more senior requester goes first
-    Remember        \* START_FLUSH of a flush that has to wait is remembered
+    Latch,                \* nothing is multicast from the return of BLOCK until STOP_FLUSH
+    Freeze,               \* nothing is delivered beyond what was reported, or the target, until the next view
+    AwaitOwnMulticasts,   \* a member reports after its own multicasts have come back to it
+    AwaitAllReports,      \* the requester waits for all FLUSH_COMPLETED
+    Reconcile,            \* what some member has delivered, all deliver before the group counts as stopped
+    ReportAfterReconcile, \* after reconciliation all report again; or the group counts as stopped at once
+    RestartOnSuspicion,   \* a suspicion during reconciliation begins a new round
+    RecheckOnSuspicion,   \* a suspicion makes the requester look again whether all have reported
+    OpenLatchOnSuspicion, \* when the requester is suspected a latch opens that is closed for a "state"; or "any"; or
+                          \* "none"
+    StopByOwnerOnly,      \* only the owner of the flush in force stops it
+    IgnoreSuspected,      \* what a suspected member sends is dropped
+    CheckViewId,          \* what is said in another view is ignored
+    LatchJoiner,          \* a joiner multicasts nothing before STOP_FLUSH
+    YieldOnMerge,         \* with a merged view all but its first member give up what they have stopped
+    ViewFlushFirst,       \* a flush for a view goes before those for a state
+    SeniorRequesterFirst, \* of two flushes for a state that of the more senior requester goes first
+    QueueDeferredFlush    \* START_FLUSH of a flush that has to wait is remembered
 
 ASSUME
-    /\ {Latch, Freeze, AwaitOwn, AwaitAll, Reconcile, ReportAgain, StartAgain, Recheck, OwnerOnly,
-        DropSuspected, NamesView, JoinerWaits, Yields, ViewsFirst, SeniorFirst, Remember} \subseteq BOOLEAN
-    /\ OpenWhen \in {"state", "any", "none"}
+    /\ {Latch, Freeze, AwaitOwnMulticasts, AwaitAllReports, Reconcile, ReportAfterReconcile, RestartOnSuspicion,
+        RecheckOnSuspicion, StopByOwnerOnly, IgnoreSuspected, CheckViewId, LatchJoiner, YieldOnMerge, ViewFlushFirst,
+        SeniorRequesterFirst, QueueDeferredFlush} \subseteq BOOLEAN
+    /\ OpenLatchOnSuspicion \in {"state", "any", "none"}
 
 -----------------------------------------------------------------------------
 (* Messages and effects *)
@@ -190,7 +191,7 @@ IsNext(s) == \A m \in DOMAIN s.later : ~Before(s, m, s.member)
 \* own STOP_FLUSH has come back.
 MayBegin(s) ==
     /\ s.wants # {} /\ InView(s) /\ ~Running(s) /\ s.owner # s.member
-    /\ (IsFree(s) /\ IsNext(s)) \/ (ForViews \in s.wants /\ ViewsFirst)
+    /\ (IsFree(s) /\ IsNext(s)) \/ (ForViews \in s.wants /\ ViewFlushFirst)
 
 MaybeBegin(s) == IF MayBegin(s) THEN Begin(s) ELSE Unchanged(s)
 
@@ -258,15 +259,15 @@ AllReported(s) ==
     LET all == Ask(s, "reconcile", Asked(s),
                    ReconcileMessage(s.view.id, s.run.round + 1, Target(s), Holders(s)))
     IN IF ~Reconcile \/ \A m \in Asked(s) : s.run.reports[m] = Target(s) THEN Tell(s)
-       ELSE IF ReportAgain THEN all
+       ELSE IF ReportAfterReconcile THEN all
        ELSE Then(all, Tell)
 
 MaybeDone(s) ==
-    IF s.run.phase \in {"start", "reconcile"} /\ Asked(s) # {} /\ (s.run.want = {} \/ ~AwaitAll)
+    IF s.run.phase \in {"start", "reconcile"} /\ Asked(s) # {} /\ (s.run.want = {} \/ ~AwaitAllReports)
     THEN AllReported(s)
     ELSE Unchanged(s)
 
-IsOfView(s, message) == NamesView => message.view_id = s.view.id
+IsOfView(s, message) == CheckViewId => message.view_id = s.view.id
 
 \* FST-12.
 FlushCompletedReceived(s, e) ==
@@ -280,8 +281,8 @@ FlushCompletedReceived(s, e) ==
 \* again.
 Strike(s, x) ==
     LET struck == [s EXCEPT !.run.want = @ \ {x}, !.run.reports = Less(@, x)]
-    IN IF s.run.phase = "reconcile" /\ StartAgain THEN Begin(struck)
-       ELSE IF Recheck THEN MaybeDone(struck)
+    IN IF s.run.phase = "reconcile" /\ RestartOnSuspicion THEN Begin(struck)
+       ELSE IF RecheckOnSuspicion THEN MaybeDone(struck)
        ELSE Unchanged(struck)
 
 -----------------------------------------------------------------------------
@@ -289,7 +290,7 @@ Strike(s, x) ==
 
 MayReport(s) ==
     /\ s.owes /\ s.block # "asked"
-    /\ AwaitOwn => s.delivered[s.member] = s.sent
+    /\ AwaitOwnMulticasts => s.delivered[s.member] = s.sent
     /\ \A x \in DOMAIN s.limit : s.delivered[x] >= s.limit[x]
 
 \* From its report on it delivers nothing more.
@@ -304,8 +305,8 @@ Reporting(step) == Ending(Then(step, MaybeReport))
 \* May q's flush come into force, whatever is?
 HasPriority(s, q, asker) ==
     \/ IsFree(s) \/ q = s.owner
-    \/ asker = ForViews /\ ViewsFirst
-    \/ SeniorFirst /\ s.asker = ForState /\ s.owner \in Unsuspected(s) /\ Before(s, q, s.owner)
+    \/ asker = ForViews /\ ViewFlushFirst
+    \/ SeniorRequesterFirst /\ s.asker = ForState /\ s.owner \in Unsuspected(s) /\ Before(s, q, s.owner)
 
 \* A stranger, or one that is suspected, stops nobody; nor does a question of another view, nor one of its own
 \* that it has given up.
@@ -313,11 +314,11 @@ StartFlushReceived(s, e) ==
     LET q == e.sender
         round == e.message.round
     IN IF e.message.asker \notin {ForViews, ForState} THEN RemoteError(s)
-       ELSE IF q \notin Members(s) \/ (DropSuspected /\ q \in s.suspected) THEN Ignored(s)
+       ELSE IF q \notin Members(s) \/ (IgnoreSuspected /\ q \in s.suspected) THEN Ignored(s)
        ELSE IF ~IsOfView(s, e.message) THEN Ignored(s)
        ELSE IF q = s.member /\ (~Running(s) \/ round # s.run.round) THEN Ignored(s)
        ELSE IF HasPriority(s, q, e.message.asker) THEN Reporting(Stop(s, q, round, e.message.asker))
-       ELSE IF ~Remember THEN Ignored(s)
+       ELSE IF ~QueueDeferredFlush THEN Ignored(s)
        ELSE Proceed([s EXCEPT !.later = Noted(@, q, round)], <<>>)
 
 \* FST-16. UNBLOCK follows BLOCK's return.
@@ -351,7 +352,7 @@ ReconcileReceived(s, e) ==
        ELSE IF ~IsReachable(s, target, e.message.holders) THEN RemoteError(s)
        ELSE IF e.sender \in DOMAIN s.later
        THEN Handled([s EXCEPT !.later = Noted(@, e.sender, e.message.round)], <<>>)
-       ELSE IF e.sender # s.owner \/ (DropSuspected /\ e.sender \in s.suspected) THEN Ignored(s)
+       ELSE IF e.sender # s.owner \/ (IgnoreSuspected /\ e.sender \in s.suspected) THEN Ignored(s)
        ELSE Reporting([state |-> bound, effects |-> again \o fetches])
 
 \* The latch opens: what waits is multicast.
@@ -368,8 +369,8 @@ StopFlushReceived(s, e) ==
     LET q == e.sender
     IN IF ~IsOfView(s, e.message) THEN Ignored(s)
        ELSE IF q \in DOMAIN s.later THEN Handled([s EXCEPT !.later = Less(@, q)], <<>>)
-       ELSE IF IsFree(s) \/ q \notin Members(s) \/ (DropSuspected /\ q \in s.suspected) THEN Ignored(s)
-       ELSE IF OwnerOnly /\ s.owner \notin {"", q} THEN Ignored(s)
+       ELSE IF IsFree(s) \/ q \notin Members(s) \/ (IgnoreSuspected /\ q \in s.suspected) THEN Ignored(s)
+       ELSE IF StopByOwnerOnly /\ s.owner \notin {"", q} THEN Ignored(s)
        ELSE Ending(Open(s))
 
 -----------------------------------------------------------------------------
@@ -394,7 +395,7 @@ Resume(s, e) ==
        ELSE Ending(StopAll(without))
 
 \* A group of one has nobody to wait for.
-Latched(s, view) == IF InView(s) THEN s.latched ELSE JoinerWaits /\ Len(view.members) > 1
+Latched(s, view) == IF InView(s) THEN s.latched ELSE LatchJoiner /\ Len(view.members) > 1
 
 \* The layer below is told, too, and holds nothing back any more. The latch stays as it is.
 Enter(s, view) ==
@@ -414,11 +415,11 @@ MergeViewInstalled(s, e) ==
         yielded == [s EXCEPT !.owner = "", !.asker = "", !.run = Idle(@.round),
                              !.wants = IF is_first THEN @ ELSE @ \ {ForViews}]
     IN IF s.member \notin MembersOf(e.view) THEN LocalError(s)
-       ELSE Enter(IF ~Yields \/ (is_first /\ IsStopped(s)) THEN s ELSE yielded, e.view)
+       ELSE Enter(IF ~YieldOnMerge \/ (is_first /\ IsStopped(s)) THEN s ELSE yielded, e.view)
 
 \* Who waits for a requester that it suspects goes on, if that flushed for a state. (Where the suspicion is
 \* false, nobody else may know of it, and let it go.)
-OpensLess(s, x) == s.owner = x /\ (OpenWhen = "any" \/ (OpenWhen = "state" /\ s.asker = ForState))
+OpensLess(s, x) == s.owner = x /\ (OpenLatchOnSuspicion = "any" \/ (OpenLatchOnSuspicion = "state" /\ s.asker = ForState))
 
 Suspected(s, e) ==
     LET x == e.suspect

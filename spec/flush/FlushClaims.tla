@@ -156,7 +156,7 @@ ConvergedOnEachBranch ==
         /\ IsAtRest(m)
 
 \* Coordinators stay apart if a merge has failed, or has not been tried since one of them crashed or left.
-StayApart == spent.false > 0 \/ (MaxMerges > 0 /\ (MayFail \/ spent.crashes + spent.leaves > 0))
+StayApart == spent.false > 0 \/ (MaxMerges > 0 /\ (MergeMayFail \/ spent.crashes + spent.leaves > 0))
 
 \* FVI-08: the group does not come to rest before that.
 ConvergedWhenQuiescent == Quiescent => IF StayApart THEN ConvergedOnEachBranch ELSE Converged
@@ -270,7 +270,7 @@ Fairness == \A m \in Member : WF_vars(MayStep(m))
 LiveSpec == Init /\ [][\E m \in Member : Next(m)]_vars /\ Fairness
 PromptLiveSpec == PromptSpec /\ Fairness
 
-THEOREM Spec => IF MaxFalse = 0 THEN Promised!Spec ELSE Branching!Spec
+THEOREM Spec => IF MaxFalseSuspicions = 0 THEN Promised!Spec ELSE Branching!Spec
 
 \* In the end all who live are in one view, free, and who wanted to leave has left.
 EventuallyConverged == <>[]Converged

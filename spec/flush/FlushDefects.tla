@@ -19,13 +19,13 @@ FreesAll(s) == [state |-> [s EXCEPT !.block = "free"], effects |-> <<Unblock>>]
 AnyFits(s, x, seqno) == TRUE
 
 \* In the place of AfterStop: who has all stopped, and is stopped by another, goes on with its own flush.
-GoesOn(s, q) == IF q = s.member \/ IsStopped(s) THEN s.run ELSE Idle(s.run.round)
+KeepsFlushWhenOvertaken(s, q) == IF q = s.member \/ IsStopped(s) THEN s.run ELSE Idle(s.run.round)
 
 \* In the place of Overtaken: who changes its owner forgets the former one.
-ForgetsTheFormer(s) == s.later
+ForgetsOvertaken(s) == s.later
 
 \* In the place of IsNext: whoever waits goes before a flush of its own, juniors too.
-LetsJuniorsPass(s) == DOMAIN s.later = {}
+JuniorGoesFirst(s) == DOMAIN s.later = {}
 
 \* In the place of Ask: joiners are asked, and awaited, with the members.
 AsksJoiners(s, phase, to, message) ==
@@ -34,7 +34,7 @@ AsksJoiners(s, phase, to, message) ==
      effects |-> SendAll(s.view.members \o InSomeOrder(joiners), to \cup joiners, message)]
 
 \* In the place of Holders: all are told to ask the requester, whatever it has.
-AsksTheRequester(s) == [x \in Members(s) |-> s.member]
+FetchesFromRequester(s) == [x \in Members(s) |-> s.member]
 
 -----------------------------------------------------------------------------
 (* Who makes views, and who transfers states: what FLUSH asks of them *)
@@ -44,36 +44,36 @@ DecidesAtOnce(m) == m \in up /\ maker[m] \notin {"follows", "gone"} /\ IsEverywh
 
 \* In the place of AtTakeOver: who is stopped takes its group for stopped; or who has nothing to decide lets
 \* nobody go.
-TakesForStopped(m) == IF local[m].latched THEN "stopped" ELSE "new"
-LetsNobodyGo(m) == "free"
+AssumesStopped(m) == IF local[m].latched THEN "stopped" ELSE "new"
+NeverResumesAfterTakeover(m) == "free"
 
 \* In the place of MayTakeOver: nobody takes over.
-NobodyTakesOver(m) == FALSE
+NoTakeover(m) == FALSE
 
 \* In the place of IsActing: the next after the first takes over, and nobody else, as the note has it.
-NextAfterFirst(m) ==
+OnlySecondTakesOver(m) ==
     LET all == local[m].view.members IN
     \/ all[1] = m
     \/ Len(all) > 1 /\ all[2] = m /\ all[1] \in local[m].suspected
 
 \* In the place of HasToHear: a joiner hears some time after its first view who is counted out.
-HearsLater(m) == FALSE
+JoinerSuspectsLater(m) == FALSE
 
 \* In the place of MayResume: the group is let go as soon as the view is decided.
 ResumesAtOnce(m) == m \in up /\ maker[m] \in {"stopped", "decided"} /\ ~HasToDecide(m)
 
 \* In the place of MayBeSent: joiners are sent the view with the old members.
-SentAtOnce(o) == TRUE
+JoinersSentAtOnce(o) == TRUE
 
 \* In the place of IsEverywhere: acknowledgements are awaited from the dead.
-EverywhereAndAmongTheDead(m) == \A x \in Members(local[m]) : installed[x] = installed[m]
+AwaitsCrashed(m) == \A x \in Members(local[m]) : installed[x] = installed[m]
 
 \* In the place of IsEverywhere: of a merged view it is not known who has it.
-EverywhereOnceMerged(m) ==
+AssumesMergedInstalled(m) ==
     IsMerged(views[installed[m]]) \/ \A x \in Unsuspected(local[m]) : installed[x] = installed[m]
 
 \* In the place of AtMerge: the first of a merged view takes it for stopped, though it was a participant.
-TakesMergedForStopped(m, v) == IF CoordinatorOf(v) = m THEN "stopped" ELSE "follows"
+AssumesMergedStopped(m, v) == IF CoordinatorOf(v) = m THEN "stopped" ELSE "follows"
 
 \* In the place of StandsFor: any state does.
 SetsAnyState(a, m) == TRUE
@@ -82,13 +82,13 @@ SetsAnyState(a, m) == TRUE
 (* The layers below, and the model itself *)
 
 \* In the place of DistrustsOrExcludes: who is suspected falsely is not told.
-NobodyIsTold(x, m) == FALSE
+FalseSuspectNotNotified(x, m) == FALSE
 
 \* In the place of Quiescent: no state is.
 NeverQuiet == FALSE
 
 \* In the place of ReceivedAs: it is taken for one of the view before.
-OfTheViewBefore(m, event) == <<installed[m] - 1, event.sender, event.message.seqno>>
+DeliversOfViewBefore(m, event) == <<installed[m] - 1, event.sender, event.message.seqno>>
 
 \* In the place of ApplyWith: what a step must not do. START_FLUSH changes the others, too; what an application
 \* multicasts is said to be ignored, is logged twice, and makes a message that no effect says.

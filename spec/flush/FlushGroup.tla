@@ -43,24 +43,24 @@
 EXTENDS Flush, ReliableUnicast, Acts
 
 CONSTANTS
-    Founders,       \* the members of the first view, in order of seniority
-    Apart,          \* the members of other views at the start: a sequence of such
-    Joiners,        \* who wants to join
-    Leavers,        \* who may want to leave
-    Crashers,       \* bound: who may crash
-    Doubters,       \* bound: who suspects falsely
-    Requesters,     \* bound: who may want another's state
-    Casts,          \* bound: [Member -> how many multicasts its application makes]
-    Bundle,         \* how many requests a view grants at most
-    MaxCrashes,     \* fault budget
-    MaxFalse,       \* fault budget: false suspicions
-    MaxLeaves,      \* bound
-    MaxStates,      \* bound: state transfers
-    MaxMerges,      \* bound: how often a group is stopped only to be merged
-    MayFail,        \* a coordinator may give a merge up at any time
-    MayGiveUp,      \* a state transfer may lose interest at any time
-    MaxMisuses,     \* fault budget: what no correct caller or peer does
-    MaxCloses       \* fault budget: connections that are closed with something on its way (ClosedOnlyByViews)
+    Founders,               \* the members of the first view, in order of seniority
+    OtherFounders,          \* the members of other views at the start: a sequence of such
+    Joiners,                \* who wants to join
+    Leavers,                \* who may want to leave
+    Crashers,               \* bound: who may crash
+    FalseSuspecters,        \* bound: who suspects falsely
+    Requesters,             \* bound: who may want another's state
+    Casts,                  \* bound: [Member -> how many multicasts its application makes]
+    MaxRequestsPerView,     \* how many requests a view grants at most
+    MaxCrashes,             \* fault budget
+    MaxFalseSuspicions,     \* fault budget: false suspicions
+    MaxLeaves,              \* bound
+    MaxStateTransfers,      \* bound: state transfers
+    MaxMerges,              \* bound: how often a group is stopped only to be merged
+    MergeMayFail,           \* a coordinator may give a merge up at any time
+    StateTransferMayCancel, \* a state transfer may lose interest at any time
+    MaxMisuses,             \* fault budget: what no correct caller or peer does
+    MaxCloses               \* fault budget: connections that are closed with something on its way (ClosedOnlyByViews)
 
 VARIABLES
     views, installed,       \* of Membership: see there
@@ -91,9 +91,9 @@ view == <<local, layers, app, cast, users, state, spent>>
 life == [m \in Member |-> 0]
 
 \* Groups may go apart, or be apart.
-MayBeApart == MaxFalse > 0 \/ MaxMerges > 0
+MayBeApart == MaxFalseSuspicions > 0 \/ MaxMerges > 0
 
-FirstGroups == <<Founders>> \o Apart
+FirstGroups == <<Founders>> \o OtherFounders
 
 First == [i \in DOMAIN FirstGroups |-> FirstView(1, FirstGroups[i][1], FirstGroups[i])]
 
@@ -196,7 +196,7 @@ Deaf(wires, m) == [f \in Member |-> [t \in Member |-> IF t = m THEN <<>> ELSE wi
 
 \* Who has taken over, and begun m, counts out somebody before itself: m hears that with its first view.
 HasToHear(m) ==
-    /\ MaxFalse > 0 /\ InView(local[m])
+    /\ MaxFalseSuspicions > 0 /\ InView(local[m])
     /\ \E y \in up \cap Unsuspected(local[m]) :
         /\ maker[y] \notin {"follows", "gone"} /\ m \notin local[y].suspected
         /\ \E x \in (Members(local[m]) \cap local[y].suspected) \ local[m].suspected : Before(local[y], x, y)
@@ -235,7 +235,7 @@ Apply(action, m, event, consumed) == ApplyWith(action, m, event, consumed, {}, N
 
 \* An application makes of what is passed up what it likes.
 Applies(m) ==
-    state' = IF MaxStates = 0 \/ got'[m] = got[m] THEN state
+    state' = IF MaxStateTransfers = 0 \/ got'[m] = got[m] THEN state
              ELSE [state EXCEPT ![m] = Applied(@, CHOOSE r \in got'[m] : r \notin got[m])]
 
 Spend(kind) == spent' = [spent EXCEPT ![kind] = @ + 1]
@@ -420,7 +420,7 @@ SuspendGroup(m) ==
 
 MayResume(m) ==
     /\ m \in up /\ maker[m] \in {"stopped", "decided"} /\ IsEverywhere(m) /\ ~HasToDecide(m)
-    /\ IF MayFail \/ maker[m] = "decided" THEN TRUE ELSE ~CouldMerge(m)
+    /\ IF MergeMayFail \/ maker[m] = "decided" THEN TRUE ELSE ~CouldMerge(m)
 
 ResumeGroup(m) ==
     /\ MayResume(m)
@@ -445,7 +445,7 @@ NextView(m, leave, join) ==
 DecideView(m) ==
     /\ MayDecide(m)
     /\ \E leave \in SUBSET (wishes \cap Members(local[m]) \cap up) : \E join \in SUBSET MayLetIn(m) :
-        /\ Cardinality(leave) + Cardinality(join) <= Bundle
+        /\ Cardinality(leave) + Cardinality(join) <= MaxRequestsPerView
         /\ \E v \in {NextView(m, leave, join)} :
             /\ v.members # local[m].view.members /\ v.members # <<>>
             /\ offers' = {o \in offers : o.to # m} \cup Offered(m, Len(views) + 1, DOMAIN v.lives)
@@ -506,7 +506,7 @@ MustGiveUp(m) == m \in up /\ maker[m] = "merges" /\ ~\E o \in offers : o.to = m
 
 GiveUpMerge(m) ==
     /\ m \in up /\ maker[m] = "merges"
-    /\ IF MayFail THEN TRUE ELSE MustGiveUp(m)
+    /\ IF MergeMayFail THEN TRUE ELSE MustGiveUp(m)
     /\ offers' = {o \in offers : o.to # m}
     /\ maker' = [maker EXCEPT ![m] = "stopped"]
     /\ Environment("GiveUpMerge", m, None, {})
@@ -572,7 +572,7 @@ HasState(m) == state[m] # NoState
 MayAsk(m) == TRUE
 
 AskForState(m) ==
-    /\ spent.states < MaxStates
+    /\ spent.states < MaxStateTransfers
     /\ m \in up \cap Requesters /\ InView(local[m]) /\ transfer[m] = "none" /\ MayAsk(m)
     /\ Apply("AskForState", m, [type |-> "Suspend", asker |-> ForState], {})
     /\ Spend("states")
@@ -610,7 +610,7 @@ NoStateProvider(m) ==
 
 GiveUp(m) ==
     /\ m \in up /\ transfer[m] # "none"
-    /\ MayGiveUp \/ NoStateProvider(m)
+    /\ StateTransferMayCancel \/ NoStateProvider(m)
     /\ Apply("GiveUp", m, [type |-> "Resume", asker |-> ForState], {})
     /\ answers' = {b \in answers : b.to # m}
     /\ UNCHANGED <<cast, offers, wishes, state, spent>>
@@ -695,15 +695,15 @@ Detect(m) ==
     /\ m \in up
     /\ \E x \in Reports(m) :
         /\ Apply("Detect", m, [type |-> "Suspected", suspect |-> x], {})
-        /\ spent' = IF MaxFalse = 0 /\ x \in up THEN [spent EXCEPT !.false = 1] ELSE spent
+        /\ spent' = IF MaxFalseSuspicions = 0 /\ x \in up THEN [spent EXCEPT !.false = 1] ELSE spent
     /\ UNCHANGED <<cast, offers, wishes, answers, state>>
 
 \* Anybody may be suspected falsely, at any time. (As MayAsk.)
 MayDoubt(m, x) == TRUE
 
 SuspectFalsely(m) ==
-    /\ spent.false < MaxFalse
-    /\ m \in up /\ m \in Doubters
+    /\ spent.false < MaxFalseSuspicions
+    /\ m \in up /\ m \in FalseSuspecters
     /\ \E x \in (Unsuspected(local[m]) \ {m}) \ Reports(m) :
         /\ MayDoubt(m, x)
         /\ Apply("SuspectFalsely", m, [type |-> "Suspected", suspect |-> x], {})

@@ -24,7 +24,7 @@ FreedInTheHandler == \E m \in up : local[m].block = "asked" /\ local[m].owner = 
 \* A view comes from another than who made it, to somebody who is stopped by that one.
 IsRelayed ==
     \E o \in offers : o.from # views[o.view].id.creator /\ local[o.to].owner = views[o.view].id.creator
-LostView == MaxFalse = 0 /\ \E j, k \in DOMAIN views : j # k /\ views[j].preds \cap views[k].preds # {}
+LostView == MaxFalseSuspicions = 0 /\ \E j, k \in DOMAIN views : j # k /\ views[j].preds \cap views[k].preds # {}
 SplitBrain ==
     \E x, y \in up : \E j \in {installed[x]} : \E k \in {installed[y]} :
         j # 0 /\ k # 0 /\ j # k /\ views[j].preds \cap views[k].preds # {}

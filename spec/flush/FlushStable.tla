@@ -17,10 +17,10 @@
 EXTENDS FlushClaims
 
 CONSTANTS
-    VoteOf,         \* of Stable: see there
+    VoteSource,     \* of Stable: see there
     Hears,          \* the events that STABLE hears
     MaxVotes,       \* bound: different STABLE messages of each view, by its counter
-    Listeners       \* bound: the members that STABLE messages reach
+    Receivers       \* bound: the members that STABLE messages reach
 
 VARIABLES
     stable,         \* [Member -> STABLE's state]
@@ -36,7 +36,7 @@ stack_view == <<view, stable, base, purged, starts, gossip>>
 Stable == INSTANCE Stable WITH
     VoteViewCheck <- "id", StabilityViewCheck <- "id", ForeignVote <- "ignored", SenderCheck <- TRUE,
     ResetOnView <- TRUE, DropPendingOnView <- TRUE, DropPendingOnStability <- TRUE,
-    NewRoundOnStability <- TRUE, HoldVote <- "until_redeemed", MergeRule <- "min", HeardFromAs <- "set",
+    NewRoundOnStability <- TRUE, HoldVote <- "until_redeemed", MergeRule <- "min", HeardFromKind <- "set",
     MaxBytes <- 0, StableInterval <- 2, StabilityDelay <- 1
 
 -----------------------------------------------------------------------------
@@ -123,7 +123,7 @@ StabilityTimeoutFires(m) ==
     /\ StableStep("StabilityTimeoutFires", m, [type |-> "StabilityTimeout"])
 
 ReceiveStable(m) ==
-    /\ m \in up \cap Listeners /\ InView(local[m])
+    /\ m \in up \cap Receivers /\ InView(local[m])
     /\ \E p \in gossip :
         /\ p.message.type = "STABLE"
         /\ StableStep("ReceiveStable", m,

@@ -24,7 +24,7 @@ EXTENDS Steps, Acts, Naturals, Sequences, FiniteSets
 CONSTANTS
     Member,         \* all addresses
     Flusher,        \* who flushes
-    LatchAt,        \* a latch closes when "all_oks" are there (the note), or at "block_return"
+    LatchClosesAt,  \* a latch closes when "all_oks" are there (the note), or at "block_return"
     Preparers,      \* who has a transaction to finish in block()
     Ackers,         \* who has to acknowledge it
     Acks,           \* a PREPARE is acknowledged by "multicast", or by "unicast" to its sender
@@ -32,7 +32,7 @@ CONSTANTS
     InOrder         \* multicasts of one member arrive in the order sent
 
 ASSUME
-    /\ LatchAt \in {"all_oks", "block_return"}
+    /\ LatchClosesAt \in {"all_oks", "block_return"}
     /\ Acks \in {"multicast", "unicast"}
     /\ InOrder \in BOOLEAN
     /\ Flusher \in Member /\ Preparers \cup Ackers \cup Casters \subseteq Member
@@ -58,7 +58,7 @@ Fresh ==
      owes |-> {},           \* whose PREPARE it has not acknowledged yet
      cast |-> FALSE]        \* it has multicast its message
 
-IsOpen(s) == s.phase # "latched" /\ (LatchAt = "block_return" => s.phase # "returned")
+IsOpen(s) == s.phase # "latched" /\ (LatchClosesAt = "block_return" => s.phase # "returned")
 
 \* Phases 2 and 3, when all FLUSH_OKs are there.
 IsComplete(s) == s.phase = "returned" /\ s.oks = Member

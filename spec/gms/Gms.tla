@@ -43,31 +43,31 @@
 EXTENDS Steps, Views, Digests, FiniteSets
 
 CONSTANTS
-    AnswerAfterAcks,    \* the joiner is answered after the old members have acknowledged the view
-    AskBeforeDeciding,  \* who takes over asks first, and sends the newest view again
-    RefuseSeniors,      \* who answers a QUERY refuses the asker's seniors from then on
-    OldMembersFirst,    \* who takes over sends the newest view to its old members before its joiners
-    JoinerAnswers,      \* a joiner that is asked before it has a view answers
-    LeaverYields,       \* who asked to leave does not take over
-    StrikeJoiner,       \* a suspected joiner is struck from the queue
-    IncarnationCheck,   \* a JOIN_REQ is not taken of an incarnation that was in a view of this line "ever",
-                        \* or that is in this one ("present"); or each is ("never")
-    PredecessorCheck,   \* a member installs the view that follows its own, and no other
-    CreatorNames,       \* an identifier has the view's "creator", or its "first" member, in it
-    TaggedRequests,     \* a digest is taken by whom it was asked for
-    PassesStops,        \* GroupStopped for another asker is passed down
-    AnswerExcluded,     \* a JOIN_REQ of an incarnation that was excluded is answered (JOIN_REFUSED)
-    DigestTaken,        \* "first", and then the view is decided; or when "answering" the joiner
-    WithdrawWhen        \* a promise is withdrawn when the joiner is suspected and its view "undecided",
-                        \* when it is suspected at all ("suspected"), or "never"
+    JoinRspAfterAcks,    \* the joiner is answered after the old members have acknowledged the view
+    QueryBeforeDeciding, \* who takes over asks first, and sends the newest view again
+    RefuseSeniors,       \* who answers a QUERY refuses the asker's seniors from then on
+    OldMembersFirst,     \* who takes over sends the newest view to its old members before its joiners
+    JoinerAnswersQuery,  \* a joiner that is asked before it has a view answers
+    LeaverSkipsTakeover, \* who asked to leave does not take over
+    DropSuspectedJoiner, \* a suspected joiner is struck from the queue
+    IncarnationCheck,    \* a JOIN_REQ is not taken of an incarnation that was in a view of this line "ever",
+                         \* or that is in this one ("present"); or each is ("never")
+    PredecessorCheck,    \* a member installs the view that follows its own, and no other
+    ViewIdNames,         \* an identifier has the view's "creator", or its "first" member, in it
+    TagDigestRequests,   \* a digest is taken by whom it was asked for
+    PassStops,           \* GroupStopped for another asker is passed down
+    AnswerExcluded,      \* a JOIN_REQ of an incarnation that was excluded is answered (JOIN_REFUSED)
+    DigestTakenWhen,     \* "first", and then the view is decided; or when "answering" the joiner
+    WithdrawPromiseWhen  \* a promise is withdrawn when the joiner is suspected and its view "undecided",
+                         \* when it is suspected at all ("suspected"), or "never"
 
 ASSUME
-    /\ {AnswerAfterAcks, AskBeforeDeciding, RefuseSeniors, OldMembersFirst, JoinerAnswers, LeaverYields,
-        StrikeJoiner, PredecessorCheck, TaggedRequests, PassesStops, AnswerExcluded} \subseteq BOOLEAN
+    /\ {JoinRspAfterAcks, QueryBeforeDeciding, RefuseSeniors, OldMembersFirst, JoinerAnswersQuery, LeaverSkipsTakeover,
+        DropSuspectedJoiner, PredecessorCheck, TagDigestRequests, PassStops, AnswerExcluded} \subseteq BOOLEAN
     /\ IncarnationCheck \in {"ever", "present", "never"}
-    /\ CreatorNames \in {"creator", "first"}
-    /\ DigestTaken \in {"first", "answering"}
-    /\ WithdrawWhen \in {"undecided", "suspected", "never"}
+    /\ ViewIdNames \in {"creator", "first"}
+    /\ DigestTakenWhen \in {"first", "answering"}
+    /\ WithdrawPromiseWhen \in {"undecided", "suspected", "never"}
 
 -----------------------------------------------------------------------------
 (* What is decided *)
@@ -213,7 +213,7 @@ WithoutJoin(s, m) ==
 
 \* What the layers below are told when m's request to join, if it was promised a digest, is dropped.
 Withdrawal(s, m) ==
-    IF WithdrawWhen # "never" /\ s.admitting # NoRequest /\ s.admitting.member = m
+    IF WithdrawPromiseWhen # "never" /\ s.admitting # NoRequest /\ s.admitting.member = m
     THEN <<Withdrawn(m)>>
     ELSE <<>>
 
@@ -264,14 +264,14 @@ AskForDigest(s, request) ==
 
 \* Joiners are answered.
 AnswerJoiners(s) ==
-    IF DigestTaken = "answering"
+    IF DigestTakenWhen = "answering"
     THEN LET m == CHOOSE m \in s.owed : TRUE IN AskForDigest(s, Request("join", m, LifeOf(s, m)))
     ELSE [state |-> [s EXCEPT !.owed = {}, !.awaiting = s.owed],
           effects |-> SendAll(s.decision.members, s.owed, JoinRsp(s.decision))]
 
 \* It takes over: it asks all that it does not suspect.
 Ask(s) ==
-    IF ~AskBeforeDeciding THEN Unchanged([s EXCEPT !.phase = "leading", !.group = GroupAtTakeover])
+    IF ~QueryBeforeDeciding THEN Unchanged([s EXCEPT !.phase = "leading", !.group = GroupAtTakeover])
     ELSE [state |-> [s EXCEPT !.phase = "asking", !.asking = Others(s)],
           effects |-> SendAll(s.decision.members, Others(s),
                               Query(s.decision.id, Before(s.decision, s.member)))]
@@ -309,7 +309,7 @@ MaybeResume(s) ==
 
 \* Who asked to leave, and would have to take over, goes instead.
 MaybeGo(s) ==
-    IF s.leaving /\ LeaverYields /\ IsActing(s) /\ s.phase # "leading"
+    IF s.leaving /\ LeaverSkipsTakeover /\ IsActing(s) /\ s.phase # "leading"
     THEN [state |-> [s EXCEPT !.gone = TRUE], effects |-> <<LeftTheGroup>>]
     ELSE Unchanged(s)
 
@@ -408,13 +408,13 @@ LeaveRspReceived(s, e) ==
 \* The failure detector says that a member, or a joiner that waits, has crashed (AMB-28).
 Suspected(s, e) ==
     LET x == e.suspect
-        out == IF StrikeJoiner THEN WithoutJoin(s, x) ELSE s
+        out == IF DropSuspectedJoiner THEN WithoutJoin(s, x) ELSE s
         struck == [Struck(out, x) EXCEPT !.suspected = IF x \in MembersOfView(s) THEN @ \cup {x} ELSE @]
-        decided == WithdrawWhen = "suspected" /\ x \in s.owed \cup (s.awaiting \cap s.decision.joiners)
+        decided == WithdrawPromiseWhen = "suspected" /\ x \in s.owed \cup (s.awaiting \cap s.decision.joiners)
     IN IF x = s.member THEN LocalError(s)
        ELSE IF s.gone \/ struck = s THEN Ignored(s)
        ELSE Proceed(struck, SaySuspected(s.decision.members, struck.suspected \ s.suspected)
-                            \o (IF StrikeJoiner THEN Withdrawal(s, x) ELSE <<>>)
+                            \o (IF DropSuspectedJoiner THEN Withdrawal(s, x) ELSE <<>>)
                             \o (IF decided THEN <<Withdrawn(x)>> ELSE <<>>))
 
 \* Of the asker's seniors those that are its seniors here, too. (An asker that is behind names some who have
@@ -433,7 +433,7 @@ QueryReceived(s, e) ==
         answer == <<Send(e.sender, Answer(e.message.view_id, s.decision))>>
     IN IF s.gone THEN Ignored(s)
        ELSE IF ~InView(s) THEN
-            IF JoinerAnswers
+            IF JoinerAnswersQuery
             THEN Handled(IF RefuseSeniors THEN [s EXCEPT !.suspected = @ \cup e.message.seniors] ELSE s,
                          answer)
             ELSE Ignored(s)
@@ -515,7 +515,7 @@ ViewAckReceived(s, e) ==
 (* Views are decided *)
 
 NextCounter(s) == s.decision.id.counter + 1
-Creator(s, members) == IF CreatorNames = "creator" THEN s.member ELSE Head(members)
+Creator(s, members) == IF ViewIdNames = "creator" THEN s.member ELSE Head(members)
 
 \* A joiner is the most junior.
 WithJoiner(members, joiner) == Append(members, joiner)
@@ -546,10 +546,10 @@ Decide(s, request, digest) ==
     THEN Handled([s EXCEPT !.gone = TRUE, !.queue = <<>>], views \o <<LeftTheGroup>>)
     ELSE Proceed([Enter(s, decision) EXCEPT
                     !.phase = "leading", !.group = s.group, !.queue = s.queue,
-                    !.awaiting = IF AnswerAfterAcks THEN olds ELSE olds \cup joiners,
-                    !.owed = IF AnswerAfterAcks THEN joiners ELSE {}],
+                    !.awaiting = IF JoinRspAfterAcks THEN olds ELSE olds \cup joiners,
+                    !.owed = IF JoinRspAfterAcks THEN joiners ELSE {}],
                  Installed(decision) \o views \o released
-                 \o (IF AnswerAfterAcks THEN <<>> ELSE SendAll(members, joiners, JoinRsp(decision))))
+                 \o (IF JoinRspAfterAcks THEN <<>> ELSE SendAll(members, joiners, JoinRsp(decision))))
 
 \* A request to join that another coordinator has granted: who takes over had it before it learnt of that
 \* view.
@@ -569,9 +569,9 @@ GroupStopped(s, e) ==
     LET head == IF s.queue = <<>> THEN NoRequest ELSE Head(s.queue)
         ready == [s EXCEPT !.group = "stopped"]
         taken == [ready EXCEPT !.queue = IF s.queue = <<>> THEN <<>> ELSE Tail(s.queue)]
-        digest_first == DigestTaken = "first"
+        digest_first == DigestTakenWhen = "first"
     IN IF ~IsAnswer(s, e)
-       THEN IF PassesStops /\ e.asker # Self THEN Handled(s, <<PassDown(e)>>) ELSE Ignored(s)
+       THEN IF PassStops /\ e.asker # Self THEN Handled(s, <<PassDown(e)>>) ELSE Ignored(s)
        ELSE IF IsGranted(s, head) THEN Proceed(taken, <<>>)
        ELSE IF FormerIsMember(s, head) THEN Decide(ready, NoRequest, NoDigest)
        ELSE IF head.kind = "join" /\ digest_first
@@ -583,13 +583,13 @@ Fits(s, digest) == DOMAIN digest = MembersOfView(s)
 \* The layer below gives the digest that was asked for, as it was then: there the joiner starts. What another
 \* protocol asked for is passed on (EVT-05).
 DigestGiven(s, e) ==
-    IF TaggedRequests /\ e.asker # Self THEN Handled(s, <<PassOn(e)>>)
-    ELSE IF s.admitting = NoRequest \/ (TaggedRequests /\ e.request # s.asked) THEN Ignored(s)
+    IF TagDigestRequests /\ e.asker # Self THEN Handled(s, <<PassOn(e)>>)
+    ELSE IF s.admitting = NoRequest \/ (TagDigestRequests /\ e.request # s.asked) THEN Ignored(s)
     ELSE IF ~Fits(s, e.digest) THEN LocalError(s)
     ELSE
     LET done == [s EXCEPT !.admitting = NoRequest]
         told == [s.decision EXCEPT !.digest = [m \in MembersOfView(s) \ s.owed |-> e.digest[m]]]
-    IN IF DigestTaken = "answering"
+    IN IF DigestTakenWhen = "answering"
        THEN Handled([done EXCEPT !.owed = {}, !.awaiting = s.owed],
                     SendAll(s.decision.members, s.owed, JoinRsp(told)))
        ELSE Decide(done, s.admitting, [m \in DOMAIN e.digest \ s.suspected |-> e.digest[m]])

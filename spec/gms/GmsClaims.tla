@@ -58,7 +58,7 @@ TypeOK ==
                                "QUERY", "ANSWER"}
     /\ up \subseteq Member
     /\ \A m \in Member : \A x \in Member : seen[m][x] \in Nothing .. Nothing + MaxCasts
-    /\ \A m \in Member : transfers[m] \subseteq 1 .. MaxStates
+    /\ \A m \in Member : transfers[m] \subseteq 1 .. MaxStateTransfers
     /\ stops.asked \subseteq up /\ stops.given \subseteq up /\ stops.held \subseteq up
     /\ Membership!MembershipTypeOK
     /\ JoinDigest!JoinDigestTypeOK
@@ -70,12 +70,12 @@ TypeOK ==
 ViewIdsAreUnique == \A j, k \in DOMAIN views : views[j].id = views[k].id => j = k
 
 \* Without false suspicions: of two views that follow one, nobody alive has installed one of them.
-NoLiveBranch == MaxFalse = 0 => Membership!NoLiveBranchIn(up)
+NoLiveBranch == MaxFalseSuspicions = 0 => Membership!NoLiveBranchIn(up)
 
 \* MBR-11: without false suspicions, who is in a view and not in the next is dead, or wanted to leave. (Every
 \* view contains every earlier accepted join.)
 ExcludedOnlyIfDeadOrLeaving ==
-    MaxFalse = 0 =>
+    MaxFalseSuspicions = 0 =>
         \A k \in DOMAIN views : \A j \in views[k].preds :
             \A x \in DOMAIN views[j].lives \ DOMAIN views[k].lives :
                 x \in up => life[x] # views[j].lives[x] \/ local[x].leaving
@@ -165,7 +165,7 @@ AllMembersInView == (\E c \in up : IsActing(local[c])) => \A m \in up : InView(l
 \* Who is alive is in one view.
 OneView == \A m, x \in up : installed[m] = installed[x]
 
-Converged == LinesSettled /\ (IF MaxFalse = 0 THEN OneView ELSE AllMembersInView)
+Converged == LinesSettled /\ (IF MaxFalseSuspicions = 0 THEN OneView ELSE AllMembersInView)
 
 \* FLAW-33: the group does not come to a stop before each line of views is settled. There is one line where no
 \* suspicion was false.
@@ -232,7 +232,7 @@ SuspicionsPassedUp == [][SuspicionsPassedUpStep]_vars
 
 \* JOI-05: when the joiner is answered, whoever is alive of the old members has the view.
 JoinRspAfterOldMembers ==
-    MaxFalse = 0 =>
+    MaxFalseSuspicions = 0 =>
         \A p \in network : p.message.type = "JOIN_RSP" =>
             \A x \in (up \cap MembersOf(p.message.decision)) \ p.message.decision.joiners :
                 life[x] = p.message.decision.lives[x] =>

@@ -15,81 +15,81 @@ LowerCounter(s) == s.decision.id.counter - 1
 JuniorIsCreator(s, members) == members[Len(members)]
 
 \* In the place of LatestLives: what is known of lives that are over is kept.
-KeepsAll(function, members) == function
+KeepsAllIncarnations(function, members) == function
 
 \* In the place of HasLaterIncarnation: a later life of a name says nothing of an earlier one.
-KnowsNoLater(s, m) == FALSE
+IgnoresLaterIncarnation(s, m) == FALSE
 
 \* In the place of WithJoiner: a joiner is listed twice.
 JoinedTwice(members, joiner) == members \o <<joiner, joiner>>
 
 \* In the place of Decision: a joiner is said to be in an incarnation that has not begun.
-OfTheNextLife(id, members, follows, lives, joiners, digest) ==
+FutureIncarnation(id, members, follows, lives, joiners, digest) ==
     [id |-> id, members |-> members, follows |-> follows,
      lives |-> [m \in DOMAIN lives |-> IF m \in joiners THEN lives[m] + 1 ELSE lives[m]],
      joiners |-> joiners, digest |-> digest]
 
 \* In the place of Decision: everybody is said to begin.
-EverybodyBegins(id, members, follows, lives, joiners, digest) ==
+AllMembersJoin(id, members, follows, lives, joiners, digest) ==
     [id |-> id, members |-> members, follows |-> follows, lives |-> lives,
      joiners |-> {members[i] : i \in DOMAIN members}, digest |-> digest]
 
 \* In the place of StaysMember: who admits a joiner leaves with that view.
-HandsOver(s, request, m) ==
+LeavesWithAdmission(s, request, m) ==
     m \notin s.suspected /\ m # request.member /\ (request.kind = "join" => m # s.member)
 
 \* In the place of StaysMember: who has just joined is forgotten.
-ForgetsTheLast(s, request, m) == m \notin s.suspected \cup s.decision.joiners /\ request.member # m
+ExcludesLastJoiner(s, request, m) == m \notin s.suspected \cup s.decision.joiners /\ request.member # m
 
 \* In the place of Struck: the acknowledgements of the dead are waited for.
-WaitsForTheDead(s, m) == s
+AwaitsCrashed(s, m) == s
 
 \* In the place of Kept: a view change forgets all requests.
-KeepsNone(s, decision) == <<>>
+ForgetsRequests(s, decision) == <<>>
 
 \* In the place of IsGranted: a request is granted again when its joiner has been excluded since.
 GrantedIfThere(s, request) ==
     request.kind = "join" /\ request.member \in MembersOfView(s) /\ request.member \notin s.suspected
 
 \* In the place of FormerLeavesFirst and FormerIsMember: the next incarnation takes the former one's place.
-InItsPlace(queue, leave, join) == Append(queue, join)
-NobodyIsFormer(s, request) == FALSE
+ReplacesIncarnation(queue, leave, join) == Append(queue, join)
+NoFormerIncarnation(s, request) == FALSE
 
 \* In the place of Refused: those who have left are refused, too.
-RefusesTheGone(s, e) == e.message.seniors
+SuspectsLeavers(s, e) == e.message.seniors
 
 \* In the place of SuspectedAtFirst: a joiner begins with nobody suspected.
-NobodyAtFirst(decision, sender) == {}
+JoinerSuspectsNoMember(decision, sender) == {}
 
 \* In the place of SuspectedSince: who acknowledges a view refuses nobody for it.
-NobodySince(s, decision, sender) == {}
+AckSuspectsNoMember(s, decision, sender) == {}
 
 \* In the place of Elsewhere: a view of another line is not answered.
-SaysNothing(s, e) == Ignored(s)
+NeverAnswersOtherBranch(s, e) == Ignored(s)
 
 \* In the place of Installed: the layers above are not told.
 InstalledBelow(decision) == <<PassDown([type |-> "ViewInstalled", view |-> ViewIn(decision)])>>
 
 \* In the place of AskToLeave: who wants to leave asks nobody.
-AsksNobody(s) == Unchanged(s)
+NeverSendsLeaveReq(s) == Unchanged(s)
 
 \* In the place of GroupAtTakeover: who takes over takes the group for stopped by who is gone; or for free.
-TakenForStopped == "stopped"
-TakenForFree == "free"
+AssumesStopped == "stopped"
+AssumesFree == "free"
 
 \* In the place of IsAnswer: what another protocol is told is taken for the own answer.
 AnyIsAnswer(s, e) == s.group = "stopping"
 
 \* In the place of MustResume: the group is let go when the last view is decided, not when it is everywhere.
-ResumesWhenDecided(s) ==
+ResumesAfterDecision(s) ==
     s.phase = "leading" /\ s.admitting = NoRequest /\ s.group = "stopped" /\ ~HasToDecide(s)
 
 \* In the place of SaySuspected: those above are not told whom it suspects.
-SaysNoSuspicion(list, suspects) == <<>>
+PassesNoSuspicion(list, suspects) == <<>>
 
 \* In the place of JoinRequested: who was asked to refuse a coordinator goes on refusing it when it asks that one to
 \* let it in. (Nobody founds a group.)
-GoesOnRefusing(s, e) ==
+KeepsRefusingCoordinator(s, e) ==
     IF InView(s) \/ e.coordinator = s.member THEN LocalError(s)
     ELSE Handled([s EXCEPT !.life = e.life, !.joining = TRUE], <<Send(e.coordinator, JoinReq(e.life))>>)
 
@@ -124,7 +124,7 @@ TakesAnyLeaveRsp(s, e) ==
 OneMoreThanDelivered(m) == [x \in MembersOf(local[m].decision) |-> seen[m][x] + 1]
 
 \* One member is missing in the digest. (And in the place of Fits: GMS takes any.)
-AllButTheLast(m) ==
+DigestWithoutLast(m) ==
     LET list == local[m].decision.members
     IN [x \in MembersOf(local[m].decision) \ {list[Len(list)]} |-> seen[m][x]]
 AnyFits(s, digest) == TRUE

@@ -22,12 +22,12 @@
 EXTENDS GmsClaims
 
 CONSTANTS
-    OpenWhen,       \* of Flush: see there
-    OwnerOnly,      \* of Flush
-    DropSuspected,  \* of Flush
-    JoinerWaits,    \* of Flush
-    Passes,         \* the events that GMS passes up and FLUSH sees
-    Casts           \* bound: [Member -> how many multicasts its application makes]
+    OpenLatchOnSuspicion, \* of Flush: see there
+    StopByOwnerOnly,      \* of Flush
+    IgnoreSuspected,      \* of Flush
+    LatchJoiner,          \* of Flush
+    Passes,               \* the events that GMS passes up and FLUSH sees
+    Casts                 \* bound: [Member -> how many multicasts its application makes]
 
 VARIABLES
     flush,              \* [Member -> FLUSH's state]
@@ -48,9 +48,9 @@ stack_view ==
 
 \* FLUSH as its own specification has it.
 Flush == INSTANCE Flush WITH
-    Latch <- TRUE, Freeze <- TRUE, AwaitOwn <- TRUE, AwaitAll <- TRUE, Reconcile <- TRUE, ReportAgain <- TRUE,
-    StartAgain <- TRUE, Recheck <- TRUE, ViewsFirst <- TRUE, SeniorFirst <- TRUE, Remember <- TRUE,
-    NamesView <- TRUE, Yields <- TRUE
+    Latch <- TRUE, Freeze <- TRUE, AwaitOwnMulticasts <- TRUE, AwaitAllReports <- TRUE, Reconcile <- TRUE,
+    ReportAfterReconcile <- TRUE, RestartOnSuspicion <- TRUE, RecheckOnSuspicion <- TRUE, ViewFlushFirst <- TRUE,
+    SeniorRequesterFirst <- TRUE, QueueDeferredFlush <- TRUE, CheckViewId <- TRUE, YieldOnMerge <- TRUE
 
 Channel == INSTANCE VirtualSynchrony WITH Off <- {"Uniform"}
 
@@ -252,7 +252,7 @@ RefinesVirtualSynchronyStep ==
     channel_vars' # channel_vars =>
         IF views' # views /\ up' # up THEN DecidesAndDeparts
         ELSE IF act'.action = "CastData" THEN CastsAndReceives
-        ELSE IF MaxFalse = 0 THEN Channel!Next ELSE Branching!Next
+        ELSE IF MaxFalseSuspicions = 0 THEN Channel!Next ELSE Branching!Next
 RefinesVirtualSynchrony == [][RefinesVirtualSynchronyStep]_stack_vars
 
 \* A view comes to members that are stopped, whoever sends it. (And to joiners.)
@@ -263,13 +263,13 @@ InstallsOnlyWhenLatched == [][InstallsOnlyWhenLatchedStep]_stack_vars
 \* Without false suspicions: where somebody has gone on to a view, all who may still come are stopped where it
 \* was.
 StoppedUntilAllInstall ==
-    MaxFalse = 0 =>
+    MaxFalseSuspicions = 0 =>
         \A k \in DOMAIN views : \A u \in DOMAIN settled[k] : \A x \in up :
             (installed[x] = u /\ Channel!GoesTo(x, u, views[k])) => flush[x].latched /\ got[x] = settled[k][u]
 
 \* FST-03: without false suspicions nobody multicasts in a view before all who live have it.
 NoEarlyMulticastStep ==
-    (MaxFalse = 0 /\ act'.action = "CastData") =>
+    (MaxFalseSuspicions = 0 /\ act'.action = "CastData") =>
         \A x \in up : Has(views[installed[act'.member]], x, life[x]) => installed[x] >= installed[act'.member]
 NoEarlyMulticast == [][NoEarlyMulticastStep]_stack_vars
 

@@ -34,24 +34,24 @@
 EXTENDS Gms, Acts
 
 CONSTANTS
-    Member,         \* all addresses
-    Founders,       \* the members of the first view, in order of seniority; <<>>: there is none yet
-    Crashers,       \* bound: who may crash
-    Leavers,        \* bound: who may leave
-    Casters,        \* bound: who multicasts
-    Doubters,       \* bound: who suspects falsely
-    MaxCrashes,     \* fault budget
-    MaxFalse,       \* fault budget: false suspicions
-    MaxLeaves,      \* bound
-    MaxRestarts,    \* bound: incarnations after the first, of all addresses together
-    MaxCasts,       \* bound: multicasts of the applications, together
-    MaxStates,      \* bound: digests and stopped groups that state transfers ask for, together
-    MaxViews,       \* bound: views decided; 0: any number
-    MaxMisuses,     \* fault budget: what no correct caller does
-    MaxCloses,      \* fault budget: connections that are closed with something on its way (ClosedOnlyByViews)
-    Inheritors,     \* bound: whose next incarnation is given what was sent to the former one
-    Flushed         \* as if FLUSH were there: who is stopped multicasts nothing, and the group is said to be
-                    \* stopped when what was sent before is delivered
+    Member,             \* all addresses
+    Founders,           \* the members of the first view, in order of seniority; <<>>: there is none yet
+    Crashers,           \* bound: who may crash
+    Leavers,            \* bound: who may leave
+    Casters,            \* bound: who multicasts
+    FalseSuspecters,    \* bound: who suspects falsely
+    MaxCrashes,         \* fault budget
+    MaxFalseSuspicions, \* fault budget: false suspicions
+    MaxLeaves,          \* bound
+    MaxRestarts,        \* bound: incarnations after the first, of all addresses together
+    MaxCasts,           \* bound: multicasts of the applications, together
+    MaxStateTransfers,  \* bound: digests and stopped groups that state transfers ask for, together
+    MaxViews,           \* bound: views decided; 0: any number
+    MaxMisuses,         \* fault budget: what no correct caller does
+    MaxCloses,          \* fault budget: connections that are closed with something on its way (ClosedOnlyByViews)
+    Inheritors,         \* bound: whose next incarnation is given what was sent to the former one
+    FlushAbove          \* as if FLUSH were there: who is stopped multicasts nothing, and the group is said to be
+                        \* stopped when what was sent before is delivered
 
 VARIABLES
     network,        \* the messages on their way: a set of packets
@@ -314,7 +314,7 @@ AllDelivered ==
 StopGroup(m) ==
     /\ m \in up \cap stops.asked
     /\ MaxViews = 0 \/ Len(views) < MaxViews \/ ~HasToDecide(local[m])
-    /\ Flushed => AllDelivered
+    /\ FlushAbove => AllDelivered
     /\ Apply("StopGroup", m, StoppedFor(Self), {})
     /\ UNCHANGED world
 
@@ -332,7 +332,7 @@ GiveDigest(m) ==
 
 \* The state transfer of m, above GMS, asks for a digest (GET_DIGEST_STATE).
 AskForState(m) ==
-    /\ spent.transfers < MaxStates
+    /\ spent.transfers < MaxStateTransfers
     /\ m \in up /\ InView(local[m])
     /\ transfers' = [transfers EXCEPT ![m] = @ \cup {spent.transfers + 1}]
     /\ answers' = [answers EXCEPT ![m] =
@@ -343,7 +343,7 @@ AskForState(m) ==
 
 \* FLUSH, above GMS, has stopped the group for the state transfer of m, below GMS, and says so.
 StopForState(m) ==
-    /\ spent.transfers < MaxStates
+    /\ spent.transfers < MaxStateTransfers
     /\ m \in up /\ InView(local[m])
     /\ Apply("StopForState", m, StoppedFor("STATE_TRANSFER"), {})
     /\ Spend("transfers")
@@ -353,7 +353,7 @@ StopForState(m) ==
 MulticastData(m) ==
     /\ spent.casts < MaxCasts
     /\ m \in up /\ m \in Casters /\ InView(local[m])
-    /\ Flushed => m \notin stops.held
+    /\ FlushAbove => m \notin stops.held
     /\ cast' = [cast EXCEPT ![m] = Append(@, installed[m])]
     /\ seen' = [seen EXCEPT ![m][m] = @ + 1]
     /\ Spend("casts")
@@ -393,7 +393,7 @@ Crash(m) ==
 \* After a false suspicion an address that decided views by itself, to which others have not come, is not used
 \* again: they would let it in, and it would in the end decide a view with an identifier that it used before.
 MayComeBack(m) ==
-    MaxFalse > 0 =>
+    MaxFalseSuspicions > 0 =>
         \A k \in DOMAIN views : \A x \in up :
             (views[k].id.creator = m /\ InView(local[x])) => local[x].decision.id.counter >= views[k].id.counter
 
@@ -449,8 +449,8 @@ Detect(m) ==
     /\ UNCHANGED world
 
 SuspectFalsely(m) ==
-    /\ spent.false < MaxFalse
-    /\ m \in up /\ m \in Doubters
+    /\ spent.false < MaxFalseSuspicions
+    /\ m \in up /\ m \in FalseSuspecters
     /\ \E w \in Watched(local[m]) :
         /\ ~Dead(w[1], w[2]) /\ ~Excluded(m, w[1])
         /\ Suspect("SuspectFalsely", m, w)

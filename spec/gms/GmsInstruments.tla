@@ -10,7 +10,7 @@ EXTENDS GmsClaims
 Branches == \E j, k \in DOMAIN views : j # k /\ views[j].preds \cap views[k].preds # {}
 
 \* A view that was decided and that nobody alive has, and another in its place.
-LostView == MaxFalse = 0 /\ Branches
+LostView == MaxFalseSuspicions = 0 /\ Branches
 SplitBrain == \E x, y \in up : \E j \in {installed[x]} : \E k \in {installed[y]} :
     j # 0 /\ k # 0 /\ j # k /\ ~Ancestor(j, k) /\ ~Ancestor(k, j)
 AsksForTheNewest == \E m \in up : local[m].phase = "asking" /\ local[m].asking # {}

@@ -19,7 +19,7 @@ CONSTANTS
     Early,          \* bound: the founders that have multicast one message at the start, which the others lack
     Passes,         \* the events that GMS passes down and STABLE sees
     MaxVotes,       \* bound: different STABLE messages of each view, by its counter
-    Listeners       \* bound: the members that STABLE and STABILITY messages reach
+    Receivers       \* bound: the members that STABLE and STABILITY messages reach
 
 VARIABLES
     stable,         \* [Member -> STABLE's state]
@@ -34,7 +34,7 @@ Stable == INSTANCE Stable WITH
     VoteViewCheck <- "id", StabilityViewCheck <- "id", ForeignVote <- "ignored", SenderCheck <- TRUE,
     ResetOnView <- TRUE, DropPendingOnView <- TRUE, DropPendingOnStability <- TRUE,
     NewRoundOnStability <- TRUE,
-    HoldVote <- "until_redeemed", MergeRule <- "min", HeardFromAs <- "set", VoteOf <- "delivered",
+    HoldVote <- "until_redeemed", MergeRule <- "min", HeardFromKind <- "set", VoteSource <- "delivered",
     MaxBytes <- 0, StableInterval <- 2, StabilityDelay <- 1
 
 -----------------------------------------------------------------------------
@@ -123,14 +123,14 @@ StabilityTimeoutFires(m) ==
     /\ StableStep("StabilityTimeoutFires", m, [type |-> "StabilityTimeout"])
 
 ReceiveStable(m) ==
-    /\ Active(m) /\ m \in Listeners
+    /\ Active(m) /\ m \in Receivers
     /\ \E p \in gossip :
         /\ p.message.type = "STABLE"
         /\ StableStep("ReceiveStable", m,
                       [type |-> "StableReceived", sender |-> p.sender, message |-> p.message])
 
 ReceiveStability(m) ==
-    /\ Active(m) /\ m \in Listeners
+    /\ Active(m) /\ m \in Receivers
     /\ \E p \in gossip :
         /\ p.message.type = "STABILITY"
         /\ StableStep("ReceiveStability", m,

@@ -20,31 +20,32 @@ EXTENDS Composition, Acts, Views, Digests, FiniteSets
 
 CONSTANTS
     Member,
-    Founders,       \* the members of the first view, in order
-    Crashers,       \* bound: the members that may crash
-    Requesters,     \* bound: the members whose state transfer has the group stopped
-    MaxCrashes,     \* bound: how many members crash
-    MaxRestarts,    \* bound: how many come back
-    MaxStates,      \* bound: how often state transfers have the group stopped
-    PassesStops     \* of Gms: see there
+    Founders,          \* the members of the first view, in order
+    Crashers,          \* bound: the members that may crash
+    Requesters,        \* bound: the members whose state transfer has the group stopped
+    MaxCrashes,        \* bound: how many members crash
+    MaxRestarts,       \* bound: how many come back
+    MaxStateTransfers, \* bound: how often state transfers have the group stopped
+    PassStops          \* of Gms: see there
 
 Flush == INSTANCE Flush WITH
-    Latch <- TRUE, Freeze <- TRUE, AwaitOwn <- TRUE, AwaitAll <- TRUE, Reconcile <- TRUE, ReportAgain <- TRUE,
-    StartAgain <- TRUE, Recheck <- TRUE, OpenWhen <- "state", OwnerOnly <- TRUE, DropSuspected <- TRUE,
-    JoinerWaits <- TRUE, ViewsFirst <- TRUE, SeniorFirst <- TRUE, Remember <- TRUE, NamesView <- TRUE,
-    Yields <- TRUE
+    Latch <- TRUE, Freeze <- TRUE, AwaitOwnMulticasts <- TRUE, AwaitAllReports <- TRUE, Reconcile <- TRUE,
+    ReportAfterReconcile <- TRUE, RestartOnSuspicion <- TRUE, RecheckOnSuspicion <- TRUE,
+    OpenLatchOnSuspicion <- "state", StopByOwnerOnly <- TRUE, IgnoreSuspected <- TRUE, LatchJoiner <- TRUE,
+    ViewFlushFirst <- TRUE, SeniorRequesterFirst <- TRUE, QueueDeferredFlush <- TRUE, CheckViewId <- TRUE,
+    YieldOnMerge <- TRUE
 
 Gms == INSTANCE Gms WITH
-    AnswerAfterAcks <- TRUE, AskBeforeDeciding <- TRUE, RefuseSeniors <- TRUE, OldMembersFirst <- TRUE,
-    JoinerAnswers <- TRUE, LeaverYields <- TRUE, StrikeJoiner <- TRUE, IncarnationCheck <- "ever",
-    PredecessorCheck <- TRUE, CreatorNames <- "creator", TaggedRequests <- TRUE, DigestTaken <- "first",
-    AnswerExcluded <- TRUE, WithdrawWhen <- "undecided"
+    JoinRspAfterAcks <- TRUE, QueryBeforeDeciding <- TRUE, RefuseSeniors <- TRUE, OldMembersFirst <- TRUE,
+    JoinerAnswersQuery <- TRUE, LeaverSkipsTakeover <- TRUE, DropSuspectedJoiner <- TRUE, IncarnationCheck <- "ever",
+    PredecessorCheck <- TRUE, ViewIdNames <- "creator", TagDigestRequests <- TRUE, DigestTakenWhen <- "first",
+    AnswerExcluded <- TRUE, WithdrawPromiseWhen <- "undecided"
 
 Stable == INSTANCE Stable WITH
     VoteViewCheck <- "id", StabilityViewCheck <- "id", ForeignVote <- "ignored", SenderCheck <- TRUE,
     ResetOnView <- TRUE, DropPendingOnView <- TRUE, DropPendingOnStability <- TRUE,
     NewRoundOnStability <- TRUE,
-    HoldVote <- "until_redeemed", MergeRule <- "min", HeardFromAs <- "set", VoteOf <- "delivered",
+    HoldVote <- "until_redeemed", MergeRule <- "min", HeardFromKind <- "set", VoteSource <- "delivered",
     MaxBytes <- 0, StableInterval <- 2, StabilityDelay <- 1
 
 VARIABLES
@@ -251,7 +252,7 @@ Detect(m) ==
     /\ UNCHANGED <<up, life, spent>>
 
 AskForState(m) ==
-    /\ m \in up \cap Requesters /\ spent.states < MaxStates
+    /\ m \in up \cap Requesters /\ spent.states < MaxStateTransfers
     /\ Gms!InView(GmsOf(m)) /\ transfer[m] = "none"
     /\ Happens("AskForState", m, None, RaisedWith([type |-> "Suspend", asker |-> Flush!ForState]), wires)
     /\ Spend("states")

@@ -110,12 +110,12 @@ BackInAnotherLine ==
              {"B", "C"},
              [crashes |-> 1, restarts |-> 1])
 
-TwoLines == GrantedByAnother \/ BackInAnotherLine
+TwoBranches == GrantedByAnother \/ BackInAnotherLine
 
 \* A, B and C; C has crashed and is back, and A leaves its former life out. B suspects A, falsely, and asks C about the
 \* first view, from where C is in none.
 \* conformance/scenarios/gms/asked_for_a_former_life.yaml is a path there.
-AskedForAFormerLife ==
+RequestOfFormerIncarnation ==
     \E a \in {After(Begun("A"), <<Suspects("C"), Stopped>>)} :
         Late([m \in Member |->
                 CASE m = "A" -> a
@@ -130,7 +130,7 @@ AskedForAFormerLife ==
              [crashes |-> 1, restarts |-> 1])
 
 \* And B has crashed, and A has left it out, while its question is on its way.
-AskedByTheDead ==
+RequestOfCrashed ==
     \E a2 \in {After(Begun("A"), <<Suspects("C"), Stopped>>)} :
     \E a \in {After(a2, <<Suspects("B"), Stopped>>)} :
         Late([m \in Member |->
@@ -147,7 +147,7 @@ AskedByTheDead ==
 
 \* A and B; A suspects B, falsely, and goes on by itself: it lets C in, and then D. These three have crashed, D before
 \* it was answered. B has left A out of a view of its own.
-WentOnAlone ==
+OneMemberBranch ==
     \E a2 \in {After(Begun("A"), <<Suspects("B"), Stopped>>)} :
     \E a3 \in {After(a2, <<Asks("C", 0), Stopped, Given({"A"}, 1)>>)} :
     \E a4 \in {After(a3, <<Acknowledges("C", a3.decision), Asks("D", 0), Stopped, Given({"A", "C"}, 2)>>)} :

@@ -40,37 +40,37 @@ CONSTANTS
     LeaderTimeout,      \* how long the leader waits for answers
     MemberTimeout,      \* how long a coordinator that has answered waits for the view; longer
     \* Guards
-    RejectsWhen,        \* a request is rejected by a coordinator that is in a merge ("busy"), or by one that
-                        \* is in none ("idle": the note's line, inverted)
-    NamesLife,          \* a merge's identifier has the leader's incarnation in it
-    OnlyLeaderBegins,   \* who discovers coordinators and is not the first of them waits to be asked
-    LeaderIs,           \* the "first" of the coordinators in the order of addresses leads, or "anyone"
-    TakesTimer,         \* a coordinator that answers sets a timer
-    TimerNamesMerge,    \* a timer ends the merge that it was set in, and no other
-    ChecksMergeId,      \* INSTALL_MERGE_VIEW is taken by a coordinator that is in this merge
-    ChecksPredecessor,  \* a member comes to a merged view from a view that it was made of
-    RefusesOverlap,     \* views that have a member in common are not merged
-    RefusesFormer,      \* nor are two of which one lists an incarnation, and the other knows a later one
-    HoldsViews,         \* while a coordinator is in a merge its subgroup's view does not change
-    Promises,           \* what comes after a digest that was given away is kept
-    CounterAbove,       \* the merged view's counter is above "all", or above the leader's "own"
-    CreatorNames,       \* its identifier names the "leader", who decides it, or the "first" member
-    DigestMerged,       \* its digest is the "greatest" of all entries, or the "last" answer's
-    WindowsSet,         \* a member sets its windows for those who are "new" to it, or for "all"
-    PromotesFirst,      \* the first member of a merged view is its coordinator, also if it was none before
-    KeepsEarly          \* of merged views that come before the view that they follow, "all" are kept until
-                        \* then, or the "last", or "none"
+    RejectWhen,              \* a request is rejected by a coordinator that is in a merge ("busy"), or by one that
+                             \* is in none ("idle": the note's line, inverted)
+    MergeIdHasIncarnation,   \* a merge's identifier has the leader's incarnation in it
+    OnlyLeaderStarts,        \* who discovers coordinators and is not the first of them waits to be asked
+    LeaderRule,              \* the "first" of the coordinators in the order of addresses leads, or "anyone"
+    SetMemberTimer,          \* a coordinator that answers sets a timer
+    TimerHasMergeId,         \* a timer ends the merge that it was set in, and no other
+    CheckMergeId,            \* INSTALL_MERGE_VIEW is taken by a coordinator that is in this merge
+    PredecessorCheck,        \* a member comes to a merged view from a view that it was made of
+    RejectOverlap,           \* views that have a member in common are not merged
+    RejectFormerIncarnation, \* nor are two of which one lists an incarnation, and the other knows a later one
+    HoldView,                \* while a coordinator is in a merge its subgroup's view does not change
+    PromiseDigests,          \* what comes after a digest that was given away is kept
+    CounterAbove,            \* the merged view's counter is above "all", or above the leader's "own"
+    ViewIdNames,             \* its identifier names the "leader", who decides it, or the "first" member
+    DigestRule,              \* its digest is the "greatest" of all entries, or the "last" answer's
+    WindowsSetFor,           \* a member sets its windows for those who are "new" to it, or for "all"
+    PromoteFirst,            \* the first member of a merged view is its coordinator, also if it was none before
+    KeepEarlyViews           \* of merged views that come before the view that they follow, "all" are kept until
+                             \* then, or the "last", or "none"
 
 ASSUME
-    /\ {NamesLife, OnlyLeaderBegins, TakesTimer, TimerNamesMerge, ChecksMergeId, ChecksPredecessor,
-        RefusesOverlap, RefusesFormer, HoldsViews, Promises, PromotesFirst} \subseteq BOOLEAN
-    /\ RejectsWhen \in {"busy", "idle"}
-    /\ LeaderIs \in {"first", "anyone"}
+    /\ {MergeIdHasIncarnation, OnlyLeaderStarts, SetMemberTimer, TimerHasMergeId, CheckMergeId, PredecessorCheck,
+        RejectOverlap, RejectFormerIncarnation, HoldView, PromiseDigests, PromoteFirst} \subseteq BOOLEAN
+    /\ RejectWhen \in {"busy", "idle"}
+    /\ LeaderRule \in {"first", "anyone"}
     /\ CounterAbove \in {"all", "own"}
-    /\ CreatorNames \in {"leader", "first"}
-    /\ DigestMerged \in {"greatest", "last"}
-    /\ WindowsSet \in {"new", "all"}
-    /\ KeepsEarly \in {"all", "last", "none"}
+    /\ ViewIdNames \in {"leader", "first"}
+    /\ DigestRule \in {"greatest", "last"}
+    /\ WindowsSetFor \in {"new", "all"}
+    /\ KeepEarlyViews \in {"all", "last", "none"}
 
 -----------------------------------------------------------------------------
 (* Addresses in their order, which all members share (MRG-04, AMB-41): TLC has no order on strings. *)
@@ -105,7 +105,7 @@ Merged(id, members, follows, lives, digest) ==
 IsSoundMerged(merged) ==
     /\ IsList(merged.members) /\ KnowsLives(merged)
     /\ CounterAbove = "all" => \A id \in merged.follows : merged.id.counter > id.counter
-    /\ DigestMerged = "greatest" => DOMAIN merged.digest = MembersOf(merged)
+    /\ DigestRule = "greatest" => DOMAIN merged.digest = MembersOf(merged)
 
 \* What it is to a subgroup: the view that comes after its own.
 AfterOwn(merged, decision) ==
@@ -182,7 +182,7 @@ Leads(s) == s.merge.leader = s.member
 Coordinates(s) ==
     /\ InView(s)
     /\ CoordinatorOf(s.decision) = s.member
-    /\ PromotesFirst \/ s.decision.id.creator = s.member
+    /\ PromoteFirst \/ s.decision.id.creator = s.member
 
 Idle(s) == [s EXCEPT !.merge = NoMerge, !.awaiting = {}, !.responses = NoResponses]
 
@@ -202,16 +202,16 @@ Asked(s) == (DOMAIN s.responses \cup s.awaiting) \ {s.member}
 \* Of one in a merge, those to whom its digest is promised: of a leader all that are in the merge and not in
 \* its view; of the others the leader.
 PromisedTo(s) ==
-    IF ~Promises THEN {}
+    IF ~PromiseDigests THEN {}
     ELSE (IF Leads(s) THEN Asked(s) ELSE {s.merge.leader})
          \ MembersOf(s.decision)
 
 \* It is in the merge no longer: its timer is stopped, those in `withdrawn` are promised nothing any more, and
 \* its view may change.
 Leave(s, withdrawn) ==
-    (IF TakesTimer \/ Leads(s) THEN <<CancelTimer(TimerOf(s.begun))>> ELSE <<>>)
+    (IF SetMemberTimer \/ Leads(s) THEN <<CancelTimer(TimerOf(s.begun))>> ELSE <<>>)
     \o ForEach(withdrawn, Withdrawn)
-    \o (IF HoldsViews THEN <<ResumeViews>> ELSE <<>>)
+    \o (IF HoldView THEN <<ResumeViews>> ELSE <<>>)
 
 \* It gives the merge up; who leads tells the others (AMB-39).
 GiveUp(s) ==
@@ -228,12 +228,12 @@ Fits(s, digest) == DOMAIN digest = MembersOf(s.decision)
 \* It takes part in another merge. The leader asks the others; its own answer is there at once (AMB-36).
 Begin(s, coordinators, digest) ==
     LET others == coordinators \ {s.member}
-        id == MergeId(s.member, IF NamesLife THEN s.decision.lives[s.member] ELSE 0, s.begun + 1)
+        id == MergeId(s.member, IF MergeIdHasIncarnation THEN s.decision.lives[s.member] ELSE 0, s.begun + 1)
         begun == [s EXCEPT !.merge = id, !.begun = @ + 1, !.awaiting = others,
                            !.responses = [m \in {s.member} |-> Response(s.decision, digest)]]
     IN Handled(begun,
                <<DiscoverAgain>>
-               \o (IF HoldsViews THEN <<SuspendViews>> ELSE <<>>)
+               \o (IF HoldView THEN <<SuspendViews>> ELSE <<>>)
                \o ForEach(PromisedTo(begun), Promised)
                \o <<SetTimer(TimerOf(begun.begun), LeaderTimeout, LeaderTimeout)>>
                \o SendEach(others, MergeReq(id, s.decision)))
@@ -246,10 +246,10 @@ DiscoverTimeout(s, e) ==
     IN IF ~InView(s) THEN Ignored(s)
        ELSE IF ~Fits(s, e.digest) THEN LocalError(s)
        ELSE IF ~Coordinates(s) \/ Merging(s) \/ coordinators = {s.member} THEN nothing
-       ELSE IF LeaderIs = "anyone" \/ FirstOf(coordinators) = s.member
+       ELSE IF LeaderRule = "anyone" \/ FirstOf(coordinators) = s.member
        THEN Begin(s, coordinators, e.digest)
        \* FLAW-41: it is in a merge that nobody leads, and that no timer ends.
-       ELSE IF ~OnlyLeaderBegins
+       ELSE IF ~OnlyLeaderStarts
        THEN Handled([s EXCEPT !.merge = MergeId(s.member, s.decision.lives[s.member], s.begun + 1),
                               !.begun = @ + 1], <<DiscoverAgain>>)
        ELSE nothing
@@ -266,20 +266,20 @@ Former(decision, other) ==
 \* They can be merged. FLAW-110: if one lists a former incarnation of which the other has seen the next, the
 \* merged view means the next one, which is in neither of them.
 MayMerge(decision, other) ==
-    /\ RefusesOverlap => Common(decision, other) = {}
-    /\ RefusesFormer => Former(decision, other) \cup Former(other, decision) = {}
+    /\ RejectOverlap => Common(decision, other) = {}
+    /\ RejectFormerIncarnation => Former(decision, other) \cup Former(other, decision) = {}
 
 \* Whom this member's view lists, though they follow `coordinator`, which is in that view and stands by
 \* another; or though they are another incarnation now.
 LeftUs(s, coordinator, other) ==
-    (IF RefusesOverlap /\ coordinator \in MembersOf(s.decision) THEN Common(s.decision, other) ELSE {})
-    \cup (IF RefusesFormer THEN Former(s.decision, other) ELSE {})
+    (IF RejectOverlap /\ coordinator \in MembersOf(s.decision) THEN Common(s.decision, other) ELSE {})
+    \cup (IF RejectFormerIncarnation THEN Former(s.decision, other) ELSE {})
 
 \* A leader asks. Who is in no merge, and coordinates, is in this one from now on.
 MergeReqReceived(s, e) ==
     LET id == e.message.merge_id
         theirs == e.message.decision
-        refuses == IF RejectsWhen = "busy" THEN Merging(s) ELSE ~Merging(s)
+        refuses == IF RejectWhen = "busy" THEN Merging(s) ELSE ~Merging(s)
         taken == [s EXCEPT !.merge = id, !.begun = @ + 1, !.awaiting = {},
                            !.responses = NoResponses]
     IN IF ~Fits(s, e.digest) THEN LocalError(s)
@@ -288,9 +288,9 @@ MergeReqReceived(s, e) ==
        THEN Handled(s, ForEach(LeftUs(s, e.sender, theirs), Disowned)
                        \o <<Send(e.sender, Reject(id, s.decision))>>)
        ELSE Handled(taken,
-                    (IF HoldsViews THEN <<SuspendViews>> ELSE <<>>)
+                    (IF HoldView THEN <<SuspendViews>> ELSE <<>>)
                     \o ForEach(PromisedTo(taken), Promised)
-                    \o (IF TakesTimer
+                    \o (IF SetMemberTimer
                         THEN <<SetTimer(TimerOf(taken.begun), MemberTimeout, MemberTimeout)>> ELSE <<>>)
                     \o <<Send(e.sender, Accept(id, s.decision, e.digest))>>)
 
@@ -305,7 +305,7 @@ Disjoint(responses, list, chosen) ==
     IF list = <<>> THEN chosen
     ELSE LET next == Head(list)
              fits == \A c \in chosen : MayMerge(responses[c].decision, responses[next].decision)
-             taken == fits /\ (RefusesOverlap => ~ListsAnother(responses, next))
+             taken == fits /\ (RejectOverlap => ~ListsAnother(responses, next))
          IN Disjoint(responses, Tail(list), IF taken THEN chosen \cup {next} ELSE chosen)
 
 Chosen(s) == Disjoint(s.responses, Sorted(DOMAIN s.responses), {s.member})
@@ -329,8 +329,8 @@ MergedView(s, chosen) ==
         members == ListOf(UNION {MembersOf(d) : d \in decisions}, chosen)
         counter == IF CounterAbove = "all" THEN Max({d.id.counter : d \in decisions}) + 1
                    ELSE s.decision.id.counter + 1
-        creator == IF CreatorNames = "leader" THEN s.member ELSE Head(members)
-        digest == IF DigestMerged = "greatest" THEN GreatestOf({s.responses[c].digest : c \in chosen})
+        creator == IF ViewIdNames = "leader" THEN s.member ELSE Head(members)
+        digest == IF DigestRule = "greatest" THEN GreatestOf({s.responses[c].digest : c \in chosen})
                   ELSE s.responses[LastOf(chosen)].digest
     IN Merged(ViewId(counter, creator), members, {d.id : d \in decisions},
               LatestLives(GreatestOf({d.lives : d \in decisions}), MembersOf([members |-> members])), digest)
@@ -340,7 +340,7 @@ MergedView(s, chosen) ==
 Enter(s, merged, sent, withdrawn) ==
     LET decision == AfterOwn(merged, s.decision)
         new == DOMAIN merged.digest \ MembersOf(s.decision)
-        set == IF WindowsSet = "new" THEN new ELSE DOMAIN merged.digest \ {s.member}
+        set == IF WindowsSetFor = "new" THEN new ELSE DOMAIN merged.digest \ {s.member}
         entered == Moved(Idle(s), decision)
     IN Handled(entered,
                <<StartAt([m \in set |-> merged.digest[m]]), MergeDecided(decision)>>
@@ -385,7 +385,7 @@ MergeRspReceived(s, e) ==
 \* The timer of one of its merges fires. The leader does with the answers that it has; the others have none,
 \* and give up (MRG-25).
 MergeTimeout(s, e) ==
-    IF ~Merging(s) \/ (TimerNamesMerge /\ e.number # s.begun) THEN Ignored(s) ELSE Conclude(s)
+    IF ~Merging(s) \/ (TimerHasMergeId /\ e.number # s.begun) THEN Ignored(s) ELSE Conclude(s)
 
 \* The leader has given up, or goes on without this one.
 CancelMergeReceived(s, e) ==
@@ -396,12 +396,12 @@ CancelMergeReceived(s, e) ==
 -----------------------------------------------------------------------------
 (* The merged view arrives *)
 
-FollowsOwn(s, merged) == ChecksPredecessor => s.decision.id \in merged.follows
+FollowsOwn(s, merged) == PredecessorCheck => s.decision.id \in merged.follows
 
 \* At a coordinator, which sends it to its subgroup (MRG-27).
 InstallMergeViewReceived(s, e) ==
     LET merged == e.message.merged
-    IN IF ~FollowsOwn(s, merged) \/ (ChecksMergeId /\ s.merge # e.message.merge_id) THEN Ignored(s)
+    IN IF ~FollowsOwn(s, merged) \/ (CheckMergeId /\ s.merge # e.message.merge_id) THEN Ignored(s)
        ELSE Enter(s, merged, SendEach(Subgroup(s), MergeView(merged)), PromisedTo(s) \ {e.sender})
 
 \* At a participant, from its coordinator (MRG-28 to MRG-32). It may be faster than the view that it follows:
@@ -412,9 +412,9 @@ MergeViewReceived(s, e) ==
         late == merged.id.counter <= s.decision.id.counter
         known == \E i \in DOMAIN s.early : s.early[i].id = merged.id
         superseded == \E i \in DOMAIN s.early : s.early[i].id.counter >= merged.id.counter
-        kept == CASE KeepsEarly = "all" -> Append(s.early, merged)
-                  [] KeepsEarly = "last" -> IF superseded THEN s.early ELSE <<merged>>
-                  [] KeepsEarly = "none" -> s.early
+        kept == CASE KeepEarlyViews = "all" -> Append(s.early, merged)
+                  [] KeepEarlyViews = "last" -> IF superseded THEN s.early ELSE <<merged>>
+                  [] KeepEarlyViews = "none" -> s.early
     IN IF ~Merging(s) /\ FollowsOwn(s, merged) THEN Enter(s, merged, <<>>, {})
        ELSE IF late \/ known \/ kept = s.early THEN Ignored(s)
        ELSE Handled([s EXCEPT !.early = kept], <<>>)

@@ -97,7 +97,7 @@ StartsAtMergedDigestStep ==
             ELSE FALSE
 
 \* Nothing is lost, no timer fires too soon, and nobody is suspected falsely.
-NoFaults == MaxCrashes + MaxBreaks + MaxEarly + MaxLate + MaxFalse = 0
+NoFaults == MaxCrashes + MaxBrokenLinks + MaxEarlyTimeouts + MaxLateTimeouts + MaxFalseSuspicions = 0
 
 \* Without faults a merge that was agreed on is not half a merge: of two views that follow one, nobody has
 \* installed one of them.

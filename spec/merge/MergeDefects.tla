@@ -14,26 +14,26 @@ ListedTwice(id, members, follows, lives, digest) ==
      follows |-> follows, lives |-> lives, digest |-> digest]
 
 \* In the place of Merged: members are said to be in an incarnation that has not begun.
-OfTheNextLife(id, members, follows, lives, digest) ==
+FutureIncarnation(id, members, follows, lives, digest) ==
     [id |-> id, members |-> members, follows |-> follows, lives |-> [m \in DOMAIN lives |-> lives[m] + 1],
      digest |-> digest]
 
 \* In the place of Merged: who was left out before is listed again.
-ListsTheGone(id, members, follows, lives, digest) ==
+ListsExcluded(id, members, follows, lives, digest) ==
     [id |-> id, members |-> Sorted(DOMAIN lives), follows |-> follows, lives |-> lives, digest |-> digest]
 
 \* In the place of Merged: it is said to be decided by somebody else.
-ByAStranger(id, members, follows, lives, digest) ==
+CreatedByNonMember(id, members, follows, lives, digest) ==
     [id |-> ViewId(id.counter, "Z"), members |-> members, follows |-> follows, lives |-> lives,
      digest |-> digest]
 
 \* In the place of Merged: the digest tells of the first member alone.
-TellsOfTheFirst(id, members, follows, lives, digest) ==
+DigestOfFirstOnly(id, members, follows, lives, digest) ==
     [id |-> id, members |-> members, follows |-> follows, lives |-> lives,
      digest |-> [m \in {members[i] : i \in DOMAIN members \cap {1}} |-> digest[m]]]
 
 \* In the place of Accept: nothing is said to be delivered.
-TellsNothing(id, decision, digest) ==
+EmptyDigest(id, decision, digest) ==
     MergeRsp(id, FALSE, decision, [m \in DOMAIN digest |-> Nothing])
 
 \* In the place of PromisedTo: members of its own view are promised what they have.
@@ -43,7 +43,7 @@ PromisedToAll(s) == IF Leads(s) THEN Asked(s) ELSE {s.merge.leader}
 NotWithdrawn(m) == PassDown([type |-> "PromiseEnds", to |-> m])
 
 \* In the place of AsView: a view is said to be the first of everybody in it.
-EverybodyBegins(d, follows, joins) ==
+AllMembersJoin(d, follows, joins) ==
     [id |-> d.id, members |-> d.members, preds |-> Numbers(follows),
      lives |-> [m \in MembersOf(d) |-> d.lives[m]], joins |-> MembersOf(d), digest |-> d.digest]
 
@@ -56,19 +56,19 @@ TwoCoordinate(s) ==
     InView(s) /\ \E i \in DOMAIN s.decision.members : i <= 2 /\ s.decision.members[i] = s.member
 
 \* In the place of Announced: those above are not told.
-AnnouncedToNobody(decision, subgroups) ==
+ViewNotPassedUp(decision, subgroups) ==
     PassUp([type |-> "ViewInstalled", view |-> ViewIn(decision), subgroups |-> subgroups])
 
 \* In the place of AfterWindows, of the layer below: windows begin where the digest says, whatever was
 \* delivered.
-WindowsGoBack(m, effects) ==
+WindowsMoveBack(m, effects) ==
     LET told == Down(effects, "WindowsAdded")
     IN IF told = {} THEN seen
        ELSE LET d == (CHOOSE e \in told : TRUE).digest
             IN [seen EXCEPT ![m] = [x \in Member |-> IF x \in DOMAIN d THEN d[x] ELSE @[x]]]
 
 \* In the place of MayComeTo: an address is let in though its former incarnation was ahead.
-MayComeAnywhere(x, m) == TRUE
+AdmitsReusedAddress(x, m) == TRUE
 
 -----------------------------------------------------------------------------
 (* The model itself: in the place of ApplyWith *)

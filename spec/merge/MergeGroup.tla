@@ -33,26 +33,26 @@
 EXTENDS Merge, Acts
 
 CONSTANTS
-    Member,         \* all addresses
-    First,          \* the views at the start: a sequence
-    Begins,         \* [Member -> the number of the view installed at the start; 0: it may join]
-    Crashers,       \* bound: who may crash
-    Casters,        \* bound: who multicasts
-    Doubters,       \* bound: who suspects falsely
-    Finds,          \* discovery finds "any" of the coordinators, or "all"
-    Calm,           \* bound: discovery leaves merges the time that they take (MayDiscover)
-    MaxMerges,      \* bound: merges begun, together
-    MaxCrashes,     \* fault budget
-    MaxBreaks,      \* fault budget: connections, each in one direction
-    MaxEarly,       \* fault budget: timers that fire while the merge goes on
-    MaxLate,        \* fault budget: timers that fire though they were stopped
-    MaxFalse,       \* fault budget: false suspicions
-    MaxJoins,       \* bound
-    MaxLeaves,      \* bound
-    MaxRestarts,    \* bound: incarnations after the first, of all addresses together
-    MaxCasts,       \* bound: multicasts of the applications, together
-    MaxMisuses,     \* fault budget: what no correct caller does
-    Inheritors      \* bound: whose next incarnation is given what was sent to the former one
+    Member,             \* all addresses
+    First,              \* the views at the start: a sequence
+    StartView,          \* [Member -> the number of the view installed at the start; 0: it may join]
+    Crashers,           \* bound: who may crash
+    Casters,            \* bound: who multicasts
+    FalseSuspecters,    \* bound: who suspects falsely
+    DiscoveryFinds,     \* discovery finds "any" of the coordinators, or "all"
+    SequentialMerges,   \* bound: discovery leaves merges the time that they take (MayDiscover)
+    MaxMerges,          \* bound: merges begun, together
+    MaxCrashes,         \* fault budget
+    MaxBrokenLinks,     \* fault budget: connections, each in one direction
+    MaxEarlyTimeouts,   \* fault budget: timers that fire while the merge goes on
+    MaxLateTimeouts,    \* fault budget: timers that fire though they were stopped
+    MaxFalseSuspicions, \* fault budget: false suspicions
+    MaxJoins,           \* bound
+    MaxLeaves,          \* bound
+    MaxRestarts,        \* bound: incarnations after the first, of all addresses together
+    MaxCasts,           \* bound: multicasts of the applications, together
+    MaxMisuses,         \* fault budget: what no correct caller does
+    Inheritors          \* bound: whose next incarnation is given what was sent to the former one
 
 VARIABLES
     network,        \* the messages on their way: a set of packets
@@ -245,7 +245,7 @@ TimeOut(m) ==
     /\ UNCHANGED world
 
 TimeOutEarly(m) ==
-    /\ spent.early < MaxEarly
+    /\ spent.early < MaxEarlyTimeouts
     /\ m \in up
     /\ \E n \in timers[m] : ~MustTimeOut(m) /\ ApplyWith("TimeOutEarly", m, TimeoutEvent(n), {}, {n}, {})
     /\ Spend("early")
@@ -253,7 +253,7 @@ TimeOutEarly(m) ==
 
 \* It was stopped, and fires all the same.
 TimeOutLate(m) ==
-    /\ spent.late < MaxLate
+    /\ spent.late < MaxLateTimeouts
     /\ m \in up
     /\ \E n \in (1 .. local[m].begun) \ timers[m] :
         ApplyWith("TimeOutLate", m, TimeoutEvent(n), {}, {}, {})
@@ -384,8 +384,8 @@ InstallEarly(m) ==
     /\ UNCHANGED world
 
 SuspectFalsely(m) ==
-    /\ spent.false < MaxFalse
-    /\ m \in up /\ m \in Doubters
+    /\ spent.false < MaxFalseSuspicions
+    /\ m \in up /\ m \in FalseSuspecters
     /\ \E x \in MembersOf(local[m].decision) \ {m} :
         /\ CountsOn(m, x)
         /\ suspected' = [suspected EXCEPT ![m] = @ \cup {x}]
@@ -398,13 +398,13 @@ SuspectFalsely(m) ==
 
 \* In the end discovery leaves merges the time that they take: the last two begin when all before is over.
 MayDiscover(m) ==
-    Calm =>
+    SequentialMerges =>
         /\ \A x \in up : ~MustExclude(x) /\ NextOf(x) = {}
         /\ spent.merges + 2 >= MaxMerges => network = {} /\ \A x \in up : ~Merging(local[x])
 
 Discover(m) ==
     /\ m \in Coordinators /\ ~Merging(local[m]) /\ MayDiscover(m)
-    /\ \E found \in (IF Finds = "all" THEN {Coordinators} ELSE {f \in SUBSET Coordinators : m \in f}) :
+    /\ \E found \in (IF DiscoveryFinds = "all" THEN {Coordinators} ELSE {f \in SUBSET Coordinators : m \in f}) :
         /\ Cardinality(found) > 1
         /\ Apply("Discover", m, DiscoverEvent(m, found), {})
         /\ local' # local => spent.merges < MaxMerges
@@ -472,7 +472,7 @@ Crash(m) ==
 Restart(m) ==
     /\ spent.restarts < MaxRestarts
     /\ m \notin up
-    /\ Calm => spent.merges + 2 <= MaxMerges
+    /\ SequentialMerges => spent.merges + 2 <= MaxMerges
     /\ up' = up \cup {m}
     /\ life' = [life EXCEPT ![m] = @ + 1]
     /\ local' = [local EXCEPT ![m] = Start(m)]
@@ -488,7 +488,7 @@ Restart(m) ==
 
 \* The connection from one member to another breaks, and is there again.
 Break(m) ==
-    /\ spent.breaks < MaxBreaks
+    /\ spent.breaks < MaxBrokenLinks
     /\ \E x \in {p.to : p \in {p \in network : p.sender = m}} \cap Member :
         network' = {p \in network : ~(p.sender = m /\ p.to = x)}
     /\ Spend("breaks")
@@ -520,8 +520,8 @@ Misuse(m) ==
 
 -----------------------------------------------------------------------------
 FirstDecision(m) ==
-    IF Begins[m] = 0 THEN NoDecision
-    ELSE LET v == First[Begins[m]]
+    IF StartView[m] = 0 THEN NoDecision
+    ELSE LET v == First[StartView[m]]
          IN Decision(v.id, v.members,
                      IF v.preds = {} THEN NoViewId ELSE First[CHOOSE k \in v.preds : TRUE].id,
                      v.lives, {}, NoDigest)
@@ -543,7 +543,7 @@ Init ==
     /\ views = [k \in DOMAIN First |->
                     [id |-> First[k].id, members |-> First[k].members, preds |-> First[k].preds,
                      lives |-> First[k].lives, joins |-> First[k].joins, digest |-> NoDigest]]
-    /\ installed = Begins
+    /\ installed = StartView
     /\ act = NoAct
 
 Next ==

@@ -42,11 +42,11 @@ Above == INSTANCE SequencerClaims WITH
     spent <- [crashes |-> 0, duplicates |-> 0, forwards |-> 0, data |-> 0, unicasts |-> 0, stops |-> 0,
               misuses |-> 0, closes |-> 0],
     History <- First, Unicast <- "fifo", SendIsAtomic <- TRUE, StopRule <- "flushed",
-    Mortal <- {}, MaxCrashes <- 0, MaxDuplicates <- 0, MaxLostForwards <- 0, MaxLostData <- 0, MaxUnicasts <- 0,
+    Crashers <- {}, MaxCrashes <- 0, MaxDuplicates <- 0, MaxLostForwards <- 0, MaxLostData <- 0, MaxUnicasts <- 0,
     MaxStops <- 0, MaxMisuses <- 0, MaxCloses <- 0, Inheritors <- {},
     ResendOrder <- "rising", ResendBeforeNew <- TRUE, OwnInTable <- TRUE, RemoveOn <- "data", Dedup <- "highest",
-    KeepDeparted <- TRUE, EpochInTag <- "id", ViewsKnownBy <- "id", LateForward <- "dropped",
-    SenderFrom <- "header", DataOfOtherViews <- FALSE
+    KeepDeparted <- TRUE, EpochInTag <- "id", CompareViewsBy <- "id", LateForward <- "dropped",
+    SenderFrom <- "header", DeliverOtherViews <- FALSE
 
 -----------------------------------------------------------------------------
 (* What a step of merging's group is to SEQUENCER *)

@@ -17,7 +17,7 @@ EXTENDS MergeClaims
 CONSTANTS
     Passes,         \* the events that merging passes down and STABLE sees
     MaxVotes,       \* bound: different STABLE messages of each view, by its counter
-    Listeners       \* bound: the members that STABLE and STABILITY messages reach
+    Receivers       \* bound: the members that STABLE and STABILITY messages reach
 
 VARIABLES
     stable,         \* [Member -> STABLE's state]
@@ -32,11 +32,11 @@ Stable == INSTANCE Stable WITH
     VoteViewCheck <- "id", StabilityViewCheck <- "id", ForeignVote <- "ignored", SenderCheck <- TRUE,
     ResetOnView <- TRUE, DropPendingOnView <- TRUE, DropPendingOnStability <- TRUE,
     NewRoundOnStability <- TRUE,
-    HoldVote <- "until_redeemed", MergeRule <- "min", HeardFromAs <- "set", VoteOf <- "delivered",
+    HoldVote <- "until_redeemed", MergeRule <- "min", HeardFromKind <- "set", VoteSource <- "delivered",
     MaxBytes <- 0, StableInterval <- 2, StabilityDelay <- 1
 
 \* In the place of MayPurge: nothing is purged but by STABLE.
-NothingByItself(x, n) == FALSE
+PurgesOnlyByStable(x, n) == FALSE
 
 -----------------------------------------------------------------------------
 (* What one passes is the other's event *)
@@ -130,14 +130,14 @@ StabilityTimeoutFires(m) ==
     /\ StableStep("StabilityTimeoutFires", m, [type |-> "StabilityTimeout"])
 
 ReceiveStable(m) ==
-    /\ Active(m) /\ m \in Listeners
+    /\ Active(m) /\ m \in Receivers
     /\ \E p \in gossip :
         /\ p.message.type = "STABLE"
         /\ StableStep("ReceiveStable", m,
                       [type |-> "StableReceived", sender |-> p.sender, message |-> p.message])
 
 ReceiveStability(m) ==
-    /\ Active(m) /\ m \in Listeners
+    /\ Active(m) /\ m \in Receivers
     /\ \E p \in gossip :
         /\ p.message.type = "STABILITY"
         /\ StableStep("ReceiveStability", m,

@@ -6,7 +6,7 @@ ApartAB == <<FirstView(1, "A", <<"A">>), FirstView(1, "B", <<"B">>)>>
 ThreeTogether == <<FirstView(1, "A", <<"A", "B", "C">>)>>
 ThreeApart == <<FirstView(1, "A", <<"A">>), FirstView(1, "B", <<"B">>), FirstView(1, "C", <<"C">>)>>
 
-Nobody == [m \in Member |-> 0]
+NoMulticasts == [m \in Member |-> 0]
 OneOfA == [m \in Member |-> IF m = "A" THEN 1 ELSE 0]
 OneOfC == [m \in Member |-> IF m = "C" THEN 1 ELSE 0]
 =============================================================================

@@ -33,38 +33,39 @@ EXTENDS Steps, Views, Digests, FiniteSets, TLC
 CONSTANTS
     MinInterval, MaxInterval, LeaderTimeout, MemberTimeout,     \* see Merge
     \* Guards
-    Holds,          \* GMS decides nothing while merging has the group
-    Readies,        \* merging has the group stopped when GMS has nothing under way
-    Stops,          \* merging has the group stopped before it asks for its digest
-    TellsMerging,   \* merging is told of the views of GMS
-    SaysMerged,     \* in the place of NEW_VIEW and ANSWER of a merged view goes MERGE_VIEW
-    Serves,         \* GMS asks again for the group when merging lets it go
-    FirstAsks,      \* the first member of a merged view asks all others; or it decides at once
-    Probes,         \* who relies on another asks it for its view
-    LeavesAgain,    \* who asked it to be let go, too, asks again when it has that view
-    KeepsEarly,     \* what is said of a view that a member has not is kept until it is certain
-    AsksLeader,     \* of such a view a participant asks who leads its subgroup
-    RefusesSuspects, \* a merged view from a suspected member is refused
-    ForgetsStale,   \* a MERGE_REQ of a former incarnation is ignored
-    AnswerExcluded  \* see Gms
+    HoldGmsDuringMerge,     \* GMS decides nothing while merging has the group
+    WaitForGmsIdle,         \* merging has the group stopped when GMS has nothing under way
+    StopBeforeDigest,       \* merging has the group stopped before it asks for its digest
+    PassViewsToMerge,       \* merging is told of the views of GMS
+    SendMergeView,          \* in the place of NEW_VIEW and ANSWER of a merged view goes MERGE_VIEW
+    SuspendAgainAfterMerge, \* GMS asks again for the group when merging lets it go
+    FirstMemberQueries,     \* the first member of a merged view asks all others; or it decides at once
+    ProbeMergedView,        \* who relies on another asks it for its view
+    RepeatLeave,            \* who asked it to be let go, too, asks again when it has that view
+    KeepEarlyQueries,       \* what is said of a view that a member has not is kept until it is certain
+    ProbeOnEarlyQuery,      \* of such a view a participant asks who leads its subgroup
+    RejectSuspectedSender, \* a merged view from a suspected member is refused
+    DropStaleMergeReq, \* a MERGE_REQ of a former incarnation is ignored
+    AnswerExcluded     \* see Gms
 
 ASSUME
-    {Holds, Readies, Stops, TellsMerging, SaysMerged, Serves, FirstAsks, Probes, LeavesAgain, KeepsEarly,
-     AsksLeader, RefusesSuspects, ForgetsStale, AnswerExcluded} \subseteq BOOLEAN
+    {HoldGmsDuringMerge, WaitForGmsIdle, StopBeforeDigest, PassViewsToMerge, SendMergeView, SuspendAgainAfterMerge,
+     FirstMemberQueries, ProbeMergedView, RepeatLeave, KeepEarlyQueries, ProbeOnEarlyQuery, RejectSuspectedSender,
+     DropStaleMergeReq, AnswerExcluded} \subseteq BOOLEAN
 
 G == INSTANCE Gms WITH
-    AnswerAfterAcks <- TRUE, AskBeforeDeciding <- TRUE, RefuseSeniors <- TRUE, OldMembersFirst <- TRUE,
-    JoinerAnswers <- TRUE, LeaverYields <- TRUE, StrikeJoiner <- TRUE, IncarnationCheck <- "ever",
-    PredecessorCheck <- TRUE, CreatorNames <- "creator", TaggedRequests <- TRUE, PassesStops <- TRUE,
+    JoinRspAfterAcks <- TRUE, QueryBeforeDeciding <- TRUE, RefuseSeniors <- TRUE, OldMembersFirst <- TRUE,
+    JoinerAnswersQuery <- TRUE, LeaverSkipsTakeover <- TRUE, DropSuspectedJoiner <- TRUE, IncarnationCheck <- "ever",
+    PredecessorCheck <- TRUE, ViewIdNames <- "creator", TagDigestRequests <- TRUE, PassStops <- TRUE,
     AnswerExcluded <- AnswerExcluded,
-    DigestTaken <- "first", WithdrawWhen <- "undecided"
+    DigestTakenWhen <- "first", WithdrawPromiseWhen <- "undecided"
 
 M == INSTANCE Merge WITH
-    RejectsWhen <- "busy", NamesLife <- TRUE, OnlyLeaderBegins <- TRUE, LeaderIs <- "first",
-    TakesTimer <- TRUE, TimerNamesMerge <- TRUE, ChecksMergeId <- TRUE, ChecksPredecessor <- TRUE,
-    RefusesOverlap <- TRUE, RefusesFormer <- TRUE, HoldsViews <- TRUE, Promises <- TRUE,
-    CounterAbove <- "all", CreatorNames <- "leader", DigestMerged <- "greatest", WindowsSet <- "new",
-    PromotesFirst <- TRUE, KeepsEarly <- "all"
+    RejectWhen <- "busy", MergeIdHasIncarnation <- TRUE, OnlyLeaderStarts <- TRUE, LeaderRule <- "first",
+    SetMemberTimer <- TRUE, TimerHasMergeId <- TRUE, CheckMergeId <- TRUE, PredecessorCheck <- TRUE,
+    RejectOverlap <- TRUE, RejectFormerIncarnation <- TRUE, HoldView <- TRUE, PromiseDigests <- TRUE,
+    CounterAbove <- "all", ViewIdNames <- "leader", DigestRule <- "greatest", WindowsSetFor <- "new",
+    PromoteFirst <- TRUE, KeepEarlyViews <- "all"
 
 -----------------------------------------------------------------------------
 (* State *)
@@ -131,19 +132,19 @@ Worded(s, effect) ==
     LET m == effect.message
         merged == m.type \in {"NEW_VIEW", "ANSWER"} /\ m.decision.id = s.merged.id
         news == m.type = "ANSWER" => m.view_id = m.decision.follows
-    IN IF SaysMerged /\ merged /\ news THEN Send(effect.to, M!MergeView(s.merged)) ELSE effect
+    IN IF SendMergeView /\ merged /\ news THEN Send(effect.to, M!MergeView(s.merged)) ELSE effect
 
 \* While merging has the group, GMS waits for it; and if merging wants it next, it stays stopped.
 FromGms(s, effects) ==
     LET IsHeard(effect) ==
-            /\ ~(Passes(effect, "PassUp", "Suspend") /\ Holds /\ s.holds # "no")
+            /\ ~(Passes(effect, "PassUp", "Suspend") /\ HoldGmsDuringMerge /\ s.holds # "no")
             /\ ~(Passes(effect, "PassUp", "Resume") /\ Wishes(s))
         heard == SelectSeq(effects, IsHeard)
     IN [i \in DOMAIN heard |-> IF heard[i].type = "Send" THEN Worded(s, heard[i]) ELSE heard[i]]
 
 \* A leader that asked is over: its view would be taken for one by which its next incarnation stands.
 IsOfTheDead(s, x, theirs) ==
-    ForgetsStale /\ x \in DOMAIN Own(s).lives \cap DOMAIN theirs.lives /\ theirs.lives[x] < Own(s).lives[x]
+    DropStaleMergeReq /\ x \in DOMAIN Own(s).lives \cap DOMAIN theirs.lives /\ theirs.lives[x] < Own(s).lives[x]
 
 \* The wish that outlives a view.
 WishIn(s) ==
@@ -155,7 +156,7 @@ WishIn(s) ==
 TellMerging(s) ==
     LET r == M!Step(s.merge, [type |-> "DecisionInstalled", decision |-> Own(s)])
         Others(effect) == effect.type # "PassDown"
-    IN IF Own(s) = s.merge.decision \/ ~TellsMerging THEN Unchanged(s)
+    IN IF Own(s) = s.merge.decision \/ ~PassViewsToMerge THEN Unchanged(s)
        ELSE [state |-> [s EXCEPT !.merge = r.state, !.probed = {}, !.wish = WishIn(s),
                                  !.holds = IF @ = "merging" THEN "no" ELSE @],
              effects |-> SelectSeq(r.effects, Others)]
@@ -172,7 +173,7 @@ GmsStep(s, e) == LET Taken(g) == AfterGms(s, g) IN With(G!Step(s.gms, e), Taken)
 \* Merging has the group no more.
 EndUseOfGroup(s) ==
     [state |-> [s EXCEPT !.holds = "no"],
-     effects |-> IF Serves /\ s.gms.group = "stopping" THEN <<G!SuspendGroup>> ELSE <<G!ResumeGroup>>]
+     effects |-> IF SuspendAgainAfterMerge /\ s.gms.group = "stopping" THEN <<G!SuspendGroup>> ELSE <<G!ResumeGroup>>]
 
 \* As it is decided; and what the layers below are told.
 ToTake(s, d) == d
@@ -184,8 +185,8 @@ TakeView(s, decided) ==
         first == Head(d.members) = s.member
         entered == [G!Enter(s.gms, d) EXCEPT
                         !.queue = IF first THEN s.gms.queue ELSE @,
-                        !.phase = IF first /\ ~FirstAsks THEN "leading" ELSE @,
-                        !.group = IF first /\ ~FirstAsks THEN "unknown" ELSE @]
+                        !.phase = IF first /\ ~FirstMemberQueries THEN "leading" ELSE @,
+                        !.group = IF first /\ ~FirstMemberQueries THEN "unknown" ELSE @]
     IN [state |-> [s EXCEPT !.gms = entered, !.holds = "no", !.probed = {}],
         effects |-> SayBelow(d)]
 
@@ -235,7 +236,7 @@ IsEarly(s, x, message) == ~IsForGms(s, x, message) /\ MayCome(s, message.view_id
 
 Keep(s, x, message) ==
     LET word == [sender |-> x, message |-> message]
-    IN IF KeepsEarly /\ ~\E i \in DOMAIN s.early : s.early[i] = word
+    IN IF KeepEarlyQueries /\ ~\E i \in DOMAIN s.early : s.early[i] = word
        THEN [s EXCEPT !.early = Append(@, word)] ELSE s
 
 \* A QUERY or a PROBE that is not early.
@@ -259,8 +260,8 @@ AnswerEarly(s) ==
 
 \* The views that it has reason to ask for: a merged one that it is in, and those that others spoke of.
 Doubts(s) ==
-    LET own == IF Probes /\ InMerged(s) THEN <<Own(s).id>> ELSE <<>>
-    IN own \o (IF AsksLeader THEN [i \in DOMAIN s.early |-> s.early[i].message.view_id] ELSE <<>>)
+    LET own == IF ProbeMergedView /\ InMerged(s) THEN <<Own(s).id>> ELSE <<>>
+    IN own \o (IF ProbeOnEarlyQuery THEN [i \in DOMAIN s.early |-> s.early[i].message.view_id] ELSE <<>>)
 
 RECURSIVE AskAll(_, _, _)
 AskAll(step, ids, head) ==
@@ -286,9 +287,9 @@ AskForDigest(s) ==
 \* Merging wants the group, and GMS does not have it.
 MaybeStop(s) ==
     IF ~Wishes(s) \/ s.holds # "no" THEN Unchanged(s)
-    ELSE IF ~Readies /\ s.gms.group = "stopped" THEN AskForDigest(s)
+    ELSE IF ~WaitForGmsIdle /\ s.gms.group = "stopped" THEN AskForDigest(s)
     ELSE IF ~GmsIsIdle(s) THEN Unchanged(s)
-    ELSE IF ~Stops THEN AskForDigest(s)
+    ELSE IF ~StopBeforeDigest THEN AskForDigest(s)
     ELSE [state |-> [s EXCEPT !.holds = "stopping"], effects |-> <<G!SuspendGroup>>]
 
 \* What follows from the state that a step leaves.
@@ -311,7 +312,7 @@ FromM(s, e) ==
 
 \* The group is stopped: for GMS, if it has asked meanwhile; for merging; or nobody wants it any more.
 GroupStopped(s, e) ==
-    IF e.asker # G!Self \/ s.holds = "no" \/ (~Holds /\ s.gms.group = "stopping") THEN FromG(s, e)
+    IF e.asker # G!Self \/ s.holds = "no" \/ (~HoldGmsDuringMerge /\ s.gms.group = "stopping") THEN FromG(s, e)
     ELSE IF s.holds # "stopping" THEN Ignored(s)
     ELSE IF s.gms.group = "stopping" THEN FromG([s EXCEPT !.holds = "no"], e)
     ELSE Ending(IF Wishes(s) THEN AskForDigest(s) ELSE EndUseOfGroup(s))
@@ -402,7 +403,7 @@ AnswerReceived(s, e) ==
 
 \* It may have asked x to be let go before x had the view: x ignored that, as it does from any stranger.
 LeaveAgain(s, x) ==
-    IF LeavesAgain /\ s.gms.leave_asked = x THEN <<Send(x, G!LeaveReq(s.gms.life))>> ELSE <<>>
+    IF RepeatLeave /\ s.gms.leave_asked = x THEN <<Send(x, G!LeaveReq(s.gms.life))>> ELSE <<>>
 
 \* The merged view arrives: from the coordinator; again, from who takes over; or from a member that had it, at
 \* who acts in the coordinator's place. Who leads takes it from the merge's leader alone: it said what it has.
@@ -410,7 +411,7 @@ MergeViewReceived(s, e) ==
     LET x == e.sender
         merged == e.message.merged
         next == Own(s).id \in merged.follows /\ IsMember(s, x) /\ s.gms.phase # "leading"
-    IN IF RefusesSuspects /\ x \in s.gms.suspected THEN Ignored(s)
+    IN IF RejectSuspectedSender /\ x \in s.gms.suspected THEN Ignored(s)
        ELSE IF merged.id = Own(s).id
        THEN IF s.gms.gone THEN Ignored(s)
             ELSE Handled(s, <<Send(x, G!ViewAck(merged.id))>> \o LeaveAgain(s, x))

@@ -37,7 +37,7 @@ SameIdSameView ==
             /\ [Own(local[m]) EXCEPT !.follows = NoViewId] = [Own(local[x]) EXCEPT !.follows = NoViewId]
 
 \* Nothing is lost, no timer fires too soon, nobody crashes and nobody is suspected falsely.
-NoFaults == MaxCrashes + MaxEarly + MaxBreaks + MaxFalse = 0
+NoFaults == MaxCrashes + MaxEarlyTimeouts + MaxBrokenLinks + MaxFalseSuspicions = 0
 
 \* Of two views that follow one, nobody has installed one of them.
 NoLiveBranch ==
@@ -48,7 +48,7 @@ NoLiveBranch ==
 
 \* Two who are alive, and have gone on from one view, stay together, whatever a merge does to them.
 MergeSplitsNoGroup ==
-    MaxFalse = 0 =>
+    MaxFalseSuspicions = 0 =>
         \A x, y \in up :
             LET j == installed[x]
                 k == installed[y]

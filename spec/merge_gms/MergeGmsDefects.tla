@@ -10,10 +10,10 @@ EXTENDS MergeGmsInstruments
 MayCloseToMember(m, x) == InView(local[m]) /\ x \in ViewMembers(m)
 
 \* In the place of Dropped: a request that was cancelled goes, and the group stays stopped.
-KeepsTheGroup(s, effects) == Ending([state |-> [s EXCEPT !.wish = NoPendingMerge], effects |-> effects])
+NeverResumesAfterCancel(s, effects) == Ending([state |-> [s EXCEPT !.wish = NoPendingMerge], effects |-> effects])
 
 \* In the place of EndUseOfGroup: when a merge is over its digest is promised to all members.
-PromisesMembers(s) ==
+PromisesToMembers(s) ==
     LET To(m) == PassDown([type |-> "DigestPromised", to |-> m])
     IN [state |-> [s EXCEPT !.holds = "no"],
         effects |-> [i \in DOMAIN Own(s).members |-> To(Own(s).members[i])] \o <<G!ResumeGroup>>]
@@ -26,15 +26,15 @@ LeadersFirst(members, coordinators) == M!LeadersFirst(members, coordinators)
 (* What is taken over as GMS's next view is not what was decided: for each conjunct of Membership *)
 
 \* In the place of ToTake: what GMS makes of the merged view.
-OfTheSameCounter(s, d) == [d EXCEPT !.id.counter = Own(s).id.counter]
-OfAnotherCreator(s, d) == [d EXCEPT !.id.creator = "Z"]
+SameCounter(s, d) == [d EXCEPT !.id.counter = Own(s).id.counter]
+ForeignCreator(s, d) == [d EXCEPT !.id.creator = "Z"]
 ListedTwice(s, d) == [d EXCEPT !.members = @ \o <<Head(@)>>]
-OfTheNextLives(s, d) == [d EXCEPT !.lives = [m \in DOMAIN @ |-> @[m] + 1]]
-ListsTheGone(s, d) == [d EXCEPT !.members = M!Sorted(DOMAIN d.lives)]
-EverybodyBegins(s, d) == [d EXCEPT !.joiners = MembersOf(d)]
-WithoutItself(s, d) == LET Other(m) == m # s.member IN [d EXCEPT !.members = SelectSeq(@, Other)]
-OnlyItsOwn(s, d) == LET Mine(m) == IsMember(s, m) IN [d EXCEPT !.members = SelectSeq(@, Mine)]
-TellsOfItsOwn(s, d) == [d EXCEPT !.digest = [m \in MembersOf(Own(s)) |-> @[m]]]
+FutureIncarnations(s, d) == [d EXCEPT !.lives = [m \in DOMAIN @ |-> @[m] + 1]]
+ListsExcluded(s, d) == [d EXCEPT !.members = M!Sorted(DOMAIN d.lives)]
+AllMembersJoin(s, d) == [d EXCEPT !.joiners = MembersOf(d)]
+OmitsItself(s, d) == LET Other(m) == m # s.member IN [d EXCEPT !.members = SelectSeq(@, Other)]
+OnlyOwnMembers(s, d) == LET Mine(m) == IsMember(s, m) IN [d EXCEPT !.members = SelectSeq(@, Mine)]
+DigestOfOwnSubgroup(s, d) == [d EXCEPT !.digest = [m \in MembersOf(Own(s)) |-> @[m]]]
 
 (* The layers below *)
 
@@ -54,10 +54,10 @@ AllWindows(m, effects) ==
     IN IF told = {} THEN seen ELSE [seen EXCEPT ![m] = [x \in Member |-> Nothing]]
 
 \* In the place of IsStill: the group is said to be stopped at once.
-AtOnce(m) == TRUE
+StoppedAtOnce(m) == TRUE
 
 \* In the place of SayBelow: the layers below are not told.
-NotSaidBelow(d) == <<>>
+ViewNotPassedDown(d) == <<>>
 
 -----------------------------------------------------------------------------
 (* The model itself: in the place of ApplyWith *)

@@ -29,17 +29,17 @@
 EXTENDS MergeGmsClaims
 
 CONSTANTS
-    OpenWhen,       \* of Flush: see there
-    OwnerOnly,      \* of Flush
-    DropSuspected,  \* of Flush
-    JoinerWaits,    \* of Flush
-    NamesView,      \* of Flush
-    Yields,         \* of Flush
-    AwaitAll,       \* of Flush
-    PassesUp,       \* the events that are passed up and FLUSH sees
-    Casts,          \* bound: [Member -> how many multicasts its application makes]
-    Requesters,     \* bound: whose state transfer has the group stopped
-    MaxStates       \* bound: how often, together
+    OpenLatchOnSuspicion, \* of Flush: see there
+    StopByOwnerOnly,      \* of Flush
+    IgnoreSuspected,      \* of Flush
+    LatchJoiner,          \* of Flush
+    CheckViewId,          \* of Flush
+    YieldOnMerge,         \* of Flush
+    AwaitAllReports,      \* of Flush
+    PassesUp,             \* the events that are passed up and FLUSH sees
+    Casts,                \* bound: [Member -> how many multicasts its application makes]
+    Requesters,           \* bound: whose state transfer has the group stopped
+    MaxStateTransfers     \* bound: how often, together
 
 \* (FLUSH and the logs of VirtualSynchrony would have to begin anew.)
 ASSUME MaxRestarts = 0 /\ MaxCasts = 0
@@ -63,8 +63,9 @@ stack_view ==
 
 \* FLUSH as its own specification has it.
 Flush == INSTANCE Flush WITH
-    Latch <- TRUE, Freeze <- TRUE, AwaitOwn <- TRUE, Reconcile <- TRUE, ReportAgain <- TRUE,
-    StartAgain <- TRUE, Recheck <- TRUE, ViewsFirst <- TRUE, SeniorFirst <- TRUE, Remember <- TRUE
+    Latch <- TRUE, Freeze <- TRUE, AwaitOwnMulticasts <- TRUE, Reconcile <- TRUE, ReportAfterReconcile <- TRUE,
+    RestartOnSuspicion <- TRUE, RecheckOnSuspicion <- TRUE, ViewFlushFirst <- TRUE, SeniorRequesterFirst <- TRUE,
+    QueueDeferredFlush <- TRUE
 
 Channel == INSTANCE VirtualSynchrony WITH Off <- {"Uniform"}
 
@@ -164,7 +165,7 @@ Transfers(action, m, type) ==
     /\ UNCHANGED <<lost, log, settled, got>>
 
 AskForState(m) ==
-    /\ m \in up \cap Requesters /\ transfers < MaxStates
+    /\ m \in up \cap Requesters /\ transfers < MaxStateTransfers
     /\ InView(local[m]) /\ ~Wants(m)
     /\ Transfers("AskForState", m, "Suspend")
     /\ transfers' = transfers + 1
@@ -300,7 +301,7 @@ DecidesAndDeparts ==
         /\ UNCHANGED <<installed, got>>
 
 \* (Who wants to leave, and is the first of a merged view when it comes to that, departs in the same step.)
-MayEnter(m, v, came) == IF MaxFalse = 0 THEN Channel!MayEnter(m, v, came) ELSE Branching!MayEnter(m, v, came)
+MayEnter(m, v, came) == IF MaxFalseSuspicions = 0 THEN Channel!MayEnter(m, v, came) ELSE Branching!MayEnter(m, v, came)
 EntersAndDeparts ==
     \E m \in {act'.member} : \E k \in {installed'[m]} :
         /\ m \in up /\ up' = up \ {m}
@@ -330,7 +331,7 @@ RefinesVirtualSynchronyStep ==
         IF up' # up /\ installed' # installed THEN EntersAndDeparts
         ELSE IF up' # up /\ views' # views THEN DecidesAndDeparts
         ELSE IF act'.action = "CastData" THEN CastsAndReceives
-        ELSE IF MaxFalse = 0 THEN Channel!Next ELSE Branching!Next
+        ELSE IF MaxFalseSuspicions = 0 THEN Channel!Next ELSE Branching!Next
 RefinesVirtualSynchrony == [][RefinesVirtualSynchronyStep]_stack_vars
 
 \* A view comes to members that are stopped, whoever sends it. (And to joiners.)
@@ -341,13 +342,13 @@ InstallsOnlyWhenLatched == [][InstallsOnlyWhenLatchedStep]_stack_vars
 \* Without false suspicions: where somebody has gone on to a view, all who may still come are stopped where it
 \* was.
 StoppedUntilAllInstall ==
-    MaxFalse = 0 =>
+    MaxFalseSuspicions = 0 =>
         \A k \in DOMAIN views : \A u \in DOMAIN settled[k] : \A x \in up :
             (installed[x] = u /\ Channel!GoesTo(x, u, views[k])) => flush[x].latched /\ got[x] = settled[k][u]
 
 \* FST-03: without false suspicions nobody multicasts in a view before all who live have it, or a later one.
 NoEarlyMulticastStep ==
-    (MaxFalse = 0 /\ act'.action = "CastData") =>
+    (MaxFalseSuspicions = 0 /\ act'.action = "CastData") =>
         \A x \in up : \A k \in {installed[act'.member]} :
             Has(views[k], x, life[x]) => installed[x] = k \/ Ancestor(k, installed[x])
 NoEarlyMulticast == [][NoEarlyMulticastStep]_stack_vars

@@ -32,27 +32,27 @@
 EXTENDS MergeGms, Acts
 
 CONSTANTS
-    Member,         \* all addresses
-    First,          \* the views at the start: a sequence; who is in none may join
-    Crashers,       \* bound: who may crash
-    Leavers,        \* bound: who may leave
-    Doubters,       \* bound: who suspects falsely
-    Casters,        \* bound: who multicasts
-    Finds,          \* discovery finds "any" of the coordinators, or "all"
-    Calm,           \* bound: the last merge begins when all before it is over
-    MaxMerges,      \* bound: how often discovery makes a coordinator want to lead a merge
-    MaxCrashes,     \* fault budget
-    MaxEarly,       \* fault budget: timers that fire while the merge goes on
-    MaxBreaks,      \* fault budget: connections, each in one direction
-    MaxFalse,       \* fault budget: false suspicions
-    MaxJoins,       \* bound: how often somebody asks to be let in
-    MaxLeaves,      \* bound
-    MaxRestarts,    \* bound: incarnations after the first, of all addresses together
-    MaxCasts,       \* bound: multicasts of the applications, together
-    MaxMisuses,     \* fault budget: what no correct caller or peer does
-    MaxCloses,      \* fault budget: connections that are closed with something on its way (ClosedOnlyByViews)
-    Inheritors,     \* bound: whose next incarnation is given what was sent to the former one
-    AsksAgain       \* bound: who was let in and excluded before it knew asks again
+    Member,             \* all addresses
+    First,              \* the views at the start: a sequence; who is in none may join
+    Crashers,           \* bound: who may crash
+    Leavers,            \* bound: who may leave
+    FalseSuspecters,    \* bound: who suspects falsely
+    Casters,            \* bound: who multicasts
+    DiscoveryFinds,     \* discovery finds "any" of the coordinators, or "all"
+    SequentialMerges,   \* bound: the last merge begins when all before it is over
+    MaxMerges,          \* bound: how often discovery makes a coordinator want to lead a merge
+    MaxCrashes,         \* fault budget
+    MaxEarlyTimeouts,   \* fault budget: timers that fire while the merge goes on
+    MaxBrokenLinks,     \* fault budget: connections, each in one direction
+    MaxFalseSuspicions, \* fault budget: false suspicions
+    MaxJoins,           \* bound: how often somebody asks to be let in
+    MaxLeaves,          \* bound
+    MaxRestarts,        \* bound: incarnations after the first, of all addresses together
+    MaxCasts,           \* bound: multicasts of the applications, together
+    MaxMisuses,         \* fault budget: what no correct caller or peer does
+    MaxCloses,          \* fault budget: connections that are closed with something on its way (ClosedOnlyByViews)
+    Inheritors,         \* bound: whose next incarnation is given what was sent to the former one
+    AsksAgain           \* bound: who was let in and excluded before it knew asks again
 
 \* (A new incarnation numbers its multicasts from the first again. GmsGroup has both.)
 ASSUME MaxRestarts = 0 \/ MaxCasts = 0
@@ -341,7 +341,7 @@ Restart(m) ==
 
 \* The connection from one member to another breaks, and is there again.
 Break(m) ==
-    /\ spent.breaks < MaxBreaks
+    /\ spent.breaks < MaxBrokenLinks
     /\ \E x \in {p.to : p \in {p \in network : p.sender = m}} \cap Member :
         \E lost \in {{p \in network : p.sender = m /\ p.to = x /\ p.message.type \in
                         {"MERGE_REQ", "MERGE_RSP", "INSTALL_MERGE_VIEW", "CANCEL_MERGE"}}} :
@@ -392,8 +392,8 @@ Detect(m) ==
     /\ UNCHANGED world
 
 SuspectFalsely(m) ==
-    /\ spent.false < MaxFalse
-    /\ m \in up \cap Doubters
+    /\ spent.false < MaxFalseSuspicions
+    /\ m \in up \cap FalseSuspecters
     /\ \E w \in Watched(m) \ Reports(m) : Suspect("SuspectFalsely", m, w[1])
     /\ Spend("false")
     /\ UNCHANGED around
@@ -418,7 +418,7 @@ Misuse(m) ==
 Coordinators == {m \in up : Coordinates(local[m])}
 
 \* What it may find; and of that, what it would lead.
-Found(m) == IF Finds = "all" THEN {Coordinators} ELSE {f \in SUBSET Coordinators : m \in f}
+Found(m) == IF DiscoveryFinds = "all" THEN {Coordinators} ELSE {f \in SUBSET Coordinators : m \in f}
 Leading(m) == {f \in Found(m) : Cardinality(f) > 1 /\ M!FirstOf(f) = m}
 
 CanDiscover(m) ==
@@ -432,7 +432,7 @@ IsIdle(m) ==
 
 MayDiscover(m) ==
     /\ CanDiscover(m) /\ spent.merges < MaxMerges
-    /\ (Calm /\ spent.merges + 1 = MaxMerges) => \A x \in up : IsIdle(x)
+    /\ (SequentialMerges /\ spent.merges + 1 = MaxMerges) => \A x \in up : IsIdle(x)
 
 Discover(m) ==
     /\ MayDiscover(m)
@@ -459,7 +459,7 @@ MustTimeOut(m) ==
 TimeOut(m) ==
     /\ m \in up /\ Merging(m)
     /\ Apply("TimeOut", m, [type |-> "MergeTimeout", number |-> local[m].merge.begun], {})
-    /\ IF MustTimeOut(m) THEN UNCHANGED spent ELSE spent.early < MaxEarly /\ Spend("early")
+    /\ IF MustTimeOut(m) THEN UNCHANGED spent ELSE spent.early < MaxEarlyTimeouts /\ Spend("early")
     /\ UNCHANGED around
 
 -----------------------------------------------------------------------------

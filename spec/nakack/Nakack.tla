@@ -32,28 +32,29 @@
 EXTENDS Steps, Views, Digests, FiniteSets
 
 CONSTANTS
-    OfItsView,          \* a message counts in the view in which it was multicast; otherwise in any
-    Voids,              \* what waits is void with a view; otherwise it counts in the next one
-    KeepsFormer,        \* what was delivered in the view before can still be had
-    CountsFrom,         \* HoldBack and Fetch count from where the "view" began, or from the "start"
-    HoldsBack,          \* nothing is delivered beyond the limit that the layers above say
-    DrainsOnAdd,        \* what can be delivered is delivered in the step that makes it possible
-    StartsAt,           \* the window of a member that is new starts at the "digest", or at "nothing"
-    Tells,              \* HIGHEST says how far a member has delivered of "all", of its "own", or it is sent by "nobody"
-    AsksWhom,           \* a request goes to the "teller", or to the "origin" of the message
-    AnswersFor,         \* a member answers for messages of "all", or of its "own" alone
-    SenderCheck,        \* a message of the view from outside the view is refused
-    SetsOnce,           \* a timer that is set is not set again
-    HighestInterval,    \* time between two HIGHEST, ms
-    RequestDelay        \* time from when a gap is seen to the request, and between requests, ms
+    OfItsView,            \* a message counts in the view in which it was multicast; otherwise in any
+    DiscardPendingOnView, \* what waits is void with a view; otherwise it counts in the next one
+    KeepFormerStore,      \* what was delivered in the view before can still be had
+    CountFrom,            \* HoldBack and Fetch count from where the "view" began, or from the "start"
+    HoldsBack,            \* nothing is delivered beyond the limit that the layers above say
+    DrainOnAdd,           \* what can be delivered is delivered in the step that makes it possible
+    JoinerStartsAt,       \* the window of a member that is new starts at the "digest", or at "nothing"
+    AnnounceHighest,      \* HIGHEST says how far a member has delivered of "all", of its "own", or it is sent by "nobody"
+    RequestFrom,          \* a request goes to the "teller", or to the "origin" of the message
+    AnswerFor,            \* a member answers for messages of "all", or of its "own" alone
+    SenderCheck,          \* a message of the view from outside the view is refused
+    SetTimerOnce,         \* a timer that is set is not set again
+    HighestInterval,      \* time between two HIGHEST, ms
+    RequestDelay          \* time from when a gap is seen to the request, and between requests, ms
 
 ASSUME
-    /\ {OfItsView, Voids, KeepsFormer, HoldsBack, DrainsOnAdd, SenderCheck, SetsOnce} \subseteq BOOLEAN
-    /\ CountsFrom \in {"view", "start"}
-    /\ StartsAt \in {"digest", "nothing"}
-    /\ Tells \in {"all", "own", "nobody"}
-    /\ AsksWhom \in {"teller", "origin"}
-    /\ AnswersFor \in {"all", "own"}
+    /\ {OfItsView, DiscardPendingOnView, KeepFormerStore, HoldsBack, DrainOnAdd, SenderCheck,
+        SetTimerOnce} \subseteq BOOLEAN
+    /\ CountFrom \in {"view", "start"}
+    /\ JoinerStartsAt \in {"digest", "nothing"}
+    /\ AnnounceHighest \in {"all", "own", "nobody"}
+    /\ RequestFrom \in {"teller", "origin"}
+    /\ AnswerFor \in {"all", "own"}
     /\ {HighestInterval, RequestDelay} \subseteq Nat
 
 -----------------------------------------------------------------------------
@@ -122,7 +123,7 @@ Below(s) ==
         [low |-> w.low, delivered |-> w.delivered, received |-> HighestOf(DOMAIN w.pending, w.delivered)]]
 
 \* The seqno that a count of the layers above means.
-Meant(w, count) == (IF CountsFrom = "view" THEN w.base ELSE Nothing) + count
+Meant(w, count) == (IF CountFrom = "view" THEN w.base ELSE Nothing) + count
 
 \* The highest seqno of x that may be delivered now, of those up to n.
 Free(s, x, n) == IF s.held /\ HoldsBack THEN Least(n, Meant(s.windows[x], s.limit[x])) ELSE n
@@ -179,7 +180,7 @@ RequestsFor(s, x) ==
         Request(to, gaps) == Datagram(to, XmitReqMessage(s.view.id, x, gaps))
         named == Gaps(w, w.fetch.upto)
         known == Gaps(w, Free(s, x, HighestOf(DOMAIN w.pending, w.told.upto)))
-        teller == IF AsksWhom = "teller" THEN w.told.holder ELSE x
+        teller == IF RequestFrom = "teller" THEN w.told.holder ELSE x
         first == IF named = <<>> THEN <<>> ELSE <<Request(w.fetch.holder, named)>>
         second == IF known = <<>> THEN <<>> ELSE <<Request(teller, known)>>
     IN IF x = s.member THEN <<>> ELSE IF first = second THEN first ELSE first \o second
@@ -193,7 +194,7 @@ Requests(s) == RequestsOf(s, s.view.members)
 \* After a step: the timer for requests is set where something is missing, unless it is set already. (Set at each
 \* message, it would never fire under traffic: setting a timer that is set replaces it.)
 Asking(s, effects) ==
-    IF (s.asking /\ SetsOnce) \/ Requests(s) = <<>> THEN Handled(s, effects)
+    IF (s.asking /\ SetTimerOnce) \/ Requests(s) = <<>> THEN Handled(s, effects)
     ELSE Handled([s EXCEPT !.asking = TRUE], Append(effects, SetRequestTimer))
 
 -----------------------------------------------------------------------------
@@ -220,11 +221,11 @@ DataReceived(s, e) ==
     LET next == m.seqno = w.delivered + 1
         added == [w EXCEPT !.pending = [n \in DOMAIN @ \cup {m.seqno} |-> IF n = m.seqno THEN m.payload ELSE @[n]]]
         before == [s EXCEPT !.windows[m.origin] = added]
-        drained == IF DrainsOnAdd THEN DrainOf(before, m.origin)
+        drained == IF DrainOnAdd THEN DrainOf(before, m.origin)
                    \* (The defect: of what can be delivered one is, and the rest waits for the next message.)
                    ELSE DrainOf([before EXCEPT !.windows[m.origin].pending =
                                     [n \in {n \in DOMAIN @ : n <= w.delivered + 1} |-> @[n]]], m.origin)
-        after == IF DrainsOnAdd THEN drained.window
+        after == IF DrainOnAdd THEN drained.window
                  ELSE [drained.window EXCEPT !.pending =
                         [n \in {n \in DOMAIN added.pending : n > drained.window.delivered} |-> added.pending[n]]]
     IN Asking([s EXCEPT !.windows[m.origin] = Heard(after, e.sender, m.seqno)], <<ReceivedUp>> \o drained.effects)
@@ -233,9 +234,9 @@ DataReceived(s, e) ==
 HighestTimeout(s, e) ==
     IF ~InView(s) THEN LocalError(s)
     ELSE LET something == \E x \in Members(s) : s.windows[x].kept # <<>>
-             vector == IF Tells = "all" THEN DeliveredVector(s)
+             vector == IF AnnounceHighest = "all" THEN DeliveredVector(s)
                        ELSE [x \in Members(s) |-> IF x = s.member THEN s.windows[x].delivered ELSE Nothing]
-         IN Handled(s, IF something /\ Tells # "nobody"
+         IN Handled(s, IF something /\ AnnounceHighest # "nobody"
                        THEN <<Datagram(All, HighestMessage(s.view.id, vector)), SetHighestTimer>>
                        ELSE <<SetHighestTimer>>)
 
@@ -269,7 +270,7 @@ XmitReqReceived(s, e) ==
         places == [i \in DOMAIN store.kept |-> i]
         found == SelectSeq(places, Asked)
     IN IF OfView /\ (m.origin \notin Members(s) \/ (SenderCheck /\ e.sender \notin Members(s))) THEN RemoteError(s)
-       ELSE IF found = <<>> \/ e.sender = s.member \/ (AnswersFor = "own" /\ m.origin # s.member) THEN Ignored(s)
+       ELSE IF found = <<>> \/ e.sender = s.member \/ (AnswerFor = "own" /\ m.origin # s.member) THEN Ignored(s)
        ELSE Handled(s, [i \in DOMAIN found |->
                 Datagram(e.sender,
                          DataMessage(m.view_id, m.origin, store.purged + found[i], store.kept[found[i]]))])
@@ -280,15 +281,15 @@ ViewInstalled(s, e) ==
     IF s.member \notin MembersOf(e.view) THEN LocalError(s)
     ELSE IF e.view.id.counter <= s.view.id.counter THEN Ignored(s)
     ELSE
-    LET Begun(x) == IF StartsAt = "digest" /\ x \in DOMAIN s.starts THEN s.starts[x] ELSE Nothing
+    LET Begun(x) == IF JoinerStartsAt = "digest" /\ x \in DOMAIN s.starts THEN s.starts[x] ELSE Nothing
         Entered(x) ==
             IF x \notin Members(s) THEN Window(x, Begun(x))
             ELSE LET w == s.windows[x]
                      new == [Window(x, w.delivered) EXCEPT !.low = w.low]
-                 IN IF Voids THEN new ELSE [new EXCEPT !.pending = w.pending]
+                 IN IF DiscardPendingOnView THEN new ELSE [new EXCEPT !.pending = w.pending]
         entered == [s EXCEPT !.view = e.view,
                              !.windows = [x \in MembersOf(e.view) |-> Entered(x)],
-                             !.former = IF InView(s) /\ KeepsFormer
+                             !.former = IF InView(s) /\ KeepFormerStore
                                         THEN [view_id |-> s.view.id,
                                               stores |-> [x \in Members(s) |->
                                                 [purged |-> s.windows[x].purged, kept |-> s.windows[x].kept]]]

@@ -15,7 +15,7 @@ SentIsNotStoredStep(s, e) ==
                             !.state.windows[s.member].kept = <<>>]
 
 \* A member sends, and delivers its own message when it hears it from the network.
-NotAtOnceStep(s, e) ==
+OwnNotDelivered(s, e) ==
     IF e.type # "SendRequested" \/ Step(s, e).outcome # "handled" THEN Step(s, e)
     ELSE LET IsOut(effect) == effect.type = "Datagram" IN [Step(s, e) EXCEPT !.effects = SelectSeq(@, IsOut)]
 
@@ -25,7 +25,7 @@ OwnTwiceStep(s, e) ==
     ELSE [Step(s, e) EXCEPT !.effects = Append(@, DeliverUp(s.member, e.payload))]
 
 \* What was received is asked for, too.
-AsksForMoreStep(s, e) ==
+RequestsOneMore(s, e) ==
     IF e.type # "RequestTimeout" THEN Step(s, e)
     ELSE LET step == Step(s, e) IN
          [step EXCEPT !.effects = [i \in DOMAIN @ |->
@@ -34,7 +34,7 @@ AsksForMoreStep(s, e) ==
             ELSE @[i]]]
 
 \* A member says that it has delivered one more than it has.
-TellsOneMoreStep(s, e) ==
+AnnouncesOneMore(s, e) ==
     IF e.type # "HighestTimeout" THEN Step(s, e)
     ELSE LET step == Step(s, e) IN
          [step EXCEPT !.effects = [i \in DOMAIN @ |->
@@ -49,7 +49,7 @@ DigestOfReceivedStep(s, e) ==
             [x \in DOMAIN @ |-> HighestOf(DOMAIN s.windows[x].pending, s.windows[x].delivered)]]
 
 \* A message is delivered as it comes.
-DeliversAsItComesStep(s, e) ==
+DeliversInArrivalOrder(s, e) ==
     IF e.type # "DataReceived" \/ Step(s, e).outcome # "handled" THEN Step(s, e)
     ELSE LET n == e.message.seqno
              x == e.message.origin
@@ -65,7 +65,7 @@ DeliversAsItComesStep(s, e) ==
 
 \* A message of A comes from nowhere.
 AfterForging(from, consumed, effects) ==
-    (IF Remembers THEN net ELSE net \ consumed) \cup Sent(from, effects)
+    (IF NetworkRemembers THEN net ELSE net \ consumed) \cup Sent(from, effects)
     \cup {Packet("A", "B", DataMessage(views[1].id, "A", FirstSeqno, <<0, 1, FirstSeqno>>))}
 
 -----------------------------------------------------------------------------

@@ -19,19 +19,19 @@
 EXTENDS Nakack, Network, Acts
 
 CONSTANTS
-    Script,         \* views that are decided, in this order: those at the start (they follow none), and later ones
-    Sends,          \* bound: [Member -> how many multicasts each incarnation sends]
-    Tellers,        \* bound: the members whose timer for HIGHEST fires
-    MaxVotes,       \* bound: votes of STABLE
-    VotesOf,        \* a purge needs the votes of "all" of the view, or of "some"
-    AtCut,          \* a member has delivered the cut when it installs the next view
-    Gossip,         \* the note's remedy for the last message: NAKACK is handed the "minimum" or the "maximum" of votes
-    Crashers,       \* bound: members that may crash, once each
-    MaxReleases,    \* bound: groups that were stopped, and go on in the same view
-    MaxDigests,     \* bound: digests that are asked for
-    MaxMisuses,     \* fault budget: messages of no correct peer, and callers' mistakes
-    Loses,          \* a network that consumes loses, as often as it likes
-    Loose           \* conjuncts of Membership that this environment does not keep
+    Script,            \* views that are decided, in this order: those at the start (they follow none), and later ones
+    Sends,             \* bound: [Member -> how many multicasts each incarnation sends]
+    Tellers,           \* bound: the members whose timer for HIGHEST fires
+    MaxVotes,          \* bound: votes of STABLE
+    PurgeNeedsVotesOf, \* a purge needs the votes of "all" of the view, or of "some"
+    AtCut,             \* a member has delivered the cut when it installs the next view
+    Gossip,            \* the note's remedy for the last message: NAKACK is handed the "minimum" or the "maximum" of votes
+    Crashers,          \* bound: members that may crash, once each
+    MaxReleases,       \* bound: groups that were stopped, and go on in the same view
+    MaxDigests,        \* bound: digests that are asked for
+    MaxMisuses,        \* fault budget: messages of no correct peer, and callers' mistakes
+    NetworkLoses,      \* a network that consumes loses, as often as it likes
+    Without            \* conjuncts of Membership that this environment does not keep
 
 VARIABLES
     timers,         \* [Member -> the timers that are set]
@@ -56,14 +56,14 @@ view == <<local, net, timers, surroundings, sent, got, spent>>
 First == SelectSeq(Script, LAMBDA v : v.preds = {})
 
 \* What this group needs of the layers above it.
-Membership == INSTANCE Membership WITH Off <- Loose
+Membership == INSTANCE Membership WITH Off <- Without
 
 ASSUME
     /\ \A k \in DOMAIN Script : k <= Len(First) <=> Script[k].preds = {}
-    /\ VotesOf \in {"all", "some"}
+    /\ PurgeNeedsVotesOf \in {"all", "some"}
     /\ Gossip \in {"none", "minimum", "maximum"}
-    /\ {AtCut, KeepAct, Loses} \subseteq BOOLEAN
-    /\ Loose \subseteq Membership!Conjuncts
+    /\ {AtCut, KeepAct, NetworkLoses} \subseteq BOOLEAN
+    /\ Without \subseteq Membership!Conjuncts
 
 Active(m) == m \in up /\ installed[m] # 0
 
@@ -137,7 +137,7 @@ ReceiveXmitReq(m) == Receives("ReceiveXmitReq", m, "XMIT_REQ")
 
 \* A network that consumes loses a datagram; what is ignored is as good as lost.
 LoseDatagram(m) ==
-    /\ Loses /\ ~Remembers
+    /\ NetworkLoses /\ ~NetworkRemembers
     /\ \E p \in Arriving(m) :
         /\ net' = net \ {p}
         /\ Environment("LoseDatagram", m, None, {p})
@@ -160,7 +160,7 @@ MostOf(set) == CHOOSE n \in set : \A k \in set : n >= k
 PurgeStable(m) ==
     /\ Active(m)
     /\ LET k == Now(m)
-           voters == IF VotesOf = "all" THEN DOMAIN views[k].lives ELSE DOMAIN votes[k]
+           voters == IF PurgeNeedsVotesOf = "all" THEN DOMAIN views[k].lives ELSE DOMAIN votes[k]
        IN /\ voters # {} /\ voters \subseteq DOMAIN votes[k]
           /\ \E event \in {[type |-> "Purge",
                             digest |-> [x \in DOMAIN views[k].lives |-> LeastOf({votes[k][y][x] : y \in voters})]]} :

@@ -94,18 +94,18 @@ OneOfAAndTwoOfB == Of(1, 2, 0, 0)
 
 \* What SEQUENCER does not need of VirtualSynchrony.
 Needless == {"CastOnlyBeforeCut", "SelfDelivery", "Uniform"}
-NotSynchronous == Needless \cup {"FirstLeaverHasAll", "LeavesWithCut", "ReceiveOnlyCut", "JoinersInstallLast"}
-Anytime == Channel!Conjuncts \ {"Fifo"}
-OwnToo == Needless \ {"SelfDelivery"}
-UniformToo == Needless \ {"Uniform"}
-NotFifo == Needless \cup {"Fifo"}
-NotExact == Needless \cup {"LeavesWithCut"}
-AnyLog == Needless \cup {"SendingViewDelivery"}
-Beyond == Needless \cup {"ReceiveOnlyCut"}
-NotAll == Needless \cup {"FirstLeaverHasAll"}
+WithoutVirtualSynchrony == Needless \cup {"FirstLeaverHasAll", "LeavesWithCut", "ReceiveOnlyCut", "JoinersInstallLast"}
+FifoAlone == Channel!Conjuncts \ {"Fifo"}
+WithSelfDelivery == Needless \ {"SelfDelivery"}
+WithUniform == Needless \ {"Uniform"}
+WithoutFifo == Needless \cup {"Fifo"}
+WithoutLeavesWithCut == Needless \cup {"LeavesWithCut"}
+WithoutSendingViewDelivery == Needless \cup {"SendingViewDelivery"}
+WithoutReceiveOnlyCut == Needless \cup {"ReceiveOnlyCut"}
+WithoutFirstLeaverHasAll == Needless \cup {"FirstLeaverHasAll"}
 Nothing == {}
 HoldingBack == {"SelfDelivery", "Uniform"}
-Weakest == Needless \cup {"JoinersInstallLast"}
+WithoutJoinersInstallLast == Needless \cup {"JoinersInstallLast"}
 OnlySendingViewDelivery == {"SendingViewDelivery"}
 OnlyFifo == {"Fifo"}
 OnlyClosedToReceive == {"ReceiveOnlyCut", "LeavesWithCut"}
@@ -159,7 +159,7 @@ LeavesInTable(s, cleared) == Ignored(s)
 ForAnybody(s, tag) == TRUE
 
 \* In the place of LatestLives.
-KeepsAll(function, members) == function
+KeepsAllIncarnations(function, members) == function
 
 SwallowsPlain(s, e) == Ignored(s)
 

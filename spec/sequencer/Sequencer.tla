@@ -34,11 +34,11 @@ CONSTANTS
     Dedup,              \* "highest" seqno received, "set" of seqnos, or "none"
     KeepDeparted,       \* received-table entries of departed members are kept: they may merge back in the same life
     EpochInTag,         \* the tag holds the view in which its sender joined: its "id", its "counter" alone, or "nothing"
-    ViewsKnownBy,       \* views are told apart by their "id", or by their "counter" alone
+    CompareViewsBy,     \* views are told apart by their "id", or by their "counter" alone
     EarlyForward,       \* a FORWARD of a later view is "held", or "dropped" by who is not coordinator
     LateForward,        \* a FORWARD of an earlier view is "dropped", or "accepted" by a coordinator
     SenderFrom,         \* DATA's sender is taken from the "header", or from the "message"
-    DataOfOtherViews    \* DATA of another view is delivered
+    DeliverOtherViews   \* DATA of another view is delivered
 
 ASSUME
     /\ ResendOn \in {"every_view", "coordinator_change", "coordinator_gone", "never"}
@@ -47,9 +47,9 @@ ASSUME
     /\ Dedup \in {"highest", "set", "none"}
     /\ EarlyForward \in {"held", "dropped"} /\ LateForward \in {"dropped", "accepted"}
     /\ EpochInTag \in {"id", "counter", "nothing"}
-    /\ ViewsKnownBy \in {"id", "counter"}
+    /\ CompareViewsBy \in {"id", "counter"}
     /\ SenderFrom \in {"header", "message"}
-    /\ {ResendBeforeNew, OwnInTable, KeepDeparted, DataOfOtherViews} \subseteq BOOLEAN
+    /\ {ResendBeforeNew, OwnInTable, KeepDeparted, DeliverOtherViews} \subseteq BOOLEAN
 
 -----------------------------------------------------------------------------
 (* Messages, and what is passed up *)
@@ -115,7 +115,7 @@ Resent(state) ==
     [i \in 1 .. n |-> Submit(state, state.forward_table[IF ResendOrder = "rising" THEN i ELSE n + 1 - i])]
 
 \* Views are known by their identifier (AMB-40).
-SameView(id, other) == IF ViewsKnownBy = "id" THEN id = other ELSE id.counter = other.counter
+SameView(id, other) == IF CompareViewsBy = "id" THEN id = other ELSE id.counter = other.counter
 
 \* A FORWARD that is accepted is multicast once (SEQ-01).
 Ordered(state, message) == <<Multicast(DataMessage(state.view.id, message.tag, message.payload))>>
@@ -184,9 +184,9 @@ DataReceived(s, e) ==
         cleared == [s EXCEPT !.forward_table = IF IsOwn(s, tag) THEN Struck(@, tag.seqno) ELSE @]
         sender == IF SenderFrom = "header" THEN tag.sender ELSE e.sender
     IN
-    IF ~Joined(s) \/ (message.view_id.counter > s.view.id.counter /\ ~DataOfOtherViews) THEN RemoteError(s)
-    ELSE IF ~SameView(message.view_id, s.view.id) /\ ~DataOfOtherViews THEN Ignored(s)
-    ELSE IF ~DataOfOtherViews /\ ~(ByCoordinator(s, e) /\ ForMember(s, tag)) THEN RemoteError(s)
+    IF ~Joined(s) \/ (message.view_id.counter > s.view.id.counter /\ ~DeliverOtherViews) THEN RemoteError(s)
+    ELSE IF ~SameView(message.view_id, s.view.id) /\ ~DeliverOtherViews THEN Ignored(s)
+    ELSE IF ~DeliverOtherViews /\ ~(ByCoordinator(s, e) /\ ForMember(s, tag)) THEN RemoteError(s)
     ELSE IF Seen(s.received_table, tag) THEN Duplicate(s, cleared)
     ELSE Handled([cleared EXCEPT !.received_table = Recorded(@, tag)], <<Deliver(sender, message.payload)>>)
 

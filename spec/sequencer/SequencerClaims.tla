@@ -197,7 +197,7 @@ IsToCome(y, message) ==
         LET x == log[u][s][i] IN
         /\ <<x.tag.sender, x.payload>> = message
         /\ <<u, s, i>> \notin got[y]
-        /\ u = installed[y] \/ DataOfOtherViews
+        /\ u = installed[y] \/ DeliverOtherViews
         /\ "ReceiveOnlyCut" \notin Without =>
             \A k \in DOMAIN views : Channel!ClosedBy(y, u, k) => <<u, s, i>> \in settled[k][u]
 

@@ -31,7 +31,7 @@ CONSTANTS
     Sends,          \* [Member -> Nat]: how many multicasts each member sends at most, over its lives
     SendIsAtomic,   \* no view can come between looking up the coordinator, entering the table and sending
     StopRule,       \* a member that stops goes "at_once", "drained" (its table is empty), or "flushed" (all are)
-    Mortal,         \* bound: the members that may crash
+    Crashers,       \* bound: the members that may crash
     MaxCrashes,     \* fault budget
     MaxDuplicates,  \* fault budget, with a duplicating Unicast
     MaxLostForwards, \* fault budget, with a lossy Unicast
@@ -71,7 +71,7 @@ ASSUME
     /\ Without \subseteq Channel!Conjuncts
     /\ StopRule \in {"at_once", "drained", "flushed"}
     /\ {SendIsAtomic, KeepAct} \subseteq BOOLEAN
-    /\ Mortal \subseteq Member
+    /\ Crashers \subseteq Member
 
 InGroup == {m \in Member : installed[m] # 0}
 
@@ -322,7 +322,7 @@ Restart(m) ==
 
 Crash(m) ==
     /\ spent.crashes < MaxCrashes
-    /\ m \in Mortal
+    /\ m \in Crashers
     /\ IsActive(m)
     /\ up' = up \ {m}
     /\ wire' = AfterEnd(m)
@@ -350,7 +350,7 @@ IsOver(u) == \E k \in DOMAIN views : u \in DOMAIN settled[k]
 \* SEQ-21: a member that will leave takes no more from its application, ...
 AskStop(m) ==
     /\ spent.stops < MaxStops
-    /\ m \in Mortal
+    /\ m \in Crashers
     /\ IsActive(m)
     /\ ~IsOver(installed[m])
     /\ stops[m] = "no"

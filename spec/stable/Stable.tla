@@ -44,8 +44,8 @@ CONSTANTS
     NewRoundOnStability,    \* a STABILITY message starts a new round
     HoldVote,               \* a promised digest holds the vote "until_redeemed", "until_a_view" or not: "never"
     MergeRule,              \* "min", or "max"
-    HeardFromAs,            \* "set", or "count"
-    VoteOf,                 \* "delivered", or "received"
+    HeardFromKind,          \* "set", or "count"
+    VoteSource,             \* "delivered", or "received"
     MaxBytes,               \* received bytes that make a member vote; 0: only the timer does
     StableInterval,         \* time between votes, ms
     StabilityDelay          \* longest delay of a STABILITY message, ms
@@ -57,8 +57,8 @@ ASSUME
         \subseteq BOOLEAN
     /\ HoldVote \in {"until_redeemed", "until_a_view", "never"}
     /\ MergeRule \in {"min", "max"}
-    /\ HeardFromAs \in {"set", "count"}
-    /\ VoteOf \in {"delivered", "received"}
+    /\ HeardFromKind \in {"set", "count"}
+    /\ VoteSource \in {"delivered", "received"}
     /\ {MaxBytes, StableInterval, StabilityDelay} \subseteq Nat
 
 -----------------------------------------------------------------------------
@@ -90,7 +90,7 @@ Start(member) ==
 
 Joined(state) == state.view # NoView
 
-OwnVector(digest) == IF VoteOf = "delivered" THEN Delivered(digest) ELSE Received(digest)
+OwnVector(digest) == IF VoteSource = "delivered" THEN Delivered(digest) ELSE Received(digest)
 
 \* STB-06, STB-18.
 NewRound(state, vote) ==
@@ -101,7 +101,7 @@ Extended(vector, fresh) == [m \in DOMAIN fresh |-> IF m \in DOMAIN vector THEN v
 
 \* Strike a voter off. Kept as a count, the list cannot tell a second vote from another member's.
 Strike(heard_from, sender) ==
-    IF HeardFromAs = "set" \/ heard_from = {}
+    IF HeardFromKind = "set" \/ heard_from = {}
     THEN heard_from \ {sender}
     ELSE heard_from \ {CHOOSE m \in heard_from : TRUE}
 
@@ -163,7 +163,7 @@ StableReceived(s, e) ==
         IF ForeignVote = "ignored" THEN Ignored(s)
         ELSE Handled([s EXCEPT !.heard_from = MembersOf(s.view), !.pending = FALSE], CancelIf(s.pending))
     ELSE IF ~FromView(VoteViewCheck, s, e) THEN RemoteError(s)
-    ELSE IF HeardFromAs = "set" /\ e.sender \notin s.heard_from THEN Ignored(s)
+    ELSE IF HeardFromKind = "set" /\ e.sender \notin s.heard_from THEN Ignored(s)
     ELSE
     LET heard == Strike(s.heard_from, e.sender)
         complete == s.heard_from # {} /\ heard = {}

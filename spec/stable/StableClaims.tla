@@ -210,7 +210,7 @@ RefinesStabilitySafetyStep == rm' # rm => StabilitySafety!Next
 RefinesStabilitySafety == StabilitySafety!Init /\ [][RefinesStabilitySafetyStep]_vars
 
 \* (A model may ask for some conjuncts alone, to show that they notice what the environment does without them.)
-NotAsked(conjuncts) == IF Asked = {} THEN {} ELSE conjuncts \ Asked
+NotAsked(conjuncts) == IF Required = {} THEN {} ELSE conjuncts \ Required
 
 PromisedMembership == INSTANCE Membership WITH Off <- NotAsked(Membership!Conjuncts)
 

@@ -13,7 +13,7 @@ NoteTimeoutEvent(windows) == [type |-> "StableTimeout", digest |-> DigestOf(wind
 (* The algorithm: in the place of MemberStep *)
 
 \* The timer for votes sends none.
-SilentStep(s, e) ==
+TimeoutSendsNothing(s, e) ==
     IF e.type = "StableTimeout" /\ Joined(s) THEN Handled([s EXCEPT !.received_bytes = 0], <<SetStableTimer>>)
     ELSE Step(s, e)
 
@@ -26,19 +26,19 @@ MinimumAsVoteStep(s, e) ==
     IF e.type = "StableTimeout" THEN Step([s EXCEPT !.vote = s.minimum], e) ELSE Step(s, e)
 
 \* A view is installed again.
-InstallsAgainStep(s, e) ==
+ReinstallsSameView(s, e) ==
     IF e.type = "ViewInstalled" /\ e.view = s.view /\ Joined(s) /\ DOMAIN e.digest = MembersOf(e.view)
     THEN Handled(NewRound(s, OwnVector(e.digest)), <<SetStableTimer>>)
     ELSE Step(s, e)
 
 \* A view lets go of no promise, and the vote stays held.
-NeverLettingGoStep(s, e) ==
+NeverEndsPromise(s, e) ==
     IF e.type = "ViewInstalled" /\ s.promised # {}
     THEN [Step([s EXCEPT !.promised = @ \cup {"Z"}], e) EXCEPT !.state.promised = s.promised]
     ELSE Step(s, e)
 
 \* A promise that is withdrawn is kept all the same.
-KeepsWithdrawnStep(s, e) == IF e.type = "PromiseWithdrawn" THEN Ignored(s) ELSE Step(s, e)
+IgnoresWithdrawal(s, e) == IF e.type = "PromiseWithdrawn" THEN Ignored(s) ELSE Step(s, e)
 
 -----------------------------------------------------------------------------
 (* The layer below *)

@@ -22,28 +22,28 @@
 EXTENDS Stable, ReliableMulticast, Acts
 
 CONSTANTS
-    Member,         \* all addresses
-    Script,         \* views that are decided, in this order: those at the start (they follow none), and later ones
-    MaxViews,       \* when the script is at its end: any views are decided, up to this number
-    AnyLists,       \* bound: the lists of members that those have
-    Sends,          \* [Member -> Nat]: how many multicasts each life of a member sends at most
-    Delivers,       \* [Member -> Nat]: how many of them are sent and delivered at the start
-    Behind,         \* the members that lack those of the others all the same
-    FirstVotes,     \* the first views were installed: "late", after what Delivers says, or "early", before
-    Promises,       \* bound: who may promise its digest to whom, a set of pairs <<by, to>>
-    DigestFirst,    \* bound: a view with newcomers is decided when all have been told what to start from
-    Remembers,      \* the network of STABLE and STABILITY remembers (TRUE), or consumes (FALSE)
-    MaxVotes,       \* bound on a remembering network: different STABLE messages of each view, a sequence
-    Listeners,      \* bound: the members that STABLE and STABILITY reach; all others lose every copy
-    Patience,       \* consuming network: a member votes when no "votes" are in it, or nothing at "all"
-    MaxLost,        \* fault budget: copies lost, data and (consuming network) gossip
-    MaxCrashes,     \* fault budget
-    MaxRestarts,    \* fault budget: members that begin a new life
-    Restarters,     \* bound: who does
-    MaxWithdrawn,   \* fault budget: promises withdrawn though the newcomer lives
-    MaxMisuses,     \* fault budget: strangers' messages and callers' mistakes
-    Loose,          \* conjuncts of Membership and JoinDigest that this environment does not keep
-    Asked           \* conjuncts that the claims ask of it; {}: all
+    Member,             \* all addresses
+    Script,             \* views that are decided, in this order: those at the start (they follow none), and later ones
+    MaxViews,           \* when the script is at its end: any views are decided, up to this number
+    AnyLists,           \* bound: the lists of members that those have
+    Sends,              \* [Member -> Nat]: how many multicasts each life of a member sends at most
+    DeliveredAtStart,   \* [Member -> Nat]: how many of them are sent and delivered at the start
+    Lagging,            \* the members that lack those of the others all the same
+    FirstViewInstalled, \* the first views were installed: "late", after what DeliveredAtStart says, or "early", before
+    Promises,           \* bound: who may promise its digest to whom, a set of pairs <<by, to>>
+    DigestFirst,        \* bound: a view with newcomers is decided when all have been told what to start from
+    NetworkRemembers,   \* the network of STABLE and STABILITY remembers (TRUE), or consumes (FALSE)
+    MaxVotes,           \* bound on a remembering network: different STABLE messages of each view, a sequence
+    Receivers,          \* bound: the members that STABLE and STABILITY reach; all others lose every copy
+    VoteWhenEmpty,      \* consuming network: a member votes when no "votes" are in it, or nothing at "all"
+    MaxLost,            \* fault budget: copies lost, data and (consuming network) gossip
+    MaxCrashes,         \* fault budget
+    MaxRestarts,        \* fault budget: members that begin a new life
+    Restarters,         \* bound: who does
+    MaxWithdrawn,       \* fault budget: promises withdrawn though the newcomer lives
+    MaxMisuses,         \* fault budget: strangers' messages and callers' mistakes
+    Without,            \* conjuncts of Membership and JoinDigest that this environment does not keep
+    Required            \* conjuncts that the claims ask of it; {}: all
 
 VARIABLES
     rm,             \* [Member -> windows of the layer below, one for each member of its view]
@@ -65,18 +65,18 @@ view == <<local, rm, network, up, views, installed, life, promises, lost, spent>
 First == SelectSeq(Script, LAMBDA v : v.preds = {})
 
 \* What this group needs of the layers around it.
-Membership == INSTANCE Membership WITH Off <- Loose
+Membership == INSTANCE Membership WITH Off <- Without
 JoinDigest == INSTANCE JoinDigest WITH
-    Off <- Loose,
+    Off <- Without,
     delivered <- [m \in Member |-> [s \in DOMAIN rm[m] |-> rm[m][s].delivered]],
     held <- [m \in Member |-> local[m].promised]
 
 ASSUME
     /\ \A k \in DOMAIN Script : k <= Len(First) <=> Script[k].preds = {}
-    /\ FirstVotes \in {"late", "early"}
-    /\ Patience \in {"votes", "all"}
-    /\ {Remembers, KeepAct, DigestFirst} \subseteq BOOLEAN
-    /\ Loose \subseteq Membership!Conjuncts \cup JoinDigest!Conjuncts
+    /\ FirstViewInstalled \in {"late", "early"}
+    /\ VoteWhenEmpty \in {"votes", "all"}
+    /\ {NetworkRemembers, KeepAct, DigestFirst} \subseteq BOOLEAN
+    /\ Without \subseteq Membership!Conjuncts \cup JoinDigest!Conjuncts
 
 InGroup == {m \in Member : installed[m] # 0}
 Active(m) == m \in up /\ installed[m] # 0
@@ -88,12 +88,12 @@ SameSender(s, x, y) == Shares(views[installed[x]], views[installed[y]], s)
 (* The network *)
 
 Packets(sender, message) ==
-    IF Remembers THEN {[sender |-> sender, to |-> "*", message |-> message]}
-    ELSE {[sender |-> sender, to |-> m, message |-> message] : m \in up \cap Listeners}
+    IF NetworkRemembers THEN {[sender |-> sender, to |-> "*", message |-> message]}
+    ELSE {[sender |-> sender, to |-> m, message |-> message] : m \in up \cap Receivers}
 
 \* The network after a step of `sender` that consumed some packets and had these effects. (Most steps have none.)
 AfterStep(net, sender, consumed, effects) ==
-    LET kept == IF Remembers THEN net ELSE net \ consumed
+    LET kept == IF NetworkRemembers THEN net ELSE net \ consumed
         IsDatagram(effect) == effect.type = "Datagram"
         sent == SelectSeq(effects, IsDatagram)
     IN IF effects = <<>> THEN kept
@@ -237,7 +237,7 @@ InstallsNext(action, m) ==
     \/ \E v \in Decidable :
         /\ Membership!DecideAndInstall(v, m)
         /\ JoinDigest!Told(m, v)
-        /\ DigestFirst /\ "StartRequiresPromise" \notin Loose => AllHavePromises(v)
+        /\ DigestFirst /\ "StartRequiresPromise" \notin Without => AllHavePromises(v)
         /\ Installs(action, m, v)
 
 InstallView(m) ==
@@ -248,7 +248,7 @@ InstallView(m) ==
 \* A new life installs its first view.
 Join(m) ==
     /\ m \in up /\ installed[m] = 0
-    /\ promises = {} => "StartRequiresPromise" \in Loose
+    /\ promises = {} => "StartRequiresPromise" \in Without
     /\ InstallsNext("Join", m)
     /\ UNCHANGED <<up, lost, spent>>
 
@@ -327,14 +327,14 @@ WithinBound(votes, k) ==
     Cardinality({p \in votes : p.message.view_id \in {views[k].id, NoViewId}}) <= MaxVotes[k]
 
 \* On a consuming network the timer for votes is slower than messages are; how much slower is a bound.
-NothingInTransit == IF Patience = "votes" THEN Votes(network) = {} ELSE network = {}
+NothingInTransit == IF VoteWhenEmpty = "votes" THEN Votes(network) = {} ELSE network = {}
 
 \* (The note reads its digest when it votes.)
 StableTimeoutFires(m) ==
     /\ Active(m)
-    /\ ~Remembers => NothingInTransit
+    /\ ~NetworkRemembers => NothingInTransit
     /\ Apply("StableTimeoutFires", m, StableTimeoutEvent(rm[m]), rm[m], {}, None)
-    /\ Remembers => WithinBound(Votes(network'), installed[m])
+    /\ NetworkRemembers => WithinBound(Votes(network'), installed[m])
     /\ UNCHANGED <<up, views, installed, life, promises, lost, spent>>
 
 \* The delay of a STABILITY message has passed. (Cancelled timers that fire all the same: see Misuse.)
@@ -345,17 +345,17 @@ StabilityTimeoutFires(m) ==
     /\ UNCHANGED <<up, views, installed, life, promises, lost, spent>>
 
 ReceiveStable(m) ==
-    /\ m \in up /\ m \in Listeners
+    /\ m \in up /\ m \in Receivers
     /\ \E p \in network :
-        /\ p.message.type = "STABLE" /\ (~Remembers => p.to = m)
+        /\ p.message.type = "STABLE" /\ (~NetworkRemembers => p.to = m)
         /\ Apply("ReceiveStable", m, [type |-> "StableReceived", sender |-> p.sender, message |-> p.message],
                  rm[m], {p}, None)
     /\ UNCHANGED <<up, views, installed, life, promises, lost, spent>>
 
 ReceiveStability(m) ==
-    /\ m \in up /\ m \in Listeners
+    /\ m \in up /\ m \in Receivers
     /\ \E p \in network :
-        /\ p.message.type = "STABILITY" /\ (~Remembers => p.to = m)
+        /\ p.message.type = "STABILITY" /\ (~NetworkRemembers => p.to = m)
         /\ Apply("ReceiveStability", m,
                  [type |-> "StabilityReceived", sender |-> p.sender, message |-> p.message,
                   digest |-> DigestOf(rm[m])],
@@ -364,7 +364,7 @@ ReceiveStability(m) ==
 
 \* A copy of a STABLE or STABILITY message is lost; never a member's own copy (DLV-04).
 LoseGossip(m) ==
-    /\ ~Remembers
+    /\ ~NetworkRemembers
     /\ spent.lost < MaxLost
     /\ \E p \in network :
         /\ p.to = m /\ p.sender # m
@@ -393,12 +393,12 @@ Misuse(m) ==
 -----------------------------------------------------------------------------
 InitWindows(m, v) ==
     [s \in DOMAIN v.lives |->
-        IF m \in Behind /\ s # m THEN Window(Nothing)
-        ELSE [Window(Nothing) EXCEPT !.delivered = Nothing + Delivers[s]]]
+        IF m \in Lagging /\ s # m THEN Window(Nothing)
+        ELSE [Window(Nothing) EXCEPT !.delivered = Nothing + DeliveredAtStart[s]]]
 
 \* What the first votes were read from.
 InitDigest(m, v) ==
-    IF FirstVotes = "late" THEN DigestOf(InitWindows(m, v))
+    IF FirstViewInstalled = "late" THEN DigestOf(InitWindows(m, v))
     ELSE DigestOf([s \in DOMAIN v.lives |-> Window(Nothing)])
 
 Init ==

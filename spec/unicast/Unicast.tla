@@ -31,28 +31,28 @@
 EXTENDS Steps, Views, Integers, FiniteSets, TLC
 
 CONSTANTS
-    Replaces,           \* a message of a new connection replaces a window of a "lower" one, or of any "other"
-    Acknowledges,       \* an ACK is for all that was "delivered", or for each message that was "received"
-    KeepsWindows,       \* of the window of an excluded member is kept "all", or "nothing"
-    ClosesWhen,         \* the own side is closed when a view has "excluded" the peer, at "any_view", or "never"
-    Binds,              \* messages name the incarnation that they are for: "before" anything is delivered, once it
+    ReplaceWindowOf,    \* a message of a new connection replaces a window of a "lower" one, or of any "other"
+    Acknowledge,        \* an ACK is for all that was "delivered", or for each message that was "received"
+    KeepWindows,        \* of the window of an excluded member is kept "all", or "nothing"
+    CloseWhen,          \* the own side is closed when a view has "excluded" the peer, at "any_view", or "never"
+    BindWhen,           \* messages name the incarnation that they are for: "before" anything is delivered, once it
                         \* is "known", or "never"
     OnNewIncarnation,   \* what is kept for a former incarnation "goes_again", or "is_dropped"
-    AsksFirst,          \* a receiver without a window answers by SEND_FIRST_SEQNO
-    SetsTimer,          \* a request sets the timer "when_idle", nothing being kept, or "always"
+    AskFirst,           \* a receiver without a window answers by SEND_FIRST_SEQNO
+    SetTimerWhen,       \* a request sets the timer "when_idle", nothing being kept, or "always"
     RetransmitMin,      \* ms until the first retransmission
     RetransmitMax,      \* longest time between two, ms; each wait is twice the one before, until there is progress
     ResendMost          \* how many messages a retransmission sends at most: the first of those that are kept
 
 ASSUME
-    /\ Replaces \in {"lower", "other"}
-    /\ Acknowledges \in {"delivered", "received"}
-    /\ KeepsWindows \in {"all", "nothing"}
-    /\ ClosesWhen \in {"excluded", "any_view", "never"}
-    /\ Binds \in {"before", "known", "never"}
+    /\ ReplaceWindowOf \in {"lower", "other"}
+    /\ Acknowledge \in {"delivered", "received"}
+    /\ KeepWindows \in {"all", "nothing"}
+    /\ CloseWhen \in {"excluded", "any_view", "never"}
+    /\ BindWhen \in {"before", "known", "never"}
     /\ OnNewIncarnation \in {"goes_again", "is_dropped"}
-    /\ AsksFirst \in BOOLEAN
-    /\ SetsTimer \in {"when_idle", "always"}
+    /\ AskFirst \in BOOLEAN
+    /\ SetTimerWhen \in {"when_idle", "always"}
     /\ {RetransmitMin, RetransmitMax, ResendMost} \subseteq Nat \ {0}
     /\ RetransmitMin <= RetransmitMax
 
@@ -113,7 +113,7 @@ Opened(s, payloads) ==
 -----------------------------------------------------------------------------
 (* Sending *)
 
-Receiver(s, peer) == IF Binds = "never" THEN Unknown ELSE KnownIncarnation(s, peer)
+Receiver(s, peer) == IF BindWhen = "never" THEN Unknown ELSE KnownIncarnation(s, peer)
 
 \* The i-th message that is kept for a peer, as it is sent.
 DataTo(s, peer, side, i) ==
@@ -137,7 +137,7 @@ UnicastRequested(s, e) ==
         idle == opens \/ old.kept = <<>>
     IN Handled([s EXCEPT !.opened = IF opens THEN @ + 1 ELSE @, !.sends = WithEntry(@, e.to, side)],
                <<DataTo(s, e.to, side, Len(side.kept))>>
-               \o (IF idle \/ SetsTimer = "always" THEN <<SetRetransmitTimer(side)>> ELSE <<>>))
+               \o (IF idle \/ SetTimerWhen = "always" THEN <<SetRetransmitTimer(side)>> ELSE <<>>))
 
 \* The first messages go out again, and the next wait is twice as long: nothing is given up.
 RetransmitTimeout(s, e) ==
@@ -155,7 +155,7 @@ RetransmitTimeout(s, e) ==
 Heard(s, peer, incarnation) ==
     LET before == KnownIncarnation(s, peer)
         heard == [s EXCEPT !.known = WithEntry(@, peer, incarnation)]
-    IN IF Binds = "never" \/ incarnation <= before THEN [state |-> s, effects |-> <<>>]
+    IN IF BindWhen = "never" \/ incarnation <= before THEN [state |-> s, effects |-> <<>>]
        ELSE IF peer \notin DOMAIN s.sends THEN [state |-> heard, effects |-> <<>>]
        ELSE IF before = Unknown THEN [state |-> heard, effects |-> AllResent(heard, peer, s.sends[peer])]
        ELSE IF OnNewIncarnation = "is_dropped" \/ s.sends[peer].kept = <<>>
@@ -175,7 +175,7 @@ AckReceived(s, e) ==
         heard == Heard(s, e.sender, m.incarnation)
         now == heard.state
         side == now.sends[e.sender]
-        Left(entry) == IF Acknowledges = "delivered" THEN entry[1] > m.seqno ELSE entry[1] # m.seqno
+        Left(entry) == IF Acknowledge = "delivered" THEN entry[1] > m.seqno ELSE entry[1] # m.seqno
         left == SelectSeq(side.kept, Left)
     IN IF e.sender \notin DOMAIN now.sends \/ side.connection # m.connection \/ left = side.kept
        THEN OnlyHeard(s, heard)
@@ -206,7 +206,7 @@ Added(window, seqno, payload) ==
 Reaches(s, heard, e, window) ==
     LET m == e.message
         step == Added(window, m.seqno, m.payload)
-        seqno == IF Acknowledges = "delivered" THEN step.window.delivered ELSE m.seqno
+        seqno == IF Acknowledge = "delivered" THEN step.window.delivered ELSE m.seqno
     IN Handled([heard.state EXCEPT !.receives = WithEntry(@, e.sender, step.window)],
                [i \in DOMAIN step.payloads |-> DeliverUp(e.sender, step.payloads[i])]
                \o <<Datagram(e.sender, AckMessage(m.connection, seqno, s.incarnation))>>
@@ -216,9 +216,9 @@ NewWindow(connection) == [connection |-> connection, delivered |-> 0, ahead |-> 
 
 \* May this message open a window?
 MayOpen(s, message) ==
-    CASE Binds = "before" -> message.receiver = s.incarnation
-      [] Binds = "known" -> message.receiver \in {Unknown, s.incarnation}
-      [] Binds = "never" -> TRUE
+    CASE BindWhen = "before" -> message.receiver = s.incarnation
+      [] BindWhen = "known" -> message.receiver \in {Unknown, s.incarnation}
+      [] BindWhen = "never" -> TRUE
 
 \* UNI-17, UNI-18. A window is for messages of its connection, whichever incarnation they name: it was opened for
 \* this one.
@@ -229,9 +229,9 @@ DataReceived(s, e) ==
         window == s.receives[e.sender]
         ask == Datagram(e.sender, SendFirstSeqnoMessage(s.incarnation))
     IN IF has /\ window.connection = m.connection THEN Reaches(s, heard, e, window)
-       ELSE IF has /\ Replaces = "lower" /\ Higher(window.connection, m.connection) THEN OnlyHeard(s, heard)
+       ELSE IF has /\ ReplaceWindowOf = "lower" /\ Higher(window.connection, m.connection) THEN OnlyHeard(s, heard)
        ELSE IF MayOpen(s, m) THEN Reaches(s, heard, e, NewWindow(m.connection))
-       ELSE IF AsksFirst THEN Handled(heard.state, <<ask>> \o heard.effects)
+       ELSE IF AskFirst THEN Handled(heard.state, <<ask>> \o heard.effects)
        ELSE OnlyHeard(s, heard)
 
 -----------------------------------------------------------------------------
@@ -243,12 +243,12 @@ ViewInstalled(s, e) ==
     ELSE
     LET now == MembersOf(e.view)
         excluded == s.members \ now
-        closed == CASE ClosesWhen = "excluded" -> excluded
-                    [] ClosesWhen = "any_view" -> DOMAIN s.sends
-                    [] ClosesWhen = "never" -> {}
+        closed == CASE CloseWhen = "excluded" -> excluded
+                    [] CloseWhen = "any_view" -> DOMAIN s.sends
+                    [] CloseWhen = "never" -> {}
         after == [s EXCEPT !.members = now,
                            !.sends = WithoutEntries(@, closed),
-                           !.receives = IF KeepsWindows = "all" THEN @ ELSE WithoutEntries(@, excluded)]
+                           !.receives = IF KeepWindows = "all" THEN @ ELSE WithoutEntries(@, excluded)]
     IN IF after = s THEN Ignored(s) ELSE Handled(after, <<>>)
 
 \* Whoever runs the member numbers the incarnations of its address, and says the number first.

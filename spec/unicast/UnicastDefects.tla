@@ -16,7 +16,7 @@ OnceOnlyStep(s, e) ==
     IN IF e.type = "RetransmitTimeout" THEN [step EXCEPT !.effects = SelectSeq(@, IsTimer)] ELSE step
 
 \* The timer fires, and nothing goes out.
-SilentStep(s, e) ==
+TimeoutSendsNothing(s, e) ==
     LET step == Step(s, e)
         IsNoData(effect) == effect.type # "Datagram"
     IN IF e.type = "RetransmitTimeout" THEN [step EXCEPT !.effects = SelectSeq(@, IsNoData)] ELSE step
@@ -87,7 +87,7 @@ WrappingStep(s, e) ==
 
 \* It makes up messages. (NotForged of Network.)
 AfterForging(from, consumed, effects) ==
-    (IF Remembers THEN net ELSE net \ consumed) \cup Sent(from, effects)
+    (IF NetworkRemembers THEN net ELSE net \ consumed) \cup Sent(from, effects)
     \cup {[packet EXCEPT !.message.payload = 9] :
             packet \in {p \in Sent(from, effects) : p.message.type = "DATA"}}
 
@@ -129,7 +129,7 @@ ApplyIgnored(action, m, event, consumed) ==
 
 \* In the place of LoseDatagram: a member notices that a datagram to it was lost.
 LoseAndNotice(m) ==
-    /\ Loses /\ ~Remembers
+    /\ NetworkLoses /\ ~NetworkRemembers
     /\ \E packet \in Arriving(m) :
         /\ net' = net \ {packet}
         /\ Environment("LoseDatagram", m, [packet |-> packet], {packet})

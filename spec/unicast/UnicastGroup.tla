@@ -20,7 +20,7 @@ CONSTANTS
     MaxRestarts,    \* fault budget: incarnations that end, and another one begins
     Restarters,     \* bound: whose
     MaxMisuses,     \* fault budget: messages of no correct peer, callers' mistakes, late timers
-    Loses,          \* a network that consumes loses, as often as it likes
+    NetworkLoses,   \* a network that consumes loses, as often as it likes
     Deaf            \* the members that no datagram reaches: their links work in one direction
 
 VARIABLES
@@ -40,7 +40,7 @@ view == <<local, net, history, spent>>
 ASSUME
     /\ Pairs \subseteq {pair \in Member \X Member : pair[1] # pair[2]}
     /\ Installers \subseteq Member /\ Restarters \subseteq Member /\ Deaf \subseteq Member
-    /\ {KeepAct, Loses} \subseteq BOOLEAN
+    /\ {KeepAct, NetworkLoses} \subseteq BOOLEAN
 
 -----------------------------------------------------------------------------
 (* Applying Step to one member. Models of defects replace an operator of this section. *)
@@ -110,7 +110,7 @@ ReceiveSendFirstSeqno(m) ==
 
 \* A datagram to m is lost. (On a network that remembers it is lost as long as it does not arrive.)
 LoseDatagram(m) ==
-    /\ Loses /\ ~Remembers
+    /\ NetworkLoses /\ ~NetworkRemembers
     /\ \E packet \in Arriving(m) :
         /\ net' = net \ {packet}
         /\ Environment("LoseDatagram", m, [packet |-> packet], {packet})

@@ -36,9 +36,9 @@ def test_what_makes_a_member_are_these_constants_and_no_others() -> None:
         "Dedup": "highest",
         "KeepDeparted": True,
         "EpochInTag": "id",
-        "ViewsKnownBy": "id",
+        "CompareViewsBy": "id",
         "EarlyForward": "held",
         "LateForward": "dropped",
         "SenderFrom": "header",
-        "DataOfOtherViews": False,
+        "DeliverOtherViews": False,
     } == protocol.guards

@@ -43,7 +43,7 @@ def test_what_makes_a_member_are_these_constants() -> None:
     assert {
         "HoldVote": "until_redeemed",
         "MergeRule": "min",
-        "VoteOf": "delivered",
+        "VoteSource": "delivered",
     }.items() <= PROTOCOLS["stable"].guards.items()
     assert {"stable": stable.StableTimeout, "stability": stable.StabilityTimeout} == PROTOCOLS[
         "stable"

@@ -125,7 +125,7 @@ BROKEN: Final = (
     Broken(
         "answered_before_acks",
         "gms",
-        "AnswerAfterAcks",
+        "JoinRspAfterAcks",
         "    if state.awaiting:\n        return state, ()\n    answered = evolve(state, owed=frozenset(), "
         "awaiting=state.owed)",
         "    answered = evolve(state, owed=frozenset(), awaiting=state.awaiting | state.owed)",

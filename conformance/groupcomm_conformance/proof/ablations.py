@@ -38,7 +38,7 @@ ABLATIONS: Final = (
     _without("VoteViewCheck", "none", "ReceiveStableStep", "MinimumWithinCast"),
     _without("VoteViewCheck", "counter", "ReceiveStableStep", "MinimumWithinCast"),
     _without("VoteViewCheck", "members", "ReceiveStableStep", "MinimumWithinCast"),
-    _without("HeardFromAs", "count", "ReceiveStableStep", "MinimumWithinCast"),
+    _without("HeardFromKind", "count", "ReceiveStableStep", "MinimumWithinCast"),
     _without("MergeRule", "max", "ReceiveStableStep", "MinimumWithinCast"),
     _without("StabilityViewCheck", "none", "ReceiveStabilityStep", "PurgedIsAgreed"),
     _without("StabilityViewCheck", "counter", "ReceiveStabilityStep", "PurgedIsAgreed"),
@@ -46,7 +46,7 @@ ABLATIONS: Final = (
     _without("SenderCheck", "FALSE", "MisuseStep", "PurgedIsAgreed"),
     _without("DropPendingOnView", "FALSE", "InstallViewStep", "PendingHasHeardAll"),
     _without("DropPendingOnStability", "FALSE", "ReceiveStabilityStep", "PendingHasHeardAll"),
-    _without("VoteOf", "received", "ReceiveStabilityStep", "MinimumVoteDelivered"),
+    _without("VoteSource", "received", "ReceiveStabilityStep", "MinimumVoteDelivered"),
     # The conjuncts of JoinDigest and Membership
     _unasked("PromiserIsMember", "JoinStep", "Guards/GuardIsThere", " /\\ ByIn(p, w)'"),
     _unasked("PromiseToOneIncarnation", "InstallViewStep", "PromiserHolds", " /\\ ~AddressIn(v, p.to)"),
