@@ -38,11 +38,11 @@ MODEL = MANIFESTS["stable"].model("join_small")
 SMALL = {
     "stable": "join_small",
     "nakack": "pair_small",
-    "unicast": "two",
+    "unicast": "two_singletons",
     "sequencer": "misuse",
     "gms": "join",
-    "merge": "two",
-    "merge_gms": "two",
+    "merge": "two_singletons",
+    "merge_gms": "two_singletons",
     "flush": "join",
 }
 SCRIPT = Path(__file__).parent / "data" / "adapter.py"

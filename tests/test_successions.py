@@ -62,21 +62,24 @@ def project(tmp_path: Path) -> Path:
 
 
 def test_a_record_of_other_specifications_is_a_problem(project: Path) -> None:
-    pair = "{below: stable fork, above: stable fork, promises: true, reached: 7, met: 5, longer: 1, other: 1, of: 9"
+    pair = "{below: stable same_counter_two_creators, above: stable same_counter_two_creators, promises: true, reached: 7, met: 5, longer: 1, other: 1, of: 9"
     (project / composition.FILE).write_text(f"- {pair}}}\n")
     manifest = load(project, "stable")
-    assert "`stable fork` | `stable fork` | views and promises | 7 | 5 of 6 (above: 9) | 1 |" in "\n".join(
-        composition.section(project)
+    assert (
+        "`stable same_counter_two_creators` | `stable same_counter_two_creators` | views and promises | 7 | 5 of 6 (above: 9) | 1 |"
+        in "\n".join(composition.section(project))
     )
     assert ["of other specifications"] == [
         "of other specifications" for each in composition.problems(project, [manifest]) if "--record" in each
     ]
-    known = digest(manifest, manifest.model("fork"))
+    known = digest(manifest, manifest.model("same_counter_two_creators"))
     (project / composition.FILE).write_text(f'- {pair}, digest: "{known} {known}"}}\n')
     (problem,) = composition.problems(project, [manifest])
     assert problem.endswith("1 of 7 are not taken above, though they are as short")
-    (project / composition.FILE).write_text(f"- {pair}}}\n".replace("stable fork", "stable spoon"))
+    (project / composition.FILE).write_text(
+        f"- {pair}}}\n".replace("stable same_counter_two_creators", "stable no_such_model")
+    )
     with pytest.raises(
-        FileError, match=r"successions.yaml:1: expected a model of a protocol, not stable spoon"
+        FileError, match=r"successions.yaml:1: expected a model of a protocol, not stable no_such_model"
     ):
         list(composition.problems(project, [manifest]))

@@ -396,7 +396,10 @@ def test_the_command_writes_the_tables_and_says_what_came(
     ("arguments", "error"),
     [
         (["--model", "hasty"], "hasty"),
-        (["--model", "vote_not_held"], "vote_not_held is no model for safety that holds"),
+        (
+            ["--model", "hold_vote_never__on_vote_held_one_round"],
+            "vote_not_held is no model for safety that holds",
+        ),
         (["--model", "note"], "note: the model has another MemberStep"),
         (["--tier", "quick"], "quick is none of smoke, full, deep"),
         (["--memory", "much"], "a whole number and k, m or g, such as 2g, not much"),

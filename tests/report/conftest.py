@@ -13,7 +13,7 @@ from selenium.webdriver.chrome.service import Service
 from groupcomm_conformance.commands.main import main
 
 ROOT = Path(__file__).parent.parent.parent
-WANTED = ("pair", "note", "note_no_reset", "pair_live", "no_new_round_live")
+WANTED = ("pair", "note", "note_no_reset", "pair_live", "without_new_round_on_stability__on_pair_live")
 STORIES = ("alone.yaml", "duplicate_vote.yaml", "member_leaves_in_mid_round.yaml")
 
 

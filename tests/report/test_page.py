@@ -219,16 +219,18 @@ def test_an_address_leads_to_a_state(page: Page) -> None:
     assert "(<<>>) → [A: -1, B: -1, C: -1]" == viewer.state["minimum"][2]
     top = "Math.abs(arguments[0].closest('details').getBoundingClientRect().top - 16) < 60"
     page.wait(top, True, viewer.section)  # noqa: FBT003 - what the script gives
-    page.chrome.find_element(By.CSS_SELECTOR, "#kills a[href='#stable/no_new_round_live']").click()
-    other = page.viewer("stable/no_new_round_live")
+    page.chrome.find_element(
+        By.CSS_SELECTOR, "#kills a[href='#stable/without_new_round_on_stability__on_pair_live']"
+    ).click()
+    other = page.viewer("stable/without_new_round_on_stability__on_pair_live")
     page.wait("arguments[0].closest('details').open", True, other.section)  # noqa: FBT003
     other.reaches(1)
 
 
 def test_a_lasso_leads_back(page: Page) -> None:
     """In the end nobody votes any more: an announcement did not begin a new round."""
-    page.open("stable/no_new_round_live/15")
-    viewer = page.viewer("stable/no_new_round_live")
+    page.open("stable/without_new_round_on_stability__on_pair_live/15")
+    viewer = page.viewer("stable/without_new_round_on_stability__on_pair_live")
     viewer.reaches(15)
     link = viewer.one(".loop a")
     found = re.fullmatch(r"state (\d+)", link.text)
@@ -277,17 +279,17 @@ def test_text_can_be_read_in_any_light(page: Page, scheme: str) -> None:
 def test_a_story_is_laid_out_when_it_is_opened(page: Page) -> None:
     """A page of some hundred counterexamples would take a minute to load otherwise."""
     page.open()
-    other = "document.querySelector('[id=\"stable/no_new_round_live\"]')"
+    other = "document.querySelector('[id=\"stable/without_new_round_on_stability__on_pair_live\"]')"
     assert 0 == page.ask(f"{other}.querySelectorAll('.scene').length")
     page.ask(f"{other}.querySelector('summary').click()")
     page.wait(f"{other}.querySelectorAll('.scene').length > 0", True)  # noqa: FBT003
-    page.viewer("stable/no_new_round_live").reaches(1)
+    page.viewer("stable/without_new_round_on_stability__on_pair_live").reaches(1)
 
 
 @pytest.mark.parametrize(
     ("words", "result", "found"),
     [
-        ("", "", ["STB-13", "no_new_round_live", "note", "pair", "pair_live"]),
+        ("", "", ["STB-13", "without_new_round_on_stability__on_pair_live", "note", "pair", "pair_live"]),
         ("stb-13", "", ["STB-13"]),
         ("LOST announcement voted", "", ["STB-13"]),
         ("pair", "ok", ["pair", "pair_live"]),

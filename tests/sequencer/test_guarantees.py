@@ -53,8 +53,12 @@ def test_the_table_of_guarantees_is_what_the_models_show(manifest: Manifest) -> 
 @pytest.mark.parametrize(
     ("true", "false", "named"),
     [
-        ("| no: `data_overtakes` |", "| yes |", "NAKACK: order, TotalOrder: yes"),
-        ("| no: `forwards_overtake_set` |", "| no: `by_set` |", "SenderFifo: no: `by_set`"),
+        ("| no: `without_fifo__on_layers_view` |", "| yes |", "NAKACK: order, TotalOrder: yes"),
+        (
+            "| no: `unicast_unordered__on_dedup_by_set` |",
+            "| no: `dedup_by_set` |",
+            "SenderFifo: no: `dedup_by_set`",
+        ),
         ("| yes | - | `duplicating`,", "| yes | yes | `duplicating`,", "EventuallyDelivered: yes"),
         ("| UNICAST: no loss | yes |", "| UNICAST: no loss | - |", "UNICAST: no loss, TotalOrder: -"),
     ],

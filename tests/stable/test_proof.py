@@ -87,8 +87,8 @@ def reader(constants: dict[str, Any]) -> Reader:
 
 
 def test_the_reader_takes_each_step_of_the_table_as_tlc_does() -> None:
-    rows = table("steady")
-    of = reader(known(MANIFEST.cfg(MANIFEST.model("steady")).constants))
+    rows = table("three_members_loss")
+    of = reader(known(MANIFEST.cfg(MANIFEST.model("three_members_loss")).constants))
     different = []
     for row in range(1, len(rows) + 1):
         at, event = rows.place(row)
@@ -187,12 +187,12 @@ def test_an_ablation_of_text_that_is_not_there_is_refused() -> None:
 def test_tlc_finds_a_state_outside_the_invariant() -> None:
     from attrs import evolve  # noqa: PLC0415
 
-    model = MANIFEST.model("hold")
+    model = MANIFEST.model("vote_held_two_rounds")
     loose = evolve(model, constants={**model.constants, "HoldVote": "never"})
     assert searching.search(MANIFEST, loose).violated == "ForestAndInvariant"
 
 
-@pytest.mark.parametrize("name", ["joins_in_one_life", "replaced_directly"])
+@pytest.mark.parametrize("name", ["without_joins_once", "without_excluded_first"])
 def test_tlc_finds_views_that_are_not_as_the_proof_takes_them(name: str) -> None:
     found = searching.search(MANIFEST, MANIFEST.model(name))
     assert (found.violated, found.distinct < 100) == ("ForestAndInvariant", True)
@@ -201,14 +201,14 @@ def test_tlc_finds_views_that_are_not_as_the_proof_takes_them(name: str) -> None
 def test_tlc_finds_a_step_that_the_solver_was_not_told_of() -> None:
     from attrs import evolve  # noqa: PLC0415
 
-    model = MANIFEST.model("told")
+    model = MANIFEST.model("receives_behind_gap")
     more = evolve(model, constants={**model.constants, "PromisedBy": "<- ReceivedBy"})
     assert searching.search(MANIFEST, more).violated == "EachStepIsRead"
 
 
 def test_a_joiner_begins_from_a_promiser_whose_life_is_over() -> None:
     # (The smaller models, which `prove` searches, have no such step.)
-    assert searching.search(MANIFEST, MANIFEST.model("chain")).violated is None
+    assert searching.search(MANIFEST, MANIFEST.model("promise_chain")).violated is None
 
 
 def test_what_is_proved_does_not_depend_on_what_was_asked_before() -> None:

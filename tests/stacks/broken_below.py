@@ -12,7 +12,7 @@ from .broken import Broken, noticed
 
 _UNICAST: Final = (
     ("nothing_sent_again", "side)), (*again, _timer(side))", "side)), (_timer(side),)"),
-    ("sent_again_once", "side)), (*again, _timer(side))", "side)), again"),
+    ("retransmits_once", "side)), (*again, _timer(side))", "side)), again"),
     (
         "timer_never_set",
         "((sent,) if old is not None and old.kept else (sent, _timer(side)))",

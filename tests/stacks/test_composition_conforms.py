@@ -119,14 +119,16 @@ def differences(stack: Stack, model: str) -> tuple[set[str], list[str]]:
     return ways, different
 
 
-@pytest.mark.parametrize("model", ["stack_return_first", "stack_state"])
+@pytest.mark.parametrize("model", ["stack__restart_first", "stack__state"])
 def test_the_stack_takes_the_model_s_steps(model: str) -> None:
     ways, different = differences(STACK, model)
     assert [] == different
-    assert ways >= WAYS - ({"AskForState", "TakeState"} if model == "stack_return_first" else set())
+    assert ways >= WAYS - ({"AskForState", "TakeState"} if model == "stack__restart_first" else set())
 
 
-@pytest.mark.parametrize("model", ["stack_views_heard_late", "stack_highest_first", "stack_read_when_passed"])
+@pytest.mark.parametrize(
+    "model", ["stack__views_heard_late", "stack__highest_first", "stack__read_when_passed"]
+)
 def test_another_order_is_told_apart(model: str) -> None:
     """The models with another order take steps that the stack does not take."""
     assert differences(STACK, model)[1]

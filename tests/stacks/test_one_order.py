@@ -69,15 +69,15 @@ SEQUENCER_FLUSH: Final = {"sequencer": "sequencer", "flush": "local"}
 MERGE_STABLE: Final = {"merge": "local", "service": "", "stable": "stable"}
 SEQUENCER_MERGE: Final = {"sequencer": "sequencer", "merge": "local", "service": ""}
 MODELS: Final = (
-    Closed("gms", "flush_above", OVER_GMS, 9, at_once=True),
-    Closed("gms", "flush_above_join", OVER_GMS, 9, at_once=True),
-    Closed("merge_gms", "over_two_and_one", OVER_MERGE, 9, at_once=True),
-    Closed("gms", "stable_below", {"gms": "local", "stable": "stable"}, 9),
-    Closed("flush", "below_join", FLUSH_STABLE, 9),
-    Closed("flush", "above_join", SEQUENCER_FLUSH, 9),
-    Closed("flush", "above_crash", SEQUENCER_FLUSH, 9),
-    Closed("merge", "stable_below_given_up", MERGE_STABLE, 9),
-    Closed("merge", "sequencer_above_half", SEQUENCER_MERGE, 9),
+    Closed("gms", "flush_over_gms__basic", OVER_GMS, 9, at_once=True),
+    Closed("gms", "flush_over_gms__join", OVER_GMS, 9, at_once=True),
+    Closed("merge_gms", "flush_over_merge_gms__two_and_one", OVER_MERGE, 9, at_once=True),
+    Closed("gms", "gms_over_stable__basic", {"gms": "local", "stable": "stable"}, 9),
+    Closed("flush", "flush_over_stable__join", FLUSH_STABLE, 9),
+    Closed("flush", "sequencer_over_flush__join", SEQUENCER_FLUSH, 9),
+    Closed("flush", "sequencer_over_flush__crash", SEQUENCER_FLUSH, 9),
+    Closed("merge", "merge_over_stable__given_up", MERGE_STABLE, 9),
+    Closed("merge", "sequencer_over_merge__half", SEQUENCER_MERGE, 9),
 )
 CORES: Final[dict[str, Any]] = {
     "flush": flush,
@@ -289,12 +289,12 @@ def test_a_stack_with_another_order_goes_elsewhere() -> None:
 @pytest.mark.parametrize(
     ("closed", "ablation"),
     [
-        (MODELS[2], "over_not_asked"),
-        (MODELS[3], "promise_not_passed"),
-        (MODELS[4], "below_views_unheard"),
-        (MODELS[5], "above_views_unheard"),
-        (MODELS[7], "withdrawal_not_passed"),
-        (MODELS[8], "merge_not_passed_up"),
+        (MODELS[2], "flush_over_merge_gms__without_suspend"),
+        (MODELS[3], "gms_over_stable__without_digest_promised"),
+        (MODELS[4], "flush_over_stable__without_view_installed"),
+        (MODELS[5], "sequencer_over_flush__without_view_installed"),
+        (MODELS[7], "merge_over_stable__without_promise_withdrawn"),
+        (MODELS[8], "sequencer_over_merge__without_merging"),
     ],
     ids=lambda each: getattr(each, "name", each),
 )
