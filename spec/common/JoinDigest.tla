@@ -82,8 +82,8 @@ ReachesIf(p, k, alone) ==
                 /\ ReachesIf(p, j, alone)
 
 \* A promise reaches view number k.
-\* PromiseToOneIncarnation: it ends with a view that has another life of the newcomer's address. (There the promiser takes the
-\* address for the newcomer, and holds no longer.)
+\* PromiseToOneIncarnation: A promise ends with a view that has another incarnation of the joiner's address. (There
+\* the promiser takes that incarnation for the joiner, and no longer holds its vote.)
 Reaches(p, k) == ReachesIf(p, k, On("PromiseToOneIncarnation"))
 
 \* p tells what to start from with s in a view that follows view number k: s is in the vector, or its life began on
@@ -112,11 +112,11 @@ LOCAL Meant(p, m, j) == p.to = m /\ p.to_life = life[m] /\ ~ToIn(p, j) /\ Reache
 \* m may use p for what it needs to know of view number j, to install v, which follows j.
 Redeemable(p, m, v, j) ==
     /\ Meant(p, m, j)
-    \* PromiserIsMember: the promiser is a member of the view that the newcomer begins with. (A promiser that this view
-    \* leaves out comes to none with the newcomer: it need not wait, and raises its vote in the view before, from
-    \* which others have yet to come.)
+    \* PromiserIsMember: The promiser is a member of the view that the joiner starts with. (A promiser that this view
+    \* excludes shares no view with the joiner: it need not wait, and raises its vote in the view before, from which
+    \* others have yet to come.)
     /\ On("PromiserIsMember") => Has(v, p.by, p.by_life)
-    \* DigestIsComplete: it says where to start with each sender that is there.
+    \* DigestIsComplete: The digest has an entry for every sender of the predecessor.
     /\ On("DigestIsComplete") => \A s \in DOMAIN views[j].lives : TellsOf(p, s, j)
 
 \* p was made to m for view number j, whether it reaches that one or has ended on the way with another life of m.
@@ -125,7 +125,8 @@ LOCAL Given(p, m, j) == p.to = m /\ p.to_life = life[m] /\ ~ToIn(p, j) /\ Reache
 \* What m has been promised for all that it has to be told to install v.
 Told(m, v) ==
     \A j \in ToBeTold(m, v) :
-        \* StartRequiresPromise: who comes to members that it was not with has been told where to start with them.
+        \* StartRequiresPromise: A member that installs a view holds an open promise for each predecessor that is not
+        \* its own current view.
         (On("StartRequiresPromise") \/ \E p \in promises : Given(p, m, j)) => \E p \in promises : Redeemable(p, m, v, j)
 
 \* All promises that m uses when it installs v.
@@ -136,10 +137,12 @@ Used(m, v) == {p \in promises : \E j \in ToBeTold(m, v) : Redeemable(p, m, v, j)
 
 MayPromise(by, to) ==
     /\ installed[by] # 0
-    \* PromiseeIsOutside: a former life of the newcomer is excluded first; and who is in the view needs no digest.
+    \* PromiseeIsOutside: A member promises a digest only to an address that is not in its view. (A former incarnation
+    \* of the joiner is excluded first, and a member of the view needs no digest.)
     /\ On("PromiseeIsOutside") => to \notin DOMAIN views[installed[by]].lives
-    \* OneOpenPromise: the same member has no open promise to the same address, and does not hold its word for a former
-    \* life of it either. (It holds for the address: with the later promise withdrawn it would hold for neither.)
+    \* OneOpenPromise: A member has at most one open promise to an address, and holds its vote for no former
+    \* incarnation of it. (It holds its vote for the address: if it withdrew the later promise, it would hold its vote
+    \* for neither.)
     /\ On("OneOpenPromise") =>
         /\ to \notin held[by]
         /\ \A p \in promises : ~(p.by = by /\ p.by_life = life[by] /\ p.to = to)
@@ -147,7 +150,7 @@ MayPromise(by, to) ==
 \* p will not be redeemed: the newcomer's life is over, or no view with it is decided that it could install but by
 \* what another has promised. (A view that was decided and lost with its coordinator is one of these.)
 MayWithdraw(p) ==
-    \* WithdrawOnlyIfUnusable: a promise is withdrawn only when nobody can redeem it any more.
+    \* WithdrawOnlyIfUnusable: A promise is withdrawn only when no joiner can redeem it any more.
     On("WithdrawOnlyIfUnusable") =>
         \/ ~Open(p)
         \/ installed[p.to] # 0 /\ ToIn(p, installed[p.to]) /\ ~\E k \in DOMAIN views : k > installed[p.to] /\ ToIn(p, k)
@@ -158,7 +161,7 @@ MayWithdraw(p) ==
 \* `by` has no open promise to the address, and comes to no view with it that is decided.
 MayRelease(by, to) ==
     /\ ~\E p \in promises : p.by = by /\ p.by_life = life[by] /\ p.to = to
-    \* PromiseHeldWhileNeeded: a promise that is redeemed is kept until its promiser can come to no view with the newcomer.
+    \* PromiseHeldWhileNeeded: A redeemed promise is held until its promiser can share no view with the joiner.
     /\ On("PromiseHeldWhileNeeded") =>
         ~\E k \in DOMAIN views :
             /\ to \in DOMAIN views[k].lives /\ Has(views[k], by, life[by])
@@ -169,8 +172,8 @@ Promise(by, to) ==
     /\ MayPromise(by, to)
     /\ \E p \in promises' \ promises :
         /\ [p EXCEPT !.vector = delivered[by]] = PromiseOf(by, to)
-        \* DigestIsDelivered: what the promiser has delivered, no less and no more. (Told less, the newcomer is given
-        \* again what is in the state that it was handed; told more, it never gets what is between.)
+        \* DigestIsDelivered: A promised digest equals what the promiser has delivered. (Lower: the joiner receives
+        \* messages that its state contains. Higher: it never receives the messages between.)
         /\ On("DigestIsDelivered") => p.vector = delivered[by]
         /\ promises' = promises \cup {p}
     /\ UNCHANGED <<installed, life>>

@@ -88,42 +88,43 @@ InstalledView(m) == IF installed[m] = 0 THEN NoView ELSE ViewOf(views[installed[
 
 \* Now v may be decided.
 MayDecide(v) ==
-    \* UniqueViewId: an identifier names one view (AMB-40).
+    \* UniqueViewId: An identifier names one view (AMB-40).
     /\ On("UniqueViewId") => \A k \in DOMAIN views : views[k].id # v.id
-    \* CounterIncreases: whoever comes from a view to this one sees the counter rise (Local Monotonicity).
+    \* CounterIncreases: A view has a greater counter than each of its predecessors (Local Monotonicity).
     /\ On("CounterIncreases") => \A j \in v.preds : views[j].id.counter < v.id.counter
-    \* CreatorFromPredecessor: the creator is a member of a view that it follows, or founds a group alone. (It need not
-    \* be a member of v: it may be leaving.)
+    \* CreatorFromPredecessor: The creator of a view is a member of one of its predecessors, or founds the group
+    \* alone. (It need not be a member of the view: it may be leaving.)
     /\ On("CreatorFromPredecessor") =>
         IF v.preds = {} THEN v.members = <<v.id.creator>>
         ELSE \E j \in v.preds : v.id.creator \in DOMAIN views[j].lives
-    \* WellFormedView: somebody is in it, nobody twice; it follows views that are decided.
+    \* WellFormedView: A view has at least one member, lists each member once, and follows decided views only.
     /\ On("WellFormedView") =>
         /\ v.members # <<>>
         /\ Cardinality(MembersOf(v)) = Len(v.members)
         /\ DOMAIN v.lives = MembersOf(v)
         /\ v.preds \subseteq DOMAIN views
-    \* ValidIncarnations: it means lives that have begun, and none older than a view it follows means.
+    \* ValidIncarnations: A view names incarnations that have started, and none older than its predecessors name.
     /\ On("ValidIncarnations") => \A m \in DOMAIN v.lives :
         /\ v.lives[m] <= life[m]
         /\ \A j \in v.preds : m \in DOMAIN views[j].lives => views[j].lives[m] <= v.lives[m]
-    \* ExcludedFirst: of each member it means the life that a view it follows means. A former life is left out by a view
-    \* of its own before the next one comes in. (Members know addresses: they would take the one for the other.)
+    \* ExcludedFirst: A view names the incarnation of a member that its predecessors name. A former incarnation is
+    \* excluded by a view of its own before the next one joins. (Members know addresses: they would take one
+    \* incarnation for the other.)
     /\ On("ExcludedFirst") => \A m \in DOMAIN v.lives : \A j \in v.preds :
         m \in DOMAIN views[j].lives => views[j].lives[m] = v.lives[m]
-    \* JoinersAreNew: who is in none of the views it follows begins with it, and nobody else does.
+    \* JoinersAreNew: The joiners of a view are exactly the members that come from none of its predecessors.
     /\ On("JoinersAreNew") => v.joins = {m \in DOMAIN v.lives : Sources(v, m) = {}}
-    \* JoinsOnce: who comes in is in a later life than any that its address had in a view before. Who was left out
-    \* does not come in again in the same life.
+    \* JoinsOnce: A joiner has a later incarnation than its address had in any view before. An excluded incarnation
+    \* does not join again.
     /\ On("JoinsOnce") => \A m \in DOMAIN v.lives : Sources(v, m) = {} =>
         \A k \in DOMAIN views : (m \in DOMAIN views[k].lives /\ ComesBefore(k, v.preds)) => views[k].lives[m] < v.lives[m]
 
 \* m may install v, which is decided.
 MayInstall(m, v) ==
-    \* SelfInclusion: m, in its present life, is a member of what it installs.
+    \* SelfInclusion: A member installs only views that contain its current incarnation.
     /\ On("SelfInclusion") => Has(v, m, life[m])
-    \* SinglePath: a life begins with a view that it joins with (Initial View Event), and goes on from view to view
-    \* of one path, skipping none.
+    \* SinglePath: An incarnation first installs a view that it joins (Initial View Event), and then follows one path
+    \* of views without skipping any.
     /\ On("SinglePath") =>
         IF installed[m] = 0 THEN m \in v.joins
         ELSE m \notin v.joins /\ installed[m] \in Sources(v, m)

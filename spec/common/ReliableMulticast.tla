@@ -19,7 +19,8 @@ EXTENDS Digests, FiniteSets
 
 Window(low) == [low |-> low, delivered |-> low, ahead |-> {}, purged |-> Nothing]
 
-\* Add: seqno n reaches the window; what can be delivered is delivered in the same step, in order, once.
+\* Add: A message enters the window; every message that is deliverable now is delivered in the same step, in order,
+\* once.
 Add(window, n) ==
     IF n <= window.delivered \/ n \in window.ahead
     THEN window
@@ -37,7 +38,7 @@ Holds(window, n) ==
     /\ n > window.purged
     /\ n <= window.delivered \/ n \in window.ahead
 
-\* Purge: stability reached up to these seqnos, inclusive; what was purged stays purged (STB-11, AMB-10).
+\* Purge: Messages up to the given seqnos, inclusive, are stable; purged messages stay purged (STB-11, AMB-10).
 Purge(windows, vector) ==
     [s \in DOMAIN windows |->
         IF s \in DOMAIN vector

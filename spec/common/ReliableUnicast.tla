@@ -21,7 +21,7 @@ CONSTANTS
 VARIABLE
     wire        \* [Member -> [Member -> messages on their way from the one to the other, in order sent]]
 
-\* fifo: what one member sends to another arrives once, in the order sent.
+\* fifo: Each unicast arrives once; unicasts between two members arrive in sending order.
 ASSUME Unicast \in {"fifo", "unordered", "duplicating", "lossy"}
 
 EmptyWire == [f \in Member |-> [t \in Member |-> <<>>]]

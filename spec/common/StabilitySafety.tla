@@ -34,7 +34,7 @@ Agreed(p, s, n) ==
             ~ /\ Shares(views[installed[x]], views[installed[p]], s)
               /\ Group!Throughout(x, installed[x], installed[p])
 
-\* Nobody lacks what was purged.
+\* A purged message was delivered by every member that belongs to all views from its own to the purger's.
 PurgedIsAgreed ==
     \A p \in Member : installed[p] # 0 => \A s \in DOMAIN purged[p] : Agreed(p, s, purged[p][s])
 

@@ -54,20 +54,20 @@ LOCAL OrderOf(orders, k) == IF k \in DOMAIN orders THEN orders[k] ELSE <<>>
 -----------------------------------------------------------------------------
 (* What a step may do *)
 
-\* An order grows, and never changes otherwise.
+\* The order of a view changes only by appending.
 OrderOnlyGrows == \A k \in DOMAIN order : IsPrefix(order[k], order'[k])
 
-\* What is ordered was sent.
+\* Every ordered message was sent.
 OrdersOnlySent ==
     \A k \in DOMAIN order' : \A i \in Len(OrderOf(order, k)) + 1 .. Len(order'[k]) :
         order'[k][i][2] \in 1 .. sent'[order'[k][i][1]]
 
-\* ... by a member of the view,
+\* The sender of every ordered message is a member of the view.
 OrdersOnlyForMembers ==
     \A k \in DOMAIN order' : \A i \in Len(OrderOf(order, k)) + 1 .. Len(order'[k]) :
         order'[k][i][1] \in DOMAIN views'[k].lives
 
-\* ... and was not ordered already: in this view, or before a cut that led its sender here.
+\* A message is ordered at most once in a view, and not again after a cut on its sender's path that contains it.
 OrdersOnce ==
     \A k \in DOMAIN order' : \A i \in Len(OrderOf(order, k)) + 1 .. Len(order'[k]) :
         /\ \A j \in 1 .. i - 1 : order'[k][j] # order'[k][i]
@@ -77,7 +77,7 @@ OrdersOnce ==
                 w == way[n]
             IN (w <= k /\ u \in DOMAIN cut'[w]) => \A j \in 1 .. cut'[w][u] : order'[u][j] # order'[k][i]
 
-\* A member delivers what is next in the order of its view, one message at a time.
+\* A member delivers the next message of its view's order, one at a time.
 DeliversInOrder ==
     \A m \in Member :
         (life'[m] = life[m] /\ delivered'[m] # delivered[m]) =>
@@ -87,10 +87,10 @@ DeliversInOrder ==
             IN /\ k # 0 /\ n <= Len(all)
                /\ delivered'[m] = Append(delivered[m], <<all[n][1], all[n][2], k>>)
 
-\* A cut is written once.
+\* A cut never changes.
 CutNeverChanges == \A k \in DOMAIN cut : \A u \in DOMAIN cut[k] : u \in DOMAIN cut'[k] /\ cut'[k][u] = cut[k][u]
 
-\* Who goes on has delivered the order of its view up to the cut, no less and no more.
+\* A member that leaves a view has delivered its order exactly up to the cut.
 LeavesAtOrderCut ==
     \A m \in Member :
         (life'[m] = life[m] /\ installed'[m] # installed[m] /\ installed[m] # 0) =>
@@ -100,13 +100,13 @@ LeavesAtOrderCut ==
                /\ Len(DeliveredIn(delivered[m], u))
                     = Len(ToDeliver(order'[u], cut'[k][u], DeliveredBefore(delivered[m], u)))
 
-\* Who will go the same way is not beyond the cut.
+\* No remaining survivor has delivered beyond the cut.
 NoneBeyondCut ==
     \A k \in DOMAIN cut' : \A u \in DOMAIN cut'[k] : \A m \in up' :
         (installed'[m] = u /\ life'[m] = life[m] /\ (u \in Group!Sources(views[k], m))') =>
             Len(DeliveredIn(delivered'[m], u)) <= cut'[k][u]
 
-\* A new life has delivered nothing.
+\* A new incarnation has delivered nothing.
 NewIncarnationIsEmpty == \A m \in Member : life'[m] # life[m] => delivered'[m] = <<>>
 
 Init ==
