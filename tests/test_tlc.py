@@ -479,11 +479,14 @@ def alive(pid: int) -> bool:
     return state != "Z"
 
 
+# Under nohup a process inherits that SIGHUP is ignored.
 _LONG_RUN = """
+import signal
 import sys
 from pathlib import Path
 from groupcomm_conformance.tlc import run as tlc
 
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 module = "---- MODULE Long ----\\nEXTENDS Integers\\nVARIABLE x\\nInit == x = 0\\nNext == x' = x + 1\\n===="
 tlc.run([], "Long", "INIT Init\\nNEXT Next", generated={"Long": module}, workers=1, short=sys.argv[1] == "short")
 """
