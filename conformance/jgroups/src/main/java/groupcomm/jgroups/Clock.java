@@ -74,7 +74,10 @@ public final class Clock {
     private static <T> T until(long milliseconds, Waiting<T> waiting) throws InterruptedException {
         Deadline deadline=at(milliseconds, Thread.currentThread(), null);
         try {
-            return waiting.ends();
+            T ended=waiting.ends();
+            // What it waits for came first, and it was at a lock when its deadline came: the interrupt was the clock's.
+            if(deadline.expired) Thread.interrupted();
+            return ended;
         }
         catch(InterruptedException e) {
             if(deadline.expired) return null;
