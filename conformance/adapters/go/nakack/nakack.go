@@ -37,14 +37,14 @@ type (
 		Holder string
 		Upto   int64
 	}
-	// Window is what a member has of one origin.
+	// Window is what a member has of an origin.
 	Window struct {
 		Low, Base, Purged, Delivered int64
 		Kept                         []wire.Payload
 		Pending                      map[int64]wire.Payload
 		Told, Fetch                  Source
 	}
-	// Store is what was delivered of one origin in the view before.
+	// Store is what was delivered of an origin in the view before.
 	Store struct {
 		Purged int64
 		Kept   []wire.Payload
@@ -205,7 +205,7 @@ func deliver(origin string, payload wire.Payload) group.Effect {
 
 var received group.Effect = group.PassUp{Event: group.MessageReceived{Size: 1}}
 
-// drain delivers of one origin what can be delivered.
+// drain delivers of an origin what can be delivered.
 func (s State) drain(x string) (State, group.Effects) {
 	w := s.Windows[x]
 	top, last := s.free(x, w.highestPending(w.Delivered)), w.Delivered
@@ -273,7 +273,7 @@ func (w Window) hears(by string, n int64) Window {
 	return w
 }
 
-// requests are those for messages of all members: to whom the layers above have named, and to whom has told.
+// requests are XMIT_REQs for messages of all members: to the member that the layers above named, and to the teller.
 func (s State) requests() group.Effects {
 	var requests group.Effects
 	for _, x := range s.View.Members {
@@ -402,7 +402,7 @@ func requestTimeout(c Config, s State) Result {
 	return group.Handled(s, append(requests, c.requestTimer()))
 }
 
-// storeOf is what a member has in its store of the view that a request names: the present one, or the one before.
+// storeOf is what a member has in its store of the view that a request names: the present view, or the view before.
 func (s State) storeOf(m XmitReq) Store {
 	if s.inView() && m.ViewId == s.View.Id {
 		return Store{s.Windows[m.Origin].Purged, s.Windows[m.Origin].Kept}

@@ -109,7 +109,7 @@ func init() {
 // unknown is the incarnation of a peer that was not heard of.
 const unknown = -1
 
-// Start is a member of incarnation 0 that nobody has spoken to.
+// Start is a member of incarnation 0 before its first event.
 func Start(member string) State { return State{Member: member} }
 
 func (s State) isStart() bool {
@@ -222,7 +222,7 @@ func retransmitTimeout(c Config, s State, e RetransmitTimeout) Result {
 	return group.Ignored(s)
 }
 
-// heard: the peer lives in this incarnation. `news` says whether that is a later one than any before.
+// heard: the peer is in this incarnation. `news` says whether no later or equal incarnation was known.
 func (s State) heard(c Config, peer string, incarnation int64) (after State, effects group.Effects, news bool) {
 	before := s.knownIncarnation(peer)
 	if incarnation <= before {

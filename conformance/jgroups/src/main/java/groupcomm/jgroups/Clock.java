@@ -75,7 +75,7 @@ public final class Clock {
         Deadline deadline=at(milliseconds, Thread.currentThread(), null);
         try {
             T ended=waiting.ends();
-            // What it waits for came first, and it was at a lock when its deadline came: the interrupt was the clock's.
+            // The wait had ended before its deadline, and the thread was at a lock: the interrupt was the clock's.
             if(deadline.expired) Thread.interrupted();
             return ended;
         }

@@ -10,8 +10,8 @@ import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
 
 /**
- * Loads JGroups with each call that reads a clock, waits for a time or throws dice turned to {@link Clock}, and with
- * {@link Turns#pass} wherever a thread may have begun to run.
+ * Loads JGroups with each call that reads a clock, waits for a time or throws dice turned to {@link Clock}.
+ * {@link Turns#pass} is called wherever a thread may have begun to run.
  *
  * JGroups waits in threads: for acknowledgements, for answers, for its next try. In real time, and with threads side by
  * side, the outcome of a schedule would depend on the load of the machine.

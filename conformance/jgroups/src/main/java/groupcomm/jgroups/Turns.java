@@ -6,10 +6,10 @@ import java.util.TreeMap;
 /**
  * One thread of JGroups runs at a time, and which one is next is no chance.
  *
- * A thread that another one wakes would go on beside it, and which of the two sends, delivers or takes a lock first
- * would be the machine's choice. Here it goes on when all others sleep: {@link Rewriter} has each thread of JGroups ask at the
- * entry of each method, after each call that may have waited, and in each monitor. Of several that may go on, the one
- * that was created first does: as threads are created in turn too, that is the same one in each run.
+ * A thread that is woken would run beside the thread that woke it, and the machine would choose which of the two sends,
+ * delivers or takes a lock first. Here it runs when all other threads sleep: {@link Rewriter} has each thread of JGroups ask
+ * at the entry of each method, after each call that may have waited, and in each monitor. Of several threads that wait for
+ * their turn, the oldest is next. Threads are created in turn too, so their order of age is the same in each run.
  */
 public final class Turns {
     private static final class Waiting {
@@ -64,7 +64,7 @@ public final class Turns {
         return true;
     }
 
-    /** Return when it is the caller's turn: at once, if the caller is the one that runs. */
+    /** Return when it is the caller's turn: at once, if it has the turn already. */
     public static void pass() {
         Thread me=Thread.currentThread();
         if(me == running) return;
