@@ -75,7 +75,7 @@ type UnicastRequested struct {
 	Payload wire.Payload
 }
 
-// What the layers above tell the multicast layer, and it tells them.
+// Events between the multicast layer and the layers above.
 
 type MessageReceived struct {
 	_    wire.Tag `wire:"MessageReceived"`
