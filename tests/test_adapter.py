@@ -37,8 +37,8 @@ STABLE = PROTOCOLS["stable"]
 MODEL = MANIFESTS["stable"].model("join_small")
 SMALL = {
     "stable": "join_small",
-    "nakack": "pair_small",
-    "unicast": "two_singletons",
+    "nakack": "pair_two",  # TLC writes its functions on 1 .. n as sequences
+    "unicast": "two_messages_lossy",
     "sequencer": "misuse",
     "gms": "join",
     "merge": "two_singletons",

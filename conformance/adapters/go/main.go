@@ -17,8 +17,10 @@ import (
 	"groupcomm.example/port/group"
 	"groupcomm.example/port/merge"
 	"groupcomm.example/port/mergegms"
+	"groupcomm.example/port/nakack"
 	"groupcomm.example/port/sequencer"
 	"groupcomm.example/port/stable"
+	"groupcomm.example/port/unicast"
 	"groupcomm.example/port/wire"
 )
 
@@ -27,8 +29,10 @@ var protocols = map[string]func(config []byte) (machine, error){
 	"gms":       protocol(gms.Start, gms.Step),
 	"merge":     protocol(merge.Start, merge.Step),
 	"merge_gms": protocol(mergegms.Start, mergegms.Step),
+	"nakack":    protocol(nakack.Start, nakack.Step),
 	"sequencer": protocol(sequencer.Start, sequencer.Step),
 	"stable":    protocol(stable.Start, stable.Step),
+	"unicast":   protocol(unicast.Start, unicast.Step),
 }
 
 // A machine is a protocol with its configuration. States are values of the protocol's own type, and do not change.

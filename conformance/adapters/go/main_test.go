@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"groupcomm.example/port/group"
+	"groupcomm.example/port/nakack"
+	"groupcomm.example/port/unicast"
 	"groupcomm.example/port/wire"
 )
 
@@ -43,6 +45,47 @@ func TestWhatIsReadIsWritten(t *testing.T) {
 		if got := string(wire.Append(nil, data)); got != text {
 			t.Errorf("%s became %s", text, got)
 		}
+	}
+}
+
+func TestPairsAreReadAndWritten(t *testing.T) {
+	const state = `{"connection":{"incarnation":0,"number":1},"delivered":0,"ahead":[[2,"b"],[4,null]]}`
+	var window unicast.Window
+	if err := wire.Decode([]byte(state), &window); err == nil {
+		t.Error("null was read as a payload")
+	}
+	good := strings.Replace(state, "null", "[1]", 1)
+	if err := wire.Decode([]byte(good), &window); err != nil {
+		t.Fatal(err)
+	}
+	if got := string(wire.Append(nil, window)); got != good {
+		t.Errorf("%s became %s", good, got)
+	}
+	var pending map[int64]wire.Payload
+	if err := wire.Decode([]byte(`[[4,"d"],[1,"a"]]`), &pending); err != nil {
+		t.Fatal(err)
+	}
+	if got := string(wire.Append(nil, pending)); got != `[[1,"a"],[4,"d"]]` {
+		t.Errorf("became %s", got)
+	}
+	for _, text := range []string{`[[1,"a"],[1,"b"]]`, `[[1]]`, `[[1,"a",2]]`, `{"1":"a"}`, `[["x","a"]]`} {
+		if err := wire.Decode([]byte(text), &pending); err == nil {
+			t.Errorf("%s was read", text)
+		}
+	}
+}
+
+func TestAllGapsOfASenderAreAskedFor(t *testing.T) {
+	view := group.View{Id: group.ViewId{Counter: 1, Creator: "A"}, Members: []string{"A", "B"}}
+	config := nakack.Config{HighestInterval: 2, RequestDelay: 1}
+	s := nakack.Step(config, nakack.Start("B"), group.ViewInstalled{View: view}).State
+	for _, n := range []int64{1, 3} {
+		data := nakack.Data{ViewId: view.Id, Origin: "A", Seqno: n, Payload: wire.Payload("0")}
+		s = nakack.Step(config, s, nakack.DataReceived{Sender: "A", Message: data}).State
+	}
+	request := nakack.Step(config, s, nakack.RequestTimeout{}).Effects[0].(group.Datagram).Message.(nakack.XmitReq)
+	if want := []nakack.Range{{First: 0, Last: 0}, {First: 2, Last: 2}}; !group.Same(request.Ranges, want) {
+		t.Errorf("asks for %v, not for %v", request.Ranges, want)
 	}
 }
 

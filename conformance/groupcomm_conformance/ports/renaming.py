@@ -147,7 +147,7 @@ class _Change:
                 tag = {"type": value["type"]} if "type" in value and "type" not in parts else {}
                 return Fn({**parts, **tag})
             case Function(_, key, item):
-                pairs = value.items() if isinstance(value, Fn) else ()
+                pairs = value.items() if isinstance(value, Fn) else enumerate(_sequence(value), 1)
                 return function((self.of(name, key), self.of(each, item)) for name, each in pairs)
             case Sequence(item):
                 return tuple(self.of(each, item) for each in _sequence(value))

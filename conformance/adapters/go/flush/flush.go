@@ -138,7 +138,7 @@ func (t *step) stop(q string, round int64, asker string) {
 		t.Run = idle(was.Run.Round)
 	}
 	if was.Frozen && !group.SameMap(was.Limit, cut) {
-		t.down(HoldBack{Limit: cut})
+		t.down(group.HoldBack{Limit: cut})
 	}
 }
 
@@ -236,7 +236,7 @@ func (t *step) maybeReport() {
 		return
 	}
 	if !t.Frozen {
-		t.down(HoldBack{Limit: t.Delivered})
+		t.down(group.HoldBack{Limit: t.Delivered})
 	}
 	t.Owes, t.Frozen, t.Limit = false, true, t.Delivered
 	t.do(group.Send{
@@ -319,11 +319,11 @@ func reconcileReceived(s State, e ReconcileReceived) Result {
 	}
 	t := begun(s)
 	if s.Frozen && !group.SameMap(s.Limit, target) {
-		t.down(HoldBack{Limit: target})
+		t.down(group.HoldBack{Limit: target})
 	}
 	for _, x := range s.View.Members {
 		if s.Delivered[x] < target[x] {
-			t.down(Fetch{Holder: holders[x], Sender: x, Upto: target[x]})
+			t.down(group.Fetch{Holder: holders[x], Sender: x, Upto: target[x]})
 		}
 	}
 	t.Round, t.Owes, t.Limit = e.Message.Round, true, target
@@ -333,7 +333,7 @@ func reconcileReceived(s State, e ReconcileReceived) Result {
 // open: the latch opens, and what waits is multicast.
 func (t *step) open() {
 	if t.Frozen {
-		t.down(Release{})
+		t.down(group.Release{})
 	}
 	for _, payload := range t.Waiting {
 		t.multicast(payload)

@@ -119,18 +119,6 @@ type (
 	Unblock struct {
 		_ wire.Tag `wire:"Unblock"`
 	}
-	HoldBack struct {
-		_     wire.Tag `wire:"HoldBack"`
-		Limit Vector
-	}
-	Release struct {
-		_ wire.Tag `wire:"Release"`
-	}
-	Fetch struct {
-		_              wire.Tag `wire:"Fetch"`
-		Holder, Sender string
-		Upto           int64
-	}
 )
 
 func init() {

@@ -451,7 +451,7 @@ func joinRspReceived(s State, e JoinRspReceived) Result {
 		return group.Ignored(s)
 	}
 	s.Suspected = before(d, e.Sender)
-	effects := group.Join(group.Effects{group.PassDown{Event: DigestSet{Digest: d.Digest}}}, installed(d),
+	effects := group.Join(group.Effects{group.PassDown{Event: group.DigestSet{Digest: d.Digest}}}, installed(d),
 		saySuspected(d.Members, s.Suspected), send(e.Sender, ViewAck{ViewId: d.Id}))
 	return Proceed(s.Enter(d), effects)
 }

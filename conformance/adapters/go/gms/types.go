@@ -145,11 +145,6 @@ type (
 )
 
 type (
-	// DigestSet goes to the layer below: start there.
-	DigestSet struct {
-		_      wire.Tag `wire:"DigestSet"`
-		Digest Vector
-	}
 	// Left goes up.
 	Left struct {
 		_ wire.Tag `wire:"Left"`

@@ -69,5 +69,48 @@ type SendRequested struct {
 	Payload wire.Payload
 }
 
+type UnicastRequested struct {
+	_       wire.Tag `wire:"UnicastRequested"`
+	To      string
+	Payload wire.Payload
+}
+
+// Events between the multicast layer and the layers above.
+
+type MessageReceived struct {
+	_    wire.Tag `wire:"MessageReceived"`
+	Size int64
+}
+
+type HoldBack struct {
+	_     wire.Tag `wire:"HoldBack"`
+	Limit map[string]int64
+}
+
+type Release struct {
+	_ wire.Tag `wire:"Release"`
+}
+
+type Fetch struct {
+	_              wire.Tag `wire:"Fetch"`
+	Holder, Sender string
+	Upto           int64
+}
+
+type Purge struct {
+	_      wire.Tag `wire:"Purge"`
+	Digest map[string]int64
+}
+
+type DigestSet struct {
+	_      wire.Tag `wire:"DigestSet"`
+	Digest map[string]int64
+}
+
+type WindowsAdded struct {
+	_      wire.Tag `wire:"WindowsAdded"`
+	Digest map[string]int64
+}
+
 // NothingToConfigure is the configuration of a protocol whose members have none.
 type NothingToConfigure struct{}

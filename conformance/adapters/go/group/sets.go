@@ -80,8 +80,8 @@ func Map[V any](set Set[string], value func(m string) V) map[string]V {
 }
 
 // Noted is the function with another value of one key.
-func Noted[V any](function map[string]V, key string, value V) map[string]V {
-	out := make(map[string]V, len(function)+1)
+func Noted[K comparable, V any](function map[K]V, key K, value V) map[K]V {
+	out := make(map[K]V, len(function)+1)
 	for k, v := range function {
 		out[k] = v
 	}

@@ -285,7 +285,7 @@ func (s State) enter(m Merged, sent group.Effects, to Set) Result {
 		left = s.leave(to)
 	}
 	return group.Handled(entered, group.Join(
-		group.Effects{group.PassDown{Event: WindowsAdded{Digest: windows}}, group.PassDown{Event: MergeDecided{Decision: d}}},
+		group.Effects{group.PassDown{Event: group.WindowsAdded{Digest: windows}}, group.PassDown{Event: MergeDecided{Decision: d}}},
 		sent,
 		group.Effects{group.PassUp{Event: group.MergeViewInstalled{View: d.View(), Subgroups: m.Follows}}},
 		left,

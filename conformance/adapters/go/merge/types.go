@@ -150,10 +150,6 @@ type (
 		_        wire.Tag `wire:"MergeDecided"`
 		Decision Decision
 	}
-	WindowsAdded struct {
-		_      wire.Tag `wire:"WindowsAdded"`
-		Digest Vector
-	}
 )
 
 func init() {

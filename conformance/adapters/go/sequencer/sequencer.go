@@ -62,11 +62,6 @@ type (
 	// Event is one of the structs below.
 	Event any
 
-	UnicastRequested struct {
-		_       wire.Tag `wire:"UnicastRequested"`
-		To      string
-		Payload wire.Payload
-	}
 	PlainReceived struct {
 		_       wire.Tag `wire:"PlainReceived"`
 		Sender  string
@@ -85,7 +80,7 @@ type (
 )
 
 func init() {
-	wire.Union[Event](group.SendRequested{}, UnicastRequested{}, PlainReceived{}, ForwardReceived{}, DataReceived{},
+	wire.Union[Event](group.SendRequested{}, group.UnicastRequested{}, PlainReceived{}, ForwardReceived{}, DataReceived{},
 		group.ViewInstalled{})
 }
 
@@ -100,7 +95,7 @@ func Step(_ group.NothingToConfigure, s State, event Event) Result {
 	switch e := event.(type) {
 	case group.SendRequested:
 		return sendRequested(s, e)
-	case UnicastRequested:
+	case group.UnicastRequested:
 		return group.Handled(s, group.Effects{group.Send{To: e.To, Message: Plain{Payload: e.Payload}}})
 	case PlainReceived:
 		return group.Handled(s, deliver(e.Sender, e.Message.Payload))

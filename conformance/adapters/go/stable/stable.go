@@ -45,10 +45,6 @@ type (
 	StableTimeout struct {
 		_ wire.Tag `wire:"StableTimeout"`
 	}
-	MessageReceived struct {
-		_    wire.Tag `wire:"MessageReceived"`
-		Size int64
-	}
 	StableReceived struct {
 		_       wire.Tag `wire:"StableReceived"`
 		Sender  string
@@ -76,15 +72,10 @@ type (
 		ViewId group.ViewId
 		Digest Vector
 	}
-	// Purge goes to the layer below.
-	Purge struct {
-		_      wire.Tag `wire:"Purge"`
-		Digest Vector
-	}
 )
 
 func init() {
-	wire.Union[Event](ViewInstalled{}, StableTimeout{}, MessageReceived{}, StableReceived{}, StabilityTimeout{},
+	wire.Union[Event](ViewInstalled{}, StableTimeout{}, group.MessageReceived{}, StableReceived{}, StabilityTimeout{},
 		StabilityReceived{}, group.DigestPromised{}, group.PromiseWithdrawn{})
 }
 
@@ -100,7 +91,7 @@ func Step(c Config, s State, event Event) Result {
 		return viewInstalled(c, s, e)
 	case StableTimeout:
 		return stableTimeout(c, s)
-	case MessageReceived:
+	case group.MessageReceived:
 		return messageReceived(c, s, e)
 	case StableReceived:
 		return stableReceived(c, s, e)
@@ -191,7 +182,7 @@ func stableTimeout(c Config, s State) Result {
 	return group.Handled(s, s.voting(c.stableTimer()))
 }
 
-func messageReceived(c Config, s State, e MessageReceived) Result {
+func messageReceived(c Config, s State, e group.MessageReceived) Result {
 	switch {
 	case !s.joined():
 		return group.LocalError(s)
@@ -245,7 +236,7 @@ func stabilityReceived(s State, e StabilityReceived) Result {
 	if len(s.Promised) > 0 {
 		vote = s.Vote
 	}
-	purge := group.PassDown{Event: Purge{Digest: e.Message.Digest}}
+	purge := group.PassDown{Event: group.Purge{Digest: e.Message.Digest}}
 	effects := append(group.Effects{purge}, cancelIf(s.Pending)...)
 	s.Pending = false
 	return group.Handled(newRound(s, vote), effects)

@@ -3,7 +3,8 @@
 // A record is a struct: its fields in snake case (ViewId is view_id), or as a tag `wire:"..."` says. None may lack, and
 // none more may come. A struct with a blank field of type Tag has a "type", which is the tag of that field. A field of an
 // interface type holds one of the structs that were registered for it by Union, or nil, which is null. A slice is a
-// sequence, a type with a method IsSet a set, a map with string keys a function. Integers are int64.
+// sequence, a type with a method IsSet a set, a map a function: an object where its keys are strings, pairs where they are
+// integers. Integers are int64.
 package wire
 
 import (
@@ -19,6 +20,9 @@ import (
 
 // Tag marks a struct that has a "type": _ wire.Tag `wire:"STABLE"`.
 type Tag struct{}
+
+// Tuple marks a struct that is an array of its fields: _ wire.Tuple.
+type Tuple struct{}
 
 // Payload is any JSON but null, which nobody looks into.
 type Payload []byte
@@ -97,10 +101,14 @@ func makeCodec(t reflect.Type) codec {
 			},
 			func(b []byte, v reflect.Value) []byte { return append(b, v.Bytes()...) },
 		}
+	case t.Kind() == reflect.Struct && t.NumField() > 0 && t.Field(0).Type == typeFor[Tuple]():
+		return tupleCodec(t)
 	case t.Kind() == reflect.Struct:
 		return structCodec(t)
 	case t.Kind() == reflect.Interface:
 		return unionCodec(t)
+	case t.Kind() == reflect.Map && t.Key().Kind() == reflect.Int64:
+		return pairsCodec(t)
 	case t.Kind() == reflect.Map:
 		return mapCodec(t)
 	case t.Kind() == reflect.Slice:
@@ -275,6 +283,74 @@ func mapCodec(t reflect.Type) codec {
 				b = element.write(b, v.MapIndex(k))
 			}
 			return append(b, '}')
+		},
+	}
+}
+
+// A function whose keys are integers: [[key, value], ...]. The order means nothing; it is written rising.
+func pairsCodec(t reflect.Type) codec {
+	element := codecOf(t.Elem())
+	return codec{
+		func(r *reader, v reflect.Value) {
+			made := reflect.MakeMap(t)
+			r.each('[', ']', func() {
+				r.take('[')
+				key := reflect.ValueOf(r.integer())
+				r.take(',')
+				value := reflect.New(t.Elem()).Elem()
+				element.read(r, value)
+				r.take(']')
+				if made.MapIndex(key).IsValid() {
+					r.fail("key %d comes twice", key.Int())
+				}
+				made.SetMapIndex(key, value)
+			})
+			v.Set(made)
+		},
+		func(b []byte, v reflect.Value) []byte {
+			keys := v.MapKeys()
+			sort.Slice(keys, func(i, j int) bool { return keys[i].Int() < keys[j].Int() })
+			b = append(b, '[')
+			for i, k := range keys {
+				if i > 0 {
+					b = append(b, ',')
+				}
+				b = append(appendInteger(append(b, '['), k.Int()), ',')
+				b = append(element.write(b, v.MapIndex(k)), ']')
+			}
+			return append(b, ']')
+		},
+	}
+}
+
+func tupleCodec(t reflect.Type) codec {
+	var items []*codec
+	for i := 1; i < t.NumField(); i++ {
+		items = append(items, codecOf(t.Field(i).Type))
+	}
+	return codec{
+		func(r *reader, v reflect.Value) {
+			i := 0
+			r.each('[', ']', func() {
+				if i == len(items) {
+					r.fail("%v has %d items", t, len(items))
+				}
+				items[i].read(r, v.Field(i+1))
+				i++
+			})
+			if i < len(items) {
+				r.fail("%v has %d items", t, len(items))
+			}
+		},
+		func(b []byte, v reflect.Value) []byte {
+			b = append(b, '[')
+			for i, item := range items {
+				if i > 0 {
+					b = append(b, ',')
+				}
+				b = item.write(b, v.Field(i+1))
+			}
+			return append(b, ']')
 		},
 	}
 }

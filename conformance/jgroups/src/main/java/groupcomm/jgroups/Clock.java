@@ -74,7 +74,10 @@ public final class Clock {
     private static <T> T until(long milliseconds, Waiting<T> waiting) throws InterruptedException {
         Deadline deadline=at(milliseconds, Thread.currentThread(), null);
         try {
-            return waiting.ends();
+            T ended=waiting.ends();
+            // The wait had ended before its deadline, and the thread was at a lock: the interrupt was the clock's.
+            if(deadline.expired) Thread.interrupted();
+            return ended;
         }
         catch(InterruptedException e) {
             if(deadline.expired) return null;

@@ -4,7 +4,6 @@ import com.google.gson.Gson;
 import com.google.gson.GsonBuilder;
 import com.google.gson.ToNumberPolicy;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -37,21 +36,19 @@ public final class Driver implements Function<String,String> {
 
     @Override public String apply(String line) {
         Map<String,Object> answer=new LinkedHashMap<>();
+        Turns.take();
         try {
             @SuppressWarnings("unchecked")
             Map<String,Object> command=gson.fromJson(line, Map.class);
             Object result=perform(command);
-            rest.await();
+            Turns.run(rest);
             answer.put("result", result);
         }
         catch(Throwable e) {
             answer.put("error", e.toString());
         }
         synchronized(noted) {
-            // Of one command, a thread may send while another one delivers: which is first means nothing.
-            List<Map<String,Object>> events=new ArrayList<>(noted);
-            events.sort(Comparator.comparing(event -> event.get("kind").equals("sent")));
-            answer.put("events", events);
+            answer.put("events", new ArrayList<>(noted));
             noted.clear();
         }
         return gson.toJson(answer);
@@ -128,8 +125,7 @@ public final class Driver implements Function<String,String> {
             try {runs.run();}
             catch(Throwable e) {note("failed", member, "what", what, "error", e.toString());}
         }, what + " " + member.name);
-        thread.setDaemon(true);
-        thread.start();
+        Turns.start(thread);
     }
 
     @SuppressWarnings("unchecked")
@@ -138,6 +134,7 @@ public final class Driver implements Function<String,String> {
         if(what.equals("group")) {
             members.values().forEach(member -> member.crashed=true);
             Clock.reset();
+            Turns.reset();
             sent.clear();
             noted.clear();
             rest=new Rest();
@@ -210,17 +207,15 @@ public final class Driver implements Function<String,String> {
     /** Let time pass, deadline by deadline. Each has all its consequences before the next. */
     private void advance(long milliseconds) throws Exception {
         long end=Clock.now() + milliseconds;
-        for(Clock.Deadline next; (next=Clock.next(end)) != null;) {
-            if(next.task != null) {
-                Thread thread=new Thread(next.task, "timer");
-                thread.setDaemon(true);
-                thread.start();
-            }
+        for(;;) {
+            Clock.Deadline next=Clock.next(end);
+            if(next == null) return;
+            if(next.task != null) Turns.start(new Thread(next.task, "timer"));
             else {
                 next.expired=true;
-                next.waits.interrupt();
+                Turns.interrupt(next.waits);
             }
-            rest.await();
+            Turns.run(rest);
         }
     }
 }

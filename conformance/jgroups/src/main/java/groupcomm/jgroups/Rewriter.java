@@ -11,12 +11,13 @@ import org.objectweb.asm.Opcodes;
 
 /**
  * Loads JGroups with each call that reads a clock, waits for a time or throws dice turned to {@link Clock}.
+ * {@link Turns#pass} is called wherever a thread may have begun to run.
  *
- * JGroups waits in threads: for acknowledgements, for answers, for its next try. In real time the outcome of a
- * schedule would depend on the load of the machine.
+ * JGroups waits in threads: for acknowledgements, for answers, for its next try. In real time, and with threads side by
+ * side, the outcome of a schedule would depend on the load of the machine.
  */
 final class Rewriter extends ClassLoader {
-    private static final String CLOCK="groupcomm/jgroups/Clock";
+    private static final String CLOCK="groupcomm/jgroups/Clock", TURNS="groupcomm/jgroups/Turns";
 
     /** Name and descriptor of a call to its replacement's name; the object becomes the first argument. */
     private static final Map<String,String[]> WAITS=Map.ofEntries(
@@ -77,24 +78,33 @@ final class Rewriter extends ClassLoader {
     private static final class Calls extends MethodVisitor {
         Calls(MethodVisitor to) {super(Opcodes.ASM9, to);}
 
+        @Override public void visitCode() {
+            super.visitCode();
+            pass();
+        }
+
+        @Override public void visitInsn(int opcode) {
+            super.visitInsn(opcode);
+            if(opcode == Opcodes.MONITORENTER) pass();
+        }
+
         @Override public void visitMethodInsn(int opcode, String owner, String name, String descriptor, boolean isInterface) {
             String call=name + descriptor;
-            if(opcode == Opcodes.INVOKESTATIC) {
-                String read=READS.get(owner + "." + call);
-                if(read != null) {
-                    super.visitMethodInsn(opcode, CLOCK, read, descriptor, false);
-                    return;
-                }
-            }
-            else if(opcode != Opcodes.INVOKESPECIAL) {
-                String[] to=WAITS.get(owner + "." + call);
-                if(to == null && owner.startsWith("java/util/concurrent/")) to=WAITS.get(call);
-                if(to != null) {
-                    super.visitMethodInsn(Opcodes.INVOKESTATIC, CLOCK, to[0], "(L" + to[1] + ";" + descriptor.substring(1), false);
-                    return;
-                }
-            }
-            super.visitMethodInsn(opcode, owner, name, descriptor, isInterface);
+            boolean ofObject=opcode == Opcodes.INVOKEVIRTUAL || opcode == Opcodes.INVOKEINTERFACE;
+            String read=opcode == Opcodes.INVOKESTATIC? READS.get(owner + "." + call) : null;
+            String[] to=ofObject? WAITS.get(owner + "." + call) : null;
+            if(to == null && ofObject && owner.startsWith("java/util/concurrent/")) to=WAITS.get(call);
+            if(read != null) super.visitMethodInsn(Opcodes.INVOKESTATIC, CLOCK, read, descriptor, false);
+            else if(to != null)
+                super.visitMethodInsn(Opcodes.INVOKESTATIC, CLOCK, to[0], "(L" + to[1] + ";" + descriptor.substring(1), false);
+            else super.visitMethodInsn(opcode, owner, name, descriptor, isInterface);
+            if(read != null || to != null || waits(owner, name)) pass();
         }
+
+        private static boolean waits(String owner, String name) {
+            return owner.startsWith("java/util/concurrent/") || name.equals("wait") || name.equals("join");
+        }
+
+        private void pass() {super.visitMethodInsn(Opcodes.INVOKESTATIC, TURNS, "pass", "()V", false);}
     }
 }
