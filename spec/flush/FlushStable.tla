@@ -77,13 +77,14 @@ InstalledBelow(m, k) ==
                             Stable!Step(@, [type |-> "ViewInstalled", view |-> ViewOf(views'[k]),
                                             digest |-> DigestOf(local'[m], from)]).state]
 
-\* Who decides a view has its group stopped, and tells joiners what it has delivered.
+\* Who decides a view has its group stopped, and tells joiners what it has delivered. Nobody has promised them that:
+\* no vote of this view counts more, as all who go on have delivered the same.
+ToldToJoiners(m, v) ==
+    [x \in DOMAIN v.lives |-> IF x \in DOMAIN base[m] THEN Counts(local[m], base[m])[x] ELSE 0]
+
 PassedDown ==
     /\ starts' = IF views' = views THEN starts
-                 ELSE Append(starts, LET v == views'[Len(views')]
-                                         m == v.id.creator
-                                     IN [x \in DOMAIN v.lives |->
-                                            IF x \in DOMAIN base[m] THEN Counts(local[m], base[m])[x] ELSE 0])
+                 ELSE Append(starts, LET v == views'[Len(views')] IN ToldToJoiners(v.id.creator, v))
     /\ \E moved \in {{m \in Member : installed'[m] # installed[m]}} :
         IF moved = {} THEN UNCHANGED <<stable, base, purged>>
         ELSE \E m \in moved : InstalledBelow(m, installed'[m])
@@ -186,6 +187,12 @@ NoMissingMessagePurged ==
 FetchIsServable ==
     \A m \in up : \A f \in fetches[m] :
         f.holder \in up => purged[f.holder][f.sender] < Seqno(base[m][f.sender] + local[m].delivered[f.sender] + 1)
+
+-----------------------------------------------------------------------------
+(* Defects *)
+
+\* In the place of ToldToJoiners: the digest was taken before the group was stopped, when the view began.
+TakenBeforeTheStop(m, v) == [x \in DOMAIN v.lives |-> IF x \in DOMAIN base[m] THEN base[m][x] ELSE 0]
 
 -----------------------------------------------------------------------------
 (* Witnesses *)

@@ -1,0 +1,7 @@
+---------------------------- MODULE MCGmsUnicast -----------------------------
+(* Bounds of the models of GMS over UNICAST. *)
+EXTENDS GmsUnicast
+
+JustA == <<"A">>
+AB == <<"A", "B">>
+=============================================================================

@@ -1,0 +1,12 @@
+--------------------------- MODULE MCStableNakack ----------------------------
+(* Bounds of the models of STABLE over NAKACK. *)
+EXTENDS StableNakack
+
+PairScript == <<FirstView(1, "A", <<"A", "B">>)>>
+ThreeScript == <<FirstView(1, "A", <<"A", "B", "C">>)>>
+OneOfA == [m \in Member |-> IF m = "A" THEN 1 ELSE 0]
+OneOfC == [m \in Member |-> IF m = "C" THEN 1 ELSE 0]
+
+\* Each member has promised its digest to one that joins.
+PromisedToZ == {<<m, "Z">> : m \in Member}
+=============================================================================
