@@ -218,7 +218,7 @@ def _atom(cls: type) -> _Read:
     def read(value: Any, _depth: int) -> Any:  # noqa: ANN401 - anything
         if type(value) is not base:
             raise RefusedError(f"no {base.__name__}")
-        if base is int and not -LARGEST_INTEGER <= value <= LARGEST_INTEGER:
+        if type(value) is int and abs(value) > LARGEST_INTEGER:
             raise RefusedError("an integer that is too large")
         return value if cls is base else cls(value)
 

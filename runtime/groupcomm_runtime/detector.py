@@ -32,8 +32,8 @@ class Heartbeat:
     """What a member says of itself to one other; `counter` and `creator` are those of its view.
 
     `acts`: it decides the views. `coordinates`: discovery may find it. `counts`: the receiver is in its view.
-    `suspects`: it suspects the receiver. `clock`: its time; `echo`: the time of the receiver that it heard last,
-    0 where it has heard nothing; `held`: how long ago that was. These are in microseconds.
+    `suspects`: it suspects the receiver. `clock`: its time; `echo`: the time of the receiver that it heard
+    last, 0 where it has heard nothing; `held`: how long ago that was. These are in microseconds.
     """
 
     counter: int

@@ -1,7 +1,7 @@
 """One life of a member: a stack, its timers, its socket, its failure detector. One step at a time.
 
-What comes waits in one queue. In a loop turn the stack takes all that waits, a step for each event, and does the
-effects of a step in their order before the next. Then the lines of the log go to the kernel, and what the
+What comes waits in one queue. In a loop turn the stack takes what waits, a step for each event, and does
+the effects of a step in their order before the next. Then the lines of the log go to the kernel, and what the
 steps say to a peer goes out together, in as few datagrams as hold it.
 """
 
@@ -34,6 +34,7 @@ __all__ = ["Application", "Member", "Settings"]
 
 _CODEC: Final = Codec(LAYERS)
 _MICRO: Final = 1_000_000
+_STEPS_AT_ONCE: Final = 200  # then it is the turn of others
 _READ_AT_ONCE: Final = 64  # datagrams in a loop turn
 _LARGEST_DATAGRAM: Final = 65_536
 _HEARTBEAT, _MESSAGE, _FRAGMENT = b"h", b"m", b"f"
@@ -48,7 +49,7 @@ class Settings:
     """Times in seconds, sizes in bytes.
 
     `heartbeat`: between two heartbeats. `patience`: the least silence for which a member is suspected.
-    `datagram`: the largest datagram. `unstable`: multicasts that somebody may lack, beyond which nobody sends.
+    `datagram`: the largest datagram. `unstable`: multicasts that somebody may lack; with more nobody sends.
     """
 
     heartbeat: float = 0.2
@@ -84,6 +85,7 @@ class Member:
         self,
         me: Address,
         application: Application,
+        *,
         sock: socket.socket,
         seal: Seal,
         discovery: Discovery,
@@ -184,8 +186,12 @@ class Member:
             return
         try:
             if not self._notices_pause():
-                while self._queue and not self._over:
+                for _ in range(_STEPS_AT_ONCE):
+                    if not self._queue or self._over:
+                        break
                     self._step(*self._queue.popleft())
+                else:
+                    self._schedule()
             if self._log is not None:
                 self._log.flush()
         except Exception as error:  # noqa: BLE001 - whatever it is, this life cannot go on, and says so
@@ -442,7 +448,7 @@ class Member:
         for member, why in self._detector.suspects(self.gms.decision.id, self._installed, watched, now):
             self._reported.add(member)
             self.counts[f"suspected: {why}"] += 1
-            # Before what waits: after a pause that may be messages of those that have gone on without this one.
+            # Before what waits: after a pause that may be of those that have gone on without it.
             self._queue.appendleft((f"detector: {why}", Raised(Suspected(member))))
             self._schedule()
 
@@ -457,9 +463,7 @@ class Member:
             if not acting:
                 return
             found = min(acting)[1]
-        elif (
-            any(address < self.me for address, _ in alive) and now - self._born < 2 * self._settings.patience
-        ):
+        elif any(each < self.me for each, _ in alive) and now - self._born < 2 * self._settings.patience:
             return
         self._asked = now
         self._take("discovery", Called(PassDown(gms.JoinRequested(found, 0))))
