@@ -1,8 +1,8 @@
 """The correspondence between implementation values and TLA+ values: by name, field for field.
 
 What corresponds to what is in `groupcomm.shapes`. A record that is a member of a tagged family (an event, a
-message, an effect) has a field `type` on the TLA+ side. Nothing is renamed, and there is nothing here for one protocol:
-what would need cleverness means that specification and code have a different grain.
+message, an effect) has a field `type` on the TLA+ side. Nothing is renamed, and there is nothing here for one
+protocol: what would need cleverness means that specification and code have a different grain.
 """
 
 from collections.abc import Callable, Iterable, Mapping
