@@ -110,9 +110,9 @@ def test_bad_input_is_one_clear_error(tmp_path: Path, arguments: dict[str, Any],
         with pytest.raises(BadInputError, match=text):
             async with groupcomm_runtime.join("demo", **given):
                 pass
-        assert [] == [*tmp_path.glob("*.member")]
 
     run(test())
+    assert [] == [*tmp_path.glob("*.member")]
 
 
 def test_a_port_and_a_name_that_are_in_use_are_refused_and_free_again(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ TLC gets the events that the layer took, and folds `Step` over them from `Start`
 the log. What a layer carries for others is opaque to it: each payload stands for itself as a short text.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,9 +33,13 @@ class Decided:
     differences: tuple[tuple[Life, Difference], ...]
 
 
-def decide(root: Path, lives: Sequence[Life], most: int) -> Iterator[Decided]:
+def decide(
+    root: Path, lives: Sequence[Life], most: int, layers: Collection[str] = tuple(LAYERS)
+) -> Iterator[Decided]:
     """Have TLC decide the first steps of each layer in each log, `most` of each at most."""
     for place, name in enumerate(LAYERS):
+        if name not in layers:
+            continue
         manifest = load(root, name)
         beside = Beside.of(manifest, derive.load(manifest))
         decided = steps = 0
