@@ -1,9 +1,9 @@
 """The log of a life: a line for each step of its stack, in the kernel before an effect of the step leaves.
 
 A log is JSON, a line each. The first has the configuration. Each other has the number of the step, its cause,
-the event (bytes in base64), the outcome, how many effects followed, and their digest. A step tells no
-state: steps are functions, so who replays the events has all states. Every `EVERY` steps, and at the end,
-there is a digest of the state. The last line says that the life ended, and how: without it the process was
+the event (bytes in base64), the outcome, how many effects followed, and a digest of all that and the digest
+before: so no line can be left out, or stand elsewhere. A step tells no state: steps are functions, so who
+replays the events has all states. Every `EVERY` steps, and at the end, there is a digest of the state. The last line says that the life ended, and how: without it the process was
 killed, or the log was cut.
 """
 
@@ -42,6 +42,7 @@ class Log:
 
     def __init__(self, folder: Path, group: str, member: Address, configs: dict[str, Any]) -> None:
         self._count = 0
+        self._chain = ""
         path = folder / f"{member}.log"
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -57,13 +58,14 @@ class Log:
     ) -> None:
         """A step was taken; `event` and `effects` as they are written, `state` is the one after it."""
         self._count += 1
+        self._chain = digest((self._chain, cause, event, effects))
         line = {
             "n": self._count,
             "cause": cause,
             "event": [b64encode(each).decode() if type(each) is bytes else each for each in event],
             "outcome": outcome,
             "effects": len(effects),
-            "digest": digest(effects),
+            "digest": self._chain,
         }
         if self._count % EVERY == 0:
             line["state"] = digest(canonical(state))

@@ -3,15 +3,21 @@
 import asyncio
 import json
 from base64 import b64decode, b64encode
+from collections import Counter
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
 import groupcomm_runtime
+from groupcomm import unicast
+from groupcomm_conformance.commands.main import app
 from groupcomm_conformance.logs.claims import judge
+from groupcomm_conformance.logs.deciding import decide
 from groupcomm_conformance.logs.replaying import Life, replayed
 from groupcomm_conformance.models.manifest import find_root
 from groupcomm_runtime import Settings
@@ -148,11 +154,12 @@ def test_a_corrupted_log_is_rejected(
     assert [] == accepted(logs, lives, change, forged=False)
 
 
-def test_a_forger_who_numbers_anew_is_mostly_found(logs: dict[Path, bytes], lives: dict[Path, Life]) -> None:
-    """Not always: without a datagram that changed nothing it is the log of another run that may be."""
-    assert len(accepted(logs, lives, alter, forged=True)) < 8
-    for change in (drop, twice, exchange):
-        assert len(accepted(logs, lives, change, forged=True)) < 30
+@pytest.mark.parametrize("change", [drop, twice, exchange])
+def test_right_numbers_do_not_make_it_right(
+    logs: dict[Path, bytes], lives: dict[Path, Life], change: Callable[[Lines, int, Random], None]
+) -> None:
+    """Without their digests a third of them were accepted: logs of other runs that may be."""
+    assert [] == accepted(logs, lives, change, forged=True)
 
 
 def test_a_message_that_nobody_has_sent_is_rejected(lives: dict[Path, Life]) -> None:
@@ -173,7 +180,7 @@ def test_claims_are_judged_of_deliveries(lives: dict[Path, Life]) -> None:
     places = [
         at for at, step in enumerate(one.steps) if any("Deliver" in repr(each) for each in step.effects)
     ]
-    for at, other in zip(places, places[1:], strict=False):
+    for at, other in pairwise(places):
         forged = Life(one.log, one.member, one.group, one.configs, [*one.steps], one.ends)
         forged.steps[at], forged.steps[other] = (
             _with(one.steps[at], one.steps[other]),
@@ -216,7 +223,7 @@ def test_the_command_accepts_rejects_and_knows_who_was_killed(
     code, output = run(tmp_path)
     assert 0 == code
     assert output.endswith("accepted\n")
-    last = tmp_path / sorted(logs)[0].name
+    last = tmp_path / min(logs).name
     last.write_bytes(last.read_bytes()[:-9])
     code, output = run(tmp_path)
     assert 1 == code

@@ -33,13 +33,13 @@ def command(
         ),
     ] = None,
     steps: Annotated[
-        int,
+        int | None,
         typer.Option(
             parser=whole(0, _MOST),
             metavar="N",
-            help="Steps of each layer and log that TLC decides; 0: none.",
+            help=f"Steps of each layer and log that TLC decides; 0: none. Default: {_STEPS}.",
         ),
-    ] = _STEPS,
+    ] = None,
 ) -> None:
     """Judge logs of members that ran: each step, what was received, and the order of what was delivered."""
     lives = []
@@ -61,8 +61,9 @@ def command(
     for rejected in judged.rejected:
         typer.echo(f"REJECTED {rejected}")
     good = not judged.rejected
-    if good and steps:
-        for layer in decide(find_root(), lives, steps):
+    most = _STEPS if steps is None else steps
+    if good and most:
+        for layer in decide(find_root(), lives, most):
             typer.echo(f"{layer.layer} by TLC: {layer.decided:,} of {layer.steps:,} steps decided")
             for life, difference in layer.differences:
                 good = False

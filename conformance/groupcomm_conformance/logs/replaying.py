@@ -144,6 +144,7 @@ class _Run:
         self._timers: Counter[str] = Counter()
         self._to_itself: deque[bytes] = deque()
         self._blocks = 0
+        self._chain = ""
 
     def take(self, at: int, line: dict[str, Any]) -> None:
         """A line of the log. Raises _NotSoError, RefusedError."""
@@ -177,7 +178,8 @@ class _Run:
         self._same("outcome", line["outcome"], outcome)
         on_paper = [written(effect, CODEC) for effect in effects]
         self._same("effects", line["effects"], len(on_paper))
-        self._same("digest of the effects", line["digest"], digest(on_paper))
+        self._chain = digest((self._chain, line["cause"], values, on_paper))
+        self._same("digest of event and effects", line["digest"], self._chain)
         if checked:
             self._same("digest of the state", line["state"], digest(canonical(self._state)))
         for effect, paper in zip(effects, on_paper, strict=True):
