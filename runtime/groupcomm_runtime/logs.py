@@ -1,10 +1,10 @@
 """The log of a life: a line for each step of its stack, in the kernel before an effect of the step leaves.
 
 A log is JSON, a line each. The first has the configuration. Each other has the number of the step, its cause,
-the event (bytes in base64), the outcome, how many effects followed, and a digest of all that and the digest
+the event (bytes in base64), the outcome, how many effects followed, and a digest of all that and of the line
 before: so no line can be left out, or stand elsewhere. A step tells no state: steps are functions, so who
-replays the events has all states. Every `EVERY` steps, and at the end, there is a digest of the state. The last line says that the life ended, and how: without it the process was
-killed, or the log was cut.
+replays the events has all states. Every `EVERY` steps, and at the end, there is a digest of the state. The
+last line says that the life ended, and how: without it the process was killed, or the log was cut.
 """
 
 import os
