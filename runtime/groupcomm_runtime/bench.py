@@ -61,7 +61,7 @@ def main() -> None:
         for cpu, wall, what in pool.map(_process, given, chunksize=1):
             count = _MEMBERS * asked.messages
             print(  # noqa: T201 - that is what it is for
-                f"{what}: {count:,} messages of {asked.size} B delivered: {count / cpu:,.0f} a processor second, "
+                f"{what}: {count:,} messages of {asked.size} B: {count / cpu:,.0f} a processor second, "
                 f"{count / wall:,.0f} a second"
             )
 
