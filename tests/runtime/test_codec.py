@@ -3,6 +3,7 @@
 from collections import Counter
 from functools import cache
 from random import Random
+from typing import Any
 
 import pytest
 from attrs import evolve
@@ -10,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from groupcomm import flush, merge_gms, nakack, sequencer, stable, unicast
+from groupcomm.digest import EMPTY_VECTOR
 from groupcomm.effects import Datagram
 from groupcomm.gms import Lives
 from groupcomm.stack import APPLICATION, Tagged
@@ -38,7 +40,7 @@ def with_bytes(message: object) -> object:
         return message
     if message.layer == APPLICATION:
         return Tagged(APPLICATION, repr(message.message).encode())
-    inner = message.message
+    inner: Any = message.message
     payload = getattr(inner, "payload", None)
     if payload is not None or isinstance(inner, sequencer.Plain):
         held = with_bytes(payload) if isinstance(payload, Tagged) else repr(payload).encode()
@@ -153,7 +155,7 @@ def test_any_value_of_messagepack_is_a_message_or_refused(layer: int, option: in
         pack([5, 1, [[1, "A"], [["A", 1], ["A", 1]]]]),
         pack([5, 0, [[1, "A"], "A", 1, "a text"]]),
         b"\x91" * 100_000,
-        CODEC.encode(Tagged("nakack", nakack.Highest(ViewId(1, "A"), nakack.EMPTY_VECTOR))) + b"\x00",
+        CODEC.encode(Tagged("nakack", nakack.Highest(ViewId(1, "A"), EMPTY_VECTOR))) + b"\x00",
     ],
 )
 def test_what_is_refused(data: bytes) -> None:

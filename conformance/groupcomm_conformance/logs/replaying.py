@@ -166,7 +166,8 @@ class _Run:
         if isinstance(event, Fired) and self._stack.takes(event) and not event.below:
             raise _NotSoError(f"timer {event.timer} does not say what discovery found")
         self._notes.clear()
-        outcome, effects = "handled", ()
+        outcome = "handled"
+        effects: tuple[Effect, ...] = ()
         try:
             after, effects = self._stack.step(None, self._state, event)
         except ProtocolError as error:
