@@ -126,7 +126,7 @@ bench-large: need-java $(SPARK) ## the same, and the pipeline at 10 million edge
 
 clean: ## remove .venv, caches and build output
 	@rm -rf .venv .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist
-	@find impl conformance tests -name __pycache__ -type d -prune -exec rm -rf {} +
+	@find impl conformance runtime tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Build tools first and pinned, so that pip need not fetch unpinned ones into a build environment.
 $(STAMP): pyproject.toml constraints.txt | need-python
@@ -134,7 +134,7 @@ $(STAMP): pyproject.toml constraints.txt | need-python
 	@$(PYTHON) -m venv .venv
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt hatchling editables setuptools wheel
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt \
-	  --no-build-isolation -e '.[check,dev]'
+	  --no-build-isolation -e '.[check,dev,runtime]'
 	@touch $@
 
 # What Spark needs, 800 MB, for the targets that need it.

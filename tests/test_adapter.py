@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from attrs import evolve
 
+from groupcomm.shapes import shape_of
 from groupcomm_conformance.commands.adapters import places_of
 from groupcomm_conformance.commands.main import main
 from groupcomm_conformance.files.errors import FileError
@@ -26,7 +27,6 @@ from groupcomm_conformance.ports.renaming import WAYS, renamed
 from groupcomm_conformance.ports.skipping import Skips, read
 from groupcomm_conformance.ports.walking import Step, random_walk, walked
 from groupcomm_conformance.protocols.derive import constants_of
-from groupcomm_conformance.protocols.shapes import shape_of
 from groupcomm_conformance.steps.conform import table_of
 from groupcomm_conformance.steps.rows import Rows, replay
 from groupcomm_conformance.steps.table import HANDLED, StepTable, Tables

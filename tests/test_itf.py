@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from groupcomm.shapes import Choice, Fixed, Function, Record, Sequence, Subset, shape_of
 from groupcomm_conformance.ports import release as releases
 from groupcomm_conformance.ports.itf import Traces, kind_of
 from groupcomm_conformance.protocols import derive
-from groupcomm_conformance.protocols.shapes import Choice, Fixed, Function, Record, Sequence, Subset, shape_of
 from groupcomm_conformance.tla.values import Fn, Value, from_json, identical
 from groupcomm_conformance.walks.follow import Follower, replay
 from tests.cores import MANIFESTS, PROTOCOLS, ROOT

@@ -8,9 +8,9 @@ import pytest
 from attrs import frozen
 
 from groupcomm.per_member import PerMember
+from groupcomm.shapes import UnknownAnnotationError, shape_of
 from groupcomm_conformance.protocols.arbitrary import arbitrary
 from groupcomm_conformance.protocols.codec import NOTHING, Codec, MappingError, exact, same
-from groupcomm_conformance.protocols.shapes import UnknownAnnotationError, shape_of
 from groupcomm_conformance.tla.values import Fn, Value
 
 T = TypeVar("T")

@@ -12,10 +12,10 @@ from importlib.metadata import version
 from typing import Any
 
 from groupcomm.errors import LocalProtocolError, RemoteProtocolError
+from groupcomm.shapes import Record, shape_of
 from groupcomm_conformance.models.manifest import find_root, load, protocols
 from groupcomm_conformance.ports.judging import Judge
 from groupcomm_conformance.protocols import derive
-from groupcomm_conformance.protocols.shapes import Record, shape_of
 
 
 class Port:

@@ -22,8 +22,7 @@ from attrs import define, field, frozen
 
 from groupcomm.effects import Datagram, Multicast, PassDown, PassUp, Send
 from groupcomm.errors import LocalProtocolError, ProtocolError
-from groupcomm_conformance.protocols.derive import AnyCore, Protocol
-from groupcomm_conformance.protocols.shapes import (
+from groupcomm.shapes import (
     Anything,
     Atom,
     Choice,
@@ -36,6 +35,7 @@ from groupcomm_conformance.protocols.shapes import (
     Subset,
     shape_of,
 )
+from groupcomm_conformance.protocols.derive import AnyCore, Protocol
 
 __all__ = ["LENGTH", "NAMES", "Drawn", "Walk", "distorted", "kinds", "made_up", "parts", "taken", "walk"]
 

@@ -17,10 +17,10 @@ from typing import Any, Final
 
 from attrs import evolve, frozen
 
+from groupcomm.shapes import shape_of
 from groupcomm.view import View, ViewId
 from groupcomm_conformance.models.manifest import Manifest
 from groupcomm_conformance.protocols.derive import Protocol, constants_of
-from groupcomm_conformance.protocols.shapes import shape_of
 from groupcomm_conformance.steps.mutants.confronting import Bench, Block, Noticed
 from groupcomm_conformance.steps.mutants.implementation import Mutant
 from groupcomm_conformance.steps.mutants.replaying import mutated

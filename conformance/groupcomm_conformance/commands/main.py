@@ -31,6 +31,7 @@ from groupcomm_conformance.protocols.codec import MappingError
 from groupcomm_conformance.tlc.errors import ConfigFailed, ParseFailed, TLCError
 
 from . import (
+    accept,
     bench,
     check,
     conform,
@@ -112,6 +113,7 @@ for _name, _command in (
     ("scenario", scenario.command),
     ("demo", demo.command),
     ("simulate", simulate.command),
+    ("accept", accept.command),
     ("jgroups", jgroups.command),
     ("report", report.command),
     ("errata", documents.write_errata),

@@ -11,9 +11,9 @@ from typing import Any, Final
 
 from attrs import evolve
 
+from groupcomm.shapes import Record, Sequence, shape_of
 from groupcomm_conformance.models.instruments import OUTCOMES
 from groupcomm_conformance.protocols.derive import Protocol
-from groupcomm_conformance.protocols.shapes import Record, Sequence, shape_of
 from groupcomm_conformance.steps.rows import Failure, Verdict
 from groupcomm_conformance.steps.table import HANDLED, StepTable
 from groupcomm_conformance.tla.values import Value, identical

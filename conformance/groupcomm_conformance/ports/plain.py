@@ -23,9 +23,7 @@ from typing import Any, Final, Literal, TypeAlias, get_args, get_origin, get_typ
 
 from attrs import field, frozen
 
-from groupcomm_conformance.protocols.codec import NOTHING
-from groupcomm_conformance.protocols.derive import Protocol
-from groupcomm_conformance.protocols.shapes import (
+from groupcomm.shapes import (
     Anything,
     Atom,
     Choice,
@@ -38,6 +36,8 @@ from groupcomm_conformance.protocols.shapes import (
     Subset,
     shape_of,
 )
+from groupcomm_conformance.protocols.codec import NOTHING
+from groupcomm_conformance.protocols.derive import Protocol
 from groupcomm_conformance.tla.values import Fn, Value, function, order
 
 __all__ = ["Plain", "PlainError", "PlainJSON", "compact", "loose", "schema", "tight"]

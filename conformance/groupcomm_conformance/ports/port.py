@@ -10,8 +10,8 @@ import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, Self
 
+from groupcomm.shapes import Record, shape_of
 from groupcomm_conformance.protocols.derive import Protocol
-from groupcomm_conformance.protocols.shapes import Record, shape_of
 from groupcomm_conformance.tla.values import Value
 
 from .adapter import PATIENCE, Adapter, AdapterError, Answer, Gone, Hello

@@ -15,8 +15,7 @@ from attrs import define, field
 
 from groupcomm.errors import ProtocolError
 from groupcomm.per_member import PerMember
-from groupcomm_conformance.protocols.derive import AnyCore, Protocol
-from groupcomm_conformance.protocols.shapes import (
+from groupcomm.shapes import (
     Anything,
     Atom,
     Choice,
@@ -29,6 +28,7 @@ from groupcomm_conformance.protocols.shapes import (
     Subset,
     shape_of,
 )
+from groupcomm_conformance.protocols.derive import AnyCore, Protocol
 from groupcomm_conformance.tla.values import Fn, Value, show
 
 __all__ = ["Preludes"]

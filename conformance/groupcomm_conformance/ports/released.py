@@ -14,10 +14,10 @@ from typing import Any, Final
 
 from attrs import define, field, frozen
 
+from groupcomm.shapes import Record
 from groupcomm_conformance.files.errors import reason
 from groupcomm_conformance.models.instruments import OUTCOMES
 from groupcomm_conformance.protocols.derive import Protocol
-from groupcomm_conformance.protocols.shapes import Record
 from groupcomm_conformance.steps.table import HANDLED, Result, StepTable
 from groupcomm_conformance.tla.values import Fn, Value
 

@@ -11,9 +11,7 @@ from typing import Final
 
 from attrs import evolve, frozen
 
-from groupcomm_conformance.protocols.codec import NOTHING
-from groupcomm_conformance.protocols.derive import Protocol
-from groupcomm_conformance.protocols.shapes import (
+from groupcomm.shapes import (
     Anything,
     Atom,
     Choice,
@@ -25,6 +23,8 @@ from groupcomm_conformance.protocols.shapes import (
     Subset,
     shape_of,
 )
+from groupcomm_conformance.protocols.codec import NOTHING
+from groupcomm_conformance.protocols.derive import Protocol
 from groupcomm_conformance.steps.table import Result, StepTable
 from groupcomm_conformance.tla.values import Fn, Value, function
 

@@ -6,7 +6,7 @@ They are for laws that must hold of every value, such as that the codec is a bij
 from random import Random
 from typing import Any, Final
 
-from .shapes import (
+from groupcomm.shapes import (
     Anything,
     Atom,
     Choice,

@@ -1,8 +1,8 @@
 """The correspondence between implementation values and TLA+ values: by name, field for field.
 
-What corresponds to what is in `shapes`. A record that is a member of a tagged family (an event, a message, an
-effect) has a field `type` on the TLA+ side. Nothing is renamed, and there is nothing here for one protocol:
-what would need cleverness means that specification and code have a different grain.
+What corresponds to what is in `groupcomm.shapes`. A record that is a member of a tagged family (an event, a
+message, an effect) has a field `type` on the TLA+ side. Nothing is renamed, and there is nothing here for one
+protocol: what would need cleverness means that specification and code have a different grain.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -12,9 +12,7 @@ from typing import Any, Final, TypeVar, cast
 import attrs
 from attrs import field, frozen
 
-from groupcomm_conformance.tla.values import Fn, Value, function, identical
-
-from .shapes import (
+from groupcomm.shapes import (
     Anything,
     Atom,
     Choice,
@@ -27,6 +25,7 @@ from .shapes import (
     Subset,
     shape_of,
 )
+from groupcomm_conformance.tla.values import Fn, Value, function, identical
 
 __all__ = ["NOTHING", "Codec", "MappingError", "exact", "parts_of", "same"]
 

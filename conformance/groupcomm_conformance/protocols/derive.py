@@ -36,6 +36,7 @@ import attrs
 from attrs import field, frozen
 
 from groupcomm.core import Core
+from groupcomm.shapes import Choice, Record, Shape, UnknownAnnotationError, classes_in, shape_of
 from groupcomm_conformance.models.manifest import Manifest
 from groupcomm_conformance.models.modules import read_modules
 from groupcomm_conformance.tla.cfg import Cfg
@@ -44,7 +45,6 @@ from groupcomm_conformance.tla.values import Fn, Value, identical, parse, show
 from .codec import Codec, MappingError
 from .constants import Member, module_of
 from .constants import member as member_of
-from .shapes import Choice, Record, Shape, UnknownAnnotationError, classes_in, shape_of
 
 __all__ = ["AnyCore", "MappingError", "Protocol", "constants_of", "load"]
 

@@ -24,6 +24,7 @@ from typing import Final
 from attrs import define, field, frozen
 
 from groupcomm.digest import Vector
+from groupcomm.shapes import Shape, shape_of
 from groupcomm.view import View
 from groupcomm_conformance.files import strict_yaml
 from groupcomm_conformance.files.strict_yaml import FileError, Node
@@ -32,7 +33,6 @@ from groupcomm_conformance.models.manifest import Manifest
 from groupcomm_conformance.models.modules import Modules, read_modules
 from groupcomm_conformance.protocols.derive import Protocol
 from groupcomm_conformance.protocols.derive import load as derive
-from groupcomm_conformance.protocols.shapes import Shape, shape_of
 
 __all__ = ["Given", "Group", "Groups", "constant_text", "expression", "known", "load", "shared"]
 

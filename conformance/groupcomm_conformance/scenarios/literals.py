@@ -12,10 +12,7 @@ from typing import Final
 from attrs import frozen
 
 from groupcomm.digest import DigestEntry
-from groupcomm.view import View, ViewId
-from groupcomm_conformance.files.strict_yaml import Node
-from groupcomm_conformance.protocols.codec import NOTHING, Codec
-from groupcomm_conformance.protocols.shapes import (
+from groupcomm.shapes import (
     Anything,
     Atom,
     Choice,
@@ -27,6 +24,9 @@ from groupcomm_conformance.protocols.shapes import (
     Shape,
     Subset,
 )
+from groupcomm.view import View, ViewId
+from groupcomm_conformance.files.strict_yaml import Node
+from groupcomm_conformance.protocols.codec import NOTHING, Codec
 from groupcomm_conformance.tla.values import Fn, Value, function
 
 __all__ = ["Literals", "decided_views", "untyped"]

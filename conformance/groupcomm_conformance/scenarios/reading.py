@@ -7,11 +7,11 @@ from typing import Final
 import attrs
 from attrs import define, field
 
+from groupcomm.shapes import Choice, Record, Shape, shape_of
 from groupcomm_conformance.files import strict_yaml
 from groupcomm_conformance.files.strict_yaml import Node
 from groupcomm_conformance.models.manifest import UnknownNameError, protocols
 from groupcomm_conformance.protocols.codec import MappingError
-from groupcomm_conformance.protocols.shapes import Choice, Record, Shape, shape_of
 from groupcomm_conformance.tla.values import Fn, Value, show
 
 from . import group as groups

@@ -31,10 +31,10 @@ import attrs
 from attrs import define, field, frozen
 
 from groupcomm.errors import LocalProtocolError, RemoteProtocolError
+from groupcomm.shapes import Record, Shape, shape_of
 from groupcomm_conformance.models.instruments import OUTCOMES
 from groupcomm_conformance.protocols.codec import MappingError, exact, parts_of, same
 from groupcomm_conformance.protocols.derive import Protocol
-from groupcomm_conformance.protocols.shapes import Record, Shape, shape_of
 from groupcomm_conformance.tla.readable import brief, diff
 from groupcomm_conformance.tla.values import Fn, Value, identical
 

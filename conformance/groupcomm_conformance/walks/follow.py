@@ -16,9 +16,9 @@ from typing import Any, Final, Literal, TypeAlias
 from attrs import define, evolve, field, frozen
 
 from groupcomm.errors import LocalProtocolError, ProtocolError
+from groupcomm.shapes import Record, Shape, shape_of
 from groupcomm_conformance.protocols.codec import MappingError, same
 from groupcomm_conformance.protocols.derive import AnyCore, Protocol
-from groupcomm_conformance.protocols.shapes import Record, Shape, shape_of
 from groupcomm_conformance.tla.chart import chart
 from groupcomm_conformance.tla.readable import Change, diff
 from groupcomm_conformance.tla.trace import State

@@ -41,8 +41,8 @@ from typing import (
 import attrs
 from attrs import field, frozen
 
-from groupcomm.per_member import PerMember
-from groupcomm.view import Address
+from .per_member import PerMember
+from .view import Address
 
 __all__ = [
     "Anything",

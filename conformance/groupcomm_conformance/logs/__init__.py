@@ -1,0 +1,1 @@
+"""Logs of members that ran: replayed, tied to one another, and judged."""

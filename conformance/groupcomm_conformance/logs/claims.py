@@ -1,0 +1,176 @@
+"""Claims about the logs of several lives together: who received what was sent, and in which order it came.
+
+Each is judged of what the replayed stacks did, and not of what the logs say of it.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+
+from attrs import define, field
+
+from groupcomm.effects import ALL, PassUp
+from groupcomm.events import Deliver, ViewInstalled
+from groupcomm.view import Address, ViewId
+
+from .replaying import Life, Rejected, Step
+
+__all__ = ["Judged", "judge"]
+
+
+@define
+class Judged:
+    """What was judged, how often, and what is not so."""
+
+    counts: Counter[str] = field(factory=Counter)
+    rejected: list[Rejected] = field(factory=list)
+
+
+def judge(lives: Sequence[Life]) -> Judged:
+    """Judge the logs of the lives of one group together."""
+    judged = Judged()
+    by_member = {life.member: life for life in lives}
+    for life in lives:
+        if life.rejected is not None:
+            judged.rejected.append(life.rejected)
+        if by_member[life.member] is not life:
+            judged.rejected.append(Rejected(life.log, 1, f"two logs are of {life.member}"))
+        if life.group != lives[0].group:
+            judged.rejected.append(
+                Rejected(life.log, 1, f"it is of the group {life.group!r}, others are not")
+            )
+    judged.rejected += _tied(by_member, judged.counts)
+    histories = {member: _History.of(life, judged) for member, life in by_member.items()}
+    judged.rejected += _ordered(histories, judged.counts)
+    return judged
+
+
+# What was received was sent, and before
+
+
+def _tied(lives: Mapping[Address, Life], counts: Counter[str]) -> Iterator[Rejected]:
+    """Go through all logs at once: a line that receives waits for the line that sends."""
+    sent: dict[Address, set[tuple[Address, bytes]]] = {member: set() for member in lives}
+    at = dict.fromkeys(lives, 0)
+    moves = True
+    while moves:
+        moves = False
+        for member, life in lives.items():
+            while at[member] < len(life.steps) and _is_sent(member, life.steps[at[member]], sent, counts):
+                for kind, to, data, *_ in (
+                    each for each in life.steps[at[member]].on_paper if each[0] == "Datagram"
+                ):
+                    assert kind == "Datagram"  # noqa: S101
+                    sent[member].add((to, data))
+                at[member] += 1
+                moves = True
+    for member, life in lives.items():
+        if at[member] < len(life.steps):
+            step = life.steps[at[member]]
+            yield Rejected(
+                life.log, step.line, f"it receives what {step.written[1]} has not sent before, by its log"
+            )
+
+
+def _is_sent(
+    member: Address, step: Step, sent: Mapping[Address, set[tuple[Address, bytes]]], counts: Counter[str]
+) -> bool:
+    if step.written[0] != "arrived" or step.written[1] == member:
+        return True
+    _, sender, data = step.written
+    if sender not in sent:
+        counts["received from members without a log"] += 1
+        return True
+    if (member, data) in sent[sender] or (ALL, data) in sent[sender]:
+        counts["received, and sent"] += 1
+        return True
+    return False
+
+
+# Views and deliveries
+
+
+@define
+class _History:
+    """What a life delivered in each of its views, in order; which view followed which; what it multicast."""
+
+    log: str
+    views: list[ViewId] = field(factory=list)
+    delivered: dict[ViewId, list[tuple[Address, bytes]]] = field(factory=dict)
+    members: dict[ViewId, tuple[Address, ...]] = field(factory=dict)
+    sent: list[bytes] = field(factory=list)
+    lines: dict[ViewId, int] = field(factory=dict)
+
+    @classmethod
+    def of(cls, life: Life, judged: Judged) -> "_History":
+        history = cls(life.log)
+        for step in life.steps:
+            if step.written[0] == "multicast":
+                history.sent.append(step.written[1])
+            for effect in step.effects:
+                match effect:
+                    case PassUp(ViewInstalled(view)):
+                        if life.member not in view.members:
+                            judged.rejected.append(
+                                Rejected(life.log, step.line, "a view without this member")
+                            )
+                        if history.views and view.id.counter <= history.views[-1].counter:
+                            judged.rejected.append(Rejected(life.log, step.line, "the views do not rise"))
+                        history.views.append(view.id)
+                        history.delivered[view.id] = []
+                        history.members[view.id] = view.members
+                        history.lines[view.id] = step.line
+                        judged.counts["views"] += 1
+                    case PassUp(Deliver(sender, payload)):
+                        if not history.views:
+                            judged.rejected.append(Rejected(life.log, step.line, "a delivery in no view"))
+                            continue
+                        assert isinstance(payload, bytes)  # noqa: S101 - the codec has nothing else
+                        history.delivered[history.views[-1]].append((sender, payload))
+                        judged.counts["deliveries"] += 1
+                    case _:
+                        pass
+        return history
+
+    def next(self, view: ViewId) -> ViewId | None:
+        place = self.views.index(view) + 1
+        return self.views[place] if place < len(self.views) else None
+
+
+def _ordered(histories: Mapping[Address, _History], counts: Counter[str]) -> Iterator[Rejected]:
+    """Integrity, one view by an identifier, total order in a view, virtual synchrony."""
+    in_view: defaultdict[ViewId, list[_History]] = defaultdict(list)
+    for history in histories.values():
+        yield from _integrity(history, histories)
+        for view in history.views:
+            in_view[view].append(history)
+    for view, those in in_view.items():
+        for place, one in enumerate(those):
+            for other in those[place + 1 :]:
+                counts["pairs in a view"] += 1
+                mine, theirs = one.delivered[view], other.delivered[view]
+                shorter = min(len(mine), len(theirs))
+                where = f"in view {view.counter}/{view.creator} it and {other.log}"
+                if one.members[view] != other.members[view]:
+                    yield Rejected(one.log, one.lines[view], f"{where} have other members")
+                if mine[:shorter] != theirs[:shorter]:
+                    yield Rejected(one.log, one.lines[view], f"{where} deliver in another order")
+                elif one.next(view) == other.next(view) and one.next(view) and mine != theirs:
+                    yield Rejected(
+                        one.log, one.lines[view], f"{where} go on together, and deliver other messages"
+                    )
+
+
+def _integrity(history: _History, histories: Mapping[Address, _History]) -> Iterator[Rejected]:
+    """Each member's messages are delivered at most once, in the order in which it sent them."""
+    places: Counter[Address] = Counter()
+    for view in history.views:
+        for sender, payload in history.delivered[view]:
+            if sender not in histories:
+                continue
+            sent = histories[sender].sent
+            try:
+                places[sender] = sent.index(payload, places[sender]) + 1
+            except ValueError:
+                why = f"it delivers of {sender} what that has not sent, or twice, or in another order"
+                yield Rejected(history.log, history.lines[view], why)
+                return

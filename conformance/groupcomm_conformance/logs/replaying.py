@@ -1,0 +1,257 @@
+"""A log of a member that ran, taken again by the pure stack: a line is what that stack does, or is rejected.
+
+A log tells events, and the stack is a function: so all states and effects come from here, and nothing of them
+from the log but their digests. Besides, what came to the stack from its own runtime must have been asked for:
+a timer that fires was set, what a member hears of itself it has said, an application returns from a BLOCK.
+"""
+
+import json
+from base64 import b64decode
+from binascii import Error as NoBase64
+from collections import Counter, deque
+from pathlib import Path
+from typing import Any, Final
+
+import attrs
+from attrs import define, field, frozen
+
+from groupcomm.effects import ALL, CancelTimer, Datagram, PassUp, SetTimer
+from groupcomm.errors import LocalProtocolError, ProtocolError
+from groupcomm.events import Block
+from groupcomm.stack import Effect, Fired, Layer, Stack, State
+from groupcomm.view import Address
+from groupcomm_conformance.files.errors import FileError
+from groupcomm_conformance.stacks.taps import Note, Tap
+from groupcomm_runtime.codec import VERSION, Codec, RefusedError, canonical
+from groupcomm_runtime.layers import LAYERS, configs, event_of, stack_of, written
+from groupcomm_runtime.logs import EVERY, FORMAT, digest
+
+__all__ = ["CODEC", "Life", "Rejected", "Step", "replayed"]
+
+CODEC: Final = Codec(LAYERS)
+
+_FIELDS: Final = frozenset({"n", "cause", "event", "outcome", "effects", "digest"})
+
+
+@frozen
+class Rejected:
+    """A line that no member has written that is what it says: of which log, and why."""
+
+    log: str
+    line: int
+    why: str
+
+    def __str__(self) -> str:
+        return f"{self.log}:{self.line}: {self.why}"
+
+
+@frozen
+class Step:
+    """A composite step: the event, as it is in the log and as the stack takes it, and what came of it."""
+
+    line: int
+    cause: str
+    written: tuple[Any, ...]
+    effects: tuple[Effect, ...]
+    on_paper: tuple[Any, ...]
+    notes: tuple[Note, ...]
+
+
+@define
+class Life:
+    """A log: the member, its configuration, its steps as far as they are right. `ends`: how it ended."""
+
+    log: str
+    member: Address
+    group: str
+    configs: dict[str, Any]
+    steps: list[Step] = field(factory=list)
+    ends: str | None = None
+    rejected: Rejected | None = None
+
+
+class _NotSoError(Exception):
+    """What a line says is not so."""
+
+
+def replayed(path: Path, text: bytes, *, killed: bool = False) -> Life:
+    """Take a log again. `killed`: it may end anywhere, even within a line.
+
+    Raises FileError where the first line is not that of a log.
+    """
+    lines = text.split(b"\n")
+    rest = lines.pop()
+    life = _begun(path, lines[0] if lines else rest)
+    if rest and not killed:
+        life.rejected = Rejected(life.log, len(lines) + 1, "the last line does not end: the log is cut")
+        return life
+    run = _Run(life)
+    at = 1
+    for at, line in enumerate(lines[1:], start=2):
+        try:
+            if life.ends is not None:
+                raise _NotSoError("a line after the last")
+            run.take(at, _read(line))
+        except (_NotSoError, RefusedError) as error:
+            life.rejected = Rejected(life.log, at, str(error))
+            return life
+    if life.ends is None and not killed:
+        why = "the log does not say that the life ended: it is cut, or the process was killed (--killed)"
+        life.rejected = Rejected(life.log, at, why)
+    return life
+
+
+def _begun(path: Path, line: bytes) -> Life:
+    try:
+        first = json.loads(line)
+        read = {name: type(default)(**first["configs"][name]) for name, default in configs(1.0).items()}
+        if (first["format"], first["version"]) != (FORMAT, VERSION):
+            raise ValueError("another version")
+        if not all(type(each) is int for config in read.values() for each in attrs.astuple(config)):
+            raise ValueError("a configuration is of numbers")
+        return Life(path.name, str(first["member"]), str(first["group"]), read)
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise FileError(
+            str(path), 1, f"the first line of a log of groupcomm_runtime, format {FORMAT}, version {VERSION}"
+        ) from None
+
+
+def _read(line: bytes) -> dict[str, Any]:
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        raise _NotSoError("no line of a log: it is no JSON") from None
+    if type(found) is not dict:
+        raise _NotSoError("no line of a log: it is no object")
+    return found
+
+
+class _Run:
+    """The stack, and what its runtime owes it."""
+
+    def __init__(self, life: Life) -> None:
+        self._life = life
+        self._notes: list[Note] = []
+        made = stack_of(life.configs)
+        self._stack = Stack(
+            tuple(
+                Layer.of(Tap(layer.core, place, self._notes), layer.config, declared_by=LAYERS[layer.name])
+                for place, layer in enumerate(made.layers)
+            ),
+            made.ground,
+        )
+        self._state: State = self._stack.start(life.member)
+        self._timers: Counter[str] = Counter()
+        self._to_itself: deque[bytes] = deque()
+        self._blocks = 0
+        self._chain = ""
+
+    def take(self, at: int, line: dict[str, Any]) -> None:
+        """A line of the log. Raises _NotSoError, RefusedError."""
+        count = len(self._life.steps)
+        if "ends" in line:
+            if line.keys() != {"ends", "n", "state"} or line["ends"] not in ("left", "closed", "failed"):
+                raise _NotSoError("no last line of a log")
+            self._same("steps", line["n"], count)
+            self._same("digest of the state", line["state"], digest(canonical(self._state)))
+            self._life.ends = line["ends"]
+            return
+        checked = (count + 1) % EVERY == 0
+        if line.keys() != (_FIELDS | {"state"} if checked else _FIELDS):
+            raise _NotSoError("no line of a step: its fields are others")
+        self._same("number", line["n"], count + 1)
+        values = _values(line["event"])
+        self._owed(values, line["cause"])
+        event = event_of(values, CODEC)
+        if isinstance(event, Fired) and self._stack.takes(event) and not event.below:
+            raise _NotSoError(f"timer {event.timer} does not say what discovery found")
+        self._notes.clear()
+        outcome = "handled"
+        effects: tuple[Effect, ...] = ()
+        try:
+            after, effects = self._stack.step(None, self._state, event)
+        except ProtocolError as error:
+            outcome = "local_error" if isinstance(error, LocalProtocolError) else "remote_error"
+            self._notes.clear()
+        else:
+            outcome = "ignored" if after is self._state and not effects else "handled"
+            self._state = after
+        self._same("outcome", line["outcome"], outcome)
+        on_paper = [written(effect, CODEC) for effect in effects]
+        self._same("effects", line["effects"], len(on_paper))
+        self._chain = digest((self._chain, line["cause"], values, on_paper))
+        self._same("digest of event and effects", line["digest"], self._chain)
+        if checked:
+            self._same("digest of the state", line["state"], digest(canonical(self._state)))
+        for effect, paper in zip(effects, on_paper, strict=True):
+            self._owes(effect, paper)
+        self._life.steps.append(Step(at, line["cause"], values, effects, tuple(on_paper), tuple(self._notes)))
+
+    def _same(self, what: str, said: object, found: object) -> None:
+        if type(said) is not type(found) or said != found:
+            raise _NotSoError(f"the log says {what} {said!r}, and the stack has {found!r}")
+
+    def _owed(self, values: tuple[Any, ...], cause: object) -> None:
+        """What its own runtime tells a stack was asked for by it, or is from outside."""
+        match values:
+            case ("arrived", self._life.member, bytes(data)):
+                if not self._to_itself or self._to_itself.popleft() != data:
+                    raise _NotSoError("it hears of itself what it has not said, or not now")
+                expected = "self"
+            case ("arrived", str(sender), _):
+                number = str(cause).rpartition(" ")[2]
+                if not number.isdecimal() or number.startswith("0"):
+                    raise _NotSoError(f"a datagram has a number, and {cause!r} has none")
+                expected = f"{sender} {number}"
+            case ("fired", str(timer), *_):
+                self._timers[timer] -= 1
+                if self._timers[timer] < 0:
+                    raise _NotSoError(f"timer {timer} fires more often than it was set")
+                expected = "timer"
+            case ("returned",):
+                self._blocks -= 1
+                if self._blocks < 0:
+                    raise _NotSoError("the application returns from no BLOCK")
+                expected = "application"
+            case ("multicast", _) | ("leave",):
+                expected = "application"
+            case ("join", *_):
+                expected = "discovery"
+            case ("begins", _):
+                expected = "begins"
+            case ("suspected", _):
+                reasons = {f"detector: {why}" for why in ("silent", "suspects me", "excludes me")}
+                expected = str(cause) if cause in reasons else "detector: a reason"
+            case _:
+                raise _NotSoError("no event of a member")
+        if (values[0] == "begins") != (not self._life.steps):
+            raise _NotSoError("a life begins with `begins`, and only once")
+        if cause != expected:
+            raise _NotSoError(f"the cause is {cause!r}, and of such an event it is {expected!r}")
+
+    def _owes(self, effect: Effect, paper: list[Any]) -> None:
+        match effect:
+            case Datagram(to, _) if to in (ALL, self._life.member):
+                self._to_itself.append(paper[2])
+            case SetTimer(name):
+                self._timers[name] += 1
+            case CancelTimer():
+                pass  # it may fire all the same
+            case PassUp(Block()):
+                self._blocks += 1
+            case _:
+                pass
+
+
+def _values(event: object) -> tuple[Any, ...]:
+    """The kind and the values of an event, the bytes of it as bytes."""
+    if type(event) is not list or not event or type(event[0]) is not str:
+        raise _NotSoError("an event has a kind")
+    values: list[Any] = list(event)
+    place = {"arrived": 2, "multicast": 1}.get(values[0])
+    if place is not None:
+        try:
+            values[place] = b64decode(values[place], validate=True)
+        except (NoBase64, ValueError, TypeError, IndexError):
+            raise _NotSoError("its bytes are no base64") from None
+    return tuple(values)

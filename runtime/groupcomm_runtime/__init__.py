@@ -1,0 +1,32 @@
+"""groupcomm_runtime: a group that runs, over UDP: the stack of cores, and what is around it.
+
+    async with groupcomm_runtime.join("demo", name="A", folder="/tmp/demo", key="secret") as group:
+        await group.send(b"hello")
+        async for event in group:
+            ...
+
+The protocols are those of `groupcomm`, unchanged. Here are sockets, clocks, files, a failure detector, and
+nothing else.
+"""
+
+from .errors import BadInputError, EndedError, GroupError, MessageTooLargeError, NameTakenError, NotDelivered
+from .frames import LARGEST_MESSAGE
+from .group import Event, Group, Message, NewLife, NewView, join
+from .member import Settings
+
+__all__ = [
+    "LARGEST_MESSAGE",
+    "BadInputError",
+    "EndedError",
+    "Event",
+    "Group",
+    "GroupError",
+    "Message",
+    "MessageTooLargeError",
+    "NameTakenError",
+    "NewLife",
+    "NewView",
+    "NotDelivered",
+    "Settings",
+    "join",
+]

@@ -1,0 +1,283 @@
+"""Messages as bytes: an encoding that is derived from the annotations, strict on what comes in.
+
+A value is MessagePack. A record is the array of its fields, in order; a choice is the number of the option
+and its value; a set is an array that rises; a mapping is an array of pairs. So equal values are equal bytes.
+What comes in has exactly this form, or is refused: `decode` raises `RefusedError` and no other exception,
+whatever the bytes. What a protocol carries for those above it (a payload) is bytes of the application, or a
+message of a layer above.
+
+`VERSION` belongs to each datagram. It is another one as soon as an annotation of a message, or this form, is.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from itertools import pairwise
+from types import ModuleType
+from typing import Any, Final, TypeAlias
+
+import msgspec
+
+from groupcomm.per_member import PerMember
+from groupcomm.shapes import (
+    Anything,
+    Atom,
+    Choice,
+    Fixed,
+    Function,
+    Nothing,
+    Record,
+    Sequence,
+    Shape,
+    Subset,
+    shape_of,
+)
+from groupcomm.stack import APPLICATION, Tagged
+
+__all__ = ["LARGEST_INTEGER", "VERSION", "Codec", "RefusedError", "canonical", "pack", "unpack"]
+
+VERSION: Final = 1
+"""Of the form of messages and datagrams."""
+
+LARGEST_INTEGER: Final = 2**62
+"""No integer of a message is larger, nor as far below 0: a core may add to it, and send the sum."""
+
+_DEEPEST: Final = 8  # of messages within messages; a stack has fewer layers
+
+_Write: TypeAlias = Callable[[Any], Any]
+_Read: TypeAlias = Callable[[Any, int], Any]
+
+pack: Final = msgspec.msgpack.Encoder().encode
+_unpack: Final = msgspec.msgpack.Decoder().decode
+
+
+class RefusedError(ValueError):
+    """Bytes that are no message."""
+
+
+def unpack(data: bytes) -> Any:  # noqa: ANN401 - any value of MessagePack
+    """The value that bytes are in MessagePack. Raises RefusedError where they are none."""
+    try:
+        return _unpack(data)
+    except (msgspec.MsgspecError, RecursionError, ValueError, TypeError, OverflowError, MemoryError) as error:
+        raise RefusedError(f"no MessagePack: {error}") from None
+
+
+class Codec:
+    """Writes and reads the messages of some layers: `layers` are their names and modules, top first."""
+
+    def __init__(self, layers: Mapping[str, ModuleType]) -> None:
+        self._names = (APPLICATION, *layers)
+        self._writers: dict[Shape, _Write] = {}
+        self._readers: dict[Shape, _Read] = {}
+        self._write: dict[tuple[str, type], tuple[int, int, _Write]] = {}
+        self._read: list[list[_Read]] = [[]]
+        for number, (name, module) in enumerate(layers.items(), 1):
+            options = _flat(shape_of(module.Message))
+            for place, option in enumerate(options):
+                self._write[name, _class(option)] = number, place, self._writer(option)
+            self._read.append([self._reader(option) for option in options])
+
+    def encode(self, message: Tagged) -> bytes:
+        """A message of one of the layers as bytes. Raises KeyError for another one's."""
+        return pack(self._message(message))
+
+    def decode(self, data: bytes) -> Tagged:
+        """The message that bytes are. Raises RefusedError."""
+        found = self._tagged(unpack(data), 0)
+        if found.layer == APPLICATION:
+            raise RefusedError("a message of no layer")
+        return found
+
+    # Messages and payloads
+
+    def _message(self, message: Tagged) -> list[Any]:
+        if message.layer == APPLICATION:
+            return [0, message.message]
+        number, place, write = self._write[message.layer, type(message.message)]
+        return [number, place, write(message.message)]
+
+    def _payload(self, value: object) -> Any:  # noqa: ANN401 - of MessagePack
+        return self._message(value) if isinstance(value, Tagged) else value
+
+    def _tagged(self, value: Any, depth: int) -> Tagged:  # noqa: ANN401 - anything
+        if type(value) is list and len(value) == 2 and value[0] == 0 and type(value[1]) is bytes:  # noqa: PLR2004
+            return Tagged(APPLICATION, value[1])
+        if type(value) is not list or len(value) != 3 or depth == _DEEPEST:  # noqa: PLR2004 - layer, option, fields
+            raise RefusedError("no message of a layer")
+        number, place, fields = value
+        if type(number) is not int or type(place) is not int:
+            raise RefusedError("a layer and its message have numbers")
+        if not 0 < number < len(self._read) or not 0 <= place < len(self._read[number]):
+            raise RefusedError("there is no such layer or message")
+        return Tagged(self._names[number], self._read[number][place](fields, depth))
+
+    def _unwrapped(self, value: Any, depth: int) -> object:  # noqa: ANN401 - anything
+        return value if type(value) is bytes else self._tagged(value, depth + 1)
+
+    # Shapes
+
+    def _writer(self, shape: Shape) -> _Write:
+        if shape not in self._writers:
+            self._writers[shape] = self._make_writer(shape)
+        return self._writers[shape]
+
+    def _make_writer(self, shape: Shape) -> _Write:
+        match shape:
+            case Atom() | Nothing():
+                return lambda value: value
+            case Anything():
+                return self._payload
+            case Sequence(item):
+                each = self._writer(item)
+                return lambda value: [each(one) for one in value]
+            case Subset(item):
+                inner = self._writer(item)
+                return lambda value: sorted((inner(one) for one in value), key=pack)
+            case Fixed(items):
+                writers = [self._writer(item) for item in items]
+                return lambda value: [write(one) for write, one in zip(writers, value, strict=True)]
+            case Function(_, key, item):
+                name, held = self._writer(key), self._writer(item)
+                return lambda value: [[name(one), held(it)] for one, it in value.items()]
+            case Record():
+                fields = [(name, self._writer(field)) for name, field in shape.fields.items()]
+                return lambda value: [write(getattr(value, name)) for name, write in fields]
+            case Choice():
+                numbered = {
+                    _class(option): (place, self._writer(option)) for place, option in enumerate(_flat(shape))
+                }
+
+                def chosen(value: Any) -> list[Any]:  # noqa: ANN401 - of one of the options
+                    place, write = numbered[type(value)]
+                    return [place, write(value)]
+
+                return chosen
+
+    def _reader(self, shape: Shape) -> _Read:
+        if shape not in self._readers:
+            self._readers[shape] = self._make_reader(shape)
+        return self._readers[shape]
+
+    def _make_reader(self, shape: Shape) -> _Read:
+        match shape:
+            case Atom(cls):
+                return _atom(cls)
+            case Nothing():
+                return _nothing
+            case Anything():
+                return self._unwrapped
+            case Sequence(item):
+                each = self._reader(item)
+                return lambda value, depth: tuple([each(one, depth) for one in _array(value)])
+            case Subset(item):
+                return _set(self._reader(item))
+            case Fixed(items):
+                readers = [self._reader(item) for item in items]
+                return lambda value, depth: tuple(_fields(readers, value, depth))
+            case Function(cls, key, item):
+                return _mapping(cls, [self._reader(key), self._reader(item)])
+            case Record(cls):
+                fields = [self._reader(field) for field in shape.fields.values()]
+                return lambda value, depth: cls(*_fields(fields, value, depth))
+            case Choice():
+                return _choice([self._reader(option) for option in _flat(shape)])
+
+
+def _flat(shape: Shape) -> list[Shape]:
+    """The options of a choice, those of choices among them too; of any other shape itself."""
+    return (
+        [each for option in shape.options for each in _flat(option)] if isinstance(shape, Choice) else [shape]
+    )
+
+
+def _class(option: Shape) -> type:
+    """The class by which an option is known. Raises TypeError where there is none."""
+    match option:
+        case Record(cls) | Atom(cls):
+            return cls
+        case Nothing():
+            return type(None)
+        case _:
+            raise TypeError(f"an option that no class tells from the others: {option}")
+
+
+def _array(value: Any) -> list[Any]:  # noqa: ANN401 - anything
+    if type(value) is not list:
+        raise RefusedError("no array")
+    return value
+
+
+def _fields(readers: list[_Read], value: Any, depth: int) -> list[Any]:  # noqa: ANN401 - anything
+    if type(value) is not list or len(value) != len(readers):
+        raise RefusedError(f"no array of {len(readers)}")
+    return [read(one, depth) for read, one in zip(readers, value, strict=True)]
+
+
+def _atom(cls: type) -> _Read:
+    base = next(base for base in (bool, int, str) if issubclass(cls, base))
+
+    def read(value: Any, _depth: int) -> Any:  # noqa: ANN401 - anything
+        if type(value) is not base:
+            raise RefusedError(f"no {base.__name__}")
+        if type(value) is int and abs(value) > LARGEST_INTEGER:
+            raise RefusedError("an integer that is too large")
+        return value if cls is base else cls(value)
+
+    return read
+
+
+def _nothing(value: Any, _depth: int) -> None:  # noqa: ANN401 - anything
+    if value is not None:
+        raise RefusedError("not nothing")
+
+
+def _rises(value: Iterable[Any]) -> bool:
+    written = [pack(one) for one in value]
+    return all(one < other for one, other in pairwise(written))
+
+
+def _set(item: _Read) -> _Read:
+    def read(value: Any, depth: int) -> frozenset[Any]:  # noqa: ANN401 - anything
+        found = frozenset(item(one, depth) for one in _array(value))
+        if not _rises(value):
+            raise RefusedError("a set rises")
+        return found
+
+    return read
+
+
+def _mapping(cls: type[PerMember[Any]], pair: list[_Read]) -> _Read:
+    def read(value: Any, depth: int) -> PerMember[Any]:  # noqa: ANN401 - anything
+        pairs = tuple(tuple(_fields(pair, one, depth)) for one in _array(value))
+        if any(one[0] >= other[0] for one, other in pairwise(pairs)):
+            raise RefusedError("the keys of a mapping rise")
+        return cls(pairs)
+
+    return read
+
+
+def _choice(readers: list[_Read]) -> _Read:
+    def read(value: Any, depth: int) -> Any:  # noqa: ANN401 - anything
+        if type(value) is not list or len(value) != 2 or type(value[0]) is not int:  # noqa: PLR2004 - which, and what
+            raise RefusedError("no choice")
+        if not 0 <= value[0] < len(readers):
+            raise RefusedError("there is no such option")
+        return readers[value[0]](value[1], depth)
+
+    return read
+
+
+def canonical(value: Any) -> Any:  # noqa: ANN401 - any value of a core
+    """Any value of a core for MessagePack, equal values equally: for digests; nothing reads it back.
+
+    Raises TypeError for a value that no core has.
+    """
+    if value is None or isinstance(value, bool | int | str | bytes):
+        return value
+    if isinstance(value, tuple | list):
+        return [canonical(each) for each in value]
+    if isinstance(value, frozenset | set):
+        return sorted((canonical(each) for each in value), key=pack)
+    fields = getattr(type(value), "__attrs_attrs__", None)
+    if fields is None:
+        raise TypeError(f"no value of a core: {value!r}")
+    return [type(value).__qualname__, *(canonical(getattr(value, field.name)) for field in fields)]

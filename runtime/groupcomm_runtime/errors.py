@@ -1,0 +1,34 @@
+"""What a group raises."""
+
+__all__ = [
+    "BadInputError",
+    "EndedError",
+    "GroupError",
+    "MessageTooLargeError",
+    "NameTakenError",
+    "NotDelivered",
+]
+
+
+class GroupError(Exception):
+    """What a group raises; its text says what happened, where, and what to do."""
+
+
+class BadInputError(GroupError, ValueError):
+    """An argument of `join` or `send` is none, or names what cannot be used."""
+
+
+class NameTakenError(GroupError):
+    """Another process has this name in the group."""
+
+
+class MessageTooLargeError(BadInputError):
+    """A message is larger than `LARGEST_MESSAGE`."""
+
+
+class NotDelivered(GroupError):  # noqa: N818 - as it is read where it is raised
+    """The life that sent it has ended before it came back. Others may have delivered it, or not."""
+
+
+class EndedError(GroupError):
+    """The group is not joined any more."""

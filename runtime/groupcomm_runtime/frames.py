@@ -1,0 +1,167 @@
+"""Datagrams: what one member sends to another in one loop turn, sealed with the key of the group.
+
+A datagram is `gc`, the version, a keyed BLAKE2b of all else, and in MessagePack its sender, its receiver,
+the number that the sender gave it, and its items. Sender and receiver are addresses of one life each: so a
+datagram says nothing to another life. The receiver is "" in a greeting, which goes to a place where nobody is
+known yet.
+
+A datagram is taken once: its number is above those that were seen, or among the last `_REMEMBERED` and not
+seen yet. An item that is larger than a datagram travels in fragments. Who lacks a fragment has nothing of the
+item: the protocols send the whole item again.
+"""
+
+from hashlib import blake2b
+from hmac import compare_digest
+from itertools import count
+from typing import Final
+
+import msgspec
+from attrs import define, field, frozen
+
+from groupcomm.view import Address
+
+from .codec import LARGEST_INTEGER, VERSION, RefusedError, pack
+
+__all__ = [
+    "EVERYBODY",
+    "LARGEST_MESSAGE",
+    "Fragments",
+    "Frame",
+    "Once",
+    "OtherVersionError",
+    "Seal",
+    "StrangerError",
+]
+
+EVERYBODY: Final = ""
+"""As the receiver of a datagram: whoever is at that place."""
+
+LARGEST_MESSAGE: Final = 65_536
+"""The bytes of an application's message: all its fragments have room in the receive buffer of a socket."""
+
+_MAGIC: Final = b"gc"
+_DIGEST: Final = 16
+_HEAD: Final = len(_MAGIC) + 1 + _DIGEST
+_LARGEST_KEY: Final = 64
+_REMEMBERED: Final = 1_024
+_UNFINISHED: Final = 8  # items of a sender of which some fragments are here
+_ROOM: Final = 512  # for the head and the addresses in a datagram
+_MOST_FRAGMENTS: Final = 256
+
+
+class StrangerError(RefusedError):
+    """A datagram that no holder of the key has sealed."""
+
+
+class OtherVersionError(RefusedError):
+    """A datagram of another version."""
+
+
+@frozen
+class Frame:
+    """What a datagram says."""
+
+    sender: Address
+    to: Address
+    number: int
+    items: tuple[bytes, ...]
+
+
+_decoder: Final = msgspec.msgpack.Decoder(tuple[str, str, int, tuple[bytes, ...]])
+
+
+class Seal:
+    """Seals datagrams of a group with its key, and opens them. ValueError for a key that is none."""
+
+    def __init__(self, key: bytes, group: str) -> None:
+        if not 0 < len(key) <= _LARGEST_KEY:
+            raise ValueError(f"a key has 1 to {_LARGEST_KEY} bytes, and this one has {len(key)}")
+        self._key = blake2b(group.encode(), key=key).digest()
+
+    def close(self, frame: Frame) -> bytes:
+        """The datagram."""
+        body = pack((frame.sender, frame.to, frame.number, frame.items))
+        return b"%b%c%b%b" % (_MAGIC, VERSION, self._digest(body), body)
+
+    def open(self, data: bytes) -> Frame:
+        """What a datagram says. Raises OtherVersionError, StrangerError, and RefusedError for any other."""
+        if data[:2] != _MAGIC or len(data) < _HEAD:
+            raise StrangerError("no datagram of a group")
+        if data[2] != VERSION:
+            raise OtherVersionError(f"version {data[2]}, and this is {VERSION}")
+        body = data[_HEAD:]
+        if not compare_digest(data[3:_HEAD], self._digest(body)):
+            raise StrangerError("sealed with another key")
+        try:
+            sender, to, number, items = _decoder.decode(body)
+        except (msgspec.MsgspecError, RecursionError, ValueError, OverflowError) as error:
+            raise RefusedError(f"no datagram: {error}") from None
+        if not sender or not 0 < number <= LARGEST_INTEGER:
+            raise RefusedError("a datagram has a sender, and a number from 1")
+        return Frame(sender, to, number, items)
+
+    def _digest(self, body: bytes) -> bytes:
+        return blake2b(b"%c%b" % (VERSION, body), key=self._key, digest_size=_DIGEST).digest()
+
+
+@define
+class Once:
+    """Which numbers of a sender were seen."""
+
+    highest: int = 0
+    _seen: int = 0  # bit n: `highest` - n
+
+    def first(self, number: int) -> bool:
+        """Whether a number comes for the first time; and it is seen now."""
+        if number > self.highest:
+            gone = min(number - self.highest, _REMEMBERED)
+            self._seen = ((self._seen << gone) | 1) & ((1 << _REMEMBERED) - 1)
+            self.highest = number
+            return True
+        bit = 1 << (self.highest - number) if self.highest - number < _REMEMBERED else 0
+        if not bit or self._seen & bit:
+            return False
+        self._seen |= bit
+        return True
+
+
+_fragment: Final = msgspec.msgpack.Decoder(tuple[int, int, int, bytes])
+
+
+@define
+class Fragments:
+    """Cuts items for datagrams of at most `size` bytes, and puts together what arrives of a sender."""
+
+    size: int
+    _numbers: "count[int]" = field(factory=lambda: count(1))
+    _parts: dict[tuple[int, int], dict[int, bytes]] = field(factory=dict)
+
+    @property
+    def room(self) -> int:
+        """The bytes of items that a datagram holds."""
+        return self.size - _ROOM
+
+    def cut(self, item: bytes) -> list[bytes]:
+        """The fragments of an item. ValueError where they would be too many."""
+        pieces = [item[at : at + self.room] for at in range(0, len(item), self.room)]
+        if len(pieces) > _MOST_FRAGMENTS:
+            raise ValueError(f"an item of {len(item)} bytes is in too many fragments")
+        number = next(self._numbers)
+        return [pack((number, place, len(pieces), piece)) for place, piece in enumerate(pieces)]
+
+    def join(self, data: bytes) -> bytes | None:
+        """The item that a fragment completes, None if others of it lack. Raises RefusedError."""
+        try:
+            number, place, pieces, piece = _fragment.decode(data)
+        except (msgspec.MsgspecError, RecursionError, ValueError, OverflowError) as error:
+            raise RefusedError(f"no fragment: {error}") from None
+        if not 0 <= place < pieces <= _MOST_FRAGMENTS:
+            raise RefusedError("no fragment: its place is not among the others")
+        parts = self._parts.setdefault((number, pieces), {})
+        parts[place] = piece
+        if len(parts) == pieces:
+            del self._parts[number, pieces]
+            return b"".join(parts[each] for each in range(pieces))
+        while len(self._parts) > _UNFINISHED:
+            del self._parts[next(iter(self._parts))]
+        return None

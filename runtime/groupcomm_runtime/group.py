@@ -1,0 +1,331 @@
+"""A group as an application sees it: `join`, `send`, and the events in their order."""
+
+import asyncio
+import socket
+import time
+from collections import deque
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from itertools import count
+from pathlib import Path
+from typing import Final, Self, TypeAlias
+
+from attrs import frozen
+
+from groupcomm.events import MergeViewInstalled, ViewInstalled
+from groupcomm.view import Address, ViewId, address
+
+from .discovery import Discovery, Folder, Peers, Place, place_of
+from .errors import BadInputError, EndedError, MessageTooLargeError, NameTakenError, NotDelivered
+from .frames import LARGEST_MESSAGE, Seal
+from .layers import configs
+from .logs import Log
+from .member import Member, Settings
+
+__all__ = ["Event", "Group", "Message", "NewLife", "NewView", "join"]
+
+_WINDOW: Final = 256
+"""Messages of this member that are on their way at once; `send` waits before another one."""
+
+_ROOM: Final = 10_000
+"""Events that wait for the application; then this member takes no messages until there is room."""
+
+_RECEIVE_BUFFER: Final = 4 << 20  # bytes; the system may give less
+
+_lives: Final = count()
+
+
+@frozen
+class Message:
+    """A message of `sender`: all members of a view that go on together deliver the same, in one order."""
+
+    sender: Address
+    data: bytes
+
+
+@frozen
+class NewView:
+    """The members are now these, the most senior first.
+
+    `merged`: the views that came together, none if members only came or went. Who came from another one of
+    these views has delivered other messages before. `came`: the members that were not in the view before.
+    """
+
+    id: ViewId
+    members: tuple[Address, ...]
+    merged: frozenset[ViewId]
+    came: tuple[Address, ...]
+
+
+@frozen
+class NewLife:
+    """This process begins again, as the member `address`: the group has refused the former one."""
+
+    address: Address
+
+
+Event: TypeAlias = Message | NewView | NewLife
+
+
+class Group:
+    """A group that this process is a member of. `async for event in group` gives what happens, in order.
+
+    An application that sends also takes its events: while too many wait, `send` waits.
+    """
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        member: str,
+        sock: socket.socket,
+        seal: Seal,
+        discovery: Discovery,
+        settings: Settings,
+        log: Path | None,
+    ) -> None:
+        self._name, self._member_name, self._socket, self._seal = name, member, sock, seal
+        self._discovery, self._settings, self._log = discovery, settings, log
+        self._events: deque[Event] = deque()
+        self._arrived = asyncio.Event()
+        self._can_send = asyncio.Event()
+        self._window = asyncio.Semaphore(_WINDOW)
+        self._on_their_way: deque[asyncio.Future[None]] = deque()
+        self._members: tuple[Address, ...] = ()
+        self._left = asyncio.Event()
+        self._leaving = False
+        self._error: BaseException | None = None
+        self._born = time.monotonic()
+        self._member = self._begin()
+
+    def _begin(self) -> Member:
+        """Begin a life: its address was never used."""
+        me = address(self._member_name, time.time_ns() // 1_000_000 * 1_000 + next(_lives) % 1_000)
+        log = None
+        if self._log is not None:
+            log = Log(self._log, self._name, me, configs(self._settings.patience))
+        return Member(
+            me,
+            self,
+            sock=self._socket,
+            seal=self._seal,
+            discovery=self._discovery,
+            settings=self._settings,
+            log=log,
+        )
+
+    # What an application uses
+
+    @property
+    def address(self) -> Address:
+        """The own address, of this life."""
+        return self._member.me
+
+    @property
+    def members(self) -> tuple[Address, ...]:
+        """The members of the present view, the most senior first; none before the first view."""
+        return self._members
+
+    @property
+    def place(self) -> Place:
+        """The host and the port of the own socket."""
+        place: Place = self._socket.getsockname()[:2]
+        return place
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How often what happened in this life: steps, datagrams, and what was dropped and why."""
+        return dict(self._member.counts) | {"bad files": self._discovery.bad}
+
+    async def send(self, data: bytes) -> None:
+        """Send to all; return when it is delivered here, in its place in the order.
+
+        Raises NotDelivered where this life ends first, and nobody knows then whether others deliver it;
+        MessageTooLargeError, BadInputError for what is no message, and EndedError where the group is left.
+        """
+        if type(data) is not bytes:
+            raise BadInputError(f"a message is bytes, and no {type(data).__name__}: encode it")
+        if len(data) > LARGEST_MESSAGE:
+            raise MessageTooLargeError(
+                f"a message of {len(data)} bytes, and the largest has {LARGEST_MESSAGE}: send it in parts"
+            )
+        async with self._window:
+            while not self._can_send.is_set():
+                self._refuse_if_ended()
+                await self._can_send.wait()
+            self._refuse_if_ended()
+            back: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._on_their_way.append(back)
+            self._member.multicast(data)
+            await asyncio.shield(back)  # who waits no more does not take the place of who does
+
+    def __aiter__(self) -> Self:
+        """The events, each once: one task takes them."""
+        return self
+
+    async def __anext__(self) -> Event:
+        while not self._events:
+            if self._error is not None:
+                raise EndedError(f"the group has ended: {self._error}") from self._error
+            if self._left.is_set():
+                raise StopAsyncIteration
+            self._arrived.clear()
+            await self._arrived.wait()
+        event = self._events.popleft()
+        if len(self._events) == _ROOM - 1:
+            self.changed()
+        return event
+
+    # What the member tells (`Application`)
+
+    @property
+    def full(self) -> bool:
+        return len(self._events) >= _ROOM
+
+    def delivers(self, sender: Address, data: bytes) -> None:
+        self._happens(Message(sender, data))
+        if sender == self._member.me and self._on_their_way:
+            back = self._on_their_way.popleft()
+            if not back.done():
+                back.set_result(None)
+
+    def installs(self, view: ViewInstalled) -> None:
+        merged = view.subgroups if isinstance(view, MergeViewInstalled) else frozenset()
+        came = tuple(each for each in view.view.members if each not in self._members)
+        self._members = view.view.members
+        self._happens(NewView(view.view.id, view.view.members, merged, came))
+
+    def ended(self, error: BaseException | None) -> None:
+        """End; or begin another life, where this one was refused and the application has not left."""
+        for back in self._on_their_way:
+            if not back.done():
+                back.set_exception(NotDelivered(f"{self._member.me} has ended before its message came back"))
+                back.exception()  # it is told to who waits; nobody else need hear of it
+        self._on_their_way.clear()
+        self._members = ()
+        if error is None and not self._leaving:
+            self._can_send.clear()
+            self._member = self._begin()
+            self._happens(NewLife(self._member.me))
+            return
+        self._error = error
+        self._left.set()
+        self._arrived.set()
+        self._can_send.set()
+
+    def changed(self) -> None:
+        if self._left.is_set() or (self._member.may_send and not self.full and not self._leaving):
+            self._can_send.set()
+        else:
+            self._can_send.clear()
+
+    def _happens(self, event: Event) -> None:
+        self._events.append(event)
+        self._arrived.set()
+
+    def _refuse_if_ended(self) -> None:
+        if self._left.is_set() or self._leaving:
+            raise EndedError("the group is left: nothing is sent any more") from self._error
+
+    # Coming and going
+
+    async def joined(self) -> None:
+        """Wait for the first view. Raises NameTakenError where another member of this name is heard."""
+        while not self._members:
+            for namesake, place in self._member.namesakes():
+                where = "" if place is None else f" at {place[0]}:{place[1]}"
+                raise NameTakenError(
+                    f"the name {self._member_name!r} is taken in the group {self._name!r}: "
+                    f"{namesake}{where} has it; take another, or wait until it is gone"
+                )
+            if self._error is not None:
+                raise EndedError(f"the group has ended: {self._error}") from self._error
+            await asyncio.sleep(self._settings.heartbeat / 4)
+
+    async def leave(self) -> None:
+        """Leave the group: the others have a view without this member. Wait for that, but not for ever."""
+        self._leaving = True
+        if self._members and not self._left.is_set():
+            self._member.leave()
+            try:
+                async with asyncio.timeout(4 * self._settings.patience):
+                    await self._left.wait()
+            except TimeoutError:
+                pass  # the others suspect this member as soon as it is silent
+        self._member.close("closed")
+        if not self._left.is_set():
+            self.ended(None)
+
+
+@asynccontextmanager
+async def join(
+    group: str,
+    *,
+    name: str,
+    key: bytes | str,
+    folder: Path | str | None = None,
+    peers: Iterable[str] = (),
+    listen: str = "127.0.0.1:0",
+    log: Path | str | None = None,
+    settings: Settings | None = None,
+) -> AsyncIterator[Group]:
+    """Join a group, or found it where there is none; at the end of the block, leave it.
+
+    `name`: that of this member, in use by no other. `key`: what only members know, up to 64 bytes. Members
+    find each other by `folder`, in which each writes a file, or by `peers`, a list of `host:port`. `listen`:
+    the own place; with `peers` a port that the others know. `log`: a folder for the logs of all lives.
+
+    Raises BadInputError for an argument that is none and for a place, a folder or a log that cannot be used,
+    NameTakenError where another process has the name.
+    """
+    if not group:
+        raise BadInputError("a group has a name: the first argument of join")
+    peers = (peers,) if isinstance(peers, str) else tuple(peers)
+    if (folder is None) == (not peers):
+        raise BadInputError("members find each other by folder= or by peers=: give one of the two")
+    try:
+        seal = Seal(key.encode() if isinstance(key, str) else key, group)
+        address(name)
+    except ValueError as error:
+        raise BadInputError(str(error)) from None
+    chosen = Settings() if settings is None else settings
+    place = place_of(listen)
+    discovery: Discovery = Peers(peers) if folder is None else Folder(Path(folder), name)
+    try:
+        sock = _bound(place)
+        try:
+            discovery.begin(sock.getsockname()[:2])
+            one = Group(
+                name=group,
+                member=name,
+                sock=sock,
+                seal=seal,
+                discovery=discovery,
+                settings=chosen,
+                log=None if log is None else Path(log),
+            )
+            try:
+                await one.joined()
+                yield one
+            finally:
+                await one.leave()
+        finally:
+            sock.close()
+    finally:
+        discovery.end()
+
+
+def _bound(place: Place) -> socket.socket:
+    """A socket at a place. Raises BadInputError where there can be none."""
+    sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    try:
+        sock.settimeout(0)
+        for buffer in (socket.SO_RCVBUF, socket.SO_SNDBUF):
+            sock.setsockopt(socket.SOL_SOCKET, buffer, _RECEIVE_BUFFER)
+        sock.bind(place)
+    except OSError as error:
+        sock.close()
+        raise BadInputError(
+            f"{place[0]}:{place[1]} cannot be listened at: {error.strerror}; name another with listen="
+        ) from None
+    return sock

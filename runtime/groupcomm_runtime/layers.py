@@ -1,0 +1,127 @@
+"""The stack that runs, its times, and how a step of it is written down."""
+
+from collections.abc import Mapping
+from types import ModuleType
+from typing import Any, Final
+
+from groupcomm import flush, gms, merge_gms, nakack, sequencer, stable, unicast
+from groupcomm.effects import Datagram, Multicast, PassDown
+from groupcomm.events import Payload, Suspected
+from groupcomm.stack import Arrived, Called, Effect, Event, Fired, Layer, Raised, Stack
+
+from .codec import Codec, RefusedError, canonical
+
+__all__ = [
+    "DISCOVER",
+    "LAYERS",
+    "MERGING",
+    "MULTICAST",
+    "configs",
+    "event_of",
+    "stack_of",
+    "written",
+    "written_event",
+]
+
+LAYERS: Final[Mapping[str, ModuleType]] = {
+    "sequencer": sequencer,
+    "flush": flush,
+    "merge_gms": merge_gms,
+    "stable": stable,
+    "nakack": nakack,
+    "unicast": unicast,
+}
+"""Top first; beneath them is nothing but a network."""
+
+MERGING: Final = tuple(LAYERS).index("merge_gms")
+MULTICAST: Final = tuple(LAYERS).index("nakack")
+
+DISCOVER: Final = "merge_gms/discover"
+"""The timer at which discovery tells who coordinates."""
+
+_GROUND: Final = ("Network",)
+
+
+def configs(patience: float) -> dict[str, Any]:
+    """The configuration of each layer, for a failure detector that waits `patience` seconds.
+
+    Who is suspected is suspected before a merge is given up, and a message is sent again before that.
+    """
+    ms = round(patience * 1_000)
+    return {
+        "sequencer": sequencer.Config(),
+        "flush": flush.Config(),
+        "merge_gms": merge_gms.Config(
+            min_interval=ms // 2, max_interval=2 * ms, leader_timeout=2 * ms, member_timeout=4 * ms
+        ),
+        # A message counts 1 here: NAKACK does not tell sizes.
+        "stable": stable.Config(max_bytes=500, stable_interval=500, stability_delay=50),
+        "nakack": nakack.Config(highest_interval=200, request_delay=20),
+        "unicast": unicast.Config(retransmit_min=50, retransmit_max=2_000, resend_most=16),
+    }
+
+
+def stack_of(chosen: Mapping[str, Any]) -> Stack:
+    """The stack with these configurations, one a layer."""
+    return Stack(tuple(Layer.of(module, chosen[name]) for name, module in LAYERS.items()), _GROUND)
+
+
+def written(effect: Effect, codec: Codec) -> list[Any]:
+    """An effect as values of MessagePack; the message of a datagram as the bytes that travel."""
+    if isinstance(effect, Datagram):
+        return ["Datagram", effect.to, codec.encode(effect.message)]
+    plain: list[Any] = canonical(effect)
+    return plain
+
+
+# Events, as a log has them: a kind and its values
+
+
+def written_event(event: Event, codec: Codec) -> tuple[Any, ...]:
+    """An event from outside as a kind and texts and bytes. TypeError for one that no runtime has."""
+    match event:
+        case Arrived(sender, message):
+            return "arrived", sender, codec.encode(message)
+        case Fired(timer, ()):
+            return "fired", timer
+        case Fired(timer, (frozenset() as found,)):
+            return "fired", timer, sorted(found)
+        case Called(Multicast(payload)):
+            return "multicast", payload
+        case Called(PassDown(flush.BlockReturned())):
+            return ("returned",)
+        case Called(PassDown(gms.LeaveRequested())):
+            return ("leave",)
+        case Called(PassDown(gms.JoinRequested(coordinator, life))):
+            return "join", coordinator, life
+        case Raised(Suspected(suspect)):
+            return "suspected", suspect
+        case Raised(unicast.IncarnationBegins(incarnation)):
+            return "begins", incarnation
+        case _:
+            raise TypeError(f"no event of this runtime: {event!r}")
+
+
+def event_of(values: Any, codec: Codec) -> Event:  # noqa: ANN401 - anything that a file has
+    """The event of which these are the kind and the values. Raises RefusedError."""
+    match values:
+        case ["arrived", str(sender), bytes(data)]:
+            return Arrived(sender, codec.decode(data))
+        case ["fired", str(timer)]:
+            return Fired(timer)
+        case ["fired", str(timer), [*found]] if all(type(each) is str for each in found):
+            return Fired(timer, (frozenset(found),))
+        case ["multicast", bytes(payload)]:
+            return Called(Multicast(Payload(payload)))
+        case ["returned"]:
+            return Called(PassDown(flush.BlockReturned()))
+        case ["leave"]:
+            return Called(PassDown(gms.LeaveRequested()))
+        case ["join", str(coordinator), int(life)]:
+            return Called(PassDown(gms.JoinRequested(coordinator, life)))
+        case ["suspected", str(suspect)]:
+            return Raised(Suspected(suspect))
+        case ["begins", int(incarnation)]:
+            return Raised(unicast.IncarnationBegins(incarnation))
+        case _:
+            raise RefusedError("no event of a member")

@@ -1,0 +1,87 @@
+"""The log of a life: a line for each step of its stack, in the kernel before an effect of the step leaves.
+
+A log is JSON, a line each. The first has the configuration. Each other has the number of the step, its cause,
+the event (bytes in base64), the outcome, how many effects followed, and a digest of all that and of the line
+before: so no line can be left out, or stand elsewhere. A step tells no state: steps are functions, so who
+replays the events has all states. Every `EVERY` steps, and at the end, there is a digest of the state. The
+last line says that the life ended, and how: without it the process was killed, or the log was cut.
+"""
+
+import os
+from base64 import b64encode
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, Final
+
+import attrs
+import msgspec
+
+from groupcomm.stack import State
+from groupcomm.view import Address
+
+from .codec import VERSION, canonical, pack
+from .errors import BadInputError
+
+__all__ = ["EVERY", "FORMAT", "Log", "digest"]
+
+FORMAT: Final = 1
+
+EVERY: Final = 200
+"""Steps between two digests of the state."""
+
+_json: Final = msgspec.json.Encoder().encode
+
+
+def digest(value: Any) -> str:  # noqa: ANN401 - any value of MessagePack
+    """Sixteen hexadecimal digits of a value."""
+    return blake2b(pack(value), digest_size=8).hexdigest()
+
+
+class Log:
+    """Written for one life of a member. Raises BadInputError where it cannot be begun."""
+
+    def __init__(self, folder: Path, group: str, member: Address, configs: dict[str, Any]) -> None:
+        self._count = 0
+        self._chain = ""
+        path = folder / f"{member}.log"
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
+        except OSError as error:
+            raise BadInputError(f"the log {path} cannot be written: {error.strerror}") from None
+        self._lines: list[bytes] = []
+        first = {"format": FORMAT, "version": VERSION, "group": group, "member": member}
+        self._add({**first, "configs": {name: attrs.asdict(config) for name, config in configs.items()}})
+
+    def step(
+        self, cause: str, event: tuple[Any, ...], outcome: str, effects: list[Any], state: State
+    ) -> None:
+        """A step was taken; `event` and `effects` as they are written, `state` is the one after it."""
+        self._count += 1
+        self._chain = digest((self._chain, cause, event, effects))
+        line = {
+            "n": self._count,
+            "cause": cause,
+            "event": [b64encode(each).decode() if type(each) is bytes else each for each in event],
+            "outcome": outcome,
+            "effects": len(effects),
+            "digest": self._chain,
+        }
+        if self._count % EVERY == 0:
+            line["state"] = digest(canonical(state))
+        self._add(line)
+
+    def flush(self) -> None:
+        """Hand all lines to the kernel. Raises OSError where it does not take them."""
+        data, self._lines = b"".join(self._lines), []
+        while data:
+            data = data[os.write(self._file, data) :]
+
+    def end(self, how: str, state: State) -> None:
+        """The life has ended."""
+        self._add({"ends": how, "n": self._count, "state": digest(canonical(state))})
+        self.flush()
+        os.close(self._file)
+
+    def _add(self, line: dict[str, Any]) -> None:
+        self._lines += (_json(line), b"\n")

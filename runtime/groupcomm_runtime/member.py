@@ -1,0 +1,475 @@
+"""One life of a member: a stack, its timers, its socket, its failure detector. One step at a time.
+
+What comes waits in one queue. In a loop turn the stack takes what waits, a step for each event, and does
+the effects of a step in their order before the next. Then the lines of the log go to the kernel, and what the
+steps say to a peer goes out together, in as few datagrams as hold it.
+"""
+
+import asyncio
+import random
+import socket
+import time
+from collections import Counter, deque
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import Final, Protocol, cast
+
+from attrs import frozen
+
+from groupcomm import flush, gms, merge_gms, nakack, unicast
+from groupcomm.effects import ALL, CancelTimer, Datagram, Multicast, PassDown, PassUp, SetTimer
+from groupcomm.errors import LocalProtocolError, ProtocolError
+from groupcomm.events import Block, Deliver, Left, Payload, Suspected, ViewInstalled
+from groupcomm.stack import Arrived, Called, Effect, Event, Fired, Raised
+from groupcomm.view import NO_VIEW, Address, name_and_life
+
+from .codec import Codec, RefusedError
+from .detector import Detector, Heartbeat, RoundTrip
+from .discovery import Discovery, Place
+from .frames import EVERYBODY, Fragments, Frame, Once, OtherVersionError, Seal, StrangerError
+from .layers import DISCOVER, LAYERS, MERGING, MULTICAST, configs, stack_of, written, written_event
+from .logs import Log
+
+__all__ = ["Application", "Member", "Settings"]
+
+_CODEC: Final = Codec(LAYERS)
+_MICRO: Final = 1_000_000
+_STEPS_AT_ONCE: Final = 200  # then it is the turn of others
+_READ_AT_ONCE: Final = 64  # datagrams in a loop turn
+_LARGEST_DATAGRAM: Final = 65_536
+_HEARTBEAT, _MESSAGE, _FRAGMENT = b"h", b"m", b"f"
+_LOOKS: Final = 3  # heartbeats, for which a member looks around before it founds a group
+_RETRIES: Final = 0.3  # seconds between two requests to join
+_FOLLOW_THE_NETWORK: Final = ("unicast/", "nakack/request")
+"""Timers of what is sent again: they never fire before an answer can be there."""
+
+
+@frozen
+class Settings:
+    """Times in seconds, sizes in bytes.
+
+    `heartbeat`: between two heartbeats. `patience`: the least silence for which a member is suspected.
+    `datagram`: the largest datagram. `unstable`: multicasts that somebody may lack; with more nobody sends.
+    """
+
+    heartbeat: float = 0.2
+    patience: float = 1.5
+    datagram: int = 8_192
+    unstable: int = 4_000
+
+
+class Application(Protocol):
+    """What a member tells those above it."""
+
+    @property
+    def full(self) -> bool:
+        """Whether it can take no more for now."""
+
+    def delivers(self, sender: Address, data: bytes) -> None:
+        """A message, in its place in the order."""
+
+    def installs(self, view: ViewInstalled) -> None:
+        """A view."""
+
+    def ended(self, error: BaseException | None) -> None:
+        """This life is over: it has left or was refused; or because of an error."""
+
+    def changed(self) -> None:
+        """It may be that more can be sent than before, or less."""
+
+
+class Member:
+    """A life with the address `me`, on a socket. `log`: where its steps are written, if anywhere."""
+
+    def __init__(
+        self,
+        me: Address,
+        application: Application,
+        *,
+        sock: socket.socket,
+        seal: Seal,
+        discovery: Discovery,
+        settings: Settings,
+        log: Log | None,
+    ) -> None:
+        self.me: Final = me
+        self.counts: Counter[str] = Counter()
+        self._application, self._socket, self._seal = application, sock, seal
+        self._discovery, self._settings, self._log = discovery, settings, log
+        self._loop = asyncio.get_running_loop()
+        self._stack = stack_of(configs(settings.patience))
+        self._state = self._stack.start(me)
+        self._queue: deque[tuple[str, Event]] = deque()
+        self._timers: dict[str, asyncio.TimerHandle] = {}
+        self._places: dict[Address, Place] = {}
+        self._once: dict[Address, Once] = {}
+        self._number = 0
+        self._outbox: dict[Address, list[bytes]] = {}
+        self._fragments: dict[Address, Fragments] = {}
+        self._cutter = Fragments(settings.datagram)
+        self._detector = Detector(settings.patience)
+        self._round_trip = RoundTrip()
+        self._reported: set[Address] = set()
+        self._scheduled = self._over = False
+        now = time.monotonic()
+        self._born = self._ticked = self._installed = now
+        self._asked = 0.0
+        self._hears_until = 0.0
+        self._full_since: float | None = None
+        self._take("begins", Raised(unicast.IncarnationBegins(0)))
+        self._loop.add_reader(sock, self._readable)
+        self._ticker = self._loop.call_soon(self._tick)
+
+    # What others ask
+
+    @property
+    def gms(self) -> gms.State:
+        """What its membership service knows."""
+        return cast("merge_gms.State", self._state.layers[MERGING]).gms
+
+    @property
+    def joined(self) -> bool:
+        """Whether it is in a view."""
+        return self.gms.joined and not self.gms.gone
+
+    @property
+    def may_send(self) -> bool:
+        """Whether an application's multicast is taken now."""
+        windows = cast("nakack.State", self._state.layers[MULTICAST]).windows
+        unstable = max((len(window.kept) for window in windows.values()), default=0)
+        return self.joined and not self._hears_until and unstable < self._settings.unstable
+
+    def namesakes(self) -> list[tuple[Address, Place | None]]:
+        """The other lives of its name that are heard now, and where."""
+        name = name_and_life(self.me)[0]
+        alive = (address for address, _ in self._detector.alive(time.monotonic()))
+        return [(each, self._places.get(each)) for each in alive if name_and_life(each)[0] == name]
+
+    def multicast(self, data: bytes) -> None:
+        """The application multicasts."""
+        self._take("application", Called(Multicast(Payload(data))))
+
+    def leave(self) -> None:
+        """The application leaves; `ended` says when it has."""
+        self._take("application", Called(PassDown(gms.LeaveRequested())))
+
+    def close(self, how: str) -> None:
+        """Stop: no step is taken any more, and nothing is sent."""
+        if self._over:
+            return
+        self._over = True
+        self._loop.remove_reader(self._socket)
+        self._ticker.cancel()
+        for timer in self._timers.values():
+            timer.cancel()
+        self._queue.clear()
+        if self._log is not None:
+            with suppress(OSError):  # it is told already, if this is the reason
+                self._log.end(how, self._state)
+
+    # Steps
+
+    def _take(self, cause: str, event: Event) -> None:
+        """Put an event last; the stack takes it in this loop turn."""
+        self._queue.append((cause, event))
+        self._schedule()
+
+    def _schedule(self) -> None:
+        if not self._scheduled and not self._over:
+            self._scheduled = True
+            self._loop.call_soon(self._turn)
+
+    def _turn(self) -> None:
+        """Take all that waits; then write the log, then send."""
+        self._scheduled = False
+        if self._over:
+            return
+        try:
+            if not self._notices_pause():
+                for _ in range(_STEPS_AT_ONCE):
+                    if not self._queue or self._over:
+                        break
+                    self._step(*self._queue.popleft())
+                else:
+                    self._schedule()
+            if self._log is not None:
+                self._log.flush()
+        except Exception as error:  # noqa: BLE001 - whatever it is, this life cannot go on, and says so
+            self.close("failed")
+            self._application.ended(error)
+            return
+        self._send_out()
+        self._application.changed()
+
+    def _step(self, cause: str, event: Event) -> None:
+        if isinstance(event, Fired) and event.timer == DISCOVER:
+            event = Fired(event.timer, (frozenset(self._coordinators()),))
+        outcome, effects = "handled", cast("tuple[Effect, ...]", ())
+        try:
+            after, effects = self._stack.step(None, self._state, event)
+        except ProtocolError as error:
+            outcome = "local_error" if isinstance(error, LocalProtocolError) else "remote_error"
+            self.counts[outcome] += 1
+        else:
+            outcome = "ignored" if after is self._state and not effects else "handled"
+            self._state = after
+        self.counts["steps"] += 1
+        if self._log is not None:
+            on_paper = [written(effect, _CODEC) for effect in effects]
+            self._log.step(cause, written_event(event, _CODEC), outcome, on_paper, self._state)
+        for effect in effects:
+            self._do(effect)
+
+    def _do(self, effect: Effect) -> None:
+        match effect:
+            case Datagram(to, message):
+                self._says(to, Arrived(self.me, message))
+            case SetTimer(name, low, high):
+                self._cancel(name)
+                delay = random.uniform(low, high) / 1_000  # noqa: S311 - no secret
+                if name.startswith(_FOLLOW_THE_NETWORK):
+                    delay = max(delay, self._round_trip.patience)
+                self._timers[name] = self._loop.call_later(delay, self._fires, name)
+            case CancelTimer(name):
+                self._cancel(name)
+            case PassUp(Deliver(sender, payload)):
+                self.counts["delivered"] += 1
+                self._application.delivers(sender, cast("bytes", payload))
+            case PassUp(ViewInstalled() as view):
+                self._installed = time.monotonic()
+                self._reported.clear()
+                self._application.installs(view)
+            case PassUp(Block()):
+                self._take("application", Called(PassDown(flush.BlockReturned())))
+            case PassUp(Left()):
+                if self._log is not None:
+                    self._log.flush()
+                self._send_out()
+                self.close("left")
+                self._application.ended(None)
+            case _:
+                pass  # for who looks at it; a runtime does not
+
+    def _says(self, to: Address, arrived: Arrived) -> None:
+        members = self.gms.decision.members
+        receivers = (*members, *(() if self.me in members else (self.me,))) if to == ALL else (to,)
+        item = b""
+        for receiver in receivers:
+            if receiver == self.me:
+                self._take("self", arrived)
+            else:
+                item = item or _MESSAGE + _CODEC.encode(arrived.message)
+                self._put(receiver, item)
+
+    def _cancel(self, name: str) -> None:
+        timer = self._timers.pop(name, None)
+        if timer is not None:
+            timer.cancel()
+
+    def _fires(self, name: str) -> None:
+        del self._timers[name]
+        self._take("timer", Fired(name))
+
+    def _coordinators(self) -> Iterable[Address]:
+        """Who coordinates, as far as is heard; this member too."""
+        yield from (
+            address
+            for address, said in self._detector.alive(time.monotonic())
+            if said.joined and said.acts and said.coordinates
+        )
+        if cast("merge_gms.State", self._state.layers[MERGING]).coordinates:
+            yield self.me
+
+    # Datagrams
+
+    def _put(self, to: Address, item: bytes) -> None:
+        """Have an item sent at the end of this loop turn."""
+        room = self._cutter.room
+        pieces = [item] if len(item) <= room else [_FRAGMENT + each for each in self._cutter.cut(item)]
+        self._outbox.setdefault(to, []).extend(pieces)
+        self._schedule()
+
+    def _send_out(self) -> None:
+        outbox, self._outbox = self._outbox, {}
+        for to, items in outbox.items():
+            place = self._places.get(to)
+            if place is None:
+                self.counts["nobody there"] += len(items)
+                continue
+            bundle: list[bytes] = []
+            size = 0
+            for item in items:
+                if bundle and size + len(item) > self._cutter.room:
+                    self._send(to, place, bundle)
+                    bundle, size = [], 0
+                bundle.append(item)
+                size += len(item) + 5
+            self._send(to, place, bundle)
+
+    def _send(self, to: Address, place: Place, items: list[bytes]) -> None:
+        self._number += 1
+        self.counts["datagrams"] += 1
+        try:
+            self._socket.sendto(self._seal.close(Frame(self.me, to, self._number, tuple(items))), place)
+        except OSError:  # a datagram may be lost, and this one is
+            self.counts["not sent"] += 1
+
+    def _readable(self) -> None:
+        for _ in range(_READ_AT_ONCE):
+            try:
+                data, place = self._socket.recvfrom(_LARGEST_DATAGRAM)
+            except BlockingIOError:
+                return
+            except OSError:  # a port that nobody has answers so on some systems
+                self.counts["unreachable"] += 1
+                continue
+            try:
+                self._received(self._seal.open(data), place)
+            except StrangerError:
+                self.counts["strangers"] += 1
+            except OtherVersionError:
+                self.counts["other versions"] += 1
+            except RefusedError:
+                self.counts["refused"] += 1
+
+    def _received(self, frame: Frame, place: Place) -> None:
+        sender = frame.sender
+        if sender == self.me:
+            return
+        if frame.to == EVERYBODY:  # it may be a replay: it says where to answer, and no more
+            if sender not in self._places:
+                self._places[sender] = place
+                self._says_how_it_is(sender)
+            return
+        if frame.to != self.me:
+            self.counts["for another life"] += 1
+            return
+        if not self._once.setdefault(sender, Once()).first(frame.number):
+            self.counts["replays"] += 1
+            return
+        self._places[sender] = place
+        for item in frame.items:
+            if item[:1] == _HEARTBEAT:
+                self._heard(sender, frame.number, Heartbeat.read(item[1:]))
+            elif self._hears_until or self._application.full:
+                self.counts["not taken"] += 1  # as if it were lost: it is sent again
+            else:
+                self._message(sender, frame.number, item)
+
+    def _message(self, sender: Address, number: int, item: bytes) -> None:
+        whole: bytes | None = item
+        if item[:1] == _FRAGMENT:
+            fragments = self._fragments.setdefault(sender, Fragments(self._settings.datagram))
+            whole = fragments.join(item[1:])
+        if whole is None:
+            return
+        if whole[:1] != _MESSAGE:
+            raise RefusedError("no item of a datagram")
+        self._take(f"{sender} {number}", Arrived(sender, _CODEC.decode(whole[1:])))
+
+    # What passes with time
+
+    def _tick(self) -> None:
+        self._notices_pause()
+        now = time.monotonic()
+        self._ticker = self._loop.call_later(self._settings.heartbeat, self._tick)
+        if self._hears_until and now >= self._hears_until:
+            self._hears_until = 0.0
+            self._schedule()
+        if self._application.full:
+            self._full_since = self._full_since or now
+        else:
+            self._full_since = None
+        if self._full_since is None or now - self._full_since < 4 * self._settings.patience:
+            self._greets(now)
+        if not self._hears_until:
+            if self.joined:
+                self._detects(now)
+            else:
+                self._asks_to_join(now)
+        watched = self._watched()
+        self._detector.forget(watched, now)
+        self._forgets({*watched, *(address for address, _ in self._detector.alive(now))})
+
+    def _notices_pause(self) -> bool:
+        """Whether this process did not run for a while, and hears first what became of the others."""
+        now = time.monotonic()
+        if now - self._ticked > self._settings.heartbeat + self._settings.patience / 2:
+            self.counts["pauses"] += 1
+            self._hears_until = now + _LOOKS * self._settings.heartbeat
+            self._detector.paused(now)
+        self._ticked = now
+        return bool(self._hears_until)
+
+    def _greets(self, now: float) -> None:
+        """Tell all how it is, and greet where nobody is known."""
+        for address in tuple(self._places):
+            self._says_how_it_is(address)
+        known = {self._places[address] for address, _ in self._detector.alive(now) if address in self._places}
+        for place in self._discovery.places():
+            if place not in known and place != self._socket.getsockname():
+                self._send(EVERYBODY, place, [])
+
+    def _says_how_it_is(self, to: Address) -> None:
+        now = time.monotonic()
+        state, merging = self.gms, cast("merge_gms.State", self._state.layers[MERGING])
+        view = state.decision.view if self.joined else NO_VIEW
+        heard = self._detector.last(to)
+        at, echo = (now, 0) if heard is None else (heard[0], heard[1].clock)
+        said = Heartbeat(
+            counter=view.id.counter,
+            creator=view.id.creator,
+            size=len(view.members),
+            acts=self.joined and state.acts,
+            coordinates=self.joined and merging.coordinates,
+            counts=to in view.members,
+            suspects=to in state.suspected,
+            clock=round(now * _MICRO),
+            echo=echo,
+            held=round((now - at) * _MICRO),
+        )
+        self._put(to, _HEARTBEAT + said.written())
+
+    def _heard(self, sender: Address, number: int, said: Heartbeat) -> None:
+        now = time.monotonic()
+        self._detector.heard(sender, number, said, now)
+        took = now - (said.echo + said.held) / _MICRO
+        if said.echo and 0 < took < self._settings.patience:
+            self._round_trip.measured(took)
+
+    def _watched(self) -> list[Address]:
+        """Whom the membership service relies on: members, and who waits to be let in."""
+        state = self.gms
+        waits = (request.member for request in (*state.queue, state.admitting) if request.kind == "join")
+        return [*dict.fromkeys(each for each in (*state.unsuspected, *waits) if each != self.me)]
+
+    def _detects(self, now: float) -> None:
+        watched = [each for each in self._watched() if each not in self._reported]
+        for member, why in self._detector.suspects(self.gms.decision.id, self._installed, watched, now):
+            self._reported.add(member)
+            self.counts[f"suspected: {why}"] += 1
+            # Before what waits: after a pause that may be of those that have gone on without it.
+            self._queue.appendleft((f"detector: {why}", Raised(Suspected(member))))
+            self._schedule()
+
+    def _asks_to_join(self, now: float) -> None:
+        """Ask the coordinator of the largest group that is heard; found one where nobody is older."""
+        if now - self._born < _LOOKS * self._settings.heartbeat or now - self._asked < _RETRIES:
+            return
+        alive = [*self._detector.alive(now)]
+        found = self.me
+        if any(said.joined for _, said in alive):
+            acting = [(-said.size, address) for address, said in alive if said.acts]
+            if not acting:
+                return
+            found = min(acting)[1]
+        elif any(each < self.me for each, _ in alive) and now - self._born < 2 * self._settings.patience:
+            return
+        self._asked = now
+        self._take("discovery", Called(PassDown(gms.JoinRequested(found, 0))))
+
+    def _forgets(self, staying: set[Address]) -> None:
+        """Forget places of lives that were not heard for long, so that they do not become more and more."""
+        if len(self._places) > 2 * len(staying) + 16:
+            self._places = {each: place for each, place in self._places.items() if each in staying}
+            self._fragments = {each: held for each, held in self._fragments.items() if each in staying}

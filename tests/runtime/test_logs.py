@@ -1,0 +1,238 @@
+"""accept: logs of a group that ran are accepted, and logs that anything was done to are not."""
+
+import asyncio
+import json
+from base64 import b64decode, b64encode
+from collections import Counter
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+import groupcomm_runtime
+from groupcomm import unicast
+from groupcomm_conformance.commands.main import app
+from groupcomm_conformance.logs.claims import judge
+from groupcomm_conformance.logs.deciding import decide
+from groupcomm_conformance.logs.replaying import Life, replayed
+from groupcomm_conformance.models.manifest import find_root
+from groupcomm_runtime import Settings
+
+NAMES = "abc"
+ROOT = find_root()
+
+
+async def converse(folder: Path) -> None:
+    """Three join one after the other, each sends some messages, and they leave."""
+    settings = Settings(heartbeat=0.05, patience=2.0)
+
+    async def member(name: str) -> None:
+        async with groupcomm_runtime.join(
+            "demo", name=name, key="k", folder=folder, log=folder / "logs", settings=settings
+        ) as group:
+            while len(group.members) < len(NAMES):
+                await anext(group)
+            for number in range(6):
+                await group.send(f"{name}{number}".encode())
+            got = 0
+            while got < 6 * len(NAMES):
+                got += isinstance(await anext(group), groupcomm_runtime.Message)
+            await asyncio.sleep(0.2)
+
+    await asyncio.gather(*map(member, NAMES))
+
+
+@pytest.fixture(scope="module")
+def logs(tmp_path_factory: pytest.TempPathFactory) -> dict[Path, bytes]:
+    folder = tmp_path_factory.mktemp("group")
+    asyncio.run(asyncio.wait_for(converse(folder), 60))
+    return {path: path.read_bytes() for path in sorted((folder / "logs").iterdir())}
+
+
+@pytest.fixture(scope="module")
+def lives(logs: dict[Path, bytes]) -> dict[Path, Life]:
+    return {path: replayed(path, text) for path, text in logs.items()}
+
+
+def test_the_logs_of_a_group_are_accepted(lives: dict[Path, Life]) -> None:
+    judged = judge([*lives.values()])
+    assert [] == judged.rejected
+    assert 3 * 18 == judged.counts["deliveries"]
+    assert judged.counts["received, and sent"] > 50
+    assert judged.counts["pairs in a view"] > 2
+    assert all(life.ends == "left" for life in lives.values())
+
+
+# Corrupted logs
+
+Lines = list[dict[str, Any]]
+
+
+def drop(lines: Lines, at: int, _random: Random) -> None:
+    del lines[at]
+
+
+def twice(lines: Lines, at: int, _random: Random) -> None:
+    lines.insert(at, dict(lines[at]))
+
+
+def exchange(lines: Lines, at: int, _random: Random) -> None:
+    at = min(at, len(lines) - 3)
+    lines[at], lines[at + 1] = lines[at + 1], lines[at]
+
+
+def cut(lines: Lines, at: int, _random: Random) -> None:
+    del lines[at:]
+
+
+def alter(lines: Lines, at: int, random: Random) -> None:
+    """Another value in one field: of bytes one bit, of a number one more, of a text another letter."""
+    line = lines[at]
+    name = random.choice(sorted(line))
+    if name == "event":
+        event = line["event"] = list(line["event"])
+        place = random.randrange(len(event))
+        if event[0] in {"arrived", "multicast"} and place == len(event) - 1:
+            data = bytearray(b64decode(event[place]))
+            data[random.randrange(len(data))] ^= 1 << random.randrange(8)
+            event[place] = b64encode(data).decode()
+        else:
+            event[place] = altered(event[place], random)
+    else:
+        line[name] = altered(line[name], random)
+
+
+def altered(value: Any, random: Random) -> Any:  # noqa: ANN401 - any value of JSON
+    if isinstance(value, int):
+        return value + 1
+    if isinstance(value, list):
+        return [*value, "Z#1"]
+    at = random.randrange(len(value))
+    return value[:at] + ("b" if value[at] == "a" else "a") + value[at + 1 :]
+
+
+def numbered(lines: Lines) -> None:
+    """Make the numbers right again: a forger would."""
+    for number, line in enumerate(lines[1:], start=1):
+        line["n"] = number if "ends" not in line else number - 1
+
+
+def accepted(
+    logs: dict[Path, bytes],
+    lives: dict[Path, Life],
+    change: Callable[[Lines, int, Random], None],
+    *,
+    forged: bool,
+) -> list[str]:
+    """Of 60 logs that something was done to, those that are accepted all the same: what was done."""
+    random, found = Random(7), []  # noqa: S311 - dice
+    for _ in range(60):
+        path = random.choice([*logs])
+        lines: Lines = [json.loads(line) for line in logs[path].splitlines()]
+        before = [dict(line) for line in lines]
+        at = random.randrange(1, len(lines) - 1)
+        change(lines, at, random)
+        if lines == before:  # two equal lines, exchanged
+            continue
+        if forged:
+            numbered(lines)
+        text = b"".join(json.dumps(line).encode() + b"\n" for line in lines)
+        others = [life for other, life in lives.items() if other != path]
+        if not judge([replayed(path, text), *others]).rejected:
+            found.append(f"{path.name}:{at + 1}: {before[at]}")
+    return found
+
+
+@pytest.mark.parametrize("change", [drop, twice, exchange, cut, alter])
+def test_a_corrupted_log_is_rejected(
+    logs: dict[Path, bytes], lives: dict[Path, Life], change: Callable[[Lines, int, Random], None]
+) -> None:
+    assert [] == accepted(logs, lives, change, forged=False)
+
+
+@pytest.mark.parametrize("change", [drop, twice, exchange])
+def test_right_numbers_do_not_make_it_right(
+    logs: dict[Path, bytes], lives: dict[Path, Life], change: Callable[[Lines, int, Random], None]
+) -> None:
+    """Without their digests a third of them were accepted: logs of other runs that may be."""
+    assert [] == accepted(logs, lives, change, forged=True)
+
+
+def test_a_message_that_nobody_has_sent_is_rejected(lives: dict[Path, Life]) -> None:
+    one, *others = lives.values()
+    step = next(step for step in one.steps if any(effect[0] == "Datagram" for effect in step.on_paper))
+    forged = Life(one.log, one.member, one.group, one.configs, [*one.steps], one.ends)
+    forged.steps[one.steps.index(step)] = type(step)(
+        step.line, step.cause, step.written, step.effects, (), step.notes
+    )
+    assert any("has not sent before" in each.why for each in judge([forged, *others]).rejected)
+
+
+def test_claims_are_judged_of_deliveries(lives: dict[Path, Life]) -> None:
+    """What no correct stack does, done to the histories: order, agreement, integrity."""
+    found = Counter[str]()
+    all_of_them = [*lives.values()]
+    one = all_of_them[0]
+    places = [
+        at for at, step in enumerate(one.steps) if any("Deliver" in repr(each) for each in step.effects)
+    ]
+    for at, other in pairwise(places):
+        forged = Life(one.log, one.member, one.group, one.configs, [*one.steps], one.ends)
+        forged.steps[at], forged.steps[other] = (
+            _with(one.steps[at], one.steps[other]),
+            _with(one.steps[other], one.steps[at]),
+        )
+        rejected = judge([forged, *all_of_them[1:]]).rejected
+        assert rejected
+        found.update(each.why.partition(" deliver ")[2] for each in rejected)
+    assert found["in another order"] > 5
+
+
+def _with(step: Any, other: Any) -> Any:  # noqa: ANN401 - of a log
+    """A step with the effects of another."""
+    return type(step)(step.line, step.cause, step.written, other.effects, step.on_paper, step.notes)
+
+
+def test_tlc_decides_the_steps_and_notices_a_core_that_differs(
+    lives: dict[Path, Life], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Here UNICAST forgets nothing that is acknowledged: what ran is not what the specification says."""
+    some = [next(iter(lives.values()))]
+    (right,) = decide(ROOT, some, 40, layers=["unicast"])
+    assert () == right.differences
+    assert right.decided > 20
+    monkeypatch.setattr(unicast, "_ack_received", lambda _config, heard, _sender, _message: heard)
+    (wrong,) = decide(ROOT, some, 40, layers=["unicast"])
+    assert ["AckReceived"] == [type(each.step.event).__name__ for _, each in wrong.differences]
+
+
+def run(*arguments: object) -> tuple[int, str]:
+    result = CliRunner().invoke(app, ["accept", *map(str, arguments), "--steps", "0"])
+    return result.exit_code, result.output
+
+
+def test_the_command_accepts_rejects_and_knows_who_was_killed(
+    logs: dict[Path, bytes], tmp_path: Path
+) -> None:
+    for path, text in logs.items():
+        (tmp_path / path.name).write_bytes(text)
+    code, output = run(tmp_path)
+    assert 0 == code
+    assert output.endswith("accepted\n")
+    last = tmp_path / min(logs).name
+    last.write_bytes(last.read_bytes()[:-9])
+    code, output = run(tmp_path)
+    assert 1 == code
+    assert "the log is cut" in output
+    code, output = run(tmp_path, "--killed", "a")
+    assert 0 == code, output
+
+
+def test_a_file_that_is_no_log_is_bad_input(tmp_path: Path) -> None:
+    (tmp_path / "a.log").write_text("hello\n")
+    result = CliRunner().invoke(app, ["accept", str(tmp_path)])
+    assert "a.log:1: expected the first line of a log of groupcomm_runtime" in str(result.exception)
