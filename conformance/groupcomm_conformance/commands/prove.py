@@ -116,7 +116,7 @@ def command(
     }
     ok = not found["open"] and not unconfirmed
     if steps is None and clauses is None:
-        found["impossible"] = [action.name for action, can in proving.possible(theory) if not can]
+        found["impossible"] = list(proving.impossible(theory))
         found["ablations"] = [_ablated(manifest, each) for each in theory.ablations]
         ok = ok and not found["impossible"] and all(each["fails"] for each in found["ablations"])
         typer.echo("ablations judged; TLC searches models", err=True)

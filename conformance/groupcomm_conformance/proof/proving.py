@@ -21,7 +21,7 @@ from .reading import Clause
 from .values import Term
 from .vocabulary import Action, State
 
-__all__ = ["THEORIES", "Obligation", "Proved", "obligations", "possible", "prove", "refuted"]
+__all__ = ["THEORIES", "Obligation", "Proved", "impossible", "obligations", "prove", "refuted"]
 
 # The dearest obligation takes 806,000, with the first seed.
 _LIMIT: Final = 1_000_000
@@ -187,13 +187,23 @@ def refuted(obligation: Obligation, largest: int | None = None) -> Group | None:
     return _in_a_small_group([*obligation.given, z3.Not(obligation.goal)], small, largest)
 
 
-def possible(theory: Theory) -> Iterator[tuple[Action, bool]]:
-    """Say of each action whether it happens in some small group in which the invariant holds."""
+def impossible(theory: Theory) -> Iterator[str]:
+    """Name the actions that cannot happen where the invariant holds.
+
+    Where the theory's small groups are searched for steps, each has to happen in one. Where not, those are
+    named that can be seen not to happen: anything follows from what they require.
+    """
     settled = theory.settled()
     facts = [each.formula() for each in (*theory.forest(), *theory.clauses("Inductive", settled))]
     for action in theory.actions():
         given = [*theory.reading(), *facts, *action.requires]
-        yield action, _in_a_small_group(given, theory.small) is not None
+        nothing = Obligation(action.name, "FALSE", given, z3.BoolVal(val=False))
+        if theory.steps_in_small_groups:
+            happens = _in_a_small_group(given, theory.small) is not None
+        else:
+            happens = not prove(nothing, limit=_LIMIT // 10, tries=1).follows
+        if not happens:
+            yield action.name
 
 
 def _in_a_small_group(

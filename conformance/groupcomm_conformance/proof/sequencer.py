@@ -136,6 +136,7 @@ class Theory:
     lemmas: tuple[str, ...] = LEMMAS
     ablations: tuple[Ablation, ...] = OF_SEQUENCER
     small: tuple[Mapping[Term, int], ...] = symbols.SMALL
+    steps_in_small_groups: bool = False
     without: str = ""  # what the layers below do not give
     in_order: list[Term] = field(factory=list)  # that what is appended to a queue is its last
 

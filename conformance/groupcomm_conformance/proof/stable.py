@@ -74,6 +74,7 @@ class Theory:
     lemmas: tuple[str, ...] = ()
     ablations: tuple[Ablation, ...] = OF_STABLE
     small: tuple[Mapping[Term, int], ...] = SMALL
+    steps_in_small_groups: bool = True
 
     @classmethod
     def of(cls, definitions: tree.Definitions, reference: Mapping[str, str]) -> "Theory":
