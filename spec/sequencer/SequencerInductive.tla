@@ -29,6 +29,9 @@ In(v, x) == Has(views[v], x, life[x])
 
 SameAddress(x, y) == x = y
 
+\* Some life of the address is.
+AddressIn(v, x) == x \in DOMAIN views[v].lives
+
 Parent(v) == CHOOSE u \in views[v].preds : TRUE
 
 \* There is a path from view u to view v, or they are one.
@@ -57,7 +60,7 @@ LogLength(v) == Len(log[v][Leader(v)])
 \* The FORWARD of view v is on its way; it is held by r, who is not there yet.
 OnWire(s, v, n) == Begun(s) /\ \E i \in DOMAIN wire[s][Leader(v)] : IsOf(wire[s][Leader(v)][i], s, v, n)
 HeldAt(r, s, v, n) == Begun(s) /\ \E i \in DOMAIN local[r].early : IsOf(local[r].early[i], s, v, n)
-HeldFor(s, v, n) == LeaderPresent(v) /\ HeldAt(Leader(v), s, v, n)
+HeldFor(s, v, n) == LeaderPresent(v) /\ In(v, s) /\ HeldAt(Leader(v), s, v, n)
 
 InTable(s, n) == \E i \in DOMAIN local[s].forward_table : local[s].forward_table[i].seqno = n
 SeqnoOf(s) == local[s].seqno
@@ -129,7 +132,6 @@ Submitted(s, v, n) == Pos(v, s, n) > 0 \/ OnWire(s, v, n) \/ HeldFor(s, v, n)
 SubmittedOnPath ==
     \A s \in Member, v \in DOMAIN views, n \in Numbers :
         /\ Submitted(s, v, n) => Took(s, v) /\ 1 <= n /\ n <= SeqnoOf(s)
-        /\ \A r \in Member : HeldAt(r, s, v, n) => Took(s, v) /\ 1 <= n /\ n <= SeqnoOf(s)
         \* (A coordinator orders its own.)
         /\ OnWire(s, v, n) \/ HeldFor(s, v, n) => s # Leader(v)
 
@@ -155,6 +157,11 @@ Rising ==
 HeldIsLater ==
     \A r \in InGroup, s \in Member, v \in DOMAIN views, n \in Numbers :
         HeldAt(r, s, v, n) => Counter(v) > Counter(installed[r])
+
+\* What a coordinator will order is by a life that is in the view. (Others may send by mistake what nobody will order.)
+HeldIsByMember ==
+    \A s \in Member, v \in DOMAIN views, n \in Numbers :
+        LeaderPresent(v) /\ HeldAt(Leader(v), s, v, n) /\ AddressIn(v, s) => In(v, s)
 
 (* The invariant: forward-tables *)
 
@@ -190,9 +197,12 @@ TableIsUnreceived ==
 \* What is within a cut is not submitted again beyond it.
 SettledIsOver ==
     \A s \in Member, k, v \in DOMAIN views, m, n \in Numbers :
-        /\ Settled(k) /\ Before(k, v) /\ Submitted(s, v, n)
+        /\ Settled(k) /\ Before(k, v)
         /\ Pos(Parent(k), s, m) > 0 /\ Pos(Parent(k), s, m) <= Cut(k)
-        => m < n
+        =>
+        /\ Pos(v, s, n) > 0 => m < n
+        /\ OnWire(s, v, n) => m < n
+        /\ HeldFor(s, v, n) => m < n
 
 (* The invariant: what was received and delivered *)
 
@@ -241,6 +251,7 @@ Inductive ==
     /\ LogIsSequence
     /\ Rising
     /\ HeldIsLater
+    /\ HeldIsByMember
     /\ TableIsInterval
     /\ TableIsSubmitted
     /\ NoGapsInLog
@@ -311,4 +322,68 @@ InScope ==
 
 \* For TLC.
 ForestAndInvariant == InScope => Forest /\ Inductive /\ BeyondTheCut /\ ToComeIsHigher /\ OnePlace /\ NumberedTotalOrder /\ NumberedAgreement /\ DeliveredOnce
+-----------------------------------------------------------------------------
+(* For TLC: the state as the solver has it. Its members are lives, also those that are over. `vs`: views, for what is said of them *)
+(* does not change, and a step may be the first to install one.                                                                  *)
+
+Incarnations == UNION {{[address |-> m, life |-> i] : i \in 0 .. life[m]} : m \in Member}
+IsPresent(x) == x.life = life[x.address]
+Present == {x \in Incarnations : IsPresent(x)}
+NumbersSoFar == {0} \cup UNION {1 .. 1 + sent[m] : m \in Member}
+
+LifeIn(vs, v, x) == v \in DOMAIN vs /\ Has(vs[v], x.address, x.life)
+OccupantIn(vs, v, m) ==
+    IF v \in DOMAIN vs /\ m \in DOMAIN vs[v].lives THEN [address |-> m, life |-> vs[v].lives[m]] ELSE [address |-> "", life |-> 0]
+LeaderIn(vs, v) == OccupantIn(vs, v, IF v \in DOMAIN vs THEN CoordinatorOf(vs[v]) ELSE "")
+FollowsIn(vs, v) == v \in DOMAIN vs /\ vs[v].preds # {}
+ParentIn(vs, v) == IF FollowsIn(vs, v) THEN CHOOSE u \in vs[v].preds : TRUE ELSE 0
+RECURSIVE BeforeIn(_, _, _)
+BeforeIn(vs, u, v) == u = v \/ (u < v /\ FollowsIn(vs, v) /\ BeforeIn(vs, u, ParentIn(vs, v)))
+CounterIn(vs, v) == IF v \in DOMAIN vs THEN vs[v].id.counter ELSE 0
+CreatorIn(vs, v) == IF v \in DOMAIN vs THEN vs[v].id.creator ELSE ""
+
+\* The message is multicast n of this life, of view v. (A life joins with one view: who is meant there by the address is it.)
+IsOfLife(x, s, v, n) ==
+    /\ x.type # "PLAIN" /\ x.view_id = views[v].id /\ x.tag.sender = s.address /\ x.tag.seqno = n
+    /\ \E k \in DOMAIN views : views[k].id = x.tag.epoch /\ Has(views[k], s.address, s.life)
+
+ViewNumber(id) == IF \E v \in DOMAIN views : views[v].id = id THEN CHOOSE v \in DOMAIN views : views[v].id = id ELSE 0
+JoinedWith(x) == {v \in DOMAIN views : Has(views[v], x.address, x.life) /\ x.address \in views[v].joins}
+
+BegunNow(x) == IsPresent(x) /\ Begun(x.address)
+InstalledNow(x) == IF IsPresent(x) THEN installed[x.address] ELSE 0
+BeganNow(x) ==
+    IF IsPresent(x) THEN ViewNumber(local[x.address].epoch)
+    ELSE IF JoinedWith(x) = {} THEN 0 ELSE CHOOSE v \in JoinedWith(x) : TRUE
+TookNow(x, v) == IsPresent(x) /\ Took(x.address, v)
+UpNow(x) == IsPresent(x) /\ x.address \in up
+SeqnoNow(x) == IF IsPresent(x) THEN local[x.address].seqno ELSE 0
+TableNow(x, n) == IsPresent(x) /\ InTable(x.address, n)
+KnownNow(x, m) == IsPresent(x) /\ m \in DOMAIN local[x.address].received_table
+KnownInNow(x, m) == IF KnownNow(x, m) THEN ViewNumber(local[x.address].received_table[m].epoch) ELSE 0
+HighestNow(x, m) == IF KnownNow(x, m) THEN local[x.address].received_table[m].seqno ELSE 0
+HeldNow(r, s, v, n) ==
+    /\ IsPresent(r) /\ v \in DOMAIN views
+    /\ \E i \in DOMAIN local[r.address].early : IsOfLife(local[r.address].early[i], s, v, n)
+WireNow(s, v, n) ==
+    LET queue == wire[s.address][CoordinatorOf(views[v])]
+    IN v \in DOMAIN views /\ \E i \in DOMAIN queue : IsOfLife(queue[i], s, v, n)
+LogNow(v) == IF v \in DOMAIN views THEN log[v][CoordinatorOf(views[v])] ELSE <<>>
+PosNow(v, s, n) ==
+    LET at == {i \in DOMAIN LogNow(v) : IsOfLife(LogNow(v)[i], s, v, n)}
+    IN IF at = {} THEN 0 ELSE CHOOSE i \in at : \A j \in at : i <= j
+LengthNow(v) == Len(LogNow(v))
+GotNow(x) == IF IsPresent(x) THEN Got(x.address) ELSE 0
+SettledNow(v) == v \in DOMAIN views /\ Settled(v)
+CutNow(v) == IF SettledNow(v) THEN Cut(v) ELSE 0
+TurnNow(x, v, s, n) ==
+    LET p == PosNow(v, s, n)
+        at == {i \in DOMAIN aux_delivered[x.address] : aux_delivered[x.address][i] = <<s.address, LogNow(v)[p].payload, v>>}
+    IN IF ~IsPresent(x) \/ aux_delivered[x.address] = <<>> \/ p = 0 \/ at = {} THEN 0 ELSE CHOOSE i \in at : \A j \in at : i <= j
+TurnsNow(x) == IF IsPresent(x) THEN Turns(x.address) ELSE 0
+
+\* What was said of views stays, and one at a time is decided.
+ViewsOnlyGrow ==
+    /\ \A v \in DOMAIN views : v \in DOMAIN views' /\ views'[v] = views[v]
+    /\ Len(views') <= Len(views) + 1
 =============================================================================

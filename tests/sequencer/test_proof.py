@@ -1,19 +1,24 @@
 """The proof of SEQUENCER's claims: what each guard is needed for, and that TLC finds a wrong invariant."""
 
+import re
+
 import pytest
 from attrs import evolve
 
+from groupcomm_conformance.commands.main import main
 from groupcomm_conformance.models.manifest import find_root, load
 
 z3 = pytest.importorskip("z3", reason="needs the extra `prove`: make prove installs it")
 pytest.importorskip("cvc5", reason="needs the extra `prove`: make prove installs it")
 
 from groupcomm_conformance.proof import proving, searching, second, sequencer  # noqa: E402
+from groupcomm_conformance.proof.ablations import OF_SEQUENCER, Ablation  # noqa: E402
 from groupcomm_conformance.proof.reading import NotRead  # noqa: E402
 
 pytestmark = pytest.mark.prove
 
 MANIFEST = load(find_root(), "sequencer")
+STEPS = sequencer.theory_of(MANIFEST).steps()
 
 
 def test_the_claims_follow_from_the_invariant_for_both_solvers() -> None:
@@ -23,34 +28,51 @@ def test_the_claims_follow_from_the_invariant_for_both_solvers() -> None:
     assert {second.asked_again(each) for each in claims} == {"unsat"}
 
 
-@pytest.mark.parametrize(
-    ("guard", "value", "step", "clause"),
-    [
-        ("LateForward", '"accepted"', "ReceiveForward", "LocalIsReadable"),
-        ("ResendOn", '"never"', "InstallView", "TableIsSubmitted/Submitted"),
-        ("EarlyForward", '"dropped"', "ReceiveForward", "TableIsSubmitted/Submitted"),
-        ("SenderFrom", '"message"', "ReceiveData", "LocalIsReadable"),
-    ],
-)
-def test_without_a_guard_an_obligation_does_not_follow(
-    guard: str, value: str, step: str, clause: str
-) -> None:
-    chosen = [step], [clause]
+@pytest.mark.parametrize("name", ["LateForward: accepted", "LeavesWithCut"])
+def test_without_a_guard_an_obligation_fails_in_a_small_group(name: str) -> None:
+    ablation = next(each for each in OF_SEQUENCER if each.name == name)
+    chosen = [ablation.step], [ablation.clause]
     whole = list(proving.obligations(sequencer.theory_of(MANIFEST), *chosen))
-    without = list(proving.obligations(sequencer.theory_of(MANIFEST, {guard: value}), *chosen))
+    without = list(proving.obligations(sequencer.theory_of(MANIFEST, ablation), *chosen))
     assert whole != []
     assert all(proving.prove(each).follows for each in whole)
-    assert not all(proving.prove(each, limit=300_000, tries=1).follows for each in without)
+    assert not any(proving.refuted(each) for each in whole)
+    assert any(proving.refuted(each) for each in without)
+
+
+def test_the_chart_of_an_ablation_shows_the_multicast_that_nobody_will_order(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["prove", "sequencer", "--without", "EarlyForward"]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    said = re.search(r"FALSE: TableIsSubmitted/Submitted, of s = (\w+), n = (\d)", out)
+    assert said is not None
+    assert f"sender: {said[1][0]}, seqno: {said[2]}" in out  # the FORWARD that came and was dropped
+    assert "[ReceiveForward]" in out
 
 
 def test_a_table_that_is_sent_again_in_falling_order_is_not_read() -> None:
+    falling = Ablation("falling", "", "", {"ResendOrder": '"falling"'})
     with pytest.raises(NotRead, match="rising order"):
-        list(
-            proving.obligations(sequencer.theory_of(MANIFEST, {"ResendOrder": '"falling"'}), ["InstallView"])
-        )
+        list(proving.obligations(sequencer.theory_of(MANIFEST, falling), ["InstallView"]))
 
 
 def test_tlc_finds_a_state_outside_the_invariant() -> None:
     model = MANIFEST.model("smoke")
     loose = evolve(model, constants={**model.constants, "ResendOn": "never"})
-    assert searching.search(MANIFEST, loose).violated == "ForestAndInvariant"
+    assert searching.search(MANIFEST, loose, STEPS).violated == "ForestAndInvariant"
+
+
+def test_tlc_finds_a_step_that_the_solver_was_not_told_of() -> None:
+    # (A group in which who installs a view keeps what it had received in the one before.)
+    model = MANIFEST.model("restart_once")
+    wrong = evolve(model, constants={**model.constants, "NothingReceived": "<- StillReceived"})
+    assert searching.search(MANIFEST, wrong, STEPS).violated == "EachStepIsRead"
+
+
+def test_tlc_finds_that_the_solver_was_told_too_little() -> None:
+    # The solver is told of no crash.
+    model = MANIFEST.model("restart_once")
+    narrow = re.sub(r"^(Crash_\d+\(a\) ==)", r"\1 FALSE /\\ ", STEPS, flags=re.MULTILINE)
+    assert narrow != STEPS
+    assert searching.search(MANIFEST, model, narrow).violated == "EachStepIsRead"

@@ -19,6 +19,7 @@ z3 = pytest.importorskip("z3", reason="needs the extra `prove`: make prove insta
 pytest.importorskip("cvc5", reason="needs the extra `prove`: make prove installs it")
 
 from groupcomm_conformance.proof import drawing, proving, searching, second, stable, vocabulary  # noqa: E402
+from groupcomm_conformance.proof.ablations import OF_STABLE, Ablation  # noqa: E402
 from groupcomm_conformance.proof.finite import model_of  # noqa: E402
 from groupcomm_conformance.proof.reading import NotRead, Reader, known  # noqa: E402
 from groupcomm_conformance.proof.values import Items, Logic, Map, SetOf  # noqa: E402
@@ -105,7 +106,7 @@ def test_the_reader_takes_each_step_of_the_table_as_tlc_does() -> None:
 
 
 def test_every_ablation_has_a_small_group_in_which_its_obligation_fails() -> None:
-    ablation = next(each for each in stable.ABLATIONS if each.name == "HoldVote: never")
+    ablation = next(each for each in OF_STABLE if each.name == "HoldVote: never")
     chosen = [ablation.step], [ablation.clause]
     whole = list(proving.obligations(stable.theory_of(MANIFEST), *chosen))
     without = list(proving.obligations(stable.theory_of(MANIFEST, ablation), *chosen))
@@ -115,7 +116,7 @@ def test_every_ablation_has_a_small_group_in_which_its_obligation_fails() -> Non
 
 
 def test_a_counterexample_to_induction_is_drawn_up_to_the_clause_that_is_false() -> None:
-    ablation = next(each for each in stable.ABLATIONS if each.name == "HoldVote: never")
+    ablation = next(each for each in OF_STABLE if each.name == "HoldVote: never")
     chosen = [ablation.step], [ablation.clause]
     asked = proving.obligations(stable.theory_of(MANIFEST, ablation), *chosen)
     lines = next(filter(None, map(drawing.drawn, asked)))
@@ -171,7 +172,7 @@ def test_what_does_not_follow_is_open() -> None:
 def test_a_step_that_purges_and_does_not_say_so_is_not_read() -> None:
     said = "digest |-> DigestOf(rm[a])]\n    /\\ OnlyPurges(a)\n\nInstallViewStep"
     unsaid = said.replace("    /\\ OnlyPurges(a)\n", "")
-    ablation = stable.Ablation("unsaid", "ReceiveStabilityStep", "Own", replaces=(said, unsaid))
+    ablation = Ablation("unsaid", "ReceiveStabilityStep", "Own", replaces=(said, unsaid))
     theory = stable.theory_of(MANIFEST, ablation)
     with pytest.raises(NotRead, match="an effect PassDown in a step that does not say what it does"):
         list(proving.obligations(theory, ["ReceiveStabilityStep"], ["Own"]))
@@ -179,9 +180,7 @@ def test_a_step_that_purges_and_does_not_say_so_is_not_read() -> None:
 
 def test_an_ablation_of_text_that_is_not_there_is_refused() -> None:
     with pytest.raises(NotRead, match="0 times, not once"):
-        stable.theory_of(
-            MANIFEST, stable.Ablation("absent", "JoinStep", "Own", replaces=("no such text", ""))
-        )
+        stable.theory_of(MANIFEST, Ablation("absent", "JoinStep", "Own", replaces=("no such text", "")))
 
 
 def test_tlc_finds_a_state_outside_the_invariant() -> None:

@@ -17,7 +17,6 @@ from .options import AsJson, Unicode, one_of, whole
 
 if TYPE_CHECKING:  # z3 is an extra
     from groupcomm_conformance.proof.proving import Obligation, Proved
-    from groupcomm_conformance.proof.stable import Theory
 
 __all__ = ["PROVED", "command"]
 
@@ -28,7 +27,7 @@ _LARGEST = 1000
 _SOLVERS = ("z3", "cvc5")
 
 
-def command(  # noqa: PLR0915 - one judgement after the other
+def command(
     protocol: Annotated[str, typer.Argument(help="The protocol: stable or sequencer.")] = PROVED[0],
     *,
     steps: Annotated[
@@ -75,13 +74,7 @@ def command(  # noqa: PLR0915 - one judgement after the other
     """
     one_of(PROVED, protocol)
     try:
-        from groupcomm_conformance.proof import (  # noqa: PLC0415 - an extra
-            drawing,
-            proving,
-            second,
-            sequencer,
-            stable,
-        )
+        from groupcomm_conformance.proof import drawing, proving, second  # noqa: PLC0415 - an extra
     except ImportError as error:
         if error.name not in _SOLVERS:
             raise
@@ -92,12 +85,10 @@ def command(  # noqa: PLR0915 - one judgement after the other
         raise typer.Exit(ExitCode.TOOL_FAILED) from None
     root = find_root()
     manifest = load(root, protocol)
-    if without is not None and protocol != "stable":
-        raise typer.BadParameter(f"{protocol} has no ablations of its proof: expected stable")
     if without is not None:
         _draw_ablations(manifest, without, unicode=unicode, as_json=as_json)
     began = time.process_time()
-    theory = stable.theory_of(manifest) if protocol == "stable" else sequencer.theory_of(manifest)
+    theory = proving.THEORIES[protocol](manifest, None)
     asked = proving.obligations(theory, steps or (), clauses or ())
     judged, still_open, unconfirmed = [], [], []
     for obligation, proved in _told((each, proving.prove(each)) for each in asked):
@@ -107,7 +98,7 @@ def command(  # noqa: PLR0915 - one judgement after the other
             unconfirmed.append({"step": proved.step, "clause": proved.clause, "answer": again})
         if not proved.follows:
             width = console.chart_width()
-            chart = drawing.drawn(obligation, width=width, unicode=unicode) if protocol == "stable" else []
+            chart = drawing.drawn(obligation, width=width, unicode=unicode)
             still_open.append(
                 {"step": proved.step, "clause": proved.clause, "answer": proved.answer, "chart": chart}
             )
@@ -125,17 +116,13 @@ def command(  # noqa: PLR0915 - one judgement after the other
     }
     ok = not found["open"] and not unconfirmed
     if steps is None and clauses is None:
-        if protocol == "stable":
-            found["impossible"] = [action.name for action, can in proving.possible(theory) if not can]
-            found["ablations"] = [_ablated(manifest, each) for each in stable.ABLATIONS]
-        else:  # numbers are no sort of so many elements: no small group is asked for
-            found["impossible"] = list(proving.contradictory(theory))
-            found["ablations"] = []
+        found["impossible"] = list(proving.impossible(theory))
+        found["ablations"] = [_ablated(manifest, each) for each in theory.ablations]
         ok = ok and not found["impossible"] and all(each["fails"] for each in found["ablations"])
         typer.echo("ablations judged; TLC searches models", err=True)
     found["cpu_seconds"] = round(time.process_time() - began, 1)
     if steps is None and clauses is None:
-        found["models"] = list(_searched(manifest, _LARGEST if states is None else states))
+        found["models"] = list(_searched(manifest, theory.steps(), _LARGEST if states is None else states))
         ok = ok and all(each["violated"] is None for each in found["models"])
     if as_json:
         typer.echo(json.dumps(found, indent=2))
@@ -157,9 +144,9 @@ def _told(all_judged: "Iterator[tuple[Obligation, Proved]]") -> "Iterator[tuple[
 
 def _ablated(manifest: Manifest, ablation: Any) -> dict[str, Any]:  # noqa: ANN401 - of an extra
     """Judge an ablation: the obligation named is not proved, and fails in a small group."""
-    from groupcomm_conformance.proof import proving, stable  # noqa: PLC0415 - an extra
+    from groupcomm_conformance.proof import proving  # noqa: PLC0415 - an extra
 
-    theory: Theory = stable.theory_of(manifest, ablation)
+    theory = proving.THEORIES[manifest.protocol](manifest, ablation)
     chosen = list(proving.obligations(theory, [ablation.step], [ablation.clause]))
     # (What follows all the same is proved sooner than all small groups are looked through.)
     fails = any(not proving.prove(each, tries=1).follows and proving.refuted(each) for each in chosen)
@@ -173,14 +160,16 @@ def _ablated(manifest: Manifest, ablation: Any) -> dict[str, Any]:  # noqa: ANN4
 
 def _draw_ablations(manifest: Manifest, name: str, *, unicode: bool, as_json: bool) -> NoReturn:
     """Draw where the obligations of an ablation fail: of a guard, those of all its values that are asked."""
-    from groupcomm_conformance.proof import drawing, proving, stable  # noqa: PLC0415 - an extra
+    from groupcomm_conformance.proof import drawing, proving  # noqa: PLC0415 - an extra
 
-    wanted = [each for each in stable.ABLATIONS if name in (each.name, each.name.split(":")[0])]
+    theory_of = proving.THEORIES[manifest.protocol]
+    ablations = theory_of(manifest, None).ablations
+    wanted = [each for each in ablations if name in (each.name, each.name.split(":")[0])]
     if not wanted:
-        raise UnknownNameError("ablation", name, tuple(each.name for each in stable.ABLATIONS))
+        raise UnknownNameError("ablation", name, tuple(each.name for each in ablations))
     found = []
     for ablation in wanted:
-        asked = proving.obligations(stable.theory_of(manifest, ablation), [ablation.step], [ablation.clause])
+        asked = proving.obligations(theory_of(manifest, ablation), [ablation.step], [ablation.clause])
         width = console.chart_width()
         failing = (each for each in asked if not proving.prove(each, tries=1).follows)
         charts = (drawing.drawn(each, width=width, unicode=unicode) for each in failing)
@@ -194,11 +183,11 @@ def _draw_ablations(manifest: Manifest, name: str, *, unicode: bool, as_json: bo
     raise typer.Exit(verdict(ok=all(drawn["chart"] for drawn in found)))
 
 
-def _searched(manifest: Manifest, states: int) -> Iterator[dict[str, Any]]:
+def _searched(manifest: Manifest, steps: str, states: int) -> Iterator[dict[str, Any]]:
     from groupcomm_conformance.proof.searching import search, searchable  # noqa: PLC0415 - an extra
 
     for model in searchable(manifest, states):
-        searched = search(manifest, model)
+        searched = search(manifest, model, steps)
         typer.echo(f"  {model.name}: {searched.distinct:,} states searched", err=True)
         yield {"model": model.name, "violated": searched.violated, "distinct": searched.distinct}
 

@@ -1,16 +1,16 @@
-"""What is taken away from STABLE or its guarantees, and the obligation that then does not follow."""
+"""What is taken away from a protocol or its guarantees, and the obligation that then does not follow."""
 
 from collections.abc import Mapping
 from typing import Final
 
 from attrs import field, frozen
 
-__all__ = ["ABLATIONS", "Ablation"]
+__all__ = ["OF_SEQUENCER", "OF_STABLE", "Ablation"]
 
 
 @frozen
 class Ablation:
-    """Something taken away: constants of the specification, or a text of StableInductive that is replaced.
+    """Something taken away: constants, a text of StableInductive, or what SEQUENCER's layers give.
 
     Then the obligations of this step and clause do not follow.
     """
@@ -20,6 +20,7 @@ class Ablation:
     clause: str
     constants: Mapping[str, str] = field(factory=dict, hash=False)
     replaces: tuple[str, str] = ("", "")
+    layer: str = ""
 
 
 def _without(guard: str, value: str, step: str, clause: str) -> Ablation:
@@ -30,7 +31,7 @@ def _unasked(conjunct: str, step: str, clause: str, text: str, instead: str = ""
     return Ablation(conjunct, step, clause, replaces=(text, instead))
 
 
-ABLATIONS: Final = (
+OF_STABLE: Final = (
     # The guards of Stable
     _without("HoldVote", "never", "ReceiveStabilityStep", "PromiserHolds"),
     _without("HoldVote", "until_a_view", "InstallViewStep", "PromiserHolds"),
@@ -85,4 +86,23 @@ ABLATIONS: Final = (
         "    /\\ ExcludedFirst\n    /\\ ReachesAtFirst",
     ),
 )
-"""What the proof needs, each with an obligation that fails without it."""
+"""What STABLE's proof needs, each with an obligation that fails without it."""
+
+OF_SEQUENCER: Final = (
+    # The guards of Sequencer
+    _without("ResendOn", "never", "InstallView", "TableIsSubmitted/Submitted"),
+    _without("ResendOn", "coordinator_change", "InstallView", "TableIsSubmitted/Submitted"),
+    _without("ResendOn", "coordinator_gone", "InstallView", "TableIsSubmitted/Submitted"),
+    _without("EarlyForward", "dropped", "ReceiveForward", "TableIsSubmitted/Submitted"),
+    _without("LateForward", "accepted", "ReceiveForward", "SubmittedOnPath"),
+    _without("CompareViewsBy", "counter", "ReceiveForward", "SubmittedOnPath"),
+    _without("SenderFrom", "message", "ReceiveData", "LocalIsReadable"),
+    _without("RemoveOn", "forward", "Send", "TableIsInterval"),
+    _without("OwnInTable", "FALSE", "Send", "TableIsInterval"),
+    # What the layers below give
+    Ablation("LeavesWithCut", "InstallView", "DeliveredIsReceived", layer="LeavesWithCut"),
+    Ablation("Fifo", "ReceiveData", "DeliveredIsReceived", layer="Fifo"),
+    Ablation("SinglePath", "InstallView", "PathIsWhole", layer="SinglePath"),
+    Ablation("fifo", "ReceiveForward", "Rising", layer="fifo"),
+)
+"""What SEQUENCER's proof needs."""

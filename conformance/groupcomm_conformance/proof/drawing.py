@@ -3,6 +3,7 @@
 The solver's small group is written as two states of a behaviour: `tla.chart` draws them like those of TLC.
 """
 
+from collections.abc import Callable, Sequence
 from itertools import product
 from typing import Final
 
@@ -14,6 +15,7 @@ from groupcomm_conformance.tla.readable import brief
 from groupcomm_conformance.tla.values import Fn, function
 from groupcomm_conformance.tla.values import Value as Shown
 
+from . import stable, symbols
 from . import vocabulary as words
 from .finite import Group
 from .proving import Obligation, refuted
@@ -36,12 +38,14 @@ class _Step:
 def drawn(obligation: Obligation, *, width: int = WIDTH, unicode: bool = False) -> list[str]:
     """Draw a small group in which an obligation fails, one item per line; nothing if none is found."""
     group = refuted(obligation, _LARGEST) or refuted(obligation)
-    if group is None:
+    if group is None or obligation.theory is None:
         return []
     names = _Names.of(group)
     action = obligation.action
-    before = words.state() if action is None else action.before
-    steps = [_Step(1, "Init", Fn(names.state(before)))]
+    theory = obligation.theory
+    state = _State(names) if isinstance(theory, stable.Theory) else _Queues(names)
+    before = theory.settled() if action is None else action.before
+    steps = [_Step(1, "Init", Fn(state.of(before)))]
     if action is not None:
         act = {
             "action": action.name,
@@ -52,7 +56,7 @@ def drawn(obligation: Obligation, *, width: int = WIDTH, unicode: bool = False) 
             "given": Fn({"nothing": 0}),
             "consumed": frozenset(),
         }
-        steps.append(_Step(2, action.name, Fn({**names.state(action.after), "act": Fn(act)})))
+        steps.append(_Step(2, action.name, Fn({**state.of(action.after), "act": Fn(act)})))
     return [*chart(steps, width=width, unicode=unicode), "", f"FALSE: {_where(obligation, names)}"]
 
 
@@ -118,13 +122,19 @@ class _Names:
                 return value
             case Place():
                 return self.value(value.view) if self.is_true(value.begun) else 0
-            case dict() if value.keys() == {"id", "members"}:
+            case dict() if {"id", "members"} <= value.keys():
                 members = self._among(value["members"])
                 return Fn({"id": self.value(value["id"]), "members": members})
             case dict() if "ahead" in value:  # a window: what a digest says of it
                 return self.value(value["delivered"])
             case dict():
-                return Fn({name: self.value(each) for name, each in value.items() if name != "by_life"})
+                return Fn(
+                    {
+                        name: self.value(each)
+                        for name, each in value.items()
+                        if name not in ("by_life", "leads", "coordinator")
+                    }
+                )
             case Map():
                 return function(
                     (self.addresses[each.get_id()], self.value(value.rule(each)))
@@ -133,8 +143,9 @@ class _Names:
                 )
             case SetOf():
                 return frozenset(self._among(value))
-            case Items():
-                return tuple(self.value(each) for when, each in value.items if self.is_true(when))
+            case Items():  # (what is sent for each of a queue shows in the state after)
+                told = [(when, each) for when, each in value.items if not _is_of_queue(each)]
+                return tuple(self.value(each) for when, each in told if self.is_true(when))
             case _:
                 return self._term(self.group.value(self._bound(value)))
 
@@ -152,49 +163,64 @@ class _Names:
                 return names[value.get_id()]
         return str(value)
 
-    def state(self, now: State) -> dict[str, Shown]:
+
+def _is_of_queue(effect: Value) -> bool:
+    return isinstance(effect, dict) and effect["type"] == "Each"
+
+
+@frozen
+class _State:
+    """The variables of a group that runs STABLE."""
+
+    names: _Names
+
+    def of(self, now: State) -> dict[str, Shown]:
         """Give the variables: members, the views that are decided, the network, promises, ghosts."""
-        elements = self.group.elements
-        begun = {x: self.is_true(now["begun"](x)) for x in elements[MEMBER]}
+        elements = self.names.group.elements
+        begun = {x: self.names.is_true(now["begun"](x)) for x in elements[MEMBER]}
 
         def held(sort: Term, kind: str, state_name: str) -> frozenset[Shown]:
             wrap = words.WRAPS[kind]
             return frozenset(
-                self.value(wrap(now, each)) for each in elements[sort] if self.is_true(now[state_name](each))
+                self.names.value(wrap(now, each))
+                for each in elements[sort]
+                if self.names.is_true(now[state_name](each))
             )
 
-        views = [v for v in elements[VIEW] if self.is_true(now["decided"](v))]
+        views = [v for v in elements[VIEW] if self.names.is_true(now["decided"](v))]
         return {
-            "local": function((self.value(x), self._local(now, x) if begun[x] else ()) for x in begun),
-            "views": function((self.value(v), self._view(v)) for v in views),
+            "local": function((self.names.value(x), self._local(now, x) if begun[x] else ()) for x in begun),
+            "views": function((self.names.value(v), self._view(v)) for v in views),
             "network": held(VOTE, "vote", "sent_votes") | held(ANNOUNCED, "announced", "sent_announcements"),
             "promises": held(PROMISE, "promise", "open"),
         }
 
     def _view(self, view: Term) -> Shown:
-        first = self.is_true(words.is_first(view))
-        shown = self.value(words.view_value(view))
+        first = self.names.is_true(words.is_first(view))
+        shown = self.names.value(words.view_value(view))
         assert isinstance(shown, Fn)  # noqa: S101 - a view is a record
         return Fn(
-            {**shown, "preds": frozenset() if first else frozenset({self.value(words.parent_of(view))})}
+            {**shown, "preds": frozenset() if first else frozenset({self.names.value(words.parent_of(view))})}
         )
 
     def _local(self, now: State, x: Term) -> Shown:
         """Give the local state of a member, and of the layer below what counts here."""
-        shown = self.value(words.local(now, x))
+        shown = self.names.value(words.local(now, x))
         assert isinstance(shown, Fn)  # noqa: S101 - a local state is a record
-        here = self.group.value(now["installed"](x))
-        members = [a for a in self.group.elements[ADDRESS] if self.is_true(words.address_in(here, a))]
+        here = self.names.group.value(now["installed"](x))
+        members = [
+            a for a in self.names.group.elements[ADDRESS] if self.names.is_true(words.address_in(here, a))
+        ]
         return Fn(
             {
                 **shown,
                 **{
-                    name: function((self.value(a), self.value(now[name](x, a))) for a in members)
+                    name: function((self.names.value(a), self.names.value(now[name](x, a))) for a in members)
                     for name in ("delivered", "purged")
                 },
                 "cast": function(
-                    (f"in {self.value(v)}", function(cast))
-                    for v in self.group.elements[VIEW]
+                    (f"in {self.names.value(v)}", function(cast))
+                    for v in self.names.group.elements[VIEW]
                     if (cast := self._cast(now, x, v))
                 ),
             }
@@ -202,6 +228,84 @@ class _Names:
 
     def _cast(self, now: State, x: Term, view: Term) -> list[tuple[Shown, Shown]]:
         """Give the highest votes of a member in a view, on those members of it that it voted for."""
-        there = [a for a in self.group.elements[ADDRESS] if self.is_true(words.address_in(view, a))]
-        found = [(self.value(a), self.value(now["cast"](x, view, a))) for a in there]
+        there = [
+            a for a in self.names.group.elements[ADDRESS] if self.names.is_true(words.address_in(view, a))
+        ]
+        found = [(self.names.value(a), self.names.value(now["cast"](x, view, a))) for a in there]
         return [(name, number) for name, number in found if number != words.NIL]
+
+
+@frozen
+class _Queues:
+    """The variables of a group that runs SEQUENCER: a multicast is told by its sender and its number."""
+
+    names: _Names
+
+    def of(self, now: State) -> dict[str, Shown]:
+        """Give the variables: members, the views that are decided, what is on its way, logs."""
+        elements, names = self.names.group.elements, self.names
+        views = [v for v in elements[VIEW] if names.is_true(now["decided"](v))]
+        return {
+            "local": function((names.value(x), self._local(now, x)) for x in elements[MEMBER]),
+            "up": frozenset(names.value(x) for x in elements[MEMBER] if names.is_true(now["up"](x))),
+            "views": function((names.value(v), self._view(now, v)) for v in views),
+            "wire": function((f"to {names.value(v)}", self._among(now["wire"], None, v)) for v in views),
+            "log": function((f"in {names.value(v)}", self._ordered(now, v)) for v in views),
+        }
+
+    def _numbers(self) -> Sequence[Term]:
+        return self.names.group.elements[symbols.INT]
+
+    def _multicast(self, sender: Term, number: Term) -> str:
+        return f"{self.names.value(sender)}{number}"
+
+    def _among(self, holds: Callable[..., Term], by: Term, view: Term) -> frozenset[Shown]:
+        key = () if by is None else (by,)
+        members = self.names.group.elements[MEMBER]
+        return frozenset(
+            self._multicast(s, n)
+            for s in members
+            for n in self._numbers()
+            if self.names.is_true(holds(*key, s, view, n))
+        )
+
+    def _placed(self, place: Callable[[Term, Term], Term]) -> tuple[Shown, ...]:
+        members = self.names.group.elements[MEMBER]
+        found = [
+            (self.names.value(place(s, n)), self._multicast(s, n)) for s in members for n in self._numbers()
+        ]
+        return tuple(f"{at}: {each}" for at, each in sorted(found) if at != 0)
+
+    def _ordered(self, now: State, view: Term) -> tuple[Shown, ...]:
+        return self._placed(lambda s, n: now["pos"](view, s, n))
+
+    def _view(self, now: State, view: Term) -> Shown:
+        names = self.names
+        first = not names.is_true(symbols.follows(view))
+        shown = names.value(symbols.view_value(view, leads=False))
+        assert isinstance(shown, Fn)  # noqa: S101 - a view is a record
+        preds = frozenset() if first else frozenset({names.value(symbols.parent_of(view))})
+        cut = names.value(now["cut"](view)) if names.is_true(now["settled"](view)) else "open"
+        leader = names.value(symbols.leader_of(view))
+        return Fn({**shown, "preds": preds, "coordinator": leader, "cut": cut})
+
+    def _local(self, now: State, x: Term) -> Shown:
+        names, views = self.names, self.names.group.elements[VIEW]
+        if not names.is_true(now["begun"](x)):
+            return ()
+        addresses = names.group.elements[ADDRESS]
+        known = [b for b in addresses if names.is_true(now["known"](x, b))]
+        return Fn(
+            {
+                "view": names.value(now["installed"](x)),
+                "seqno": names.value(now["seqno"](x)),
+                "table": frozenset(str(n) for n in self._numbers() if names.is_true(now["table"](x, n))),
+                "received": function((names.value(b), names.value(now["highest"](x, b))) for b in known),
+                "early": function((f"of {names.value(v)}", self._among(now["held"], x, v)) for v in views),
+                "got": names.value(now["got"](x)),
+                "delivered": function(
+                    (f"in {names.value(v)}", self._placed(lambda s, n, v=v: now["turn"](x, v, s, n)))
+                    for v in views
+                ),
+            }
+        )

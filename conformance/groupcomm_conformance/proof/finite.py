@@ -41,25 +41,43 @@ def model_of(formulas: Sequence[Term], sizes: Mapping[Term, int], largest: int |
 
     With `largest`: one in which functions have no numbers but those from -1 to it.
     """
-    universe = {sort: [z3.Const(f"{sort}!{i}", sort) for i in range(size)] for sort, size in sizes.items()}
+    universe = {sort: _elements(sort, size) for sort, size in sizes.items()}
+    numbers = sizes.get(z3.IntSort())
     solver = z3.SolverFor("QF_UFLIA")
     solver.set("rlimit", _LIMIT)
-    for elements in universe.values():
-        if len(elements) > 1:
+    for sort, elements in universe.items():
+        if len(elements) > 1 and sort != z3.IntSort():
             solver.add(z3.Distinct(*elements))
     written = [_written_out(z3.simplify(each), universe) for each in formulas]
     solver.add(*written)
+    if numbers is not None:
+        solver.add(*(z3.And(each >= 0, each < numbers) for each in _arguments(written)))
     for function in _functions(written):
         sorts = [function.domain(i) for i in range(function.arity())]
         if not all(sort in universe for sort in sorts):
             continue
         for arguments in product(*(universe[sort] for sort in sorts)):
             value = function(*arguments)
-            if function.range() in universe:
+            if function.range() in universe and function.range() != z3.IntSort():
                 solver.add(z3.Or([value == each for each in universe[function.range()]]))
             elif largest is not None and function.range() == z3.IntSort():
                 solver.add(value >= -1, value <= largest)
     return Group(universe, solver.model()) if solver.check() == z3.sat else None
+
+
+def _elements(sort: Term, size: int) -> list[Term]:
+    return [z3.IntVal(i) if sort == z3.IntSort() else z3.Const(f"{sort}!{i}", sort) for i in range(size)]
+
+
+def _arguments(formulas: Sequence[Term]) -> Iterator[Term]:
+    """Give the numbers that functions are of: a group has no more of them than it says."""
+    return (
+        argument
+        for term in _parts(formulas)
+        if _is_own(term)
+        for argument in term.children()
+        if argument.sort() == z3.IntSort() and not z3.is_int_value(argument)
+    )
 
 
 def _written_out(term: Term, universe: Mapping[Term, Sequence[Term]]) -> Term:
@@ -77,16 +95,23 @@ def _written_out(term: Term, universe: Mapping[Term, Sequence[Term]]) -> Term:
 
 
 def _functions(formulas: Sequence[Term]) -> Iterator[Term]:
-    seen: set[int] = set()
     known: set[int] = set()
+    for term in _parts(formulas):
+        if _is_own(term) and term.decl().get_id() not in known:
+            known.add(term.decl().get_id())
+            yield term.decl()
+
+
+def _is_own(term: Term) -> bool:
+    return z3.is_app(term) and term.decl().kind() == z3.Z3_OP_UNINTERPRETED
+
+
+def _parts(formulas: Sequence[Term]) -> Iterator[Term]:
+    seen: set[int] = set()
     rest = list(formulas)
     while rest:
         term = rest.pop()
-        if term.get_id() in seen:
-            continue
-        seen.add(term.get_id())
-        rest += term.children()
-        is_own = z3.is_app(term) and term.decl().kind() == z3.Z3_OP_UNINTERPRETED
-        if is_own and term.decl().get_id() not in known:
-            known.add(term.decl().get_id())
-            yield term.decl()
+        if term.get_id() not in seen:
+            seen.add(term.get_id())
+            rest += term.children()
+            yield term

@@ -5,20 +5,23 @@ after a step from the invariant before it. Whether it is proved does not depend 
 resources are counted in its own unit, not in seconds.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Final
 
 import z3
 from attrs import frozen
 
-from . import sequencer, stable
+from groupcomm_conformance.models.manifest import Manifest
+
+from . import sequencer, stable, vocabulary
+from .ablations import Ablation
 from .finite import Group, model_of
 from .reading import Clause
 from .values import Term
-from .vocabulary import SMALL, Action, State
+from .vocabulary import Action, State
 
-__all__ = ["Obligation", "Proved", "contradictory", "obligations", "possible", "prove", "refuted"]
+__all__ = ["THEORIES", "Obligation", "Proved", "impossible", "obligations", "prove", "refuted"]
 
 # The dearest obligation takes 806,000, with the first seed.
 _LIMIT: Final = 1_000_000
@@ -71,6 +74,7 @@ class Obligation:
     goal: Term
     said: Clause | None = None
     action: Action | None = None
+    theory: "Theory | None" = None
 
 
 @frozen
@@ -86,6 +90,11 @@ class Proved:
 
 _Facts = list[tuple[str, Term]]
 Theory = stable.Theory | sequencer.Theory
+THEORIES: Final[Mapping[str, Callable[[Manifest, Ablation | None], Theory]]] = {
+    "stable": stable.theory_of,
+    "sequencer": sequencer.theory_of,
+}
+"""The protocols that have a proof. The theory says what is proved, and what is asked around it."""
 
 
 def obligations(
@@ -121,13 +130,13 @@ def obligations(
             for each in theory.clauses(claim, settled):
                 if wanted(each.name, clauses):
                     given = used(facts, "claim", each.name)
-                    yield Obligation("claim", each.name, given, each.formula(), each)
+                    yield Obligation("claim", each.name, given, each.formula(), each, theory=theory)
     if wanted("Init", steps):
         restart()
         start = [*used(forest, "Init", ""), *theory.initial()]
         for each in theory.clauses("Inductive", settled):
             if wanted(each.name, clauses):
-                yield Obligation("Init", each.name, start, each.formula(), each)
+                yield Obligation("Init", each.name, start, each.formula(), each, theory=theory)
     restart()
     decided = [(decision, known(before)) for decision, before in theory.decisions()]
     for action, held in chain(decided, ((each, facts) for each in theory.actions())):
@@ -136,10 +145,11 @@ def obligations(
         for each in theory.clauses("Inductive", action.after):
             if wanted(each.name, clauses):
                 given = [*used(held, action.name, each.name), *action.requires]
-                yield Obligation(action.name, each.name, given, each.formula(), each, action)
+                yield Obligation(action.name, each.name, given, each.formula(), each, action, theory)
         if wanted("LocalIsReadable", clauses):
             given = [*used(held, action.name, ""), *action.requires]
-            yield Obligation(action.name, "LocalIsReadable", given, action.readable, action=action)
+            readable = action.readable
+            yield Obligation(action.name, "LocalIsReadable", given, readable, action=action, theory=theory)
 
 
 def prove(obligation: Obligation, limit: int = _LIMIT, tries: int = _TRIES) -> Proved:
@@ -173,26 +183,30 @@ def refuted(obligation: Obligation, largest: int | None = None) -> Group | None:
 
     With `largest` for one whose numbers are no larger.
     """
-    return _in_a_small_group([*obligation.given, z3.Not(obligation.goal)], largest)
+    small = vocabulary.SMALL if obligation.theory is None else obligation.theory.small
+    return _in_a_small_group([*obligation.given, z3.Not(obligation.goal)], small, largest)
 
 
-def possible(theory: Theory) -> Iterator[tuple[Action, bool]]:
-    """Say of each action whether it happens in some small group in which the invariant holds."""
+def impossible(theory: Theory) -> Iterator[str]:
+    """Name the actions that cannot happen where the invariant holds.
+
+    Where the theory's small groups are searched for steps, each has to happen in one. Where not, those are
+    named that can be seen not to happen: anything follows from what they require.
+    """
     settled = theory.settled()
     facts = [each.formula() for each in (*theory.forest(), *theory.clauses("Inductive", settled))]
     for action in theory.actions():
-        yield action, _in_a_small_group([*theory.reading(), *facts, *action.requires]) is not None
-
-
-def contradictory(theory: Theory) -> Iterator[str]:
-    """Name the actions that can be seen not to happen: anything follows from what they require."""
-    facts = [each.formula() for each in (*theory.forest(), *theory.clauses("Inductive", theory.settled()))]
-    for action in theory.actions():
         given = [*theory.reading(), *facts, *action.requires]
         nothing = Obligation(action.name, "FALSE", given, z3.BoolVal(val=False))
-        if prove(nothing, limit=_LIMIT // 10, tries=1).follows:
+        if theory.steps_in_small_groups:
+            happens = _in_a_small_group(given, theory.small) is not None
+        else:
+            happens = not prove(nothing, limit=_LIMIT // 10, tries=1).follows
+        if not happens:
             yield action.name
 
 
-def _in_a_small_group(formulas: Sequence[Term], largest: int | None = None) -> Group | None:
-    return next(filter(None, (model_of(formulas, sizes, largest) for sizes in SMALL)), None)
+def _in_a_small_group(
+    formulas: Sequence[Term], small: Sequence[Mapping[Term, int]], largest: int | None = None
+) -> Group | None:
+    return next(filter(None, (model_of(formulas, sizes, largest) for sizes in small)), None)

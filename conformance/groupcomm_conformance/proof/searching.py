@@ -16,9 +16,8 @@ __all__ = ["Searched", "search", "searchable"]
 
 _ROOT: Final = "SearchedInductive"
 _JUDGED: Final = ("safety", "outcomes", "said")  # the others are of other networks, or of no group
+STEP: Final = "EachStepIsRead"
 _CLAIMS: Final = ("ForestAndInvariant",)
-_LEFT_OUT: Final = {"sequencer": ("MaxMisuses",)}  # mistakes of peers and callers are no steps of its proof
-_STEPS: Final = {"stable": ("EachStepIsRead",)}  # whose steps the specification says, and not `sequencer`
 
 
 @frozen
@@ -40,16 +39,18 @@ def searchable(manifest: Manifest, largest: int) -> Iterator[Model]:
             and model.counts is not None
             and model.counts.distinct <= largest
             and "MemberStep" not in model.constants
-            and not {*_LEFT_OUT.get(manifest.protocol, ())} & {*model.constants}
         ):
             yield model
 
 
-def search(manifest: Manifest, model: Model) -> Searched:
-    """Search one model for a state or step that the proof does not allow for."""
-    cfg = evolve(manifest.cfg(model), invariants=_CLAIMS, properties=_STEPS.get(manifest.protocol, ()))
+def search(manifest: Manifest, model: Model, steps: str = "") -> Searched:
+    """Search one model for a state or step that the proof does not allow for.
+
+    `steps` defines EachStepIsRead, where the module of the invariant does not.
+    """
+    cfg = evolve(manifest.cfg(model), invariants=_CLAIMS, properties=(STEP,))
     invariant = f"{manifest.module.removeprefix('MC')}Inductive"
-    text = f"---- MODULE {_ROOT} ----\nEXTENDS {manifest.module}, {invariant}\n====\n"
+    text = f"---- MODULE {_ROOT} ----\nEXTENDS {manifest.module}, {invariant}\n{steps}====\n"
     short = model.counts is not None and model.counts.transitions <= SHORT
     found = run(manifest.folders, _ROOT, cfg.render(), generated={_ROOT: text}, workers=1, short=short)
     return Searched(model.name, found.violated, found.distinct, found.seconds)

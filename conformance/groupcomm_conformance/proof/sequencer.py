@@ -17,10 +17,12 @@ from groupcomm_conformance.tla import tree
 from groupcomm_conformance.tlc.syntax import export
 
 from . import symbols
+from .ablations import OF_SEQUENCER, Ablation
 from .reading import Clause, Moment, Native, NotRead, Reader, known
 from .symbols import ADDRESS, BOOL, INT, MEMBER, NO_VIEW, VIEW, A, N, S, T, W
 from .values import Entity, Items, Logic, Map, SetOf, Term, Value
 from .vocabulary import Action, State
+from .writing import written
 
 __all__ = ["CLAIMS", "Theory", "theory_of"]
 
@@ -88,7 +90,10 @@ def _natives(logic: Logic, reader: Callable[[], Reader], in_order: list[Term]) -
         "LogLength": lambda at, v: at.now["length"](v),
         "OnWire": lambda at, s, v, n: at.now["wire"](s, v, n),
         "HeldAt": lambda at, r, s, v, n: at.now["held"](r, s, v, n),
-        "HeldFor": lambda at, s, v, n: at.now["held"](symbols.leader_of(v), s, v, n),
+        "AddressIn": lambda _, v, x: symbols.is_address_in(v, symbols.address_of(x)),
+        "HeldFor": lambda at, s, v, n: z3.And(
+            symbols.is_in(v, s), at.now["held"](symbols.leader_of(v), s, v, n)
+        ),
         "InTable": lambda at, s, n: at.now["table"](s, n),
         "SeqnoOf": lambda at, s: at.now["seqno"](s),
         "Got": lambda at, x: at.now["got"](x),
@@ -129,10 +134,14 @@ class Theory:
     before: State = field(factory=lambda: S)
     claims: tuple[str, ...] = CLAIMS
     lemmas: tuple[str, ...] = LEMMAS
+    ablations: tuple[Ablation, ...] = OF_SEQUENCER
+    small: tuple[Mapping[Term, int], ...] = symbols.SMALL
+    steps_in_small_groups: bool = False
+    without: str = ""  # what the layers below do not give
     in_order: list[Term] = field(factory=list)  # that what is appended to a queue is its last
 
     @classmethod
-    def of(cls, definitions: tree.Definitions, reference: Mapping[str, str]) -> "Theory":
+    def of(cls, definitions: tree.Definitions, reference: Mapping[str, str], without: str = "") -> "Theory":
         """Build it from the definitions of SequencerInductive and the reference's constants, as TLA+ text."""
         constants = known(reference)
         logic = Logic(sort_of_addresses=ADDRESS, address=symbols.address_of)
@@ -145,7 +154,15 @@ class Theory:
         in_order: list[Term] = []
         natives = _natives(logic, lambda: made[0], in_order)
         made.append(Reader(definitions, constants, natives, logic, witnesses, Moment(S, S)))
-        return cls(made[0], in_order=in_order)
+        return cls(made[0], without=without, in_order=in_order)
+
+    def steps(self) -> str:
+        """Give the definition of EachStepIsRead: the steps, written back as TLA+."""
+        return written(self)
+
+    def _given(self, name: str, required: Term) -> Term:
+        """Require what a layer gives, unless the proof is to do without."""
+        return z3.BoolVal(val=True) if name == self.without else required
 
     def forest(self) -> list[Clause]:
         """Give Forest as the specification says it."""
@@ -225,7 +242,22 @@ class Theory:
             ),
             z3.ForAll([x, b], z3.Implies(S["known"](x, b), S["known_in"](x, b) != view)),
             z3.ForAll([s, n], z3.And(S["pos"](view, s, n) == 0, z3.Not(S["wire"](s, view, n)))),
-            z3.ForAll([r, s, n], z3.Not(S["held"](r, s, view, n))),
+            # (What is held of it already is a mistake: not for its coordinator, or not by a member.)
+            z3.ForAll(
+                [r, s, n],
+                z3.Implies(
+                    S["held"](r, s, view, n),
+                    z3.And(
+                        z3.Implies(
+                            S["begun"](r), symbols.counter_of(view) > symbols.counter_of(S["installed"](r))
+                        ),
+                        z3.Or(
+                            r != symbols.leader_of(view),
+                            z3.Not(symbols.is_address_in(view, symbols.address_of(s))),
+                        ),
+                    ),
+                ),
+            ),
             z3.ForAll([x, s, n], S["turn"](x, view, s, n) == 0),
             S["length"](view) == 0,
             z3.Not(S["settled"](view)),
@@ -249,7 +281,7 @@ class Theory:
             symbols.address_of(A) == symbols.address_of(symbols.leader_of(W)),
             S["up"](A),
             # fifo: those of one view arrive in the order in which they were sent
-            z3.ForAll([n], z3.Implies(S["wire"](T, W, n), n >= N)),
+            self._given("fifo", z3.ForAll([n], z3.Implies(S["wire"](T, W, n), n >= N))),
         ]
         taken = {
             **S,
@@ -272,7 +304,8 @@ class Theory:
             **S,
             "got": symbols.with_value("got", (A,), S["got"](A) + 1),
         }
-        comes = S["pos"](here, T, N) == S["got"](A) + 1
+        place = S["pos"](here, T, N)
+        comes = z3.And(place > 0, self._given("Fifo", place == S["got"](A) + 1))
         for leads, is_leader in leading:
             yield self._step("ReceiveData", [*begun, comes, is_leader], dict(received), event, leads=leads)
         for leads in (True, False):
@@ -295,37 +328,69 @@ class Theory:
             entered["settled"] = symbols.with_value("settled", (W,), z3.BoolVal(val=True))
             goes = [
                 symbols.follows(W),
-                symbols.parent_of(W) == here,
-                z3.Implies(
-                    S["settled"](W),
-                    S["got"](A) == S["cut"](W),
-                ),
+                self._given("SinglePath", symbols.parent_of(W) == here),
+                self._given("LeavesWithCut", z3.Implies(S["settled"](W), S["got"](A) == S["cut"](W))),
             ]
             for was, is_leader in leading:
                 required = [*begun, *there, *goes, is_leader]
                 yield self._step("InstallView", required, dict(entered), event, leads=was)
-        alone = z3.Const("x", MEMBER)
-        comes_up = [
-            z3.Not(begun[0]),
-            z3.ForAll([v], z3.Not(symbols.is_in(v, A))),
-            z3.ForAll(
-                [alone],
-                z3.Implies(symbols.address_of(alone) == symbols.address_of(A), z3.Not(S["up"](alone))),
-            ),
-        ]
-        up = {**S, "up": symbols.with_value("up", (A,), z3.BoolVal(val=True))}
-        yield Action("Restart", tuple(comes_up), S, up, z3.BoolVal(val=True))
-
-        def lost(s: Term, v: Term, n: Term) -> Term:
-            to_others = symbols.address_of(symbols.leader_of(v)) != symbols.address_of(A)
-            return z3.And(S["wire"](s, v, n), to_others)
-
+        comes_up = (z3.Not(begun[0]), z3.ForAll([v], z3.Not(symbols.is_in(v, A))))
+        # (The life before may be up till then: it was left out.)
+        up = {
+            **S,
+            "up": lambda x: z3.Or(x == A, z3.And(S["up"](x), symbols.address_of(x) != symbols.address_of(A))),
+            "wire": _stays(lambda _, v: symbols.address_of(symbols.leader_of(v)) == symbols.address_of(A)),
+        }
+        yield Action("Restart", comes_up, S, up, z3.BoolVal(val=True))
         down = {
             **S,
             "up": symbols.with_value("up", (A,), z3.BoolVal(val=False)),
-            "wire": lost,
+            "wire": _stays(lambda _, v: symbols.address_of(symbols.leader_of(v)) == symbols.address_of(A)),
         }
         yield Action("Crash", (S["up"](A),), S, down, z3.BoolVal(val=True))
+        # What is on its way to one that is not in the view of its sender may be lost.
+        other = symbols.address_of(T)
+        closed = {
+            **S,
+            "wire": _stays(
+                lambda s, v: z3.And(s == A, symbols.address_of(symbols.leader_of(v)) == other),
+            ),
+        }
+        yield Action(
+            "Close", (*begun, z3.Not(symbols.is_address_in(here, other))), S, closed, z3.BoolVal(val=True)
+        )
+        yield from self._mistakes(begun, leading)
+
+    def _mistakes(self, begun: list[Term], leading: tuple[tuple[bool, Term], ...]) -> Iterator[Action]:
+        """Read what no correct peer or caller does: at most a FORWARD waits for nothing."""
+        here, sender, address = S["installed"](A), z3.Const("by", ADDRESS), symbols.address_of
+        forward = {
+            "type": "ForwardReceived",
+            "sender": sender,
+            "message": symbols.message_value("FORWARD", T, W, N),
+        }
+        # By another than its sender, or not for the coordinator of the view, or not by a member of it.
+        no_forward = z3.Or(
+            sender != address(T), z3.Not(symbols.is_address_in(W, address(T))), symbols.leader_of(W) != A
+        )
+        data = {"type": "DataReceived", "sender": sender, "message": symbols.message_value("DATA", T, W, N)}
+        no_data = z3.Or(
+            sender != address(symbols.leader_of(here)),
+            here != W,
+            z3.Not(symbols.is_address_in(here, address(T))),
+        )
+        for leads, is_leader in leading:
+            again = {"type": "ViewInstalled", "view": symbols.view_value(here, leads=leads)}
+            strange = {"type": "ViewInstalled", "view": symbols.view_value(W, leads=False)}
+            without = z3.Not(symbols.is_address_in(W, address(A)))
+            for event, wrong in (
+                (again, True),
+                (strange, without),
+                (forward, no_forward),
+                (data, no_data),
+            ):
+                required = [*begun, is_leader, wrong]
+                yield self._step("Misuse", required, dict(S), event, leads=leads, mistake=True)
 
     def _step(
         self,
@@ -336,8 +401,9 @@ class Theory:
         *,
         begun: bool = True,
         leads: bool = False,
+        mistake: bool = False,
     ) -> Action:
-        """Let the actor take Step, and apply its effects."""
+        """Let the actor take Step, and apply its effects; of a mistake there are none."""
         self.reader.logic.restart()
         self.in_order.clear()
         done = self.reader.call("Step", symbols.local_value(begun=begun, leads=leads), event)
@@ -355,17 +421,32 @@ class Theory:
         after["held"] = own(lambda *key: early.contains(key), "held")
         after["began"] = own(lambda: state["epoch"].term, "began")
         effects = _Effects(self.reader.logic, after, event)
-        for condition, effect in done["effects"].items:
-            effects.take(condition, effect)
-        effects.finish()
-        effects.readable.extend(self.in_order)
+        if mistake:
+            new = z3.And(early.contains((T, W, N)), z3.Not(S["held"](A, T, W, N)))
+            is_ordered = z3.And(symbols.leader_of(W) == A, symbols.is_address_in(W, symbols.address_of(T)))
+            effects.readable.append(z3.Not(z3.And(new, is_ordered)))
+            effects.readable.extend(logic.negation(condition) for condition, _ in done["effects"].items)
+        else:
+            for condition, effect in done["effects"].items:
+                effects.take(condition, effect)
+            effects.finish()
+            effects.readable.extend(self.in_order)
         return Action(
             name,
             tuple(x for x in (*required, *effects.required) if x is not True),
             S,
             after,
             z3.And(z3.BoolVal(val=True), *effects.readable),
+            A,
+            event,
+            done["effects"],
         )
+
+
+def _stays(may_go: Callable[[Term, Term], Term]) -> Callable[..., Term]:
+    """Give the wires without some of the FORWARDs, by sender and view, that may go."""
+    stays = z3.Function("stays", MEMBER, VIEW, INT, BOOL)
+    return lambda s, v, n: z3.And(S["wire"](s, v, n), z3.Or(z3.Not(may_go(s, v)), stays(s, v, n)))
 
 
 @frozen(eq=False)
@@ -390,7 +471,9 @@ class _Effects:
             case "PassUp":
                 self._deliver(condition, effect["event"])
             case "Each":
-                self._each(effect["of"], effect["effects"])
+                queue = effect["of"]
+                held = lambda x: self.logic.all_of([condition, queue.contains(x)])  # noqa: E731
+                self._each(SetOf(queue.sort, held, queue.wrap), effect["effects"])
             case other:
                 raise NotRead(f"an effect {other}")
 
@@ -506,9 +589,9 @@ class _Effects:
         self.after["length"] = lambda v: z3.If(v == W, length(v) + more, length(v))
 
 
-def theory_of(manifest: Manifest, constants: Mapping[str, str] | None = None) -> Theory:
-    """Read the modules of SEQUENCER, with some guards of other values."""
+def theory_of(manifest: Manifest, ablation: Ablation | None = None) -> Theory:
+    """Read the modules of SEQUENCER, as they are or with something taken away."""
     folders = [manifest.folder, manifest.folder.parent / "common"]
-    return Theory.of(
-        tree.read(export(folders, "SequencerInductive")), {**manifest.reference, **(constants or {})}
-    )
+    constants, without = ({}, "") if ablation is None else (ablation.constants, ablation.layer)
+    definitions = tree.read(export(folders, "SequencerInductive"))
+    return Theory.of(definitions, {**manifest.reference, **constants}, without)

@@ -15,6 +15,13 @@ from .vocabulary import State
 INT, BOOL = z3.IntSort(), z3.BoolSort()
 ADDRESS, MEMBER, VIEW = (z3.DeclareSort(name) for name in ("Address", "Member", "View"))
 
+# Small groups: so many of each sort, and the numbers from 0 on.
+SMALL: Final[tuple[Mapping[Term, int], ...]] = (
+    {MEMBER: 2, ADDRESS: 3, VIEW: 2, INT: 3},
+    {MEMBER: 3, ADDRESS: 4, VIEW: 2, INT: 3},
+    {MEMBER: 3, ADDRESS: 4, VIEW: 3, INT: 3},
+)
+
 # Facts of members and views, which never change.
 address_of = z3.Function("address", MEMBER, ADDRESS)
 is_in = z3.Function("in", VIEW, MEMBER, BOOL)
