@@ -154,4 +154,13 @@ ApplyWithPacket(action, m, event, consumed, given, report) ==
         /\ Take(action, m, None, event, consumed, step)
         /\ network' = AfterStep(network, m, consumed, step.effects, up) \cup {Packet(m, m, LeaveRsp(0))}
         /\ UNCHANGED <<up, seen, answers, stops, told, views, installed, promises>>
+
+-----------------------------------------------------------------------------
+(* The failure detector: in the place of DetectorLacks *)
+
+LosesCrashes == {"CrashIsReported"}
+LosesSuspicions == {"SuspicionIsReported"}
+LosesExclusions == {"ExclusionIsReported"}
+HearsOldSuspicions == {"SuspicionIsOfOwnView"}
+HearsOldExclusions == {"ExclusionIsNotOlder"}
 =============================================================================

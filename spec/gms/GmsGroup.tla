@@ -9,10 +9,11 @@
 (*   sent to it is lost; or the next incarnation is given any part of it,  *)
 (*   also of what had arrived: the sender cannot tell (a bound says to     *)
 (*   whom that happens).                                                   *)
-(* - The failure detector reports a crash to everybody who watches the     *)
-(*   member (it is in the watcher's view, or waits for admission), once,   *)
-(*   at any time and to each at another; so too that somebody does not     *)
-(*   count the watcher as a member any more. False suspicions have a       *)
+(* - The failure detector (FailureDetector) reports a crash to everybody   *)
+(*   who watches the member (it is in the watcher's view, or waits for     *)
+(*   admission), once, at any time and to each at another; so too that     *)
+(*   somebody does not count the watcher as a member any more. Words of    *)
+(*   views that are over are heard at any time. False suspicions have a    *)
 (*   budget.                                                               *)
 (* - The layer above stops the group when GMS asks for it, and says so at  *)
 (*   any time: at once, or later, or only after a suspicion. It lets the   *)
@@ -430,29 +431,29 @@ Restart(m) ==
     /\ Environment("Restart", m, None, {})
     /\ UNCHANGED <<answers, transfers, stops, told, views, promises>>
 
-Dead(x, incarnation) == x \notin up \/ life[x] # incarnation
-
-\* x does not count m as a member any more, and is not merely behind: m hears nothing from it.
-Excluded(m, x) ==
-    /\ InView(local[x])
-    /\ \/ m \in local[x].suspected
-       \/ m \notin MembersOf(local[x].decision) /\ ~Ancestor(installed[x], installed[m])
+\* FailureDetector has the members' views and suspicions; and what it is asked for (a defect in the place of nothing).
+DetectorLacks == {}
+SuspectsOfAll == [m \in Member |-> local[m].suspected]
+FailureDetector == INSTANCE FailureDetector WITH Off <- DetectorLacks, suspects <- SuspectsOfAll
 
 Suspect(action, m, w) == ApplyWith(action, m, [type |-> "Suspected", suspect |-> w[1]], {}, {}, {w})
 
-\* What the failure detector has to say to m.
-Reports(m) == {w \in Watched(local[m]) \ told[m] : Dead(w[1], w[2]) \/ Excluded(m, w[1])}
+Dead(x, incarnation) == FailureDetector!Dead(x, incarnation)
+
+\* What it has to say to m, and what it may say.
+Reports(m) == {w \in Watched(local[m]) \ told[m] : FailureDetector!MustReport(m, w[1], w[2])}
+Reportable(m) == {w \in Watched(local[m]) \ told[m] : FailureDetector!MayReport(m, w[1], w[2])}
 
 Detect(m) ==
     /\ m \in up
-    /\ \E w \in Reports(m) : Suspect("Detect", m, w)
+    /\ \E w \in Reportable(m) : Suspect("Detect", m, w)
     /\ UNCHANGED world
 
 SuspectFalsely(m) ==
     /\ spent.false < MaxFalseSuspicions
     /\ m \in up /\ m \in FalseSuspecters
     /\ \E w \in Watched(local[m]) :
-        /\ ~Dead(w[1], w[2]) /\ ~Excluded(m, w[1])
+        /\ ~FailureDetector!MayReport(m, w[1], w[2])
         /\ Suspect("SuspectFalsely", m, w)
     /\ Spend("false")
     /\ UNCHANGED <<life, cast, transfers>>

@@ -31,6 +31,11 @@ FormerIncarnationLeavesFirst ==
     \E m \in up : \E i, j \in DOMAIN local[m].queue :
         local[m].queue[i].kind = "leave" /\ local[m].queue[j].kind = "join"
             /\ local[m].queue[i].member = local[m].queue[j].member
+\* A word of a member of its view speaks of a view that is over, and does not count.
+OldWordIsHeard ==
+    \E m \in up : \E x \in MembersOf(local[m].decision) \cap (up \ {m}) : \E word \in FailureDetector!Words(m, x) :
+        ~FailureDetector!Counts(installed[m], word)
+
 JoinerDiesInTheQueue == \E m \in up : \E r \in Joins(local[m]) : Dead(r.member, r.life)
 \* Between the promise and the view its maker delivers more.
 DeliveredBeyondPromise ==

@@ -84,4 +84,14 @@ ApplyWithPacket(action, m, event, consumed, given) ==
         /\ Take(action, m, None, event, consumed, step)
         /\ network' = AfterStep(network, m, consumed, step.effects, up) \cup {Packet(m, m, G!LeaveRsp(0))}
         /\ UNCHANGED <<up, stops, answers, seen, kept, views, installed>>
+
+-----------------------------------------------------------------------------
+(* The failure detector: in the place of DetectorLacks *)
+
+LosesCrashes == {"CrashIsReported"}
+LosesSuspicions == {"SuspicionIsReported"}
+LosesExclusions == {"ExclusionIsReported"}
+HearsOldSuspicions == {"SuspicionIsOfOwnView"}
+HearsOldExclusions == {"ExclusionIsNotOlder"}
+HearsOfFormerIncarnations == {"IncarnationIsNamed"}
 =============================================================================

@@ -9,10 +9,11 @@
 (*   both go on. Part of anything that a member sends to one that is not   *)
 (*   in its view may be lost. And the next incarnation of who crashed may  *)
 (*   be given any part of what was sent to the former one: see GmsGroup.   *)
-(* - The failure detector reports a crash to everybody who has the member  *)
-(*   in its view, or whom it has asked to be let in; so too that somebody  *)
-(*   does not count the watcher as a member any more and is not merely     *)
-(*   behind. False suspicions have a budget.                               *)
+(* - The failure detector (FailureDetector) reports a crash to everybody   *)
+(*   who has the member in its view, or whom it has asked to be let in; so *)
+(*   too that somebody does not count the watcher as a member any more.    *)
+(*   Words of views that are over are heard at any time. False suspicions  *)
+(*   have a budget.                                                        *)
 (* - The layer above stops the group when it is asked to, and says so at   *)
 (*   any time; it lets the group go when it is told, and only then.        *)
 (* - Discovery finds some of the coordinators, and is asked again while    *)
@@ -365,14 +366,6 @@ Close(m) ==
     /\ Environment("Close", m, None, {})
     /\ UNCHANGED <<local, up, life, stops, answers, cast, seen, kept, views, installed>>
 
-Dead(x, incarnation) == x \notin up \/ life[x] # incarnation
-
-\* x does not count m as a member any more, and is not merely behind: m hears nothing from it.
-Excluded(m, x) ==
-    /\ InView(local[x])
-    /\ \/ m \in Suspects(x)
-       \/ m \notin ViewMembers(x) /\ ~Ancestor(installed[x], installed[m])
-
 \* Whom a member watches, and as which incarnation.
 Joins(s) == {s.queue[i] : i \in {i \in DOMAIN s.queue : s.queue[i].kind = "join"}}
             \cup ({s.admitting} \ {G!NoRequest})
@@ -382,19 +375,26 @@ Watched(m) ==
      \cup {<<r.member, r.life>> : r \in Joins(s)})
     \ {<<m, life[m]>>}
 
-Reports(m) == {w \in Watched(m) : Dead(w[1], w[2]) \/ Excluded(m, w[1])}
+\* FailureDetector has the members' views and suspicions; and what it is asked for (a defect in the place of nothing).
+DetectorLacks == {}
+SuspectsOfAll == [m \in Member |-> Suspects(m)]
+FailureDetector == INSTANCE FailureDetector WITH Off <- DetectorLacks, suspects <- SuspectsOfAll
+
+\* What it has to say to m, and what it may say.
+Reports(m) == {w \in Watched(m) : FailureDetector!MustReport(m, w[1], w[2])}
+Reportable(m) == {w \in Watched(m) : FailureDetector!MayReport(m, w[1], w[2])}
 
 Suspect(action, m, x) == Apply(action, m, [type |-> "Suspected", suspect |-> x], {})
 
 Detect(m) ==
     /\ m \in up
-    /\ \E w \in Reports(m) : Suspect("Detect", m, w[1])
+    /\ \E w \in Reportable(m) : Suspect("Detect", m, w[1])
     /\ UNCHANGED world
 
 SuspectFalsely(m) ==
     /\ spent.false < MaxFalseSuspicions
     /\ m \in up \cap FalseSuspecters
-    /\ \E w \in Watched(m) \ Reports(m) : Suspect("SuspectFalsely", m, w[1])
+    /\ \E w \in Watched(m) \ Reportable(m) : Suspect("SuspectFalsely", m, w[1])
     /\ Spend("false")
     /\ UNCHANGED around
 

@@ -28,6 +28,11 @@ BothHaveAsked == \E m \in up : local[m].holds = "stopping" /\ local[m].gms.group
 ExcludedAfterwards ==
     \E k \in DOMAIN views : \E j \in views[k].preds :
         IsThere(j) /\ MembersOf(views[j]) \ MembersOf(views[k]) # {}
+\* A word of a member of its view speaks of a view that is over, and does not count.
+OldWordIsHeard ==
+    \E m \in up : \E x \in ViewMembers(m) \cap (up \ {m}) : \E word \in FailureDetector!Words(m, x) :
+        ~FailureDetector!Counts(installed[m], word)
+
 KeptEarly == \E m \in up : local[m].early # <<>>
 ParticipantIsAsked ==
     \E m \in up : local[m].early # <<>> /\ ~G!IsActing(local[m].gms) /\ \E p \in network :

@@ -33,6 +33,7 @@ GROUND: Final = (
     "ReliableUnicast",
     "ReliableMulticast",
     "Network",
+    "FailureDetector",
     "Membership",
     "JoinDigest",
     "VirtualSynchrony",

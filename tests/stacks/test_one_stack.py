@@ -22,7 +22,7 @@ from groupcomm.events import (
 from groupcomm.stack import AnyCore, Arrived, Called, Fired, Layer, Raised, Stack
 from groupcomm.view import Address
 
-GROUND = ("ReliableUnicast", "Network")
+GROUND = ("ReliableUnicast", "Network", "FailureDetector")
 GMS = (Layer.of(gms, gms.Config()),)
 MERGE_GMS = (Layer.of(merge_gms, merge_gms.Config(1000, 3000, 500, 900)),)
 
