@@ -22,7 +22,7 @@
 (*                                                                         *)
 (* A member that excludes another one by a view closes its own side: it    *)
 (* keeps nothing more for it. The next message opens another connection.   *)
-(* The receive side is never forgotten: an identifier and a number a peer. *)
+(* A receive side stays as long as its life: an identifier and a number.   *)
 (*                                                                         *)
 (* An address is of one life of a name (Views). When a member hears of a   *)
 (* later life, the former ones are over: all that it has of them goes, and *)

@@ -141,7 +141,7 @@ ClosedByExclusionStep ==
 ExclusionClosesStep ==
     act'.event.type = "ViewInstalled" => \A p \in Excluded(act'.member) : p \notin DOMAIN local'[act'.member].sends
 
-\* A window is never forgotten while the peer's life goes on, nor replaced by that of a lower connection, nor does it go
+\* A window is not forgotten while the peer's life goes on; it is not replaced by that of a lower connection, and does not go
 \* back.
 WindowsAreKeptStep ==
     \A m \in {act'.member} \cap Member : ~act'.from_start =>
