@@ -41,16 +41,7 @@ ThreeOfA == Of(3, 0, 0)
 FourOfA == Of(4, 0, 0)
 OneOfB == Of(0, 1, 0)
 OneOfC == Of(0, 0, 1)
-ThreeOfC == Of(0, 0, 3)
 OneOfAAndC == Of(1, 0, 1)
 OneOfAAndB == Of(1, 1, 0)
 TwoOfEach == Of(2, 2, 0)
-
-\* A bound, in the place of ReceiveData: of what others send A gets first messages alone.
-ReceiveFirstAtA(m) ==
-    /\ m \in up
-    /\ \E p \in Arriving(m) :
-        /\ p.message.type = "DATA" /\ (m = "A" => p.message.seqno = FirstSeqno)
-        /\ Apply("ReceiveData", m, ArrivalOf(p), {p})
-    /\ UNCHANGED <<surroundings, sent, spent>>
 =============================================================================
