@@ -6,7 +6,7 @@
 (* - An address may begin another incarnation at any time. What is in the  *)
 (*   network stays there.                                                  *)
 (* - A name has one life at a time: an address is over as soon as a later  *)
-(*   life of its name has done anything; its datagrams stay there.          *)
+(*   life of its name has done anything; its datagrams stay there.         *)
 (* - The layer above sends whenever it likes. The payload of a message is  *)
 (*   its number among all that the one address ever sent to the other, so  *)
 (*   that claims can tell messages apart; members do not look at it.       *)
