@@ -14,11 +14,13 @@ sends again, for that one. A sender that hears of a later incarnation opens anot
 all that it keeps: it cannot tell which of that the former incarnation has had.
 
 A view that excludes a peer closes the own send side: nothing more is kept for the peer. No timer does. The
-receive side is never forgotten, so that no late copy is taken for a first message.
+receive side is not forgotten while the peer's life goes on, so that no late copy is taken for a first
+message. When a member hears of a later life of a name, it forgets all that it has of the former ones; what
+arrives of them, or is to be sent to them, is ignored.
 
 What the state grows with. A send side keeps what is not acknowledged, a receive side what waits behind a gap:
-no more than the sender keeps. Besides, there are an identifier and two numbers for each address that was ever
-heard of.
+no more than the sender keeps. Besides, there are an identifier and two numbers for each name that was ever
+heard of, however many lives it has had.
 
 There is no clock here. A timer names its connection and the time until it fires. That time doubles until the
 peer acknowledges something, and goes back to the shortest then. The timer runs while anything is kept, and a
@@ -33,7 +35,7 @@ from .effects import Datagram, PassUp, SetTimer
 from .errors import LocalProtocolError, RemoteProtocolError
 from .events import Deliver, Payload, ViewInstalled
 from .per_member import PerMember
-from .view import Address
+from .view import Address, is_former
 
 ASSUMES: Final = ("Network",)
 """The module of `spec/common` that says what the layer below must give."""
@@ -297,6 +299,8 @@ def _received(
     sender, message = event.sender, event.message
     if flaw := _malformed(state, sender, message):
         raise RemoteProtocolError(state, event, flaw)
+    if _is_over(state, sender):  # a window that was forgotten would be opened again
+        return state, ()
     incarnation = message.connection.incarnation if isinstance(message, Data) else message.incarnation
     later = incarnation > state.known.get(sender, UNKNOWN)
     heard = _heard(config, state, sender, incarnation) if later else (state, ())
@@ -322,6 +326,8 @@ def _unicast_requested(config: Config, state: State, event: UnicastRequested) ->
     to, payload = event.to, event.payload
     if to == state.member:
         return state, (PassUp(Deliver(to, payload)),)
+    if _is_over(state, to):  # nobody would ever acknowledge it
+        return state, ()
     old = state.sends.get(to)
     if old is None:
         side = _opened(config, state, (payload,))
@@ -349,18 +355,36 @@ def _heard(config: Config, state: State, peer: Address, incarnation: int) -> Tra
     If none was known, the connection stays: no copy can have opened a window. If it was for a former one,
     another connection is opened.
     """
-    heard = evolve(state, known=Known((*state.known.entries, (peer, incarnation))))
+    heard = _latest_alone(evolve(state, known=Known((*state.known.entries, (peer, incarnation)))), peer)
     old = state.sends.get(peer)
     if old is None:
         return heard, ()
     if peer not in state.known:
         return heard, _resent(heard, peer, old, len(old.kept))
     if not old.kept:
-        others = tuple(entry for entry in state.sends.entries if entry[0] != peer)
+        others = tuple(entry for entry in heard.sends.entries if entry[0] != peer)
         return evolve(heard, sends=SendSides(others)), ()
     side = _opened(config, state, tuple(payload for _, payload in old.kept))
-    after = evolve(heard, opened=state.opened + 1, sends=_put_send(state, peer, side))
+    after = evolve(heard, opened=state.opened + 1, sends=_put_send(heard, peer, side))
     return after, (*_resent(heard, peer, side, len(side.kept)), _timer(side))
+
+
+def _is_over(state: State, peer: Address) -> bool:
+    """Whether a later life of the peer's name was heard of. `Unicast!IsOver`."""
+    return peer not in state.known and any(is_former(peer, each) for each in state.known)
+
+
+def _latest_alone(state: State, latest: Address) -> State:
+    """Forget the lives of this name that are over. `Unicast!LatestAlone`."""
+    over = {each for each in (*state.sends, *state.known) if is_former(each, latest)}
+    if not over:
+        return state
+    return evolve(
+        state,
+        sends=SendSides(entry for entry in state.sends.entries if entry[0] not in over),
+        receives=ReceiveSides(entry for entry in state.receives.entries if entry[0] not in over),
+        known=Known(entry for entry in state.known.entries if entry[0] not in over),
+    )
 
 
 def _ack_received(config: Config, heard: Transition, sender: Address, message: Ack) -> Transition:

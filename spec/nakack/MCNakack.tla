@@ -23,6 +23,8 @@ TwiceScript ==
 JoinScript == <<FirstView(1, "A", <<"A">>), Follow(2, "A", AB, {1}, Anew("B", 0))>>
 JoinThirdScript == <<FirstView(1, "A", AB), Follow(2, "A", ABC, {1}, Anew("C", 0))>>
 LeaveScript == <<FirstView(1, "A", ABC), Follow(2, "A", AB, {1}, Nobody)>>
+\* The list is in no order but the view's own, and another member than the oldest has created a view.
+UnsortedScript == <<FirstView(1, "C", <<"C", "A", "B">>)>>
 \* B is taken for dead: A goes on alone.
 AloneScript == <<FirstView(1, "A", AB), Follow(2, "A", <<"A">>, {1}, Nobody)>>
 MergeScript == <<FirstView(1, "A", <<"A">>), FirstView(1, "B", <<"B">>), Follow(2, "A", AB, {1, 2}, Nobody)>>
@@ -35,8 +37,11 @@ InPlaceScript == <<FirstView(1, "A", AB), Follow(2, "A", AB, {1}, Anew("B", 1))>
 Of(a, b, c) == [m \in Member |-> CASE m = "A" -> a [] m = "B" -> b [] OTHER -> c]
 OneOfA == Of(1, 0, 0)
 TwoOfA == Of(2, 0, 0)
+ThreeOfA == Of(3, 0, 0)
+FourOfA == Of(4, 0, 0)
 OneOfB == Of(0, 1, 0)
 OneOfC == Of(0, 0, 1)
+OneOfAAndC == Of(1, 0, 1)
 OneOfAAndB == Of(1, 1, 0)
 TwoOfEach == Of(2, 2, 0)
 =============================================================================

@@ -342,7 +342,6 @@ IsMalformed(s, e) ==
             \/ e.message.ranges = <<>>
             \/ \E i \in DOMAIN e.message.ranges :
                 e.message.ranges[i].first < FirstSeqno \/ e.message.ranges[i].last < e.message.ranges[i].first
-      [] OTHER -> FALSE
 
 Refuses(s, e) == "message" \in DOMAIN e /\ IsMalformed(s, e)
 

@@ -3,6 +3,9 @@
 EXTENDS UnicastDefects
 
 AToB == {<<"A", "B">>}
+\* B is the first life of a name, and B#2 the second.
+LivesToA == {<<"B", "A">>, <<"B#2", "A">>}
+LivesAndA == LivesToA \cup {<<"A", "B">>, <<"A", "B#2">>}
 BothWays == {<<"A", "B">>, <<"B", "A">>}
 
 \* A network that remembers, and a member that delivers again, would have no end.

@@ -22,7 +22,11 @@
 (*                                                                         *)
 (* A member that excludes another one by a view closes its own side: it    *)
 (* keeps nothing more for it. The next message opens another connection.   *)
-(* The receive side is never forgotten: an identifier and a number a peer. *)
+(* A receive side stays as long as its life: an identifier and a number.   *)
+(*                                                                         *)
+(* An address is of one life of a name (Views). When a member hears of a   *)
+(* later life, the former ones are over: all that it has of them goes, and *)
+(* what arrives of them is late. So what stays is bounded by names.        *)
 (*                                                                         *)
 (* The constants of the first group are the guards; the reference is in    *)
 (* models.yaml, and each guard is taken away in a model of its own. The    *)
@@ -38,6 +42,8 @@ CONSTANTS
     BindWhen,           \* messages name the incarnation that they are for: "before" anything is delivered, once it
                         \* is "known", or "never"
     OnNewIncarnation,   \* what is kept for a former incarnation "goes_again", or "is_dropped"
+    ForgetFormer,       \* all that was kept of former lives of a name goes when a later one is heard of
+    IgnoreFormer,       \* what arrives of a life after a later one was heard of is late; otherwise it counts
     AskFirst,           \* a receiver without a window answers by SEND_FIRST_SEQNO
     SetTimerWhen,       \* a request sets the timer "when_idle", nothing being kept, or "always"
     RetransmitMin,      \* ms until the first retransmission
@@ -51,7 +57,7 @@ ASSUME
     /\ CloseWhen \in {"excluded", "any_view", "never"}
     /\ BindWhen \in {"before", "known", "never"}
     /\ OnNewIncarnation \in {"goes_again", "is_dropped"}
-    /\ AskFirst \in BOOLEAN
+    /\ {AskFirst, ForgetFormer, IgnoreFormer} \subseteq BOOLEAN
     /\ SetTimerWhen \in {"when_idle", "always"}
     /\ {RetransmitMin, RetransmitMax, ResendMost} \subseteq Nat \ {0}
     /\ RetransmitMin <= RetransmitMax
@@ -103,6 +109,17 @@ Start(member) ==
 
 KnownIncarnation(s, peer) == IF peer \in DOMAIN s.known THEN s.known[peer] ELSE Unknown
 
+\* This address is of a life that is over: a later one of the name was heard of.
+IsOver(s, peer) == \E p \in DOMAIN s.known : IsFormer(peer, p)
+
+WithoutOver(s, map) == WithoutEntries(map, {p \in DOMAIN map : IsOver(s, p)})
+
+\* Of each name the latest life alone is remembered.
+LatestAlone(s) ==
+    IF ForgetFormer
+    THEN [s EXCEPT !.sends = WithoutOver(s, @), !.receives = WithoutOver(s, @), !.known = WithoutOver(s, @)]
+    ELSE s
+
 \* A connection that is opened now, with these payloads to be sent.
 Opened(s, payloads) ==
     [connection |-> Connection(s.incarnation, s.opened + 1),
@@ -129,6 +146,8 @@ AllResent(s, peer, side) == Resent(s, peer, side, Len(side.kept))
 \* again with each request, it would not fire before there is a pause.
 UnicastRequested(s, e) ==
     IF e.to = s.member THEN Handled(s, <<DeliverUp(s.member, e.payload)>>)
+    \* (Nobody would ever acknowledge it.)
+    ELSE IF ForgetFormer /\ IsOver(s, e.to) THEN Ignored(s)
     ELSE
     LET opens == e.to \notin DOMAIN s.sends
         old == s.sends[e.to]
@@ -154,7 +173,7 @@ RetransmitTimeout(s, e) ==
 \* incarnation. So a connection is for one incarnation: an answer of a former one speaks of another connection.
 Heard(s, peer, incarnation) ==
     LET before == KnownIncarnation(s, peer)
-        heard == [s EXCEPT !.known = WithEntry(@, peer, incarnation)]
+        heard == LatestAlone([s EXCEPT !.known = WithEntry(@, peer, incarnation)])
     IN IF BindWhen = "never" \/ incarnation <= before THEN [state |-> s, effects |-> <<>>]
        ELSE IF peer \notin DOMAIN s.sends THEN [state |-> heard, effects |-> <<>>]
        ELSE IF before = Unknown THEN [state |-> heard, effects |-> AllResent(heard, peer, s.sends[peer])]
@@ -279,11 +298,15 @@ IsMalformed(s, e) ==
 
 Refuses(s, e) == "message" \in DOMAIN e /\ IsMalformed(s, e)
 
+\* It is of a life that is over: a window that was forgotten would be opened again.
+IsLate(s, e) == IgnoreFormer /\ "message" \in DOMAIN e /\ IsOver(s, e.sender)
+
 -----------------------------------------------------------------------------
 (* Step: total over the alphabet *)
 
 Step(s, e) ==
     IF Refuses(s, e) THEN RemoteError(s)
+    ELSE IF IsLate(s, e) THEN Ignored(s)
     ELSE
     CASE e.type = "UnicastRequested" -> UnicastRequested(s, e)
       [] e.type = "RetransmitTimeout" -> RetransmitTimeout(s, e)

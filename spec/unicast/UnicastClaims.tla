@@ -69,6 +69,12 @@ AcknowledgedIsDelivered ==
                 \/ \E i \in DOMAIN side.kept : side.kept[i][2] = k
                 \/ \E i \in DOMAIN got[b][a] : got[b][a][i][2] = k
 
+\* State is bounded by names: of each name that a member has heard of it remembers one life.
+OneLifeOfEachName ==
+    \A m \in Member :
+        LET s == local[m] IN
+        \A p \in DOMAIN s.known \cup DOMAIN s.receives \cup DOMAIN s.sends : ~IsOver(s, p)
+
 -----------------------------------------------------------------------------
 (* Recovers: liveness, computed in each state. If the links between two members work from now on, timers fire and    *)
 (* nothing else happens, then what the one keeps for the other is delivered to its present incarnation and            *)
@@ -104,7 +110,7 @@ Rounds(sa, sb, n, payloads) ==
 \* If links work and timers fire from now on, all that is kept is acknowledged, and nothing waits behind a gap.
 Recovers ==
     \A a, b \in Member :
-        (b \in DOMAIN local[a].sends /\ local[a].sends[b].kept # <<>>) =>
+        (~HasEnded(a) /\ ~HasEnded(b) /\ b \in DOMAIN local[a].sends /\ local[a].sends[b].kept # <<>>) =>
             LET kept == local[a].sends[b].kept
                 end == Rounds(local[a], local[b], Len(kept) + 1, <<>>)
             IN /\ b \in DOMAIN end.a.sends => end.a.sends[b].kept = <<>>
@@ -121,23 +127,26 @@ KeepsAny(s) == \E p \in DOMAIN s.sends : s.sends[p].kept # <<>>
 
 Excluded(m) == local[m].members \ local'[m].members
 
-\* UNI-07: a message that was kept is kept until the peer acknowledges it, or a view excludes the peer. No timer gives it up.
+\* UNI-07: a message that was kept is kept until the peer acknowledges it, a view excludes the peer, or the
+\* peer's life is over. No timer gives it up.
 ClosedByExclusionStep ==
     \A m \in {act'.member} \cap Member : ~act'.from_start =>
         \A p \in DOMAIN local[m].sends :
             \/ KeptFor(local[m], p) \subseteq KeptFor(local'[m], p)
             \/ act'.event.type = "AckReceived" /\ act'.event.sender = p
             \/ act'.event.type = "ViewInstalled" /\ p \in Excluded(m)
+            \/ IsOver(local'[m], p)
 
 \* And nothing is kept for a peer that a view excludes.
 ExclusionClosesStep ==
     act'.event.type = "ViewInstalled" => \A p \in Excluded(act'.member) : p \notin DOMAIN local'[act'.member].sends
 
-\* A window is never forgotten, nor replaced by that of a lower connection, nor does it go back.
+\* A window is not forgotten while the peer's life goes on; it is not replaced by that of a lower connection, and does not go
+\* back.
 WindowsAreKeptStep ==
     \A m \in {act'.member} \cap Member : ~act'.from_start =>
         \A p \in DOMAIN local[m].receives :
-            IF p \notin DOMAIN local'[m].receives THEN FALSE
+            IF p \notin DOMAIN local'[m].receives THEN IsOver(local'[m], p)
             ELSE LET old == local[m].receives[p]
                      new == local'[m].receives[p]
                  IN \/ Higher(new.connection, old.connection)

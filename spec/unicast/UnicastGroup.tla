@@ -5,6 +5,8 @@
 (*   list with itself in it, at any time (one-sided exclusion, UNI-07).    *)
 (* - An address may begin another incarnation at any time. What is in the  *)
 (*   network stays there.                                                  *)
+(* - A name has one life at a time: an address is over as soon as a later  *)
+(*   life of its name has done anything; its datagrams stay there.         *)
 (* - The layer above sends whenever it likes. The payload of a message is  *)
 (*   its number among all that the one address ever sent to the other, so  *)
 (*   that claims can tell messages apart; members do not look at it.       *)
@@ -66,6 +68,11 @@ Apply(action, m, event, consumed) ==
         /\ Take(action, m, None, event, consumed, step)
         /\ net' = AfterStep(m, consumed, step.effects)
         /\ got' = [got EXCEPT ![m] = GotAfter(m, step.effects)]
+
+FirstState(m) == [Start(m) EXCEPT !.members = Member]
+
+\* A later life of the name of m has done something: m takes no step any more.
+HasEnded(m) == \E x \in Member : IsFormer(m, x) /\ local[x] # FirstState(x)
 
 Spend(kind) == spent' = [spent EXCEPT ![kind] = @ + 1]
 
@@ -162,7 +169,7 @@ Misuse(m) ==
 
 -----------------------------------------------------------------------------
 Init ==
-    /\ local = [m \in Member |-> [Start(m) EXCEPT !.members = Member]]
+    /\ local = [m \in Member |-> FirstState(m)]
     /\ net = {}
     /\ incarnation = [m \in Member |-> 0]
     /\ sent = [from \in Member |-> [to \in Member |-> <<>>]]
@@ -173,7 +180,7 @@ Init ==
     /\ act = NoAct
 
 Next ==
-    \E m \in Member :
+    \E m \in {m \in Member : ~HasEnded(m)} :
         \/ UnicastIsRequested(m)
         \/ RetransmitTimeoutFires(m)
         \/ ReceiveData(m)
