@@ -4,7 +4,9 @@ import pytest
 
 from groupcomm_conformance.beyond.drawing import kinds
 from groupcomm_conformance.beyond.mutants import noticed_in, noticed_of
+from groupcomm_conformance.models.checking import Cache, run_model
 from groupcomm_conformance.protocols.derive import constants_of
+from groupcomm_conformance.steps.conform import table_of
 from groupcomm_conformance.steps.mutants import report
 from groupcomm_conformance.steps.mutants.explaining import Reason, Reasons, explanations
 from groupcomm_conformance.steps.mutants.implementation import Mutant, mutants
@@ -13,6 +15,7 @@ from groupcomm_conformance.steps.mutants.shapes import Shapes
 from groupcomm_conformance.steps.mutants.specification import SpecMutant
 from groupcomm_conformance.steps.mutants.specification import mutants as spec_mutants
 from groupcomm_conformance.steps.mutants.verdicts import Judged
+from groupcomm_conformance.steps.table import Tables
 from groupcomm_conformance.tla import tree
 from groupcomm_conformance.tla.values import Value
 from groupcomm_conformance.tlc import syntax
@@ -36,6 +39,23 @@ def test_no_random_step_refutes_that_mutants_of_a_core_are_equivalent(name: str)
     explained = [mutant for mutant in mutants(PROTOCOLS[name]) if kinds.get(mutant.name) == "equivalent"]
     assert len(explained) == [*kinds.values()].count("equivalent")
     assert {} == noticed_in(PROTOCOLS[name], constants(name), explained, STEPS)
+
+
+def test_a_message_that_lacks_a_member_tells_what_random_steps_do_not() -> None:
+    """A joiner that is not told where to start with an old member: hardly any random step lets a member in."""
+    manifest, protocol = MANIFESTS["gms"], PROTOCOLS["gms"]
+    model = manifest.model("join")
+    checked = run_model(manifest, model, cache=Cache.of(ROOT))
+    assert checked.harvest is not None
+    table, _ = table_of(manifest, model, checked.harvest, Tables.of(ROOT))
+    wrong = [
+        each for each in mutants(protocol) if each.name.endswith("-> if member in decision.before(sender):")
+    ]
+    assert len(wrong) == 1
+    assert {} == noticed_in(protocol, constants("gms"), wrong, STEPS)
+    (told,) = noticed_in(protocol, constants("gms"), wrong, 0, tables={"join": table}).values()
+    assert "join, and messages that lack a member: " in told
+    assert "original remote_error ()" in told
 
 
 def forgets() -> Mutant:

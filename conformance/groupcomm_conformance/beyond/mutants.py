@@ -6,18 +6,21 @@ other events made up, on the original and on the mutant. Of a specification TLC 
 differs is noticed, as `conform --random` would notice it; so an explanation why it is equivalent is wrong.
 
 Of the two walks of a block one has the names of the models, the other lives of one name, in every spelling.
-In the end states of the latter come with each life in the place of each other one (`_lives`).
+In the end states of the latter come with each life in the place of each other one (`_lives`). Of a core the
+states of each table also meet its messages with less in them (`_lacking`): random steps hardly ever bring a
+message that must fit many things at once, such as the answer to a joiner.
 """
 
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import count, product
+from itertools import chain, count, product
 from random import Random
+from types import MappingProxyType
 from typing import Any, Final
 
 from attrs import evolve, frozen
 
-from groupcomm.shapes import shape_of
+from groupcomm.shapes import Choice, Function, Record, Shape, shape_of
 from groupcomm.view import View, ViewId
 from groupcomm_conformance.models.manifest import Manifest
 from groupcomm_conformance.protocols.derive import Protocol, constants_of
@@ -122,6 +125,38 @@ def _lives(protocol: Protocol, states: Sequence[Any]) -> Iterator[_Crossed]:
     yield _Crossed("random steps with all lives", tuple(dict.fromkeys(turned)), tuple(events))
 
 
+def _lacking(protocol: Protocol, tables: Mapping[str, StepTable]) -> Iterator[_Crossed]:
+    """The states of each table, and its messages, each without a member of whom it says something."""
+    codec = protocol.codec
+    for model, table in tables.items():
+        shape = shape_of(protocol.events)
+        letters = [codec.decode(event, shape) for event in table.events if "message" in event]
+        events = [
+            evolve(letter, message=message)
+            for letter in letters
+            for message in _less(letter.message, shape_of(type(letter.message)))
+        ]
+        states = tuple(codec.decode(state, shape_of(protocol.state)) for state in table.states)
+        yield _Crossed(f"{model}, and messages that lack a member", states, tuple(dict.fromkeys(events)))
+
+
+def _less(value: Any, shape: Shape) -> Iterator[Any]:  # noqa: ANN401 - of any class
+    """The value without an entry of one of the functions in it, of each one in turn."""
+    match shape:
+        case Function(cls):
+            yield from (cls((*((m, v) for m, v in value.items() if m != each),)) for each in value)
+        case Choice(options):
+            for option in options:
+                if isinstance(option, Record) and type(value) is option.cls:
+                    yield from _less(value, option)
+        case Record():
+            for name, inner in shape.fields.items():
+                for less in _less(getattr(value, name), inner):
+                    yield evolve(value, **{name: less})
+        case _:
+            pass
+
+
 def _addresses(state: Any) -> int:  # noqa: ANN401 - of any protocol
     """Count the texts in a state."""
     return sum(isinstance(value, str) for _, value in parts("", state, shape_of(type(state))))
@@ -147,16 +182,19 @@ def noticed_in(
     survivors: Sequence[Mutant],
     number: int,
     begin: int = 1,
+    *,
+    tables: Mapping[str, StepTable] = MappingProxyType({}),
 ) -> dict[str, str]:
     """Give the mutants of a core, by name, that do another thing in one of `number` random steps: which.
 
-    `constants` are those of the reference. `begin`: the first walk. It ends where all are found.
+    `constants` are those of the reference. `begin`: the first walk. It ends where all are found. Messages of
+    `tables` come with less in them, too.
     """
     found: dict[str, str] = {}
     if not protocol.is_layer:  # its events are those of its layers
         return found
     config = protocol.config(constants)
-    for block in _blocks(protocol, config, number, begin):
+    for block in chain(_blocks(protocol, config, number, begin), _lacking(protocol, tables)):
         if len(found) == len(survivors):
             break
         steps = [taken(protocol.core, config, *each) for each in block.pairs()]

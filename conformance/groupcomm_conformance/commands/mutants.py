@@ -161,7 +161,13 @@ def _of_implementation(
     else:
         found = verdicts(root, protocol, made, tables, count)
     left = [mutant for mutant, by in zip(made, found, strict=True) if not by]
-    random = beyond.noticed_in(implementation, constants_of(manifest.cfgs["safety"]), left, steps)
+    random = beyond.noticed_in(
+        implementation,
+        constants_of(manifest.cfgs["safety"]),
+        left,
+        steps,
+        tables={name: each.table for name, each in tables.items()} if steps else {},
+    )
     fates = [
         Fate(mutant, by or random.get(mutant.name, ""), mutant.name in random)
         for mutant, by in zip(made, found, strict=True)

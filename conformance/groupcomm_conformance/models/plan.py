@@ -25,7 +25,7 @@ from groupcomm_conformance.tlc import run as tlc
 from groupcomm_conformance.tlc import tools
 from groupcomm_conformance.tlc.errors import ConfigFailed, EvaluationFailed
 from groupcomm_conformance.tlc.output import Progress
-from groupcomm_conformance.tlc.run import SHORT, Result
+from groupcomm_conformance.tlc.run import KEPT, SHORT, Result
 
 from .instruments import (
     ROOT,
@@ -202,6 +202,9 @@ def execute(
             workers=workers,
             heap=heap,
             short=plan.size.transitions < SHORT,
+            # What a run finds first may depend on what its JVM did before. One that is to hold finds nothing.
+            kept=plan.size.transitions < (KEPT if plan.model.holds else SHORT)
+            and (plan.model.holds or not plan.model.liveness),
             continues=part.run.continues,
             liveness=plan.model.liveness,
             progress=progress,

@@ -5,8 +5,8 @@ framed and numbered) and returns a `Result`: the model *holds* or *violates* a n
 gives no verdict raises a `TLCError`. A verdict needs three witnesses that agree: the message, the exit
 code and the closing message; an exit code of 0 after cut-off output is not a pass.
 
-Nothing is written into the source tree, and the run's folder is gone afterwards, whatever happens. A short
-run takes place in a JVM that is kept (see `resident`), a long one in a JVM of its own.
+Nothing is written into the source tree, and the run's folder is gone afterwards, whatever happens. A run
+takes place in a JVM that is kept (see `resident`), a very long one in a JVM of its own.
 """
 
 import math
@@ -33,7 +33,7 @@ from .output import Output, Progress
 from .tools import find_jar, find_java
 from .verdict import Ended, Judge
 
-__all__ = ["SHORT", "Result", "Simulation", "gather", "run"]
+__all__ = ["KEPT", "SHORT", "Result", "Simulation", "gather", "run"]
 
 TICK: Final = 1.0
 """Seconds between two calls of ``progress``.
@@ -92,6 +92,9 @@ class Result:
 SHORT: Final = 60_000
 """Transitions up to which a search is `short`."""
 
+KEPT: Final = 300_000
+"""Transitions up to which a search that is to hold gets a JVM that is kept: TLC is compiled there."""
+
 # What minimises CPU time depends on the length. CPU seconds of searches with one worker in a JVM of their own
 # (TLC 2.15, Java 17, the least of several interleaved runs on two busy cores), by transitions:
 #                                       31,000   141,000
@@ -112,6 +115,7 @@ def run(
     workers: int | Literal["auto"] = "auto",
     heap: str = "2g",
     short: bool = False,
+    kept: bool | None = None,
     timeout: float | None = None,
     dump: Path | None = None,
     simulate: Simulation | None = None,
@@ -126,10 +130,11 @@ def run(
     ``modules`` are folders whose ``*.tla`` are put together, and ``generated`` more modules, name to text;
     two of one name are a FileError. ``workers="auto"`` is one per core; counts of a violation, its trace and
     the depth are reproducible with 1 only. ``heap`` is the JVM's (``"2g"``), ``timeout`` in seconds of
-    wall-clock time. ``short`` promises at most about ``SHORT`` transitions: TLC then runs in a JVM that is
-    kept for many runs, unless it dumps or simulates. With ``liveness`` it looks for lassos when all states
-    are there, not from time to time, in a JVM of its own: which lasso it finds depends on the clock, and on
-    what it did before. ``dump`` receives the state graph as dot with action labels, and is written only if
+    wall-clock time. ``short`` promises at most about ``SHORT`` transitions. With ``kept`` TLC runs in a JVM
+    that is kept for many runs, unless it dumps or simulates; by default where it is short and without
+    ``liveness``. With that it looks for lassos when all states are there, not from time to time: which lasso
+    it finds depends on the clock, and on what it did before, so that a run that is to find one has a JVM of
+    its own. ``dump`` receives the state graph as dot with action labels, and is written only if
     there is a verdict. With ``continues`` TLC searches on after a violation: the verdict and the trace are
     the first one's, the counts those of the end. Lines that the specification prints go to ``on_line``, or
     else into ``Result.printed``. ``progress`` is called every second, from a thread of its own; what either
@@ -162,10 +167,14 @@ def run(
 
         printed: list[str] = []
         output = Output(on_line or printed.append)
-        alone = not short or liveness or dump is not None or simulate is not None
-        kept = None if alone else resident.take(java, jar, heap)
-        if kept is not None:
-            ended = _Asked(kept, output, timeout, progress).ended([*arguments, str(folder / f"{root}.tla")])
+        if kept is None:
+            kept = short and not liveness
+        alone = not kept or dump is not None or simulate is not None
+        waiting = None if alone else resident.take(java, jar, heap)
+        if waiting is not None:
+            ended = _Asked(waiting, output, timeout, progress).ended(
+                [*arguments, str(folder / f"{root}.tla")]
+            )
         else:
             # SANY unpacks its standard modules into java.io.tmpdir, under fixed names.
             command = [str(java), *(_JVM_SHORT if short else _JVM_LONG), *OPTIONS, f"-Xmx{heap}"]
