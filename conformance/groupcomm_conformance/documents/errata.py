@@ -9,7 +9,7 @@ are the recorded ones, which `groupcomm check` holds TLC to.
 
 import re
 import textwrap
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -18,6 +18,10 @@ from attrs import frozen
 from groupcomm_conformance.models.checking import CheckedModel, differences
 from groupcomm_conformance.models.manifest import Counts, Erratum, Manifest, Model
 from groupcomm_conformance.tla.outline import outline
+from groupcomm_conformance.tla.readable import brief
+from groupcomm_conformance.tla.trace import State
+from groupcomm_conformance.tla.values import Fn, Value
+from groupcomm_conformance.why.instead import Instead
 from groupcomm_conformance.why.why import Why
 
 __all__ = ["FOLDER", "Shown", "Unproved", "first_sentence", "models", "pages"]
@@ -25,6 +29,7 @@ __all__ = ["FOLDER", "Shown", "Unproved", "first_sentence", "models", "pages"]
 FOLDER: Final = Path("docs", "errata")
 
 _WIDTH: Final = 110
+_LONG: Final = 300
 _WRITTEN: Final = "Written by `groupcomm errata` from `spec/*/models.yaml`; do not edit it."
 _INDEX: Final = f"""\
 # Errata
@@ -40,7 +45,7 @@ _PROTOCOL: Final = f"""\
 
 A counterexample has a line a step: its number, who takes it, the action, in brackets the message that came
 and its sender, and after the arrow what follows (`all: DATA` goes to all, `B: ACK` to B). `*` marks what the
-environment does. Of the first state the views are written out. `2/B` is the view with the counter 2
+environment does. Of the first state only the views are named. `2/B` is the view with the counter 2
 that B created, `[2/B: B, C]` that view with its members. The number of a view is its place in `views`.
 `<<a, b>>` is a sequence.
 """
@@ -52,13 +57,14 @@ class Unproved(Exception):  # noqa: N818 - it says what the flaw is
 
 @frozen
 class Shown:
-    """An erratum, the model that shows it, what came of it, and why its claim is false at the end."""
+    """An erratum, the model that shows it, its result, why its claim is false, and what the repair does."""
 
     manifest: Manifest
     model: Model
     erratum: Erratum
     checked: CheckedModel
     why: Why | None
+    instead: Instead | None = None
 
     @property
     def endless(self) -> bool:
@@ -140,6 +146,7 @@ def _section(shown: Shown) -> str:
     on = ", ".join(f"`{name} {_side(with_guard, name)}`" for name in model.ablates)
     trace = shown.why.trace if shown.why else checked.trace
     outlined = outline(trace, back_to=checked.loop, stutters=checked.stuttering)
+    outlined[0] = _first(trace[0], outlined[0])
     proof = [_proof(manifest.model(name)) for name in erratum.proved_by if name != control.name]
     kind = "a counterexample" if shown.endless else "its shortest counterexample"
     story = f" in which `{erratum.story}` is true" if erratum.story else ""
@@ -159,6 +166,7 @@ def _section(shown: Shown) -> str:
             *(_folded(line, indent="    ") for line in outlined),
             "",
             *_because(shown),
+            *_instead(shown),
             _folded(f"**Repair.** {erratum.repair}"),
             "",
             _folded(f"**Proof.** The same bounds with {on} hold: `{control.name}` ({_size(control)})."),
@@ -180,6 +188,41 @@ def _because(shown: Shown) -> list[str]:
     if why.cases:
         lines += [*(_folded(f"- {case}", indent="  ") for case in why.cases), ""]
     return lines + ([_folded(why.plain), ""] if why.plain else [])
+
+
+def _instead(shown: Shown) -> list[str]:
+    """Say what the control does instead, from the state in which the ablation departs."""
+    if shown.instead is None:
+        return []
+    head, *parts = shown.instead.lines()
+    lines = [_folded(f"**With the repair.** {head}"), ""]
+    return [*lines, *(_folded(part, indent="  ") for part in parts), *([""] if parts else [])]
+
+
+def _first(state: State, line: str) -> str:
+    """Write the first state; of a long one only which members have which view."""
+    if len(line) <= _LONG:
+        return line
+    if "views" in state.values:
+        return f"1. views: {brief(state.values['views'])}"
+    local = state.values.get("local")
+    views: dict[str, list[str]] = {}
+    for member, value in local.items() if isinstance(local, Fn) else ():
+        for view in dict.fromkeys(_views(value)):
+            views.setdefault(view, []).append(brief(member))
+    told = "; ".join(f"{', '.join(members)}: view {view}" for view, members in views.items())
+    return f"1. {told}" if told else line
+
+
+def _views(value: Value) -> Iterator[str]:
+    """Find the current views in a member's state, of all its layers."""
+    if isinstance(value, tuple):
+        for item in value:
+            yield from _views(item)
+    elif isinstance(value, Fn):
+        view = value.get("view")
+        if isinstance(view, Fn) and view.get("members"):
+            yield brief(view)
 
 
 def _side(constants: Mapping[str, str], name: str) -> str:

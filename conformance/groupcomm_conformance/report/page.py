@@ -26,6 +26,7 @@ from groupcomm_conformance.models.instruments import OUTCOMES
 from groupcomm_conformance.models.manifest import Manifest, Model
 from groupcomm_conformance.steps.conform import CONDITIONS, Conformance, lines
 from groupcomm_conformance.steps.rows import VERDICTS
+from groupcomm_conformance.why.instead import Instead
 from groupcomm_conformance.why.why import Why
 
 from .findings import Findings
@@ -62,6 +63,7 @@ class _Shown:
     differences: Sequence[str]
     story: Story | None
     why: Why | None
+    instead: Instead | None
     ablated: Sequence[tuple[str, str, str]]
 
     @property
@@ -289,6 +291,7 @@ def _shown(findings: Findings, model: Model) -> _Shown:
         findings.differences[model.name],
         story,
         why,
+        findings.insteads.get(model.name),
         _ablated(findings.manifest, model),
     )
 
