@@ -42,6 +42,10 @@ def write_errata(
         for protocol in {manifest.protocol for manifest, _, _ in shown}:
             require_file(root / errata.FOLDER / f"{protocol}.md", _REMEDY)
         require_file(root / errata.FOLDER / "README.md", _REMEDY)
+    flaws: dict[str, list[str]] = {}
+    for manifest, _, erratum in shown:
+        flaws.setdefault(manifest.protocol, []).append(erratum.id)
+    order = errata.orders(root, flaws)
     models = [(manifest, model) for manifest, model, _ in shown]
     with console.Watch(models) as watch:
         checked = run_models(models, cache=Cache.of(root), fresh=fresh, listener=watch)
@@ -50,10 +54,11 @@ def write_errata(
     why = reasons(pairs, kept)
     traces = [said.trace if said else result.trace for said, result in zip(why, checked, strict=True)]
     repaired = insteads([(*model, trace) for model, trace in zip(models, traces, strict=True)], kept)
-    pages = errata.pages(
+    entries = [
         errata.Shown(*entry, result, said, instead)
         for entry, result, said, instead in zip(shown, checked, why, repaired, strict=True)
-    )
+    ]
+    pages = errata.pages(entries, order)
     codes = [written(root, path, text, check_only=check_only) for path, text in pages.items()]
     known = {root / path for path in pages}
     for file in sorted({*(root / errata.FOLDER).glob("*.md")} - known):

@@ -9,24 +9,39 @@ are the recorded ones, which `groupcomm check` holds TLC to.
 
 import re
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 from attrs import frozen
 
+from groupcomm_conformance.files import strict_yaml
 from groupcomm_conformance.models.checking import CheckedModel, differences
 from groupcomm_conformance.models.manifest import Counts, Erratum, Manifest, Model
 from groupcomm_conformance.tla.outline import outline
 from groupcomm_conformance.tla.readable import brief
 from groupcomm_conformance.tla.trace import State
 from groupcomm_conformance.tla.values import Fn, Value
-from groupcomm_conformance.why.instead import Instead
+from groupcomm_conformance.why.instead import REASONS, Instead
 from groupcomm_conformance.why.why import Why
 
-__all__ = ["FOLDER", "Shown", "Unproved", "first_sentence", "models", "pages"]
+__all__ = [
+    "FOLDER",
+    "Order",
+    "Shown",
+    "Unproved",
+    "first_sentence",
+    "first_state",
+    "models",
+    "orders",
+    "pages",
+]
 
 FOLDER: Final = Path("docs", "errata")
+ORDER: Final = Path("spec", "common", "errata.yaml")
+NOTE: Final = "Flaws of the design note, in the order of its story"
+OWN: Final = "Flaws of what is built here: of repairs, and of protocols put together"
 
 _WIDTH: Final = 110
 _LONG: Final = 300
@@ -82,10 +97,42 @@ def models(manifests: Iterable[Manifest]) -> list[tuple[Manifest, Model, Erratum
     ]
 
 
-def pages(shown: Iterable[Shown]) -> dict[Path, str]:
+@frozen
+class Order:
+    """A protocol's flaws in the order of its story: of the note, and of what is built here."""
+
+    note: tuple[str, ...]
+    own: tuple[str, ...]
+
+
+def orders(root: Path, known: Mapping[str, Iterable[str]]) -> dict[str, Order]:
+    """Read the order of each protocol's flaws; `known` are the flaws that its models show.
+
+    None for a protocol that the file does not name. FileError where a flaw is missing, unknown or doubled.
+    """
+    if not (root / ORDER).exists():
+        return {}
+    found: dict[str, Order] = {}
+    document = strict_yaml.load(root / ORDER, str(ORDER))
+    for protocol, node in document.entries("a mapping from protocols").items():
+        fields = node.fields(("note", "own"))
+        note, own = (tuple(each.text() for each in fields[key].items()) for key in ("note", "own"))
+        there, listed = sorted(known.get(protocol, ())), sorted((*note, *own))
+        if there != listed:
+            missing, more = set(there) - set(listed), set(listed) - set(there)
+            raise node.error(
+                f"each flaw of {protocol} once: missing {', '.join(sorted(missing)) or 'none'}, "
+                f"unknown {', '.join(sorted(more)) or 'none'}"
+            )
+        found[protocol] = Order(note, own)
+    return found
+
+
+def pages(shown: Iterable[Shown], order: Mapping[str, Order] = MappingProxyType({})) -> dict[Path, str]:
     """Write the index and the page of each protocol: path to text.
 
-    Unproved where a model does not do what its manifest expects.
+    Flaws are in the `order` of their protocol, or else in the manifest's. Unproved where a model does not do
+    what its manifest expects.
     """
     entries = list(shown)
     for each in entries:
@@ -95,25 +142,51 @@ def pages(shown: Iterable[Shown]) -> dict[Path, str]:
     protocols: dict[str, list[Shown]] = {}
     for each in entries:
         protocols.setdefault(each.manifest.protocol, []).append(each)
-    written = {FOLDER / "README.md": _index(protocols)}
-    for protocol, own in protocols.items():
-        head = f"# Errata of {protocol}\n\n{_PROTOCOL}"
-        written[FOLDER / f"{protocol}.md"] = "\n".join((head, *_table(own), "", *map(_section, own)))
+    parts = {protocol: _parts(own, order.get(protocol)) for protocol, own in protocols.items()}
+    written = {FOLDER / "README.md": _index(parts)}
+    for protocol, groups in parts.items():
+        lines = [f"# Errata of {protocol}\n\n{_PROTOCOL}"]
+        for title, own in groups:
+            lines += [*([f"{title}:", ""] if title else []), *_table(own), ""]
+        sections = [_section(each) for _, own in groups for each in own]
+        written[FOLDER / f"{protocol}.md"] = "\n".join((*lines, *sections))
     return written
 
 
-def _index(protocols: Mapping[str, list[Shown]]) -> str:
-    lines = [_INDEX]
-    for protocol, own in protocols.items():
-        lines += [f"## {protocol}", "", *_table(own, f"{protocol}.md"), ""]
+def _parts(entries: Sequence[Shown], order: Order | None) -> list[tuple[str, list[Shown]]]:
+    """Sort a protocol's flaws into groups with titles: of the note, and of what is built here."""
+    if order is None:
+        return [("", list(entries))]
+    by_id = {each.erratum.id: each for each in entries}
+    groups = ((NOTE, order.note), (OWN, order.own))
+    return [(title, [by_id[name] for name in names]) for title, names in groups if names]
+
+
+def _index(protocols: Mapping[str, list[tuple[str, list[Shown]]]]) -> str:
+    every = [each for groups in protocols.values() for _, own in groups for each in own]
+    lines = [_INDEX, _counted(every), ""]
+    for protocol, groups in protocols.items():
+        lines += [f"## {protocol}", ""]
+        for title, own in groups:
+            lines += [*([f"{title}:", ""] if title else []), *_table(own, f"{protocol}.md"), ""]
     harms: dict[str, list[str]] = {}
-    for protocol, own in protocols.items():
-        for each in own:
-            link = f"[{each.erratum.id}]({protocol}.md#{_anchor(each.erratum)})"
-            harms.setdefault(each.erratum.harm, []).append(link)
+    for each in every:
+        link = f"[{each.erratum.id}]({each.manifest.protocol}.md#{_anchor(each.erratum)})"
+        harms.setdefault(each.erratum.harm, []).append(link)
     lines += ["## By harm", "", "| harm | flaws |", "| --- | --- |"]
     lines += [f"| {harm} | {', '.join(links)} |" for harm, links in sorted(harms.items())]
     return "\n".join((*lines, ""))
+
+
+def _counted(entries: Sequence[Shown]) -> str:
+    """Count the flaws that name a repaired step, and name the others by their reasons."""
+    said = [each.instead for each in entries if each.instead is not None]
+    named = sum(not each.reason for each in said)
+    lines = [f"Of {len(entries)} flaws {named} name the step that the repair changes."]
+    for reason, sentence in REASONS.items():
+        names = [each.erratum.id for each in entries if each.instead and each.instead.reason == reason]
+        lines += [f"{', '.join(names)}: {sentence[:1].lower()}{sentence[1:]}"] if names else []
+    return _folded(" ".join(lines))
 
 
 def first_sentence(text: str) -> str:
@@ -146,7 +219,7 @@ def _section(shown: Shown) -> str:
     on = ", ".join(f"`{name} {_side(with_guard, name)}`" for name in model.ablates)
     trace = shown.why.trace if shown.why else checked.trace
     outlined = outline(trace, back_to=checked.loop, stutters=checked.stuttering)
-    outlined[0] = _first(trace[0], outlined[0])
+    outlined[0] = first_state(trace[0], outlined[0])
     proof = [_proof(manifest.model(name)) for name in erratum.proved_by if name != control.name]
     kind = "a counterexample" if shown.endless else "its shortest counterexample"
     story = f" in which `{erratum.story}` is true" if erratum.story else ""
@@ -199,7 +272,7 @@ def _instead(shown: Shown) -> list[str]:
     return [*lines, *(_folded(part, indent="  ") for part in parts), *([""] if parts else [])]
 
 
-def _first(state: State, line: str) -> str:
+def first_state(state: State, line: str) -> str:
     """Write the first state; of a long one only which members have which view."""
     if len(line) <= _LONG:
         return line
