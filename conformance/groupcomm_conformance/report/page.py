@@ -12,8 +12,9 @@ seventh state.
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 
 import jinja2
@@ -206,8 +207,13 @@ class _Protocol:
         return sum(each.replayed.counts["pass"] for each in self.findings.conformances)
 
 
-def pages(found: Iterable[Findings], *, made: str) -> Iterator[tuple[str, str]]:
-    """Give the name and the text of each page, the index last. `made` says of what and when it was made."""
+def pages(
+    found: Iterable[Findings], *, made: str, figures: Mapping[str, str] = MappingProxyType({})
+) -> Iterator[tuple[str, str]]:
+    """Give the name and the text of each page, the index last.
+
+    `made` says of what and when it was made, `figures` are SVG by their titles.
+    """
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_HERE),
         autoescape=True,
@@ -237,6 +243,7 @@ def pages(found: Iterable[Findings], *, made: str) -> Iterator[tuple[str, str]]:
         errata=every(lambda protocol: protocol.errata),
         stories=every(lambda protocol: protocol.stories),
         holding=every(lambda protocol: protocol.holding),
+        figures={title: Markup(text) for title, text in figures.items()},  # noqa: S704 - ours
     )
     yield "index.html", index
 
