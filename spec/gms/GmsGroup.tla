@@ -1,36 +1,36 @@
 ------------------------------ MODULE GmsGroup ------------------------------
-(***************************************************************************)
-(* A group of members that run GMS, and what is around them, as freely as  *)
-(* it may behave:                                                          *)
-(* - Unicasts arrive once, at any time and in any order, between members   *)
-(*   of a view, and to and from who has no view yet. Part of what a member *)
-(*   sends to one that is not in its view may be lost (a budget). When a   *)
-(*   member crashes, any part of what it has on its way is lost. What was  *)
-(*   sent to it is lost; or the next incarnation is given any part of it,  *)
-(*   also of what had arrived: the sender cannot tell (a bound says to     *)
-(*   whom that happens).                                                   *)
-(* - The failure detector reports a crash to everybody who watches the     *)
-(*   member (it is in the watcher's view, or waits for admission), once,   *)
-(*   at any time and to each at another; so too that somebody does not     *)
-(*   count the watcher as a member any more. False suspicions have a       *)
-(*   budget.                                                               *)
-(* - The layer above stops the group when GMS asks for it, and says so at  *)
-(*   any time: at once, or later, or only after a suspicion. It lets the   *)
-(*   group go when GMS says so, and only then: who was stopped by somebody *)
-(*   that is gone stays stopped.                                           *)
-(* - Discovery gives a joiner any member that acts, again and again.       *)
-(* - An address that crashed or left may come back as a new incarnation,   *)
-(*   while messages of the former one are on their way.                    *)
-(* - Applications multicast at any time, also during a join; the layer     *)
-(*   below delivers in order and without loss, at each member at its own   *)
-(*   pace. A digest says what was delivered when it was asked for, and     *)
-(*   arrives later. State transfer, above GMS, asks for digests too.       *)
-(*                                                                         *)
-(* `views`, `installed` and `promises` are auxiliary: what members have    *)
-(* done, as the modules Membership and JoinDigest speak of it. No member's *)
-(* step depends on them. (The failure detector's does: who is a view       *)
-(* behind is no stranger.) The claims are in GmsClaims.                    *)
-(***************************************************************************)
+(**************************************************************************   *)
+(* A group of members that run GMS, and what is around them, as freely as     *)
+(* it may behave:                                                             *)
+(* - Unicasts arrive once, at any time and in any order, between members      *)
+(*   of a view, and to and from who has no view yet. Part of what a member    *)
+(*   sends to one that is not in its view may be lost (a budget). When a      *)
+(*   member crashes, any part of what it has on its way is lost. What was     *)
+(*   sent to it is lost; or the next incarnation is given any part of it,     *)
+(*   also of what had arrived: the sender cannot tell (a bound says to        *)
+(*   whom that happens).                                                      *)
+(* - The failure detector reports a crash to every member that watches the    *)
+(*   member (it is in the watcher's view, or waits for admission), once,      *)
+(*   at any time and to each at another; so too that some member does not     *)
+(*   count the watcher as a member any more. False suspicions have a          *)
+(*   budget.                                                                  *)
+(* - The layer above stops the group when GMS asks for it, and says so at     *)
+(*   any time: at once, or later, or only after a suspicion. It lets the      *)
+(*   group go when GMS says so, and only then: who was stopped by some member *)
+(*   that is gone stays stopped.                                              *)
+(* - Discovery gives a joiner any member that acts, again and again.          *)
+(* - An address that crashed or left may come back as a new incarnation,      *)
+(*   while messages of the former one are on their way.                       *)
+(* - Applications multicast at any time, also during a join; the layer        *)
+(*   below delivers in order and without loss, at each member at its own      *)
+(*   pace. A digest says what was delivered when it was asked for, and        *)
+(*   arrives later. State transfer, above GMS, asks for digests too.          *)
+(*                                                                            *)
+(* `views`, `installed` and `promises` are auxiliary: what members have       *)
+(* done, as the modules Membership and JoinDigest speak of it. No member's    *)
+(* step depends on them. (The failure detector's does: who is a view          *)
+(* behind is no stranger.) The claims are in GmsClaims.                       *)
+(**************************************************************************   *)
 EXTENDS Gms, Acts
 
 CONSTANTS
@@ -145,8 +145,8 @@ StoppedFor(asker) == [type |-> "GroupStopped", asker |-> asker]
 \* Whom m can stop, and let go: who counts it as a member.
 Reaches(m, members) == {x \in members \cap up : x = m \/ m \in MembersOfView(local[x]) \ local[x].suspected}
 
-\* Who is to be stopped is stopped at once, and a joiner enters as one that is. (That FLUSH takes its time,
-\* and what happens when somebody crashes meanwhile, is its own matter.)
+\* A member that is to be stopped is stopped at once, and a joiner enters as one that is. (That FLUSH takes its time,
+\* and what happens when some member crashes meanwhile, is its own matter.)
 AfterStops(m, event, step) ==
     LET suspends == Up(step.effects, "Suspend") # {}
         resumes == Up(step.effects, "Resume") # {}
@@ -172,7 +172,7 @@ IsView(k, decision) == views[k].id = decision.id /\ views[k].members = decision.
 RECURSIVE Ancestor(_, _)
 Ancestor(j, k) == j < k /\ (j \in views[k].preds \/ \E i \in views[k].preds : Ancestor(j, i))
 
-\* What a step decided: the view that its member has now and nobody has decided before; or, of a coordinator
+\* What a step decided: the view that its member has now and no member has decided before; or, of a coordinator
 \* that leaves, the one that it sends.
 NewDecisions(m, step) ==
     {d \in (IF step.state.gone
@@ -191,7 +191,7 @@ NumberIn(known, decision) ==
     ELSE CHOOSE k \in DOMAIN known : known[k].id = decision.id /\ known[k].members = decision.members
 
 \* A promise is made with the digest of that moment, which the layer below tells. (To an incarnation that is
-\* over it is none: nobody can redeem it.) It ends when its maker withdraws it, or takes the request of the
+\* over it is none: no member can redeem it.) It ends when its maker withdraws it, or takes the request of the
 \* next incarnation; and when it is redeemed.
 AfterPromises(m, event, step) ==
     LET made == {e.to : e \in Down(step.effects, "DigestPromised")}
@@ -276,7 +276,7 @@ ReceiveAnswer(m) == m \in up /\ AnswerFrom(Member, m)
 -----------------------------------------------------------------------------
 (* Applications, discovery, the layers above and below *)
 
-\* Nobody is in a group, and m founds one. (That two do so at once is discovery's to prevent, or merging's to
+\* No member is in a group, and m founds one. (That two do so at once is discovery's to prevent, or merging's to
 \* heal.)
 Found(m) ==
     /\ views = <<>>
@@ -284,7 +284,7 @@ Found(m) ==
     /\ Apply("Found", m, [type |-> "JoinRequested", coordinator |-> m, life |-> life[m]], {})
     /\ UNCHANGED world
 
-\* LivesAreNumbered: a name has one life at a time.
+\* LivesAreNumbered: a name has one incarnation at a time.
 MayStart(m) == \A x \in up : ~IsFormer(x, m)
 
 \* m finds a member that acts, and asks it; again whenever its request is not on its way.
@@ -457,7 +457,7 @@ SuspectFalsely(m) ==
     /\ Spend("false")
     /\ UNCHANGED <<life, cast, transfers>>
 
-\* What no correct caller or layer does, and answers that nobody asked for. Each changes nothing.
+\* What no correct caller or layer does, and answers that no member asked for. Each changes nothing.
 Misuse(m) ==
     /\ spent.misuses < MaxMisuses
     /\ m \in up
