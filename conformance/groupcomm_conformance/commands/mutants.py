@@ -62,7 +62,7 @@ def command(
         typer.Option(
             parser=whole(1, 10**6),
             metavar="N",
-            help="Only the mutants of one line of the core, and what tells each.",
+            help="Only the mutants of one line of the core, and the row that kills each.",
         ),
     ] = None,
     workers: Processes = None,
@@ -151,7 +151,7 @@ def _of_specification(
 
 
 def _judge_line(protocol: str, line: int) -> None:
-    """Print of each mutant of a line which row tells it; exit with 1 if one has none."""
+    """Print the row that kills each mutant of a line; exit with 1 if one has none."""
     root = find_root()
     manifest = load(root, protocol)
     implementation = _implementation(manifest)
@@ -164,7 +164,7 @@ def _judge_line(protocol: str, line: int) -> None:
     judging = Judge(implementation, {name: (each.table, each.constants) for name, each in tables.items()})
     found = [judging.judge(mutant) for mutant in made]
     for mutant, by in zip(made, found, strict=True):
-        typer.echo(f"{mutant.name}: {by or 'no row of a table tells it'}")
+        typer.echo(f"{mutant.name}: {by or 'no row of a table kills it'}")
     raise typer.Exit(verdict(ok=all(found)))
 
 
