@@ -185,7 +185,7 @@ def _counted(entries: Sequence[Shown]) -> str:
     lines = [f"Of {len(entries)} flaws {named} name the step that the repair changes."]
     for reason, sentence in REASONS.items():
         names = [each.erratum.id for each in entries if each.instead and each.instead.reason == reason]
-        lines += [f"{', '.join(names)}: {sentence[:1].lower()}{sentence[1:]}"] if names else []
+        lines += [f"{', '.join(names)}: {sentence}"] if names else []
     return _folded(" ".join(lines))
 
 
