@@ -313,7 +313,8 @@ def test_explain_draws_the_counterexample(capsys: Captured) -> None:
     assert 0 == main(["explain", "toy", "lossy_live"])
     out = capsys.readouterr().out.splitlines()
     assert "toy lossy_live: violates: EventuallyCommitted (a lost vote is never replaced)" == out[0]
-    assert ["back to state 8", "", "EventuallyCommitted is false."] == out[-5:-2]
+    assert ["back to state 8", "", "EventuallyCommitted is false."] == out[-7:-4]
+    assert ["", "Step 4, A: LoseVotes, is not possible with MaxLost = 0."] == out[-2:]
     assert any(
         line.startswith("After state 9 the behaviour goes on with state 8, and so for ever.") for line in out
     )

@@ -9,7 +9,10 @@ import pytest
 
 from groupcomm import flush, gms, merge, merge_gms, sequencer, stable, unicast
 from groupcomm_conformance.models import manifest
+from groupcomm_conformance.models.checking import Cache, run_model
 from groupcomm_conformance.protocols.derive import load
+from groupcomm_conformance.tla.readable import brief
+from groupcomm_conformance.tla.values import Fn
 
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "docs/messages.md").read_text()
@@ -47,3 +50,36 @@ def test_the_table_has_the_messages_of_the_core(layer: str) -> None:
     for module in LAYERS[layer]:
         expected |= own(module)
     assert expected == rows(layer)
+
+
+# Phases of a FLUSH member
+
+
+FLAGS = ("block", "owes", "latched", "frozen")
+
+
+def phases() -> set[tuple[str, ...]]:
+    """The values of the flags that the page's table has."""
+    found = re.findall(r"^\| [a-z ]+ \| (\w+) \| ([A-Z]+) \| ([A-Z]+) \| ([A-Z]+) \|", PAGE, re.MULTILINE)
+    assert len(found) == len(set(found))
+    return set(found)
+
+
+def test_the_phases_of_flush_are_those_that_tlc_reaches() -> None:
+    """In these models a member joins, crashes, is given a state while it crashes, and is merged."""
+    flushing = manifest.load(ROOT, "flush")
+    reached: set[tuple[str, ...]] = set()
+    for name in ("join", "crash", "state_crash_of_two", "merge"):
+        checked = run_model(flushing, flushing.model(name), cache=Cache.of(ROOT))
+        assert checked.harvest is not None
+        for state in checked.harvest.local:
+            assert isinstance(state, Fn)
+            reached.add(tuple(brief(state[flag]) for flag in FLAGS))
+            assert (state["limit"] != ()) == state["frozen"]
+    assert phases() == reached
+
+
+def test_other_values_of_the_flags_do_not_pass() -> None:
+    """There are 3 x 2 x 2 x 2 of them; eight are phases."""
+    assert len(phases()) == 8
+    assert ("free", "FALSE", "FALSE", "TRUE") not in phases()

@@ -191,7 +191,9 @@ def test_a_row_that_cites_what_does_not_speak_of_it_is_a_problem(
 )
 def test_an_id_without_a_row_is_a_problem(project: Path, file: str, text: str, place: str) -> None:
     (project / file).write_text(text)
-    assert (f"{place}: TOY-77 has no row in any spec/*/README.md",) == traced(project).problems
+    assert (f"{place}: TOY-77 has no row in any spec/*/README.md or requirements.md",) == traced(
+        project
+    ).problems
 
 
 def test_an_erratum_is_no_requirement(project: Path) -> None:

@@ -24,7 +24,7 @@ class ProtocolError(Exception):
         self.reason = reason
 
     def __str__(self) -> str:
-        """Written only when somebody reads it."""
+        """Written only when some member reads it."""
         return f"{self.member}: {self.reason}\n  event: {self.event}\n  state: {self.state}"
 
 

@@ -69,7 +69,7 @@ class DigestPromised:
 
 @frozen
 class PromiseWithdrawn:
-    """Nobody will install a view with `to` and the digest that this member gave it."""
+    """No member will install a view with `to` and the digest that this member gave it."""
 
     to: Address
 

@@ -1,8 +1,8 @@
-"""FLUSH: the group stands still, and all who do have delivered the same messages. `Flush`.
+"""FLUSH: the group is stopped, and all who do have delivered the same messages. `Flush`.
 
 Theory of operation
 -------------------
-Two layers below need a group that stands still: the membership service, to decide views, and state transfer.
+Two layers below need a group that is stopped: the membership service, to decide views, and state transfer.
 At any member one of them says `Suspend`. The member becomes the requester of a flush: it asks all members of
 its view that it does not suspect to stop (START_FLUSH). A member tells its application (BLOCK). When BLOCK
 returns it closes its latch: what is multicast from then on waits. It lets its own multicasts come back, has
@@ -124,13 +124,13 @@ class Config:
 @final
 @frozen
 class Holders(PerMember[Address]):
-    """Of each sender a member that has delivered all of its multicasts that anybody has."""
+    """Of each sender a member that has delivered all of its multicasts that any member has."""
 
 
 @final
 @frozen
 class Reports(PerMember[Vector]):
-    """The reports that count: how many multicasts of each member somebody has delivered in its view."""
+    """The reports that count: how many multicasts of each member some member has delivered in its view."""
 
 
 @final
@@ -193,7 +193,7 @@ class Data:
 
 
 # All has the view that it is said in: what was sent before a partition may come in a merged view, in which
-# its sender is a member again (FLAW-125), and rounds begin anew in each life of a requester.
+# its sender is a member again (FLAW-125), and rounds begin anew in each incarnation of a requester.
 
 Message: TypeAlias = StartFlush | FlushCompleted | Reconcile | StopFlush | Data
 
@@ -318,7 +318,7 @@ class State:
 
     @property
     def joined(self) -> bool:
-        """Whether this member has installed a view. `Flush!InView`."""
+        """True if this member has installed a view. `Flush!InView`."""
         return self.view != NO_VIEW
 
     @property
@@ -328,17 +328,17 @@ class State:
 
     @property
     def running(self) -> bool:
-        """Whether it has a flush of its own. `Flush!Running`."""
+        """True if it has a flush of its own. `Flush!Running`."""
         return self.run.phase != "none"
 
     @property
     def stopped(self) -> bool:
-        """Whether all are stopped by it. `Flush!IsStopped`."""
+        """True if all are stopped by it. `Flush!IsStopped`."""
         return self.run.phase == "stopped"
 
     @property
     def free(self) -> bool:
-        """Whether no flush is in force here. `Flush!IsFree`."""
+        """True if no flush is in force here. `Flush!IsFree`."""
         return self.owner == "" and not self.latched
 
 
@@ -470,7 +470,7 @@ def _begin_if_due(state: State) -> Transition:
 def _stop(state: State, requester: Address, number: int, asker: str) -> Transition:
     """Block the application (FST-08), once (FCR-05), and owe a report. `Flush!Stop`.
 
-    It stays frozen where it is. Who flushed itself does not any more.
+    It stays frozen where it is. A member that flushed itself does not any more.
     """
     cut = state.delivered if state.frozen else EMPTY_VECTOR
     asked = evolve(
@@ -512,13 +512,13 @@ def _take_later(state: State) -> Transition:
 
 
 def _target(state: State) -> Vector:
-    """The most that anybody has delivered of each. `Flush!Target`."""
+    """The most that any member has delivered of each. `Flush!Target`."""
     reports = state.run.reports.values()
     return Vector(tuple((member, max(each[member] for each in reports)) for member in state.view.members))
 
 
 def _holders(state: State, target: Vector) -> Holders:
-    """Who has it all, of each: the most senior. `Flush!Holders`."""
+    """A member that has it all, of each: the most senior. `Flush!Holders`."""
     reports = state.run.reports
     holding = (
         (sender, next(m for m in state.view.members if m in reports and reports[m][sender] == count))
@@ -528,13 +528,13 @@ def _holders(state: State, target: Vector) -> Holders:
 
 
 def _stop_all(state: State) -> Transition:
-    """Let everybody go, joiners too (FST-15). `Flush!StopAll`."""
+    """Let every member go, joiners too (FST-15). `Flush!StopAll`."""
     stop = StopFlush(state.view.id)
     return evolve(state, run=_idle(state.run.round)), _send_all(state, state.unsuspected, stop)
 
 
 def _tell(state: State) -> Transition:
-    """Tell who wants it that all are stopped (FST-13); if nobody does, let them go. `Flush!Tell`."""
+    """Tell who wants it that all are stopped (FST-13); if no member does, let them go. `Flush!Tell`."""
     run = evolve(_idle(state.run.round), phase="stopped")
     told = evolve(state, run=run, wants=state.wants - {_SELF})
     askers = [asker for asker in (FOR_VIEWS, FOR_STATE) if asker in state.wants]
@@ -542,7 +542,7 @@ def _tell(state: State) -> Transition:
 
 
 def _done(state: State) -> Transition:
-    """Go on when nobody is awaited: to the target, or to the end. `Flush!MaybeDone`, `!AllReported`.
+    """Go on when no member is awaited: to the target, or to the end. `Flush!MaybeDone`, `!AllReported`.
 
     There are reports only where it has asked for them.
     """
@@ -579,7 +579,7 @@ def _strike(state: State, member: Address) -> Transition:
     return _done(evolve(state, run=evolve(run, want=run.want - {member}, reports=reports)))
 
 
-# Everybody: stopping ------------------------------------------------------------------------------
+# Every member: stopping ------------------------------------------------------------------------------
 
 
 def _report_if_due(state: State) -> Transition:
@@ -612,7 +612,7 @@ def _goes_first(state: State, requester: Address, asker: str) -> bool:
 def _start_flush_received(state: State, event: StartFlushReceived) -> Transition:
     """Stop, or remember to. `Flush!StartFlushReceived`.
 
-    A stranger, or one that is suspected, stops nobody; nor does a question of another view, nor one of its
+    A stranger, or one that is suspected, stops no member; nor does a question of another view, nor one of its
     own that it has given up.
     """
     requester, number, asker = event.sender, event.message.round, event.message.asker
@@ -695,7 +695,7 @@ def _stop_flush_received(state: State, event: StopFlushReceived) -> Transition:
     """Let go, if the owner of the flush in force says so (FST-16). `Flush!StopFlushReceived`.
 
     Who joined in the middle of it does not know its owner; nobody else can have come to the end of a flush in
-    this view. Who is remembered needs nothing more.
+    this view. A member that is remembered needs nothing more.
     """
     if event.message.view_id != state.view.id:
         return state, ()
@@ -725,7 +725,7 @@ def _suspend(state: State, event: Suspend) -> Transition:
 
 
 def _resume(state: State, event: Resume) -> Transition:
-    """Let everybody go when nobody wants them stopped any more (FST-06). `Flush!Resume`.
+    """Let every member go when no member wants them stopped any more (FST-06). `Flush!Resume`.
 
     A flush that is not at its end, or was given up, is brought to it: START_FLUSH may be remembered.
     """
@@ -761,7 +761,7 @@ def _merge_view_installed(state: State, event: MergeViewInstalled) -> Transition
 def _enter(state: State, view: View) -> Transition:
     """The latch stays as it is; that of a joiner is closed. `Flush!Enter`.
 
-    The layer below is told, too, and holds nothing back any more. A group of one has nobody to wait for.
+    The layer below is told, too, and holds nothing back any more. A group of one has no member to wait for.
     """
     entered = evolve(
         state,
@@ -781,7 +781,7 @@ def _enter(state: State, view: View) -> Transition:
 def _suspected(state: State, event: Suspected) -> Transition:
     """Wait for it no longer: nor for its STOP_FLUSH, if it flushed for a state. `Flush!Suspected`.
 
-    Where the suspicion is false, nobody else may know of it, and let this member go.
+    Where the suspicion is false, no other member may know of it, and let this member go.
     """
     suspect = event.suspect
     if suspect == state.member:

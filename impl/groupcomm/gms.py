@@ -3,7 +3,7 @@
 Theory of operation
 -------------------
 The coordinator decides the views, one after the other. It queues requests to join and to leave in the order
-in which they come. When there is one, or it suspects somebody, it has the layer above stop the group
+in which they come. When there is one, or it suspects some member, it has the layer above stop the group
 (`Suspend`). When that is done (`GroupStopped`) it takes the next request, and all members that it suspects,
 and decides the next view. For a join it first asks the layer below for the digest that the joiner starts
 from, and promises to keep what comes after that. It installs the view at once and sends it to the old members
@@ -15,7 +15,7 @@ the group is still stopped the answer can come at once. Where there is none to d
 When all that are before it in the view are suspected, a member takes over. It asks the others for their
 newest view (QUERY), and decides nothing before all that it does not suspect have answered (ANSWER) and have
 the newest view that any of them has. Then it says `Suspend`, also where it has nothing to decide: the group
-may have been stopped by who is gone, and nobody else lets it go.
+may have been stopped by who is gone, and no other member lets it go.
 
 That keeps the views in one line. Who answers a QUERY refuses, from then on, whatever the asker's seniors
 send. So when the answers are in, a view of a senior that nobody who answered has will be installed by none of
@@ -153,7 +153,7 @@ class Decision:
 
     @property
     def sound(self) -> bool:
-        """Whether it is as every decision is, whoever made it; `NO_DECISION` is not. `Views!IsSound`."""
+        """True if it is as every decision is, whoever made it; `NO_DECISION` is not. `Views!IsSound`."""
         members = set(self.members)
         return (
             0 < len(members) == len(self.members)
@@ -399,7 +399,7 @@ class State:
 
     @property
     def joined(self) -> bool:
-        """Whether this member has installed a view. `Gms!InView`."""
+        """True if this member has installed a view. `Gms!InView`."""
         return self.decision != NO_DECISION
 
     @property
@@ -414,12 +414,12 @@ class State:
 
     @property
     def acts(self) -> bool:
-        """Whether it is the first of them: then discovery names it, and it takes over. `Gms!Acts`."""
+        """True if it is the first of them: then discovery names it, and it takes over. `Gms!Acts`."""
         return not self.gone and self.unsuspected[:1] == (self.member,)
 
     @property
     def done(self) -> bool:
-        """Whether it leads, and its last view is everywhere; joiners are answered before. `Gms!IsDone`."""
+        """True if it leads, and its last view is everywhere; joiners are answered before. `Gms!IsDone`."""
         return self.phase == "leading" and not self.awaiting and self.admitting == NO_REQUEST
 
     @property
@@ -429,7 +429,7 @@ class State:
 
 
 _SELF: Final = "GMS"
-"""Who asks for a digest, and to have the group stopped."""
+"""The callers of `GetDigest` and `Suspend`."""
 
 Transition: TypeAlias = tuple[State, Effects]
 
@@ -629,7 +629,7 @@ def _suspected(state: State, event: Suspected) -> Transition:
 def _query_received(state: State, event: QueryReceived) -> Transition:
     """Tell the own view, and refuse the asker's seniors from now on. `Gms!QueryReceived`.
 
-    Who was senior when the asker wrote, and is back as another incarnation, is its junior now.
+    A member that was senior when the asker wrote, and is back as another incarnation, is its junior now.
     """
     sender, query = event.sender, event.message
     if state.gone:
@@ -785,7 +785,7 @@ def proceed(state: State, effects: Effects = ()) -> Transition:
 
 
 def _go(state: State) -> Transition:
-    """Who asked to leave, and would have to take over, goes instead. `Gms!MaybeGo`."""
+    """A member that asked to leave, and would have to take over, goes instead. `Gms!MaybeGo`."""
     if not (state.leaving and state.acts and state.phase != "leading"):
         return state, ()
     return evolve(state, gone=True), (PassUp(Left()),)

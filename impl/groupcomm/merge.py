@@ -10,7 +10,7 @@ installs it at once, and sends it to its subgroup (MERGE_VIEW) and to the coordi
 (INSTALL_MERGE_VIEW), each of which does the same.
 
 A member comes to the merged view only from one of the views that it was made of. So whatever is lost, and
-whoever crashes or gives up, nobody skips a view. But one side may have the merged view and the other have
+whoever crashes or gives up, no member skips a view. But one side may have the merged view and the other have
 given up. Then views overlap, and such views are not merged. A coordinator that finds another one, which is in
 its own view, standing by another view, has the membership service leave that one's members out; when nobody
 is in two views, the next merge makes one of them.
@@ -116,7 +116,7 @@ class Merged:
     """A merged view: `follows` are the views that it is made of. `Merge!Merged`.
 
     `lives`: of each address that was in a view of one of their lines, its newest incarnation. `digest`: where
-    members start with those who were not with them.
+    members start with the members that were not with them.
     """
 
     id: ViewId
@@ -127,7 +127,7 @@ class Merged:
 
     @property
     def sound(self) -> bool:
-        """Whether it is as every merged view is, whoever made it. `Merge!IsSoundMerged`."""
+        """True if it is as every merged view is, whoever made it. `Merge!IsSoundMerged`."""
         members = set(self.members)
         return (
             0 < len(members) == len(self.members)
@@ -350,22 +350,22 @@ class State:
 
     @property
     def joined(self) -> bool:
-        """Whether this member has installed a view. `Merge!InView`."""
+        """True if this member has installed a view. `Merge!InView`."""
         return self.decision != NO_DECISION
 
     @property
     def merging(self) -> bool:
-        """Whether it is in a merge. `Merge!Merging`."""
+        """True if it is in a merge. `Merge!Merging`."""
         return self.merge != NO_MERGE
 
     @property
     def leads(self) -> bool:
-        """Whether it leads the merge. `Merge!Leads`."""
+        """True if it leads the merge. `Merge!Leads`."""
         return self.merge.leader == self.member
 
     @property
     def coordinates(self) -> bool:
-        """Whether it is the first of its view (MRG-21, AMB-47). `Merge!Coordinates`."""
+        """True if it is the first of its view (MRG-21, AMB-47). `Merge!Coordinates`."""
         return self.decision.members[:1] == (self.member,)
 
     @property
@@ -546,7 +546,7 @@ def _cancel_merge_received(state: State, event: CancelMergeReceived) -> Transiti
 def _install_merge_view_received(state: State, event: InstallMergeViewReceived) -> Transition:
     """Take the view of this merge, and hand it to the subgroup (MRG-27). `Merge!InstallMergeViewReceived`.
 
-    Who has given up has withdrawn its promise, and comes no more (FLAW-102).
+    A member that has given up has withdrawn its promise, and comes no more (FLAW-102).
     """
     merge_id, merged = event.message.merge_id, event.message.merged
     if not _follows_own(state, merged) or state.merge != merge_id:
@@ -650,7 +650,7 @@ def _enter(
 ) -> Transition:
     """Install a merged view. `Merge!Enter`.
 
-    Windows are added for those who are new; one that is in use is never moved (AMB-44, FLAW-47).
+    Windows are added for the members that are new; one that is in use is never moved (AMB-44, FLAW-47).
     """
     decision = merged.after(state.decision)
     old = frozenset(state.decision.members)
@@ -709,7 +709,7 @@ def _follows_own(state: State, merged: Merged) -> bool:
 
 
 def _common(decision: Decision, other: Decision) -> frozenset[Address]:
-    """Who is in both. `Merge!Common`."""
+    """A member that is in both. `Merge!Common`."""
     return frozenset(decision.members) & frozenset(other.members)
 
 

@@ -245,7 +245,7 @@ class State:
 
     @property
     def joined(self) -> bool:
-        """Whether it is in a view: it has installed one, and has not left. `MergeGms!InView`."""
+        """True if it is in a view: it has installed one, and has not left. `MergeGms!InView`."""
         return self.gms.joined and not self.gms.gone
 
     @property
@@ -255,12 +255,12 @@ class State:
 
     @property
     def coordinates(self) -> bool:
-        """Whether it is the first of its view: then discovery finds it. `MergeGms!Coordinates`."""
+        """True if it is the first of its view: then discovery finds it. `MergeGms!Coordinates`."""
         return self.merge.coordinates and not self.gms.gone
 
     @property
     def certain(self) -> bool:
-        """Whether no merged view comes to its subgroup: it leads it, in no merge. `MergeGms!IsCertain`."""
+        """True if no merged view comes to its subgroup: it leads it, in no merge. `MergeGms!IsCertain`."""
         return self.gms.phase == "leading" and not self.merge.merging
 
     @property
@@ -270,10 +270,10 @@ class State:
 
 
 _SELF: Final = "MERGE"
-"""Who asks for a digest."""
+"""A member that asks for a digest."""
 
 _GMS: Final = "GMS"
-"""Who asks to have the group stopped, for both."""
+"""A member that asks to have the group stopped, for both."""
 
 Transition: TypeAlias = tuple[State, Effects]
 
@@ -434,7 +434,7 @@ def _let_go(state: State) -> Transition:
     return evolve(state, holds="no"), (PassUp(Suspend(_GMS) if waits else Resume(_GMS)),)
 
 
-# Who is asked
+# A member that is asked
 
 
 def _question_received(config: Config, state: State, event: QueryReceived | ProbeReceived) -> Transition:
@@ -477,7 +477,7 @@ def _answer_received(config: Config, state: State, event: AnswerReceived) -> Tra
 def _merge_view_received(config: Config, state: State, event: MergeViewReceived) -> Transition:
     """Come to a merged view: from the coordinator, or a member that had it. `MergeGms!MergeViewReceived`.
 
-    Who leads takes it from the leader of the merge alone: it has said to others what it has.
+    A member that leads takes it from the leader of the merge alone: it has said to others what it has.
     """
     sender, merged = event.sender, event.message.merged
     if sender in state.gms.suspected:
@@ -712,7 +712,7 @@ def _is_for_gms(state: State, word: Early) -> bool:
 
 
 def _is_early(state: State, word: Early) -> bool:
-    """Whether it cannot be answered yet. `MergeGms!IsEarly`."""
+    """True if it cannot be answered yet. `MergeGms!IsEarly`."""
     return not _is_for_gms(state, word) and _may_come(state, word.message.view_id)
 
 

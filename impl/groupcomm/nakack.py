@@ -262,7 +262,7 @@ class State:
 
     @property
     def joined(self) -> bool:
-        """Whether this member has installed a view."""
+        """True if this member has installed a view."""
         return self.view != NO_VIEW
 
 
@@ -608,7 +608,7 @@ def _heard(window: Window, by: Address, seqno: int) -> Window:
 def _gaps(window: Window, upto: int) -> tuple[Range, ...]:
     """The seqnos up to `upto` that are missing. `Nakack!Gaps`.
 
-    No number is enumerated that nobody has sent: `upto` may be a peer's mistake.
+    No number is enumerated that no member has sent: `upto` may be a peer's mistake.
     """
     gaps, last = [], window.delivered
     for seqno in sorted(seqno for seqno in window.pending if seqno <= upto):

@@ -37,7 +37,7 @@ class PerMember(Mapping[Address, Item]):
     def latest(self, members: Iterable[Address]) -> Self:
         """The same without the addresses, but for `members`, that are over. `Views!LatestLives`.
 
-        They are over where a later life of their name is an address here, or one of `members`.
+        They are over where a later incarnation of their name is an address here, or one of `members`.
         """
         staying = set(members)
         if not any("#" in name for name in staying) and not any("#" in name for name, _ in self.entries):

@@ -1,4 +1,4 @@
-"""SEQUENCER: everybody delivers all multicasts in the order that the coordinator gives them. `Sequencer`.
+"""SEQUENCER: every member delivers all multicasts in the order that the coordinator gives them. `Sequencer`.
 
 Theory of operation
 -------------------
@@ -183,7 +183,7 @@ class Entry:
 
 @frozen
 class Mark:
-    """The place of a multicast among those of its sender, in the life that began with view `epoch`."""
+    """The place of a multicast among those of its sender, in the incarnation that began with view `epoch`."""
 
     epoch: ViewId
     seqno: int
@@ -209,12 +209,12 @@ class State:
 
     @property
     def joined(self) -> bool:
-        """Whether this member has installed a view."""
+        """True if this member has installed a view."""
         return self.view != NO_VIEW
 
     @property
     def is_coordinator(self) -> bool:
-        """Whether this member decides the order in its view."""
+        """True if this member decides the order in its view."""
         return self.joined and self.view.coordinator == self.member
 
 
@@ -264,7 +264,7 @@ def _send_requested(state: State, event: SendRequested) -> Transition:
     """Put it into the table, then have it ordered (SEQ-17, -18, -19). `Sequencer!SendRequested`.
 
     The coordinator's own messages are in its table too: if it is not coordinator in the next view, they
-    were perhaps received by nobody who goes on.
+    were perhaps received by no member that goes on.
     """
     if not state.joined:
         raise LocalProtocolError(state, event, "no view is installed yet")
@@ -324,7 +324,7 @@ def _view_installed(state: State, event: ViewInstalled) -> Transition:
     """Send the table again, in order and before anything new; then order the early FORWARDs (SEQ-31).
 
     A member that departs may have been cut off only, and merge back: its entry in the received-table stays
-    until a later life of its name is known. `Sequencer!ViewInstalled`.
+    until a later incarnation of its name is known. `Sequencer!ViewInstalled`.
     """
     view = event.view
     if state.member not in view.members:

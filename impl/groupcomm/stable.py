@@ -131,7 +131,7 @@ class StableReceived:
 
 @frozen
 class StabilityTimeout:
-    """Timer `stability` fired: nobody was faster."""
+    """Timer `stability` fired: no member was faster."""
 
 
 @frozen
@@ -177,7 +177,7 @@ class State:
 
     @property
     def joined(self) -> bool:
-        """Whether this member has installed a view."""
+        """True if this member has installed a view."""
         return self.view != NO_VIEW
 
 
@@ -296,7 +296,7 @@ def _stability_timeout(state: State) -> Transition:
 def _stability_received(state: State, event: StabilityReceived) -> Transition:
     """Purge, drop the own announcement and begin a new round (STB-10, -11, -18). `Stable!StabilityReceived`.
 
-    While somebody relies on the digest it was given, the new round keeps the old vote.
+    While some member relies on the digest it was given, the new round keeps the old vote.
     """
     message = event.message
     if not state.joined or message.view_id != state.view.id:
@@ -310,7 +310,7 @@ def _stability_received(state: State, event: StabilityReceived) -> Transition:
 
 
 def _digest_promised(state: State, event: DigestPromised) -> Transition:
-    """Hold the vote: nobody may collect what `to` will need. `Stable!DigestPromised`."""
+    """Hold the vote: no member may collect what `to` will need. `Stable!DigestPromised`."""
     _require_view(state, event)
     if event.to in state.view.member_set:
         reason = f"{event.to} is in our view: only who is outside starts from a digest"

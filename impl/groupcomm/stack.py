@@ -298,7 +298,7 @@ def _tells_nothing(_state: object) -> tuple[()]:
 
 
 class _NobodyTakesItError(Exception):
-    """Nobody can take what has come. `by_peer`: it is a peer's mistake, and not the caller's."""
+    """No member can take what has come. `by_peer`: it is a peer's mistake, and not the caller's."""
 
     def __init__(self, reason: str, *, by_peer: bool) -> None:
         super().__init__(reason)

@@ -494,7 +494,7 @@ def _malformed(state: State, sender: Address, message: Message) -> str:
 
 
 def _was_opened(state: State, connection: Connection) -> bool:
-    """Whether this member has opened it, now or in a former incarnation. `Unicast!WasOpened`."""
+    """True if this member has opened it, now or in a former incarnation. `Unicast!WasOpened`."""
     return connection <= Connection(state.incarnation, state.opened)
 
 

@@ -8,10 +8,10 @@ from typing import TypeAlias
 from attrs import frozen
 
 Address: TypeAlias = str
-"""A member in one life: its name and, from the second life on, `#` and a number (`A`, `A#2`).
+"""A member in one life: its name and, from the second incarnation on, `#` and a number (`A`, `A#2`).
 
 Addresses are ordered as strings are, a total order that all members share: enough to choose one of them the
-same everywhere. It says nothing about age (`A#10` is before `A#2`). A later life may take the same
+same everywhere. It says nothing about age (`A#10` is before `A#2`). A later incarnation may take the same
 address again only if it joins a view with a higher counter than any that an earlier one was in: then a
 protocol tells the two apart by views.
 """
@@ -31,7 +31,7 @@ def name_and_life(address: Address) -> tuple[str, int]:
 
 
 def is_former(one: Address, other: Address) -> bool:
-    """Whether `one` is of an earlier life of the name that `other` is of. `Views!IsFormer`."""
+    """Whether `one` is of an earlier incarnation of the name that `other` is of. `Views!IsFormer`."""
     (name, life), (same, later) = name_and_life(one), name_and_life(other)
     return len(other) > len("A#") and name == same and life < later  # as the specification, of A#0 too
 

@@ -1,13 +1,13 @@
 -------------------------------- MODULE Acts --------------------------------
-(***************************************************************************)
-(* How a group of members takes steps, for every group alike: the local    *)
-(* states, and `act`, which says of the last step who took it, at what     *)
-(* event, and with what effects. Conformance reads steps from `act`; the   *)
-(* claims at the end say that `act` leaves nothing out.                    *)
-(*                                                                         *)
-(* A group extends this module and its protocol's. Its own Apply adds what *)
-(* the effects do to the layers below.                                     *)
-(***************************************************************************)
+(******************************************************************************)
+(* How a group of members takes steps, for every group alike: the local       *)
+(* states, and `act`, which says of the last step who took it, at what        *)
+(* event, and with what effects. Conformance reads steps from `act`; the      *)
+(* claims at the end say that `act` leaves nothing out.                       *)
+(*                                                                            *)
+(* A group extends this module and its protocol's. Its own Apply adds what    *)
+(* the effects do to the layers below.                                        *)
+(******************************************************************************)
 LOCAL INSTANCE Sequences
 
 CONSTANT KeepAct    \* FALSE: `act` stays empty, for liveness, where it would multiply the states
@@ -22,7 +22,7 @@ NoEvent == [type |-> "none"]
 
 NoAct ==
     [action |-> "Init",         \* the name of the group's action
-     member |-> "",             \* who took the step; "": nobody
+     member |-> "",             \* who took the step; "": no member
      from_start |-> FALSE,      \* Step was applied to Start(member), not to local[member]
      given |-> None,            \* the action's choices that its event does not show
      event |-> NoEvent,         \* the second argument of Step
@@ -51,7 +51,7 @@ Environment(action, m, given, consumed) ==
     Record(action, m, FALSE, given, NoEvent, consumed, "none", <<>>)
 
 -----------------------------------------------------------------------------
-(* Frame claims: parts of every group's action property OnlyByEffects *)
+(* Frame claims: parts of every group's action property OnlyByEffects         *)
 
 \* A step belongs to one member.
 OthersKeepLocal == \A m \in DOMAIN local : m # act'.member => local'[m] = local[m]

@@ -1,22 +1,22 @@
 ----------------------------- MODULE Composition -----------------------------
-(***************************************************************************)
-(* Several layers of one member, one above the other, as one: what         *)
-(* `groupcomm.stack` does. Composite(states, event) takes one event from   *)
-(* outside to its end, as one atom.                                        *)
-(*                                                                         *)
-(* A layer's step is taken whole: its state is replaced before any of its  *)
-(* effects is carried. Effects are carried in order, depth first: all that *)
-(* follows from one is done before the next. An event that is observed (a  *)
-(* view) is heard by all layers that know it, lowest first, in both        *)
-(* directions; each other one by the nearest that knows it; what none      *)
-(* knows leaves. What a layer takes from the layers beneath is read when   *)
-(* it takes its event, of the nearest that tells such a value; what none   *)
-(* tells came with the step's event. If one layer refuses its event, the   *)
-(* whole step is refused.                                                  *)
-(*                                                                         *)
-(* Layer 1 is the top. Layers are known by what is asked of them: the      *)
-(* operators below that are constants.                                     *)
-(***************************************************************************)
+(******************************************************************************)
+(* Several layers of one member, one above the other, as one: what            *)
+(* `groupcomm.stack` does. Composite(states, event) takes one event from      *)
+(* outside to its end, as one atom.                                           *)
+(*                                                                            *)
+(* A layer's step is taken whole: its state is replaced before any of its     *)
+(* effects is carried. Effects are carried in order, depth first: all that    *)
+(* follows from one is done before the next. An event that is observed (a     *)
+(* view) is heard by all layers that know it, lowest first, in both           *)
+(* directions; each other one by the nearest that knows it; what none         *)
+(* knows leaves. What a layer takes from the layers beneath is read when      *)
+(* it takes its event, of the nearest that tells such a value; what none      *)
+(* tells came with the step's event. If one layer refuses its event, the      *)
+(* whole step is refused.                                                     *)
+(*                                                                            *)
+(* Layer 1 is the top. Layers are known by what is asked of them: the         *)
+(* operators below that are constants.                                        *)
+(******************************************************************************)
 EXTENDS Steps, Sequences, Naturals, TLC
 
 CONSTANTS
@@ -67,7 +67,7 @@ First(places, e, out) == IF places = <<>> THEN Leaves(out) ELSE <<Hear(Head(plac
 
 TakesBelow(i, e) == DOMAIN Takes(i, Own(i, e)) # {}
 
-\* Who hears an observed event.
+\* A member that hears an observed event.
 ThatHear(places) == IF Hearers = "all" \/ places = <<>> THEN places ELSE <<Head(places)>>
 
 \* An event goes up to layer i and further, or down to it.

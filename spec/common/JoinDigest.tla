@@ -1,36 +1,36 @@
 ----------------------------- MODULE JoinDigest -----------------------------
-(***************************************************************************)
-(* The guarantee of whoever lets members in (GMS: joiners; merge: the      *)
-(* other side): what a newcomer is told to start from, and how long its    *)
-(* word is kept.                                                           *)
-(*                                                                         *)
-(* A member that gives its digest away makes a promise: to this life of    *)
-(* this address, of all that it has delivered at that moment. A promise is *)
-(*   open        from the moment the digest is taken,                      *)
-(*   redeemed    when the newcomer installs a view that comes from the     *)
-(*               promiser's and has the promiser in it: the newcomer       *)
-(*               starts where the digest ends,                             *)
-(*   withdrawn   when no such view will ever be installed by it,           *)
-(*   void        while open, where a view has been decided that the        *)
-(*               promise does not reach: neither the promiser nor the      *)
-(*               newcomer is in it, another life of the newcomer's address *)
-(*               is in it, or the newcomer's life is over. The newcomer    *)
-(*               may still install a view of another branch; those in this *)
-(*               one owe it nothing.                                       *)
-(* There may be any number of views between the digest and the view with   *)
-(* the newcomer, and any number of open promises, by several and to        *)
-(* several; redeeming one withdraws what else the newcomer was promised.   *)
-(*                                                                         *)
-(* The promiser holds its word by address, because a view names members by *)
-(* address: from its promise until it installs a view with that address,   *)
-(* or is told that it need not wait. So it may still hold when the promise *)
-(* is redeemed, as members install a view at different times.              *)
-(*                                                                         *)
-(* Who stands on it: STABLE. It keeps what was promised from being purged, *)
-(* as far as a promise reaches (PurgeWithinPromise in StableGroup).        *)
-(* The variables of Membership are the same as there. As in Membership,    *)
-(* conjuncts have names, and those in Off are not asked for.               *)
-(***************************************************************************)
+(******************************************************************************)
+(* The guarantee of whoever lets members in (GMS: joiners; merge: the         *)
+(* other side): what a newcomer is told to start from, and how long its       *)
+(* word is kept.                                                              *)
+(*                                                                            *)
+(* A member that gives its digest away makes a promise: to this incarnation of    *)
+(* this address, of all that it has delivered at that moment. A promise is    *)
+(*   open        from the moment the digest is taken,                         *)
+(*   redeemed    when the newcomer installs a view that comes from the        *)
+(*               promiser's and has the promiser in it: the newcomer          *)
+(*               starts where the digest ends,                                *)
+(*   withdrawn   when no such view will ever be installed by it,              *)
+(*   void        while open, where a view has been decided that the           *)
+(*               promise does not reach: neither the promiser nor the         *)
+(*               newcomer is in it, another incarnation of the newcomer's address *)
+(*               is in it, or the newcomer's incarnation is over. The newcomer    *)
+(*               may still install a view of another branch; those in this    *)
+(*               one owe it nothing.                                          *)
+(* There may be any number of views between the digest and the view with      *)
+(* the newcomer, and any number of open promises, by several and to           *)
+(* several; redeeming one withdraws what else the newcomer was promised.      *)
+(*                                                                            *)
+(* The promiser holds its word by address, because a view names members by    *)
+(* address: from its promise until it installs a view with that address,      *)
+(* or is told that it need not wait. So it may still hold when the promise    *)
+(* is redeemed, as members install a view at different times.                 *)
+(*                                                                            *)
+(* Who stands on it: STABLE. It keeps what was promised from being purged,    *)
+(* as far as a promise reaches (PurgeWithinPromise in StableGroup).           *)
+(* The variables of Membership are the same as there. As in Membership,       *)
+(* conjuncts have names, and those in Off are not asked for.                  *)
+(******************************************************************************)
 EXTENDS Views, FiniteSets
 
 CONSTANTS
@@ -40,7 +40,7 @@ CONSTANTS
 VARIABLES
     views,      \* Membership: the decided views, in order of decision
     installed,  \* Membership: [Member -> the number of the view installed; 0: none]
-    life,       \* Membership: [Member -> its present life]
+    life,       \* Membership: [Member -> its present incarnation]
     delivered,  \* [Member -> [sender in its view -> highest seqno delivered]]
     promises,   \* the open promises
     held        \* [Member -> the addresses for which it holds its word]
@@ -56,7 +56,7 @@ LOCAL On(conjunct) == conjunct \notin Off
 -----------------------------------------------------------------------------
 (* Promises *)
 
-\* `by`, in its life by_life and in view number `view`, has told `to`, in its life to_life, `vector`.
+\* `by`, in its incarnation by_life and in view number `view`, has told `to`, in its incarnation to_life, `vector`.
 PromiseOf(by, to) ==
     [by |-> by, by_life |-> life[by], view |-> installed[by], to |-> to, to_life |-> life[to],
      vector |-> delivered[by]]
@@ -64,7 +64,7 @@ PromiseOf(by, to) ==
 LOCAL ByIn(p, k) == Has(views[k], p.by, p.by_life)
 LOCAL ToIn(p, k) == Has(views[k], p.to, p.to_life)
 
-\* View number k has the newcomer in it, or the promiser, who waits for it. `alone`: and no other life of the newcomer.
+\* View number k has the newcomer in it, or the promiser, who waits for it. `alone`: and no other incarnation of the newcomer.
 LOCAL Carries(p, k, alone) ==
     \/ ToIn(p, k)
     \/ ByIn(p, k) /\ (alone => p.to \notin DOMAIN views[k].lives)
@@ -86,10 +86,10 @@ ReachesIf(p, k, alone) ==
 \* the promiser takes that incarnation for the joiner, and no longer holds its vote.)
 Reaches(p, k) == ReachesIf(p, k, On("PromiseToOneIncarnation"))
 
-\* p tells what to start from with s in a view that follows view number k: s is in the vector, or its life began on
+\* p tells what to start from with s in a view that follows view number k: s is in the vector, or its incarnation began on
 \* the way and with nothing; and since then each view on the way has it. (Who parts from the promiser may agree on
 \* its messages without it, and come back with a merge: of those the promise says nothing. And a vector names
-\* addresses: where it speaks of a former life of s, it says nothing of the next.)
+\* addresses: where it speaks of a former incarnation of s, it says nothing of the next.)
 RECURSIVE TellsOf(_, _, _)
 TellsOf(p, s, k) ==
     IF k <= p.view THEN k = p.view /\ s \in DOMAIN p.vector
@@ -103,7 +103,7 @@ TellsOf(p, s, k) ==
 
 Open(p) == life[p.to] = p.to_life
 
-\* The views that v follows and m does not come from: somebody there has to tell m what to start from.
+\* The views that v follows and m does not come from: some member there has to tell m what to start from.
 ToBeTold(m, v) == v.preds \ {installed[m]}
 
 \* p was made to m, and reaches view number j.
@@ -119,7 +119,7 @@ Redeemable(p, m, v, j) ==
     \* DigestIsComplete: The digest has an entry for every sender of the predecessor.
     /\ On("DigestIsComplete") => \A s \in DOMAIN views[j].lives : TellsOf(p, s, j)
 
-\* p was made to m for view number j, whether it reaches that one or has ended on the way with another life of m.
+\* p was made to m for view number j, whether it reaches that one or has ended on the way with another incarnation of m.
 LOCAL Given(p, m, j) == p.to = m /\ p.to_life = life[m] /\ ~ToIn(p, j) /\ ReachesIf(p, j, FALSE)
 
 \* What m has been promised for all that it has to be told to install v.
@@ -147,7 +147,7 @@ MayPromise(by, to) ==
         /\ to \notin held[by]
         /\ \A p \in promises : ~(p.by = by /\ p.by_life = life[by] /\ p.to = to)
 
-\* p will not be redeemed: the newcomer's life is over, or no view with it is decided that it could install but by
+\* p will not be redeemed: the newcomer's incarnation is over, or no view with it is decided that it could install but by
 \* what another has promised. (A view that was decided and lost with its coordinator is one of these.)
 MayWithdraw(p) ==
     \* WithdrawOnlyIfUnusable: A promise is withdrawn only when no joiner can redeem it any more.
@@ -189,7 +189,7 @@ Release(by, to) ==
     /\ held' = [held EXCEPT ![by] = @ \ {to}]
     /\ UNCHANGED <<installed, life, promises>>
 
-\* m installs a view. Who begins with it, or comes to members of another side, redeems what it was promised.
+\* m installs a view. A member that begins with it, or comes to members of another side, redeems what it was promised.
 Install(m) ==
     LET v == views'[installed'[m]] IN
     /\ \A x \in Member \ {m} : installed'[x] = installed[x]
@@ -226,6 +226,6 @@ JoinDigestTypeOK ==
         /\ p.view \in DOMAIN views
         /\ DOMAIN p.vector = DOMAIN views[p.view].lives
 
-\* Nobody is promised anything in a view that it is in.
+\* No member is promised anything in a view that it is in.
 PromisedToOutsiders == \A p \in promises : ~ToIn(p, p.view)
 =============================================================================

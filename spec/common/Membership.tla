@@ -1,38 +1,38 @@
 ----------------------------- MODULE Membership -----------------------------
-(***************************************************************************)
-(* The guarantee of a membership service (GMS, merge): which views are     *)
-(* decided, and who installs which of them.                                *)
-(*                                                                         *)
-(* Decided views form a forest that grows. A view follows none (a first    *)
-(* view), one, or, as a merge view, several. It has an identifier of its   *)
-(* own, a list of members, and says of each member which incarnation       *)
-(* (life) it means, and who begins with it. A life walks down one path,    *)
-(* from the view that it begins with, and skips no view on it. A member    *)
-(* that was left out comes in again as its next life.                      *)
-(*                                                                         *)
-(* What is NOT promised. One line of views: two members that each believe  *)
-(* the other gone both decide a successor of their view, with one counter  *)
-(* and two creators (split brain). Without false suspicions there is one   *)
-(* line, up to branches that nobody alive has installed: NoLiveBranchIn. Nor that*)
-(* a view decided is ever installed, nor that its members are alive.       *)
-(*                                                                         *)
-(* Two uses.                                                               *)
-(* (a) As the environment of the protocol above, which INSTANCEs it over   *)
-(*     variables of its own of these names and takes its actions. Decide   *)
-(*     is unbounded: the model says which views may be decided (a script,  *)
-(*     or all within bounds).                                              *)
-(* (b) As what the protocol below refines: INSTANCE it with a mapping, and *)
-(*     check Init, [][Next]_<<mapped variables>> and the claims at the     *)
-(*     end. Next is said by cases, so that TLC holds a step against one    *)
-(*     action.                                                             *)
-(* Each conjunct has a name. Those in Off are not asked for: so it is      *)
-(* shown that a protocol above needs a conjunct (it falls when its         *)
-(* environment is without it), and that each conjunct notices a defect of  *)
-(* a protocol below (alone, with the others off).                          *)
-(*                                                                         *)
-(* Self Inclusion, Local Monotonicity and Initial View Event are names of  *)
-(* Chockler, Keidar and Vitenberg, ACM Computing Surveys 33(4), 2001.      *)
-(***************************************************************************)
+(******************************************************************************)
+(* The guarantee of a membership service (GMS, merge): which views are        *)
+(* decided, and who installs which of them.                                   *)
+(*                                                                            *)
+(* Decided views form a forest that grows. A view follows none (a first       *)
+(* view), one, or, as a merge view, several. It has an identifier of its      *)
+(* own, a list of members, and says of each member which incarnation          *)
+(* it means, and who begins with it. An incarnation walks down one path,     *)
+(* from the view that it begins with, and skips no view on it. A member       *)
+(* that was left out comes in again as its next incarnation.                  *)
+(*                                                                            *)
+(* What is NOT promised. One branch of views: two members that each believe   *)
+(* the other gone both decide a successor of their view, with one counter     *)
+(* and two creators (split brain). Without false suspicions there is one      *)
+(* line, up to branches that no member alive has installed: NoLiveBranchIn. Nor that*)
+(* a view decided is ever installed, nor that its members are alive.          *)
+(*                                                                            *)
+(* Two uses.                                                                  *)
+(* (a) As the environment of the protocol above, which INSTANCEs it over      *)
+(*     variables of its own of these names and takes its actions. Decide      *)
+(*     is unbounded: the model says which views may be decided (a script,     *)
+(*     or all within bounds).                                                 *)
+(* (b) As what the protocol below refines: INSTANCE it with a mapping, and    *)
+(*     check Init, [][Next]_<<mapped variables>> and the claims at the        *)
+(*     end. Next is said by cases, so that TLC holds a step against one       *)
+(*     action.                                                                *)
+(* Each conjunct has a name. Those in Off are not asked for: so it is         *)
+(* shown that a protocol above needs a conjunct (it falls when its            *)
+(* environment is without it), and that each conjunct notices a defect of     *)
+(* a protocol below (alone, with the others off).                             *)
+(*                                                                            *)
+(* Self Inclusion, Local Monotonicity and Initial View Event are names of     *)
+(* Chockler, Keidar and Vitenberg, ACM Computing Surveys 33(4), 2001.         *)
+(******************************************************************************)
 EXTENDS Views, FiniteSets
 
 CONSTANTS
@@ -42,8 +42,8 @@ CONSTANTS
 
 VARIABLES
     views,      \* the decided views, in order of decision; a view's number is its place in this sequence
-    installed,  \* [Member -> the number of the view it has installed in its present life; 0: none yet]
-    life        \* [Member -> its present life (incarnation): 0, 1, ...]
+    installed,  \* [Member -> the number of the view it has installed in its present incarnation; 0: none yet]
+    life        \* [Member -> its present incarnation: 0, 1, ...]
 
 membership_vars == <<views, installed, life>>
 
@@ -56,14 +56,14 @@ LOCAL On(conjunct) == conjunct \notin Off
 -----------------------------------------------------------------------------
 (* The forest *)
 
-\* From view number j one comes to view number k, through views that all have this life of m in them.
+\* From view number j one comes to view number k, through views that all have this incarnation of m in them.
 RECURSIVE Leads(_, _, _, _)
 Leads(m, incarnation, j, k) ==
     IF j = k THEN Has(views[k], m, incarnation)
     ELSE j < k /\ Has(views[k], m, incarnation)
          /\ \E i \in views[k].preds : Leads(m, incarnation, j, i)
 
-\* The views from which m comes to v: those that v follows and that have the same life of m in them. Where a
+\* The views from which m comes to v: those that v follows and that have the same incarnation of m in them. Where a
 \* merge view follows a view and a later one on the same path, m comes from the later.
 Sources(v, m) ==
     LET from == {j \in v.preds : Shares(views[j], v, m)}
@@ -141,7 +141,7 @@ Install(m, k) ==
     /\ UNCHANGED <<views, life>>
 
 \* Both in one step: a creator that installs what it decides. (For a group above, which cannot see a view before
-\* somebody installs it, whoever is the first: this spares the states between.)
+\* some member installs it, whoever is the first: this spares the states between.)
 DecideAndInstall(v, m) ==
     /\ MayDecide(v)
     /\ MayInstall(m, v)
@@ -149,7 +149,7 @@ DecideAndInstall(v, m) ==
     /\ installed' = [installed EXCEPT ![m] = Len(views) + 1]
     /\ UNCHANGED life
 
-\* A new life of m, which has installed nothing.
+\* A new incarnation of m, which has installed nothing.
 Restart(m) ==
     /\ life' = [life EXCEPT ![m] = @ + 1]
     /\ installed' = [installed EXCEPT ![m] = 0]
@@ -191,16 +191,16 @@ MembershipTypeOK ==
 \* An identifier names one list of members.
 ViewIdsAreUnique == \A j, k \in DOMAIN views : views[j].id = views[k].id => j = k
 
-\* Everybody is in the view that it has installed, as the life that it is in.
+\* Every member is in the view that it has installed, as the incarnation that it is in.
 SelfInclusion == \A m \in Member : installed[m] # 0 => Has(views[installed[m]], m, life[m])
 
-\* Local Monotonicity: the counters of the views that a life installs rise.
+\* Local Monotonicity: the counters of the views that an incarnation installs rise.
 LocalMonotonicityStep ==
     \A m \in Member :
         (life'[m] = life[m] /\ installed[m] # 0 /\ installed'[m] # installed[m]) =>
             views'[installed'[m]].id.counter > views[installed[m]].id.counter
 
-\* Initial View Event: whatever a life does in a view, it has installed one first; and it begins where it joins.
+\* Initial View Event: whatever an incarnation does in a view, it has installed one first; and it begins where it joins.
 InitialViewEventStep ==
     \A m \in Member :
         (installed[m] = 0 /\ installed'[m] # 0) => m \in views'[installed'[m]].joins
@@ -208,7 +208,7 @@ InitialViewEventStep ==
 LocalMonotonicity == [][LocalMonotonicityStep]_membership_vars
 InitialViewEvent == [][InitialViewEventStep]_membership_vars
 
-\* Without false suspicions: of two views that follow one, nobody alive has installed one of them. `live`: those
+\* Without false suspicions: of two views that follow one, no member alive has installed one of them. `live`: those
 \* who have not crashed.
 NoLiveBranchIn(live) ==
     \A j, k \in DOMAIN views :

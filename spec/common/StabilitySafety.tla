@@ -1,14 +1,14 @@
 -------------------------- MODULE StabilitySafety ---------------------------
-(***************************************************************************)
-(* The guarantee that STABLE implements, without votes, rounds or timers:  *)
-(* a message leaves a member's store only when everyone in the member's    *)
-(* view, and everyone who comes from it or goes to it without a break, has *)
-(* delivered it; and what is said of deliveries and purges stays true from *)
-(* one view to the next.                                                   *)
-(*                                                                         *)
-(* It binds by what has happened, not by what will: nobody needs to know   *)
-(* who stays, or which views will come (Membership).                       *)
-(***************************************************************************)
+(******************************************************************************)
+(* The guarantee that STABLE implements, without votes, rounds or timers:     *)
+(* a message leaves a member's store only when everyone in the member's       *)
+(* view, and everyone who comes from it or goes to it without a break, has    *)
+(* delivered it; and what is said of deliveries and purges stays true from    *)
+(* one view to the next.                                                      *)
+(*                                                                            *)
+(* It binds by what has happened, not by what will: no member needs to know   *)
+(* who stays, or which views will come (Membership).                          *)
+(******************************************************************************)
 EXTENDS Views, Integers, FiniteSets
 
 CONSTANT Member
@@ -18,7 +18,7 @@ VARIABLES
     purged,     \* [Member -> [sender in its view -> highest seqno purged]]
     views,      \* Membership: the decided views, in order of decision
     installed,  \* Membership: [Member -> the number of the view installed; 0: none]
-    life        \* Membership: [Member -> its present life]
+    life        \* Membership: [Member -> its present incarnation]
 
 stability_vars == <<delivered, purged, views, installed, life>>
 
@@ -53,7 +53,7 @@ Purge(m) ==
     /\ \A s \in DOMAIN purged[m] :
         purged'[m][s] # purged[m][s] => (purged'[m][s] > purged[m][s] /\ Agreed(m, s, purged'[m][s]))
 
-\* m enters a view. Of senders that it knows from the view before, in the same life, it forgets nothing: neither
+\* m enters a view. Of senders that it knows from the view before, in the same incarnation, it forgets nothing: neither
 \* what it has delivered, nor what it has purged, unless (merge) it was told to go on from further ahead.
 Install(m) ==
     LET v == views'[installed'[m]] IN
@@ -69,7 +69,7 @@ Install(m) ==
              /\ s \in v.joins => delivered'[m][s] = NoSeqno
     /\ PurgedIsAgreed'
 
-\* A new life of m, which knows nothing.
+\* A new incarnation of m, which knows nothing.
 Restart(m) ==
     /\ installed'[m] = 0 /\ DOMAIN delivered'[m] = {} /\ DOMAIN purged'[m] = {}
     /\ \A x \in Member \ {m} :

@@ -1,23 +1,23 @@
 ------------------------- MODULE TotalOrderBroadcast ------------------------
-(***************************************************************************)
-(* The guarantee that SEQUENCER implements, without coordinators, forwards *)
-(* or tables: each view has one order of messages, which grows, and its    *)
-(* members deliver it, message by message. Who goes from one view to the   *)
-(* next together has delivered the same beginning of it: the cut. What     *)
-(* comes after the cut may be ordered again in later views; what is before *)
-(* it is ordered once and for all, as far as its sender knows: where the   *)
-(* members of a view part, and its sender goes the other way, it may be    *)
-(* ordered again when they merge. Who has delivered it by then does not    *)
-(* deliver it again.                                                       *)
-(*                                                                         *)
-(* It binds by what has happened, not by what will: an order is written    *)
-(* when it grows, a cut when the first member goes on. A member that       *)
-(* crashes, or is left out, may have delivered more than the cut.          *)
-(*                                                                         *)
-(* A step of the implementation may do several things at once (a view is   *)
-(* installed, and messages are ordered in it), so what is allowed is said  *)
-(* as conjuncts on steps, each of which is claimed by its own name.        *)
-(***************************************************************************)
+(******************************************************************************)
+(* The guarantee that SEQUENCER implements, without coordinators, forwards    *)
+(* or tables: each view has one order of messages, which grows, and its       *)
+(* members deliver it, message by message. A member that goes from one view to the   *)
+(* next together has delivered the same beginning of it: the cut. What        *)
+(* comes after the cut may be ordered again in later views; what is before    *)
+(* it is ordered once and for all, as far as its sender knows: where the      *)
+(* members of a view part, and its sender goes the other way, it may be       *)
+(* ordered again when they merge. A member that has delivered it by then does not    *)
+(* deliver it again.                                                          *)
+(*                                                                            *)
+(* It binds by what has happened, not by what will: an order is written       *)
+(* when it grows, a cut when the first member goes on. A member that          *)
+(* crashes, or is left out, may have delivered more than the cut.             *)
+(*                                                                            *)
+(* A step of the implementation may do several things at once (a view is      *)
+(* installed, and messages are ordered in it), so what is allowed is said     *)
+(* as conjuncts on steps, each of which is claimed by its own name.           *)
+(******************************************************************************)
 EXTENDS Views, Integers, FiniteSets
 
 CONSTANTS
@@ -26,11 +26,11 @@ CONSTANTS
 
 VARIABLES
     views, installed, life, up,     \* see Membership and VirtualSynchrony
-    path,       \* [Member -> the views that its life has installed, in order]
-    sent,       \* [Member -> how many messages it has sent, over its lives]
+    path,       \* [Member -> the views that its incarnation has installed, in order]
+    sent,       \* [Member -> how many messages it has sent, over its incarnations]
     order,      \* per view: the messages ordered in it, <<sender, number>>
-    cut,        \* per view: [a view before it, once somebody came from there -> how many of its order all deliver]
-    delivered   \* [Member -> what its life has delivered, in order: <<sender, number, number of the view>>]
+    cut,        \* per view: [a view before it, once some member came from there -> how many of its order all deliver]
+    delivered   \* [Member -> what its incarnation has delivered, in order: <<sender, number, number of the view>>]
 
 total_order_vars == <<views, installed, life, up, path, sent, order, cut, delivered>>
 

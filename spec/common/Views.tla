@@ -1,18 +1,18 @@
 ------------------------------- MODULE Views -------------------------------
-(***************************************************************************)
-(* Views: who is in the group, in order of seniority, and which view it    *)
-(* is. The coordinator is the first member (LAY-06: every protocol sees    *)
-(* the same view value).                                                   *)
-(*                                                                         *)
-(* A view is known by its identifier, counter and creator (AMB-40). The    *)
-(* counter alone does not name it: two partitions, or two members that     *)
-(* each believe the other gone, decide views with one counter. The creator *)
-(* is not always the first member: a coordinator that leaves decides the   *)
-(* view without itself, and a view made first = creator would then get the *)
-(* identifier of its successor's.                                          *)
-(* Along the path of one member counters rise, so for its own views, and   *)
-(* only for those, the counter says which is the later.                    *)
-(***************************************************************************)
+(******************************************************************************)
+(* Views: who is in the group, in order of seniority, and which view it       *)
+(* is. The coordinator is the first member (LAY-06: every protocol sees       *)
+(* the same view value).                                                      *)
+(*                                                                            *)
+(* A view is known by its identifier, counter and creator (AMB-40). The       *)
+(* counter alone does not name it: two partitions, or two members that        *)
+(* each believe the other gone, decide views with one counter. The creator    *)
+(* is not always the first member: a coordinator that leaves decides the      *)
+(* view without itself, and a view made first = creator would then get the    *)
+(* identifier of its successor's.                                             *)
+(* Along the path of one member counters rise, so for its own views, and      *)
+(* only for those, the counter says which is the later.                       *)
+(******************************************************************************)
 EXTENDS Naturals, Sequences
 
 ViewId(counter, creator) == [counter |-> counter, creator |-> creator]
@@ -30,7 +30,7 @@ MembersOf(view) == {view.members[i] : i \in DOMAIN view.members}
 CoordinatorOf(view) == Head(view.members)
 
 -----------------------------------------------------------------------------
-(* Lives of one name. An address is a name or, of a later life, the name, `#` and a number: A, A#2, A#3. *)
+(* Lives of one name. An address is a name or, of a later incarnation, the name, `#` and a number: A, A#2, A#3. *)
 
 LOCAL Digits == <<"0", "1", "2", "3", "4", "5", "6", "7", "8", "9">>
 LOCAL Letter(text, i) == SubSeq(text, i, i)
@@ -48,11 +48,11 @@ NumberFrom(a, i, n) == IF i > Len(a) THEN n ELSE NumberFrom(a, i + 1, 10 * n + D
 LOCAL NumberOf(a) == IF NumberAt(a) = 0 THEN 1 ELSE NumberFrom(a, NumberAt(a), 0)
 LOCAL NameOf(a) == IF NumberAt(a) = 0 THEN a ELSE SubSeq(a, 1, NumberAt(a) - 2)
 
-\* Address a is of an earlier life of the name that b is of. A name has one life at a time, and its lives are
+\* Address a is of an earlier incarnation of the name that b is of. A name has one incarnation at a time, and its incarnations are
 \* numbered (LivesAreNumbered): where b is known, a is over. (Three letters at least: A#2.)
 IsFormer(a, b) == Len(b) > 2 /\ a # b /\ NameOf(a) = NameOf(b) /\ NumberOf(a) < NumberOf(b)
 
-\* Those of which a later life of the same name is there, too: they are over.
+\* Those of which a later incarnation of the same name is there, too: they are over.
 Superseded(addresses) == {a \in addresses : \E b \in addresses : IsFormer(a, b)}
 
 \* What a function says of addresses, but of those that are over: nothing will come of them any more. Members of a view
@@ -62,7 +62,7 @@ LatestLives(function, members) ==
     IN [a \in DOMAIN function \ over |-> function[a]]
 
 -----------------------------------------------------------------------------
-(* Decisions of Gms and Merge: views as the membership service hands them on *)
+(* Decisions of Gms and Merge: views as the membership service hands them on  *)
 
 \* At least one member, and none twice.
 IsList(members) ==
@@ -83,12 +83,12 @@ IsSound(decision) ==
 -----------------------------------------------------------------------------
 (* Decided views: what the membership service knows of a view, and members do not see (module Membership) *)
 
-\* What is decided. `preds`: the numbers of the views that it follows. `lives`: [member -> which life of it].
-\* `joins`: the members whose life begins with this view.
+\* What is decided. `preds`: the numbers of the views that it follows. `lives`: [member -> which incarnation of it].
+\* `joins`: the members whose incarnation begins with this view.
 DecidedView(id, members, preds, lives, joins) ==
     [id |-> id, members |-> members, preds |-> preds, lives |-> lives, joins |-> joins]
 
-\* A view that follows none. Everybody in it is in its first life.
+\* A view that follows none. Every member in it is in its first incarnation.
 FirstView(counter, creator, members) ==
     LET set == {members[i] : i \in DOMAIN members}
     IN DecidedView(ViewId(counter, creator), members, {}, [m \in set |-> 0], set)
@@ -96,7 +96,7 @@ FirstView(counter, creator, members) ==
 \* What protocols see of it.
 ViewOf(v) == [id |-> v.id, members |-> v.members]
 
-\* This life of m is a member of v.
+\* This incarnation of m is a member of v.
 Has(v, m, incarnation) == m \in DOMAIN v.lives /\ v.lives[m] = incarnation
 
 \* One incarnation of m is a member of both.

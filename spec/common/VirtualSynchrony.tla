@@ -1,32 +1,32 @@
 -------------------------- MODULE VirtualSynchrony --------------------------
-(***************************************************************************)
-(* The guarantee of a flush over a membership service and a reliable       *)
-(* multicast: who goes from one view to the next together receives the     *)
-(* same messages before.                                                   *)
-(*                                                                         *)
-(* Each view has a log of each member: what it multicasts in that view.    *)
-(* Members receive logs in order, each at its own pace. Views form a       *)
-(* forest (module Membership), so all is said per edge: of those who go    *)
-(* from view u to view v, the first to leave u settles what is received in *)
-(* u on the way to v, and the others leave u with exactly that. It is      *)
-(* settled late, at that moment and no earlier, so that a flush has a      *)
-(* forward mapping: what the first leaver had received is a fact of its    *)
-(* state, whatever crashes afterwards.                                     *)
-(*                                                                         *)
-(* What is NOT promised. That a view settled on all that was multicast in  *)
-(* it: what nobody who goes on has received by then is lost to them, and   *)
-(* may have been received by somebody who crashed, or whom v leaves out.   *)
-(* Uniform asks for that too; see also Self Delivery.                      *)
-(*                                                                         *)
-(* Used as Membership is: as the environment of the protocol above, which  *)
-(* INSTANCEs it over variables of its own, and as what a protocol below    *)
-(* refines. The conjuncts named in Off are not asked for. They shadow one  *)
-(* another, so that each is shown to notice a defect with the others off.  *)
-(*                                                                         *)
-(* Names of Chockler, Keidar and Vitenberg, ACM Computing Surveys 33(4),   *)
-(* 2001: Sending View Delivery, Virtual Synchrony (LeavesWithCut, among the*)
-(* Transitional Set of an edge), Self Delivery, No Duplication.            *)
-(***************************************************************************)
+(******************************************************************************)
+(* The guarantee of a flush over a membership service and a reliable          *)
+(* multicast: who goes from one view to the next together receives the        *)
+(* same messages before.                                                      *)
+(*                                                                            *)
+(* Each view has a log of each member: what it multicasts in that view.       *)
+(* Members receive logs in order, each at its own pace. Views form a          *)
+(* forest (module Membership), so all is said per edge: of the members that go    *)
+(* from view u to view v, the first to leave u settles what is received in    *)
+(* u on the way to v, and the others leave u with exactly that. It is         *)
+(* settled late, at that moment and no earlier, so that a flush has a         *)
+(* forward mapping: what the first leaver had received is a fact of its       *)
+(* state, whatever crashes afterwards.                                        *)
+(*                                                                            *)
+(* What is NOT promised. That a view settled on all that was multicast in     *)
+(* it: what no member that goes on has received by then is lost to them, and  *)
+(* may have been received by some member that crashed, or whom v leaves out.  *)
+(* Uniform asks for that too; see also Self Delivery.                         *)
+(*                                                                            *)
+(* Used as Membership is: as the environment of the protocol above, which     *)
+(* INSTANCEs it over variables of its own, and as what a protocol below       *)
+(* refines. The conjuncts named in Off are not asked for. They shadow one     *)
+(* another, so that each is shown to notice a defect with the others off.     *)
+(*                                                                            *)
+(* Names of Chockler, Keidar and Vitenberg, ACM Computing Surveys 33(4),      *)
+(* 2001: Sending View Delivery, Virtual Synchrony (LeavesWithCut, among the   *)
+(* Transitional Set of an edge), Self Delivery, No Duplication.               *)
+(******************************************************************************)
 EXTENDS Views, Integers, FiniteSets
 
 CONSTANTS
@@ -38,7 +38,7 @@ VARIABLES
     views, installed, life,     \* of Membership
     up,         \* the members that have not crashed or left
     log,        \* per view: [member -> what it multicast in the view, in order]
-    settled,    \* per view: [a view before it, once somebody came from there -> what all receive there who do]
+    settled,    \* per view: [a view before it, once some member came from there -> what all receive there who do]
     got         \* [Member -> what it has received in its view: a set of <<view, sender, index>>]
 
 virtual_synchrony_vars == <<views, installed, life, up, log, settled, got>>
@@ -51,13 +51,13 @@ ASSUME Off \subseteq Conjuncts
 
 LOCAL On(conjunct) == conjunct \notin Off
 
-\* (Nobody above asks for ExcludedFirst and JoinsOnce: there a view says which life of a sender a message is of.)
+\* (No member above asks for ExcludedFirst and JoinsOnce: there a view says which incarnation of a sender a message is of.)
 Group == INSTANCE Membership WITH Off <- {"ExcludedFirst", "JoinsOnce"}
 
 -----------------------------------------------------------------------------
 (* Logs, and what of them is received *)
 
-\* A new view: nothing is multicast in it, and nobody came to it.
+\* A new view: nothing is multicast in it, and no member came to it.
 NoCasts(v) == [m \in DOMAIN v.lives |-> <<>>]
 NoArrivals == [u \in {} |-> {}]
 

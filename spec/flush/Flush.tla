@@ -1,42 +1,42 @@
 -------------------------------- MODULE Flush --------------------------------
-(***************************************************************************)
-(* FLUSH, one member: a pure function of its own state and an event.       *)
-(*                                                                         *)
-(* Theory. Two layers below need a group that stands still: GMS, to decide *)
-(* views, and state transfer. At any member one of them says Suspend. The  *)
-(* member becomes the requester of a flush: it asks all members of its     *)
-(* view that it does not suspect to stop (START_FLUSH). A member tells its *)
-(* application (BLOCK); when BLOCK returns it closes its latch: what is    *)
-(* multicast from then on waits. It lets its own multicasts come back, has *)
-(* the layer below hold back whatever comes after that (it is frozen), and *)
-(* tells the requester what it has delivered (FLUSH_COMPLETED). Where some *)
-(* lack what others have, the requester tells everybody what to reach and  *)
-(* whom to ask for it (RECONCILE), and all report again. When all reports  *)
-(* are equal, who asked is told (GroupStopped). It says Resume when it is  *)
-(* done, and the requester lets everybody go (STOP_FLUSH): latches open,   *)
-(* applications are told (UNBLOCK).                                        *)
-(*                                                                         *)
-(* Why survivors agree. From its report until a target or the next view a  *)
-(* member delivers nothing, and its latch is closed; so reports that are   *)
-(* equal stay true until a view comes, and a view is decided only then. In *)
-(* the new view the latch is still closed, of a joiner too. No suspicion   *)
-(* opens a latch that is closed for a view: the view of a requester that   *)
-(* is suspected may be on its way to another. STOP_FLUSH opens it, when    *)
-(* the view is everywhere; if its sender is gone, that of GMS's next       *)
-(* coordinator, which asks all to stop anew before it decides anything. A  *)
-(* latch that is closed for a state opens: no view is decided meanwhile.   *)
-(*                                                                         *)
-(* Two flushes at once. One for a view goes before one for a state: views  *)
-(* are decided by one member at a time, which nobody else may hold up. Of  *)
-(* two for a state that of the more senior requester goes first. Who is    *)
-(* stopped for one that goes first remembers the other's START_FLUSH until *)
-(* it is let go; who is stopped for the other changes its owner, and       *)
-(* remembers that. The requester that has to wait is asked too: it gives   *)
-(* up its flush, and begins again when it is let go. (Or it suspects who   *)
-(* goes first, and goes on.)                                               *)
-(*                                                                         *)
-(* The constants are guards. README.md says what each is for.              *)
-(***************************************************************************)
+(******************************************************************************)
+(* FLUSH, one member: a pure function of its own state and an event.          *)
+(*                                                                            *)
+(* Theory. Two layers below need a group that is stopped: GMS, to decide      *)
+(* views, and state transfer. At any member one of them says Suspend. The     *)
+(* member becomes the requester of a flush: it asks all members of its        *)
+(* view that it does not suspect to stop (START_FLUSH). A member tells its    *)
+(* application (BLOCK); when BLOCK returns it closes its latch: what is       *)
+(* multicast from then on waits. It lets its own multicasts come back, has    *)
+(* the layer below hold back whatever comes after that (it is frozen), and    *)
+(* tells the requester what it has delivered (FLUSH_COMPLETED). Where some    *)
+(* lack what others have, the requester tells every member what to reach and  *)
+(* whom to ask for it (RECONCILE), and all report again. When all reports     *)
+(* are equal, who asked is told (GroupStopped). It says Resume when it is     *)
+(* done, and the requester lets every member go (STOP_FLUSH): latches open,   *)
+(* applications are told (UNBLOCK).                                           *)
+(*                                                                            *)
+(* Why survivors agree. From its report until a target or the next view a     *)
+(* member delivers nothing, and its latch is closed; so reports that are      *)
+(* equal stay true until a view comes, and a view is decided only then. In    *)
+(* the new view the latch is still closed, of a joiner too. No suspicion      *)
+(* opens a latch that is closed for a view: the view of a requester that      *)
+(* is suspected may be on its way to another. STOP_FLUSH opens it, when       *)
+(* the view is everywhere; if its sender is gone, that of GMS's next          *)
+(* coordinator, which asks all to stop anew before it decides anything. A     *)
+(* latch that is closed for a state opens: no view is decided meanwhile.      *)
+(*                                                                            *)
+(* Two flushes at once. One for a view goes before one for a state: views     *)
+(* are decided by one member at a time, which no other member may hold up. Of *)
+(* two for a state that of the more senior requester goes first. A member that is    *)
+(* stopped for one that goes first remembers the other's START_FLUSH until    *)
+(* it is let go; who is stopped for the other changes its owner, and          *)
+(* remembers that. The requester that has to wait is asked too: it gives      *)
+(* up its flush, and begins again when it is let go. (Or it suspects who      *)
+(* goes first, and goes on.)                                                  *)
+(*                                                                            *)
+(* The constants are guards. README.md says what each is for.                 *)
+(******************************************************************************)
 EXTENDS Steps, Views, Integers, FiniteSets
 
 CONSTANTS
@@ -68,7 +68,7 @@ ASSUME
 -----------------------------------------------------------------------------
 (* Messages and effects *)
 
-\* Who wants a flush (EVT-05). FLUSH itself: who wanted it does not any more, and all are to be let go.
+\* A member that wants a flush (EVT-05). FLUSH itself: who wanted it does not any more, and all are to be let go.
 ForViews == "GMS"
 ForState == "STATE_TRANSFER"
 Self == "FLUSH"
@@ -79,13 +79,13 @@ NoVector == [m \in {} |-> 0]
 Zeros(set) == [m \in set |-> 0]
 
 \* All has the view that it is said in. (FLAW-125: what was sent before a partition may come in a merged view, in
-\* which its sender is a member again. Rounds begin anew in each life of a requester.)
+\* which its sender is a member again. Rounds begin anew in each incarnation of a requester.)
 StartFlush(view_id, round, asker) ==
     [type |-> "START_FLUSH", view_id |-> view_id, round |-> round, asker |-> asker]
 FlushCompleted(view_id, round, digest) ==
     [type |-> "FLUSH_COMPLETED", view_id |-> view_id, round |-> round, digest |-> digest]
 
-\* `target`: what to deliver, no more and no less; `holders`: of each sender somebody who has it all.
+\* `target`: what to deliver, no more and no less; `holders`: of each sender some member that has it all.
 ReconcileMessage(view_id, round, target, holders) ==
     [type |-> "RECONCILE", view_id |-> view_id, round |-> round, target |-> target, holders |-> holders]
 StopFlush(view_id) == [type |-> "STOP_FLUSH", view_id |-> view_id]
@@ -158,7 +158,7 @@ Less(function, x) == [m \in DOMAIN function \ {x} |-> function[m]]
 Noted(function, x, value) == [m \in DOMAIN function \cup {x} |-> IF m = x THEN value ELSE function[m]]
 
 -----------------------------------------------------------------------------
-(* A step ends with Ending: what follows from the state that it leaves *)
+(* A step ends with Ending: what follows from the state that it leaves        *)
 
 Unchanged(s) == [state |-> s, effects |-> <<>>]
 
@@ -177,13 +177,13 @@ Ask(s, phase, to, message) ==
     [state |-> [s EXCEPT !.run = [Idle(message.round) EXCEPT !.phase = phase, !.want = to]],
      effects |-> SendAll(s.view.members, to, message)]
 
-\* It is its own from here on, though its own START_FLUSH has yet to arrive: it owes nobody else an answer.
+\* It is its own from here on, though its own START_FLUSH has yet to arrive: it owes no other member an answer.
 Begin(s) ==
     LET asker == IF ForViews \in s.wants THEN ForViews ELSE ForState
     IN Ask([s EXCEPT !.owner = s.member, !.asker = asker, !.owes = FALSE], "start", Unsuspected(s),
            StartFlush(s.view.id, s.run.round + 1, asker))
 
-\* Nobody more senior waits. (A junior has to go on waiting, if this one has something to ask: it may have
+\* No member more senior waits. (A junior has to go on waiting, if this one has something to ask: it may have
 \* asked before, and given that up. Where its START_FLUSH was remembered it is in force now, and no junior's.)
 IsNext(s) == \A m \in DOMAIN s.later : ~Before(s, m, s.member)
 
@@ -195,8 +195,8 @@ MayBegin(s) ==
 
 MaybeBegin(s) == IF MayBegin(s) THEN Begin(s) ELSE Unchanged(s)
 
-\* It is asked to stop. FST-08: BLOCK goes up. Who is blocked already answers without a second BLOCK (FCR-05),
-\* and stays frozen where it is. Who flushed itself does not any more.
+\* It is asked to stop. FST-08: BLOCK goes up. A member that is blocked already answers without a second BLOCK (FCR-05),
+\* and stays frozen where it is. A member that flushed itself does not any more.
 Blocking(s) == IF s.block = "free" THEN <<Block>> ELSE <<>>
 
 \* The former requester is remembered: it may not have been asked to give up, or not have listened.
@@ -232,7 +232,7 @@ Proceed(state, effects) == Ending([state |-> state, effects |-> effects])
 
 Asked(s) == DOMAIN s.run.reports
 
-\* The most that anybody has delivered of x, and who has it, the most senior.
+\* The most that any member has delivered of x, and who has it, the most senior.
 Target(s) ==
     [x \in Members(s) |->
         LET counts == {s.run.reports[m][x] : m \in Asked(s)}
@@ -242,12 +242,12 @@ Holders(s) ==
         LET HasAll(m) == m \in Asked(s) /\ s.run.reports[m][x] = Target(s)[x]
         IN Head(SelectSeq(s.view.members, HasAll))]
 
-\* FST-15: everybody is let go, joiners too.
+\* FST-15: every member is let go, joiners too.
 StopAll(s) ==
     [state |-> [s EXCEPT !.run = Idle(@.round)],
      effects |-> SendAll(s.view.members, Unsuspected(s), StopFlush(s.view.id))]
 
-\* FST-13: all are stopped. If nobody wants that any more they are let go.
+\* FST-13: all are stopped. If no member wants that any more they are let go.
 Tell(s) ==
     LET Wants(asker) == asker \in s.wants
         askers == SelectSeq(<<ForViews, ForState>>, Wants)
@@ -286,7 +286,7 @@ Strike(s, x) ==
        ELSE Unchanged(struck)
 
 -----------------------------------------------------------------------------
-(* Everybody: stopping *)
+(* Every member: stopping *)
 
 MayReport(s) ==
     /\ s.owes /\ s.block # "asked"
@@ -308,7 +308,7 @@ HasPriority(s, q, asker) ==
     \/ asker = ForViews /\ ViewFlushFirst
     \/ SeniorRequesterFirst /\ s.asker = ForState /\ s.owner \in Unsuspected(s) /\ Before(s, q, s.owner)
 
-\* A stranger, or one that is suspected, stops nobody; nor does a question of another view, nor one of its own
+\* A stranger, or one that is suspected, stops no member; nor does a question of another view, nor one of its own
 \* that it has given up.
 StartFlushReceived(s, e) ==
     LET q == e.sender
@@ -363,8 +363,8 @@ Open(s) ==
                                  !.asker = ""],
              effects |-> (IF s.frozen THEN <<Release>> ELSE <<>>) \o sends], Free)
 
-\* Only the owner of the flush in force stops it (FLAW-29). Who joined in the middle of it does not know its
-\* owner; nobody else can have come to the end of a flush in this view. Who is remembered needs nothing more.
+\* Only the owner of the flush in force stops it (FLAW-29). A member that joined in the middle of it does not know its
+\* owner; no other member can have come to the end of a flush in this view. A member that is remembered needs nothing more.
 StopFlushReceived(s, e) ==
     LET q == e.sender
     IN IF ~IsOfView(s, e.message) THEN Ignored(s)
@@ -394,7 +394,7 @@ Resume(s, e) ==
        ELSE IF without.wants # {} THEN Handled(without, <<>>)
        ELSE Ending(StopAll(without))
 
-\* A group of one has nobody to wait for.
+\* A group of one has no member to wait for.
 Latched(s, view) == IF InView(s) THEN s.latched ELSE LatchJoiner /\ Len(view.members) > 1
 
 \* The layer below is told, too, and holds nothing back any more. The latch stays as it is.
@@ -417,8 +417,8 @@ MergeViewInstalled(s, e) ==
     IN IF s.member \notin MembersOf(e.view) THEN LocalError(s)
        ELSE Enter(IF ~YieldOnMerge \/ (is_first /\ IsStopped(s)) THEN s ELSE yielded, e.view)
 
-\* Who waits for a requester that it suspects goes on, if that flushed for a state. (Where the suspicion is
-\* false, nobody else may know of it, and let it go.)
+\* A member that waits for a requester that it suspects goes on, if that flushed for a state. (Where the suspicion is
+\* false, no other member may know of it, and let it go.)
 OpensLess(s, x) == s.owner = x /\ (OpenLatchOnSuspicion = "any" \/ (OpenLatchOnSuspicion = "state" /\ s.asker = ForState))
 
 Suspected(s, e) ==

@@ -1,10 +1,10 @@
 ----------------------------- MODULE FlushClaims ----------------------------
-(***************************************************************************)
-(* What is claimed of a group that runs FLUSH: outcomes that its users     *)
-(* see, mechanisms that the requirements name, frame conditions of the     *)
-(* model, the refinement of VirtualSynchrony, and liveness. Each claim     *)
-(* falls in some model of models.yaml.                                     *)
-(***************************************************************************)
+(******************************************************************************)
+(* What is claimed of a group that runs FLUSH: outcomes that its users        *)
+(* see, mechanisms that the requirements name, frame conditions of the        *)
+(* model, the refinement of VirtualSynchrony, and liveness. Each claim        *)
+(* falls in some model of models.yaml.                                        *)
+(******************************************************************************)
 EXTENDS FlushGroup
 
 -----------------------------------------------------------------------------
@@ -36,7 +36,7 @@ TypeOK ==
 (* Outcomes *)
 
 \* m may go to view number k: it is in the view before, and trusts the one that made k. (After a false
-\* suspicion nobody can know what others decide with its report; README.md.)
+\* suspicion no member can know what others decide with its report; README.md.)
 \* (It does not know who made a merged view: its own coordinator took part.)
 Maker(m, k) == IF IsMerged(views[k]) THEN CoordinatorOf(local[m].view) ELSE views[k].id.creator
 
@@ -44,12 +44,12 @@ MayInstallNext(m, k) ==
     /\ m \in up /\ m \in DOMAIN views[k].lives /\ installed[m] \in views[k].preds
     /\ Maker(m, k) \notin local[m].suspected
 
-\* Who has received what a view with it was made without distrusts the one that made it: it goes another way.
+\* A member that has received what a view with it was made without distrusts the one that made it: it goes another way.
 ExtraDeliveryImpliesDistrust ==
     \A k \in DOMAIN views : \A m \in Member :
         (MayInstallNext(m, k) /\ installed[m] \in DOMAIN settled[k]) => got[m] \subseteq settled[k][installed[m]]
 
-\* When a joiner has a view, somebody has come to it from each view before, or all who might have distrust its
+\* When a joiner has a view, some member has come to it from each view before, or all who might have distrust its
 \* maker.
 NoOldMemberAfterJoiner ==
     \A k \in DOMAIN views : \A m \in Member :
@@ -107,7 +107,7 @@ UnblockOnlyWhenBlockedStep ==
             /\ \/ app[act'.member] = "blocked"
                \/ app[act'.member] = "handler" /\ act'.action = "ReturnBlock"
 
-\* Without false suspicions at most one flush is in force: of those who live and are in one view one has it
+\* Without false suspicions at most one flush is in force: of the members that live and are in one view one has it
 \* stopped.
 OneFlush ==
     spent.false = 0 =>
@@ -122,7 +122,7 @@ SameStates ==
 \* Nothing is refused but what is a mistake.
 NoEventRefusedStep == act'.outcome \in {"local_error", "remote_error"} => act'.action = "Misuse"
 
-\* Nothing is on its way, and nobody has anything to do or to say.
+\* Nothing is on its way, and no member has anything to do or to say.
 Quiescent ==
     /\ \A f, t \in Member : t \in up => wire[f][t] = <<>>
     /\ \A m \in up :
@@ -140,7 +140,7 @@ IsAtRest(m) ==
     /\ local[m].wants = {} /\ ~Running(local[m])
     /\ app[m] = "free" /\ transfer[m] = "none" /\ m \notin wishes
 
-\* All who live and are in a view are in one, of those who live; no latch is closed, nobody waits.
+\* All who live and are in a view are in one, of the members that live; no latch is closed, no member waits.
 Converged ==
     LET there == {m \in up : InView(local[m])} IN
     \A m \in there :
@@ -162,7 +162,7 @@ StayApart == spent.false > 0 \/ (MaxMerges > 0 /\ (MergeMayFail \/ spent.crashes
 ConvergedWhenQuiescent == Quiescent => IF StayApart THEN ConvergedOnEachBranch ELSE Converged
 
 \* What m has to do: what is on its way to it arrives, BLOCK returns, crashes are reported, who makes views and
-\* who transfers a state does it. Applications need not multicast, and nobody needs to crash, want to leave, or
+\* who transfers a state does it. Applications need not multicast, and no member needs to crash, want to leave, or
 \* want a state.
 MayStep(m) ==
     \/ ReceiveStartFlush(m)
@@ -186,7 +186,7 @@ MayStep(m) ==
     \/ NoStateProvider(m) /\ GiveUp(m)
     \/ Detect(m)
 
-\* Where nobody has to do anything the group is Quiescent: ConvergedWhenQuiescent misses no rest.
+\* Where no member has to do anything the group is Quiescent: ConvergedWhenQuiescent misses no rest.
 QuiescentIfNoStepEnabled == (\A m \in Member : ~ENABLED MayStep(m)) => Quiescent
 
 NoMulticastWhileStopped == [][NoMulticastWhileStoppedStep]_vars
@@ -222,9 +222,9 @@ OnlyByEffects == [][OnlyByEffectsStep]_vars
 
 -----------------------------------------------------------------------------
 (* Refinement: the group is what VirtualSynchrony promises, but for Uniform; and each of its conjuncts   *)
-(* alone. Once somebody was suspected falsely views branch. Three conjuncts speak of all who may come to *)
+(* alone. Once some member was suspected falsely views branch. Three conjuncts speak of all who may come to *)
 (* a view, also of those that take the other branch: in their place are ExtraDeliveryImpliesDistrust and *)
-(* NoOldMemberAfterJoiner, which speak of those who trust its maker. LeavesWithCut speaks of those who come.*)
+(* NoOldMemberAfterJoiner, which speak of the members that trust its maker. LeavesWithCut speaks of the members that come.*)
 
 abstract == <<views, installed, up, log, settled, got>>
 
@@ -275,6 +275,6 @@ THEOREM Spec => IF MaxFalseSuspicions = 0 THEN Promised!Spec ELSE Branching!Spec
 \* In the end all who live are in one view, free, and who wanted to leave has left.
 EventuallyConverged == <>[]Converged
 
-\* FVI-08: every flush ends, for everybody who lives.
+\* FVI-08: every flush ends, for every member that lives.
 LatchesEventuallyOpen == \A m \in Member : [](local[m].latched => <>(~local[m].latched \/ m \notin up))
 =============================================================================

@@ -1,10 +1,10 @@
 ---------------------------- MODULE FlushDefects ----------------------------
-(***************************************************************************)
-(* Defects that the claims must notice: of the algorithm where no guard of *)
-(* Flush says it, of who stands on it, of the layers below, and of the     *)
-(* model itself. Each is an operator that a model puts in the place of     *)
-(* another (models.yaml).                                                  *)
-(***************************************************************************)
+(******************************************************************************)
+(* Defects that the claims must notice: of the algorithm where no guard of    *)
+(* Flush says it, of who stands on it, of the layers below, and of the        *)
+(* model itself. Each is an operator that a model puts in the place of        *)
+(* another (models.yaml).                                                     *)
+(******************************************************************************)
 EXTENDS FlushInstruments
 
 (* The algorithm *)
@@ -37,20 +37,20 @@ AsksJoiners(s, phase, to, message) ==
 FetchesFromRequester(s) == [x \in Members(s) |-> s.member]
 
 -----------------------------------------------------------------------------
-(* Who makes views, and who transfers states: what FLUSH asks of them *)
+(* A member that makes views, and who transfers states: what FLUSH asks of them *)
 
 \* In the place of MayDecide: views are decided while the group goes on.
 DecidesAtOnce(m) == m \in up /\ maker[m] \notin {"follows", "gone"} /\ IsEverywhere(m) /\ HasToDecide(m)
 
 \* In the place of AtTakeOver: who is stopped takes its group for stopped; or who has nothing to decide lets
-\* nobody go.
+\* no member go.
 AssumesStopped(m) == IF local[m].latched THEN "stopped" ELSE "new"
 NeverResumesAfterTakeover(m) == "free"
 
-\* In the place of MayTakeOver: nobody takes over.
+\* In the place of MayTakeOver: no member takes over.
 NoTakeover(m) == FALSE
 
-\* In the place of IsActing: the next after the first takes over, and nobody else, as the note has it.
+\* In the place of IsActing: the next after the first takes over, and no other member, as the note has it.
 OnlySecondTakesOver(m) ==
     LET all == local[m].view.members IN
     \/ all[1] = m

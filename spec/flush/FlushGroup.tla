@@ -1,45 +1,45 @@
 ----------------------------- MODULE FlushGroup -----------------------------
-(***************************************************************************)
-(* A group of members that run FLUSH, and what is around them, as freely   *)
-(* as it may behave:                                                       *)
-(* - Unicasts arrive once, in the order sent (ReliableUnicast). What is on *)
-(*   its way to one that is not in the sender's view may be lost from some *)
-(*   message on (a budget). When a member crashes, some first part of what *)
-(*   it has on its way to each other member arrives.                       *)
-(* - A multicast becomes a copy for each member of its view, itself        *)
-(*   included; each arrives at any time, those of one sender in order.     *)
-(*   Copies that a crashed member has on their way may be lost, each by    *)
-(*   itself. The layer below keeps what was delivered, and sends it again  *)
-(*   when it is asked to (Fetch), by way of the member that was named, as  *)
-(*   long as that lives. It delivers nothing that it was told to hold      *)
-(*   back.                                                                 *)
-(* - The application may multicast at any time, also in its BLOCK handler; *)
-(*   the handler returns some time later.                                  *)
-(* - Views are made as GMS promises (spec/gms), by one member at a time:   *)
-(*   the first of those that it does not suspect, when all of them have    *)
-(*   answered that they refuse whom it has counted out, and the newest     *)
-(*   view is everywhere. It has the group stopped before it decides, also  *)
-(*   if another has; lets it go when its last view is everywhere; and may  *)
-(*   leave with its own view without that. Joiners are sent a view when    *)
-(*   the old members have it.                                              *)
-(* - Several groups may be there at the start, and grow out of false       *)
-(*   suspicions. Coordinators who have theirs stopped, and nothing to      *)
-(*   decide, are merged: one of them decides a view of all, each of the    *)
-(*   others takes it, or gives the merge up, or crashes, and sends it to   *)
-(*   its own members. The order of the merged view is that of addresses,   *)
-(*   so its first member may be one that was no coordinator. It is the     *)
-(*   maker of views from then on. Who does not come any more is reported.  *)
-(* - A state transfer asks for the group to be stopped, then any member    *)
-(*   that has delivered the same for its state, and lets the group go when *)
-(*   it has set that, or does not want it any more.                        *)
-(* - Crashes are reported to all who have the member in their view. False  *)
-(*   suspicions have a budget. After one, who is counted out by somebody,  *)
-(*   or goes another way than somebody, is told that in the end.           *)
-(*                                                                         *)
-(* The variables of VirtualSynchrony are what members have done: decided   *)
-(* views, what was multicast and passed up in each. No step of FLUSH       *)
-(* depends on them. The claims are in FlushClaims.                         *)
-(***************************************************************************)
+(******************************************************************************)
+(* A group of members that run FLUSH, and what is around them, as freely      *)
+(* as it may behave:                                                          *)
+(* - Unicasts arrive once, in the order sent (ReliableUnicast). What is on    *)
+(*   its way to one that is not in the sender's view may be lost from some    *)
+(*   message on (a budget). When a member crashes, some first part of what    *)
+(*   it has on its way to each other member arrives.                          *)
+(* - A multicast becomes a copy for each member of its view, itself           *)
+(*   included; each arrives at any time, those of one sender in order.        *)
+(*   Copies that a crashed member has on their way may be lost, each by       *)
+(*   itself. The layer below keeps what was delivered, and sends it again     *)
+(*   when it is asked to (Fetch), by way of the member that was named, as     *)
+(*   long as that lives. It delivers nothing that it was told to hold         *)
+(*   back.                                                                    *)
+(* - The application may multicast at any time, also in its BLOCK handler;    *)
+(*   the handler returns some time later.                                     *)
+(* - Views are made as GMS promises (spec/gms), by one member at a time:      *)
+(*   the first of those that it does not suspect, when all of them have       *)
+(*   answered that they refuse whom it has counted out, and the newest        *)
+(*   view is everywhere. It has the group stopped before it decides, also     *)
+(*   if another has; lets it go when its last view is everywhere; and may     *)
+(*   leave with its own view without that. Joiners are sent a view when       *)
+(*   the old members have it.                                                 *)
+(* - Several groups may be there at the start, and grow out of false          *)
+(*   suspicions. Coordinators who have theirs stopped, and nothing to         *)
+(*   decide, are merged: one of them decides a view of all, each of the       *)
+(*   others takes it, or gives the merge up, or crashes, and sends it to      *)
+(*   its own members. The order of the merged view is that of addresses,      *)
+(*   so its first member may be one that was no coordinator. It is the        *)
+(*   maker of views from then on. A member that does not come any more is reported.  *)
+(* - A state transfer asks for the group to be stopped, then any member       *)
+(*   that has delivered the same for its state, and lets the group go when    *)
+(*   it has set that, or does not want it any more.                           *)
+(* - Crashes are reported to all who have the member in their view. False     *)
+(*   suspicions have a budget. After one, who is counted out by some member,  *)
+(*   or goes another way than some member, is told that in the end.           *)
+(*                                                                            *)
+(* The variables of VirtualSynchrony are what members have done: decided      *)
+(* views, what was multicast and passed up in each. No step of FLUSH          *)
+(* depends on them. The claims are in FlushClaims.                            *)
+(******************************************************************************)
 EXTENDS Flush, ReliableUnicast, Acts
 
 CONSTANTS
@@ -87,7 +87,7 @@ vars == <<local, layers, app, cast, users, state, spent, act>>
 \* While checking, `act` is hidden: it says how a state was reached, not what it is.
 view == <<local, layers, app, cast, users, state, spent>>
 
-\* Addresses are not used again here: everybody is in its first life.
+\* Addresses are not used again here: every member is in its first incarnation.
 life == [m \in Member |-> 0]
 
 \* Groups may go apart, or be apart.
@@ -149,7 +149,7 @@ AfterApp(m, event, effects) ==
 
 StopIsReported(effects, asker) == \E i \in DOMAIN effects : effects[i] = GroupStopped(asker)
 
-\* Who takes over knows nothing: who is gone may have stopped the group, or some of it.
+\* A member that takes over knows nothing: who is gone may have stopped the group, or some of it.
 AtTakeOver(m) == "new"
 
 \* The first member of a merged view, whatever it was before; the others follow.
@@ -182,7 +182,7 @@ AfterTransfer(m, action, effects) ==
 \* What is passed up, as VirtualSynchrony speaks of it.
 ReceivedAs(m, event) == <<installed[m], event.sender, event.message.seqno>>
 
-\* A state is how often each multicast was applied to it. Who joined has none before a state transfer.
+\* A state is how often each multicast was applied to it. A member that joined has none before a state transfer.
 NoState == {<<0, "", 0, 0>>}
 Applied(s, r) ==
     IF s = NoState THEN s
@@ -194,7 +194,7 @@ MemberStep(s, e) == Step(s, e)
 \* Wires without what is on its way to m. (What it sent itself still arrives.)
 Deaf(wires, m) == [f \in Member |-> [t \in Member |-> IF t = m THEN <<>> ELSE wires[f][t]]]
 
-\* Who has taken over, and begun m, counts out somebody before itself: m hears that with its first view.
+\* A member that has taken over, and begun m, counts out some member before itself: m hears that with its first view.
 HasToHear(m) ==
     /\ MaxFalseSuspicions > 0 /\ InView(local[m])
     /\ \E y \in up \cap Unsuspected(local[m]) :
@@ -347,12 +347,12 @@ HasAnswered(y, m) ==
             /\ \A x \in Members(local[y]) : Before(local[m], x, m) => x \in local[y].suspected
        ELSE y \in views[installed[m]].joins
 
-\* x was with m before the merged view number k. Who was not is sent it by its own coordinator, or by who was
+\* x was with m before the merged view number k. A member that was not is sent it by its own coordinator, or by who was
 \* with it.
 WasWith(m, x, k) ==
     IsMerged(views[k]) => \E j \in views[k].preds : {m, x} \subseteq DOMAIN views[j].lives
 
-\* The views after m's that those who answered have.
+\* The views after m's that the members that answered have.
 Newer(m) ==
     {k \in DOMAIN views :
         /\ m \in DOMAIN views[k].lives /\ Follows(installed[m], k)
@@ -441,7 +441,7 @@ NextView(m, leave, join) ==
     IN DecidedView(ViewId(local[m].view.id.counter + 1, m), members, {installed[m]},
                    [x \in MembersOf([members |-> members]) |-> 0], join)
 
-\* m decides the next view and sends it. If it is not in it itself it is gone, and lets nobody go.
+\* m decides the next view and sends it. If it is not in it itself it is gone, and lets no member go.
 DecideView(m) ==
     /\ MayDecide(m)
     /\ \E leave \in SUBSET (wishes \cap Members(local[m]) \cap up) : \E join \in SUBSET MayLetIn(m) :
@@ -578,7 +578,7 @@ AskForState(m) ==
     /\ Spend("states")
     /\ UNCHANGED <<cast, offers, wishes, answers, state>>
 
-\* It asks anybody for its state, as of what it has delivered. Who is elsewhere by then does not answer.
+\* It asks any member for its state, as of what it has delivered. A member that is elsewhere by then does not answer.
 MayGive(p, m) ==
     /\ m \in up /\ transfer[m] = "asks" /\ p \in up \ {m}
     /\ HasState(p) /\ installed[p] = installed[m] /\ local[p].delivered = local[m].delivered
@@ -604,7 +604,7 @@ TakeState(m) ==
         /\ Apply("TakeState", m, [type |-> "Resume", asker |-> ForState], {})
     /\ UNCHANGED <<cast, offers, wishes, spent>>
 
-\* Nobody is there to ask; or it does not want a state any more.
+\* No member is there to ask; or it does not want a state any more.
 NoStateProvider(m) ==
     transfer[m] = "asks" /\ \A p \in Unsuspected(local[m]) \ {m} : p \in up /\ ~HasState(p)
 
@@ -666,14 +666,14 @@ DistrustsOrExcludes(x, m) ==
        \/ (InView(local[x]) /\ m \notin Members(local[x]) /\ ~Precedes(installed[x], installed[m])
            /\ ~(m \in wishes /\ MayDepart(m)))
 
-\* Who is to take over asks m, which refuses whom that one counts out before itself.
+\* A member that is to take over asks m, which refuses whom that one counts out before itself.
 Refuses(m, x) ==
     \E y \in Unsuspected(local[m]) \ {m} :
         /\ y \in up /\ IsActing(y) /\ m \notin local[y].suspected
         /\ x \in local[y].suspected /\ Before(local[y], x, y)
 
-\* Of the merged views that m has come past, x lacks one, and nobody has it on the way to x. (x may come to it
-\* all the same, if it takes over and finds somebody there.)
+\* Of the merged views that m has come past, x lacks one, and no member has it on the way to x. (x may come to it
+\* all the same, if it takes over and finds some member there.)
 NeverComes(x, m) ==
     /\ MaxMerges > 0 /\ x \in up
     /\ Precedes(installed[x], installed[m]) /\ installed[x] # installed[m]
@@ -698,7 +698,7 @@ Detect(m) ==
         /\ spent' = IF MaxFalseSuspicions = 0 /\ x \in up THEN [spent EXCEPT !.false = 1] ELSE spent
     /\ UNCHANGED <<cast, offers, wishes, answers, state>>
 
-\* Anybody may be suspected falsely, at any time. (As MayAsk.)
+\* Any member may be suspected falsely, at any time. (As MayAsk.)
 MayDoubt(m, x) == TRUE
 
 SuspectFalsely(m) ==
@@ -792,7 +792,7 @@ Next(m) ==
 Spec == Init /\ [][\E m \in Member : Next(m)]_vars
 
 -----------------------------------------------------------------------------
-(* A bound of some searches: what a member does by itself happens at once *)
+(* A bound of some searches: what a member does by itself happens at once     *)
 
 \* BLOCK returns, and what m sent to itself arrives.
 IsDue(m) == m \in up /\ (app[m] = "handler" \/ wire[m][m] # <<>>)

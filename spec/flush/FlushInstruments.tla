@@ -1,8 +1,8 @@
 --------------------------- MODULE FlushInstruments -------------------------
-(***************************************************************************)
-(* What the tools look at: witnesses, and what a run collects of members'  *)
-(* local steps for conformance.                                            *)
-(***************************************************************************)
+(******************************************************************************)
+(* What the tools look at: witnesses, and what a run collects of members'     *)
+(* local steps for conformance.                                               *)
+(******************************************************************************)
 EXTENDS FlushClaims
 
 (* Witnesses: each must be reachable, or the claims speak of less than they seem to. *)
@@ -11,7 +11,7 @@ OnTheWay(type) == UNION {UNION {{Packet(f, t, wire[f][t][i]) :
     i \in {i \in DOMAIN wire[f][t] : wire[f][t][i].type = type}} : t \in Member} : f \in Member}
 
 Fetches == \E m \in up : fetches[m] # {}
-\* Who was named to be asked is dead, before it was asked.
+\* A member that was named to be asked is dead, before it was asked.
 HolderCrashes == \E m \in up : \E f \in fetches[m] : f.holder \notin up
 RequesterCrashes == \E m \in up : local[m].owner # "" /\ local[m].owner \notin up
 TwoRequestersCrash == RequesterCrashes /\ Cardinality(Member \ up) > 1
@@ -21,14 +21,14 @@ WaitsBehindTheLatch == \E m \in up : local[m].waiting # <<>>
 AskedAgain == \E p \in OnTheWay("START_FLUSH") : local[p.to].block = "blocked"
 \* It is let go before its handler has returned.
 FreedInTheHandler == \E m \in up : local[m].block = "asked" /\ local[m].owner = ""
-\* A view comes from another than who made it, to somebody who is stopped by that one.
+\* A view comes from another than who made it, to some member that is stopped by that one.
 IsRelayed ==
     \E o \in offers : o.from # views[o.view].id.creator /\ local[o.to].owner = views[o.view].id.creator
 LostView == MaxFalseSuspicions = 0 /\ \E j, k \in DOMAIN views : j # k /\ views[j].preds \cap views[k].preds # {}
 SplitBrain ==
     \E x, y \in up : \E j \in {installed[x]} : \E k \in {installed[y]} :
         j # 0 /\ k # 0 /\ j # k /\ views[j].preds \cap views[k].preds # {}
-\* A coordinator is gone, and has let nobody go.
+\* A coordinator is gone, and has let no member go.
 RequesterLeaves == \E m \in Member \ up : maker[m] = "gone" /\ \E x \in up : local[x].owner = m
 \* Two views in one flush.
 AnotherView == \E m \in up : maker[m] = "decided" /\ HasToDecide(m)
@@ -93,7 +93,7 @@ EventOf(p) ==
 
 \* Every message that was ever on its way, from its sender and (what no correct peer does) from others; reports
 \* of the round after, of another view, and of no members; RECONCILE of no members, and of another view; START_FLUSH for the other purpose; multicasts that are one further, and
-\* of a view of the same counter and another creator; who might be suspected; every view that anybody has had;
+\* of a view of the same counter and another creator; who might be suspected; every view that any member has had;
 \* each call of the application and of the layers below, allowed or not.
 Alphabet(messages, outsides) ==
     LET strangers == Member \cup {"Z"}

@@ -1,24 +1,24 @@
 --------------------------- MODULE FlushSequencer ---------------------------
-(***************************************************************************)
-(* SEQUENCER over FLUSH: a closed model of two neighbours. What SEQUENCER  *)
-(* multicasts FLUSH is asked to multicast, and what FLUSH passes up is     *)
-(* SEQUENCER's event, both in the same step. So no guarantee stands        *)
-(* between the two: what members deliver before they leave a view is what  *)
-(* FLUSH's messages make of it.                                            *)
-(*                                                                         *)
-(* The group is that of FlushGroup, with all its actions; PassedUp says    *)
-(* what follows from each for SEQUENCER. SEQUENCER's FORWARDs are          *)
-(* unicasts: they pass the latch (FST-17), also those of applications that *)
-(* are blocked, and arrive in the order sent, beside those of FLUSH in any *)
-(* order. What a coordinator orders behind its latch waits there. If a     *)
-(* view comes meanwhile, it is multicast in that view with the identifier  *)
-(* of the one before, and nobody delivers it: its sender has it ordered    *)
-(* again.                                                                  *)
-(*                                                                         *)
-(* Who wants to leave multicasts nothing more and looks at its own table,  *)
-(* and at nothing else (StopRule). What SEQUENCER's `flushed` reads of the *)
-(* others follows from FLUSH's messages: LeaverLosesNoMessage.             *)
-(***************************************************************************)
+(******************************************************************************)
+(* SEQUENCER over FLUSH: a closed model of two neighbours. What SEQUENCER     *)
+(* multicasts FLUSH is asked to multicast, and what FLUSH passes up is        *)
+(* SEQUENCER's event, both in the same step. So no guarantee stands           *)
+(* between the two: what members deliver before they leave a view is what     *)
+(* FLUSH's messages make of it.                                               *)
+(*                                                                            *)
+(* The group is that of FlushGroup, with all its actions; PassedUp says       *)
+(* what follows from each for SEQUENCER. SEQUENCER's FORWARDs are             *)
+(* unicasts: they pass the latch (FST-17), also those of applications that    *)
+(* are blocked, and arrive in the order sent, beside those of FLUSH in any    *)
+(* order. What a coordinator orders behind its latch waits there. If a        *)
+(* view comes meanwhile, it is multicast in that view with the identifier     *)
+(* of the one before, and no member delivers it: its sender has it ordered    *)
+(* again.                                                                     *)
+(*                                                                            *)
+(* Who wants to leave multicasts nothing more and looks at its own table,     *)
+(* and at nothing else (StopRule). What SEQUENCER's `flushed` reads of the    *)
+(* others follows from FLUSH's messages: LeaverLosesNoMessage.                *)
+(******************************************************************************)
 EXTENDS FlushClaims
 
 CONSTANTS
@@ -40,7 +40,7 @@ VARIABLES
 stack_vars == <<vars, sequencer, forwards, sent, path, delivered, refused>>
 stack_view == <<view, sequencer, forwards, sent, path, delivered, refused>>
 
-\* What is settled, but for what nobody delivers: what a coordinator ordered in a view that was over before its
+\* What is settled, but for what no member delivers: what a coordinator ordered in a view that was over before its
 \* latch opened.
 Counted ==
     [k \in DOMAIN settled |-> [u \in DOMAIN settled[k] |->
@@ -103,7 +103,7 @@ SequencerSteps(action, m, event, consumed) ==
         /\ SequencerDid(m, event, consumed, step)
     /\ UNCHANGED path
 
-\* (Who wants to leave takes no more. Who is blocked may: FLUSH answers for multicasts, and SEQUENCER's are
+\* (Who wants to leave takes no more. A member that is blocked may: FLUSH answers for multicasts, and SEQUENCER's are
 \* unicasts at most members.)
 AppBroadcasts(m) ==
     /\ m \in up /\ sent[m] < Sends[m] /\ m \notin wishes
@@ -217,7 +217,7 @@ RefinesTotalOrderBroadcast == [][RefinesTotalOrderBroadcastStep]_stack_vars
 InstallsOnlyWhenLatchedStep == \A m \in Member : (installed[m] # 0 /\ installed'[m] # installed[m]) => local[m].latched
 InstallsOnlyWhenLatched == [][InstallsOnlyWhenLatchedStep]_stack_vars
 
-\* Nothing is on its way, and nobody has anything to do; BLOCK has returned where it may.
+\* Nothing is on its way, and no member has anything to do; BLOCK has returned where it may.
 StackQuiescent ==
     /\ \A f, t \in Member : t \in up => wire[f][t] = <<>> /\ forwards[f][t] = <<>>
     /\ \A m \in up :
@@ -230,7 +230,7 @@ StackQuiescent ==
     /\ \A o \in offers : o.to \in up => ~MayInstall(o)
     /\ \A c \in copies : c.to \in up => ~MayArrive(c.to, c)
 
-\* Whoever is in a view has delivered what it sent, and what others of the view have delivered with it.
+\* Any member that is in a view has delivered what it sent, and what others of the view have delivered with it.
 AllIsDelivered ==
     \A m \in {m \in up : InView(local[m])} :
         /\ Drained(m)
@@ -281,7 +281,7 @@ OrderIsPartial ==
 \* A message is ordered in two views.
 OrderedTwice == Above!OrderedTwice
 
-\* Somebody who sent has left.
+\* Some member that sent has left.
 SenderIsGone ==
     \E m \in wishes \ up : sent[m] > 0 /\ \E k \in DOMAIN views : Follows(installed[m], k)
 =============================================================================

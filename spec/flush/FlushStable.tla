@@ -1,19 +1,19 @@
 ----------------------------- MODULE FlushStable ----------------------------
-(***************************************************************************)
-(* FLUSH over STABLE: a closed model of two layers that share the one      *)
-(* below. STABLE has a message thrown away everywhere once all have        *)
-(* delivered it; FLUSH has what some lack fetched from who has it, and     *)
-(* holds back what comes after a report. STABLE's messages are datagrams:  *)
-(* they pass no latch, and go round while the group is stopped.            *)
-(*                                                                         *)
-(* The group is that of FlushGroup, with all its actions; PassedDown says  *)
-(* what follows from each for STABLE, in the same step: a view, with the   *)
-(* digest of the layer below. That layer numbers a sender's multicasts     *)
-(* over all views, from what it had delivered when it installed the        *)
-(* present one; a joiner is told that by who decides the view it joins     *)
-(* with. STABLE and STABILITY messages may reach anybody at any time, any  *)
-(* number of times, or never.                                              *)
-(***************************************************************************)
+(******************************************************************************)
+(* FLUSH over STABLE: a closed model of two layers that share the one         *)
+(* below. STABLE has a message thrown away everywhere once all have           *)
+(* delivered it; FLUSH has what some lack fetched from who has it, and        *)
+(* holds back what comes after a report. STABLE's messages are datagrams:     *)
+(* they pass no latch, and go round while the group is stopped.               *)
+(*                                                                            *)
+(* The group is that of FlushGroup, with all its actions; PassedDown says     *)
+(* what follows from each for STABLE, in the same step: a view, with the      *)
+(* digest of the layer below. That layer numbers a sender's multicasts        *)
+(* over all views, from what it had delivered when it installed the           *)
+(* present one; a joiner is told that by who decides the view it joins        *)
+(* with. STABLE and STABILITY messages may reach any member at any time, any  *)
+(* number of times, or never.                                                 *)
+(******************************************************************************)
 EXTENDS FlushClaims
 
 CONSTANTS
@@ -176,7 +176,7 @@ SameViewInBothLayers == \A m \in up : stable[m].view = local[m].view
 \* All who are in a view count a sender's multicasts from the same number: votes speak of the same messages.
 SeqnoBasesAgree == \A m \in up : InView(local[m]) => base[m] = starts[installed[m]]
 
-\* Nobody has thrown away what a member lacks that is in its view, or on its way to it.
+\* No member has thrown away what a member lacks that is in its view, or on its way to it.
 NoMissingMessagePurged ==
     \A p, x \in {m \in Member : installed[m] # 0} :
         (Precedes(installed[x], installed[p]) /\ x \in Members(local[p])) =>

@@ -25,7 +25,7 @@ OneOfC == OneOf("C")
 OneOfAAndB == [m \in Member |-> IF m \in {"A", "B"} THEN 1 ELSE 0]
 TwoOfB == [m \in Member |-> IF m = "B" THEN 2 ELSE 0]
 
-\* In the place of MayAsk: each asks once, in order of seniority, all before anybody is stopped by another.
+\* In the place of MayAsk: each asks once, in order of seniority, all before any member is stopped by another.
 AllAtOnce(m) ==
     /\ spent.states = Cardinality({x \in Requesters : Before(local[m], x, m)})
     /\ \A x \in Member : local[x].owner \in {"", x}

@@ -1,24 +1,24 @@
 ------------------------- MODULE NoteFlushFourPhase -------------------------
-(***************************************************************************)
-(* The older design of FLUSH ("Design change: flushing and block() /       *)
-(* unblock() callbacks", which the note marks as outdated).                *)
-(*                                                                         *)
-(* Phase 1: somebody multicasts START_FLUSH; everybody runs block(), in    *)
-(* which it may multicast and wait for answers; when block() returns it    *)
-(* multicasts FLUSH_OK. Phase 2: who has FLUSH_OK of everybody closes its  *)
-(* latch, and, phase 3, sends FLUSH_COMPLETED to who flushes. Phase 4:     *)
-(* STOP_FLUSH when what was flushed for is done; here the next view, sent  *)
-(* as a unicast, which is not ordered with multicasts (FLO-14).            *)
-(*                                                                         *)
-(* One member's multicasts arrive in order, so whoever has its FLUSH_OK    *)
-(* has all that it multicast before. The note asks what becomes of what is *)
-(* multicast between the return of block() and the closing of the latch.   *)
-(* The use case: in block() a member finishes a transaction: it multicasts *)
-(* PREPARE and waits until all others have acknowledged it, which their    *)
-(* applications do whether they are blocked or not.                        *)
-(*                                                                         *)
-(* Nobody crashes: what goes wrong here does so without.                   *)
-(***************************************************************************)
+(******************************************************************************)
+(* The older design of FLUSH ("Design change: flushing and block() /          *)
+(* unblock() callbacks", which the note marks as outdated).                   *)
+(*                                                                            *)
+(* Phase 1: some member multicasts START_FLUSH; every member runs block(), in *)
+(* which it may multicast and wait for answers; when block() returns it       *)
+(* multicasts FLUSH_OK. Phase 2: who has FLUSH_OK of every member closes its  *)
+(* latch, and, phase 3, sends FLUSH_COMPLETED to who flushes. Phase 4:        *)
+(* STOP_FLUSH when what was flushed for is done; here the next view, sent     *)
+(* as a unicast, which is not ordered with multicasts (FLO-14).               *)
+(*                                                                            *)
+(* One member's multicasts arrive in order, so whoever has its FLUSH_OK       *)
+(* has all that it multicast before. The note asks what becomes of what is    *)
+(* multicast between the return of block() and the closing of the latch.      *)
+(* The use case: in block() a member finishes a transaction: it multicasts    *)
+(* PREPARE and waits until all others have acknowledged it, which their       *)
+(* applications do whether they are blocked or not.                           *)
+(*                                                                            *)
+(* No member crashes: what goes wrong here does so without.                   *)
+(******************************************************************************)
 EXTENDS Steps, Acts, Naturals, Sequences, FiniteSets
 
 CONSTANTS
@@ -141,7 +141,7 @@ Acknowledge(m) ==
 \* The members in some order.
 InSomeOrder == CHOOSE q \in [1 .. Cardinality(Member) -> Member] : Member = {q[i] : i \in DOMAIN q}
 
-\* Who flushes has all FLUSH_COMPLETED: what was flushed for is done.
+\* A member that flushes has all FLUSH_COMPLETED: what was flushed for is done.
 ReceiveUnicast(m) ==
     /\ \E p \in unicasts :
         /\ p.to = m
@@ -195,7 +195,7 @@ AllMulticastAcksReceived ==
         \A m \in Member : local[m].phase = "latched" =>
             \A p \in Preparers : \A x \in Ackers \ {p} : <<x, p>> \in local[m].acks
 
-\* FLO-10: the group does not come to rest before everybody is in the next view.
+\* FLO-10: the group does not come to rest before every member is in the next view.
 AllReachNextView ==
     (/\ Started /\ unicasts = {}
      /\ \A m \in Member \ InNextView :

@@ -1,45 +1,45 @@
 -------------------------------- MODULE Gms ---------------------------------
-(***************************************************************************)
-(* GMS, one member: a pure function of its own state and an event.         *)
-(*                                                                         *)
-(* Theory. The coordinator decides the views, one after the other. It      *)
-(* queues requests to join and to leave in the order in which they come.   *)
-(* When there is one, or it suspects somebody, it has the layer above stop *)
-(* the group (Suspend). When that is done (GroupStopped) it takes the next *)
-(* request, and all that it suspects, and decides the next view. Where     *)
-(* somebody joins, it first promises its digest to the joiner and asks the *)
-(* layer below for it. It installs the view at once and sends it to the    *)
-(* old members (NEW_VIEW); when they have all acknowledged it, the joiner  *)
-(* is answered (JOIN_RSP, with the same view and the digest to start       *)
-(* from), and when the joiner has acknowledged it, the next view may come: *)
-(* it says Suspend again, and as the group is still stopped the answer can *)
-(* come at once. Where there is none to decide it lets the group go        *)
-(* (Resume). When those before it in the view are suspected, a member      *)
-(* takes over: it asks the others for their newest view (QUERY), and       *)
-(* decides nothing before all that it does not suspect have answered and   *)
-(* the newest view is everywhere. Then it says Suspend, also where it has  *)
-(* nothing to decide: the group may have been stopped by who is gone, and  *)
-(* nobody else lets it go.                                                 *)
-(*                                                                         *)
-(* Why views stay in one line. Who answers a QUERY refuses, from then on,  *)
-(* whatever the asker's seniors send. So when the answers are in, a view   *)
-(* of a senior that nobody who answered has can never be installed by any  *)
-(* of them; and one that somebody has the asker learns of, installs, and   *)
-(* sends to everybody, before it decides a view on top of it. (With false  *)
-(* suspicions two members may each be first of those they do not suspect,  *)
-(* and there are two lines. Merging is what heals them.)                   *)
-(*                                                                         *)
-(* What a view says. Its identifier, with its creator, who may be leaving  *)
-(* and not in it; the view that it follows; its members in order of        *)
-(* seniority; who begins with it; the digest that these start from; and    *)
-(* of every address that was ever in a view of this line the newest        *)
-(* incarnation that was. So whoever has the view can let the joiner in,    *)
-(* and knows which requests come too late.                                 *)
-(* An incarnation is let in once: one that was excluded before it knew     *)
-(* that it was let in, and asks again, is refused (JOIN_REFUSED).          *)
-(*                                                                         *)
-(* The constants are guards. README.md says what each is for.              *)
-(***************************************************************************)
+(******************************************************************************)
+(* GMS, one member: a pure function of its own state and an event.            *)
+(*                                                                            *)
+(* Theory. The coordinator decides the views, one after the other. It         *)
+(* queues requests to join and to leave in the order in which they come.      *)
+(* When there is one, or it suspects some member, it has the layer above stop *)
+(* the group (Suspend). When that is done (GroupStopped) it takes the next    *)
+(* request, and all that it suspects, and decides the next view. Where        *)
+(* some member joins, it first promises its digest to the joiner and asks the *)
+(* layer below for it. It installs the view at once and sends it to the       *)
+(* old members (NEW_VIEW); when they have all acknowledged it, the joiner     *)
+(* is answered (JOIN_RSP, with the same view and the digest to start          *)
+(* from), and when the joiner has acknowledged it, the next view may come:    *)
+(* it says Suspend again, and as the group is still stopped the answer can    *)
+(* come at once. Where there is none to decide it lets the group go           *)
+(* (Resume). When those before it in the view are suspected, a member         *)
+(* takes over: it asks the others for their newest view (QUERY), and          *)
+(* decides nothing before all that it does not suspect have answered and      *)
+(* the newest view is everywhere. Then it says Suspend, also where it has     *)
+(* nothing to decide: the group may have been stopped by who is gone, and     *)
+(* no other member lets it go.                                                *)
+(*                                                                            *)
+(* Why views stay in one line. A member that answers a QUERY refuses, from then on,  *)
+(* whatever the asker's seniors send. So when the answers are in, a view      *)
+(* of a senior that no member that answered has can never be installed by any *)
+(* of them; and one that some member has the asker learns of, installs, and   *)
+(* sends to every member, before it decides a view on top of it. (With false  *)
+(* suspicions two members may each be first of those they do not suspect,     *)
+(* and there are two lines. Merging is what heals them.)                      *)
+(*                                                                            *)
+(* What a view says. Its identifier, with its creator, who may be leaving     *)
+(* and not in it; the view that it follows; its members in order of           *)
+(* seniority; who begins with it; the digest that these start from; and       *)
+(* of every address that was ever in a view of this line the newest           *)
+(* incarnation that was. So whoever has the view can let the joiner in,       *)
+(* and knows which requests come too late.                                    *)
+(* An incarnation is let in once: one that was excluded before it knew        *)
+(* that it was let in, and asks again, is refused (JOIN_REFUSED).             *)
+(*                                                                            *)
+(* The constants are guards. README.md says what each is for.                 *)
+(******************************************************************************)
 EXTENDS Steps, Views, Digests, FiniteSets
 
 CONSTANTS
@@ -189,7 +189,7 @@ Before(decision, m) ==
 
 LifeOf(s, m) == s.decision.lives[m]
 
-\* An address of a later life of m's name was in a view of this line.
+\* An address of a later incarnation of m's name was in a view of this line.
 HasLaterIncarnation(s, m) == \E x \in DOMAIN s.decision.lives : IsFormer(m, x)
 
 \* Was this incarnation of m, or a later one, in a view of this line? (No request outlives that.)
@@ -252,7 +252,7 @@ MustSuspend(s) ==
     IsDone(s) /\ (s.group = "unknown" \/ (s.group \in {"free", "stopped"} /\ HasToDecide(s)))
 MustResume(s) == IsDone(s) /\ s.group = "stopped"
 
-\* Who takes over may have been stopped itself, by who is gone, and others not yet.
+\* A member that takes over may have been stopped itself, by who is gone, and others not yet.
 GroupAtTakeover == "unknown"
 
 Unchanged(s) == [state |-> s, effects |-> <<>>]
@@ -307,7 +307,7 @@ MaybeResume(s) ==
     THEN [state |-> [s EXCEPT !.group = "free"], effects |-> <<ResumeGroup>>]
     ELSE Unchanged(s)
 
-\* Who asked to leave, and would have to take over, goes instead.
+\* A member that asked to leave, and would have to take over, goes instead.
 MaybeGo(s) ==
     IF s.leaving /\ LeaverSkipsTakeover /\ IsActing(s) /\ s.phase # "leading"
     THEN [state |-> [s EXCEPT !.gone = TRUE], effects |-> <<LeftTheGroup>>]
@@ -333,7 +333,7 @@ Proceed(state, effects) ==
 (* Requests *)
 
 \* The application wants to join, as this incarnation, and discovery found this coordinator; again at each
-\* retry (AMB-29). Who is found acts: if it was refused, that was a former incarnation of it. Who finds
+\* retry (AMB-29). A member that is found acts: if it was refused, that was a former incarnation of it. A member that finds
 \* itself founds the group. (An address that was in use before founds none: its first view would have the
 \* identifier of another. It needs a new address.)
 JoinRequested(s, e) ==
@@ -357,7 +357,7 @@ LeaveRequested(s, e) ==
 FormerLeavesFirst(queue, leave, join) == <<leave>> \o Append(queue, join)
 
 \* FLAW-133: this incarnation of m was in a view of this line, and is not any more. If it asks, its JOIN_RSP was lost,
-\* or is void: it can never be let in again, and nobody but who acts can say so.
+\* or is void: it can never be let in again, and no member but who acts can say so.
 IsExcluded(s, m, life) ==
     m \in DOMAIN s.decision.lives \ MembersOfView(s) /\ life = LifeOf(s, m)
 
@@ -424,7 +424,7 @@ Refused(s, e) == e.message.seniors \cap Before(s.decision, e.sender)
 \* A question of a former life: it is about a view that is over for longer than any member of this one can be behind.
 IsLate(s, id) == id.counter <= s.decision.id.counter /\ id \notin {s.decision.id, s.decision.follows}
 
-\* A junior, or a senior that takes over, asks. Who answers refuses those before the asker from then on.
+\* A junior, or a senior that takes over, asks. A member that answers refuses those before the asker from then on.
 QueryReceived(s, e) ==
     LET refused == IF ~RefuseSeniors THEN s
                    ELSE [s EXCEPT !.suspected = @ \cup Refused(s, e), !.phase = "following",
@@ -443,7 +443,7 @@ QueryReceived(s, e) ==
        ELSE Handled(refused, (IF RefuseSeniors THEN Withdrawal(s, s.admitting.member) ELSE <<>>)
                              \o SaySuspected(s.decision.members, refused.suspected \ s.suspected) \o answer)
 
-\* Who is asked tells its view; and who is sent one, and has another.
+\* A member that is asked tells its view; and who is sent one, and has another.
 AnswerReceived(s, e) ==
     LET m == e.sender
         told == e.message.decision
@@ -465,7 +465,7 @@ Elsewhere(s, e) == Handled(s, <<Send(e.sender, Answer(e.message.decision.id, s.d
 
 \* Whom a member refuses from then on when it acknowledges a view: the seniors of who sends it, as that one does, which
 \* counts on it now. (It may have been asked to refuse them when it was in no view, and asked one of them again since: two
-\* would count on it. Who decides a view and leaves is not in it. A junior never counts on its senior and sends it nothing.)
+\* would count on it. A member that decides a view and leaves is not in it. A junior never counts on its senior and sends it nothing.)
 SuspectedSince(s, decision, sender) ==
     IF sender \in MembersOf(decision) /\ s.member \notin Before(decision, sender)
     THEN Before(decision, sender) \ s.suspected
@@ -562,7 +562,7 @@ FormerIsMember(s, request) == request.kind = "join" /\ request.member \in Member
 IsAnswer(s, e) == s.group = "stopping" /\ e.asker = Self
 
 \* All that were to be stopped, less who was suspected since, are stopped, and have delivered the same: it is
-\* time for the next view. Who joins gets a digest first. While a former incarnation of it is still in the
+\* time for the next view. A member that joins gets a digest first. While a former incarnation of it is still in the
 \* view it waits, and who is suspected goes, by a view of its own: who is in the view can be promised nothing.
 \* An answer that another layer asked for, such as state transfer, is passed on.
 GroupStopped(s, e) ==
@@ -595,7 +595,7 @@ DigestGiven(s, e) ==
        ELSE Decide(done, s.admitting, [m \in DOMAIN e.digest \ s.suspected |-> e.digest[m]])
 
 -----------------------------------------------------------------------------
-(* What no correct peer sends, whatever the state of the member that gets it *)
+(* What no correct peer sends, whatever the state of the member that gets it  *)
 
 \* A view goes to its members. A first one goes to a joiner, from a member that is senior to it (a joiner is the most
 \* junior), and says of all others where to start.

@@ -1,10 +1,10 @@
 ----------------------------- MODULE GmsClaims ------------------------------
-(***************************************************************************)
-(* What is claimed of a group that runs GMS. Each claim is of one kind: an *)
-(* outcome that its users see (first section), a mechanism that the        *)
-(* requirements name, a frame condition of the model, a refinement, or     *)
-(* liveness. Each falls in some model of models.yaml.                      *)
-(***************************************************************************)
+(******************************************************************************)
+(* What is claimed of a group that runs GMS. Each claim is of one kind: an    *)
+(* outcome that its users see (first section), a mechanism that the           *)
+(* requirements name, a frame condition of the model, a refinement, or        *)
+(* liveness. Each falls in some model of models.yaml.                         *)
+(******************************************************************************)
 EXTENDS GmsGroup
 
 DeliveredByAll == [m \in Member |-> DeliveredBy(m)]
@@ -36,7 +36,7 @@ LocalTypeOK(m) ==
     /\ s.phase \in {"following", "asking", "leading"}
     /\ s.suspected \subseteq Member /\ s.asking \subseteq Member
     /\ s.awaiting \subseteq Member /\ s.owed \subseteq Member
-    \* Who leads acts; nobody else awaits acknowledgements or owes answers.
+    \* A member that leads acts; no other member awaits acknowledgements or owes answers.
     /\ s.phase = "leading" => IsActing(s) \/ s.gone
     /\ s.awaiting \cup s.owed # {} => s.phase = "leading"
     \* Who wants to leave, or has left, was in a view; who was refused was not, and asked.
@@ -69,7 +69,7 @@ TypeOK ==
 \* AMB-40: an identifier names one list of members.
 ViewIdsAreUnique == \A j, k \in DOMAIN views : views[j].id = views[k].id => j = k
 
-\* Without false suspicions: of two views that follow one, nobody alive has installed one of them.
+\* Without false suspicions: of two views that follow one, no member alive has installed one of them.
 NoLiveBranch == MaxFalseSuspicions = 0 => Membership!NoLiveBranchIn(up)
 
 \* MBR-11: without false suspicions, who is in a view and not in the next is dead, or wanted to leave. (Every
@@ -86,7 +86,7 @@ IncarnationNotReadmitted ==
     \A k \in DOMAIN views : \A x \in views[k].joins :
         ~\E j \in 1 .. k - 1 : Has(views[j], x, views[k].lives[x]) /\ Ancestor(j, k)
 
-\* Of each name GMS knows the latest life, and no other but those that are in the view: what it knows grows with names, not
+\* Of each name GMS knows the latest incarnation, and no other but those that are in the view: what it knows grows with names, not
 \* with lives.
 FormerIncarnationsForgotten ==
     \A m \in up : Superseded(DOMAIN local[m].decision.lives) \subseteq MembersOfView(local[m])
@@ -132,7 +132,7 @@ StopPassedDownStep ==
         act'.event = StoppedFor(asker) => act'.effects = <<PassDown(StoppedFor(asker))>>
 StopPassedDown == [][StopPassedDownStep]_vars
 
-\* Whoever acts takes no notice when m asks to join, or answers with what m takes no notice of: it asks again and
+\* Any member that acts takes no notice when m asks to join, or answers with what m takes no notice of: it asks again and
 \* again, and nothing comes of it.
 AsksInVain(m) ==
     \A c \in {c \in up : IsActing(local[c])} :
@@ -143,7 +143,7 @@ AsksInVain(m) ==
             /\ \A i \in DOMAIN answered.effects :
                 MemberStep(asked.state, EventOf(Packet(c, m, answered.effects[i].message))).outcome = "ignored"
 
-\* Nothing is on its way, nobody waits for the group to be stopped, the failure detector has nothing to say,
+\* Nothing is on its way, no member waits for the group to be stopped, the failure detector has nothing to say,
 \* who asks asks in vain.
 Quiescent ==
     /\ \A p \in network : p.to \notin up
@@ -152,26 +152,26 @@ Quiescent ==
         /\ answers[m] = {} /\ Reports(m) = {}
         /\ ~InView(local[m]) => AsksInVain(m)
 
-\* Each line of views: who is alive and in a view shares it with all who are in it, and nobody waits to leave.
+\* Each branch of views: who is alive and in a view shares it with all who are in it, and no member waits to leave.
 LinesSettled ==
     \A m \in {m \in up : InView(local[m])} :
         /\ ~local[m].leaving
         /\ \A x \in MembersOf(local[m].decision) : x \in up /\ installed[x] = installed[m]
 
-\* Who asks again and again comes in, or is refused and asks as another incarnation: while there is somebody to ask, nobody
+\* A member that asks again and again comes in, or is refused and asks as another incarnation: while there is some member to ask, no member
 \* asks in vain. (A later incarnation founds no group.)
 AllMembersInView == (\E c \in up : IsActing(local[c])) => \A m \in up : InView(local[m])
 
-\* Who is alive is in one view.
+\* A member that is alive is in one view.
 OneView == \A m, x \in up : installed[m] = installed[x]
 
 Converged == LinesSettled /\ (IF MaxFalseSuspicions = 0 THEN OneView ELSE AllMembersInView)
 
-\* FLAW-33: the group does not come to a stop before each line of views is settled. There is one line where no
+\* FLAW-33: the group does not come to a stop before each branch of views is settled. There is one line where no
 \* suspicion was false.
 ConvergedWhenQuiescent == Quiescent => Converged
 
-\* And everybody goes on: nobody stays stopped, whoever stopped it. (Each Suspend that is answered ends in
+\* And every member goes on: no member stays stopped, whoever stopped it. (Each Suspend that is answered ends in
 \* Resume, or in that of who leads next.)
 ResumedWhenQuiescent == Quiescent => stops.held = {}
 
@@ -188,7 +188,7 @@ DeliversOnlyOfOwnViews == [][DeliversOnlyOfOwnViewsStep]_vars
 -----------------------------------------------------------------------------
 (* Mechanism *)
 
-\* Who decides a view has had the group stopped, as the layer above has it, since it took over.
+\* A member that decides a view has had the group stopped, as the layer above has it, since it took over.
 DecidesOnlyWhenStoppedStep ==
     views' # views =>
         \/ views'[Len(views')].preds = {}
@@ -238,11 +238,11 @@ JoinRspAfterOldMembers ==
                 life[x] = p.message.decision.lives[x] =>
                     local[x].decision.id.counter >= p.message.decision.id.counter
 
-\* Who is suspected is a member: the next view excludes it.
+\* A member that is suspected is a member: the next view excludes it.
 SuspectedAreMembers ==
     \A m \in up : InView(local[m]) => local[m].suspected \subseteq MembersOf(local[m].decision)
 
-\* MBR-11, MBR-12: a view is the one before, with the request at the head granted, and without those who are
+\* MBR-11, MBR-12: a view is the one before, with the request at the head granted, and without the members that are
 \* suspected.
 ViewAppliesHeadRequestStep ==
     views' # views =>
@@ -297,7 +297,7 @@ InstalledCounterIncreases == [][InstalledCounterIncreasesStep]_vars
 
 -----------------------------------------------------------------------------
 (* Frame: a step belongs to one member, and others change through its effects alone. This is what makes *)
-(* local steps speak for the whole model.                                                               *)
+(* local steps speak for the whole model.                                     *)
 
 OnlyOwnStateStep == OthersKeepLocal
 
@@ -384,7 +384,7 @@ GivesWithdrawOnlyIfUnusable == [][GivesWithdrawOnlyIfUnusableStep]_vars
 (* Liveness *)
 
 \* What is on its way arrives, and a member does what is for it to do. Requests to join arrive by themselves:
-\* there is always another. (The group need not be stopped while somebody is dead and not suspected.)
+\* there is always another. (The group need not be stopped while some member is dead and not suspected.)
 Fairness ==
     \A m \in Member :
         /\ WF_vars(m \in up /\ JoinReqFrom(Member, m))
@@ -406,7 +406,7 @@ EventuallyConverged == <>[]Converged
 \* A leaver is let go.
 LeaversEventuallyLeave == <>[](\A m \in up : ~local[m].leaving)
 
-\* Nobody stays stopped.
+\* No member stays stopped.
 StopsEventuallyEnd == <>[](stops.held = {})
 
 \* JOI: no promise stays open while its maker and who was promised live.

@@ -1,9 +1,9 @@
 ---------------------------- MODULE GmsDefects ------------------------------
-(***************************************************************************)
-(* Defects that the claims must notice: of the algorithm where no guard of *)
-(* Gms says it, of the layer below, and of the model itself. Each is an    *)
-(* operator that a model puts in the place of another (models.yaml).       *)
-(***************************************************************************)
+(******************************************************************************)
+(* Defects that the claims must notice: of the algorithm where no guard of    *)
+(* Gms says it, of the layer below, and of the model itself. Each is an       *)
+(* operator that a model puts in the place of another (models.yaml).          *)
+(******************************************************************************)
 EXTENDS GmsInstruments
 
 (* The algorithm *)
@@ -14,10 +14,10 @@ LowerCounter(s) == s.decision.id.counter - 1
 \* In the place of Creator: the most junior member is named, who was in no view yet.
 JuniorIsCreator(s, members) == members[Len(members)]
 
-\* In the place of LatestLives: what is known of lives that are over is kept.
+\* In the place of LatestLives: what is known of incarnations that are over is kept.
 KeepsAllIncarnations(function, members) == function
 
-\* In the place of HasLaterIncarnation: a later life of a name says nothing of an earlier one.
+\* In the place of HasLaterIncarnation: a later incarnation of a name says nothing of an earlier one.
 IgnoresLaterIncarnation(s, m) == FALSE
 
 \* In the place of WithJoiner: a joiner is listed twice.
@@ -29,7 +29,7 @@ FutureIncarnation(id, members, follows, lives, joiners, digest) ==
      lives |-> [m \in DOMAIN lives |-> IF m \in joiners THEN lives[m] + 1 ELSE lives[m]],
      joiners |-> joiners, digest |-> digest]
 
-\* In the place of Decision: everybody is said to begin.
+\* In the place of Decision: every member is said to begin.
 AllMembersJoin(id, members, follows, lives, joiners, digest) ==
     [id |-> id, members |-> members, follows |-> follows, lives |-> lives,
      joiners |-> {members[i] : i \in DOMAIN members}, digest |-> digest]
@@ -55,13 +55,13 @@ GrantedIfThere(s, request) ==
 ReplacesIncarnation(queue, leave, join) == Append(queue, join)
 NoFormerIncarnation(s, request) == FALSE
 
-\* In the place of Refused: those who have left are refused, too.
+\* In the place of Refused: the members that have left are refused, too.
 SuspectsLeavers(s, e) == e.message.seniors
 
-\* In the place of SuspectedAtFirst: a joiner begins with nobody suspected.
+\* In the place of SuspectedAtFirst: a joiner begins with no member suspected.
 JoinerSuspectsNoMember(decision, sender) == {}
 
-\* In the place of SuspectedSince: who acknowledges a view refuses nobody for it.
+\* In the place of SuspectedSince: who acknowledges a view refuses no member for it.
 AckSuspectsNoMember(s, decision, sender) == {}
 
 \* In the place of Elsewhere: a view of another line is not answered.
@@ -70,7 +70,7 @@ NeverAnswersOtherBranch(s, e) == Ignored(s)
 \* In the place of Installed: the layers above are not told.
 InstalledBelow(decision) == <<PassDown([type |-> "ViewInstalled", view |-> ViewIn(decision)])>>
 
-\* In the place of AskToLeave: who wants to leave asks nobody.
+\* In the place of AskToLeave: who wants to leave asks no member.
 NeverSendsLeaveReq(s) == Unchanged(s)
 
 \* In the place of GroupAtTakeover: who takes over takes the group for stopped by who is gone; or for free.
@@ -88,7 +88,7 @@ ResumesAfterDecision(s) ==
 PassesNoSuspicion(list, suspects) == <<>>
 
 \* In the place of JoinRequested: who was asked to refuse a coordinator goes on refusing it when it asks that one to
-\* let it in. (Nobody founds a group.)
+\* let it in. (No member founds a group.)
 KeepsRefusingCoordinator(s, e) ==
     IF InView(s) \/ e.coordinator = s.member THEN LocalError(s)
     ELSE Handled([s EXCEPT !.life = e.life, !.joining = TRUE], <<Send(e.coordinator, JoinReq(e.life))>>)

@@ -1,24 +1,24 @@
 ------------------------------ MODULE GmsFlush ------------------------------
-(***************************************************************************)
-(* FLUSH over GMS: a closed model of two neighbours. GMS makes the views,  *)
-(* FLUSH stops the group for them; what one passes is the other's event.   *)
-(* Up go ViewInstalled, Suspected, Suspend, Resume; down goes GroupStopped.*)
-(* Neither is stood in for: no view is decided but when FLUSH has said     *)
-(* that the group is stopped, and FLUSH knows of views and suspicions what *)
-(* GMS says.                                                               *)
-(*                                                                         *)
-(* The group is that of GmsGroup, with all its actions; PassedUp says what *)
-(* follows from each for FLUSH, in the same step. FLUSH's unicasts come in *)
-(* the order sent (as it assumes), and beside those of GMS in any order.   *)
-(* Below is a multicast that holds back and fetches what FLUSH says; what  *)
-(* a crashed member has multicast may reach some and not others.           *)
-(*                                                                         *)
-(* Less than spec/flush has: BLOCK returns at once, what a member sends to *)
-(* itself arrives at once, and behind its latch nobody tries to multicast. *)
-(*                                                                         *)
-(* Claimed is what neither gives alone: VirtualSynchrony over the views of *)
-(* GMS, and that the group comes to rest settled and free.                 *)
-(***************************************************************************)
+(******************************************************************************)
+(* FLUSH over GMS: a closed model of two neighbours. GMS makes the views,     *)
+(* FLUSH stops the group for them; what one passes is the other's event.      *)
+(* Up go ViewInstalled, Suspected, Suspend, Resume; down goes GroupStopped.   *)
+(* Neither is stood in for: no view is decided but when FLUSH has said        *)
+(* that the group is stopped, and FLUSH knows of views and suspicions what    *)
+(* GMS says.                                                                  *)
+(*                                                                            *)
+(* The group is that of GmsGroup, with all its actions; PassedUp says what    *)
+(* follows from each for FLUSH, in the same step. FLUSH's unicasts come in    *)
+(* the order sent (as it assumes), and beside those of GMS in any order.      *)
+(* Below is a multicast that holds back and fetches what FLUSH says; what     *)
+(* a crashed member has multicast may reach some and not others.              *)
+(*                                                                            *)
+(* Less than spec/flush has: BLOCK returns at once, what a member sends to    *)
+(* itself arrives at once, and behind its latch no member tries to multicast. *)
+(*                                                                            *)
+(* Claimed is what neither gives alone: VirtualSynchrony over the views of    *)
+(* GMS, and that the group comes to rest settled and free.                    *)
+(******************************************************************************)
 EXTENDS GmsClaims
 
 CONSTANTS
@@ -191,7 +191,7 @@ StackInit ==
     /\ settled = [k \in DOMAIN views |-> Channel!NoArrivals]
     /\ got = [m \in Member |-> {}]
 
-\* A joiner asks again when somebody takes notice: a bound.
+\* A joiner asks again when some member takes notice: a bound.
 AsksForSomething == act'.action = "AskToJoin" => ~AsksInVain(act'.member)
 
 \* GMS hears at once what FLUSH says.
@@ -260,20 +260,20 @@ InstallsOnlyWhenLatchedStep ==
     \A m \in Member : (installed[m] # 0 /\ installed'[m] # installed[m]) => flush[m].latched
 InstallsOnlyWhenLatched == [][InstallsOnlyWhenLatchedStep]_stack_vars
 
-\* Without false suspicions: where somebody has gone on to a view, all who may still come are stopped where it
+\* Without false suspicions: where some member has gone on to a view, all who may still come are stopped where it
 \* was.
 StoppedUntilAllInstall ==
     MaxFalseSuspicions = 0 =>
         \A k \in DOMAIN views : \A u \in DOMAIN settled[k] : \A x \in up :
             (installed[x] = u /\ Channel!GoesTo(x, u, views[k])) => flush[x].latched /\ got[x] = settled[k][u]
 
-\* FST-03: without false suspicions nobody multicasts in a view before all who live have it.
+\* FST-03: without false suspicions no member multicasts in a view before all who live have it.
 NoEarlyMulticastStep ==
     (MaxFalseSuspicions = 0 /\ act'.action = "CastData") =>
         \A x \in up : Has(views[installed[act'.member]], x, life[x]) => installed[x] >= installed[act'.member]
 NoEarlyMulticast == [][NoEarlyMulticastStep]_stack_vars
 
-\* Nothing is on its way, and nobody has anything to do or to say.
+\* Nothing is on its way, and no member has anything to do or to say.
 StackQuiescent ==
     /\ network = {} /\ said = {}
     /\ \A m \in up :
@@ -281,14 +281,14 @@ StackQuiescent ==
         /\ \A q \in Member : wires[q][m] = <<>>
         /\ IF InView(local[m]) THEN \A x \in MembersOfView(local[m]) : ~MayReach(m, x) ELSE AsksInVain(m)
 
-\* The group does not come to rest before all is settled, and everybody goes on.
+\* The group does not come to rest before all is settled, and every member goes on.
 UnblockedWhenQuiescent ==
     StackQuiescent => Converged /\ \A m \in up : ~flush[m].latched /\ flush[m].owner = "" /\ flush[m].wants = {}
 
 -----------------------------------------------------------------------------
 (* Witnesses *)
 
-\* Who takes over relays a view to somebody who is stopped by a crashed coordinator.
+\* A member that takes over relays a view to some member that is stopped by a crashed coordinator.
 RelayedToTheStopped ==
     \E p \in network :
         /\ p.message.type = "NEW_VIEW" /\ p.sender # p.message.decision.id.creator

@@ -146,8 +146,8 @@ StoppedFor(asker) == [type |-> "GroupStopped", asker |-> asker]
 \* Whom m can stop, and let go: who counts it as a member.
 Reaches(m, members) == {x \in members \cap up : x = m \/ m \in MembersOfView(local[x]) \ local[x].suspected}
 
-\* Who is to be stopped is stopped at once, and a joiner enters as one that is. (That FLUSH takes its time,
-\* and what happens when somebody crashes meanwhile, is its own matter.)
+\* A member that is to be stopped is stopped at once, and a joiner enters as one that is. (That FLUSH takes its time,
+\* and what happens when some member crashes meanwhile, is its own matter.)
 AfterStops(m, event, step) ==
     LET suspends == Up(step.effects, "Suspend") # {}
         resumes == Up(step.effects, "Resume") # {}
@@ -173,7 +173,7 @@ IsView(k, decision) == views[k].id = decision.id /\ views[k].members = decision.
 RECURSIVE Ancestor(_, _)
 Ancestor(j, k) == j < k /\ (j \in views[k].preds \/ \E i \in views[k].preds : Ancestor(j, i))
 
-\* What a step decided: the view that its member has now and nobody has decided before; or, of a coordinator
+\* What a step decided: the view that its member has now and no member has decided before; or, of a coordinator
 \* that leaves, the one that it sends.
 NewDecisions(m, step) ==
     {d \in (IF step.state.gone
@@ -192,7 +192,7 @@ NumberIn(known, decision) ==
     ELSE CHOOSE k \in DOMAIN known : known[k].id = decision.id /\ known[k].members = decision.members
 
 \* A promise is made with the digest of that moment, which the layer below tells. (To an incarnation that is
-\* over it is none: nobody can redeem it.) It ends when its maker withdraws it, or takes the request of the
+\* over it is none: no member can redeem it.) It ends when its maker withdraws it, or takes the request of the
 \* next incarnation; and when it is redeemed.
 AfterPromises(m, event, step) ==
     LET made == {e.to : e \in Down(step.effects, "DigestPromised")}
@@ -277,7 +277,7 @@ ReceiveAnswer(m) == m \in up /\ AnswerFrom(Member, m)
 -----------------------------------------------------------------------------
 (* Applications, discovery, the layers above and below *)
 
-\* Nobody is in a group, and m founds one. (That two do so at once is discovery's to prevent, or merging's to
+\* No member is in a group, and m founds one. (That two do so at once is discovery's to prevent, or merging's to
 \* heal.)
 Found(m) ==
     /\ views = <<>>
@@ -285,7 +285,7 @@ Found(m) ==
     /\ Apply("Found", m, [type |-> "JoinRequested", coordinator |-> m, life |-> life[m]], {})
     /\ UNCHANGED world
 
-\* LivesAreNumbered: a name has one life at a time.
+\* LivesAreNumbered: a name has one incarnation at a time.
 MayStart(m) == \A x \in up : ~IsFormer(x, m)
 
 \* m finds a member that acts, and asks it; again whenever its request is not on its way.
@@ -458,7 +458,7 @@ SuspectFalsely(m) ==
     /\ Spend("false")
     /\ UNCHANGED <<life, cast, transfers>>
 
-\* What no correct caller or layer does, and answers that nobody asked for. Each changes nothing.
+\* What no correct caller or layer does, and answers that no member asked for. Each changes nothing.
 Misuse(m) ==
     /\ spent.misuses < MaxMisuses
     /\ m \in up

@@ -1,15 +1,15 @@
 -------------------------- MODULE GmsInstruments ----------------------------
-(***************************************************************************)
-(* What the tools look at: witnesses, and what a run collects of members'  *)
-(* local steps for conformance.                                            *)
-(***************************************************************************)
+(******************************************************************************)
+(* What the tools look at: witnesses, and what a run collects of members'     *)
+(* local steps for conformance.                                               *)
+(******************************************************************************)
 EXTENDS GmsClaims
 
 (* Witnesses: each must be reachable, or the claims speak of less than they seem to. *)
 
 Branches == \E j, k \in DOMAIN views : j # k /\ views[j].preds \cap views[k].preds # {}
 
-\* A view that was decided and that nobody alive has, and another in its place.
+\* A view that was decided and that no member alive has, and another in its place.
 LostView == MaxFalseSuspicions = 0 /\ Branches
 SplitBrain == \E x, y \in up : \E j \in {installed[x]} : \E k \in {installed[y]} :
     j # 0 /\ k # 0 /\ j # k /\ ~Ancestor(j, k) /\ ~Ancestor(k, j)
@@ -58,7 +58,7 @@ SeenOutside(m) == answers[m]
 \* Every message that was ever on its way, from its sender and (what no correct peer does) from others, and
 \* in a view of the same counter and another creator; requests of later incarnations; every digest, for GMS
 \* and for another, of every request; the answer to Suspend, asked for or not; each call, allowed or not. And
-\* what other lines of views may bring: a QUERY of who has no seniors, an ANSWER with a view that follows
+\* what other branches of views may bring: a QUERY of who has no seniors, an ANSWER with a view that follows
 \* another one, of another creator or of the same; a first view from a junior of the joiner; a decision with a
 \* joiner that is no member.
 Alphabet(messages, digests) ==

@@ -1,18 +1,18 @@
 ----------------------------- MODULE GmsStable ------------------------------
-(***************************************************************************)
-(* GMS over STABLE: a closed model of two neighbours. What GMS passes down *)
-(* is what happens to STABLE, in the same step: ViewInstalled,             *)
-(* DigestPromised, PromiseWithdrawn. Neither is stood in for: the promises *)
-(* that hold back STABLE's votes are those that GMS makes, before it asks  *)
-(* for the digest; the views that begin STABLE's rounds are those that GMS *)
-(* decides, and each member is told of them when it installs them. Below   *)
-(* both is the multicast of GmsGroup, which answers GetDigest, starts a    *)
-(* joiner's windows where its digest says, and purges what STABLE says.    *)
-(*                                                                         *)
-(* The group is that of GmsGroup, with all its actions; PassedDown says    *)
-(* what follows from each for STABLE. STABLE and STABILITY messages may    *)
-(* reach anybody at any time, any number of times, or never.               *)
-(***************************************************************************)
+(******************************************************************************)
+(* GMS over STABLE: a closed model of two neighbours. What GMS passes down    *)
+(* is what happens to STABLE, in the same step: ViewInstalled,                *)
+(* DigestPromised, PromiseWithdrawn. Neither is stood in for: the promises    *)
+(* that hold back STABLE's votes are those that GMS makes, before it asks     *)
+(* for the digest; the views that begin STABLE's rounds are those that GMS    *)
+(* decides, and each member is told of them when it installs them. Below      *)
+(* both is the multicast of GmsGroup, which answers GetDigest, starts a       *)
+(* joiner's windows where its digest says, and purges what STABLE says.       *)
+(*                                                                            *)
+(* The group is that of GmsGroup, with all its actions; PassedDown says       *)
+(* what follows from each for STABLE. STABLE and STABILITY messages may       *)
+(* reach any member at any time, any number of times, or never.               *)
+(******************************************************************************)
 EXTENDS GmsClaims
 
 CONSTANTS
@@ -142,7 +142,7 @@ FirstEvent(m) ==
     [type |-> "ViewInstalled", view |-> ViewIn(local[m].decision),
      digest |-> DigestFor(DOMAIN windows[m], seen[m], windows[m])]
 
-\* As Init of GmsGroup; but each of Early has multicast one message, which nobody else has, and STABLE's first
+\* As Init of GmsGroup; but each of Early has multicast one message, which no other member has, and STABLE's first
 \* votes were read after that.
 StackInit ==
     /\ local = [m \in Member |->
@@ -185,10 +185,10 @@ StackTypeOK ==
 
 InGroup == {m \in Member : installed[m] # 0}
 
-\* The windows of x and y for sender s speak of the same life of s.
+\* The windows of x and y for sender s speak of the same incarnation of s.
 SameSender(s, x, y) == Shares(views[installed[x]], views[installed[y]], s)
 
-\* Nobody has purged what a member lacks that is one all the way from its own view to the purger's: whoever
+\* No member has purged what a member lacks that is one all the way from its own view to the purger's: whoever
 \* was admitted, by whatever coordinator and however late, finds what comes after its digest.
 NoMissingMessagePurged ==
     \A p, x \in InGroup : \A s \in DOMAIN windows[p] \cap DOMAIN windows[x] :
@@ -213,7 +213,7 @@ StableHoldsPromised ==
             /\ JoinDigest!Reaches(p, installed[p.by])) =>
             p.to \in stable[p.by].promised
 
-\* And for nobody else: what GMS gives up, STABLE lets go.
+\* And for no other member: what GMS gives up, STABLE lets go.
 StableHoldsOnlyPromised ==
     \A m \in up : \A x \in stable[m].promised :
         \/ local[m].admitting.member = x

@@ -1,21 +1,21 @@
 ------------------------------ MODULE GmsStack ------------------------------
-(***************************************************************************)
-(* FLUSH, GMS and STABLE in one stack: a closed model whose atom is the    *)
-(* composite step of Composition, which is that of `groupcomm.stack`. What *)
-(* FLUSH answers GMS hears in the same step, and what GMS then passes down *)
-(* STABLE hears in it, too. Nothing carries events between them by hand.   *)
-(*                                                                         *)
-(* Beneath STABLE is a layer of windows, in a few lines: it multicasts,    *)
-(* holds back what FLUSH says, and answers GetDigest in the step that      *)
-(* asks; STABLE takes its digest from it. (No layer multicasts but in      *)
-(* ablations.) Messages arrive once and in the order in which their sender *)
-(* sends them to a member. A member that crashes may                       *)
-(* come back as its next life. State transfer stands beneath GMS: it has   *)
-(* the group stopped, and lets it go when it is told.                      *)
-(*                                                                         *)
-(* Less than the protocols' own models have: nobody multicasts, no votes   *)
-(* go round, nobody leaves, no suspicion is false.                         *)
-(***************************************************************************)
+(******************************************************************************)
+(* FLUSH, GMS and STABLE in one stack: a closed model whose atom is the       *)
+(* composite step of Composition, which is that of `groupcomm.stack`. What    *)
+(* FLUSH answers GMS hears in the same step, and what GMS then passes down    *)
+(* STABLE hears in it, too. Nothing carries events between them by hand.      *)
+(*                                                                            *)
+(* Beneath STABLE is a layer of windows, in a few lines: it multicasts,       *)
+(* holds back what FLUSH says, and answers GetDigest in the step that         *)
+(* asks; STABLE takes its digest from it. (No layer multicasts but in         *)
+(* ablations.) Messages arrive once and in the order in which their sender    *)
+(* sends them to a member. A member that crashes may                          *)
+(* come back as its next incarnation. State transfer stands beneath GMS: it has   *)
+(* the group stopped, and lets it go when it is told.                         *)
+(*                                                                            *)
+(* Less than the protocols' own models have: no member multicasts, no votes   *)
+(* go round, no member leaves, no suspicion is false.                         *)
+(******************************************************************************)
 EXTENDS Composition, Acts, Views, Digests, FiniteSets
 
 CONSTANTS
@@ -50,9 +50,9 @@ Stable == INSTANCE Stable WITH
 
 VARIABLES
     up,         \* the members that are alive
-    life,       \* [Member -> which life of it]
+    life,       \* [Member -> which incarnation of it]
     wires,      \* [Member -> [Member -> messages on their way from one to the other, in the order sent]]
-    told,       \* [Member -> what its failure detector has said: pairs of a member and its life]
+    told,       \* [Member -> what its failure detector has said: pairs of a member and its incarnation]
     transfer,   \* [Member -> its state transfer: "none", or it has "asked", or it has the group "stopped"]
     refused,    \* whether a stack has refused anything
     spent       \* how many crashes, restarts and state transfers there were
@@ -337,14 +337,14 @@ AsksInVain(m) ==
         Gms!IsActing(GmsOf(c)) =>
             Composite(local[c], ArrivedWith(m, Tagged("gms", Gms!JoinReq(life[m]))), <<>>).outcome = "ignored"
 
-\* No step is possible but a crash, a restart, and a request that nobody takes notice of.
+\* No step is possible but a crash, a restart, and a request that no member takes notice of.
 StackQuiescent ==
     \A m \in up :
         /\ \A q \in Member : wires[q][m] = <<>>
         /\ FlushOf(m).block # "asked" /\ Reports(m) = {} /\ transfer[m] # "stopped"
         /\ Gms!InView(GmsOf(m)) \/ AsksInVain(m)
 
-\* Then every member is in one view of those alive, nobody waits, and multicasts go out.
+\* Then every member is in one view of those alive, no member waits, and multicasts go out.
 IsInTheView(m) ==
     MembersOf(GmsOf(m).decision) = up
     /\ \A x \in up : GmsOf(x).decision.id = GmsOf(m).decision.id /\ GmsOf(m).decision.lives[x] = life[x]
@@ -361,9 +361,9 @@ ConvergedWhenStackQuiescent ==
 -----------------------------------------------------------------------------
 (* Witnesses *)
 
-\* A member is back, and in a view, in its second life.
+\* A member is back, and in a view, in its second incarnation.
 IsBack == \E m \in up : life[m] > 0 /\ Gms!InView(GmsOf(m))
-\* Its next life asks while the group is stopped to exclude the former one.
+\* Its next incarnation asks while the group is stopped to exclude the former one.
 AsksBeforeItIsExcluded ==
     \E m \in up : \E i \in DOMAIN GmsOf(m).queue :
         LET r == GmsOf(m).queue[i] IN

@@ -1,10 +1,10 @@
 ------------------------------- MODULE MCGms --------------------------------
-(***************************************************************************)
-(* Bounds; and models that begin in the middle of a story, as what it      *)
-(* takes (four members, two lines of views, another incarnation) can do    *)
-(* too much from the start. Such a first state is made by the steps that   *)
-(* lead to it, and a scenario is a path there.                             *)
-(***************************************************************************)
+(******************************************************************************)
+(* Bounds; and models that begin in the middle of a story, as what it         *)
+(* takes (four members, two branches of views, another incarnation) can do    *)
+(* too much from the start. Such a first state is made by the steps that      *)
+(* lead to it, and a scenario is a path there.                                *)
+(******************************************************************************)
 EXTENDS GmsDefects
 
 NoFounders == <<>>
@@ -33,7 +33,7 @@ Acknowledges(m, of) == [type |-> "ViewAckReceived", sender |-> m, message |-> Vi
 Tells(m, of) == [type |-> "AnswerReceived", sender |-> m, message |-> Answer(FirstDecision.id, of)]
 AsksFor(m, seniors) == [type |-> "QueryReceived", sender |-> m, message |-> Query(FirstDecision.id, seniors)]
 
-\* Nobody has multicast, and no promise is open. `decided`: the views after the first; `held`: who is stopped.
+\* No member has multicast, and no promise is open. `decided`: the views after the first; `held`: who is stopped.
 Late(locals, packets, alive, lives, decided, numbers, held, used) ==
     /\ local = locals
     /\ network = packets
@@ -112,7 +112,7 @@ BackInAnotherLine ==
 
 TwoBranches == GrantedByAnother \/ BackInAnotherLine
 
-\* A, B and C; C has crashed and is back, and A leaves its former life out. B suspects A, falsely, and asks C about the
+\* A, B and C; C has crashed and is back, and A leaves its former incarnation out. B suspects A, falsely, and asks C about the
 \* first view, from where C is in none.
 \* conformance/scenarios/gms/asked_for_a_former_life.yaml is a path there.
 RequestOfFormerIncarnation ==

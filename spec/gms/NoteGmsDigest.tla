@@ -1,29 +1,29 @@
 --------------------------- MODULE NoteGmsDigest ----------------------------
-(***************************************************************************)
-(* What a joiner is told to start from, as the note has it (pbcast DESIGN, *)
-(* "Digest returned to client"), and as GMS has it now.                    *)
-(*                                                                         *)
-(* In the note a view is a multicast like any other: it takes a seqno of   *)
-(* the coordinator's. The digest that the joiner is answered with is taken *)
-(* before the view is multicast (case A), or after (case B), and the       *)
-(* joiner drops every multicast until it has the answer. So in case A its  *)
-(* digest is one seqno short, which the note repairs by adding one; in     *)
-(* case B it is, unless the view has come back to the coordinator by then. *)
-(* Taking the digest, multicasting the view and answering are steps of     *)
-(* their own: whatever anybody multicasts comes between.                   *)
-(*                                                                         *)
-(* In GMS as it is now a view is no multicast and takes no seqno; the      *)
-(* digest is taken before the view and is the view's, so that a JOIN_REQ   *)
-(* that is repeated has the same answer; and it says what was delivered,   *)
-(* not what was received.                                                  *)
-(*                                                                         *)
-(* The joiner is handed the coordinator's state as it was when the digest  *)
-(* was taken. It must then deliver what is not in that state, each once.   *)
-(* Copies of a multicast go to all addresses, whoever is in the view, and  *)
-(* arrive once and in any order. Nobody crashes and nothing is lost on the *)
-(* way: what is missing here the protocol has lost. Who acknowledges which *)
-(* view, and who takes over, is not here but in Gms.                       *)
-(***************************************************************************)
+(******************************************************************************)
+(* What a joiner is told to start from, as the note has it (pbcast DESIGN,    *)
+(* "Digest returned to client"), and as GMS has it now.                       *)
+(*                                                                            *)
+(* In the note a view is a multicast like any other: it takes a seqno of      *)
+(* the coordinator's. The digest that the joiner is answered with is taken    *)
+(* before the view is multicast (case A), or after (case B), and the          *)
+(* joiner drops every multicast until it has the answer. So in case A its     *)
+(* digest is one seqno short, which the note repairs by adding one; in        *)
+(* case B it is, unless the view has come back to the coordinator by then.    *)
+(* Taking the digest, multicasting the view and answering are steps of        *)
+(* their own: whatever any member multicasts comes between.                   *)
+(*                                                                            *)
+(* In GMS as it is now a view is no multicast and takes no seqno; the         *)
+(* digest is taken before the view and is the view's, so that a JOIN_REQ      *)
+(* that is repeated has the same answer; and it says what was delivered,      *)
+(* not what was received.                                                     *)
+(*                                                                            *)
+(* The joiner is handed the coordinator's state as it was when the digest     *)
+(* was taken. It must then deliver what is not in that state, each once.      *)
+(* Copies of a multicast go to all addresses, whoever is in the view, and     *)
+(* arrive once and in any order. No member crashes and nothing is lost on the *)
+(* way: what is missing here the protocol has lost. A member that acknowledges which *)
+(* view, and who takes over, is not here but in Gms.                          *)
+(******************************************************************************)
 EXTENDS ReliableMulticast, Steps, Acts, Sequences
 
 CONSTANTS
@@ -33,7 +33,7 @@ CONSTANTS
     Told,           \* the digest says what was "delivered", or "received"
     FirstAnswer,    \* a joiner takes the first answer and no other
     Retransmits,    \* the layer below sends again what a member lacks
-    Flush,          \* nobody multicasts while a join is under way; all is delivered before one begins
+    Flush,          \* no member multicasts while a join is under way; all is delivered before one begins
     Casts,          \* bound: [Member -> how many multicasts its application sends]
     MaxRepeats      \* bound: how often each joiner repeats its JOIN_REQ
 
@@ -80,7 +80,7 @@ Arrival(p, name) == [type |-> name, sender |-> p.sender, message |-> p.message]
 -----------------------------------------------------------------------------
 (* Members *)
 
-\* What a member has of a sender: as in ReliableMulticast, where it is called so too. (Nobody purges here.)
+\* What a member has of a sender: as in ReliableMulticast, where it is called so too. (No member purges here.)
 From(n) == [delivered |-> n, ahead |-> {}]
 
 Unjoined == [members |-> <<>>, windows |-> [s \in {} |-> From(Nothing)], state |-> [s \in {} |-> 0],
@@ -98,7 +98,7 @@ Opened(windows, members) ==
     [s \in DOMAIN windows \cup {members[i] : i \in DOMAIN members} |->
         IF s \in DOMAIN windows THEN windows[s] ELSE From(Nothing)]
 
-\* It installs a list that is longer than its own. (Nobody leaves here.)
+\* It installs a list that is longer than its own. (No member leaves here.)
 Learns(s, members) ==
     IF Len(members) <= Len(s.members) THEN s
     ELSE [s EXCEPT !.members = members, !.windows = Opened(@, members)]
@@ -163,7 +163,7 @@ AskToJoin(j) ==
     /\ Says("AskToJoin", j, NoEvent, {}, <<Send("A", JoinReq)>>)
     /\ UNCHANGED <<local, log>>
 
-\* A flush: what was multicast before has been delivered, and nobody else is joining.
+\* A flush: what was multicast before has been delivered, and no other member is joining.
 Quiescent == Multicasts = {} /\ UnderWay = {}
 
 Answer(j) == JoinRsp(local["A"].members, local["A"].joins[j].digest, local["A"].joins[j].state)
@@ -325,7 +325,7 @@ TypeOK ==
         /\ \A s \in DOMAIN local[m].windows : local[m].windows[s].delivered >= Nothing
     /\ \A p \in network : p.sender \in Member /\ p.to \in Member
 
-\* JOI-02: nobody waits for a message that was sent and will not come any more.
+\* JOI-02: no member waits for a message that was sent and will not come any more.
 NoReceiverHangs ==
     \A m \in Member : \A s \in DOMAIN local[m].windows :
         \E n \in {local[m].windows[s].delivered + 1} :
@@ -354,7 +354,7 @@ JoinerGetsNoOldView ==
 -----------------------------------------------------------------------------
 (* Witnesses *)
 
-\* A joiner is in, and so is everybody; all that was sent has been delivered.
+\* A joiner is in, and so is every member; all that was sent has been delivered.
 AllIn == network = {} /\ \A m \in Member : Len(local[m].members) = Cardinality(Member)
 AnsweredTwice == \E j \in Joiners : In(j) /\ \E p \in network : p.to = j /\ p.message.type = "JOIN_RSP"
 TakenWithAGap == \E j \in Joiners : Stage(j) = "taken" /\ \E s \in Founders : local["A"].windows[s].ahead # {}

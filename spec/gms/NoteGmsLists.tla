@@ -1,23 +1,23 @@
 ---------------------------- MODULE NoteGmsLists ----------------------------
-(***************************************************************************)
-(* What the coordinator P makes the next view of (pbcast DESIGN,           *)
-(* "Membership Updating for JOIN/LEAVE requests"). P decides a view at     *)
-(* each request and multicasts it; the view comes back to P like any       *)
-(* other multicast, later, in the order sent. Which membership is the base *)
-(* of the next view is a constant:                                         *)
-(* - "copy": the last view that came back;                                 *)
-(* - "local": P updates its membership before it multicasts, and a view    *)
-(*   that comes back replaces it;                                          *)
-(* - "temporary": the last view that came back, and with it a list of      *)
-(*   joiners that are in no view that came back, and one of leavers;       *)
-(* - "struck": that, and a request to join strikes its member from the     *)
-(*   list of leavers, and one to leave from that of joiners;               *)
-(* - "ordered": the last view that came back, and all requests since, in   *)
-(*   their order;                                                          *)
-(* - "installed": P installs a view when it decides it, and what comes     *)
-(*   back changes nothing. (So GMS does it.)                               *)
-(* Members make requests and have no other part here.                      *)
-(***************************************************************************)
+(******************************************************************************)
+(* What the coordinator P makes the next view of (pbcast DESIGN,              *)
+(* "Membership Updating for JOIN/LEAVE requests"). P decides a view at        *)
+(* each request and multicasts it; the view comes back to P like any          *)
+(* other multicast, later, in the order sent. Which membership is the base    *)
+(* of the next view is a constant:                                            *)
+(* - "copy": the last view that came back;                                    *)
+(* - "local": P updates its membership before it multicasts, and a view       *)
+(*   that comes back replaces it;                                             *)
+(* - "temporary": the last view that came back, and with it a list of         *)
+(*   joiners that are in no view that came back, and one of leavers;          *)
+(* - "struck": that, and a request to join strikes its member from the        *)
+(*   list of leavers, and one to leave from that of joiners;                  *)
+(* - "ordered": the last view that came back, and all requests since, in      *)
+(*   their order;                                                             *)
+(* - "installed": P installs a view when it decides it, and what comes        *)
+(*   back changes nothing. (So GMS does it.)                                  *)
+(* Members make requests and have no other part here.                         *)
+(******************************************************************************)
 EXTENDS Steps, Acts, Naturals, Sequences
 
 CONSTANTS
@@ -97,7 +97,7 @@ Asks(m, kind, type, name) ==
         Decide(Request(kind, m), [type |-> name, sender |-> m, message |-> message],
              {[sender |-> m, to |-> P, message |-> message]})
 
-\* Nobody asks to join who is in, nor to leave who is not.
+\* No member asks to join who is in, nor to leave who is not.
 Join(m) == ~IsIn(m, Wanted) /\ Asks(m, "join", "JOIN_REQ", "JoinReqReceived")
 Leave(m) == IsIn(m, Wanted) /\ Asks(m, "leave", "LEAVE_REQ", "LeaveReqReceived")
 
@@ -145,7 +145,7 @@ ListsTypeOK ==
 \* MBR-02, MBR-05: a view contains whoever has joined before and not left.
 ViewHasEarlierJoiners == aux_sent # <<>> => \A m \in Member : IsIn(m, Wanted) => IsIn(m, LastSent)
 
-\* MBR-09, MBR-10: nobody who has left, and not joined again.
+\* MBR-09, MBR-10: no member that has left, and not joined again.
 ViewLacksEarlierLeavers == aux_sent # <<>> => \A m \in Member : IsIn(m, LastSent) => IsIn(m, Wanted)
 
 \* MBR-12: whoever asks to join is in the view that it is answered with.

@@ -5,7 +5,7 @@ EXTENDS MergeDefects
 After(counter, creator, members, preds) ==
     DecidedView(ViewId(counter, creator), members, preds, [m \in MembersOf([members |-> members]) |-> 0], {})
 
-\* Who has installed which: each the latest that it is in.
+\* A member that has installed which: each the latest that it is in.
 Latest ==
     [m \in Member |->
         LET mine == {k \in DOMAIN First : m \in MembersOf(First[k])} IN IF mine = {} THEN 0 ELSE Max(mine)]

@@ -10,12 +10,12 @@ OneAndTwo == <<FirstView(1, "A", <<"A">>), FirstView(1, "C", <<"C", "D">>)>>
 \* The first in the order of addresses is a participant.
 JuniorFirst == <<FirstView(1, "B", <<"B", "A">>), FirstView(1, "C", <<"C">>)>>
 
-\* Who sends.
+\* A member that sends.
 OneOfD == [m \in Member |-> IF m = "D" THEN 1 ELSE 0]
 OneOfC == [m \in Member |-> IF m = "C" THEN 1 ELSE 0]
 OneOfCAndD == [m \in Member |-> IF m \in {"C", "D"} THEN 1 ELSE 0]
 
-\* What SEQUENCER does not ask of VirtualSynchrony; and that nobody flushes.
+\* What SEQUENCER does not ask of VirtualSynchrony; and that no member flushes.
 Needless == {"CastOnlyBeforeCut", "SelfDelivery", "Uniform"}
 Unflushed == Needless \cup {"ReceiveOnlyCut", "FirstLeaverHasAll", "LeavesWithCut"}
 =============================================================================

@@ -1,37 +1,37 @@
 ------------------------------- MODULE Merge --------------------------------
-(***************************************************************************)
-(* Merging, one member: a pure function of its own state and an event.     *)
-(*                                                                         *)
-(* Theory. Subgroups that cannot hear each other go on by themselves, each *)
-(* with a coordinator. From time to time a member asks discovery which     *)
-(* coordinators there are (MERGE2). If there is another, the first of them *)
-(* in the order of addresses leads the merge. It asks the others           *)
-(* (MERGE_REQ), each of which answers with its view and digest             *)
-(* (MERGE_RSP), and is then in this merge and in no other. When all have   *)
-(* answered, or the timer fires, the leader makes one view of the views,   *)
-(* and one digest of the digests. It installs it at once, and sends it to  *)
-(* its subgroup (MERGE_VIEW), and to the coordinators that answered        *)
-(* (INSTALL_MERGE_VIEW), each of which does the same.                      *)
-(*                                                                         *)
-(* Why that is safe. A member comes to the merged view only from one of    *)
-(* the views that it was made of. So whatever is lost, and whoever crashes *)
-(* or gives up, nobody skips a view, and two members that install it have  *)
-(* one and the same. What it cannot be is complete: one side may have it,  *)
-(* and the other have given up. Then the views overlap: members are listed *)
-(* by a coordinator whom they do not follow any more. Such views are not   *)
-(* merged. Who finds that another coordinator, which is in its own view,   *)
-(* stands by another one, has the membership service leave out that one's  *)
-(* members; when nobody is in two views the next merge makes one of them.  *)
-(*                                                                         *)
-(* While it is in a merge a coordinator holds its subgroup's view: it has  *)
-(* told it. And the digest that it has given away is promised: what comes  *)
-(* after it is kept for the others, who start there. A merge that is over  *)
-(* for it, because its timer fired, is over for good: the promise is       *)
-(* withdrawn, and a late INSTALL_MERGE_VIEW finds it in no merge, or in    *)
-(* another.                                                                *)
-(*                                                                         *)
-(* The constants are guards, and times. README.md says what each is for.   *)
-(***************************************************************************)
+(******************************************************************************)
+(* Merging, one member: a pure function of its own state and an event.        *)
+(*                                                                            *)
+(* Theory. Subgroups that cannot hear each other go on by themselves, each    *)
+(* with a coordinator. From time to time a member asks discovery which        *)
+(* coordinators there are (MERGE2). If there is another, the first of them    *)
+(* in the order of addresses leads the merge. It asks the others              *)
+(* (MERGE_REQ), each of which answers with its view and digest                *)
+(* (MERGE_RSP), and is then in this merge and in no other. When all have      *)
+(* answered, or the timer fires, the leader makes one view of the views,      *)
+(* and one digest of the digests. It installs it at once, and sends it to     *)
+(* its subgroup (MERGE_VIEW), and to the coordinators that answered           *)
+(* (INSTALL_MERGE_VIEW), each of which does the same.                         *)
+(*                                                                            *)
+(* Why that is safe. A member comes to the merged view only from one of       *)
+(* the views that it was made of. So whatever is lost, and whoever crashes    *)
+(* or gives up, no member skips a view, and two members that install it have  *)
+(* one and the same. What it cannot be is complete: one side may have it,     *)
+(* and the other have given up. Then the views overlap: members are listed    *)
+(* by a coordinator whom they do not follow any more. Such views are not      *)
+(* merged. A member that finds that another coordinator, which is in its own view,   *)
+(* stands by another one, has the membership service leave out that one's     *)
+(* members; when no member is in two views the next merge makes one of them.  *)
+(*                                                                            *)
+(* While it is in a merge a coordinator holds its subgroup's view: it has     *)
+(* told it. And the digest that it has given away is promised: what comes     *)
+(* after it is kept for the others, who start there. A merge that is over     *)
+(* for it, because its timer fired, is over for good: the promise is          *)
+(* withdrawn, and a late INSTALL_MERGE_VIEW finds it in no merge, or in       *)
+(* another.                                                                   *)
+(*                                                                            *)
+(* The constants are guards, and times. README.md says what each is for.      *)
+(******************************************************************************)
 EXTENDS Steps, Views, Digests, FiniteSets, TLC
 
 CONSTANTS
@@ -56,7 +56,7 @@ CONSTANTS
     CounterAbove,            \* the merged view's counter is above "all", or above the leader's "own"
     ViewIdNames,             \* its identifier names the "leader", who decides it, or the "first" member
     DigestRule,              \* its digest is the "greatest" of all entries, or the "last" answer's
-    WindowsSetFor,           \* a member sets its windows for those who are "new" to it, or for "all"
+    WindowsSetFor,           \* a member sets its windows for the members that are "new" to it, or for "all"
     PromoteFirst,            \* the first member of a merged view is its coordinator, also if it was none before
     KeepEarlyViews           \* of merged views that come before the view that they follow, "all" are kept until
                              \* then, or the "last", or "none"
@@ -97,7 +97,7 @@ NoDecision == Decision(NoViewId, <<>>, NoViewId, NoLives, {}, NoDigest)
 ViewIn(decision) == [id |-> decision.id, members |-> decision.members]
 
 \* A merged view: it follows several. `lives`: of every address that was ever in one of their lines the newest
-\* incarnation. `digest`: where members start with those who were not with them.
+\* incarnation. `digest`: where members start with the members that were not with them.
 Merged(id, members, follows, lives, digest) ==
     [id |-> id, members |-> members, follows |-> follows, lives |-> lives, digest |-> digest]
 
@@ -142,7 +142,7 @@ ResumeViews == PassDown([type |-> "ResumeViews"])
 MergeDecided(decision) == PassDown([type |-> "MergeDecided", decision |-> decision])
 Disowned(m) == PassDown([type |-> "Suspected", suspect |-> m])
 
-\* To the layers below: keep what comes after the digest of now; no more; start there with those who are new.
+\* To the layers below: keep what comes after the digest of now; no more; start there with the members that are new.
 Promised(m) == PassDown([type |-> "DigestPromised", to |-> m])
 Withdrawn(m) == PassDown([type |-> "PromiseWithdrawn", to |-> m])
 StartAt(digest) == PassDown([type |-> "WindowsAdded", digest |-> digest])
@@ -196,7 +196,7 @@ NextEarly(s) == LET Follows(merged) == s.decision.id \in merged.follows IN Selec
 Waits(s) == ~Merging(s) /\ NextEarly(s) # <<>>
 FollowEarly(s) == IF Waits(s) THEN <<SetTimer("early", 0, 0)>> ELSE <<>>
 
-\* Of a leader: the coordinators in the merge, without itself. (Who does not lead has asked nobody.)
+\* Of a leader: the coordinators in the merge, without itself. (Who does not lead has asked no member.)
 Asked(s) == (DOMAIN s.responses \cup s.awaiting) \ {s.member}
 
 \* Of one in a merge, those to whom its digest is promised: of a leader all that are in the merge and not in
@@ -248,7 +248,7 @@ DiscoverTimeout(s, e) ==
        ELSE IF ~Coordinates(s) \/ Merging(s) \/ coordinators = {s.member} THEN nothing
        ELSE IF LeaderRule = "anyone" \/ FirstOf(coordinators) = s.member
        THEN Begin(s, coordinators, e.digest)
-       \* FLAW-41: it is in a merge that nobody leads, and that no timer ends.
+       \* FLAW-41: it is in a merge that no member leads, and that no timer ends.
        ELSE IF ~OnlyLeaderStarts
        THEN Handled([s EXCEPT !.merge = MergeId(s.member, s.decision.lives[s.member], s.begun + 1),
                               !.begun = @ + 1], <<DiscoverAgain>>)
@@ -275,7 +275,7 @@ LeftUs(s, coordinator, other) ==
     (IF RejectOverlap /\ coordinator \in MembersOf(s.decision) THEN Common(s.decision, other) ELSE {})
     \cup (IF RejectFormerIncarnation THEN Former(s.decision, other) ELSE {})
 
-\* A leader asks. Who is in no merge, and coordinates, is in this one from now on.
+\* A leader asks. A member that is in no merge, and coordinates, is in this one from now on.
 MergeReqReceived(s, e) ==
     LET id == e.message.merge_id
         theirs == e.message.decision
@@ -335,7 +335,7 @@ MergedView(s, chosen) ==
     IN Merged(ViewId(counter, creator), members, {d.id : d \in decisions},
               LatestLives(GreatestOf({d.lives : d \in decisions}), MembersOf([members |-> members])), digest)
 
-\* It installs a merged view: windows for those who are new to it, the view, and for a coordinator the end of
+\* It installs a merged view: windows for the members that are new to it, the view, and for a coordinator the end of
 \* the merge. `sent`: what it sends between.
 Enter(s, merged, sent, withdrawn) ==
     LET decision == AfterOwn(merged, s.decision)
@@ -352,7 +352,7 @@ Enter(s, merged, sent, withdrawn) ==
 \* The members of its view to which it sends the merged one.
 Subgroup(s) == MembersOf(s.decision) \ {s.member}
 
-\* Nobody is awaited any more. With nobody to merge with the merge is over (MRG-17, AMB-38). Who has not
+\* No member is awaited any more. With no member to merge with the merge is over (MRG-17, AMB-38). A member that has not
 \* answered, or is not among the chosen, is told that this merge is none for it (AMB-42).
 Conclude(s) ==
     LET chosen == Chosen(s)
@@ -432,9 +432,9 @@ DecisionInstalled(s, e) ==
 EarlyTimeout(s, e) == IF Waits(s) THEN Enter(s, NextEarly(s)[1], <<>>, {}) ELSE Ignored(s)
 
 -----------------------------------------------------------------------------
-(* What no correct peer sends, whatever the state of the member that gets it *)
+(* What no correct peer sends, whatever the state of the member that gets it  *)
 
-\* A leader asks with its view. Who accepts is in the view that it answers with, and its digest has its members. A
+\* A leader asks with its view. A member that accepts is in the view that it answers with, and its digest has its members. A
 \* merged view goes to its members, from one of them or from who led the merge.
 IsMalformed(s, e) ==
     LET x == e.sender

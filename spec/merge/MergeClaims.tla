@@ -1,15 +1,15 @@
 ---------------------------- MODULE MergeClaims -----------------------------
-(***************************************************************************)
-(* What is claimed of subgroups that run Merge. Each claim is of one kind: *)
-(* an outcome that its users see (first section), a mechanism that the     *)
-(* requirements name, a frame condition of the model, a refinement, or     *)
-(* liveness. Each falls in some model of models.yaml.                      *)
-(***************************************************************************)
+(******************************************************************************)
+(* What is claimed of subgroups that run Merge. Each claim is of one kind:    *)
+(* an outcome that its users see (first section), a mechanism that the        *)
+(* requirements name, a frame condition of the model, a refinement, or        *)
+(* liveness. Each falls in some model of models.yaml.                         *)
+(******************************************************************************)
 EXTENDS MergeGroup
 
 Membership == INSTANCE Membership WITH Off <- {}
 
-\* The promises that are open, as JoinDigest speaks of them. Who is in a merge is in the view in which it
+\* The promises that are open, as JoinDigest speaks of them. A member that is in a merge is in the view in which it
 \* answered.
 PromisesOf(m) ==
     {[by |-> m, by_life |-> life[m], view |-> installed[m], to |-> k.to, to_life |-> k.life,
@@ -75,11 +75,11 @@ OneCoordinator ==
     \A m, x \in up :
         (installed[m] = installed[x] /\ Coordinates(local[m]) /\ Coordinates(local[x])) => m = x
 
-\* Those who are in one view can have from each other what they have not delivered: it was not purged.
+\* The members that are in one view can have from each other what they have not delivered: it was not purged.
 PurgedIsDeliveredInView ==
     \A m, x \in up : (installed[m] # 0 /\ installed[m] = installed[x]) => seen[m][x] >= purged[x]
 
-\* MRG-28, FLAW-47: what a member has not delivered of those who were with it, it still delivers.
+\* MRG-28, FLAW-47: what a member has not delivered of the members that were with it, it still delivers.
 NoMessageSkippedStep ==
     act'.outcome # "none" =>
         \A x \in MembersOf(local[act'.member].decision) : seen'[act'.member][x] = seen[act'.member][x]
@@ -87,7 +87,7 @@ NoMessageSkippedStep ==
 \* No multicast is delivered twice: a window never goes back.
 NoDuplicateDeliveryStep == \A m, x \in Member : life'[m] = life[m] => seen'[m][x] >= seen[m][x]
 
-\* MRG-09: with those who are new to it a member starts where the merged digest says.
+\* MRG-09: with the members that are new to it a member starts where the merged digest says.
 StartsAtMergedDigestStep ==
     \A e \in Passed(act'.effects, "PassUp", "MergeViewInstalled") :
         LET m == act'.member IN
@@ -96,10 +96,10 @@ StartsAtMergedDigestStep ==
             THEN seen'[m][x] = Greatest(seen[m][x], local'[m].decision.digest[x])
             ELSE FALSE
 
-\* Nothing is lost, no timer fires too soon, and nobody is suspected falsely.
+\* Nothing is lost, no timer fires too soon, and no member is suspected falsely.
 NoFaults == MaxCrashes + MaxBrokenLinks + MaxEarlyTimeouts + MaxLateTimeouts + MaxFalseSuspicions = 0
 
-\* Without faults a merge that was agreed on is not half a merge: of two views that follow one, nobody has
+\* Without faults a merge that was agreed on is not half a merge: of two views that follow one, no member has
 \* installed one of them.
 NoLiveBranch ==
     NoFaults =>
@@ -107,7 +107,7 @@ NoLiveBranch ==
             (j > Len(First) /\ j < k /\ views[j].preds \cap views[k].preds # {}) =>
                 \E i \in {j, k} : \A m \in up : installed[m] # i
 
-\* Nothing is on its way, nobody is in a merge, no timer runs, and the membership service has nothing to do.
+\* Nothing is on its way, no member is in a merge, no timer runs, and the membership service has nothing to do.
 Quiescent ==
     /\ \A p \in network : p.to \notin up
     /\ \A m \in up :
@@ -117,7 +117,7 @@ Quiescent ==
 \* There is nothing to discover.
 NothingToDiscover == Cardinality(Coordinators) <= 1
 
-\* Who is alive, and was ever in a view, is in one, of those who are alive, with one coordinator.
+\* A member that is alive, and was ever in a view, is in one, of the members that are alive, with one coordinator.
 Converged ==
     LET there == {m \in up : installed[m] # 0} IN
     /\ \A m, x \in there : installed[m] = installed[x]
@@ -231,7 +231,7 @@ ViewAnnouncedOnce == [][ViewAnnouncedOnceStep]_vars
 
 -----------------------------------------------------------------------------
 (* Frame: a step belongs to one member, and others change through its effects alone. This is what makes *)
-(* local steps speak for the whole model.                                                               *)
+(* local steps speak for the whole model.                                     *)
 
 \* (What was sent to a member waits for its next incarnation, and is given to that.)
 ComesFrom(p) ==
@@ -284,7 +284,7 @@ GivesSinglePath == [][GivesSinglePathStep]_vars
 (* JoinDigest, conjunct by conjunct. A promise is made to the leader, which hands it on to all in the       *)
 (* digest of the merged view; and who has promised may give up while that view is decided. So StartRequiresPromise*)
 (* and WithdrawOnlyIfUnusable are not given as they stand there: MergedViewRedeemsPromise and PromiseOpenWhileMerging are in their*)
-(* place.                                                                                                   *)
+(* place.                                                                     *)
 
 JoinDigestAlone(conjunct) ==
     INSTANCE JoinDigest WITH Off <- JoinDigest!Conjuncts \ {conjunct}, delivered <- DeliveredByAll,
@@ -298,7 +298,7 @@ MadeWith(conjunct) ==
 GivesPromiseeIsOutsideStep == MadeWith("PromiseeIsOutside")
 GivesOneOpenPromiseStep == MadeWith("OneOpenPromise")
 
-\* What is handed out with a promise: by a leader to those who come to its view, by the others with their
+\* What is handed out with a promise: by a leader to the members that come to its view, by the others with their
 \* answer.
 HandedOut(m) ==
     IF Leads(local'[m]) THEN {local'[m].responses[m].digest}

@@ -1,9 +1,9 @@
 ---------------------------- MODULE MergeDefects ----------------------------
-(***************************************************************************)
-(* Defects that the claims must notice: of the algorithm where no guard of *)
-(* Merge says it, of the layer below, and of the model itself. Each is an  *)
-(* operator that a model puts in the place of another (models.yaml).       *)
-(***************************************************************************)
+(******************************************************************************)
+(* Defects that the claims must notice: of the algorithm where no guard of    *)
+(* Merge says it, of the layer below, and of the model itself. Each is an     *)
+(* operator that a model puts in the place of another (models.yaml).          *)
+(******************************************************************************)
 EXTENDS MergeInstruments
 
 (* The algorithm *)
@@ -22,7 +22,7 @@ FutureIncarnation(id, members, follows, lives, digest) ==
 ListsExcluded(id, members, follows, lives, digest) ==
     [id |-> id, members |-> Sorted(DOMAIN lives), follows |-> follows, lives |-> lives, digest |-> digest]
 
-\* In the place of Merged: it is said to be decided by somebody else.
+\* In the place of Merged: it is said to be decided by another member.
 CreatedByNonMember(id, members, follows, lives, digest) ==
     [id |-> ViewId(id.counter, "Z"), members |-> members, follows |-> follows, lives |-> lives,
      digest |-> digest]
@@ -42,7 +42,7 @@ PromisedToAll(s) == IF Leads(s) THEN Asked(s) ELSE {s.merge.leader}
 \* In the place of Withdrawn: the layers below are not told that a promise is over.
 NotWithdrawn(m) == PassDown([type |-> "PromiseEnds", to |-> m])
 
-\* In the place of AsView: a view is said to be the first of everybody in it.
+\* In the place of AsView: a view is said to be the first of every member in it.
 AllMembersJoin(d, follows, joins) ==
     [id |-> d.id, members |-> d.members, preds |-> Numbers(follows),
      lives |-> [m \in MembersOf(d) |-> d.lives[m]], joins |-> MembersOf(d), digest |-> d.digest]

@@ -1,35 +1,35 @@
 ----------------------------- MODULE MergeGroup -----------------------------
-(***************************************************************************)
-(* Subgroups whose members run Merge, and what is around them, as freely   *)
-(* as it may behave:                                                       *)
-(* - Unicasts arrive once, at any time and in any order, as long as both   *)
-(*   ends live and the connection holds. A connection that breaks, in one  *)
-(*   direction, loses all that is on its way; a partition breaks several.  *)
-(*   When a member crashes, any part of what it has on its way is lost.    *)
-(*   The next incarnation may be given any part of what was sent to it.    *)
-(* - Discovery finds any part of the coordinators, each time another one.  *)
-(* - Timers fire when nothing else can end the merge. Early firing has a   *)
-(*   budget, and so has a timer that fires after it was stopped.           *)
-(* - The membership service (GMS) is there as what it does: who is the     *)
-(*   first of its view that it counts on leaves out whom it does not,      *)
-(*   lets joiners in, and installs the view at once; the others install it *)
-(*   when it reaches them, however late. It decides nothing while Merge    *)
-(*   has asked it not to. It does not count on the dead, on members of     *)
-(*   other branches, on those to whom a merged view will not come any more *)
-(*   (they never acknowledge it), and on those that Merge has told it of.  *)
-(*   False suspicions have a budget.                                       *)
-(* - Members leave: a participant goes, and is left out; a coordinator     *)
-(*   decides the view without itself, and goes. An address that crashed or *)
-(*   left may come back, as a new incarnation that knows nothing, while    *)
-(*   messages of the former one are on their way. It founds a group by     *)
-(*   itself, or is let in.                                                 *)
-(* - Applications multicast; the layer below delivers in order, each       *)
-(*   member at its own pace, and purges what everybody in the view has     *)
-(*   delivered, as far as no promised digest forbids it.                   *)
-(*                                                                         *)
-(* `views` and `installed` are what Membership speaks of; no step of a     *)
-(* member depends on them. The claims are in MergeClaims.                  *)
-(***************************************************************************)
+(******************************************************************************)
+(* Subgroups whose members run Merge, and what is around them, as freely      *)
+(* as it may behave:                                                          *)
+(* - Unicasts arrive once, at any time and in any order, as long as both      *)
+(*   ends live and the connection holds. A connection that breaks, in one     *)
+(*   direction, loses all that is on its way; a partition breaks several.     *)
+(*   When a member crashes, any part of what it has on its way is lost.       *)
+(*   The next incarnation may be given any part of what was sent to it.       *)
+(* - Discovery finds any part of the coordinators, each time another one.     *)
+(* - Timers fire when nothing else can end the merge. Early firing has a      *)
+(*   budget, and so has a timer that fires after it was stopped.              *)
+(* - The membership service (GMS) is there as what it does: who is the        *)
+(*   first of its view that it counts on leaves out whom it does not,         *)
+(*   lets joiners in, and installs the view at once; the others install it    *)
+(*   when it reaches them, however late. It decides nothing while Merge       *)
+(*   has asked it not to. It does not count on the dead, on members of        *)
+(*   other branches, on those to whom a merged view will not come any more    *)
+(*   (they never acknowledge it), and on those that Merge has told it of.     *)
+(*   False suspicions have a budget.                                          *)
+(* - Members leave: a participant goes, and is left out; a coordinator        *)
+(*   decides the view without itself, and goes. An address that crashed or    *)
+(*   left may come back, as a new incarnation that knows nothing, while       *)
+(*   messages of the former one are on their way. It founds a group by        *)
+(*   itself, or is let in.                                                    *)
+(* - Applications multicast; the layer below delivers in order, each          *)
+(*   member at its own pace, and purges what every member in the view has     *)
+(*   delivered, as far as no promised digest forbids it.                      *)
+(*                                                                            *)
+(* `views` and `installed` are what Membership speaks of; no step of a        *)
+(* member depends on them. The claims are in MergeClaims.                     *)
+(******************************************************************************)
 EXTENDS Merge, Acts
 
 CONSTANTS
@@ -115,7 +115,7 @@ AfterHeld(m, effects) ==
     IF Asks(effects, "ResumeViews") THEN held \ {m} ELSE IF Asks(effects, "SuspendViews") THEN held \cup {m}
     ELSE held
 
-\* Who is not in the view is suspected no more.
+\* A member that is not in the view is suspected no more.
 AfterSuspected(m, step) ==
     [suspected EXCEPT ![m] = (@ \cup {e.suspect : e \in Down(step.effects, "Suspected")})
                              \cap MembersOf(step.state.decision)]
@@ -164,7 +164,7 @@ AsView(d, follows, joins) ==
     [id |-> d.id, members |-> d.members, preds |-> Numbers(follows),
      lives |-> [m \in MembersOf(d) |-> d.lives[m]], joins |-> joins, digest |-> d.digest]
 
-\* The merged views that a step announces and nobody has decided before.
+\* The merged views that a step announces and no member has decided before.
 Decided(m, step) ==
     {AsView(step.state.decision, e.subgroups, {}) :
         e \in {e \in Passed(step.effects, "PassUp", "MergeViewInstalled") : NumberIn(views, e.view) = 0}}
@@ -434,7 +434,7 @@ DeliverData(m) ==
     /\ UNCHANGED <<local, network, up, life, held, suspected, timers, cast, purged, kept, spent, views,
                    installed>>
 
-\* All members of x's view have delivered its next multicast in that view, and nobody was promised it.
+\* All members of x's view have delivered its next multicast in that view, and no member was promised it.
 MayPurge(x, n) ==
     /\ n < Nothing + cast[x] + 1
     /\ \A y \in MembersOf(local[x].decision) :

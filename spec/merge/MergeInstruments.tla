@@ -1,15 +1,15 @@
 ------------------------- MODULE MergeInstruments ---------------------------
-(***************************************************************************)
-(* What the tools look at: witnesses, and what a run collects of members'  *)
-(* local steps for conformance.                                            *)
-(***************************************************************************)
+(******************************************************************************)
+(* What the tools look at: witnesses, and what a run collects of members'     *)
+(* local steps for conformance.                                               *)
+(******************************************************************************)
 EXTENDS MergeClaims
 
 (* Witnesses: each must be reachable, or the claims speak of less than they seem to. *)
 
 IsThere(k) == k > Len(First) /\ IsMerged(k)
 
-\* A merged view that everybody in it has installed.
+\* A merged view that every member in it has installed.
 MergeDone ==
     \E k \in DOMAIN views : IsThere(k) /\ \A m \in DOMAIN views[k].lives : installed[m] = k
 \* The two of a half-done merge: one is in the merged view, the other one has given up.
@@ -44,7 +44,7 @@ GoesOnWithFewer ==
 KeptEarly == \E m \in up : local[m].early # <<>>
 EarlyFollowed == \E m \in up : Waits(local[m])
 TwoKeptEarly == \E m \in up : Len(local[m].early) = 2
-\* Between the digest and the merged view its maker delivers more, and somebody else starts before that.
+\* Between the digest and the merged view its maker delivers more, and another member starts before that.
 DeliveredBeyondDigest ==
     \E m, x \in up : IsThere(installed[m]) /\ installed[m] = installed[x] /\ seen[m][x] < seen[x][x]
 PurgeWaits == \E x \in up : \E y \in MembersOf(local[x].decision) : kept[y] # {} /\ purged[x] < seen[x][x]
@@ -57,7 +57,7 @@ AnswersTheDead ==
     \E p \in network :
         /\ p.message.type = "MERGE_RSP"
         /\ p.message.merge_id.leader = p.to /\ p.message.merge_id.life < life[p.to]
-\* Who left was in a merge with others.
+\* A member that left was in a merge with others.
 LeftDuringAMerge ==
     \E m \in Member \ up : \E x \in up : Merging(local[x]) /\ installed[x] = installed[m] /\ spent.leaves > 0
 ExcludedAfterwards ==
@@ -83,7 +83,7 @@ EventsOf(p, digests) ==
            sender |-> p.sender, message |-> p.message]}
 
 \* Every message that was ever on its way, from its sender and (what no correct peer does) from others, of
-\* another merge, of another merged view, with a view that its sender is not in, or a digest of nobody; every
+\* another merge, of another merged view, with a view that its sender is not in, or a digest of no member; every
 \* view of the membership service; each answer of discovery; each timer, late or not. A MERGE_REQ comes with each
 \* digest that the layer below may give then; one under a false sender, which is refused whatever it gives, with
 \* one; one of another merge with one of each set of members.
@@ -112,7 +112,7 @@ Alphabet(messages, outsides) ==
 
 -----------------------------------------------------------------------------
 (* What scenarios see of a member besides its state: its view, whether it coordinates and is in a merge,  *)
-(* and what the layer below has delivered of each sender.                                                 *)
+(* and what the layer below has delivered of each sender.                     *)
 
 Observed(m) ==
     [view |-> <<local[m].decision.id.creator, local[m].decision.id.counter, local[m].decision.members>>,

@@ -1,19 +1,19 @@
 --------------------------- MODULE MergeSequencer ---------------------------
-(***************************************************************************)
-(* SEQUENCER over merging: a closed model of two neighbours. A view that   *)
-(* merging, or the membership service below it, installs is installed at   *)
-(* SEQUENCER in the same step. So a coordinator that a merge demotes, the  *)
-(* FORWARDs that are on their way to it, and a participant that begins to  *)
-(* coordinate are those of a merge, with all that merging may leave        *)
-(* behind: one side gone on, or in the merged view without the other.      *)
-(*                                                                         *)
-(* The group is that of MergeGroup, with all its actions; applications     *)
-(* multicast by SEQUENCER alone. Around SEQUENCER is what SequencerGroup   *)
-(* has there: VirtualSynchrony, over these views, and ReliableUnicast; and *)
-(* its own actions are that module's. So what nobody gives but a flush is  *)
-(* asked of the layer below (AMB-49): a member waits with a view for what  *)
-(* VirtualSynchrony wants it to have received before.                      *)
-(***************************************************************************)
+(******************************************************************************)
+(* SEQUENCER over merging: a closed model of two neighbours. A view that      *)
+(* merging, or the membership service below it, installs is installed at      *)
+(* SEQUENCER in the same step. So a coordinator that a merge demotes, the     *)
+(* FORWARDs that are on their way to it, and a participant that begins to     *)
+(* coordinate are those of a merge, with all that merging may leave           *)
+(* behind: one side gone on, or in the merged view without the other.         *)
+(*                                                                            *)
+(* The group is that of MergeGroup, with all its actions; applications        *)
+(* multicast by SEQUENCER alone. Around SEQUENCER is what SequencerGroup      *)
+(* has there: VirtualSynchrony, over these views, and ReliableUnicast; and    *)
+(* its own actions are that module's. So what no member gives but a flush is  *)
+(* asked of the layer below (AMB-49): a member waits with a view for what     *)
+(* VirtualSynchrony wants it to have received before.                         *)
+(******************************************************************************)
 EXTENDS MergeClaims
 
 CONSTANTS
@@ -147,7 +147,7 @@ ForwardedToTheDemoted ==
         /\ sequencer[f].forward_table # <<>>
 \* A participant that will coordinate the merged view has a FORWARD of it before it knows.
 ForwardComesEarly == \E m \in up : sequencer[m].early # <<>>
-\* What was sent before a merge is delivered after it, by somebody of the other side.
+\* What was sent before a merge is delivered after it, by some member of the other side.
 DeliveredAcross ==
     \E m \in up : \E i \in DOMAIN delivered[m] :
         /\ IsMerged(delivered[m][i][3])

@@ -1,17 +1,17 @@
 ---------------------------- MODULE MergeStable -----------------------------
-(***************************************************************************)
-(* Merging over STABLE: a closed model of two neighbours. What merging     *)
-(* passes down is what happens to STABLE, in the same step: a merged view, *)
-(* DigestPromised, PromiseWithdrawn; and so are the views of the           *)
-(* membership service. The promises that hold back STABLE's votes are      *)
-(* those that merging makes. Below both is the multicast of MergeGroup;    *)
-(* what is purged of it is what STABLE says, at each member by itself, and *)
-(* not what MergeGroup has in its place.                                   *)
-(*                                                                         *)
-(* The group is that of MergeGroup, with all its actions but PurgeData;    *)
-(* PassedDown says what follows from each for STABLE. STABLE and STABILITY *)
-(* messages may reach anybody at any time, any number of times, or never.  *)
-(***************************************************************************)
+(******************************************************************************)
+(* Merging over STABLE: a closed model of two neighbours. What merging        *)
+(* passes down is what happens to STABLE, in the same step: a merged view,    *)
+(* DigestPromised, PromiseWithdrawn; and so are the views of the              *)
+(* membership service. The promises that hold back STABLE's votes are         *)
+(* those that merging makes. Below both is the multicast of MergeGroup;       *)
+(* what is purged of it is what STABLE says, at each member by itself, and    *)
+(* not what MergeGroup has in its place.                                      *)
+(*                                                                            *)
+(* The group is that of MergeGroup, with all its actions but PurgeData;       *)
+(* PassedDown says what follows from each for STABLE. STABLE and STABILITY    *)
+(* messages may reach any member at any time, any number of times, or never.  *)
+(******************************************************************************)
 EXTENDS MergeClaims
 
 CONSTANTS
@@ -47,7 +47,7 @@ NewWindow(low) == [low |-> low, purged |-> Nothing]
 DigestFor(members, vector, mine) ==
     [x \in members |-> [low |-> mine[x].low, delivered |-> vector[x], received |-> vector[x]]]
 
-\* m's windows when it has installed a view: of those who were with it they are kept.
+\* m's windows when it has installed a view: of the members that were with it they are kept.
 WindowsIn(m, decision) ==
     [x \in MembersOf(decision) |-> IF x \in DOMAIN windows[m] THEN windows[m][x] ELSE NewWindow(seen'[m][x])]
 
@@ -173,7 +173,7 @@ StackTypeOK ==
     /\ \A m \in Member : DOMAIN windows[m] = MembersOf(local[m].decision)
     /\ \A p \in gossip : p.sender \in Member /\ p.message.type \in {"STABLE", "STABILITY"}
 
-\* Nobody has purged what a member lacks that goes all the way from its own view to the purger's, or from there
+\* No member has purged what a member lacks that goes all the way from its own view to the purger's, or from there
 \* to its own, together with the sender.
 NoMissingMessagePurged ==
     \A p, x \in Member : \A s \in DOMAIN windows[p] \cap DOMAIN windows[x] :
@@ -184,7 +184,7 @@ NoMissingMessagePurged ==
 \* STABLE is in the view that merging is in.
 SameViewInBothLayers == \A m \in up : stable[m].view = ViewIn(local[m].decision)
 
-\* STABLE holds its vote for those whom merging has promised its digest, and for nobody else.
+\* STABLE holds its vote for those whom merging has promised its digest, and for no other member.
 StableHoldsExactlyPromised == \A m \in up : stable[m].promised = {k.to : k \in kept[m]}
 
 -----------------------------------------------------------------------------

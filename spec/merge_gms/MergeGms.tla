@@ -1,33 +1,33 @@
 ------------------------------ MODULE MergeGms ------------------------------
-(***************************************************************************)
-(* GMS and merging, one member: a pure function of its own state and an    *)
-(* event. Both are as they stand (Gms.tla, Merge.tla); what the one says   *)
-(* to the other is the other's event in the same step. This module is      *)
-(* what has to be between them.                                            *)
-(*                                                                         *)
-(* The group is stopped for one of the two at a time. To FLUSH there is    *)
-(* one asker, GMS. Merging needs the group before it gives a digest away:  *)
-(* who would lead a merge, and who is asked, waits (`wish`) until GMS has  *)
-(* nothing under way, has the group stopped (Suspend, GroupStopped), asks  *)
-(* for the digest, and only then takes the step of Merge. While merging    *)
-(* has the group GMS gets no GroupStopped; when the merge is over GMS      *)
-(* says Suspend again if it has something to decide, and else the group is *)
-(* let go.                                                                 *)
-(*                                                                         *)
-(* The merged view is GMS's next one. Its first member does what one that  *)
-(* takes over does: it asks all others (QUERY), sends them the view again, *)
-(* waits for their VIEW_ACK, and has the group stopped, before it decides  *)
-(* anything or lets the group go. The others follow.                       *)
-(*                                                                         *)
-(* Who will not come. A view of GMS lists members that come, or crash. A   *)
-(* merged one lists members of other subgroups that may give the merge up: *)
-(* GMS would wait for them for ever. So who is asked for a view that it    *)
-(* has not answers when it is certain: when it has the view, or when it    *)
-(* leads its subgroup and is in no merge, so that nobody there will ever   *)
-(* have it. A participant asks its coordinator (PROBE). And who relies on  *)
-(* another, every member of a merged view on the first of those that it    *)
-(* does not suspect, asks that one once.                                   *)
-(***************************************************************************)
+(******************************************************************************)
+(* GMS and merging, one member: a pure function of its own state and an       *)
+(* event. Both are as they stand (Gms.tla, Merge.tla); what the one says      *)
+(* to the other is the other's event in the same step. This module is         *)
+(* what has to be between them.                                               *)
+(*                                                                            *)
+(* The group is stopped for one of the two at a time. To FLUSH there is       *)
+(* one asker, GMS. Merging needs the group before it gives a digest away:     *)
+(* who would lead a merge, and who is asked, waits (`wish`) until GMS has     *)
+(* nothing under way, has the group stopped (Suspend, GroupStopped), asks     *)
+(* for the digest, and only then takes the step of Merge. While merging       *)
+(* has the group GMS gets no GroupStopped; when the merge is over GMS         *)
+(* says Suspend again if it has something to decide, and else the group is    *)
+(* let go.                                                                    *)
+(*                                                                            *)
+(* The merged view is GMS's next one. Its first member does what one that     *)
+(* takes over does: it asks all others (QUERY), sends them the view again,    *)
+(* waits for their VIEW_ACK, and has the group stopped, before it decides     *)
+(* anything or lets the group go. The others follow.                          *)
+(*                                                                            *)
+(* Who will not come. A view of GMS lists members that come, or crash. A      *)
+(* merged one lists members of other subgroups that may give the merge up:    *)
+(* GMS would wait for them for ever. So who is asked for a view that it       *)
+(* has not answers when it is certain: when it has the view, or when it       *)
+(* leads its subgroup and is in no merge, so that no member there will ever   *)
+(* have it. A participant asks its coordinator (PROBE). And who relies on     *)
+(* another, every member of a merged view on the first of those that it       *)
+(* does not suspect, asks that one once.                                      *)
+(******************************************************************************)
 EXTENDS Steps, Views, Digests, FiniteSets, TLC
 
 CONSTANTS
@@ -70,7 +70,7 @@ M == INSTANCE Merge WITH
 -----------------------------------------------------------------------------
 (* State *)
 
-\* Who asks for a digest (EVT-05).
+\* A member that asks for a digest (EVT-05).
 Self == "MERGE"
 
 NoMerged == M!Merged(NoViewId, <<>>, {}, M!NoLives, M!NoDigest)
@@ -217,12 +217,12 @@ Carried(step, effects) ==
 AfterMerging(s, r) == Carried(Unchanged([s EXCEPT !.merge = r.state]), r.effects)
 
 -----------------------------------------------------------------------------
-(* Who is asked *)
+(* A member that is asked *)
 
 \* Which view do you have: that one? Asked by who relies on the other; who takes over asks by QUERY.
 Probe(id) == [type |-> "PROBE", view_id |-> id]
 
-\* Who asks for a merged view that it has not may have it from nobody else.
+\* A member that asks for a merged view that it has not may have it from no other member.
 Reply(s, x, message) ==
     IF message.type = "PROBE" /\ message.view_id = Own(s).id /\ InMerged(s)
     THEN Send(x, M!MergeView(s.merged))
@@ -310,7 +310,7 @@ FromM(s, e) ==
 -----------------------------------------------------------------------------
 (* Events *)
 
-\* The group is stopped: for GMS, if it has asked meanwhile; for merging; or nobody wants it any more.
+\* The group is stopped: for GMS, if it has asked meanwhile; for merging; or no member wants it any more.
 GroupStopped(s, e) ==
     IF e.asker # G!Self \/ s.holds = "no" \/ (~HoldGmsDuringMerge /\ s.gms.group = "stopping") THEN FromG(s, e)
     ELSE IF s.holds # "stopping" THEN Ignored(s)
@@ -341,7 +341,7 @@ Dropped(s, effects) ==
 Unknown(s) == [x \in MembersOf(Own(s)) |-> Nothing]
 Begins(s, r) == M!Merging(r.state) /\ ~M!Merging(s.merge)
 
-\* Who would lead waits for the group. (Who waits with a request will be in that merge.)
+\* A member that would lead waits for the group. (Who waits with a request will be in that merge.)
 DiscoverTimeout(s, e) ==
     LET wish == [type |-> "DiscoverTimeout", found |-> e.found]
         again == <<M!DiscoverAgain>>
@@ -352,7 +352,7 @@ DiscoverTimeout(s, e) ==
             ELSE Dropped(s, again)
     IN With(M!Step(s.merge, [type |-> "DiscoverTimeout", found |-> e.found, digest |-> Unknown(s)]), Taken)
 
-\* Who is asked, and would accept, waits for the group; not for two leaders at once.
+\* A member that is asked, and would accept, waits for the group; not for two leaders at once.
 MergeReqReceived(s, e) ==
     LET wish == [type |-> "MergeReqReceived", sender |-> e.sender, message |-> e.message]
         other == IsWish(s, "MergeReqReceived") /\ s.wish.sender # e.sender
@@ -406,7 +406,7 @@ LeaveAgain(s, x) ==
     IF RepeatLeave /\ s.gms.leave_asked = x THEN <<Send(x, G!LeaveReq(s.gms.life))>> ELSE <<>>
 
 \* The merged view arrives: from the coordinator; again, from who takes over; or from a member that had it, at
-\* who acts in the coordinator's place. Who leads takes it from the merge's leader alone: it said what it has.
+\* who acts in the coordinator's place. A member that leads takes it from the merge's leader alone: it said what it has.
 MergeViewReceived(s, e) ==
     LET x == e.sender
         merged == e.message.merged
@@ -439,7 +439,7 @@ InstallMergeViewReceived(s, e) == FromM(s, e)
 MergeTimeout(s, e) == FromM(s, e)
 
 -----------------------------------------------------------------------------
-(* Step: total over the alphabet. (Who has left takes no part in merges.) *)
+(* Step: total over the alphabet. (Who has left takes no part in merges.)     *)
 
 \* What no correct peer sends, of GMS or of merging.
 OfMerging == {"MERGE_REQ", "MERGE_RSP", "INSTALL_MERGE_VIEW", "MERGE_VIEW", "CANCEL_MERGE"}

@@ -1,7 +1,7 @@
 --------------------------- MODULE MergeGmsClaims ---------------------------
-(***************************************************************************)
-(* What is claimed of a group that runs merging over GMS.                  *)
-(***************************************************************************)
+(******************************************************************************)
+(* What is claimed of a group that runs merging over GMS.                     *)
+(******************************************************************************)
 EXTENDS MergeGmsGroup
 
 Membership == INSTANCE Membership WITH Off <- {}
@@ -30,16 +30,16 @@ TypeOK ==
 \* Both are in one view.
 SameViewInBothLayers == \A m \in up : local[m].merge.decision = Own(local[m])
 
-\* Who has installed a view has installed the same one.
+\* A member that has installed a view has installed the same one.
 SameIdSameView ==
     \A m, x \in up :
         (InView(local[m]) /\ Own(local[m]).id = Own(local[x]).id) =>
             /\ [Own(local[m]) EXCEPT !.follows = NoViewId] = [Own(local[x]) EXCEPT !.follows = NoViewId]
 
-\* Nothing is lost, no timer fires too soon, nobody crashes and nobody is suspected falsely.
+\* Nothing is lost, no timer fires too soon, no member crashes and no member is suspected falsely.
 NoFaults == MaxCrashes + MaxEarlyTimeouts + MaxBrokenLinks + MaxFalseSuspicions = 0
 
-\* Of two views that follow one, nobody has installed one of them.
+\* Of two views that follow one, no member has installed one of them.
 NoLiveBranch ==
     NoFaults =>
         \A j, k \in DOMAIN views :
@@ -65,7 +65,7 @@ CanAsk(m) ==
         G!IsActing(local[c].gms)
             /\ ~\E x \in up : G!IsOver(local[x].gms, m, life[m]) \/ G!Waits(local[x].gms, m, life[m])
 
-\* Nothing is on its way, and nobody has anything to do but join.
+\* Nothing is on its way, and no member has anything to do but join.
 Quiescent ==
     /\ stops.asked = {} /\ \A p \in network : p.to \notin up
     /\ \A m \in up : IsIdle(m) /\ ~CanDiscover(m)
@@ -85,7 +85,7 @@ Converged ==
 \* A group that has come to rest is in one view, and waits for nothing.
 ConvergedWhenQuiescent == Quiescent => Converged
 
-\* Whoever acts takes no notice when m asks to join, or answers with what m takes no notice of.
+\* Any member that acts takes no notice when m asks to join, or answers with what m takes no notice of.
 AsksInVain(m) ==
     /\ Coordinators # {}
     /\ \A c \in {c \in up : G!IsActing(local[c].gms)} :
@@ -99,19 +99,19 @@ AsksInVain(m) ==
 \* FLAW-133: who asks again and again comes in, or is refused and asks as another incarnation.
 NoJoinerAsksForever == Quiescent => \A m \in up \ There : ~AsksInVain(m)
 
-\* Those who come to a merged view have delivered the same when they do: what is before it, is behind all.
+\* The members that come to a merged view have delivered the same when they do: what is before it, is behind all.
 SameDeliveriesBeforeMerge ==
     \A m, x \in up \cap stops.held :
         (installed[m] = installed[x] /\ installed[m] # 0 /\ IsMerged(installed[m])) =>
             \A y \in ViewMembers(m) : seen[m][y] = seen[x][y]
 
-\* What a member has not delivered of those who were with it, it still delivers; and nothing twice.
+\* What a member has not delivered of the members that were with it, it still delivers; and nothing twice.
 NoMessageSkippedStep ==
     act'.outcome # "none" =>
         \A x \in ViewMembers(act'.member) : seen'[act'.member][x] = seen[act'.member][x]
 NoMessageSkipped == [][NoMessageSkippedStep]_vars
 
-\* And nobody is stopped any more.
+\* And no member is stopped any more.
 ResumedWhenQuiescent == Quiescent => stops = [asked |-> {}, given |-> {}, held |-> {}]
 
 -----------------------------------------------------------------------------
@@ -131,7 +131,7 @@ AwaitedIsRequested ==
         /\ s.holds = "stopping" => m \in stops.asked
         /\ s.holds = "digest" => Wishes(s) /\ \E a \in answers[m] : a.asker = Self
 
-\* Nobody decides a view, or gives its digest away, but when the group is stopped for it.
+\* No member decides a view, or gives its digest away, but when the group is stopped for it.
 DecidesAndPromisesOnlyWhenStoppedStep ==
     act'.outcome = "handled" =>
         LET m == act'.member
@@ -148,13 +148,13 @@ ResumesAfterAllInstalledStep ==
         \A x \in Reaches(m, MembersOf(Own(local'[m])) \ local'[m].gms.suspected) :
             installed'[x] = installed'[m] \/ Ancestor(installed'[m], installed'[x])
 
-\* Who is in no merge, and admits nobody, has promised nothing.
+\* A member that is in no merge, and admits no member, has promised nothing.
 PromiseOnlyWhileNeeded ==
     \A m \in up :
         (~Merging(m) /\ local[m].gms.admitting = G!NoRequest) => kept[m] = {}
 
 \* LAY-06, MRG-31: a view is announced below, then above, once, when it is installed; a merged one as such,
-\* after the windows of those who are new.
+\* after the windows of the members that are new.
 ViewAnnouncedOnceStep ==
     act'.outcome # "none" =>
         LET m == act'.member
@@ -188,7 +188,7 @@ HasToDo(m) ==
        \/ CanDeliver(m)
        \/ MayDiscover(m)
 
-\* As long as anybody has something to do, something is done: by whom, and what, is left open. (So this is weaker
+\* As long as any member has something to do, something is done: by whom, and what, is left open. (So this is weaker
 \* than weak fairness of each action, and what follows from it says more. Faults, and what applications do, is
 \* bounded.)
 Fairness == []<>(\A m \in Member : ~HasToDo(m)) \/ []<><<TRUE>>_vars

@@ -1,31 +1,31 @@
 ---------------------------- MODULE MergeGmsFlush ----------------------------
-(***************************************************************************)
-(* FLUSH over merging over GMS: a closed model of the cores. Merging and   *)
-(* GMS make the views, FLUSH stops each subgroup for them; what one passes *)
-(* is the other's event. Up go ViewInstalled, MergeViewInstalled,          *)
-(* Suspected, Suspend, Resume; down goes GroupStopped. Neither is stood in *)
-(* for: no view is decided, and no digest given away, but when FLUSH has   *)
-(* said that the group is stopped, and FLUSH knows of views and suspicions *)
-(* what the layer below says.                                              *)
-(*                                                                         *)
-(* The group is that of MergeGmsGroup, with its actions, but for those     *)
-(* that stand in for FLUSH: StopGroup, MulticastData and DeliverData.      *)
-(* PassedUp says what follows from each for FLUSH, in the same step.       *)
-(* FLUSH's unicasts come in the order sent (as it assumes), and beside     *)
-(* those of the layer below in any order. Below is a multicast that holds  *)
-(* back and fetches what FLUSH says; what a crashed member has multicast   *)
-(* may reach some and not others. `seen`, from which the digests are       *)
-(* taken, counts what FLUSH lets through.                                  *)
-(*                                                                         *)
-(* Less than spec/flush has: BLOCK returns at once, what a member sends to *)
-(* itself arrives at once, behind its latch nobody tries to multicast, and *)
-(* a state transfer only has the group stopped, and lets it go. Less than  *)
-(* MergeGmsGroup has: addresses are not used again.                        *)
-(*                                                                         *)
-(* Claimed is what neither gives alone: VirtualSynchrony over views that   *)
-(* part and merge, and that the group comes to rest settled and free; and  *)
-(* what each takes for granted of the other.                               *)
-(***************************************************************************)
+(******************************************************************************)
+(* FLUSH over merging over GMS: a closed model of the cores. Merging and      *)
+(* GMS make the views, FLUSH stops each subgroup for them; what one passes    *)
+(* is the other's event. Up go ViewInstalled, MergeViewInstalled,             *)
+(* Suspected, Suspend, Resume; down goes GroupStopped. Neither is stood in    *)
+(* for: no view is decided, and no digest given away, but when FLUSH has      *)
+(* said that the group is stopped, and FLUSH knows of views and suspicions    *)
+(* what the layer below says.                                                 *)
+(*                                                                            *)
+(* The group is that of MergeGmsGroup, with its actions, but for those        *)
+(* that stand in for FLUSH: StopGroup, MulticastData and DeliverData.         *)
+(* PassedUp says what follows from each for FLUSH, in the same step.          *)
+(* FLUSH's unicasts come in the order sent (as it assumes), and beside        *)
+(* those of the layer below in any order. Below is a multicast that holds     *)
+(* back and fetches what FLUSH says; what a crashed member has multicast      *)
+(* may reach some and not others. `seen`, from which the digests are          *)
+(* taken, counts what FLUSH lets through.                                     *)
+(*                                                                            *)
+(* Less than spec/flush has: BLOCK returns at once, what a member sends to    *)
+(* itself arrives at once, behind its latch no member tries to multicast, and *)
+(* a state transfer only has the group stopped, and lets it go. Less than     *)
+(* MergeGmsGroup has: addresses are not used again.                           *)
+(*                                                                            *)
+(* Claimed is what neither gives alone: VirtualSynchrony over views that      *)
+(* part and merge, and that the group comes to rest settled and free; and     *)
+(* what each takes for granted of the other.                                  *)
+(******************************************************************************)
 EXTENDS MergeGmsClaims
 
 CONSTANTS
@@ -57,7 +57,7 @@ VARIABLES
 above == <<flush, wires, said, fetches, refused, lost, transfers, log, settled, got>>
 stack_vars == <<vars, above>>
 
-\* (Who is held is the group's stand-in for FLUSH, and what is promised nobody asks here.)
+\* (Who is held is the group's stand-in for FLUSH, and what is promised no member asks here.)
 stack_view ==
     <<local, network, up, stops.asked, stops.given, answers, cast, seen, spent, views, installed, above>>
 
@@ -270,7 +270,7 @@ SameViewInFlush ==
 \* Neither refuses what the other says, or its peers.
 NoEventRefused == ~refused
 
-\* Of m's view those who are alive, and of whom neither counts the other out.
+\* Of m's view the members that are alive, and of whom neither counts the other out.
 Mutual(m) == {x \in Reaches(m, ViewMembers(m) \ Suspects(m)) : installed[x] = installed[m]}
 
 \* What GMS and merging take for granted when FLUSH has said so, until they let the group go: all are behind
@@ -284,7 +284,7 @@ DecidesOnlyWhenStoppedStep ==
     (views' # views /\ act'.action # "Crash") => act'.member \in stops.given \/ act'.action = "StopGroup"
 DecidesOnlyWhenStopped == [][DecidesOnlyWhenStoppedStep]_stack_vars
 
-\* Who comes to a merged view has delivered, of those who were with it, what its digest says: others start there.
+\* A member that comes to a merged view has delivered, of the members that were with it, what its digest says: others start there.
 MergedDigestIsDeliveredStep ==
     \A m \in Member :
         (installed'[m] # installed[m] /\ Cardinality(views'[installed'[m]].preds) > 1) =>
@@ -339,21 +339,21 @@ InstallsOnlyWhenLatchedStep ==
     \A m \in Member : (installed[m] # 0 /\ installed'[m] # installed[m]) => flush[m].latched
 InstallsOnlyWhenLatched == [][InstallsOnlyWhenLatchedStep]_stack_vars
 
-\* Without false suspicions: where somebody has gone on to a view, all who may still come are stopped where it
+\* Without false suspicions: where some member has gone on to a view, all who may still come are stopped where it
 \* was.
 StoppedUntilAllInstall ==
     MaxFalseSuspicions = 0 =>
         \A k \in DOMAIN views : \A u \in DOMAIN settled[k] : \A x \in up :
             (installed[x] = u /\ Channel!GoesTo(x, u, views[k])) => flush[x].latched /\ got[x] = settled[k][u]
 
-\* FST-03: without false suspicions nobody multicasts in a view before all who live have it, or a later one.
+\* FST-03: without false suspicions no member multicasts in a view before all who live have it, or a later one.
 NoEarlyMulticastStep ==
     (MaxFalseSuspicions = 0 /\ act'.action = "CastData") =>
         \A x \in up : \A k \in {installed[act'.member]} :
             Has(views[k], x, life[x]) => installed[x] = k \/ Ancestor(k, installed[x])
 NoEarlyMulticast == [][NoEarlyMulticastStep]_stack_vars
 
-\* Nothing is on its way, and nobody has anything to do or to say, but to look for others.
+\* Nothing is on its way, and no member has anything to do or to say, but to look for others.
 StackQuiescent ==
     /\ network = {} /\ said = {}
     /\ \A m \in up :
@@ -361,13 +361,13 @@ StackQuiescent ==
         /\ \A q \in Member : wires[q][m] = <<>>
         /\ InView(local[m]) => \A x \in Flush!Members(flush[m]) \cap ViewMembers(m) : ~MayReach(m, x)
 
-\* The group does not come to rest before everybody goes on, and has what was asked for, ...
+\* The group does not come to rest before every member goes on, and has what was asked for, ...
 GoesOn(m) ==
     /\ ~flush[m].latched /\ flush[m].owner = "" /\ flush[m].wants = {} /\ ~Flush!Running(flush[m])
     /\ local[m].gms.group # "stopping" /\ local[m].holds = "no" /\ m \notin stops.asked \cup stops.given
 UnblockedWhenQuiescent == StackQuiescent => \A m \in up : GoesOn(m)
 
-\* ... and, if there is nobody else to be found, is in one view and waits for nothing.
+\* ... and, if there is no other member to be found, is in one view and waits for nothing.
 ConvergedWhenStackQuiescent == (StackQuiescent /\ \A m \in up : ~CanDiscover(m)) => Converged
 
 -----------------------------------------------------------------------------

@@ -46,7 +46,7 @@ CONSTANTS
     MaxEarlyTimeouts,   \* fault budget: timers that fire while the merge goes on
     MaxBrokenLinks,     \* fault budget: connections, each in one direction
     MaxFalseSuspicions, \* fault budget: false suspicions
-    MaxJoins,           \* bound: how often somebody asks to be let in
+    MaxJoins,           \* bound: how often some member asks to be let in
     MaxLeaves,          \* bound
     MaxRestarts,        \* bound: incarnations after the first, of all addresses together
     MaxCasts,           \* bound: multicasts of the applications, together
@@ -111,7 +111,7 @@ ViewMembers(m) == MembersOf(Own(local[m]))
 \* Whom m can stop, and let go: who counts it as a member.
 Reaches(m, members) == {x \in members \cap up : x = m \/ m \in ViewMembers(x) \ Suspects(x)}
 
-\* (A step that lets the group go may ask for it again. Who comes to a merged view, and is not its first,
+\* (A step that lets the group go may ask for it again. A member that comes to a merged view, and is not its first,
 \* wants the group no more: the first will let it go.)
 AfterStops(m, event, step) ==
     LET suspends == Up(step.effects, "Suspend") # {}
@@ -167,7 +167,7 @@ AsView(d, effects) ==
 \* What m has delivered of each member of its view.
 DeliveredBy(m) == [x \in ViewMembers(m) |-> seen[m][x]]
 
-\* A joiner's windows start where the digest says; with those who are new to it a member's start where the
+\* A joiner's windows start where the digest says; with the members that are new to it a member's start where the
 \* merged digest says, but not before what it has delivered of them in an earlier view.
 AfterWindows(m, effects) ==
     LET told == Down(effects, "DigestSet") \cup Down(effects, "WindowsAdded")
@@ -176,7 +176,7 @@ AfterWindows(m, effects) ==
             IN [seen EXCEPT ![m] = [x \in Member |-> IF x \in DOMAIN d THEN Greatest(@[x], d[x]) ELSE @[x]]]
 
 \* A promise is kept until it is withdrawn, or a view has whom it was made to. (To which incarnation, GMS
-\* knows of a joiner, and merging of who leads. Who is asked to merge is a coordinator.)
+\* knows of a joiner, and merging of who leads. A member that is asked to merge is a coordinator.)
 AfterKept(m, step) ==
     LET gone == {e.to : e \in Down(step.effects, "PromiseWithdrawn")} \cup MembersOf(Own(step.state))
         s == step.state
@@ -425,7 +425,7 @@ CanDiscover(m) ==
     /\ m \in Coordinators /\ Leading(m) # {}
     /\ local[m].holds = "no" /\ ~Wishes(local[m])
 
-\* Nobody has anything to do but look for others.
+\* No member has anything to do but look for others.
 IsIdle(m) ==
     /\ m \notin stops.asked /\ answers[m] = {} /\ ~Merging(m) /\ Reports(m) = {}
     /\ \A p \in network : p.to # m
@@ -440,7 +440,7 @@ Discover(m) ==
     /\ Spend("merges")
     /\ UNCHANGED around
 
-\* It waits for the group, and discovery finds others than before, or nobody any more.
+\* It waits for the group, and discovery finds others than before, or no member any more.
 DiscoverOthers(m) ==
     /\ m \in Coordinators /\ IsWish(local[m], "DiscoverTimeout")
     /\ \E found \in Found(m) \ {local[m].wish.found} :

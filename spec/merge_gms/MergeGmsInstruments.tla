@@ -1,8 +1,8 @@
 ------------------------ MODULE MergeGmsInstruments -------------------------
-(***************************************************************************)
-(* What the tools look at: witnesses, and what a run collects of members'  *)
-(* local steps for conformance.                                            *)
-(***************************************************************************)
+(******************************************************************************)
+(* What the tools look at: witnesses, and what a run collects of members'     *)
+(* local steps for conformance.                                               *)
+(******************************************************************************)
 EXTENDS MergeGmsClaims
 
 (* Witnesses: each must be reachable, or the claims speak of less than they seem to. *)
@@ -50,7 +50,7 @@ SeenMessages == {[sender |-> p.sender, message |-> p.message] : p \in network}
 SeenOutside(m) == answers[m]
 
 \* Every message that was ever on its way, from its sender and (what no correct peer does) from others; every
-\* digest, of nobody too, for either and for another; the group stopped, asked for or not; each answer of
+\* digest, of no member too, for either and for another; the group stopped, asked for or not; each answer of
 \* discovery; each timer, late or not; each call.
 Alphabet(messages, given) ==
     LET others == {[p EXCEPT !.sender = m] : p \in messages, m \in Member \cup {"Z"}}

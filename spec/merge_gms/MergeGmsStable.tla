@@ -1,19 +1,19 @@
 --------------------------- MODULE MergeGmsStable ----------------------------
-(***************************************************************************)
-(* Merging over GMS over STABLE: a closed model of neighbours. What is     *)
-(* passed down is what happens to STABLE, in the same step: views, merged  *)
-(* or not, DigestPromised, PromiseWithdrawn. The promises that hold back   *)
-(* STABLE's votes are those that GMS and merging make. Below is the        *)
-(* multicast of MergeGmsGroup, which answers GetDigest; what is purged of  *)
-(* it is what STABLE says.                                                 *)
-(*                                                                         *)
-(* The group is that of MergeGmsGroup, with all its actions; PassedDown    *)
-(* says what follows from each for STABLE. STABLE and STABILITY messages   *)
-(* may reach anybody at any time, any number of times, or never.           *)
-(*                                                                         *)
-(* Here the promises of both are in one place, as JoinDigest speaks of     *)
-(* them: so the conjuncts are asked that MergeGmsClaims does not ask.      *)
-(***************************************************************************)
+(******************************************************************************)
+(* Merging over GMS over STABLE: a closed model of neighbours. What is        *)
+(* passed down is what happens to STABLE, in the same step: views, merged     *)
+(* or not, DigestPromised, PromiseWithdrawn. The promises that hold back      *)
+(* STABLE's votes are those that GMS and merging make. Below is the           *)
+(* multicast of MergeGmsGroup, which answers GetDigest; what is purged of     *)
+(* it is what STABLE says.                                                    *)
+(*                                                                            *)
+(* The group is that of MergeGmsGroup, with all its actions; PassedDown       *)
+(* says what follows from each for STABLE. STABLE and STABILITY messages      *)
+(* may reach any member at any time, any number of times, or never.           *)
+(*                                                                            *)
+(* Here the promises of both are in one place, as JoinDigest speaks of        *)
+(* them: so the conjuncts are asked that MergeGmsClaims does not ask.         *)
+(******************************************************************************)
 EXTENDS MergeGmsDefects
 
 CONSTANTS
@@ -53,7 +53,7 @@ NewWindow(low) == [low |-> low, purged |-> Nothing]
 DigestFor(members, vector, mine) ==
     [x \in members |-> [low |-> mine[x].low, delivered |-> vector[x], received |-> vector[x]]]
 
-\* m's windows when it has installed a view: of those who were with it they are kept.
+\* m's windows when it has installed a view: of the members that were with it they are kept.
 WindowsIn(m, decision) ==
     [x \in MembersOf(decision) |->
         IF x \in DOMAIN windows[m] /\ x \notin decision.joiners THEN windows[m][x] ELSE NewWindow(seen'[m][x])]
@@ -71,7 +71,7 @@ Below(s, effects, digest) ==
 IsDown(effect) ==
     effect.type = "PassDown" /\ effect.event.type \in {"ViewInstalled", "DigestPromised", "PromiseWithdrawn"}
 
-\* Which life of x m's step means.
+\* Which incarnation of x m's step means.
 LifeMeant(m, x) ==
     LET s == local'[m] IN
     IF s.gms.admitting.member = x THEN s.gms.admitting.life
@@ -168,7 +168,7 @@ FirstEvent(m) ==
     [type |-> "ViewInstalled", view |-> G!ViewIn(Own(local[m])),
      digest |-> DigestFor(DOMAIN windows[m], seen[m], windows[m])]
 
-\* As Init of MergeGmsGroup; but each of Early has multicast one message, which nobody else has, and STABLE's first
+\* As Init of MergeGmsGroup; but each of Early has multicast one message, which no other member has, and STABLE's first
 \* votes were read after that.
 StackInit ==
     /\ local = [m \in Member |->
@@ -210,7 +210,7 @@ StackTypeOK ==
 
 InGroup == {m \in Member : installed[m] # 0}
 
-\* Nobody has purged what a member lacks that goes all the way from its own view to the purger's, or from there
+\* No member has purged what a member lacks that goes all the way from its own view to the purger's, or from there
 \* to its own, together with the sender.
 NoMissingMessagePurged ==
     \A p, x \in InGroup : \A s \in DOMAIN windows[p] \cap DOMAIN windows[x] :
@@ -218,7 +218,7 @@ NoMissingMessagePurged ==
             ~(Membership!Throughout(x, installed[x], installed[p])
                 /\ Membership!Throughout(s, installed[x], installed[p]))
 
-\* Whoever is in one view with who has purged something has it, or will start after it.
+\* Any member that is in one view with who has purged something has it, or will start after it.
 PurgedIsDeliveredInView ==
     \A p, x \in InGroup : installed[p] = installed[x] =>
         \A s \in DOMAIN windows[p] : windows[p][s].purged <= seen[x][s]
@@ -226,7 +226,7 @@ PurgedIsDeliveredInView ==
 \* STABLE is in the view that GMS is in.
 SameViewInStable == \A m \in up : stable[m].view = G!ViewIn(Own(local[m]))
 
-\* STABLE holds its vote for those whom GMS or merging have promised a digest, and for nobody else.
+\* STABLE holds its vote for those whom GMS or merging have promised a digest, and for no other member.
 StableHoldsExactlyPromised == \A m \in up : stable[m].promised = {k.to : k \in kept[m]}
 
 \* JoinDigest, conjunct by conjunct. (A step may install a view and withdraw what others were promised, which Next of

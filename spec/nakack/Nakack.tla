@@ -1,34 +1,34 @@
 ------------------------------- MODULE Nakack -------------------------------
-(***************************************************************************)
-(* NAKACK, one member: a pure function of its own state and an event.      *)
-(*                                                                         *)
-(* Theory. A sender numbers its multicasts, over all views of its life,    *)
-(* and delivers each of them when it sends it. A message names the view in *)
-(* which it was multicast, and counts in that view alone. So a message is  *)
-(* known by view, origin and seqno. The view says which incarnation of the *)
-(* origin is meant, and no other name of an incarnation is needed.         *)
-(*                                                                         *)
-(* A receiver delivers each origin's messages in order, without a gap.     *)
-(* It asks for what it lacks: for what is missing below a message that it  *)
-(* has, or below a number that it was told. It asks the member that told   *)
-(* it. Every member tells the others, again and again, how far it has      *)
-(* delivered (HIGHEST). So the last message of a sender is missed, too,    *)
-(* and whoever tells of a message has it: a request never waits for a      *)
-(* member that crashed while another one has the message.                  *)
-(*                                                                         *)
-(* A member keeps what it has delivered in its present view until it is    *)
-(* told to purge it, and what it delivered in the view before until the    *)
-(* first purge in the present one. Then every member of the present view   *)
-(* has voted in it, so none of them lacks anything of a former view.       *)
-(*                                                                         *)
-(* The layers above stop a group before its view changes (FLUSH). They say *)
-(* how many of a view are delivered (HoldBack, counted from where the view *)
-(* began), and which member has what is lacking (Fetch). What waits when a *)
-(* view is installed is void: it counts in no later view.                  *)
-(*                                                                         *)
-(* The constants of the first group are the guards; all on is the          *)
-(* reference, and each is taken away in a model of its own.                *)
-(***************************************************************************)
+(******************************************************************************)
+(* NAKACK, one member: a pure function of its own state and an event.         *)
+(*                                                                            *)
+(* Theory. A sender numbers its multicasts, over all views of its incarnation,    *)
+(* and delivers each of them when it sends it. A message names the view in    *)
+(* which it was multicast, and counts in that view alone. So a message is     *)
+(* known by view, origin and seqno. The view says which incarnation of the    *)
+(* origin is meant, and no other name of an incarnation is needed.            *)
+(*                                                                            *)
+(* A receiver delivers each origin's messages in order, without a gap.        *)
+(* It asks for what it lacks: for what is missing below a message that it     *)
+(* has, or below a number that it was told. It asks the member that told      *)
+(* it. Every member tells the others, again and again, how far it has         *)
+(* delivered (HIGHEST). So the last message of a sender is missed, too,       *)
+(* and whoever tells of a message has it: a request never waits for a         *)
+(* member that crashed while another one has the message.                     *)
+(*                                                                            *)
+(* A member keeps what it has delivered in its present view until it is       *)
+(* told to purge it, and what it delivered in the view before until the       *)
+(* first purge in the present one. Then every member of the present view      *)
+(* has voted in it, so none of them lacks anything of a former view.          *)
+(*                                                                            *)
+(* The layers above stop a group before its view changes (FLUSH). They say    *)
+(* how many of a view are delivered (HoldBack, counted from where the view    *)
+(* began), and which member has what is lacking (Fetch). What waits when a    *)
+(* view is installed is void: it counts in no later view.                     *)
+(*                                                                            *)
+(* The constants of the first group are the guards; all on is the             *)
+(* reference, and each is taken away in a model of its own.                   *)
+(******************************************************************************)
 EXTENDS Steps, Views, Digests, FiniteSets
 
 CONSTANTS
@@ -39,7 +39,7 @@ CONSTANTS
     HoldsBack,            \* nothing is delivered beyond the limit that the layers above say
     DrainOnAdd,           \* what can be delivered is delivered in the step that makes it possible
     JoinerStartsAt,       \* the window of a member that is new starts at the "digest", or at "nothing"
-    AnnounceHighest,      \* HIGHEST says how far a member has delivered of "all", of its "own", or it is sent by "nobody"
+    AnnounceHighest,      \* HIGHEST says how far a member has delivered of "all", of its "own", or it is sent by "no member"
     RequestFrom,          \* a request goes to the "teller", or to the "origin" of the message
     AnswerFor,            \* a member answers for messages of "all", or of its "own" alone
     SenderCheck,          \* a message of the view from outside the view is refused
@@ -82,7 +82,7 @@ ReceivedUp == PassUp([type |-> "MessageReceived", size |-> 1])
 EmptyVector == [m \in {} |-> Nothing]
 NoFormer == [view_id |-> NoViewId, stores |-> [m \in {} |-> 0]]
 
-\* Who is said to have the messages of an origin, and up to which number.
+\* A member that is said to have the messages of an origin, and up to which number.
 Source(holder, upto) == [holder |-> holder, upto |-> upto]
 
 \* What a member has of origin x, where a view begins after seqno n.
@@ -158,7 +158,7 @@ DrainAll(s) ==
 -----------------------------------------------------------------------------
 (* Asking *)
 
-\* The seqnos up to `upto` that are missing, as ranges, rising. (No number is enumerated that nobody has sent.)
+\* The seqnos up to `upto` that are missing, as ranges, rising. (No number is enumerated that no member has sent.)
 Gaps(w, upto) ==
     LET have == {n \in DOMAIN w.pending : n <= upto}
         NextHave(n) == IF \E k \in have : k > n

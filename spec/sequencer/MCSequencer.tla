@@ -14,7 +14,7 @@ ABCD == <<"A", "B", "C", "D">>
 -----------------------------------------------------------------------------
 (* Histories: the views that the membership service decides. A coordinator that a view leaves out may have crashed. *)
 
-\* A view that follows others, with everybody in its first life.
+\* A view that follows others, with every member in its first incarnation.
 Next1(counter, creator, members, preds, joins) ==
     LET set == {members[i] : i \in DOMAIN members}
     IN DecidedView(ViewId(counter, creator), members, preds, [m \in set |-> 0], joins)
@@ -42,25 +42,25 @@ Split ==
     <<FirstView(1, "A", ABC), Next1(2, "A", BC, {1}, {}), Next1(2, "B", BC, {1}, {}),
       Next1(3, "C", <<"C", "B">>, {2, 3}, {})>>
 
-\* B is left out, and comes back in its second life, and in its tenth.
+\* B is left out, and comes back in its second incarnation, and in its tenth.
 Lives ==
     <<FirstView(1, "A", AB), Next1(2, "A", A, {1}, {}), Next1(3, "A", <<"A", "B#2">>, {2}, {"B#2"}),
       Next1(4, "A", A, {3}, {}), Next1(5, "A", <<"A", "B#10">>, {4}, {"B#10"})>>
 
-\* ... but its first life lives on, and merges back beside the second.
+\* ... but its first incarnation lives on, and merges back beside the second.
 LivesOn ==
     <<FirstView(1, "A", AB), Next1(2, "A", A, {1}, {}), Next1(3, "A", <<"A", "B#2">>, {2}, {"B#2"}),
       Next1(4, "A", <<"A", "B#2", "B">>, {1, 3}, {})>>
 
-\* C is left out, and merges back: straight from view 1, as nobody was with it.
+\* C is left out, and merges back: straight from view 1, as no member was with it.
 AwayAndBack == <<FirstView(1, "A", ABC), Next1(2, "A", AB, {1}, {}), Next1(3, "A", ABC, {1, 2}, {})>>
 
-\* A joiner, a return and a merge at once: B is left out, A's view and C's merge, and B joins that view in another life.
+\* A joiner, a return and a merge at once: B is left out, A's view and C's merge, and B joins that view in another incarnation.
 Reunion ==
     <<FirstView(1, "A", AB), FirstView(2, "C", <<"C">>), Next1(2, "A", A, {1}, {}),
       DecidedView(ViewId(3, "A"), <<"A", "C", "B">>, {2, 3}, [m \in {"A", "B", "C"} |-> IF m = "B" THEN 1 ELSE 0], {"B"})>>
 
-\* A member joins, nobody leaves.
+\* A member joins, no member leaves.
 Grow == <<FirstView(1, "A", AB), Next1(2, "A", ABC, {1}, {"C"})>>
 
 \* Two creators of view 2, and C in each of them in another life: once with A, then, restarted, with B. Then they merge.
@@ -69,7 +69,7 @@ TwoLives ==
       DecidedView(ViewId(3, "A"), ABC, {2, 3}, [m \in {"A", "B", "C"} |-> IF m = "C" THEN 1 ELSE 0], {})>>
 
 -----------------------------------------------------------------------------
-(* Who sends how much *)
+(* A member that sends how much *)
 
 Of(a, b, c, d) == [m \in Member |-> CASE m = "A" -> a [] m = "B" -> b [] m = "C" -> c [] m = "D" -> d]
 OneOfAllBs == [m \in Member |-> IF m = "A" THEN 0 ELSE 1]
@@ -123,7 +123,7 @@ OnlyJoinAfterLeave == {"JoinersInstallLast"}
 Lists == {A, B, <<"C">>, AB, BC, <<"A", "C">>, ABC, <<"B", "A">>, <<"C", "B">>, <<"C", "A">>, <<"C", "B", "A">>}
 
 \* Every view that may follow one or two of those decided, up to three in all. (Of the creators it may have one is
-\* enough: with identifiers that differ nobody asks who it is.)
+\* enough: with identifiers that differ no member asks who it is.)
 AnyView ==
     IF Len(views) >= 3 THEN {}
     ELSE

@@ -1,28 +1,28 @@
 ----------------------------- MODULE Sequencer ------------------------------
-(***************************************************************************)
-(* SEQUENCER, one member: a pure function of its own state and an event.   *)
-(*                                                                         *)
-(* Theory. The coordinator of the view decides the order. A member sends   *)
-(* its multicasts to the coordinator (FORWARD), the coordinator multicasts *)
-(* them (DATA), and everybody delivers what it multicasts in the order in  *)
-(* which it multicast it. What a member has sent stays in its forward-     *)
-(* table until it comes back as DATA; at a view change the table is sent   *)
-(* again, to the coordinator of the new view.                              *)
-(*                                                                         *)
-(* What makes it right. A multicast is ordered in one view: FORWARD and    *)
-(* DATA carry the view they were sent in, a FORWARD of a later view waits  *)
-(* and one of an earlier view is dropped, for its sender sends it again    *)
-(* when it installs the later one. The layer below delivers DATA in the    *)
-(* view it was sent in, and the same DATA to all that go on to the next    *)
-(* view (virtual synchrony). So when a member installs a view its forward- *)
-(* table holds just those of its messages that no survivor has delivered,  *)
-(* and sending them again neither loses, doubles nor reorders any. The     *)
-(* received-table is for a layer below that doubles a FORWARD, or that is  *)
-(* not virtually synchronous.                                              *)
-(*                                                                         *)
-(* The constants are guards; models.yaml has the repaired algorithm,       *)
-(* models.yaml under `note` the design note's.                             *)
-(***************************************************************************)
+(******************************************************************************)
+(* SEQUENCER, one member: a pure function of its own state and an event.      *)
+(*                                                                            *)
+(* Theory. The coordinator of the view decides the order. A member sends      *)
+(* its multicasts to the coordinator (FORWARD), the coordinator multicasts    *)
+(* them (DATA), and every member delivers what it multicasts in the order in  *)
+(* which it multicast it. What a member has sent stays in its forward-        *)
+(* table until it comes back as DATA; at a view change the table is sent      *)
+(* again, to the coordinator of the new view.                                 *)
+(*                                                                            *)
+(* What makes it right. A multicast is ordered in one view: FORWARD and       *)
+(* DATA carry the view they were sent in, a FORWARD of a later view waits     *)
+(* and one of an earlier view is dropped, for its sender sends it again       *)
+(* when it installs the later one. The layer below delivers DATA in the       *)
+(* view it was sent in, and the same DATA to all that go on to the next       *)
+(* view (virtual synchrony). So when a member installs a view its forward-    *)
+(* table holds just those of its messages that no survivor has delivered,     *)
+(* and sending them again neither loses, doubles nor reorders any. The        *)
+(* received-table is for a layer below that doubles a FORWARD, or that is     *)
+(* not virtually synchronous.                                                 *)
+(*                                                                            *)
+(* The constants are guards; models.yaml has the repaired algorithm,          *)
+(* models.yaml under `note` the design note's.                                *)
+(******************************************************************************)
 EXTENDS Views, Steps, Integers, FiniteSets
 
 CONSTANTS
@@ -32,7 +32,7 @@ CONSTANTS
     OwnInTable,         \* the coordinator's own messages are in its table too
     RemoveOn,           \* an entry leaves the table on "data", or already on "forward"
     Dedup,              \* "highest" seqno received, "set" of seqnos, or "none"
-    KeepDeparted,       \* received-table entries of departed members are kept: they may merge back in the same life
+    KeepDeparted,       \* received-table entries of departed members are kept: they may merge back in the same incarnation
     EpochInTag,         \* the tag holds the view in which its sender joined: its "id", its "counter" alone, or "nothing"
     CompareViewsBy,     \* views are told apart by their "id", or by their "counter" alone
     EarlyForward,       \* a FORWARD of a later view is "held", or "dropped" by who is not coordinator
@@ -125,7 +125,7 @@ OrderedAll(state, messages) ==
     IF messages = <<>> THEN <<>>
     ELSE Ordered(state, Head(messages)) \o OrderedAll(state, Tail(messages))
 
-\* What tells the lives of a member apart whose first view this is.
+\* What tells the incarnations of a member apart whose first view this is.
 EpochOf(v) ==
     CASE EpochInTag = "id" -> v.id
       [] EpochInTag = "counter" -> ViewId(v.id.counter, "")
@@ -191,8 +191,8 @@ DataReceived(s, e) ==
     ELSE Handled([cleared EXCEPT !.received_table = Recorded(@, tag)], <<Deliver(sender, message.payload)>>)
 
 \* SEQ-31, SEQ-32, AMB-81, AMB-82: what did not come back is sent again, in order, before anything new; FORWARDs that
-\* were early are ordered now. A departed member may merge back in the same life (KeepDeparted): its entry stays until a
-\* later life of its name is known.
+\* were early are ordered now. A departed member may merge back in the same incarnation (KeepDeparted): its entry stays until a
+\* later incarnation of its name is known.
 ViewInstalled(s, e) ==
     IF s.member \notin MembersOf(e.view) THEN LocalError(s)
     ELSE IF e.view.id.counter <= s.view.id.counter THEN Ignored(s)

@@ -1,13 +1,13 @@
 --------------------------- MODULE SequencerClaims --------------------------
-(***************************************************************************)
-(* What is claimed of a group that runs SEQUENCER: types, invariants,      *)
-(* action properties, refinements, liveness; and witnesses of what must be *)
-(* reachable, or the claims speak of less than they seem to.               *)
-(***************************************************************************)
+(******************************************************************************)
+(* What is claimed of a group that runs SEQUENCER: types, invariants,         *)
+(* action properties, refinements, liveness; and witnesses of what must be    *)
+(* reachable, or the claims speak of less than they seem to.                  *)
+(******************************************************************************)
 EXTENDS SequencerGroup
 
 -----------------------------------------------------------------------------
-(* Who was where *)
+(* A member that was where *)
 
 \* m came to view number k, and is in it or in a later view of its path.
 Took(m, k) == \E i \in DOMAIN aux_path[m] : aux_path[m][i] = k
@@ -20,7 +20,7 @@ StayedTogether(x, y, u) ==
     \/ installed[x] = u /\ installed[y] = u
     \/ \E k \in DOMAIN views : TookEdge(x, u, k) /\ TookEdge(y, u, k)
 
-\* The view with which the present life of m began.
+\* The view with which the present incarnation of m began.
 FirstOf(m) == aux_path[m][1]
 
 \* No view follows view number k.
@@ -81,7 +81,7 @@ Place(m, message) == CHOOSE i \in DOMAIN aux_delivered[m] : Message(aux_delivere
 InOneOrder(x, y, both) ==
     \A a, b \in both : Place(x, a) < Place(x, b) => Place(y, a) < Place(y, b)
 
-\* The messages that those who went from view u to view k have all received in u.
+\* The messages that the members that went from view u to view k have all received in u.
 SettledOn(k, u) ==
     {LET x == log[u][r[2]][r[3]] IN <<x.tag.sender, x.payload>> : r \in settled[k][u]}
 
@@ -101,11 +101,11 @@ AreAlike(x, y) == IsPrefix(aux_delivered[x], aux_delivered[y]) \/ IsPrefix(aux_d
 TotalOrder ==
     \A x, y \in InGroup : IF x = y \/ AreAlike(x, y) THEN TRUE ELSE InOneOrder(x, y, SettledBy(x) \cap SettledBy(y))
 
-\* The same without exception. It takes a layer that settles, uniformly, whatever anybody received.
+\* The same without exception. It takes a layer that settles, uniformly, whatever any member received.
 UniformTotalOrder ==
     \A x, y \in InGroup : IF x = y \/ AreAlike(x, y) THEN TRUE ELSE InOneOrder(x, y, DeliveredBy(x) \cap DeliveredBy(y))
 
-\* SEQ-11, SEQ-28, SEQ-33: nobody delivers a message twice.
+\* SEQ-11, SEQ-28, SEQ-33: no member delivers a message twice.
 NoDuplicates ==
     \A m \in InGroup : Cardinality(DeliveredBy(m)) = Len(aux_delivered[m])
 
@@ -119,7 +119,7 @@ SenderFifo ==
         (i < j /\ aux_delivered[m][i][1] = aux_delivered[m][j][1]) =>
             aux_delivered[m][i][2] < aux_delivered[m][j][2]
 
-\* Of each name the table has the latest life that is known, and no other but those that are in the view: it grows with
+\* Of each name the table has the latest incarnation that is known, and no other but those that are in the view: it grows with
 \* names, not with lives.
 FormerIncarnationsForgotten ==
     \A m \in InGroup :
@@ -133,12 +133,12 @@ NewsTo(y, x, k) ==
                         aux_delivered[y][i][3] < k => Message(aux_delivered[y][i]) # Message(d)
     IN SelectSeq(aux_delivered[x], IsNews)
 
-\* Who goes from one view to the next together has delivered the same, in the same order.
+\* A member that goes from one view to the next together has delivered the same, in the same order.
 Agreement ==
     \A k \in DOMAIN views : \A u \in DOMAIN settled[k] : \A x, y \in InGroup :
         (x # y /\ TookEdge(x, u, k) /\ TookEdge(y, u, k)) => NewsTo(y, x, u) = NewsTo(x, y, u)
 
-\* Who will go the same way has delivered no more, nor other, than who went.
+\* A member that will go the same way has delivered no more, nor other, than who went.
 LaggardDeliversPrefix ==
     \A k \in DOMAIN views : \A u \in DOMAIN settled[k] : \A x, y \in InGroup :
         (TookEdge(x, u, k) /\ y \in up /\ installed[y] = u /\ Channel!GoesTo(y, u, views[k])) =>
@@ -181,12 +181,12 @@ MulticastOncePerView ==
         \A k \in DOMAIN views : \A s \in DOMAIN log[k] : \A a, b \in DOMAIN log[k][s] :
             a # b => log[k][s][a] # log[k][s][b]
 
-\* The number of a message of m's present life with this seqno.
+\* The number of a message of m's present incarnation with this seqno.
 Number(m, seqno) == sent[m] - local[m].seqno + seqno
 
 IsInTable(m, seqno) == \E i \in DOMAIN local[m].forward_table : local[m].forward_table[i].seqno = seqno
 
-\* SEQ-18, SEQ-20: nothing is forgotten. What this life has sent it has delivered, or has in its table.
+\* SEQ-18, SEQ-20: nothing is forgotten. What this incarnation has sent it has delivered, or has in its table.
 SentIsDeliveredOrInTable ==
     \A m \in InGroup : \A n \in 1 .. local[m].seqno :
         IF IsInTable(m, n) THEN TRUE ELSE <<m, Number(m, n)>> \in DeliveredBy(m)
@@ -206,7 +206,7 @@ IsKept(message) ==
     LET s == message[1] IN
     s \in up /\ \E i \in DOMAIN local[s].forward_table : local[s].forward_table[i].payload = message[2]
 
-\* SEQ-09, SEQ-13: nothing is lost. What a member has sent it delivers; and what anybody alive delivered, all deliver
+\* SEQ-09, SEQ-13: nothing is lost. What a member has sent it delivers; and what any member alive delivered, all deliver
 \* that live, were with it in that view, left it with it, and are with it in the last view: they have it, or it is to come, or to be sent again.
 NoMessageLost ==
     \A y \in up \cap InGroup :
@@ -325,7 +325,7 @@ DeliveredSenderIsMemberStep ==
 DeliveredSenderIsMember == [][DeliveredSenderIsMemberStep]_vars
 
 (* A step belongs to one member, and the rest changes through its effects alone. This is what makes local steps   *)
-(* speak for the whole model.                                                                                     *)
+(* speak for the whole model.                                                 *)
 
 OnlyOwnStateStep ==
     /\ OthersKeepLocal
@@ -448,11 +448,11 @@ NewIncarnationIsEmptyStep == Broadcast!NewIncarnationIsEmpty
 NewIncarnationIsEmpty == [][NewIncarnationIsEmptyStep]_vars
 
 -----------------------------------------------------------------------------
-(* Liveness. Said of a view that nobody leaves any more, with all its members in it. *)
+(* Liveness. Said of a view that no member leaves any more, with all its members in it. *)
 
 IsComplete(k) == IsLast(k) /\ \A m \in DOMAIN views[k].lives : m \in up /\ installed[m] = k
 
-\* Everybody who lives comes to the last view of its path.
+\* Every member that lives comes to the last view of its path.
 EventuallyInstalled ==
     <>[](\A m \in up : \A k \in DOMAIN views :
             ~(\/ installed[m] = 0 /\ m \in views[k].joins /\ views[k].lives[m] = life[m]
@@ -473,7 +473,7 @@ EventuallyDelivered ==
                     StayedTogether(m, x, d[3]) => Message(d) \in DeliveredBy(x))
 
 \* The same of each message by itself, as soon as it is sent, whatever is sent after it: its sender delivers it, unless
-\* it or somebody in its view is gone for good.
+\* it or some member in its view is gone for good.
 EachEventuallyDelivered ==
     \A m \in Member : \A n \in 1 .. Sends[m] :
         (m \in up /\ sent[m] >= n) ~>

@@ -1,34 +1,34 @@
 --------------------------- MODULE SequencerGroup ---------------------------
-(***************************************************************************)
-(* A group of members that run SEQUENCER.                                  *)
-(*                                                                         *)
-(* What is around the members is three guarantees, each a module:          *)
-(* - Membership: a forest of views, each life of a member on one path.     *)
-(* - VirtualSynchrony: logs of multicasts per view and sender, and who     *)
-(*   goes on together receives the same of them. `Without` names the       *)
-(*   conjuncts of it that the members do without: those that SEQUENCER     *)
-(*   does not need, and in weaker models others. `Channel` below is the    *)
-(*   module over the variables of this one. Its guards are those of the    *)
-(*   actions here, and each step here is one of its steps                  *)
-(*   (RefinesVirtualSynchrony in SequencerClaims).                         *)
-(* - ReliableUnicast: `Unicast` says which one. What is on its way to one  *)
-(*   that is not in the sender's view may be lost from some message on (a  *)
-(*   budget), and the next life of an address may be given the last part   *)
-(*   of what was on its way to the former one (a bound says whose).        *)
-(* And faults: crashes and leaves at any moment, an address that comes     *)
-(* back as a new life without memory; within budgets, loss, duplicates,    *)
-(* and what no correct peer does.                                          *)
-(*                                                                         *)
-(* Which views are decided: `History` is a script of them, and the next of *)
-(* it may be decided by whoever is the first to install it. A model in     *)
-(* which TLC chooses the views overrides MayFollow.                        *)
-(***************************************************************************)
+(******************************************************************************)
+(* A group of members that run SEQUENCER.                                     *)
+(*                                                                            *)
+(* What is around the members is three guarantees, each a module:             *)
+(* - Membership: a forest of views, each incarnation of a member on one path. *)
+(* - VirtualSynchrony: logs of multicasts per view and sender, and who        *)
+(*   goes on together receives the same of them. `Without` names the          *)
+(*   conjuncts of it that the members do without: those that SEQUENCER        *)
+(*   does not need, and in weaker models others. `Channel` below is the       *)
+(*   module over the variables of this one. Its guards are those of the       *)
+(*   actions here, and each step here is one of its steps                     *)
+(*   (RefinesVirtualSynchrony in SequencerClaims).                            *)
+(* - ReliableUnicast: `Unicast` says which one. What is on its way to one     *)
+(*   that is not in the sender's view may be lost from some message on (a     *)
+(*   budget), and the next incarnation of an address may be given the last part   *)
+(*   of what was on its way to the former one (a bound says whose).           *)
+(* And faults: crashes and leaves at any moment, an address that comes        *)
+(* back as a new incarnation without memory; within budgets, loss, duplicates,    *)
+(* and what no correct peer does.                                             *)
+(*                                                                            *)
+(* Which views are decided: `History` is a script of them, and the next of    *)
+(* it may be decided by whoever is the first to install it. A model in        *)
+(* which TLC chooses the views overrides MayFollow.                           *)
+(******************************************************************************)
 EXTENDS Sequencer, ReliableUnicast, Acts
 
 CONSTANTS
     History,        \* decided views: first ones, and then, in order, those that follow
     Without,        \* conjuncts of VirtualSynchrony that the layer below does not give
-    Sends,          \* [Member -> Nat]: how many multicasts each member sends at most, over its lives
+    Sends,          \* [Member -> Nat]: how many multicasts each member sends at most, over its incarnations
     SendIsAtomic,   \* no view can come between looking up the coordinator, entering the table and sending
     StopRule,       \* a member that stops goes "at_once", "drained" (its table is empty), or "flushed" (all are)
     Crashers,       \* bound: the members that may crash
@@ -40,7 +40,7 @@ CONSTANTS
     MaxStops,       \* bound: members that stop in good order
     MaxMisuses,     \* fault budget: what no correct peer or caller does
     MaxCloses,      \* fault budget: connections that are closed with something on its way (ClosedOnlyByViews)
-    Inheritors      \* bound: whose next life is given what is on its way to the former one
+    Inheritors      \* bound: whose next incarnation is given what is on its way to the former one
 
 VARIABLES
     views, installed, life,     \* see Membership
@@ -49,10 +49,10 @@ VARIABLES
     due,            \* members that have yet to send their table again (only with ResendBeforeNew off)
     looked,         \* [Member -> number of the view in which a thread looked up the coordinator; 0: none]
     stops,          \* [Member -> it goes on: "no", wants to stop: "asked", has stopped: "gone"]
-    sent,           \* [Member -> number of multicasts so far; they are numbered from 1, over all lives]
+    sent,           \* [Member -> number of multicasts so far; they are numbered from 1, over all incarnations]
     spent,          \* budgets used
-    aux_path,       \* [Member -> the numbers of the views that this life installed, in order]
-    aux_delivered   \* [Member -> what this life delivered, in order: <<sender, number, number of the view>>]
+    aux_path,       \* [Member -> the numbers of the views that this incarnation installed, in order]
+    aux_delivered   \* [Member -> what this incarnation delivered, in order: <<sender, number, number of the view>>]
 
 layers == <<views, installed, life, up, log, settled, got, held, wire>>
 
@@ -103,7 +103,7 @@ Logged(logs, m, k, xs) == Channel!Casts(logs, m, k, xs)
 \* The lives that are still to come, of whom.
 MayRestart(m) == \E k \in DOMAIN History : m \in DOMAIN History[k].lives /\ History[k].lives[m] > life[m]
 
-\* The next life of m is given what is on its way to this one.
+\* The next incarnation of m is given what is on its way to this one.
 Inherits(m) == m \in Inheritors /\ MayRestart(m)
 
 \* To whom a message may be sent. (What is sent to another is gone.)
@@ -133,7 +133,7 @@ Spend(kind) == spent' = [spent EXCEPT ![kind] = @ + 1]
 -----------------------------------------------------------------------------
 (* Application *)
 
-\* May the application of m send? Who stops takes no more; while a member flushes nobody does.
+\* May the application of m send? Who stops takes no more; while a member flushes no member does.
 MaySend(m) ==
     /\ sent[m] < Sends[m]
     /\ IsActive(m)
@@ -248,7 +248,7 @@ MayFollow == IF Len(views) < Len(History) THEN {History[Len(views) + 1]} ELSE {}
 \* settled[k] when m has come to view number k.
 CameTo(m, came) == Channel!Came(m, came)
 
-\* Who leaves in good order is left out only when it has stopped.
+\* A member that leaves in good order is left out only when it has stopped.
 LeavesNobodyStopping(m, v) ==
     \A x \in up : stops[x] = "asked" => ~(installed[x] = installed[m] /\ x \notin DOMAIN v.lives)
 
@@ -277,7 +277,7 @@ EnterNew(action, m) ==
         /\ settled' = Append(settled, CameTo(m, Channel!NoArrivals))
         /\ views' = Append(views, v)
 
-\* m goes on to the next view. Whoever is the first decides it.
+\* m goes on to the next view. Any member that is the first decides it.
 InstallView(m) ==
     /\ IsActive(m)
     /\ EnterDecided("InstallView", m) \/ EnterNew("InstallView", m)
@@ -291,14 +291,14 @@ Join(m) ==
     /\ EnterDecided("Join", m) \/ EnterNew("Join", m)
     /\ UNCHANGED <<life, up, due, looked, stops, sent, spent>>
 
-\* A new life has received and delivered nothing.
+\* A new incarnation has received and delivered nothing.
 NothingReceived(m) == [got EXCEPT ![m] = {}]
 NothingDelivered(m) == [aux_delivered EXCEPT ![m] = <<>>]
 
 \* The most messages that are on their way from one member to m.
 Longest(m) == LET n == {Len(wire[f][m]) : f \in Member} IN CHOOSE i \in n : \A j \in n : j <= i
 
-\* An address that left or crashed is taken by a new life, which will join. What the old one sent may still arrive.
+\* An address that left or crashed is taken by a new incarnation, which will join. What the old one sent may still arrive.
 Restart(m) ==
     /\ installed[m] # 0
     /\ MayRestart(m)
@@ -344,7 +344,7 @@ Close(m) ==
     /\ Spend("closes")
     /\ UNCHANGED <<local, views, installed, life, up, log, settled, got, held, due, looked, stops, sent, aux_path, aux_delivered>>
 
-\* Somebody has left view number u for the next one.
+\* Some member has left view number u for the next one.
 IsOver(u) == \E k \in DOMAIN views : u \in DOMAIN settled[k]
 
 \* SEQ-21: a member that will leave takes no more from its application, ...
@@ -452,7 +452,7 @@ Next ==
 Spec == Init /\ [][Next]_vars
 
 (* Fairness: what is on its way arrives, who shall join starts and joins, and who can go on to the next view does. *)
-(* Crashes, other faults, and what the application does need not happen.                                            *)
+(* Crashes, other faults, and what the application does need not happen.      *)
 Fairness ==
     \A m \in Member :
         /\ WF_vars(ReceiveForward(m))

@@ -1,22 +1,22 @@
 ------------------------- MODULE SequencerInductive --------------------------
-(***************************************************************************)
-(* Why TotalOrder and Agreement hold in a group of any size: an invariant  *)
-(* that holds at the start, that every step keeps, and from which the      *)
-(* claims follow. TLC checks it in the models of models.yaml, where it     *)
-(* could only be found wrong. See docs/proof.md.                           *)
-(*                                                                         *)
-(* The idea. A member submits a multicast to the coordinator of each view  *)
-(* that it installs, until it has received it. So a multicast may be in    *)
-(* the logs of several views, all of them of its sender's path. But the    *)
-(* survivors of a view have received the same beginning of its log, up to  *)
-(* the cut. What is within a cut its sender has received, and does not     *)
-(* submit again in a later view. So a multicast is settled in one view at  *)
-(* most, and its place there is its place for every member.                *)
-(*                                                                         *)
-(* Scope (InScope). Views form a forest: no view is merged. Of             *)
-(* VirtualSynchrony: Sending View Delivery, Fifo and LeavesWithCut; of     *)
-(* ReliableUnicast: fifo.                                                  *)
-(***************************************************************************)
+(******************************************************************************)
+(* Why TotalOrder and Agreement hold in a group of any size: an invariant     *)
+(* that holds at the start, that every step keeps, and from which the         *)
+(* claims follow. TLC checks it in the models of models.yaml, where it        *)
+(* could only be found wrong. See docs/proof.md.                              *)
+(*                                                                            *)
+(* The idea. A member submits a multicast to the coordinator of each view     *)
+(* that it installs, until it has received it. So a multicast may be in       *)
+(* the logs of several views, all of them of its sender's path. But the       *)
+(* survivors of a view have received the same beginning of its log, up to     *)
+(* the cut. What is within a cut its sender has received, and does not        *)
+(* submit again in a later view. So a multicast is settled in one view at     *)
+(* most, and its place there is its place for every member.                   *)
+(*                                                                            *)
+(* Scope (InScope). Views form a forest: no view is merged. Of                *)
+(* VirtualSynchrony: Sending View Delivery, Fifo and LeavesWithCut; of        *)
+(* ReliableUnicast: fifo.                                                     *)
+(******************************************************************************)
 EXTENDS SequencerClaims
 
 -----------------------------------------------------------------------------
@@ -24,7 +24,7 @@ EXTENDS SequencerClaims
 
 Begun(x) == installed[x] # 0
 
-\* x, in its present life, is a member of view number v.
+\* x, in its present incarnation, is a member of view number v.
 In(v, x) == Has(views[v], x, life[x])
 
 SameAddress(x, y) == x = y
@@ -73,7 +73,7 @@ Cut(k) == Cardinality(settled[k][Parent(k)])
 \* x began with view v.
 BeganWith(x, v) == Begun(x) /\ views[v].id = local[x].epoch
 
-\* x has received multicast n, and none higher, of a life of this address that began with view v.
+\* x has received multicast n, and none higher, of an incarnation of this address that began with view v.
 HasRecorded(x, s, v, n) ==
     /\ s \in DOMAIN local[x].received_table
     /\ local[x].received_table[s].epoch = views[v].id
@@ -120,7 +120,7 @@ PathIsWhole ==
     /\ \A x \in Member, v \in DOMAIN views : Took(x, v) => Begun(x) /\ In(v, x) /\ Before(v, installed[x])
     /\ \A x \in Member, u, v \in DOMAIN views : Took(x, u) /\ Before(u, v) /\ Before(v, installed[x]) => Took(x, v)
 
-\* Of an address one life is up.
+\* Of an address one incarnation is up.
 OneLife == \A x, y \in Member : x \in up /\ y \in up /\ SameAddress(x, y) => x = y
 
 BeganOnPath == \A x \in InGroup, v \in DOMAIN views : BeganWith(x, v) => Took(x, v)
@@ -307,7 +307,7 @@ NumberedAgreement ==
         /\ Turn(x, Parent(k), s, n) > 0
         => Turn(y, Parent(k), s, n) > 0
 
-\* Nobody delivers a multicast twice, in whatever views.
+\* No member delivers a multicast twice, in whatever views.
 DeliveredOnce ==
     \A x, s \in Member, u, v \in DOMAIN views, n \in Numbers :
         Turn(x, u, s, n) > 0 /\ Turn(x, v, s, n) > 0 => u = v

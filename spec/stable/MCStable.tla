@@ -6,7 +6,7 @@ AB == <<"A", "B">>
 BA == <<"B", "A">>
 ABC == <<"A", "B", "C">>
 
-\* A view that follows others. `news`: the members that begin with it, in which life; all others go on in their first.
+\* A view that follows others. `news`: the members that begin with it, in which incarnation; all others go on in their first.
 Follow(counter, creator, members, preds, news) ==
     LET set == {members[i] : i \in DOMAIN members}
     IN DecidedView(ViewId(counter, creator), members, preds,
@@ -38,7 +38,7 @@ TwoJoinScript ==
 \* The coordinator is replaced by the view that admits C.
 HandOverScript == <<FirstView(1, "A", AB), Follow(2, "B", <<"B", "C">>, {1}, Anew("C", 0))>>
 
-\* One counter, two creators, one set of members: C is admitted by A, and its next life by B. Not sorted.
+\* One counter, two creators, one set of members: C is admitted by A, and its next incarnation by B. Not sorted.
 ForkScript ==
     <<FirstView(1, "A", AB), Follow(2, "A", ABC, {1}, Anew("C", 0)),
       Follow(2, "B", <<"B", "A", "C">>, {1}, Anew("C", 1))>>
@@ -69,11 +69,11 @@ LateScript ==
     <<FirstView(1, "A", AB), Follow(2, "A", ABC, {1}, Anew("C", 0)), Follow(3, "A", AB, {2}, Nobody),
       Follow(4, "A", ABC, {3}, Anew("C", 1))>>
 
-\* C is left out, and comes in again in the same life.
+\* C is left out, and comes in again in the same incarnation.
 AgainScript ==
     <<FirstView(1, "A", ABC), Follow(2, "A", AB, {1}, Nobody), Follow(3, "A", ABC, {2}, Anew("C", 0))>>
 
-\* C's next life is in the view that follows one with C; and then C is left out, and comes in again.
+\* C's next incarnation is in the view that follows one with C; and then C is left out, and comes in again.
 ReplacedScript ==
     <<FirstView(1, "A", <<"A", "C">>), Follow(2, "A", <<"A", "C">>, {1}, Anew("C", 1)),
       Follow(3, "A", <<"A">>, {2}, Nobody)>>
@@ -108,7 +108,7 @@ OneOfEach == Of(1, 1, 1)
 TwoOfB == Of(0, 2, 0)
 ThreeOfB == Of(0, 3, 0)
 
-\* Who promises its digest to whom.
+\* A member that promises its digest to whom.
 NoPromises == {}
 AToC == {<<"A", "C">>}
 AToB == {<<"A", "B">>}

@@ -1,35 +1,35 @@
 ------------------------------- MODULE Stable -------------------------------
-(***************************************************************************)
-(* STABLE, one member: a pure function of its own state and an event.      *)
-(*                                                                         *)
-(* Theory. A member may throw a multicast away once every member of its    *)
-(* view has delivered it. Each member votes: it multicasts the highest     *)
-(* seqnos it has delivered (STABLE). Every member keeps the minimum of the *)
-(* votes of a round and the list of members it has not heard from; with    *)
-(* the list empty the minimum is stable, and after a random delay the      *)
-(* member announces it (STABILITY), unless another was faster. On          *)
-(* STABILITY everybody purges and starts a new round.                      *)
-(*                                                                         *)
-(* Why it is safe. Within one view a member's delivered seqnos only grow,  *)
-(* so every vote it ever cast in the view, however old, duplicated or late,*)
-(* is a lower bound of what it has delivered now. A minimum with a vote of *)
-(* every member of the view in it is therefore delivered everywhere. Two   *)
-(* things break that chain, and the guards below are about them:           *)
-(* - A vote of another view: its author may be another incarnation, or its *)
-(*   members others. So messages carry the view's identifier, and a view   *)
-(*   change is a new round.                                                *)
-(* - Who comes to the group from outside, a joiner or the other side of a  *)
-(*   merge, starts from a digest that a member took while its view was     *)
-(*   still collecting. That digest is a promise: until a view with the     *)
-(*   newcomer is installed, or the promise is withdrawn, the member that   *)
-(*   gave it does not raise its vote. Agreement in each view on the way    *)
-(*   needs that vote, so it cannot pass what the newcomer was told. Views  *)
-(*   without the newcomer change nothing about that.                       *)
-(*                                                                         *)
-(* The constants of the first group are the guards; all on is the          *)
-(* reference, and each is taken away in a model of its own. The note's     *)
-(* algorithm as written is in NoteStable.                                  *)
-(***************************************************************************)
+(******************************************************************************)
+(* STABLE, one member: a pure function of its own state and an event.         *)
+(*                                                                            *)
+(* Theory. A member may throw a multicast away once every member of its       *)
+(* view has delivered it. Each member votes: it multicasts the highest        *)
+(* seqnos it has delivered (STABLE). Every member keeps the minimum of the    *)
+(* votes of a round and the list of members it has not heard from; with       *)
+(* the list empty the minimum is stable, and after a random delay the         *)
+(* member announces it (STABILITY), unless another was faster. On             *)
+(* STABILITY every member purges and starts a new round.                      *)
+(*                                                                            *)
+(* Why it is safe. Within one view a member's delivered seqnos only grow,     *)
+(* so every vote it ever cast in the view, however old, duplicated or late,   *)
+(* is a lower bound of what it has delivered now. A minimum with a vote of    *)
+(* every member of the view in it is therefore delivered everywhere. Two      *)
+(* things break that chain, and the guards below are about them:              *)
+(* - A vote of another view: its author may be another incarnation, or its    *)
+(*   members others. So messages carry the view's identifier, and a view      *)
+(*   change is a new round.                                                   *)
+(* - Who comes to the group from outside, a joiner or the other side of a     *)
+(*   merge, starts from a digest that a member took while its view was        *)
+(*   still collecting. That digest is a promise: until a view with the        *)
+(*   newcomer is installed, or the promise is withdrawn, the member that      *)
+(*   gave it does not raise its vote. Agreement in each view on the way       *)
+(*   needs that vote, so it cannot pass what the newcomer was told. Views     *)
+(*   without the newcomer change nothing about that.                          *)
+(*                                                                            *)
+(* The constants of the first group are the guards; all on is the             *)
+(* reference, and each is taken away in a model of its own. The note's        *)
+(* algorithm as written is in NoteStable.                                     *)
+(******************************************************************************)
 EXTENDS Steps, Views, Digests, FiniteSets
 
 CONSTANTS
@@ -125,7 +125,7 @@ FromView(check, s, e) ==
 -----------------------------------------------------------------------------
 (* One operator an event, in the order of the theory *)
 
-\* STB-19, STB-06: a new view is a new round; what was counted or pending belonged to the old one. Whoever has
+\* STB-19, STB-06: a new view is a new round; what was counted or pending belonged to the old one. Any member that has
 \* our digest and is in the view votes for itself from now on. For the others the vote stays where it was.
 ViewInstalled(s, e) ==
     IF s.member \notin MembersOf(e.view) \/ DOMAIN e.digest # MembersOf(e.view) THEN LocalError(s)
@@ -172,7 +172,7 @@ StableReceived(s, e) ==
                          !.pending = @ \/ complete],
                IF complete THEN <<SetStabilityTimer>> ELSE <<>>)
 
-\* STB-09: the delay has passed and nobody was faster.
+\* STB-09: the delay has passed and no member was faster.
 StabilityTimeout(s, e) ==
     IF ~s.pending THEN Ignored(s)
     ELSE Handled([s EXCEPT !.pending = FALSE], <<Datagram(All, StabilityMessage(s.view.id, s.minimum))>>)
@@ -192,14 +192,14 @@ StabilityReceived(s, e) ==
                <<PurgeUpTo(e.message.digest)>> \o CancelIf(drop))
 
 \* This member's digest was given to `to`, to start from (JOI-03, JOI-05): the vote stays as it is. No note
-\* says so. `to` is outside the view: a former life of it has to be excluded first, or the next view would be
+\* says so. `to` is outside the view: a former incarnation of it has to be excluded first, or the next view would be
 \* taken for the one that `to` joins with.
 DigestPromised(s, e) ==
     IF ~Joined(s) \/ e.to \in MembersOf(s.view) THEN LocalError(s)
     ELSE IF e.to \in s.promised THEN Ignored(s)
     ELSE Handled([s EXCEPT !.promised = @ \cup {e.to}], <<>>)
 
-\* No view with `to` and that digest will be installed by anybody.
+\* No view with `to` and that digest will be installed by any member.
 PromiseWithdrawn(s, e) ==
     IF e.to \notin s.promised THEN Ignored(s)
     ELSE Handled([s EXCEPT !.promised = @ \ {e.to}], <<>>)

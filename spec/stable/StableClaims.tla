@@ -1,10 +1,10 @@
 ---------------------------- MODULE StableClaims ----------------------------
-(***************************************************************************)
-(* What is claimed of a group that runs STABLE. Each claim is of one kind: *)
-(* an outcome that its users see (first section), a mechanism inside that  *)
-(* the requirements name, a frame condition of the model, a refinement, or *)
-(* liveness. Each falls in some model of models.yaml.                      *)
-(***************************************************************************)
+(******************************************************************************)
+(* What is claimed of a group that runs STABLE. Each claim is of one kind:    *)
+(* an outcome that its users see (first section), a mechanism inside that     *)
+(* the requirements name, a frame condition of the model, a refinement, or    *)
+(* liveness. Each falls in some model of models.yaml.                         *)
+(******************************************************************************)
 EXTENDS StableGroup
 
 -----------------------------------------------------------------------------
@@ -71,7 +71,7 @@ RequestsServable ==
                         \E h \in up \cap InGroup :
                             s \in DOMAIN rm[h] /\ SameSender(s, x, h) /\ Holds(rm[h][s], n)
 
-\* What a newcomer was told to start from: as far as the promise tells of a sender, nobody purges beyond it.
+\* What a newcomer was told to start from: as far as the promise tells of a sender, no member purges beyond it.
 PurgeWithinPromise ==
     \A p \in promises : JoinDigest!Open(p) =>
         \A q \in InGroup : \A s \in DOMAIN rm[q] :
@@ -84,7 +84,7 @@ PromiseWithinDelivered ==
         (life[p.by] = p.by_life /\ s \in DOMAIN rm[p.by] /\ Shares(views[p.view], views[installed[p.by]], s)) =>
             p.vector[s] <= rm[p.by][s].delivered
 
-\* JOI-04, JOI-13: nobody starts beyond what a sender's life has sent: what that life multicasts next, all get.
+\* JOI-04, JOI-13: no member starts beyond what a sender's incarnation has sent: what that incarnation multicasts next, all get.
 StartWithinSent ==
     \A m \in InGroup : \A s \in DOMAIN rm[m] \cap InGroup :
         SameSender(s, m, s) => rm[m][s].low <= rm[s][s].delivered
@@ -92,7 +92,7 @@ StartWithinSent ==
 -----------------------------------------------------------------------------
 (* Mechanism *)
 
-\* The view that a vote was cast in, if the voter's present life has it behind it or has installed it.
+\* The view that a vote was cast in, if the voter's present incarnation has it behind it or has installed it.
 CastIn(p) == {k \in DOMAIN views : views[k].id = p.message.view_id
                 /\ Membership!Throughout(p.sender, k, installed[p.sender])}
 
@@ -122,7 +122,7 @@ DeliveredWithinReceived ==
 NothingDeliverableWaits ==
     \A m \in InGroup : \A s \in DOMAIN rm[m] : rm[m][s].delivered + 1 \notin rm[m][s].ahead
 
-\* STB-08: a STABILITY message is only ever pending when nobody is left to hear from.
+\* STB-08: a STABILITY message is only ever pending when no member is left to hear from.
 PendingImpliesAllHeard == \A m \in Member : local[m].pending => local[m].heard_from = {}
 
 \* STB-15: nothing is announced from votes over different members: an announcement's entries are of a view whose
@@ -200,7 +200,7 @@ OnlyByEffects == [][OnlyByEffectsStep]_vars
 
 -----------------------------------------------------------------------------
 (* Refinement: the group is an implementation of an abstract stable storage of messages, and its environment   *)
-(* is what Membership and JoinDigest promise. (Init is made of theirs.)                                         *)
+(* is what Membership and JoinDigest promise. (Init is made of theirs.)       *)
 
 StabilitySafety == INSTANCE StabilitySafety WITH
     delivered <- [m \in Member |-> [s \in DOMAIN rm[m] |-> rm[m][s].delivered]],

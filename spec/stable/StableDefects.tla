@@ -1,9 +1,9 @@
 --------------------------- MODULE StableDefects ----------------------------
-(***************************************************************************)
-(* Defects that the claims must notice: of the algorithm where no guard of *)
-(* Stable says it, of the layers below, and of the model itself. Each is   *)
-(* an operator that a model puts in the place of another (models.yaml).    *)
-(***************************************************************************)
+(******************************************************************************)
+(* Defects that the claims must notice: of the algorithm where no guard of    *)
+(* Stable says it, of the layers below, and of the model itself. Each is      *)
+(* an operator that a model puts in the place of another (models.yaml).       *)
+(******************************************************************************)
 EXTENDS StableInstruments, NoteStable
 
 \* For the note's algorithm: MemberStep <- NoteStep, and its timer's event has a digest.
@@ -60,7 +60,7 @@ PurgeToLatest(windows, vector) ==
 WindowsForgotten(m, v) == [s \in DOMAIN v.lives |-> Window(Nothing)]
 
 -----------------------------------------------------------------------------
-(* Who lets newcomers in: in the place of PromisedBy *)
+(* A member that lets newcomers in: in the place of PromisedBy *)
 
 \* They are told what was received, and not what was delivered.
 ReceivedBy(m) == Received(DigestOf(rm[m]))

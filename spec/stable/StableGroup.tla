@@ -1,24 +1,24 @@
 ---------------------------- MODULE StableGroup -----------------------------
-(***************************************************************************)
-(* A group of members that run STABLE, and what is around them, as freely  *)
-(* as it may behave:                                                       *)
-(* - Data (ReliableMulticast). Multicasts reach each member at any time,   *)
-(*   in any order, or not at all; a copy that was lost can only be had by  *)
-(*   retransmission from somebody's store.                                 *)
-(* - STABLE and STABILITY. On a remembering network every message ever     *)
-(*   sent may reach any live member, in the view or not, at any time and   *)
-(*   any number of times: loss, duplication and reordering without end.    *)
-(*   On a consuming one (liveness) a copy is received once, or lost.       *)
-(* - Views (Membership). Each member installs the views of its path        *)
-(*   whenever it likes: members of one view and the next coexist, a member *)
-(*   that a view leaves out lives on in its old one, and two members may   *)
-(*   decide successors of one view. There is no flush.                     *)
-(* - Newcomers (JoinDigest). Whoever joins, or comes from the other side   *)
-(*   of a merge, starts from a digest that some member took at some moment *)
-(*   before; any views may come between.                                   *)
-(* - Crashes and restarts, at any moment.                                  *)
-(* The claims are in StableClaims.                                         *)
-(***************************************************************************)
+(******************************************************************************)
+(* A group of members that run STABLE, and what is around them, as freely     *)
+(* as it may behave:                                                          *)
+(* - Data (ReliableMulticast). Multicasts reach each member at any time,      *)
+(*   in any order, or not at all; a copy that was lost can only be had by     *)
+(*   retransmission from some member's store.                                 *)
+(* - STABLE and STABILITY. On a remembering network every message ever        *)
+(*   sent may reach any live member, in the view or not, at any time and      *)
+(*   any number of times: loss, duplication and reordering without end.       *)
+(*   On a consuming one (liveness) a copy is received once, or lost.          *)
+(* - Views (Membership). Each member installs the views of its path           *)
+(*   whenever it likes: members of one view and the next coexist, a member    *)
+(*   that a view leaves out lives on in its old one, and two members may      *)
+(*   decide successors of one view. There is no flush.                        *)
+(* - Newcomers (JoinDigest). Any member that joins, or comes from the other side   *)
+(*   of a merge, starts from a digest that some member took at some moment    *)
+(*   before; any views may come between.                                      *)
+(* - Crashes and restarts, at any moment.                                     *)
+(* The claims are in StableClaims.                                            *)
+(******************************************************************************)
 EXTENDS Stable, ReliableMulticast, Acts
 
 CONSTANTS
@@ -26,7 +26,7 @@ CONSTANTS
     Script,             \* views that are decided, in this order: those at the start (they follow none), and later ones
     MaxViews,           \* when the script is at its end: any views are decided, up to this number
     AnyLists,           \* bound: the lists of members that those have
-    Sends,              \* [Member -> Nat]: how many multicasts each life of a member sends at most
+    Sends,              \* [Member -> Nat]: how many multicasts each incarnation of a member sends at most
     DeliveredAtStart,   \* [Member -> Nat]: how many of them are sent and delivered at the start
     Lagging,            \* the members that lack those of the others all the same
     FirstViewInstalled, \* the first views were installed: "late", after what DeliveredAtStart says, or "early", before
@@ -38,7 +38,7 @@ CONSTANTS
     VoteWhenEmpty,      \* consuming network: a member votes when no "votes" are in it, or nothing at "all"
     MaxLost,            \* fault budget: copies lost, data and (consuming network) gossip
     MaxCrashes,         \* fault budget
-    MaxRestarts,        \* fault budget: members that begin a new life
+    MaxRestarts,        \* fault budget: members that begin a new incarnation
     Restarters,         \* bound: who does
     MaxWithdrawn,       \* fault budget: promises withdrawn though the newcomer lives
     MaxMisuses,         \* fault budget: strangers' messages and callers' mistakes
@@ -51,7 +51,7 @@ VARIABLES
     up,             \* the members that have not crashed
     views,          \* the decided views (Membership)
     installed,      \* [Member -> the number of the view installed; 0: none] (Membership)
-    life,           \* [Member -> its present life] (Membership)
+    life,           \* [Member -> its present incarnation] (Membership)
     promises,       \* the digests given to newcomers, not yet redeemed or withdrawn (JoinDigest)
     lost,           \* copies of multicasts that will not arrive: <<sender, seqno, receiver>>
     spent           \* fault budgets used
@@ -81,7 +81,7 @@ ASSUME
 InGroup == {m \in Member : installed[m] # 0}
 Active(m) == m \in up /\ installed[m] # 0
 
-\* The windows of x and y for sender s speak of the same life of s: its seqnos mean the same messages.
+\* The windows of x and y for sender s speak of the same incarnation of s: its seqnos mean the same messages.
 SameSender(s, x, y) == Shares(views[installed[x]], views[installed[y]], s)
 
 -----------------------------------------------------------------------------
@@ -103,7 +103,7 @@ Votes(net) == {p \in net : p.message.type = "STABLE"}
 
 -----------------------------------------------------------------------------
 (* Applying Step to one member. `windows` is what the layer below holds when the event arrives. Models of       *)
-(* defects replace an operator of this section by one of StableDefects.                                         *)
+(* defects replace an operator of this section by one of StableDefects.       *)
 
 \* The step of a member: Stable's, or NoteStable's.
 MemberStep(s, e) == Step(s, e)
@@ -170,7 +170,7 @@ LoseData(m) ==
     /\ Fault("lost")
     /\ UNCHANGED <<local, rm, network, up, views, installed, life, promises>>
 
-\* m asked for a message it lacks, and somebody's store had it.
+\* m asked for a message it lacks, and some member's store had it.
 Retransmit(m) ==
     /\ lost # {}
     /\ Active(m)
@@ -201,12 +201,12 @@ Decidable ==
     ELSE IF Len(views) < MaxViews THEN AnyViews
     ELSE {}
 
-\* All who have to be told what to start from have been, or nobody has to be.
+\* All who have to be told what to start from have been, or no member has to be.
 AllHavePromises(v) ==
     \A x \in DOMAIN v.lives : \A j \in v.preds \ Membership!Sources(v, x) :
         v.lives[x] = life[x] => \E p \in promises : JoinDigest!Redeemable(p, x, v, j)
 
-\* The windows of m after it installed v. Who comes to v from where m comes from has the same window as before;
+\* The windows of m after it installed v. A member that comes to v from where m comes from has the same window as before;
 \* of the others m knows what it was promised. (Whoever begins with v has sent nothing yet.)
 WindowsIn(m, v) ==
     LET used == JoinDigest!Used(m, v)
@@ -227,7 +227,7 @@ Installs(action, m, v) ==
                  windows, {}, None)
 
 \* m installs the next view of its path. Where it is the first to do so the view is decided with this step:
-\* before that nobody sees it.
+\* before that no member sees it.
 InstallsNext(action, m) ==
     \/ \E k \in DOMAIN views :
         /\ k > installed[m]
@@ -245,14 +245,14 @@ InstallView(m) ==
     /\ InstallsNext("InstallView", m)
     /\ UNCHANGED <<up, lost, spent>>
 
-\* A new life installs its first view.
+\* A new incarnation installs its first view.
 Join(m) ==
     /\ m \in up /\ installed[m] = 0
     /\ promises = {} => "StartRequiresPromise" \in Without
     /\ InstallsNext("Join", m)
     /\ UNCHANGED <<up, lost, spent>>
 
-\* (A bound: nobody makes a promise to whom a view that comes after its own has admitted, which may be earlier or
+\* (A bound: no member makes a promise to whom a view that comes after its own has admitted, which may be earlier or
 \* later than when it installs the first view with it.)
 Admitted(m, to) ==
     IF DigestFirst
@@ -293,7 +293,7 @@ AdmittedElsewhere(m) ==
         /\ Apply("AdmittedElsewhere", m, [type |-> "PromiseWithdrawn", to |-> to], rm[m], {}, None)
     /\ UNCHANGED <<up, views, installed, life, promises, lost, spent>>
 
-\* m stops. Copies on their way to it are gone (on a remembering network there is nothing to take away: nobody
+\* m stops. Copies on their way to it are gone (on a remembering network there is nothing to take away: no member
 \* listens any more). What it has decided and promised stays.
 Crash(m) ==
     /\ spent.crashes < MaxCrashes
@@ -305,7 +305,7 @@ Crash(m) ==
     /\ Fault("crashes")
     /\ UNCHANGED <<local, rm, views, installed, life, promises, lost>>
 
-\* Another life of m begins, which knows nothing.
+\* Another incarnation of m begins, which knows nothing.
 Restart(m) ==
     /\ spent.restarts < MaxRestarts
     /\ m \in Restarters /\ installed[m] # 0

@@ -1,30 +1,30 @@
 -------------------------- MODULE StableInductive ---------------------------
-(***************************************************************************)
-(* Why NoPrematurePurge holds in a group of any size: an invariant that    *)
-(* holds at the start, that every step keeps, and from which the claim     *)
-(* follows. TLC checks it in the models of models.yaml, in which it could  *)
-(* only be found wrong. An SMT solver proves it (`groupcomm prove`), from  *)
-(* the text of this module, of Stable and of the claims: see               *)
-(* docs/proof.md.                                                          *)
-(*                                                                         *)
-(* The idea. A member purges a message in view v when every member of v    *)
-(* has voted for it. A member x that comes to a later view without having  *)
-(* been in v did not vote. But x begins from a promise. In each view on    *)
-(* the path to the promiser's there is a member that guards x: the         *)
-(* promiser, whose vote is held, or, in a view before the promiser's own,  *)
-(* the member that guards the promiser. A guard's votes in v stay within   *)
-(* what x starts from, so the view cannot agree on more.                   *)
-(*                                                                         *)
-(* Scope (InScope). Views form a forest: no view is merged. Of Membership  *)
-(* the proof takes what Forest says. `life[x]` is the present incarnation  *)
-(* of x. The solver reads "x \in Member" as any incarnation of any         *)
-(* address: one that has ended takes no more steps.                        *)
-(*                                                                         *)
-(* Three sections are read by the solver's reader in three ways: of the    *)
-(* operators of the Vocabulary it knows the names alone, and of those what *)
-(* Forest says; an action is read as what it requires of the values before *)
-(* and after; the rest is read as it stands.                               *)
-(***************************************************************************)
+(******************************************************************************)
+(* Why NoPrematurePurge holds in a group of any size: an invariant that       *)
+(* holds at the start, that every step keeps, and from which the claim        *)
+(* follows. TLC checks it in the models of models.yaml, in which it could     *)
+(* only be found wrong. An SMT solver proves it (`groupcomm prove`), from     *)
+(* the text of this module, of Stable and of the claims: see                  *)
+(* docs/proof.md.                                                             *)
+(*                                                                            *)
+(* The idea. A member purges a message in view v when every member of v       *)
+(* has voted for it. A member x that comes to a later view without having     *)
+(* been in v did not vote. But x begins from a promise. In each view on       *)
+(* the path to the promiser's there is a member that guards x: the            *)
+(* promiser, whose vote is held, or, in a view before the promiser's own,     *)
+(* the member that guards the promiser. A guard's votes in v stay within      *)
+(* what x starts from, so the view cannot agree on more.                      *)
+(*                                                                            *)
+(* Scope (InScope). Views form a forest: no view is merged. Of Membership     *)
+(* the proof takes what Forest says. `life[x]` is the present incarnation     *)
+(* of x. The solver reads "x \in Member" as any incarnation of any            *)
+(* address: one that has ended takes no more steps.                           *)
+(*                                                                            *)
+(* Three sections are read by the solver's reader in three ways: of the       *)
+(* operators of the Vocabulary it knows the names alone, and of those what    *)
+(* Forest says; an action is read as what it requires of the values before    *)
+(* and after; the rest is read as it stands.                                  *)
+(******************************************************************************)
 EXTENDS StableClaims
 
 -----------------------------------------------------------------------------
@@ -32,12 +32,12 @@ EXTENDS StableClaims
 
 Begun(x) == installed[x] # 0
 
-\* x, in its present life, is a member of view number v.
+\* x, in its present incarnation, is a member of view number v.
 In(v, x) == Has(views[v], x, life[x])
 
 SameAddress(x, y) == x = y
 
-\* Some life of the address is.
+\* Some incarnation of the address is.
 AddressIn(v, x) == x \in DOMAIN views[v].lives
 
 IsFirst(v) == views[v].preds = {}
@@ -68,15 +68,15 @@ ToPresent(p) == life[p.to] = p.to_life
 
 SenderPresent(p) == KnownView(p) /\ In(ViewOfMessage(p), p.sender)
 
-\* p reaches view v (JoinDigest); its promiser, or its newcomer, is a member there, in the life of the promise.
+\* p reaches view v (JoinDigest); its promiser, or its newcomer, is a member there, in the incarnation of the promise.
 Reaches(p, v) == JoinDigest!Reaches(p, v)
 ByIn(p, v) == Has(views[v], p.by, p.by_life)
 ToIn(p, v) == Has(views[v], p.to, p.to_life)
 
-\* One life of s, over or not, is a member of both.
+\* One incarnation of s, over or not, is a member of both.
 InBoth(u, v, s) == Shares(views[u], views[v], s)
 
-\* No member of these views was one in a life that is over. (Of such a life TLC knows nothing any more.)
+\* No member of these views was one in an incarnation that is over. (Of such an incarnation TLC knows nothing any more.)
 AllPresent(u, v) ==
     \A w \in DOMAIN views : Before(u, w) /\ Before(w, v) => \A m \in DOMAIN views[w].lives : views[w].lives[m] = life[m]
 
@@ -96,7 +96,7 @@ CountersRise ==
     \A u, v \in DOMAIN views : Before(u, v) /\ u # v => Counter(u) < Counter(v)
 CountersArePositive == \A v \in DOMAIN views : Counter(v) > 0
 UniqueViewId == \A u, v \in DOMAIN views : SameId(u, v) => u = v
-\* Membership's JoinsOnce: who is left out does not come in again in the same life.
+\* Membership's JoinsOnce: who is left out does not come in again in the same incarnation.
 OneUnchanged ==
     \A u, v, w \in DOMAIN views, x \in Member :
         Before(u, v) /\ Before(v, w) /\ In(u, x) /\ In(w, x) => In(v, x)
@@ -436,7 +436,7 @@ InPlace(a) ==
              \/ \E c \in Member : AdmittedElsewhereStep(a, c)
              \/ MisuseStep(a)
 
-\* Crashes, losses and restarts: nobody else's state changes, and a new incarnation has nothing.
+\* Crashes, losses and restarts: no other member's state changes, and a new incarnation has nothing.
 Elsewhere(a) ==
     /\ \A x \in Member : (life'[x] = life[x] => installed'[x] = installed[x] /\ local'[x] = local[x] /\ rm'[x] = rm[x])
     /\ \A x \in Member : (life'[x] # life[x] => life'[x] > life[x] /\ installed'[x] = 0)

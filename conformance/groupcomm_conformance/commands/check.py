@@ -36,6 +36,7 @@ from groupcomm_conformance.models.manifest import (
 from groupcomm_conformance.models.plan import plan_of
 from groupcomm_conformance.models.selecting import chosen, manifests_of
 from groupcomm_conformance.tla.values import to_json
+from groupcomm_conformance.why.instead import instead
 from groupcomm_conformance.why.why import Reasons, why
 
 from . import campaigns, console
@@ -298,6 +299,7 @@ def explain(
     said = why(manifest, wanted, checked, Reasons.of(root))
     if said is not None:
         checked = evolve(checked, trace=said.trace)
+    repaired = instead(manifest, wanted, checked.trace, Reasons.of(root))
     if as_json:
         trace = [
             {"number": state.number, "action": state.action, "state": to_json(state.values)}
@@ -307,17 +309,18 @@ def explain(
         document |= {"trace": trace, "back_to": checked.loop, "stutters": checked.stuttering}
         document |= {"chart": console.drawing(checked, unicode=unicode, whole=True)}
         document |= {"why": None if said is None else said.to_json()}
+        document |= {"instead": None if repaired is None else repaired.to_json()}
         typer.echo(json.dumps(document, indent=2))
     else:
         typer.echo(f"{protocol} {model}: {checked.outcome} ({wanted.shows})")
         chart = console.drawing(checked, unicode=unicode, whole=True)
         for line in (*console.LEGEND, "", *chart) if chart else ():
             typer.echo(line)
-        if said is not None:
-            typer.echo()
-            for line in said.lines():
+        for about in (said, repaired):
+            for place, line in enumerate(about.lines() if about is not None else ()):
                 indent = "  " if line.startswith("- ") else ""
-                typer.echo(textwrap.fill(line, console.chart_width(), subsequent_indent=indent))
+                text = textwrap.fill(line, console.chart_width(), subsequent_indent=indent)
+                typer.echo(text if place else f"\n{text}")
         if checked.holds:
             typer.echo(
                 f"There is no counterexample in {checked.distinct:,} states and "

@@ -13,6 +13,7 @@ from groupcomm_conformance.files.writing import require_file
 from groupcomm_conformance.models.checking import Cache, run_models
 from groupcomm_conformance.models.manifest import find_root
 from groupcomm_conformance.models.selecting import NothingToJudge, manifests_of
+from groupcomm_conformance.why.instead import insteads
 from groupcomm_conformance.why.why import Reasons, reasons
 
 from . import console
@@ -41,14 +42,23 @@ def write_errata(
         for protocol in {manifest.protocol for manifest, _, _ in shown}:
             require_file(root / errata.FOLDER / f"{protocol}.md", _REMEDY)
         require_file(root / errata.FOLDER / "README.md", _REMEDY)
+    flaws: dict[str, list[str]] = {}
+    for manifest, _, erratum in shown:
+        flaws.setdefault(manifest.protocol, []).append(erratum.id)
+    order = errata.orders(root, flaws)
     models = [(manifest, model) for manifest, model, _ in shown]
     with console.Watch(models) as watch:
         checked = run_models(models, cache=Cache.of(root), fresh=fresh, listener=watch)
     pairs = [(manifest, model, result) for (manifest, model), result in zip(models, checked, strict=True)]
-    why = reasons(pairs, Reasons.of(root))
-    pages = errata.pages(
-        errata.Shown(*entry, result, said) for entry, result, said in zip(shown, checked, why, strict=True)
-    )
+    kept = Reasons.of(root)
+    why = reasons(pairs, kept)
+    traces = [said.trace if said else result.trace for said, result in zip(why, checked, strict=True)]
+    repaired = insteads([(*model, trace) for model, trace in zip(models, traces, strict=True)], kept)
+    entries = [
+        errata.Shown(*entry, result, said, instead)
+        for entry, result, said, instead in zip(shown, checked, why, repaired, strict=True)
+    ]
+    pages = errata.pages(entries, order)
     codes = [written(root, path, text, check_only=check_only) for path, text in pages.items()]
     known = {root / path for path in pages}
     for file in sorted({*(root / errata.FOLDER).glob("*.md")} - known):

@@ -57,6 +57,14 @@ def command(
         bool,
         typer.Option("--rows", help="Keep rows that tell each mutant, for vectors --minimal; judge nothing."),
     ] = False,
+    line: Annotated[
+        int | None,
+        typer.Option(
+            parser=whole(1, 10**6),
+            metavar="N",
+            help="Only the mutants of one line of the core, and the row that kills each.",
+        ),
+    ] = None,
     workers: Processes = None,
     master: Master = None,
     table: TableFolder = None,
@@ -70,6 +78,11 @@ def command(
     or --table it is a campaign: Spark judges the mutants, a table keeps the verdicts, and the same command
     goes on where one was interrupted.
     """
+    if line is not None:
+        if spec or rows or random is not None or master is not None or table is not None or as_json:
+            raise typer.BadParameter("no other option goes with it", param_hint="--line")
+        _judge_line(protocol, line)
+        return
     if rows:
         if random is not None or master is not None or table is not None or as_json:
             raise typer.BadParameter("only --spec and --workers go with it", param_hint="--rows")
@@ -85,8 +98,8 @@ def command(
     if as_json:
         typer.echo(json.dumps(found, indent=2))
     else:
-        for line in report.spec_lines(found) if spec else report.lines(found):
-            typer.echo(line)
+        for told in report.spec_lines(found) if spec else report.lines(found):
+            typer.echo(told)
     raise typer.Exit(verdict(ok=found["ok"] is True))
 
 
@@ -135,6 +148,24 @@ def _of_specification(
         judged = judge(manifest, tables, confronting=partial(campaign.confront, root, tables))
     judged = beyond.noticed_of(manifest, implementation, judged, steps)
     return report.spec_told(judged, reasons, time.monotonic() - began)
+
+
+def _judge_line(protocol: str, line: int) -> None:
+    """Print the row that kills each mutant of a line; exit with 1 if one has none."""
+    root = find_root()
+    manifest = load(root, protocol)
+    implementation = _implementation(manifest)
+    made = [mutant for mutant in mutants(implementation) if mutant.line == line]
+    if not made:
+        raise typer.BadParameter(
+            f"no mutant of the core of {protocol} changes line {line}", param_hint="--line"
+        )
+    tables = _tables(root, manifest)
+    judging = Judge(implementation, {name: (each.table, each.constants) for name, each in tables.items()})
+    found = [judging.judge(mutant) for mutant in made]
+    for mutant, by in zip(made, found, strict=True):
+        typer.echo(f"{mutant.name}: {by or 'no row of a table kills it'}")
+    raise typer.Exit(verdict(ok=all(found)))
 
 
 def _of_implementation(

@@ -16,6 +16,7 @@ from groupcomm_conformance.models.selecting import chosen
 from groupcomm_conformance.report.findings import Findings, gather
 from groupcomm_conformance.report.junit import document
 from groupcomm_conformance.report.page import pages
+from groupcomm_conformance.stacks.drawing.figures import kept
 
 from . import console
 from .exits import ExitCode, verdict
@@ -51,7 +52,7 @@ def command(
     made = f"tier {tier}, {datetime.now(UTC):%Y-%m-%d %H:%M} UTC"
     written = {"html": folder / "index.html", "junit": folder / "junit.xml"}
     _write(written["junit"], document(found))
-    for name, text in pages(found, made=made):
+    for name, text in pages(found, made=made, figures=kept(root)):
         _write(folder / name, text)
     if as_json:
         places = {name: str(path) for name, path in written.items()}

@@ -9,22 +9,42 @@ are the recorded ones, which `groupcomm check` holds TLC to.
 
 import re
 import textwrap
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 from attrs import frozen
 
+from groupcomm_conformance.files import strict_yaml
 from groupcomm_conformance.models.checking import CheckedModel, differences
 from groupcomm_conformance.models.manifest import Counts, Erratum, Manifest, Model
 from groupcomm_conformance.tla.outline import outline
+from groupcomm_conformance.tla.readable import brief
+from groupcomm_conformance.tla.trace import State
+from groupcomm_conformance.tla.values import Fn, Value
+from groupcomm_conformance.why.instead import REASONS, Instead
 from groupcomm_conformance.why.why import Why
 
-__all__ = ["FOLDER", "Shown", "Unproved", "first_sentence", "models", "pages"]
+__all__ = [
+    "FOLDER",
+    "Order",
+    "Shown",
+    "Unproved",
+    "first_sentence",
+    "first_state",
+    "models",
+    "orders",
+    "pages",
+]
 
 FOLDER: Final = Path("docs", "errata")
+ORDER: Final = Path("spec", "common", "errata.yaml")
+NOTE: Final = "Flaws of the design note, in the order of its story"
+OWN: Final = "Flaws of what is built here: of repairs, and of protocols put together"
 
 _WIDTH: Final = 110
+_LONG: Final = 300
 _WRITTEN: Final = "Written by `groupcomm errata` from `spec/*/models.yaml`; do not edit it."
 _INDEX: Final = f"""\
 # Errata
@@ -40,7 +60,7 @@ _PROTOCOL: Final = f"""\
 
 A counterexample has a line a step: its number, who takes it, the action, in brackets the message that came
 and its sender, and after the arrow what follows (`all: DATA` goes to all, `B: ACK` to B). `*` marks what the
-environment does. Of the first state the views are written out. `2/B` is the view with the counter 2
+environment does. Of the first state only the views are named. `2/B` is the view with the counter 2
 that B created, `[2/B: B, C]` that view with its members. The number of a view is its place in `views`.
 `<<a, b>>` is a sequence.
 """
@@ -52,13 +72,14 @@ class Unproved(Exception):  # noqa: N818 - it says what the flaw is
 
 @frozen
 class Shown:
-    """An erratum, the model that shows it, what came of it, and why its claim is false at the end."""
+    """An erratum, the model that shows it, its result, why its claim is false, and what the repair does."""
 
     manifest: Manifest
     model: Model
     erratum: Erratum
     checked: CheckedModel
     why: Why | None
+    instead: Instead | None = None
 
     @property
     def endless(self) -> bool:
@@ -76,10 +97,42 @@ def models(manifests: Iterable[Manifest]) -> list[tuple[Manifest, Model, Erratum
     ]
 
 
-def pages(shown: Iterable[Shown]) -> dict[Path, str]:
+@frozen
+class Order:
+    """A protocol's flaws in the order of its story: of the note, and of what is built here."""
+
+    note: tuple[str, ...]
+    own: tuple[str, ...]
+
+
+def orders(root: Path, known: Mapping[str, Iterable[str]]) -> dict[str, Order]:
+    """Read the order of each protocol's flaws; `known` are the flaws that its models show.
+
+    None for a protocol that the file does not name. FileError where a flaw is missing, unknown or doubled.
+    """
+    if not (root / ORDER).exists():
+        return {}
+    found: dict[str, Order] = {}
+    document = strict_yaml.load(root / ORDER, str(ORDER))
+    for protocol, node in document.entries("a mapping from protocols").items():
+        fields = node.fields(("note", "own"))
+        note, own = (tuple(each.text() for each in fields[key].items()) for key in ("note", "own"))
+        there, listed = sorted(known.get(protocol, ())), sorted((*note, *own))
+        if there != listed:
+            missing, more = set(there) - set(listed), set(listed) - set(there)
+            raise node.error(
+                f"each flaw of {protocol} once: missing {', '.join(sorted(missing)) or 'none'}, "
+                f"unknown {', '.join(sorted(more)) or 'none'}"
+            )
+        found[protocol] = Order(note, own)
+    return found
+
+
+def pages(shown: Iterable[Shown], order: Mapping[str, Order] = MappingProxyType({})) -> dict[Path, str]:
     """Write the index and the page of each protocol: path to text.
 
-    Unproved where a model does not do what its manifest expects.
+    Flaws are in the `order` of their protocol, or else in the manifest's. Unproved where a model does not do
+    what its manifest expects.
     """
     entries = list(shown)
     for each in entries:
@@ -89,25 +142,51 @@ def pages(shown: Iterable[Shown]) -> dict[Path, str]:
     protocols: dict[str, list[Shown]] = {}
     for each in entries:
         protocols.setdefault(each.manifest.protocol, []).append(each)
-    written = {FOLDER / "README.md": _index(protocols)}
-    for protocol, own in protocols.items():
-        head = f"# Errata of {protocol}\n\n{_PROTOCOL}"
-        written[FOLDER / f"{protocol}.md"] = "\n".join((head, *_table(own), "", *map(_section, own)))
+    parts = {protocol: _parts(own, order.get(protocol)) for protocol, own in protocols.items()}
+    written = {FOLDER / "README.md": _index(parts)}
+    for protocol, groups in parts.items():
+        lines = [f"# Errata of {protocol}\n\n{_PROTOCOL}"]
+        for title, own in groups:
+            lines += [*([f"{title}:", ""] if title else []), *_table(own), ""]
+        sections = [_section(each) for _, own in groups for each in own]
+        written[FOLDER / f"{protocol}.md"] = "\n".join((*lines, *sections))
     return written
 
 
-def _index(protocols: Mapping[str, list[Shown]]) -> str:
-    lines = [_INDEX]
-    for protocol, own in protocols.items():
-        lines += [f"## {protocol}", "", *_table(own, f"{protocol}.md"), ""]
+def _parts(entries: Sequence[Shown], order: Order | None) -> list[tuple[str, list[Shown]]]:
+    """Sort a protocol's flaws into groups with titles: of the note, and of what is built here."""
+    if order is None:
+        return [("", list(entries))]
+    by_id = {each.erratum.id: each for each in entries}
+    groups = ((NOTE, order.note), (OWN, order.own))
+    return [(title, [by_id[name] for name in names]) for title, names in groups if names]
+
+
+def _index(protocols: Mapping[str, list[tuple[str, list[Shown]]]]) -> str:
+    every = [each for groups in protocols.values() for _, own in groups for each in own]
+    lines = [_INDEX, _counted(every), ""]
+    for protocol, groups in protocols.items():
+        lines += [f"## {protocol}", ""]
+        for title, own in groups:
+            lines += [*([f"{title}:", ""] if title else []), *_table(own, f"{protocol}.md"), ""]
     harms: dict[str, list[str]] = {}
-    for protocol, own in protocols.items():
-        for each in own:
-            link = f"[{each.erratum.id}]({protocol}.md#{_anchor(each.erratum)})"
-            harms.setdefault(each.erratum.harm, []).append(link)
+    for each in every:
+        link = f"[{each.erratum.id}]({each.manifest.protocol}.md#{_anchor(each.erratum)})"
+        harms.setdefault(each.erratum.harm, []).append(link)
     lines += ["## By harm", "", "| harm | flaws |", "| --- | --- |"]
     lines += [f"| {harm} | {', '.join(links)} |" for harm, links in sorted(harms.items())]
     return "\n".join((*lines, ""))
+
+
+def _counted(entries: Sequence[Shown]) -> str:
+    """Count the flaws that name a repaired step, and name the others by their reasons."""
+    said = [each.instead for each in entries if each.instead is not None]
+    named = sum(not each.reason for each in said)
+    lines = [f"Of {len(entries)} flaws {named} name the step that the repair changes."]
+    for reason, sentence in REASONS.items():
+        names = [each.erratum.id for each in entries if each.instead and each.instead.reason == reason]
+        lines += [f"{', '.join(names)}: {sentence}"] if names else []
+    return _folded(" ".join(lines))
 
 
 def first_sentence(text: str) -> str:
@@ -140,6 +219,7 @@ def _section(shown: Shown) -> str:
     on = ", ".join(f"`{name} {_side(with_guard, name)}`" for name in model.ablates)
     trace = shown.why.trace if shown.why else checked.trace
     outlined = outline(trace, back_to=checked.loop, stutters=checked.stuttering)
+    outlined[0] = first_state(trace[0], outlined[0])
     proof = [_proof(manifest.model(name)) for name in erratum.proved_by if name != control.name]
     kind = "a counterexample" if shown.endless else "its shortest counterexample"
     story = f" in which `{erratum.story}` is true" if erratum.story else ""
@@ -159,6 +239,7 @@ def _section(shown: Shown) -> str:
             *(_folded(line, indent="    ") for line in outlined),
             "",
             *_because(shown),
+            *_instead(shown),
             _folded(f"**Repair.** {erratum.repair}"),
             "",
             _folded(f"**Proof.** The same bounds with {on} hold: `{control.name}` ({_size(control)})."),
@@ -180,6 +261,41 @@ def _because(shown: Shown) -> list[str]:
     if why.cases:
         lines += [*(_folded(f"- {case}", indent="  ") for case in why.cases), ""]
     return lines + ([_folded(why.plain), ""] if why.plain else [])
+
+
+def _instead(shown: Shown) -> list[str]:
+    """Say what the control does instead, from the state in which the ablation departs."""
+    if shown.instead is None:
+        return []
+    head, *parts = shown.instead.lines()
+    lines = [_folded(f"**With the repair.** {head}"), ""]
+    return [*lines, *(_folded(part, indent="  ") for part in parts), *([""] if parts else [])]
+
+
+def first_state(state: State, line: str) -> str:
+    """Write the first state; of a long one only which members have which view."""
+    if len(line) <= _LONG:
+        return line
+    if "views" in state.values:
+        return f"1. views: {brief(state.values['views'])}"
+    local = state.values.get("local")
+    views: dict[str, list[str]] = {}
+    for member, value in local.items() if isinstance(local, Fn) else ():
+        for view in dict.fromkeys(_views(value)):
+            views.setdefault(view, []).append(brief(member))
+    told = "; ".join(f"{', '.join(members)}: view {view}" for view, members in views.items())
+    return f"1. {told}" if told else line
+
+
+def _views(value: Value) -> Iterator[str]:
+    """Find the current views in a member's state, of all its layers."""
+    if isinstance(value, tuple):
+        for item in value:
+            yield from _views(item)
+    elif isinstance(value, Fn):
+        view = value.get("view")
+        if isinstance(view, Fn) and view.get("members"):
+            yield brief(view)
 
 
 def _side(constants: Mapping[str, str], name: str) -> str:

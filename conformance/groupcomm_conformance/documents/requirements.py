@@ -1,6 +1,7 @@
 r"""`docs/requirements.md`: which check holds a requirement, told by tags, and gated.
 
-The requirements of a protocol are the rows of the tables in `spec/<protocol>/README.md` whose first cell is
+The requirements of a protocol are the rows of the tables in `spec/<protocol>/README.md`, and in
+`requirements.md` beside it, whose first cell is
 an ID such as `STB-05`. What checks a requirement is
 
 - a claim that an ablation refutes: the ID stands in the comment directly above it (or above its step);
@@ -43,13 +44,14 @@ Kind: TypeAlias = Literal["claim", "ablation", "witness", "test", "scenario", "m
 _CHECKS: Final = frozenset(("claim", "ablation", "witness", "test", "scenario"))
 _ID: Final = re.compile(r"\b(?!SHA-|UTF-|ISO-)[A-Z]{3,5}-\d{2,3}[a-z]?\b")
 _TAGGED: Final = re.compile(r"((?:^[ \t]*\\\*[^\n]*\n)+)^(?:LOCAL +)?(\w+)(?:\([^)]*\))? *==", re.MULTILINE)
+_LONG: Final = "requirements.md"
 _RULE: Final = re.compile(r"\|?[\s:|-]+\|?")
 _HEAD: Final = """\
 # Requirements
 
 What each protocol must do, where its specification says so, and which checks hold it: claims that an
 ablation refutes, ablations, witnesses, tests and scenarios. A model that holds checks nothing and is only
-named. Written by `groupcomm requirements` from the tables in `spec/*/README.md` and from the tags in
+named. Written by `groupcomm requirements` from the tables in `spec/*/requirements.md` and from the tags in
 specifications, manifests, tests and scenarios; do not edit it.
 
 An ID is a number behind a prefix, which stands for a heading of JGroups' design notes. The last section has
@@ -175,7 +177,7 @@ def trace(root: Path, manifests: Iterable[Manifest]) -> Table:
     for protocol, tag in tags:
         of = rows.get(tag.id, {})
         if not of and tag.id not in errata:
-            problems.append(f"{tag.place}: {tag.id} has no row in any spec/*/README.md")
+            problems.append(f"{tag.place}: {tag.id} has no row in any spec/*/README.md or requirements.md")
         # Of a requirement that several protocols have, each one's checks are its own.
         for row in [of[protocol]] if protocol in of else of.values():
             if tag.name:
@@ -222,12 +224,23 @@ def _unchecked(row: Requirement, lacking: Mapping[str, list[str]]) -> Iterator[s
 
 
 def _readme(root: Path, manifest: Manifest) -> _Rows:
-    path = manifest.folder / "README.md"
-    shown = path.relative_to(root)
+    """Read the rows of the README, and of requirements.md beside it, where long tables are."""
     found = _Rows()
-    if not lexists(path):
+    readme = manifest.folder / "README.md"
+    if not lexists(readme):
+        shown = readme.relative_to(root)
         found.problems.append(f"{shown}:1: there is none, so {manifest.protocol} has no requirements")
         return found
+    for path in (readme, manifest.folder / _LONG):
+        if lexists(path):
+            _read_rows(path, path.relative_to(root), found)
+    if not found.rows:
+        shown = readme.relative_to(root)
+        found.problems.append(f"{shown}:1: no table with IDs, so {manifest.protocol} has no requirements")
+    return found
+
+
+def _read_rows(path: Path, shown: Path, found: _Rows) -> None:
     heads: list[str] = []
     previous: list[str] = []
     for number, line in enumerate(read_text(path, str(shown)).splitlines(), start=1):
@@ -249,9 +262,6 @@ def _readme(root: Path, manifest: Manifest) -> _Rows:
         for head, cell in zip(heads, cells, strict=False):
             if "check" in head.lower():
                 found.cited += [(row, name) for name in re.findall(r"`([^`]+)`", cell)]
-    if not found.rows:
-        found.problems.append(f"{shown}:1: no table with IDs, so {manifest.protocol} has no requirements")
-    return found
 
 
 def _operators(manifest: Manifest) -> dict[str, _Thing]:

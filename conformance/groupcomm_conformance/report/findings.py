@@ -16,7 +16,6 @@ from groupcomm_conformance.models.checking import (
     Gate,
     Listener,
     differences,
-    expected,
     gates,
     kill_matrix,
     run_models,
@@ -29,6 +28,7 @@ from groupcomm_conformance.scenarios import checking
 from groupcomm_conformance.steps.conform import Conformance, conform
 from groupcomm_conformance.steps.rows import Replayed
 from groupcomm_conformance.steps.table import Tables
+from groupcomm_conformance.why.instead import Instead, insteads
 from groupcomm_conformance.why.why import Reasons, Why, reasons
 
 __all__ = ["Findings", "gather"]
@@ -40,7 +40,8 @@ class Findings:
 
     `checked` are the results of the models that were asked for, by name, in the manifest's order;
     `conformances` those of the models among these that conform, `scenarios` of all scenarios. `whys` say of
-    errata, and of counterexamples that nobody expected, why the claim is false.
+    each counterexample why the claim is false; `insteads` what the control does from the state in which the
+    ablation departs.
     """
 
     manifest: Manifest
@@ -48,6 +49,7 @@ class Findings:
     conformances: Sequence[Conformance]
     scenarios: Sequence[checking.Result]
     whys: Mapping[str, Why] = {}
+    insteads: Mapping[str, Instead] = {}
 
     @property
     def protocol(self) -> str:
@@ -108,13 +110,15 @@ def gather(
             for (owner, model), result in zip(models, came, strict=True)
             if owner.protocol == manifest.protocol
         }
+        whys = _whys(manifest, checked, Reasons.of(root))
         found.append(
             Findings(
                 manifest,
                 checked,
                 _conformances(manifest, checked, tables, fresh=fresh),
                 checking.check(root, checking.files(root, manifest.protocol), fresh=fresh),
-                _whys(manifest, checked, Reasons.of(root)),
+                whys,
+                _insteads(manifest, checked, whys, Reasons.of(root)),
             )
         )
     return found
@@ -124,10 +128,22 @@ def _whys(manifest: Manifest, checked: Mapping[str, CheckedModel], cache: Reason
     shown = [
         (manifest, model, checked[model.name])
         for model in manifest.models
-        if model.name in checked and (model.erratum or checked[model.name].outcome != expected(model))
+        if model.name in checked and checked[model.name].trace
     ]
     said = zip(shown, reasons(shown, cache), strict=True)
     return {model.name: why for (_, model, _), why in said if why is not None}
+
+
+def _insteads(
+    manifest: Manifest, checked: Mapping[str, CheckedModel], whys: Mapping[str, Why], cache: Reasons
+) -> dict[str, Instead]:
+    shown = [
+        (manifest, model, whys[model.name].trace if model.name in whys else checked[model.name].trace)
+        for model in manifest.models
+        if model.name in checked and checked[model.name].trace
+    ]
+    said = zip(shown, insteads(shown, cache), strict=True)
+    return {model.name: instead for (_, model, _), instead in said if instead is not None}
 
 
 def _conformances(

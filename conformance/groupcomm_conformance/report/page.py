@@ -12,8 +12,9 @@ seventh state.
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 
 import jinja2
@@ -26,6 +27,7 @@ from groupcomm_conformance.models.instruments import OUTCOMES
 from groupcomm_conformance.models.manifest import Manifest, Model
 from groupcomm_conformance.steps.conform import CONDITIONS, Conformance, lines
 from groupcomm_conformance.steps.rows import VERDICTS
+from groupcomm_conformance.why.instead import Instead
 from groupcomm_conformance.why.why import Why
 
 from .findings import Findings
@@ -62,6 +64,7 @@ class _Shown:
     differences: Sequence[str]
     story: Story | None
     why: Why | None
+    instead: Instead | None
     ablated: Sequence[tuple[str, str, str]]
 
     @property
@@ -204,8 +207,13 @@ class _Protocol:
         return sum(each.replayed.counts["pass"] for each in self.findings.conformances)
 
 
-def pages(found: Iterable[Findings], *, made: str) -> Iterator[tuple[str, str]]:
-    """Give the name and the text of each page, the index last. `made` says of what and when it was made."""
+def pages(
+    found: Iterable[Findings], *, made: str, figures: Mapping[str, str] = MappingProxyType({})
+) -> Iterator[tuple[str, str]]:
+    """Give the name and the text of each page, the index last.
+
+    `made` says of what and when it was made, `figures` are SVG by their titles.
+    """
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_HERE),
         autoescape=True,
@@ -235,6 +243,7 @@ def pages(found: Iterable[Findings], *, made: str) -> Iterator[tuple[str, str]]:
         errata=every(lambda protocol: protocol.errata),
         stories=every(lambda protocol: protocol.stories),
         holding=every(lambda protocol: protocol.holding),
+        figures={title: Markup(text) for title, text in figures.items()},  # noqa: S704 - ours
     )
     yield "index.html", index
 
@@ -289,6 +298,7 @@ def _shown(findings: Findings, model: Model) -> _Shown:
         findings.differences[model.name],
         story,
         why,
+        findings.insteads.get(model.name),
         _ablated(findings.manifest, model),
     )
 

@@ -36,7 +36,7 @@ from groupcomm_conformance.tlc.errors import ConfigFailed, EvaluationFailed, Par
 
 from .unfolding import unfold
 
-__all__ = ["Reasons", "Why", "reasons", "why"]
+__all__ = ["Again", "Reasons", "Why", "reasons", "why"]
 
 _KEEP_ACT: Final = "KeepAct"
 """The constant that, where a specification has it, switches `act` on."""
@@ -96,7 +96,7 @@ def why(manifest: Manifest, model: Model, checked: CheckedModel, cache: Reasons 
     told = Why(checked.violated, sentence, place, (), "", checked.trace)
     cfg = manifest.cfg(model)
     claim = checked.violated
-    again = _Again(manifest, root, modules, cfg, checked.trace)
+    again = Again(manifest, root, modules, cfg, checked.trace)
     if claim in cfg.invariants:
         return _values(again, told, claim, cache)
     if modules.step_of(claim) is not None:
@@ -138,7 +138,7 @@ _TAG: Final = re.compile(r"^[A-Z]{3,5}-\d+[a-z]?(?:, [A-Z]{3,5}-\d+[a-z]?)*(?:: 
 # Running the counterexample again
 
 
-def _values(again: "_Again", told: Why, operator: str, cache: Reasons | None) -> Why:
+def _values(again: "Again", told: Why, operator: str, cache: Reasons | None) -> Why:
     """Have TLC print for which values the claim, an operator of a state or of a step, is false at the end."""
     whole = unfold(again.modules, again.root, operator, "why")
     if whole is None:
@@ -203,7 +203,7 @@ def _violated(modules: Modules, leaf: Leaf, ones: frozenset[str], twos: frozense
     return f"the step is none of {leaf.formula}, whichever two conjuncts are left out"
 
 
-def _with_acts(again: "_Again", cache: Reasons | None) -> tuple[State, ...]:
+def _with_acts(again: "Again", cache: Reasons | None) -> tuple[State, ...]:
     """Give the states of a trace with the `act` that leads to each, which the search did not keep."""
     trace = again.trace
     if _KEEP_ACT not in again.cfg.constants or _ACT not in trace[0].values:
@@ -224,8 +224,12 @@ def _with_acts(again: "_Again", cache: Reasons | None) -> tuple[State, ...]:
 
 
 @frozen
-class _Again:
-    """A module that follows a trace; the variable `free` may have any value that a step gives it."""
+class Again:
+    """A module that follows a trace; the variable `free` may have any value that a step gives it.
+
+    A `loose` one takes every step from each state of the trace; an operator given to `lines` as its
+    constraint keeps the steps that lead to the next state.
+    """
 
     manifest: Manifest
     root: str
@@ -233,6 +237,7 @@ class _Again:
     cfg: Cfg
     trace: tuple[State, ...]
     free: str = ""
+    loose: bool = False
 
     def lines(
         self,
@@ -283,7 +288,9 @@ class _Again:
         states = ",\n".join(f"    {folded(show(state.values))}" for state in self.trace)
         first = "".join(f"\n    /\\ {name} = Run_Trace[1].{name}" for name in names)
         follows = "".join(
-            f"\n    /\\ {name}' = Run_Trace[Run_at + 1].{name}" for name in names if name != self.free
+            f"\n    /\\ {name}' = Run_Trace[Run_at + 1].{name}"
+            for name in names
+            if name != self.free and not self.loose
         )
         last = len(self.trace)
         steps = f"\n    /\\ Run_at < {last}\n    /\\ Run_at' = Run_at + 1\n    /\\ {self._next()}{follows}"
