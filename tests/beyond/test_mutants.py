@@ -41,8 +41,8 @@ def test_no_random_step_refutes_that_mutants_of_a_core_are_equivalent(name: str)
     assert {} == noticed_in(PROTOCOLS[name], constants(name), explained, STEPS)
 
 
-def test_a_message_that_lacks_a_member_tells_what_random_steps_do_not() -> None:
-    """A joiner that is not told where to start with an old member: hardly any random step lets a member in."""
+def test_a_message_that_lacks_a_member_shows_what_random_steps_do_not() -> None:
+    """A JOIN_RSP without an old member's first number: hardly any random step lets a member in."""
     manifest, protocol = MANIFESTS["gms"], PROTOCOLS["gms"]
     model = manifest.model("join")
     checked = run_model(manifest, model, cache=Cache.of(ROOT))
@@ -53,9 +53,9 @@ def test_a_message_that_lacks_a_member_tells_what_random_steps_do_not() -> None:
     ]
     assert len(wrong) == 1
     assert {} == noticed_in(protocol, constants("gms"), wrong, STEPS)
-    (told,) = noticed_in(protocol, constants("gms"), wrong, 0, tables={"join": table}).values()
-    assert "join, and messages that lack a member: " in told
-    assert "original remote_error ()" in told
+    (text,) = noticed_in(protocol, constants("gms"), wrong, 0, tables={"join": table}).values()
+    assert "join, and messages that lack a member: " in text
+    assert "original remote_error ()" in text
 
 
 def forgets() -> Mutant:

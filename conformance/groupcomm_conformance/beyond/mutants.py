@@ -126,7 +126,7 @@ def _lives(protocol: Protocol, states: Sequence[Any]) -> Iterator[_Crossed]:
 
 
 def _lacking(protocol: Protocol, tables: Mapping[str, StepTable]) -> Iterator[_Crossed]:
-    """The states of each table, and its messages, each without a member of whom it says something."""
+    """The states of each table, and its messages, each without an entry for one member."""
     codec = protocol.codec
     for model, table in tables.items():
         shape = shape_of(protocol.events)
@@ -141,7 +141,7 @@ def _lacking(protocol: Protocol, tables: Mapping[str, StepTable]) -> Iterator[_C
 
 
 def _less(value: Any, shape: Shape) -> Iterator[Any]:  # noqa: ANN401 - of any class
-    """The value without an entry of one of the functions in it, of each one in turn."""
+    """The value without an entry of a function in it, for each entry in turn."""
     match shape:
         case Function(cls):
             yield from (cls((*((m, v) for m, v in value.items() if m != each),)) for each in value)

@@ -202,7 +202,7 @@ def execute(
             workers=workers,
             heap=heap,
             short=plan.size.transitions < SHORT,
-            # What a run finds first may depend on what its JVM did before. One that is to hold finds nothing.
+            # Which violation a run finds first may depend on earlier runs of its JVM.
             kept=plan.size.transitions < (KEPT if plan.model.holds else SHORT)
             and (plan.model.holds or not plan.model.liveness),
             continues=part.run.continues,
