@@ -39,7 +39,7 @@ MULTICAST: Final = tuple(LAYERS).index("nakack")
 DISCOVER: Final = "merge_gms/discover"
 """The timer at which discovery tells who coordinates."""
 
-_GROUND: Final = ("Network",)
+_GROUND: Final = ("Network", "FailureDetector")
 
 
 def configs(patience: float) -> dict[str, Any]:

@@ -105,8 +105,8 @@ BROKEN: Final = (
         "not_rechecked",
         "flush",
         "Recheck",
-        "return _done(evolve(state, run=evolve(run, want=run.want - {member}, reports=reports)))\n\n\n# Everybody",
-        "return evolve(state, run=evolve(run, want=run.want - {member}, reports=reports)), ()\n\n\n# Everybody",
+        "return _done(evolve(state, run=evolve(run, want=run.want - {member}, reports=reports)))\n\n\n# Every member",
+        "return evolve(state, run=evolve(run, want=run.want - {member}, reports=reports)), ()\n\n\n# Every member",
     ),
     Broken(
         "deferred_flush_lost",

@@ -29,7 +29,7 @@ STACK = Stack(
         Layer.of(stable, stable.Config(max_bytes=0, stable_interval=2, stability_delay=1)),
         Layer.of(reliable_multicast, reliable_multicast.Config()),
     ),
-    ("ReliableUnicast", "Network"),
+    ("ReliableUnicast", "Network", "FailureDetector"),
 )
 WAYS = {"Receive", "ReturnFromBlock", "AskToJoin", "Detect", "AskForState", "TakeState"}
 REFUSALS: dict[type[ProtocolError], str] = {
@@ -41,7 +41,7 @@ REFUSALS: dict[type[ProtocolError], str] = {
 @cache
 def walks(model: str) -> tuple[tuple[Fn, ...], ...]:
     manifest = MANIFESTS["gms"]
-    root = evolve(manifest, module=manifest.module_of("one_stack"))
+    root = evolve(manifest, module=manifest.module_of("stack"))
     return graph.simulate(root, manifest.cfg(manifest.model(model)), traces=24, depth=45, seed=2009)
 
 

@@ -153,7 +153,7 @@ def test_a_joiner_that_is_excluded_before_it_knows_is_refused(monkeypatch: pytes
     monkeypatch.setattr(gms, "_join_req_received", silent)
     found, _ = replay(Setup(), 1, schedule)
     assert found is not None
-    assert "Settled" == found.claim
+    assert "Converged" == found.claim
 
 
 def test_nothing_is_lost_on_its_way_to_a_member_of_the_view() -> None:

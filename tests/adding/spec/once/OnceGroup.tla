@@ -68,7 +68,7 @@ NothingTwice ==
 
 OnlyByEffectsStep ==
     /\ OthersKeepLocal
-    /\ NothingForNothing
+    /\ UnchangedUnlessHandled
     /\ network' = network \cup Notes(act'.member, act'.effects)
 
 OnlyByEffects == [][OnlyByEffectsStep]_vars
