@@ -150,7 +150,7 @@ def carried(entries: Iterable[tuple[int, Any]]) -> tuple[tuple[int, Payload], ..
 
 
 def of_gms(message: Any) -> Payload:  # noqa: ANN401 - a record
-    return Payload(Tagged("gms", PROTOCOLS["gms"].codec.from_spec(message, gms.Message)))
+    return Payload(Tagged("gms", PROTOCOLS["gms"].codec.from_spec(message, CORES["gms"].Message)))
 
 
 def of_sequencer(message: Any) -> Tagged:  # noqa: ANN401 - a record

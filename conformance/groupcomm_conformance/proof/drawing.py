@@ -4,6 +4,7 @@ The solver's small group is written as two states of a behaviour: `tla.chart` dr
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import product
 from typing import Final
 
@@ -304,8 +305,7 @@ class _Queues:
                 "early": function((f"of {names.value(v)}", self._among(now["held"], x, v)) for v in views),
                 "got": names.value(now["got"](x)),
                 "delivered": function(
-                    (f"in {names.value(v)}", self._placed(lambda s, n, v=v: now["turn"](x, v, s, n)))
-                    for v in views
+                    (f"in {names.value(v)}", self._placed(partial(now["turn"], x, v))) for v in views
                 ),
             }
         )

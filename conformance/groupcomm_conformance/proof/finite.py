@@ -103,7 +103,7 @@ def _functions(formulas: Sequence[Term]) -> Iterator[Term]:
 
 
 def _is_own(term: Term) -> bool:
-    return z3.is_app(term) and term.decl().kind() == z3.Z3_OP_UNINTERPRETED
+    return bool(z3.is_app(term) and term.decl().kind() == z3.Z3_OP_UNINTERPRETED)
 
 
 def _parts(formulas: Sequence[Term]) -> Iterator[Term]:
