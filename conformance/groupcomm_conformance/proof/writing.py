@@ -6,18 +6,16 @@ after.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import count
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import z3
 from attrs import field, frozen
 
 from .symbols import ADDRESS, FUNCTIONS, INT, MEMBER, VIEW, A, N, S, T, W
 from .values import Term
-
-if TYPE_CHECKING:
-    from .sequencer import Theory
+from .vocabulary import Action
 
 __all__ = ["STEP", "written"]
 
@@ -64,14 +62,13 @@ _INFIX: Final = {
 }
 
 
-def written(theory: "Theory") -> str:
-    """Give the definitions by which each transition is one of the theory's steps."""
+def written(decided: Sequence[Term], actions: Iterable[Action]) -> str:
+    """Give the definitions by which each transition is one of these steps. `decided`: what a view has to be."""
     names = [name for name in FUNCTIONS if name not in _GHOSTS]
-    ((decided, _),) = theory.decisions()
-    said = [_define("IsDecided", ["w"], _Writer({"new_view": "w"}).all_of(decided.requires))]
+    said = [_define("IsDecided", ["w"], _Writer({"new_view": "w"}).all_of(decided))]
     said += [_define(f"Same_{name}", [], _after(name, S[name])) for name in names]
     steps = [" /\\ ".join(f"Same_{name}" for name in names)]
-    for number, action in enumerate(theory.actions()):
+    for number, action in enumerate(actions):
         event = "none" if action.event is None else action.event["type"]
         writer = _Writer()
         parts = [writer.all_of(action.requires)]
