@@ -161,26 +161,28 @@ StackInit ==
     /\ net = {} /\ delivered = <<>> /\ forgotten = {}
     /\ sends = [p \in {} |-> 0] /\ heard = [p \in {} |-> 0]
 
-\* The rest of the group, and its environment. (A joiner asks again when somebody takes notice.)
-GroupSteps(m) ==
-    \/ Found(m)
-    \/ /\ AskToJoin(m) /\ ~AsksInVain(m)
-       /\ \A i \in DOMAIN act'.effects :
-            act'.effects[i].type = "Send" => CountOf(sends, Packet(m, act'.effects[i].to, JoinReq(life[m]))) < MaxAsks
-    \/ Leave(m)
-    \/ Crash(m)
-    \/ Restart(m)
-    \/ Detect(m)
-    \/ SuspectFalsely(m)
-
-\* What is delivered is heard first; then the group is stopped, and a digest given, for whoever has asked.
-AtOnce(m) == StopGroup(m) \/ GiveDigest(m)
 IsAskedFor == stops.asked # {} \/ \E m \in up : answers[m] # {}
 
+\* A request of m has a receiver that takes notice, and is sent no oftener than MaxAsks.
+AsksNotTooOften(m) ==
+    /\ ~AsksInVain(m)
+    /\ \A i \in DOMAIN act'.effects :
+        act'.effects[i].type = "Send" => CountOf(sends, Packet(m, act'.effects[i].to, JoinReq(life[m]))) < MaxAsks
+
+\* What is delivered is heard first; then the group is stopped, and a digest given, for the member that has asked. (A
+\* joiner asks again when some member takes notice.)
 StackNext ==
     IF delivered # <<>> THEN HearDelivered
-    ELSE IF IsAskedFor THEN (\E m \in up : AtOnce(m)) /\ PassedDown /\ UNCHANGED <<delivered, heard>>
-    ELSE \/ /\ (\E m \in Member : GroupSteps(m)) /\ PassedDown /\ UNCHANGED delivered
+    ELSE IF IsAskedFor THEN (\E m \in up : StopGroup(m) \/ GiveDigest(m)) /\ PassedDown /\ UNCHANGED <<delivered, heard>>
+    ELSE \/ (\E m \in Member :
+                \/ Found(m)
+                \/ AskToJoin(m) /\ AsksNotTooOften(m)
+                \/ Leave(m)
+                \/ Crash(m)
+                \/ Restart(m)
+                \/ Detect(m)
+                \/ SuspectFalsely(m))
+            /\ PassedDown /\ UNCHANGED delivered
             /\ heard' = IF act'.action # "Restart" THEN heard
                         ELSE [p \in {p \in DOMAIN heard : p.to # act'.member} |-> heard[p]]
          \/ \E m \in up :
@@ -234,8 +236,9 @@ ConvergedWhenStackQuiescent == StackQuiescent => Converged /\ stops.held = {}
 -----------------------------------------------------------------------------
 (* Defects *)
 
-\* In the place of Dead: the failure detector also reports who hears nothing.
-DeadOrDeaf(x, incarnation) == x \notin up \/ life[x] # incarnation \/ x \in Deaf
+\* In the place of Reports and Reportable: the failure detector also reports a member that hears nothing.
+ReportsDeaf(m) == {w \in Watched(local[m]) \ told[m] : FailureDetector!MustReport(m, w[1], w[2]) \/ w[1] \in Deaf}
+ReportableDeaf(m) == {w \in Watched(local[m]) \ told[m] : FailureDetector!MayReport(m, w[1], w[2]) \/ w[1] \in Deaf}
 
 -----------------------------------------------------------------------------
 (* Witnesses *)

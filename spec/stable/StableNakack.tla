@@ -99,18 +99,16 @@ StackInit ==
                   message |-> Stable!StabilityMessage(views[1].id, [x \in DOMAIN views[1].lives |-> Nothing])]}
 
 \* (What NAKACK passes up to STABLE is how many bytes have come, which is nothing to it here: MaxBytes is 0.)
-NakackSteps(m) ==
-    \/ MulticastPayload(m)
-    \/ HighestTimeoutFires(m)
-    \/ RequestTimeoutFires(m)
-    \/ ReceiveData(m)
-    \/ ReceiveHighest(m)
-    \/ ReceiveXmitReq(m)
-    \/ Crash(m)
-
 StackNext ==
     \E m \in Member :
-        \/ NakackSteps(m) /\ UNCHANGED <<stable, gossip>>
+        \/ (\/ MulticastPayload(m)
+            \/ HighestTimeoutFires(m)
+            \/ RequestTimeoutFires(m)
+            \/ ReceiveData(m)
+            \/ ReceiveHighest(m)
+            \/ ReceiveXmitReq(m)
+            \/ Crash(m))
+           /\ UNCHANGED <<stable, gossip>>
         \/ StableTimeoutFires(m)
         \/ StabilityTimeoutFires(m)
         \/ ReceiveStable(m)
