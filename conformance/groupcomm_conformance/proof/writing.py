@@ -63,7 +63,7 @@ _INFIX: Final = {
 
 
 def written(decided: Sequence[Term], actions: Iterable[Action]) -> str:
-    """Give the definitions by which each transition is one of these steps. `decided`: what a view has to be."""
+    """Give the definitions by which each transition is one of the steps. `decided`: what a view has to be."""
     names = [name for name in FUNCTIONS if name not in _GHOSTS]
     said = [_define("IsDecided", ["w"], _Writer({"new_view": "w"}).all_of(decided))]
     said += [_define(f"Same_{name}", [], _after(name, S[name])) for name in names]

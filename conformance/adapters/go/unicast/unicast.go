@@ -128,6 +128,27 @@ func (c Connection) higher(d Connection) bool {
 	return c.Incarnation > d.Incarnation || c.Incarnation == d.Incarnation && c.Number > d.Number
 }
 
+// isOver: a later life of the peer's name was heard of.
+func (s State) isOver(peer string) bool {
+	for known := range s.Known {
+		if group.IsFormer(peer, known) {
+			return true
+		}
+	}
+	return false
+}
+
+// latest is what is known of peers without those that are over.
+func latest[V any](s State, of map[string]V) map[string]V {
+	left := map[string]V{}
+	for peer, value := range of {
+		if !s.isOver(peer) {
+			left[peer] = value
+		}
+	}
+	return left
+}
+
 // Step is total over Event.
 func Step(c Config, s State, event Event) Result {
 	switch e := event.(type) {
@@ -188,6 +209,9 @@ func unicastRequested(c Config, s State, e group.UnicastRequested) Result {
 	if e.To == s.Member {
 		return group.Handled(s, group.Effects{deliver(s.Member, e.Payload)})
 	}
+	if s.isOver(e.To) {
+		return group.Ignored(s)
+	}
 	side, ok := s.Sends[e.To]
 	idle := len(side.Kept) == 0
 	if !ok {
@@ -229,6 +253,7 @@ func (s State) heard(c Config, peer string, incarnation int64) (after State, eff
 		return s, nil, false
 	}
 	s.Known = group.Noted(s.Known, peer, incarnation)
+	s.Sends, s.Receives, s.Known = latest(s, s.Sends), latest(s, s.Receives), latest(s, s.Known)
 	side, ok := s.Sends[peer]
 	switch {
 	case !ok:
@@ -261,6 +286,9 @@ func ackReceived(c Config, s State, e AckReceived) Result {
 		ok && side.Connection == m.Connection && m.Seqno >= side.Next {
 		return group.RemoteError(s)
 	}
+	if s.isOver(e.Sender) {
+		return group.Ignored(s)
+	}
 	now, effects, news := s.heard(c, e.Sender, m.Incarnation)
 	side, ok = now.Sends[e.Sender]
 	left := group.Select(side.Kept, func(entry Entry) bool { return entry.Seqno > m.Seqno })
@@ -275,6 +303,9 @@ func ackReceived(c Config, s State, e AckReceived) Result {
 func sendFirstSeqnoReceived(c Config, s State, e SendFirstSeqnoReceived) Result {
 	if e.Sender == s.Member || e.Message.Incarnation < 0 {
 		return group.RemoteError(s)
+	}
+	if s.isOver(e.Sender) {
+		return group.Ignored(s)
 	}
 	return onlyHeard(s.heard(c, e.Sender, e.Message.Incarnation))
 }
@@ -303,6 +334,9 @@ func dataReceived(c Config, s State, e DataReceived) Result {
 	m := e.Message
 	if e.Sender == s.Member || !m.Connection.isOne() || m.Seqno < 1 || m.Receiver < unknown || m.Receiver > s.Incarnation {
 		return group.RemoteError(s)
+	}
+	if s.isOver(e.Sender) {
+		return group.Ignored(s)
 	}
 	now, heard, news := s.heard(c, e.Sender, m.Connection.Incarnation)
 	window, has := s.Receives[e.Sender]
