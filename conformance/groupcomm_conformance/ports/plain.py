@@ -114,9 +114,10 @@ class Plain:
     def _write_option(self, value: Value, shape: Choice) -> PlainJSON:
         if value == NOTHING:
             return None
-        tag = value.get("type") if isinstance(value, Fn) else None
+        tag, names = (value.get("type"), {*value} - {"type"}) if isinstance(value, Fn) else (None, set())
         for option in shape.options:
-            if isinstance(option, Record) and self.tags.get(option.cls) == tag:
+            # A record without a `type` is known by its fields: a message, say, and what carries it.
+            if isinstance(option, Record) and self.tags.get(option.cls) == tag and {*option.fields} == names:
                 return self.write(value, option)
         raise ValueError(f"no option of {shape}: {value!r:.200}")
 
