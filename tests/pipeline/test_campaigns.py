@@ -165,7 +165,7 @@ def test_a_violation_is_in_the_table_with_a_schedule_that_shows_it(
 
 
 def test_models_are_searched_as_by_check(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    names = ["pair_three", "maximum"]
+    names = ["pair_three", "merge_rule_max"]
     asked = ["check", "stable", *(word for name in names for word in ("--model", name)), "--json"]
     assert 0 == main([*asked, "--master", "local[2]", "--table", str(tmp_path / "table")])
     told = {model["model"]: model for model in json.loads(capsys.readouterr().out)["models"]}
@@ -173,7 +173,7 @@ def test_models_are_searched_as_by_check(tmp_path: Path, capsys: pytest.CaptureF
     counts = stable.model("pair_three").counts
     assert counts is not None
     assert counts.distinct == told["pair_three"]["distinct"]
-    assert "violates: MinimumWithinVote" == told["maximum"]["outcome"]
+    assert "violates: MinimumWithinVote" == told["merge_rule_max"]["outcome"]
     kept = run_models([(stable, stable.model(name)) for name in names], cache=Cache.of(ROOT))
     assert all(checked.cached for checked in kept)
     assert [checked.distinct for checked in kept] == [told[name]["distinct"] for name in names]
