@@ -18,6 +18,7 @@ from typing import Any, Final, cast
 
 from attrs import evolve, frozen
 
+from groupcomm_conformance.files.errors import FileError
 from groupcomm_conformance.files.keys import key
 from groupcomm_conformance.files.store import Store
 from groupcomm_conformance.models.instruments import ROOT
@@ -311,4 +312,12 @@ class Again:
     def _next(self) -> str:
         if self.cfg.next is not None:
             return self.cfg.next
-        return self.modules.next_of(str(self.cfg.specification))
+        name = str(self.cfg.specification)
+        try:
+            return self.modules.next_of(name)
+        except FileError:  # `LiveSpec == Spec /\ Fairness` takes the steps of Spec
+            found = self.modules.definition(name)
+            base = re.match(r"\s*(\w+)\s*/\\", found[1]) if found else None
+            if base is None:
+                raise
+            return self.modules.next_of(base[1])
