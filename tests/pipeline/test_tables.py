@@ -398,7 +398,7 @@ def test_the_command_writes_the_tables_and_says_what_came(
         (["--model", "hasty"], "hasty"),
         (
             ["--model", "hold_vote_never__on_vote_held_one_round"],
-            "vote_not_held is no model for safety that holds",
+            "hold_vote_never__on_vote_held_one_round is no model for safety that holds",
         ),
         (["--model", "note"], "note: the model has another MemberStep"),
         (["--tier", "quick"], "quick is none of smoke, full, deep"),

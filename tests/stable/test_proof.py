@@ -137,7 +137,7 @@ def test_the_chart_of_an_ablation_is_asked_for_by_its_name(capsys: pytest.Captur
     out = capsys.readouterr().out
     assert out.startswith("without OneOpenPromise:\n")
     assert "FALSE: Guards/GuardPromisesNoMore" in out
-    assert main(["prove", "--without", "OneAtTime"]) == 2
+    assert main(["prove", "--without", "OneOpenPromises"]) == 2
     assert "OneOpenPromise" in capsys.readouterr().err
 
 
