@@ -303,7 +303,7 @@ def _joiner_multicasts(jvm: Jvm) -> Seen:
 
 @schedule("FLAW-123", flush=True)
 def _suspected_by_the_requester(jvm: Jvm) -> Seen:
-    """B has the group stopped, suspects C falsely, and lets the group go: is C's latch opened?"""
+    """B has the group stopped, suspects C falsely, and resumes it: is C's latch opened?"""
     group = _flushed(jvm, "ABC", 3, flush_start=2000)
     stopped = _stopped(group, "B")
     closed = group.blocked("C")

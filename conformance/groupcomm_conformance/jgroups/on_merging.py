@@ -224,7 +224,7 @@ def _view_under_way(jvm: Jvm) -> Seen:
 
 @schedule("FLAW-59g")
 def _in_again_in_the_same_life(jvm: Jvm) -> Seen:
-    """C's m1 is delivered by all; {A,B} go on without C, and C is merged in again: does B deliver C's m2?"""
+    """C's m1 is delivered by all; {A,B} exclude C, and C is merged in again: does B deliver C's m2?"""
     group = Group(jvm, 3, "STABLE", gossip=1000)
     group.found("ABC")
     group.send("C", "m1")

@@ -53,7 +53,7 @@ def _last_message(jvm: Jvm) -> Seen:
 
 @schedule("FLAW-155")
 def _last_message_of_the_dead(jvm: Jvm) -> Seen:
-    """C's last message reaches A only, and C crashes; C stays in the view: does B come to hear of it?"""
+    """C's last message reaches A only, and C crashes but stays in the view. Does B learn of it?"""
     group = _founded(jvm, "ABC", "STABLE", gossip=_GOSSIP)
     _sent_to(group, "C", "m1", "AC")
     group.crash("C")
@@ -66,7 +66,7 @@ def _last_message_of_the_dead(jvm: Jvm) -> Seen:
 
 @schedule("FLAW-19")
 def _only_the_sender(jvm: Jvm) -> Seen:
-    """C's m1 reaches A only, its m2 A and B, and C crashes; C stays in the view: whom does B ask for m1?"""
+    """C's m1 reaches A only, its m2 A and B, and C crashes but stays in the view. Whom does B ask for m1?"""
     group = _founded(jvm, "ABC")
     _sent_to(group, "C", "m1", "AC")
     _sent_to(group, "C", "m2", "ABC")
@@ -81,7 +81,7 @@ def _only_the_sender(jvm: Jvm) -> Seen:
 
 @schedule("FLAW-157")
 def _of_another_view(jvm: Jvm) -> Seen:
-    """A takes B for dead and goes on alone; what it multicasts then comes to B, in the view before."""
+    """A takes B for dead and excludes it. Its next multicast reaches B, in the view before."""
     group = _founded(jvm, "AB")
     group.suspect("A", "B")
     group.settle(6)
@@ -114,7 +114,7 @@ def _waits_for_the_next_view(jvm: Jvm) -> Seen:
 
 @schedule("FLAW-158")
 def _gone_on(jvm: Jvm) -> Seen:
-    """A's m1 is lost on its way to B; A has the view with C; then B, which has not, asks A for m1."""
+    """A's m1 is lost on its way to B; A installs the view with C. B has not, and asks A for m1."""
     group = Group(jvm, 3)
     group.found("AB")
     _sent_to(group, "A", "m1", "A")
@@ -135,7 +135,7 @@ def _gone_on(jvm: Jvm) -> Seen:
 
 @schedule("FLAW-161")
 def _set_again(jvm: Jvm) -> Seen:
-    """A's m1 is lost on its way to B, and a message follows every 100 ms: does B come to ask for m1?"""
+    """A's m1 is lost on its way to B, and a message follows every 100 ms: does B ask for m1?"""
     group = _founded(jvm, "AB")
     _sent_to(group, "A", "m1", "A")
     for number in range(2, 52):
