@@ -96,7 +96,7 @@ def _of_another_view(jvm: Jvm) -> Seen:
 
 @schedule("FLAW-160")
 def _waits_for_the_next_view(jvm: Jvm) -> Seen:
-    """B's m1 is lost on its way to A, so m2 waits there; C joins, and m1 is sent again in the view with C."""
+    """B's m1 is lost on its way to A, so m2 waits there. C joins, and m1 is sent again in the view with C."""
     group = Group(jvm, 3)
     group.found("AB")
     _sent_to(group, "B", "m1", "B")
