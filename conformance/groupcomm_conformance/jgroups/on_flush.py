@@ -275,7 +275,7 @@ def _state_overwrites(jvm: Jvm) -> Seen:
     lost = [payload for payload in own if payload in later]
     return seen(
         present=stopped and bool(lost),
-        text=f"stopped {stopped}; A's state {state}, C had {own}; A delivers {later} later, C loses {lost}",
+        text=f"stopped {stopped}, A's state {state}, C had {own}; A delivers {later} later, C loses {lost}",
     )
 
 
