@@ -257,3 +257,61 @@ def _two_flushes(jvm: Jvm) -> Seen:
     }
     won = any(result in {"true", "null"} for result in results.values())
     return seen(present=not won, text=f"{results}")
+
+
+@schedule("FLAW-36", flush=True)
+def _state_overwrites(jvm: Jvm) -> Seen:
+    """B's m1 and m2 have reached C, not A, and requests go unanswered; C has the group stopped for A's
+    state: has C delivered what is not in that state?
+    """
+    group = _flushed(jvm, "ABC", 3)
+    _lost_copies(group, "B", "m0", "")
+    _lost_copies(group, "B", "m1 m2", "A")
+    stopped = _stopped(group, "C", 60, lambda flight: bool({"XMIT_REQ", "XMIT_RSP"} & flight.headers))
+    state, own = group.had("A", "B"), group.had("C", "B")
+    group.do("resume", member="C")
+    group.settle(10, 1000)
+    later = [payload for payload in group.had("A", "B") if payload not in state]
+    lost = [payload for payload in own if payload in later]
+    return seen(
+        present=stopped and bool(lost),
+        text=f"stopped {stopped}, A's state {state}, C had {own}; A delivers {later} later, C loses {lost}",
+    )
+
+
+@schedule("FLAW-94", flush=True)
+def _joiner_multicasts(jvm: Jvm) -> Seen:
+    """A lets C in, its answer reaches C and its view not yet B; C multicasts: does that go out?"""
+    group = _flushed(jvm, "AB", 3)
+    group.connect("C", "A")
+
+    def hold(flight: Flight) -> bool:
+        return flight.to == "B" and "VIEW" in flight.headers
+
+    group.settle(8, 40, hold)
+    answered = group.view("C")
+    group.send("C", "x1")
+    group.settle(2, 40, hold)
+    out = bool(group.had("A", "C"))
+    before = group.view("B")
+    group.settle(20, 200)
+    return seen(
+        present=out and answered is not None and before != answered,
+        text=f"C had {answered} when B had {before}: x1 went out {out}; later B had {group.had('B', 'C')}",
+    )
+
+
+@schedule("FLAW-123", flush=True)
+def _suspected_by_the_requester(jvm: Jvm) -> Seen:
+    """B has the group stopped, suspects C falsely, and resumes it: is C's latch opened?"""
+    group = _flushed(jvm, "ABC", 3, flush_start=2000)
+    stopped = _stopped(group, "B")
+    closed = group.blocked("C")
+    group.suspect("B", "C")
+    group.settle(2, 100)
+    group.do("resume", member="B")
+    group.settle(20, 500)
+    return seen(
+        present=stopped and closed and group.blocked("C"),
+        text=f"stopped {stopped}, C's latch closed {closed}; after the resume of B {group.blocked('C')}",
+    )

@@ -268,3 +268,48 @@ def _granted_twice(jvm: Jvm) -> Seen:
     group.settle(6)
     views = [str(view) for view in group.views["A"]]
     return seen(present=len(set(views)) > _BOTH, text=f"A {views}")
+
+
+@schedule("FLAW-23")
+def _one_more_is_not_the_view(jvm: Jvm) -> Seen:
+    """A's m1 has not come back to A when A takes the digest for B: does B deliver m1?"""
+    group = Group(jvm, 2)
+    group.found("A")
+    group.connect("B", "A")
+    group.send("A", "m1")
+    late = group.take(group.flying("MSG", by="A", to="A"))
+    group.give("JOIN_REQ")
+    before = group.had("A", "A")
+    for flight in late:
+        group.receive(flight)
+    group.settle(10, 700)
+    group.send("A", "m2")
+    group.settle(10, 700)
+    had = group.had("B", "A")
+    return seen(
+        present=not before and "m2" in had and "m1" not in had,
+        text=f"A had delivered {before} when it took the digest; B in {group.view('B')} delivered {had}",
+    )
+
+
+@schedule("FLAW-133")
+def _excluded_before_it_knew(jvm: Jvm) -> Seen:
+    """A lets B in, B's answer is lost, and A suspects B: is B let in when it asks again?"""
+    group = Group(jvm, 2, join=1000, acks=300)
+    group.found("A")
+    group.connect("B", "A")
+    group.give("JOIN_REQ")
+
+    def hold(flight: Flight) -> bool:
+        return flight.to == "B"
+
+    group.settle(2, 0, hold=hold)
+    let_in = group.view("A")
+    group.lose(to="B")
+    group.suspect("A", "B")
+    group.settle(4, 100, hold=hold)
+    group.lose(to="B")
+    without = group.view("A")
+    group.settle(20, 500)
+    inside = group.view("B") is not None and group.view("A") == group.view("B")
+    return seen(present=not inside, text=f"A {let_in}, {without}, and in the end {group.shown('AB')}")

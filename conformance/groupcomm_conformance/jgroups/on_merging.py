@@ -196,3 +196,50 @@ def _suspicion_lost(jvm: Jvm) -> Seen:
     group.settle(20, 200)
     view = group.view("A")
     return seen(present=view is not None and "B" in view.members, text=group.shown("AC"))
+
+
+@schedule("FLAW-112")
+def _view_under_way(jvm: Jvm) -> Seen:
+    """{A,B} and {C}: A lets D in and awaits acknowledgements when a merge begins, again and again."""
+    group = _parted(jvm, 4, "16/A:AB", "15/C:C", join=1000, merge=2000)
+    group.connect("D", "A")
+    group.give("JOIN_REQ")
+
+    def hold(flight: Flight) -> bool:
+        return "VIEW_ACK" in flight.headers
+
+    group.settle(2, 50, hold)
+    during = group.shown("ABCD")
+    for _ in range(3):
+        group.merge("A", **{each: str(group.view(each)) for each in "ABCD" if group.view(each)})
+        group.settle(4, 300, hold)
+    group.settle(20, 500)
+    group.merge("A", **{each: str(group.view(each)) for each in "ABCD" if group.view(each)})
+    group.settle(20, 500)
+    views = {str(group.view(each)) for each in "ABCD"}
+    return seen(
+        present=len(views) > 1, text=f"when the merge began {during}; in the end {group.shown('ABCD')}"
+    )
+
+
+@schedule("FLAW-59g")
+def _in_again_in_the_same_life(jvm: Jvm) -> Seen:
+    """C's m1 is delivered by all; {A,B} exclude C, and C is merged in again: does B deliver C's m2?"""
+    group = Group(jvm, 3, "STABLE", gossip=1000)
+    group.found("ABC")
+    group.send("C", "m1")
+    group.settle(2, 0)
+    group.install("15/A:AB")
+    group.settle(6, 1000, hold=lambda flight: "C" in {flight.by, flight.to})
+    group.lose(by="C")
+    group.lose(to="C")
+    apart = group.shown("ABC")
+    group.merge("A", **{each: str(group.view(each)) for each in "ABC"})
+    group.settle(20, 1000)
+    group.send("C", "m2")
+    group.settle(10, 1000)
+    had = {each: group.had(each, "C") for each in "ABC"}
+    return seen(
+        present=any("m1" not in each or "m2" not in each for each in had.values()),
+        text=f"apart {apart}; then {group.shown('ABC')}: {had}",
+    )
