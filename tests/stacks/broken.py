@@ -1,7 +1,7 @@
 """Twenty broken cores over all layers, and how many of them a simulation of the whole stack notices.
 
 Each is one change of a core's text. `python -m tests.stacks.broken [NAME...]` runs 200,000 events of each.
-Those that are not noticed have an entry in `LEFT`: why, and whose rows tell them (`groupcomm conform`).
+Those that are not noticed have an entry in `LEFT`: why, and whose rows notice them (`groupcomm conform`).
 """
 
 import ast
@@ -219,7 +219,7 @@ LEFT: Final[Mapping[str, Left]] = {
     ),
     "answered_before_acks": Left("join", "a coordinator must crash between its answer and the last ACK"),
     "seniors_not_refused": Left(
-        "false_suspicion", "who is refused must then hear of its exclusion from nobody else"
+        "false_suspicion", "who is refused must then not hear of its exclusion by another way"
     ),
     "second_leader_replaces_first": Left(
         "three_crash", "two leaders must ask while the group is being stopped"
@@ -239,8 +239,8 @@ def noticed(
             outcome = simulate(setup, events=EVENTS, seed=1)
         found += outcome.found is not None
         claim = "not noticed" if outcome.found is None else outcome.found.claim
-        told = left[each.name].model if outcome.found is None and each.name in left else ""
-        rows = f"  but by the rows of {told}" if told else ""
+        model = left[each.name].model if outcome.found is None and each.name in left else ""
+        rows = f"  but by the rows of {model}" if model else ""
         print(f"{each.layer:10} {each.name:30} {claim:22} {outcome.events:9,}{rows}", flush=True)  # noqa: T201
     print(f"{found} of {len(chosen)} are noticed within {EVENTS:,} events")  # noqa: T201
 

@@ -203,10 +203,10 @@ LEFT: Final[Mapping[str, Left]] = {
         "merge", "who is asked by a member of the former view is seldom the last to have it"
     ),
     "one_more_purged": Left(
-        "merge", "a member must lack the one message that is purged too early, and ask for it"
+        "merge", "a member must lack the message that is purged too early, and ask for it"
     ),
     "waiting_outlives_view": Left("next", "what waits must have the seqno that is next in the next view"),
-    "windows_set_anew": Left("", "merging tells starts of new members alone; tests/nakack has a step"),
+    "windows_set_anew": Left("", "merging gives starts of new members alone; tests/nakack has a step"),
     "fetch_ignored": Left("merge", "what the flush has named is mostly asked for already"),
     "fetch_from_the_start": Left(
         "merge", "it asks for less than the cut, and the rest is mostly asked for already"
@@ -214,7 +214,9 @@ LEFT: Final[Mapping[str, Left]] = {
     "waiting_told_as_delivered": Left(
         "", "little waits where it is read; rows have no more than steps, tests/nakack has it"
     ),
-    "origin_alone_asked": Left("told", "a sender that lives answers; others ask for what a crashed one sent"),
+    "origin_alone_asked": Left(
+        "told", "a sender that has not crashed answers; others ask for what a crashed one sent"
+    ),
 }
 """As `broken.LEFT`, of the cores here."""
 

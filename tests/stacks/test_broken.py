@@ -1,4 +1,4 @@
-"""Broken cores that a simulation of 200,000 events leaves: rows of the model that their entry names tell them."""
+"""Broken cores that a simulation of 200,000 events leaves: rows of the model that their entry names notice them."""
 
 import pytest
 
@@ -12,7 +12,7 @@ BY_ROWS = [(CORES[name], left.model) for name, left in LEFT.items() if left.mode
 
 
 @pytest.mark.parametrize(("core", "model"), BY_ROWS, ids=[core.name for core, _ in BY_ROWS])
-def test_rows_tell_what_a_simulation_leaves(core: Broken, model: str) -> None:
+def test_rows_notice_what_a_simulation_leaves(core: Broken, model: str) -> None:
     chosen = MANIFESTS[core.layer].model(model)
     with core.in_place():
         assert not conformance(core.layer, chosen).replayed.passed
