@@ -15,7 +15,7 @@ from groupcomm_conformance.steps.mutants.shapes import Shapes
 from groupcomm_conformance.steps.mutants.specification import SpecMutant
 from groupcomm_conformance.steps.mutants.specification import mutants as spec_mutants
 from groupcomm_conformance.steps.mutants.verdicts import Judged
-from groupcomm_conformance.steps.table import Tables
+from groupcomm_conformance.steps.table import StepTable, Tables
 from groupcomm_conformance.tla import tree
 from groupcomm_conformance.tla.values import Value
 from groupcomm_conformance.tlc import syntax
@@ -32,6 +32,15 @@ def constants(name: str) -> dict[str, Value]:
     return constants_of(MANIFESTS[name].cfgs["safety"])
 
 
+def table_named(name: str, of: str) -> StepTable:
+    manifest = MANIFESTS[name]
+    model = manifest.model(of)
+    checked = run_model(manifest, model, cache=Cache.of(ROOT))
+    assert checked.harvest is not None
+    table, _ = table_of(manifest, model, checked.harvest, Tables.of(ROOT))
+    return table
+
+
 @pytest.mark.parametrize("name", LAYERS)
 def test_no_random_step_refutes_that_mutants_of_a_core_are_equivalent(name: str) -> None:
     """All explanations there are, with some of the steps that `groupcomm mutants` takes."""
@@ -43,11 +52,7 @@ def test_no_random_step_refutes_that_mutants_of_a_core_are_equivalent(name: str)
 
 def test_a_message_that_lacks_a_member_shows_what_random_steps_do_not() -> None:
     """A JOIN_RSP without an old member's first number: hardly any random step lets a member in."""
-    manifest, protocol = MANIFESTS["gms"], PROTOCOLS["gms"]
-    model = manifest.model("join")
-    checked = run_model(manifest, model, cache=Cache.of(ROOT))
-    assert checked.harvest is not None
-    table, _ = table_of(manifest, model, checked.harvest, Tables.of(ROOT))
+    protocol, table = PROTOCOLS["gms"], table_named("gms", "join")
     wrong = [
         each for each in mutants(protocol) if each.name.endswith("-> if member in decision.before(sender):")
     ]
@@ -95,3 +100,19 @@ def test_a_false_explanation_of_a_mutant_of_a_specification_is_refuted() -> None
     assert found[1] is not None
     assert found[1].beyond
     assert "START_FLUSH" in found[1].by
+
+
+def test_a_message_that_lacks_a_member_shows_a_mutant_of_a_specification() -> None:
+    """The same of `Gms!IsFirstView`: a JOIN_RSP whose digest lacks an old member is malformed."""
+    definitions, made = specified("gms", "Gms")
+    (wrong,) = (
+        each
+        for each in made
+        if each.name.startswith("IsFirstView: (MembersOf(decision)") and "dropped from" in each.name
+    )
+    judged = Judged(definitions, "gms", ("join",), (wrong,), (None,), ())
+    tables = {"join": table_named("gms", "join")}
+    assert (None,) == noticed_of(MANIFESTS["gms"], PROTOCOLS["gms"], judged, 0).noticed
+    (found,) = noticed_of(MANIFESTS["gms"], PROTOCOLS["gms"], judged, 0, tables=tables).noticed
+    assert found is not None
+    assert found.by.startswith("join, and messages that lack a member: ")

@@ -6,7 +6,17 @@ from groupcomm import nakack
 from groupcomm.digest import Digest, DigestEntry, Vector
 from groupcomm.effects import ALL, Datagram, PassUp, SetTimer
 from groupcomm.errors import LocalProtocolError, RemoteProtocolError
-from groupcomm.events import Deliver, Fetch, HoldBack, MessageReceived, Payload, Purge, Release, ViewInstalled
+from groupcomm.events import (
+    Deliver,
+    Fetch,
+    HoldBack,
+    MessageReceived,
+    Payload,
+    Purge,
+    Release,
+    ViewInstalled,
+    WindowsAdded,
+)
 from groupcomm.nakack import (
     Config,
     Data,
@@ -119,6 +129,12 @@ def test_what_is_fetched_is_asked_of_the_holder_whoever_told() -> None:
     _, effects = nakack.step(CONFIG, state, RequestTimeout())
     asked = XmitReq(abc.id, "A", (Range(0, 0),))
     assert effects == (Datagram("C", asked), Datagram("A", asked), REQUEST)
+
+
+def test_a_window_in_use_stays_whatever_the_layers_above_say_of_its_start() -> None:
+    abc = View(ViewId(2, "A"), ("A", "B", "C"))
+    state = after(in_view("B"), data(0), WindowsAdded(Vector.of(A=7, C=4)), ViewInstalled(abc))
+    assert [0, -1, 4] == [window.delivered for window in state.windows.values()]
 
 
 def test_what_the_layers_above_read() -> None:

@@ -6,9 +6,9 @@ other events made up, on the original and on the mutant. Of a specification TLC 
 differs is noticed, as `conform --random` would notice it; so an explanation why it is equivalent is wrong.
 
 Of the two walks of a block one has the names of the models, the other lives of one name, in every spelling.
-In the end states of the latter come with each life in the place of each other one (`_lives`). Of a core the
-states of each table also meet its messages with less in them (`_lacking`): random steps hardly ever bring a
-message that must fit many things at once, such as the answer to a joiner.
+In the end states of the latter come with each life in the place of each other one (`_lives`). The states of
+each table also meet its messages with less in them (`_lacking`): random steps hardly ever bring a message
+that must fit many things at once, such as the answer to a joiner.
 """
 
 from array import array
@@ -227,10 +227,18 @@ def _differs(protocol: Protocol, config: object, mutant: Mutant, steps: Sequence
     )
 
 
-def noticed_of(manifest: Manifest, protocol: Protocol, judged: Judged, number: int, begin: int = 1) -> Judged:
+def noticed_of(
+    manifest: Manifest,
+    protocol: Protocol,
+    judged: Judged,
+    number: int,
+    begin: int = 1,
+    *,
+    tables: Mapping[str, StepTable] = MappingProxyType({}),
+) -> Judged:
     """Give the verdicts with those that `number` random steps add, of each mutant of `Step` that survives.
 
-    `begin`: the first walk. It ends where all are noticed.
+    `begin`: the first walk. It ends where all are noticed. Messages of `tables` come with less in them, too.
     """
     noticed = [*judged.noticed]
     if None not in noticed or not protocol.is_layer:
@@ -251,13 +259,15 @@ def noticed_of(manifest: Manifest, protocol: Protocol, judged: Judged, number: i
         tuple(addresses),
         (f"Beyond == <<{', '.join(map(show, addresses))}>>",),
     )
-    for crossed in _blocks(protocol, config, number, begin):
+    for crossed in chain(_blocks(protocol, config, number, begin), _lacking(protocol, tables)):
         left = [at for at, found in enumerate(noticed, start=1) if found is None]
         if not left:
             break
         states, events = (
             tuple(map(_record, map(to_spec, each))) for each in (crossed.states, crossed.events)
         )
+        if not events:
+            continue
         table = StepTable({}, states, events, (), array("I"), 0.0, 0.0)
         block = Block(crossed.name, table, tuple(range(len(states))))
         for at, found in bench.run([0, *left], block).items():

@@ -146,7 +146,7 @@ def _of_specification(
         judged = judge(manifest, tables, cache=Tables.of(root).folder, workers=workers)
     else:
         judged = judge(manifest, tables, confronting=partial(campaign.confront, root, tables))
-    judged = beyond.noticed_of(manifest, implementation, judged, steps)
+    judged = beyond.noticed_of(manifest, implementation, judged, steps, tables=_bare(tables) if steps else {})
     return report.spec_told(judged, reasons, time.monotonic() - began)
 
 
@@ -197,13 +197,17 @@ def _of_implementation(
         constants_of(manifest.cfgs["safety"]),
         left,
         steps,
-        tables={name: each.table for name, each in tables.items()} if steps else {},
+        tables=_bare(tables) if steps else {},
     )
     fates = [
         Fate(mutant, by or random.get(mutant.name, ""), mutant.name in random)
         for mutant, by in zip(made, found, strict=True)
     ]
     return report.told(protocol, list(tables), fates, reasons, time.monotonic() - began)
+
+
+def _bare(tables: Mapping[str, ModelTable]) -> dict[str, StepTable]:
+    return {name: each.table for name, each in tables.items()}
 
 
 def _implementation(manifest: Manifest) -> Protocol:
