@@ -13,9 +13,12 @@ from .codec import Codec, RefusedError, canonical
 
 __all__ = [
     "DISCOVER",
+    "FLUSHING",
     "LAYERS",
     "MERGING",
     "MULTICAST",
+    "ORDER",
+    "UNICASTS",
     "configs",
     "event_of",
     "stack_of",
@@ -33,8 +36,8 @@ LAYERS: Final[Mapping[str, ModuleType]] = {
 }
 """Top first; beneath them is nothing but a network."""
 
-MERGING: Final = tuple(LAYERS).index("merge_gms")
-MULTICAST: Final = tuple(LAYERS).index("nakack")
+ORDER, FLUSHING, MERGING, _, MULTICAST, UNICASTS = range(len(LAYERS))
+"""Their places in the stack."""
 
 DISCOVER: Final = "merge_gms/discover"
 """The timer at which discovery tells who coordinates."""

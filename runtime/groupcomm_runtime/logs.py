@@ -43,6 +43,7 @@ class Log:
     def __init__(self, folder: Path, group: str, member: Address, configs: dict[str, Any]) -> None:
         self._count = 0
         self._chain = ""
+        self._broken = False
         path = folder / f"{member}.log"
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -74,14 +75,21 @@ class Log:
     def flush(self) -> None:
         """Hand all lines to the kernel. Raises OSError where it does not take them."""
         data, self._lines = b"".join(self._lines), []
-        while data:
-            data = data[os.write(self._file, data) :]
+        try:
+            while data:
+                data = data[os.write(self._file, data) :]
+        except OSError:
+            self._broken = True
+            raise
 
     def end(self, how: str, state: State) -> None:
-        """The life has ended."""
-        self._add({"ends": how, "n": self._count, "state": digest(canonical(state))})
-        self.flush()
-        os.close(self._file)
+        """The life has ended. A log that could not be written before says nothing more."""
+        try:
+            if not self._broken:
+                self._add({"ends": how, "n": self._count, "state": digest(canonical(state))})
+                self.flush()
+        finally:
+            os.close(self._file)
 
     def _add(self, line: dict[str, Any]) -> None:
         self._lines += (_json(line), b"\n")

@@ -16,7 +16,7 @@ from typing import Final, Protocol, cast
 
 from attrs import frozen
 
-from groupcomm import flush, gms, merge_gms, nakack, unicast
+from groupcomm import flush, gms, merge_gms, nakack, sequencer, unicast
 from groupcomm.effects import ALL, CancelTimer, Datagram, Multicast, PassDown, PassUp, SetTimer
 from groupcomm.errors import LocalProtocolError, ProtocolError
 from groupcomm.events import Block, Deliver, Left, Payload, Suspected, ViewInstalled
@@ -27,7 +27,19 @@ from .codec import Codec, RefusedError
 from .detector import Detector, Heartbeat, RoundTrip
 from .discovery import Discovery, Place
 from .frames import EVERYBODY, Fragments, Frame, Once, OtherVersionError, Seal, StrangerError
-from .layers import DISCOVER, LAYERS, MERGING, MULTICAST, configs, stack_of, written, written_event
+from .layers import (
+    DISCOVER,
+    FLUSHING,
+    LAYERS,
+    MERGING,
+    MULTICAST,
+    ORDER,
+    UNICASTS,
+    configs,
+    stack_of,
+    written,
+    written_event,
+)
 from .logs import Log
 
 __all__ = ["Application", "Member", "Settings"]
@@ -138,6 +150,23 @@ class Member:
         windows = cast("nakack.State", self._state.layers[MULTICAST]).windows
         unstable = max((len(window.kept) for window in windows.values()), default=0)
         return self.joined and not self._hears_until and unstable < self._settings.unstable
+
+    @property
+    def tables(self) -> dict[str, int]:
+        """How much waits in the tables of the layers, by what it waits for."""
+        ordered = cast("sequencer.State", self._state.layers[ORDER])
+        stopped = cast("flush.State", self._state.layers[FLUSHING])
+        windows = cast("nakack.State", self._state.layers[MULTICAST]).windows
+        sides = cast("unicast.State", self._state.layers[UNICASTS])
+        return {
+            "to order": len(ordered.forward_table) + len(ordered.early),
+            "to multicast": len(stopped.waiting),
+            "flushes": int(not stopped.free),
+            "to fetch": sum(len(window.pending) for window in windows.values()),
+            "unstable": sum(len(window.kept) for window in windows.values()),
+            "unacknowledged": sum(len(side.kept) for side in sides.sends.values()),
+            "events": len(self._queue),
+        }
 
     def namesakes(self) -> list[tuple[Address, Place | None]]:
         """The other lives of its name that are heard now, and where."""
