@@ -145,7 +145,7 @@ class Group:
 
     @property
     def tables(self) -> dict[str, int]:
-        """How much is not done yet in this life, by what it waits for; all 0 in a group that is quiet."""
+        """How much is not done yet, by the goal that it waits for. All are 0 in a quiescent group."""
         return {"on their way": len(self._on_their_way)} | self._member.tables
 
     async def send(self, data: bytes) -> None:
@@ -286,7 +286,7 @@ async def join(
     `name`: that of this member, in use by no other. `key`: what only members know, up to 64 bytes. Members
     find each other by `folder`, in which each writes a file, or by `peers`, a list of `host:port`. `listen`:
     the own place; with `peers` a port that the others know. `log`: a folder for the logs of all lives.
-    `transport` makes a UDP socket, by default one of the system; a test gives one that loses datagrams.
+    `transport` makes a UDP socket, by default that of the system. A test gives a socket that loses datagrams.
 
     Raises BadInputError for an argument that is none and for a place, a folder or a log that cannot be used,
     NameTakenError where another process has the name.

@@ -153,7 +153,7 @@ class Member:
 
     @property
     def tables(self) -> dict[str, int]:
-        """How much waits in the tables of the layers, by what it waits for."""
+        """How much waits in the tables of the layers, by the goal that it waits for."""
         ordered = cast("sequencer.State", self._state.layers[ORDER])
         stopped = cast("flush.State", self._state.layers[FLUSHING])
         windows = cast("nakack.State", self._state.layers[MULTICAST]).windows

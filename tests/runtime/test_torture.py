@@ -1,4 +1,4 @@
-"""torture: real processes under faults, and what is left of them when the campaign itself is ended."""
+"""torture: real processes under faults, and no process that outlives its campaign."""
 
 import json
 import os
@@ -71,7 +71,7 @@ def test_a_socket_loses_and_repeats_what_its_rules_say() -> None:
         there = other.getsockname()
 
         def arrives(rules: Rules, data: bytes, deaf: Rules | None = None) -> list[bytes]:
-            """What comes of this datagram, and before the next that goes through."""
+            """The datagrams that arrive, up to the next that goes through."""
             one.rules, other.rules = rules, deaf or Rules()
             one.sendto(data, there)
             one.rules = Rules()
@@ -141,11 +141,11 @@ def lost_is_noticed(out: Path, record: dict[str, Any]) -> None:
     assert any("has no log" in each.why for each in judge(lives, [*survivors, "z#1"]).rejected)
 
 
-# Who is left
+# Processes that are left
 
 
 def runs(pid: int) -> bool:
-    """Whether a process runs, or is stopped; one that nobody has waited for does not."""
+    """Return True if a process runs or is stopped, False of a zombie."""
     state = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False)
     return state.stdout.strip()[:1] not in {"", "Z"}
 
@@ -169,7 +169,7 @@ def test_no_process_is_left_when_a_campaign_is_ended(
             pids = [int(line.split()[-1]) for line in log.read_text().splitlines() if "begins" in line]
             assert 3 <= len(pids)
             assert any(map(runs, pids))
-            os.kill(pids[0], signal.SIGSTOP)  # who is stopped must end, too
+            os.kill(pids[0], signal.SIGSTOP)  # a stopped process must end, too
             os.kill(campaign.pid, number)
             assert code == campaign.wait(PATIENCE)
         finally:

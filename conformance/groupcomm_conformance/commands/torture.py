@@ -52,17 +52,16 @@ def command(
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="An empty or new folder for all logs. Default: one that is kept where something is found.",
+            help="An empty or new folder for all logs. Default: a folder that is kept if there is a finding.",
         ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Run a group of real processes on loopback, do faults to it, and judge the logs of all lives.
+    """Run a group of real processes on loopback, do faults to it, and judge the logs of all incarnations.
 
     Members are killed, stopped, cut off, flooded and made to leave, while all of them send. After each round
-    of faults the group is whole again within the limit. At the end nobody sends: there is one view, all
-    tables are empty, nothing that a member of it sent is lost, and `accept` takes all logs. Exits with 1
-    otherwise.
+    of faults the group is whole again within the limit. At the end all stop sending. Then there is one view,
+    all tables are empty, no message of a member is lost, and `accept` takes all logs. Exits with 1 otherwise.
     """
     campaign = Campaign(
         members=_MEMBERS if members is None else members,
@@ -110,7 +109,7 @@ def _lines(outcome: Outcome, folder: Path | None) -> list[str]:
     campaign, waits = outcome.campaign, sorted(outcome.settled)
     what = f"{campaign.members} members, seed {campaign.seed}: {outcome.faults.total()} faults"
     lines = [
-        f"{what} in {outcome.rounds} rounds, {outcome.lives} lives, {outcome.seconds:,.0f} s",
+        f"{what} in {outcome.rounds} rounds, {outcome.incarnations} incarnations, {outcome.seconds:,.0f} s",
         "faults: " + ", ".join(f"{kind} {number}" for kind, number in sorted(outcome.faults.items())),
         "judged: "
         + ", ".join(f"{number:,} {what}" for what, number in sorted(outcome.judged.items()))
@@ -137,7 +136,7 @@ def _record(outcome: Outcome, folder: Path | None) -> dict[str, object]:
         "rounds": outcome.rounds,
         "seconds": round(outcome.seconds, 1),
         "settled": outcome.settled,
-        "lives": outcome.lives,
+        "incarnations": outcome.incarnations,
         "steps": outcome.steps,
         "killed": outcome.killed,
         "survivors": outcome.survivors,

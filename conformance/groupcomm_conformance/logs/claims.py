@@ -184,7 +184,7 @@ def _integrity(history: _History, histories: Mapping[Address, _History]) -> Iter
 def _nothing_lost(
     histories: Mapping[Address, _History], survivors: Collection[Address], counts: Counter[str]
 ) -> Iterator[Rejected]:
-    """What a survivor sent came back to it; in the view that has all of them they have delivered the same."""
+    """Survivors have their own messages back, and delivered the same in the view that has all of them."""
     those = [histories[member] for member in survivors if member in histories]
     for member in survivors:
         if member not in histories:

@@ -2,8 +2,8 @@
 
     python -m groupcomm_conformance.torture.member PARENT NAME FOLDER RATE HEARTBEAT PATIENCE
 
-It reads what to do from its input, a JSON object a line, and writes what it knows, in the same form. It ends
-with its input, and with its parent: no process is left over, whatever became of who started it.
+It reads commands from its input, a JSON object a line, and writes its states in the same form. It ends with
+its input, and with its parent: so a campaign leaves no process behind, even if the campaign itself is killed.
 """
 
 import asyncio
@@ -40,7 +40,7 @@ _DIES_WITH_PARENT: Final = 1  # PR_SET_PDEATHSIG
 
 
 class _Socket(LossySocket):
-    """Says where it is."""
+    """Reports its port."""
 
     def bind(self, place: Any) -> None:  # noqa: ANN401 - as the system has it
         super().bind(place)
@@ -66,7 +66,7 @@ class _Application:
         return self._socket
 
     async def lives(self, group: Group) -> None:
-        """Send and take, until it is told to leave, or the group ends."""
+        """Send and take, until the command to leave, or the end of the group."""
         self._group = group
         sends = asyncio.create_task(self._sends(group))
         takes = asyncio.create_task(self._takes(group))
@@ -102,7 +102,7 @@ class _Application:
         except NotDelivered:
             self._counts["not delivered"] += 1
         except EndedError:
-            pass  # who takes the events hears why
+            pass  # `_takes` raises the reason
         else:
             self._counts["sent"] += 1
 
@@ -117,7 +117,7 @@ class _Application:
                     self._counts["refused"] += 1
 
     def told(self, line: bytes) -> None:
-        """Do what a line says."""
+        """Do the command of a line."""
         match json.loads(line):
             case {"ask": number}:
                 _say(answer=number, **self._state())
@@ -154,7 +154,7 @@ async def _reads(application: _Application) -> None:
     )
     while line := await reader.readline():
         application.told(line)
-    os._exit(0)  # who started it is gone
+    os._exit(0)  # the campaign is gone
 
 
 async def _main(name: str, folder: Path, rate: float, heartbeat: float, patience: float) -> int:
@@ -189,7 +189,7 @@ async def _main(name: str, folder: Path, rate: float, heartbeat: float, patience
 
 
 async def _entered(joins: Any, application: _Application) -> Group | None:  # noqa: ANN401 - what `join` gives
-    """The group, or None where it is told to leave before it is in."""
+    """Return the group, None if the command to leave comes before the first view."""
     enters = asyncio.ensure_future(joins.__aenter__())
     leaves = asyncio.ensure_future(application.leaves.wait())
     await asyncio.wait((enters, leaves), return_when=asyncio.FIRST_COMPLETED)

@@ -1,4 +1,4 @@
-"""A socket that loses, doubles, delays and repeats datagrams, as it is told."""
+"""A socket that loses, doubles, delays and repeats datagrams, by its rules."""
 
 import asyncio
 import random
@@ -55,7 +55,7 @@ class LossySocket(socket.socket):
         return self._send(data, place)
 
     def recvfrom(self, size: int) -> tuple[bytes, Any]:  # type: ignore[override]
-        """The next datagram of those that are let through. Raises BlockingIOError where there is none."""
+        """Return the next datagram that the rules let through. Raises BlockingIOError without one."""
         while True:
             data, place = super().recvfrom(size)
             if place[1] not in self.rules.deaf:

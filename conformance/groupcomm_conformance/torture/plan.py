@@ -1,6 +1,6 @@
-"""What goes wrong in a campaign, drawn from its seed: rounds of faults, after each of which the group heals.
+"""The faults of a campaign, drawn from its seed: rounds of faults, and the group heals after each round.
 
-The plan is a function of the seed. What the group does with it is not: processes and clocks are real.
+The plan is a function of the seed. The run is not: processes and clocks are real.
 """
 
 from collections.abc import Sequence
@@ -12,23 +12,23 @@ from attrs import frozen
 __all__ = ["KINDS", "Fault", "Round", "drawn"]
 
 KINDS: Final = {
-    "kill": "one is killed, and is back when the round ends",
-    "kill two": "two are killed, one shortly after the other",
-    "restart": "one is killed, and begins again at once",
-    "pause": "one does not run for less than the patience",
-    "stop": "one does not run for longer than the patience",
-    "partition": "some cannot reach the others",
-    "one way": "one cannot send to another, which can send to it",
+    "kill": "a member is killed, and begins again when the round ends",
+    "kill two": "two members are killed within half a second",
+    "restart": "a member is killed, and begins again at once",
+    "pause": "a process does not run for less than the patience",
+    "stop": "a process does not run for longer than the patience",
+    "partition": "some members cannot reach the other ones",
+    "one way": "a member cannot send to another member, which can send to it",
     "loss": "30 % of all datagrams are lost",
     "doubling": "half of all datagrams come twice",
     "late": "30 % of all datagrams come late, and in another order",
-    "replay": "datagrams of before come again",
-    "garbage": "one gets 500 datagrams of random bytes",
-    "strangers": "one gets 500 datagrams of another key, of another version, and of no message",
+    "replay": "old datagrams come again",
+    "garbage": "a member gets 500 datagrams of random bytes",
+    "strangers": "a member gets 500 datagrams of another key, of another version, and of no message",
     "files": "records of discovery are broken, removed, and foreign",
-    "leave": "one leaves",
-    "all leave": "all leave at once, and come again",
-    "full disk": "there is no room for the log of one",
+    "leave": "a member leaves",
+    "all leave": "all members leave at once, and join again",
+    "full disk": "the disk has no room for a member's log",
 }
 """Each kind, and what it is."""
 
@@ -39,7 +39,7 @@ _SENDS: Final = frozenset({"loss", "doubling", "late", "replay"})
 
 @frozen
 class Fault:
-    """One fault: whom it hits, how long it lasts, and the seconds until the next."""
+    """A fault: the members that it hits, its duration, and the seconds until the next fault."""
 
     kind: str
     members: tuple[str, ...]
@@ -81,7 +81,7 @@ def drawn(seed: int, names: Sequence[str], faults: int, patience: float) -> list
 
 
 def _gone(fault: Fault) -> tuple[str, ...]:
-    """Who does not run after a fault, until the round ends."""
+    """Return the members that a fault stops until the round ends."""
     return (
         fault.members if fault.kind in {"kill", "kill two", "leave", "all leave", "full disk", "stop"} else ()
     )

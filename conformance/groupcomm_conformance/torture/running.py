@@ -1,4 +1,4 @@
-"""A campaign: processes are started, faults are done to them, and what became of the group is judged."""
+"""A campaign: processes are started, faults are done to them, and the group is judged."""
 
 import asyncio
 import json
@@ -39,7 +39,7 @@ _ENDS: Final = 20.0  # seconds that a process may take to leave, times the patie
 
 @frozen
 class Campaign:
-    """What is asked for. `rate`: messages a second of a member. `limit`: seconds until a group is whole."""
+    """A campaign that is ordered. `rate`: messages a second of a member. `limit`: seconds to one view."""
 
     members: int
     faults: int
@@ -52,7 +52,7 @@ class Campaign:
 
 @define
 class Outcome:
-    """What happened, what it was judged by, and what is not as it should be."""
+    """The events of a campaign, the number of judgements, and the findings."""
 
     campaign: Campaign
     faults: Counter[str] = field(factory=Counter)
@@ -60,7 +60,7 @@ class Outcome:
     settled: list[float] = field(factory=list)
     happened: Counter[str] = field(factory=Counter)
     judged: Counter[str] = field(factory=Counter)
-    lives: int = 0
+    incarnations: int = 0
     steps: int = 0
     killed: list[Address] = field(factory=list)
     survivors: list[Address] = field(factory=list)
@@ -89,7 +89,7 @@ def tortured(campaign: Campaign, folder: Path, progress: Callable[[str], None]) 
 
 
 def _judge(outcome: Outcome, logs: Path, progress: Callable[[str], None]) -> None:
-    """Hold the logs of all lives against the stack, and against each other."""
+    """Hold the logs of all incarnations against the stack, and against each other."""
     lives = []
     paths = sorted(logs.glob("*.log"))
     for at, path in enumerate(paths):
@@ -97,17 +97,17 @@ def _judge(outcome: Outcome, logs: Path, progress: Callable[[str], None]) -> Non
         lives.append(replayed(path, path.read_bytes(), killed=path.stem in outcome.killed, notes=0))
     progress("all logs together")
     judged = judge(lives, outcome.survivors)
-    outcome.lives, outcome.steps = len(lives), sum(len(life.steps) for life in lives)
+    outcome.incarnations, outcome.steps = len(lives), sum(len(life.steps) for life in lives)
     outcome.judged = judged.counts
     outcome.found += map(str, judged.rejected)
 
 
 class _NotSoError(Exception):
-    """What a group should have come to, and has not."""
+    """A goal that the group has not reached."""
 
 
 class _Process:
-    """A member that runs."""
+    """A process of the group."""
 
     def __init__(self, name: str, process: asyncio.subprocess.Process, errors: IO[bytes]) -> None:
         self.name, self.process, self._errors = name, process, errors
@@ -132,13 +132,13 @@ class _Process:
         self.located.set()
 
     def tell(self, **what: object) -> None:
-        """Have it do something. Who is dead hears nothing."""
+        """Send a command; a process that has ended takes none."""
         assert self.process.stdin is not None  # noqa: S101 - it is a pipe
         if not self.process.stdin.is_closing():
             self.process.stdin.write(json.dumps(what).encode() + b"\n")
 
     async def asked(self) -> dict[str, Any] | None:
-        """How it is, None where it does not answer."""
+        """Return its state, None where no answer comes."""
         number = next(self._asked)
         future: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
         self._answer = number, future
@@ -150,11 +150,11 @@ class _Process:
 
     @property
     def ended(self) -> bool:
-        """Whether it does not run any more."""
+        """True if the process has ended."""
         return self.process.returncode is not None
 
     def kill(self) -> None:
-        """End it, at any time."""
+        """End the process, in any state."""
         if self.process.returncode is None:
             self.process.kill()
         self._errors.close()
@@ -170,7 +170,7 @@ class _Running:
         self._dice = random.Random(campaign.seed)  # noqa: S311 - dice
         self._processes: dict[str, _Process] = {}
         self._rules: dict[str, Rules] = {}
-        self._cut: dict[str, frozenset[str]] = {}  # whose datagrams do not come to whom
+        self._cut: dict[str, frozenset[str]] = {}  # receiver: the senders that it does not hear
         self._one_way: dict[str, frozenset[str]] = {}
         self._stopped: set[str] = set()
         self._began = time.monotonic()
@@ -194,7 +194,7 @@ class _Running:
                 self._progress(f"{done} of {self._campaign.faults} faults")
                 await self._round(round_)
                 done += len(round_.faults)
-            self._progress("the end: nobody sends")
+            self._progress("the end: no member sends")
             await self._ends()
         except _NotSoError as error:
             self._note(f"NOT SO: {error}")
@@ -222,11 +222,11 @@ class _Running:
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=errors,
-            start_new_session=True,  # an interrupt of the terminal is for who started it
+            start_new_session=True,  # the campaign alone takes the interrupt of a terminal
         )
         one = self._processes[name] = _Process(name, process, errors)
         self._note(f"{name} begins as process {process.pid}")
-        self._apply()  # before it can have said anything to anybody
+        self._apply()  # before its first datagram
         try:
             await asyncio.wait_for(one.located.wait(), self._campaign.limit)
         except TimeoutError:
@@ -244,7 +244,7 @@ class _Running:
         self._spare(name)
 
     def _spare(self, name: str) -> None:
-        """The latest log of a name ends anywhere."""
+        """Note that the latest log of a name may end anywhere."""
         lives = [path.stem for path in (self._folder / "logs").glob(f"{name}#*.log")]
         if lives:
             self.outcome.killed.append(max(lives, key=lambda each: name_and_life(each)[1]))
@@ -261,7 +261,7 @@ class _Running:
             (self._stopped.add if number == signal.SIGSTOP else self._stopped.discard)(name)
 
     async def _leaves(self, names: Iterable[str]) -> None:
-        """They leave, and end without an error."""
+        """Have members leave, and end without an error."""
         those = [self._processes[name] for name in names if name in self._processes]
         for one in those:
             self._note(f"{one.name} leaves")
@@ -274,7 +274,7 @@ class _Running:
         try:
             code = await asyncio.wait_for(one.process.wait(), limit)
         except TimeoutError:
-            raise _NotSoError(f"{one.name} does not end, {limit:g} s after it was told to") from None
+            raise _NotSoError(f"{one.name} does not end, {limit:g} s after the command") from None
         if code != expected:
             raise _NotSoError(f"{one.name} ends with {code}, not {expected}: see {one.name}.err")
         one.kill()
@@ -283,7 +283,7 @@ class _Running:
     # The network
 
     def _apply(self) -> None:
-        """Tell each what it loses."""
+        """Send each process its rules."""
         for name, one in self._processes.items():
             rules = self._rules.get(name, CALM)
             deaf = self._ports(self._cut.get(name, frozenset()))
@@ -378,7 +378,7 @@ class _Running:
                 sock.sendto(data, ("127.0.0.1", one.port))
 
     def _files(self, name: str) -> None:
-        """Break the record of one; remove that of another; add a foreign one, and what is none."""
+        """Break a record, remove another record, add a foreign record and a folder of such a name."""
         folder = self._folder / "group"
         records = sorted(each for each in folder.glob("*.member") if each.is_file())
         for each in records:
@@ -391,7 +391,7 @@ class _Running:
         (folder / "zy.member").mkdir(exist_ok=True)
 
     async def _full(self, name: str) -> None:
-        """Its log has room for a little more; then the member ends, and says why."""
+        """Let its log grow a little more: then the member ends with an error that says why."""
         one = self._processes[name]
         logs = [path.stat().st_size for path in (self._folder / "logs").glob(f"{name}#*.log")]
         one.tell(room=max(logs, default=0) + self._dice.randrange(_ROOM))
@@ -399,10 +399,10 @@ class _Running:
         self._note(f"{name} ends: its disk is full")
         self._spare(name)
 
-    # What is waited for
+    # Goals
 
     async def _answers(self) -> list[dict[str, Any]]:
-        """What all say, [] where one does not or is not in a view. Raises _NotSoError where one has ended."""
+        """Return all states, [] unless each member is in a view. Raises _NotSoError if a process ended."""
         for one in self._processes.values():
             if one.ended:
                 code = one.process.returncode
@@ -432,7 +432,7 @@ class _Running:
         await self._until(_one_view, "all are in one view")
 
     async def _ends(self) -> None:
-        """Nobody sends: one view, and empty tables. Then all leave."""
+        """All stop sending: there is one view, and tables are empty. Then all leave."""
         await asyncio.sleep(self._campaign.patience)  # all send, and no fault is under way
         for one in self._processes.values():
             one.tell(rate=0)
@@ -447,7 +447,7 @@ class _Running:
 
 
 def _one_view(answers: list[dict[str, Any]]) -> bool:
-    """Whether all are in one view, which has them and nobody else, and no flush is in force."""
+    """Return True if all have one view, its members are exactly these, and no flush is in force."""
     views = {tuple(each["view"]) for each in answers}
     addresses = {each["address"] for each in answers}
     return (
