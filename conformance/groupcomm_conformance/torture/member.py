@@ -21,6 +21,7 @@ from typing import Any, Final
 from attrs import evolve
 
 import groupcomm_runtime
+from groupcomm.view import name_and_life
 from groupcomm_runtime import EndedError, Group, GroupError, Message, NewView, NotDelivered, Settings
 
 from .network import LossySocket, Rules
@@ -54,8 +55,8 @@ def _say(**what: object) -> None:
 class _Application:
     """Sends, counts, and answers."""
 
-    def __init__(self, name: str, rate: float) -> None:
-        self._name, self._rate = name, rate
+    def __init__(self, name: str, rate: float, taken: Path) -> None:
+        self._name, self._rate, self._taken = name, rate, taken
         self._counts: Counter[str] = Counter()
         self._group: Group | None = None
         self._socket = _Socket()
@@ -107,14 +108,19 @@ class _Application:
             self._counts["sent"] += 1
 
     async def _takes(self, group: Group) -> None:
-        async for event in group:
-            match event:
-                case Message():
-                    self._counts["delivered"] += 1
-                case NewView(merged=merged):
-                    self._counts["merged" if merged else "views"] += 1
-                case _:
-                    self._counts["refused"] += 1
+        """Take events, and write down a line for each: so the campaign sees what an application sees."""
+        with self._taken.open("x", encoding="utf-8") as file:
+            async for event in group:
+                match event:
+                    case Message(sender, data):
+                        self._counts["delivered"] += 1
+                        print("message", sender, data.decode().split()[0], file=file, flush=True)
+                    case NewView(view_id, members, merged):
+                        self._counts["merged" if merged else "views"] += 1
+                        own = next(each for each in members if name_and_life(each)[0] == self._name)
+                        print("view", own, f"{view_id.counter}/{view_id.creator}", file=file, flush=True)
+                    case _:
+                        self._counts["refused"] += 1
 
     def told(self, line: bytes) -> None:
         """Do the command of a line."""
@@ -158,7 +164,7 @@ async def _reads(application: _Application) -> None:
 
 
 async def _main(name: str, folder: Path, rate: float, heartbeat: float, patience: float) -> int:
-    application = _Application(name, rate)
+    application = _Application(name, rate, folder / "taken" / f"{name}.{os.getpid()}")
     reads = asyncio.create_task(_reads(application))
     joins = groupcomm_runtime.join(
         GROUP,

@@ -8,17 +8,19 @@ import signal
 import socket
 import sys
 import time
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import count
 from pathlib import Path
 from typing import IO, Any, Final
 
 from attrs import asdict, define, evolve, field, frozen
 
+from groupcomm.effects import PassUp
+from groupcomm.events import Deliver, ViewInstalled
 from groupcomm.view import Address, name_and_life
 from groupcomm_conformance.logs.claims import judge
-from groupcomm_conformance.logs.replaying import replayed
+from groupcomm_conformance.logs.replaying import Life, replayed
 from groupcomm_runtime.codec import pack
 from groupcomm_runtime.frames import Frame, Seal
 
@@ -39,7 +41,10 @@ _ENDS: Final = 20.0  # seconds that a process may take to leave, times the patie
 
 @frozen
 class Campaign:
-    """A campaign that is ordered. `rate`: messages a second of a member. `limit`: seconds to one view."""
+    """A campaign that is ordered. `rate`: messages a second of a member. `limit`: seconds to one view.
+
+    `program`: the arguments by which Python runs a member.
+    """
 
     members: int
     faults: int
@@ -48,6 +53,7 @@ class Campaign:
     heartbeat: float = 0.1
     patience: float = 1.0
     limit: float = 60.0
+    program: tuple[str, ...] = ("-m", "groupcomm_conformance.torture.member")
 
 
 @define
@@ -97,9 +103,51 @@ def _judge(outcome: Outcome, logs: Path, progress: Callable[[str], None]) -> Non
         lives.append(replayed(path, path.read_bytes(), killed=path.stem in outcome.killed, notes=0))
     progress("all logs together")
     judged = judge(lives, outcome.survivors)
+    outcome.found += _taken(logs.parent / "taken", lives, outcome.survivors)
     outcome.incarnations, outcome.steps = len(lives), sum(len(life.steps) for life in lives)
     outcome.judged = judged.counts
     outcome.found += map(str, judged.rejected)
+
+
+def _taken(folder: Path, lives: Sequence[Life], survivors: Collection[Address]) -> Iterator[str]:
+    """Hold the events that applications took against the effects of the stacks.
+
+    An application has taken a part of them, from the first on. A survivor has taken all messages. A process
+    that cannot write its log may have taken more than its log says.
+    """
+    taken: defaultdict[Address, list[str]] = defaultdict(list)
+    for path in sorted(folder.iterdir()):
+        own = ""
+        for line in path.read_text(encoding="utf-8").splitlines():
+            kind, who, what = line.split()
+            own = who if kind == "view" else own
+            taken[own].append(f"view {what}" if kind == "view" else f"message {who} {what}")
+    for life in lives:
+        had = [*_passed_up(life)]
+        took = taken.pop(life.member, [])
+        if life.ends is None:
+            took = took[: len(had)]
+        if took != had[: len(took)]:
+            at = next(at for at, one in enumerate(took) if at == len(had) or one != had[at])
+            yield f"{life.log}: event {at + 1} of the application is {took[at]!r}, not that of its stack"
+        lacks = [each for each in had[len(took) :] if each.startswith("message")]
+        if life.member in survivors and lacks:
+            yield f"{life.log}: the application of a survivor has not had {len(lacks)} messages"
+    for member in taken:
+        yield f"an application took events of {member or 'no member'}, which has no log"
+
+
+def _passed_up(life: Life) -> Iterator[str]:
+    """Give the events that a stack passed to its application, as the application writes them."""
+    for step in life.steps:
+        for effect in step.effects:
+            match effect:
+                case PassUp(ViewInstalled(view)):
+                    yield f"view {view.id.counter}/{view.id.creator}"
+                case PassUp(Deliver(sender, bytes(payload))):
+                    yield f"message {sender} {payload.decode().split()[0]}"
+                case _:
+                    pass
 
 
 class _NotSoError(Exception):
@@ -174,6 +222,7 @@ class _Running:
         self._one_way: dict[str, frozenset[str]] = {}
         self._stopped: set[str] = set()
         self._began = time.monotonic()
+        (folder / "taken").mkdir()
         self._notes = (folder / "faults.log").open("w", encoding="utf-8")
 
     def kill_all(self) -> None:
@@ -213,8 +262,7 @@ class _Running:
         numbers = map(str, (campaign.rate, campaign.heartbeat, campaign.patience))
         process = await asyncio.create_subprocess_exec(
             sys.executable,
-            "-m",
-            "groupcomm_conformance.torture.member",
+            *campaign.program,
             str(os.getpid()),
             name,
             str(self._folder),
