@@ -14,7 +14,7 @@ __all__ = ["KINDS", "Fault", "Round", "drawn"]
 KINDS: Final = {
     "kill": "a member is killed, and begins again when the round ends",
     "kill two": "two members are killed within half a second",
-    "restart": "a member is killed, and begins again at once",
+    "restart": "a member is killed, and begins again at once, three times",
     "pause": "a process does not run for less than the patience",
     "stop": "a process does not run for longer than the patience",
     "partition": "some members cannot reach the other ones",

@@ -123,16 +123,16 @@ def _taken(folder: Path, lives: Sequence[Life], survivors: Collection[Address]) 
             own = who if kind == "view" else own
             taken[own].append(f"view {what}" if kind == "view" else f"message {who} {what}")
     for life in lives:
-        had = [*_passed_up(life)]
+        log, had = life.log, [*_passed_up(life)]
         took = taken.pop(life.member, [])
         if life.ends is None:
             took = took[: len(had)]
         if took != had[: len(took)]:
             at = next(at for at, one in enumerate(took) if at == len(had) or one != had[at])
-            yield f"{life.log}: event {at + 1} of the application is {took[at]!r}, not that of its stack"
+            yield f"{log}: event {at + 1} of the application is {took[at]!r}, not that of its stack"
         lacks = [each for each in had[len(took) :] if each.startswith("message")]
         if life.member in survivors and lacks:
-            yield f"{life.log}: the application of a survivor has not had {len(lacks)} messages"
+            yield f"{log}: the application of a survivor has not had {len(lacks)} messages"
     for member in taken:
         yield f"an application took events of {member or 'no member'}, which has no log"
 
@@ -293,9 +293,14 @@ class _Running:
 
     def _spare(self, name: str) -> None:
         """Note that the latest log of a name may end anywhere."""
-        lives = [path.stem for path in (self._folder / "logs").glob(f"{name}#*.log")]
-        if lives:
-            self.outcome.killed.append(max(lives, key=lambda each: name_and_life(each)[1]))
+        latest = self._latest(name)
+        if latest is not None:
+            self.outcome.killed.append(latest.stem)
+
+    def _latest(self, name: str) -> Path | None:
+        """The log of the latest incarnation of a name."""
+        logs = (self._folder / "logs").glob(f"{name}#*.log")
+        return max(logs, key=lambda each: name_and_life(each.stem)[1], default=None)
 
     async def _gone(self, names: Iterable[str]) -> None:
         for name in [*names]:
@@ -372,8 +377,10 @@ class _Running:
                     await asyncio.sleep(fault.seconds)
             case "restart":
                 for name in fault.members:
-                    await self._kill(name)
-                    await self._start(name)
+                    for delay in (0, fault.seconds / 4, fault.seconds / 2):  # the last two while it joins
+                        await asyncio.sleep(delay)
+                        await self._kill(name)
+                        await self._start(name)
             case "pause":
                 for name in fault.members:
                     self._signal(name, signal.SIGSTOP)
@@ -441,8 +448,8 @@ class _Running:
     async def _full(self, name: str) -> None:
         """Let its log grow a little more: then the member ends with an error that says why."""
         one = self._processes[name]
-        logs = [path.stat().st_size for path in (self._folder / "logs").glob(f"{name}#*.log")]
-        one.tell(room=max(logs, default=0) + self._dice.randrange(_ROOM))
+        latest = self._latest(name)
+        one.tell(room=(latest.stat().st_size if latest else 0) + self._dice.randrange(_ROOM))
         await self._ended(one, DISK_FULL)
         self._note(f"{name} ends: its disk is full")
         self._spare(name)
