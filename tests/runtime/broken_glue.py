@@ -31,13 +31,17 @@ __all__ = ["BROKEN", "noticed"]
 
 
 def _instead(owner: Any, name: str, make: Callable[[Any], Any]) -> None:  # noqa: ANN401 - a class or a module
-    """Put another function into the place of one; `make` gets that one."""
+    """Replace a function. `make` gets the old function and returns the new."""
     setattr(owner, name, make(getattr(owner, name)))
 
 
 def _without(matches: Callable[[Any], bool]) -> None:
     """Some effects are not done."""
-    _instead(Member, "_do", lambda do: lambda self, effect: None if matches(effect) else do(self, effect))
+    _instead(
+        Member,
+        "_do",
+        lambda do: lambda self, effect, data: None if matches(effect) else do(self, effect, data),
+    )
 
 
 def _no_timer(name: str) -> None:
@@ -88,8 +92,8 @@ def _other_life() -> None:
 
 def _own_first() -> None:
     def hurries(take: Callable[..., None]) -> Callable[..., None]:
-        def takes(self: Any, cause: str, event: object) -> None:  # noqa: ANN401 - a member, and what it hides
-            take(self, cause, event)
+        def takes(self: Any, cause: str, event: object, data: bytes = b"") -> None:  # noqa: ANN401 - a member, and what it hides
+            take(self, cause, event, data)
             if cause == "self":
                 self._queue.rotate(1)
 
