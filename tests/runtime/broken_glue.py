@@ -159,7 +159,7 @@ BROKEN: Final[dict[str, Callable[[], None]]] = {
 
 
 def noticed(name: str, folder: Path, faults: int, *, limit: float, seed: int = 1) -> list[str]:
-    """What a campaign finds of members with that piece broken."""
+    """Return the findings of a campaign on members with that piece broken."""
     program = (str(Path(__file__)), name)
     campaign = Campaign(members=3, faults=faults, seed=seed, limit=limit, program=program)
     return tortured(campaign, folder, lambda _: None).found

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -19,6 +20,7 @@ from groupcomm_conformance.logs.claims import judge
 from groupcomm_conformance.logs.replaying import replayed
 from groupcomm_conformance.torture.network import LossySocket, Rules
 from groupcomm_conformance.torture.plan import KINDS, drawn
+from tests.runtime.broken_glue import BROKEN, noticed
 
 TORTURE = [
     sys.executable,
@@ -189,3 +191,23 @@ def test_bad_input_is_one_clear_error(tmp_path: Path) -> None:
         result = CliRunner().invoke(app, ["torture", *arguments])
         assert text in result.output + str(result.exception)
         assert 0 != result.exit_code
+
+
+@pytest.mark.parametrize(
+    ("name", "limit", "text"),
+    [
+        ("BLOCK is not answered", 8, "not so that all are in one view"),
+        ("own messages pass the queue", 60, "it hears of itself what it has not said"),
+        ("events of the application change places", 60, "of the application is"),
+    ],
+)
+def test_broken_glue_is_noticed(tmp_path: Path, name: str, limit: float, text: str) -> None:
+    """Three of the pieces of `broken_glue.py`, of which docs/runtime.md has the table."""
+    found = noticed(name, tmp_path, 3, limit=limit)
+    assert any(text in each for each in found), found
+
+
+def test_the_table_of_broken_glue_has_all_pieces() -> None:
+    page = (Path(__file__).parents[2] / "docs/runtime.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (.*?) \| (?:noticed|not noticed): ", page, re.MULTILINE)
+    assert [*BROKEN] == rows
