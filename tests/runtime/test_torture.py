@@ -15,9 +15,13 @@ import pytest
 from attrs import evolve
 from typer.testing import CliRunner
 
+from groupcomm.effects import PassUp
+from groupcomm.events import ViewInstalled
 from groupcomm_conformance.commands.main import app
 from groupcomm_conformance.logs.claims import judge
+from groupcomm_conformance.logs.deciding import decide
 from groupcomm_conformance.logs.replaying import replayed
+from groupcomm_conformance.models.manifest import find_root
 from groupcomm_conformance.torture.network import LossySocket, Rules
 from groupcomm_conformance.torture.plan import KINDS, drawn
 from tests.runtime.broken_glue import BROKEN, noticed
@@ -116,6 +120,29 @@ def test_twenty_faults_and_the_logs_of_all_lives_are_accepted(tmp_path: Path) ->
     assert record["judged"]["views"] > 20
     assert record == json.loads((out / "outcome.json").read_text())
     lost_is_noticed(out, record)
+    tlc_decides(out, record)
+
+
+def tlc_decides(out: Path, record: dict[str, Any]) -> None:
+    """A log in which members come again: the specification compares their numbers, which are large."""
+    path = out / "logs" / f"{record['survivors'][0]}.log"
+    life = replayed(path, path.read_bytes())
+    names = {each.partition("#")[0] for step in life.steps for each in views_in(step.effects)}
+    addresses = {each for step in life.steps for each in views_in(step.effects)}
+    assert len(addresses) > len(names), "some member came again"
+    for layer in decide(find_root(), [life], 10_000, layers=["sequencer"]):
+        assert () == layer.differences
+        assert layer.decided == layer.steps > 50
+
+
+def views_in(effects: tuple[object, ...]) -> list[str]:
+    """The members of all views that a stack passes up."""
+    return [
+        member
+        for effect in effects
+        if isinstance(effect, PassUp) and isinstance(effect.event, ViewInstalled)
+        for member in effect.event.view.members
+    ]
 
 
 def lost_is_noticed(out: Path, record: dict[str, Any]) -> None:
@@ -197,7 +224,7 @@ def test_bad_input_is_one_clear_error(tmp_path: Path) -> None:
     ("name", "limit", "text"),
     [
         ("BLOCK is not answered", 8, "not so that all are in one view"),
-        ("own messages pass the queue", 60, "it hears of itself what it has not said"),
+        ("one address serves all incarnations", 60, "has ended with 1"),
         ("events of the application change places", 60, "of the application is"),
     ],
 )
