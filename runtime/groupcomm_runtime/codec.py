@@ -271,13 +271,31 @@ def canonical(value: Any) -> Any:  # noqa: ANN401 - any value of a core
 
     Raises TypeError for a value that no core has.
     """
-    if value is None or isinstance(value, bool | int | str | bytes):
+    cls = type(value)
+    if cls in _PLAIN:
         return value
-    if isinstance(value, tuple | list):
-        return [canonical(each) for each in value]
-    if isinstance(value, frozenset | set):
-        return sorted((canonical(each) for each in value), key=pack)
-    fields = getattr(type(value), "__attrs_attrs__", None)
+    if cls is tuple or cls is list:
+        return [each if type(each) in _PLAIN else canonical(each) for each in value]
+    form = _forms.get(cls)
+    if form is None:
+        form = _forms[cls] = _form(cls)
+    return form(value)
+
+
+_PLAIN: Final = frozenset({type(None), bool, int, str, bytes})
+_forms: Final[dict[type, Callable[[Any], Any]]] = {}
+
+
+def _form(cls: type) -> Callable[[Any], Any]:
+    """How values of a class are written, in `canonical`."""
+    if issubclass(cls, bool | int | str | bytes):
+        return lambda value: value
+    if issubclass(cls, tuple | list):
+        return lambda value: [canonical(each) for each in value]
+    if issubclass(cls, frozenset | set):
+        return lambda value: sorted(map(canonical, value), key=pack)
+    fields = getattr(cls, "__attrs_attrs__", None)
     if fields is None:
-        raise TypeError(f"no value of a core: {value!r}")
-    return [type(value).__qualname__, *(canonical(getattr(value, field.name)) for field in fields)]
+        raise TypeError(f"no value of a core: it is of the class {cls.__qualname__}")
+    name, names = cls.__qualname__, tuple(field.name for field in fields)
+    return lambda value: [name, *[canonical(getattr(value, each)) for each in names]]

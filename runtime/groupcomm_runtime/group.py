@@ -4,7 +4,7 @@ import asyncio
 import socket
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from itertools import count
 from pathlib import Path
@@ -92,6 +92,7 @@ class Group:
         self._window = asyncio.Semaphore(_WINDOW)
         self._on_their_way: deque[asyncio.Future[None]] = deque()
         self._members: tuple[Address, ...] = ()
+        self._view: ViewId | None = None
         self._left = asyncio.Event()
         self._leaving = False
         self._error: BaseException | None = None
@@ -127,6 +128,11 @@ class Group:
         return self._members
 
     @property
+    def view(self) -> ViewId | None:
+        """The identifier of the present view, None before the first one."""
+        return self._view
+
+    @property
     def place(self) -> Place:
         """The host and the port of the own socket."""
         place: Place = self._socket.getsockname()[:2]
@@ -136,6 +142,11 @@ class Group:
     def counts(self) -> dict[str, int]:
         """How often what happened in this life: steps, datagrams, and what was dropped and why."""
         return dict(self._member.counts) | {"bad files": self._discovery.bad}
+
+    @property
+    def tables(self) -> dict[str, int]:
+        """How much is not done yet, by the goal that it waits for. All are 0 in a quiescent group."""
+        return {"on their way": len(self._on_their_way)} | self._member.tables
 
     async def send(self, data: bytes) -> None:
         """Send to all; return when it is delivered here, in its place in the order.
@@ -192,7 +203,7 @@ class Group:
     def installs(self, view: ViewInstalled) -> None:
         merged = view.subgroups if isinstance(view, MergeViewInstalled) else frozenset()
         came = tuple(each for each in view.view.members if each not in self._members)
-        self._members = view.view.members
+        self._members, self._view = view.view.members, view.view.id
         self._happens(NewView(view.view.id, view.view.members, merged, came))
 
     def ended(self, error: BaseException | None) -> None:
@@ -202,7 +213,7 @@ class Group:
                 back.set_exception(NotDelivered(f"{self._member.me} has ended before its message came back"))
                 back.exception()  # it is told to who waits; nobody else need hear of it
         self._on_their_way.clear()
-        self._members = ()
+        self._members, self._view = (), None
         if error is None and not self._leaving:
             self._can_send.clear()
             self._member = self._begin()
@@ -268,12 +279,14 @@ async def join(
     listen: str = "127.0.0.1:0",
     log: Path | str | None = None,
     settings: Settings | None = None,
+    transport: Callable[[], socket.socket] | None = None,
 ) -> AsyncIterator[Group]:
     """Join a group, or found it where there is none; at the end of the block, leave it.
 
     `name`: that of this member, in use by no other. `key`: what only members know, up to 64 bytes. Members
     find each other by `folder`, in which each writes a file, or by `peers`, a list of `host:port`. `listen`:
     the own place; with `peers` a port that the others know. `log`: a folder for the logs of all lives.
+    `transport` makes a UDP socket, by default that of the system. A test gives a socket that loses datagrams.
 
     Raises BadInputError for an argument that is none and for a place, a folder or a log that cannot be used,
     NameTakenError where another process has the name.
@@ -292,7 +305,7 @@ async def join(
     place = place_of(listen)
     discovery: Discovery = Peers(peers) if folder is None else Folder(Path(folder), name)
     try:
-        sock = _bound(place)
+        sock = _bound(place, transport or _udp)
         try:
             discovery.begin(sock.getsockname()[:2])
             one = Group(
@@ -315,9 +328,13 @@ async def join(
         discovery.end()
 
 
-def _bound(place: Place) -> socket.socket:
+def _udp() -> socket.socket:
+    return socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+
+
+def _bound(place: Place, transport: Callable[[], socket.socket]) -> socket.socket:
     """A socket at a place. Raises BadInputError where there can be none."""
-    sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    sock = transport()
     try:
         sock.settimeout(0)
         for buffer in (socket.SO_RCVBUF, socket.SO_SNDBUF):

@@ -13,9 +13,12 @@ from .codec import Codec, RefusedError, canonical
 
 __all__ = [
     "DISCOVER",
+    "FLUSHING",
     "LAYERS",
     "MERGING",
     "MULTICAST",
+    "ORDER",
+    "UNICASTS",
     "configs",
     "event_of",
     "stack_of",
@@ -33,8 +36,8 @@ LAYERS: Final[Mapping[str, ModuleType]] = {
 }
 """Top first; beneath them is nothing but a network."""
 
-MERGING: Final = tuple(LAYERS).index("merge_gms")
-MULTICAST: Final = tuple(LAYERS).index("nakack")
+ORDER, FLUSHING, MERGING, _, MULTICAST, UNICASTS = range(len(LAYERS))
+"""Their places in the stack."""
 
 DISCOVER: Final = "merge_gms/discover"
 """The timer at which discovery tells who coordinates."""
@@ -77,11 +80,14 @@ def written(effect: Effect, codec: Codec) -> list[Any]:
 # Events, as a log has them: a kind and its values
 
 
-def written_event(event: Event, codec: Codec) -> tuple[Any, ...]:
-    """An event from outside as a kind and texts and bytes. TypeError for one that no runtime has."""
+def written_event(event: Event, data: bytes) -> tuple[Any, ...]:
+    """An event from outside as a kind and texts and bytes. `data`: the bytes of a message that arrived.
+
+    Raises TypeError for an event that no runtime has.
+    """
     match event:
-        case Arrived(sender, message):
-            return "arrived", sender, codec.encode(message)
+        case Arrived(sender):
+            return "arrived", sender, data
         case Fired(timer, ()):
             return "fired", timer
         case Fired(timer, (frozenset() as found,)):

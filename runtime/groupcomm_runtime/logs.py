@@ -8,13 +8,13 @@ last line says that the life ended, and how: without it the process was killed, 
 """
 
 import os
-from base64 import b64encode
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final
 
 import attrs
 import msgspec
+from msgspec import UNSET
 
 from groupcomm.stack import State
 from groupcomm.view import Address
@@ -26,10 +26,22 @@ __all__ = ["EVERY", "FORMAT", "Log", "digest"]
 
 FORMAT: Final = 1
 
-EVERY: Final = 200
+EVERY: Final = 5_000
 """Steps between two digests of the state."""
 
-_json: Final = msgspec.json.Encoder().encode
+_json: Final = msgspec.json.Encoder().encode  # bytes are base64
+
+
+class _Line(msgspec.Struct):
+    """The line of a step."""
+
+    n: int
+    cause: str
+    event: tuple[Any, ...]
+    outcome: str
+    effects: int
+    digest: str
+    state: str | msgspec.UnsetType
 
 
 def digest(value: Any) -> str:  # noqa: ANN401 - any value of MessagePack
@@ -43,6 +55,7 @@ class Log:
     def __init__(self, folder: Path, group: str, member: Address, configs: dict[str, Any]) -> None:
         self._count = 0
         self._chain = ""
+        self._broken = False
         path = folder / f"{member}.log"
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -50,8 +63,9 @@ class Log:
         except OSError as error:
             raise BadInputError(f"the log {path} cannot be written: {error.strerror}") from None
         self._lines: list[bytes] = []
-        first = {"format": FORMAT, "version": VERSION, "group": group, "member": member}
-        self._add({**first, "configs": {name: attrs.asdict(config) for name, config in configs.items()}})
+        first: dict[str, Any] = {"format": FORMAT, "version": VERSION, "group": group, "member": member}
+        first["configs"] = {name: attrs.asdict(config) for name, config in configs.items()}
+        self._lines += (_json(first), b"\n")
 
     def step(
         self, cause: str, event: tuple[Any, ...], outcome: str, effects: list[Any], state: State
@@ -59,29 +73,26 @@ class Log:
         """A step was taken; `event` and `effects` as they are written, `state` is the one after it."""
         self._count += 1
         self._chain = digest((self._chain, cause, event, effects))
-        line = {
-            "n": self._count,
-            "cause": cause,
-            "event": [b64encode(each).decode() if type(each) is bytes else each for each in event],
-            "outcome": outcome,
-            "effects": len(effects),
-            "digest": self._chain,
-        }
-        if self._count % EVERY == 0:
-            line["state"] = digest(canonical(state))
-        self._add(line)
+        known = digest(canonical(state)) if self._count % EVERY == 0 else UNSET
+        line = _Line(self._count, cause, event, outcome, len(effects), self._chain, known)
+        self._lines += (_json(line), b"\n")
 
     def flush(self) -> None:
         """Hand all lines to the kernel. Raises OSError where it does not take them."""
         data, self._lines = b"".join(self._lines), []
-        while data:
-            data = data[os.write(self._file, data) :]
+        try:
+            while data:
+                data = data[os.write(self._file, data) :]
+        except OSError:
+            self._broken = True
+            raise
 
     def end(self, how: str, state: State) -> None:
-        """The life has ended."""
-        self._add({"ends": how, "n": self._count, "state": digest(canonical(state))})
-        self.flush()
-        os.close(self._file)
-
-    def _add(self, line: dict[str, Any]) -> None:
-        self._lines += (_json(line), b"\n")
+        """The life has ended. A log that could not be written before says nothing more."""
+        try:
+            if not self._broken:
+                last = {"ends": how, "n": self._count, "state": digest(canonical(state))}
+                self._lines += (_json(last), b"\n")
+                self.flush()
+        finally:
+            os.close(self._file)

@@ -16,7 +16,7 @@ from typing import Final, Protocol, cast
 
 from attrs import frozen
 
-from groupcomm import flush, gms, merge_gms, nakack, unicast
+from groupcomm import flush, gms, merge_gms, nakack, sequencer, unicast
 from groupcomm.effects import ALL, CancelTimer, Datagram, Multicast, PassDown, PassUp, SetTimer
 from groupcomm.errors import LocalProtocolError, ProtocolError
 from groupcomm.events import Block, Deliver, Left, Payload, Suspected, ViewInstalled
@@ -27,7 +27,19 @@ from .codec import Codec, RefusedError
 from .detector import Detector, Heartbeat, RoundTrip
 from .discovery import Discovery, Place
 from .frames import EVERYBODY, Fragments, Frame, Once, OtherVersionError, Seal, StrangerError
-from .layers import DISCOVER, LAYERS, MERGING, MULTICAST, configs, stack_of, written, written_event
+from .layers import (
+    DISCOVER,
+    FLUSHING,
+    LAYERS,
+    MERGING,
+    MULTICAST,
+    ORDER,
+    UNICASTS,
+    configs,
+    stack_of,
+    written,
+    written_event,
+)
 from .logs import Log
 
 __all__ = ["Application", "Member", "Settings"]
@@ -99,7 +111,7 @@ class Member:
         self._loop = asyncio.get_running_loop()
         self._stack = stack_of(configs(settings.patience))
         self._state = self._stack.start(me)
-        self._queue: deque[tuple[str, Event]] = deque()
+        self._queue: deque[tuple[str, Event, bytes]] = deque()
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._places: dict[Address, Place] = {}
         self._once: dict[Address, Once] = {}
@@ -139,6 +151,23 @@ class Member:
         unstable = max((len(window.kept) for window in windows.values()), default=0)
         return self.joined and not self._hears_until and unstable < self._settings.unstable
 
+    @property
+    def tables(self) -> dict[str, int]:
+        """How much waits in the tables of the layers, by the goal that it waits for."""
+        ordered = cast("sequencer.State", self._state.layers[ORDER])
+        stopped = cast("flush.State", self._state.layers[FLUSHING])
+        windows = cast("nakack.State", self._state.layers[MULTICAST]).windows
+        sides = cast("unicast.State", self._state.layers[UNICASTS])
+        return {
+            "to order": len(ordered.forward_table) + len(ordered.early),
+            "to multicast": len(stopped.waiting),
+            "flushes": int(not stopped.free),
+            "to fetch": sum(len(window.pending) for window in windows.values()),
+            "unstable": sum(len(window.kept) for window in windows.values()),
+            "unacknowledged": sum(len(side.kept) for side in sides.sends.values()),
+            "events": len(self._queue),
+        }
+
     def namesakes(self) -> list[tuple[Address, Place | None]]:
         """The other lives of its name that are heard now, and where."""
         name = name_and_life(self.me)[0]
@@ -169,9 +198,9 @@ class Member:
 
     # Steps
 
-    def _take(self, cause: str, event: Event) -> None:
-        """Put an event last; the stack takes it in this loop turn."""
-        self._queue.append((cause, event))
+    def _take(self, cause: str, event: Event, data: bytes = b"") -> None:
+        """Put an event last, for this loop turn. `data`: the bytes of a message that arrived."""
+        self._queue.append((cause, event, data))
         self._schedule()
 
     def _schedule(self) -> None:
@@ -201,7 +230,7 @@ class Member:
         self._send_out()
         self._application.changed()
 
-    def _step(self, cause: str, event: Event) -> None:
+    def _step(self, cause: str, event: Event, data: bytes) -> None:
         if isinstance(event, Fired) and event.timer == DISCOVER:
             event = Fired(event.timer, (frozenset(self._coordinators()),))
         outcome, effects = "handled", cast("tuple[Effect, ...]", ())
@@ -214,16 +243,20 @@ class Member:
             outcome = "ignored" if after is self._state and not effects else "handled"
             self._state = after
         self.counts["steps"] += 1
-        if self._log is not None:
-            on_paper = [written(effect, _CODEC) for effect in effects]
-            self._log.step(cause, written_event(event, _CODEC), outcome, on_paper, self._state)
-        for effect in effects:
-            self._do(effect)
+        if self._log is None:
+            for effect in effects:
+                self._do(effect, b"")
+            return
+        on_paper = [written(effect, _CODEC) for effect in effects]
+        self._log.step(cause, written_event(event, data), outcome, on_paper, self._state)
+        for effect, paper in zip(effects, on_paper, strict=True):
+            self._do(effect, paper[2] if isinstance(effect, Datagram) else b"")
 
-    def _do(self, effect: Effect) -> None:
+    def _do(self, effect: Effect, data: bytes) -> None:
+        """Do an effect. `data`: the bytes of a datagram's message, if it is encoded already."""
         match effect:
             case Datagram(to, message):
-                self._says(to, Arrived(self.me, message))
+                self._says(to, Arrived(self.me, message), data)
             case SetTimer(name, low, high):
                 self._cancel(name)
                 delay = random.uniform(low, high) / 1_000  # noqa: S311 - no secret
@@ -250,15 +283,15 @@ class Member:
             case _:
                 pass  # for who looks at it; a runtime does not
 
-    def _says(self, to: Address, arrived: Arrived) -> None:
+    def _says(self, to: Address, arrived: Arrived, data: bytes) -> None:
         members = self.gms.decision.members
         receivers = (*members, *(() if self.me in members else (self.me,))) if to == ALL else (to,)
         item = b""
         for receiver in receivers:
             if receiver == self.me:
-                self._take("self", arrived)
+                self._take("self", arrived, data)
             else:
-                item = item or _MESSAGE + _CODEC.encode(arrived.message)
+                item = item or _MESSAGE + (data or _CODEC.encode(arrived.message))
                 self._put(receiver, item)
 
     def _cancel(self, name: str) -> None:
@@ -365,7 +398,8 @@ class Member:
             return
         if whole[:1] != _MESSAGE:
             raise RefusedError("no item of a datagram")
-        self._take(f"{sender} {number}", Arrived(sender, _CODEC.decode(whole[1:])))
+        data = whole[1:]
+        self._take(f"{sender} {number}", Arrived(sender, _CODEC.decode(data)), data)
 
     # What passes with time
 
@@ -449,7 +483,7 @@ class Member:
             self._reported.add(member)
             self.counts[f"suspected: {why}"] += 1
             # Before what waits: after a pause that may be of those that have gone on without it.
-            self._queue.appendleft((f"detector: {why}", Raised(Suspected(member))))
+            self._queue.appendleft((f"detector: {why}", Raised(Suspected(member)), b""))
             self._schedule()
 
     def _asks_to_join(self, now: float) -> None:

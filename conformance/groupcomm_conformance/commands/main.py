@@ -45,6 +45,7 @@ from . import (
     report,
     scenario,
     simulate,
+    torture,
     vectors,
 )
 from .exits import EPILOG, ExitCode
@@ -114,6 +115,7 @@ for _name, _command in (
     ("demo", demo.command),
     ("simulate", simulate.command),
     ("accept", accept.command),
+    ("torture", torture.command),
     ("jgroups", jgroups.command),
     ("report", report.command),
     ("errata", documents.write_errata),

@@ -4,7 +4,8 @@ Each is judged of what the replayed stacks did, and not of what the logs say of 
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import pairwise
 
 from attrs import define, field
 
@@ -25,8 +26,11 @@ class Judged:
     rejected: list[Rejected] = field(factory=list)
 
 
-def judge(lives: Sequence[Life]) -> Judged:
-    """Judge the logs of the lives of one group together."""
+def judge(lives: Sequence[Life], survivors: Collection[Address] = ()) -> Judged:
+    """Judge the logs of the lives of one group together.
+
+    `survivors`: the members of the last view, when all of them had stopped to send and nothing was under way.
+    """
     judged = Judged()
     by_member = {life.member: life for life in lives}
     for life in lives:
@@ -41,6 +45,7 @@ def judge(lives: Sequence[Life]) -> Judged:
     judged.rejected += _tied(by_member, judged.counts)
     histories = {member: _History.of(life, judged) for member, life in by_member.items()}
     judged.rejected += _ordered(histories, judged.counts)
+    judged.rejected += _nothing_lost(histories, survivors, judged.counts)
     return judged
 
 
@@ -174,3 +179,28 @@ def _integrity(history: _History, histories: Mapping[Address, _History]) -> Iter
                 why = f"it delivers of {sender} what that has not sent, or twice, or in another order"
                 yield Rejected(history.log, history.lines[view], why)
                 return
+
+
+def _nothing_lost(
+    histories: Mapping[Address, _History], survivors: Collection[Address], counts: Counter[str]
+) -> Iterator[Rejected]:
+    """Survivors have their own messages back, and delivered the same in the view that has all of them."""
+    those = [histories[member] for member in survivors if member in histories]
+    for member in survivors:
+        if member not in histories:
+            yield Rejected(f"{member}.log", 1, "a survivor has no log")
+    for history in those:
+        counts["sent by survivors"] += len(history.sent)
+        back = Counter(data for each in history.delivered.values() for _, data in each)
+        lost = sum(not back[data] for data in history.sent)
+        if lost:
+            yield Rejected(history.log, 1, f"{lost} messages that it sent are lost")
+    for one, other in pairwise(those):
+        mine, theirs = (
+            [view for view in each.views if set(each.members[view]) == set(survivors)]
+            for each in (one, other)
+        )
+        if not mine or not theirs or mine[-1] != theirs[-1]:
+            yield Rejected(one.log, 1, f"it and {other.log} do not end in one view of all survivors")
+        elif one.delivered[mine[-1]] != other.delivered[mine[-1]]:
+            yield Rejected(one.log, 1, f"in the last view it and {other.log} have delivered other messages")

@@ -2,16 +2,19 @@
 
 TLC gets the events that the layer took, and folds `Step` over them from `Start`, with the configuration of
 the log. What a layer carries for others is opaque to it: each payload stands for itself as a short text.
+Addresses have other numbers, in the same order: a clock's microseconds are more than TLC's integers hold.
 """
 
+import re
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import attrs
 from attrs import evolve, frozen
 
 from groupcomm.stack import Tagged
+from groupcomm.view import Address, address, name_and_life
 from groupcomm_conformance.beyond.judging import Beside, Difference
 from groupcomm_conformance.models.manifest import load
 from groupcomm_conformance.protocols import derive
@@ -21,6 +24,9 @@ from groupcomm_runtime.layers import LAYERS
 from .replaying import Life
 
 __all__ = ["Decided", "decide"]
+
+_NUMBERED: Final = re.compile(r".+#[1-9][0-9]*", re.DOTALL)
+_FIRST: Final = 10**8
 
 
 @frozen
@@ -50,31 +56,63 @@ def decide(
                 constant: f"= {show(getattr(config, parameter))}"
                 for parameter, constant in beside.protocol.parameters.items()
             }
-            tokens: dict[object, str] = {}
-            events = [
-                _tokens(note.event, tokens)
-                for step in life.steps
-                for note in step.notes
-                if note.place == place
-            ]
+            noted = [note.event for step in life.steps for note in step.notes if note.place == place]
+            short = _Short(life.member, noted[:most])
+            events = [short(event) for event in noted[:most]]
             as_it_ran = evolve(beside, config=config, constants={**beside.constants, **constants})
-            walk = as_it_ran.walked(life.member, events[:most])
-            steps += len(events)
+            walk = as_it_ran.walked(short.addresses[life.member], events)
+            steps += len(noted)
             decided += len(walk.steps)
             differences += ((life, each) for each in as_it_ran.differences([walk]))
         yield Decided(name, decided, steps, tuple(differences))
 
 
-def _tokens(value: Any, tokens: dict[object, str]) -> Any:  # noqa: ANN401 - any value of a core
-    """The same with a text for each payload, the same for equal ones."""
-    if isinstance(value, bytes | Tagged):
-        return tokens.setdefault(value, f"payload {len(tokens)}")
-    if isinstance(value, tuple):
-        return tuple(_tokens(each, tokens) for each in value)
-    if not attrs.has(type(value)):
-        return value
-    fields = {each.name: getattr(value, each.name) for each in attrs.fields(type(value))}
-    changed = {name: _tokens(each, tokens) for name, each in fields.items()}
-    if all(changed[name] is fields[name] or changed[name] == fields[name] for name in fields):
-        return value
-    return evolve(value, **{name.lstrip("_"): each for name, each in changed.items()})
+class _Short:
+    """Shortens payloads and addresses, equal ones equally, for the events of a log."""
+
+    def __init__(self, member: Address, events: Sequence[object]) -> None:
+        found = {member}
+        for event in events:
+            found.update(_addresses(event))
+        ordered = sorted(found, key=name_and_life)
+        self.addresses: Final = {each: _numbered(each, at) for at, each in enumerate(ordered)}
+        self._payloads: dict[object, str] = {}
+
+    def __call__(self, value: Any) -> Any:  # noqa: ANN401 - any value of a core
+        """Return the value with a text for each payload, and another address for each address."""
+        if isinstance(value, bytes | Tagged):
+            return self._payloads.setdefault(value, f"payload {len(self._payloads)}")
+        if isinstance(value, str):
+            return self.addresses.get(value, value)
+        if isinstance(value, tuple):
+            return tuple(map(self, value))
+        if isinstance(value, frozenset):
+            return frozenset(map(self, value))
+        if not attrs.has(type(value)):
+            return value
+        fields = {each.name: getattr(value, each.name) for each in attrs.fields(type(value))}
+        changed = {name: self(each) for name, each in fields.items()}
+        if changed == fields:
+            return value
+        return evolve(value, **{name.lstrip("_"): each for name, each in changed.items()})
+
+
+def _addresses(value: Any) -> Iterator[Address]:  # noqa: ANN401 - any value of a core
+    """Give the addresses with a number in a value, without those in payloads."""
+    if isinstance(value, Tagged):
+        return
+    if isinstance(value, str):
+        if _NUMBERED.fullmatch(value):
+            yield value
+    elif isinstance(value, tuple | frozenset):
+        for each in value:
+            yield from _addresses(each)
+    elif attrs.has(type(value)):
+        for field in attrs.fields(type(value)):
+            yield from _addresses(getattr(value, field.name))
+
+
+def _numbered(member: Address, at: int) -> Address:
+    """Return the address at a place in the order. All have as many digits: so texts keep their order."""
+    name, _ = name_and_life(member)
+    return address(name, _FIRST + at) if _NUMBERED.fullmatch(member) else member

@@ -74,8 +74,10 @@ class _NotSoError(Exception):
     """What a line says is not so."""
 
 
-def replayed(path: Path, text: bytes, *, killed: bool = False) -> Life:
+def replayed(path: Path, text: bytes, *, killed: bool = False, notes: int | None = None) -> Life:
     """Take a log again. `killed`: it may end anywhere, even within a line.
+
+    `notes`: of so many first steps it is kept what the layers did, None: of all.
 
     Raises FileError where the first line is not that of a log.
     """
@@ -85,7 +87,7 @@ def replayed(path: Path, text: bytes, *, killed: bool = False) -> Life:
     if rest and not killed:
         life.rejected = Rejected(life.log, len(lines) + 1, "the last line does not end: the log is cut")
         return life
-    run = _Run(life)
+    run = _Run(life, notes)
     at = 1
     for at, line in enumerate(lines[1:], start=2):
         try:
@@ -129,8 +131,8 @@ def _read(line: bytes) -> dict[str, Any]:
 class _Run:
     """The stack, and what its runtime owes it."""
 
-    def __init__(self, life: Life) -> None:
-        self._life = life
+    def __init__(self, life: Life, notes: int | None) -> None:
+        self._life, self._noted = life, notes
         self._notes: list[Note] = []
         made = stack_of(life.configs)
         self._stack = Stack(
@@ -185,7 +187,8 @@ class _Run:
             self._same("digest of the state", line["state"], digest(canonical(self._state)))
         for effect, paper in zip(effects, on_paper, strict=True):
             self._owes(effect, paper)
-        self._life.steps.append(Step(at, line["cause"], values, effects, tuple(on_paper), tuple(self._notes)))
+        notes = tuple(self._notes) if self._noted is None or count < self._noted else ()
+        self._life.steps.append(Step(at, line["cause"], values, effects, tuple(on_paper), notes))
 
     def _same(self, what: str, said: object, found: object) -> None:
         if type(said) is not type(found) or said != found:

@@ -1,0 +1,218 @@
+"""A member of a tortured group, a process of its own: an application that sends all the time.
+
+    python -m groupcomm_conformance.torture.member PARENT NAME FOLDER RATE HEARTBEAT PATIENCE
+
+It reads commands from its input, a JSON object a line, and writes its states in the same form. It ends with
+its input, and with its parent: so a campaign leaves no process behind, even if the campaign itself is killed.
+"""
+
+import asyncio
+import ctypes
+import json
+import os
+import resource
+import signal
+import sys
+from collections import Counter
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+from attrs import evolve
+
+import groupcomm_runtime
+from groupcomm.view import name_and_life
+from groupcomm_runtime import EndedError, Group, GroupError, Message, NewView, NotDelivered, Settings
+
+from .network import LossySocket, Rules
+
+__all__ = ["DISK_FULL", "GROUP", "KEY"]
+
+GROUP: Final = "torture"
+KEY: Final = "torture"
+
+DISK_FULL: Final = 9
+"""The exit code of a member that could not write its log, as it should."""
+
+_AT_ONCE: Final = 32  # messages of this member
+_LARGE: Final = 20_000  # bytes
+_ONE_IN: Final = 40
+_DIES_WITH_PARENT: Final = 1  # PR_SET_PDEATHSIG
+
+
+class _Socket(LossySocket):
+    """Reports its port."""
+
+    def bind(self, place: Any) -> None:  # noqa: ANN401 - as the system has it
+        super().bind(place)
+        _say(port=self.getsockname()[1])
+
+
+def _say(**what: object) -> None:
+    print(json.dumps(what), flush=True)  # noqa: T201 - that is its way to speak
+
+
+class _Application:
+    """Sends, counts, and answers."""
+
+    def __init__(self, name: str, rate: float, taken: Path) -> None:
+        self._name, self._rate, self._taken = name, rate, taken
+        self._counts: Counter[str] = Counter()
+        self._group: Group | None = None
+        self._socket = _Socket()
+        self.leaves = asyncio.Event()
+
+    def transport(self) -> LossySocket:
+        """The socket."""
+        return self._socket
+
+    async def lives(self, group: Group) -> None:
+        """Send and take, until the command to leave, or the end of the group."""
+        self._group = group
+        sends = asyncio.create_task(self._sends(group))
+        takes = asyncio.create_task(self._takes(group))
+        told = asyncio.create_task(self.leaves.wait())
+        try:
+            done, _ = await asyncio.wait((sends, takes, told), return_when=asyncio.FIRST_COMPLETED)
+            for each in done:
+                each.result()
+        finally:
+            for each in (sends, takes, told):
+                each.cancel()
+
+    async def _sends(self, group: Group) -> None:
+        places = asyncio.Semaphore(_AT_ONCE)
+        tasks: set[asyncio.Task[None]] = set()
+        number = 0
+        while True:
+            await asyncio.sleep(1 / self._rate if self._rate else 0.05)
+            if not self._rate:
+                continue
+            await places.acquire()
+            number += 1
+            task = asyncio.create_task(self._send(group, number))
+            tasks.add(task)
+            task.add_done_callback(tasks.discard)
+            task.add_done_callback(lambda _: places.release())
+
+    async def _send(self, group: Group, number: int) -> None:
+        text = f"{self._name}/{os.getpid()}/{number} ".encode()
+        size = _LARGE if number % _ONE_IN == 0 else 100
+        try:
+            await group.send(text.ljust(size, b"."))
+        except NotDelivered:
+            self._counts["not delivered"] += 1
+        except EndedError:
+            pass  # `_takes` raises the reason
+        else:
+            self._counts["sent"] += 1
+
+    async def _takes(self, group: Group) -> None:
+        """Take events, and write down a line for each: so the campaign sees what an application sees."""
+        with self._taken.open("x", encoding="utf-8") as file:
+            async for event in group:
+                match event:
+                    case Message(sender, data):
+                        self._counts["delivered"] += 1
+                        print("message", sender, data.decode().split()[0], file=file, flush=True)
+                    case NewView(view_id, members, merged):
+                        self._counts["merged" if merged else "views"] += 1
+                        own = next(each for each in members if name_and_life(each)[0] == self._name)
+                        print("view", own, f"{view_id.counter}/{view_id.creator}", file=file, flush=True)
+                    case _:
+                        self._counts["refused"] += 1
+
+    def told(self, line: bytes) -> None:
+        """Do the command of a line."""
+        match json.loads(line):
+            case {"ask": number}:
+                _say(answer=number, **self._state())
+            case {"rate": rate}:
+                self._rate = rate
+            case {"network": rules}:
+                lists = {name: frozenset(rules[name]) for name in ("mute", "deaf") if name in rules}
+                self._socket.rules = evolve(Rules(**{**rules, **lists}))
+            case {"leave": _}:
+                self.leaves.set()
+            case {"room": room}:
+                _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+                resource.setrlimit(resource.RLIMIT_FSIZE, (room, hard))
+            case other:
+                raise ValueError(f"nothing to do: {other}")
+
+    def _state(self) -> dict[str, object]:
+        group = self._group
+        if group is None:
+            return {"address": None}
+        return {
+            "address": group.address,
+            "members": group.members,
+            "view": None if group.view is None else [group.view.counter, group.view.creator],
+            "tables": group.tables,
+            "counts": {**group.counts, **{f"application {name}": n for name, n in self._counts.items()}},
+        }
+
+
+async def _reads(application: _Application) -> None:
+    reader = asyncio.StreamReader()
+    await asyncio.get_running_loop().connect_read_pipe(
+        lambda: asyncio.StreamReaderProtocol(reader), sys.stdin
+    )
+    while line := await reader.readline():
+        application.told(line)
+    os._exit(0)  # the campaign is gone
+
+
+async def _main(name: str, folder: Path, rate: float, heartbeat: float, patience: float) -> int:
+    application = _Application(name, rate, folder / "taken" / f"{name}.{os.getpid()}")
+    reads = asyncio.create_task(_reads(application))
+    joins = groupcomm_runtime.join(
+        GROUP,
+        name=name,
+        key=KEY,
+        folder=folder / "group",
+        log=folder / "logs",
+        settings=Settings(heartbeat=heartbeat, patience=patience),
+        transport=application.transport,
+    )
+    try:
+        group = await _entered(joins, application)
+        if group is None:
+            return 0
+        try:
+            await application.lives(group)
+        finally:
+            await joins.__aexit__(None, None, None)
+    except GroupError as error:
+        cause = error.__cause__
+        if isinstance(cause, OSError):
+            _say(full=str(cause))
+            return DISK_FULL
+        raise
+    finally:
+        reads.cancel()
+    return 0
+
+
+async def _entered(joins: Any, application: _Application) -> Group | None:  # noqa: ANN401 - what `join` gives
+    """Return the group, None if the command to leave comes before the first view."""
+    enters = asyncio.ensure_future(joins.__aenter__())
+    leaves = asyncio.ensure_future(application.leaves.wait())
+    await asyncio.wait((enters, leaves), return_when=asyncio.FIRST_COMPLETED)
+    if enters.done():
+        leaves.cancel()
+        group: Group = enters.result()
+        return group
+    enters.cancel()
+    with suppress(asyncio.CancelledError):
+        await enters
+    return None
+
+
+if __name__ == "__main__":
+    parent, given_name, given_folder, *numbers = sys.argv[1:]
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_DIES_WITH_PARENT, signal.SIGKILL)
+    if os.getppid() != int(parent):
+        sys.exit(0)
+    sys.exit(asyncio.run(_main(given_name, Path(given_folder), *map(float, numbers))))

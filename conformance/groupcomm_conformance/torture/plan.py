@@ -1,0 +1,108 @@
+"""The faults of a campaign, drawn from its seed: rounds of faults, and the group heals after each round.
+
+The plan is a function of the seed. The run is not: processes and clocks are real.
+"""
+
+from collections.abc import Sequence
+from random import Random
+from typing import Final
+
+from attrs import frozen
+
+__all__ = ["KINDS", "Fault", "Round", "drawn"]
+
+KINDS: Final = {
+    "kill": "a member is killed, and begins again when the round ends",
+    "kill two": "two members are killed within half a second",
+    "restart": "a member is killed, and begins again at once, three times",
+    "pause": "a process does not run for less than the patience",
+    "stop": "a process does not run for longer than the patience",
+    "partition": "some members cannot reach the other ones",
+    "one way": "a member cannot send to another member, which can send to it",
+    "loss": "30 % of all datagrams are lost",
+    "doubling": "half of all datagrams come twice",
+    "late": "30 % of all datagrams come late, and in another order",
+    "replay": "old datagrams come again",
+    "garbage": "a member gets 500 datagrams of random bytes",
+    "strangers": "a member gets 500 datagrams of another key, of another version, and of no message",
+    "files": "records of discovery are broken, removed, and foreign",
+    "leave": "a member leaves",
+    "all leave": "all members leave at once, and join again",
+    "full disk": "the disk has no room for a member's log",
+}
+"""Each kind, and what it is."""
+
+_MOST: Final = 4  # faults of a round
+_ALIVE: Final = 2  # so many run at least, but where all leave
+_SENDS: Final = frozenset({"loss", "doubling", "late", "replay"})
+
+
+@frozen
+class Fault:
+    """A fault: the members that it hits, its duration, and the seconds until the next fault."""
+
+    kind: str
+    members: tuple[str, ...]
+    seconds: float
+    pause: float
+
+    def __str__(self) -> str:
+        return f"{self.kind} {','.join(self.members)} {self.seconds:.2f} s, then {self.pause:.2f} s"
+
+
+@frozen
+class Round:
+    """Faults one after the other, which may overlap."""
+
+    faults: tuple[Fault, ...]
+
+
+def drawn(seed: int, names: Sequence[str], faults: int, patience: float) -> list[Round]:
+    """Draw a campaign of so many faults. No kind comes again before each has come."""
+    random = Random(seed)  # noqa: S311 - dice
+    deck: list[str] = []
+    rounds: list[Round] = []
+    left = faults
+    while left:
+        runs, round_ = set(names), list[Fault]()
+        for _ in range(min(left, random.randint(1, _MOST))):
+            deck = deck or random.sample(sorted(KINDS), len(KINDS))
+            fault = _fault(deck[-1], sorted(runs), random, patience)
+            if round_ and len(runs - set(_gone(fault))) < _ALIVE:
+                break
+            deck.pop()
+            runs -= set(_gone(fault))
+            round_.append(fault)
+            if len(runs) < _ALIVE:
+                break
+        left -= len(round_)
+        rounds.append(Round(tuple(round_)))
+    return rounds
+
+
+def _gone(fault: Fault) -> tuple[str, ...]:
+    """Return the members that a fault stops until the round ends."""
+    return (
+        fault.members if fault.kind in {"kill", "kill two", "leave", "all leave", "full disk", "stop"} else ()
+    )
+
+
+def _fault(kind: str, runs: Sequence[str], random: Random, patience: float) -> Fault:
+    pause = random.choice((0.0, 0.05, random.uniform(0, patience)))
+    seconds = random.uniform(0.3, 1.5) * patience
+    match kind:
+        case "all leave":
+            members = tuple(runs)
+        case "kill two" | "one way":
+            members = tuple(random.sample(runs, min(2, len(runs))))
+            seconds = random.choice((0.0, 0.05, 0.5)) if kind == "kill two" else seconds
+        case "partition":
+            members = tuple(sorted(random.sample(runs, random.randint(1, len(runs) - 1))))
+            seconds = random.choice((0.5, 1.5, 3)) * patience
+        case "pause":
+            members, seconds = (random.choice(runs),), random.uniform(0.1, 0.9) * patience
+        case "stop":
+            members, seconds = (random.choice(runs),), random.uniform(1.5, 3) * patience
+        case _:
+            members = () if kind in _SENDS else (random.choice(runs),)
+    return Fault(kind, members, round(seconds, 3), round(pause, 3))

@@ -1,0 +1,553 @@
+"""A campaign: processes are started, faults are done to them, and the group is judged."""
+
+import asyncio
+import json
+import os
+import random
+import signal
+import socket
+import sys
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from itertools import count
+from pathlib import Path
+from typing import IO, Any, Final
+
+from attrs import asdict, define, evolve, field, frozen
+
+from groupcomm.effects import PassUp
+from groupcomm.events import Deliver, ViewInstalled
+from groupcomm.view import Address, name_and_life
+from groupcomm_conformance.logs.claims import judge
+from groupcomm_conformance.logs.replaying import Life, replayed
+from groupcomm_runtime.codec import pack
+from groupcomm_runtime.frames import Frame, Seal
+
+from .member import DISK_FULL, GROUP, KEY
+from .network import CALM, Rules
+from .plan import Fault, Round, drawn
+
+__all__ = ["Campaign", "Outcome", "names_of", "tortured"]
+
+_ANSWERS: Final = 2.0  # seconds that an answer may take, before it is asked again
+_LOOKS: Final = 0.1  # seconds between two looks
+_FLOOD: Final = 500  # datagrams
+_SHARE: Final = 0.3
+_HALF: Final = 0.5
+_ROOM: Final = 20_000  # bytes of a log, before the disk is full
+_ENDS: Final = 20.0  # seconds that a process may take to leave, times the patience
+
+
+@frozen
+class Campaign:
+    """A campaign that is ordered. `rate`: messages a second of a member. `limit`: seconds to one view.
+
+    `program`: the arguments by which Python runs a member.
+    """
+
+    members: int
+    faults: int
+    seed: int
+    rate: float = 10.0
+    heartbeat: float = 0.1
+    patience: float = 1.0
+    limit: float = 60.0
+    program: tuple[str, ...] = ("-m", "groupcomm_conformance.torture.member")
+
+
+@define
+class Outcome:
+    """The events of a campaign, the number of judgements, and the findings."""
+
+    campaign: Campaign
+    faults: Counter[str] = field(factory=Counter)
+    rounds: int = 0
+    settled: list[float] = field(factory=list)
+    happened: Counter[str] = field(factory=Counter)
+    judged: Counter[str] = field(factory=Counter)
+    incarnations: int = 0
+    steps: int = 0
+    killed: list[Address] = field(factory=list)
+    survivors: list[Address] = field(factory=list)
+    found: list[str] = field(factory=list)
+    seconds: float = 0.0
+
+
+def names_of(members: int) -> list[str]:
+    """The names of so many members."""
+    return [chr(ord("a") + each) for each in range(members)]
+
+
+def tortured(campaign: Campaign, folder: Path, progress: Callable[[str], None]) -> Outcome:
+    """Run a campaign in an empty folder, and judge it. No process of it is left, however this ends."""
+    running = _Running(campaign, folder, progress)
+    began = time.monotonic()
+    try:
+        with asyncio.Runner() as runner:
+            runner.run(running.runs())
+    finally:
+        running.kill_all()
+    outcome = running.outcome
+    _judge(outcome, folder / "logs", progress)
+    outcome.seconds = time.monotonic() - began
+    return outcome
+
+
+def _judge(outcome: Outcome, logs: Path, progress: Callable[[str], None]) -> None:
+    """Hold the logs of all incarnations against the stack, and against each other."""
+    lives = []
+    paths = sorted(logs.glob("*.log"))
+    for at, path in enumerate(paths):
+        progress(f"log {at + 1} of {len(paths)}")
+        lives.append(replayed(path, path.read_bytes(), killed=path.stem in outcome.killed, notes=0))
+    progress("all logs together")
+    judged = judge(lives, outcome.survivors)
+    outcome.found += _taken(logs.parent / "taken", lives, outcome.survivors)
+    outcome.incarnations, outcome.steps = len(lives), sum(len(life.steps) for life in lives)
+    outcome.judged = judged.counts
+    outcome.found += map(str, judged.rejected)
+
+
+def _taken(folder: Path, lives: Sequence[Life], survivors: Collection[Address]) -> Iterator[str]:
+    """Hold the events that applications took against the effects of the stacks.
+
+    An application has taken a part of them, from the first on. A survivor has taken all messages. A process
+    that cannot write its log may have taken more than its log says.
+    """
+    taken: defaultdict[Address, list[str]] = defaultdict(list)
+    for path in sorted(folder.iterdir()):
+        own = ""
+        for line in path.read_text(encoding="utf-8").splitlines():
+            kind, who, what = line.split()
+            own = who if kind == "view" else own
+            taken[own].append(f"view {what}" if kind == "view" else f"message {who} {what}")
+    for life in lives:
+        log, had = life.log, [*_passed_up(life)]
+        took = taken.pop(life.member, [])
+        if life.ends is None:
+            took = took[: len(had)]
+        if took != had[: len(took)]:
+            at = next(at for at, one in enumerate(took) if at == len(had) or one != had[at])
+            yield f"{log}: event {at + 1} of the application is {took[at]!r}, not that of its stack"
+        lacks = [each for each in had[len(took) :] if each.startswith("message")]
+        if life.member in survivors and lacks:
+            yield f"{log}: the application of a survivor has not had {len(lacks)} messages"
+    for member in taken:
+        yield f"an application took events of {member or 'no member'}, which has no log"
+
+
+def _passed_up(life: Life) -> Iterator[str]:
+    """Give the events that a stack passed to its application, as the application writes them."""
+    for step in life.steps:
+        for effect in step.effects:
+            match effect:
+                case PassUp(ViewInstalled(view)):
+                    yield f"view {view.id.counter}/{view.id.creator}"
+                case PassUp(Deliver(sender, bytes(payload))):
+                    yield f"message {sender} {payload.decode().split()[0]}"
+                case _:
+                    pass
+
+
+class _NotSoError(Exception):
+    """A goal that the group has not reached."""
+
+
+class _Process:
+    """A process of the group."""
+
+    def __init__(self, name: str, process: asyncio.subprocess.Process, errors: IO[bytes]) -> None:
+        self.name, self.process, self._errors = name, process, errors
+        self.port = 0
+        self.located = asyncio.Event()
+        self.latest: dict[str, Any] | None = None
+        self._asked = count(1)
+        self._answer: tuple[int, asyncio.Future[dict[str, Any]]] | None = None
+        self.reads = asyncio.create_task(self._reads())
+
+    async def _reads(self) -> None:
+        assert self.process.stdout is not None  # noqa: S101 - it is a pipe
+        while line := await self.process.stdout.readline():
+            said = json.loads(line)
+            if "port" in said:
+                self.port = said["port"]
+                self.located.set()
+            elif self._answer is not None and said.get("answer") == self._answer[0]:
+                self.latest = said
+                if not self._answer[1].done():
+                    self._answer[1].set_result(said)
+        self.located.set()
+
+    def tell(self, **what: object) -> None:
+        """Send a command; a process that has ended takes none."""
+        assert self.process.stdin is not None  # noqa: S101 - it is a pipe
+        if not self.process.stdin.is_closing():
+            self.process.stdin.write(json.dumps(what).encode() + b"\n")
+
+    async def asked(self) -> dict[str, Any] | None:
+        """Return its state, None where no answer comes."""
+        number = next(self._asked)
+        future: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
+        self._answer = number, future
+        self.tell(ask=number)
+        try:
+            return await asyncio.wait_for(future, _ANSWERS)
+        except TimeoutError:
+            return None
+
+    @property
+    def ended(self) -> bool:
+        """True if the process has ended."""
+        return self.process.returncode is not None
+
+    def kill(self) -> None:
+        """End the process, in any state."""
+        if self.process.returncode is None:
+            self.process.kill()
+        self._errors.close()
+
+
+class _Running:
+    """The group, and what is done to it."""
+
+    def __init__(self, campaign: Campaign, folder: Path, progress: Callable[[str], None]) -> None:
+        self.outcome = Outcome(campaign)
+        self._campaign, self._folder, self._progress = campaign, folder, progress
+        self._names = names_of(campaign.members)
+        self._dice = random.Random(campaign.seed)  # noqa: S311 - dice
+        self._processes: dict[str, _Process] = {}
+        self._rules: dict[str, Rules] = {}
+        self._cut: dict[str, frozenset[str]] = {}  # receiver: the senders that it does not hear
+        self._one_way: dict[str, frozenset[str]] = {}
+        self._stopped: set[str] = set()
+        self._began = time.monotonic()
+        (folder / "taken").mkdir()
+        self._notes = (folder / "faults.log").open("w", encoding="utf-8")
+
+    def kill_all(self) -> None:
+        """End all processes, whatever they do."""
+        for each in self._processes.values():
+            each.kill()
+        self._notes.close()
+
+    async def runs(self) -> None:
+        """Do all of it."""
+        plan = drawn(self._campaign.seed, self._names, self._campaign.faults, self._campaign.patience)
+        done = 0
+        try:
+            await asyncio.gather(*map(self._start, self._names))
+            await self._settles()
+            for round_ in plan:
+                self.outcome.rounds += 1
+                self._progress(f"{done} of {self._campaign.faults} faults")
+                await self._round(round_)
+                done += len(round_.faults)
+            self._progress("the end: no member sends")
+            await self._ends()
+        except _NotSoError as error:
+            self._note(f"NOT SO: {error}")
+            self.outcome.found.append(str(error))
+        finally:
+            await self._gone(self._processes)
+
+    def _note(self, text: str) -> None:
+        print(f"{time.monotonic() - self._began:9.3f} {text}", file=self._notes, flush=True)
+
+    # Processes
+
+    async def _start(self, name: str) -> None:
+        campaign = self._campaign
+        errors = (self._folder / f"{name}.err").open("ab")
+        numbers = map(str, (campaign.rate, campaign.heartbeat, campaign.patience))
+        process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            *campaign.program,
+            str(os.getpid()),
+            name,
+            str(self._folder),
+            *numbers,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=errors,
+            start_new_session=True,  # the campaign alone takes the interrupt of a terminal
+        )
+        one = self._processes[name] = _Process(name, process, errors)
+        self._note(f"{name} begins as process {process.pid}")
+        self._apply()  # before its first datagram
+        try:
+            await asyncio.wait_for(one.located.wait(), self._campaign.limit)
+        except TimeoutError:
+            raise _NotSoError(f"{name} has no socket after {self._campaign.limit:g} s") from None
+        self._apply()
+
+    async def _kill(self, name: str) -> None:
+        one = self._processes.pop(name, None)
+        if one is None:
+            return
+        one.kill()
+        await one.process.wait()
+        self._stopped.discard(name)
+        self._note(f"{name} is killed")
+        self._spare(name)
+
+    def _spare(self, name: str) -> None:
+        """Note that the latest log of a name may end anywhere."""
+        latest = self._latest(name)
+        if latest is not None:
+            self.outcome.killed.append(latest.stem)
+
+    def _latest(self, name: str) -> Path | None:
+        """The log of the latest incarnation of a name."""
+        logs = (self._folder / "logs").glob(f"{name}#*.log")
+        return max(logs, key=lambda each: name_and_life(each.stem)[1], default=None)
+
+    async def _gone(self, names: Iterable[str]) -> None:
+        for name in [*names]:
+            await self._kill(name)
+
+    def _signal(self, name: str, number: signal.Signals) -> None:
+        one = self._processes.get(name)
+        if one is not None and not one.ended:
+            one.process.send_signal(number)
+            self._note(f"{name} gets {number.name}")
+            (self._stopped.add if number == signal.SIGSTOP else self._stopped.discard)(name)
+
+    async def _leaves(self, names: Iterable[str]) -> None:
+        """Have members leave, and end without an error."""
+        those = [self._processes[name] for name in names if name in self._processes]
+        for one in those:
+            self._note(f"{one.name} leaves")
+            one.tell(leave=True)
+        for one in those:
+            await self._ended(one, 0)
+
+    async def _ended(self, one: _Process, expected: int) -> None:
+        limit = _ENDS * self._campaign.patience + self._campaign.limit
+        try:
+            code = await asyncio.wait_for(one.process.wait(), limit)
+        except TimeoutError:
+            raise _NotSoError(f"{one.name} does not end, {limit:g} s after the command") from None
+        if code != expected:
+            raise _NotSoError(f"{one.name} ends with {code}, not {expected}: see {one.name}.err")
+        one.kill()
+        self._processes.pop(one.name, None)
+
+    # The network
+
+    def _apply(self) -> None:
+        """Send each process its rules."""
+        for name, one in self._processes.items():
+            rules = self._rules.get(name, CALM)
+            deaf = self._ports(self._cut.get(name, frozenset()))
+            mute = deaf | self._ports(self._one_way.get(name, frozenset()))
+            told = asdict(evolve(rules, mute=mute, deaf=deaf))
+            one.tell(network={**told, "mute": sorted(mute), "deaf": sorted(deaf)})
+
+    def _ports(self, names: Iterable[str]) -> frozenset[int]:
+        return frozenset(self._processes[each].port for each in names if each in self._processes)
+
+    def _all(self, change: Callable[[Rules], Rules]) -> None:
+        for name in self._names:
+            self._rules[name] = change(self._rules.get(name, CALM))
+        self._apply()
+
+    # Faults
+
+    async def _round(self, round_: Round) -> None:
+        for fault in round_.faults:
+            self._note(f"FAULT {fault}")
+            self.outcome.faults[fault.kind] += 1
+            await self._do(fault)
+            await asyncio.sleep(fault.pause)
+        for name in sorted(self._stopped):
+            self._signal(name, signal.SIGCONT)
+        self._rules.clear()
+        self._cut.clear()
+        self._one_way.clear()
+        self._apply()
+        await asyncio.gather(*(self._start(name) for name in self._names if name not in self._processes))
+        await self._settles()
+
+    async def _do(self, fault: Fault) -> None:
+        match fault.kind:
+            case "kill" | "kill two":
+                for name in fault.members:
+                    await self._kill(name)
+                    await asyncio.sleep(fault.seconds)
+            case "restart":
+                for name in fault.members:
+                    for delay in (0, fault.seconds / 4, fault.seconds / 2):  # the last two while it joins
+                        await asyncio.sleep(delay)
+                        await self._kill(name)
+                        await self._start(name)
+            case "pause":
+                for name in fault.members:
+                    self._signal(name, signal.SIGSTOP)
+                    await asyncio.sleep(fault.seconds)
+                    self._signal(name, signal.SIGCONT)
+            case "stop":
+                for name in fault.members:
+                    self._signal(name, signal.SIGSTOP)
+                    await asyncio.sleep(fault.seconds)
+            case "partition":
+                side, rest = set(fault.members), set(self._names) - set(fault.members)
+                self._cut = {name: frozenset(rest if name in side else side) for name in self._names}
+                self._apply()
+                await asyncio.sleep(fault.seconds)
+            case "one way":
+                sender, *others = fault.members
+                self._one_way = {sender: frozenset(others)}
+                self._apply()
+                await asyncio.sleep(fault.seconds)
+            case "loss":
+                self._all(lambda rules: evolve(rules, loss=_SHARE))
+                await asyncio.sleep(fault.seconds)
+            case "doubling":
+                self._all(lambda rules: evolve(rules, twice=_HALF))
+                await asyncio.sleep(fault.seconds)
+            case "late":
+                self._all(lambda rules: evolve(rules, late=_SHARE))
+                await asyncio.sleep(fault.seconds)
+            case "replay":
+                self._all(lambda rules: evolve(rules, again=_SHARE))
+                await asyncio.sleep(fault.seconds)
+            case "garbage" | "strangers":
+                for name in fault.members:
+                    self._flood(self._processes[name], strangers=fault.kind == "strangers")
+            case "files":
+                self._files(fault.members[0])
+                await asyncio.sleep(fault.seconds)
+            case "leave" | "all leave":
+                await self._leaves(fault.members)
+            case "full disk":
+                await self._full(fault.members[0])
+            case other:
+                raise AssertionError(f"no such fault: {other}")
+
+    def _flood(self, one: _Process, *, strangers: bool) -> None:
+        to = "" if one.latest is None else str(one.latest["address"])
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+            for number in range(1, _FLOOD + 1):
+                data = _strange(self._dice, to, number) if strangers else _random(self._dice, 300)
+                sock.sendto(data, ("127.0.0.1", one.port))
+
+    def _files(self, name: str) -> None:
+        """Break a record, remove another record, add a foreign record and a folder of such a name."""
+        folder = self._folder / "group"
+        records = sorted(each for each in folder.glob("*.member") if each.is_file())
+        for each in records:
+            if each.stem == name:
+                each.write_bytes(self._dice.choice((b"", b'{"host": "127.0', _random(self._dice, 60))))
+        others = [each for each in records if each.stem != name]
+        if others:
+            self._dice.choice(others).unlink(missing_ok=True)
+        (folder / "zz.member").write_text(json.dumps({"host": "127.0.0.1", "port": 9}), encoding="utf-8")
+        (folder / "zy.member").mkdir(exist_ok=True)
+
+    async def _full(self, name: str) -> None:
+        """Let its log grow a little more: then the member ends with an error that says why."""
+        one = self._processes[name]
+        latest = self._latest(name)
+        one.tell(room=(latest.stat().st_size if latest else 0) + self._dice.randrange(_ROOM))
+        await self._ended(one, DISK_FULL)
+        self._note(f"{name} ends: its disk is full")
+        self._spare(name)
+
+    # Goals
+
+    async def _answers(self) -> list[dict[str, Any]]:
+        """Return all states, [] unless each member is in a view. Raises _NotSoError if a process ended."""
+        for one in self._processes.values():
+            if one.ended:
+                code = one.process.returncode
+                raise _NotSoError(f"{one.name} has ended with {code}: see {one.name}.err")
+        said = await asyncio.gather(*(one.asked() for one in self._processes.values()))
+        answers = [each for each in said if each is not None and each["address"] and each["view"]]
+        return answers if len(answers) == len(self._processes) else []
+
+    async def _until(self, holds: Callable[[list[dict[str, Any]]], bool], what: str) -> list[dict[str, Any]]:
+        began = time.monotonic()
+        answers: list[dict[str, Any]] = []
+        while time.monotonic() < began + self._campaign.limit:
+            answers = await self._answers()
+            if answers and holds(answers):
+                self.outcome.settled.append(round(time.monotonic() - began, 2))
+                self._note(f"{what} after {time.monotonic() - began:.2f} s: {answers[0]['members']}")
+                return answers
+            await asyncio.sleep(_LOOKS)
+        last = {one.name: one.latest for one in self._processes.values()}
+        self._note(f"last heard: {json.dumps(last)}")
+        raise _NotSoError(
+            f"it is not so that {what}, {self._campaign.limit:g} s after round {self.outcome.rounds}: "
+            + "; ".join(_short(name, said) for name, said in last.items())
+        )
+
+    async def _settles(self) -> None:
+        await self._until(_one_view, "all are in one view")
+
+    async def _ends(self) -> None:
+        """All stop sending: there is one view, and tables are empty. Then all leave."""
+        await asyncio.sleep(self._campaign.patience)  # all send, and no fault is under way
+        for one in self._processes.values():
+            one.tell(rate=0)
+        answers = await self._until(
+            lambda answers: _one_view(answers) and not any(any(each["tables"].values()) for each in answers),
+            "all are in one view, and all tables are empty",
+        )
+        for each in answers:
+            self.outcome.happened.update(each["counts"])
+        self.outcome.survivors = [*answers[0]["members"]]
+        await self._leaves([*self._processes])
+
+
+def _one_view(answers: list[dict[str, Any]]) -> bool:
+    """Return True if all have one view, its members are exactly these, and no flush is in force."""
+    views = {tuple(each["view"]) for each in answers}
+    addresses = {each["address"] for each in answers}
+    return (
+        len(views) == 1
+        and all(set(each["members"]) == addresses for each in answers)
+        and not any(each["tables"]["flushes"] for each in answers)
+    )
+
+
+def _short(name: str, said: dict[str, Any] | None) -> str:
+    if said is None or not said.get("view"):
+        return f"{name} is in no view"
+    waits = {what: number for what, number in said["tables"].items() if number}
+    counter, creator = said["view"]
+    return f"{name} is in {counter}/{creator} of {len(said['members'])}, waits for {waits or 'nothing'}"
+
+
+def _random(dice: random.Random, most: int) -> bytes:
+    return dice.randbytes(dice.randrange(most))
+
+
+def _strange(dice: random.Random, to: Address, number: int) -> bytes:
+    """A datagram of another key, of another version, or of the right key with an item that is none."""
+    items = tuple(_items(dice))
+    frame = Frame("z#1", to, number, items)
+    match dice.randrange(3):
+        case 0:
+            return Seal(b"another key", GROUP).close(frame)
+        case 1:
+            data = bytearray(Seal(KEY.encode(), GROUP).close(frame))
+            data[2] ^= 1 << dice.randrange(8)
+            return bytes(data)
+        case _:
+            return Seal(KEY.encode(), GROUP).close(frame)
+
+
+def _items(dice: random.Random) -> Iterator[bytes]:
+    for _ in range(dice.randrange(1, 4)):
+        yield dice.choice(
+            (
+                b"",
+                _random(dice, 80),
+                b"m" + _random(dice, 80),
+                b"f" + _random(dice, 80),
+                b"h" + _random(dice, 80),
+                b"m" + pack([dice.randrange(9), dice.randrange(9), [dice.randrange(9)]]),
+            )
+        )

@@ -1,0 +1,240 @@
+"""torture: real processes under faults, and no process that outlives its campaign."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from attrs import evolve
+from typer.testing import CliRunner
+
+from groupcomm.effects import PassUp
+from groupcomm.events import ViewInstalled
+from groupcomm_conformance.commands.main import app
+from groupcomm_conformance.logs.claims import judge
+from groupcomm_conformance.logs.deciding import decide
+from groupcomm_conformance.logs.replaying import replayed
+from groupcomm_conformance.models.manifest import find_root
+from groupcomm_conformance.torture.network import LossySocket, Rules
+from groupcomm_conformance.torture.plan import KINDS, drawn
+from tests.runtime.broken_glue import BROKEN, noticed
+
+TORTURE = [
+    sys.executable,
+    "-c",
+    "from groupcomm_conformance.commands.main import main; exit(main())",
+    "torture",
+]
+PATIENCE = 60.0  # seconds, of a busy machine
+
+
+def until(holds: Callable[[], bool], what: str) -> None:
+    end = time.monotonic() + PATIENCE
+    while not holds():
+        assert time.monotonic() < end, f"it never came that {what}"
+        time.sleep(0.05)
+
+
+# The plan
+
+
+def test_a_plan_is_a_function_of_its_seed_and_has_every_kind_before_one_comes_again() -> None:
+    names = "abcde"
+    for seed in range(50):
+        plan = drawn(seed, names, 40, 1.0)
+        assert plan == drawn(seed, names, 40, 1.0)
+        kinds = [fault.kind for round_ in plan for fault in round_.faults]
+        assert 40 == len(kinds)
+        assert {*KINDS} == {*kinds[: len(KINDS)]} == {*kinds[len(KINDS) : 2 * len(KINDS)]}
+    assert drawn(1, names, 40, 1.0) != drawn(2, names, 40, 1.0)
+
+
+def test_a_fault_hits_members_that_run() -> None:
+    for seed in range(200):
+        for round_ in drawn(seed, "abc", 30, 1.0):
+            gone: set[str] = set()
+            for fault in round_.faults:
+                assert not gone & {*fault.members}
+                if fault.kind in {"kill", "kill two", "leave", "all leave", "full disk", "stop"}:
+                    gone |= {*fault.members}
+
+
+# The network
+
+
+def test_a_socket_loses_and_repeats_what_its_rules_say() -> None:
+    with LossySocket() as one, LossySocket() as other:
+        for each in (one, other):
+            each.bind(("127.0.0.1", 0))
+            each.settimeout(5)
+        there = other.getsockname()
+
+        def arrives(rules: Rules, data: bytes, deaf: Rules | None = None) -> list[bytes]:
+            """The datagrams that arrive, up to the next that goes through."""
+            one.rules, other.rules = rules, deaf or Rules()
+            one.sendto(data, there)
+            one.rules = Rules()
+            if deaf is None:
+                one.sendto(b"end", there)
+                return [*iter(lambda: other.recvfrom(100)[0], b"end")]
+            other.settimeout(0)
+            with pytest.raises(BlockingIOError):
+                other.recvfrom(100)
+            other.settimeout(5)
+            return []
+
+        assert [b"a"] == arrives(Rules(), b"a")
+        assert [] == arrives(Rules(loss=1), b"b")
+        assert [] == arrives(Rules(mute=frozenset({there[1]})), b"c")
+        assert [b"d", b"d"] == arrives(Rules(twice=1), b"d")
+        assert [b"e", b"e"] == arrives(Rules(again=1), b"e")
+        assert [] == arrives(Rules(), b"f", deaf=Rules(deaf=frozenset({one.getsockname()[1]})))
+
+
+# A campaign
+
+
+def test_twenty_faults_and_the_logs_of_all_lives_are_accepted(tmp_path: Path) -> None:
+    """Some 40 seconds. Each kind of fault comes at least once."""
+    out = tmp_path / "out"
+    run = subprocess.run(
+        [*TORTURE, "--members", "4", "--faults", "20", "--seed", "7", "--out", str(out), "--json"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert 0 == run.returncode, f"{run.stdout}{run.stderr}{(out / 'faults.log').read_text()[-3000:]}"
+    record = json.loads(run.stdout)
+    assert [] == record["found"]
+    assert {*KINDS} == {*record["faults"]}
+    assert 20 == sum(record["faults"].values())
+    assert record["judged"]["deliveries"] > 300
+    assert record["judged"]["sent by survivors"] > 30
+    assert record["judged"]["views"] > 20
+    assert record == json.loads((out / "outcome.json").read_text())
+    lost_is_noticed(out, record)
+    tlc_decides(out, record)
+
+
+def tlc_decides(out: Path, record: dict[str, Any]) -> None:
+    """A log in which members come again: the specification compares their numbers, which are large."""
+    path = out / "logs" / f"{record['survivors'][0]}.log"
+    life = replayed(path, path.read_bytes())
+    names = {each.partition("#")[0] for step in life.steps for each in views_in(step.effects)}
+    addresses = {each for step in life.steps for each in views_in(step.effects)}
+    assert len(addresses) > len(names), "some member came again"
+    for layer in decide(find_root(), [life], 10_000, layers=["sequencer"]):
+        assert () == layer.differences
+        assert layer.decided == layer.steps > 50
+
+
+def views_in(effects: tuple[object, ...]) -> list[str]:
+    """The members of all views that a stack passes up."""
+    return [
+        member
+        for effect in effects
+        if isinstance(effect, PassUp) and isinstance(effect.event, ViewInstalled)
+        for member in effect.event.view.members
+    ]
+
+
+def lost_is_noticed(out: Path, record: dict[str, Any]) -> None:
+    """The same logs, but for one delivery of a survivor: it is not lost without a word."""
+    lives = [
+        replayed(path, path.read_bytes(), killed=path.stem in record["killed"], notes=0)
+        for path in sorted((out / "logs").glob("*.log"))
+    ]
+    survivors = record["survivors"]
+    assert [] == judge(lives, survivors).rejected
+    one = next(life for life in lives if life.member == survivors[0])
+
+    def without(delivery: str, at: int) -> list[str]:
+        """Why the logs are rejected where the step with that delivery had no effect."""
+        steps = [place for place, step in enumerate(one.steps) if delivery in repr(step.effects)]
+        forged = evolve(one, steps=[*one.steps])
+        forged.steps[steps[at]] = evolve(one.steps[steps[at]], effects=())
+        others = [life for life in lives if life is not one]
+        return [each.why for each in judge([forged, *others], survivors).rejected]
+
+    assert any("have delivered other messages" in why for why in without("Deliver(", -1))
+    assert any(
+        "1 messages that it sent are lost" in why for why in without(f"Deliver(sender='{one.member}'", 0)
+    )
+    assert any("has no log" in each.why for each in judge(lives, [*survivors, "z#1"]).rejected)
+
+
+# Processes that are left
+
+
+def runs(pid: int) -> bool:
+    """Return True if a process runs or is stopped, False of a zombie."""
+    state = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False)
+    return state.stdout.strip()[:1] not in {"", "Z"}
+
+
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGKILL, -signal.SIGKILL)]
+)
+def test_no_process_is_left_when_a_campaign_is_ended(
+    tmp_path: Path, number: signal.Signals, code: int
+) -> None:
+    out = tmp_path / "out"
+    with subprocess.Popen(
+        [*TORTURE, "--members", "3", "--faults", "500", "--out", str(out)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as campaign:
+        try:
+            log = out / "faults.log"
+            until(lambda: log.exists() and "all are in one view" in log.read_text(), "a group is there")
+            pids = [int(line.split()[-1]) for line in log.read_text().splitlines() if "begins" in line]
+            assert 3 <= len(pids)
+            assert any(map(runs, pids))
+            os.kill(pids[0], signal.SIGSTOP)  # a stopped process must end, too
+            os.kill(campaign.pid, number)
+            assert code == campaign.wait(PATIENCE)
+        finally:
+            campaign.kill()
+    pids = [int(line.split()[-1]) for line in log.read_text().splitlines() if "begins" in line]
+    until(lambda: not any(map(runs, pids)), "no member is left")
+
+
+def test_bad_input_is_one_clear_error(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    for arguments, text in (
+        (["--members", "2"], "a whole number from 3 to 16, not 2"),
+        (["--faults", "0"], "a whole number from 1 to 1000000, not 0"),
+        (["--out", str(tmp_path)], "no empty folder"),
+        (["--out", str(tmp_path / "file")], "no empty folder"),
+    ):
+        result = CliRunner().invoke(app, ["torture", *arguments])
+        assert text in result.output + str(result.exception)
+        assert 0 != result.exit_code
+
+
+@pytest.mark.parametrize(
+    ("name", "limit", "text"),
+    [
+        ("BLOCK is not answered", 8, "not so that all are in one view"),
+        ("one address serves all incarnations", 60, "has ended with 1"),
+        ("events of the application change places", 60, "of the application is"),
+    ],
+)
+def test_broken_glue_is_noticed(tmp_path: Path, name: str, limit: float, text: str) -> None:
+    """Three of the pieces of `broken_glue.py`, of which docs/runtime.md has the table."""
+    found = noticed(name, tmp_path, 3, limit=limit)
+    assert any(text in each for each in found), found
+
+
+def test_the_table_of_broken_glue_has_all_pieces() -> None:
+    page = (Path(__file__).parents[2] / "docs/runtime.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (.*?) \| (?:noticed|not noticed): ", page, re.MULTILINE)
+    assert [*BROKEN] == rows
