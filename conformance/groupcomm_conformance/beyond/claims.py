@@ -40,7 +40,7 @@ __all__ = ["HELPERS", "Root", "copies", "judge", "module_text"]
 
 _PARTS: Final = ("beyond", "steps", "models", "tla", "tlc", "files")
 _FALLEN, _NUMBERS = 2_000, 6_000
-"""The first registers that say of a weakening that it fell, and of a comparison that it is of numbers."""
+"""The first registers of weakenings that fell, and of comparisons of numbers."""
 
 _AND: Final = " /\\ "
 _INSTANCE: Final = re.compile(r"^(?:LOCAL\s+)?(\w+)\(([^)]+)\)\s*==\s*INSTANCE\b", re.MULTILINE)
@@ -211,7 +211,7 @@ def module_text(
 ) -> Run:
     """Write the run that looks for the states and steps that refute weakenings of claims.
 
-    With `tells` it says of each which it evaluates before it does.
+    With `tells` the run names each weakening before it evaluates it.
     """
     lines: list[str] = []
     notes: list[str] = []
@@ -285,7 +285,7 @@ def copies(root: Root, top: str, at: int, prefix: str) -> Iterator[str]:
     def around(node: Expression, text: str) -> str:
         return f"({plain.text(mutant.becomes)})" if node is mutant.place else form(node, text)
 
-    # Those that are used stand before those that use them.
+    # An operator stands before its users.
     order = sorted(copied, key=lambda number: (len(root.used[number] & copied), number))
     yield from Writer(name, around).definitions(operators[number] for number in order)
 
@@ -295,9 +295,9 @@ def copies(root: Root, top: str, at: int, prefix: str) -> Iterator[str]:
 
 @define
 class _Heard:
-    """What the run of an ablation says: which weakenings fell, of which claim; which compare numbers.
+    """The answer of a run: the weakenings that fell, with the claim, and those that compare numbers.
 
-    `fails` are those that TLC cannot evaluate.
+    `fails` has the weakenings that TLC cannot evaluate.
     """
 
     fallen: set[tuple[str, str]] = field(factory=set)

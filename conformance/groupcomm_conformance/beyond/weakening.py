@@ -1,11 +1,11 @@
 r"""Weakened claims: each says a little less than the claim does, and follows from it.
 
 `weakenings` makes them from the tree that SANY gives of a claim, and of the operators that only claims use.
-What a place becomes depends on the side on which it stands, that of a consequent or that of a condition:
+The change depends on the side on which a place stands, that of a consequent or that of a condition:
 
-- a conjunct is dropped; in a condition, a disjunct;
-- a comparison of numbers is weaker: `>=` or `<=` for `=`, `<=` for `<`, a bound one more for `<=`;
-- a quantifier ranges over less: one side of a union, an interval without an end; a set that a value must be
+- A conjunct is dropped, or in a condition a disjunct.
+- A comparison of numbers is weaker: `>=` or `<=` for `=`, `<=` for `<`, a bound one more for `<=`.
+- A quantifier ranges over less: one side of a union, an interval without an end. A set that a value must be
   in, or that must be empty, is larger or smaller in the same ways.
 
 Operators of the group and of a member's step stay as they are: `mutants --spec` changes those of `Step`. So
@@ -37,11 +37,11 @@ __all__ = ["AT_LEAST", "AT_MOST", "Weakenings", "called", "primed", "weakenings"
 
 AT_LEAST: Final = "Weak_AtLeast"
 AT_MOST: Final = "Weak_AtMost"
-"""Operators of the generated module: `=`, or two numbers of which the one is greater. The third operand is a
+"""Operators of the generated module: `=`, or `>=` or `<=` of two numbers. The third operand is a
 number of its own: what is compared may never be numbers, and then nothing is weaker."""
 
 Side: TypeAlias = Literal["claimed", "condition", "more", "less"]
-"""Of a formula: whether it may become weaker, or stronger; of a set: whether it may grow, or shrink."""
+"""Whether a formula may become weaker or stronger, or a set may grow or shrink."""
 
 _OTHER_SIDE: Final[Mapping[Side, Side]] = {
     "claimed": "condition",
@@ -156,7 +156,7 @@ class _Places:
             local = {**local, **{each.name.number: each for each in node.definitions}}
         if side is not None:
             inside = {id(inner): turned for inner, turned in _inside(node, side)}
-        # What a LET defines is walked through where it is used.
+        # A local definition is walked through where it is used.
         for inner in [node.body] if isinstance(node, Let) else children(node):
             self._walk(of, local, inner, inside.get(id(inner)))
         match node:
@@ -172,7 +172,7 @@ class _Places:
 
 
 Change: TypeAlias = tuple[str, Expression, bool]
-"""What is changed, in words; what the place becomes; and whether it compares what may be no numbers."""
+"""The change in words, the place as it becomes, and whether it compares values that may be no numbers."""
 
 
 def _changes(node: Expression, side: Side, number: int) -> Iterator[Change]:
@@ -182,7 +182,8 @@ def _changes(node: Expression, side: Side, number: int) -> Iterator[Change]:
     sign, operands = node.operator.text, node.operands
     if (sign in _CONJUNCTION and side == "claimed") or (sign in _DISJUNCTION and side == "condition"):
         for at, operand in enumerate(operands):
-            rest = (*operands[:at], *operands[at + 1 :])
+            if not (rest := (*operands[:at], *operands[at + 1 :])):
+                continue  # a list with a single entry
             becomes = rest[0] if len(rest) == 1 else _like(node, rest)
             yield f"{_shown(operand)} dropped from {_shown(node)}", becomes, False
     elif sign == "=" and side == "claimed" and not _no_number(operands):

@@ -189,6 +189,6 @@ def claim_lines(report: Mapping[str, Any]) -> Iterator[str]:
     yield from _stale_lines(report)
     yield (
         f"{report['protocol']}: {report['noticed']} of {report['mutants']} weakenings of claims noticed "
-        f"({report['score']} % of those that are not equivalent); {_counted(report)}; "
-        f"by {len(report['models'])} ablations; {report['seconds']:.1f} s"
+        f"({report['score']} % of those that are not equivalent) by {len(report['models'])} ablations, "
+        f"{_counted(report)}, {report['seconds']:.1f} s"
     )
