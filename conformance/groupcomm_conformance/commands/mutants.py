@@ -2,15 +2,17 @@
 
 import json
 import os
+import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from attrs import define
+from attrs import define, field
 
+from groupcomm_conformance.beyond import claims as weakened
 from groupcomm_conformance.beyond import mutants as beyond
 from groupcomm_conformance.models.manifest import Manifest, find_root, load
 from groupcomm_conformance.ports import killing
@@ -44,6 +46,10 @@ def command(
         bool,
         typer.Option("--spec", help="Break the specification instead, and let the tables alone judge it."),
     ] = False,
+    claims: Annotated[
+        bool,
+        typer.Option("--claims", help="Weaken the claims instead: an ablation must no longer refute them."),
+    ] = False,
     random: Annotated[
         int | None,
         typer.Option(
@@ -74,15 +80,24 @@ def command(
 
     Exits with 1 if less than 95 % of the mutants are killed, if one survives and
     conformance/mutants/PROTOCOL.yaml does not say why, or says why of one that is killed. With --spec, and
-    conformance/mutants/PROTOCOL_spec.yaml: less than 97 %, without those that are equivalent. With --master
+    conformance/mutants/PROTOCOL_spec.yaml: less than 97 %, without those that are equivalent; likewise with
+    --claims, and conformance/mutants/PROTOCOL_claims.yaml. With --master
     or --table it is a campaign: Spark judges the mutants, a table keeps the verdicts, and the same command
     goes on where one was interrupted.
     """
     if line is not None:
-        if spec or rows or random is not None or master is not None or table is not None or as_json:
+        others = (random, master, table)
+        if spec or claims or rows or as_json or any(each is not None for each in others):
             raise typer.BadParameter("no other option goes with it", param_hint="--line")
         _judge_line(protocol, line)
         return
+    if claims:
+        if spec or rows or random is not None or master is not None or table is not None:
+            raise typer.BadParameter("only --workers and --json go with it", param_hint="--claims")
+        found = _of_claims(protocol, workers)
+        for told in [json.dumps(found, indent=2)] if as_json else report.claim_lines(found):
+            typer.echo(told)
+        raise typer.Exit(verdict(ok=found["ok"] is True))
     if rows:
         if random is not None or master is not None or table is not None or as_json:
             raise typer.BadParameter("only --spec and --workers go with it", param_hint="--rows")
@@ -147,6 +162,21 @@ def _of_specification(
     else:
         judged = judge(manifest, tables, confronting=partial(campaign.confront, root, tables))
     judged = beyond.noticed_of(manifest, implementation, judged, steps, tables=_bare(tables) if steps else {})
+    return report.spec_told(judged, reasons, time.monotonic() - began)
+
+
+def _of_claims(protocol: str, workers: int | None) -> dict[str, Any]:
+    root = find_root()
+    began = time.monotonic()
+    manifest = load(root, protocol)
+    reasons = explanations(root, protocol, spec=False, claims=True)
+    with console.Watch() as watch, watch.working(f"{protocol}: weakened claims") as say:
+        judged = weakened.judge(
+            manifest,
+            cache=Tables.of(root).folder,
+            workers=workers or os.cpu_count() or 1,
+            progress=_Progress(say),
+        )
     return report.spec_told(judged, reasons, time.monotonic() - began)
 
 
@@ -220,6 +250,23 @@ def _implementation(manifest: Manifest) -> Protocol:
 def _tables(root: Path, manifest: Manifest) -> dict[str, ModelTable]:
     with console.Watch(conforming(manifest)) as watch:
         return tables_of(root, manifest, watch)
+
+
+@define
+class _Progress:
+    """Says how many ablations have judged: beside the bar, and in a line on stderr every 30 s."""
+
+    say: Callable[[str], None]
+    _done: int = 0
+    _told: float = field(factory=time.monotonic)
+
+    def __call__(self, name: str) -> None:
+        self._done += 1
+        text = f"{self._done} ablations, last {name}"
+        self.say(text)
+        if not sys.stderr.isatty() and time.monotonic() - self._told > _BEAT:
+            self._told = time.monotonic()
+            typer.echo(f"  {text}", err=True)
 
 
 @define
@@ -297,3 +344,6 @@ _TOGETHER = 8
 
 _TOGETHER_IN_TLC = 100
 """Mutants of a specification: each run of TLC reads the tables for all of them."""
+
+_BEAT = 30.0
+"""Seconds after which a line says how far it is."""

@@ -1,6 +1,7 @@
 """Why a mutant survives: the files in `conformance/mutants`, which a person writes.
 
-`<protocol>.yaml` is about mutants of the implementation, `<protocol>_spec.yaml` about those of `Step`:
+`<protocol>.yaml` is about mutants of the implementation, `<protocol>_spec.yaml` about those of `Step`, and
+`<protocol>_claims.yaml` about weakened claims:
 
     unheard:
       ResendDue: only variants have this event
@@ -15,7 +16,7 @@
 
 What is `equivalent` differs nowhere, in no state and with no event (`beyond.mutants` tries it); what is
 `unreached` would differ, in a model that `needs` says. `unheard` are types of events that no conforming model
-has; a file about an implementation has none.
+has; only a file about `Step` has them.
 """
 
 from collections.abc import Mapping
@@ -48,12 +49,12 @@ class Reasons:
     unheard: Mapping[str, str] = field(factory=dict, hash=False)
 
 
-def explanations(root: Path, protocol: str, *, spec: bool) -> Reasons:
-    """Read the file about mutants of the specification, or of the implementation; nothing if there is none.
+def explanations(root: Path, protocol: str, *, spec: bool, claims: bool = False) -> Reasons:
+    """Read the file about mutants of the core, the specification or claims; nothing if there is none.
 
     FileError where it is amiss, or gives two reasons for one mutant.
     """
-    shown = f"conformance/mutants/{protocol}{'_spec' if spec else ''}.yaml"
+    shown = f"conformance/mutants/{protocol}{'_claims' if claims else '_spec' if spec else ''}.yaml"
     if not lexists(root / shown):
         return Reasons()
     names = ("equivalent", "unreached", *(["unheard"] if spec else []))

@@ -9,7 +9,7 @@ from .explaining import Reasons
 from .implementation import Mutant
 from .verdicts import Judged
 
-__all__ = ["REQUIRED", "SPEC_REQUIRED", "Fate", "lines", "spec_lines", "spec_told", "told"]
+__all__ = ["REQUIRED", "SPEC_REQUIRED", "Fate", "claim_lines", "lines", "spec_lines", "spec_told", "told"]
 
 REQUIRED: Final = 0.95
 """The part of an implementation's mutants that must be killed."""
@@ -175,4 +175,20 @@ def spec_lines(report: Mapping[str, Any]) -> Iterator[str]:
         f"random steps alone, {report['by_failing']} because TLC cannot evaluate a row; {_counted(report)}; "
         f"by the tables of {', '.join(report['models'])}; "
         f"{report['seconds']:.1f} s"
+    )
+
+
+# Of claims
+
+
+def claim_lines(report: Mapping[str, Any]) -> Iterator[str]:
+    """Write a report on weakened claims, which is like that on a specification, as text."""
+    for each in report["survivors"]:
+        yield f"{each['kind'] or 'SURVIVES'}: {each['module']}.tla:{each['line']}: {each['name']}"
+        yield from _reason_lines(each)
+    yield from _stale_lines(report)
+    yield (
+        f"{report['protocol']}: {report['noticed']} of {report['mutants']} weakenings of claims noticed "
+        f"({report['score']} % of those that are not equivalent) by {len(report['models'])} ablations, "
+        f"{_counted(report)}, {report['seconds']:.1f} s"
     )

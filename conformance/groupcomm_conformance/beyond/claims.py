@@ -1,0 +1,381 @@
+"""Judging weakened claims: an ablation that refutes a claim must no longer refute what is weaker.
+
+Each ablation is searched once more, with all weakenings of the claims that it refutes: a weakening is looked
+at only where its claim is false, for where that is true it is true as well. One that the ablation does not
+refute is noticed by it, as `check` would notice it: the claim is recorded as refuted there.
+
+A weakening of an operator is one of all claims that use it. One that TLC cannot evaluate, because what is
+dropped guards what follows, says nothing, nor does one of a comparison whose sides are never numbers: they
+are left out. So are claims that cannot be noted (temporal ones, and refinements without a step).
+"""
+
+import json
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Final
+
+from attrs import define, evolve, field, frozen
+
+from groupcomm_conformance.files.keys import key
+from groupcomm_conformance.files.store import Store
+from groupcomm_conformance.models.instruments import ROOT, Run, remembered
+from groupcomm_conformance.models.manifest import Manifest, Model
+from groupcomm_conformance.models.modules import Modules, read_modules
+from groupcomm_conformance.steps.mutants.confronting import Noticed
+from groupcomm_conformance.steps.mutants.verdicts import Judged
+from groupcomm_conformance.tla import tree
+from groupcomm_conformance.tla.cfg import Cfg
+from groupcomm_conformance.tla.folding import folded
+from groupcomm_conformance.tla.tree import Apply, Definitions, Expression, Name, Writer
+from groupcomm_conformance.tla.values import ValueSyntaxError, parse
+from groupcomm_conformance.tlc import run as tlc
+from groupcomm_conformance.tlc import syntax, tools
+from groupcomm_conformance.tlc.errors import EvaluationFailed, UnexpectedOutput
+
+from .weakening import AT_LEAST, AT_MOST, Weakenings, called, primed, weakenings
+
+__all__ = ["HELPERS", "Root", "copies", "judge", "module_text"]
+
+_PARTS: Final = ("beyond", "steps", "models", "tla", "tlc", "files")
+_FALLEN, _NUMBERS = 2_000, 6_000
+"""The first registers of weakenings that fell, and of comparisons of numbers."""
+
+_AND: Final = " /\\ "
+_INSTANCE: Final = re.compile(r"^(?:LOCAL\s+)?(\w+)\(([^)]+)\)\s*==\s*INSTANCE\b", re.MULTILINE)
+
+HELPERS: Final = rf"""
+Weak_IsNumber(v) == \E i \in 0 .. 99 : ToString(v) = ToString(i)
+Weak_AreNumbers(a, b, n) ==
+    /\ Weak_IsNumber(a) /\ Weak_IsNumber(b)
+    /\ IF TLCGet({_NUMBERS} + n) THEN TRUE
+       ELSE PrintT(ToString(<<"number", n>>)) /\ TLCSet({_NUMBERS} + n, TRUE)
+{AT_LEAST}(a, b, n) == IF a = b THEN TRUE ELSE IF Weak_AreNumbers(a, b, n) THEN a >= b ELSE FALSE
+{AT_MOST}(a, b, n) == IF a = b THEN TRUE ELSE IF Weak_AreNumbers(a, b, n) THEN a <= b ELSE FALSE
+"""
+
+
+@frozen
+class Root:
+    """A root module, the claims that can be noted in it, with the operators that say them, and weakenings."""
+
+    module: str
+    definitions: Definitions = field(repr=False)
+    claims: Mapping[str, str]
+    weakened: Weakenings = field(repr=False)
+    uses: Mapping[str, set[int]] = field(repr=False)
+    """The numbers of the operators that each claim uses, by the operator that says it."""
+
+    used: Mapping[int, set[int]] = field(repr=False)
+    """The same of each of these operators."""
+    instances: Mapping[str, int] = field(repr=False)
+    """Instances with parameters, and how many each has."""
+
+    @classmethod
+    def of(cls, manifest: Manifest, module: str) -> "Root":
+        """Weaken the claims of the sets over a module; what its group and members' steps use stays."""
+        definitions = tree.read(syntax.export(manifest.folders, module))
+        modules = read_modules(manifest.folders, module)
+        claims: dict[str, str] = {}
+        group: set[str] = set()
+        for name, cfg in manifest.cfgs.items():
+            if manifest.module_of(name) != module:
+                continue
+            words = (cfg.specification, cfg.init, cfg.next, cfg.view)
+            group |= {word for word in (*words, *cfg.constraints, *cfg.action_constraints) if word}
+            for claim in cfg.claims:
+                if claim in manifest.type_invariants:
+                    continue
+                if modules.step_of(claim) is not None:
+                    claims[claim] = f"{claim}Step"
+                elif claim in cfg.invariants:
+                    claims[claim] = claim
+        if lost := [name for name in {*group, *claims.values()} if definitions.find(name) is None]:
+            raise UnexpectedOutput(f"{module}: SANY's tree has no {', '.join(sorted(lost))}")
+        kept = called(definitions, group)
+        own = {file.stem for file in manifest.folder.glob("*.tla")}
+        kept |= {number for number, each in definitions.operators.items() if each.module not in own}
+        kept -= {found.name.number for name in claims.values() if (found := definitions.find(name))}
+        instances = {
+            found[1]: len(found[2].split(","))
+            for text in modules.bare.values()
+            for found in _INSTANCE.finditer(text)
+        }
+        return cls.made(definitions, claims, kept, instances)
+
+    @classmethod
+    def made(
+        cls,
+        definitions: Definitions,
+        claims: Mapping[str, str],
+        kept: Collection[int],
+        instances: Mapping[str, int],
+    ) -> "Root":
+        """Weaken claims; `kept` are the numbers of the operators that stay as they are."""
+        uses = {name: called(definitions, [name]) for name in claims.values()}
+        used = {
+            number: called(definitions, [definitions.operators[number].name.text])
+            for number in set[int]().union(*uses.values()).difference(kept)
+        }
+        weakened = weakenings(definitions, claims.values(), kept)
+        return cls(definitions.module, definitions, claims, weakened, uses, used, instances)
+
+
+class _Fallen(Store):
+    name = "weakened.json"
+
+
+def judge(
+    manifest: Manifest,
+    *,
+    cache: Path | None = None,
+    workers: int = 1,
+    progress: Callable[[str], None] = lambda _: None,
+) -> Judged:
+    """Weaken all claims of a protocol, and let the ablations of the tiers smoke and full judge them.
+
+    `progress` hears the name of each ablation that has judged. FileError where a specification lacks the form
+    required.
+    """
+    modules = dict.fromkeys((manifest.module, *(manifest.module_of(name) for name in manifest.cfgs)))
+    roots = {module: Root.of(manifest, module) for module in modules}
+    store = _Fallen(cache) if cache else None
+    ablations = [model for model in manifest.models if not model.holds and model.tier != "deep"]
+
+    def judged(model: Model) -> "tuple[Model, _Heard, dict[str, set[str]]]":
+        root = roots[manifest.module_of(model.claims)]
+        found = _search(manifest, model, root, store)
+        progress(model.name)
+        return model, found, _asked(manifest, model, root)
+
+    every = [
+        each
+        for root in roots.values()
+        for each in zip(root.weakened.mutants, root.weakened.comparisons, strict=True)
+    ]
+    made = {mutant.name: mutant for mutant, _ in reversed(every)}
+    compared = {mutant.name for mutant, number in every if number is not None}
+    noticed: dict[str, str] = {}
+    says: set[str] = set()
+    failing: set[str] = set()
+    with ThreadPoolExecutor(workers) as pool:
+        for model, heard, asked in pool.map(judged, ablations):
+            says |= heard.numbers
+            failing |= heard.fails
+            for claim, names in asked.items():
+                for name in sorted(names):
+                    if (claim, name) not in heard.fallen:
+                        noticed.setdefault(name, f"{model.name}, for {claim}")
+    left = [
+        name
+        for name in dict.fromkeys(mutant.name for mutant, _ in every)
+        if name not in failing and (name not in compared or name in says)
+    ]
+    return Judged(
+        roots[manifest.module].definitions,
+        manifest.protocol,
+        tuple(model.name for model in ablations),
+        tuple(made[name] for name in left),
+        tuple(Noticed(noticed[name]) if name in noticed else None for name in left),
+        (),
+    )
+
+
+def _asked(manifest: Manifest, model: Model, root: Root) -> dict[str, set[str]]:
+    """Give the weakenings of each claim that an ablation refutes."""
+    cfg = manifest.cfg(model)
+    fallen = [claim for claim in root.claims if claim in cfg.claims and claim in model.falls]
+    found: dict[str, set[str]] = {}
+    for claim in fallen:
+        top = root.claims[claim]
+        each = zip(root.weakened.mutants, root.weakened.claims, strict=True)
+        found[claim] = {mutant.name for mutant, claims in each if top in claims}
+    return found
+
+
+# The module
+
+_TEXT: Final = r"""---- MODULE {root} ----
+EXTENDS {module}, Naturals, TLC
+{registers}
+{helpers}
+{definitions}
+{notes}
+====
+"""
+
+
+def module_text(
+    root: Root, asked: Mapping[str, set[str]], modules: Modules, cfg: Cfg, *, tells: bool = False
+) -> Run:
+    """Write the run that looks for the states and steps that refute weakenings of claims.
+
+    With `tells` the run names each weakening before it evaluates it.
+    """
+    lines: list[str] = []
+    notes: list[str] = []
+    ends: list[str] = []
+    claims: dict[bool, list[str]] = {True: [], False: []}
+    number = _FALLEN
+    for claim, names in asked.items():
+        top, said = root.claims[claim], list[str]()
+        for at, mutant in enumerate(root.weakened.mutants):
+            if mutant.name not in names:
+                continue
+            lines += copies(root, top, at, f"Weak_{number}_")
+            fell = f'PrintT(ToString(<<"fell", "{claim}", {at}>>)) /\\ TLCSet({number}, TRUE)'
+            begun = f'PrintT(ToString(<<"begin", {at}>>)) /\\ ' if tells else ""
+            said.append(
+                f"(IF TLCGet({number}) THEN TRUE ELSE {begun}IF Weak_{number}_{top} THEN TRUE ELSE {fell})"
+            )
+            ends.append(f"TLCGet({number})")
+            number += 1
+        if said:
+            body = f"IF {top} THEN TRUE ELSE {_AND.join(said)}"
+            subscript = modules.step_of(claim)
+            notes.append(
+                f"Weak_Note_{claim} == " + (body if subscript is None else f"[][{body}]_{subscript}")
+            )
+            claims[subscript is None].append(f"Weak_Note_{claim}")
+    notes.append(f'Weak_Stop == IF {_AND.join(ends)} THEN TLCSet("exit", TRUE) ELSE TRUE')
+    registers = [*range(_FALLEN, number)]
+    registers += [_NUMBERS + each for each in root.weakened.comparisons if each is not None]
+    text = _TEXT.format(
+        root=ROOT,
+        module=root.module,
+        registers="\n".join(f"ASSUME TLCSet({each}, FALSE)" for each in registers),
+        helpers=HELPERS,
+        definitions="\n".join(map(folded, lines)),
+        notes="\n".join(map(folded, notes)),
+    )
+    invariants = (*claims[True], "Weak_Stop")
+    return Run(text, evolve(cfg, invariants=invariants, properties=tuple(claims[False])))
+
+
+def copies(root: Root, top: str, at: int, prefix: str) -> Iterator[str]:
+    """Write the operators between a claim and the place that is changed, each under a name of its own."""
+    mutant = root.weakened.mutants[at]
+    operators = root.definitions.operators
+    changed = next(number for number in root.used if operators[number].name.text == mutant.operator)
+    copied = {number for number in root.uses[top] & root.used.keys() if changed in root.used[number]}
+
+    def name(each: Name) -> str:
+        if each.number in copied:
+            return f"{prefix}{each.text}"
+        local = each.kind == "parameter" or (
+            each.kind == "defined"
+            and each.number not in root.definitions.operators
+            and not each.is_instantiated
+        )
+        return f"{each.text}_{each.number}" if local and each.number > 0 else each.text
+
+    def form(node: Expression, text: str) -> str:
+        """Write Alone(x)!Next, which SANY has as Alone!Next of x."""
+        head, _, tail = node.operator.text.partition("!") if isinstance(node, Apply) else ("", "", "")
+        if not (isinstance(node, Apply) and tail and head in root.instances):
+            return primed(node, text)
+        given = [plain.text(each) for each in node.operands]
+        count = root.instances[head]
+        rest = f"({', '.join(given[count:])})" if given[count:] else ""
+        return f"{head}({', '.join(given[:count])})!{tail}{rest}"
+
+    plain = Writer(name, form)
+
+    def around(node: Expression, text: str) -> str:
+        return f"({plain.text(mutant.becomes)})" if node is mutant.place else form(node, text)
+
+    # An operator stands before its users.
+    order = sorted(copied, key=lambda number: (len(root.used[number] & copied), number))
+    yield from Writer(name, around).definitions(operators[number] for number in order)
+
+
+# Running it
+
+
+@define
+class _Heard:
+    """The answer of a run: the weakenings that fell, with the claim, and those that compare numbers.
+
+    `fails` has the weakenings that TLC cannot evaluate.
+    """
+
+    fallen: set[tuple[str, str]] = field(factory=set)
+    numbers: set[str] = field(factory=set)
+    fails: set[str] = field(factory=set)
+    _at: str = ""
+
+    def take(self, root: Root, line: str) -> None:
+        if not line.startswith('"<<'):
+            return
+        try:
+            value = parse(str(parse(line)))
+        except ValueSyntaxError:
+            return
+        names = [mutant.name for mutant in root.weakened.mutants]
+        match value:
+            case ("fell", str(claim), int(at)):
+                self.fallen.add((claim, names[at]))
+            case ("number", int(number)):
+                self.numbers.add(names[root.weakened.comparisons.index(number)])
+            case ("begin", int(at)):
+                self._at = names[at]
+            case _:
+                pass
+
+    def failed(self) -> str:
+        """Give the weakening that was evaluated last, "" where none was."""
+        return self._at
+
+    def to_json(self) -> dict[str, list[list[str]]]:
+        return {
+            "fallen": sorted(map(list, self.fallen)),
+            "numbers": [[name] for name in sorted(self.numbers)],
+            "fails": [[name] for name in sorted(self.fails)],
+        }
+
+    @classmethod
+    def of(cls, found: Mapping[str, Sequence[Sequence[str]]]) -> "_Heard":
+        pairs = {(claim, name) for claim, name in found["fallen"]}
+        return cls(pairs, {name for (name,) in found["numbers"]}, {name for (name,) in found["fails"]})
+
+
+def _search(manifest: Manifest, model: Model, root: Root, store: _Fallen | None) -> _Heard:
+    """Run an ablation with the weakenings of the claims that it refutes."""
+    asked, cfg = _asked(manifest, model, root), manifest.cfg(model)
+    if not any(asked.values()):
+        return _Heard()
+    modules = read_modules(manifest.folders, root.module)
+    first = remembered(module_text(root, asked, modules, cfg), modules)
+    texts = sorted(modules.bare.items())
+    place = key(_PARTS, first.text, first.cfg.render(), texts, tools.jar_digest(tools.find_jar()))
+    kept = store.read(place) if store else None
+    if kept is not None:
+        return _Heard.of(json.loads(kept))
+    fails: set[str] = set()
+    run, tells = first, False
+    while True:
+        heard = _Heard(fails=fails)
+        try:
+            tlc.run(
+                manifest.folders,
+                ROOT,
+                run.cfg.render(),
+                generated=run.generated,
+                workers=1,
+                short=True,
+                on_line=lambda line, heard=heard: heard.take(root, line),  # type: ignore[misc]
+            )
+        except EvaluationFailed as error:
+            if tells:
+                if not heard.failed() or heard.failed() in fails:
+                    raise UnexpectedOutput(f"{ROOT}: {model.name}: {error}", text=error.text) from error
+                fails.add(heard.failed())
+            tells = True
+            left = {claim: names - fails for claim, names in asked.items()}
+            run = remembered(module_text(root, left, modules, cfg, tells=True), modules)
+        else:
+            break
+    if store:
+        store.write(place, json.dumps(heard.to_json()).encode())
+    return heard

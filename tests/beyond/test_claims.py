@@ -1,0 +1,181 @@
+"""Weakened claims: each follows from its claim, and `mutants --claims` names each that no ablation notices."""
+
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from groupcomm_conformance.beyond import claims
+from groupcomm_conformance.beyond.claims import HELPERS, Root, copies
+from groupcomm_conformance.beyond.weakening import called
+from groupcomm_conformance.commands.main import app
+from groupcomm_conformance.models.manifest import Manifest, load
+from groupcomm_conformance.steps.mutants import report
+from groupcomm_conformance.steps.mutants.explaining import Reason, Reasons
+from groupcomm_conformance.tla import tree
+from groupcomm_conformance.tla.cfg import Cfg
+from groupcomm_conformance.tlc import run as tlc
+from groupcomm_conformance.tlc import syntax
+
+MODULE = r"""---- MODULE Weak ----
+EXTENDS Naturals, FiniteSets
+VARIABLES x, y, s, t
+Fixed(z) == z \in s /\ z \in t
+In(z) == z \in s \cap t /\ z <= y
+Init == /\ x \in 0 .. 2 /\ y \in 0 .. 2 /\ s \in SUBSET {0, 1, 2} /\ t \in SUBSET {0, 1} /\ (Fixed(0) \/ TRUE)
+Next == UNCHANGED <<x, y, s, t>>
+Spec == Init /\ [][Next]_<<x, y, s, t>>
+Lists == /\ x = y
+         /\ \A z \in s \cup t : z < x \/ In(z)
+Condition == ((\E z \in s \cup t : In(z)) \/ x = 0) => (s \ t = {} /\ y >= x)
+Single == x = 1 =>
+    /\ y = 1
+Negated == ~(s \cup t # {} /\ (x < y \/ x = 2))
+Chosen == IF x = 0 THEN \A z \in 0 .. y : z \in s ELSE s \cap (t \cup {y}) = {}
+Filtered == {z \in s \cup t : z > x \/ z \in t} \subseteq ((t \cap s) \cup (s \ {x}))
+Exists == \E z \in s \cap t : z = x /\ LET Big == z > y /\ z # 3 IN Big \/ Fixed(z)
+====
+"""
+CLAIMS = ("Lists", "Single", "Condition", "Negated", "Chosen", "Filtered", "Exists")
+
+
+@pytest.fixture(scope="module")
+def weak() -> Root:
+    definitions = tree.read(syntax.export([], "Weak", generated={"Weak": MODULE}))
+    kept = called(definitions, ["Spec"])
+    own = {number for number, each in definitions.operators.items() if each.module == "Weak"}
+    return Root.made(
+        definitions, {name: name for name in CLAIMS}, kept | ({*definitions.operators} - own), {}
+    )
+
+
+def test_what_is_weakened(weak: Root) -> None:
+    """One of each kind is there. Conditions change the other way round, and an operator of the group never."""
+    made = {mutant.name for mutant in weak.weakened.mutants}
+    assert made >= {
+        r"Lists: x = y, = -> >=",
+        r"Lists: x = y dropped from (x = y) /\ (\A z \in s \cup t : (z < x) \/ In(z))",
+        r"Lists: s dropped from s \cup t",
+        r"Lists: z < x, < -> <=",
+        r"In: z <= y dropped from (z \in (s \cap t)) /\ (z <= y)",
+        r"In: s dropped from s \cap t",
+        r"In: z <= y, one more",
+        r"Condition: x = 0 dropped from (\E z \in s \cup t : In(z)) \/ (x = 0)",
+        r"Condition: t dropped from s \cup t",
+        r"Condition: y >= x, one more",
+        r"Negated: x = 2 dropped from (x < y) \/ (x = 2)",
+        r"Chosen: 0 .. y without the last",
+        r"Filtered: z \in t dropped from (z > x) \/ (z \in t)",
+        r"Filtered: {x} dropped from s \ {x}",
+        r"Exists: z # 3 dropped from (z > y) /\ (z # 3)",
+    }
+    assert not {name for name in made if name.startswith(("Fixed", "Init", "Next"))}
+    assert not {name for name in made if name.startswith("Negated: s # {}")}  # that would say more
+
+
+def test_each_weakening_follows_from_its_claim(weak: Root) -> None:
+    """TLC looks at each in all states: none may be false where the claim is true, and each is true in more."""
+    lines: list[str] = []
+    names: list[str] = []
+    for at, mutant in enumerate(weak.weakened.mutants):
+        for claim in sorted(weak.weakened.claims[at]):
+            assert mutant.operator in {claim, "In"}
+            lines += copies(weak, claim, at, prefix := f"W{at}_{claim}_")
+            names.append(f"Follows_{at}_{claim}")
+            lines.append(
+                f"{names[-1]} == IF {claim} THEN {prefix}{claim} "
+                f'ELSE IF {prefix}{claim} THEN PrintT("weaker {at}") ELSE TRUE'
+            )
+    numbers = [f"ASSUME TLCSet(6000 + {at}, FALSE)" for at in weak.weakened.comparisons if at is not None]
+    text = "\n".join(["---- MODULE Run ----", "EXTENDS Weak, TLC", *numbers, HELPERS, *lines, "====", ""])
+    said: set[str] = set()
+    result = tlc.run(
+        [],
+        "Run",
+        Cfg(specification="Spec", invariants=tuple(names)).render(),
+        generated={"Run": text, "Weak": MODULE},
+        workers=1,
+        short=True,
+        on_line=said.add,
+    )
+    assert (result.outcome, result.violated) == ("holds", None)
+    weaker = {int(found[1]) for line in said if (found := re.fullmatch(r'"weaker (\d+)"', line))}
+    really = {weak.weakened.mutants[at].name.partition(": ")[0] for at in weaker}
+    assert really == {"Lists", "Single", "In", "Condition", "Negated", "Chosen", "Filtered", "Exists"}
+
+
+# Judged by the ablations of the toy
+
+
+PLAIN = r"NoEarlyCommit == \A m \in Member : local[m].committed => \A n \in Member : local[n].voted"
+LISTED = r"""NoEarlyCommit ==
+    /\ \A m \in Member : local[m].committed => \A n \in Member : local[n].voted
+    /\ \A m \in Member : local[m].heard_from \subseteq Member
+    /\ \A m \in Member : local[m].member = m"""
+
+
+@pytest.fixture(scope="module")
+def with_more(checked_toy: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    def made(claim: str) -> Path:
+        root = Path(shutil.copytree(checked_toy, tmp_path_factory.mktemp("weakened"), dirs_exist_ok=True))
+        group = root / "spec" / "toy" / "ToyGroup.tla"
+        text = group.read_text(encoding="utf-8")
+        assert PLAIN in text
+        group.write_text(text.replace(PLAIN, claim), encoding="utf-8")
+        return root
+
+    return made
+
+
+def _fates(manifest: Manifest) -> dict[str, str]:
+    judged = claims.judge(manifest, workers=2)
+    return {
+        mutant.name.partition(" dropped")[0]: "" if found is None else found.by
+        for mutant, found in zip(judged.mutants, judged.noticed, strict=True)
+    }
+
+
+def test_a_conjunct_that_no_ablation_needs_is_told(with_more: Callable[[str], Path]) -> None:
+    """The claim falls as before, so that kill matrix and counts are silent."""
+    fates = _fates(load(with_more(LISTED), "toy"))
+    assert fates == {
+        r"NoEarlyCommit: \A m \in Member : local[m].committed => (\A n \in Member : local[n ...": (
+            "hasty, for NoEarlyCommit"
+        ),
+        r"NoEarlyCommit: \A m \in Member : local[m].heard_from \subseteq Member": "",
+        "NoEarlyCommit: \\A m \\in Member : local[m].member = m": "",
+    }
+
+
+def test_a_guard_that_is_dropped_is_no_weakening_where_what_follows_cannot_be_evaluated(
+    with_more: Callable[[str], Path],
+) -> None:
+    guarded = PLAIN.replace("local[n].voted", r'(local[n].voted \/ (n = "B" /\ [x \in {"B"} |-> TRUE][n]))')
+    fates = _fates(load(with_more(guarded), "toy"))
+    assert fates == {'NoEarlyCommit: [x \\in {"B"} |-> TRUE][n]': ""}
+
+
+def test_the_command_fails_where_a_weakening_has_no_reason(
+    with_more: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = with_more(LISTED)
+    monkeypatch.chdir(root)
+    runner = CliRunner()
+    ran = runner.invoke(app, ["mutants", "toy", "--claims"])
+    assert ran.exit_code == 1
+    assert "SURVIVES: ToyGroup.tla" in ran.stdout
+    assert "toy: 1 of 3 weakenings of claims noticed (33.33 %" in ran.stdout
+    assert runner.invoke(app, ["mutants", "toy", "--claims", "--spec"]).exit_code == 2
+
+
+def test_reasons_are_held_against_the_verdicts(with_more: Callable[[str], Path]) -> None:
+    """A reason for a weakening that is noticed is stale, and one for a name that there is not."""
+    judged = claims.judge(load(with_more(LISTED), "toy"))
+    names = [mutant.name for mutant in judged.mutants]
+    reasons = Reasons({name: Reason("equivalent", "said") for name in [*names, "Gone: x"]})
+    told = report.spec_told(judged, reasons, 0.0)
+    assert set(told["stale"]) == {names[0], "Gone: x"}
+    assert not told["ok"]
