@@ -83,7 +83,7 @@ InstalledBelow(m) ==
        ELSE (IF installed[m] = 0 THEN <<begins>> ELSE <<>>) \o <<[type |-> "ViewInstalled", view |-> ViewOf(views'[k])]>>
 
 \* What the maker of a view has delivered of its members.
-ToldToJoiners(m, v) ==
+StartDigestOf(m, v) ==
     [x \in DOMAIN v.lives |->
         IF x \in DOMAIN nakack[m].windows THEN nakack[m].windows[x].delivered ELSE Nakack!Nothing]
 
@@ -94,7 +94,7 @@ Keeps == act'.action = "Crash" => \A c \in copies : c.to # act'.member => c \in 
 PassedDown(queue) ==
     /\ Keeps
     /\ starts' = IF views' = views THEN starts
-                 ELSE Append(starts, LET v == views'[Len(views')] IN ToldToJoiners(v.id.creator, v))
+                 ELSE Append(starts, LET v == views'[Len(views')] IN StartDigestOf(v.id.creator, v))
     /\ \E m \in {act'.member} : \E those \in {SelectSeq(act'.effects, IsForNakack)} :
         NakackDid(m, Ran(nakack[m], InstalledBelow(m) \o [i \in DOMAIN those |-> HeardBelow(those[i])], <<>>), queue)
 

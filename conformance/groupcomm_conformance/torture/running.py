@@ -21,10 +21,9 @@ from groupcomm.events import Deliver, ViewInstalled
 from groupcomm.view import Address, name_and_life
 from groupcomm_conformance.logs.claims import judge
 from groupcomm_conformance.logs.replaying import Life, replayed
-from groupcomm_runtime.codec import pack
-from groupcomm_runtime.frames import Frame, Seal
 
-from .member import DISK_FULL, GROUP, KEY
+from .garbage import random_bytes, strange_datagram
+from .member import DISK_FULL
 from .network import CALM, Rules
 from .plan import Fault, Round, drawn
 
@@ -429,7 +428,9 @@ class _Running:
         to = "" if one.latest is None else str(one.latest["address"])
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
             for number in range(1, _FLOOD + 1):
-                data = _strange(self._dice, to, number) if strangers else _random(self._dice, 300)
+                data = (
+                    strange_datagram(self._dice, to, number) if strangers else random_bytes(self._dice, 300)
+                )
                 sock.sendto(data, ("127.0.0.1", one.port))
 
     def _files(self, name: str) -> None:
@@ -438,7 +439,7 @@ class _Running:
         records = sorted(each for each in folder.glob("*.member") if each.is_file())
         for each in records:
             if each.stem == name:
-                each.write_bytes(self._dice.choice((b"", b'{"host": "127.0', _random(self._dice, 60))))
+                each.write_bytes(self._dice.choice((b"", b'{"host": "127.0', random_bytes(self._dice, 60))))
         others = [each for each in records if each.stem != name]
         if others:
             self._dice.choice(others).unlink(missing_ok=True)
@@ -518,36 +519,3 @@ def _short(name: str, said: dict[str, Any] | None) -> str:
     waits = {what: number for what, number in said["tables"].items() if number}
     counter, creator = said["view"]
     return f"{name} is in {counter}/{creator} of {len(said['members'])}, waits for {waits or 'nothing'}"
-
-
-def _random(dice: random.Random, most: int) -> bytes:
-    return dice.randbytes(dice.randrange(most))
-
-
-def _strange(dice: random.Random, to: Address, number: int) -> bytes:
-    """A datagram of another key, of another version, or of the right key with an item that is none."""
-    items = tuple(_items(dice))
-    frame = Frame("z#1", to, number, items)
-    match dice.randrange(3):
-        case 0:
-            return Seal(b"another key", GROUP).close(frame)
-        case 1:
-            data = bytearray(Seal(KEY.encode(), GROUP).close(frame))
-            data[2] ^= 1 << dice.randrange(8)
-            return bytes(data)
-        case _:
-            return Seal(KEY.encode(), GROUP).close(frame)
-
-
-def _items(dice: random.Random) -> Iterator[bytes]:
-    for _ in range(dice.randrange(1, 4)):
-        yield dice.choice(
-            (
-                b"",
-                _random(dice, 80),
-                b"m" + _random(dice, 80),
-                b"f" + _random(dice, 80),
-                b"h" + _random(dice, 80),
-                b"m" + pack([dice.randrange(9), dice.randrange(9), [dice.randrange(9)]]),
-            )
-        )

@@ -1,0 +1,46 @@
+"""Bytes that a member of a group must refuse."""
+
+import random
+from collections.abc import Iterator
+
+from groupcomm.view import Address
+from groupcomm_runtime.codec import pack
+from groupcomm_runtime.frames import Frame, Seal
+
+from .member import GROUP, KEY
+
+__all__ = ["random_bytes", "strange_datagram"]
+
+
+def random_bytes(dice: random.Random, most: int) -> bytes:
+    """Return fewer than `most` bytes."""
+    return dice.randbytes(dice.randrange(most))
+
+
+def strange_datagram(dice: random.Random, to: Address, number: int) -> bytes:
+    """A datagram of another key, of another version, or of the right key with an item that is none."""
+    items = tuple(_items(dice))
+    frame = Frame("z#1", to, number, items)
+    match dice.randrange(3):
+        case 0:
+            return Seal(b"another key", GROUP).close(frame)
+        case 1:
+            data = bytearray(Seal(KEY.encode(), GROUP).close(frame))
+            data[2] ^= 1 << dice.randrange(8)
+            return bytes(data)
+        case _:
+            return Seal(KEY.encode(), GROUP).close(frame)
+
+
+def _items(dice: random.Random) -> Iterator[bytes]:
+    for _ in range(dice.randrange(1, 4)):
+        yield dice.choice(
+            (
+                b"",
+                random_bytes(dice, 80),
+                b"m" + random_bytes(dice, 80),
+                b"f" + random_bytes(dice, 80),
+                b"h" + random_bytes(dice, 80),
+                b"m" + pack([dice.randrange(9), dice.randrange(9), [dice.randrange(9)]]),
+            )
+        )
