@@ -1,7 +1,9 @@
 """Bytes that a member of a group must refuse."""
 
 import random
+import socket
 from collections.abc import Iterator
+from typing import Final
 
 from groupcomm.view import Address
 from groupcomm_runtime.codec import pack
@@ -9,7 +11,17 @@ from groupcomm_runtime.frames import Frame, Seal
 
 from .member import GROUP, KEY
 
-__all__ = ["random_bytes", "strange_datagram"]
+__all__ = ["flood", "random_bytes"]
+
+_FLOOD: Final = 500  # datagrams
+
+
+def flood(dice: random.Random, port: int, to: Address | None) -> None:
+    """Send 500 datagrams to a port of this machine: random bytes, or with an address strange ones."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+        for number in range(1, _FLOOD + 1):
+            data = random_bytes(dice, 300) if to is None else _strange_datagram(dice, to, number)
+            sock.sendto(data, ("127.0.0.1", port))
 
 
 def random_bytes(dice: random.Random, most: int) -> bytes:
@@ -17,7 +29,7 @@ def random_bytes(dice: random.Random, most: int) -> bytes:
     return dice.randbytes(dice.randrange(most))
 
 
-def strange_datagram(dice: random.Random, to: Address, number: int) -> bytes:
+def _strange_datagram(dice: random.Random, to: Address, number: int) -> bytes:
     """A datagram of another key, of another version, or of the right key with an item that is none."""
     items = tuple(_items(dice))
     frame = Frame("z#1", to, number, items)

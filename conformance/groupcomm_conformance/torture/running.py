@@ -5,7 +5,6 @@ import json
 import os
 import random
 import signal
-import socket
 import sys
 import time
 from collections import Counter, defaultdict
@@ -22,7 +21,7 @@ from groupcomm.view import Address, name_and_life
 from groupcomm_conformance.logs.claims import judge
 from groupcomm_conformance.logs.replaying import Life, replayed
 
-from .garbage import random_bytes, strange_datagram
+from .garbage import flood, random_bytes
 from .member import DISK_FULL
 from .network import CALM, Rules
 from .plan import Fault, Round, drawn
@@ -31,7 +30,6 @@ __all__ = ["Campaign", "Outcome", "names_of", "tortured"]
 
 _ANSWERS: Final = 2.0  # seconds that an answer may take, before it is asked again
 _LOOKS: Final = 0.1  # seconds between two looks
-_FLOOD: Final = 500  # datagrams
 _SHARE: Final = 0.3
 _HALF: Final = 0.5
 _ROOM: Final = 20_000  # bytes of a log, before the disk is full
@@ -426,12 +424,7 @@ class _Running:
 
     def _flood(self, one: _Process, *, strangers: bool) -> None:
         to = "" if one.latest is None else str(one.latest["address"])
-        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
-            for number in range(1, _FLOOD + 1):
-                data = (
-                    strange_datagram(self._dice, to, number) if strangers else random_bytes(self._dice, 300)
-                )
-                sock.sendto(data, ("127.0.0.1", one.port))
+        flood(self._dice, one.port, to if strangers else None)
 
     def _files(self, name: str) -> None:
         """Break a record, remove another record, add a foreign record and a folder of such a name."""
