@@ -51,7 +51,7 @@ NakackStep(s, e) == Nakack!Step(s, e)
 -----------------------------------------------------------------------------
 (* What FLUSH passes down *)
 
-\* What NAKACK hears of a step of FLUSH, in order.
+\* The effects of a step of FLUSH that are events of NAKACK.
 IsForNakack(effect) ==
     effect.type = "Multicast" \/ (effect.type = "PassDown" /\ effect.event.type \in {"HoldBack", "Release", "Fetch"})
 HeardBelow(effect) ==
@@ -64,7 +64,7 @@ Ran(s, events, effects) ==
     ELSE CHOOSE done \in {Ran(step.state, Tail(events), effects \o step.effects) :
                             step \in {NakackStep(s, Head(events))}} : TRUE
 
-\* What NAKACK delivers to m.
+\* The deliveries of NAKACK at m among these effects.
 Delivers(m, effects) ==
     LET those == Events(effects, "PassUp", "Deliver")
     IN [i \in DOMAIN those |-> [to |-> m, sender |-> those[i].sender, message |-> those[i].payload]]
@@ -82,7 +82,7 @@ InstalledBelow(m) ==
     IN IF k = installed[m] THEN <<>>
        ELSE (IF installed[m] = 0 THEN <<begins>> ELSE <<>>) \o <<[type |-> "ViewInstalled", view |-> ViewOf(views'[k])]>>
 
-\* What the maker of a view has delivered of its members.
+\* The start digest of joiners: the deliveries of the member m of each member of the view.
 StartDigestOf(m, v) ==
     [x \in DOMAIN v.lives |->
         IF x \in DOMAIN nakack[m].windows THEN nakack[m].windows[x].delivered ELSE Nakack!Nothing]
@@ -143,7 +143,7 @@ StackInit ==
     /\ net = {} /\ delivered = <<>>
     /\ starts = [k \in DOMAIN views |-> [x \in DOMAIN views[k].lives |-> Nakack!Nothing]]
 
-\* What is delivered is heard first; then a member does what it does by itself.
+\* A member hears deliveries first; then it does what it does by itself.
 StackNext ==
     IF delivered # <<>> THEN HearDelivered
     ELSE IF SomethingIsDue THEN /\ TakesDueStep
@@ -177,7 +177,7 @@ StackTypeOK ==
     /\ \A p \in net : p.message.type \in {"DATA", "HIGHEST", "XMIT_REQ"}
     /\ DOMAIN starts = DOMAIN views
 
-\* What NAKACK delivers may arrive now, by what FLUSH assumes: it is next of its sender in this view, and not held back.
+\* A delivery of NAKACK may arrive now, by what FLUSH assumes: it is next of its sender in this view, and not held back.
 DeliversOnlyWhatMayArrive ==
     delivered # <<>> =>
         \E c \in CopiesOf(Head(delivered)) : c.view = installed[c.to] /\ MayArrive(c.to, c)
@@ -205,7 +205,7 @@ NakackAtRest ==
         /\ m \in Tellers /\ InView(local[m]) => IsStale(m, HighestEvent)
         /\ nakack[m].asking => IsStale(m, RequestEvent)
 
-\* What FLUSH's group has to do, but for the layer of multicasts that is NAKACK here.
+\* The duties of FLUSH's group, but for the layer of multicasts that is NAKACK here.
 Above == INSTANCE FlushClaims WITH copies <- {}, fetches <- [m \in Member |-> {}]
 
 StackQuiescent == delivered = <<>> /\ Above!Quiescent /\ NakackAtRest
@@ -226,7 +226,7 @@ ConvergedWhenStackQuiescent == StackQuiescent => Converged
 -----------------------------------------------------------------------------
 (* Witnesses *)
 
-\* What only its sender's crash left to another member comes from that one.
+\* A multicast that its crashed sender left to one member only comes from that member.
 FetchedOverNakack ==
     \E m \in up : \E x \in Member \ up :
         /\ x \in DOMAIN local[m].delivered /\ local[m].delivered[x] > 0

@@ -79,12 +79,12 @@ InstalledBelow(m, k) ==
 
 \* Who decides a view has its group stopped, and tells joiners what it has delivered. Nobody has promised them that:
 \* no vote of this view counts more, as all who go on have delivered the same.
-ToldToJoiners(m, v) ==
+StartDigestOf(m, v) ==
     [x \in DOMAIN v.lives |-> IF x \in DOMAIN base[m] THEN Counts(local[m], base[m])[x] ELSE 0]
 
 PassedDown ==
     /\ starts' = IF views' = views THEN starts
-                 ELSE Append(starts, LET v == views'[Len(views')] IN ToldToJoiners(v.id.creator, v))
+                 ELSE Append(starts, LET v == views'[Len(views')] IN StartDigestOf(v.id.creator, v))
     /\ \E moved \in {{m \in Member : installed'[m] # installed[m]}} :
         IF moved = {} THEN UNCHANGED <<stable, base, purged>>
         ELSE \E m \in moved : InstalledBelow(m, installed'[m])
@@ -191,7 +191,7 @@ FetchIsServable ==
 -----------------------------------------------------------------------------
 (* Defects *)
 
-\* In the place of ToldToJoiners: the digest was taken before the group was stopped, when the view began.
+\* In the place of StartDigestOf: the digest was taken before the group was stopped, when the view began.
 TakenBeforeTheStop(m, v) == [x \in DOMAIN v.lives |-> IF x \in DOMAIN base[m] THEN base[m][x] ELSE 0]
 
 -----------------------------------------------------------------------------

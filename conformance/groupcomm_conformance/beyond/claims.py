@@ -23,13 +23,12 @@ from groupcomm_conformance.files.store import Store
 from groupcomm_conformance.models.instruments import ROOT, Run, remembered
 from groupcomm_conformance.models.manifest import Manifest, Model
 from groupcomm_conformance.models.modules import Modules, read_modules
-from groupcomm_conformance.steps.mutants.confronting import Noticed
+from groupcomm_conformance.steps.mutants.confronting import Noticed, printed
 from groupcomm_conformance.steps.mutants.verdicts import Judged
 from groupcomm_conformance.tla import tree
 from groupcomm_conformance.tla.cfg import Cfg
 from groupcomm_conformance.tla.folding import folded
 from groupcomm_conformance.tla.tree import Apply, Definitions, Expression, Name, Writer
-from groupcomm_conformance.tla.values import ValueSyntaxError, parse
 from groupcomm_conformance.tlc import run as tlc
 from groupcomm_conformance.tlc import syntax, tools
 from groupcomm_conformance.tlc.errors import EvaluationFailed, UnexpectedOutput
@@ -131,12 +130,13 @@ def judge(
     *,
     cache: Path | None = None,
     workers: int = 1,
-    progress: Callable[[str], None] = lambda _: None,
+    progress: Callable[[int, str], None] = lambda _at, _name: None,
 ) -> Judged:
     """Weaken all claims of a protocol, and let the ablations of the tiers smoke and full judge them.
 
-    `progress` hears the name of each ablation that has judged. FileError where a specification lacks the form
-    required.
+    `progress` hears of each ablation that has judged: how many have, and its name.
+
+    FileError where a specification lacks the form required.
     """
     modules = dict.fromkeys((manifest.module, *(manifest.module_of(name) for name in manifest.cfgs)))
     roots = {module: Root.of(manifest, module) for module in modules}
@@ -145,9 +145,8 @@ def judge(
 
     def judged(model: Model) -> "tuple[Model, _Heard, dict[str, set[str]]]":
         root = roots[manifest.module_of(model.claims)]
-        found = _search(manifest, model, root, store)
-        progress(model.name)
-        return model, found, _asked(manifest, model, root)
+        asked = _asked(manifest, model, root)
+        return model, _search(manifest, model, root, asked, store), asked
 
     every = [
         each
@@ -160,7 +159,8 @@ def judge(
     says: set[str] = set()
     failing: set[str] = set()
     with ThreadPoolExecutor(workers) as pool:
-        for model, heard, asked in pool.map(judged, ablations):
+        for at, (model, heard, asked) in enumerate(pool.map(judged, ablations), start=1):
+            progress(at, model.name)
             says |= heard.numbers
             failing |= heard.fails
             for claim, names in asked.items():
@@ -303,29 +303,20 @@ class _Heard:
     fallen: set[tuple[str, str]] = field(factory=set)
     numbers: set[str] = field(factory=set)
     fails: set[str] = field(factory=set)
-    _at: str = ""
+    last: str = ""
+    """The weakening that was evaluated last."""
 
     def take(self, root: Root, line: str) -> None:
-        if not line.startswith('"<<'):
-            return
-        try:
-            value = parse(str(parse(line)))
-        except ValueSyntaxError:
-            return
-        names = [mutant.name for mutant in root.weakened.mutants]
-        match value:
+        mutants = root.weakened.mutants
+        match printed(line):
             case ("fell", str(claim), int(at)):
-                self.fallen.add((claim, names[at]))
+                self.fallen.add((claim, mutants[at].name))
             case ("number", int(number)):
-                self.numbers.add(names[root.weakened.comparisons.index(number)])
+                self.numbers.add(mutants[root.weakened.comparisons.index(number)].name)
             case ("begin", int(at)):
-                self._at = names[at]
+                self.last = mutants[at].name
             case _:
                 pass
-
-    def failed(self) -> str:
-        """Give the weakening that was evaluated last, "" where none was."""
-        return self._at
 
     def to_json(self) -> dict[str, list[list[str]]]:
         return {
@@ -340,9 +331,11 @@ class _Heard:
         return cls(pairs, {name for (name,) in found["numbers"]}, {name for (name,) in found["fails"]})
 
 
-def _search(manifest: Manifest, model: Model, root: Root, store: _Fallen | None) -> _Heard:
+def _search(
+    manifest: Manifest, model: Model, root: Root, asked: Mapping[str, set[str]], store: _Fallen | None
+) -> _Heard:
     """Run an ablation with the weakenings of the claims that it refutes."""
-    asked, cfg = _asked(manifest, model, root), manifest.cfg(model)
+    cfg = manifest.cfg(model)
     if not any(asked.values()):
         return _Heard()
     modules = read_modules(manifest.folders, root.module)
@@ -368,9 +361,9 @@ def _search(manifest: Manifest, model: Model, root: Root, store: _Fallen | None)
             )
         except EvaluationFailed as error:
             if tells:
-                if not heard.failed() or heard.failed() in fails:
+                if not heard.last or heard.last in fails:
                     raise UnexpectedOutput(f"{ROOT}: {model.name}: {error}", text=error.text) from error
-                fails.add(heard.failed())
+                fails.add(heard.last)
             tells = True
             left = {claim: names - fails for claim, names in asked.items()}
             run = remembered(module_text(root, left, modules, cfg, tells=True), modules)

@@ -98,8 +98,14 @@ class Watch:
         """Show a bar while something else than TLC works; the function given sets the text beside it."""
         with self._lock:
             task = self._bars.add_task(escape(name), total=None, status="starts")
+
+        def says(status: str) -> None:
+            with self._lock:
+                self._bars.update(task, status=status)
+                self._beats(f"{name}: {status}")
+
         try:
-            yield lambda status: self._bars.update(task, status=status)
+            yield says
         finally:
             with self._lock:
                 self._bars.remove_task(task)
@@ -125,11 +131,15 @@ class Watch:
             self._bars.update(self._tasks[id(model), part], status=status)
             self._running[id(model), part] = f"{model.name}: {status}"
             self._show_total()
-            now = time.monotonic()
-            if self._bars.disable and now - self._beat >= _HEARTBEAT:
-                self._beat = now
-                head = f"{self._estimate.text()}; " if self._estimate.total > 1 else ""
-                self._console.print(escape(f"  {head}{'; '.join(self._running.values())}"), style="dim")
+            head = f"{self._estimate.text()}; " if self._estimate.total > 1 else ""
+            self._beats(f"{head}{'; '.join(self._running.values())}")
+
+    def _beats(self, text: str) -> None:
+        """Print a line in place of bars, if the last one is 30 s old."""
+        now = time.monotonic()
+        if self._bars.disable and now - self._beat >= _HEARTBEAT:
+            self._beat = now
+            self._console.print(escape(f"  {text}"), style="dim")
 
     def ended(self, model: Model, part: str) -> None:
         """Remove the bar."""

@@ -2,15 +2,14 @@
 
 import json
 import os
-import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from attrs import define, field
+from attrs import define
 
 from groupcomm_conformance.beyond import claims as weakened
 from groupcomm_conformance.beyond import mutants as beyond
@@ -175,7 +174,7 @@ def _of_claims(protocol: str, workers: int | None) -> dict[str, Any]:
             manifest,
             cache=Tables.of(root).folder,
             workers=workers or os.cpu_count() or 1,
-            progress=_Progress(say),
+            progress=lambda at, name: say(f"{at} ablations, last {name}"),
         )
     return report.spec_told(judged, reasons, time.monotonic() - began)
 
@@ -253,23 +252,6 @@ def _tables(root: Path, manifest: Manifest) -> dict[str, ModelTable]:
 
 
 @define
-class _Progress:
-    """Says how many ablations have judged: beside the bar, and in a line on stderr every 30 s."""
-
-    say: Callable[[str], None]
-    _done: int = 0
-    _told: float = field(factory=time.monotonic)
-
-    def __call__(self, name: str) -> None:
-        self._done += 1
-        text = f"{self._done} ablations, last {name}"
-        self.say(text)
-        if not sys.stderr.isatty() and time.monotonic() - self._told > _BEAT:
-            self._told = time.monotonic()
-            typer.echo(f"  {text}", err=True)
-
-
-@define
 class _Campaign:
     """Judges mutants on Spark, and remembers how that went."""
 
@@ -344,6 +326,3 @@ _TOGETHER = 8
 
 _TOGETHER_IN_TLC = 100
 """Mutants of a specification: each run of TLC reads the tables for all of them."""
-
-_BEAT = 30.0
-"""Seconds after which a line says how far it is."""

@@ -2,7 +2,6 @@
 
 import json
 import shutil
-import sys
 import tempfile
 from pathlib import Path
 from typing import Annotated, Final
@@ -12,6 +11,7 @@ import typer
 from groupcomm_conformance.files.errors import PathError
 from groupcomm_conformance.torture.running import Campaign, Outcome, tortured
 
+from . import console
 from .exits import ExitCode
 from .options import AsJson, whole
 
@@ -70,13 +70,12 @@ def command(
         limit=_LIMIT if limit is None else limit,
     )
     folder = _folder(out)
-    progress = _Progress()
     kept = out is not None
     try:
-        outcome = tortured(campaign, folder, progress)
+        with console.Watch() as watch, watch.working("torture") as progress:
+            outcome = tortured(campaign, folder, progress)
         kept = kept or bool(outcome.found)
     finally:
-        progress.end()
         if not kept:
             shutil.rmtree(folder, ignore_errors=True)
     record = _record(outcome, folder if kept else None)
@@ -145,19 +144,3 @@ def _record(outcome: Outcome, folder: Path | None) -> dict[str, object]:
         "found": outcome.found,
         "folder": None if folder is None else str(folder),
     }
-
-
-class _Progress:
-    """A line on a terminal that says how far it is."""
-
-    def __init__(self) -> None:
-        self._shown = sys.stderr.isatty()
-
-    def __call__(self, text: str) -> None:
-        if self._shown:
-            typer.echo(f"\r{text:<60}", err=True, nl=False)
-
-    def end(self) -> None:
-        """Take the line away."""
-        if self._shown:
-            typer.echo("\r" + " " * 60 + "\r", err=True, nl=False)

@@ -3,13 +3,13 @@
 The plan is a function of the seed. The run is not: processes and clocks are real.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from random import Random
-from typing import Final
+from typing import Any, Final
 
 from attrs import frozen
 
-__all__ = ["KINDS", "Fault", "Round", "drawn"]
+__all__ = ["KINDS", "NETWORK", "Fault", "Round", "drawn"]
 
 KINDS: Final = {
     "kill": "a member is killed, and begins again when the round ends",
@@ -34,7 +34,14 @@ KINDS: Final = {
 
 _MOST: Final = 4  # faults of a round
 _ALIVE: Final = 2  # so many run at least, but where all leave
-_SENDS: Final = frozenset({"loss", "doubling", "late", "replay"})
+
+NETWORK: Final[Mapping[str, Mapping[str, Any]]] = {
+    "loss": {"loss": 0.3},
+    "doubling": {"twice": 0.5},
+    "late": {"late": 0.3},
+    "replay": {"again": 0.3},
+}
+"""The rules of a faulty network: fields of `network.Rules`."""
 
 
 @frozen
@@ -104,5 +111,5 @@ def _fault(kind: str, runs: Sequence[str], random: Random, patience: float) -> F
         case "stop":
             members, seconds = (random.choice(runs),), random.uniform(1.5, 3) * patience
         case _:
-            members = () if kind in _SENDS else (random.choice(runs),)
+            members = () if kind in NETWORK else (random.choice(runs),)
     return Fault(kind, members, round(seconds, 3), round(pause, 3))

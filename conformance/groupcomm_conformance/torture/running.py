@@ -23,15 +23,13 @@ from groupcomm_conformance.logs.replaying import Life, replayed
 
 from .garbage import flood, random_bytes
 from .member import DISK_FULL
-from .network import CALM, Rules
-from .plan import Fault, Round, drawn
+from .network import CALM
+from .plan import NETWORK, Fault, Round, drawn
 
 __all__ = ["Campaign", "Outcome", "names_of", "tortured"]
 
 _ANSWERS: Final = 2.0  # seconds that an answer may take, before it is asked again
 _LOOKS: Final = 0.1  # seconds between two looks
-_SHARE: Final = 0.3
-_HALF: Final = 0.5
 _ROOM: Final = 20_000  # bytes of a log, before the disk is full
 _ENDS: Final = 20.0  # seconds that a process may take to leave, times the patience
 
@@ -214,7 +212,7 @@ class _Running:
         self._names = names_of(campaign.members)
         self._dice = random.Random(campaign.seed)  # noqa: S311 - dice
         self._processes: dict[str, _Process] = {}
-        self._rules: dict[str, Rules] = {}
+        self._rules = CALM
         self._cut: dict[str, frozenset[str]] = {}  # receiver: the senders that it does not hear
         self._one_way: dict[str, frozenset[str]] = {}
         self._stopped: set[str] = set()
@@ -335,19 +333,12 @@ class _Running:
     def _apply(self) -> None:
         """Send each process its rules."""
         for name, one in self._processes.items():
-            rules = self._rules.get(name, CALM)
             deaf = self._ports(self._cut.get(name, frozenset()))
             mute = deaf | self._ports(self._one_way.get(name, frozenset()))
-            told = asdict(evolve(rules, mute=mute, deaf=deaf))
-            one.tell(network={**told, "mute": sorted(mute), "deaf": sorted(deaf)})
+            one.tell(network={**asdict(self._rules), "mute": sorted(mute), "deaf": sorted(deaf)})
 
     def _ports(self, names: Iterable[str]) -> frozenset[int]:
         return frozenset(self._processes[each].port for each in names if each in self._processes)
-
-    def _all(self, change: Callable[[Rules], Rules]) -> None:
-        for name in self._names:
-            self._rules[name] = change(self._rules.get(name, CALM))
-        self._apply()
 
     # Faults
 
@@ -359,7 +350,7 @@ class _Running:
             await asyncio.sleep(fault.pause)
         for name in sorted(self._stopped):
             self._signal(name, signal.SIGCONT)
-        self._rules.clear()
+        self._rules = CALM
         self._cut.clear()
         self._one_way.clear()
         self._apply()
@@ -397,17 +388,9 @@ class _Running:
                 self._one_way = {sender: frozenset(others)}
                 self._apply()
                 await asyncio.sleep(fault.seconds)
-            case "loss":
-                self._all(lambda rules: evolve(rules, loss=_SHARE))
-                await asyncio.sleep(fault.seconds)
-            case "doubling":
-                self._all(lambda rules: evolve(rules, twice=_HALF))
-                await asyncio.sleep(fault.seconds)
-            case "late":
-                self._all(lambda rules: evolve(rules, late=_SHARE))
-                await asyncio.sleep(fault.seconds)
-            case "replay":
-                self._all(lambda rules: evolve(rules, again=_SHARE))
+            case kind if kind in NETWORK:
+                self._rules = evolve(self._rules, **NETWORK[kind])
+                self._apply()
                 await asyncio.sleep(fault.seconds)
             case "garbage" | "strangers":
                 for name in fault.members:

@@ -206,6 +206,16 @@ def _definitions(definitions: Definitions, mutants: Mapping[int, SpecMutant]) ->
 # Running it
 
 
+def printed(line: str) -> "Value | None":
+    """Return the tuple that a run printed as text in a line of TLC's, None where the line is another."""
+    if not line.startswith('"<<'):
+        return None
+    try:
+        return parse(str(parse(line)))
+    except ValueSyntaxError:
+        return None
+
+
 @define
 class _Heard:
     """What a run has said: what noticed which mutant, which are the same, and which one it is at."""
@@ -216,12 +226,7 @@ class _Heard:
     _since: float = field(factory=time.monotonic)
 
     def take(self, line: str) -> None:
-        if not line.startswith('"<<'):
-            return
-        try:
-            value = parse(str(parse(line)))
-        except ValueSyntaxError:
-            return
+        value = printed(line)
         match value:
             case ("begin", int(mutant)):
                 self.at, self._since = mutant, time.monotonic()
