@@ -8,14 +8,14 @@ import pytest
 from attrs import evolve
 
 from groupcomm import events, flush, gms, stable
-from groupcomm.abstract import reliable_multicast
-from groupcomm.abstract.reliable_multicast import Window
 from groupcomm.digest import EMPTY_VECTOR, NOTHING, Vector
 from groupcomm.effects import PassDown
 from groupcomm.errors import LocalProtocolError, ProtocolError, RemoteProtocolError
 from groupcomm.stack import Arrived, Called, Layer, Raised, Stack, State, Tagged
 from groupcomm.view import View
 from groupcomm_conformance.protocols.codec import Codec
+from groupcomm_conformance.stacks.abstract import reliable_multicast
+from groupcomm_conformance.stacks.abstract.reliable_multicast import Window
 from groupcomm_conformance.tla.values import Fn, Value
 from groupcomm_conformance.walks import graph
 from tests.cores import MANIFESTS, PROTOCOLS
@@ -29,7 +29,7 @@ STACK = Stack(
         Layer.of(stable, stable.Config(max_bytes=0, stable_interval=2, stability_delay=1)),
         Layer.of(reliable_multicast, reliable_multicast.Config()),
     ),
-    ("ReliableUnicast", "Network", "FailureDetector"),
+    ("ReliableUnicast", "Network", "FailureDetector", "Discovery"),
 )
 WAYS = {"Receive", "ReturnFromBlock", "AskToJoin", "Detect", "AskForState", "TakeState"}
 REFUSALS: dict[type[ProtocolError], str] = {

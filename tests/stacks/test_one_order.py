@@ -34,6 +34,7 @@ GROUND: Final = (
     "ReliableMulticast",
     "Network",
     "FailureDetector",
+    "Discovery",
     "Membership",
     "JoinDigest",
     "VirtualSynchrony",

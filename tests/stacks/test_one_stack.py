@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from groupcomm import flush, gms, merge_gms, sequencer, stable
-from groupcomm.abstract import reliable_multicast
 from groupcomm.effects import ALL, Datagram, Multicast, PassDown, PassUp, Send, SetTimer
 from groupcomm.events import (
     Block,
@@ -21,8 +20,9 @@ from groupcomm.events import (
 )
 from groupcomm.stack import AnyCore, Arrived, Called, Fired, Layer, Raised, Stack
 from groupcomm.view import Address
+from groupcomm_conformance.stacks.abstract import reliable_multicast
 
-GROUND = ("ReliableUnicast", "Network", "FailureDetector")
+GROUND = ("ReliableUnicast", "Network", "FailureDetector", "Discovery")
 GMS = (Layer.of(gms, gms.Config()),)
 MERGE_GMS = (Layer.of(merge_gms, merge_gms.Config(1000, 3000, 500, 900)),)
 

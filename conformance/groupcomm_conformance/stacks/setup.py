@@ -11,11 +11,11 @@ from attrs import field, frozen
 
 import groupcomm
 from groupcomm import unicast
-from groupcomm.abstract import reliable_multicast, reliable_unicast
-from groupcomm.abstract.carriage import Carriage
 from groupcomm.events import Suspend
 from groupcomm.stack import AnyCore, Layer, Stack, StackError
 
+from .abstract import reliable_multicast, reliable_unicast
+from .abstract.carriage import Carriage
 from .judges.claims import CLAIMS, MERGING
 from .taps import Note, Tap
 
@@ -47,7 +47,7 @@ WHOLE: Final = ("sequencer", FLUSH, "merge_gms", "stable")
 DATAGRAMS: Final = (*WHOLE, "nakack", "unicast")
 """All protocols, over nothing but a network."""
 
-GROUND: Final = ("Network", "FailureDetector")
+GROUND: Final = ("Network", "FailureDetector", "Discovery")
 """What is beneath the stack, by the modules of `spec/common`."""
 
 FAULTS: Final = (

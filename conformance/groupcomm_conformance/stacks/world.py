@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 from attrs import frozen
 
 from groupcomm import flush, gms, merge
-from groupcomm.abstract.carriage import Carriage
 from groupcomm.digest import NOTHING, Vector
 from groupcomm.stack import Tagged
 
+from .abstract.carriage import Carriage
 from .judges.membership import Membership, NotAllowedError, Process
 from .judges.stability import Window
 from .judges.unicasts import ReliableUnicast

@@ -233,7 +233,7 @@ def _in_view(state: State, event: Event) -> State:
 
 
 def _send_requested(state: State, event: Event, payload: Payload) -> Transition:
-    """Number it, and send it to each member, the own one included. `ReliableMulticast!Cast`."""
+    """Number the payload, and send it to each member of the view, its sender included."""
     data = Data(_in_view(state, event).view.id, state.member, state.sent + 1, payload)
     return evolve(state, sent=data.seqno), tuple(Datagram(member, data) for member in state.view.members)
 
@@ -258,7 +258,7 @@ def _data_received(config: Config, state: State, message: Data) -> Transition:
 
 
 def _delivered(config: Config, state: State, came: Data | None = None) -> Transition:
-    """Deliver what has no gap before it and is not held back. `ReliableMulticast!Deliver`."""
+    """Deliver messages that have no gap before them and are not held back. `ReliableMulticast!Add`."""
     if came is not None and config.delivers != "fifo":
         return _delivered_as_it_comes(config, state, came)
     windows, view_id = dict(state.windows), state.view.id
@@ -285,7 +285,7 @@ def _delivered_as_it_comes(config: Config, state: State, came: Data) -> Transiti
 
 
 def _stored(state: State, to: Address, wanted: Get) -> Iterable[Effect]:
-    """Send what the store has of what is asked for. `ReliableMulticast!Fetch`."""
+    """Send the requested messages that the store has. `ReliableMulticast!Holds`."""
     for seqno in range(wanted.first, wanted.last + 1):
         payload = state.store.get((wanted.view_id, wanted.origin, seqno))
         if payload is not None:
