@@ -1,0 +1,115 @@
+---------------------------- MODULE FilePingDefects ----------------------------
+(***************************************************************************)
+(* Defects that the claims must notice: of the algorithm where no guard of *)
+(* FilePing says it, and of the model itself. Each is an operator that a   *)
+(* model puts in the place of another (models.yaml).                       *)
+(***************************************************************************)
+EXTENDS FilePingInstruments
+
+-----------------------------------------------------------------------------
+(* The algorithm: in the place of MemberStep *)
+
+\* A member that leaves leaves its record behind.
+LeavesRecordStep(s, e) ==
+    LET step == Step(s, e) IN
+    IF e.type = "DisconnectRequested" THEN [step EXCEPT !.effects = <<>>] ELSE step
+
+\* No more than the first member found is asked.
+AsksOneStep(s, e) ==
+    LET step == Step(s, e) IN
+    IF e.type = "RecordsRead" /\ Len(step.effects) > 2
+    THEN [step EXCEPT !.effects = <<step.effects[1], DiscoveryTimer>>]
+    ELSE step
+
+\* A member in a view names itself.
+NamesItselfStep(s, e) ==
+    LET step == Step(s, e) IN
+    IF e.type = "GetMbrsReqReceived" /\ s.phase = "in_view"
+    THEN [step EXCEPT !.effects = <<Datagram(e.sender, GetMbrsRsp(s.member))>>]
+    ELSE step
+
+\* A member that starts joins the senior that starts, too, though no member has named it.
+JoinsSeniorStep(s, e) ==
+    IF e.type = "DiscoveryTimeout" /\ s.phase = "starting" /\ s.named = {} /\ s.seniors # {}
+    THEN Decide(s, {}, s.seniors, {})
+    ELSE Step(s, e)
+
+\* Merging learns of every member that was found.
+FoundIsReadStep(s, e) ==
+    LET step == Step(s, e) IN
+    IF e.type = "DiscoveryTimeout" /\ s.phase = "in_view" /\ step.outcome = "handled"
+    THEN [step EXCEPT !.state.coordinators = s.asked]
+    ELSE step
+
+\* Each member found is asked twice.
+AsksTwiceStep(s, e) ==
+    LET step == Step(s, e) IN
+    IF e.type = "RecordsRead" /\ step.effects # <<>> /\ step.effects[1].type = "Datagram"
+    THEN [step EXCEPT !.effects = <<step.effects[1]>> \o @]
+    ELSE step
+
+WithoutTimer(name, step) ==
+    LET Stays(effect) == effect.type # "SetTimer" \/ effect.name # name
+    IN [step EXCEPT !.effects = SelectSeq(@, Stays)]
+
+\* No timer ends a look.
+NoDiscoveryTimerStep(s, e) == WithoutTimer("discovery", Step(s, e))
+
+\* No timer ends the wait of a member that joins.
+NoJoinTimerStep(s, e) == WithoutTimer("join", Step(s, e))
+
+\* A look is over, and no timer begins the next one.
+LooksOnceStep(s, e) == IF e.type = "DiscoveryTimeout" THEN WithoutTimer("look", Step(s, e)) ELSE Step(s, e)
+
+-----------------------------------------------------------------------------
+(* The folder and the network *)
+
+\* In the place of WriteTheRecord: no write ends.
+NeverWritten(m) == FALSE
+
+\* In the place of ReceiveGetMbrsRsp: no answer arrives.
+NeverAnswered(m) == FALSE
+
+\* In the place of AfterStep: the network makes up an answer that names its receiver.
+AfterForging(from, consumed, effects) ==
+    (net \ consumed) \cup Sent(from, effects)
+    \cup {Packet(effects[i].to, from, GetMbrsRsp(from)) : i \in {i \in DOMAIN effects : effects[i].type = "Datagram"}}
+
+-----------------------------------------------------------------------------
+(* The model itself: in the place of Apply *)
+
+\* A step reaches into the others.
+ApplyToNeighbour(action, m, event, consumed) ==
+    \E step \in {MemberStep(local[m], event)} :
+        /\ local' = [x \in Member |->
+                        IF x = m THEN step.state
+                        ELSE IF step.effects # <<>> THEN [local[x] EXCEPT !.seniors = {m}]
+                        ELSE local[x]]
+        /\ Record(action, m, FALSE, None, event, consumed, step.outcome, step.effects)
+        /\ net' = Passing(AfterStep(m, consumed, step.effects))
+        /\ operations' = OperationsAfter(m, event.type = "RecordsRead", step.effects)
+
+\* A datagram is sent that no effect says.
+ApplyWithPacket(action, m, event, consumed) ==
+    \E step \in {MemberStep(local[m], event)} :
+        /\ Take(action, m, None, event, consumed, step)
+        /\ net' = Passing(AfterStep(m, consumed, step.effects) \cup {Packet(m, m, GetMbrsReq(FALSE))})
+        /\ operations' = OperationsAfter(m, event.type = "RecordsRead", step.effects)
+
+\* An event is said to be ignored, and changes the state.
+ApplyIgnored(action, m, event, consumed) ==
+    \E step \in {MemberStep(local[m], event)} :
+        /\ local' = [local EXCEPT ![m] = IF step.outcome = "ignored" THEN [@ EXCEPT !.seniors = {m}] ELSE step.state]
+        /\ Record(action, m, FALSE, None, event, consumed, step.outcome, step.effects)
+        /\ net' = Passing(AfterStep(m, consumed, step.effects))
+        /\ operations' = OperationsAfter(m, event.type = "RecordsRead", step.effects)
+
+\* In the place of LoseDatagram: a member notices that a datagram to it was lost.
+LoseAndNotice(m) ==
+    /\ NetworkLoses
+    /\ \E packet \in Arriving(m) :
+        /\ net' = net \ {packet}
+        /\ Environment("LoseDatagram", m, None, {packet})
+    /\ local' = [local EXCEPT ![m].seniors = {m}]
+    /\ UNCHANGED <<records, operations, around>>
+=============================================================================
