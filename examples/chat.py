@@ -41,7 +41,7 @@ async def say(group: Group) -> None:
         try:
             await group.send(line.rstrip("\n").encode())
         except NotDelivered:
-            print("* it may be that nobody has read this", flush=True)
+            print("* it may be that no other member has read this", flush=True)
 
 
 async def chat(arguments: argparse.Namespace) -> None:

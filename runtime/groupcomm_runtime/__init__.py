@@ -11,11 +11,13 @@ nothing else.
 
 from .errors import BadInputError, EndedError, GroupError, MessageTooLargeError, NameTakenError, NotDelivered
 from .frames import LARGEST_MESSAGE
-from .group import Event, Group, Message, NewLife, NewView, join
+from .group import Event, Group, NewLife, StateProvider, join
 from .member import Settings
+from .transfer import LARGEST_STATE, Message, NewView
 
 __all__ = [
     "LARGEST_MESSAGE",
+    "LARGEST_STATE",
     "BadInputError",
     "EndedError",
     "Event",
@@ -28,5 +30,6 @@ __all__ = [
     "NewView",
     "NotDelivered",
     "Settings",
+    "StateProvider",
     "join",
 ]

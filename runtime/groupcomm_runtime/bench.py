@@ -11,7 +11,8 @@ import time
 from pathlib import Path
 from typing import Final
 
-from .group import Group, Message, join
+from .group import Group, join
+from .transfer import Message
 
 _MEMBERS: Final = 3
 _SENDERS: Final = 50  # tasks of a member that each wait for their message

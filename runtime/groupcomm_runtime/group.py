@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from itertools import count
 from pathlib import Path
-from typing import Final, Self, TypeAlias
+from typing import Final, Protocol, Self, TypeAlias
 
 from attrs import frozen
 
@@ -21,8 +21,19 @@ from .frames import LARGEST_MESSAGE, Seal
 from .layers import configs
 from .logs import Log
 from .member import Member, Settings
+from .transfer import (
+    LARGEST_STATE,
+    Get,
+    Message,
+    NewView,
+    Say,
+    Took,
+    Transfer,
+    of_application,
+    parts,
+)
 
-__all__ = ["Event", "Group", "Message", "NewLife", "NewView", "join"]
+__all__ = ["Event", "Group", "NewLife", "StateProvider", "join"]
 
 _WINDOW: Final = 256
 """Messages of this member that are on their way at once; `send` waits before another one."""
@@ -36,28 +47,6 @@ _lives: Final = count()
 
 
 @frozen
-class Message:
-    """A message of `sender`: all members of a view that go on together deliver the same, in one order."""
-
-    sender: Address
-    data: bytes
-
-
-@frozen
-class NewView:
-    """The members are now these, the most senior first.
-
-    `merged`: the views that came together, none if members only came or went. Who came from another one of
-    these views has delivered other messages before. `came`: the members that were not in the view before.
-    """
-
-    id: ViewId
-    members: tuple[Address, ...]
-    merged: frozenset[ViewId]
-    came: tuple[Address, ...]
-
-
-@frozen
 class NewLife:
     """This process begins again, as the member `address`: the group has refused the former one."""
 
@@ -65,6 +54,19 @@ class NewLife:
 
 
 Event: TypeAlias = Message | NewView | NewLife
+
+
+class StateProvider(Protocol):
+    """What holds the state of an application. All members of a group have one, or none has.
+
+    Both are called where the application asks for its next event. So it is done with all before.
+    """
+
+    def get(self) -> bytes:
+        """The state, as up to `LARGEST_STATE` bytes."""
+
+    def set(self, state: bytes) -> None:
+        """Take over a state that `get` has given elsewhere. What follows has changed nothing in it yet."""
 
 
 class Group:
@@ -83,10 +85,13 @@ class Group:
         discovery: Discovery,
         settings: Settings,
         log: Path | None,
+        state: StateProvider | None,
     ) -> None:
+        self._state, self._has_state = state, asyncio.Event()
+        self._hands_over: asyncio.Task[None] | None = None
         self._name, self._member_name, self._socket, self._seal = name, member, sock, seal
         self._discovery, self._settings, self._log = discovery, settings, log
-        self._events: deque[Event] = deque()
+        self._events: deque[Event | Get | Took] = deque()
         self._arrived = asyncio.Event()
         self._can_send = asyncio.Event()
         self._window = asyncio.Semaphore(_WINDOW)
@@ -102,6 +107,8 @@ class Group:
     def _begin(self) -> Member:
         """Begin a life: its address was never used."""
         me = address(self._member_name, time.time_ns() // 1_000_000 * 1_000 + next(_lives) % 1_000)
+        self._transfer = Transfer(me, provides=self._state is not None)
+        self._has_state.clear()
         log = None
         if self._log is not None:
             log = Log(self._log, self._name, me, configs(self._settings.patience))
@@ -160,32 +167,82 @@ class Group:
             raise MessageTooLargeError(
                 f"a message of {len(data)} bytes, and the largest has {LARGEST_MESSAGE}: send it in parts"
             )
+        await self._send(of_application(data))
+
+    async def has_state(self) -> None:
+        """Wait until the application has the state of the group: for one that was given as `state=`.
+
+        Another task takes the events meanwhile. Raises EndedError where the group is left before.
+        """
+        if self._state is None:
+            raise BadInputError("a group without state= has no state: give `join` one")
+        while not self._has_state.is_set():
+            self._refuse_if_ended()
+            await self._has_state.wait()
+        self._refuse_if_ended()
+
+    async def _send(self, payload: bytes) -> None:
         async with self._window:
             while not self._can_send.is_set():
                 self._refuse_if_ended()
                 await self._can_send.wait()
             self._refuse_if_ended()
-            back: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-            self._on_their_way.append(back)
-            self._member.multicast(data)
-            await asyncio.shield(back)  # who waits no more does not take the place of who does
+            await asyncio.shield(
+                self._multicast(payload)
+            )  # who waits no more does not take the place of who does
+
+    def _multicast(self, payload: bytes) -> asyncio.Future[None]:
+        back: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._on_their_way.append(back)
+        self._member.multicast(payload)
+        return back
 
     def __aiter__(self) -> Self:
         """The events, each once: one task takes them."""
         return self
 
     async def __anext__(self) -> Event:
-        while not self._events:
-            if self._error is not None:
-                raise EndedError(f"the group has ended: {self._error}") from self._error
-            if self._left.is_set():
-                raise StopAsyncIteration
-            self._arrived.clear()
-            await self._arrived.wait()
-        event = self._events.popleft()
-        if len(self._events) == _ROOM - 1:
-            self.changed()
-        return event
+        while True:
+            while not self._events:
+                if self._error is not None:
+                    raise EndedError(f"the group has ended: {self._error}") from self._error
+                if self._left.is_set():
+                    raise StopAsyncIteration
+                self._arrived.clear()
+                await self._arrived.wait()
+            event = self._events.popleft()
+            if len(self._events) == _ROOM - 1:
+                self.changed()
+            match event:
+                case Get(view):
+                    self._gives_state(view)
+                case Took(state):
+                    if state is not None and self._state is not None:
+                        self._state.set(state)
+                    if self._transfer.has:
+                        self._has_state.set()
+                case _:
+                    return event
+
+    def _gives_state(self, view: ViewId) -> None:
+        """Hand the state over to the members that came. Raises BadInputError where it is too large."""
+        if self._state is None or view != self._view:
+            return  # in the next view all say again who wants it
+        state = self._state.get()
+        if type(state) is not bytes or len(state) > LARGEST_STATE:
+            what = f"of {len(state)} bytes" if type(state) is bytes else f"that is a {type(state).__name__}"
+            raise BadInputError(f"`get` gives a state {what}: it is up to {LARGEST_STATE} bytes")
+
+        async def hands_over() -> None:
+            try:
+                for part in parts(view, state):
+                    if view != self._view:
+                        return
+                    await self._send(part)
+            except (NotDelivered, EndedError):
+                return  # this life has ended, and another member hands it over in the next view
+
+        self._hands_over = asyncio.create_task(hands_over())
 
     # What the member tells (`Application`)
 
@@ -194,7 +251,7 @@ class Group:
         return len(self._events) >= _ROOM
 
     def delivers(self, sender: Address, data: bytes) -> None:
-        self._happens(Message(sender, data))
+        self._happen(self._transfer.delivers(sender, data))
         if sender == self._member.me and self._on_their_way:
             back = self._on_their_way.popleft()
             if not back.done():
@@ -204,25 +261,26 @@ class Group:
         merged = view.subgroups if isinstance(view, MergeViewInstalled) else frozenset()
         came = tuple(each for each in view.view.members if each not in self._members)
         self._members, self._view = view.view.members, view.view.id
-        self._happens(NewView(view.view.id, view.view.members, merged, came))
+        self._happen(self._transfer.view(NewView(view.view.id, view.view.members, merged, came)))
 
     def ended(self, error: BaseException | None) -> None:
         """End; or begin another life, where this one was refused and the application has not left."""
         for back in self._on_their_way:
             if not back.done():
                 back.set_exception(NotDelivered(f"{self._member.me} has ended before its message came back"))
-                back.exception()  # it is told to who waits; nobody else need hear of it
+                back.exception()  # the caller that waits gets it; no other part need hear of it
         self._on_their_way.clear()
         self._members, self._view = (), None
         if error is None and not self._leaving:
             self._can_send.clear()
             self._member = self._begin()
-            self._happens(NewLife(self._member.me))
+            self._happen([NewLife(self._member.me)])
             return
         self._error = error
         self._left.set()
         self._arrived.set()
         self._can_send.set()
+        self._has_state.set()
 
     def changed(self) -> None:
         if self._left.is_set() or (self._member.may_send and not self.full and not self._leaving):
@@ -230,8 +288,15 @@ class Group:
         else:
             self._can_send.clear()
 
-    def _happens(self, event: Event) -> None:
-        self._events.append(event)
+    def _happen(self, actions: Iterable[Event | Say | Get | Took]) -> None:
+        for action in actions:
+            if isinstance(action, Say):
+                told = self._multicast(action.data)
+                told.add_done_callback(lambda each: each.exception())  # in another view it is said again
+            else:
+                self._events.append(action)
+        if not self._transfer.has:
+            self._has_state.clear()
         self._arrived.set()
 
     def _refuse_if_ended(self) -> None:
@@ -279,6 +344,7 @@ async def join(
     listen: str = "127.0.0.1:0",
     log: Path | str | None = None,
     settings: Settings | None = None,
+    state: StateProvider | None = None,
     transport: Callable[[], socket.socket] | None = None,
 ) -> AsyncIterator[Group]:
     """Join a group, or found it where there is none; at the end of the block, leave it.
@@ -286,6 +352,7 @@ async def join(
     `name`: that of this member, in use by no other. `key`: what only members know, up to 64 bytes. Members
     find each other by `folder`, in which each writes a file, or by `peers`, a list of `host:port`. `listen`:
     the own place; with `peers` a port that the others know. `log`: a folder for the logs of all lives.
+    `state`: who has the application's state, which a member that comes takes over; see `StateProvider`.
     `transport` makes a UDP socket, by default that of the system. A test gives a socket that loses datagrams.
 
     Raises BadInputError for an argument that is none and for a place, a folder or a log that cannot be used,
@@ -316,6 +383,7 @@ async def join(
                 discovery=discovery,
                 settings=chosen,
                 log=None if log is None else Path(log),
+                state=state,
             )
             try:
                 await one.joined()

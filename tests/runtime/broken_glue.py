@@ -108,15 +108,14 @@ def _events_jump() -> None:
     def jumps(happens: Callable[..., None]) -> Callable[..., None]:
         held: list[object] = []
 
-        def puts(self: groups.Group, event: object) -> None:
-            held.append(event)
+        def puts(self: groups.Group, events: Iterable[object]) -> None:
+            held.extend(events)
             while len(held) > 1:
-                happens(self, held.pop())
-                happens(self, held.pop())
+                happens(self, [held.pop(), held.pop()])
 
         return puts
 
-    _instead(groups.Group, "_happens", jumps)
+    _instead(groups.Group, "_happen", jumps)
 
 
 _deliveries = count(1)

@@ -226,7 +226,7 @@ def test_a_number_is_taken_once() -> None:
     once = Once()
     assert [True, True, False, True, False] == [once.first(number) for number in (5, 7, 5, 6, 7)]
     assert once.first(5_000)
-    assert not once.first(5_000 - 1_024), "so late that nobody knows whether it was seen"
+    assert not once.first(5_000 - 1_024), "so late that the receiver cannot know whether it was seen"
     assert once.first(5_000 - 1_023)
 
 

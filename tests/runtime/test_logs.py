@@ -49,7 +49,7 @@ async def converse(folder: Path) -> None:
 @pytest.fixture(scope="module")
 def logs(tmp_path_factory: pytest.TempPathFactory) -> dict[Path, bytes]:
     folder = tmp_path_factory.mktemp("group")
-    asyncio.run(asyncio.wait_for(converse(folder), 60))
+    asyncio.run(asyncio.wait_for(converse(folder), 240))
     return {path: path.read_bytes() for path in sorted((folder / "logs").iterdir())}
 
 

@@ -1,0 +1,262 @@
+"""State transfer: a member that comes gets the state of the members before it, at one place of the order.
+
+The total order gives the cut, so no member stops for it. In a view to which members came, or that was
+merged, each member multicasts which state it has. The last of these messages is the cut: it is at the same
+place for all members, and all know the same then. The state that most members have is kept. The first member
+that has it hands it over, as it is at the cut, in parts. Members with another state, or none, hold what
+follows the cut until the last part is there. What came before the cut is in the state. If the view changes
+before the last part, all multicast it again: the members of the next view have delivered the same, so they
+agree on that.
+
+No member has a state where a group begins; then the first member keeps what it has. A member without a
+provider multicasts that as soon as another member multicasts which state it has.
+"""
+
+from collections import Counter
+from typing import Final, TypeAlias
+
+import msgspec
+from attrs import define, field, frozen
+
+from groupcomm.view import Address, ViewId
+
+from .codec import pack
+from .errors import EndedError
+from .frames import LARGEST_MESSAGE
+from .logs import digest
+
+__all__ = [
+    "LARGEST_STATE",
+    "Get",
+    "Message",
+    "NewView",
+    "Say",
+    "Took",
+    "Transfer",
+    "data_of",
+    "of_application",
+    "parts",
+]
+
+LARGEST_STATE: Final = 64 << 20
+"""The bytes of a state, and of the messages that wait for one."""
+
+_PART: Final = LARGEST_MESSAGE - 512  # the rest is for the view and the number
+_OVERHEAD: Final = 200  # bytes of a message that waits, besides its data
+_APPLICATION, _TELLS, _STATE = b"a", b"t", b"s"  # the first byte of what is multicast
+
+_Told: TypeAlias = tuple[int, str]
+"""The former view of a member that has a state; or one of these two."""
+
+_LACKS: Final[_Told] = (-1, "")
+"""It has no provider."""
+
+_WANTS: Final[_Told] = (0, "")
+"""It has no state yet."""
+
+
+@frozen
+class Message:
+    """A message of `sender`: all members of a view that go on together deliver the same, in one order."""
+
+    sender: Address
+    data: bytes
+
+
+@frozen
+class NewView:
+    """The members are now these, the most senior first.
+
+    `merged`: the views that came together, none if members only came or went. Who came from another one of
+    these views has delivered other messages before. `came`: the members that were not in the view before.
+    """
+
+    id: ViewId
+    members: tuple[Address, ...]
+    merged: frozenset[ViewId]
+    came: tuple[Address, ...]
+
+
+@frozen
+class Say:
+    """To be multicast."""
+
+    data: bytes
+
+
+@frozen
+class Get:
+    """The application's state is taken here, for the members of `view`, and is multicast in `parts`."""
+
+    view: ViewId
+
+
+@frozen
+class Took:
+    """The application has the state from here on: this one, or, if None, what it has."""
+
+    state: bytes | None
+
+
+Action: TypeAlias = Message | NewView | Say | Get | Took
+
+
+def of_application(data: bytes) -> bytes:
+    """What is multicast for a message of the application."""
+    return _APPLICATION + data
+
+
+def data_of(payload: bytes) -> bytes | None:
+    """The message of the application that was multicast so, None where it is part of a state transfer."""
+    return payload[1:] if payload[:1] == _APPLICATION else None
+
+
+def parts(view: ViewId, state: bytes) -> list[bytes]:
+    """What is multicast for a state."""
+    pieces = [state[at : at + _PART] for at in range(0, len(state), _PART)] or [b""]
+    last = len(pieces) - 1
+    return [
+        _STATE + pack((view.counter, view.creator, place == last, each)) for place, each in enumerate(pieces)
+    ]
+
+
+_read_told: Final = msgspec.msgpack.Decoder(tuple[int, str, _Told])
+_read_part: Final = msgspec.msgpack.Decoder(tuple[int, str, bool, bytes])
+
+
+@define
+class Transfer:
+    """What the member `me` knows of it. `provides`: its application has a state."""
+
+    me: Address
+    provides: bool
+    has: bool = False
+    _view: NewView | None = None
+    _own: _Told = _WANTS
+    _told: dict[Address, _Told] = field(factory=dict)
+    _provider: Address | None = None
+    _begun: bool = False
+    """A member has multicast its state in this view, or this member will."""
+    _done: bool = True
+    """All have the state, as far as this view is concerned."""
+    _held: list[Message] = field(factory=list)
+    _size: int = 0
+    _parts: list[bytes] = field(factory=list)
+
+    def view(self, new: NewView) -> list[Action]:
+        """A view is installed."""
+        former, self._view = self._view, new
+        tells = former is None or new.came or new.merged or not self._done
+        self._own = self._state_in(former)
+        self._told, self._provider, self._parts = {}, None, []
+        self._begun, self._done = False, True
+        if new.members == (self.me,):
+            return [new, *self._keeps()]
+        return [new, *(self._begins(new) if tells and self.provides else ())]
+
+    def _state_in(self, former: NewView | None) -> _Told:
+        """Which state it has after a view: equal for those alone that have the same."""
+        if not self.provides:
+            return _LACKS
+        if former is None or not self.has:
+            return _WANTS
+        if self._begun and self._provider is None:  # there were several in the view, and none was chosen
+            return former.id.counter, f"{former.id.creator} {digest(self._own)}"
+        return former.id.counter, former.id.creator
+
+    def delivers(self, sender: Address, payload: bytes) -> list[Action]:
+        """A message is delivered. Raises EndedError where too much waits for a state."""
+        kind, rest = payload[:1], payload[1:]
+        if kind == _APPLICATION:
+            message = Message(sender, rest)
+            if self.has or not self.provides:
+                return [message]
+            self._held.append(message)
+            self._holds(len(rest) + _OVERHEAD)
+            return []
+        if self._view is None or sender not in self._view.members:
+            return []
+        try:
+            match kind:
+                case b"t":
+                    return self._hears(self._view, sender, *_read_told.decode(rest))
+                case b"s":
+                    return self._gets(self._view, sender, _read_part.decode(rest))
+        except (msgspec.MsgspecError, ValueError, OverflowError, RecursionError):
+            pass  # of a member that is broken: it is no part of any state
+        return []
+
+    def _begins(self, view: NewView) -> list[Action]:
+        self._begun, self._done = True, False
+        return [Say(_TELLS + pack((view.id.counter, view.id.creator, self._own)))]
+
+    def _hears(self, view: NewView, sender: Address, counter: int, creator: str, told: _Told) -> list[Action]:
+        """A member says whose state it has; the last such message is the cut."""
+        if view.id != ViewId(counter, creator) or self._provider is not None:
+            return []
+        actions = [] if self._begun else self._begins(view)
+        self._told[sender] = told
+        if len(self._told) < len(view.members):
+            return actions
+        kept = self._kept()
+        having = [each for each in view.members if self._told[each] == kept]
+        if kept == _WANTS:
+            having = having[:1]
+        self._provider = having[0]
+        if self.me in having:
+            actions += self._keeps()
+        elif self.provides:
+            self.has = False
+            self._forgets()
+        behind = [each for each in view.members if self._told[each] != _LACKS and each not in having]
+        self._done = not behind
+        if behind and self._provider == self.me:
+            actions.append(Get(view.id))
+        return actions
+
+    def _kept(self) -> _Told:
+        """Return what the members say whose state is kept."""
+        counted = Counter(self._told.values())
+        lacking, wanting = counted.pop(_LACKS, 0), counted.pop(_WANTS, 0)
+        if counted:
+            return max(counted, key=lambda each: (counted[each], each))
+        return _WANTS if wanting or not lacking else _LACKS
+
+    def _gets(self, view: NewView, sender: Address, part: tuple[int, str, bool, bytes]) -> list[Action]:
+        """A part of the state."""
+        counter, creator, last, data = part
+        if view.id != ViewId(counter, creator) or sender != self._provider or self._done:
+            return []
+        self._done = last
+        if self.has or not self.provides:
+            return []
+        self._parts.append(data)
+        self._holds(len(data))
+        if not last:
+            return []
+        state, self._parts = b"".join(self._parts), []
+        self.has = True
+        return [Took(state), *self._releases()]
+
+    def _keeps(self) -> list[Action]:
+        if self.has or not self.provides:
+            return []
+        self.has = True
+        return [Took(None), *self._releases()]
+
+    def _releases(self) -> list[Message]:
+        held = self._held
+        self._forgets()
+        return held
+
+    def _forgets(self) -> None:
+        self._held, self._size = [], 0
+
+    def _holds(self, size: int) -> None:
+        self._size += size
+        if self._size > 2 * LARGEST_STATE:
+            self._forgets()
+            raise EndedError(
+                f"more than {2 * LARGEST_STATE} bytes have come before the state of the group did: "
+                "it is too large, or the others send too much meanwhile; join when they send less"
+            )

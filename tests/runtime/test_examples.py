@@ -1,0 +1,183 @@
+"""The examples do what they say: several members in one process, over loopback."""
+
+import asyncio
+from collections.abc import Coroutine
+from contextlib import AsyncExitStack
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import groupcomm_runtime
+from groupcomm_runtime import BadInputError, Group, Message, Settings
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+FAST = Settings(heartbeat=0.05, patience=1.0)
+
+
+def example(name: str) -> Any:  # noqa: ANN401 - a module
+    spec = spec_from_file_location(name, EXAMPLES / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def run(test: Coroutine[Any, Any, None]) -> None:
+    asyncio.run(asyncio.wait_for(test, 240))  # of a machine that is busy; it takes a second
+
+
+def test_a_dictionary_has_the_same_entries_everywhere_and_those_of_before_at_a_member_that_comes(
+    tmp_path: Path,
+) -> None:
+    replicated = example("dictionary").replicated
+
+    async def test() -> None:
+        joins = {"key": "k", "folder": tmp_path, "settings": FAST}
+        async with replicated("d", name="a", **joins) as a:
+            await asyncio.gather(a.put("colour", "green"), a.put("large", "x" * 50_000))
+            for number in range(4):
+                await a.put(f"large{number}", "y" * 50_000)
+            async with replicated("d", name="b", **joins) as b, replicated("d", name="c", **joins) as c:
+                assert "green" == b["colour"] == c["colour"]
+                assert len(a) == len(b) == len(c) == 6
+                await asyncio.gather(*(each.add(1, "count") for each in (a, b, c) for _ in range(20)))
+                await asyncio.gather(*(each.put(f"{number}", None) for number, each in enumerate((a, b, c))))
+                assert 60 == a["count"] == b["count"] == c["count"]
+                assert a.get() == b.get() == c.get()
+
+    run(test())
+
+
+def test_a_task_is_run_though_the_coordinator_that_ran_it_goes(tmp_path: Path) -> None:
+    tasks = example("tasks")
+
+    async def test() -> None:
+        ran: list[str] = []
+        stays = asyncio.Event()
+        began = asyncio.Event()
+
+        def runs(name: str) -> Any:  # noqa: ANN401 - a function
+            async def one(command: str) -> str:
+                ran.append(f"{name} {command}")
+                if name == "a":
+                    began.set()
+                    await stays.wait()
+                return command.upper()
+
+            return one
+
+        follows: list[asyncio.Task[None]] = []
+
+        async with AsyncExitStack() as all_of_them:
+
+            async def worker(stack: AsyncExitStack, name: str) -> Any:  # noqa: ANN401 - of the example
+                queue = tasks.Tasks()
+                group = await stack.enter_async_context(
+                    groupcomm_runtime.join(
+                        "t", name=name, key="k", folder=tmp_path, settings=FAST, state=queue
+                    )
+                )
+                one = tasks.Worker(group, queue, runs(name))
+                follows.append(asyncio.create_task(one.follow()))
+                await group.has_state()
+                return one
+
+            async with AsyncExitStack() as coordinator:
+                await worker(coordinator, "a")
+                b = await worker(all_of_them, "b")
+                c = await worker(all_of_them, "c")
+                asked = [
+                    asyncio.create_task(each.add(f"task {each is b} {n}"))
+                    for n in range(3)
+                    for each in (b, c)
+                ]
+                await began.wait()
+            results = await asyncio.gather(*asked)
+            assert {f"TASK {who} {n}".upper() for who in (True, False) for n in range(3)} == set(results)
+            assert 1 == len([each for each in ran if each.startswith("a")]), "it ran one, and never ended it"
+            assert 7 == len(ran), "that one ran twice, all others once"
+            assert {} == b.tasks.waiting == c.tasks.waiting
+        await asyncio.gather(*follows)
+
+    run(test())
+
+
+class Log:
+    """An application whose state is what it was told."""
+
+    def __init__(self, has: bytes = b"") -> None:
+        self.has = has
+
+    def get(self) -> bytes:
+        return self.has
+
+    def set(self, state: bytes) -> None:
+        self.has = state
+
+    async def follow(self, group: Group) -> None:
+        async for event in group:
+            if isinstance(event, Message):
+                self.has += event.data
+
+
+def test_a_state_is_taken_over_while_others_go_on_sending(tmp_path: Path) -> None:
+    async def test() -> None:
+        logs = {name: Log() for name in "abc"}
+        async with AsyncExitStack() as stack:
+            groups = {}
+            follows = []
+
+            async def enters(name: str) -> None:
+                groups[name] = await stack.enter_async_context(
+                    groupcomm_runtime.join(
+                        "s", name=name, key="k", folder=tmp_path, settings=FAST, state=logs[name]
+                    )
+                )
+                follows.append(asyncio.create_task(logs[name].follow(groups[name])))
+                await groups[name].has_state()
+
+            await enters("a")
+            await groups["a"].send(b"0" * 60_000)
+            await groups["a"].send(b"0" * 60_000)
+
+            async def sends() -> None:
+                for number in range(300):
+                    await groups["a"].send(b" %d" % number)
+
+            sending = asyncio.create_task(sends())
+            await enters("b")
+            await enters("c")
+            await sending
+            await asyncio.gather(*(each.send(b"!") for each in groups.values()))
+            while len({len(each.has) for each in logs.values()}) > 1:  # noqa: ASYNC110 - an application has no event for it
+                await asyncio.sleep(0.01)
+            assert logs["a"].has == logs["b"].has == logs["c"].has
+            assert b" 299" in logs["c"].has
+            assert 300 == logs["c"].has.count(b" ")
+        await asyncio.gather(*follows)
+
+    run(test())
+
+
+def test_a_state_that_is_none_is_one_error_at_who_gives_it(tmp_path: Path) -> None:
+    async def test() -> None:
+        bad = Log()
+        bad.has = "text"  # type: ignore[assignment]
+        async with groupcomm_runtime.join(
+            "s", name="a", key="k", folder=tmp_path, settings=FAST, state=bad
+        ) as a:
+            follows = asyncio.create_task(bad.follow(a))
+            await a.has_state()
+            async with groupcomm_runtime.join(
+                "s", name="b", key="k", folder=tmp_path, settings=FAST, state=Log()
+            ):
+                with pytest.raises(BadInputError, match="`get` gives a state that is a str"):
+                    await follows
+            with pytest.raises(BadInputError, match="without state="):
+                async with groupcomm_runtime.join("other", name="c", key="k", folder=tmp_path) as c:
+                    await c.has_state()
+
+    run(test())

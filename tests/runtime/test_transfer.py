@@ -1,0 +1,246 @@
+"""State transfer: what all members of a group have in common, in drawn runs of a total order; and over sockets."""
+
+import random
+from collections import Counter
+from collections.abc import Callable
+from itertools import count
+
+import pytest
+from attrs import define, field
+
+from groupcomm.view import ViewId
+from groupcomm_runtime import EndedError, transfer
+from groupcomm_runtime.transfer import (
+    LARGEST_STATE,
+    Action,
+    Get,
+    Message,
+    NewView,
+    Say,
+    Took,
+    Transfer,
+    data_of,
+    of_application,
+    parts,
+)
+
+
+@define(eq=False)
+class Member:
+    """An application whose state is all messages that it was told of, in their order."""
+
+    name: str
+    transfer: Transfer
+    state: list[bytes] = field(factory=list)
+    says: list[bytes] = field(factory=list)
+    members: tuple[str, ...] = ()
+
+    def do(self, actions: list[Action]) -> None:
+        for action in actions:
+            match action:
+                case Message(_, data):
+                    self.state.append(data)
+                case Say(data):
+                    self.says.append(data)
+                case Get(view):
+                    self.says += parts(view, b" ".join(self.state))
+                case Took(bytes(state)):
+                    self.state = state.split()
+                case _:
+                    pass
+
+
+@define(eq=False)
+class Branch:
+    """The members of a view, and how many of the messages of its order each has delivered."""
+
+    view: NewView
+    members: list[Member]
+    order: list[tuple[str, bytes]] = field(factory=list)
+    had: Counter[str] = field(factory=Counter)
+
+
+@define
+class World:
+    """Draws views and deliveries: those that go on together deliver the same before the next view."""
+
+    draw: random.Random
+    branches: list[Branch] = field(factory=list)
+    sent: int = 0
+    ordered: list[bytes] = field(factory=list)
+    _names: "count[int]" = field(factory=count)
+    _views: "count[int]" = field(factory=lambda: count(1))
+
+    def member(self, *, provides: bool = True) -> Member:
+        name = f"m{next(self._names)}"
+        return Member(name, Transfer(name, provides))
+
+    def install(self, members: list[Member], merged: list[Branch]) -> None:
+        """Install a view of these members, of several branches that merge, or of one that goes on."""
+        names = tuple(each.name for each in members)
+        identifier = ViewId(next(self._views), names[0])
+        new = Branch(NewView(identifier, names, frozenset(), ()), members)
+        subgroups = frozenset(branch.view.id for branch in merged) if len(merged) > 1 else frozenset()
+        for member in members:
+            came = tuple(name for name in names if name not in member.members)
+            member.members = names
+            member.do(member.transfer.view(NewView(identifier, names, subgroups, came)))
+        self.branches.append(new)
+
+    def end(self, branch: Branch) -> None:
+        """The members of a branch deliver what is ordered there. What they said and is not ordered is lost."""
+        while self.deliver(branch):
+            pass
+        self.branches.remove(branch)
+        for member in branch.members:
+            if self.draw.random() < 0.5:
+                member.says.clear()
+
+    def speak(self, branch: Branch) -> bool:
+        """One more message is ordered."""
+        talking = [member for member in branch.members if member.says]
+        if talking:
+            member = self.draw.choice(talking)
+            branch.order.append((member.name, member.says.pop(0)))
+            data = data_of(branch.order[-1][1])
+            self.ordered += [data] if data else []
+        return bool(talking)
+
+    def deliver(self, branch: Branch) -> bool:
+        """A member that has not delivered all delivers one."""
+        behind = [member for member in branch.members if branch.had[member.name] < len(branch.order)]
+        if behind:
+            member = self.draw.choice(behind)
+            member.do(member.transfer.delivers(*branch.order[branch.had[member.name]]))
+            branch.had[member.name] += 1
+        return bool(behind)
+
+    def settle(self, branch: Branch) -> None:
+        while self.speak(branch) or self.deliver(branch):
+            pass
+
+
+def step(world: World, *, calm: bool) -> None:
+    """One thing happens. `calm`: nobody parts, and the founder stays."""
+    branch = world.draw.choice(world.branches)
+    match world.draw.randrange(24):
+        case 0:  # members come
+            world.end(branch)
+            new = [world.member() for _ in range(world.draw.randint(1, 2))]
+            world.install(branch.members + new, [branch])
+        case 1 if len(branch.members) > 1:  # one goes
+            world.end(branch)
+            gone = world.draw.choice(branch.members[calm:])
+            world.install([each for each in branch.members if each is not gone], [branch])
+        case 2 if not calm and len(branch.members) > 1 and len(world.branches) < 3:  # they part
+            world.end(branch)
+            cut = world.draw.randrange(1, len(branch.members))
+            world.install(branch.members[:cut], [branch])
+            world.install(branch.members[cut:], [branch])
+        case 3 if len(world.branches) > 1:  # they merge
+            both = world.draw.sample(world.branches, 2)
+            for each in both:
+                world.end(each)
+            world.install([member for each in both for member in each.members], both)
+        case number if number < 12:  # an application sends
+            world.sent += 1
+            world.draw.choice(branch.members).says.append(of_application(b"%d" % world.sent))
+        case number if number < 18:
+            world.speak(branch)
+        case _:
+            world.deliver(branch)
+
+
+def run(seed: int, *, calm: bool) -> None:
+    """In the end all members of a view have one state, with each message of this view in it, and none twice.
+
+    In a calm run it is all that was ever ordered, in that order.
+    """
+    world = World(random.Random(seed))  # noqa: S311 - no secret
+    world.install([world.member()], [])
+    for _ in range(200):
+        step(world, calm=calm)
+    for branch in world.branches:
+        world.settle(branch)
+        assert all(member.transfer.has for member in branch.members)
+        assert 1 == len({tuple(member.state) for member in branch.members})
+        state = branch.members[0].state
+        assert len(state) == len(set(state))
+        assert {data for _, said in branch.order if (data := data_of(said))} <= set(state)
+        assert not calm or world.ordered == state
+
+
+def runs(*, calm: bool) -> None:
+    for seed in range(300):
+        run(seed, calm=calm)
+
+
+@pytest.fixture(autouse=True)
+def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A state has several parts."""
+    monkeypatch.setattr(transfer, "_PART", 7)
+
+
+@pytest.mark.parametrize("calm", [False, True])
+def test_all_members_have_one_state_whatever_comes_between(*, calm: bool) -> None:
+    runs(calm=calm)
+
+
+def _no_cut(self: Transfer, *_: object) -> None:
+    """What was held before the cut stays."""
+
+
+def _newest(self: Transfer) -> object:
+    """Each member takes its own state for the one that is kept."""
+    return self._told[self.me]
+
+
+def _once_told(self: Transfer, new: NewView, tells: Callable[..., list[Action]]) -> object:
+    """A transfer that a view has cut off is forgotten."""
+    self._done = True
+    return tells(self, new)
+
+
+@pytest.mark.parametrize("broken", ["cut", "kept", "again"])
+def test_a_broken_transfer_is_noticed(broken: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    view = Transfer.view
+    match broken:
+        case "cut":
+            monkeypatch.setattr(Transfer, "_forgets", _no_cut)
+        case "kept":
+            monkeypatch.setattr(Transfer, "_kept", _newest)
+        case _:
+            monkeypatch.setattr(Transfer, "view", lambda self, new: _once_told(self, new, view))
+    with pytest.raises(AssertionError):
+        runs(calm=True)
+
+
+def test_a_member_without_a_provider_holds_up_nobody() -> None:
+    world = World(random.Random(1))  # noqa: S311 - no secret
+    first, other, third = world.member(), world.member(provides=False), world.member()
+    world.install([first], [])
+    first.says.append(of_application(b"1"))
+    world.settle(world.branches[0])
+    world.end(world.branches[0])
+    world.install([other, first, third], [])
+    other.says.append(of_application(b"2"))
+    world.settle(world.branches[0])
+    assert [b"1", b"2"] == first.state == third.state
+    assert [b"2"] == other.state
+
+
+def test_bytes_that_are_no_part_of_a_transfer_change_nothing() -> None:
+    one = Transfer("a", provides=True)
+    one.view(NewView(ViewId(1, "a"), ("a", "b"), frozenset(), ("a", "b")))
+    for data in (b"", b"?", b"t", b"t\x93", b"s\xc1", b"t" + bytes(9)):
+        assert [] == one.delivers("b", data)
+    assert not one.has
+
+
+def test_what_waits_for_a_state_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transfer, "LARGEST_STATE", 10_000)
+    assert LARGEST_STATE > 10_000
+    one = Transfer("a", provides=True)
+    one.view(NewView(ViewId(1, "a"), ("a", "b"), frozenset(), ("a", "b")))
+    with pytest.raises(EndedError, match="before the state of the group did: it is too large"):
+        [one.delivers("b", of_application(bytes(1_000))) for _ in range(100)]
