@@ -414,7 +414,7 @@ class State:
 
     @property
     def acts(self) -> bool:
-        """True if it is the first of them: then discovery names it, and it takes over. `Gms!Acts`."""
+        """True if no senior is unsuspected: discovery names it, and it takes over. `Gms!IsActing`."""
         return not self.gone and self.unsuspected[:1] == (self.member,)
 
     @property
@@ -895,7 +895,7 @@ def enter(state: State, decision: Decision) -> State:
 
 
 def _following(state: State) -> State:
-    """Lead no longer. `Gms!Following`."""
+    """Lead no longer: a part of `Gms!Enter`, and of `Gms!QueryReceived`."""
     return evolve(
         state,
         phase="following",

@@ -2,38 +2,40 @@
 (******************************************************************************)
 (* FLUSH, one member: a pure function of its own state and an event.          *)
 (*                                                                            *)
-(* Theory. Two layers below need a group that is stopped: GMS, to decide      *)
-(* views, and state transfer. At any member one of them says Suspend. The     *)
-(* member becomes the requester of a flush: it asks all members of its        *)
-(* view that it does not suspect to stop (START_FLUSH). A member tells its    *)
-(* application (BLOCK); when BLOCK returns it closes its latch: what is       *)
-(* multicast from then on waits. It lets its own multicasts come back, has    *)
-(* the layer below hold back whatever comes after that (it is frozen), and    *)
-(* tells the requester what it has delivered (FLUSH_COMPLETED). Where some    *)
-(* lack what others have, the requester tells every member what to reach and  *)
-(* whom to ask for it (RECONCILE), and all report again. When all reports     *)
-(* are equal, who asked is told (GroupStopped). It says Resume when it is     *)
-(* done, and the requester lets every member go (STOP_FLUSH): latches open,   *)
-(* applications are told (UNBLOCK).                                           *)
+(* Theory. Two layers below need a stopped group: GMS, to decide views, and   *)
+(* state transfer. One of them passes Suspend up at some member. This member  *)
+(* becomes the requester of a flush. It sends START_FLUSH to every member of  *)
+(* its view that it does not suspect. A member that receives START_FLUSH      *)
+(* passes BLOCK up to its application. When BLOCK returns, the member closes  *)
+(* its latch: later multicasts wait. It waits until its own multicasts have   *)
+(* come back. It then has the layer below hold back all later messages (it    *)
+(* is frozen), and reports what it has delivered (FLUSH_COMPLETED). If some   *)
+(* members lack messages that others have, the requester sends every member   *)
+(* a target, and the holders of the messages (RECONCILE). All members report  *)
+(* again. When all reports are equal, FLUSH passes GroupStopped down to the   *)
+(* caller. The caller ends the flush by Resume, and the requester sends       *)
+(* STOP_FLUSH to every member: latches open, and applications receive         *)
+(* UNBLOCK.                                                                   *)
 (*                                                                            *)
 (* Why survivors agree. From its report until a target or the next view a     *)
-(* member delivers nothing, and its latch is closed; so reports that are      *)
-(* equal stay true until a view comes, and a view is decided only then. In    *)
-(* the new view the latch is still closed, of a joiner too. No suspicion      *)
-(* opens a latch that is closed for a view: the view of a requester that      *)
-(* is suspected may be on its way to another. STOP_FLUSH opens it, when       *)
-(* the view is everywhere; if its sender is gone, that of GMS's next          *)
-(* coordinator, which asks all to stop anew before it decides anything. A     *)
-(* latch that is closed for a state opens: no view is decided meanwhile.      *)
+(* member delivers nothing, and its latch is closed. So equal reports stay    *)
+(* true until the next view is installed, and a view is decided only then.    *)
+(* In the new view the latch is still closed, also at a joiner. No suspicion  *)
+(* opens a latch that is closed for a view: the view of a suspected           *)
+(* requester may be in transit to another member. STOP_FLUSH opens the latch  *)
+(* when every member has the view. If its sender has crashed, the next        *)
+(* coordinator of GMS sends STOP_FLUSH, after a flush of its own in which     *)
+(* every member stops anew. A suspicion of the requester opens a latch that   *)
+(* is closed for a state: no view is decided meanwhile.                       *)
 (*                                                                            *)
-(* Two flushes at once. One for a view goes before one for a state: views     *)
-(* are decided by one member at a time, which no other member may hold up. Of *)
-(* two for a state that of the more senior requester goes first. A member that is    *)
-(* stopped for one that goes first remembers the other's START_FLUSH until    *)
-(* it is let go; who is stopped for the other changes its owner, and          *)
-(* remembers that. The requester that has to wait is asked too: it gives      *)
-(* up its flush, and begins again when it is let go. (Or it suspects who      *)
-(* goes first, and goes on.)                                                  *)
+(* Two flushes at once. A flush for a view goes before a flush for a state:   *)
+(* one member at a time decides views, and no other member may hold it up.    *)
+(* Of two flushes for a state the more senior requester's goes first. A       *)
+(* member stopped by the flush with priority queues the other START_FLUSH     *)
+(* until STOP_FLUSH. A member stopped by the other flush switches its owner   *)
+(* and queues the first. The requester without priority receives              *)
+(* START_FLUSH, too: it gives up its flush, and begins it again after         *)
+(* STOP_FLUSH. If it suspects the other requester it continues instead.       *)
 (*                                                                            *)
 (* The constants are guards. README.md says what each is for.                 *)
 (******************************************************************************)
@@ -41,23 +43,23 @@ EXTENDS Steps, Views, Integers, FiniteSets
 
 CONSTANTS
     Latch,                \* nothing is multicast from the return of BLOCK until STOP_FLUSH
-    Freeze,               \* nothing is delivered beyond what was reported, or the target, until the next view
-    AwaitOwnMulticasts,   \* a member reports after its own multicasts have come back to it
+    Freeze,               \* nothing is delivered beyond the report, or the target, until the next view
+    AwaitOwnMulticasts,   \* a member reports after its own multicasts have come back
     AwaitAllReports,      \* the requester waits for all FLUSH_COMPLETED
-    Reconcile,            \* what some member has delivered, all deliver before the group counts as stopped
+    Reconcile,            \* every member delivers what any has delivered, before the group counts as stopped
     ReportAfterReconcile, \* after reconciliation all report again; or the group counts as stopped at once
     RestartOnSuspicion,   \* a suspicion during reconciliation begins a new round
-    RecheckOnSuspicion,   \* a suspicion makes the requester look again whether all have reported
-    OpenLatchOnSuspicion, \* when the requester is suspected a latch opens that is closed for a "state"; or "any"; or
-                          \* "none"
+    RecheckOnSuspicion,   \* after a suspicion the requester checks again that all have reported
+    OpenLatchOnSuspicion, \* a suspicion of the requester opens a latch that is closed for a "state", "any" latch,
+                          \* or "none"
     StopByOwnerOnly,      \* only the owner of the flush in force stops it
-    IgnoreSuspected,      \* what a suspected member sends is dropped
-    CheckViewId,          \* what is said in another view is ignored
+    IgnoreSuspected,      \* a message of a suspected member is dropped
+    CheckViewId,          \* a message of another view is ignored
     LatchJoiner,          \* a joiner multicasts nothing before STOP_FLUSH
-    YieldOnMerge,         \* with a merged view all but its first member give up what they have stopped
+    YieldOnMerge,         \* in a merged view every member but the first gives up its flush
     ViewFlushFirst,       \* a flush for a view goes before those for a state
-    SeniorRequesterFirst, \* of two flushes for a state that of the more senior requester goes first
-    QueueDeferredFlush    \* START_FLUSH of a flush that has to wait is remembered
+    SeniorRequesterFirst, \* of two flushes for a state the more senior requester's goes first
+    QueueDeferredFlush    \* START_FLUSH of a flush without priority is queued
 
 ASSUME
     /\ {Latch, Freeze, AwaitOwnMulticasts, AwaitAllReports, Reconcile, ReportAfterReconcile, RestartOnSuspicion,
@@ -68,24 +70,24 @@ ASSUME
 -----------------------------------------------------------------------------
 (* Messages and effects *)
 
-\* A member that wants a flush (EVT-05). FLUSH itself: who wanted it does not any more, and all are to be let go.
+\* A caller of Suspend (EVT-05). FLUSH itself takes the place of a caller that has withdrawn: the flush is to be ended.
 ForViews == "GMS"
 ForState == "STATE_TRANSFER"
 Self == "FLUSH"
 
-\* [member -> how many of its multicasts of this view]. The layer below counts on from what it had delivered
-\* when the view was installed, which is the same at all who go on.
+\* [member -> how many of its multicasts of this view]. The layer below counts from what it had delivered
+\* when the view was installed, which is the same at all survivors.
 NoVector == [m \in {} |-> 0]
 Zeros(set) == [m \in set |-> 0]
 
-\* All has the view that it is said in. (FLAW-125: what was sent before a partition may come in a merged view, in
-\* which its sender is a member again. Rounds begin anew in each incarnation of a requester.)
+\* Every message names the view of its sender. (FLAW-125: a message from before a partition may arrive in a merged
+\* view, in which its sender is a member again. Rounds begin anew in each incarnation of a requester.)
 StartFlush(view_id, round, asker) ==
     [type |-> "START_FLUSH", view_id |-> view_id, round |-> round, asker |-> asker]
 FlushCompleted(view_id, round, digest) ==
     [type |-> "FLUSH_COMPLETED", view_id |-> view_id, round |-> round, digest |-> digest]
 
-\* `target`: what to deliver, no more and no less; `holders`: of each sender some member that has it all.
+\* `target`: exactly what to deliver; `holders`: for each sender a member that has delivered all of it.
 ReconcileMessage(view_id, round, target, holders) ==
     [type |-> "RECONCILE", view_id |-> view_id, round |-> round, target |-> target, holders |-> holders]
 StopFlush(view_id) == [type |-> "STOP_FLUSH", view_id |-> view_id]
@@ -97,14 +99,14 @@ Block == PassUp([type |-> "Block"])
 Unblock == PassUp([type |-> "Unblock"])
 Deliver(sender, payload) == PassUp([type |-> "Deliver", sender |-> sender, payload |-> payload])
 
-\* To who asked.
+\* To the caller of Suspend.
 GroupStopped(asker) == PassDown([type |-> "GroupStopped", asker |-> asker])
 
-\* The layer below delivers nothing beyond these numbers until it is told others, released, or told of a view.
+\* The layer below delivers nothing beyond these numbers until the next HoldBack, Release, or view.
 HoldBack(limit) == PassDown([type |-> "HoldBack", limit |-> limit])
 Release == PassDown([type |-> "Release"])
 
-\* The layer below asks `holder` for what is lacking of `sender`, up to this number.
+\* The layer below asks `holder` for the missing messages of `sender`, up to this number.
 Fetch(holder, sender, upto) ==
     PassDown([type |-> "Fetch", holder |-> holder, sender |-> sender, upto |-> upto])
 
@@ -119,8 +121,8 @@ SendAll(list, to, message) ==
 
 NoReports == [m \in {} |-> NoVector]
 
-\* A requester's flush. `phase`: what was asked last, to "start" or to "reconcile"; or all are "stopped".
-\* `want`: whose FLUSH_COMPLETED is awaited. Rounds number its questions, over all its flushes.
+\* A requester's flush. `phase`: the last request, "start" or "reconcile"; or the group is "stopped".
+\* `want`: members whose FLUSH_COMPLETED is awaited. Rounds number the requests of all its flushes.
 Idle(round) == [phase |-> "none", round |-> round, want |-> {}, reports |-> NoReports]
 
 Start(member) ==
@@ -131,15 +133,15 @@ Start(member) ==
      delivered |-> NoVector,    \* of each member: how many of its multicasts were passed up in this view
      block |-> "free",          \* the application: "free", "asked" to block, or "blocked"
      latched |-> FALSE,         \* multicasts wait
-     waiting |-> <<>>,          \* those that do
-     owner |-> "",              \* the requester of the flush in force; "": none, or one that it joined in
-     asker |-> "",              \* for whom that flushes
-     round |-> 0,               \* the round of its last question
-     owes |-> FALSE,            \* that has no answer yet
-     frozen |-> FALSE,          \* the layer below holds back what is beyond the limit
-     limit |-> NoVector,        \* what was reported, or what is to be reached
-     later |-> [m \in {} |-> 0], \* requesters that have to wait -> the round of their START_FLUSH
-     wants |-> {},              \* who below wants the group stopped
+     waiting |-> <<>>,          \* the payloads that wait
+     owner |-> "",              \* the requester of the flush in force; "": none, or not known to a joiner
+     asker |-> "",              \* the caller that this flush is for
+     round |-> 0,               \* the round of the owner's last request
+     owes |-> FALSE,            \* that request has no answer yet
+     frozen |-> FALSE,          \* the layer below holds back messages beyond the limit
+     limit |-> NoVector,        \* the last report, or the target
+     later |-> [m \in {} |-> 0], \* queued requesters -> the round of their START_FLUSH
+     wants |-> {},              \* callers below that want the group stopped
      run |-> Idle(0)]           \* its own flush, as requester
 
 InView(s) == s.view # NoView
@@ -158,12 +160,12 @@ Less(function, x) == [m \in DOMAIN function \ {x} |-> function[m]]
 Noted(function, x, value) == [m \in DOMAIN function \cup {x} |-> IF m = x THEN value ELSE function[m]]
 
 -----------------------------------------------------------------------------
-(* A step ends with Ending: what follows from the state that it leaves        *)
+(* A step ends with Ending: the consequences of the state that it leaves      *)
 
 Unchanged(s) == [state |-> s, effects |-> <<>>]
 
-\* F of a value, which is evaluated once. (Where TLC looks for what is enabled it evaluates a LET at each use,
-\* and one step within another twice as often as that one.)
+\* F of a value, which is evaluated once. (Where TLC evaluates ENABLED it evaluates a LET at each use, and a step
+\* within another step twice as often as the outer step.)
 With(value, F(_)) == CHOOSE y \in {F(v) : v \in {value}} : TRUE
 
 Then(step, Next(_)) ==
@@ -172,34 +174,34 @@ Then(step, Next(_)) ==
             IN With(Next(first.state), Added)
     IN With(step, Joined)
 
-\* It asks all that it does not suspect, or all that have reported. What was reported before is void (FCR-04).
+\* The requester asks every unsuspected member, or every member that has reported. Earlier reports are void (FCR-04).
 Ask(s, phase, to, message) ==
     [state |-> [s EXCEPT !.run = [Idle(message.round) EXCEPT !.phase = phase, !.want = to]],
      effects |-> SendAll(s.view.members, to, message)]
 
-\* It is its own from here on, though its own START_FLUSH has yet to arrive: it owes no other member an answer.
+\* The requester is its own owner at once, before its own START_FLUSH arrives: it owes no other member an answer.
 Begin(s) ==
     LET asker == IF ForViews \in s.wants THEN ForViews ELSE ForState
     IN Ask([s EXCEPT !.owner = s.member, !.asker = asker, !.owes = FALSE], "start", Unsuspected(s),
            StartFlush(s.view.id, s.run.round + 1, asker))
 
-\* No member more senior waits. (A junior has to go on waiting, if this one has something to ask: it may have
-\* asked before, and given that up. Where its START_FLUSH was remembered it is in force now, and no junior's.)
+\* No more senior requester is queued. (A junior keeps waiting: this member may have sent START_FLUSH before, and given
+\* up. Members that queued that START_FLUSH are stopped by it now, and by no junior's.)
 IsNext(s) == \A m \in DOMAIN s.later : ~Before(s, m, s.member)
 
-\* It begins a flush for a view whoever owns it, and one for a state when it is free; and neither before its
-\* own STOP_FLUSH has come back.
+\* A member begins a flush for a view under any owner, and a flush for a state only when it is free. It begins neither
+\* before its own STOP_FLUSH has come back.
 MayBegin(s) ==
     /\ s.wants # {} /\ InView(s) /\ ~Running(s) /\ s.owner # s.member
     /\ (IsFree(s) /\ IsNext(s)) \/ (ForViews \in s.wants /\ ViewFlushFirst)
 
 MaybeBegin(s) == IF MayBegin(s) THEN Begin(s) ELSE Unchanged(s)
 
-\* It is asked to stop. FST-08: BLOCK goes up. A member that is blocked already answers without a second BLOCK (FCR-05),
-\* and stays frozen where it is. A member that flushed itself does not any more.
+\* The member is asked to stop. FST-08: BLOCK is passed up. A member that is already blocked answers without a second
+\* BLOCK (FCR-05), and stays frozen. A requester gives up its own flush.
 Blocking(s) == IF s.block = "free" THEN <<Block>> ELSE <<>>
 
-\* The former requester is remembered: it may not have been asked to give up, or not have listened.
+\* The former requester is queued: it may not have received the START_FLUSH with priority, or may have ignored it.
 Overtaken(s) ==
     IF s.asker = ForState /\ s.owner # s.member /\ s.owner \in Unsuspected(s)
     THEN Noted(s.later, s.owner, s.round)
@@ -215,7 +217,7 @@ Stop(s, q, round, asker) ==
     IN [state |-> asked,
         effects |-> Blocking(s) \o (IF s.frozen /\ s.limit # cut THEN <<HoldBack(cut)>> ELSE <<>>)]
 
-\* What waited for this: the most senior requester is first.
+\* The queue of a free member: the most senior requester is first.
 MaybeTake(s) ==
     LET IsLater(m) == m \in DOMAIN s.later
         first == Head(SelectSeq(s.view.members, IsLater))
@@ -232,7 +234,7 @@ Proceed(state, effects) == Ending([state |-> state, effects |-> effects])
 
 Asked(s) == DOMAIN s.run.reports
 
-\* The most that any member has delivered of x, and who has it, the most senior.
+\* The greatest count of x's multicasts in any report, and the most senior member that reports it.
 Target(s) ==
     [x \in Members(s) |->
         LET counts == {s.run.reports[m][x] : m \in Asked(s)}
@@ -242,12 +244,12 @@ Holders(s) ==
         LET HasAll(m) == m \in Asked(s) /\ s.run.reports[m][x] = Target(s)[x]
         IN Head(SelectSeq(s.view.members, HasAll))]
 
-\* FST-15: every member is let go, joiners too.
+\* FST-15: every member receives STOP_FLUSH, joiners included.
 StopAll(s) ==
     [state |-> [s EXCEPT !.run = Idle(@.round)],
      effects |-> SendAll(s.view.members, Unsuspected(s), StopFlush(s.view.id))]
 
-\* FST-13: all are stopped. If no member wants that any more they are let go.
+\* FST-13: every member is stopped. If every caller has withdrawn, STOP_FLUSH follows at once.
 Tell(s) ==
     LET Wants(asker) == asker \in s.wants
         askers == SelectSeq(<<ForViews, ForState>>, Wants)
@@ -277,8 +279,8 @@ FlushCompletedReceived(s, e) ==
        ELSE IF DOMAIN e.message.digest # Members(s) THEN RemoteError(s)
        ELSE Ending(MaybeDone(heard))
 
-\* Nothing is expected of x any more (FCR-01). In reconciliation x may be whom others have to ask: all start
-\* again.
+\* No answer of x is awaited any more (FCR-01). During reconciliation x may be a holder that others have to ask: every
+\* member starts again.
 Strike(s, x) ==
     LET struck == [s EXCEPT !.run.want = @ \ {x}, !.run.reports = Less(@, x)]
     IN IF s.run.phase = "reconcile" /\ RestartOnSuspicion THEN Begin(struck)
@@ -293,7 +295,7 @@ MayReport(s) ==
     /\ AwaitOwnMulticasts => s.delivered[s.member] = s.sent
     /\ \A x \in DOMAIN s.limit : s.delivered[x] >= s.limit[x]
 
-\* From its report on it delivers nothing more.
+\* After its report the member delivers nothing more.
 MaybeReport(s) ==
     IF ~MayReport(s) THEN Unchanged(s)
     ELSE [state |-> [s EXCEPT !.owes = FALSE, !.frozen = Freeze, !.limit = s.delivered],
@@ -302,14 +304,14 @@ MaybeReport(s) ==
 
 Reporting(step) == Ending(Then(step, MaybeReport))
 
-\* May q's flush come into force, whatever is?
+\* q's flush takes the place of the flush in force, if any.
 HasPriority(s, q, asker) ==
     \/ IsFree(s) \/ q = s.owner
     \/ asker = ForViews /\ ViewFlushFirst
     \/ SeniorRequesterFirst /\ s.asker = ForState /\ s.owner \in Unsuspected(s) /\ Before(s, q, s.owner)
 
-\* A stranger, or one that is suspected, stops no member; nor does a question of another view, nor one of its own
-\* that it has given up.
+\* START_FLUSH is ignored from a non-member, from a suspected member, of another view, and of a flush that this member
+\* itself has given up.
 StartFlushReceived(s, e) ==
     LET q == e.sender
         round == e.message.round
@@ -327,19 +329,20 @@ Free(s) ==
     THEN [state |-> [s EXCEPT !.block = "free"], effects |-> <<Unblock>>]
     ELSE Unchanged(s)
 
-\* FST-09. If the flush is over by then, there is nothing to wait for.
+\* FST-09. If the flush has ended before BLOCK returns, the member is free at once.
 BlockReturned(s, e) ==
     LET back == [s EXCEPT !.block = "blocked"]
     IN IF s.block # "asked" THEN Ignored(s)
        ELSE IF IsFree(s) THEN Ending(Free(back))
        ELSE Reporting(Unchanged([back EXCEPT !.latched = Latch \/ @]))
 
-\* A target says of each member what to deliver, and names a member that has it.
+\* A target has a count and a holder for each member of the view.
 IsReachable(s, target, holders) ==
     /\ DOMAIN target = Members(s) /\ DOMAIN holders = Members(s)
     /\ \A x \in DOMAIN holders : holders[x] \in Members(s)
 
-\* FST-14, AMB-61: it asks the layer below for what it lacks. What is asked by who is remembered waits, too.
+\* FST-14, AMB-61: the member fetches missing messages through the layer below. A request of a queued requester is
+\* queued, too.
 ReconcileReceived(s, e) ==
     LET target == e.message.target
         Lacks(x) == s.delivered[x] < target[x]
@@ -355,7 +358,7 @@ ReconcileReceived(s, e) ==
        ELSE IF e.sender # s.owner \/ (IgnoreSuspected /\ e.sender \in s.suspected) THEN Ignored(s)
        ELSE Reporting([state |-> bound, effects |-> again \o fetches])
 
-\* The latch opens: what waits is multicast.
+\* The latch opens, and the waiting payloads are multicast.
 Open(s) ==
     LET sends == [i \in DOMAIN s.waiting |-> Multicast(Data(s.view.id, s.sent + i, s.waiting[i]))]
     IN Then([state |-> [s EXCEPT !.latched = FALSE, !.waiting = <<>>, !.sent = @ + Len(s.waiting),
@@ -363,8 +366,8 @@ Open(s) ==
                                  !.asker = ""],
              effects |-> (IF s.frozen THEN <<Release>> ELSE <<>>) \o sends], Free)
 
-\* Only the owner of the flush in force stops it (FLAW-29). A member that joined in the middle of it does not know its
-\* owner; no other member can have come to the end of a flush in this view. A member that is remembered needs nothing more.
+\* Only the owner of the flush in force ends it (FLAW-29). A member that joined during the flush does not know the
+\* owner; no other member can have ended a flush in this view. The STOP_FLUSH of a queued requester empties its place.
 StopFlushReceived(s, e) ==
     LET q == e.sender
     IN IF ~IsOfView(s, e.message) THEN Ignored(s)
@@ -374,10 +377,10 @@ StopFlushReceived(s, e) ==
        ELSE Ending(Open(s))
 
 -----------------------------------------------------------------------------
-(* What the layers below say *)
+(* Events of the layers below *)
 
-\* FST-05, FST-07. If the group is stopped already, by this member, that is enough (GMS asks before each
-\* view); but for a view all have to know what they are stopped for.
+\* FST-05, FST-07. If this member has already stopped the group, GroupStopped follows at once (GMS asks before each
+\* view). A group that is stopped for a state is stopped anew for a view: every member has to know the purpose.
 Suspend(s, e) ==
     LET wanting == [s EXCEPT !.wants = @ \cup {e.asker}]
     IN IF ~InView(s) THEN LocalError(s)
@@ -386,7 +389,7 @@ Suspend(s, e) ==
        ELSE IF e.asker \in s.wants THEN Ignored(s)
        ELSE Proceed(wanting, <<>>)
 
-\* FST-06. A flush that is not at its end, or was given up, is brought to it: START_FLUSH may be remembered.
+\* FST-06. An unfinished or given-up flush is brought to its end: other members may have queued its START_FLUSH.
 Resume(s, e) ==
     LET without == [s EXCEPT !.wants = @ \ {e.asker}]
     IN IF e.asker \notin s.wants THEN LocalError(s)
@@ -394,10 +397,10 @@ Resume(s, e) ==
        ELSE IF without.wants # {} THEN Handled(without, <<>>)
        ELSE Ending(StopAll(without))
 
-\* A group of one has no member to wait for.
+\* In a group of one member the latch is open: no STOP_FLUSH will come.
 Latched(s, view) == IF InView(s) THEN s.latched ELSE LatchJoiner /\ Len(view.members) > 1
 
-\* The layer below is told, too, and holds nothing back any more. The latch stays as it is.
+\* The layer below receives the view, too, and holds nothing back any more. The latch stays as it is.
 Enter(s, view) ==
     LET all == MembersOf(view)
         entered == [s EXCEPT !.view = view, !.suspected = @ \cap all, !.sent = 0, !.delivered = Zeros(all),
@@ -407,9 +410,9 @@ Enter(s, view) ==
 
 ViewInstalled(s, e) == IF s.member \notin MembersOf(e.view) THEN LocalError(s) ELSE Enter(s, e.view)
 
-\* A merged view: those of each subgroup were stopped by its coordinator. Only the first member goes on with
-\* what it has stopped; if it was a participant it has the merged group stopped, when the view is everywhere.
-\* It lets all go. The others wait for its STOP_FLUSH as joiners do, and want the group for views no more.
+\* A merged view: the coordinator of each subgroup has stopped its members. Only the first member keeps its flush. A
+\* first member that was a participant runs a flush of the merged group, when every member has the view. The first
+\* member sends STOP_FLUSH. Every other member waits for it as a joiner does, and stops no group for views any more.
 MergeViewInstalled(s, e) ==
     LET is_first == CoordinatorOf(e.view) = s.member
         yielded == [s EXCEPT !.owner = "", !.asker = "", !.run = Idle(@.round),
@@ -417,8 +420,8 @@ MergeViewInstalled(s, e) ==
     IN IF s.member \notin MembersOf(e.view) THEN LocalError(s)
        ELSE Enter(IF ~YieldOnMerge \/ (is_first /\ IsStopped(s)) THEN s ELSE yielded, e.view)
 
-\* A member that waits for a requester that it suspects goes on, if that flushed for a state. (Where the suspicion is
-\* false, no other member may know of it, and let it go.)
+\* A member that suspects its owner opens its latch, if the flush is for a state. (No other member may know of a false
+\* suspicion, and end the flush.)
 OpensLess(s, x) == s.owner = x /\ (OpenLatchOnSuspicion = "any" \/ (OpenLatchOnSuspicion = "state" /\ s.asker = ForState))
 
 Suspected(s, e) ==
@@ -430,9 +433,9 @@ Suspected(s, e) ==
        ELSE Ending(Then(IF OpensLess(s, x) THEN Open(knowing) ELSE Unchanged(knowing), Struck))
 
 -----------------------------------------------------------------------------
-(* What is multicast *)
+(* Multicasts *)
 
-\* From above. Behind a closed latch it waits.
+\* From above. A payload waits while the latch is closed.
 SendRequested(s, e) ==
     IF ~InView(s) THEN LocalError(s)
     ELSE IF s.latched THEN Handled([s EXCEPT !.waiting = Append(@, e.payload)], <<>>)
@@ -440,8 +443,8 @@ SendRequested(s, e) ==
 
 Fits(s, x, seqno) == seqno = s.delivered[x] + 1
 
-\* From below: what is of this view, and next. The layer below was told what to hold back, and no correct peer sends
-\* more to a member that is stopped.
+\* From below: the next message of this view is delivered. Beyond the limit the layer below holds messages back, and no
+\* correct peer sends more to a stopped member.
 DataReceived(s, e) ==
     LET x == e.sender
         next == [s EXCEPT !.delivered[x] = @ + 1]

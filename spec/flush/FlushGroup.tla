@@ -40,7 +40,7 @@
 (* views, what was multicast and passed up in each. No step of FLUSH          *)
 (* depends on them. The claims are in FlushClaims.                            *)
 (******************************************************************************)
-EXTENDS Flush, ReliableUnicast, Acts
+EXTENDS Flush, ReliableUnicast, Addresses, Acts
 
 CONSTANTS
     Founders,               \* the members of the first view, in order of seniority
@@ -463,23 +463,19 @@ DecideView(m) ==
 \* It has its group stopped, and nothing to do but to let it go.
 IsReady(m) == m \in up /\ maker[m] = "stopped" /\ IsEverywhere(m) /\ ~HasToDecide(m)
 
-\* TLC has no order on strings.
-Addresses == <<"A", "B", "C", "D", "E", "F">>
-Sorted(set) == LET In(m) == m \in set IN SelectSeq(Addresses, In)
-
 MergedView(set) ==
     LET preds == {installed[c] : c \in set}
         members == UNION {DOMAIN views[j].lives : j \in preds}
         counters == {views[j].id.counter : j \in preds}
         above == CHOOSE n \in counters : \A i \in counters : i <= n
-    IN DecidedView(ViewId(above + 1, Head(Sorted(set))), Sorted(members), preds, [x \in members |-> 0], {})
+    IN DecidedView(ViewId(above + 1, FirstOf(set)), Sorted(members), preds, [x \in members |-> 0], {})
 
 \* Coordinators have agreed. The first of them has decided, and installs; the others wait, and leave their
 \* groups as they are.
 Partners(m) ==
     IF MaxMerges = 0 \/ ~IsReady(m) \/ CoordinatorOf(local[m].view) # m THEN {}
     ELSE {others \in SUBSET {c \in Member : IsApart(m, c) /\ IsReady(c)} :
-            /\ others # {} /\ Head(Sorted(others \cup {m})) = m
+            /\ others # {} /\ FirstOf(others \cup {m}) = m
             /\ \A c, d \in others : c # d => IsApart(c, d)}
 
 Merge(m) ==

@@ -32,7 +32,7 @@
 (*                                                                            *)
 (* The constants are guards, and times. README.md says what each is for.      *)
 (******************************************************************************)
-EXTENDS Steps, Views, Digests, FiniteSets, TLC
+EXTENDS Steps, Views, Digests, Addresses, FiniteSets, TLC
 
 CONSTANTS
     MinInterval,        \* discovery is asked again after a time between these two
@@ -71,15 +71,6 @@ ASSUME
     /\ DigestRule \in {"greatest", "last"}
     /\ WindowsSetFor \in {"new", "all"}
     /\ KeepEarlyViews \in {"all", "last", "none"}
-
------------------------------------------------------------------------------
-(* Addresses in their order, which all members share (MRG-04, AMB-41): TLC has no order on strings. *)
-
-Addresses == <<"A", "B", "C", "D", "E", "F">>
-
-Sorted(set) == LET In(m) == m \in set IN SelectSeq(Addresses, In)
-FirstOf(set) == Head(Sorted(set))
-LastOf(set) == LET list == Sorted(set) IN list[Len(list)]
 
 -----------------------------------------------------------------------------
 (* What is decided *)

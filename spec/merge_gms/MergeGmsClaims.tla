@@ -60,11 +60,6 @@ MergeSplitsNoGroup ==
 NoSuspicionWithoutFaults ==
     NoFaults => \A m \in up : local[m].gms.leaving \/ Suspects(m) \subseteq Member \ up
 
-CanAsk(m) ==
-    \E c \in up \ {m} :
-        G!IsActing(local[c].gms)
-            /\ ~\E x \in up : G!IsOver(local[x].gms, m, life[m]) \/ G!Waits(local[x].gms, m, life[m])
-
 \* Nothing is on its way, and no member has anything to do but join.
 Quiescent ==
     /\ stops.asked = {} /\ \A p \in network : p.to \notin up

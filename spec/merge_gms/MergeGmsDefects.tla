@@ -36,6 +36,11 @@ OmitsItself(s, d) == LET Other(m) == m # s.member IN [d EXCEPT !.members = Selec
 OnlyOwnMembers(s, d) == LET Mine(m) == IsMember(s, m) IN [d EXCEPT !.members = SelectSeq(@, Mine)]
 DigestOfOwnSubgroup(s, d) == [d EXCEPT !.digest = [m \in MembersOf(Own(s)) |-> @[m]]]
 
+(* Discovery: in the place of DiscoveryLacks *)
+
+NamesTheDead == {"NamesWhoAnswered"}
+FindsNobody == {"FindsAllInTheEnd"}
+
 (* The layers below *)
 
 \* In the place of AfterKept: nothing is withdrawn.

@@ -16,10 +16,10 @@
 (*   have a budget.                                                        *)
 (* - The layer above stops the group when it is asked to, and says so at   *)
 (*   any time; it lets the group go when it is told, and only then.        *)
-(* - Discovery finds some of the coordinators, and is asked again while    *)
-(*   who would lead waits for the group; a joiner finds any member that    *)
-(*   acts. An address that crashed or left may come back as a new          *)
-(*   incarnation.                                                          *)
+(* - Discovery (the module) finds some of the coordinators, and is asked   *)
+(*   again while who would lead waits for the group; a joiner finds any    *)
+(*   member that acts. An address that crashed or left may come back as a  *)
+(*   new incarnation.                                                      *)
 (* - Timers of merges fire when nothing else can end the merge; early      *)
 (*   firing has a budget.                                                  *)
 (* - Applications multicast, but who is stopped does not; the layer below  *)
@@ -417,8 +417,15 @@ Misuse(m) ==
 
 Coordinators == {m \in up : Coordinates(local[m])}
 
+\* Those that coordinate, or crashed as they did.
+Former == {m \in Member : Coordinates(local[m])}
+
+\* What Discovery is asked for (a defect in the place of nothing).
+DiscoveryLacks == {}
+Discovery == INSTANCE Discovery WITH Off <- DiscoveryLacks, coordinators <- Coordinators, former <- Former
+
 \* What it may find; and of that, what it would lead.
-Found(m) == IF DiscoveryFinds = "all" THEN {Coordinators} ELSE {f \in SUBSET Coordinators : m \in f}
+Found(m) == IF DiscoveryFinds = "all" THEN {Discovery!All \cup {m}} ELSE Discovery!MayFind(m)
 Leading(m) == {f \in Found(m) : Cardinality(f) > 1 /\ M!FirstOf(f) = m}
 
 CanDiscover(m) ==
