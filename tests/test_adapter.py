@@ -44,6 +44,7 @@ SMALL = {
     "merge": "two_singletons",
     "merge_gms": "two_singletons",
     "flush": "join",
+    "file_ping": "two_starters",
 }
 SCRIPT = Path(__file__).parent / "data" / "adapter.py"
 CORE = ROOT / "conformance" / "adapters" / "core.py"

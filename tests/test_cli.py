@@ -129,7 +129,7 @@ def test_check_names_the_count_that_differs(project: Path, capsys: Captured) -> 
 
 
 def test_check_draws_a_violation_that_was_not_expected(project: Path, capsys: Captured) -> None:
-    edit(project / "spec/toy/Toy.tla", "(WaitForAll => heard = Member)", "TRUE")
+    edit(project / "spec/toy/Toy.tla", "(WaitForAll => heard = Member)", "WaitForAll = WaitForAll")
     assert 1 == main(["check", "toy", "--model", "pair"])
     out = capsys.readouterr().out
     assert "DIFFERS toy pair: expected holds, came violates: NoEarlyCommit" in out

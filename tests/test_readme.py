@@ -39,3 +39,12 @@ def test_errata() -> None:
     said = dict(re.findall(r"^\| \[.*\]\(spec/(\w+)/README\.md\) \|.*\| (\d+) \|$", README, re.MULTILINE))
     counted = {name: sum(model.erratum is not None for model in models) for name, models in MODELS.items()}
     assert said == {name: str(count) for name, count in counted.items()}
+
+
+def test_the_readme_of_a_protocol_is_read_at_one_sitting() -> None:
+    lines = {
+        file.parent.name: len(file.read_text(encoding="utf-8").splitlines())
+        for file in (ROOT / "spec").glob("*/README.md")
+    }
+    assert {*MODELS} <= {*lines}
+    assert {} == {name: number for name, number in lines.items() if number > 200}

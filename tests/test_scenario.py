@@ -452,3 +452,15 @@ def test_the_command_exits_2_for_what_is_not_there(what: str, capsys: pytest.Cap
     assert 2 == main(["scenario", what])
     told = capsys.readouterr()
     assert what in told.err + told.out
+
+
+def test_what_a_specification_assumes_of_its_constants_is_asked_of_ablations(tmp_path: Path) -> None:
+    """A value that no guard has takes every step away that looks at it: so it would pass for an ablation."""
+    text = (ROOT / "conformance/scenarios/merge/asymmetrical_link.yaml").read_text()
+    assert "{RejectOverlap: false, falls: check view}" in text
+    file = tmp_path / "misspelt.yaml"
+    file.write_text(text.replace("{RejectOverlap: false, falls", "{CounterAbove: al, falls"))
+    (found,) = check(ROOT, [file])
+    assert found.outcome == "fail"
+    assert "Merge.tla does not allow" in found.problem
+    assert "CounterAbove = 'al'" in found.problem

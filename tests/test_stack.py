@@ -287,3 +287,25 @@ def test_both_pages_are_written_once_and_then_up_to_date(
         assert 0 == main([name, "--check"])
         edit(project / f"docs/{name}.md", "do not edit it", "edit it")
         assert 1 == main([name, "--check"])
+
+
+def test_bounds_are_read_from_the_models_that_hold() -> None:
+    """No line of them is written by hand: a model that has two budgets together takes the pair from the table."""
+    manifests = [*manifests_of(ROOT)]
+    text, _ = stack.page(ROOT, manifests)
+    rows = {
+        row.split("|")[1].strip(): row
+        for row in text.split("## Bounds")[1].split("## Open")[0].splitlines()
+        if row.count("|") > 3
+    }
+    assert "`MaxFalseSuspicions` 1" in rows["flush"]
+    assert "VirtualSynchrony: `MaxFalseSuspicions`" in rows["flush"]
+    assert "`MaxRestarts` with `MaxCasts`" in rows["merge_gms"]
+    assert "MaxInterval" not in rows["merge_gms"]
+    both = next(m for m in manifests if m.protocol == "merge_gms")
+    more = evolve(both.model("two_singletons"), constants={"MaxRestarts": 1, "MaxCasts": 7})
+    changed = evolve(both, models=(*both.models, more))
+    text, _ = stack.page(ROOT, [changed if m is both else m for m in manifests])
+    row = next(row for row in text.split("## Bounds")[1].splitlines() if row.startswith("| merge_gms"))
+    assert "`MaxRestarts` with `MaxCasts`" not in row
+    assert "`MaxCasts` 7" in row

@@ -10,6 +10,7 @@ import typer
 from attrs import evolve, frozen
 from rich.markup import escape
 
+from groupcomm_conformance.documents import neighbours
 from groupcomm_conformance.files.store import replace
 from groupcomm_conformance.files.writing import require_file
 from groupcomm_conformance.models.checking import (
@@ -90,6 +91,8 @@ def check(
         _check_tier(tier, models)
     if guard is not None:
         models = _noticing(guard, models)
+    for manifest in {manifest.protocol: manifest for manifest, _ in models}.values():
+        neighbours.require(manifest)
     if write_cfg is not None:
         _write_cfgs(write_cfg, models)
         return
@@ -117,7 +120,7 @@ def check(
                 typer.echo(f"recorded {line}", err=True)
             manifest = load(root, manifest.protocol, recording=True)
         old = stale(manifest)
-        judged = gates(manifest, results)
+        judged = (*gates(manifest, results), neighbours.gate(root, manifest))
         different = {name: differences(manifest.model(name), each) for name, each in results.items()}
         ok = ok and not any(different.values()) and all(gate.ok is not False for gate in judged)
         if as_json:

@@ -28,7 +28,7 @@ class Layer:
     """A layer: its guarantees by name. `manifest` is None where there is no protocol yet.
 
     `gives_below`: those of `gives` that the layers beneath have of it, too. `reasons`: why it does not give
-    conjuncts, by guarantee and conjunct.
+    conjuncts, by guarantee and conjunct. `open`: what no model has, and no constant says.
     """
 
     name: str
@@ -38,6 +38,7 @@ class Layer:
     manifest: Manifest | None
     gives_below: tuple[str, ...] = ()
     reasons: Mapping[str, Mapping[str, str]] = field(factory=dict)
+    open: tuple[str, ...] = ()
 
 
 def layers(root: Path, manifests: Iterable[Manifest]) -> list[Layer]:
@@ -48,13 +49,15 @@ def layers(root: Path, manifests: Iterable[Manifest]) -> list[Layer]:
     for name, node in document.entries("a mapping from layers, top first").items():
         manifest = known.get(name)
         if manifest is not None:
-            found_keys = node.fields(("does",), ("not_given",))
+            found_keys = node.fields(("does",), ("not_given", "open"))
             does = found_keys["does"].text()
             reasons = _reasons(manifest, found_keys["not_given"]) if "not_given" in found_keys else {}
             # What only the core declares is not stated conjunct by conjunct: it is assumed all the same.
             assumes = tuple(dict.fromkeys((*manifest.assumes, *declared(name, "ASSUMES"))))
             below = declared(name, "GIVES_BELOW")
-            layer = Layer(name, does, assumes, tuple(manifest.gives), manifest, below, reasons)
+            more = found_keys["open"].items("a list of sentences") if "open" in found_keys else ()
+            said = tuple(item.text() for item in more)
+            layer = Layer(name, does, assumes, tuple(manifest.gives), manifest, below, reasons, said)
         else:
             keys = node.fields(("does", "assumes", "gives"))
             assumes, gives = (

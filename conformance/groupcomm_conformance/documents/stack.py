@@ -8,13 +8,16 @@ assumes the guarantee a model holds without it.
 """
 
 import inspect
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 from groupcomm import stack as composed
 from groupcomm_conformance.models.manifest import Manifest, Model
 from groupcomm_conformance.models.model import NOT_GIVEN
+from groupcomm_conformance.models.modules import read_modules
+from groupcomm_conformance.protocols.constants import module_of
 
 from . import composition
 from .layers import Layer, above, declared, guarantee, layers
@@ -51,7 +54,8 @@ def page(root: Path, manifests: Iterable[Manifest]) -> tuple[str, list[str]]:
             parts += _layer(root, stack, layer, layer.manifest)
     parts += ["## A step of a stack", "", *_semantics(), ""]
     parts += ["## Timers", "", _TIMERS, ""]
-    parts += [*composition.section(root), "## Open", "", *_open(root, stack), ""]
+    parts += [*composition.section(root), "## Bounds", "", *_bounds(stack), ""]
+    parts += ["## Open", "", *_open(root, stack), ""]
     wrong = [problem for layer in stack for problem in _core(layer)]
     return "\n".join(parts), [*wrong, *composition.problems(root, manifests)]
 
@@ -143,8 +147,65 @@ def _open(root: Path, stack: Sequence[Layer]) -> Iterator[str]:
         elif names := _conjuncts(stack, name):
             what += f" ({_code(names)})"
         yield f"{what}: assumed by {', '.join(users)}; nobody refines it yet{_planned(planned)}."
+    for layer in stack:
+        for sentence in layer.open:
+            anything = True
+            yield f"- {layer.name}: {' '.join(sentence.split())}"
     if not anything:
         yield "Nothing: whatever a layer assumes, another is shown to give."
+
+
+_BUDGET: Final = re.compile(r"= (\d+)")
+
+
+def _bounds(stack: Sequence[Layer]) -> Iterator[str]:
+    """Say what the models that hold have of each budget: how much, and what never together."""
+    yield "Budgets of faults and of applications, in the models of each layer by itself that hold: the"
+    yield "greatest value; those that no model has together; and with which ones what is given is not shown."
+    yield ""
+    yield from _head("layer", "greatest value", "never together", "given, but shown in no model with")
+    for layer in stack:
+        if layer.manifest is None:
+            continue
+        manifest = layer.manifest
+        models = [m for m in manifest.models if m.holds and m.claims not in manifest.other_modules]
+        spent = [(m, _budgets(manifest.cfg(m).constants)) for m in models]
+        times = _of_a_member(manifest)
+        names = [name for name in _budgets(manifest.reference) if name not in times]
+        names = [name for name in names if any(found[name] for _, found in spent)]
+        greatest = [f"`{name}` {max(found[name] for _, found in spent)}" for name in names]
+        apart = []
+        for at, name in enumerate(names):
+            later = names[at + 1 :]
+            others = [x for x in later if not any(found[name] and found[x] for _, found in spent)]
+            apart += [f"`{name}` with {_code(others)}"] if others else []
+        missing: dict[str, list[str]] = {}
+        for module, conjuncts in manifest.gives.items():
+            for conjunct, claims in conjuncts.items():
+                shown = [found for m, found in spent if {*claims} <= {*manifest.cfg(m).claims}]
+                lacks = [name for name in names if not any(found[name] for found in shown)]
+                if claims != NOT_GIVEN and lacks:
+                    missing.setdefault(f"{module}: {_code(lacks)}", []).append(conjunct)
+        without = [f"{lacks} ({_code(conjuncts)})" for lacks, conjuncts in missing.items()]
+        cells = ("; ".join(each) or "-" for each in (greatest, apart, without))
+        yield f"| {layer.name} | {' | '.join(cells)} |"
+
+
+def _of_a_member(manifest: Manifest) -> frozenset[str]:
+    """Name the constants of what one member does, which bound no model, and what no correct caller does."""
+    module = module_of(manifest.folder, manifest.protocol)
+    modules = read_modules(manifest.folders, manifest.module)
+    own = (name for name in manifest.reference if module and modules.declares(module, name))
+    return frozenset((*own, "MaxMisuses"))
+
+
+def _budgets(constants: Mapping[str, str]) -> dict[str, int]:
+    """Give the bounds among constants, `Max...`: those that are numbers; 0 where it is something else."""
+    return {
+        name: int(found[1]) if (found := _BUDGET.fullmatch(value)) else 0
+        for name, value in constants.items()
+        if name.startswith("Max")
+    }
 
 
 def _lacking(givers: Sequence[Layer], users: Sequence[Layer], name: str) -> Iterator[str]:

@@ -56,8 +56,8 @@ class Way:
     without: frozenset[str] = frozenset()
 
 
-_BY_NAME: Final = frozenset({"merge", "merge_gms"})
-"""The leader of a merge is the least by name."""
+_BY_NAME: Final = frozenset({"file_ping", "merge", "merge_gms"})
+"""The leader of a merge, and the senior of two members that start, is the least by name."""
 
 _FOUNDED: Final = frozenset({"gms", "merge_gms"})
 """A member that founds a group gives its view the counter 1."""

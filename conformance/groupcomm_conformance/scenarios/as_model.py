@@ -26,11 +26,13 @@ What TLC prints, one line each; a trail is a sequence of rows: `[at, state]`, th
     <<"@may", act>>                    with a probe: a step that the specification allows there
 """
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from attrs import frozen
 
+from groupcomm_conformance.models.modules import scope
 from groupcomm_conformance.tla.values import Value, show
 
 from .group import Group
@@ -58,6 +60,7 @@ __all__ = ["ROOT", "Case", "cfg", "module"]
 
 ROOT: Final = "Scenarios"
 _ACT: Final = "act"
+_ASSUME: Final = r"^ASSUME\b([^\n]*(?:\n[ \t][^\n]*)*)"
 _ANY: Final = "0"
 """For a parameter that means nothing. TLC walks through what has none, to see whether it is constant: nine
 tenths of the time of a protocol's scenarios went into that."""
@@ -195,6 +198,7 @@ def module(group: Group, cases: Sequence[Case], probe: int | None = None) -> str
             name = instances[case.substitutions]
             parts.append(f"{name} == INSTANCE {group.manifest.module} WITH {case.substitutions}")
             parts.append(f"{name}_Next(sc_any) == {_next(group, case, name)}")
+            parts += _assumed(group, case, name)
     writers = [_Writer(group, case, instances[case.substitutions]) for case in cases]
     parts += (f"\n{writer.next(probe)}\n{writer.right()}\n{writer.seen()}" for writer in writers)
     parts.append(_by_case("sc_Length", writers, lambda w: str(len(w.case.scenario.steps))))
@@ -218,6 +222,29 @@ def module(group: Group, cases: Sequence[Case], probe: int | None = None) -> str
     parts.append(_TAIL)
     parts.append("====\n")
     return "\n".join(parts)
+
+
+def _assumed(group: Group, case: Case, instance: str) -> Iterable[str]:
+    """Write what the modules assume of their constants: TLC does not ask it of an instance."""
+    constants = {**case.scenario.constants, **(case.ablation.constants if case.ablation else {})}
+    for name in scope(group.modules, group.manifest.module):
+        for text in re.findall(_ASSUME, group.modules.bare[name], re.MULTILINE):
+            words = dict.fromkeys(re.findall(r"\b[A-Za-z]\w*", text))
+            named = {word: constants[word] for word in words if word in constants}
+            if not named:
+                continue
+            asked = text.strip("\n")
+            for word in words:
+                if word not in named and group.modules.definition(word) is not None:
+                    asked = re.sub(rf'(?<![\w!.\\"]){word}\b(?!")', f"{instance}!{word}", asked)
+            sides = "\n        ".join(f"{constant} == {value}" for constant, value in named.items())
+            shown = ", ".join(f"{each} = {value}" for each, value in named.items())
+            plain = re.sub(r"[^\w\s=,.:{}()<>\[\]-]", "'", shown)
+            refused = f"{name}.tla does not allow, by ASSUME, what these are: {plain}"
+            yield (
+                f"ASSUME\n    LET {sides}\n        sc_allowed ==\n{asked}\n"
+                f'    IN sc_allowed \\/ Assert(FALSE, "{refused}")'
+            )
 
 
 def _next(group: Group, case: Case, instance: str) -> str:

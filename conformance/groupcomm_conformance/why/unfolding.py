@@ -1,7 +1,7 @@
 """A claim with all that it names: what is false in it is said of the operators that it stands for.
 
 `unfold` instruments a claim (`tla.witnesses`) and each operator that a formula in it only names, so that the
-innermost formula that is false is printed. Of an operator of an instance (`Membership!NoLiveBranch`) the
+innermost formula that is false is printed. Of an operator of an instance (`Membership!NoLiveBranchIn`) the
 module is copied, with the instrumented operator in it, and instantiated once more. `Next` of a guarantee that
 can do without some of its conjuncts (`Off`) prints which of them the step violates: those without which it
 would be a step of the guarantee.

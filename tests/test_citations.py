@@ -1,0 +1,96 @@
+"""Names that prose cites are names that there are: a renamed operator is renamed in the texts that explain it.
+
+Two forms are read: `Module!Operator` in any prose, and a name in backticks that looks like an operator of the specification
+(`MayInstall`) in Markdown and in comments of TLA+.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from tests import language
+
+WORD = re.compile(r"\b[A-Za-z_]\w*\b")
+QUALIFIED = re.compile(r"\b([A-Z]\w*)!([A-Z]\w*)")
+CAMEL = re.compile(r"`([A-Z][a-z]+(?:[A-Z][a-z0-9]*)+)(?:\([^`]*\))?`")
+HISTORY = "CHANGELOG.md"
+"""It names what there was at the time."""
+PLACEHOLDERS = {"A", "Abstract", "Instance"}
+"""They stand for any instance, where a form of TLA+ is explained."""
+OF_JGROUPS = {"LastSeqnoResender"}
+"""Classes of JGroups."""
+
+
+def code(name: str, text: str) -> str:
+    """The text of a module of TLA+ without its comments; of another file, the text."""
+    if not name.endswith(".tla"):
+        return text
+    text = re.sub(r"\\\*.*", "", text)
+    return re.sub(r"\(\*.*?\*\)", "", text, flags=re.DOTALL)
+
+
+def defined(files: Mapping[str, str]) -> dict[str, set[str]]:
+    """By module, and by each name under which a module is instantiated, the operators that it has or extends."""
+    modules = {Path(name).stem: code(name, text) for name, text in files.items() if name.endswith(".tla")}
+    found: dict[str, set[str]] = {}
+
+    def of(module: str) -> set[str]:
+        if module not in found:
+            text = modules.get(module, "")
+            found[module] = {*re.findall(r"^\s*(?:LET |LOCAL )?(\w+)(?:\([^=\n]*\))? ==", text, re.MULTILINE)}
+            for conjuncts in re.findall(r"^Conjuncts == \{(.*?)\}", text, re.MULTILINE | re.DOTALL):
+                found[module] |= {*WORD.findall(conjuncts)}
+            for extended in re.findall(r"^EXTENDS (.*(?:,\n.*)*)", text, re.MULTILINE):
+                for name in WORD.findall(extended):
+                    found[module] |= of(name)
+        return found[module]
+
+    names = {module: of(module) for module in modules}
+    for text in modules.values():
+        for alias, module in re.findall(r"(\w+)(?:\([^=\n]*\))? ==\s+INSTANCE (\w+)", text):
+            names[alias] = names.get(alias, set()) | of(module)
+    return names
+
+
+def unknown(files: Mapping[str, str]) -> Iterator[str]:
+    """The places at which prose cites a name that no file has."""
+    operators = defined(files)
+    words = {
+        word
+        for name, text in files.items()
+        if name.endswith((".tla", ".py", ".go", ".java"))
+        for word in WORD.findall(code(name, text))
+    }
+    words |= {Path(name).stem for name in files}
+    for name, text in files.items():
+        if name == HISTORY or name.startswith("tests/"):
+            continue
+        for line, paragraph in language.prose(name, text):
+            for module, operator in QUALIFIED.findall(paragraph):
+                if module not in PLACEHOLDERS and operator not in operators.get(module, ()):
+                    yield f"{name}:{line}: {module}!{operator}"
+            if name.endswith((".md", ".tla")):
+                for word in CAMEL.findall(paragraph):
+                    if word not in words | OF_JGROUPS:
+                        yield f"{name}:{line}: {word}"
+
+
+def test_each_name_that_prose_cites_is_there() -> None:
+    assert [] == [*unknown(language.tracked(language.ROOT))]
+
+
+def test_names_that_are_not_there_are_found_and_others_are_not() -> None:
+    files = {
+        "spec/Gms.tla": "---- MODULE Gms ----\nEXTENDS Views\nMayTake(s) == TRUE\n\\* `MayFollow`: Gms!Following\n====",
+        "spec/Views.tla": "---- MODULE Views ----\n(* Gms!MayTake, Group!InView\n*)\nInView(s) == TRUE\n====",
+        "spec/Top.tla": "---- MODULE Top ----\nGroup == INSTANCE Gms WITH a <- b\n====",
+        "README.md": "`MayTake(s)` and `InView`, Gms!InView; `IsGone`, Nowhere!InView, Views!MayTake.\n",
+        HISTORY: "`WasThere`, Gms!WasThere\n",
+    }
+    assert [*unknown(files)] == [
+        "spec/Gms.tla:4: Gms!Following",
+        "spec/Gms.tla:4: MayFollow",
+        "README.md:1: Nowhere!InView",
+        "README.md:1: Views!MayTake",
+        "README.md:1: IsGone",
+    ]
