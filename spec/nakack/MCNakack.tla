@@ -43,5 +43,6 @@ OneOfB == Of(0, 1, 0)
 OneOfC == Of(0, 0, 1)
 OneOfAAndC == Of(1, 0, 1)
 OneOfAAndB == Of(1, 1, 0)
+TwoOfAOneOfB == Of(2, 1, 0)
 TwoOfEach == Of(2, 2, 0)
 =============================================================================

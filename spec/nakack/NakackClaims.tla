@@ -198,16 +198,23 @@ Handed(states, members) ==
                        message |-> HighestMessage(states[m].view.id, vector)]
          IN Handed([states EXCEPT ![m] = MemberStep(@, event).state], members \ {m})
 
+\* All members of `states` tell each other how far they are, in view number k, and then ask: so many times.
+RECURSIVE Rounds(_, _, _)
+Rounds(states, k, count) ==
+    IF count = 0 THEN states
+    ELSE LET there == DOMAIN states
+             told == IF Gossip # "none" /\ there = DOMAIN views[k].lives THEN Handed(states, there)
+                     ELSE Fired(states, there, [type |-> "HighestTimeout"])
+         IN Rounds(Fired(told, there, [type |-> "RequestTimeout"]), k, count - 1)
+
 \* NAK-02, NAK-03, NAK-07: what any living member of a view has delivered all of them come to deliver, if the view
-\* stays as it is.
+\* stays as it is. (Of three members one may be told last by another that lacks messages itself: then it takes two rounds.)
 MembersRecover ==
     \A k \in DOMAIN views :
         \E there \in {{m \in up : installed[m] = k}} :
             (Cardinality(there) > 1 /\ there \cap frozen = {}) =>
                 \E now \in {[m \in there |-> local[m]]} :
-                \E handed \in {IF Gossip # "none" /\ there = DOMAIN views[k].lives THEN Handed(now, there)
-                               ELSE Fired(now, there, [type |-> "HighestTimeout"])} :
-                \E after \in {Fired(handed, there, [type |-> "RequestTimeout"])} :
+                \E after \in {Rounds(now, k, Cardinality(there) - 1)} :
                     \A m, x \in there : \A s \in DOMAIN views[k].lives :
                         after[m].windows[s].delivered >= now[x].windows[s].delivered
 

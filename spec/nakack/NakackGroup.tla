@@ -22,6 +22,7 @@ CONSTANTS
     Script,            \* views that are decided, in this order: those at the start (they follow none), and later ones
     Sends,             \* bound: [Member -> how many multicasts each incarnation sends]
     Tellers,           \* bound: the members whose timer for HIGHEST fires
+    Askers,            \* bound: the members whose timer for requests fires
     MaxVotes,          \* bound: votes of STABLE
     PurgeNeedsVotesOf, \* a purge needs the votes of "all" of the view, or of "some"
     AtCut,             \* a member has delivered the cut when it installs the next view
@@ -115,7 +116,7 @@ Fires(action, m, name, event) ==
     /\ UNCHANGED <<surroundings, sent, spent>>
 
 HighestTimeoutFires(m) == m \in Tellers /\ Fires("HighestTimeoutFires", m, "highest", [type |-> "HighestTimeout"])
-RequestTimeoutFires(m) == Fires("RequestTimeoutFires", m, "request", [type |-> "RequestTimeout"])
+RequestTimeoutFires(m) == m \in Askers /\ Fires("RequestTimeoutFires", m, "request", [type |-> "RequestTimeout"])
 
 EventOf(message) ==
     CASE message.type = "DATA" -> "DataReceived"
