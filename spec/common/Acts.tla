@@ -56,7 +56,7 @@ Environment(action, m, given, consumed) ==
 \* A step belongs to one member.
 OthersKeepLocal == \A m \in DOMAIN local : m # act'.member => local'[m] = local[m]
 
-\* What is ignored or refused changes nothing.
+\* An ignored or refused event changes nothing.
 UnchangedUnlessHandled ==
     act'.outcome \in {"ignored", "local_error", "remote_error"} =>
         local'[act'.member] = local[act'.member] /\ act'.effects = <<>>

@@ -1,18 +1,18 @@
 ----------------------------- MODULE Composition -----------------------------
 (******************************************************************************)
-(* Several layers of one member, one above the other, as one: what            *)
-(* `groupcomm.stack` does. Composite(states, event) takes one event from      *)
-(* outside to its end, as one atom.                                           *)
+(* The layers of a member as a single machine, like `groupcomm.stack`.        *)
+(* Composite(states, event) takes one event from outside to its end, as one   *)
+(* atom.                                                                      *)
 (*                                                                            *)
 (* A layer's step is taken whole: its state is replaced before any of its     *)
 (* effects is carried. Effects are carried in order, depth first: all that    *)
-(* follows from one is done before the next. An event that is observed (a     *)
-(* view) is heard by all layers that know it, lowest first, in both           *)
-(* directions; each other one by the nearest that knows it; what none         *)
-(* knows leaves. What a layer takes from the layers beneath is read when      *)
-(* it takes its event, of the nearest that tells such a value; what none      *)
-(* tells came with the step's event. If one layer refuses its event, the      *)
-(* whole step is refused.                                                     *)
+(* follows from one is done before the next. An observed event (a view)       *)
+(* reaches all layers that know it, lowest first, in both directions. Any     *)
+(* other event reaches the nearest layer that knows it. An event that no      *)
+(* layer knows leaves. A layer reads a value of the layers beneath when it    *)
+(* takes its event, from the nearest layer that has such a value. If no layer *)
+(* has it, the value came with the step's event. If one layer refuses its     *)
+(* event, the whole step is refused.                                          *)
 (*                                                                            *)
 (* Layer 1 is the top. Layers are known by what is asked of them: the         *)
 (* operators below that are constants.                                        *)
@@ -30,8 +30,8 @@ CONSTANTS
     EventOf(_, _),      \* the type of the event that a message arrives as at a layer; or "none"
     Timeouts(_),        \* the timers of a layer, each with the event that it fires as
     IsObserved(_),      \* whether an event goes to all layers that know it
-    Order,              \* an observed event that goes down: the "lowest" layer hears it first, or the "highest"; or those
-                        \* that take something from below with it are "passed", and hear it when all else is done
+    Order,              \* an observed event that goes down: the "lowest" layer takes it first, or the "highest". Or
+                        \* layers that read a value from below with it are "passed", and take it at the end
     ReadsBelow,         \* what is below is read when the event is "taken", or when it is "passed" to the layer
     Nesting,            \* effects are carried "depth" first, or "breadth" first
     Hearers,            \* an observed event is heard by "all" that know it, or by the "first"
@@ -42,8 +42,8 @@ CONSTANTS
 
 Lowest == Len(LayerNames)
 
-\* What is yet to be done: a layer hears an event; an effect of a layer is carried; something leaves; the step is
-\* refused; a state is replaced (only where that is done "after").
+\* Pending work. A layer takes an event, or an effect of a layer is carried. An event leaves. The step is
+\* refused. A state is replaced (only where that is done "after").
 Hear(i, e) == [is |-> "hear", at |-> i, what |-> e]
 Carry(i, f) == [is |-> "carry", at |-> i, what |-> f]
 Out(f) == [is |-> "out", what |-> f]
@@ -83,7 +83,7 @@ GoesDown(i, e) ==
               [] Order = "highest" -> Hearing(those, e) \o <<Out(PassDown(e))>>
               [] Order = "passed" -> Hearing(SelectSeq(those, Passed), e) \o <<Out(PassDown(e))>>
 
-\* What hears it when all else is done.
+\* The layers that take it when all else is done.
 HearLate(i, f) ==
     IF f.type # "PassDown" THEN <<>>
     ELSE LET Late(k) == IsObserved(f.event) /\ TakesBelow(k, f.event)
@@ -116,7 +116,7 @@ Fires(timer) ==
     IN IF those = <<>> THEN <<Refuse("local_error")>>
        ELSE <<Hear(Head(those), Timeouts(Head(those))[Name(Head(those))])>>
 
-\* What an effect of layer i comes to.
+\* The pending work of an effect of layer i.
 Carried(i, f) ==
     LET name == LayerNames[i] IN
     CASE f.type = "PassUp" ->
@@ -130,7 +130,7 @@ Carried(i, f) ==
 -----------------------------------------------------------------------------
 (* What is below *)
 
-\* The layers beneath i that tell a value of a kind, nearest first; and such values that came.
+\* The layers beneath i that have a value of a kind, nearest first, and such values of the step's event.
 Tellers(i, kind, states) ==
     LET Told(k) == kind \in DOMAIN Tells(k, states[k])
     IN SelectSeq([k \in 1 .. (Lowest - i) |-> i + k], Told)
@@ -153,7 +153,7 @@ Read(i, e, states, came) ==
 -----------------------------------------------------------------------------
 (* A composite step *)
 
-\* What is passed to layers is read now, or when they take it.
+\* A value for a layer is read now, or when the layer takes its event.
 Passed(items, states, came) ==
     IF ReadsBelow = "taken" THEN items
     ELSE [k \in DOMAIN items |->
@@ -190,7 +190,7 @@ Begins(event) ==
     CASE event.type = "Called" ->
             IF event.request.type = "PassDown" THEN GoesDown(1, event.request.event)
             ELSE LET called == CallOf(1, event.request) IN
-                 \* What no layer takes is sent as the application's.
+                 \* A message that no layer takes is sent as the application's.
                  IF called # <<Out(event.request)>> THEN called
                  ELSE <<Out([event.request EXCEPT !.message = Tagged("", @)])>>
       [] event.type = "Arrived" -> Arrives(event.sender, event.message)

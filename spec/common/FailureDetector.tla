@@ -5,17 +5,16 @@
 (* what it may say as their environment.                                   *)
 (*                                                                         *)
 (* A member speaks of itself: that it is alive, which view it has, and     *)
-(* whom it suspects there (heartbeats do that). Who hears nothing of it    *)
-(* suspects it. Who hears that it is suspected by it, or is not in its     *)
-(* view, suspects it too: else one of the two waits for the other for      *)
-(* ever, as what it sends is refused.                                      *)
+(* whom it suspects there (heartbeats do that). A watcher that receives    *)
+(* nothing from it suspects it. A watcher that is suspected by it, or is   *)
+(* not in its view, suspects it too. Otherwise one of the two waits for    *)
+(* the other for ever, because its messages are refused.                   *)
 (*                                                                         *)
-(* What is heard is of the past. A member says what was so when it said    *)
-(* it; the word may be on its way while both go on to other views. So each *)
-(* word names the view that it speaks of, and it depends on that view      *)
-(* whether it counts. After a merge words from before it are still on      *)
-(* their way in which each side is not in the view of the other: if they   *)
-(* counted, a group would part as soon as it has come together.            *)
+(* A report speaks of the past. It may be in transit while both members    *)
+(* install other views. So each report names its view, and counts or not   *)
+(* by that view. After a merge, older reports are still in transit that    *)
+(* say of each side that it is not in the view of the other. If they       *)
+(* counted, a merged group would split at once.                            *)
 (*                                                                         *)
 (* A word that does not count for the view that it names may be repeated.  *)
 (* When it stays, and who says it is not on the way to the hearer's view,  *)
@@ -44,7 +43,8 @@ Conjuncts ==
 LOCAL On(conjunct) == conjunct \notin Off
 
 -----------------------------------------------------------------------------
-(* What members say *)
+(* The reports of   *)
+(* members          *)
 
 LOCAL InView(m) == installed[m] # 0
 LOCAL Lists(k, m) == m \in DOMAIN views[k].lives
@@ -53,15 +53,14 @@ LOCAL Lists(k, m) == m \in DOMAIN views[k].lives
 RECURSIVE Precedes(_, _)
 Precedes(j, k) == j < k /\ (j \in views[k].preds \/ \E i \in views[k].preds : Precedes(j, i))
 
-\* The views that x has had in its present life, but for the one that it has now.
+\* The views that x has installed in its present incarnation, without the present view.
 Former(x) == {k \in DOMAIN views : InView(x) /\ Precedes(k, installed[x]) /\ Has(views[k], x, life[x])}
 
-\* That m was suspected in view number k, by who went on without it from there: one of the views that x went on to
-\* follows k without m.
+\* True if x suspected m in view number k and continued without it: a later view of x follows k without m.
 LOCAL LeftBehind(x, k, m) ==
     Lists(k, m) /\ \E j \in Former(x) \cup {installed[x]} : k \in views[j].preds /\ ~Lists(j, m)
 
-\* What m may hear of x: what x says now, and what it said in views that are over for it.
+\* The reports of x that may reach m: of now, and of the former views of x.
 Words(m, x) ==
     {[says |-> "suspects", view |-> k] :
         k \in {k \in Former(x) : LeftBehind(x, k, m)} \cup
@@ -71,9 +70,10 @@ Words(m, x) ==
         k \in {k \in Former(x) \cup ({installed[x]} \ {0}) : ~Lists(k, m)}}
 
 -----------------------------------------------------------------------------
-(* What is reported *)
+(* The reported     *)
+(* members          *)
 
-\* A word that is heard counts for who has view number `own`.
+\* Whether a report counts for a member in view number `own`.
 Counts(own, word) ==
     IF word.says = "suspects"
     \* SuspicionIsOfOwnView: That one is suspected counts in the view only in which it was suspected. (Who suspects a

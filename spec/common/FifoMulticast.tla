@@ -5,11 +5,11 @@
 (* functions, for protocols that keep them in their own variables.         *)
 (*                                                                         *)
 (* A sender's multicasts are numbered over all views of its incarnation.   *)
-(* What claims need of a message is its payload here:                      *)
-(* <<incarnation of its sender, number of its view, seqno>>.               *)
-(* What is not promised: a message that no living member has delivered may *)
-(* be gone with its sender; and members that install a view without having *)
-(* delivered the same in the view before count it from different numbers.  *)
+(* The payload of a message is all that claims need: <<incarnation of its  *)
+(* sender, number of its view, seqno>>. Two things are not promised. A     *)
+(* message that no live member has delivered may be lost with its sender.  *)
+(* Members that install a view with different deliveries in the previous   *)
+(* view count from different numbers.                                      *)
 (***************************************************************************)
 EXTENDS Views, Digests
 
@@ -34,14 +34,14 @@ Conjuncts ==
     {"NotForged", "Once", "InOrder", "InItsView", "OfItsIncarnation", "OwnAtOnce", "HoldsBack", "Bases", "Void",
      "DigestIsTrue", "Kept", "Fetched", "Arrives"}
 
-\* What the incarnation i of m has delivered of s in view number k.
+\* The messages of s in view number k that incarnation i of m has delivered.
 GotIn(m, i, k, s) ==
     LET Is(g) == g.view = k /\ g.incarnation = i /\ g.sender = s IN SelectSeq(got[m], Is)
 
 InOneView(m, x) == installed[m] # 0 /\ installed[m] = installed[x]
 
 -----------------------------------------------------------------------------
-(* What is delivered *)
+(* Deliveries        *)
 
 \* NotForged: a message that is delivered was multicast by its sender, which delivered it first (OwnAtOnce).
 NotForged ==
@@ -104,8 +104,8 @@ DigestIsTrue ==
         \E i \in DOMAIN got[m] :
             got[m][i].incarnation = life[m] /\ got[m][i].sender = s /\ got[m][i].payload[3] = n
 
-\* Kept: what a member lacks of its view, and another one has delivered in it, can be had from that one: as long as that
-\* one is in this view, or in the next with it. (Purges are of what all of a view have delivered in it.)
+\* Kept: a member can fetch each message of its view from any member that has delivered it there, while both are in this
+\* view or in the next. (A purge covers only messages that every member of the view has delivered in it.)
 Kept ==
     \A m, h \in up :
         LET k == installed[m] IN
@@ -119,8 +119,9 @@ Kept ==
                  /\ g.payload[3] > delivered[m][g.sender]) =>
                     [view |-> k, sender |-> g.sender, payload |-> g.payload] \in store[h]
 
-\* Fetched (liveness): a member that is told who has what it lacks comes to have it, though that one has gone on.
-\* Arrives (liveness): in a view that stays, what one living member has delivered all of them come to deliver.
+\* Fetched (liveness): a member that learns which member has a missing message eventually receives it, even if
+\* that member has installed the next view. Arrives (liveness): in a view that stays, every live member
+\* eventually delivers what any live member has delivered.
 Level ==
     \A m, x \in up : InOneView(m, x) => \A s \in DOMAIN delivered[m] : delivered[m][s] = delivered[x][s]
 =============================================================================

@@ -5,12 +5,12 @@
 (* members that stay up, and says besides what becomes of messages when    *)
 (* one of them crashes, comes back, or excludes the other.                 *)
 (*                                                                         *)
-(* What no protocol can give, and what is promised in its place:           *)
-(* - A sender cannot tell whether what it keeps for an address was meant   *)
-(*   for the incarnation that is over or for the one that has begun. The   *)
-(*   next incarnation may be given a run of the messages sent before it    *)
-(*   began, delivered to the former one or not. The run has no gap, and    *)
-(*   leads up to the first message that was sent after it began.           *)
+(* No protocol can give more than this:                                    *)
+(* - A sender cannot know whether a message for an address was meant for   *)
+(*   the former incarnation or for the next. The next incarnation may      *)
+(*   receive a run of the messages sent before it began, delivered before  *)
+(*   or not. The run has no gap, and leads up to the first message that    *)
+(*   was sent after it began.                                              *)
 (* - A sender cannot keep messages for ever for a peer that it has         *)
 (*   excluded. Those that were not acknowledged when it excluded the peer  *)
 (*   may be lost; no others.                                               *)
@@ -45,7 +45,7 @@ SentIn(from, to, number) == IF number \in DOMAIN sent[from][to] THEN sent[from][
 -----------------------------------------------------------------------------
 (* The conjuncts. They speak of what present incarnations have delivered: of a former one they were true.       *)
 
-\* NotForged: a message that is delivered was sent by the one member to the other.
+\* NotForged: each delivered message was sent by the named sender to this receiver.
 NotForged ==
     \A to, from \in Member : \A i \in DOMAIN got[to][from] : got[to][from][i][2] \in DOMAIN sent[from][to]
 
@@ -53,7 +53,7 @@ NotForged ==
 Once ==
     \A to, from \in Member : LET d == Delivered(to, from) IN \A i, j \in DOMAIN d : i # j => d[i] # d[j]
 
-\* InOrder: the messages of one incarnation of the sender are delivered in the order in which it sent them.
+\* InOrder: the messages of a sender's incarnation are delivered in the order in which it sent them.
 InOrder ==
     \A to, from \in Member :
         LET d == Delivered(to, from) IN
@@ -65,8 +65,9 @@ IncarnationsInOrder ==
         LET d == Delivered(to, from) IN
         \A i, j \in DOMAIN d : i < j => SentIn(from, to, d[i]) <= SentIn(from, to, d[j])
 
-\* NoMessageLost: a message that is skipped, as a later one of the same incarnation of the sender is delivered, was sent
-\* before the sender excluded the receiver; or before the receiver's incarnation began, and before all that it delivered.
+\* NoMessageLost: a message is skipped if a later message of the same incarnation of the sender is delivered. A skipped
+\* message was sent before the sender excluded the receiver, or before the receiver's incarnation began and before all
+\* that it delivered.
 NoMessageLost ==
     \A to, from \in Member :
         LET d == Delivered(to, from)
@@ -84,7 +85,7 @@ NoMessageLost ==
 \* (Liveness, over a network that is fair.)
 
 -----------------------------------------------------------------------------
-(* What may happen *)
+(* Steps           *)
 
 Guarantees == NotForged /\ Once /\ InOrder /\ IncarnationsInOrder /\ NoMessageLost
 

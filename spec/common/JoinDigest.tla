@@ -1,8 +1,8 @@
 ----------------------------- MODULE JoinDigest -----------------------------
 (******************************************************************************)
-(* The guarantee of whoever lets members in (GMS: joiners; merge: the         *)
-(* other side): what a newcomer is told to start from, and how long its       *)
-(* word is kept.                                                              *)
+(* The guarantee of a protocol that admits members (GMS: joiners; merge: the  *)
+(* other side): the start digest of a newcomer, and how long a promise is     *)
+(* kept.                                                                      *)
 (*                                                                            *)
 (* A member that gives its digest away makes a promise: to this incarnation of    *)
 (* this address, of all that it has delivered at that moment. A promise is    *)
@@ -17,19 +17,19 @@
 (*               is in it, or the newcomer's incarnation is over. The newcomer    *)
 (*               may still install a view of another branch; those in this    *)
 (*               one owe it nothing.                                          *)
-(* There may be any number of views between the digest and the view with      *)
-(* the newcomer, and any number of open promises, by several and to           *)
-(* several; redeeming one withdraws what else the newcomer was promised.      *)
+(* Any number of views may lie between the digest and the view with the       *)
+(* newcomer. Several members may have open promises to several newcomers. A   *)
+(* redeemed promise withdraws the newcomer's other promises.                  *)
 (*                                                                            *)
-(* The promiser holds its word by address, because a view names members by    *)
-(* address: from its promise until it installs a view with that address,      *)
-(* or is told that it need not wait. So it may still hold when the promise    *)
-(* is redeemed, as members install a view at different times.                 *)
+(* The promiser keeps its promise by address, because a view names members by *)
+(* address. It keeps it until it installs a view with that address, or the    *)
+(* promise is withdrawn. Members install a view at different times, so the    *)
+(* promiser may still keep a redeemed promise.                                *)
 (*                                                                            *)
-(* Who stands on it: STABLE. It keeps what was promised from being purged,    *)
-(* as far as a promise reaches (PurgeWithinPromise in StableGroup).           *)
-(* The variables of Membership are the same as there. As in Membership,       *)
-(* conjuncts have names, and those in Off are not asked for.                  *)
+(* STABLE relies on it: it purges nothing beyond a promise, as far as the     *)
+(* promise reaches (PurgeWithinPromise in StableGroup). The variables of      *)
+(* Membership are the same as there. As in Membership, conjuncts have names,  *)
+(* and those in Off are not asked for.                                        *)
 (******************************************************************************)
 EXTENDS Views, FiniteSets
 
@@ -56,7 +56,8 @@ LOCAL On(conjunct) == conjunct \notin Off
 -----------------------------------------------------------------------------
 (* Promises *)
 
-\* `by`, in its incarnation by_life and in view number `view`, has told `to`, in its incarnation to_life, `vector`.
+\* `by`, in its incarnation by_life and in view number `view`, has promised `vector` to `to`, in its incarnation
+\* to_life.
 PromiseOf(by, to) ==
     [by |-> by, by_life |-> life[by], view |-> installed[by], to |-> to, to_life |-> life[to],
      vector |-> delivered[by]]
@@ -69,9 +70,9 @@ LOCAL Carries(p, k, alone) ==
     \/ ToIn(p, k)
     \/ ByIn(p, k) /\ (alone => p.to \notin DOMAIN views[k].lives)
 
-\* There is a way from the promiser's view to k on which each view has the promiser in it until one has the newcomer
-\* in it, and then each has the newcomer. (So agreement in each view on the way needs the vote of one who keeps the
-\* promise, or of the newcomer itself.)
+\* There is a path from the promiser's view to k on which each view contains the promiser, up to a view with the
+\* newcomer, and from there each contains the newcomer. (So agreement in each view on the path needs the vote of a
+\* member that keeps the promise, or of the newcomer itself.)
 RECURSIVE ReachesIf(_, _, _)
 ReachesIf(p, k, alone) ==
     IF k <= p.view THEN k = p.view
@@ -86,10 +87,10 @@ ReachesIf(p, k, alone) ==
 \* the promiser takes that incarnation for the joiner, and no longer holds its vote.)
 Reaches(p, k) == ReachesIf(p, k, On("PromiseToOneIncarnation"))
 
-\* p tells what to start from with s in a view that follows view number k: s is in the vector, or its incarnation began on
-\* the way and with nothing; and since then each view on the way has it. (Who parts from the promiser may agree on
-\* its messages without it, and come back with a merge: of those the promise says nothing. And a vector names
-\* addresses: where it speaks of a former incarnation of s, it says nothing of the next.)
+\* p has a start for s in a view that follows view number k: s is in the vector, or its incarnation began on the path,
+\* with no messages. Since then each view on the path contains it. (A subgroup without the promiser may agree on its
+\* messages without it, and merge again: the promise says nothing of these. A vector names addresses: an entry of a former
+\* incarnation of s says nothing of the next.)
 RECURSIVE TellsOf(_, _, _)
 TellsOf(p, s, k) ==
     IF k <= p.view THEN k = p.view /\ s \in DOMAIN p.vector
@@ -103,7 +104,7 @@ TellsOf(p, s, k) ==
 
 Open(p) == life[p.to] = p.to_life
 
-\* The views that v follows and m does not come from: some member there has to tell m what to start from.
+\* The predecessors of v that m does not come from: a member of each has to give m a start digest.
 ToBeTold(m, v) == v.preds \ {installed[m]}
 
 \* p was made to m, and reaches view number j.
@@ -119,10 +120,10 @@ Redeemable(p, m, v, j) ==
     \* DigestIsComplete: The digest has an entry for every sender of the predecessor.
     /\ On("DigestIsComplete") => \A s \in DOMAIN views[j].lives : TellsOf(p, s, j)
 
-\* p was made to m for view number j, whether it reaches that one or has ended on the way with another incarnation of m.
+\* p was made to m for view number j: it reaches j, or has ended on the path with another incarnation of m.
 LOCAL Given(p, m, j) == p.to = m /\ p.to_life = life[m] /\ ~ToIn(p, j) /\ ReachesIf(p, j, FALSE)
 
-\* What m has been promised for all that it has to be told to install v.
+\* m has a promise for each start digest that it needs to install v.
 Told(m, v) ==
     \A j \in ToBeTold(m, v) :
         \* StartRequiresPromise: A member that installs a view holds an open promise for each predecessor that is not
@@ -133,7 +134,7 @@ Told(m, v) ==
 Used(m, v) == {p \in promises : \E j \in ToBeTold(m, v) : Redeemable(p, m, v, j)}
 
 -----------------------------------------------------------------------------
-(* What may happen *)
+(* Steps           *)
 
 MayPromise(by, to) ==
     /\ installed[by] # 0
@@ -183,7 +184,7 @@ Withdraw(p) ==
     /\ promises' = promises \ {p}
     /\ UNCHANGED <<installed, life>>
 
-\* `by` is told that it need not wait for `to`, whose promise is redeemed.
+\* `by` learns that it need not wait for `to`, whose promise is redeemed.
 Release(by, to) ==
     /\ MayRelease(by, to)
     /\ held' = [held EXCEPT ![by] = @ \ {to}]

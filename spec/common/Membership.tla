@@ -10,11 +10,12 @@
 (* from the view that it begins with, and skips no view on it. A member       *)
 (* that was left out comes in again as its next incarnation.                  *)
 (*                                                                            *)
-(* What is NOT promised. One branch of views: two members that each believe   *)
-(* the other gone both decide a successor of their view, with one counter     *)
-(* and two creators (split brain). Without false suspicions there is one      *)
-(* line, up to branches that no member alive has installed: NoLiveBranchIn. Nor that*)
-(* a view decided is ever installed, nor that its members are alive.          *)
+(* Not promised: a single branch of views. Two members that suspect each      *)
+(* other both decide a successor of their view, with one counter and two      *)
+(* creators (split brain). Without false suspicions there is a single branch, *)
+(* up to branches that no live member has installed (NoLiveBranchIn). Not     *)
+(* promised either: that a decided view is ever installed, or that its        *)
+(* members are alive.                                                         *)
 (*                                                                            *)
 (* Two uses.                                                                  *)
 (* (a) As the environment of the protocol above, which INSTANCEs it over      *)
@@ -25,10 +26,10 @@
 (*     check Init, [][Next]_<<mapped variables>> and the claims at the        *)
 (*     end. Next is said by cases, so that TLC holds a step against one       *)
 (*     action.                                                                *)
-(* Each conjunct has a name. Those in Off are not asked for: so it is         *)
-(* shown that a protocol above needs a conjunct (it falls when its            *)
-(* environment is without it), and that each conjunct notices a defect of     *)
-(* a protocol below (alone, with the others off).                             *)
+(* Each conjunct has a name. Conjuncts in Off are not required. Thus a model  *)
+(* can show that a protocol above needs a conjunct: a claim is violated when  *)
+(* the environment lacks it. A model can also show that each conjunct alone   *)
+(* notices a defect of a protocol below, with the others off.                 *)
 (*                                                                            *)
 (* Self Inclusion, Local Monotonicity and Initial View Event are names of     *)
 (* Chockler, Keidar and Vitenberg, ACM Computing Surveys 33(4), 2001.         *)
@@ -63,14 +64,14 @@ Leads(m, incarnation, j, k) ==
     ELSE j < k /\ Has(views[k], m, incarnation)
          /\ \E i \in views[k].preds : Leads(m, incarnation, j, i)
 
-\* The views from which m comes to v: those that v follows and that have the same incarnation of m in them. Where a
-\* merge view follows a view and a later one on the same path, m comes from the later.
+\* The views from which m comes to v: predecessors of v that contain the same incarnation of m. Where a merged view
+\* follows two views on the same path, m comes from the later.
 Sources(v, m) ==
     LET from == {j \in v.preds : Shares(views[j], v, m)}
     IN IF Cardinality(from) <= 1 THEN from
        ELSE {j \in from : ~\E i \in from \ {j} : Leads(m, v.lives[m], j, i)}
 
-\* View number k comes before one that follows these.
+\* View number k precedes a view with predecessors `preds`.
 RECURSIVE ComesBefore(_, _)
 ComesBefore(k, preds) == \E j \in preds : k <= j /\ (k = j \/ ComesBefore(k, views[j].preds))
 
@@ -80,11 +81,11 @@ Throughout(m, i, k) ==
     /\ m \in DOMAIN views[i].lives
     /\ IF i <= k THEN Leads(m, views[i].lives[m], i, k) ELSE Leads(m, views[i].lives[m], k, i)
 
-\* The view before any is installed, and then the one installed.
+\* The view of a member: no view at first, then the installed view.
 InstalledView(m) == IF installed[m] = 0 THEN NoView ELSE ViewOf(views[installed[m]])
 
 -----------------------------------------------------------------------------
-(* What may happen. Guards are operators of their own, so that a group can ask for them by themselves.        *)
+(* Steps. Guards are operators of their own, so that a group can use them by themselves.                      *)
 
 \* Now v may be decided.
 MayDecide(v) ==
@@ -208,8 +209,8 @@ InitialViewEventStep ==
 LocalMonotonicity == [][LocalMonotonicityStep]_membership_vars
 InitialViewEvent == [][InitialViewEventStep]_membership_vars
 
-\* Without false suspicions: of two views that follow one, no member alive has installed one of them. `live`: those
-\* who have not crashed.
+\* Without false suspicions: of two successors of a view, at least one is installed at no live member. `live`: the
+\* members that have not crashed.
 NoLiveBranchIn(live) ==
     \A j, k \in DOMAIN views :
         (j # k /\ views[j].preds \cap views[k].preds # {}) =>

@@ -4,11 +4,11 @@
 (* between addresses. It is the ground: no protocol refines it.            *)
 (*                                                                         *)
 (* A datagram may be lost, arrive any number of times, as late as you      *)
-(* like, and in any order. It is for an address, not for an incarnation:   *)
-(* one that was sent to a former incarnation arrives at the present one,   *)
-(* and one that a former incarnation sent still arrives. Links are         *)
-(* directed: that x hears y says nothing of y hearing x, and a link that   *)
-(* does not work loses everything.                                         *)
+(* like, and in any order. It is for an address, not for an incarnation: a *)
+(* datagram to a former incarnation arrives at the present one, and a      *)
+(* datagram of a former incarnation still arrives. Links are directed:     *)
+(* that x hears y says nothing of y hearing x, and a link that does not    *)
+(* work loses everything.                                                  *)
 (*                                                                         *)
 (* Two forms. The network that REMEMBERS is for safety: every datagram     *)
 (* that was ever sent may arrive at any time. Loss, doubling, reordering,  *)
@@ -29,7 +29,7 @@ VARIABLE
 
 ASSUME NetworkRemembers \in BOOLEAN
 
-\* What layers may assume.
+\* The assumptions of layers above.
 
 \* NotForged: what arrives from an address was sent by it, in some incarnation, to the address at which it arrives.
 

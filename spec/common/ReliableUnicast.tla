@@ -6,7 +6,7 @@
 (* - "unordered": arrives once, in any order;                              *)
 (* - "duplicating": in order, and may arrive again;                        *)
 (* - "lossy": in order, or never.                                          *)
-(* What is sent to a member that is not up is gone.                        *)
+(* A message to a member that is not up is lost.                           *)
 (*                                                                         *)
 (* A group extends this module. These are operators on wires, for a step   *)
 (* of a member takes one packet off and puts others on.                    *)
@@ -19,7 +19,8 @@ CONSTANTS
     Unicast     \* the guarantee
 
 VARIABLE
-    wire        \* [Member -> [Member -> messages on their way from the one to the other, in order sent]]
+    wire        \* [Member -> [Member -> messages in transit from the first to the second, in the order
+                \* sent]]
 
 \* fifo: Each unicast arrives once; unicasts between two members arrive in sending order.
 ASSUME Unicast \in {"fifo", "unordered", "duplicating", "lossy"}
@@ -47,7 +48,7 @@ AfterStep(wires, from, consumed, effects, listening) ==
             LET Matches(effect) == IsSend(effect) /\ effect.to = to
                 sends == SelectSeq(effects, Matches)
             IN [i \in DOMAIN sends |-> sends[i].message]
-    IN \* (Most steps send nothing, and most that do one message: TLC is faster when told so.)
+    IN \* (Most steps send nothing, and most others a single message: TLC is faster with these cases.)
        IF \A i \in DOMAIN effects : ~IsSend(effects[i]) THEN rest
        ELSE IF Len(effects) = 1
        THEN IF effects[1].to \in listening

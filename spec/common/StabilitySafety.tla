@@ -1,10 +1,10 @@
 -------------------------- MODULE StabilitySafety ---------------------------
 (******************************************************************************)
-(* The guarantee that STABLE implements, without votes, rounds or timers:     *)
-(* a message leaves a member's store only when everyone in the member's       *)
-(* view, and everyone who comes from it or goes to it without a break, has    *)
-(* delivered it; and what is said of deliveries and purges stays true from    *)
-(* one view to the next.                                                      *)
+(* The guarantee that STABLE implements, without votes, rounds or timers: a   *)
+(* message leaves a member's store only when every member of the view, and    *)
+(* every member that comes from it or goes to it without a break, has         *)
+(* delivered it. Statements about deliveries and purges stay true from a view *)
+(* to the next.                                                               *)
 (*                                                                            *)
 (* It binds by what has happened, not by what will: no member needs to know   *)
 (* who stays, or which views will come (Membership).                          *)
@@ -53,8 +53,8 @@ Purge(m) ==
     /\ \A s \in DOMAIN purged[m] :
         purged'[m][s] # purged[m][s] => (purged'[m][s] > purged[m][s] /\ Agreed(m, s, purged'[m][s]))
 
-\* m enters a view. Of senders that it knows from the view before, in the same incarnation, it forgets nothing: neither
-\* what it has delivered, nor what it has purged, unless (merge) it was told to go on from further ahead.
+\* m enters a view. Of each sender that it knows from the previous view, in the same incarnation, it keeps the
+\* deliveries and purges, unless (merge) its start digest is further ahead.
 Install(m) ==
     LET v == views'[installed'[m]] IN
     /\ UNCHANGED life

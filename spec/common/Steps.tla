@@ -1,9 +1,9 @@
 ------------------------------- MODULE Steps --------------------------------
 (***************************************************************************)
-(* What every protocol says alike of one step of one member: its outcome   *)
-(* and its effects. A protocol's module extends this one, and gathers its  *)
-(* events in Step(state, event), which has one of the four outcomes below. *)
-(* (How a group takes such steps: module Acts.)                            *)
+(* The outcome and the effects of a step of a member, for every protocol.  *)
+(* A protocol's module extends this module, and gathers its events in      *)
+(* Step(state, event), with the four outcomes below. (How a group takes    *)
+(* such steps: module Acts.)                                               *)
 (***************************************************************************)
 
 \* The event did its work. `effects`: what is to be done for it, in order.
@@ -37,7 +37,7 @@ PassUp(event) == [type |-> "PassUp", event |-> event]
 \* To the protocol below.
 PassDown(event) == [type |-> "PassDown", event |-> event]
 
-\* Whoever runs the member draws the time from low to high, in milliseconds.
+\* The program that runs the member draws the time from low to high, in milliseconds.
 SetTimer(name, low, high) == [type |-> "SetTimer", name |-> name, low |-> low, high |-> high]
 
 CancelTimer(name) == [type |-> "CancelTimer", name |-> name]

@@ -1,22 +1,21 @@
 ------------------------- MODULE TotalOrderBroadcast ------------------------
 (******************************************************************************)
-(* The guarantee that SEQUENCER implements, without coordinators, forwards    *)
-(* or tables: each view has one order of messages, which grows, and its       *)
-(* members deliver it, message by message. A member that goes from one view to the   *)
-(* next together has delivered the same beginning of it: the cut. What        *)
-(* comes after the cut may be ordered again in later views; what is before    *)
-(* it is ordered once and for all, as far as its sender knows: where the      *)
-(* members of a view part, and its sender goes the other way, it may be       *)
-(* ordered again when they merge. A member that has delivered it by then does not    *)
-(* deliver it again.                                                          *)
+(* The guarantee that SEQUENCER implements, without coordinators, forwards or *)
+(* tables: each view has one order of messages, which grows, and its members  *)
+(* deliver it, message by message. Survivors have delivered the same prefix   *)
+(* of it: the cut. Messages after the cut may be ordered again in later       *)
+(* views. Messages before the cut are ordered once and for all, as far as the *)
+(* sender knows. If the members of a view split, and the sender is in the     *)
+(* other subgroup, such a message may be ordered again when they merge. A     *)
+(* member that has delivered it by then does not deliver it again.            *)
 (*                                                                            *)
-(* It binds by what has happened, not by what will: an order is written       *)
-(* when it grows, a cut when the first member goes on. A member that          *)
-(* crashes, or is left out, may have delivered more than the cut.             *)
+(* It binds the present only: an order is written when it grows, a cut when   *)
+(* the first survivor leaves. A member that crashes, or is excluded, may have *)
+(* delivered more than the cut.                                               *)
 (*                                                                            *)
 (* A step of the implementation may do several things at once (a view is      *)
-(* installed, and messages are ordered in it), so what is allowed is said     *)
-(* as conjuncts on steps, each of which is claimed by its own name.           *)
+(* installed, and messages are ordered in it), so the allowed steps are       *)
+(* defined by conjuncts, each of which is claimed by its own name.            *)
 (******************************************************************************)
 EXTENDS Views, Integers, FiniteSets
 
@@ -52,7 +51,7 @@ LOCAL ToDeliver(messages, n, before) ==
 LOCAL OrderOf(orders, k) == IF k \in DOMAIN orders THEN orders[k] ELSE <<>>
 
 -----------------------------------------------------------------------------
-(* What a step may do *)
+(* Allowed steps      *)
 
 \* The order of a view changes only by appending.
 OrderOnlyGrows == \A k \in DOMAIN order : IsPrefix(order[k], order'[k])

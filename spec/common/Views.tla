@@ -6,18 +6,17 @@
 (*                                                                            *)
 (* A view is known by its identifier, counter and creator (AMB-40). The       *)
 (* counter alone does not name it: two partitions, or two members that        *)
-(* each believe the other gone, decide views with one counter. The creator    *)
-(* is not always the first member: a coordinator that leaves decides the      *)
-(* view without itself, and a view made first = creator would then get the    *)
-(* identifier of its successor's.                                             *)
-(* Along the path of one member counters rise, so for its own views, and      *)
-(* only for those, the counter says which is the later.                       *)
+(* suspect each other, decide views with one counter. The creator is not      *)
+(* always the first member: a coordinator that leaves decides the view        *)
+(* without itself, and if the first member were named as creator, that view   *)
+(* would get the identifier of its successor's. Along the path of a member    *)
+(* counters rise. So the counter orders a member's own views, and no others.  *)
 (******************************************************************************)
 EXTENDS Naturals, Sequences
 
 ViewId(counter, creator) == [counter |-> counter, creator |-> creator]
 
-\* What a message carries in variants that put no view identifier in it.
+\* The view field of messages in variants without a view identifier.
 NoViewId == ViewId(0, "")
 
 View(counter, creator, members) == [id |-> ViewId(counter, creator), members |-> members]
@@ -30,7 +29,8 @@ MembersOf(view) == {view.members[i] : i \in DOMAIN view.members}
 CoordinatorOf(view) == Head(view.members)
 
 -----------------------------------------------------------------------------
-(* Lives of one name. An address is a name or, of a later incarnation, the name, `#` and a number: A, A#2, A#3. *)
+(* Incarnations of a name. An address is a name or, of a later incarnation, the name, `#` and a number: A, A#2, *)
+(* A#3.                                                                                                         *)
 
 LOCAL Digits == <<"0", "1", "2", "3", "4", "5", "6", "7", "8", "9">>
 LOCAL Letter(text, i) == SubSeq(text, i, i)
@@ -55,8 +55,8 @@ IsFormer(a, b) == Len(b) > 2 /\ a # b /\ NameOf(a) = NameOf(b) /\ NumberOf(a) < 
 \* Those of which a later incarnation of the same name is there, too: they are over.
 Superseded(addresses) == {a \in addresses : \E b \in addresses : IsFormer(a, b)}
 
-\* What a function says of addresses, but of those that are over: nothing will come of them any more. Members of a view
-\* stay in it, over or not, until they are excluded.
+\* A function of addresses without the addresses that are over, which do nothing any more. Members of a view stay in
+\* it, over or not, until they are excluded.
 LatestLives(function, members) ==
     LET over == Superseded(DOMAIN function \cup members) \ members
     IN [a \in DOMAIN function \ over |-> function[a]]
@@ -74,7 +74,7 @@ KnowsLives(decision) ==
     /\ MembersOf(decision) \subseteq DOMAIN decision.lives
     /\ \A m \in DOMAIN decision.lives : decision.lives[m] >= 0
 
-\* What holds of every decision, whoever made it.
+\* Properties of every decision, by any creator.
 IsSound(decision) ==
     /\ IsList(decision.members) /\ KnowsLives(decision)
     /\ decision.id.counter > decision.follows.counter
@@ -83,8 +83,8 @@ IsSound(decision) ==
 -----------------------------------------------------------------------------
 (* Decided views: what the membership service knows of a view, and members do not see (module Membership) *)
 
-\* What is decided. `preds`: the numbers of the views that it follows. `lives`: [member -> which incarnation of it].
-\* `joins`: the members whose incarnation begins with this view.
+\* A decided view. `preds`: the numbers of its predecessors. `lives`: [member -> its incarnation]. `joins`: the
+\* members whose incarnation begins with this view.
 DecidedView(id, members, preds, lives, joins) ==
     [id |-> id, members |-> members, preds |-> preds, lives |-> lives, joins |-> joins]
 
@@ -93,7 +93,7 @@ FirstView(counter, creator, members) ==
     LET set == {members[i] : i \in DOMAIN members}
     IN DecidedView(ViewId(counter, creator), members, {}, [m \in set |-> 0], set)
 
-\* What protocols see of it.
+\* The part that protocols see.
 ViewOf(v) == [id |-> v.id, members |-> v.members]
 
 \* This incarnation of m is a member of v.

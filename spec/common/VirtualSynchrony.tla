@@ -1,22 +1,22 @@
 -------------------------- MODULE VirtualSynchrony --------------------------
 (******************************************************************************)
 (* The guarantee of a flush over a membership service and a reliable          *)
-(* multicast: who goes from one view to the next together receives the        *)
-(* same messages before.                                                      *)
+(* multicast: members that go from one view to the next together have         *)
+(* received the same messages before.                                         *)
 (*                                                                            *)
 (* Each view has a log of each member: what it multicasts in that view.       *)
-(* Members receive logs in order, each at its own pace. Views form a          *)
-(* forest (module Membership), so all is said per edge: of the members that go    *)
-(* from view u to view v, the first to leave u settles what is received in    *)
-(* u on the way to v, and the others leave u with exactly that. It is         *)
-(* settled late, at that moment and no earlier, so that a flush has a         *)
-(* forward mapping: what the first leaver had received is a fact of its       *)
-(* state, whatever crashes afterwards.                                        *)
+(* Members receive logs in order, each at its own pace. Views form a forest   *)
+(* (module Membership), so every statement is per edge. Of the members that   *)
+(* go from view u to view v, the first to leave u fixes the cut: the messages *)
+(* received in u on the way to v. The others leave u with exactly the cut. It *)
+(* is fixed late, at that moment and no earlier, so that a flush has a        *)
+(* forward mapping: the first leaver's received messages are a fact of its    *)
+(* state, whatever crashes later.                                             *)
 (*                                                                            *)
-(* What is NOT promised. That a view settled on all that was multicast in     *)
-(* it: what no member that goes on has received by then is lost to them, and  *)
-(* may have been received by some member that crashed, or whom v leaves out.  *)
-(* Uniform asks for that too; see also Self Delivery.                         *)
+(* Not promised: that the cut has all multicasts of the view. A multicast     *)
+(* that no survivor has received by then is lost to them. A member that       *)
+(* crashed, or that v excludes, may have received it. Uniform asks for that   *)
+(* too; see also Self Delivery.                                               *)
 (*                                                                            *)
 (* Used as Membership is: as the environment of the protocol above, which     *)
 (* INSTANCEs it over variables of its own, and as what a protocol below       *)
@@ -57,14 +57,15 @@ Group == INSTANCE Membership WITH Off <- {"ExcludedFirst", "JoinsOnce"}
 -----------------------------------------------------------------------------
 (* Logs, and what of them is received *)
 
-\* A new view: nothing is multicast in it, and no member came to it.
+\* A new view: without multicasts, and installed at no member.
 NoCasts(v) == [m \in DOMAIN v.lives |-> <<>>]
 NoArrivals == [u \in {} |-> {}]
 
 \* m multicasts xs in view number k.
 Casts(logs, m, k, xs) == IF xs = <<>> THEN logs ELSE [logs EXCEPT ![k][m] = @ \o xs]
 
-\* What m has received of view u. (m forgets with each view, where messages come in the view of sending only.)
+\* The messages of view u that m has received. (m forgets with each view, where messages arrive in the sending
+\* view only.)
 ReceivedIn(m, u) == IF On("SendingViewDelivery") THEN got[m] ELSE {r \in got[m] : r[1] = u}
 
 \* m, in view u, goes to v as the same incarnation, if it goes there.
@@ -79,7 +80,7 @@ Audible(m) ==
     IF On("SendingViewDelivery") THEN {installed[m]} ELSE {k \in DOMAIN views : Has(views[k], m, life[m])}
 
 -----------------------------------------------------------------------------
-(* What may happen. Guards are operators of their own, so that a group can ask for them by themselves. *)
+(* Steps. Guards are operators of their own, so that a group can use them by themselves.               *)
 
 \* Message i of s in view number u may reach m. (Delivery Integrity: it was multicast. No Duplication: m lacks it.)
 MayReceive(m, u, s, i) ==
