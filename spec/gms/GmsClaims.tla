@@ -1,9 +1,9 @@
 ----------------------------- MODULE GmsClaims ------------------------------
 (******************************************************************************)
-(* Claims about a group that runs GMS. Each claim is of one kind: an outcome  *)
-(* that the group's users see (first section), a mechanism that the           *)
-(* requirements name, a frame condition of the model, a refinement, or        *)
-(* liveness. Each claim is violated in some model of models.yaml.             *)
+(* Claims about a group that runs GMS. A claim is an outcome that the group's *)
+(* users see (first section), a mechanism that the requirements name, a frame *)
+(* condition of the model, a refinement, or liveness. Each claim is violated  *)
+(* in some model of models.yaml.                                              *)
 (******************************************************************************)
 EXTENDS GmsGroup
 

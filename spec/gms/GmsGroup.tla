@@ -2,22 +2,22 @@
 (***************************************************************************)
 (* A group of members that run GMS, and what is around them, as freely as  *)
 (* it may behave:                                                          *)
-(* - Unicasts arrive once, at any time and in any order, between members
+(* - Unicasts arrive once, at any time and in any order, between members   *)
 (*   of a view, and to and from processes without a view. Part of a        *)
 (*   member's messages to processes outside its view may be lost (a        *)
 (*   budget). When a member crashes, any part of its messages in transit   *)
 (*   is lost. The messages to it are lost. Or its next incarnation         *)
-(*   receives any part of them, even of those that had arrived, since the  *)
-(*   sender cannot tell the incarnations apart. (A bound gives the members *)
+(*   receives any part of them, even of the messages that had arrived: to  *)
+(*   the sender the incarnations look alike. (A bound gives the members    *)
 (*   whose next incarnation does.)                                         *)
-(*   The failure detector (FailureDetector) reports a crash to every       *)
+(* - The failure detector (FailureDetector) reports a crash to every       *)
 (*   member that watches the crashed member. (A member watches the members *)
 (*   of its view, and the joiners that wait for its admission.) It reports *)
 (*   once, at any time, and to each watcher at another time. In the same   *)
 (*   way it reports that a member does not count the watcher as a member   *)
 (*   any more. Reports about old views arrive at any time. False           *)
 (*   suspicions have a budget.                                             *)
-(* - The layer above stops the group when GMS asks for it, and says so at
+(* - The layer above stops the group when GMS asks for it, and says so at  *)
 (*   any time: at once, or later, or only after a suspicion. It resumes    *)
 (*   the group when GMS says so, and only then. A member that was stopped  *)
 (*   by a crashed member stays stopped.                                    *)
@@ -146,7 +146,7 @@ AfterRequests(m, given, effects) ==
 
 StoppedFor(asker) == [type |-> "GroupStopped", asker |-> asker]
 
-\* The members that m can stop and resume: those that count m as a member.
+\* The members that m can stop and resume: they count m as a member.
 Reaches(m, members) == {x \in members \cap up : x = m \/ m \in MembersOfView(local[x]) \ local[x].suspected}
 
 \* A member is stopped at once, and a joiner begins as stopped. (That FLUSH takes time, and crashes meanwhile, are

@@ -38,7 +38,7 @@ Stable == INSTANCE Stable WITH
     MaxBytes <- 0, StableInterval <- 2, StabilityDelay <- 1
 
 -----------------------------------------------------------------------------
-(* An event that one layer passes is the other layer's event *)
+(* An event that a layer passes is the other layer's event *)
 
 NewWindow(low) == [low |-> low, purged |-> Nothing]
 
@@ -205,8 +205,8 @@ NoPromisedMessagePurged ==
 \* STABLE is in the view that GMS is in.
 SameViewInBothLayers == \A m \in up : stable[m].view = ViewIn(local[m].decision)
 
-\* STABLE holds its vote for each member to which GMS has promised a digest, until both members have a view with the
-\* joiner, or a view that the promise does not reach.
+\* STABLE holds its vote for each member with a promised digest. It holds the vote until both members have a view with
+\* the joiner, or a view that the promise does not reach.
 StableHoldsPromised ==
     \A p \in promises :
         (p.by \in up /\ life[p.by] = p.by_life /\ p.to \notin MembersOfView(local[p.by])

@@ -1,11 +1,11 @@
 ------------------------------ MODULE GmsStack ------------------------------
 (******************************************************************************)
-(* FLUSH, GMS and STABLE in one stack: a closed model whose atom is the
+(* FLUSH, GMS and STABLE in one stack: a closed model whose atom is the       *)
 (* composite step of Composition, which is that of `groupcomm.stack`. GMS     *)
 (* hears FLUSH's answers in the same step, and STABLE hears the events that   *)
 (* GMS then passes down. No event is carried between them by hand.            *)
 (*                                                                            *)
-(* Beneath STABLE is a layer of windows, in a few lines: it multicasts,
+(* Beneath STABLE is a layer of windows, in a few lines: it multicasts,       *)
 (* holds back the messages that FLUSH names, and answers GetDigest in the     *)
 (* step that asks. STABLE takes its digest from it. (No layer multicasts      *)
 (* except in ablations.) Messages arrive once and in the order in which their *)

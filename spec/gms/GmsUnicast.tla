@@ -10,12 +10,12 @@
 (* what follows from each for UNICAST. GmsGroup's `network` says what may  *)
 (* arrive at GMS, by what GMS assumes. Here nothing arrives from it: it is *)
 (* what UNICAST's deliveries are held against. So the claims are           *)
-(* - that each delivery is one that GMS's environment has (DeliversOnly-   *)
-(*   WhatMayArrive), and that nothing else is lost than what it loses      *)
-(*   (NothingElseIsLost);                                                  *)
+(* - that each delivery is possible in GMS's environment                   *)
+(*   (DeliversOnlyWhatMayArrive), and that only messages are lost that     *)
+(*   this environment may lose (NothingElseIsLost);                        *)
 (* - and those of GMS, over UNICAST's real step.                           *)
 (*                                                                         *)
-(* Less than spec/gms has: the group is stopped at once, a digest is given
+(* Less than spec/gms has: the group is stopped at once, a digest is given *)
 (* at once, and no member multicasts.                                      *)
 (***************************************************************************)
 EXTENDS GmsClaims

@@ -3,7 +3,7 @@
 (* A joiner's start digest, as the note has it (pbcast DESIGN, "Digest        *)
 (* returned to client"), and as GMS has it now.                               *)
 (*                                                                            *)
-(* In the note a view is a multicast like any other: it takes a seqno of
+(* In the note a view is a multicast like any other: it takes a seqno of      *)
 (* the coordinator's. The joiner's digest is taken before the view is         *)
 (* multicast (case A), or after (case B). The joiner drops every multicast    *)
 (* until it has the answer. So in case A its digest is one seqno short, which *)
