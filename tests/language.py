@@ -157,7 +157,10 @@ def _markdown(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _comments(text: str, comment: str) -> Iterator[tuple[int, str]]:
-    """Return paragraphs of a language whose line comments begin with `comment`, and whose blocks are `(*` or `/*`."""
+    """Return paragraphs of a language whose line comments begin with `comment`, and whose blocks are `(*` or `/*`.
+
+    A comment beside code begins a paragraph.
+    """
     inside, lines = False, list[tuple[int, str]]()
     for number, line in enumerate(text.splitlines(), 1):
         found = re.search(rf"[(/]\*+(.*?)(?:\*+[)/]|$)|{comment}(.*)", line)
@@ -165,6 +168,8 @@ def _comments(text: str, comment: str) -> Iterator[tuple[int, str]]:
             lines.append((number, re.split(r"\*+[)/]", line)[0].strip(" *")))
             inside = not re.search(r"\*[)/]", line)
         elif found:
+            if line[: found.start()].strip():
+                lines.append((number, ""))
             lines.append((number, (found.group(1) or found.group(2) or "").strip()))
             inside = found.group(1) is not None and not re.search(r"\*[)/]", found.group())
         else:
