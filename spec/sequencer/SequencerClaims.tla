@@ -207,9 +207,9 @@ IsKept(message) ==
     LET s == message[1] IN
     s \in up /\ \E i \in DOMAIN local[s].forward_table : local[s].forward_table[i].payload = message[2]
 
-\* SEQ-09, SEQ-13: nothing is lost. A member delivers each message that it has sent. A message that a live member
-\* delivered is also delivered by each other live member that was with it in that view, left the view with it, and is
-\* with it in the last view. The other member has the message, or it is to come, or to be sent again.
+\* SEQ-09, SEQ-13: nothing is lost. A member delivers each message that it has sent. Two live members that were
+\* together in a view, left it together, and are together in the last view deliver the same messages of that view. The
+\* other member has the message, or it is to come, or to be sent again.
 NoMessageLost ==
     \A y \in up \cap InGroup :
         LET has == DeliveredBy(y)

@@ -10,8 +10,8 @@
 (* the logs of several views, all of them of its sender's path. But the       *)
 (* survivors of a view have received the same beginning of its log, up to     *)
 (* the cut. A multicast within a cut is received by its sender, which does    *)
-(* not submit it again in a later view. So a multicast is in the cut of one   *)
-(* view at most, and its place there is its place for every member.           *)
+(* not submit it again in a later view. So a multicast is in one cut at most, *)
+(* and its place there is its place for every member.                         *)
 (*                                                                            *)
 (* Scope (InScope). Views form a forest: no view is merged. Of                *)
 (* VirtualSynchrony: Sending View Delivery, Fifo and LeavesWithCut; of        *)
@@ -325,8 +325,8 @@ InScope ==
 ForestAndInvariant == InScope => Forest /\ Inductive /\ BeyondTheCut /\ ToComeIsHigher /\ OnePlace /\ NumberedTotalOrder /\ NumberedAgreement /\ DeliveredOnce
 -----------------------------------------------------------------------------
 (* For TLC: the state as the solver has it. Its members are incarnations,     *)
-(* including those that are over. `vs`: views, for their properties do not    *)
-(* change, and a step may be the first to install one.                        *)
+(* present and former. `vs`: views, for their properties do not change, and a *)
+(* step may be the first to install one.                                      *)
 
 Incarnations == UNION {{[address |-> m, life |-> i] : i \in 0 .. life[m]} : m \in Member}
 IsPresent(x) == x.life = life[x.address]
