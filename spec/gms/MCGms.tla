@@ -1,9 +1,9 @@
 ------------------------------- MODULE MCGms --------------------------------
 (******************************************************************************)
-(* Bounds; and models that begin in the middle of a story, as what it         *)
-(* takes (four members, two branches of views, another incarnation) can do    *)
-(* too much from the start. Such a first state is made by the steps that      *)
-(* lead to it, and a scenario is a path there.                                *)
+(* Bounds. And models that begin in the middle of a story, since some stories *)
+(* are too large from the start: they need four members, two branches of      *)
+(* views, or another incarnation. Such a first state is made by the steps     *)
+(* that lead to it, and a scenario is a path there.                           *)
 (******************************************************************************)
 EXTENDS GmsDefects
 

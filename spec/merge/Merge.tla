@@ -266,7 +266,7 @@ LeftUs(s, coordinator, other) ==
     (IF RejectOverlap /\ coordinator \in MembersOf(s.decision) THEN Common(s.decision, other) ELSE {})
     \cup (IF RejectFormerIncarnation THEN Former(s.decision, other) ELSE {})
 
-\* A leader asks. A coordinator outside any merge joins this one.
+\* A leader asks. A coordinator outside any merge takes part from now on.
 MergeReqReceived(s, e) ==
     LET id == e.message.merge_id
         theirs == e.message.decision
