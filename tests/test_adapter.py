@@ -111,7 +111,7 @@ BAD = {
     "print": ("adapter_error", "print to stderr"),
     "turn": ("adapter_error", "is due"),
     "cut": ("adapter_error", "no JSON"),
-    "closed": ("crash", "closed its stdout and lives on"),
+    "closed": ("crash", "closed its stdout and still runs"),
     "binary": ("adapter_error", "no JSON"),
     "skip": ("skipped", "not yet (https://example.org/1)"),
     "error": ("crash", "the adapter says: assertion failed"),

@@ -261,8 +261,8 @@ def test_a_claim_that_nothing_refutes_fails_its_gate(toy: Manifest, results: Res
         ("controls", {"models": ()}, "no ablation was run"),
         ("kills", {"cfgs": {}}, "no set of claims has a claim"),
         ("conjuncts", {"cfgs": {}}, "no set of claims has a claim"),
-        ("actions", {"models": ()}, "there is no model for safety, and only these tell their steps"),
-        ("outcomes", {"models": ()}, "there is no model for safety, and only these tell their steps"),
+        ("actions", {"models": ()}, "there is no model for safety, and only these report their steps"),
+        ("outcomes", {"models": ()}, "there is no model for safety, and only these report their steps"),
     ],
 )
 def test_a_gate_with_nothing_to_judge_does_not_say_ok(

@@ -316,7 +316,7 @@ def test_explain_draws_the_counterexample(capsys: Captured) -> None:
     assert ["back to state 8", "", "EventuallyCommitted is false."] == out[-7:-4]
     assert ["", "Step 4, A: LoseVotes, is not possible with MaxLost = 0."] == out[-2:]
     assert any(
-        line.startswith("After state 9 the behaviour goes on with state 8, and so for ever.") for line in out
+        line.startswith("After state 9 the behaviour continues with state 8, and so for ever.") for line in out
     )
 
 
@@ -393,8 +393,9 @@ def test_requirements_without_a_check_exit_with_1(project: Path, capsys: Capture
         "| ID | text |\n| --- | --- |\n| TOY-01 | a |\n| TOY-02 | b |\n| TOY-03 | c |\n| TOY-04 | d |\n"
     )
     assert 1 == main(["requirements"])
-    assert "spec/toy/README.md:6: nothing checks TOY-04: name a claim that falls, a witness or a test\n" == (
-        capsys.readouterr().err
+    assert (
+        "spec/toy/README.md:6: nothing checks TOY-04: name a claim that is violated, a witness or a test\n"
+        == (capsys.readouterr().err)
     )
     assert (
         "| TOY-03 | c | - | `SomebodyCommits` (holds in `pair`) |"

@@ -39,7 +39,7 @@ def traced(project: Path) -> Table:
 
 
 def nothing(line: int, identifier: str, why: str) -> str:
-    remedy = "name a claim that falls, a witness or a test"
+    remedy = "name a claim that is violated, a witness or a test"
     return f"spec/toy/README.md:{line}: nothing checks {identifier} ({why}): {remedy}"
 
 
@@ -102,7 +102,9 @@ def test_a_claim_that_never_falls_checks_nothing(project: Path) -> None:
     edit(project / "spec/toy/README.md", "losses | |", "losses | `AllCommit` |")
     assert (
         nothing(
-            7, "TOY-03", "AllCommit falls to no ablation; pair is a model that holds, which checks nothing"
+            7,
+            "TOY-03",
+            "AllCommit is violated by no ablation; pair is a model that holds, which checks nothing",
         ),
     ) == traced(project).problems
 

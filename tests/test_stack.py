@@ -154,10 +154,10 @@ def test_each_conjunct_that_is_assumed_says_what_becomes_of_the_claims_without_i
     lines = page(project)
     assert "### Assumes `Ballot`" in lines
     assert (
-        "| `Lossless` | no vote is lost, and none comes twice. | `EventuallyCommitted` falls (`lossy_live`) |"
+        "| `Lossless` | no vote is lost, and none comes twice. | `EventuallyCommitted` (`lossy_live`) |"
         in lines
     )
-    assert "| `Fresh` | Nobody votes twice. | all holds (`lossy`) |" in lines
+    assert "| `Fresh` | Nobody votes twice. | none (`lossy`) |" in lines
     assert "| `Secret` |  | not examined |" in lines
 
 
@@ -165,8 +165,8 @@ def test_what_nobody_refines_is_open_by_name(project: Path) -> None:
     lines = page(project)
     opened = lines[lines.index("## Open") + 2 :]
     assert [
-        "- `Ballot` (`Lossless`, `Fresh`, `Secret`): assumed by toy; nobody refines it yet (to be given by BALLOTS).",
-        "- `Paper` (no module yet): assumed by BALLOTS; nobody refines it yet.",
+        "- `Ballot` (`Lossless`, `Fresh`, `Secret`): assumed by toy; no layer refines it yet (to be given by BALLOTS).",
+        "- `Paper` (no module yet): assumed by BALLOTS; no layer refines it yet.",
     ] == opened
     assert "| BALLOTS | votes | `Paper` | `Ballot` | not written yet |" in lines
 
@@ -245,14 +245,14 @@ def test_a_core_that_declares_something_else_is_a_problem(
 
 FINALITY = (
     "| Finality | A commit stays. | toy: `RefinesDecision`; `Ballot`: `Lossless` | "
-    "`pair`, `lossy`; falls in `forgetful`; *assumed* by toy | In one life. |"
+    "`pair`, `lossy`; violated in `forgetful`; *assumed* by toy | In one life. |"
 )
 
 
 def test_a_guarantee_is_given_by_a_claim_assumed_or_not_given(project: Path) -> None:
     rows = guarantees.page(project, [load(project, "toy")]).splitlines()[-3:]
     assert [
-        "| Integrity | Nobody commits \\| early. | toy: `NoEarlyCommit` | `pair`, `lossy`; falls in `hasty` |  |",
+        "| Integrity | Nobody commits \\| early. | toy: `NoEarlyCommit` | `pair`, `lossy`; violated in `hasty` |  |",
         FINALITY,
         "| Secrecy | Votes are secret. | - | - | Nobody needs it. |",
     ] == rows

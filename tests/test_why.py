@@ -89,7 +89,7 @@ def test_liveness_has_no_values_but_its_acts(toy: Manifest, checked_toy: Path) -
     """Models of liveness do not keep `act`: following the counterexample once more tells it."""
     found = said(toy, "lossy_live", checked_toy)
     assert () == found.cases
-    assert found.plain.startswith("After state 9 the behaviour goes on with state 8, and so for ever.")
+    assert found.plain.startswith("After state 9 the behaviour continues with state 8, and so for ever.")
     assert "act" in found.trace[0].values
 
 

@@ -75,7 +75,7 @@ class Seal:
 
     def __init__(self, key: bytes, group: str) -> None:
         if not 0 < len(key) <= _LARGEST_KEY:
-            raise ValueError(f"a key of {len(key)} bytes, expected 1 to {_LARGEST_KEY}")
+            raise ValueError(f"a key has 1 to {_LARGEST_KEY} bytes, not {len(key)}")
         self._key = blake2b(group.encode(), key=key).digest()
 
     def close(self, frame: Frame) -> bytes:

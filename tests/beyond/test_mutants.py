@@ -78,7 +78,7 @@ def test_a_false_explanation_is_refuted_by_a_random_step() -> None:
     reasons = Reasons({mutant.name: Reason("equivalent", "there is a limit only where it is frozen")})
     told = report.told("flush", ["join"], [Fate(mutant, found[mutant.name], beyond=True)], reasons, 1.0)
     assert (told["ok"], told["by_random_steps"]) == (False, 1)
-    assert f"STALE: a reason for what is told: {mutant.name}" in [*report.lines(told)]
+    assert f"STALE: a reason for what is noticed: {mutant.name}" in [*report.lines(told)]
 
 
 def specified(name: str, module: str) -> tuple[tree.Definitions, list[SpecMutant]]:

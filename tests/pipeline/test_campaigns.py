@@ -130,7 +130,7 @@ def test_an_interrupted_campaign_goes_on(how: signal.Signals, code: int, local: 
     assert code == process.returncode, said
     before = rows_of(folder)
     assert 0 < len(before) < len(SEEDS)
-    assert (b"the same command goes on" in said) == (how == signal.SIGINT)
+    assert (b"the same command continues" in said) == (how == signal.SIGINT)
     assert 0 == main([*arguments, "local[2]"])
     assert rows_of(local) == rows_of(folder)
     assert len(SEEDS) == pq.read_table(folder).num_rows
