@@ -1,4 +1,4 @@
-"""A protocol is added by the steps that CONTRIBUTING names, and by nothing else: nobody else names it."""
+"""A protocol is added by the steps that CONTRIBUTING names, and by nothing else: no other file names it."""
 
 import os
 import shutil

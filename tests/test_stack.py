@@ -27,7 +27,7 @@ Conjuncts == {"Lossless", "Fresh",
 \* Lossless: no vote is lost, and
 \* none comes twice.
 
-\* Nobody
+\* No member
 \* votes twice.
 Fresh == TRUE
 ====
@@ -42,7 +42,7 @@ BALLOTS:
 """
 SURVEY = """\
 Integrity:
-  means: "Nobody commits | early."
+  means: "No member commits | early."
   given: {toy: NoEarlyCommit}
 Finality:
   means: A commit stays.
@@ -50,7 +50,7 @@ Finality:
   limits: In one life.
 Secrecy:
   means: Votes are secret.
-  not_given: Nobody needs it.
+  not_given: No layer needs it.
 """
 
 
@@ -118,7 +118,7 @@ def test_no_reason_is_left_for_a_conjunct_that_is_given(project: Path) -> None:
 
 
 def test_a_conjunct_that_only_another_layer_gives_is_open() -> None:
-    """Of two layers that give a guarantee, the one that gives less stands beneath who assumes it, too."""
+    """Of two layers that give a guarantee, the layer that gives less stands beneath one that assumes it, too."""
     manifests = {manifest.protocol: manifest for manifest in manifests_of(ROOT, ())}
     merge = manifests["merge"]
     given = {**merge.gives, "JoinDigest": {**merge.gives["JoinDigest"], "DigestIsComplete": NOT_GIVEN}}
@@ -157,7 +157,7 @@ def test_each_conjunct_that_is_assumed_says_what_becomes_of_the_claims_without_i
         "| `Lossless` | no vote is lost, and none comes twice. | `EventuallyCommitted` (`lossy_live`) |"
         in lines
     )
-    assert "| `Fresh` | Nobody votes twice. | none (`lossy`) |" in lines
+    assert "| `Fresh` | No member votes twice. | none (`lossy`) |" in lines
     assert "| `Secret` |  | not examined |" in lines
 
 
@@ -252,9 +252,9 @@ FINALITY = (
 def test_a_guarantee_is_given_by_a_claim_assumed_or_not_given(project: Path) -> None:
     rows = guarantees.page(project, [load(project, "toy")]).splitlines()[-3:]
     assert [
-        "| Integrity | Nobody commits \\| early. | toy: `NoEarlyCommit` | `pair`, `lossy`; violated in `hasty` |  |",
+        "| Integrity | No member commits \\| early. | toy: `NoEarlyCommit` | `pair`, `lossy`; violated in `hasty` |  |",
         FINALITY,
-        "| Secrecy | Votes are secret. | - | - | Nobody needs it. |",
+        "| Secrecy | Votes are secret. | - | - | No layer needs it. |",
     ] == rows
 
 
@@ -266,7 +266,7 @@ def test_a_guarantee_is_given_by_a_claim_assumed_or_not_given(project: Path) -> 
         ("{toy: NoEarlyCommit}", "{}", "3: expected what gives it, not an empty mapping"),
         ("{toy:", "{tyo:", "3: expected a protocol (toy) or a module of spec/common, not tyo"),
         ("[Lossless]", "[Endless]", "6: expected a conjunct of Ballot, not Endless"),
-        ("  not_given: Nobody needs it.\n", "", '8: expected either "given" or "not_given"'),
+        ("  not_given: No layer needs it.\n", "", '8: expected either "given" or "not_given"'),
         ("  not_given:", "  limits: x\n  not_given:", '10: expected no "limits" of what is not given'),
     ],
 )

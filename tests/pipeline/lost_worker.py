@@ -1,4 +1,4 @@
-"""What a campaign costs here, on a cluster on loopback, and where a worker of it is lost: docs/campaigns.md.
+"""The cost of a campaign here, on a cluster on loopback, and with a lost worker: docs/campaigns.md.
 
     python -m tests.pipeline.lost_worker [SEEDS]
 
