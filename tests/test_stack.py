@@ -47,7 +47,7 @@ Integrity:
 Finality:
   means: A commit stays.
   given: {Decision: Next, Ballot: [Lossless]}
-  limits: In one life.
+  limits: In one incarnation.
 Secrecy:
   means: Votes are secret.
   not_given: No layer needs it.
@@ -118,7 +118,7 @@ def test_no_reason_is_left_for_a_conjunct_that_is_given(project: Path) -> None:
 
 
 def test_a_conjunct_that_only_another_layer_gives_is_open() -> None:
-    """Of two layers that give a guarantee, the layer that gives less stands beneath one that assumes it, too."""
+    """Of two layers that give a guarantee, the layer that gives less stands beneath an assuming layer, too."""
     manifests = {manifest.protocol: manifest for manifest in manifests_of(ROOT, ())}
     merge = manifests["merge"]
     given = {**merge.gives, "JoinDigest": {**merge.gives["JoinDigest"], "DigestIsComplete": NOT_GIVEN}}
@@ -245,7 +245,7 @@ def test_a_core_that_declares_something_else_is_a_problem(
 
 FINALITY = (
     "| Finality | A commit stays. | toy: `RefinesDecision`; `Ballot`: `Lossless` | "
-    "`pair`, `lossy`; violated in `forgetful`; *assumed* by toy | In one life. |"
+    "`pair`, `lossy`; violated in `forgetful`; *assumed* by toy | In one incarnation. |"
 )
 
 

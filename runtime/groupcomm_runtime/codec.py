@@ -77,7 +77,7 @@ class Codec:
             self._read.append([self._reader(option) for option in options])
 
     def encode(self, message: Tagged) -> bytes:
-        """A message of one of the layers as bytes. Raises KeyError for a message of another class."""
+        """A message of any of the layers as bytes. Raises KeyError for a message of another class."""
         return pack(self._message(message))
 
     def decode(self, data: bytes) -> Tagged:

@@ -3,7 +3,7 @@
 A heartbeat is for one receiver. It names the view of its sender, whether the receiver is a member of that
 view, and whether it is suspected. It is of the past, so it is judged by its view:
 
-- "I suspect you" counts only where the sender speaks of the view that this member has;
+- "I suspect you" counts only where the sender speaks of the view that this member has.
 - "my view is without you" counts only where that view is not older than the own one, or the sender stays
   with it;
 - a member is silent after a time that follows the heartbeats that came, `patience` at least.

@@ -483,7 +483,8 @@ class Member:
         for member, why in self._detector.suspects(self.gms.decision.id, self._installed, watched, now):
             self._reported.add(member)
             self.counts[f"suspected: {why}"] += 1
-            # Before the waiting events: after a pause they may be from members that have excluded this one.
+            # Before the waiting events: after a pause they may be from members that have excluded this
+            # member.
             self._queue.appendleft((f"detector: {why}", Raised(Suspected(member)), b""))
             self._schedule()
 

@@ -319,7 +319,7 @@ def test_a_suspicion_strikes_off_and_all_that_is_left_may_have_reported() -> Non
 
 
 def test_a_suspicion_in_reconciliation_begins_again() -> None:
-    """FCR-02: the dead member may be the one named to others in RECONCILE."""
+    """FCR-02: the dead member may be the member that RECONCILE named to others."""
     nearly, _ = all_report(asking(), "ABCD")
     reconciling, _ = run(nearly, report("E", digest=Vector.of(A=2, B=4, C=0, D=9, E=2)))
     _, effects = run(reconciling, flush.Suspected("E"))

@@ -29,7 +29,7 @@ __all__ = ["command"]
 _OUTLINE: Final = (
     f"A group of {LIFE.stack}: it forms, talks, loses its coordinator in",
     "the middle of a multicast, is parted, becomes one again, transfers its state. A lane is an application;",
-    "what happens to several alike is in one line. Between BLOCK and UNBLOCK what it sends waits.",
+    "equal events of several members share a row. Between BLOCK and UNBLOCK its multicasts wait.",
 )
 
 

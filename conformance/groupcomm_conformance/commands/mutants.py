@@ -69,7 +69,7 @@ def command(
         typer.Option(
             parser=whole(1, 10**6),
             metavar="N",
-            help="Only the mutants of the core's line N, and the row that kills each.",
+            help="Only the mutants of this line of the core, and the row that kills each.",
         ),
     ] = None,
     workers: Processes = None,

@@ -4,14 +4,15 @@ The requirements of a protocol are the rows of the tables in `spec/<protocol>/RE
 `requirements.md` beside it, whose first cell is
 an ID such as `STB-05`. The checks of a requirement are
 
-- a claim that an ablation refutes: the ID stands in the comment directly above it (or above its step);
-- an ablation, where a claim is violated without a guard: the ID stands in its `shows`, or in its erratum;
-- a witness, a state that must be reached: the ID stands in the comment above it;
-- a test function of `tests/<protocol>/` that pytest collects and that expects something (`assert`,
-  `pytest.raises`, or a function of the file that does): the ID stands in it, or in the comment above it;
-- a scenario of `conformance/scenarios/<protocol>/` with the ID under `requirements`;
-- the other way round, a row's cell under a heading with "check" in it may name, in backticks, any of these. A
-  test or scenario that is named must cite the ID.
+- A claim that an ablation refutes: the ID stands in the comment directly above it (or above its step).
+- An ablation, where a claim is violated without a guard: the ID stands in its `shows`, or in its erratum.
+- A witness, a state that must be reached: the ID stands in the comment above it.
+- A test function of `tests/<protocol>/` that pytest collects and that expects something (`assert`,
+  `pytest.raises`, or a function of the file that does): the ID stands in it, or in the comment above it.
+- A scenario of `conformance/scenarios/<protocol>/` with the ID under `requirements`.
+
+The other way round, a row's cell under a heading with "check" in it may name, in backticks, any of these. A
+test or scenario that is named must cite the ID.
 
 A model that holds checks nothing: it holds with or without what a requirement asks. It is listed as what it
 is. So is the comment above any other operator: where a requirement is specified. A row without a check is a
@@ -340,7 +341,7 @@ def _specification(root: Path, path: Path, operators: Mapping[str, _Thing]) -> I
 
 @define
 class _Test:
-    """A test function: its lines, with the comment above it, the IDs in them, and why it checks nothing."""
+    """A test function: its range, with the comment above it, its IDs, and why it checks nothing."""
 
     name: str
     shown: str

@@ -3,11 +3,11 @@
 `differences` compares one result with its model, `gates` asks of all models of a protocol together whether
 the claims speak of anything:
 
-- *actions*, *outcomes*: each action of `Next` and each outcome of `Step` is taken in a model that holds;
-- *witnesses*: each is reached in the models that it names;
-- *kills*: at least one ablation violates each claim;
-- *conjuncts*: where a claim is a list, at least one ablation violates each of its conjuncts;
-- *claims*: each claim that a module defines is one of a set of claims;
+- *actions*, *outcomes*: each action of `Next` and each outcome of `Step` is taken in a model that holds.
+- *witnesses*: each is reached in the models that it names.
+- *kills*: at least one ablation violates each claim.
+- *conjuncts*: where a claim is a list, at least one ablation violates each of its conjuncts.
+- *claims*: each claim that a module defines is one of a set of claims.
 - *controls*: the control of each ablation holds, or its kill is spurious.
 """
 

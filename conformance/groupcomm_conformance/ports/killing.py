@@ -82,7 +82,7 @@ def _read(root: Path, protocol: str) -> tuple[dict[str, Any], frozenset[str]]:
 
 
 def record(root: Path, protocol: str, side: str, told: Mapping[str, int], rows: Iterable[str]) -> Path:
-    """Keep the rows of one side, `core` or `specification`; rows of the other side stay."""
+    """Keep the rows of a side, `core` or `specification`; rows of the other side stay."""
     file = file_of(root, protocol)
     before, _ = _read(root, protocol)
     sides = {**before, side: {**told, "rows": sorted(rows)}}

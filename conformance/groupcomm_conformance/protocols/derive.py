@@ -101,9 +101,9 @@ class Protocol:
     def config(self, constants: Mapping[str, Value]) -> Any:  # noqa: ANN401 - of the protocol
         """Give the configuration of a model's members.
 
-        `constants` is the result of `constants_of`. Raises MappingError where a guard of the model is not the
-        reference's, where a constant is not given by a value, or where the model replaces an operator that
-        the member's steps consist of or are taken through.
+        `constants` is the result of `constants_of`. Raises MappingError in three cases: a guard of the model
+        is not the reference's, a constant is not given by a value, or the model replaces an operator that the
+        member's steps consist of or are taken through.
         """
         for name in sorted(self.operators & constants.keys()):
             raise MappingError(

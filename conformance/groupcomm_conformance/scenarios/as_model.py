@@ -16,8 +16,9 @@ the copies that arrived. The specification's own network decides what may arrive
 scenario means. `trail` are the states so far. It is hidden by VIEW: of two ways to a state, the shorter is
 kept.
 
-TLC prints these lines; a trail is a sequence of rows: `[at, state]`, the state that step `at` led to;
-`[at, member, event, result]`, what `Step` says in a `try`; `[at]`, a copy that was dropped or duplicated:
+A trail is a sequence of rows. `[at, state]` has the state that step `at` led to, `[at, member, event,
+result]` the answer of `Step` in a `try`, and `[at]` is a copy that was dropped or duplicated. TLC prints
+these lines:
 
     <<"@at", case, k>>                 step k is reached for the first time
     <<"@path", case, trail>>           all steps are done

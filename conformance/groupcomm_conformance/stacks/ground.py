@@ -9,17 +9,17 @@ its end. The kinds:
 ``join P Q``, ``leave P``              P asks Q, which discovery found, to let it join (P: it founds a group)
 ``multicast P``, ``unicast P Q``       the application of P sends its next message (to Q)
 ``return P``                           the application of P returns from BLOCK
-``transfer P``, ``transferred P``      the state transfer of P has the group stopped, and resumes it;
-``give_up P``, ``fetch P``             it resumes it before it is stopped; it asks for the own digest
+``transfer P``, ``transferred P``      the state transfer of P has the group stopped, and resumes it
+``give_up P``, ``fetch P``             it resumes it before it is stopped, or asks for the own digest
 ``suspect P Q``                        the failure detector of P reports Q
 ``timer P NAME``                       a timer fires that P has set, or had set and cancelled
 ``discover P NAMES``                   the timer of discovery fires, and finds these
-``message P Q``, ``drop P Q``          the first unicast from P reaches Q; the last is lost, as P crashed, or
+``message P Q``, ``drop P Q``          the first unicast from P reaches Q. The last is lost, as P crashed, or
                                        has a view without Q
 ``inherit P Q N``                      Q gets the last N unicasts from P to its address's former incarnation
-``copy P N Q``, ``double P N Q``       datagram N of P reaches Q, and is gone; or reaches it, and stays
+``copy P N Q``, ``double P N Q``       datagram N of P reaches Q, and is gone, or stays
 ``lose P N Q``                         it is lost
-``partition NAMES``, ``cut P Q``       those named and the others cannot reach one another; Q does not hear P
+``partition NAMES``, ``cut P Q``       NAMES and the others cannot reach one another. Q does not hear P
 ``heal``                               they can again
 ``take P Q I``, ``again P Q``,         weaker unicasts: one overtakes, arrives twice, or is lost
 ``miss P Q``

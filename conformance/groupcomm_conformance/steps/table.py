@@ -3,7 +3,7 @@ r"""The table of local steps: what `Step` says of each local state that TLC reac
 A search prints the local states, messages and outside parameters that it meets (`instruments`, the
 harvest). A second, small run of TLC evaluates `Step(s, e)` for every one of those states, every member's
 `Start` among them, and every event of `Alphabet(messages, outsides)`. That is a *row*; rows are numbered
-from 1, state by state. For each state TLC prints how every event ends, and of those that are handled
+from 1, state by state. For each state TLC prints how every event ends, and of handled events
 
     <<[vote |-> ..], <<[type |-> "Multicast", ..]>>>>      the fields that change, and the effects
 

@@ -1,10 +1,10 @@
 """Why a counterexample refutes its claim: the claim's sentence, and for which members and values it is false.
 
 The sentence is the comment directly above the claim (or above its step) in the specification. For the values
-TLC runs the counterexample again, state by state, with the claim's own text made to print what refutes it
-(`tla.witnesses`) in the last state, or for an action property in the last step. Liveness has no such values:
-the violation is that something never comes. But models of liveness do not keep `act`, and running their
-counterexample again gives it.
+TLC runs the counterexample again, state by state. The claim's own text is made to print the values that
+refute it (`tla.witnesses`), in the last state, or for an action property in the last step. Liveness has no
+such values: the violation is that something never comes. But models of liveness do not keep `act`, and
+running their counterexample again gives it.
 """
 
 import json

@@ -26,8 +26,9 @@ class NotAllowedError(ValueError):
 class Process:
     """One incarnation of a member: `name` is its own, also where a later incarnation takes its address again.
 
-    `life` counts the incarnations of the address from 0, `order` all processes. `view`: the view that its
-    layers have installed. `path`: the views that it has installed, since the history was last forgotten.
+    Its field `life` counts the incarnations of the address from 0, `order` all processes. `view` is the view
+    that its layers have installed. `path`: the views that it has installed, since the history was last
+    forgotten.
     """
 
     __slots__ = ("address", "leaving", "life", "name", "order", "path", "up", "view")

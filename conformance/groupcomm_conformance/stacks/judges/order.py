@@ -9,7 +9,7 @@ __all__ = ["TotalOrderBroadcast"]
 
 
 class _Delivered:
-    """The deliveries of one process: of each message its place and the view; per view, in order."""
+    """The deliveries of a process: for each message its place and the view; per view, in order."""
 
     __slots__ = ("furthest", "last", "places", "views")
 

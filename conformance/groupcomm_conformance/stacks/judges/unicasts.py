@@ -16,7 +16,7 @@ __all__ = ["ReliableUnicast"]
 
 
 class _Pair:
-    """The messages of one process to an address: `sent`, counted from `first` on.
+    """The messages of a process to an address: `sent`, counted from `first` on.
 
     `reached`: how many of them some incarnation of the address has heard. `at`: up to where each incarnation
     has. `closed`: counts of the messages sent before a view without the address was installed.
