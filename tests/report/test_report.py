@@ -109,7 +109,7 @@ def test_report_of_a_tier_does_not_judge_what_takes_all(project: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "told_of"),
     [
-        (["report", "nobody"], 'no protocol is called "nobody"; there is toy'),
+        (["report", "raft"], 'no protocol is called "raft"; there is toy'),
         (["report", "--tier", "huge"], "huge is none of smoke, full, deep"),
         (
             ["report", "--out", "spec/toy/models.yaml"],

@@ -118,7 +118,7 @@ class Logic:
         if sort is None or sort != self.sort_of_addresses:
             return value
         if isinstance(value, str):
-            return z3.Const(f"address {value or 'of none'}", sort)
+            return z3.Const(f"address {value or 'of nobody'}", sort)
         return value if value.sort() == sort else self.address(value)
 
     def has(self, held: SetOf, value: Value) -> Value:

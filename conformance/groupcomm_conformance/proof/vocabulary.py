@@ -119,7 +119,7 @@ def view_value(view: Term) -> Value:
 
 
 _NO_VIEW: Final = {
-    "id": {"counter": 0, "creator": z3.Const("address of none", ADDRESS)},
+    "id": {"counter": 0, "creator": z3.Const("address of nobody", ADDRESS)},
     "members": SetOf(ADDRESS, lambda _: z3.BoolVal(val=False)),
 }
 
