@@ -1,4 +1,4 @@
-"""cfg: what TLC is told, changed and written."""
+"""cfg: TLC's configuration, changed and written."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What a person sees while runs go on, where there is no terminal to draw bars on, and how the rest is estimated."""
+"""Progress that a person sees during runs, where there is no terminal to draw bars on, and the estimate of the rest."""
 
 import itertools
 import time

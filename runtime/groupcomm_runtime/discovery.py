@@ -1,7 +1,7 @@
 """Where other members may be: a list of places, or a folder with a file for each member.
 
-A file is written aside and renamed, so it is there whole or not at all; who has written it removes it, and
-nobody else. A file that is no record is passed over, and counted. The lock on a name goes with its process.
+A file is written aside and renamed, so it is there whole or not at all. Only its writer removes it. A file
+that is no record is passed over, and counted. The lock on a name goes with its process.
 """
 
 import fcntl
@@ -106,7 +106,7 @@ class Folder:
     def places(self) -> Iterable[Place]:
         """The places of all records. A record of the own that is gone is written again."""
         if self._place is not None and not self._file.exists():
-            with suppress(BadInputError):  # the folder is gone for a while: the group goes on without it
+            with suppress(BadInputError):  # the folder is gone for a while: the group needs no folder
                 self.begin(self._place)
         found = []
         for file in sorted(self._folder.glob("*.member")):

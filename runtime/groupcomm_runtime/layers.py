@@ -40,7 +40,7 @@ ORDER, FLUSHING, MERGING, _, MULTICAST, UNICASTS = range(len(LAYERS))
 """Their places in the stack."""
 
 DISCOVER: Final = "merge_gms/discover"
-"""The timer at which discovery tells who coordinates."""
+"""The timer at which discovery reports the coordinators that it hears."""
 
 _GROUND: Final = ("Network", "FailureDetector", "Discovery")
 
@@ -48,7 +48,7 @@ _GROUND: Final = ("Network", "FailureDetector", "Discovery")
 def configs(patience: float) -> dict[str, Any]:
     """The configuration of each layer, for a failure detector that waits `patience` seconds.
 
-    Who is suspected is suspected before a merge is given up, and a message is sent again before that.
+    A silent member is suspected before a merge is given up, and a message is sent again before that.
     """
     ms = round(patience * 1_000)
     return {
@@ -57,7 +57,7 @@ def configs(patience: float) -> dict[str, Any]:
         "merge_gms": merge_gms.Config(
             min_interval=ms // 2, max_interval=2 * ms, leader_timeout=2 * ms, member_timeout=4 * ms
         ),
-        # A message counts 1 here: NAKACK does not tell sizes.
+        # A message counts 1 here: NAKACK does not report sizes.
         "stable": stable.Config(max_bytes=500, stable_interval=500, stability_delay=50),
         "nakack": nakack.Config(highest_interval=200, request_delay=20),
         "unicast": unicast.Config(retransmit_min=50, retransmit_max=2_000, resend_most=16),

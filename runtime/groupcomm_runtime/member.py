@@ -1,8 +1,8 @@
-"""One life of a member: a stack, its timers, its socket, its failure detector. One step at a time.
+"""One incarnation of a member: a stack, its timers, its socket, its failure detector. One step at a time.
 
-What comes waits in one queue. In a loop turn the stack takes what waits, a step for each event, and does
-the effects of a step in their order before the next. Then the lines of the log go to the kernel, and what the
-steps say to a peer goes out together, in as few datagrams as hold it.
+All events wait in one queue. In a turn of the loop the stack takes the waiting events, a step for each, and
+does the effects of a step in their order before the next. Then the lines of the log go to the kernel. The
+messages of these steps to a peer go out together, in as few datagrams as hold them.
 """
 
 import asyncio
@@ -61,7 +61,8 @@ class Settings:
     """Times in seconds, sizes in bytes.
 
     `heartbeat`: between two heartbeats. `patience`: the least silence for which a member is suspected.
-    `datagram`: the largest datagram. `unstable`: multicasts that somebody may lack; with more nobody sends.
+    `datagram`: the largest datagram. `unstable`: the most multicasts that some member may lack; with more, no
+    member sends.
     """
 
     heartbeat: float = 0.2
@@ -71,11 +72,11 @@ class Settings:
 
 
 class Application(Protocol):
-    """What a member tells those above it."""
+    """The calls by which a member notifies the application."""
 
     @property
     def full(self) -> bool:
-        """Whether it can take no more for now."""
+        """True if the application can take no more for now."""
 
     def delivers(self, sender: Address, data: bytes) -> None:
         """A message, in its place in the order."""
@@ -84,14 +85,14 @@ class Application(Protocol):
         """A view."""
 
     def ended(self, error: BaseException | None) -> None:
-        """This life is over: it has left or was refused; or because of an error."""
+        """This incarnation is over: it has left or was refused; or because of an error."""
 
     def changed(self) -> None:
         """It may be that more can be sent than before, or less."""
 
 
 class Member:
-    """A life with the address `me`, on a socket. `log`: where its steps are written, if anywhere."""
+    """An incarnation with the address `me`, on a socket. `log`: where its steps are written, if anywhere."""
 
     def __init__(
         self,
@@ -132,16 +133,16 @@ class Member:
         self._loop.add_reader(sock, self._readable)
         self._ticker = self._loop.call_soon(self._tick)
 
-    # What others ask
+    # Queries of others
 
     @property
     def gms(self) -> gms.State:
-        """What its membership service knows."""
+        """The state of its membership service."""
         return cast("merge_gms.State", self._state.layers[MERGING]).gms
 
     @property
     def joined(self) -> bool:
-        """Whether it is in a view."""
+        """True if it is in a view."""
         return self.gms.joined and not self.gms.gone
 
     @property
@@ -169,7 +170,7 @@ class Member:
         }
 
     def namesakes(self) -> list[tuple[Address, Place | None]]:
-        """The other lives of its name that are heard now, and where."""
+        """The other incarnations of its name that are heard now, and where."""
         name = name_and_life(self.me)[0]
         alive = (address for address, _ in self._detector.alive(time.monotonic()))
         return [(each, self._places.get(each)) for each in alive if name_and_life(each)[0] == name]
@@ -193,7 +194,7 @@ class Member:
             timer.cancel()
         self._queue.clear()
         if self._log is not None:
-            with suppress(OSError):  # it is told already, if this is the reason
+            with suppress(OSError):  # if this is the reason, the application was notified already
                 self._log.end(how, self._state)
 
     # Steps
@@ -223,7 +224,7 @@ class Member:
                     self._schedule()
             if self._log is not None:
                 self._log.flush()
-        except Exception as error:  # noqa: BLE001 - whatever it is, this life cannot go on, and says so
+        except Exception as error:  # noqa: BLE001 - any error ends this incarnation, and is reported
             self.close("failed")
             self._application.ended(error)
             return
@@ -281,7 +282,7 @@ class Member:
                 self.close("left")
                 self._application.ended(None)
             case _:
-                pass  # for who looks at it; a runtime does not
+                pass  # for observers; a runtime is none
 
     def _says(self, to: Address, arrived: Arrived, data: bytes) -> None:
         members = self.gms.decision.members
@@ -304,7 +305,7 @@ class Member:
         self._take("timer", Fired(name))
 
     def _coordinators(self) -> Iterable[Address]:
-        """Who coordinates, as far as is heard; this member too."""
+        """The coordinators that are heard; this member too."""
         yield from (
             address
             for address, said in self._detector.alive(time.monotonic())
@@ -344,7 +345,7 @@ class Member:
         self.counts["datagrams"] += 1
         try:
             self._socket.sendto(self._seal.close(Frame(self.me, to, self._number, tuple(items))), place)
-        except OSError:  # a datagram may be lost, and this one is
+        except OSError:  # a datagram may be lost, and this datagram is
             self.counts["not sent"] += 1
 
     def _readable(self) -> None:
@@ -353,7 +354,7 @@ class Member:
                 data, place = self._socket.recvfrom(_LARGEST_DATAGRAM)
             except BlockingIOError:
                 return
-            except OSError:  # a port that nobody has answers so on some systems
+            except OSError:  # a port that no process has answers so on some systems
                 self.counts["unreachable"] += 1
                 continue
             try:
@@ -401,7 +402,7 @@ class Member:
         data = whole[1:]
         self._take(f"{sender} {number}", Arrived(sender, _CODEC.decode(data)), data)
 
-    # What passes with time
+    # Driven by time
 
     def _tick(self) -> None:
         self._notices_pause()
@@ -426,7 +427,7 @@ class Member:
         self._forgets({*watched, *(address for address, _ in self._detector.alive(now))})
 
     def _notices_pause(self) -> bool:
-        """Whether this process did not run for a while, and hears first what became of the others."""
+        """True if this process did not run for a while: it first hears what became of the others."""
         now = time.monotonic()
         if now - self._ticked > self._settings.heartbeat + self._settings.patience / 2:
             self.counts["pauses"] += 1
@@ -436,7 +437,7 @@ class Member:
         return bool(self._hears_until)
 
     def _greets(self, now: float) -> None:
-        """Tell all how it is, and greet where nobody is known."""
+        """Send a heartbeat to every known member, and a greeting to each place where no member is known."""
         for address in tuple(self._places):
             self._says_how_it_is(address)
         known = {self._places[address] for address, _ in self._detector.alive(now) if address in self._places}
@@ -472,7 +473,7 @@ class Member:
             self._round_trip.measured(took)
 
     def _watched(self) -> list[Address]:
-        """Whom the membership service relies on: members, and who waits to be let in."""
+        """The processes that the membership service relies on: members, and joiners that wait for a view."""
         state = self.gms
         waits = (request.member for request in (*state.queue, state.admitting) if request.kind == "join")
         return [*dict.fromkeys(each for each in (*state.unsuspected, *waits) if each != self.me)]
@@ -482,12 +483,13 @@ class Member:
         for member, why in self._detector.suspects(self.gms.decision.id, self._installed, watched, now):
             self._reported.add(member)
             self.counts[f"suspected: {why}"] += 1
-            # Before what waits: after a pause that may be of those that have gone on without it.
+            # Before the waiting events: after a pause they may be from members that have excluded this
+            # member.
             self._queue.appendleft((f"detector: {why}", Raised(Suspected(member)), b""))
             self._schedule()
 
     def _asks_to_join(self, now: float) -> None:
-        """Ask the coordinator of the largest group that is heard; found one where nobody is older."""
+        """Ask the coordinator of the largest group that is heard; found a group if no member is older."""
         if now - self._born < _LOOKS * self._settings.heartbeat or now - self._asked < _RETRIES:
             return
         alive = [*self._detector.alive(now)]
@@ -503,7 +505,7 @@ class Member:
         self._take("discovery", Called(PassDown(gms.JoinRequested(found, 0))))
 
     def _forgets(self, staying: set[Address]) -> None:
-        """Forget places of lives that were not heard for long, so that they do not become more and more."""
+        """Forget places of incarnations that were not heard for long, so that their number stays bounded."""
         if len(self._places) > 2 * len(staying) + 16:
             self._places = {each: place for each, place in self._places.items() if each in staying}
             self._fragments = {each: held for each, held in self._fragments.items() if each in staying}

@@ -64,14 +64,14 @@ def test_tlc_finds_a_state_outside_the_invariant() -> None:
 
 
 def test_tlc_finds_a_step_that_the_solver_was_not_told_of() -> None:
-    # (A group in which who installs a view keeps what it had received in the one before.)
+    # (A group in which a member that installs a view keeps the messages received in the predecessor.)
     model = MANIFEST.model("restart_once")
     wrong = evolve(model, constants={**model.constants, "NothingReceived": "<- StillReceived"})
     assert searching.search(MANIFEST, wrong, STEPS).violated == "EachStepIsRead"
 
 
 def test_tlc_finds_that_the_solver_was_told_too_little() -> None:
-    # The solver is told of no crash.
+    # The solver has no step for a crash.
     model = MANIFEST.model("restart_once")
     narrow = re.sub(r"^(Crash_\d+\(a\) ==)", r"\1 FALSE /\\ ", STEPS, flags=re.MULTILINE)
     assert narrow != STEPS

@@ -121,7 +121,7 @@ def test_a_counterexample_to_induction_is_drawn_up_to_the_clause_that_is_false()
     asked = proving.obligations(stable.theory_of(MANIFEST, ablation), *chosen)
     lines = next(filter(None, map(drawing.drawn, asked)))
     text = " ".join(" ".join(lines).split())
-    # The clause says whose promise is broken, and on whom; the chart shows the vote pass what was told.
+    # The clause names promiser and joiner of the broken promise; the chart shows the vote pass the digest.
     said = re.search(r"FALSE: PromiserHolds, of p = \[by: (\w).* vector: \[(.*)\].*\], s = (\w)", lines[-1])
     assert said is not None
     told = dict(re.findall(r"(\w): (-?\d+)", said[2])).get(said[3], "-1")

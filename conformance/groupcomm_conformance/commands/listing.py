@@ -52,7 +52,7 @@ _FLAW: Final = re.compile(r"[A-Z]+-[0-9]+[a-z]?")
 
 
 def _showing(flaws: Iterable[str], models: Iterable[Model]) -> list[Model]:
-    """Keep the models that show some flaws, and those that prove the repair of one."""
+    """Keep the models that show some flaws, and the models that prove the repair of any of these."""
     listed = list(models)
     shown = [model for model in listed if model.erratum is not None and model.erratum.id in flaws]
     named = {name for model in shown if model.erratum for name in (*model.erratum.proved_by, model.control)}

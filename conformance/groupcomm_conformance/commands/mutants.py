@@ -54,20 +54,22 @@ def command(
         typer.Option(
             parser=whole(0, 10**9),
             metavar="N",
-            help="Random steps beyond the bounds of the models, for each mutant that no table tells. "
+            help="Random steps beyond the bounds of the models, for each mutant that no table detects. "
             f"Default: {beyond.STEPS:,}.",
         ),
     ] = None,
     rows: Annotated[
         bool,
-        typer.Option("--rows", help="Keep rows that tell each mutant, for vectors --minimal; judge nothing."),
+        typer.Option(
+            "--rows", help="Keep rows that detect each mutant, for vectors --minimal; judge nothing."
+        ),
     ] = False,
     line: Annotated[
         int | None,
         typer.Option(
             parser=whole(1, 10**6),
             metavar="N",
-            help="Only the mutants of one line of the core, and the row that kills each.",
+            help="Only the mutants of this line of the core, and the row that kills each.",
         ),
     ] = None,
     workers: Processes = None,
@@ -75,14 +77,14 @@ def command(
     table: TableFolder = None,
     as_json: AsJson = False,
 ) -> None:
-    """Break the implementation on purpose, many times: the local steps must tell, or random steps.
+    """Break the implementation on purpose, many times: the local steps, or random steps, must detect it.
 
     Exits with 1 if less than 95 % of the mutants are killed, if one survives and
-    conformance/mutants/PROTOCOL.yaml does not say why, or says why of one that is killed. With --spec, and
-    conformance/mutants/PROTOCOL_spec.yaml: less than 97 %, without those that are equivalent; likewise with
-    --claims, and conformance/mutants/PROTOCOL_claims.yaml. With --master
+    conformance/mutants/PROTOCOL.yaml does not say why, or says why for a killed mutant. With --spec, and
+    conformance/mutants/PROTOCOL_spec.yaml: less than 97 % of the mutants that are not equivalent; likewise
+    with --claims, and conformance/mutants/PROTOCOL_claims.yaml. With --master
     or --table it is a campaign: Spark judges the mutants, a table keeps the verdicts, and the same command
-    goes on where one was interrupted.
+    continues an interrupted campaign.
     """
     if line is not None:
         others = (random, master, table)
@@ -141,7 +143,7 @@ def _keep_rows(protocol: str, *, spec: bool, workers: int | None) -> str:
     beside = {named(row) for row in found} - {named(row) for row in ways}
     file = killing.record(root, protocol, side, counts, beside)
     return (
-        f"{file.relative_to(root)}: {side}: of {counts['mutants']:,} mutants rows tell {counts['told']:,}, "
+        f"{file.relative_to(root)}: {side}: of {counts['mutants']:,} mutants rows detect {counts['told']:,}, "
         f"{counts['by_each']:,} of them {killing.EACH} rows; "
         f"{len(ways):,} rows of ways, {len(beside):,} beside them"
     )

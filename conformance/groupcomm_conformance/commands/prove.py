@@ -60,11 +60,11 @@ def command(
     """Prove STABLE's, or SEQUENCER's, claims in groups of any size.
 
     z3, an SMT solver, is asked whether the invariant of StableInductive (SequencerInductive) holds at the
-    start, is kept by every step, and implies the claims; whether every step can happen; and whether each
-    ablation makes an obligation fail. cvc5, another one, has to confirm each obligation: what it does not
-    know is not confirmed.
+    start, is kept by every step, and implies the claims. It is also asked whether every step can happen, and
+    whether each ablation makes an obligation fail. cvc5, another solver, has to confirm each obligation: an
+    answer "unknown" does not confirm it.
     Then TLC searches the smaller models for a state outside the invariant, or a step that the solver was not
-    told of. With --step or --clause only these obligations are judged. Needs both solvers, which `make prove`
+    given. With --step or --clause only these obligations are judged. Needs both solvers, which `make prove`
     installs.
 
     An obligation that fails in a small group is drawn as a chart: a state with the invariant, a step, and the

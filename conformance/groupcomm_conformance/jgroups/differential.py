@@ -56,7 +56,7 @@ class Run:
 
 @frozen
 class Explained:
-    """What the file says of the differences of a kind: `departure`, `defect` or `unexplained`, and why."""
+    """The file's entry for the differences of a kind: `departure`, `defect` or `unexplained`, and why."""
 
     verdict: str
     why: str
@@ -233,7 +233,7 @@ def _episodes(group: Group, members: Iterable[str]) -> dict[str, list[tuple[str,
 
 
 def _asynchronous(group: Group, members: Iterable[str]) -> list[Difference]:
-    """Find messages that members lack that go on together, and messages that are delivered in two views."""
+    """Find messages that a survivor lacks and another has, and messages that are delivered in two views."""
     seen = _episodes(group, members)
     found = []
     for one, other in combinations(sorted(seen), 2):
@@ -318,7 +318,7 @@ def _flush(jvm: Jvm, random: Random) -> list[Difference]:
 
 
 def _settled(real: Real, random: Random, living: set[str], what: str) -> list[Difference]:
-    """Let all arrive and time pass until those that live are in one view and free; a difference if never."""
+    """Let all arrive and time pass until all live members share a view and are free, or give a difference."""
     group = real.group
     for turn in range(40):
         group.arrive(random=random)

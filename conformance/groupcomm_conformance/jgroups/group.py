@@ -69,7 +69,7 @@ def _nothing(_flight: Flight) -> bool:
 
 
 class Group:
-    """Members A, B, ... of one version.
+    """Members A, B, ... of a version.
 
     `layers` are FLUSH, SEQUENCER and STABLE where they are wanted, in the order of JGroups' own stacks; GMS
     and the reliable multicast are always there. Times are in milliseconds; `flush_start` is how
@@ -166,7 +166,7 @@ class Group:
         return [payload for by, payload in self.delivered[member] if by == sender]
 
     def connect(self, member: str, found: str | None = None) -> None:
-        """Have a member join; discovery finds a coordinator, or nobody."""
+        """Have a member join; discovery finds a coordinator, or none."""
         self.do("connect", member=member, found=found)
 
     def leave(self, member: str) -> None:
@@ -197,7 +197,7 @@ class Group:
                 self.do("install", member=member, view=view.plain())
 
     def merge(self, leader: str, **views: str) -> None:
-        """Have merging tell a coordinator of the views that members have."""
+        """Have merging notify a coordinator of the views that members have."""
         self.do(
             "merge", member=leader, views={name: Installed.of(view).plain() for name, view in views.items()}
         )

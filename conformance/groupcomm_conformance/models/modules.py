@@ -89,7 +89,7 @@ def _check_name(file: Path, text: str) -> None:
 
 @functools.lru_cache(maxsize=256)
 def _needed(text: str) -> tuple[str, ...]:
-    """The modules that one extends or instantiates."""
+    """The modules that a module extends or instantiates."""
     bare = _bare(text)
     extended = (re.split(r"\s*,\s*", names) for names in re.findall(rf"\bEXTENDS\s+({_NAMES})", bare))
     return (*chain.from_iterable(extended), *re.findall(r"\bINSTANCE\s+(\w+)", bare))
@@ -104,7 +104,7 @@ class Modules:
 
     @property
     def bare(self) -> dict[str, str]:
-        """The texts without comments and empty lines, in their columns: all that TLC is told by them."""
+        """The texts without comments and empty lines, in their columns: all of them that TLC reads."""
         return {name: _bare(text) for name, text in self.texts.items()}
 
     def definition(self, operator: str) -> tuple[str, str, int] | None:
@@ -120,7 +120,7 @@ class Modules:
         return None
 
     def defined(self, module: str, operator: str) -> str | None:
-        """Give the text of an operator of one module, in its columns."""
+        """Give the text of an operator of a module, in its columns."""
         found = _definitions(self.texts[module]).get(operator)
         return None if found is None else found[0]
 
@@ -140,7 +140,7 @@ class Modules:
         return name in self.conjuncts(module) or operator is not None or f'"{name}"' in bare
 
     def meaning(self, module: str, conjunct: str) -> str:
-        """Give what a guarantee's comments say of a conjunct, after its name or above it, as one line."""
+        """Give what a guarantee's comments say of a conjunct, after its name or above it, joined."""
         text = self.texts[module]
         found = re.search(
             rf"^[ \t]*\\\*[ \t]*{conjunct}:((?:[^\n]*\n[ \t]*\\\*)*[^\n]*)$", text, re.MULTILINE
@@ -163,7 +163,7 @@ class Modules:
         )
 
     def sentence(self, operator: str) -> tuple[str, int] | None:
-        """Give the comment directly above an operator as one line ("" where there is none), and its line."""
+        """Give the comment directly above an operator, joined ("" where there is none), and its place."""
         for text in self.texts.values():
             found = re.search(
                 rf"((?:^[ \t]*\\\*[^\n]*\n)*)^(?:LOCAL\s+)?{operator}(?:\([^)]*\))?\s*==", text, re.MULTILINE
@@ -204,13 +204,14 @@ class Modules:
 
     def _taken(self, text: str) -> Iterator[str]:
         r"""Name the actions in a disjunction: of `Next /\ Below`, a composition's, those of `Next`."""
-        # What a quantifier ranges over is no action, nor is what else is true of a step or before it.
+        # The range of a quantifier is no action, nor is a formula that is true of other steps or before a
+        # step.
         for word in re.findall(r"\w+", re.sub(r"(?:\\in|/\\)\s*\w+(?:\([^)]*\))?", "", text)):
             if (found := self.definition(word)) is not None and self._says_what_comes(word, set()):
                 yield from self._taken(found[1]) if word == "Next" else (word,)
 
     def _says_what_comes(self, operator: str, known: set[str]) -> bool:
-        """Whether an operator, or one that it uses, says something of the next state."""
+        """Say whether an operator, or an operator that it uses, says something of the next state."""
         found = None if operator in known else self.definition(operator)
         known.add(operator)
         return found is not None and (
@@ -277,7 +278,7 @@ def read_modules(folders: Iterable[Path], root: str) -> Modules:
 
 
 def scope(modules: Modules, module: str) -> tuple[str, ...]:
-    """Name a module and those that it extends, directly or not: what it can name without an instance."""
+    """Name a module and those modules that it extends, directly or not: it names them without an instance."""
     found = [module]
     for each in found:
         for names in re.findall(rf"\bEXTENDS\s+({_NAMES})", _bare(modules.texts[each])):
@@ -291,7 +292,7 @@ def unused(
     """Find operators that no operator uses and that are not `named`: each with its module and line.
 
     These are operators without parameters of the `own` modules, but for those of bounds (`MC...`), and only
-    of modules that define one that is named: there a claim would stand.
+    of modules that define a named operator: there a claim would stand.
     """
     words = Counter(word for text in texts.values() for word in re.findall(r"\w+", _bare(text)))
     return [

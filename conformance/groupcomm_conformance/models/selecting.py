@@ -29,7 +29,7 @@ def every(_model: Model) -> bool:
 
 
 def select(manifest: Manifest, tier: Tier = "full", name: str | None = None) -> list[Model]:
-    """List the models of a tier (`full` has those of `smoke` too), or the one model called `name`."""
+    """List the models of a tier (`full` has those of `smoke` too), or only the model called `name`."""
     if name is not None:
         return [manifest.model(name)]
     tiers = TIERS[: TIERS.index(tier) + 1]

@@ -120,7 +120,7 @@ def _natives(logic: Logic, reader: Callable[[], Reader], in_order: list[Term]) -
         "OrderedAll": lambda _, state, queue: each(queue, lambda f: reader().call("Ordered", state, f)),
         # (Whether or not it is the same: nothing is delivered.)
         "Duplicate": lambda _, _s, cleared: {"outcome": "handled", "state": cleared, "effects": Items([])},
-        # Some of other lives are forgotten; which does not matter here.
+        # Some of other incarnations are forgotten; which does not matter here.
         "LatestLives": lambda _, function, _members: Map(
             SetOf(ADDRESS, lambda s: z3.And(function.domain.contains(s), kept(s))), function.rule
         ),
@@ -282,7 +282,7 @@ class Theory:
             S["wire"](T, W, N),
             symbols.address_of(A) == symbols.address_of(symbols.leader_of(W)),
             S["up"](A),
-            # fifo: those of one view arrive in the order in which they were sent
+            # fifo: messages of the same view arrive in the order in which they were sent
             self._given("fifo", z3.ForAll([n], z3.Implies(S["wire"](T, W, n), n >= N))),
         ]
         taken = {
@@ -337,7 +337,7 @@ class Theory:
                 required = [*begun, *there, *goes, is_leader]
                 yield self._step("InstallView", required, dict(entered), event, leads=was)
         comes_up = (z3.Not(begun[0]), z3.ForAll([v], z3.Not(symbols.is_in(v, A))))
-        # (The life before may be up till then: it was left out.)
+        # (The incarnation before may be up till then: it was excluded.)
         up = {
             **S,
             "up": lambda x: z3.Or(x == A, z3.And(S["up"](x), symbols.address_of(x) != symbols.address_of(A))),
@@ -350,7 +350,7 @@ class Theory:
             "wire": _stays(lambda _, v: symbols.address_of(symbols.leader_of(v)) == symbols.address_of(A)),
         }
         yield Action("Crash", (S["up"](A),), S, down, z3.BoolVal(val=True))
-        # What is on its way to one that is not in the view of its sender may be lost.
+        # A message to a process that is not in the view of its sender may be lost.
         other = symbols.address_of(T)
         closed = {
             **S,

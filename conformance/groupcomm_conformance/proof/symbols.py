@@ -42,7 +42,7 @@ FUNCTIONS: Final[Mapping[str, Sequence[Term]]] = {
     "up": (MEMBER, BOOL),
     "seqno": (MEMBER, INT),
     "table": (MEMBER, INT, BOOL),
-    "known": (MEMBER, ADDRESS, BOOL),  # the received-table: of whom, of which epoch, the highest
+    "known": (MEMBER, ADDRESS, BOOL),  # the received-table: the sender, the epoch, the highest
     "known_in": (MEMBER, ADDRESS, VIEW),
     "highest": (MEMBER, ADDRESS, INT),
     "held": (MEMBER, MEMBER, VIEW, INT, BOOL),

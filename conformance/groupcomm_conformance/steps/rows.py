@@ -220,7 +220,7 @@ class Group:
 
 @define
 class Replayed:
-    """What became of the rows that were run."""
+    """The result of the rows that were run."""
 
     counts: dict[Verdict, int] = field(factory=lambda: dict.fromkeys(VERDICTS, 0))
     groups: dict[tuple[Verdict, str], Group] = field(factory=dict)

@@ -45,7 +45,7 @@ class Cfg:
 
     @property
     def claims(self) -> tuple[str, ...]:
-        """What a run with this cfg asserts: invariants, then properties."""
+        """The claims of a run with this cfg: invariants, then properties."""
         return (*self.invariants, *self.properties)
 
     def render(self) -> str:

@@ -198,7 +198,7 @@ def _in_order(values: Iterable[Value]) -> list[Value]:
 
 
 def identical(left: Value, right: Value) -> bool:
-    """Whether two values are the same TLA+ value; unlike ``==`` it tells TRUE from 1."""
+    """Say whether two values are the same TLA+ value; unlike for ``==``, TRUE is not 1."""
     if left is right:
         return True
     if type(left) is not type(right):
@@ -356,9 +356,9 @@ def _is_record(fn: Fn) -> bool:
 
 
 def show(value: Value) -> str:
-    """The value as TLA+ text on one line, sets and fields in canonical order; functions need ``EXTENDS TLC``.
+    """The value as TLA+ text without line ends, sets and fields in canonical order.
 
-    `parse` and TLC read it back. TypeError names what is no TLA+ value.
+    `parse` and TLC read it back; functions need ``EXTENDS TLC``. TypeError names what is no TLA+ value.
     """
     match value:
         case bool():

@@ -28,7 +28,7 @@ Windows = Callable[[Process], Mapping[Process, Window]]
 
 
 class StabilitySafety(Judge):
-    """Nobody purges what another needs; joiners find their messages; in the end all is purged."""
+    """No member purges what another needs, joiners find their messages, and in the end all is purged."""
 
     def __init__(self, verdicts: Verdicts, windows: Windows) -> None:
         super().__init__(verdicts)
