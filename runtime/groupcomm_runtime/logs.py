@@ -24,7 +24,7 @@ from .errors import BadInputError
 
 __all__ = ["EVERY", "FORMAT", "Log", "digest"]
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 
 EVERY: Final = 5_000
 """Steps between two digests of the state."""

@@ -16,7 +16,7 @@ from typing import Final, Protocol, cast
 
 from attrs import frozen
 
-from groupcomm import flush, gms, merge_gms, nakack, sequencer, unicast
+from groupcomm import file_ping, flush, gms, merge_gms, nakack, sequencer, unicast
 from groupcomm.effects import ALL, CancelTimer, Datagram, Multicast, PassDown, PassUp, SetTimer
 from groupcomm.errors import LocalProtocolError, ProtocolError
 from groupcomm.events import Block, Deliver, Left, Payload, Suspected, ViewInstalled
@@ -29,6 +29,7 @@ from .discovery import Discovery, Place
 from .frames import EVERYBODY, Fragments, Frame, Once, OtherVersionError, Seal, StrangerError
 from .layers import (
     DISCOVER,
+    FINDING,
     FLUSHING,
     LAYERS,
     MERGING,
@@ -50,8 +51,7 @@ _STEPS_AT_ONCE: Final = 200  # then it is the turn of others
 _READ_AT_ONCE: Final = 64  # datagrams in a loop turn
 _LARGEST_DATAGRAM: Final = 65_536
 _HEARTBEAT, _MESSAGE, _FRAGMENT = b"h", b"m", b"f"
-_LOOKS: Final = 3  # heartbeats, for which a member looks around before it founds a group
-_RETRIES: Final = 0.3  # seconds between two requests to join
+_HEARS: Final = 3  # heartbeats, in which a member hears of all that are at the places of a list
 _FOLLOW_THE_NETWORK: Final = ("unicast/", "nakack/request")
 """Timers of what is sent again: they never fire before an answer can be there."""
 
@@ -124,11 +124,11 @@ class Member:
         self._reported: set[Address] = set()
         self._scheduled = self._over = False
         now = time.monotonic()
-        self._born = self._ticked = self._installed = now
-        self._asked = 0.0
+        self._ticked = self._installed = now
         self._hears_until = 0.0
         self._full_since: float | None = None
         self._take("begins", Raised(unicast.IncarnationBegins(0)))
+        self._take("application", Called(PassDown(file_ping.ConnectRequested())))
         self._loop.add_reader(sock, self._readable)
         self._ticker = self._loop.call_soon(self._tick)
 
@@ -186,6 +186,9 @@ class Member:
         """Stop: no step is taken any more, and nothing is sent."""
         if self._over:
             return
+        if how != "failed":
+            with suppress(OSError):
+                self._step("application", Called(PassDown(file_ping.DisconnectRequested())), b"")
         self._over = True
         self._loop.remove_reader(self._socket)
         self._ticker.cancel()
@@ -274,6 +277,14 @@ class Member:
                 self._application.installs(view)
             case PassUp(Block()):
                 self._take("application", Called(PassDown(flush.BlockReturned())))
+            case PassUp(file_ping.Found(coordinator)):
+                self._take("discovery", Called(PassDown(gms.JoinRequested(coordinator, 0))))
+            case PassDown(file_ping.WriteRecord()):
+                self._discovery.write(self.me)
+            case PassDown(file_ping.ReadRecords()):
+                self._reads()
+            case PassDown(file_ping.RemoveRecords(of)):
+                self._discovery.remove(of)
             case PassUp(Left()):
                 if self._log is not None:
                     self._log.flush()
@@ -303,13 +314,27 @@ class Member:
         del self._timers[name]
         self._take("timer", Fired(name))
 
+    # Discovery
+
+    def _reads(self) -> None:
+        """Read the records, and hear first who is at the places of a list."""
+        if self._discovery.greets:
+            self._loop.call_later(_HEARS * self._settings.heartbeat, self._has_read)
+        else:
+            self._has_read()
+
+    def _has_read(self) -> None:
+        reading = self._discovery.read()
+        self._places = reading.found | self._places  # a datagram that came says better where its sender is
+        found = {*reading.found}
+        if self._discovery.greets:
+            found |= {address for address, _ in self._detector.alive(time.monotonic())}
+        self._take("folder", Raised(file_ping.RecordsRead(frozenset(found), reading.broken)))
+
     def _coordinators(self) -> Iterable[Address]:
-        """Who coordinates, as far as is heard; this member too."""
-        yield from (
-            address
-            for address, said in self._detector.alive(time.monotonic())
-            if said.joined and said.acts and said.coordinates
-        )
+        """The coordinators that discovery has found and that are heard, and this member if it coordinates."""
+        found = cast("file_ping.State", self._state.layers[FINDING]).coordinators
+        yield from (address for address, _ in self._detector.alive(time.monotonic()) if address in found)
         if cast("merge_gms.State", self._state.layers[MERGING]).coordinates:
             yield self.me
 
@@ -416,11 +441,8 @@ class Member:
             self._full_since = None
         if self._full_since is None or now - self._full_since < 4 * self._settings.patience:
             self._greets(now)
-        if not self._hears_until:
-            if self.joined:
-                self._detects(now)
-            else:
-                self._asks_to_join(now)
+        if self.joined and not self._hears_until:
+            self._detects(now)
         watched = self._watched()
         self._detector.forget(watched, now)
         self._forgets({*watched, *(address for address, _ in self._detector.alive(now))})
@@ -430,23 +452,27 @@ class Member:
         now = time.monotonic()
         if now - self._ticked > self._settings.heartbeat + self._settings.patience / 2:
             self.counts["pauses"] += 1
-            self._hears_until = now + _LOOKS * self._settings.heartbeat
+            self._hears_until = now + _HEARS * self._settings.heartbeat
             self._detector.paused(now)
         self._ticked = now
         return bool(self._hears_until)
 
     def _greets(self, now: float) -> None:
         """Tell all how it is, and greet where nobody is known."""
+        for address in self._watched():
+            if address not in self._places and (at := self._discovery.place(address)) is not None:
+                self._places[address] = at
         for address in tuple(self._places):
-            self._says_how_it_is(address)
+            if address != self.me:
+                self._says_how_it_is(address)
         known = {self._places[address] for address, _ in self._detector.alive(now) if address in self._places}
-        for place in self._discovery.places():
+        for place in self._discovery.greets:
             if place not in known and place != self._socket.getsockname():
                 self._send(EVERYBODY, place, [])
 
     def _says_how_it_is(self, to: Address) -> None:
         now = time.monotonic()
-        state, merging = self.gms, cast("merge_gms.State", self._state.layers[MERGING])
+        state = self.gms
         view = state.decision.view if self.joined else NO_VIEW
         heard = self._detector.last(to)
         at, echo = (now, 0) if heard is None else (heard[0], heard[1].clock)
@@ -454,8 +480,6 @@ class Member:
             counter=view.id.counter,
             creator=view.id.creator,
             size=len(view.members),
-            acts=self.joined and state.acts,
-            coordinates=self.joined and merging.coordinates,
             counts=to in view.members,
             suspects=to in state.suspected,
             clock=round(now * _MICRO),
@@ -482,25 +506,9 @@ class Member:
         for member, why in self._detector.suspects(self.gms.decision.id, self._installed, watched, now):
             self._reported.add(member)
             self.counts[f"suspected: {why}"] += 1
-            # Before what waits: after a pause that may be of those that have gone on without it.
+            # Before what waits: after a pause it may come from members that have excluded this member.
             self._queue.appendleft((f"detector: {why}", Raised(Suspected(member)), b""))
             self._schedule()
-
-    def _asks_to_join(self, now: float) -> None:
-        """Ask the coordinator of the largest group that is heard; found one where nobody is older."""
-        if now - self._born < _LOOKS * self._settings.heartbeat or now - self._asked < _RETRIES:
-            return
-        alive = [*self._detector.alive(now)]
-        found = self.me
-        if any(said.joined for _, said in alive):
-            acting = [(-said.size, address) for address, said in alive if said.acts]
-            if not acting:
-                return
-            found = min(acting)[1]
-        elif any(each < self.me for each, _ in alive) and now - self._born < 2 * self._settings.patience:
-            return
-        self._asked = now
-        self._take("discovery", Called(PassDown(gms.JoinRequested(found, 0))))
 
     def _forgets(self, staying: set[Address]) -> None:
         """Forget places of lives that were not heard for long, so that they do not become more and more."""

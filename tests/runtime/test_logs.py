@@ -21,6 +21,7 @@ from groupcomm_conformance.logs.deciding import decide
 from groupcomm_conformance.logs.replaying import Life, replayed
 from groupcomm_conformance.models.manifest import find_root
 from groupcomm_runtime import Settings
+from groupcomm_runtime.logs import digest
 
 NAMES = "abc"
 ROOT = find_root()
@@ -162,6 +163,28 @@ def test_right_numbers_do_not_make_it_right(
     assert [] == accepted(logs, lives, change, forged=True)
 
 
+@pytest.mark.parametrize(
+    ("cause", "event", "outcome", "why"),
+    [
+        ("folder", ("read", ["z#1"], []), "ignored", "records are read unasked"),
+        ("discovery", ("join", "z#1", 0), "local_error", "it joins whom FILE_PING has not found"),
+        ("application", ("disconnect",), "local_error", ""),
+    ],
+)
+def test_a_member_reads_and_joins_where_file_ping_asks_for_it(
+    logs: dict[Path, bytes], cause: str, event: tuple[Any, ...], outcome: str, why: str
+) -> None:
+    """A step that changes nothing is put before the last line, with its right digest."""
+    path, text = min(logs.items())
+    *steps, last = [json.loads(line) for line in text.splitlines()]
+    number = last["n"] + 1
+    chain = digest((steps[-1]["digest"], cause, event, []))
+    forged = {"n": number, "cause": cause, "event": event, "outcome": outcome, "effects": 0, "digest": chain}
+    lines = [*steps, forged, last | {"n": number}]
+    life = replayed(path, b"".join(json.dumps(line).encode() + b"\n" for line in lines))
+    assert why in str(life.rejected) if why else life.rejected is None
+
+
 def test_a_message_that_nobody_has_sent_is_rejected(lives: dict[Path, Life]) -> None:
     one, *others = lives.values()
     step = next(step for step in one.steps if any(effect[0] == "Datagram" for effect in step.on_paper))
@@ -205,6 +228,9 @@ def test_tlc_decides_the_steps_and_notices_a_core_that_differs(
     (right,) = decide(ROOT, some, 40, layers=["unicast"])
     assert () == right.differences
     assert right.decided > 20
+    (found,) = decide(ROOT, some, 40, layers=["file_ping"])
+    assert () == found.differences
+    assert found.decided > 5
     monkeypatch.setattr(unicast, "_ack_received", lambda _config, heard, _sender, _message: heard)
     (wrong,) = decide(ROOT, some, 40, layers=["unicast"])
     assert ["AckReceived"] == [type(each.step.event).__name__ for _, each in wrong.differences]

@@ -3,6 +3,7 @@
 A log tells events, and the stack is a function: so all states and effects come from here, and nothing of them
 from the log but their digests. Besides, what came to the stack from its own runtime must have been asked for:
 a timer that fires was set, what a member hears of itself it has said, an application returns from a BLOCK.
+Records are read where FILE_PING asks for that, and what it has found is whom a member joins and merges with.
 """
 
 import json
@@ -15,7 +16,8 @@ from typing import Any, Final
 import attrs
 from attrs import define, field, frozen
 
-from groupcomm.effects import ALL, CancelTimer, Datagram, PassUp, SetTimer
+from groupcomm import file_ping
+from groupcomm.effects import ALL, CancelTimer, Datagram, PassDown, PassUp, SetTimer
 from groupcomm.errors import LocalProtocolError, ProtocolError
 from groupcomm.events import Block
 from groupcomm.stack import Effect, Fired, Layer, Stack, State
@@ -23,7 +25,7 @@ from groupcomm.view import Address
 from groupcomm_conformance.files.errors import FileError
 from groupcomm_conformance.stacks.taps import Note, Tap
 from groupcomm_runtime.codec import VERSION, Codec, RefusedError, canonical
-from groupcomm_runtime.layers import LAYERS, configs, event_of, stack_of, written
+from groupcomm_runtime.layers import DISCOVER, FINDING, LAYERS, configs, event_of, stack_of, written
 from groupcomm_runtime.logs import EVERY, FORMAT, digest
 
 __all__ = ["CODEC", "Life", "Rejected", "Step", "replayed"]
@@ -145,7 +147,8 @@ class _Run:
         self._state: State = self._stack.start(life.member)
         self._timers: Counter[str] = Counter()
         self._to_itself: deque[bytes] = deque()
-        self._blocks = 0
+        self._blocks = self._readings = 0
+        self._found: deque[Address] = deque()
         self._chain = ""
 
     def take(self, at: int, line: dict[str, Any]) -> None:
@@ -210,15 +213,27 @@ class _Run:
                 self._timers[timer] -= 1
                 if self._timers[timer] < 0:
                     raise _NotSoError(f"timer {timer} fires more often than it was set")
+                finding = self._state.layers[FINDING]
+                assert isinstance(finding, file_ping.State)  # noqa: S101 - it is its place
+                found = {self._life.member, *finding.coordinators}
+                if timer == DISCOVER and not found.issuperset(values[2] if values[2:] else ()):
+                    raise _NotSoError("merging gets coordinators that FILE_PING has not found")
                 expected = "timer"
+            case ("read", *_):
+                self._readings -= 1
+                if self._readings < 0:
+                    raise _NotSoError("records are read unasked")
+                expected = "folder"
             case ("returned",):
                 self._blocks -= 1
                 if self._blocks < 0:
                     raise _NotSoError("the application returns from no BLOCK")
                 expected = "application"
-            case ("multicast", _) | ("leave",):
+            case ("multicast", _) | ("leave",) | ("connect",) | ("disconnect",):
                 expected = "application"
-            case ("join", *_):
+            case ("join", str(coordinator), *_):
+                if not self._found or self._found.popleft() != coordinator:
+                    raise _NotSoError("it joins whom FILE_PING has not found, or not now")
                 expected = "discovery"
             case ("begins", _):
                 expected = "begins"
@@ -242,6 +257,10 @@ class _Run:
                 pass  # it may fire all the same
             case PassUp(Block()):
                 self._blocks += 1
+            case PassDown(file_ping.ReadRecords()):
+                self._readings += 1
+            case PassUp(file_ping.Found(coordinator)):
+                self._found.append(coordinator)
             case _:
                 pass
 

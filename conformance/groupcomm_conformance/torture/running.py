@@ -417,9 +417,9 @@ class _Running:
         folder = self._folder / "group"
         records = sorted(each for each in folder.glob("*.member") if each.is_file())
         for each in records:
-            if each.stem == name:
+            if name_and_life(each.stem)[0] == name:
                 each.write_bytes(self._dice.choice((b"", b'{"host": "127.0', random_bytes(self._dice, 60))))
-        others = [each for each in records if each.stem != name]
+        others = [each for each in records if name_and_life(each.stem)[0] != name]
         if others:
             self._dice.choice(others).unlink(missing_ok=True)
         (folder / "zz.member").write_text(json.dumps({"host": "127.0.0.1", "port": 9}), encoding="utf-8")
