@@ -34,7 +34,7 @@ _LARGEST_RECORD: Final = 1_000  # bytes
 
 @frozen
 class Reading:
-    """What the records say: where members are, and which records are broken."""
+    """A reading of the records: where members are, and which records are broken."""
 
     found: dict[Address, Place] = field(factory=dict)
     broken: frozenset[Address] = frozenset()
@@ -117,7 +117,7 @@ class Folder:
                 f"{name!r} is no name: it is not empty, has no # and no /, and begins with no dot"
             )
         self.bad = 0
-        self._aside = folder / f".{name}.aside"  # one of a name: what a killed process left is written over
+        self._aside = folder / f".{name}.aside"  # what a killed process of this name left is written over
         self._folder = folder
         self._place: Place | None = None
         self._written: set[Address] = set()

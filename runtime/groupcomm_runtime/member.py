@@ -171,8 +171,8 @@ class Member:
     def namesakes(self) -> list[tuple[Address, Place | None]]:
         """The other lives of its name that are heard now, and where."""
         name = name_and_life(self.me)[0]
-        alive = (address for address, _ in self._detector.alive(time.monotonic()))
-        return [(each, self._places.get(each)) for each in alive if name_and_life(each)[0] == name]
+        alive = (each for each in self._alive() if name_and_life(each)[0] == name)
+        return [(each, self._places.get(each)) for each in alive]
 
     def multicast(self, data: bytes) -> None:
         """The application multicasts."""
@@ -278,7 +278,9 @@ class Member:
             case PassUp(Block()):
                 self._take("application", Called(PassDown(flush.BlockReturned())))
             case PassUp(file_ping.Found(coordinator)):
-                self._take("discovery", Called(PassDown(gms.JoinRequested(coordinator, 0))))
+                # UNICAST sends for ever to a dead member that was in no view; FILE_PING looks again soon
+                if coordinator == self.me or coordinator in self._alive():
+                    self._take("discovery", Called(PassDown(gms.JoinRequested(coordinator, 0))))
             case PassDown(file_ping.WriteRecord()):
                 self._discovery.write(self.me)
             case PassDown(file_ping.ReadRecords()):
@@ -316,6 +318,10 @@ class Member:
 
     # Discovery
 
+    def _alive(self) -> set[Address]:
+        """The members that are heard."""
+        return {address for address, _ in self._detector.alive(time.monotonic())}
+
     def _reads(self) -> None:
         """Read the records, and hear first who is at the places of a list."""
         if self._discovery.greets:
@@ -328,13 +334,13 @@ class Member:
         self._places = reading.found | self._places  # a datagram that came says better where its sender is
         found = {*reading.found}
         if self._discovery.greets:
-            found |= {address for address, _ in self._detector.alive(time.monotonic())}
+            found |= self._alive()
         self._take("folder", Raised(file_ping.RecordsRead(frozenset(found), reading.broken)))
 
     def _coordinators(self) -> Iterable[Address]:
         """The coordinators that discovery has found and that are heard, and this member if it coordinates."""
         found = cast("file_ping.State", self._state.layers[FINDING]).coordinators
-        yield from (address for address, _ in self._detector.alive(time.monotonic()) if address in found)
+        yield from found & self._alive()
         if cast("merge_gms.State", self._state.layers[MERGING]).coordinates:
             yield self.me
 

@@ -162,7 +162,7 @@ def one_view(*groups: Group) -> Callable[[], bool]:
 
 
 def test_records_of_the_dead_and_of_strangers_go_and_those_of_members_come_back(tmp_path: Path) -> None:
-    """FPG-09, on real files: a former incarnation of a, one that never was, and a place where nobody is."""
+    """FPG-09, on real files: a former incarnation of a, a member that never was, and an empty place."""
 
     async def test() -> None:
         for name in ("a#1", "x#1", "foreign"):

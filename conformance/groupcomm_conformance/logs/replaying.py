@@ -148,7 +148,7 @@ class _Run:
         self._timers: Counter[str] = Counter()
         self._to_itself: deque[bytes] = deque()
         self._blocks = self._readings = 0
-        self._found: deque[Address] = deque()
+        self._found: set[Address] = set()
         self._chain = ""
 
     def take(self, at: int, line: dict[str, Any]) -> None:
@@ -232,8 +232,9 @@ class _Run:
             case ("multicast", _) | ("leave",) | ("connect",) | ("disconnect",):
                 expected = "application"
             case ("join", str(coordinator), *_):
-                if not self._found or self._found.popleft() != coordinator:
+                if coordinator not in self._found:
                     raise _NotSoError("it joins whom FILE_PING has not found, or not now")
+                self._found.clear()
                 expected = "discovery"
             case ("begins", _):
                 expected = "begins"
@@ -260,7 +261,7 @@ class _Run:
             case PassDown(file_ping.ReadRecords()):
                 self._readings += 1
             case PassUp(file_ping.Found(coordinator)):
-                self._found.append(coordinator)
+                self._found.add(coordinator)
             case _:
                 pass
 
