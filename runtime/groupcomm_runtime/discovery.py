@@ -15,13 +15,15 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import Final, Protocol, TypeAlias
 
+import msgspec
 from attrs import field, frozen
 
 from groupcomm.view import Address
 
+from .codec import RefusedError
 from .errors import BadInputError, NameTakenError
 
-__all__ = ["Discovery", "Folder", "Peers", "Place", "Reading", "place_of"]
+__all__ = ["Discovery", "Folder", "Peers", "Place", "Reading", "place_of", "places_of"]
 
 Place: TypeAlias = tuple[str, int]
 """A host's address and a port."""
@@ -74,6 +76,22 @@ def place_of(text: str) -> Place:
     if not colon or not host or not port.isascii() or not port.isdigit() or int(port) > _LARGEST_PORT:
         raise BadInputError(f"{text!r} is no place: it is written host:port, as 127.0.0.1:7801")
     return host, int(port)
+
+
+_read_places: Final = msgspec.msgpack.Decoder(list[tuple[str, str, int]])
+
+
+def places_of(data: bytes) -> dict[Address, Place]:
+    """The places of members that another one names. Raises RefusedError."""
+    try:
+        found = {member: (host, port) for member, host, port in _read_places.decode(data)}
+        for host, _ in found.values():
+            ip_address(host)
+    except (msgspec.MsgspecError, RecursionError, ValueError, OverflowError) as error:
+        raise RefusedError(f"no places: {error}") from None
+    if not all(member and 0 < port <= _LARGEST_PORT for member, (_, port) in found.items()):
+        raise RefusedError("no places: a member has an address, and a port is from 1")
+    return found
 
 
 class Peers:

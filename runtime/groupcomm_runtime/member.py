@@ -20,12 +20,13 @@ from groupcomm import file_ping, flush, gms, merge_gms, nakack, sequencer, unica
 from groupcomm.effects import ALL, CancelTimer, Datagram, Multicast, PassDown, PassUp, SetTimer
 from groupcomm.errors import LocalProtocolError, ProtocolError
 from groupcomm.events import Block, Deliver, Left, Payload, Suspected, ViewInstalled
-from groupcomm.stack import Arrived, Called, Effect, Event, Fired, Raised
+from groupcomm.stack import Arrived, Called, Effect, Event, Fired, Raised, Tagged
 from groupcomm.view import NO_VIEW, Address, name_and_life
 
-from .codec import Codec, RefusedError
+from .codec import Codec, RefusedError, pack
 from .detector import Detector, Heartbeat, RoundTrip
-from .discovery import Discovery, Place
+from .discovery import Discovery, Place, places_of
+from .errors import BadInputError
 from .frames import EVERYBODY, Fragments, Frame, Once, OtherVersionError, Seal, StrangerError
 from .layers import (
     DISCOVER,
@@ -43,15 +44,23 @@ from .layers import (
 )
 from .logs import Log
 
-__all__ = ["Application", "Member", "Settings"]
+__all__ = ["FAST", "PATIENT", "Application", "Member", "Settings"]
 
 _CODEC: Final = Codec(LAYERS)
 _MICRO: Final = 1_000_000
 _STEPS_AT_ONCE: Final = 200  # then it is the turn of others
 _READ_AT_ONCE: Final = 64  # datagrams in a loop turn
 _LARGEST_DATAGRAM: Final = 65_536
-_HEARTBEAT, _MESSAGE, _FRAGMENT = b"h", b"m", b"f"
+_SMALLEST_DATAGRAM: Final = 1_024
+_LARGEST_SENT: Final = 65_000
+_SHORTEST, _LONGEST = 0.1, 3_600.0  # seconds of patience
+_HEARTBEAT, _MESSAGE, _FRAGMENT, _PLACES = b"h", b"m", b"f", b"p"
+_REFUSALS: Final = 20  # from one heartbeat to the next: a flood of garbage is not answered
+_REMEMBERED: Final = 64  # datagrams of a member that is in no view
 _HEARS: Final = 3  # heartbeats, in which a member hears of all that are at the places of a list
+_COUNTED: Final = {
+    (name, what): f"{name} {what}" for name in LAYERS for what in ("sent", "received", "timers")
+}
 _FOLLOW_THE_NETWORK: Final = ("unicast/", "nakack/request")
 """Timers of what is sent again: they never fire before an answer can be there."""
 
@@ -68,6 +77,29 @@ class Settings:
     patience: float = 1.5
     datagram: int = 8_192
     unstable: int = 4_000
+
+    def check(self) -> None:
+        """Raise BadInputError where these times and sizes do not fit together.
+
+        The times of the layers follow `patience` (`configs`), so only these two can contradict each other.
+        """
+        if not _SHORTEST <= 3 * self.heartbeat <= self.patience <= _LONGEST:
+            raise BadInputError(
+                f"heartbeat={self.heartbeat:g} and patience={self.patience:g} do not fit: patience is three "
+                f"heartbeats at least, and from {_SHORTEST:g} to {_LONGEST:g} seconds"
+            )
+        if not _SMALLEST_DATAGRAM <= self.datagram <= _LARGEST_SENT or self.unstable < 1:
+            raise BadInputError(
+                f"datagram={self.datagram} and unstable={self.unstable}: a datagram has {_SMALLEST_DATAGRAM} "
+                f"to {_LARGEST_SENT} bytes, and one message at least may be unstable"
+            )
+
+
+FAST: Final = Settings(heartbeat=0.1, patience=0.6)
+"""For one machine, or a quiet network: a dead member is excluded in a second."""
+
+PATIENT: Final = Settings(heartbeat=0.5, patience=5.0)
+"""For machines that are busy, or far from each other."""
 
 
 class Application(Protocol):
@@ -88,6 +120,9 @@ class Application(Protocol):
 
     def changed(self) -> None:
         """It may be that more can be sent than before, or less."""
+
+    def blocked(self, *, on: bool) -> None:
+        """Multicasts wait from now on, or do not any more."""
 
 
 class Member:
@@ -115,6 +150,11 @@ class Member:
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._places: dict[Address, Place] = {}
         self._once: dict[Address, Once] = {}
+        self._sent: deque[bytes] = deque(maxlen=_REMEMBERED)
+        self._refuses = 0
+        self._refused_at: tuple[Place, int] | None = None
+        self.refused: tuple[Place, int] | None = None
+        """The place and the version of a member that has refused the datagrams of this life."""
         self._number = 0
         self._outbox: dict[Address, list[bytes]] = {}
         self._fragments: dict[Address, Fragments] = {}
@@ -275,11 +315,17 @@ class Member:
                 self._installed = time.monotonic()
                 self._reported.clear()
                 self._application.installs(view)
+            case PassUp(flush.Unblock()):
+                self._application.blocked(on=False)
             case PassUp(Block()):
+                self._application.blocked(on=True)
                 self._take("application", Called(PassDown(flush.BlockReturned())))
             case PassUp(file_ping.Found(coordinator)):
                 # UNICAST sends for ever to a dead member that was in no view; FILE_PING looks again soon
-                if coordinator == self.me or coordinator in self._alive():
+                alive = self._alive()
+                if self._refused_at is not None and coordinator == self.me and not alive:
+                    self.refused = self._refused_at
+                elif coordinator == self.me or coordinator in alive:
                     self._take("discovery", Called(PassDown(gms.JoinRequested(coordinator, 0))))
             case PassDown(file_ping.WriteRecord()):
                 self._discovery.write(self.me)
@@ -296,7 +342,14 @@ class Member:
             case _:
                 pass  # for who looks at it; a runtime does not
 
+    def _count(self, message: object, what: str) -> None:
+        """Count a message for its layer, and for the layers whose messages it carries."""
+        while isinstance(message, Tagged) and message.layer:
+            self.counts[_COUNTED[message.layer, what]] += 1
+            message = getattr(message.message, "payload", None)
+
     def _says(self, to: Address, arrived: Arrived, data: bytes) -> None:
+        self._count(arrived.message, "sent")
         members = self.gms.decision.members
         receivers = (*members, *(() if self.me in members else (self.me,))) if to == ALL else (to,)
         item = b""
@@ -314,6 +367,7 @@ class Member:
 
     def _fires(self, name: str) -> None:
         del self._timers[name]
+        self.counts[_COUNTED[name.partition("/")[0], "timers"]] += 1
         self._take("timer", Fired(name))
 
     # Discovery
@@ -373,8 +427,11 @@ class Member:
     def _send(self, to: Address, place: Place, items: list[bytes]) -> None:
         self._number += 1
         self.counts["datagrams"] += 1
+        data = self._seal.close(Frame(self.me, to, self._number, tuple(items)))
+        if not self.joined:
+            self._sent.append(self._seal.digest_of(data))
         try:
-            self._socket.sendto(self._seal.close(Frame(self.me, to, self._number, tuple(items))), place)
+            self._socket.sendto(data, place)
         except OSError:  # a datagram may be lost, and this one is
             self.counts["not sent"] += 1
 
@@ -387,14 +444,29 @@ class Member:
             except OSError:  # a port that nobody has answers so on some systems
                 self.counts["unreachable"] += 1
                 continue
+            refusal = self._seal.refusal(data)
+            if refusal is not None:
+                if refusal.digest in self._sent and not self.joined:
+                    self._refused_at = place, refusal.version
+                continue
             try:
                 self._received(self._seal.open(data), place)
             except StrangerError:
                 self.counts["strangers"] += 1
+                self._refuse(data, place)
             except OtherVersionError:
                 self.counts["other versions"] += 1
+                self._refuse(data, place)
             except RefusedError:
                 self.counts["refused"] += 1
+
+    def _refuse(self, data: bytes, place: Place) -> None:
+        """Tell a process that wants to join why this member does not hear it."""
+        refusal = self._seal.refuse(data) if self.joined and self._refuses < _REFUSALS else None
+        if refusal is not None:
+            self._refuses += 1
+            with suppress(OSError):
+                self._socket.sendto(refusal, place)
 
     def _received(self, frame: Frame, place: Place) -> None:
         sender = frame.sender
@@ -413,7 +485,9 @@ class Member:
             return
         self._places[sender] = place
         for item in frame.items:
-            if item[:1] == _HEARTBEAT:
+            if item[:1] == _PLACES:
+                self._places = places_of(item[1:]) | self._places
+            elif item[:1] == _HEARTBEAT:
                 self._heard(sender, frame.number, Heartbeat.read(item[1:]))
             elif self._hears_until or self._application.full:
                 self.counts["not taken"] += 1  # as if it were lost: it is sent again
@@ -430,7 +504,9 @@ class Member:
         if whole[:1] != _MESSAGE:
             raise RefusedError("no item of a datagram")
         data = whole[1:]
-        self._take(f"{sender} {number}", Arrived(sender, _CODEC.decode(data)), data)
+        message = _CODEC.decode(data)
+        self._count(message, "received")
+        self._take(f"{sender} {number}", Arrived(sender, message), data)
 
     # What passes with time
 
@@ -438,6 +514,7 @@ class Member:
         self._notices_pause()
         now = time.monotonic()
         self._ticker = self._loop.call_later(self._settings.heartbeat, self._tick)
+        self._refuses = 0
         if self._hears_until and now >= self._hears_until:
             self._hears_until = 0.0
             self._schedule()
@@ -493,6 +570,10 @@ class Member:
             held=round((now - at) * _MICRO),
         )
         self._put(to, _HEARTBEAT + said.written())
+        if not self.joined or (to in view.members and now - self._installed > self._settings.patience):
+            return  # a member that comes need not find the others by itself
+        places = ((each, *self._places[each]) for each in view.members if each in self._places)
+        self._put(to, _PLACES + pack([*places]))
 
     def _heard(self, sender: Address, number: int, said: Heartbeat) -> None:
         now = time.monotonic()
