@@ -334,7 +334,7 @@ class Group:
         """Wait for the first view.
 
         Raises NameTakenError where another member of this name is heard, and BadInputError where no member is
-        heard, but a member has refused the datagrams of this life.
+        heard, but a member has refused the datagrams of this incarnation.
         """
         while not self._members:
             for namesake, place in self._member.namesakes():

@@ -154,7 +154,7 @@ class Member:
         self._refuses = 0
         self._refused_at: tuple[Place, int] | None = None
         self.refused: tuple[Place, int] | None = None
-        """The place and the version of a member that has refused the datagrams of this life."""
+        """The place and the version of a member that has refused the datagrams of this incarnation."""
         self._number = 0
         self._outbox: dict[Address, list[bytes]] = {}
         self._fragments: dict[Address, Fragments] = {}
