@@ -1,7 +1,7 @@
 """The log of a life: a line for each step of its stack, in the kernel before an effect of the step leaves.
 
 A log is JSON, a line each. The first has the configuration. Each other has the number of the step, its cause,
-the event (bytes in base64), the outcome, how many effects followed, and a digest of all that and of the line
+the event (bytes in base64), the outcome, how many effects followed, and a digest of all that and of the lines
 before: so no line can be left out, or stand elsewhere. A step tells no state: steps are functions, so who
 replays the events has all states. Every `EVERY` steps, and at the end, there is a digest of the state. The
 last line says that the life ended, and how: without it the process was killed, or the log was cut.
@@ -54,7 +54,6 @@ class Log:
 
     def __init__(self, folder: Path, group: str, member: Address, configs: dict[str, Any]) -> None:
         self._count = 0
-        self._chain = ""
         self._broken = False
         path = folder / f"{member}.log"
         try:
@@ -65,6 +64,7 @@ class Log:
         self._lines: list[bytes] = []
         first: dict[str, Any] = {"format": FORMAT, "version": VERSION, "group": group, "member": member}
         first["configs"] = {name: attrs.asdict(config) for name, config in configs.items()}
+        self._chain = digest(first)
         self._lines += (_json(first), b"\n")
 
     def step(

@@ -61,12 +61,16 @@ class Step:
 
 @define
 class Life:
-    """A log: the member, its configuration, its steps as far as they are right. `ends`: how it ended."""
+    """A log: the member, its configuration, its steps as far as they are right.
+
+    `first`: the digest of the first line. `ends`: how it ended.
+    """
 
     log: str
     member: Address
     group: str
     configs: dict[str, Any]
+    first: str
     steps: list[Step] = field(factory=list)
     ends: str | None = None
     rejected: Rejected | None = None
@@ -113,7 +117,7 @@ def _begun(path: Path, line: bytes) -> Life:
             raise ValueError("another version")
         if not all(type(each) is int for config in read.values() for each in attrs.astuple(config)):
             raise ValueError("a configuration is of numbers")
-        return Life(path.name, str(first["member"]), str(first["group"]), read)
+        return Life(path.name, str(first["member"]), str(first["group"]), read, digest(first))
     except (ValueError, KeyError, TypeError, RecursionError):
         raise FileError(
             str(path), 1, f"the first line of a log of groupcomm_runtime, format {FORMAT}, version {VERSION}"
@@ -149,7 +153,7 @@ class _Run:
         self._to_itself: deque[bytes] = deque()
         self._blocks = self._readings = 0
         self._found: set[Address] = set()
-        self._chain = ""
+        self._chain = life.first
 
     def take(self, at: int, line: dict[str, Any]) -> None:
         """A line of the log. Raises _NotSoError, RefusedError."""
