@@ -34,7 +34,15 @@ from .errors import LocalProtocolError, RemoteProtocolError
 from .events import ViewInstalled
 from .view import Address
 
+ASSUMES: Final = ("Folder", "Network")
+"""The modules of `spec/common` that say what is beneath."""
+
+GIVES: Final = ()
+"""No module: a coordinator that is found may have died since, and `Discovery` names living members alone."""
+
 __all__ = [
+    "ASSUMES",
+    "GIVES",
     "NO_COORDINATOR",
     "Config",
     "ConnectRequested",

@@ -34,7 +34,7 @@ from groupcomm.stack import APPLICATION, Tagged
 
 __all__ = ["LARGEST_INTEGER", "VERSION", "Codec", "RefusedError", "canonical", "pack", "unpack"]
 
-VERSION: Final = 2
+VERSION: Final = 3
 """Of the form of messages and datagrams."""
 
 LARGEST_INTEGER: Final = 2**62

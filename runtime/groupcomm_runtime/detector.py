@@ -31,16 +31,14 @@ _DEVIATIONS: Final = 6
 class Heartbeat:
     """The state of a member, as it sends it to one other; `counter` and `creator` are those of its view.
 
-    `acts`: it decides the views. `coordinates`: discovery may find it. `counts`: the receiver is in its view.
-    `suspects`: it suspects the receiver. `clock`: its time. `echo`: the time of the receiver that it heard
-    last, 0 where it has heard nothing. `held`: how long ago that was. These are in microseconds.
+    `counts`: the receiver is in its view. `suspects`: it suspects the receiver. `clock`: its time. `echo`: the
+    time of the receiver that it heard last, 0 where it has heard nothing. `held`: how long ago that was. These
+    are in microseconds.
     """
 
     counter: int
     creator: Address
     size: int
-    acts: bool
-    coordinates: bool
     counts: bool
     suspects: bool
     clock: int
@@ -70,7 +68,7 @@ class Heartbeat:
             raise RefusedError(f"no heartbeat: {error}") from None
 
 
-_decoder: Final = msgspec.msgpack.Decoder(tuple[int, str, int, bool, bool, bool, bool, int, int, int])
+_decoder: Final = msgspec.msgpack.Decoder(tuple[int, str, int, bool, bool, int, int, int])
 
 
 @define

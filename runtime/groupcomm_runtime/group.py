@@ -10,11 +10,13 @@ from itertools import count
 from pathlib import Path
 from typing import Final, Protocol, Self, TypeAlias
 
+import msgspec
 from attrs import frozen
 
 from groupcomm.events import MergeViewInstalled, ViewInstalled
 from groupcomm.view import Address, ViewId, address
 
+from .codec import VERSION
 from .discovery import Discovery, Folder, Peers, Place, place_of
 from .errors import BadInputError, EndedError, MessageTooLargeError, NameTakenError, NotDelivered
 from .frames import LARGEST_MESSAGE, Seal
@@ -33,7 +35,7 @@ from .transfer import (
     parts,
 )
 
-__all__ = ["Event", "Group", "NewLife", "StateProvider", "join"]
+__all__ = ["Blocked", "Event", "Group", "NewLife", "StateProvider", "Unblocked", "join"]
 
 _WINDOW: Final = 256
 """Messages of this member that are on their way at once; `send` waits before another one."""
@@ -53,7 +55,17 @@ class NewLife:
     address: Address
 
 
-Event: TypeAlias = Message | NewView | NewLife
+@frozen
+class Blocked:
+    """Messages of this member wait from now on, while the view changes. For `join(blocks=True)` alone."""
+
+
+@frozen
+class Unblocked:
+    """Messages of this member go out again."""
+
+
+Event: TypeAlias = Message | NewView | NewLife | Blocked | Unblocked
 
 
 class StateProvider(Protocol):
@@ -86,7 +98,9 @@ class Group:
         settings: Settings,
         log: Path | None,
         state: StateProvider | None,
+        blocks: bool,
     ) -> None:
+        self._blocks = blocks
         self._state, self._has_state = state, asyncio.Event()
         self._hands_over: asyncio.Task[None] | None = None
         self._name, self._member_name, self._socket, self._seal = name, member, sock, seal
@@ -154,6 +168,13 @@ class Group:
     def tables(self) -> dict[str, int]:
         """How much is not done yet, by the goal that it waits for. All are 0 in a quiescent group."""
         return {"on their way": len(self._on_their_way)} | self._member.tables
+
+    @property
+    def metrics(self) -> str:
+        """Address, view, `counts` and `tables` as a line of JSON."""
+        view = None if self._view is None else (self._view.counter, self._view.creator)
+        now = {"group": self._name, "address": self.address, "view": view, "members": self._members}
+        return msgspec.json.encode({**now, "counts": self.counts, "tables": self.tables}).decode()
 
     async def send(self, data: bytes) -> None:
         """Send to all; return when it is delivered here, in its place in the order.
@@ -289,6 +310,10 @@ class Group:
         else:
             self._can_send.clear()
 
+    def blocked(self, *, on: bool) -> None:
+        if self._blocks:
+            self._happen([Blocked() if on else Unblocked()])
+
     def _happen(self, actions: Iterable[Event | Say | Get | Took]) -> None:
         for action in actions:
             if isinstance(action, Say):
@@ -307,7 +332,11 @@ class Group:
     # Coming and going
 
     async def joined(self) -> None:
-        """Wait for the first view. Raises NameTakenError where another member of this name is heard."""
+        """Wait for the first view.
+
+        Raises NameTakenError where another member of this name is heard, and BadInputError where no member is
+        heard, but a member has refused the datagrams of this incarnation.
+        """
         while not self._members:
             for namesake, place in self._member.namesakes():
                 where = "" if place is None else f" at {place[0]}:{place[1]}"
@@ -317,6 +346,13 @@ class Group:
                 )
             if self._error is not None:
                 raise EndedError(f"the group has ended: {self._error}") from self._error
+            if self._member.refused is not None:
+                (host, port), version = self._member.refused
+                other = f"version {version}, and this is {VERSION}: use one release"
+                raise BadInputError(
+                    f"{host}:{port} is a member of the group {self._name!r} and has "
+                    + ("another key: give the same key=" if version == VERSION else other)
+                )
             await asyncio.sleep(self._settings.heartbeat / 4)
 
     async def leave(self) -> None:
@@ -346,6 +382,7 @@ async def join(
     log: Path | str | None = None,
     settings: Settings | None = None,
     state: StateProvider | None = None,
+    blocks: bool = False,
     transport: Callable[[], socket.socket] | None = None,
 ) -> AsyncIterator[Group]:
     """Join a group, or found it where there is none; at the end of the block, leave it.
@@ -354,10 +391,12 @@ async def join(
     find each other by `folder`, in which each writes a file, or by `peers`, a list of `host:port`. `listen`:
     the own place; with `peers` a port that the others know. `log`: a folder for the logs of all incarnations.
     `state`: the holder of the application's state, which a joiner takes over; see `StateProvider`.
+    `blocks`: the events have `Blocked` and `Unblocked`, too.
     `transport` makes a UDP socket, by default that of the system. A test gives a socket that loses datagrams.
 
-    Raises BadInputError for an argument that is none and for a place, a folder or a log that cannot be used,
-    NameTakenError where another process has the name.
+    Raises BadInputError for an argument that is none, and for a place, a folder or a log that cannot be used.
+    Raises it, too, where the members have another key or another version. Raises NameTakenError where another
+    process has the name.
     """
     if not group:
         raise BadInputError("a group has a name: the first argument of join")
@@ -370,6 +409,7 @@ async def join(
     except ValueError as error:
         raise BadInputError(str(error)) from None
     chosen = Settings() if settings is None else settings
+    chosen.check()
     place = place_of(listen)
     discovery: Discovery = Peers(peers) if folder is None else Folder(Path(folder), name)
     try:
@@ -385,6 +425,7 @@ async def join(
                 settings=chosen,
                 log=None if log is None else Path(log),
                 state=state,
+                blocks=blocks,
             )
             try:
                 await one.joined()

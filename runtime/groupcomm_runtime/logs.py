@@ -1,7 +1,7 @@
 """The log of an incarnation: a line for each step of its stack, with the kernel before an effect leaves.
 
 A log is lines of JSON. The first has the configuration. Each other line is a step: its number, its cause, the
-event (bytes in base64), the outcome, the number of effects, and a digest of all that and of the line before.
+event (bytes in base64), the outcome, the number of effects, and a digest of all that and of the lines before.
 So no line can be left out, or stand elsewhere. A line has no state: steps are functions, so a replay of the
 events gives all states. Every `EVERY` steps, and at the end, there is a digest of the state. The last line
 says that the incarnation ended, and how: without it the process was killed, or the log was cut.
@@ -24,7 +24,7 @@ from .errors import BadInputError
 
 __all__ = ["EVERY", "FORMAT", "Log", "digest"]
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 
 EVERY: Final = 5_000
 """Steps between two digests of the state."""
@@ -54,7 +54,6 @@ class Log:
 
     def __init__(self, folder: Path, group: str, member: Address, configs: dict[str, Any]) -> None:
         self._count = 0
-        self._chain = ""
         self._broken = False
         path = folder / f"{member}.log"
         try:
@@ -65,6 +64,7 @@ class Log:
         self._lines: list[bytes] = []
         first: dict[str, Any] = {"format": FORMAT, "version": VERSION, "group": group, "member": member}
         first["configs"] = {name: attrs.asdict(config) for name, config in configs.items()}
+        self._chain = digest(first)
         self._lines += (_json(first), b"\n")
 
     def step(

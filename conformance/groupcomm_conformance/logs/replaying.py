@@ -2,7 +2,8 @@
 
 A log has events, and the stack is a function: so all states and effects come from here, and the log has only
 their digests. Besides, the stack must have asked for each event from its own runtime. A timer that fires was
-set, a member has sent what it hears of itself, and an application returns from a BLOCK.
+set, a member has sent what it hears of itself, and an application returns from a BLOCK. Records are read where
+FILE_PING asks for that, and a member joins and merges with members that a reading has found.
 """
 
 import json
@@ -15,7 +16,8 @@ from typing import Any, Final
 import attrs
 from attrs import define, field, frozen
 
-from groupcomm.effects import ALL, CancelTimer, Datagram, PassUp, SetTimer
+from groupcomm import file_ping
+from groupcomm.effects import ALL, CancelTimer, Datagram, PassDown, PassUp, SetTimer
 from groupcomm.errors import LocalProtocolError, ProtocolError
 from groupcomm.events import Block
 from groupcomm.stack import Effect, Fired, Layer, Stack, State
@@ -23,7 +25,7 @@ from groupcomm.view import Address
 from groupcomm_conformance.files.errors import FileError
 from groupcomm_conformance.stacks.taps import Note, Tap
 from groupcomm_runtime.codec import VERSION, Codec, RefusedError, canonical
-from groupcomm_runtime.layers import LAYERS, configs, event_of, stack_of, written
+from groupcomm_runtime.layers import DISCOVER, FINDING, LAYERS, configs, event_of, stack_of, written
 from groupcomm_runtime.logs import EVERY, FORMAT, digest
 
 __all__ = ["CODEC", "Life", "Rejected", "Step", "replayed"]
@@ -59,12 +61,16 @@ class Step:
 
 @define
 class Life:
-    """A log: the member, its configuration, its steps as far as they are right. `ends`: how it ended."""
+    """A log: the member, its configuration, its steps as far as they are right.
+
+    `first`: the digest of the first line. `ends`: how it ended.
+    """
 
     log: str
     member: Address
     group: str
     configs: dict[str, Any]
+    first: str
     steps: list[Step] = field(factory=list)
     ends: str | None = None
     rejected: Rejected | None = None
@@ -111,7 +117,7 @@ def _begun(path: Path, line: bytes) -> Life:
             raise ValueError("another version")
         if not all(type(each) is int for config in read.values() for each in attrs.astuple(config)):
             raise ValueError("a configuration is of numbers")
-        return Life(path.name, str(first["member"]), str(first["group"]), read)
+        return Life(path.name, str(first["member"]), str(first["group"]), read, digest(first))
     except (ValueError, KeyError, TypeError, RecursionError):
         raise FileError(
             str(path), 1, f"the first line of a log of groupcomm_runtime, format {FORMAT}, version {VERSION}"
@@ -145,8 +151,9 @@ class _Run:
         self._state: State = self._stack.start(life.member)
         self._timers: Counter[str] = Counter()
         self._to_itself: deque[bytes] = deque()
-        self._blocks = 0
-        self._chain = ""
+        self._blocks = self._readings = 0
+        self._found: set[Address] = set()
+        self._chain = life.first
 
     def take(self, at: int, line: dict[str, Any]) -> None:
         """A line of the log. Raises _NotSoError, RefusedError."""
@@ -210,15 +217,28 @@ class _Run:
                 self._timers[timer] -= 1
                 if self._timers[timer] < 0:
                     raise _NotSoError(f"timer {timer} fires more often than it was set")
+                finding = self._state.layers[FINDING]
+                assert isinstance(finding, file_ping.State)  # noqa: S101 - it is its place
+                found = {self._life.member, *finding.coordinators}
+                if timer == DISCOVER and not found.issuperset(values[2] if values[2:] else ()):
+                    raise _NotSoError("merging gets coordinators that FILE_PING has not found")
                 expected = "timer"
+            case ("read", *_):
+                self._readings -= 1
+                if self._readings < 0:
+                    raise _NotSoError("records are read unasked")
+                expected = "folder"
             case ("returned",):
                 self._blocks -= 1
                 if self._blocks < 0:
                     raise _NotSoError("the application returns from no BLOCK")
                 expected = "application"
-            case ("multicast", _) | ("leave",):
+            case ("multicast", _) | ("leave",) | ("connect",) | ("disconnect",):
                 expected = "application"
-            case ("join", *_):
+            case ("join", str(coordinator), *_):
+                if coordinator not in self._found:
+                    raise _NotSoError("it joins whom FILE_PING has not found, or not now")
+                self._found.clear()
                 expected = "discovery"
             case ("begins", _):
                 expected = "begins"
@@ -242,6 +262,10 @@ class _Run:
                 pass  # it may fire all the same
             case PassUp(Block()):
                 self._blocks += 1
+            case PassDown(file_ping.ReadRecords()):
+                self._readings += 1
+            case PassUp(file_ping.Found(coordinator)):
+                self._found.add(coordinator)
             case _:
                 pass
 
