@@ -1,6 +1,6 @@
 """Judging a whole proof, a process for each core: every obligation, and every ablation.
 
-Each process reads the specification for itself, and is told numbers: which obligation, which ablation.
+Each process reads the specification for itself. It receives the numbers of obligations and ablations.
 """
 
 import multiprocessing
@@ -23,7 +23,7 @@ __all__ = ["Judged", "Judges", "judge"]
 
 @frozen
 class Judged:
-    """What both solvers say of an obligation. `again`: what cvc5 says; None where it was not asked."""
+    """The answers of both solvers about an obligation. `again`: that of cvc5; None where it was not asked."""
 
     proved: Proved
     again: str | None
@@ -31,7 +31,7 @@ class Judged:
 
 @frozen
 class _Reading:
-    """What a process has read."""
+    """The parts of the specification that a process has read."""
 
     manifest: Manifest
     theory: Theory
