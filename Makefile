@@ -49,6 +49,7 @@ simulate: $(STAMP) ## run whole stacks under faults: 1,000,000 events of each (s
 
 nightly: deep closed mutants random malformed lives ## what takes too long for each change: all of it, some hours
 	@$(MAKE) --no-print-directory simulate ARGS='--seed $(SEED) --events $(EVENTS)'
+	@$(MAKE) --no-print-directory prove ARGS='--confirm all'
 
 deep: need-java $(STAMP) ## check the models of the tier deep as well
 	@$(BIN)/groupcomm check --tier deep
@@ -101,7 +102,7 @@ report: need-java $(STAMP) ## write build/report: pages to read, and JUnit XML
 prove: need-java $(SOLVER) ## prove STABLE's and SEQUENCER's claims in groups of any size, with an SMT solver, and test the proof's tools
 	@$(BIN)/groupcomm prove stable $(ARGS)
 	@$(BIN)/groupcomm prove sequencer --states 300 $(ARGS)
-	@$(BIN)/python -m pytest -q -n 0 -m prove tests/stable/test_proof.py tests/sequencer/test_proof.py
+	@$(BIN)/python -m pytest -q -n auto --maxprocesses 2 -m prove tests/stable/test_proof.py tests/sequencer/test_proof.py
 
 mutants: need-java $(STAMP) ## break the specification and the implementation of PROTOCOL: each must be noticed
 	@for protocol in $(PROTOCOL); do \

@@ -31,9 +31,9 @@ _DEVIATIONS: Final = 6
 class Heartbeat:
     """The state of a member, as it sends it to one other; `counter` and `creator` are those of its view.
 
-    `counts`: the receiver is in its view. `suspects`: it suspects the receiver. `clock`: its time. `echo`: the
-    time of the receiver that it heard last, 0 where it has heard nothing. `held`: how long ago that was. These
-    are in microseconds.
+    `counts`: the receiver is in its view. `suspects`: it suspects the receiver. `clock`: its time. `echo`:
+    the time of the receiver that it heard last, 0 where it has heard nothing. `held`: how long ago that was.
+    These are in microseconds.
     """
 
     counter: int

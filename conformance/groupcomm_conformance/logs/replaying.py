@@ -2,8 +2,8 @@
 
 A log has events, and the stack is a function: so all states and effects come from here, and the log has only
 their digests. Besides, the stack must have asked for each event from its own runtime. A timer that fires was
-set, a member has sent what it hears of itself, and an application returns from a BLOCK. Records are read where
-FILE_PING asks for that, and a member joins and merges with members that a reading has found.
+set, a member has sent what it hears of itself, and an application returns from a BLOCK. Records are read
+where FILE_PING asks for that, and a member joins and merges with members that a reading has found.
 """
 
 import json

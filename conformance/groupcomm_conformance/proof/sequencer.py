@@ -7,6 +7,8 @@ TableIsInterval), and so is what each step adds to it (`Action.readable`).
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from pathlib import Path
 from typing import Final
 
 import z3
@@ -136,6 +138,7 @@ class Theory:
     claims: tuple[str, ...] = CLAIMS
     lemmas: tuple[str, ...] = LEMMAS
     ablations: tuple[Ablation, ...] = OF_SEQUENCER
+    confirmed: tuple[str, ...] = ("claim", "Init", "InstallView", "Join", "ReceiveData")
     small: tuple[Mapping[Term, int], ...] = symbols.SMALL
     steps_in_small_groups: bool = False
     without: str = ""  # what the layers below do not give
@@ -451,9 +454,13 @@ def _stays(may_go: Callable[[Term, Term], Term]) -> Callable[..., Term]:
     return lambda s, v, n: z3.And(S["wire"](s, v, n), z3.Or(z3.Not(may_go(s, v)), stays(s, v, n)))
 
 
+@cache
+def _definitions_of(folder: Path, common: Path) -> tree.Definitions:
+    return tree.read(export([folder, common], "SequencerInductive"))
+
+
 def theory_of(manifest: Manifest, ablation: Ablation | None = None) -> Theory:
     """Read the modules of SEQUENCER, as they are or with something taken away."""
-    folders = [manifest.folder, manifest.folder.parent / "common"]
     constants, without = ({}, "") if ablation is None else (ablation.constants, ablation.layer)
-    definitions = tree.read(export(folders, "SequencerInductive"))
+    definitions = _definitions_of(manifest.folder, manifest.folder.parent / "common")
     return Theory.of(definitions, {**manifest.reference, **constants}, without)

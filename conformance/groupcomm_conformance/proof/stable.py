@@ -73,6 +73,7 @@ class Theory:
     claims: tuple[str, ...] = CLAIMS
     lemmas: tuple[str, ...] = ()
     ablations: tuple[Ablation, ...] = OF_STABLE
+    confirmed: tuple[str, ...] = ("claim", "Init", "InstallViewStep", "JoinStep", "ReceiveStabilityStep")
     small: tuple[Mapping[Term, int], ...] = SMALL
     steps_in_small_groups: bool = True
 
