@@ -222,21 +222,24 @@ OnlyByEffects == [][OnlyByEffectsStep]_vars
 
 -----------------------------------------------------------------------------
 (* Refinement: the group is what VirtualSynchrony promises, but for Uniform; and each of its conjuncts   *)
-(* alone. Once some member was suspected falsely views branch. Three conjuncts speak of all who may come to *)
-(* a view, also of those that take the other branch: in their place are ExtraDeliveryImpliesDistrust and *)
-(* NoOldMemberAfterJoiner, which speak of the members that trust its maker. LeavesWithCut speaks of the members that come.*)
+(* alone. Once some member was suspected falsely views branch, and BranchSynchrony is what is given. In the  *)
+(* place of its three missing conjuncts are ExtraDeliveryImpliesDistrust and NoOldMemberAfterJoiner, which speak *)
+(* of the members that trust a view's maker. *)
 
 abstract == <<views, installed, up, log, settled, got>>
 
 Promised == INSTANCE VirtualSynchrony WITH Off <- {"Uniform"}
 
-Branching ==
-    INSTANCE VirtualSynchrony WITH Off <- {"Uniform", "ReceiveOnlyCut", "FirstLeaverHasAll", "JoinersInstallLast"}
+Branching == INSTANCE BranchSynchrony WITH Off <- {"Uniform"}
 
 \* Each step of the group is a step of VirtualSynchrony.
 RefinesVirtualSynchronyStep ==
     abstract' # abstract => IF spent.false = 0 THEN Promised!Next ELSE Branching!Next
 RefinesVirtualSynchrony == [][RefinesVirtualSynchronyStep]_vars
+
+\* ... and of BranchSynchrony, whoever is suspected.
+RefinesBranchSynchronyStep == abstract' # abstract => Branching!Next
+RefinesBranchSynchrony == [][RefinesBranchSynchronyStep]_vars
 
 \* (Without Sending View Delivery `got` would be another thing: it is always asked for.)
 But(conjunct) == Channel!Conjuncts \ {conjunct, "SendingViewDelivery"}
