@@ -298,7 +298,7 @@ def test_bounds_are_read_from_the_models_that_hold() -> None:
         for row in text.split("## Bounds")[1].split("## Open")[0].splitlines()
         if row.count("|") > 3
     }
-    assert "`MaxFalseSuspicions` 1" in rows["flush"]
+    assert "`MaxFalseSuspicions` 2" in rows["flush"]
     assert "VirtualSynchrony: `MaxFalseSuspicions`" in rows["flush"]
     assert "`MaxRestarts` with `MaxCasts`" in rows["merge_gms"]
     assert "MaxInterval" not in rows["merge_gms"]

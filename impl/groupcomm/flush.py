@@ -58,7 +58,7 @@ from .view import NO_VIEW, Address, View, ViewId
 ASSUMES: Final = ("Membership", "ReliableMulticast", "ReliableUnicast")
 """The modules of `spec/common` that say what the layers below must give."""
 
-GIVES: Final = ("VirtualSynchrony",)
+GIVES: Final = ("VirtualSynchrony", "BranchSynchrony")
 """The module that says what this layer gives to those above."""
 
 __all__ = [

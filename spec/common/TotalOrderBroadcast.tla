@@ -117,7 +117,9 @@ Init ==
     /\ cut = [k \in DOMAIN views |-> [u \in {} |-> 0]]
     /\ delivered = [m \in Member |-> <<>>]
 
-Next ==
+\* Where a suspicion was false views branch. A member of one branch may have delivered what the cut of another lacks:
+\* all is given but NoneBeyondCut.
+BranchNext ==
     /\ OrderOnlyGrows
     /\ OrdersOnlySent
     /\ OrdersOnlyForMembers
@@ -125,8 +127,9 @@ Next ==
     /\ DeliversInOrder
     /\ CutNeverChanges
     /\ LeavesAtOrderCut
-    /\ NoneBeyondCut
     /\ NewIncarnationIsEmpty
+
+Next == BranchNext /\ NoneBeyondCut
 
 Spec == Init /\ [][Next]_total_order_vars
 =============================================================================

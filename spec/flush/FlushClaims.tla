@@ -224,23 +224,25 @@ OnlyByEffects == [][OnlyByEffectsStep]_vars
 
 -----------------------------------------------------------------------------
 (* Refinement: the group is what VirtualSynchrony promises, but for Uniform; and each of its conjuncts   *)
-(* alone. Once some member was suspected falsely views branch. Three          *)
-(* conjuncts cover every member that may install a view, also on the other    *)
-(* branch. ExtraDeliveryImpliesDistrust and NoOldMemberAfterJoiner replace    *)
-(* them, and cover the members that trust its creator. LeavesWithCut covers   *)
-(* the members that install it.                                               *)
+(* alone. Once some member was suspected falsely views branch, and          *)
+(* BranchSynchrony is what FLUSH gives. ExtraDeliveryImpliesDistrust and      *)
+(* NoOldMemberAfterJoiner replace its three missing conjuncts: they cover the *)
+(* members that trust the creator of a view.                                  *)
 
 abstract == <<views, installed, up, log, settled, got>>
 
 Promised == INSTANCE VirtualSynchrony WITH Off <- {"Uniform"}
 
-Branching ==
-    INSTANCE VirtualSynchrony WITH Off <- {"Uniform", "ReceiveOnlyCut", "FirstLeaverHasAll", "JoinersInstallLast"}
+Branching == INSTANCE BranchSynchrony WITH Off <- {"Uniform"}
 
 \* Each step of the group is a step of VirtualSynchrony.
 RefinesVirtualSynchronyStep ==
     abstract' # abstract => IF spent.false = 0 THEN Promised!Next ELSE Branching!Next
 RefinesVirtualSynchrony == [][RefinesVirtualSynchronyStep]_vars
+
+\* ... and of BranchSynchrony, whoever is suspected.
+RefinesBranchSynchronyStep == abstract' # abstract => Branching!Next
+RefinesBranchSynchrony == [][RefinesBranchSynchronyStep]_vars
 
 \* (Without Sending View Delivery `got` would be another thing: it is always asked for.)
 But(conjunct) == Channel!Conjuncts \ {conjunct, "SendingViewDelivery"}

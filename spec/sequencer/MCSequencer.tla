@@ -116,6 +116,8 @@ OnlyLeavesExact == {"LeavesWithCut"}
 OnlySelfDelivery == {"SelfDelivery"}
 OnlyUniform == {"Uniform", "SelfDelivery"}
 OnlyJoinAfterLeave == {"JoinersInstallLast"}
+AfterFalseSuspicion == Needless \cup Channel!NotWhereViewsBranch
+AfterFalseSuspicionAndOtherCuts == AfterFalseSuspicion \cup {"LeavesWithCut"}
 
 -----------------------------------------------------------------------------
 (* Views that TLC chooses: what may follow, instead of MayFollow. *)

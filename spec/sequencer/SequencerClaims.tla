@@ -376,6 +376,12 @@ RefinesVirtualSynchronyStep == [Channel!Next]_<<views, installed, life, up, log,
 
 RefinesVirtualSynchrony == [][RefinesVirtualSynchronyStep]_vars
 
+\* The same where a suspicion was false and views branch.
+Branches == INSTANCE BranchSynchrony WITH Off <- Without \ Channel!NotWhereViewsBranch
+RefinesBranchSynchronyStep == [Branches!Next]_<<views, installed, life, up, log, settled, got>>
+
+RefinesBranchSynchrony == [][RefinesBranchSynchronyStep]_vars
+
 \* Its conjuncts, each by itself: violated when the others are not required. (But Sending View Delivery, without which
 \* `got` has another meaning.)
 But(conjunct) == Channel!Conjuncts \ {conjunct, "SendingViewDelivery"}
@@ -420,6 +426,11 @@ Broadcast == INSTANCE TotalOrderBroadcast WITH
 RefinesTotalOrderBroadcastStep == Broadcast!Next
 
 RefinesTotalOrderBroadcast == Broadcast!Init /\ [][RefinesTotalOrderBroadcastStep]_vars
+
+\* The same where a suspicion was false and views branch.
+RefinesBranchBroadcastStep == Broadcast!BranchNext
+
+RefinesBranchBroadcast == Broadcast!Init /\ [][RefinesBranchBroadcastStep]_vars
 
 \* Its conjuncts, each by itself, for some fall wherever others do.
 OrderOnlyGrowsStep == Broadcast!OrderOnlyGrows

@@ -140,15 +140,17 @@ class Modules:
         return name in self.conjuncts(module) or operator is not None or f'"{name}"' in bare
 
     def meaning(self, module: str, conjunct: str) -> str:
-        """Give what a guarantee's comments say of a conjunct, after its name or above it, joined."""
-        text = self.texts[module]
-        found = re.search(
-            rf"^[ \t]*\\\*[ \t]*{conjunct}:((?:[^\n]*\n[ \t]*\\\*)*[^\n]*)$", text, re.MULTILINE
-        ) or re.search(
-            rf"((?:^[ \t]*\\\*[^\n]*\n)+)^(?:LOCAL\s+)?{conjunct}(?:\([^)]*\))?\s*==", text, re.MULTILINE
-        )
-        words = re.sub(r"^[ \t]*\\\*+", "", found[1], flags=re.MULTILINE).split() if found else []
-        return " ".join(words).removeprefix("... ")
+        """Give the comments of a guarantee, or of a module it stands on, on a conjunct, as one line."""
+        for text in (self.texts[module], *self.texts.values()):
+            found = re.search(
+                rf"^[ \t]*\\\*[ \t]*{conjunct}:((?:[^\n]*\n[ \t]*\\\*)*[^\n]*)$", text, re.MULTILINE
+            ) or re.search(
+                rf"((?:^[ \t]*\\\*[^\n]*\n)+)^(?:LOCAL\s+)?{conjunct}(?:\([^)]*\))?\s*==", text, re.MULTILINE
+            )
+            if found:
+                words = re.sub(r"^[ \t]*\\\*+", "", found[1], flags=re.MULTILINE).split()
+                return " ".join(words).removeprefix("... ")
+        return ""
 
     def conjuncts_of(self, claim: str) -> tuple[str, ...]:
         """Give, of a claim that is a list, each conjunct in the place of the whole; of any other nothing."""
