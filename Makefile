@@ -12,11 +12,12 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 SPARK := .venv/.installed-pipeline
 SOLVER := .venv/.installed-prove
+RIVALS := .venv/.installed-bench
 
 .DEFAULT_GOAL := help
 .PHONY: help setup check conform port-go broken-ports simulate nightly deep closed random malformed lives test \
   test-documented test-itf test-pipeline jgroups jgroups-small language lint report prove mutants errata release pipeline bench \
-  bench-large clean need-python need-maven need-java need-go
+  bench-large bench-runtime clean need-python need-maven need-java need-go
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -125,6 +126,9 @@ bench: need-java $(SPARK) ## measure: conformance, the core, the pipeline (write
 bench-large: need-java $(SPARK) ## the same, and the pipeline at 10 million edges (4 GB of disk)
 	@$(BIN)/groupcomm bench $(PROTOCOL) --large --write $(ARGS)
 
+bench-runtime: need-java need-maven $(RIVALS) ## measure the runtime beside PySyncObj and JGroups: 3 and 5 members on loopback (some minutes)
+	@$(BIN)/python bench/compare.py $(ARGS)
+
 clean: ## remove .venv, caches and build output
 	@rm -rf .venv .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist
 	@find impl conformance runtime tests -name __pycache__ -type d -prune -exec rm -rf {} +
@@ -149,6 +153,12 @@ $(SOLVER): $(STAMP)
 	@echo 'installing z3 and cvc5 into .venv (once)'
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt \
 	  --no-build-isolation -e '.[prove]'
+	@touch $@
+
+$(RIVALS): $(STAMP)
+	@echo 'installing PySyncObj into .venv (once)'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt \
+	  --no-build-isolation -e '.[bench]'
 	@touch $@
 
 need-python:
