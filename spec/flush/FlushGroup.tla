@@ -246,9 +246,9 @@ Spend(kind) == spent' = [spent EXCEPT ![kind] = @ + 1]
 beside == <<cast, offers, wishes, answers, state, spent>>
 
 -----------------------------------------------------------------------------
-(* The next message from x to m, if it has this type.
+(* Messages arrive *)
 
-\* The next message from x to m, with a type from `types`.
+\* The next message from x to m, if it has this type.
 Receive(action, m, x, type, event) ==
     \E i \in Arrivals(x, m) :
         /\ wire[x][m][i].type = type

@@ -629,9 +629,7 @@ def test_who_is_in_no_view_has_no_group_to_stop() -> None:
 
 def test_who_has_not_asked_for_a_stop_does_not_end_it() -> None:
     stopped, _ = all_report(asking())
-    is_refused(
-        step, stopped, flush.Resume(STATE), LocalProtocolError, "the group was not stopped for this one"
-    )
+    is_refused(step, stopped, flush.Resume(STATE), LocalProtocolError, "Resume without an open Suspend")
 
 
 def test_a_view_without_the_member_is_refused() -> None:

@@ -591,10 +591,10 @@ def test_a_view_that_is_sent_to_who_is_not_in_it_is_refused() -> None:
         member("D"),
         refused,
         RemoteProtocolError,
-        "NEW_VIEW: a view goes to its members, each of them once in it and in its lives",
+        "NEW_VIEW: the receiver must be a member, each member listed once, with an incarnation",
     )
     answer = gms.JoinRspReceived("A", gms.JoinRsp(SEVENTH))
-    reason = "JOIN_RSP: a member of a view answers who begins with the view"
+    reason = "JOIN_RSP: the receiver must be a joiner of the view, and the sender a member"
     is_refused(lambda s, e: gms.step(CONFIG, s, e), gms.start("F"), answer, RemoteProtocolError, reason)
     joining = decision(8, "A", "ABF", (7, "A"), joiners="F", digest=Vector.of(A=0, B=0))
     answer = gms.JoinRspReceived("G", gms.JoinRsp(joining))

@@ -208,7 +208,7 @@ def test_a_layer_that_tells_something_says_what() -> None:
     def below(_state: State):  # type: ignore[no-untyped-def]  # noqa: ANN202 - it is what is tried
         return ()
 
-    with pytest.raises(StackError, match=r"counting.below says what it tells: `-> tuple\[Digest\]`"):
+    with pytest.raises(StackError, match=r"counting.below needs an annotation: `-> tuple\[Digest\]`"):
         counting(below=below)
 
 
