@@ -162,8 +162,9 @@ def _comments(text: str, comment: str) -> Iterator[tuple[int, str]]:
     A comment beside code begins a paragraph.
     """
     inside, lines = False, list[tuple[int, str]]()
+    opening = "/" if comment == "//" else r"\("
     for number, line in enumerate(text.splitlines(), 1):
-        found = re.search(rf"[(/]\*+(.*?)(?:\*+[)/]|$)|{comment}(.*)", line)
+        found = re.search(rf"{opening}\*+(.*?)(?:\*+[)/]|$)|{comment}(.*)", line)
         if inside:
             lines.append((number, re.split(r"\*+[)/]", line)[0].strip(" *")))
             inside = not re.search(r"\*[)/]", line)

@@ -23,7 +23,7 @@ final class Member {
     final GMS gms;
     final Timers timers;
     volatile boolean crashed;
-    /** Whom discovery finds: a coordinator, or null for nobody. */
+    /** The coordinator that discovery finds, or null. */
     volatile Address found;
 
     Member(Driver driver, int number, List<String> layers, Map<String,Object> options) throws Exception {
