@@ -161,7 +161,7 @@ func (t *step) stopAll() {
 	t.do(group.SendAll(t.View.Members, t.unsuspected(), StopFlush{ViewId: t.View.Id})...)
 }
 
-// tell: GroupStopped is passed to the callers.
+// GroupStopped is passed to the callers.
 func (t *step) tell() {
 	none := true
 	for _, asker := range []string{forViews, forState} {

@@ -79,7 +79,7 @@ final class Member {
         return protocols.stream().anyMatch(protocol -> protocol.getClass().getSimpleName().equals(layer));
     }
 
-    // What the stack says
+    // Events of the stack
 
     /** An event comes up to the application. */
     Object up(Event event) {
