@@ -118,6 +118,7 @@ _VALUES = {
     "repair",
     "harm",
     "says",
+    "flaw",
     "means",
     "survives",
     "decision",
