@@ -125,7 +125,7 @@ class Modules:
         return None if found is None else found[0]
 
     def declares(self, module: str, constant: str) -> bool:
-        """Whether a module declares a constant."""
+        """Say whether a module declares a constant."""
         return constant in _declared(self.texts[module])
 
     def conjuncts(self, module: str) -> tuple[str, ...]:
@@ -134,7 +134,7 @@ class Modules:
         return tuple(re.findall(r'"(\w+)"', found[1])) if found else ()
 
     def has_conjunct(self, module: str, name: str) -> bool:
-        """Whether a guarantee has this conjunct: in `Conjuncts`, as an operator, or as a constant's value."""
+        """Say whether a guarantee has this conjunct: in `Conjuncts`, an operator, or a constant's value."""
         bare = self.bare[module]
         operator = re.search(rf"^{name}(?:\([^)]*\))?\s*==", bare, re.MULTILINE)
         return name in self.conjuncts(module) or operator is not None or f'"{name}"' in bare
@@ -159,7 +159,7 @@ class Modules:
         return parts if len(parts) > 1 else ()
 
     def knows(self, name: str) -> bool:
-        """Whether a module declares a constant of this name, or defines such an operator."""
+        """Say whether a module declares a constant of this name, or defines such an operator."""
         return any(name in _declared(text) for text in self.texts.values()) or (
             self.definition(name) is not None
         )
@@ -184,7 +184,7 @@ class Modules:
         return tuple(dict.fromkeys(self._taken(body[1]))) if body else ()
 
     def is_by_member(self, specification: str) -> bool:
-        r"""Whether `Next` says what one member does: `[][\E m \in Member : Next(m)]_vars`."""
+        r"""Say whether `Next` says what one member does: `[][\E m \in Member : Next(m)]_vars`."""
         return self._next(specification)[1] is not None
 
     def next_of(self, specification: str) -> str:
