@@ -59,7 +59,7 @@ def _blank(text: str) -> str:
 
 @functools.lru_cache(maxsize=256)
 def _definitions(text: str) -> dict[str, tuple[str, int]]:
-    """Each operator of a module: its text after `==`, without comments and in its columns, and its line."""
+    """Each operator of a module: its text after `==`, without comments and in its columns, and its place."""
     blank = _blank(text)
     ends = sorted(match.start() for pattern in (_DEFINITION, _SEPARATOR) for match in pattern.finditer(blank))
     found: dict[str, tuple[str, int]] = {}
@@ -108,7 +108,7 @@ class Modules:
         return {name: _bare(text) for name, text in self.texts.items()}
 
     def definition(self, operator: str) -> tuple[str, str, int] | None:
-        """Find an operator: its module, the text after `==` without comments, and its line."""
+        """Find an operator: its module, the text after `==` without comments, and its line number."""
         found = self.laid_out(operator)
         return None if found is None else (found[0], found[1].strip(), found[2])
 
@@ -140,7 +140,7 @@ class Modules:
         return name in self.conjuncts(module) or operator is not None or f'"{name}"' in bare
 
     def meaning(self, module: str, conjunct: str) -> str:
-        """Give the comments of a guarantee, or of a module it stands on, on a conjunct, as one line."""
+        """Give the comments of a guarantee, or of a module it stands on, on a conjunct, joined."""
         for text in (self.texts[module], *self.texts.values()):
             found = re.search(
                 rf"^[ \t]*\\\*[ \t]*{conjunct}:((?:[^\n]*\n[ \t]*\\\*)*[^\n]*)$", text, re.MULTILINE
