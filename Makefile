@@ -48,7 +48,7 @@ simulate: $(STAMP) ## run whole stacks under faults: 1,000,000 events of each (s
 	    sequencer/flush/merge_gms/stable/nakack/unicast; do \
 	  $(BIN)/groupcomm simulate $$stack --events 1000000 $(ARGS) || exit; done
 
-nightly: deep closed mutants random malformed lives ## what takes too long for each change: all of it, some hours
+nightly: deep closed mutants random malformed lives ## all checks that take too long for each change: some hours
 	@$(MAKE) --no-print-directory simulate ARGS='--seed $(SEED) --events $(EVENTS)'
 	@$(MAKE) --no-print-directory prove ARGS='--confirm all'
 
@@ -66,7 +66,7 @@ random: need-java $(STAMP) ## give each core EVENTS random events, and the speci
 malformed: $(STAMP) ## give simulated stacks EVENTS malformed messages
 	@$(BIN)/python -m groupcomm_conformance.beyond.malformed $(EVENTS) $(SEED)
 
-lives: $(STAMP) ## a group that lives through 100,000 lives: bounded state, steps that take no longer
+lives: $(STAMP) ## a group through 100,000 incarnations: bounded state, steps that take no longer
 	@$(BIN)/python -m tests.stacks.test_lives 100000
 
 test: need-java $(STAMP) ## run the tests, but for those of the pipeline, of JGroups and of the proof, a worker for each core up to four

@@ -145,7 +145,7 @@ class Once:
     _seen: int = 0  # bit n: `highest` - n
 
     def first(self, number: int) -> bool:
-        """Whether a number comes for the first time; and it is seen now."""
+        """Say whether a number comes for the first time; and it is seen now."""
         if number > self.highest:
             gone = min(number - self.highest, _REMEMBERED)
             self._seen = ((self._seen << gone) | 1) & ((1 << _REMEMBERED) - 1)

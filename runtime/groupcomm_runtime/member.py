@@ -187,7 +187,7 @@ class Member:
 
     @property
     def may_send(self) -> bool:
-        """Whether an application's multicast is taken now."""
+        """True if an application's multicast is taken now."""
         windows = cast("nakack.State", self._state.layers[MULTICAST]).windows
         unstable = max((len(window.kept) for window in windows.values()), default=0)
         return self.joined and not self._hears_until and unstable < self._settings.unstable

@@ -42,7 +42,7 @@ def decision(
     follows: tuple[int, str] = (6, "A"),
     **more: Any,  # noqa: ANN401 - incarnations, joiners, digest
 ) -> gms.Decision:
-    """A view, whose members are letters, with incarnations (`lives`) of those in a later incarnation, or of others."""
+    """A view, whose members are letters, with the later incarnations of members, or of others."""
     lives = {**dict.fromkeys(members, 0), **more.get("lives", {})}
     return gms.Decision(
         id=ViewId(counter, creator),

@@ -436,6 +436,6 @@ def test_what_differs_is_told_first(page: Page, made: tuple[Path, int]) -> None:
     page.open()
     assert 1 == made[1]
     first = page.chrome.find_element(By.CSS_SELECTOR, ".protocol > section")
-    assert "What differs" in first.text
+    assert "Differences" in first.text
     assert "no ablation refutes PurgeWithinPromise" in first.text
     assert "Not all is as expected." in page.chrome.find_element(By.CSS_SELECTOR, ".lead").text

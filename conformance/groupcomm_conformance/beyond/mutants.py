@@ -52,7 +52,7 @@ _NAMES: Final = (
         *(f"A#{life}" for life in (0, 1, "02", 2, 3, 4, 5, 6, 7, 8, 9, 10, 98)),
     ),
 )
-"""Those of each walk of a block. A walk has 60 states and 60 events, most of them distinct."""
+"""States and events of each walk of a block. A walk has 60 states and 60 events, most of them distinct."""
 
 _LATER: Final = 2_000_000_000
 """The counter of a view that is later than those of all states."""

@@ -231,7 +231,7 @@ def kill_table(manifest: Manifest, results: Mapping[str, CheckedModel], width: i
             row = "".join(cells[asked[claim][name]] for claim in claims)
             lines += [f"{name:{names}}  {row}".rstrip()] if row.strip() else []
     legend = [f"  {mark:2}  {claim}" for claim, mark in marks.items()]
-    return [*lines, "x falls, . stands (as recorded), blank: not asked", *legend]
+    return [*lines, "x violated, . holds (as recorded), blank: not checked", *legend]
 
 
 def _letters(count: int) -> list[str]:

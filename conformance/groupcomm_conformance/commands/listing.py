@@ -59,10 +59,6 @@ def _showing(flaws: Iterable[str], models: Iterable[Model]) -> list[Model]:
     return [model for model in listed if model in shown or model.name in named]
 
 
-def _marks(model: Model) -> list[str]:
-    return [mark for mark in ("conform", "walk") if getattr(model, mark)]
-
-
 _RIGHT: Final = ("states", "transitions")
 _HEADINGS: Final = ("model", "tier", "expected", *_RIGHT, "used for")
 
@@ -90,7 +86,8 @@ def _table(models: Iterable[Model], width: int) -> Iterator[Text]:
 def _row(model: Model) -> tuple[str, ...]:
     counts = model.counts
     sizes = ("", "") if counts is None else (f"{counts.distinct:,}", f"{counts.transitions:,}")
-    return model.name, model.tier, expected(model), *sizes, ", ".join(_marks(model))
+    marks = ", ".join(mark for mark in ("conform", "walk") if getattr(model, mark))
+    return model.name, model.tier, expected(model), *sizes, marks
 
 
 def _summary(manifest: Manifest, models: Iterable[Model]) -> str:

@@ -30,6 +30,7 @@ from groupcomm_conformance.steps.mutants.specification import SpecMutant
 from groupcomm_conformance.steps.mutants.verdicts import judge
 from groupcomm_conformance.steps.table import StepTable, Tables
 from groupcomm_conformance.tla.tree import Definitions
+from groupcomm_conformance.tla.values import Value
 
 from . import campaigns, console
 from .exits import ExitCode, verdict
@@ -192,7 +193,7 @@ def _judge_line(protocol: str, line: int) -> None:
             f"no mutant of the core of {protocol} changes line {line}", param_hint="--line"
         )
     tables = _tables(root, manifest)
-    judging = Judge(implementation, {name: (each.table, each.constants) for name, each in tables.items()})
+    judging = Judge(implementation, _judged_by(tables))
     found = [judging.judge(mutant) for mutant in made]
     for mutant, by in zip(made, found, strict=True):
         typer.echo(f"{mutant.name}: {by or 'no row of a table kills it'}")
@@ -208,7 +209,7 @@ def _of_implementation(
     implementation = _implementation(manifest)
     reasons = explanations(root, protocol, spec=False)
     tables = _tables(root, manifest)
-    judging = Judge(implementation, {name: (each.table, each.constants) for name, each in tables.items()})
+    judging = Judge(implementation, _judged_by(tables))
     if wrong := judging.kills(implementation.core):
         typer.echo(
             f"{protocol}: the implementation itself is wrong ({wrong}): see groupcomm conform", err=True
@@ -235,6 +236,11 @@ def _of_implementation(
         for mutant, by in zip(made, found, strict=True)
     ]
     return report.told(protocol, list(tables), fates, reasons, time.monotonic() - began)
+
+
+def _judged_by(tables: Mapping[str, ModelTable]) -> dict[str, tuple[StepTable, Mapping[str, Value]]]:
+    """Give tables and constants by the models' names."""
+    return {name: (each.table, each.constants) for name, each in tables.items()}
 
 
 def _bare(tables: Mapping[str, ModelTable]) -> dict[str, StepTable]:
@@ -267,8 +273,7 @@ class _Campaign:
         campaigns.require()
         from groupcomm_conformance.campaigns import mutating  # noqa: PLC0415 - Spark is for campaigns alone
 
-        values = {name: (each.table, each.constants) for name, each in tables.items()}
-        context = mutating.Implementation(self.protocol, values)
+        context = mutating.Implementation(self.protocol, _judged_by(tables))
         identity = mutating.identity(self.protocol, tables)
         prepared = (mutating.judges, context)
         rows = self._run(root, identity, prepared, {mutant.name: mutant for mutant in made}, _TOGETHER)

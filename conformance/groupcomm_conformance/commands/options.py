@@ -16,7 +16,6 @@ __all__ = [
     "Master",
     "MaybeTier",
     "ModelNames",
-    "OneModel",
     "OneOrAll",
     "OneProtocol",
     "Out",
@@ -149,7 +148,6 @@ OneProtocol: TypeAlias = Annotated[str, typer.Argument(metavar="PROTOCOL", autoc
 OneOrAll: TypeAlias = Annotated[
     str | None, typer.Argument(metavar="PROTOCOL", autocompletion=_protocols, show_default=False)
 ]
-OneModel: TypeAlias = Annotated[str, typer.Argument(metavar="MODEL", autocompletion=_models)]
 ModelNames: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(

@@ -18,7 +18,7 @@ from groupcomm_conformance.files.store import replace
 from groupcomm_conformance.files.strict_yaml import Node
 from groupcomm_conformance.models.manifest import Manifest, Model
 from groupcomm_conformance.models.plan import digest
-from groupcomm_conformance.models.successions import Succession, compared, reached
+from groupcomm_conformance.models.successions import compared, reached
 
 __all__ = ["FILE", "Pair", "problems", "read", "record", "section"]
 
@@ -75,7 +75,7 @@ def record(root: Path, manifests: Iterable[Manifest]) -> None:
     known = {manifest.protocol: manifest for manifest in manifests}
     pairs = read(root)
     names = dict.fromkeys(name for pair in pairs for name in (pair.below, pair.above))
-    found = {name: _search(known, name) for name in names}
+    found = {name: reached(*_model(known, name)) for name in names}
     told = []
     for pair in pairs:
         came = compared(found[pair.below], found[pair.above], promises=pair.promises)
@@ -93,10 +93,6 @@ def record(root: Path, manifests: Iterable[Manifest]) -> None:
         )
     text = yaml.safe_dump([asdict(pair) for pair in told], sort_keys=False, allow_unicode=True)
     replace(root / FILE, (_HEAD + text).encode())
-
-
-def _search(known: Mapping[str, Manifest], name: str) -> frozenset[Succession]:
-    return reached(*_model(known, name))
 
 
 def _digests(known: Mapping[str, Manifest], pair: Pair) -> str:

@@ -76,7 +76,7 @@ def layers(root: Path, manifests: Iterable[Manifest]) -> list[Layer]:
 
 
 def _is_layer(protocol: str) -> bool:
-    """Whether a protocol has a place in a stack: not one whose module makes cores and is none itself."""
+    """Say whether a protocol has a place in a stack: not one whose module makes cores and is none itself."""
     try:
         return hasattr(importlib.import_module(f"groupcomm.{protocol}"), "step")
     except ModuleNotFoundError:

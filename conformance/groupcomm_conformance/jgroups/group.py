@@ -61,7 +61,7 @@ class Flight:
 
 
 Hold = Callable[[Flight], bool]
-"""Whether a copy stays on its way."""
+"""A condition: True for a copy that stays on its way."""
 
 
 def _nothing(_flight: Flight) -> bool:
@@ -146,11 +146,11 @@ class Group:
                 self.delivered[member].append((event["sender"], event["payload"]))
 
     def happened(self, kind: str, member: str) -> bool:
-        """Whether such an event has happened at a member: `connected`, `left`, `stopped`."""
+        """Say whether such an event has happened at a member: `connected`, `left`, `stopped`."""
         return any(event["kind"] == kind and event["member"] == member for event in self.log)
 
     def said(self, header: str) -> bool:
-        """Whether a message with such a header has been sent."""
+        """Say whether a message with such a header has been sent."""
         return any(event["kind"] == "sent" and header in event["headers"] for event in self.log)
 
     def view(self, member: str) -> Installed | None:
@@ -203,7 +203,7 @@ class Group:
         )
 
     def blocked(self, member: str) -> bool:
-        """Whether a member's latch is closed."""
+        """Say whether a member's latch is closed."""
         return self.do("blocked", member=member) is True
 
     def advance(self, milliseconds: int) -> None:

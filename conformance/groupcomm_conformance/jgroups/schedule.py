@@ -39,7 +39,7 @@ class Schedule:
         return self.name.partition("/")[0]
 
     def suits(self, version: Version) -> bool:
-        """Whether a version has the layers that it is about."""
+        """Say whether a version has the layers that it is about."""
         return version.flush or not self.flush
 
 

@@ -44,11 +44,11 @@ class Row:
 
     @property
     def run(self) -> bool:
-        """Whether a schedule decides it."""
+        """True if a schedule decides it."""
         return self.name in SCHEDULES
 
     def differs(self, version: Version, seen: str) -> bool:
-        """Whether a run shows something else than the row says."""
+        """Say whether a run shows something else than the row says."""
         return (self.verdicts[version.number] == "present") != (seen == "present")
 
 

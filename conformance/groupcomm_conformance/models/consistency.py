@@ -145,7 +145,7 @@ def _check_run(manifest: Manifest, model: Model, node: Node, found: Mapping[str,
 
 
 def _overrides(manifest: Manifest, model: Model, name: str, value: object) -> bool:
-    """Whether a model puts another operator in the place of the operator `name`."""
+    """Say whether a model puts another operator in the place of the operator `name`."""
     if not (isinstance(value, str) and value.startswith(SUBSTITUTION)):
         return False
     return read_modules(manifest.folders, manifest.module_of(model.claims)).definition(name) is not None

@@ -250,7 +250,7 @@ def constant_text(value: Constant) -> str:
 
 
 def is_liveness(claims: str) -> bool:
-    """Whether the set of claims of this name is for temporal properties: `liveness` or `liveness_...`."""
+    """Say whether the set of claims of this name is for temporal properties: `liveness` or `liveness_...`."""
     return claims == "liveness" or claims.startswith("liveness_")
 
 

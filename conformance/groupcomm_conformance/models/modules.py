@@ -59,7 +59,7 @@ def _blank(text: str) -> str:
 
 @functools.lru_cache(maxsize=256)
 def _definitions(text: str) -> dict[str, tuple[str, int]]:
-    """Each operator of a module: its text after `==`, without comments and in its columns, and its line."""
+    """Each operator of a module: its text after `==`, without comments and in its columns, and its place."""
     blank = _blank(text)
     ends = sorted(match.start() for pattern in (_DEFINITION, _SEPARATOR) for match in pattern.finditer(blank))
     found: dict[str, tuple[str, int]] = {}
@@ -108,7 +108,7 @@ class Modules:
         return {name: _bare(text) for name, text in self.texts.items()}
 
     def definition(self, operator: str) -> tuple[str, str, int] | None:
-        """Find an operator: its module, the text after `==` without comments, and its line."""
+        """Find an operator: its module, the text after `==` without comments, and its line number."""
         found = self.laid_out(operator)
         return None if found is None else (found[0], found[1].strip(), found[2])
 
@@ -125,7 +125,7 @@ class Modules:
         return None if found is None else found[0]
 
     def declares(self, module: str, constant: str) -> bool:
-        """Whether a module declares a constant."""
+        """Say whether a module declares a constant."""
         return constant in _declared(self.texts[module])
 
     def conjuncts(self, module: str) -> tuple[str, ...]:
@@ -134,13 +134,13 @@ class Modules:
         return tuple(re.findall(r'"(\w+)"', found[1])) if found else ()
 
     def has_conjunct(self, module: str, name: str) -> bool:
-        """Whether a guarantee has this conjunct: in `Conjuncts`, as an operator, or as a constant's value."""
+        """Say whether a guarantee has this conjunct: in `Conjuncts`, an operator, or a constant's value."""
         bare = self.bare[module]
         operator = re.search(rf"^{name}(?:\([^)]*\))?\s*==", bare, re.MULTILINE)
         return name in self.conjuncts(module) or operator is not None or f'"{name}"' in bare
 
     def meaning(self, module: str, conjunct: str) -> str:
-        """Give the comments of a guarantee, or of a module it stands on, on a conjunct, as one line."""
+        """Give the comments of a guarantee, or of a module it stands on, on a conjunct, joined."""
         for text in (self.texts[module], *self.texts.values()):
             found = re.search(
                 rf"^[ \t]*\\\*[ \t]*{conjunct}:((?:[^\n]*\n[ \t]*\\\*)*[^\n]*)$", text, re.MULTILINE
@@ -159,7 +159,7 @@ class Modules:
         return parts if len(parts) > 1 else ()
 
     def knows(self, name: str) -> bool:
-        """Whether a module declares a constant of this name, or defines such an operator."""
+        """Say whether a module declares a constant of this name, or defines such an operator."""
         return any(name in _declared(text) for text in self.texts.values()) or (
             self.definition(name) is not None
         )
@@ -184,7 +184,7 @@ class Modules:
         return tuple(dict.fromkeys(self._taken(body[1]))) if body else ()
 
     def is_by_member(self, specification: str) -> bool:
-        r"""Whether `Next` says what one member does: `[][\E m \in Member : Next(m)]_vars`."""
+        r"""Say whether `Next` says what one member does: `[][\E m \in Member : Next(m)]_vars`."""
         return self._next(specification)[1] is not None
 
     def next_of(self, specification: str) -> str:

@@ -83,7 +83,7 @@ class Plan:
         return _UNKNOWN if counts is None else counts
 
     def divisible(self, part: Part) -> bool:
-        """Whether a part may have several workers: not if the counterexample must be the same every time."""
+        """Say whether a part may have several workers: not if its counterexample must be reproducible."""
         return self.size.transitions >= DIVISIBLE and (self.model.holds or part.name != "search")
 
 

@@ -53,7 +53,7 @@ class CheckedModel:
 
     @property
     def holds(self) -> bool:
-        """Whether TLC searched everything and nothing fell."""
+        """True if TLC searched everything and nothing fell."""
         return self.outcome == "holds"
 
 

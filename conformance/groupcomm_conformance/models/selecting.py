@@ -24,7 +24,7 @@ class NothingToJudge(LookupError):  # noqa: N818 - it says what happened, as a v
 
 
 def every(_model: Model) -> bool:
-    """Whether a model is a model: suits all."""
+    """Say whether a model is a model: suits all."""
     return True
 
 

@@ -278,7 +278,7 @@ def plan(dump: Dump, size: int = CHUNK) -> tuple[Chunk, ...]:
 
 
 def _ends(graph: Path) -> bool:
-    """Whether a dump has its closing braces."""
+    """Say whether a dump has its closing braces."""
     with graph.open("rb") as file:
         file.seek(max(0, graph.stat().st_size - _TAIL))
         return file.read().split()[-2:] == [b"}", b"}"]

@@ -37,7 +37,7 @@ class Summary:
 
     @property
     def ok(self) -> bool:
-        """Whether every walk passed, and covered what it was to cover."""
+        """True if every walk passed, and covered what it was to cover."""
         return set(self.verdicts) <= {"pass"} and self.covered_steps == self.used
 
     @property

@@ -162,14 +162,10 @@ def _type(kind: Kind, fresh: Callable[[], str]) -> str:
             open_ = [fresh()] if len(every) > 1 else []
             told = []
             for name in shared:
-                texts = {_shape(each[name]) for each in every}
+                texts = {_type(each[name], lambda: "_") for each in every}
                 told.append(f"{name}: {_type(every[0][name], fresh) if len(texts) == 1 else fresh()}")
             return f"{{ {', '.join((*told, *open_))} }}"
     return fresh()
-
-
-def _shape(kind: Kind) -> str:
-    return _type(kind, lambda: "_")
 
 
 def _letters() -> Callable[[], str]:

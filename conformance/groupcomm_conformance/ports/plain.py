@@ -306,7 +306,6 @@ class _Schema:
     def __init__(self, protocol: Protocol) -> None:
         self.definitions: dict[str, PlainJSON] = {}
         self._tags = protocol.codec.tags
-        self._home = protocol.module.__name__
         self._names: dict[Record, str] = {}
 
     def define(self, name: str, shape: Shape) -> None:

@@ -63,7 +63,7 @@ class Port:
             self._adapter = None
 
     def can(self, *abilities: str) -> bool:
-        """Whether the adapter can do all of these."""
+        """Say whether the adapter can do all of these."""
         return self.hello.can.issuperset(abilities)
 
     def configure(self, constants: Mapping[str, Value]) -> None:

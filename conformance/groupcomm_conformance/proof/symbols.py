@@ -81,7 +81,7 @@ def id_value(view: Term) -> Entity:
 
 
 def is_address_in(view: Term, address: Term) -> Term:
-    """Whether the view has a member of this address."""
+    """Say whether the view has a member of this address."""
     return z3.And(is_in(view, occupant(view, address)), address_of(occupant(view, address)) == address)
 
 

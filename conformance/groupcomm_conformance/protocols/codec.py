@@ -200,7 +200,7 @@ def parts_of(cls: type) -> Callable[[Any], tuple[Any, ...]]:
 
 
 def same(got: object, wanted: object) -> bool:
-    """Whether two implementation values are equal and of the same classes throughout, fast."""
+    """Say whether two implementation values are equal and of the same classes throughout, fast."""
     if got is wanted:
         return True
     cls = type(wanted)

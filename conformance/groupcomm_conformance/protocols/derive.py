@@ -93,11 +93,6 @@ class Protocol:
         """True for a core by itself: `Stack` is made of cores, and its events are theirs."""
         return self.module is self.source
 
-    @property
-    def observables(self) -> tuple[str, ...]:
-        """The fields of a member's state, but for `member`."""
-        return tuple(attribute.name for attribute in attrs.fields(self.state) if attribute.name != "member")
-
     def config(self, constants: Mapping[str, Value]) -> Any:  # noqa: ANN401 - of the protocol
         """Give the configuration of a model's members.
 

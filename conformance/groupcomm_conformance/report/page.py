@@ -173,7 +173,7 @@ class _Protocol:
 
     @property
     def failing(self) -> bool:
-        """Whether something other than a model is not as it must be."""
+        """True if something other than a model is not as it must be."""
         return not self.findings.ok and (
             any(gate.ok is False for gate in self.findings.gates)
             or not all(each.ok for each in self.findings.conformances)
@@ -195,7 +195,7 @@ class _Protocol:
         return f"{of if of > _SPECK else 0:.3f}"
 
     def taken(self, cells: Sequence[tuple[str, list[str]]]) -> bool:
-        """Whether an action was ever taken, or no model reports it."""
+        """Say whether an action was ever taken, or no model reports it."""
         return not self.noted or any(models for _, models in cells)
 
     @property
@@ -226,7 +226,9 @@ def pages(
     environment.filters["humps"] = _humps
     environment.filters["first_sentence"] = first_sentence
     environment.filters["count"] = lambda number: f"{number:,}"
-    protocols = [_protocol(findings) for findings in found]
+    protocols = [
+        _Protocol(findings, [_shown(findings, model) for model in findings.models]) for findings in found
+    ]
     common = {"protocols": protocols, "made": made, "css": _own("page.css"), "js": _own("page.js")}
     own = {"outcomes": _OUTCOMES, "verdicts": VERDICTS, "conditions": CONDITIONS, "complaints": _complaints}
     page = environment.get_template("protocol.html")
@@ -278,10 +280,6 @@ def _script(value: object) -> Markup:
     """Write JSON that may stand in a `script` element."""
     text = json.dumps(value, separators=(",", ":"))
     return Markup(text.replace("<", "\\u003c").replace("&", "\\u0026"))  # noqa: S704 - these end the element
-
-
-def _protocol(findings: Findings) -> _Protocol:
-    return _Protocol(findings, [_shown(findings, model) for model in findings.models])
 
 
 def _shown(findings: Findings, model: Model) -> _Shown:

@@ -89,7 +89,7 @@ class Row:
 
     @property
     def changed(self) -> bool:
-        """Whether any of it changed."""
+        """True if any of it changed."""
         return any(cell.changed for cell in self.cells if cell is not None)
 
 
@@ -157,7 +157,7 @@ def tell(steps: Sequence[Step], *, back_to: int | None = None, stutters: bool = 
 
 
 def _is_at(path: str, place: str) -> bool:
-    """Whether a path is `place` or leads into it."""
+    """Say whether a path is `place` or leads into it."""
     return path == place or path.startswith((f"{place}.", f"{place}["))
 
 
@@ -343,7 +343,7 @@ def _packet(value: Fn) -> Markup:
 
 
 def _is_deep(value: "tuple[Value, ...] | frozenset[Value] | Fn") -> bool:
-    """Whether a value is better written with a line for each of its parts: those with parts of their own."""
+    """Say whether a value is better written with a line for each part: if a part has parts of its own."""
     if isinstance(value, Fn):
         return any(
             isinstance(item, Fn) or (isinstance(item, tuple | frozenset) and _is_deep(item))

@@ -25,9 +25,6 @@ __all__ = ["PART", "Found", "Outcome", "Result", "ground_of", "replay", "run_see
 PART: Final = 5_000
 """The most events of a group."""
 
-ALWAYS: Final = ("NoRefusals", "NoCrash", "ComesToRest")
-"""Claims of any stack: no process refuses what correct peers do, none fails, and all comes to an end."""
-
 _REST: Final = 1_000  # events after which the group comes to rest
 _LEAST, _MOST_MEMBERS = 2, 8
 _BUDGET: Final = 1_000_000  # events that shrinking may run

@@ -81,7 +81,7 @@ class Conformance:
 
     @property
     def ok(self) -> bool:
-        """Whether every row passed and all conditions hold."""
+        """True if every row passed and all conditions hold."""
         return not self.problem and self.replayed.passed and not any(self.conditions.values())
 
     def to_json(self) -> dict[str, Any]:

@@ -266,7 +266,7 @@ def _messages(act: Fn | None) -> frozenset[Value]:
 
 
 def _is_told(change: Change, messages: frozenset[Value]) -> bool:
-    """Whether a change is but that such messages are in the network now, or no longer."""
+    """Say whether a change is but that such messages are in the network now, or no longer."""
     if isinstance(change.before, frozenset) and isinstance(change.after, frozenset):
         values: tuple[Value | None, ...] = (*(change.before ^ change.after),)
     else:

@@ -493,7 +493,7 @@ class Writer:
 
 
 def _closes_last(text: str) -> bool:
-    """Whether the parenthesis that opens first closes last."""
+    """Say whether the parenthesis that opens first closes last."""
     depth = 0
     for at, letter in enumerate(text):
         depth += {"(": 1, ")": -1}.get(letter, 0)

@@ -119,7 +119,7 @@ class Fn(Mapping[Value, Value]):
         return _fn(self._map | fields)
 
     def identical(self, other: "Fn") -> bool:
-        """Whether the other has the same keys with the same values: see `identical`."""
+        """Say whether the other has the same keys with the same values: see `identical`."""
         if len(self) != len(other):
             return False
         if all(type(key) is str for key in self._map):
@@ -351,7 +351,7 @@ _ESCAPED: Final = str.maketrans(
 
 
 def _is_record(fn: Fn) -> bool:
-    """Whether a function can be written ``[a |-> 1]``: each key is a string that is a TLA+ name."""
+    """Say whether a function can be written ``[a |-> 1]``: each key is a string that is a TLA+ name."""
     return all(type(key) is str and _NAME.fullmatch(key) for key in fn)
 
 

@@ -98,7 +98,7 @@ _CALL: Final = re.compile(r"\w+(?:!\w+)?")
 
 
 def _is_call(formula: str, name: str) -> bool:
-    """Whether a formula is a name, with or without arguments, and nothing else."""
+    """Say whether a formula is a name, with or without arguments, and nothing else."""
     tokens = _tokens(formula, len(name), len(formula))
     return not tokens or (
         tokens[0].text == "(" and tokens[-1].text == ")" and all(token.depth > 0 for token in tokens[1:-1])

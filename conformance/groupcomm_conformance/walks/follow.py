@@ -197,7 +197,7 @@ class Follower:
         return "ignored" if after is before and not effects else "handled", after, effects
 
     def _right(self, done: Done, act: Act, local: Local) -> bool:
-        """Whether that is what the specification has, for this member and for the others."""
+        """Say whether that is what the specification has, for this member and for the others."""
         outcome, after, effects = done
         wanted = act.effects
         if outcome != act.outcome or not (effects is wanted.found or self._alike(effects, wanted)):
@@ -213,7 +213,7 @@ class Follower:
         return True
 
     def _alike(self, effects: object, wanted: _Effects) -> bool:
-        """Whether these effects are those; once they were, they are compared with these objects."""
+        """Say whether these effects are those; once they were, they are compared with these objects."""
         if wanted.found is not _UNSEEN:
             return same(effects, wanted.found)
         if type(effects) is not tuple or not identical(self._protocol.codec.to_spec(effects), wanted.value):

@@ -113,12 +113,12 @@ class JoinDigest:
 
 
 def leads(process: Process, first: Decided, last: Decided) -> bool:
-    """Whether a process is a member all the way from a view to a later one."""
+    """Say whether a process is a member all the way from a view to a later one."""
     return process in last.processes and (first is last or any(leads(process, first, p) for p in last.preds))
 
 
 def _reaches(promise: Promise, view: Decided) -> bool:
-    """Whether agreement in each view on the way needs the giver, or then the joiner. `JoinDigest!Reaches`."""
+    """Say whether agreement in each view on the way needs giver, or then joiner: `JoinDigest!Reaches`."""
     if view.number <= promise.view.number:
         return view is promise.view
     there = promise.to in view.processes
@@ -128,7 +128,7 @@ def _reaches(promise: Promise, view: Decided) -> bool:
 
 
 def _told_of(sender: Process, promise: Promise, last: Decided) -> bool:
-    """Whether a digest says where to start with a sender, for a view that follows `last`.
+    """Say whether a digest says where to start with a sender, for a view that follows `last`.
 
     The sender has been with the giver all the way, or began on the way. One that parted from it and came back
     with a merge has perhaps purged, among others, what the digest leaves to come.

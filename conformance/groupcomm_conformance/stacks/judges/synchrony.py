@@ -122,7 +122,7 @@ class VirtualSynchrony(Judge):
         ]
 
     def _turned_away(self, member: Address, after: ViewId) -> bool:
-        """Whether a member takes another way than to a view."""
+        """Say whether a member takes another way than to a view."""
         return self._distrusts(member, after.creator)
 
     def _cast(self, member: Address, here: ViewId, payload: object) -> None:

@@ -250,7 +250,7 @@ def _becomes(node: Expression, changed: Expression) -> Change:
 
 
 def _negated_by_itself(test: Expression) -> bool:
-    """Whether turning the test round is a change of the test itself."""
+    """Say whether turning the test round is a change of the test itself."""
     match test:
         case Apply(Name(sign)):
             return sign in _COMPARISONS or sign == r"\lnot"

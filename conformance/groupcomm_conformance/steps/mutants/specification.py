@@ -57,7 +57,7 @@ def mutants(
     """
     known = Known(definitions, constants, events)
     all_reached = reached(definitions, known.live)
-    outcomes = {each.name.text: each for each in all_reached if _is_outcome(each)}
+    outcomes = {each.name.text: each for each in all_reached if "outcome" in _builds(each)}
     exchangeable = {
         each.name.text: [
             other.name
@@ -119,10 +119,6 @@ def _fields_read(body: Expression) -> dict[str, frozenset[str]]:
             case _:
                 pass
     return found
-
-
-def _is_outcome(definition: Definition) -> bool:
-    return "outcome" in _builds(definition)
 
 
 def _form(definition: Definition) -> str:
