@@ -1,4 +1,4 @@
-"""What `simulate`, `mutants` and `check` have in common where they run as campaigns. See docs/campaigns.md.
+"""What `simulate`, `mutants`, `check` and `accept` have in common as campaigns. See docs/campaigns.md.
 
 `--master` or `--table` makes a campaign of a command. Without either nothing of Spark is imported.
 """
