@@ -18,7 +18,7 @@ class Process:
 
     def __init__(self, name: str, process: asyncio.subprocess.Process, errors: IO[bytes]) -> None:
         self.name, self.process, self._errors = name, process, errors
-        self.place: "Place" = ("", 0)
+        self.place: Place = ("", 0)
         self.located, self.alone = asyncio.Event(), asyncio.Event()
         self.latest: dict[str, Any] | None = None
         self._asked = count(1)
