@@ -12,7 +12,7 @@ nothing else.
 from .errors import BadInputError, EndedError, GroupError, MessageTooLargeError, NameTakenError, NotDelivered
 from .frames import LARGEST_MESSAGE
 from .group import Blocked, Event, Group, NewLife, StateProvider, Unblocked, join
-from .member import FAST, PATIENT, Settings
+from .settings import FAST, PATIENT, Settings
 from .transfer import LARGEST_STATE, Message, NewView
 
 __all__ = [

@@ -22,7 +22,8 @@ from .errors import BadInputError, EndedError, MessageTooLargeError, NameTakenEr
 from .frames import LARGEST_MESSAGE, Seal
 from .layers import configs
 from .logs import Log
-from .member import Member, Settings
+from .member import Member
+from .settings import Settings
 from .transfer import (
     LARGEST_STATE,
     Get,

@@ -14,8 +14,6 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import Final, Protocol, cast
 
-from attrs import frozen
-
 from groupcomm import file_ping, flush, gms, merge_gms, nakack, sequencer, unicast
 from groupcomm.effects import ALL, CancelTimer, Datagram, Multicast, PassDown, PassUp, SetTimer
 from groupcomm.errors import LocalProtocolError, ProtocolError
@@ -26,7 +24,6 @@ from groupcomm.view import NO_VIEW, Address, name_and_life
 from .codec import Codec, RefusedError, pack
 from .detector import Detector, Heartbeat, RoundTrip
 from .discovery import Discovery, Place, places_of
-from .errors import BadInputError
 from .frames import EVERYBODY, Fragments, Frame, Once, OtherVersionError, Seal, StrangerError
 from .layers import (
     DISCOVER,
@@ -43,17 +40,15 @@ from .layers import (
     written_event,
 )
 from .logs import Log
+from .settings import Settings
 
-__all__ = ["FAST", "PATIENT", "Application", "Member", "Settings"]
+__all__ = ["Application", "Member"]
 
 _CODEC: Final = Codec(LAYERS)
 _MICRO: Final = 1_000_000
 _STEPS_AT_ONCE: Final = 200  # then it is the turn of others
 _READ_AT_ONCE: Final = 64  # datagrams in a loop turn
 _LARGEST_DATAGRAM: Final = 65_536
-_SMALLEST_DATAGRAM: Final = 1_024
-_LARGEST_SENT: Final = 65_000
-_SHORTEST, _LONGEST = 0.1, 3_600.0  # seconds of patience
 _HEARTBEAT, _MESSAGE, _FRAGMENT, _PLACES = b"h", b"m", b"f", b"p"
 _REFUSALS: Final = 20  # from one heartbeat to the next: a flood of garbage is not answered
 _REMEMBERED: Final = 64  # datagrams of a member that is in no view
@@ -63,44 +58,6 @@ _COUNTED: Final = {
 }
 _FOLLOW_THE_NETWORK: Final = ("unicast/", "nakack/request")
 """Timers of what is sent again: they never fire before an answer can be there."""
-
-
-@frozen
-class Settings:
-    """Times in seconds, sizes in bytes.
-
-    `heartbeat`: between two heartbeats. `patience`: the least silence for which a member is suspected.
-    `datagram`: the largest datagram. `unstable`: the most multicasts that some member may lack; with more, no
-    member sends.
-    """
-
-    heartbeat: float = 0.2
-    patience: float = 1.5
-    datagram: int = 8_192
-    unstable: int = 4_000
-
-    def check(self) -> None:
-        """Raise BadInputError where these times and sizes do not fit together.
-
-        The times of the layers follow `patience` (`configs`), so only these two can contradict each other.
-        """
-        if not _SHORTEST <= 3 * self.heartbeat <= self.patience <= _LONGEST:
-            raise BadInputError(
-                f"heartbeat={self.heartbeat:g} and patience={self.patience:g} do not fit: patience is three "
-                f"heartbeats at least, and from {_SHORTEST:g} to {_LONGEST:g} seconds"
-            )
-        if not _SMALLEST_DATAGRAM <= self.datagram <= _LARGEST_SENT or self.unstable < 1:
-            raise BadInputError(
-                f"datagram={self.datagram} and unstable={self.unstable}: a datagram has {_SMALLEST_DATAGRAM} "
-                f"to {_LARGEST_SENT} bytes, and one message at least may be unstable"
-            )
-
-
-FAST: Final = Settings(heartbeat=0.1, patience=0.6)
-"""For one machine, or a quiet network: a dead member is excluded in a second."""
-
-PATIENT: Final = Settings(heartbeat=0.5, patience=5.0)
-"""For machines that are busy, or far from each other."""
 
 
 class Application(Protocol):

@@ -64,6 +64,7 @@ def lives(logs: dict[Path, bytes]) -> dict[Path, Life]:
 def test_the_logs_of_a_group_are_accepted(lives: dict[Path, Life]) -> None:
     judged = judge([*lives.values()])
     assert [] == judged.rejected
+    assert judged == judge([life.brief() for life in lives.values()])
     assert 3 * 18 == judged.counts["deliveries"]
     assert judged.counts["received, and sent"] > 50
     assert judged.counts["pairs in a view"] > 2
@@ -201,9 +202,7 @@ def test_a_message_that_nobody_has_sent_is_rejected(lives: dict[Path, Life]) -> 
     one, *others = lives.values()
     step = next(step for step in one.steps if any(effect[0] == "Datagram" for effect in step.on_paper))
     forged = evolve(one, steps=[*one.steps])
-    forged.steps[one.steps.index(step)] = type(step)(
-        step.line, step.cause, step.written, step.effects, (), step.notes
-    )
+    forged.steps[one.steps.index(step)] = type(step)(step.line, step.cause, step.written, step.effects, ())
     assert any("has not sent before" in each.why for each in judge([forged, *others]).rejected)
 
 
@@ -229,7 +228,7 @@ def test_claims_are_judged_of_deliveries(lives: dict[Path, Life]) -> None:
 
 def _with(step: Any, other: Any) -> Any:  # noqa: ANN401 - of a log
     """A step with the effects of another."""
-    return type(step)(step.line, step.cause, step.written, other.effects, step.on_paper, step.notes)
+    return type(step)(step.line, step.cause, step.written, other.effects, step.on_paper)
 
 
 def test_tlc_decides_the_steps_and_notices_a_core_that_differs(

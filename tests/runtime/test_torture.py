@@ -169,7 +169,7 @@ def views_in(effects: tuple[object, ...]) -> list[str]:
 def lost_is_noticed(out: Path, record: dict[str, Any]) -> None:
     """The same logs, but for one delivery of a survivor: it is not lost without a word."""
     lives = [
-        replayed(path, path.read_bytes(), killed=path.stem in record["killed"], notes=0)
+        replayed(path, path.read_bytes(), killed=path.stem in record["killed"], most=0)
         for path in sorted((out / "logs").glob("*.log"))
     ]
     survivors = record["survivors"]

@@ -1,4 +1,4 @@
-"""The common part of `simulate`, `mutants` and `check` where they run as campaigns. See docs/campaigns.md.
+"""The common part of `simulate`, `mutants`, `check` and `accept` as campaigns. See docs/campaigns.md.
 
 `--master` or `--table` makes a campaign of a command. Without either nothing of Spark is imported.
 """

@@ -56,12 +56,12 @@ def decide(
                 constant: f"= {show(getattr(config, parameter))}"
                 for parameter, constant in beside.protocol.parameters.items()
             }
-            noted = [note.event for step in life.steps for note in step.notes if note.place == place]
-            short = _Short(life.member, noted[:most])
-            events = [short(event) for event in noted[:most]]
+            first = life.events[place][:most]
+            short = _Short(life.member, first)
+            events = [short(event) for event in first]
             as_it_ran = evolve(beside, config=config, constants={**beside.constants, **constants})
             walk = as_it_ran.walked(short.addresses[life.member], events)
-            steps += len(noted)
+            steps += life.taken[place]
             decided += len(walk.steps)
             differences += ((life, each) for each in as_it_ran.differences([walk]))
         yield Decided(name, decided, steps, tuple(differences))

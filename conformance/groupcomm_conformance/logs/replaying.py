@@ -19,7 +19,7 @@ from attrs import define, field, frozen
 from groupcomm import file_ping
 from groupcomm.effects import ALL, CancelTimer, Datagram, PassDown, PassUp, SetTimer
 from groupcomm.errors import LocalProtocolError, ProtocolError
-from groupcomm.events import Block
+from groupcomm.events import Block, Deliver, Payload, ViewInstalled
 from groupcomm.stack import Effect, Fired, Layer, Stack, State
 from groupcomm.view import Address
 from groupcomm_conformance.files.errors import FileError
@@ -56,14 +56,14 @@ class Step:
     written: tuple[Any, ...]
     effects: tuple[Effect, ...]
     on_paper: tuple[Any, ...]
-    notes: tuple[Note, ...]
 
 
 @define
 class Life:
     """A log: the member, its configuration, its steps as far as they are right.
 
-    `first`: the digest of the first line. `ends`: how it ended.
+    `first`: the digest of the first line. `ends`: how it ended. `taken`: the number of events that the layer
+    at each place took, and `events`: the first of them.
     """
 
     log: str
@@ -74,16 +74,39 @@ class Life:
     steps: list[Step] = field(factory=list)
     ends: str | None = None
     rejected: Rejected | None = None
+    taken: Counter[int] = field(factory=Counter)
+    events: list[list[Any]] = field(factory=lambda: [[] for _ in LAYERS])
+
+    def brief(self) -> "Life":
+        """The same with digests for messages, and without what no claim asks for."""
+        return attrs.evolve(self, steps=[*map(_brief, self.steps)])
+
+
+def _short(payload: object) -> Payload:
+    return Payload(digest(payload).encode())
+
+
+def _brief(step: Step) -> Step:
+    written = tuple(_short(each) if type(each) is bytes else each for each in step.written)
+    sent = tuple((paper[0], paper[1], _short(paper[2])) for paper in step.on_paper if paper[0] == "Datagram")
+    effects = tuple(
+        PassUp(Deliver(effect.event.sender, _short(effect.event.payload)))
+        if isinstance(effect.event, Deliver)
+        else effect
+        for effect in step.effects
+        if isinstance(effect, PassUp) and isinstance(effect.event, Deliver | ViewInstalled)
+    )
+    return Step(step.line, "", written, effects, sent)
 
 
 class _NotSoError(Exception):
     """A line contradicts the replay."""
 
 
-def replayed(path: Path, text: bytes, *, killed: bool = False, notes: int | None = None) -> Life:
+def replayed(path: Path, text: bytes, *, killed: bool = False, most: int | None = None) -> Life:
     """Take a log again. `killed`: it may end anywhere, even within a line.
 
-    `notes`: of so many first steps it is kept what the layers did, None: of all.
+    `most`: of each layer so many first events are kept, None: all.
 
     Raises FileError where the first line is not that of a log.
     """
@@ -93,7 +116,7 @@ def replayed(path: Path, text: bytes, *, killed: bool = False, notes: int | None
     if rest and not killed:
         life.rejected = Rejected(life.log, len(lines) + 1, "the last line does not end: the log is cut")
         return life
-    run = _Run(life, notes)
+    run = _Run(life, most)
     at = 1
     for at, line in enumerate(lines[1:], start=2):
         try:
@@ -137,8 +160,8 @@ def _read(line: bytes) -> dict[str, Any]:
 class _Run:
     """The stack, and what its runtime owes it."""
 
-    def __init__(self, life: Life, notes: int | None) -> None:
-        self._life, self._noted = life, notes
+    def __init__(self, life: Life, most: int | None) -> None:
+        self._life, self._most = life, most
         self._notes: list[Note] = []
         made = stack_of(life.configs)
         self._stack = Stack(
@@ -194,8 +217,11 @@ class _Run:
             self._same("digest of the state", line["state"], digest(canonical(self._state)))
         for effect, paper in zip(effects, on_paper, strict=True):
             self._owes(effect, paper)
-        notes = tuple(self._notes) if self._noted is None or count < self._noted else ()
-        self._life.steps.append(Step(at, line["cause"], values, effects, tuple(on_paper), notes))
+        for note in self._notes:
+            self._life.taken[note.place] += 1
+            if self._most is None or self._life.taken[note.place] <= self._most:
+                self._life.events[note.place].append(note.event)
+        self._life.steps.append(Step(at, line["cause"], values, effects, tuple(on_paper)))
 
     def _same(self, what: str, said: object, found: object) -> None:
         if type(said) is not type(found) or said != found:

@@ -9,9 +9,8 @@ import sys
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from itertools import count
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import Any, Final
 
 from attrs import asdict, define, evolve, field, frozen
 
@@ -28,10 +27,10 @@ from .member import DISK_FULL, LOOPBACK
 from .namespaces import Namespaces
 from .network import CALM
 from .plan import NETWORK, Fault, Round, drawn
+from .process import Process
 
 __all__ = ["Campaign", "Outcome", "names_of", "tortured"]
 
-_ANSWERS: Final = 2.0  # seconds that an answer may take, before it is asked again
 _LOOKS: Final = 0.1  # seconds between two looks
 _ROOM: Final = 20_000  # bytes of a log, before the disk is full
 _ENDS: Final = 20.0  # seconds that a process may take to leave, times the patience
@@ -100,7 +99,7 @@ def _judge(outcome: Outcome, logs: Path, progress: Callable[[str], None]) -> Non
     paths = sorted(logs.glob("*.log"))
     for at, path in enumerate(paths):
         progress(f"log {at + 1} of {len(paths)}")
-        lives.append(replayed(path, path.read_bytes(), killed=path.stem in outcome.killed, notes=0))
+        lives.append(replayed(path, path.read_bytes(), killed=path.stem in outcome.killed, most=0))
     progress("all logs together")
     judged = judge(lives, outcome.survivors)
     outcome.found += _taken(logs.parent / "taken", lives, outcome.survivors)
@@ -156,63 +155,6 @@ class _NotSoError(Exception):
     """A goal that the group has not reached."""
 
 
-class _Process:
-    """A process of the group."""
-
-    def __init__(self, name: str, process: asyncio.subprocess.Process, errors: IO[bytes]) -> None:
-        self.name, self.process, self._errors = name, process, errors
-        self.place: Place = ("", 0)
-        self.located, self.alone = asyncio.Event(), asyncio.Event()
-        self.latest: dict[str, Any] | None = None
-        self._asked = count(1)
-        self._answer: tuple[int, asyncio.Future[dict[str, Any]]] | None = None
-        self.reads = asyncio.create_task(self._reads())
-
-    async def _reads(self) -> None:
-        assert self.process.stdout is not None  # noqa: S101 - it is a pipe
-        while line := await self.process.stdout.readline():
-            said = json.loads(line)
-            if "alone" in said:
-                self.alone.set()
-            elif "place" in said:
-                self.place = (said["place"][0], said["place"][1])
-                self.located.set()
-            elif self._answer is not None and said.get("answer") == self._answer[0]:
-                self.latest = said
-                if not self._answer[1].done():
-                    self._answer[1].set_result(said)
-        self.alone.set()
-        self.located.set()
-
-    def tell(self, **what: object) -> None:
-        """Send a command; a process that has ended takes none."""
-        assert self.process.stdin is not None  # noqa: S101 - it is a pipe
-        if not self.process.stdin.is_closing():
-            self.process.stdin.write(json.dumps(what).encode() + b"\n")
-
-    async def asked(self) -> dict[str, Any] | None:
-        """Return its state, None where no answer comes."""
-        number = next(self._asked)
-        future: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
-        self._answer = number, future
-        self.tell(ask=number)
-        try:
-            return await asyncio.wait_for(future, _ANSWERS)
-        except TimeoutError:
-            return None
-
-    @property
-    def ended(self) -> bool:
-        """True if the process has ended."""
-        return self.process.returncode is not None
-
-    def kill(self) -> None:
-        """End the process, in any state."""
-        if self.process.returncode is None:
-            self.process.kill()
-        self._errors.close()
-
-
 class _Running:
     """The group, and what is done to it."""
 
@@ -221,7 +163,7 @@ class _Running:
         self._campaign, self._folder, self._progress = campaign, folder, progress
         self._names = names_of(campaign.members)
         self._dice = random.Random(campaign.seed)  # noqa: S311 - dice
-        self._processes: dict[str, _Process] = {}
+        self._processes: dict[str, Process] = {}
         self._rules = CALM
         self._cut: dict[str, frozenset[str]] = {}  # receiver: the senders that it does not hear
         self._one_way: dict[str, frozenset[str]] = {}
@@ -279,7 +221,7 @@ class _Running:
             stderr=errors,
             start_new_session=True,  # the campaign alone takes the interrupt of a terminal
         )
-        one = self._processes[name] = _Process(name, process, errors)
+        one = self._processes[name] = Process(name, process, errors)
         self._note(f"{name} begins as process {process.pid}")
         if self._namespaces:
             await one.alone.wait()
@@ -335,7 +277,7 @@ class _Running:
         for one in those:
             await self._ended(one, 0)
 
-    async def _ended(self, one: _Process, expected: int) -> None:
+    async def _ended(self, one: Process, expected: int) -> None:
         limit = _ENDS * self._campaign.patience + self._campaign.limit
         try:
             code = await asyncio.wait_for(one.process.wait(), limit)
@@ -431,7 +373,7 @@ class _Running:
             case other:
                 raise AssertionError(f"no such fault: {other}")
 
-    def _flood(self, one: _Process, *, strangers: bool) -> None:
+    def _flood(self, one: Process, *, strangers: bool) -> None:
         to = "" if one.latest is None else str(one.latest["address"])
         flood(self._dice, one.place, to if strangers else None)
 
