@@ -294,6 +294,21 @@ class Run:
     reports: Reports
 
 
+PHASES: Final = {
+    "open": {("free", False, False, False)},
+    "asked": {("asked", True, False, False), ("asked", True, True, False)},
+    "ended early": {("asked", False, False, False)},
+    "draining": {("blocked", True, True, False)},
+    "stopped": {("blocked", False, True, True)},
+    "catching up": {("blocked", True, True, True)},
+    "in the next view": {("blocked", False, True, False), ("free", False, True, False)},
+}
+"""The phases of a member that takes part in a flush: `block`, `owes`, `latched`, `frozen`. `Flush!Phases`.
+
+No other of the 24 values occurs (`EachInAPhase`). `docs/messages.md` says what a member does in each.
+"""
+
+
 @frozen
 class State:
     """The local state of the specification, field for field. `Flush!Start` says what each field is."""
@@ -340,6 +355,12 @@ class State:
     def free(self) -> bool:
         """True if no flush is in force here. `Flush!IsFree`."""
         return self.owner == "" and not self.latched
+
+    @property
+    def phase(self) -> str:
+        """The phase in which this member takes part in a flush: a key of `PHASES`. `Flush!IsIn`."""
+        flags = (self.block, self.owes, self.latched, self.frozen)
+        return next(phase for phase, values in PHASES.items() if flags in values)
 
 
 Transition: TypeAlias = tuple[State, Effects]

@@ -144,6 +144,19 @@ Start(member) ==
      wants |-> {},              \* callers below that want the group stopped
      run |-> Idle(0)]           \* its own flush, as requester
 
+\* The phases of a member that takes part in a flush: the values of `block`, `owes`, `latched` and `frozen`. Of the 24
+\* that the four could have no other occurs (docs/messages.md says what a member does in each, and what ends it).
+Phases ==
+    [open |-> {<<"free", FALSE, FALSE, FALSE>>},
+     asked |-> {<<"asked", TRUE, FALSE, FALSE>>, <<"asked", TRUE, TRUE, FALSE>>},
+     ended_early |-> {<<"asked", FALSE, FALSE, FALSE>>},
+     draining |-> {<<"blocked", TRUE, TRUE, FALSE>>},
+     stopped |-> {<<"blocked", FALSE, TRUE, TRUE>>},
+     catching_up |-> {<<"blocked", TRUE, TRUE, TRUE>>},
+     in_the_next_view |-> {<<"blocked", FALSE, TRUE, FALSE>>, <<"free", FALSE, TRUE, FALSE>>}]
+
+IsIn(phase, s) == <<s.block, s.owes, s.latched, s.frozen>> \in Phases[phase]
+
 InView(s) == s.view # NoView
 Members(s) == MembersOf(s.view)
 Unsuspected(s) == {m \in Members(s) : m \notin s.suspected}
