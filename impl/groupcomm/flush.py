@@ -273,7 +273,7 @@ Event: TypeAlias = (
 Effect: TypeAlias = (
     Send[Message]
     | Multicast[Data]
-    | PassUp[Block | Unblock | Deliver]
+    | PassUp[Block | Unblock | Deliver | Suspected]
     | PassDown[GroupStopped | HoldBack | Release | Fetch]
 )
 Effects: TypeAlias = tuple[Effect, ...]
@@ -802,7 +802,8 @@ def _enter(state: State, view: View) -> Transition:
 def _suspected(state: State, event: Suspected) -> Transition:
     """Wait for it no longer: nor for its STOP_FLUSH, if it flushed for a state. `Flush!Suspected`.
 
-    Where the suspicion is false, no other member may know of it, and let this member go.
+    Where the suspicion is false, no other member may know of it, and let this member go. The layers above hear
+    of it, too.
     """
     suspect = event.suspect
     if suspect == state.member:
@@ -810,8 +811,9 @@ def _suspected(state: State, event: Suspected) -> Transition:
     if suspect not in state.unsuspected:
         return state, ()
     knowing = evolve(state, suspected=state.suspected | {suspect}, later=_without(state.later, suspect))
-    opens = state.owner == suspect and state.asker == FOR_STATE
-    return _ending(_then(_open(knowing) if opens else (knowing, ()), lambda after: _strike(after, suspect)))
+    opens = (_open,) if state.owner == suspect and state.asker == FOR_STATE else ()
+    passed: Transition = (knowing, (PassUp(event),))
+    return _ending(_then(passed, *opens, lambda after: _strike(after, suspect)))
 
 
 # What is multicast --------------------------------------------------------------------------------

@@ -437,13 +437,16 @@ MergeViewInstalled(s, e) ==
 \* suspicion, and end the flush.)
 OpensLess(s, x) == s.owner = x /\ (OpenLatchOnSuspicion = "any" \/ (OpenLatchOnSuspicion = "state" /\ s.asker = ForState))
 
+\* The layers above hear of the suspicion, too.
 Suspected(s, e) ==
     LET x == e.suspect
         knowing == [s EXCEPT !.suspected = @ \cup {x}, !.later = Less(@, x)]
+        passed == [state |-> knowing, effects |-> <<PassUp(e)>>]
+        Opened(state) == IF OpensLess(s, x) THEN Open(state) ELSE Unchanged(state)
         Struck(state) == Strike(state, x)
     IN IF x = s.member THEN LocalError(s)
        ELSE IF x \notin Members(s) \/ x \in s.suspected THEN Ignored(s)
-       ELSE Ending(Then(IF OpensLess(s, x) THEN Open(knowing) ELSE Unchanged(knowing), Struck))
+       ELSE Ending(Then(Then(passed, Opened), Struck))
 
 -----------------------------------------------------------------------------
 (* Multicasts *)
