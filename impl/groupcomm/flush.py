@@ -275,7 +275,7 @@ Event: TypeAlias = (
 Effect: TypeAlias = (
     Send[Message]
     | Multicast[Data]
-    | PassUp[Block | Unblock | Deliver]
+    | PassUp[Block | Unblock | Deliver | Suspected]
     | PassDown[GroupStopped | HoldBack | Release | Fetch]
 )
 Effects: TypeAlias = tuple[Effect, ...]
@@ -294,6 +294,21 @@ class Run:
     round: int
     want: frozenset[Address]
     reports: Reports
+
+
+PHASES: Final = {
+    "open": {("free", False, False, False)},
+    "asked": {("asked", True, False, False), ("asked", True, True, False)},
+    "ended early": {("asked", False, False, False)},
+    "draining": {("blocked", True, True, False)},
+    "stopped": {("blocked", False, True, True)},
+    "catching up": {("blocked", True, True, True)},
+    "in the next view": {("blocked", False, True, False), ("free", False, True, False)},
+}
+"""The phases of a member that takes part in a flush: `block`, `owes`, `latched`, `frozen`. `Flush!Phases`.
+
+No other of the 24 values occurs (`EachInAPhase`). `docs/messages.md` says what a member does in each.
+"""
 
 
 @frozen
@@ -342,6 +357,12 @@ class State:
     def free(self) -> bool:
         """True if no flush is in force here. `Flush!IsFree`."""
         return self.owner == "" and not self.latched
+
+    @property
+    def phase(self) -> str:
+        """The phase in which this member takes part in a flush: a key of `PHASES`. `Flush!IsIn`."""
+        flags = (self.block, self.owes, self.latched, self.frozen)
+        return next(phase for phase, values in PHASES.items() if flags in values)
 
 
 Transition: TypeAlias = tuple[State, Effects]
@@ -785,7 +806,8 @@ def _enter(state: State, view: View) -> Transition:
 def _suspected(state: State, event: Suspected) -> Transition:
     """Wait for it no longer: nor for its STOP_FLUSH, if it flushed for a state. `Flush!Suspected`.
 
-    If the suspicion is false, no other member may know of it, and resume this member.
+    If the suspicion is false, no other member may know of it, and resume this member. The layers above get
+    the suspicion, too.
     """
     suspect = event.suspect
     if suspect == state.member:
@@ -793,8 +815,9 @@ def _suspected(state: State, event: Suspected) -> Transition:
     if suspect not in state.unsuspected:
         return state, ()
     knowing = evolve(state, suspected=state.suspected | {suspect}, later=_without(state.later, suspect))
-    opens = state.owner == suspect and state.asker == FOR_STATE
-    return _ending(_then(_open(knowing) if opens else (knowing, ()), lambda after: _strike(after, suspect)))
+    opens = (_open,) if state.owner == suspect and state.asker == FOR_STATE else ()
+    passed: Transition = (knowing, (PassUp(event),))
+    return _ending(_then(passed, *opens, lambda after: _strike(after, suspect)))
 
 
 # Multicasts ---------------------------------------------------------------------------------------

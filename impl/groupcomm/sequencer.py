@@ -19,6 +19,9 @@ any. `spec/sequencer/README.md` has a table of what remains without each of thes
 The `received_table` keeps the highest tag received of each sender, and drops what is not higher: where the
 unicast layer delivers a FORWARD twice. It needs FORWARDs in order.
 
+A coordinator orders nothing for a member that it suspects. It may have been stopped for a while, and be alone
+in its view: the others deliver in another order, in their own view.
+
 Views are known by their identifiers, counter and creator: two members that each believe the other gone
 create views with one counter. Of a member's own views, and only of those, the counter says which is later.
 """
@@ -29,7 +32,7 @@ from attrs import evolve, frozen
 
 from .effects import Multicast, PassUp, Send
 from .errors import LocalProtocolError, RemoteProtocolError
-from .events import Deliver, Payload, ViewInstalled
+from .events import Deliver, Payload, Suspected, ViewInstalled
 from .per_member import PerMember
 from .view import NO_VIEW, Address, View, ViewId
 
@@ -59,6 +62,7 @@ __all__ = [
     "ReceivedTable",
     "SendRequested",
     "State",
+    "Suspected",
     "Tag",
     "Transition",
     "UnicastRequested",
@@ -162,7 +166,13 @@ class DataReceived:
 
 
 Event: TypeAlias = (
-    SendRequested | UnicastRequested | PlainReceived | ForwardReceived | DataReceived | ViewInstalled
+    SendRequested
+    | UnicastRequested
+    | PlainReceived
+    | ForwardReceived
+    | DataReceived
+    | ViewInstalled
+    | Suspected
 )
 
 # Effects ------------------------------------------------------------------------------------------
@@ -206,6 +216,7 @@ class State:
     forward_table: tuple[Entry, ...]
     received_table: ReceivedTable
     early: tuple[Forward, ...]
+    suspected: frozenset[Address]
 
     @property
     def joined(self) -> bool:
@@ -231,6 +242,7 @@ def start(member: Address) -> State:
         forward_table=(),
         received_table=ReceivedTable(()),
         early=(),
+        suspected=frozenset(),
     )
 
 
@@ -256,6 +268,8 @@ def step(_config: Config, state: State, event: Event) -> Transition:
             return _data_received(state, event)
         case ViewInstalled():
             return _view_installed(state, event)
+        case Suspected():
+            return _suspected(state, event)
         case _:
             assert_never(event)
 
@@ -276,6 +290,7 @@ def _send_requested(state: State, event: SendRequested) -> Transition:
 def _forward_received(state: State, event: ForwardReceived) -> Transition:
     """Order a message for its sender, in the view in which it was forwarded (SEQ-23, -24).
 
+    Nothing for a suspect: it sends the message again in its next view, for others to order and deliver.
     `Sequencer!ForwardReceived`.
     """
     message, sender = event.message, event.message.tag.sender
@@ -290,6 +305,8 @@ def _forward_received(state: State, event: ForwardReceived) -> Transition:
         raise RemoteProtocolError(state, event, "a FORWARD for a coordinator, which this is not")
     if sender not in state.view.members:
         raise RemoteProtocolError(state, event, f"{sender} is not in our view, and says it is")
+    if sender in state.suspected:
+        return state, ()
     return state, (_ordered(message),)
 
 
@@ -337,14 +354,24 @@ def _view_installed(state: State, event: ViewInstalled) -> Transition:
         epoch=state.epoch if state.joined else view.id,
         received_table=state.received_table.latest(view.members),
         early=tuple(message for message in state.early if message.view_id.counter > view.id.counter),
+        suspected=state.suspected & view.member_set,
     )
     again = tuple(_submit(after, entry) for entry in state.forward_table)
     due = tuple(
         _ordered(message)
         for message in state.early
-        if message.view_id == view.id and message.tag.sender in view.members
+        if message.view_id == view.id and message.tag.sender in view.member_set - after.suspected
     )
     return after, (*again, *due) if after.is_coordinator else again
+
+
+def _suspected(state: State, event: Suspected) -> Transition:
+    """Order nothing more for a member that the membership service suspects. `Sequencer!Suspected`."""
+    if event.suspect == state.member:
+        raise LocalProtocolError(state, event, "a member does not suspect itself")
+    if event.suspect not in state.view.member_set - state.suspected:
+        return state, ()
+    return evolve(state, suspected=state.suspected | {event.suspect}), ()
 
 
 # Shared by the actions ----------------------------------------------------------------------------

@@ -32,6 +32,12 @@ TypeOK ==
     /\ \A m \in Member : app[m] \in {"free", "handler", "blocked"}
     /\ Channel!Group!MembershipTypeOK
 
+\* Each member is in one of the phases that the table has, and the layer below has a limit just where it is frozen.
+EachInAPhase ==
+    \A m \in Member :
+        /\ \E phase \in DOMAIN Phases : IsIn(phase, local[m])
+        /\ (local[m].limit # NoVector) = local[m].frozen
+
 -----------------------------------------------------------------------------
 (* Outcomes *)
 

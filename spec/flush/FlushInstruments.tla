@@ -10,6 +10,15 @@ EXTENDS FlushClaims
 OnTheWay(type) == UNION {UNION {{Packet(f, t, wire[f][t][i]) :
     i \in {i \in DOMAIN wire[f][t] : wire[f][t][i].type = type}} : t \in Member} : f \in Member}
 
+\* Some member is in each of the phases, one after the other.
+IsAsked == \E m \in up : IsIn("asked", local[m]) /\ ~local[m].latched
+\* A joiner has a view, and the next coordinator asks before its STOP_FLUSH.
+IsAskedBehindLatch == \E m \in up : IsIn("asked", local[m]) /\ local[m].latched
+IsEndedEarly == \E m \in up : IsIn("ended_early", local[m])
+IsDraining == \E m \in up : IsIn("draining", local[m])
+IsCatchingUp == \E m \in up : IsIn("catching_up", local[m])
+IsInNextView == \E m \in up : IsIn("in_the_next_view", local[m]) /\ local[m].block = "blocked"
+
 Fetches == \E m \in up : fetches[m] # {}
 \* A member that was named to be asked is dead, before it was asked.
 HolderCrashes == \E m \in up : \E f \in fetches[m] : f.holder \notin up

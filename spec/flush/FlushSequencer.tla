@@ -53,13 +53,13 @@ Above == INSTANCE SequencerClaims WITH
     held <- [m \in Member |-> <<>>], due <- {}, looked <- [m \in Member |-> 0],
     stops <- [m \in Member |-> "no"],
     spent <- [crashes |-> 0, duplicates |-> 0, forwards |-> 0, data |-> 0, unicasts |-> 0, stops |-> 0,
-              misuses |-> 0, closes |-> 0],
+              misuses |-> 0, closes |-> 0, suspicions |-> 0],
     settled <- Counted, History <- First, Without <- {"Uniform"}, SendIsAtomic <- TRUE,
     Crashers <- {}, MaxCrashes <- 0, MaxDuplicates <- 0, MaxLostForwards <- 0, MaxLostData <- 0, MaxUnicasts <- 0,
-    MaxStops <- 0, MaxMisuses <- 0, MaxCloses <- 0, Inheritors <- {},
+    MaxStops <- 0, MaxMisuses <- 0, MaxCloses <- 0, MaxSuspicions <- 0, Inheritors <- {},
     ResendOrder <- "rising", ResendBeforeNew <- TRUE, OwnInTable <- TRUE, RemoveOn <- "data", Dedup <- "highest",
     KeepDeparted <- TRUE, EpochInTag <- "id", CompareViewsBy <- "id", LateForward <- "dropped",
-    SenderFrom <- "header", DeliverOtherViews <- FALSE
+    SenderFrom <- "header", DeliverOtherViews <- FALSE, OrderForSuspects <- FALSE
 
 Drained(m) == sequencer[m].forward_table = <<>>
 
@@ -124,9 +124,11 @@ ReceiveForward(m) == \E x \in Member : ForwardFrom(m, x)
 -----------------------------------------------------------------------------
 (* The effects of a step of FLUSH's group on SEQUENCER *)
 
-\* The events that m has passed up in this step: a view, or a multicast.
+\* The events that m has passed up in this step: a view, a multicast, or a suspicion.
 EventAbove(m) ==
     IF installed'[m] # installed[m] THEN ViewFor(ViewOf(views'[installed'[m]]))
+    ELSE IF got'[m] = got[m]
+    THEN [type |-> "Suspected", suspect |-> CHOOSE x \in local'[m].suspected : x \notin local[m].suspected]
     ELSE LET r == CHOOSE r \in got'[m] : r \notin got[m]
          IN [type |-> "DataReceived", sender |-> r[2], message |-> log[r[1]][r[2]][r[3]]]
 
@@ -149,10 +151,12 @@ LostWith(m) ==
 
 PassedUp ==
     /\ \E gone \in {up \ up'}, moved \in {{m \in Member : installed'[m] # installed[m]}},
-          heard \in {{m \in Member : got'[m] # got[m]}} :
+          heard \in {{m \in Member : got'[m] # got[m]}},
+          warned \in {{m \in Member : ~(local'[m].suspected \subseteq local[m].suspected)}} :
         IF gone # {} THEN \E m \in gone : LostWith(m)
         ELSE IF moved # {} THEN \E m \in moved : PassedTo(m)
         ELSE IF heard # {} THEN \E m \in heard : PassedTo(m)
+        ELSE IF warned # {} THEN \E m \in warned : PassedTo(m)
         ELSE UNCHANGED <<sequencer, forwards, delivered, refused>>
     /\ path' = IF installed' = installed THEN path
                ELSE [m \in Member |-> IF installed'[m] = installed[m] THEN path[m]

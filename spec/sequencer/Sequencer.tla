@@ -19,6 +19,11 @@
 (* doubles nor reorders any. The received-table is for a layer below that     *)
 (* doubles a FORWARD, or that is not virtually synchronous.                   *)
 (*                                                                            *)
+(* A coordinator that was stopped for a while may be alone in its view when   *)
+(* it goes on. What it orders then for others they deliver in another order,  *)
+(* in their own view. So it orders nothing for a member that it suspects: the *)
+(* sender sends the message again in its next view anyway.                    *)
+(*                                                                            *)
 (* The constants are guards; models.yaml has the repaired algorithm,          *)
 (* models.yaml under `note` the design note's.                                *)
 (******************************************************************************)
@@ -37,7 +42,8 @@ CONSTANTS
     EarlyForward,       \* a FORWARD of a later view is "held", or "dropped" by a member that is not coordinator
     LateForward,        \* a FORWARD of an earlier view is "dropped", or "accepted" by a coordinator
     SenderFrom,         \* DATA's sender is taken from the "header", or from the "message"
-    DeliverOtherViews   \* DATA of another view is delivered
+    DeliverOtherViews,  \* DATA of another view is delivered
+    OrderForSuspects    \* a coordinator orders FORWARDs of members that it suspects
 
 ASSUME
     /\ ResendOn \in {"every_view", "coordinator_change", "coordinator_gone", "never"}
@@ -48,7 +54,7 @@ ASSUME
     /\ EpochInTag \in {"id", "counter", "nothing"}
     /\ CompareViewsBy \in {"id", "counter"}
     /\ SenderFrom \in {"header", "message"}
-    /\ {ResendBeforeNew, OwnInTable, KeepDeparted, DeliverOtherViews} \subseteq BOOLEAN
+    /\ {ResendBeforeNew, OwnInTable, KeepDeparted, DeliverOtherViews, OrderForSuspects} \subseteq BOOLEAN
 
 -----------------------------------------------------------------------------
 (* Messages, and what is passed up *)
@@ -73,7 +79,8 @@ Start(member) ==
      seqno |-> 0,               \* the number of its last multicast
      forward_table |-> <<>>,    \* own multicasts that did not come back yet, in rising order (SEQ-14)
      received_table |-> [m \in {} |-> 0], \* the highest tag received of each sender (SEQ-15)
-     early |-> <<>>]            \* FORWARDs of views that are not installed yet, in order of arrival
+     early |-> <<>>,            \* FORWARDs of views that are not installed yet, in order of arrival
+     suspected |-> {}]          \* its members that are suspected
 
 Joined(state) == state.view # NoView
 IsCoordinator(state) == Joined(state) /\ CoordinatorOf(state.view) = state.member
@@ -156,6 +163,14 @@ UnicastRequested(s, e) == Handled(s, <<Send(e.to, PlainMessage(e.payload))>>)
 \* SEQ-22: what has no header passes up.
 PlainReceived(s, e) == Handled(s, <<Deliver(e.sender, e.message.payload)>>)
 
+IsRefused(s, sender) == sender \in s.suspected /\ ~OrderForSuspects
+
+\* The membership service suspects a member of the view: it decides a view without it.
+Suspected(s, e) ==
+    IF e.suspect = s.member THEN LocalError(s)
+    ELSE IF e.suspect \notin MembersOf(s.view) \/ e.suspect \in s.suspected THEN Ignored(s)
+    ELSE Handled([s EXCEPT !.suspected = @ \cup {e.suspect}], <<>>)
+
 \* SEQ-23, SEQ-24: order a message for its sender, in the view in which it was forwarded.
 ForwardReceived(s, e) ==
     LET message == e.message IN
@@ -167,6 +182,7 @@ ForwardReceived(s, e) ==
     ELSE IF ~SameView(message.view_id, s.view.id) THEN
         IF LateForward = "accepted" /\ IsCoordinator(s) THEN Handled(s, Ordered(s, message)) ELSE Ignored(s)
     ELSE IF ~IsCoordinator(s) \/ e.sender \notin MembersOf(s.view) \/ e.sender # message.tag.sender THEN RemoteError(s)
+    ELSE IF IsRefused(s, e.sender) THEN Ignored(s)
     ELSE Handled(s, Ordered(s, message))
 
 \* DATA is the coordinator's multicast, for a member of its view.
@@ -210,8 +226,9 @@ ViewInstalled(s, e) ==
             !.epoch = IF first THEN EpochOf(e.view) ELSE @,
             !.received_table = IF KeepDeparted THEN LatestLives(@, members)
                                ELSE [m \in DOMAIN known \cap members |-> known[m]],
-            !.early = StillEarly(@, e.view)]
-        Now(f) == SameView(f.view_id, e.view.id) /\ f.tag.sender \in members
+            !.early = StillEarly(@, e.view),
+            !.suspected = @ \cap members]
+        Now(f) == SameView(f.view_id, e.view.id) /\ f.tag.sender \in members /\ ~IsRefused(entered, f.tag.sender)
         due == IF IsCoordinator(entered) THEN SelectSeq(s.early, Now) ELSE <<>>
     IN Handled(entered,
                (IF again THEN Resent(entered) ELSE <<>>)
@@ -237,6 +254,7 @@ Step(s, e) ==
       [] e.type = "ForwardReceived" -> ForwardReceived(s, e)
       [] e.type = "DataReceived" -> DataReceived(s, e)
       [] e.type = "ViewInstalled" -> ViewInstalled(s, e)
+      [] e.type = "Suspected" -> Suspected(s, e)
       [] e.type = "SendLookedUp" -> SendLookedUp(s, e)
       [] e.type = "ResendDue" -> ResendDue(s, e)
 =============================================================================

@@ -49,6 +49,7 @@ TypeOK ==
             s.forward_table[i].seqno \in 1 .. s.seqno /\ s.forward_table[i].payload \in 1 .. sent[m]
         /\ DOMAIN s.received_table \subseteq Names
         /\ \A i \in DOMAIN s.early : IsMessage(s.early[i], {"FORWARD"})
+        /\ s.suspected \subseteq MembersOf(s.view) \ {m}
         /\ looked[m] \in 0 .. Len(views)
         /\ stops[m] \in {"no", "asked", "gone"}
         /\ sent[m] \in 0 .. Sends[m]
@@ -221,16 +222,17 @@ NoMessageLost ==
                 LET d == aux_delivered[x][i] IN
                 Message(d) \in has \/ (StayedTogether(x, y, d[3]) => Comes(Message(d)))
 
-\* SEQ-09, SEQ-31, AMB-81, AMB-82: suppose that no view follows and the coordinator is in the view or may still come.
-\* Then a table's entry is with the unicast layer, or with a coordinator that waits for its view, or in the log and
-\* not yet received. (In a view that others have left it may be nowhere: it is sent again in the next.)
+\* SEQ-09, SEQ-31, AMB-81, AMB-82: suppose that no view follows, and the coordinator is in the view or may still come,
+\* and does not suspect the member. Then a table's entry is with the unicast layer, or with a coordinator that waits for
+\* its view, or in the log and not yet received. (In a view that others have left it may be nowhere: it is sent again in
+\* the next.)
 NoEntryStranded ==
     \A m \in up \cap InGroup :
         LET k == installed[m]
             c == CoordinatorOf(views[k])
         IN
         (/\ IsLast(k) /\ m \notin due
-         /\ c \in up /\ Has(views[k], c, life[c])
+         /\ c \in up /\ Has(views[k], c, life[c]) /\ m \notin local[c].suspected
          /\ installed[c] = 0 \/ (installed[c] <= k /\ Group!Throughout(c, installed[c], k))) =>
             \A e \in DOMAIN local[m].forward_table :
                 LET tag == OwnTag(local[m], local[m].forward_table[e].seqno)
@@ -290,6 +292,14 @@ OnlyCoordinatorsMulticastStep ==
         act'.effects[i].type = "Multicast" => act'.member = CoordinatorOf(local'[act'.member].view)
 
 OnlyCoordinatorsMulticast == [][OnlyCoordinatorsMulticastStep]_vars
+
+\* What a coordinator delivers beyond what is settled, of a member that it suspects, it had ordered before: it orders
+\* nothing more for that member.
+NothingOrderedForSuspectsStep ==
+    \A k \in DOMAIN log : \A m \in DOMAIN log[k] : \A i \in Len(log[k][m]) + 1 .. Len(log'[k][m]) :
+        (log'[k][m][i].view_id = views[k].id /\ life'[m] = life[m]) => log'[k][m][i].tag.sender \notin local[m].suspected
+
+NothingOrderedForSuspects == [][NothingOrderedForSuspectsStep]_vars
 
 \* A DATA says the view in which it is multicast.
 DataCarriesCurrentViewStep ==
@@ -533,6 +543,11 @@ BroadcastIsPartial ==
 \* Something was multicast in a view and settled by none who left it.
 BroadcastIsLost ==
     \E k \in DOMAIN views : \E u \in DOMAIN settled[k] : Cardinality(settled[k][u]) < Len(LogOf(u))
+
+\* A coordinator has a FORWARD of a member that it suspects before it.
+SuspectForwards ==
+    \E m \in up \cap InGroup : IsCoordinator(local[m]) /\ \E x \in local[m].suspected :
+        wire[x][m] # <<>> /\ Head(wire[x][m]).type = "FORWARD" /\ Head(wire[x][m]).view_id = local[m].view.id
 
 \* Two coordinators crashed one after the other.
 TwoCoordinatorsCrashed ==

@@ -37,6 +37,7 @@ CONSTANTS
     MaxUnicasts,    \* bound: unicasts of the application
     MaxStops,       \* bound: members that stop in good order
     MaxMisuses,     \* fault budget: what no correct peer or caller does
+    MaxSuspicions,  \* fault budget: members that a member suspects, by mistake or not
     MaxCloses,      \* fault budget: connections that are closed with something on its way (ClosedOnlyByViews)
     Inheritors      \* bound: whose next incarnation is given what is on its way to the former one
 
@@ -344,6 +345,15 @@ Close(m) ==
     /\ Spend("closes")
     /\ UNCHANGED <<local, views, installed, life, up, log, settled, got, held, due, looked, stops, sent, aux_path, aux_delivered>>
 
+\* m suspects x. (A budget: also that x is left out by m's next view is the script's.)
+Suspect(m) ==
+    /\ spent.suspicions < MaxSuspicions
+    /\ IsActive(m)
+    /\ \E x \in (DOMAIN views[installed[m]].lives \ {m}) \ local[m].suspected :
+        ApplyHere("Suspect", m, [type |-> "Suspected", suspect |-> x], {}, None)
+    /\ Spend("suspicions")
+    /\ UNCHANGED <<views, installed, life, up, settled, got, due, looked, stops, sent, aux_path>>
+
 \* Some member has left view number u for the next one.
 IsOver(u) == \E k \in DOMAIN views : u \in DOMAIN settled[k]
 
@@ -393,6 +403,7 @@ Misuse(m) ==
        \E event \in
         {[type |-> "ViewInstalled", view |-> local[m].view],
          [type |-> "ViewInstalled", view |-> View(9, "Z", <<"Z">>)],
+         [type |-> "Suspected", suspect |-> m], [type |-> "Suspected", suspect |-> "Z"],
          [type |-> "ForwardReceived", sender |-> "Z", message |-> ForwardMessage(here, tag, 1)],
          [type |-> "ForwardReceived", sender |-> "Z", message |-> ForwardMessage(twin, tag, 1)],
          [type |-> "ForwardReceived", sender |-> "Y", message |-> ForwardMessage(later, tag, 1)],
@@ -423,7 +434,7 @@ Init ==
     /\ stops = [m \in Member |-> "no"]
     /\ sent = [m \in Member |-> 0]
     /\ spent = [crashes |-> 0, duplicates |-> 0, forwards |-> 0, data |-> 0, unicasts |-> 0, stops |-> 0,
-                misuses |-> 0, closes |-> 0]
+                misuses |-> 0, closes |-> 0, suspicions |-> 0]
     /\ aux_path = [m \in Member |-> IF installed[m] = 0 THEN <<>> ELSE <<installed[m]>>]
     /\ aux_delivered = [m \in Member |-> <<>>]
     /\ act = NoAct
@@ -445,6 +456,7 @@ Next ==
         \/ Restart(m)
         \/ Crash(m)
         \/ Close(m)
+        \/ Suspect(m)
         \/ AskStop(m)
         \/ Stop(m)
         \/ Misuse(m)

@@ -15,7 +15,7 @@
 (*                                                                            *)
 (* Scope (InScope). Views form a forest: no view is merged. Of                *)
 (* VirtualSynchrony: Sending View Delivery, Fifo and LeavesWithCut; of        *)
-(* ReliableUnicast: fifo.                                                     *)
+(* ReliableUnicast: fifo. SEQUENCER hears of no suspicion.                    *)
 (******************************************************************************)
 EXTENDS SequencerClaims
 
@@ -318,7 +318,7 @@ InScope ==
     /\ \A v \in DOMAIN views : Cardinality(views[v].preds) <= 1
     /\ {"SendingViewDelivery", "Fifo", "LeavesWithCut"} \cap Without = {}
     /\ "CastOnlyBeforeCut" \in Without
-    /\ Unicast = "fifo" /\ MaxLostData = 0
+    /\ Unicast = "fifo" /\ MaxLostData = 0 /\ MaxSuspicions = 0
     /\ SendIsAtomic /\ ResendBeforeNew /\ Dedup = "highest"
 
 \* For TLC.

@@ -35,6 +35,7 @@ Alphabet(messages, outsides) ==
        \cup {[type |-> "PlainReceived", sender |-> m, message |-> PlainMessage(1)] : m \in Member}
        \cup {[type |-> "ViewInstalled", view |-> v] : v \in decided \cup {[v EXCEPT !.id = twin(@)] : v \in decided}}
        \cup {[type |-> "ViewInstalled", view |-> View(9, "Z", <<"Z">>)]}
+       \cup {[type |-> "Suspected", suspect |-> m] : m \in Member \cup {"Z"}}
        \cup {received(p) : p \in messages \cup twinned \cup aged}
        \cup {received([p EXCEPT !.sender = m]) : p \in messages, m \in {"Z"} \cup Member}
 

@@ -78,6 +78,11 @@ def to(receivers: Iterable[str], message: flush.Message) -> list[Send[flush.Mess
     return [Send(receiver, message) for receiver in receivers]
 
 
+def heard(suspect: str) -> PassUp[flush.Suspected]:
+    """The layers above hear of a suspicion."""
+    return PassUp(flush.Suspected(suspect))
+
+
 def frozen(name: str, **more: Any) -> flush.State:  # noqa: ANN401 - fields
     """A member that has reported to A in round 1, for a view."""
     return run(member(name, **more), start("A"), flush.BlockReturned())[0]
@@ -197,7 +202,7 @@ def test_the_suspected_are_not_heard() -> None:
 def test_a_suspicion_of_the_requester_opens_no_latch() -> None:
     """FLAW-30: its view may be on its way to others."""
     waiting, effects = run(frozen("C"), flush.Suspected("A"))
-    assert [] == effects
+    assert [heard("A")] == effects
     assert waiting.latched
     assert waiting.frozen
     assert (waiting, []) == run(waiting, stop("A"))
@@ -209,7 +214,7 @@ def test_a_suspicion_of_who_wants_a_state_opens_the_latch() -> None:
     waiting, _ = run(stopped, flush.SendRequested(Payload("x")))
     free, effects = run(waiting, flush.Suspected("B"))
     data_ = flush.Data(SEVENTH.id, 1, Payload("x"))
-    assert [PassDown(Release()), Multicast(data_), PassUp(Unblock())] == effects
+    assert [heard("B"), PassDown(Release()), Multicast(data_), PassUp(Unblock())] == effects
     assert free.free
 
 
@@ -314,7 +319,7 @@ def test_a_suspicion_strikes_off_and_all_that_is_left_may_have_reported() -> Non
     """FCR-01, FCR-02, AMB-74: what it reported counts no more, either."""
     nearly, _ = all_report(asking(), "ABCD")
     stopped, effects = run(nearly, flush.Suspected("E"))
-    assert [PassDown(GroupStopped(GMS))] == effects
+    assert [heard("E"), PassDown(GroupStopped(GMS))] == effects
     assert to("ABCD", flush.StopFlush(SEVENTH.id)) == run(stopped, flush.Resume(GMS))[1]
 
 
@@ -323,7 +328,7 @@ def test_a_suspicion_in_reconciliation_begins_again() -> None:
     nearly, _ = all_report(asking(), "ABCD")
     reconciling, _ = run(nearly, report("E", digest=Vector.of(A=2, B=4, C=0, D=9, E=2)))
     _, effects = run(reconciling, flush.Suspected("E"))
-    assert to("ABCD", question(3, GMS)) == effects
+    assert [heard("E"), *to("ABCD", question(3, GMS))] == effects
 
 
 def test_an_answer_to_a_former_question_is_void() -> None:
@@ -335,7 +340,7 @@ def test_an_answer_to_a_former_question_is_void() -> None:
 def test_who_takes_over_asks_anew_whoever_stopped_it() -> None:
     """FCR-03, AMB-64: the dead may have stopped some, and not others."""
     waiting, effects = run(frozen("B"), flush.Suspected("A"))
-    assert [] == effects
+    assert [heard("A")] == effects
     again, effects = run(waiting, flush.Suspend(GMS))
     assert to("BCDE", question(1, GMS)) == effects
     assert again.latched

@@ -130,5 +130,6 @@ def local_value(*, begun: bool, leads: bool) -> Value:
         "seqno": S["seqno"](A),
         "forward_table": SetOf(INT, lambda n: S["table"](A, n), lambda n: {"seqno": n, "payload": n}),
         "received_table": Map(SetOf(ADDRESS, lambda s: S["known"](A, s)), record),
+        "suspected": SetOf(ADDRESS, lambda _: False),  # (the scope: SEQUENCER hears of no suspicion)
         "early": SetOf(None, lambda key: S["held"](A, *key), lambda key: message_value("FORWARD", *key)),
     }

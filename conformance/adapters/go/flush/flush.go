@@ -443,6 +443,7 @@ func suspected(s State, e group.Suspected) Result {
 	}
 	t := begun(s)
 	t.Suspected, t.Later = s.Suspected.With(x), group.Less(s.Later, x)
+	t.do(group.PassUp{Event: e})
 	if s.Owner == x && s.Asker == forState {
 		t.open()
 	}
