@@ -1,4 +1,4 @@
-"""FLUSH: the group is stopped, and all who do have delivered the same messages. `Flush`.
+"""FLUSH: the group is stopped, and all stopped members have delivered the same messages. `Flush`.
 
 Theory of operation
 -------------------
@@ -478,7 +478,7 @@ def _begin(state: State) -> Transition:
 
 
 def _begin_if_due(state: State) -> Transition:
-    """Begin for a view whoever owns it, and for a state when it is free. `Flush!MaybeBegin`.
+    """Begin for a view whatever its owner, and for a state when it is free. `Flush!MaybeBegin`.
 
     Nor before its own STOP_FLUSH has come back. A waiting junior has to wait longer: this member may have
     asked before, and given its flush up. Where its START_FLUSH was queued it is in force now, and no junior's
@@ -622,7 +622,7 @@ def _reporting(done: Transition) -> Transition:
 
 
 def _goes_first(state: State, requester: Address, asker: str) -> bool:
-    """Whether a flush may come into force, whatever is. `Flush!HasPriority`."""
+    """Return True if a flush may come into force, whatever is. `Flush!HasPriority`."""
     if state.free or requester == state.owner or asker == FOR_VIEWS:
         return True
     order = state.view.members

@@ -216,7 +216,7 @@ class Early:
 
 @frozen
 class Probed:
-    """A view, and whom it has asked for it."""
+    """A view identifier, and the member that was asked for it."""
 
     id: ViewId
     to: Address
@@ -519,7 +519,7 @@ def _answer_early(config: Config, state: State) -> Transition:
 
 
 def _ask_leader(state: State) -> Transition:
-    """Ask who leads, as far as it knows, for each view that it doubts. `MergeGms!AskLeader`, `!Doubts`."""
+    """Ask the first unsuspected member about each view in doubt. `MergeGms!AskLeader`, `!Doubts`."""
     if not state.joined or state.gms.acts:
         return state, ()
     head = state.gms.unsuspected[0]

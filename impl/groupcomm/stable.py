@@ -314,7 +314,7 @@ def _digest_promised(state: State, event: DigestPromised) -> Transition:
     """Hold the vote: no member may collect what `to` will need. `Stable!DigestPromised`."""
     _require_view(state, event)
     if event.to in state.view.member_set:
-        reason = f"{event.to} is in our view: only who is outside starts from a digest"
+        reason = f"{event.to} is in our view: only a process outside starts from a digest"
         raise LocalProtocolError(state, event, reason)
     if event.to in state.promised:
         return state, ()

@@ -445,7 +445,7 @@ def _added(window: ReceiveSide, seqno: int, payload: Payload) -> tuple[ReceiveSi
 
 
 def _view_installed(state: State, event: ViewInstalled) -> Transition:
-    """Close the own side to those whom the view excludes (UNI-07, UNI-08). `Unicast!ViewInstalled`."""
+    """Close the own side to members that the view excludes (UNI-07, UNI-08). `Unicast!ViewInstalled`."""
     members = event.view.member_set
     if state.member not in members:
         raise LocalProtocolError(state, event, "a view without this member cannot be installed")
