@@ -442,7 +442,7 @@ def malformed(member: Address, sender: Address, message: object) -> str:
             if rejected and not decision.sound and decision != NO_DECISION:
                 return "MERGE_RSP: each member must be listed once, with an incarnation"
             if not rejected and (not decision.sound or sender not in members or digest.keys() != members):
-                return "MERGE_RSP: the sender must be in its view, and the digest must have the view's members"
+                return "MERGE_RSP: the sender must be in its view, and the digest must cover the view"
         case InstallMergeView(merge_id, merged):
             if sender != merge_id.leader or not merged.sound or member not in merged.members:
                 return "INSTALL_MERGE_VIEW: the sender must be the merge leader, the receiver a member"
