@@ -117,8 +117,8 @@ Init ==
     /\ cut = [k \in DOMAIN views |-> [u \in {} |-> 0]]
     /\ delivered = [m \in Member |-> <<>>]
 
-\* Where a suspicion was false views branch. A member of one branch may have delivered messages outside the cut of
-\* another: all conjuncts hold but NoneBeyondCut. all is given but NoneBeyondCut.
+\* Where a suspicion was false views branch. A member of a branch may have delivered messages outside the cut of
+\* another branch: all conjuncts hold but NoneBeyondCut.
 BranchNext ==
     /\ OrderOnlyGrows
     /\ OrdersOnlySent
