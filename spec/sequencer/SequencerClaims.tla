@@ -293,8 +293,8 @@ OnlyCoordinatorsMulticastStep ==
 
 OnlyCoordinatorsMulticast == [][OnlyCoordinatorsMulticastStep]_vars
 
-\* What a coordinator delivers beyond what is settled, of a member that it suspects, it had ordered before: it orders
-\* nothing more for that member.
+\* A coordinator orders nothing more for a member that it suspects. It had ordered earlier every multicast of that
+\* member that it delivers beyond the cut.
 NothingOrderedForSuspectsStep ==
     \A k \in DOMAIN log : \A m \in DOMAIN log[k] : \A i \in Len(log[k][m]) + 1 .. Len(log'[k][m]) :
         (log'[k][m][i].view_id = views[k].id /\ life'[m] = life[m]) => log'[k][m][i].tag.sender \notin local[m].suspected
