@@ -19,7 +19,7 @@ from .working import Worker
 __all__ = ["SCHEMA", "Task", "campaign", "code", "lives"]
 
 Task: TypeAlias = tuple[str, bool, int]
-"""The path of a log, which all workers reach; whether its process was killed; the events to keep for TLC."""
+"""The path of a log, which all workers reach; if its process was killed; and the events to keep for TLC."""
 
 SCHEMA: Final = pa.schema([("log", pa.string()), ("life", pa.binary())])
 
