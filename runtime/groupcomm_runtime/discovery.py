@@ -169,7 +169,7 @@ class Folder:
         self._aside.write_text(json.dumps({"host": host, "port": port}), encoding="utf-8")
 
     def write(self, member: Address) -> None:
-        with suppress(OSError):  # the folder is gone, or full, for a while: the group goes on without it
+        with suppress(OSError):  # the folder is gone, or full, for a while: the group does without it
             self._write_aside()
             self._aside.replace(self._file(member))
             self._written.add(member)

@@ -1,17 +1,17 @@
 """Datagrams: what one member sends to another in one loop turn, sealed with the key of the group.
 
 A datagram is `gc`, the version, a keyed BLAKE2b of all else, and in MessagePack its sender, its receiver,
-the number that the sender gave it, and its items. Sender and receiver are addresses of one life each: so a
-datagram says nothing to another life. The receiver is "" in a greeting, which goes to a place where nobody is
-known yet.
+the number that the sender gave it, and its items. Sender and receiver are addresses of a single incarnation:
+no other incarnation takes the datagram. The receiver is "" in a greeting, which goes to a place where no
+member is known yet.
 
 A member answers a datagram that it cannot open with a refusal: `gr`, its version, the keyed digest that it
 refuses, and a digest of the group's name. A refusal is shorter than that datagram, and no member answers it.
-It is not sealed, so it serves for one thing: a process that is in no view learns why no member answers.
+It is not sealed, so it serves for one purpose: a process that is in no view learns why no member answers.
 
-A datagram is taken once: its number is above those that were seen, or among the last `_REMEMBERED` and not
-seen yet. An item that is larger than a datagram travels in fragments. Who lacks a fragment has nothing of the
-item: the protocols send the whole item again.
+A datagram is taken once: its number is above all seen numbers, or among the last `_REMEMBERED` and not
+seen yet. An item that is larger than a datagram travels in fragments. A receiver that lacks a fragment has
+nothing of the item: the protocols send the whole item again.
 """
 
 from hashlib import blake2b
@@ -66,7 +66,7 @@ class OtherVersionError(RefusedError):
 
 @frozen
 class Frame:
-    """What a datagram says."""
+    """The contents of a datagram."""
 
     sender: Address
     to: Address
@@ -90,7 +90,7 @@ class Seal:
 
     def __init__(self, key: bytes, group: str) -> None:
         if not 0 < len(key) <= _LARGEST_KEY:
-            raise ValueError(f"a key has 1 to {_LARGEST_KEY} bytes, and this one has {len(key)}")
+            raise ValueError(f"a key has 1 to {_LARGEST_KEY} bytes, not {len(key)}")
         self._key = blake2b(group.encode(), key=key).digest()
         self._group = blake2b(group.encode(), digest_size=_GROUP).digest()
 
@@ -100,7 +100,7 @@ class Seal:
         return b"%b%c%b%b" % (_MAGIC, VERSION, self._digest(body), body)
 
     def open(self, data: bytes) -> Frame:
-        """What a datagram says. Raises OtherVersionError, StrangerError, and RefusedError for any other."""
+        """Return its contents. Raises OtherVersionError, StrangerError, and RefusedError for any other."""
         if data[:2] != _MAGIC or len(data) < _HEAD:
             raise StrangerError("no datagram of a group")
         if data[2] != VERSION:
@@ -145,7 +145,7 @@ class Once:
     _seen: int = 0  # bit n: `highest` - n
 
     def first(self, number: int) -> bool:
-        """Whether a number comes for the first time; and it is seen now."""
+        """Say whether a number comes for the first time; and it is seen now."""
         if number > self.highest:
             gone = min(number - self.highest, _REMEMBERED)
             self._seen = ((self._seen << gone) | 1) & ((1 << _REMEMBERED) - 1)

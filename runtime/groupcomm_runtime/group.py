@@ -70,7 +70,7 @@ Event: TypeAlias = Message | NewView | NewLife | Blocked | Unblocked
 
 
 class StateProvider(Protocol):
-    """What holds the state of an application. All members of a group have one, or none has.
+    """Holder of the state of an application. All members of a group have one, or none has.
 
     Both are called where the application asks for its next event. So it is done with all before.
     """
@@ -79,7 +79,7 @@ class StateProvider(Protocol):
         """The state, as up to `LARGEST_STATE` bytes."""
 
     def set(self, state: bytes) -> None:
-        """Take over a state that `get` has given elsewhere. What follows has changed nothing in it yet."""
+        """Take over a state that `get` returned elsewhere. No message that follows has changed it yet."""
 
 
 class Group:
@@ -120,7 +120,7 @@ class Group:
         self._member = self._begin()
 
     def _begin(self) -> Member:
-        """Begin a life: its address was never used."""
+        """Begin an incarnation: its address was never used."""
         me = address(self._member_name, time.time_ns() // 1_000_000 * 1_000 + next(_lives) % 1_000)
         self._transfer = Transfer(me, provides=self._state is not None)
         self._has_state.clear()
@@ -137,11 +137,11 @@ class Group:
             log=log,
         )
 
-    # What an application uses
+    # Used by an application
 
     @property
     def address(self) -> Address:
-        """The own address, of this life."""
+        """The own address, of this incarnation."""
         return self._member.me
 
     @property
@@ -162,7 +162,7 @@ class Group:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How often what happened in this life: steps, datagrams, and what was dropped and why."""
+        """Counts of this incarnation: steps, datagrams, and datagrams dropped, by reason."""
         return dict(self._member.counts) | {"bad files": self._discovery.bad}
 
     @property
@@ -180,8 +180,9 @@ class Group:
     async def send(self, data: bytes) -> None:
         """Send to all; return when it is delivered here, in its place in the order.
 
-        Raises NotDelivered where this life ends first, and nobody knows then whether others deliver it;
-        MessageTooLargeError, BadInputError for what is no message, and EndedError where the group is left.
+        Raises NotDelivered where this incarnation ends first: other members may deliver it then, or not.
+        Raises MessageTooLargeError, BadInputError for what is no message, and EndedError where the group is
+        left.
         """
         if type(data) is not bytes:
             raise BadInputError(f"a message is bytes, and no {type(data).__name__}: encode it")
@@ -192,7 +193,7 @@ class Group:
         await self._send(of_application(data))
 
     async def has_state(self) -> None:
-        """Wait until the application has the state of the group: for one that was given as `state=`.
+        """Wait until the application, given as `state=`, has the state of the group.
 
         Another task takes the events meanwhile. Raises EndedError where the group is left before.
         """
@@ -211,7 +212,7 @@ class Group:
             self._refuse_if_ended()
             await asyncio.shield(
                 self._multicast(payload)
-            )  # who waits no more does not take the place of who does
+            )  # a cancelled sender does not take the place of a waiting sender
 
     def _multicast(self, payload: bytes) -> asyncio.Future[None]:
         back: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -262,11 +263,11 @@ class Group:
                         return
                     await self._send(part)
             except (NotDelivered, EndedError):
-                return  # this life has ended, and another member hands it over in the next view
+                return  # this incarnation has ended; another member hands the state over in the next view
 
         self._hands_over = asyncio.create_task(hands_over())
 
-    # What the member tells (`Application`)
+    # Called by the member (`Application`)
 
     @property
     def full(self) -> bool:
@@ -286,7 +287,7 @@ class Group:
         self._happen(self._transfer.view(NewView(view.view.id, view.view.members, merged, came)))
 
     def ended(self, error: BaseException | None) -> None:
-        """End; or begin another life, where this one was refused and the application has not left."""
+        """End; or begin another incarnation, if the last was refused and the application has not left."""
         for back in self._on_their_way:
             if not back.done():
                 back.set_exception(NotDelivered(f"{self._member.me} has ended before its message came back"))
@@ -389,8 +390,8 @@ async def join(
 
     `name`: that of this member, in use by no other. `key`: what only members know, up to 64 bytes. Members
     find each other by `folder`, in which each writes a file, or by `peers`, a list of `host:port`. `listen`:
-    the own place; with `peers` a port that the others know. `log`: a folder for the logs of all lives.
-    `state`: who has the application's state, which a member that comes takes over; see `StateProvider`.
+    the own place; with `peers` a port that the others know. `log`: a folder for the logs of all incarnations.
+    `state`: the holder of the application's state, which a joiner takes over; see `StateProvider`.
     `blocks`: the events have `Blocked` and `Unblocked`, too.
     `transport` makes a UDP socket, by default that of the system. A test gives a socket that loses datagrams.
 

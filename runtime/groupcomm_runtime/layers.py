@@ -42,7 +42,7 @@ ORDER, FLUSHING, MERGING, _, MULTICAST, UNICASTS, FINDING = range(len(LAYERS))
 """Their places in the stack."""
 
 DISCOVER: Final = "merge_gms/discover"
-"""The timer at which discovery tells who coordinates."""
+"""The timer at which discovery reports the coordinators that it hears."""
 
 _GROUND: Final = ("Network", "FailureDetector", "Discovery", "Folder")
 
@@ -50,8 +50,8 @@ _GROUND: Final = ("Network", "FailureDetector", "Discovery", "Folder")
 def configs(patience: float) -> dict[str, Any]:
     """The configuration of each layer, for a failure detector that waits `patience` seconds.
 
-    Who is suspected is suspected before a merge is given up, and a message is sent again before that. A
-    record that was removed is there again before its member is suspected.
+    A silent member is suspected before a merge is given up, and a message is sent again before that. A record
+    that was removed is written again before its member is suspected.
     """
     ms = round(patience * 1_000)
     return {
@@ -60,7 +60,7 @@ def configs(patience: float) -> dict[str, Any]:
         "merge_gms": merge_gms.Config(
             min_interval=ms // 2, max_interval=2 * ms, leader_timeout=2 * ms, member_timeout=4 * ms
         ),
-        # A message counts 1 here: NAKACK does not tell sizes.
+        # A message counts 1 here: NAKACK does not report sizes.
         "stable": stable.Config(max_bytes=500, stable_interval=500, stability_delay=50),
         "nakack": nakack.Config(highest_interval=200, request_delay=20),
         "unicast": unicast.Config(retransmit_min=50, retransmit_max=2_000, resend_most=16),

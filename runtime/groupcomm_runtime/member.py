@@ -1,8 +1,8 @@
-"""One life of a member: a stack, its timers, its socket, its failure detector. One step at a time.
+"""One incarnation of a member: a stack, its timers, its socket, its failure detector. One step at a time.
 
-What comes waits in one queue. In a loop turn the stack takes what waits, a step for each event, and does
-the effects of a step in their order before the next. Then the lines of the log go to the kernel, and what the
-steps say to a peer goes out together, in as few datagrams as hold it.
+All events wait in one queue. In a turn of the loop the stack takes the waiting events, a step for each, and
+does the effects of a step in their order before the next. Then the lines of the log go to the kernel. The
+messages of these steps to a peer go out together, in as few datagrams as hold them.
 """
 
 import asyncio
@@ -61,11 +61,11 @@ _FOLLOW_THE_NETWORK: Final = ("unicast/", "nakack/request")
 
 
 class Application(Protocol):
-    """What a member tells those above it."""
+    """The calls by which a member notifies the application."""
 
     @property
     def full(self) -> bool:
-        """Whether it can take no more for now."""
+        """True if the application can take no more for now."""
 
     def delivers(self, sender: Address, data: bytes) -> None:
         """A message, in its place in the order."""
@@ -74,7 +74,7 @@ class Application(Protocol):
         """A view."""
 
     def ended(self, error: BaseException | None) -> None:
-        """This life is over: it has left or was refused; or because of an error."""
+        """This incarnation is over: it has left or was refused; or because of an error."""
 
     def changed(self) -> None:
         """It may be that more can be sent than before, or less."""
@@ -84,7 +84,7 @@ class Application(Protocol):
 
 
 class Member:
-    """A life with the address `me`, on a socket. `log`: where its steps are written, if anywhere."""
+    """An incarnation with the address `me`, on a socket. `log`: where its steps are written, if anywhere."""
 
     def __init__(
         self,
@@ -130,21 +130,21 @@ class Member:
         self._loop.add_reader(sock, self._readable)
         self._ticker = self._loop.call_soon(self._tick)
 
-    # What others ask
+    # Queries of others
 
     @property
     def gms(self) -> gms.State:
-        """What its membership service knows."""
+        """The state of its membership service."""
         return cast("merge_gms.State", self._state.layers[MERGING]).gms
 
     @property
     def joined(self) -> bool:
-        """Whether it is in a view."""
+        """True if it is in a view."""
         return self.gms.joined and not self.gms.gone
 
     @property
     def may_send(self) -> bool:
-        """Whether an application's multicast is taken now."""
+        """True if an application's multicast is taken now."""
         windows = cast("nakack.State", self._state.layers[MULTICAST]).windows
         unstable = max((len(window.kept) for window in windows.values()), default=0)
         return self.joined and not self._hears_until and unstable < self._settings.unstable
@@ -167,7 +167,7 @@ class Member:
         }
 
     def namesakes(self) -> list[tuple[Address, Place | None]]:
-        """The other lives of its name that are heard now, and where."""
+        """The other incarnations of its name that are heard now, and where."""
         name = name_and_life(self.me)[0]
         alive = (each for each in self._alive() if name_and_life(each)[0] == name)
         return [(each, self._places.get(each)) for each in alive]
@@ -194,7 +194,7 @@ class Member:
             timer.cancel()
         self._queue.clear()
         if self._log is not None:
-            with suppress(OSError):  # it is told already, if this is the reason
+            with suppress(OSError):  # if this is the reason, the application was notified already
                 self._log.end(how, self._state)
 
     # Steps
@@ -224,7 +224,7 @@ class Member:
                     self._schedule()
             if self._log is not None:
                 self._log.flush()
-        except Exception as error:  # noqa: BLE001 - whatever it is, this life cannot go on, and says so
+        except Exception as error:  # noqa: BLE001 - any error ends this incarnation, and is reported
             self.close("failed")
             self._application.ended(error)
             return
@@ -298,7 +298,7 @@ class Member:
                 self.close("left")
                 self._application.ended(None)
             case _:
-                pass  # for who looks at it; a runtime does not
+                pass  # for observers; a runtime is none
 
     def _count(self, message: object, what: str) -> None:
         """Count a message for its layer, and for the layers whose messages it carries."""
@@ -390,7 +390,7 @@ class Member:
             self._sent.append(self._seal.digest_of(data))
         try:
             self._socket.sendto(data, place)
-        except OSError:  # a datagram may be lost, and this one is
+        except OSError:  # a datagram may be lost, and this datagram is
             self.counts["not sent"] += 1
 
     def _readable(self) -> None:
@@ -399,7 +399,7 @@ class Member:
                 data, place = self._socket.recvfrom(_LARGEST_DATAGRAM)
             except BlockingIOError:
                 return
-            except OSError:  # a port that nobody has answers so on some systems
+            except OSError:  # a port that no process has answers so on some systems
                 self.counts["unreachable"] += 1
                 continue
             refusal = self._seal.refusal(data)
@@ -466,7 +466,7 @@ class Member:
         self._count(message, "received")
         self._take(f"{sender} {number}", Arrived(sender, message), data)
 
-    # What passes with time
+    # Driven by time
 
     def _tick(self) -> None:
         self._notices_pause()
@@ -489,7 +489,7 @@ class Member:
         self._forgets({*watched, *(address for address, _ in self._detector.alive(now))})
 
     def _notices_pause(self) -> bool:
-        """Whether this process did not run for a while, and hears first what became of the others."""
+        """True if this process did not run for a while: it first hears what became of the others."""
         now = time.monotonic()
         if now - self._ticked > self._settings.heartbeat + self._settings.patience / 2:
             self.counts["pauses"] += 1
@@ -499,7 +499,7 @@ class Member:
         return bool(self._hears_until)
 
     def _greets(self, now: float) -> None:
-        """Tell all how it is, and greet where nobody is known."""
+        """Send a heartbeat to every known member, and a greeting to each place where no member is known."""
         for address in self._watched():
             if address not in self._places and (at := self._discovery.place(address)) is not None:
                 self._places[address] = at
@@ -541,7 +541,7 @@ class Member:
             self._round_trip.measured(took)
 
     def _watched(self) -> list[Address]:
-        """Whom the membership service relies on: members, and who waits to be let in."""
+        """The processes that the membership service relies on: members, and joiners that wait for a view."""
         state = self.gms
         waits = (request.member for request in (*state.queue, state.admitting) if request.kind == "join")
         return [*dict.fromkeys(each for each in (*state.unsuspected, *waits) if each != self.me)]
@@ -556,7 +556,7 @@ class Member:
             self._schedule()
 
     def _forgets(self, staying: set[Address]) -> None:
-        """Forget places of lives that were not heard for long, so that they do not become more and more."""
+        """Forget places of incarnations that were not heard for long, so that their number stays bounded."""
         if len(self._places) > 2 * len(staying) + 16:
             self._places = {each: place for each, place in self._places.items() if each in staying}
             self._fragments = {each: held for each, held in self._fragments.items() if each in staying}

@@ -18,7 +18,8 @@ class Settings:
     """Times in seconds, sizes in bytes.
 
     `heartbeat`: between two heartbeats. `patience`: the least silence for which a member is suspected.
-    `datagram`: the largest datagram. `unstable`: multicasts that somebody may lack; with more nobody sends.
+    `datagram`: the largest datagram. `unstable`: the most multicasts that some member may lack; with more, no
+    member sends.
     """
 
     heartbeat: float = 0.2

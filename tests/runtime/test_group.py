@@ -85,7 +85,7 @@ def test_three_members_of_which_two_know_one_place_converse() -> None:
                     await each.send(each.address.encode())
                 assert await messages(b, 2) == (await messages(c, 2))
                 await asyncio.sleep(2 * FAST.patience)
-                assert 3 == len(a.members) == len(b.members), "nobody is suspected"
+                assert 3 == len(a.members) == len(b.members), "no member is suspected"
 
     run(test())
 
@@ -101,7 +101,7 @@ def test_garbage_is_counted_and_harms_nobody(tmp_path: Path) -> None:
                 greeting = seal.close(Frame("z#1795471590897000", "", 1, ()))
                 forged = seal.refuse(greeting)
                 assert forged is not None
-                assert len(forged) < len(greeting), "nobody gets more than was sent in its name"
+                assert len(forged) < len(greeting), "no address gets more than was sent in its name"
                 assert seal.refuse(forged) is None
                 stranger.sendto(forged, a.place)
             await a.send(b"on")

@@ -136,7 +136,7 @@ def accepted(
     *,
     forged: bool,
 ) -> list[str]:
-    """Of so many logs that something was done to, those that are accepted all the same: what is changed."""
+    """The changes to logs, of `count` tried, that are accepted all the same."""
     random, found = Random(7), []  # noqa: S311 - dice
     while count:
         path = random.choice([*logs])
@@ -207,7 +207,7 @@ def test_a_message_that_nobody_has_sent_is_rejected(lives: dict[Path, Life]) -> 
 
 
 def test_claims_are_judged_of_deliveries(lives: dict[Path, Life]) -> None:
-    """What no correct stack does, done to the histories: order, agreement, integrity."""
+    """Histories that no correct stack has: order, agreement, integrity."""
     found = Counter[str]()
     all_of_them = [*lives.values()]
     one = all_of_them[0]

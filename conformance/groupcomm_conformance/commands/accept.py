@@ -32,7 +32,7 @@ def command(
     killed: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="MEMBER", help="It was killed: its log may end anywhere. A name: all its lives."
+            metavar="MEMBER", help="It was killed: its log may end anywhere. A name: all its incarnations."
         ),
     ] = None,
     master: Master = None,

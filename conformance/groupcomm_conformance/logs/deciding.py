@@ -1,7 +1,7 @@
-"""Each layer of each life, held against `Step` of its specification as TLC evaluates it.
+"""Each layer of each incarnation, held against `Step` of its specification as TLC evaluates it.
 
 TLC gets the events that the layer took, and folds `Step` over them from `Start`, with the configuration of
-the log. What a layer carries for others is opaque to it: each payload stands for itself as a short text.
+the log. A payload of other layers is opaque to a layer: each payload stands for itself as a short text.
 Addresses have other numbers, in the same order: a clock's microseconds are more than TLC's integers hold.
 """
 
@@ -31,7 +31,7 @@ _FIRST: Final = 10**8
 
 @frozen
 class Decided:
-    """What TLC said of a layer: steps that it decided, of so many; the first difference of each log."""
+    """TLC's answer for a layer: steps that it decided, of so many; the first difference of each log."""
 
     layer: str
     decided: int

@@ -1,9 +1,9 @@
 """A log of a member that ran, taken again by the pure stack: a line is what that stack does, or is rejected.
 
-A log tells events, and the stack is a function: so all states and effects come from here, and nothing of them
-from the log but their digests. Besides, what came to the stack from its own runtime must have been asked for:
-a timer that fires was set, what a member hears of itself it has said, an application returns from a BLOCK.
-Records are read where FILE_PING asks for that, and what it has found is whom a member joins and merges with.
+A log has events, and the stack is a function: so all states and effects come from here, and the log has only
+their digests. Besides, the stack must have asked for each event from its own runtime. A timer that fires was
+set, a member has sent what it hears of itself, and an application returns from a BLOCK. Records are read
+where FILE_PING asks for that, and a member joins and merges with members that a reading has found.
 """
 
 import json
@@ -100,7 +100,7 @@ def _brief(step: Step) -> Step:
 
 
 class _NotSoError(Exception):
-    """What a line says is not so."""
+    """A line contradicts the replay."""
 
 
 def replayed(path: Path, text: bytes, *, killed: bool = False, most: int | None = None) -> Life:
@@ -127,7 +127,7 @@ def replayed(path: Path, text: bytes, *, killed: bool = False, most: int | None 
             life.rejected = Rejected(life.log, at, str(error))
             return life
     if life.ends is None and not killed:
-        why = "the log does not say that the life ended: it is cut, or the process was killed (--killed)"
+        why = "the log does not say that its incarnation ended: it is cut, or was killed (--killed)"
         life.rejected = Rejected(life.log, at, why)
     return life
 
@@ -228,7 +228,7 @@ class _Run:
             raise _NotSoError(f"the log says {what} {said!r}, and the stack has {found!r}")
 
     def _owed(self, values: tuple[Any, ...], cause: object) -> None:
-        """What its own runtime tells a stack was asked for by it, or is from outside."""
+        """Check that the stack asked for an event of its own runtime, or that it is from outside."""
         match values:
             case ("arrived", self._life.member, bytes(data)):
                 if not self._to_itself or self._to_itself.popleft() != data:
@@ -274,7 +274,7 @@ class _Run:
             case _:
                 raise _NotSoError("no event of a member")
         if (values[0] == "begins") != (not self._life.steps):
-            raise _NotSoError("a life begins with `begins`, and only once")
+            raise _NotSoError("an incarnation begins with `begins`, and only once")
         if cause != expected:
             raise _NotSoError(f"the cause is {cause!r}, and of such an event it is {expected!r}")
 
