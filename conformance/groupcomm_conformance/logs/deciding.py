@@ -27,12 +27,12 @@ __all__ = ["Decided", "Different", "decide"]
 
 _NUMBERED: Final = re.compile(r".+#[1-9][0-9]*", re.DOTALL)
 _FIRST: Final = 10**8
-_SHOWN: Final = 5  # events of the layer, the last is the one that differs
+_SHOWN: Final = 5  # events of the layer; the last differs
 
 
 @frozen
 class Different:
-    """A step that differs from the specification: its log and line, and what the specification says instead."""
+    """A step that differs from the specification: its log, its line, and the specification's answer."""
 
     life: Life
     line: int
