@@ -436,7 +436,7 @@ class Member:
                 self._says_how_it_is(sender)
             return
         if frame.to != self.me:
-            self.counts["for another life"] += 1
+            self.counts["for another incarnation"] += 1
             return
         if not self._once.setdefault(sender, Once()).first(frame.number):
             self.counts["replays"] += 1

@@ -57,6 +57,6 @@ def _work(tasks: Sequence[Task]) -> list[Row]:
 
 
 def lives(table: Table) -> list[Life]:
-    """Return the logs' incarnations that the rows hold, in the order of their logs."""
+    """The replayed logs that the rows have, in the order of their paths."""
     rows = sorted(table.rows(), key=lambda row: str(row["log"]))
     return [pickle.loads(row["life"]) for row in rows]  # noqa: S301 - of our own workers
