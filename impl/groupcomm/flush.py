@@ -802,8 +802,8 @@ def _enter(state: State, view: View) -> Transition:
 def _suspected(state: State, event: Suspected) -> Transition:
     """Wait for it no longer: nor for its STOP_FLUSH, if it flushed for a state. `Flush!Suspected`.
 
-    Where the suspicion is false, no other member may know of it, and let this member go. The layers above hear
-    of it, too.
+    Where the suspicion is false, no other member may know of it, and let this member go. The layers above
+    hear of it, too.
     """
     suspect = event.suspect
     if suspect == state.member:

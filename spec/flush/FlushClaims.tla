@@ -133,7 +133,7 @@ Quiescent ==
     /\ \A f, t \in Member : t \in up => wire[f][t] = <<>>
     /\ \A m \in up :
         /\ app[m] # "handler" /\ Reports(m) = {}
-        /\ \A f \in fetches[m] : f.holder \notin up
+        /\ \A f \in fetches[m] : ~IsPresent(f.holder, m)
         /\ ~MayTakeOver(m) /\ ~MaySuspend(m) /\ ~MayResume(m) /\ ~MayDecide(m) /\ ~MayDepart(m)
         /\ ~NoStateProvider(m)
         /\ Partners(m) = {} /\ maker[m] # "merges"
@@ -232,7 +232,7 @@ OnlyByEffects == [][OnlyByEffectsStep]_vars
 (* place of its three missing conjuncts are ExtraDeliveryImpliesDistrust and NoOldMemberAfterJoiner, which speak *)
 (* of the members that trust a view's maker. *)
 
-abstract == <<views, installed, up, log, settled, got>>
+abstract == <<views, installed, life, up, log, settled, got>>
 
 Promised == INSTANCE VirtualSynchrony WITH Off <- {"Uniform"}
 

@@ -123,7 +123,7 @@ ReceiveForward(m) == \E x \in Member : ForwardFrom(m, x)
 -----------------------------------------------------------------------------
 (* What a step of FLUSH's group is to SEQUENCER *)
 
-\* What m has passed up in this step: a view, a multicast, or a suspicion.
+\* The event that m has passed up in this step: a view, a multicast, or a suspicion.
 EventAbove(m) ==
     IF installed'[m] # installed[m] THEN ViewFor(ViewOf(views'[installed'[m]]))
     ELSE IF got'[m] = got[m]
@@ -226,7 +226,7 @@ StackQuiescent ==
     /\ \A f, t \in Member : t \in up => wire[f][t] = <<>> /\ forwards[f][t] = <<>>
     /\ \A m \in up :
         /\ (app[m] = "handler" => ~MayReturn(m)) /\ Reports(m) = {}
-        /\ \A f \in fetches[m] : f.holder \notin up
+        /\ \A f \in fetches[m] : ~IsPresent(f.holder, m)
         /\ ~MayTakeOver(m) /\ ~MaySuspend(m) /\ ~MayResume(m) /\ ~MayDecide(m) /\ ~MayDepart(m)
         /\ ~NoStateProvider(m)
         /\ Partners(m) = {} /\ maker[m] # "merges"

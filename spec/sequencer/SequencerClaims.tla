@@ -220,10 +220,9 @@ NoMessageLost ==
                 LET d == aux_delivered[x][i] IN
                 Message(d) \in has \/ (StayedTogether(x, y, d[3]) => Comes(Message(d)))
 
-\* SEQ-09, SEQ-31, AMB-81, AMB-82: while no view follows and the coordinator is in the view or may still come, and does not suspect the
-\* member, what is in a table is with the
+\* SEQ-09, SEQ-31, AMB-81, AMB-82: while no view follows and the coordinator is in the view or may still come, what is in a table is with the
 \* unicast layer, or with a coordinator that waits for its view, or in the log and not yet received. (In a view that
-\* others have left it may be nowhere: it is sent again in the next.)
+\* others have left, or whose coordinator suspects the member, it may be nowhere: it is sent again in the next.)
 NoEntryStranded ==
     \A m \in up \cap InGroup :
         LET k == installed[m]
@@ -291,8 +290,8 @@ OnlyCoordinatorsMulticastStep ==
 
 OnlyCoordinatorsMulticast == [][OnlyCoordinatorsMulticastStep]_vars
 
-\* What a coordinator delivers beyond what is settled, of a member that it suspects, it had ordered before: it orders
-\* nothing more for that member.
+\* A coordinator orders nothing for a member that it suspects. So of that member's messages it delivers none beyond the cut
+\* but those ordered before.
 NothingOrderedForSuspectsStep ==
     \A k \in DOMAIN log : \A m \in DOMAIN log[k] : \A i \in Len(log[k][m]) + 1 .. Len(log'[k][m]) :
         (log'[k][m][i].view_id = views[k].id /\ life'[m] = life[m]) => log'[k][m][i].tag.sender \notin local[m].suspected
