@@ -12,11 +12,12 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 SPARK := .venv/.installed-pipeline
 SOLVER := .venv/.installed-prove
+RIVALS := .venv/.installed-bench
 
 .DEFAULT_GOAL := help
 .PHONY: help setup check conform port-go broken-ports simulate nightly deep closed random malformed lives test \
   test-documented test-itf test-pipeline jgroups jgroups-small language lint report prove mutants errata release pipeline bench \
-  bench-large clean need-python need-maven need-java need-go
+  bench-large bench-runtime clean need-python need-maven need-java need-go
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -47,8 +48,9 @@ simulate: $(STAMP) ## run whole stacks under faults: 1,000,000 events of each (s
 	    sequencer/flush/merge_gms/stable/nakack/unicast; do \
 	  $(BIN)/groupcomm simulate $$stack --events 1000000 $(ARGS) || exit; done
 
-nightly: deep closed mutants random malformed lives ## what takes too long for each change: all of it, some hours
+nightly: deep closed mutants random malformed lives ## all checks that take too long for each change: some hours
 	@$(MAKE) --no-print-directory simulate ARGS='--seed $(SEED) --events $(EVENTS)'
+	@$(MAKE) --no-print-directory prove ARGS='--confirm all'
 
 deep: need-java $(STAMP) ## check the models of the tier deep as well
 	@$(BIN)/groupcomm check --tier deep
@@ -64,7 +66,7 @@ random: need-java $(STAMP) ## give each core EVENTS random events, and the speci
 malformed: $(STAMP) ## give simulated stacks EVENTS malformed messages
 	@$(BIN)/python -m groupcomm_conformance.beyond.malformed $(EVENTS) $(SEED)
 
-lives: $(STAMP) ## a group that lives through 100,000 lives: bounded state, steps that take no longer
+lives: $(STAMP) ## a group through 100,000 incarnations: bounded state, steps that take no longer
 	@$(BIN)/python -m tests.stacks.test_lives 100000
 
 test: need-java $(STAMP) ## run the tests, but for those of the pipeline, of JGroups and of the proof, a worker for each core up to four
@@ -101,7 +103,7 @@ report: need-java $(STAMP) ## write build/report: pages to read, and JUnit XML
 prove: need-java $(SOLVER) ## prove STABLE's and SEQUENCER's claims in groups of any size, with an SMT solver, and test the proof's tools
 	@$(BIN)/groupcomm prove stable $(ARGS)
 	@$(BIN)/groupcomm prove sequencer --states 300 $(ARGS)
-	@$(BIN)/python -m pytest -q -n 0 -m prove tests/stable/test_proof.py tests/sequencer/test_proof.py
+	@$(BIN)/python -m pytest -q -n auto --maxprocesses 2 -m prove tests/stable/test_proof.py tests/sequencer/test_proof.py
 
 mutants: need-java $(STAMP) ## break the specification and the implementation of PROTOCOL: each must be noticed
 	@for protocol in $(PROTOCOL); do \
@@ -123,6 +125,9 @@ bench: need-java $(SPARK) ## measure: conformance, the core, the pipeline (write
 
 bench-large: need-java $(SPARK) ## the same, and the pipeline at 10 million edges (4 GB of disk)
 	@$(BIN)/groupcomm bench $(PROTOCOL) --large --write $(ARGS)
+
+bench-runtime: need-java need-maven $(RIVALS) ## measure the runtime beside PySyncObj and JGroups: 3 and 5 members on loopback (some minutes)
+	@$(BIN)/python bench/compare.py $(ARGS)
 
 clean: ## remove .venv, caches and build output
 	@rm -rf .venv .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist
@@ -148,6 +153,12 @@ $(SOLVER): $(STAMP)
 	@echo 'installing z3 and cvc5 into .venv (once)'
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt \
 	  --no-build-isolation -e '.[prove]'
+	@touch $@
+
+$(RIVALS): $(STAMP)
+	@echo 'installing PySyncObj into .venv (once)'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt \
+	  --no-build-isolation -e '.[bench]'
 	@touch $@
 
 need-python:

@@ -31,7 +31,7 @@ Next == \E first \in {1} : x' = <<first, 3>>
 Least == x # <<2, 3>>
 ====
 """
-"""What was a variable's name is one of an operator's parameters and of bound ones."""
+"""A former variable's name is now a name of an operator's parameters and of bound variables."""
 
 LIVE = r"""---- MODULE Live ----
 EXTENDS Naturals
@@ -88,7 +88,7 @@ def test_a_run_says_what_it_says_alone() -> None:
     """Names, orders of strings, what was violated, what failed: nothing of a run is left for the next."""
     alone = [said(text, cfg, short=False) for text, cfg in RUNS]
     assert [said(text, cfg, short=True) for text, cfg in RUNS] == alone
-    assert len(resident._idle) == 1  # noqa: SLF001 - and all were of one JVM
+    assert len(resident._idle) == 1  # noqa: SLF001 - and all were of the same JVM
     assert len({str(each) for each in alone}) == len(RUNS) - 2  # those written twice
 
 

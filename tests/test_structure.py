@@ -72,7 +72,7 @@ def test_no_module_is_much_over_500_lines() -> None:
     assert {} == {module: length for module, length in lengths.items() if length > 520}
 
 
-# What runs by itself
+# Modules that run by themselves
 
 ROOT = Path(__file__).parents[1]
 

@@ -9,15 +9,16 @@ Two members that start at once find each other, and neither has a coordinator to
 address waits: it looks again until a coordinator is named. A member that has decided whom to join names that
 member, though it is in no view yet.
 
-A coordinator looks again now and then. `State.coordinators` are those that the last look found, without the
-members of the own view: what merging is told (`Merge!DiscoverTimeout`). Groups that were founded apart become
-one that way: no order of writing and reading prevents them where a timer is faster than the folder.
+A coordinator looks again now and then. `State.coordinators` are the coordinators that the last look found,
+without the members of the own view. They are for merging (`Merge!DiscoverTimeout`). So groups that were
+founded apart become a single group: no order of writing and reading prevents them where a timer is faster
+than the folder.
 
-A coordinator removes the records of the members that did not answer it. It cannot tell a dead member from one
-that is cut off, so every member writes its record again now and then.
+A coordinator removes the records of the members that did not answer it. It cannot distinguish a dead member
+from a member that is cut off, so every member writes its record again now and then.
 
-What the runtime does. `WriteRecord`, `ReadRecords` and `RemoveRecords` are done in the order in which they
-are asked for. A record is written beside the former one and takes its place at once. What a reading finds
+Duties of the runtime. `WriteRecord`, `ReadRecords` and `RemoveRecords` are done in the order in which they
+are asked for. A record is written beside the former one and takes its place at once. The result of a reading
 comes back as `RecordsRead`. A folder that is not there has no records; a write that fails is tried again with
 the next `WriteRecord`.
 
@@ -34,7 +35,15 @@ from .errors import LocalProtocolError, RemoteProtocolError
 from .events import ViewInstalled
 from .view import Address
 
+ASSUMES: Final = ("Folder", "Network")
+"""The modules of `spec/common` that say what is beneath."""
+
+GIVES: Final = ()
+"""No module: a coordinator that is found may have died since, and `Discovery` names living members alone."""
+
 __all__ = [
+    "ASSUMES",
+    "GIVES",
     "NO_COORDINATOR",
     "Config",
     "ConnectRequested",
@@ -110,7 +119,7 @@ class ConnectRequested:
 
 @frozen
 class RecordsRead:
-    """The folder was read: the members with a whole record, and those with one that is not whole."""
+    """The folder was read: the members with a whole record, and the members with a broken record."""
 
     found: frozenset[Address]
     broken: frozenset[Address]
@@ -179,7 +188,7 @@ class ReadRecords:
 
 @frozen
 class RemoveRecords:
-    """To the folder: remove the records of these members, those that are there."""
+    """To the folder: remove the records of these members, if there are any."""
 
     of: frozenset[Address]
 
@@ -395,7 +404,7 @@ def _disconnect_requested(state: State, event: DisconnectRequested) -> Transitio
     return evolve(start(state.member), phase="gone"), _removed({state.member})
 
 
-# What several of these need -----------------------------------------------------------------------
+# Helpers ------------------------------------------------------------------------------------------
 
 
 def _coordinates(state: State) -> bool:

@@ -9,15 +9,15 @@ answered, or the timer fires, the leader makes one view of the views and one dig
 installs it at once, and sends it to its subgroup (MERGE_VIEW) and to the coordinators that answered
 (INSTALL_MERGE_VIEW), each of which does the same.
 
-A member comes to the merged view only from one of the views that it was made of. So whatever is lost, and
-whoever crashes or gives up, no member skips a view. But one side may have the merged view and the other have
-given up. Then views overlap, and such views are not merged. A coordinator that finds another one, which is in
-its own view, standing by another view, has the membership service leave that one's members out; when nobody
-is in two views, the next merge makes one of them.
+A member installs a merged view only from one of its predecessors. So whatever messages are lost, and
+whichever members crash or give up, no member skips a view. But one side may have the merged view after the
+other has given up. Then views overlap, and overlapping views are not merged. A coordinator may find that a
+coordinator in its own view has installed another view. Then it has the membership service exclude the members
+of that view. When no member is in two views, the next merge unites them.
 
 While it is in a merge a coordinator has its membership service hold the view. The digest that it has given
-away is promised: what comes after it is kept for those who start there. A merge that its timer has ended is
-over for good: the promise is withdrawn, and a late INSTALL_MERGE_VIEW finds it in no merge or in another.
+away is promised: later messages are kept for the members that start there. A merge that its timer has ended
+stays ended: the promise is withdrawn, and a late INSTALL_MERGE_VIEW finds it in no merge or in another.
 """
 
 from collections.abc import Callable, Iterable
@@ -108,15 +108,15 @@ class Config:
     member_timeout: int
 
 
-# What is decided ----------------------------------------------------------------------------------
+# Decisions ----------------------------------------------------------------------------------------
 
 
 @frozen
 class Merged:
     """A merged view: `follows` are the views that it is made of. `Merge!Merged`.
 
-    `lives`: of each address that was in a view of one of their lines, its newest incarnation. `digest`: where
-    members start with the members that were not with them.
+    `lives`: the newest incarnation of each address that was in a view of one of their branches. `digest`:
+    where members start with the members that were not with them.
     """
 
     id: ViewId
@@ -138,7 +138,7 @@ class Merged:
         )
 
     def after(self, own: Decision) -> Decision:
-        """What it is to a subgroup: the view that comes after its own. `Merge!AfterOwn`."""
+        """Return the merged view for one subgroup: the successor of its own view. `Merge!AfterOwn`."""
         return Decision(self.id, self.members, own.id, self.lives, frozenset(), self.digest)
 
 
@@ -156,14 +156,14 @@ NO_MERGE: Final = MergeId("", 0, 0)
 
 @frozen
 class Response:
-    """What a coordinator has answered: its view, and what it had delivered."""
+    """The answer of a coordinator: its view, and what it had delivered."""
 
     decision: Decision
     digest: Vector
 
 
 class Responses(PerMember[Response]):
-    """What each coordinator that has accepted has answered."""
+    """The answers of the coordinators that have accepted."""
 
 
 NO_RESPONSES: Final = Responses(())
@@ -206,7 +206,7 @@ class MergeView:
 
 @frozen
 class CancelMerge:
-    """From the leader: it has given up, or goes on without you."""
+    """From the leader: it has given up, or continues without you."""
 
     merge_id: MergeId
 
@@ -225,7 +225,7 @@ class DecisionInstalled:
 
 @frozen
 class DiscoverTimeout:
-    """Timer `discover` fired; discovery knows of the coordinators `found`; `digest` is delivered here."""
+    """Timer `discover` fired. Discovery knows of the coordinators `found`, and `digest` is delivered here."""
 
     found: Annotated[frozenset[Address], Below]
     digest: Annotated[Vector, Below]
@@ -370,12 +370,12 @@ class State:
 
     @property
     def asked(self) -> frozenset[Address]:
-        """Of a leader: the coordinators in the merge, without itself. Who does not lead has asked nobody."""
+        """Of a leader: the coordinators in the merge, without itself. Only a leader has asked any member."""
         return (frozenset(self.responses) | self.awaiting) - {self.member}
 
     @property
     def promised_to(self) -> frozenset[Address]:
-        """Of one in a merge: those promised its digest. Who is in its view needs none. `Merge!PromisedTo`."""
+        """In a merge, the members outside its view with a promise of its digest. `Merge!PromisedTo`."""
         others = self.asked if self.leads else frozenset({self.merge.leader})
         return others - frozenset(self.decision.members)
 
@@ -440,12 +440,12 @@ def malformed(member: Address, sender: Address, message: object) -> str:
         case MergeRsp(_, rejected, decision, digest):
             members = set(decision.members)
             if rejected and not decision.sound and decision != NO_DECISION:
-                return "MERGE_RSP: a view has each of its members once, and in its lives"
+                return "MERGE_RSP: each member must be listed once, with an incarnation"
             if not rejected and (not decision.sound or sender not in members or digest.keys() != members):
                 return "MERGE_RSP: who accepts is in its view, and its digest has its members"
         case InstallMergeView(merge_id, merged):
             if sender != merge_id.leader or not merged.sound or member not in merged.members:
-                return "INSTALL_MERGE_VIEW: it comes from who leads the merge, to members of the merged view"
+                return "INSTALL_MERGE_VIEW: the sender must be the merge leader, the receiver a member"
         case MergeView(merged):
             if not merged.sound or not {sender, member} <= set(merged.members):
                 return "MERGE_VIEW: it is sent from a member of the merged view to another"
@@ -460,7 +460,8 @@ def malformed(member: Address, sender: Address, message: object) -> str:
 def _discover_timeout(config: Config, state: State, event: DiscoverTimeout) -> Transition:
     """Lead a merge, if this is the first of several coordinators (MRG-04). `Merge!DiscoverTimeout`.
 
-    Who is not the first waits to be asked (FLAW-41). The leader's own answer is there at once (AMB-36).
+    A coordinator that is not the first waits to be asked (FLAW-41). The leader's own answer is there at once
+    (AMB-36).
     """
     if not state.joined:
         return state, ()
@@ -487,11 +488,11 @@ def _discover_timeout(config: Config, state: State, event: DiscoverTimeout) -> T
 
 
 def _merge_req_received(config: Config, state: State, event: MergeReqReceived) -> Transition:
-    """Take part, if in no merge; from now on in this one (MRG-24 to MRG-26). `Merge!MergeReqReceived`.
+    """Take part, if in no merge; from now on in this merge (MRG-24 to MRG-26). `Merge!MergeReqReceived`.
 
     A leader whose view overlaps with ours is rejected. If it is in our view, it left us: it is in no other
-    merge now, and takes no view of an earlier one. So is one that knows a later incarnation of a member of
-    ours, or we of one of its (FLAW-110).
+    merge now, and takes no view of an earlier one. It is also rejected if it knows a later incarnation of a
+    member of ours, or we know a later incarnation of a member of its view (FLAW-110).
     """
     sender, merge_id, theirs = event.sender, event.message.merge_id, event.message.decision
     _require_fit(state, event)
@@ -538,7 +539,7 @@ def _merge_timeout(state: State, event: MergeTimeout) -> Transition:
 
 
 def _cancel_merge_received(state: State, event: CancelMergeReceived) -> Transition:
-    """Give up, as the leader has, or goes on without us (AMB-39). `Merge!CancelMergeReceived`."""
+    """Give up, as the leader has, or as it continues without us (AMB-39). `Merge!CancelMergeReceived`."""
     merge_id = event.message.merge_id
     return (state, ()) if state.merge != merge_id else _give_up(state)
 
@@ -558,8 +559,8 @@ def _install_merge_view_received(state: State, event: InstallMergeViewReceived) 
 def _merge_view_received(state: State, event: MergeViewReceived) -> Transition:
     """Come to the merged view, or keep it for the view that it follows. `Merge!MergeViewReceived`.
 
-    That may be one of the membership service, or of a merge that has not come to its end here (FLAW-107). So
-    is every other kept: of two merges the second may come first (FLAW-108).
+    That may be a view of the membership service, or of a merge that has not ended here (FLAW-107). Every
+    other early view is kept, too: of two merges the second may arrive first (FLAW-108).
     """
     merged = event.message.merged
     if not state.merging and _follows_own(state, merged):
@@ -594,7 +595,7 @@ def _early_timeout(state: State) -> Transition:
 
 
 def _conclude(state: State) -> Transition:
-    """Nobody is awaited any more: merge, or give up if there is nobody to merge with. `Merge!Conclude`."""
+    """No answer is awaited any more: merge, or give up without another coordinator. `Merge!Conclude`."""
     chosen = _chosen(state)
     if chosen == {state.member}:
         return _give_up(state)
@@ -612,7 +613,7 @@ def _chosen(state: State) -> frozenset[Address]:
     chosen = [state.member]
     for other in sorted(state.responses):
         theirs = state.responses[other].decision
-        # One that lists another, which has answered for itself, is not followed by that one.
+        # A coordinator whose view lists another answering coordinator is not followed by that coordinator.
         if set(state.responses) & set(theirs.members) != {other}:
             continue
         if all(_may_merge(state.responses[one].decision, theirs) for one in chosen):
@@ -650,7 +651,7 @@ def _enter(
 ) -> Transition:
     """Install a merged view. `Merge!Enter`.
 
-    Windows are added for the members that are new; one that is in use is never moved (AMB-44, FLAW-47).
+    Windows are added for the members that are new; a window in use is never moved (AMB-44, FLAW-47).
     """
     decision = merged.after(state.decision)
     old = frozenset(state.decision.members)
@@ -668,7 +669,7 @@ def _enter(
 
 
 def _give_up(state: State) -> Transition:
-    """Be in no merge any more; who leads tells the others. `Merge!GiveUp`."""
+    """Be in no merge any more; a leader notifies the others. `Merge!GiveUp`."""
     if not state.merging:
         return state, ()
     told = _to(state.asked, CancelMerge(state.merge))

@@ -6,15 +6,15 @@ A member does not multicast: it sends its message to the coordinator of its view
 coordinator multicasts it (DATA) with a tag that names the sender. The layer below delivers one member's
 multicasts in order and without gaps, so what one member multicasts is delivered in one order everywhere.
 
-What a member has sent stays in its `forward_table` until it comes back as DATA. When a view is installed
-the table is sent again, in rising order and before anything new, to the coordinator of that view.
+A member's messages stay in its `forward_table` until they come back as DATA. When a view is installed the
+table is sent again, in rising order and before anything new, to the coordinator of that view.
 
 A message is ordered in one view. FORWARD and DATA carry the view they were sent in. A FORWARD of a view
-that is not installed yet waits in `early`; one of a view that is over is dropped, because its sender sends
+that is not installed yet waits in `early`. A FORWARD of an earlier view is dropped, because its sender sends
 it again when it installs the next. The layer below delivers DATA in the view it was multicast in, and the
-same DATA to all that go on to the next view (virtual synchrony). Then a table holds, at every view change,
-exactly those of a member's messages that no survivor has delivered, and sending them again neither loses,
-doubles nor reorders any. `spec/sequencer/README.md` has a table of what remains without each of these.
+same DATA to all survivors (virtual synchrony). Then a table holds, at every view change, exactly those of a
+member's messages that no survivor has delivered, and sending them again neither loses, doubles nor reorders
+any. `spec/sequencer/README.md` has a table of what remains without each of these.
 
 The `received_table` keeps the highest tag received of each sender, and drops what is not higher: where the
 unicast layer delivers a FORWARD twice. It needs FORWARDs in order.
@@ -87,8 +87,8 @@ class Tag:
     """Identifies a multicast (SEQ-10, AMB-76).
 
     `epoch` is the identifier of its sender's first view, so that a member that comes back has other tags.
-    The counter alone would not do: in two branches of views two lives of a member can join with one counter.
-    `seqno` rises by 1 from 1.
+    The counter alone would not do: in two branches of views two incarnations of a member can join with the
+    same counter. `seqno` rises by 1 from 1.
     """
 
     sender: Address
@@ -277,8 +277,8 @@ def step(_config: Config, state: State, event: Event) -> Transition:
 def _send_requested(state: State, event: SendRequested) -> Transition:
     """Put it into the table, then have it ordered (SEQ-17, -18, -19). `Sequencer!SendRequested`.
 
-    The coordinator's own messages are in its table too: if it is not coordinator in the next view, they
-    were perhaps received by no member that goes on.
+    The coordinator's own messages are in its table too: if it is not coordinator in the next view, perhaps no
+    survivor has received them.
     """
     if not state.joined:
         raise LocalProtocolError(state, event, "no view is installed yet")
@@ -323,7 +323,7 @@ def _data_received(state: State, event: DataReceived) -> Transition:
     if event.sender != state.view.coordinator:
         raise RemoteProtocolError(state, event, f"{event.sender} multicasts, and is not coordinator")
     if tag.sender not in state.view.members:
-        raise RemoteProtocolError(state, event, f"{tag.sender}, for whom it was ordered, is no member")
+        raise RemoteProtocolError(state, event, f"{tag.sender}, whose message it is, is no member")
     after = state
     if (tag.sender, tag.epoch) == (state.member, state.epoch):
         table = tuple(entry for entry in state.forward_table if entry.seqno != tag.seqno)

@@ -14,8 +14,8 @@
 (* delivered more than the cut.                                               *)
 (*                                                                            *)
 (* A step of the implementation may do several things at once (a view is      *)
-(* installed, and messages are ordered in it), so the allowed steps are       *)
-(* defined by conjuncts, each of which is claimed by its own name.            *)
+(* installed, and messages are ordered in it). So the allowed steps are       *)
+(* defined by conjuncts. A claim for each conjunct has its name.              *)
 (******************************************************************************)
 EXTENDS Views, Integers, FiniteSets
 

@@ -410,7 +410,7 @@ Resume(s, e) ==
        ELSE IF without.wants # {} THEN Handled(without, <<>>)
        ELSE Ending(StopAll(without))
 
-\* In a group of one member the latch is open: no STOP_FLUSH will come.
+\* In a group with a single member the latch is open: no STOP_FLUSH will come.
 Latched(s, view) == IF InView(s) THEN s.latched ELSE LatchJoiner /\ Len(view.members) > 1
 
 \* The layer below receives the view, too, and holds nothing back any more. The latch stays as it is.

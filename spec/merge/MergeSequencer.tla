@@ -2,10 +2,10 @@
 (******************************************************************************)
 (* SEQUENCER over merging: a closed model of two neighbours. A view that      *)
 (* merging, or the membership service below it, installs is installed at      *)
-(* SEQUENCER in the same step. So a coordinator that a merge demotes, the     *)
-(* FORWARDs that are on their way to it, and a participant that begins to     *)
-(* coordinate are those of a merge, with all that merging may leave           *)
-(* behind: one side gone on, or in the merged view without the other.         *)
+(* SEQUENCER in the same step. So a real merge demotes the coordinator, and   *)
+(* makes a participant coordinate while FORWARDs are in transit to the old    *)
+(* one. Everything that merging may leave behind occurs: one side in a later  *)
+(* view, or in the merged view without the other.                             *)
 (*                                                                            *)
 (* The group is that of MergeGroup, with all its actions; applications        *)
 (* multicast by SEQUENCER alone. Around SEQUENCER is what SequencerGroup      *)
@@ -49,7 +49,7 @@ Above == INSTANCE SequencerClaims WITH
     SenderFrom <- "header", DeliverOtherViews <- FALSE, OrderForSuspects <- FALSE
 
 -----------------------------------------------------------------------------
-(* What a step of merging's group is to SEQUENCER *)
+(* The effects of a step of merging's group on SEQUENCER *)
 
 \* The logs, and what is settled, with a view that is decided in this step.
 Logs == IF views' = views THEN log ELSE Append(log, Above!Channel!NoCasts(views'[Len(views')]))
@@ -127,7 +127,7 @@ Agreement == Above!Agreement
 NoMessageLost == Above!NoMessageLost
 NoEntryStranded == Above!NoEntryStranded
 
-\* What is around SEQUENCER is VirtualSynchrony, over the views of merging.
+\* The environment of SEQUENCER is VirtualSynchrony, over the views of merging.
 RefinesVirtualSynchronyStep ==
     [Above!Channel!Next]_<<views, installed, life, up, log, settled, got>>
 RefinesVirtualSynchrony == [][RefinesVirtualSynchronyStep]_stack_vars
@@ -147,7 +147,7 @@ ForwardedToTheDemoted ==
         /\ sequencer[f].forward_table # <<>>
 \* A participant that will coordinate the merged view has a FORWARD of it before it knows.
 ForwardComesEarly == \E m \in up : sequencer[m].early # <<>>
-\* What was sent before a merge is delivered after it, by some member of the other side.
+\* A message sent before a merge is delivered after it, by a member of the other side.
 DeliveredAcross ==
     \E m \in up : \E i \in DOMAIN delivered[m] :
         /\ IsMerged(delivered[m][i][3])

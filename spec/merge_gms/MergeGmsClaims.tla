@@ -1,6 +1,6 @@
 --------------------------- MODULE MergeGmsClaims ---------------------------
 (******************************************************************************)
-(* What is claimed of a group that runs merging over GMS.                     *)
+(* Claims about a group that runs merging over GMS.                           *)
 (******************************************************************************)
 EXTENDS MergeGmsGroup
 
@@ -46,7 +46,7 @@ NoLiveBranch ==
             (j > Len(First) /\ j < k /\ views[j].preds \cap views[k].preds # {}) =>
                 \E i \in {j, k} : \A m \in up : installed[m] # i
 
-\* Two who are alive, and have gone on from one view, stay together, whatever a merge does to them.
+\* Two live members that survived a view together stay together, whatever a merge does to them.
 MergeSplitsNoGroup ==
     MaxFalseSuspicions = 0 =>
         \A x, y \in up :
@@ -94,13 +94,14 @@ AsksInVain(m) ==
 \* FLAW-133: who asks again and again comes in, or is refused and asks as another incarnation.
 NoJoinerAsksForever == Quiescent => \A m \in up \ There : ~AsksInVain(m)
 
-\* The members that come to a merged view have delivered the same when they do: what is before it, is behind all.
+\* All members that install a merged view have delivered the same before it: every message of the earlier views is
+\* delivered.
 SameDeliveriesBeforeMerge ==
     \A m, x \in up \cap stops.held :
         (installed[m] = installed[x] /\ installed[m] # 0 /\ IsMerged(installed[m])) =>
             \A y \in ViewMembers(m) : seen[m][y] = seen[x][y]
 
-\* What a member has not delivered of the members that were with it, it still delivers; and nothing twice.
+\* A member still delivers every message that it lacks from the members that were with it; and no message twice.
 NoMessageSkippedStep ==
     act'.outcome # "none" =>
         \A x \in ViewMembers(act'.member) : seen'[act'.member][x] = seen[act'.member][x]
@@ -117,8 +118,8 @@ ViewHeldWhileMergingStep ==
     \A m \in up' :
         (Merging(m) /\ installed'[m] \notin {0, installed[m]}) => Cardinality(views'[installed'[m]].preds) > 1
 
-\* What each waits for has been asked for: GMS for the group, that it or merging has; merging for the group,
-\* or for the digest, with which it wants to do something.
+\* Each awaited event has been asked for. GMS waits for the group, which is asked for or which merging has. Merging
+\* waits for the group, or for the digest that its deferred event needs.
 AwaitedIsRequested ==
     \A m \in up :
         LET s == local[m] IN
@@ -136,7 +137,7 @@ DecidesAndPromisesOnlyWhenStoppedStep ==
         IN (decides \/ Down(act'.effects, "GetDigest") # {} \/ Down(act'.effects, "DigestPromised") # {}) =>
                 m \in stops.given \/ act'.event.type = "GroupStopped"
 
-\* The group is let go when all whom that reaches have the view.
+\* The group is resumed when every member that Resume reaches has the view.
 ResumesAfterAllInstalledStep ==
     (act'.outcome = "handled" /\ Up(act'.effects, "Resume") # {}) =>
         LET m == act'.member IN
@@ -183,8 +184,8 @@ HasToDo(m) ==
        \/ CanDeliver(m)
        \/ MayDiscover(m)
 
-\* As long as any member has something to do, something is done: by whom, and what, is left open. (So this is weaker
-\* than weak fairness of each action, and what follows from it says more. Faults, and what applications do, is
+\* As long as a member has an enabled step, some step is taken; the member and the step are left open. (So this is
+\* weaker than weak fairness of each action, and what follows from it says more. Faults, and what applications do, is
 \* bounded.)
 Fairness == []<>(\A m \in Member : ~HasToDo(m)) \/ []<><<TRUE>>_vars
 
@@ -271,7 +272,7 @@ GivesDigestIsDeliveredStep ==
     (act'.event.type = "DigestGiven" /\ act'.outcome = "handled") =>
         act'.event.digest = DeliveredBy(act'.member)
 
-\* The digest of a view tells of all that were there before.
+\* The digest of a view has an entry for every earlier member.
 GivesDigestIsCompleteStep ==
     act'.outcome = "handled" =>
         /\ \A e \in Up(act'.effects, "MergeViewInstalled") :

@@ -23,7 +23,8 @@ PromisesToMembers(s) ==
 
 LeadersFirst(members, coordinators) == M!LeadersFirst(members, coordinators)
 
-(* What is taken over as GMS's next view is not what was decided: for each conjunct of Membership *)
+(* The view that is taken over as GMS's next one is not the decided view: for *)
+(* each conjunct of Membership                                                *)
 
 \* In the place of ToTake: what GMS makes of the merged view.
 SameCounter(s, d) == [d EXCEPT !.id.counter = Own(s).id.counter]
@@ -61,7 +62,7 @@ AllWindows(m, effects) ==
 \* In the place of IsStill: the group is said to be stopped at once.
 StoppedAtOnce(m) == TRUE
 
-\* In the place of SayBelow: the layers below are not told.
+\* In the place of SayBelow: the view is not passed down.
 ViewNotPassedDown(d) == <<>>
 
 -----------------------------------------------------------------------------

@@ -3,22 +3,21 @@
 (* SEQUENCER, one member: a pure function of its own state and an event.      *)
 (*                                                                            *)
 (* Theory. The coordinator of the view decides the order. A member sends      *)
-(* its multicasts to the coordinator (FORWARD), the coordinator multicasts    *)
-(* them (DATA), and every member delivers what it multicasts in the order in  *)
-(* which it multicast it. What a member has sent stays in its forward-        *)
-(* table until it comes back as DATA; at a view change the table is sent      *)
-(* again, to the coordinator of the new view.                                 *)
+(* its multicasts to the coordinator (FORWARD), and the coordinator           *)
+(* multicasts them (DATA). Every member delivers them in the order in which   *)
+(* the coordinator multicasts them. A sent message stays in its sender's      *)
+(* forward-table until it comes back as DATA. At a view change the table is   *)
+(* sent again, to the coordinator of the new view.                            *)
 (*                                                                            *)
-(* What makes it right. A multicast is ordered in one view: FORWARD and       *)
-(* DATA carry the view they were sent in, a FORWARD of a later view waits     *)
-(* and one of an earlier view is dropped, for its sender sends it again       *)
-(* when it installs the later one. The layer below delivers DATA in the       *)
-(* view it was sent in, and the same DATA to all that go on to the next       *)
-(* view (virtual synchrony). So when a member installs a view its forward-    *)
-(* table holds just those of its messages that no survivor has delivered,     *)
-(* and sending them again neither loses, doubles nor reorders any. The        *)
-(* received-table is for a layer below that doubles a FORWARD, or that is     *)
-(* not virtually synchronous.                                                 *)
+(* Why that is right. A multicast is ordered in one view: FORWARD and DATA    *)
+(* carry the view they were sent in. A FORWARD of a later view waits. A       *)
+(* FORWARD of an earlier view is dropped, for its sender sends it again when  *)
+(* it installs the later view. The layer below delivers DATA in the view it   *)
+(* was sent in, and the same DATA to all survivors (virtual synchrony). So    *)
+(* when a member installs a view, its forward-table holds exactly its         *)
+(* messages that no survivor has delivered. Sending them again neither loses, *)
+(* doubles nor reorders any. The received-table is for a layer below that     *)
+(* doubles a FORWARD, or that is not virtually synchronous.                   *)
 (*                                                                            *)
 (* A coordinator that was stopped for a while may be alone in its view. If it *)
 (* orders messages of others then, these deliver them in another order, in    *)
@@ -39,8 +38,8 @@ CONSTANTS
     Dedup,              \* "highest" seqno received, "set" of seqnos, or "none"
     KeepDeparted,       \* received-table entries of departed members are kept: they may merge back in the same incarnation
     EpochInTag,         \* the tag holds the view in which its sender joined: its "id", its "counter" alone, or "nothing"
-    CompareViewsBy,     \* views are told apart by their "id", or by their "counter" alone
-    EarlyForward,       \* a FORWARD of a later view is "held", or "dropped" by who is not coordinator
+    CompareViewsBy,     \* views are distinguished by their "id", or by their "counter" alone
+    EarlyForward,       \* a FORWARD of a later view is "held", or "dropped" by a member that is not coordinator
     LateForward,        \* a FORWARD of an earlier view is "dropped", or "accepted" by a coordinator
     SenderFrom,         \* DATA's sender is taken from the "header", or from the "message"
     DeliverOtherViews,  \* DATA of another view is delivered
@@ -60,7 +59,7 @@ ASSUME
 -----------------------------------------------------------------------------
 (* Messages, and what is passed up *)
 
-\* What identifies a multicast (SEQ-10): its sender, the view in which the sender joined, a rising number.
+\* A multicast's identity (SEQ-10): its sender, the view in which the sender joined, a rising number.
 Tag(sender, epoch, seqno) == [sender |-> sender, epoch |-> epoch, seqno |-> seqno]
 
 ForwardMessage(view_id, tag, payload) == [type |-> "FORWARD", view_id |-> view_id, tag |-> tag, payload |-> payload]
@@ -89,7 +88,7 @@ IsCoordinator(state) == Joined(state) /\ CoordinatorOf(state.view) = state.membe
 Entry(seqno, payload) == [seqno |-> seqno, payload |-> payload]
 OwnTag(state, seqno) == Tag(state.member, state.epoch, seqno)
 
-\* What is done with an own message in the view of `state`: order it, or have it ordered.
+\* Handle an own message in the view of `state`: order it, or have it ordered.
 Submit(state, entry) ==
     LET tag == OwnTag(state, entry.seqno) IN
     IF IsCoordinator(state)
@@ -132,7 +131,7 @@ OrderedAll(state, messages) ==
     IF messages = <<>> THEN <<>>
     ELSE Ordered(state, Head(messages)) \o OrderedAll(state, Tail(messages))
 
-\* What tells the incarnations of a member apart whose first view this is.
+\* The mark by which this member's incarnation, with this first view, differs from others.
 EpochOf(v) ==
     CASE EpochInTag = "id" -> v.id
       [] EpochInTag = "counter" -> ViewId(v.id.counter, "")

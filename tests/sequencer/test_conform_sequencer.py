@@ -1,4 +1,4 @@
-"""Implementations of SEQUENCER that are broken on purpose: the table of local steps tells."""
+"""Implementations of SEQUENCER that are broken on purpose: the table of local steps detects each."""
 
 from groupcomm import sequencer
 from groupcomm_conformance.models import checking

@@ -13,7 +13,7 @@ _PACKAGE: Final = Path(__file__).parent.parent
 
 
 def key(rooms: tuple[str, ...], *told: object) -> str:
-    """Give a result's key: a digest of what was `told`, as JSON, and of the code of `rooms`, which made it.
+    """Give a result's key: a digest of its input `told`, as JSON, and of the code of `rooms`, which made it.
 
     A room is a folder of this package; `models`, `tla`, `tlc` and `files` made what `check` keeps.
     """

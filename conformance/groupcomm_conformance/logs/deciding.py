@@ -1,7 +1,7 @@
-"""Each layer of each life, held against `Step` of its specification as TLC evaluates it.
+"""Each layer of each incarnation, held against `Step` of its specification as TLC evaluates it.
 
 TLC gets the events that the layer took, and folds `Step` over them from `Start`, with the configuration of
-the log. What a layer carries for others is opaque to it: each payload stands for itself as a short text.
+the log. A payload of other layers is opaque to a layer: each payload stands for itself as a short text.
 Addresses have other numbers, in the same order: a clock's microseconds are more than TLC's integers hold.
 """
 
@@ -31,7 +31,7 @@ _FIRST: Final = 10**8
 
 @frozen
 class Decided:
-    """What TLC said of a layer: steps that it decided, of so many; the first difference of each log."""
+    """TLC's answer for a layer: steps that it decided, of so many; the first difference of each log."""
 
     layer: str
     decided: int
@@ -56,12 +56,12 @@ def decide(
                 constant: f"= {show(getattr(config, parameter))}"
                 for parameter, constant in beside.protocol.parameters.items()
             }
-            noted = [note.event for step in life.steps for note in step.notes if note.place == place]
-            short = _Short(life.member, noted[:most])
-            events = [short(event) for event in noted[:most]]
+            first = life.events[place][:most]
+            short = _Short(life.member, first)
+            events = [short(event) for event in first]
             as_it_ran = evolve(beside, config=config, constants={**beside.constants, **constants})
             walk = as_it_ran.walked(short.addresses[life.member], events)
-            steps += len(noted)
+            steps += life.taken[place]
             decided += len(walk.steps)
             differences += ((life, each) for each in as_it_ran.differences([walk]))
         yield Decided(name, decided, steps, tuple(differences))

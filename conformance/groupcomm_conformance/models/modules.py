@@ -59,7 +59,7 @@ def _blank(text: str) -> str:
 
 @functools.lru_cache(maxsize=256)
 def _definitions(text: str) -> dict[str, tuple[str, int]]:
-    """Each operator of a module: its text after `==`, without comments and in its columns, and its line."""
+    """Each operator of a module: its text after `==`, without comments and in its columns, and its place."""
     blank = _blank(text)
     ends = sorted(match.start() for pattern in (_DEFINITION, _SEPARATOR) for match in pattern.finditer(blank))
     found: dict[str, tuple[str, int]] = {}
@@ -89,7 +89,7 @@ def _check_name(file: Path, text: str) -> None:
 
 @functools.lru_cache(maxsize=256)
 def _needed(text: str) -> tuple[str, ...]:
-    """The modules that one extends or instantiates."""
+    """The modules that a module extends or instantiates."""
     bare = _bare(text)
     extended = (re.split(r"\s*,\s*", names) for names in re.findall(rf"\bEXTENDS\s+({_NAMES})", bare))
     return (*chain.from_iterable(extended), *re.findall(r"\bINSTANCE\s+(\w+)", bare))
@@ -104,11 +104,11 @@ class Modules:
 
     @property
     def bare(self) -> dict[str, str]:
-        """The texts without comments and empty lines, in their columns: all that TLC is told by them."""
+        """The texts without comments and empty lines, in their columns: all of them that TLC reads."""
         return {name: _bare(text) for name, text in self.texts.items()}
 
     def definition(self, operator: str) -> tuple[str, str, int] | None:
-        """Find an operator: its module, the text after `==` without comments, and its line."""
+        """Find an operator: its module, the text after `==` without comments, and its line number."""
         found = self.laid_out(operator)
         return None if found is None else (found[0], found[1].strip(), found[2])
 
@@ -120,12 +120,12 @@ class Modules:
         return None
 
     def defined(self, module: str, operator: str) -> str | None:
-        """Give the text of an operator of one module, in its columns."""
+        """Give the text of an operator of a module, in its columns."""
         found = _definitions(self.texts[module]).get(operator)
         return None if found is None else found[0]
 
     def declares(self, module: str, constant: str) -> bool:
-        """Whether a module declares a constant."""
+        """Say whether a module declares a constant."""
         return constant in _declared(self.texts[module])
 
     def conjuncts(self, module: str) -> tuple[str, ...]:
@@ -134,13 +134,13 @@ class Modules:
         return tuple(re.findall(r'"(\w+)"', found[1])) if found else ()
 
     def has_conjunct(self, module: str, name: str) -> bool:
-        """Whether a guarantee has this conjunct: in `Conjuncts`, as an operator, or as a constant's value."""
+        """Say whether a guarantee has this conjunct: in `Conjuncts`, an operator, or a constant's value."""
         bare = self.bare[module]
         operator = re.search(rf"^{name}(?:\([^)]*\))?\s*==", bare, re.MULTILINE)
         return name in self.conjuncts(module) or operator is not None or f'"{name}"' in bare
 
     def meaning(self, module: str, conjunct: str) -> str:
-        """Give what a guarantee, or a module it stands on, says of a conjunct in comments, as one line."""
+        """Give the comments of a guarantee, or of a module it stands on, on a conjunct, joined."""
         for text in (self.texts[module], *self.texts.values()):
             found = re.search(
                 rf"^[ \t]*\\\*[ \t]*{conjunct}:((?:[^\n]*\n[ \t]*\\\*)*[^\n]*)$", text, re.MULTILINE
@@ -159,13 +159,13 @@ class Modules:
         return parts if len(parts) > 1 else ()
 
     def knows(self, name: str) -> bool:
-        """Whether a module declares a constant of this name, or defines such an operator."""
+        """Say whether a module declares a constant of this name, or defines such an operator."""
         return any(name in _declared(text) for text in self.texts.values()) or (
             self.definition(name) is not None
         )
 
     def sentence(self, operator: str) -> tuple[str, int] | None:
-        """Give the comment directly above an operator as one line ("" where there is none), and its line."""
+        """Give the comment directly above an operator, joined ("" where there is none), and its place."""
         for text in self.texts.values():
             found = re.search(
                 rf"((?:^[ \t]*\\\*[^\n]*\n)*)^(?:LOCAL\s+)?{operator}(?:\([^)]*\))?\s*==", text, re.MULTILINE
@@ -184,7 +184,7 @@ class Modules:
         return tuple(dict.fromkeys(self._taken(body[1]))) if body else ()
 
     def is_by_member(self, specification: str) -> bool:
-        r"""Whether `Next` says what one member does: `[][\E m \in Member : Next(m)]_vars`."""
+        r"""Say whether `Next` says what one member does: `[][\E m \in Member : Next(m)]_vars`."""
         return self._next(specification)[1] is not None
 
     def next_of(self, specification: str) -> str:
@@ -206,13 +206,14 @@ class Modules:
 
     def _taken(self, text: str) -> Iterator[str]:
         r"""Name the actions in a disjunction: of `Next /\ Below`, a composition's, those of `Next`."""
-        # What a quantifier ranges over is no action, nor is what else is true of a step or before it.
+        # The range of a quantifier is no action, nor is a formula that is true of other steps or before a
+        # step.
         for word in re.findall(r"\w+", re.sub(r"(?:\\in|/\\)\s*\w+(?:\([^)]*\))?", "", text)):
             if (found := self.definition(word)) is not None and self._says_what_comes(word, set()):
                 yield from self._taken(found[1]) if word == "Next" else (word,)
 
     def _says_what_comes(self, operator: str, known: set[str]) -> bool:
-        """Whether an operator, or one that it uses, says something of the next state."""
+        """Say whether an operator, or an operator that it uses, says something of the next state."""
         found = None if operator in known else self.definition(operator)
         known.add(operator)
         return found is not None and (
@@ -279,7 +280,7 @@ def read_modules(folders: Iterable[Path], root: str) -> Modules:
 
 
 def scope(modules: Modules, module: str) -> tuple[str, ...]:
-    """Name a module and those that it extends, directly or not: what it can name without an instance."""
+    """Name a module and those modules that it extends, directly or not: it names them without an instance."""
     found = [module]
     for each in found:
         for names in re.findall(rf"\bEXTENDS\s+({_NAMES})", _bare(modules.texts[each])):
@@ -293,7 +294,7 @@ def unused(
     """Find operators that no operator uses and that are not `named`: each with its module and line.
 
     These are operators without parameters of the `own` modules, but for those of bounds (`MC...`), and only
-    of modules that define one that is named: there a claim would stand.
+    of modules that define a named operator: there a claim would stand.
     """
     words = Counter(word for text in texts.values() for word in re.findall(r"\w+", _bare(text)))
     return [

@@ -32,8 +32,8 @@ _LIMIT: Final = 60.0
 _RUNS: Final = 500
 """Runs after which a JVM is replaced: each leaves 0.4 MB behind, and a new JVM compiles for 10 s."""
 
-# The first run: something of all that specifications use. Names and strings that nobody else uses, since they
-# keep their numbers in TLC's table of names.
+# The first run: something of all that specifications use. No specification uses its names and strings, since
+# they keep their numbers in TLC's table of names.
 _MODULE: Final = r"""---- MODULE Resident_ ----
 EXTENDS Integers, Sequences, FiniteSets, TLC
 VARIABLES r_x, r_log
@@ -101,7 +101,7 @@ def take(java: Path, jar: Path, heap: str) -> Kept | None:
 
 
 def give_back(kept: Kept, *, usable: bool) -> None:
-    """Take back a JVM after a run; one that is not usable, or has run for long enough, is ended."""
+    """Take back a JVM after a run; end it if it is not usable, or has run for long enough."""
     with _lock:
         kept.runs += 1
         if usable and kept.runs < _RUNS:

@@ -1,8 +1,8 @@
 """Running TLC: one call, one typed verdict.
 
 `run` copies the modules into a fresh folder, runs TLC there in its ``-tool`` mode (each message is
-framed and numbered) and returns a `Result`: the model *holds* or *violates* a named property. Whatever
-gives no verdict raises a `TLCError`. A verdict needs three witnesses that agree: the message, the exit
+framed and numbered) and returns a `Result`: the model *holds* or *violates* a named property. A run without a
+verdict raises a `TLCError`. A verdict needs three witnesses that agree: the message, the exit
 code and the closing message; an exit code of 0 after cut-off output is not a pass.
 
 Nothing is written into the source tree, and the run's folder is gone afterwards, whatever happens. A run
@@ -95,8 +95,8 @@ SHORT: Final = 60_000
 KEPT: Final = 300_000
 """Transitions up to which a search that is to hold gets a JVM that is kept: TLC is compiled there."""
 
-# What minimises CPU time depends on the length. CPU seconds of searches with one worker in a JVM of their own
-# (TLC 2.15, Java 17, the least of several interleaved runs on two busy cores), by transitions:
+# The options with the least CPU time depend on the length. CPU seconds of searches with one worker in a JVM
+# of their own (TLC 2.15, Java 17, the least of several interleaved runs on two busy cores), by transitions:
 #                                       31,000   141,000
 #   both compilers, ParallelGC               6.4      19.4
 #   both compilers, SerialGC                 7.2      19.1
@@ -128,8 +128,8 @@ def run(
     """Check the module ``root`` under the configuration ``cfg`` and return TLC's verdict.
 
     ``modules`` are folders whose ``*.tla`` are put together, and ``generated`` more modules, name to text;
-    two of one name are a FileError. ``workers="auto"`` is one per core; counts of a violation, its trace and
-    the depth are reproducible with 1 only. ``heap`` is the JVM's (``"2g"``), ``timeout`` in seconds of
+    two of the same name are a FileError. ``workers="auto"`` is one per core; counts of a violation, its trace
+    and the depth are reproducible with 1 only. ``heap`` is the JVM's (``"2g"``), ``timeout`` in seconds of
     wall-clock time. ``short`` promises at most about ``SHORT`` transitions. With ``kept`` TLC runs in a JVM
     that is kept for many runs, unless it dumps or simulates; by default where it is short and without
     ``liveness``. With that it looks for lassos when all states are there, not from time to time: which lasso
