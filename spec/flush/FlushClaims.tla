@@ -135,7 +135,7 @@ Quiescent ==
     /\ \A f, t \in Member : t \in up => wire[f][t] = <<>>
     /\ \A m \in up :
         /\ app[m] # "handler" /\ Reports(m) = {}
-        /\ \A f \in fetches[m] : f.holder \notin up
+        /\ \A f \in fetches[m] : ~IsPresent(f.holder, m)
         /\ ~MayTakeOver(m) /\ ~MaySuspend(m) /\ ~MayResume(m) /\ ~MayDecide(m) /\ ~MayDepart(m)
         /\ ~NoStateProvider(m)
         /\ Partners(m) = {} /\ maker[m] # "merges"
@@ -235,7 +235,7 @@ OnlyByEffects == [][OnlyByEffectsStep]_vars
 (* NoOldMemberAfterJoiner replace its three missing conjuncts: they cover the *)
 (* members that trust the creator of a view.                                  *)
 
-abstract == <<views, installed, up, log, settled, got>>
+abstract == <<views, installed, life, up, log, settled, got>>
 
 Promised == INSTANCE VirtualSynchrony WITH Off <- {"Uniform"}
 

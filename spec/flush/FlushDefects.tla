@@ -57,6 +57,9 @@ OnlySecondTakesOver(m) ==
     \/ all[1] = m
     \/ Len(all) > 1 /\ all[2] = m /\ all[1] \in local[m].suspected
 
+\* In the place of IsPresent: the failure detector reports the dead, and no address that is there again.
+IsThereAgain(x, m) == x \in up
+
 \* In the place of HasToHear: a joiner hears some time after its first view who is counted out.
 JoinerSuspectsLater(m) == FALSE
 
@@ -106,7 +109,7 @@ ApplyWrongly(action, m, event, consumed, taken, given, known, k) ==
         /\ copies' = copies \ taken
         /\ log' = LET sends == Payloads(MulticastsOf(step.effects))
                   IN Channel!Casts(log, m, installed[m], sends \o sends)
-        /\ UNCHANGED <<up, views, installed, settled, got, app, fetches, maker, transfer>>
+        /\ UNCHANGED <<up, views, installed, life, settled, got, app, fetches, maker, transfer>>
 
 -----------------------------------------------------------------------------
 (* Unicasts *)

@@ -34,8 +34,9 @@
 (* - A state transfer asks for the group to be stopped, and then asks any     *)
 (*   member that has delivered the same for its state. It resumes the group   *)
 (*   when it has set that state, or when it does not want it any more.        *)
-(* - Crashes are reported to all who have the member in their view. False     *)
-(*   suspicions have a budget. In the end, a member that another member       *)
+(* - Crashes are reported to all who have the member in their view, even if   *)
+(*   its address is there again, in another incarnation. False suspicions     *)
+(*   have a budget. In the end, a member that another member                  *)
 (*   suspects, or that is on another branch, is notified of that.             *)
 (*                                                                            *)
 (* The variables of VirtualSynchrony are what members have done: decided      *)
@@ -58,6 +59,7 @@ CONSTANTS
     MaxFalseSuspicions,     \* fault budget: false suspicions
     MaxLeaves,              \* bound
     MaxStateTransfers,      \* bound: state transfers
+    MaxRestarts,            \* fault budget: joiners that come back as their next incarnation
     MaxMerges,              \* bound: how often a group is stopped only to be merged
     MergeMayFail,           \* a coordinator may give a merge up at any time
     StateTransferMayCancel, \* a state transfer may lose interest at any time
@@ -65,7 +67,7 @@ CONSTANTS
     MaxCloses               \* fault budget: connections that are closed with something on its way (ClosedOnlyByViews)
 
 VARIABLES
-    views, installed,       \* of Membership: see there
+    views, installed, life, \* of Membership: see there
     up, log, settled, got,  \* of VirtualSynchrony: see there
     copies,         \* copies of multicasts on their way
     fetches,        \* [Member -> what its layer below asks others for]
@@ -81,16 +83,13 @@ VARIABLES
     state,          \* [Member -> the multicasts that are in its application's state]
     spent           \* budgets used
 
-layers == <<views, installed, up, log, settled, got, copies, fetches, wire>>
+layers == <<views, installed, life, up, log, settled, got, copies, fetches, wire>>
 users == <<maker, offers, wishes, transfer, answers>>
 
 vars == <<local, layers, app, cast, users, state, spent, act>>
 
 \* While checking, `act` is hidden: it says how a state was reached, not what it is.
 view == <<local, layers, app, cast, users, state, spent>>
-
-\* Addresses are not used again here: every member is in its first incarnation.
-life == [m \in Member |-> 0]
 
 \* Groups may go apart, or be apart.
 MayBeApart == MaxFalseSuspicions > 0 \/ MaxMerges > 0
@@ -126,7 +125,7 @@ Copy(via, to, sender, k, seqno) == [via |-> via, to |-> to, sender |-> sender, v
 \* A multicast of m in its view, number k, goes to all members of the view. (A member with a later view ignores it.)
 NewCopies(m, k, messages) ==
     {Copy(m, to, m, k, messages[i].seqno) :
-        to \in {x \in up : x \in DOMAIN views[k].lives /\ installed[x] <= k}, i \in DOMAIN messages}
+        to \in {x \in up : Has(views[k], x, life[x]) /\ installed[x] <= k}, i \in DOMAIN messages}
 
 \* Of m's copies those stay that may still be delivered: those of its view that it lacks, and of later views.
 Useful(set, m, s, k) ==
@@ -209,7 +208,7 @@ ApplyWith(action, m, event, consumed, taken, given, known, k) ==
     /\ HasToHear(m) => action = "Detect"
     /\ \E step \in {MemberStep(local[m], event)} :
         /\ Take(action, m, given, event, consumed, step)
-        /\ up' = up
+        /\ up' = up /\ life' = life
         /\ wire' = AfterStep(wire, m, consumed, step.effects, up)
         /\ views' = known
         /\ installed' = [installed EXCEPT ![m] = k]
@@ -305,17 +304,20 @@ ReceiveData(m) ==
     /\ Applies(m)
     /\ UNCHANGED <<cast, offers, wishes, answers, spent>>
 
+\* x is up, in the incarnation that m's view lists.
+IsPresent(x, m) == x \in up /\ Has(views[installed[m]], x, life[x])
+
 \* The layer below of m asks another's, which sends what m lacks; if the named member crashes, the message may be lost
 \* with it.
 Retransmit(m) ==
     /\ m \in up
     /\ \E f \in fetches[m] :
-        /\ f.holder \in up
+        /\ IsPresent(f.holder, m)
         /\ copies' = copies \cup {Copy(f.holder, m, f.sender, installed[m], n) :
                                     n \in local[m].delivered[f.sender] + 1 .. f.upto}
         /\ fetches' = [fetches EXCEPT ![m] = @ \ {f}]
         /\ Environment("Retransmit", m, [holder |-> f.holder, sender |-> f.sender, upto |-> f.upto], {})
-    /\ UNCHANGED <<local, views, installed, up, log, settled, got, wire, app, cast, users, state, spent>>
+    /\ UNCHANGED <<local, views, installed, life, up, log, settled, got, wire, app, cast, users, state, spent>>
 
 -----------------------------------------------------------------------------
 (* Views *)
@@ -348,7 +350,7 @@ HasAnswered(y, m) ==
        THEN /\ \/ installed[y] = installed[m] \/ Follows(installed[y], installed[m])
                \/ Follows(installed[m], installed[y])
             /\ \A x \in Members(local[y]) : Before(local[m], x, m) => x \in local[y].suspected
-       ELSE y \in views[installed[m]].joins
+       ELSE y \in views[installed[m]].joins /\ IsPresent(y, m)
 
 \* x was with m before the merged view number k. Another member receives it from its own coordinator, or from a member
 \* that was with it.
@@ -442,7 +444,8 @@ NextView(m, leave, join) ==
     LET Stays(x) == x \notin local[m].suspected \cup leave
         members == SelectSeq(local[m].view.members, Stays) \o InSomeOrder(join)
     IN DecidedView(ViewId(local[m].view.id.counter + 1, m), members, {installed[m]},
-                   [x \in MembersOf([members |-> members]) |-> 0], join)
+                   [x \in MembersOf([members |-> members]) |->
+                        IF x \in join THEN life[x] ELSE views[installed[m]].lives[x]], join)
 
 \* m decides the next view and sends it. If the view excludes m, m is gone, and resumes no member.
 DecideView(m) ==
@@ -460,7 +463,7 @@ DecideView(m) ==
                     /\ settled' = Append(settled, Channel!NoArrivals)
                     /\ Environment("DecideView", m, None, {})
                     /\ maker' = [maker EXCEPT ![m] = "gone"]
-                    /\ UNCHANGED <<local, installed, up, got, copies, fetches, wire, app, transfer>>
+                    /\ UNCHANGED <<local, installed, life, up, got, copies, fetches, wire, app, transfer>>
     /\ UNCHANGED <<cast, wishes, answers, state, spent>>
 
 \* Its group is stopped, and it has nothing to do but to resume it.
@@ -471,7 +474,7 @@ MergedView(set) ==
         members == UNION {DOMAIN views[j].lives : j \in preds}
         counters == {views[j].id.counter : j \in preds}
         above == CHOOSE n \in counters : \A i \in counters : i <= n
-    IN DecidedView(ViewId(above + 1, FirstOf(set)), Sorted(members), preds, [x \in members |-> 0], {})
+    IN DecidedView(ViewId(above + 1, FirstOf(set)), Sorted(members), preds, [x \in members |-> life[x]], {})
 
 \* Coordinators have agreed. The first of them has decided, and installs; the others wait, and leave their
 \* groups as they are.
@@ -517,7 +520,7 @@ MayBeSent(o) ==
         installed[x] # 0 /\ Precedes(o.view, installed[x])
 
 MayInstall(o) ==
-    /\ maker[o.to] # "merges"
+    /\ maker[o.to] # "merges" /\ Has(views[o.view], o.to, life[o.to])
     /\ o.from \notin local[o.to].suspected
     /\ IF installed[o.to] = 0 THEN o.to \in views[o.view].joins /\ MayBeSent(o)
        ELSE Follows(installed[o.to], o.view)
@@ -560,7 +563,7 @@ Depart(m) ==
     /\ offers' = {o \in offers : o.to # m}
     /\ answers' = {a \in answers : a.to # m}
     /\ Environment("Depart", m, None, {})
-    /\ UNCHANGED <<local, views, installed, log, settled, got, cast, wishes, maker, state, spent>>
+    /\ UNCHANGED <<local, views, installed, life, log, settled, got, cast, wishes, maker, state, spent>>
 
 -----------------------------------------------------------------------------
 (* State transfer *)
@@ -642,7 +645,24 @@ Crash(m) ==
     /\ transfer' = [transfer EXCEPT ![m] = "none"]
     /\ Spend("crashes")
     /\ Environment("Crash", m, None, {})
-    /\ UNCHANGED <<local, views, installed, log, settled, got, cast, wishes, maker, state>>
+    /\ UNCHANGED <<local, views, installed, life, log, settled, got, cast, wishes, maker, state>>
+
+\* A joiner that has crashed or left comes back as its next incarnation, and knows nothing. (What the former one has on
+\* its way still arrives.)
+Restart(m) ==
+    /\ spent.restarts < MaxRestarts
+    /\ m \in Joiners \ up /\ installed[m] # 0
+    /\ life' = [life EXCEPT ![m] = @ + 1]
+    /\ up' = up \cup {m}
+    /\ installed' = [installed EXCEPT ![m] = 0]
+    /\ local' = [local EXCEPT ![m] = Start(m)]
+    /\ got' = [got EXCEPT ![m] = {}]
+    /\ maker' = [maker EXCEPT ![m] = "follows"]
+    /\ wishes' = wishes \ {m}
+    /\ state' = [state EXCEPT ![m] = NoState]
+    /\ Spend("restarts")
+    /\ Environment("Restart", m, None, {})
+    /\ UNCHANGED <<views, log, settled, copies, fetches, wire, app, cast, offers, transfer, answers>>
 
 \* ClosedOnlyByViews: the connection to x may be closed, as the sender has a view without it.
 MayClose(m, x) == x \notin Members(local[m])
@@ -657,7 +677,7 @@ Close(m) ==
         /\ \E n \in 0 .. Len(wire[m][x]) - 1 : wire' = [wire EXCEPT ![m][x] = SubSeq(@, 1, n)]
     /\ Spend("closes")
     /\ Environment("Close", m, None, {})
-    /\ UNCHANGED <<local, views, installed, up, log, settled, got, copies, fetches, app, cast, users, state>>
+    /\ UNCHANGED <<local, views, installed, life, up, log, settled, got, copies, fetches, app, cast, users, state>>
 
 \* x suspects m, or has a view without it and is not merely behind. (Only after a false suspicion, or a merge
 \* that not all took part in.)
@@ -689,7 +709,7 @@ NeverComes(x, m) ==
 \* Members that the failure detector, or GMS, has to report to m.
 Reports(m) ==
     {x \in Unsuspected(local[m]) \ {m} :
-        x \notin up \/ DistrustsOrExcludes(x, m) \/ NeverComes(x, m) \/ (MayBeApart /\ Refuses(m, x))}
+        ~IsPresent(x, m) \/ DistrustsOrExcludes(x, m) \/ NeverComes(x, m) \/ (MayBeApart /\ Refuses(m, x))}
 
 \* (After a failed merge, a member that suspects a live member counts as one with a false suspicion.)
 Detect(m) ==
@@ -758,7 +778,7 @@ Init ==
     /\ transfer = [m \in Member |-> "none"]
     /\ answers = {}
     /\ state = [m \in Member |-> IF m \in FoundersSet THEN {} ELSE NoState]
-    /\ spent = [crashes |-> 0, false |-> 0, leaves |-> 0, states |-> 0, merges |-> 0, misuses |-> 0, closes |-> 0]
+    /\ spent = [restarts |-> 0, crashes |-> 0, false |-> 0, leaves |-> 0, states |-> 0, merges |-> 0, misuses |-> 0, closes |-> 0]
     /\ act = NoAct
 
 Next(m) ==
@@ -785,6 +805,7 @@ Next(m) ==
     \/ TakeState(m)
     \/ GiveUp(m)
     \/ Crash(m)
+    \/ Restart(m)
     \/ Close(m)
     \/ Detect(m)
     \/ SuspectFalsely(m)

@@ -11,6 +11,8 @@ OnTheWay(type) == UNION {UNION {{Packet(f, t, wire[f][t][i]) :
     i \in {i \in DOMAIN wire[f][t] : wire[f][t][i].type = type}} : t \in Member} : f \in Member}
 
 \* Some member is in each of the phases, one after the other.
+\* A member that has crashed is in a view again, and its former incarnation's messages may be on their way.
+IsBack == \E m \in up : life[m] > 0 /\ InView(local[m])
 IsAsked == \E m \in up : IsIn("asked", local[m]) /\ ~local[m].latched
 \* A joiner has a view, and the next coordinator asks before its STOP_FLUSH.
 IsAskedBehindLatch == \E m \in up : IsIn("asked", local[m]) /\ local[m].latched

@@ -227,7 +227,7 @@ StackQuiescent ==
     /\ \A f, t \in Member : t \in up => wire[f][t] = <<>> /\ forwards[f][t] = <<>>
     /\ \A m \in up :
         /\ (app[m] = "handler" => ~MayReturn(m)) /\ Reports(m) = {}
-        /\ \A f \in fetches[m] : f.holder \notin up
+        /\ \A f \in fetches[m] : ~IsPresent(f.holder, m)
         /\ ~MayTakeOver(m) /\ ~MaySuspend(m) /\ ~MayResume(m) /\ ~MayDecide(m) /\ ~MayDepart(m)
         /\ ~NoStateProvider(m)
         /\ Partners(m) = {} /\ maker[m] # "merges"

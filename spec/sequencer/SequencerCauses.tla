@@ -15,7 +15,6 @@ EXTENDS MCSequencer
 
 VARIABLE causes     \* the pairs <<message, a message that its sender had delivered when it sent the first>>
 
-cause_vars == <<vars, causes>>
 cause_view == <<view, causes>>
 
 CauseInit == Init /\ causes = {}
@@ -25,7 +24,7 @@ CauseNext ==
     /\ causes' = causes \cup
         UNION {{<<<<m, sent'[m]>>, c>> : c \in DeliveredBy(m)} : m \in {m \in Member : sent'[m] # sent[m]}}
 
-CauseSpec == CauseInit /\ [][CauseNext]_cause_vars
+CauseSpec == CauseInit /\ [][CauseNext]_<<vars, causes>>
 
 \* No member delivers a message before one of its causes. (It may lack the cause: a joiner does.)
 CausalDelivery ==

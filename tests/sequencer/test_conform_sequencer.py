@@ -41,4 +41,5 @@ def test_what_makes_a_member_are_these_constants_and_no_others() -> None:
         "LateForward": "dropped",
         "SenderFrom": "header",
         "DeliverOtherViews": False,
+        "OrderForSuspects": False,
     } == protocol.guards
