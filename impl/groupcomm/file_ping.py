@@ -28,11 +28,12 @@ There is no clock here, and no file: each step is a pure function.
 from collections.abc import Iterable
 from typing import Final, TypeAlias, assert_never
 
-from attrs import evolve, frozen
+from attrs import frozen
 
 from .effects import Datagram, PassDown, PassUp, SetTimer
 from .errors import LocalProtocolError, RemoteProtocolError
 from .events import ViewInstalled
+from .records import evolve
 from .view import Address
 
 ASSUMES: Final = ("Folder", "Network")
@@ -207,7 +208,7 @@ Effect: TypeAlias = (
 # State --------------------------------------------------------------------------------------------
 
 
-@frozen
+@frozen(slots=False)
 class State:
     """The local state of the specification, field for field. `FilePing!Start` says what each field is."""
 

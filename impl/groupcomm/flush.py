@@ -33,7 +33,7 @@ the same at all survivors. FLUSH counts from 1 in each view.
 from collections.abc import Callable
 from typing import Final, Literal, TypeAlias, assert_never, final
 
-from attrs import evolve, frozen
+from attrs import frozen
 
 from .digest import EMPTY_VECTOR, Vector
 from .effects import Multicast, PassDown, PassUp, Send
@@ -54,6 +54,7 @@ from .events import (
     ViewInstalled,
 )
 from .per_member import PerMember
+from .records import evolve
 from .view import NO_VIEW, Address, View, ViewId
 
 ASSUMES: Final = ("Membership", "ReliableMulticast", "ReliableUnicast")
@@ -283,7 +284,7 @@ Effects: TypeAlias = tuple[Effect, ...]
 # State --------------------------------------------------------------------------------------------
 
 
-@frozen
+@frozen(slots=False)
 class Run:
     """A requester's flush. `Flush!Idle`.
 
@@ -311,7 +312,7 @@ No other of the 24 values occurs (`EachInAPhase`). `docs/messages.md` says what 
 """
 
 
-@frozen
+@frozen(slots=False)
 class State:
     """The local state of the specification, field for field. `Flush!Start` says what each field is."""
 
@@ -336,7 +337,7 @@ class State:
     @property
     def joined(self) -> bool:
         """True if this member has installed a view. `Flush!InView`."""
-        return self.view != NO_VIEW
+        return bool(self.view.members)
 
     @property
     def unsuspected(self) -> frozenset[Address]:
@@ -526,9 +527,9 @@ def _without(rounds: Rounds, member: Address) -> Rounds:
 
 def _take_later(state: State) -> Transition:
     """Take the START_FLUSH that waited, that of the most senior requester. `Flush!MaybeTake`."""
-    first = next((member for member in state.view.members if member in state.later), None)
-    if first is None or not state.free:
+    if not state.later or not state.free:
         return state, ()
+    first = next(member for member in state.view.members if member in state.later)
     return _stop(state, first, state.later[first], FOR_STATE)
 
 
@@ -842,5 +843,5 @@ def _data_received(state: State, event: DataReceived) -> Transition:
         return state, ()
     if state.frozen and message.seqno > state.limit[sender]:
         raise RemoteProtocolError(state, event, "DATA beyond what the layer below is to hold back")
-    counted = evolve(state, delivered=Vector((*delivered.items(), (sender, message.seqno))))
+    counted = evolve(state, delivered=delivered.put(sender, message.seqno))
     return _reporting((counted, (PassUp(Deliver(sender, message.payload)),)))

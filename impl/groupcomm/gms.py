@@ -36,7 +36,7 @@ leave.
 
 from typing import Final, Literal, TypeAlias, assert_never
 
-from attrs import evolve, frozen
+from attrs import frozen
 
 from .digest import EMPTY_VECTOR, Vector
 from .effects import PassDown, PassUp, Send
@@ -55,6 +55,7 @@ from .events import (
     ViewInstalled,
 )
 from .per_member import PerMember
+from .records import evolve
 from .view import NO_VIEW, Address, View, ViewId, is_former
 
 ASSUMES: Final = ("ReliableUnicast", "FailureDetector")
@@ -377,7 +378,7 @@ class Request:
 NO_REQUEST: Final = Request("none", "", 0)
 
 
-@frozen
+@frozen(slots=False)
 class State:
     """The local state of the specification, field for field. `Gms!Start` says what each field is."""
 

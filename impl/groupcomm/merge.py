@@ -23,7 +23,7 @@ stays ended: the promise is withdrawn, and a late INSTALL_MERGE_VIEW finds it in
 from collections.abc import Callable, Iterable
 from typing import Annotated, Final, TypeAlias, assert_never
 
-from attrs import evolve, frozen
+from attrs import frozen
 
 from .digest import EMPTY_VECTOR, Vector
 from .effects import CancelTimer, PassDown, PassUp, Send, SetTimer
@@ -38,6 +38,7 @@ from .events import (
 )
 from .gms import NO_DECISION, Decision, Lives
 from .per_member import PerMember
+from .records import evolve
 from .view import Address, ViewId
 
 ASSUMES: Final = ("ReliableMulticast", "ReliableUnicast")
@@ -336,7 +337,7 @@ Effects: TypeAlias = tuple[Effect, ...]
 # State --------------------------------------------------------------------------------------------
 
 
-@frozen
+@frozen(slots=False)
 class State:
     """The local state of the specification, field for field. `Merge!Start` says what each field is."""
 

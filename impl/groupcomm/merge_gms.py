@@ -32,7 +32,7 @@ It takes and gives the same as `gms` and `merge`, but
 from collections.abc import Callable, Iterable
 from typing import Annotated, Final, Literal, TypeAlias, TypeVar, assert_never
 
-from attrs import evolve, frozen
+from attrs import frozen
 
 from . import gms, merge
 from .digest import NOTHING, Vector
@@ -88,6 +88,7 @@ from .merge import (
     SuspendViews,
     WindowsAdded,
 )
+from .records import evolve
 from .view import NO_VIEW, Address, ViewId
 
 T = TypeVar("T")
@@ -225,7 +226,7 @@ class Probed:
 NO_MERGED: Final = Merged(NO_VIEW.id, (), frozenset(), gms.NO_DECISION.lives, gms.NO_DECISION.digest)
 
 
-@frozen
+@frozen(slots=False)
 class State:
     """The local state of the specification, field for field. `MergeGms!Start` says what each field is."""
 
