@@ -42,7 +42,7 @@ ORDER, FLUSHING, MERGING, _, MULTICAST, UNICASTS = range(len(LAYERS))
 DISCOVER: Final = "merge_gms/discover"
 """The timer at which discovery tells who coordinates."""
 
-_GROUND: Final = ("Network", "FailureDetector", "Discovery")
+_GROUND: Final = ("Network", "FailureDetector", "Incarnations", "Discovery")
 
 
 def configs(patience: float) -> dict[str, Any]:

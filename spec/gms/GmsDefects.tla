@@ -94,9 +94,10 @@ KeepsRefusingCoordinator(s, e) ==
     ELSE Handled([s EXCEPT !.life = e.life, !.joining = TRUE], <<Send(e.coordinator, JoinReq(e.life))>>)
 
 -----------------------------------------------------------------------------
-(* Whoever runs members. In the place of MayComeBack: any address is used again. *)
+(* The program that runs members: in the place of IncarnationsLack *)
 
-AnyMayComeBack(m) == TRUE
+ReturnsUnpassed == {"CountersArePassed"}
+TwoAtATime == {"LivesAreNumbered"}
 
 -----------------------------------------------------------------------------
 (* Questions: in the place of IsLate *)
