@@ -58,7 +58,7 @@ from .per_member import PerMember
 from .records import evolve
 from .view import NO_VIEW, Address, View, ViewId, is_former
 
-ASSUMES: Final = ("ReliableUnicast", "FailureDetector")
+ASSUMES: Final = ("ReliableUnicast", "FailureDetector", "Incarnations")
 """The modules of `spec/common` that say what the layers below must give."""
 
 GIVES: Final = ("Membership", "JoinDigest")

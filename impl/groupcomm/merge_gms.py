@@ -93,7 +93,7 @@ from .view import NO_VIEW, Address, ViewId
 
 T = TypeVar("T")
 
-ASSUMES: Final = ("ReliableMulticast", "ReliableUnicast", "FailureDetector", "Discovery")
+ASSUMES: Final = ("ReliableMulticast", "ReliableUnicast", "FailureDetector", "Incarnations", "Discovery")
 """The modules of `spec/common` that say what the layers below must give."""
 
 GIVES: Final = ("Membership", "JoinDigest")

@@ -44,7 +44,7 @@ ORDER, FLUSHING, MERGING, _, MULTICAST, UNICASTS, FINDING = range(len(LAYERS))
 DISCOVER: Final = "merge_gms/discover"
 """The timer at which discovery reports the coordinators that it hears."""
 
-_GROUND: Final = ("Network", "FailureDetector", "Discovery", "Folder")
+_GROUND: Final = ("Network", "FailureDetector", "Incarnations", "Discovery", "Folder")
 
 
 def configs(patience: float) -> dict[str, Any]:

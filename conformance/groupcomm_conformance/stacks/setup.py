@@ -47,8 +47,8 @@ WHOLE: Final = ("sequencer", FLUSH, "merge_gms", "stable")
 DATAGRAMS: Final = (*WHOLE, "nakack", "unicast")
 """All protocols, over nothing but a network."""
 
-GROUND: Final = ("Network", "FailureDetector", "Discovery")
-"""The layers beneath the stack, by the modules of `spec/common`."""
+GROUND: Final = ("Network", "FailureDetector", "Incarnations", "Discovery")
+"""What is beneath the stack, by the modules of `spec/common`."""
 
 FAULTS: Final = (
     "loss",
