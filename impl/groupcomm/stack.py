@@ -186,7 +186,7 @@ def _told(module: Any) -> tuple[type, ...]:  # noqa: ANN401 - a module
 
 
 _CALLS: Final[Mapping[type, str]] = {Multicast: "SendRequested", Send: "UnicastRequested"}
-"""What a layer above calls, and the events that these calls are to a layer."""
+"""The calls of a layer above, and the events that these calls are to a layer."""
 
 
 @frozen

@@ -230,7 +230,7 @@ def gather(modules: Iterable[Path], generated: Mapping[str, str], folder: Path) 
 
 @functools.lru_cache(maxsize=256)
 def _read(text: str) -> str:
-    """Give a module as TLC gets it, without comments, in its lines and columns: TLC is slow to read them."""
+    """Give a module as TLC gets it, without comments, lines and columns kept: TLC is slow to read them."""
     return "\n".join(line.rstrip() for line in blanked(text).split("\n"))
 
 
