@@ -4,10 +4,10 @@ Each member is a process on this machine. All groups stand at the same time, and
 round each member sends so many messages, at most a window of them on their way, and waits until it has
 delivered those of all members.
 
-A member is a program. Its last arguments are its number and the places of all members. It prints `joined`;
-then for each line `MESSAGES SIZE WINDOW` of stdin it takes part in a round, and prints a line of JSON: its
-processor time and the time of the clock in seconds, the median and the 99th percentile of the latencies of
-its own messages in milliseconds, and whether it is the coordinator. It ends at the end of stdin.
+A member is a program. Its last arguments are its number and the places of all members. It prints `joined`.
+With each `MESSAGES SIZE WINDOW` that it reads from stdin it takes part in a round, and prints JSON. There `cpu`
+and `wall` are seconds of the processor and of the clock. `p50` and `p99` are the median and the 99th percentile
+of the latencies of its own messages, in ms. `first`: the member is the coordinator. It ends at the end of stdin.
 """
 
 import argparse
@@ -70,14 +70,14 @@ SYSTEMS: Final = {"groupcomm": 1, "groupcomm-logs": 1, "pysyncobj": 1, "jgroups"
 
 
 def places(count: int) -> list[str]:
-    """Places on loopback that nobody has now."""
+    """Free places on loopback."""
     with ExitStack() as stack:
         bound = [stack.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(count)]
         return [f"127.0.0.1:{each.getsockname()[1]}" for each in bound]
 
 
 class Measured(msgspec.Struct):
-    """What a member measured in a round; `first`: it is the coordinator."""
+    """The figures of a member in a round."""
 
     first: bool
     cpu: float
@@ -127,7 +127,7 @@ class Members:
                     pipe.close()
 
     def round(self, count: int, size: int, window: int) -> list[Measured]:
-        """What each member measured in a round."""
+        """Have a round, and return the figures of each member."""
         for process in self._processes:
             if process.stdin is not None:
                 process.stdin.write(f"{count} {size} {window}\n")
@@ -185,7 +185,7 @@ def main() -> None:
     parser.add_argument("--messages", type=int, default=2_000, help="of a member in a round")
     parser.add_argument("--window", type=int, default=50, help="messages of a member on their way at once")
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--warming", type=int, default=2, help="rounds before those that count")
+    parser.add_argument("--warming", type=int, default=2, help="rounds before the measured rounds")
     asked = parser.parse_args()
     print("| " + " | ".join(HEADINGS) + " |\n| " + " | ".join("---" for _ in HEADINGS) + " |")
     for members in asked.members:
