@@ -5,12 +5,14 @@ round each member sends so many messages, at most a window of them on their way,
 delivered those of all members.
 
 A member is a program. Its last arguments are its number and the places of all members. It prints `joined`.
-With each `MESSAGES SIZE WINDOW` that it reads from stdin it takes part in a round, and prints JSON. There `cpu`
-and `wall` are seconds of the processor and of the clock. `p50` and `p99` are the median and the 99th percentile
-of the latencies of its own messages, in ms. `first`: the member is the coordinator. It ends at the end of stdin.
+With each `MESSAGES SIZE WINDOW` that it reads from stdin it takes part in a round, and prints JSON. `cpu` and
+`wall` are seconds of the processor and of the clock. `p50` and `p99` are the median and the 99th percentile
+of the latencies of its own messages, in ms. `first`: the member is the coordinator. It ends at the end of
+stdin.
 """
 
 import argparse
+import select
 import shutil
 import socket
 import subprocess
@@ -131,7 +133,12 @@ class Members:
         for process in self._processes:
             if process.stdin is not None:
                 process.stdin.write(f"{count} {size} {window}\n")
-        return [msgspec.json.decode(self._line(process), type=Measured) for process in self._processes]
+        waiting = {process.stdout.fileno(): process for process in self._processes if process.stdout}
+        found: list[Measured] = []
+        while waiting:  # for whichever is ready: one that has ended is noticed
+            ready = [waiting.pop(file) for file in select.select([*waiting], [], [])[0]]
+            found += [msgspec.json.decode(self._line(process), type=Measured) for process in ready]
+        return found
 
     def _line(self, process: subprocess.Popen[str]) -> str:
         line = "" if process.stdout is None else process.stdout.readline()
