@@ -28,11 +28,12 @@ There is no clock here, and no file: each step is a pure function.
 from collections.abc import Iterable
 from typing import Final, TypeAlias, assert_never
 
-from attrs import evolve, frozen
+from attrs import frozen
 
 from .effects import Datagram, PassDown, PassUp, SetTimer
 from .errors import LocalProtocolError, RemoteProtocolError
 from .events import ViewInstalled
+from .records import evolve
 from .view import Address
 
 ASSUMES: Final = ("Folder", "Network")
@@ -195,7 +196,7 @@ class RemoveRecords:
 
 @frozen
 class Found:
-    """To who runs the member: have GMS join `coordinator`, or found a group where that is this member."""
+    """To the member's runtime: have GMS join `coordinator`, or found a group where that is this member."""
 
     coordinator: Address
 
@@ -207,7 +208,7 @@ Effect: TypeAlias = (
 # State --------------------------------------------------------------------------------------------
 
 
-@frozen
+@frozen(slots=False)
 class State:
     """The local state of the specification, field for field. `FilePing!Start` says what each field is."""
 
@@ -289,7 +290,7 @@ def _begin_look(state: State, before: tuple[Effect, ...] = ()) -> Transition:
 
 
 def _rest(state: State) -> State:
-    """A look is over: forget whom it asked and what they said. `FilePing!WithoutLook`."""
+    """A look is over: forget the members asked and their answers. `FilePing!WithoutLook`."""
     none: frozenset[Address] = frozenset()
     return evolve(state, look="no", asked=none, answered=none, named=none, seniors=none)
 
@@ -315,7 +316,7 @@ def _discovery_timeout(config: Config, state: State) -> Transition:
 
 
 def _decide(config: Config, state: State) -> Transition:
-    """Choose whom to join: itself if no coordinator was named and no senior starts. `FilePing!Decide`."""
+    """Choose the member to join: itself if none is named and no senior starts. `FilePing!Decide`."""
     if not state.named and state.seniors:
         return _begin_look(state)
     target = min(state.named, default=state.member)
@@ -333,7 +334,7 @@ def _end_look(config: Config, state: State) -> Transition:
 
 
 def _get_mbrs_req_received(state: State, event: GetMbrsReqReceived) -> Transition:
-    """Name the own coordinator, or whom this member joins (FPG-08). Of a senior that starts, remember it."""
+    """Name the own coordinator, or the member to join (FPG-08). Remember a senior that starts."""
     sender = event.sender
     _refuse_own(state, event, sender)
     match state.phase:
@@ -350,7 +351,7 @@ def _get_mbrs_req_received(state: State, event: GetMbrsReqReceived) -> Transitio
 
 
 def _get_mbrs_rsp_received(state: State, event: GetMbrsRspReceived) -> Transition:
-    """Note who answered, and what. `FilePing!GetMbrsRspReceived`."""
+    """Note an answer and its sender. `FilePing!GetMbrsRspReceived`."""
     sender, coordinator = event.sender, event.message.coordinator
     _refuse_own(state, event, sender)
     if sender not in state.asked:  # members are asked in a look only

@@ -1,4 +1,4 @@
-"""FLUSH: the group is stopped, and all who do have delivered the same messages. `Flush`.
+"""FLUSH: the group is stopped, and all stopped members have delivered the same messages. `Flush`.
 
 Theory of operation
 -------------------
@@ -33,7 +33,7 @@ the same at all survivors. FLUSH counts from 1 in each view.
 from collections.abc import Callable
 from typing import Final, Literal, TypeAlias, assert_never, final
 
-from attrs import evolve, frozen
+from attrs import frozen
 
 from .digest import EMPTY_VECTOR, Vector
 from .effects import Multicast, PassDown, PassUp, Send
@@ -54,6 +54,7 @@ from .events import (
     ViewInstalled,
 )
 from .per_member import PerMember
+from .records import evolve
 from .view import NO_VIEW, Address, View, ViewId
 
 ASSUMES: Final = ("Membership", "ReliableMulticast", "ReliableUnicast")
@@ -283,7 +284,7 @@ Effects: TypeAlias = tuple[Effect, ...]
 # State --------------------------------------------------------------------------------------------
 
 
-@frozen
+@frozen(slots=False)
 class Run:
     """A requester's flush. `Flush!Idle`.
 
@@ -311,7 +312,7 @@ No other of the 24 values occurs (`EachInAPhase`). `docs/messages.md` says what 
 """
 
 
-@frozen
+@frozen(slots=False)
 class State:
     """The local state of the specification, field for field. `Flush!Start` says what each field is."""
 
@@ -336,7 +337,7 @@ class State:
     @property
     def joined(self) -> bool:
         """True if this member has installed a view. `Flush!InView`."""
-        return self.view != NO_VIEW
+        return bool(self.view.members)
 
     @property
     def unsuspected(self) -> frozenset[Address]:
@@ -478,7 +479,7 @@ def _begin(state: State) -> Transition:
 
 
 def _begin_if_due(state: State) -> Transition:
-    """Begin for a view whoever owns it, and for a state when it is free. `Flush!MaybeBegin`.
+    """Begin for a view whatever its owner, and for a state when it is free. `Flush!MaybeBegin`.
 
     Nor before its own STOP_FLUSH has come back. A waiting junior has to wait longer: this member may have
     asked before, and given its flush up. Where its START_FLUSH was queued it is in force now, and no junior's
@@ -526,9 +527,9 @@ def _without(rounds: Rounds, member: Address) -> Rounds:
 
 def _take_later(state: State) -> Transition:
     """Take the START_FLUSH that waited, that of the most senior requester. `Flush!MaybeTake`."""
-    first = next((member for member in state.view.members if member in state.later), None)
-    if first is None or not state.free:
+    if not state.later or not state.free:
         return state, ()
+    first = next(member for member in state.view.members if member in state.later)
     return _stop(state, first, state.later[first], FOR_STATE)
 
 
@@ -622,7 +623,7 @@ def _reporting(done: Transition) -> Transition:
 
 
 def _goes_first(state: State, requester: Address, asker: str) -> bool:
-    """Whether a flush may come into force, whatever is. `Flush!HasPriority`."""
+    """Return True if a flush may come into force, whatever is. `Flush!HasPriority`."""
     if state.free or requester == state.owner or asker == FOR_VIEWS:
         return True
     order = state.view.members
@@ -842,5 +843,5 @@ def _data_received(state: State, event: DataReceived) -> Transition:
         return state, ()
     if state.frozen and message.seqno > state.limit[sender]:
         raise RemoteProtocolError(state, event, "DATA beyond what the layer below is to hold back")
-    counted = evolve(state, delivered=Vector((*delivered.items(), (sender, message.seqno))))
+    counted = evolve(state, delivered=delivered.put(sender, message.seqno))
     return _reporting((counted, (PassUp(Deliver(sender, message.payload)),)))

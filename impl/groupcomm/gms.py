@@ -1,4 +1,4 @@
-"""GMS: who is in the group. Joins, leaves and crashes become views. `Gms`.
+"""GMS: the members of the group. Joins, leaves and crashes become views. `Gms`.
 
 Theory of operation
 -------------------
@@ -24,18 +24,19 @@ learns of it. It installs the view and sends it to every member before it decide
 suspicions, two members may each be the first that they do not suspect themselves. Then there are two
 branches, and merging heals them.
 
-A decision is a view and what GMS needs to know of it: the view it follows, the incarnation of each member,
-who begins with it, and the digest these start from. So whoever has it can let the joiner in. Its identifier
-names its creator, which may be leaving, and then is not its first member.
+A decision is a view and GMS's knowledge of it: its predecessor, the incarnation of each member, its joiners,
+and their start digest. So any member that has it can admit the joiner. Its identifier names its creator,
+which may be leaving, and then is not its first member.
 
 An address may be taken by a new incarnation while messages of the former one are on their way. Requests
-therefore carry the incarnation that they are for. An incarnation is let in once. One that was excluded
-before it knew that it was let in, and asks again, is refused (JOIN_REFUSED): it is over, as after a leave.
+therefore carry the incarnation that they are for. An incarnation is admitted once. An incarnation that was
+excluded before it knew of its admission, and asks again, is refused (JOIN_REFUSED): it is over, as after a
+leave.
 """
 
 from typing import Final, Literal, TypeAlias, assert_never
 
-from attrs import evolve, frozen
+from attrs import frozen
 
 from .digest import EMPTY_VECTOR, Vector
 from .effects import PassDown, PassUp, Send
@@ -54,9 +55,10 @@ from .events import (
     ViewInstalled,
 )
 from .per_member import PerMember
+from .records import evolve
 from .view import NO_VIEW, Address, View, ViewId, is_former
 
-ASSUMES: Final = ("ReliableUnicast", "FailureDetector")
+ASSUMES: Final = ("ReliableUnicast", "FailureDetector", "Incarnations")
 """The modules of `spec/common` that say what the layers below must give."""
 
 GIVES: Final = ("Membership", "JoinDigest")
@@ -154,7 +156,7 @@ class Decision:
 
     @property
     def sound(self) -> bool:
-        """True if it is as every decision is, whoever made it; `NO_DECISION` is not. `Views!IsSound`."""
+        """True if it is as every decision is, by any creator; `NO_DECISION` is not. `Views!IsSound`."""
         members = set(self.members)
         return (
             0 < len(members) == len(self.members)
@@ -320,7 +322,7 @@ class NewViewReceived:
 
 @frozen
 class JoinRspReceived:
-    """A JOIN_RSP arrived from `sender`, the coordinator or who took over from it."""
+    """A JOIN_RSP arrived from `sender`, the coordinator or its successor."""
 
     sender: Address
     message: JoinRsp
@@ -376,7 +378,7 @@ class Request:
 NO_REQUEST: Final = Request("none", "", 0)
 
 
-@frozen
+@frozen(slots=False)
 class State:
     """The local state of the specification, field for field. `Gms!Start` says what each field is."""
 
@@ -557,7 +559,7 @@ def _join_requested(state: State, event: JoinRequested) -> Transition:
 
 
 def _leave_requested(state: State, event: LeaveRequested) -> Transition:
-    """Queue the own leave, or ask whoever acts. `Gms!LeaveRequested`."""
+    """Queue the own leave, or ask the acting coordinator. `Gms!LeaveRequested`."""
     if not state.joined or state.gone:
         raise LocalProtocolError(state, event, "a member that is in no view does not leave")
     if state.leaving:
@@ -842,7 +844,7 @@ def _resume(state: State) -> Transition:
 
 
 def _ask_to_leave(state: State) -> Transition:
-    """Ask whoever acts, and again when that is another. `Gms!AskToLeave`."""
+    """Ask the acting coordinator, and again when it changes. `Gms!AskToLeave`."""
     if not state.leaving or state.gone or state.acts or state.unsuspected[0] == state.leave_asked:
         return state, ()
     acting = state.unsuspected[0]
@@ -888,7 +890,7 @@ def _decide(state: State, request: Request, digest: Vector) -> Transition:
 def enter(state: State, decision: Decision) -> State:
     """Install a view; what was under way in the old one is over. `Gms!Enter`, `!Kept`.
 
-    Requests to leave outlive it: a leaver asks once a view, and who takes over may not have it yet.
+    Requests to leave outlive it: a leaver asks once a view, and a member that takes over may not have it yet.
     """
     others = set(decision.members) - {state.member}
     kept = tuple(r for r in state.queue if r.kind == "leave" and r.member in others)

@@ -23,7 +23,7 @@ stays ended: the promise is withdrawn, and a late INSTALL_MERGE_VIEW finds it in
 from collections.abc import Callable, Iterable
 from typing import Annotated, Final, TypeAlias, assert_never
 
-from attrs import evolve, frozen
+from attrs import frozen
 
 from .digest import EMPTY_VECTOR, Vector
 from .effects import CancelTimer, PassDown, PassUp, Send, SetTimer
@@ -38,6 +38,7 @@ from .events import (
 )
 from .gms import NO_DECISION, Decision, Lives
 from .per_member import PerMember
+from .records import evolve
 from .view import Address, ViewId
 
 ASSUMES: Final = ("ReliableMulticast", "ReliableUnicast")
@@ -127,7 +128,7 @@ class Merged:
 
     @property
     def sound(self) -> bool:
-        """True if it is as every merged view is, whoever made it. `Merge!IsSoundMerged`."""
+        """True if it is as every merged view is, by any leader. `Merge!IsSoundMerged`."""
         members = set(self.members)
         return (
             0 < len(members) == len(self.members)
@@ -144,7 +145,7 @@ class Merged:
 
 @frozen
 class MergeId:
-    """A merge: who leads it, in which incarnation, and the number that the leader gave it."""
+    """A merge: its leader, the leader's incarnation, and the leader's number for it."""
 
     leader: Address
     life: int
@@ -336,7 +337,7 @@ Effects: TypeAlias = tuple[Effect, ...]
 # State --------------------------------------------------------------------------------------------
 
 
-@frozen
+@frozen(slots=False)
 class State:
     """The local state of the specification, field for field. `Merge!Start` says what each field is."""
 
@@ -442,7 +443,7 @@ def malformed(member: Address, sender: Address, message: object) -> str:
             if rejected and not decision.sound and decision != NO_DECISION:
                 return "MERGE_RSP: each member must be listed once, with an incarnation"
             if not rejected and (not decision.sound or sender not in members or digest.keys() != members):
-                return "MERGE_RSP: who accepts is in its view, and its digest has its members"
+                return "MERGE_RSP: the sender must be in its view, and the digest must cover the view"
         case InstallMergeView(merge_id, merged):
             if sender != merge_id.leader or not merged.sound or member not in merged.members:
                 return "INSTALL_MERGE_VIEW: the sender must be the merge leader, the receiver a member"
@@ -513,7 +514,7 @@ def _merge_req_received(config: Config, state: State, event: MergeReqReceived) -
 
 
 def _merge_rsp_received(state: State, event: MergeRspReceived) -> Transition:
-    """Count an answer; who rejects is asked no more (MRG-16). `Merge!MergeRspReceived`."""
+    """Count an answer; a rejecting coordinator is asked no more (MRG-16). `Merge!MergeRspReceived`."""
     sender, said = event.sender, event.message
     if said.merge_id != state.merge or sender not in state.awaiting:
         return state, ()
@@ -534,7 +535,7 @@ def _merge_rsp_received(state: State, event: MergeRspReceived) -> Transition:
 
 
 def _merge_timeout(state: State, event: MergeTimeout) -> Transition:
-    """Go on with the answers that are there; who has none gives up (MRG-25). `Merge!MergeTimeout`."""
+    """Decide with the answers that are there; without answers give up (MRG-25). `Merge!MergeTimeout`."""
     return (state, ()) if event.number != state.begun else _conclude(state)
 
 
@@ -624,7 +625,7 @@ def _chosen(state: State) -> frozenset[Address]:
 def _merged_view(state: State, chosen: frozenset[Address]) -> Merged:
     """One view of theirs, and one digest (MRG-18 to MRG-21). `Merge!MergedView`.
 
-    Its identifier names who decides it, not its first member, who knows nothing yet (FLAW-103).
+    Its identifier names its creator, not its first member, which knows nothing yet (FLAW-103).
     """
     decisions = [state.responses[member].decision for member in chosen]
     members = tuple(sorted({member for decision in decisions for member in decision.members}))
@@ -725,9 +726,9 @@ def _may_merge(decision: Decision, other: Decision) -> bool:
 
 
 def _disowned(state: State, coordinator: Address, theirs: Decision) -> Effects:
-    """Have those left out who follow a coordinator of our view that stands by another. `Merge!LeftUs`.
+    """Have members excluded that follow a coordinator of our view with another view. `Merge!LeftUs`.
 
-    And whoever is another incarnation now.
+    And members whose incarnation is over.
     """
     left = _former(state.decision, theirs)
     if coordinator in state.decision.members:

@@ -32,7 +32,7 @@ It takes and gives the same as `gms` and `merge`, but
 from collections.abc import Callable, Iterable
 from typing import Annotated, Final, Literal, TypeAlias, TypeVar, assert_never
 
-from attrs import evolve, frozen
+from attrs import frozen
 
 from . import gms, merge
 from .digest import NOTHING, Vector
@@ -88,11 +88,12 @@ from .merge import (
     SuspendViews,
     WindowsAdded,
 )
+from .records import evolve
 from .view import NO_VIEW, Address, ViewId
 
 T = TypeVar("T")
 
-ASSUMES: Final = ("ReliableMulticast", "ReliableUnicast", "FailureDetector", "Discovery")
+ASSUMES: Final = ("ReliableMulticast", "ReliableUnicast", "FailureDetector", "Incarnations", "Discovery")
 """The modules of `spec/common` that say what the layers below must give."""
 
 GIVES: Final = ("Membership", "JoinDigest")
@@ -216,7 +217,7 @@ class Early:
 
 @frozen
 class Probed:
-    """A view, and whom it has asked for it."""
+    """A view identifier, and the member that was asked for it."""
 
     id: ViewId
     to: Address
@@ -225,7 +226,7 @@ class Probed:
 NO_MERGED: Final = Merged(NO_VIEW.id, (), frozenset(), gms.NO_DECISION.lives, gms.NO_DECISION.digest)
 
 
-@frozen
+@frozen(slots=False)
 class State:
     """The local state of the specification, field for field. `MergeGms!Start` says what each field is."""
 
@@ -519,7 +520,7 @@ def _answer_early(config: Config, state: State) -> Transition:
 
 
 def _ask_leader(state: State) -> Transition:
-    """Ask who leads, as far as it knows, for each view that it doubts. `MergeGms!AskLeader`, `!Doubts`."""
+    """Ask the first unsuspected member about each view in doubt. `MergeGms!AskLeader`, `!Doubts`."""
     if not state.joined or state.gms.acts:
         return state, ()
     head = state.gms.unsuspected[0]

@@ -26,7 +26,7 @@ A timer that is set already is not set again: it would never fire while messages
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, TypeAlias, assert_never, cast
 
-from attrs import evolve, frozen
+from attrs import frozen
 
 from .digest import EMPTY_VECTOR, FIRST_SEQNO, NOTHING, Digest, DigestEntry, Vector
 from .effects import ALL, Datagram, PassUp, SetTimer
@@ -46,6 +46,7 @@ from .events import (
     WindowsAdded,
 )
 from .per_member import PerMember
+from .records import evolve
 from .view import NO_VIEW, Address, View, ViewId
 
 ASSUMES: Final = ("Network", "Membership")
@@ -217,7 +218,7 @@ class Source:
     upto: int
 
 
-@frozen
+@frozen(slots=False)
 class Window:
     """A member's messages of an origin in its view. `Nakack!Window` says what each field is."""
 
@@ -247,7 +248,7 @@ class Former:
     stores: PerMember[Store]
 
 
-@frozen
+@frozen(slots=False)
 class State:
     """The local state of the specification, field for field. `Nakack!Start` says what each field is."""
 
@@ -263,10 +264,13 @@ class State:
     @property
     def joined(self) -> bool:
         """True if this member has installed a view."""
-        return self.view != NO_VIEW
+        return bool(self.view.members)
 
 
 Transition: TypeAlias = tuple[State, Effects]
+
+_COUNTED: Final = PassUp(MessageReceived(1))
+"""STABLE counts messages: NAKACK does not tell sizes."""
 
 _NO_WINDOWS: Final[PerMember[Window]] = PerMember(())
 _NO_FORMER: Final = Former(NO_VIEW.id, PerMember(()))
@@ -305,23 +309,15 @@ def step(config: Config, state: State, event: Event) -> Transition:
     An ignored event returns the same state and no effects. A refused one raises and changes nothing:
     `LocalProtocolError` where the caller erred, `RemoteProtocolError` where a peer did.
     """
-    if isinstance(event, DataReceived | HighestReceived | XmitReqReceived) and (
-        reason := malformed(event.message)
-    ):
-        raise RemoteProtocolError(state, event, reason)
     match event:
         case SendRequested():
             return _send_requested(state, event)
-        case DataReceived():
-            return _data_received(config, state, event)
+        case DataReceived() | HighestReceived() | XmitReqReceived():
+            return _received(config, state, event)
         case HighestTimeout():
             return _highest_timeout(config, state, event)
-        case HighestReceived():
-            return _highest_received(config, state, event)
         case RequestTimeout():
             return _request_timeout(config, state)
-        case XmitReqReceived():
-            return _xmit_req_received(state, event)
         case ViewInstalled():
             return _view_installed(config, state, event)
         case HoldBack():
@@ -336,6 +332,23 @@ def step(config: Config, state: State, event: Event) -> Transition:
             return _get_digest(state, event)
         case DigestSet(digest) | WindowsAdded(digest):
             return evolve(state, starts=digest), ()
+        case _:
+            assert_never(event)
+
+
+def _received(
+    config: Config, state: State, event: DataReceived | HighestReceived | XmitReqReceived
+) -> Transition:
+    """Refuse what no correct peer sends."""
+    if reason := malformed(event.message):
+        raise RemoteProtocolError(state, event, reason)
+    match event:
+        case DataReceived():
+            return _data_received(config, state, event)
+        case HighestReceived():
+            return _highest_received(config, state, event)
+        case XmitReqReceived():
+            return _xmit_req_received(state, event)
         case _:
             assert_never(event)
 
@@ -370,7 +383,7 @@ def _send_requested(state: State, event: SendRequested) -> Transition:
     sent = evolve(window, delivered=seqno, kept=(*window.kept, event.payload))
     return _with(state, {state.member: sent}), (
         Datagram(ALL, Data(state.view.id, state.member, seqno, event.payload)),
-        PassUp(MessageReceived(1)),
+        _COUNTED,
         PassUp(Deliver(state.member, event.payload)),
     )
 
@@ -384,10 +397,9 @@ def _data_received(config: Config, state: State, event: DataReceived) -> Transit
     window = state.windows[message.origin]
     if message.seqno <= window.delivered or message.seqno in window.pending:
         return state, ()
-    added = evolve(window, pending=_pending({**window.pending, message.seqno: message.payload}))
-    drained, delivered = _drained(state, message.origin, added)
+    drained, delivered = _added(state, message.origin, window, message.seqno, message.payload)
     heard = _heard(drained, event.sender, message.seqno)
-    return _asking(config, _with(state, {message.origin: heard}), (PassUp(MessageReceived(1)), *delivered))
+    return _asking(config, _with(state, {message.origin: heard}), (_COUNTED, *delivered))
 
 
 def _highest_timeout(config: Config, state: State, event: HighestTimeout) -> Transition:
@@ -551,7 +563,10 @@ def _window(origin: Address, seqno: int, low: int) -> Window:
 
 def _with(state: State, windows: Mapping[Address, Window]) -> State:
     """The same with these windows in the place of others."""
-    return evolve(state, windows=PerMember({**state.windows, **windows}.items()))
+    after = state.windows
+    for member, window in windows.items():
+        after = after.put(member, window)
+    return evolve(state, windows=after)
 
 
 def _delivered(state: State) -> Vector:
@@ -567,6 +582,16 @@ def _highest(window: Window, least: int) -> int:
 def _free(state: State, origin: Address, window: Window, seqno: int) -> int:
     """The highest seqno of an origin that may be delivered now, of those up to one. `Nakack!Free`."""
     return min(seqno, window.base + state.limit[origin]) if state.held else seqno
+
+
+def _added(
+    state: State, origin: Address, window: Window, seqno: int, payload: Payload
+) -> tuple[Window, Effects]:
+    """Store a message, and deliver what can be delivered: as a rule itself, and nothing waits."""
+    if not window.pending and seqno == _free(state, origin, window, seqno) == window.delivered + 1:
+        next_one = evolve(window, delivered=seqno, kept=(*window.kept, payload))
+        return next_one, (PassUp(Deliver(origin, payload)),)
+    return _drained(state, origin, evolve(window, pending=_pending({**window.pending, seqno: payload})))
 
 
 def _drained(state: State, origin: Address, window: Window) -> tuple[Window, Effects]:
@@ -626,6 +651,8 @@ def _requests(state: State) -> Iterable[Datagram[Message]]:
         if origin == state.member:
             continue
         window = state.windows[origin]
+        if max(window.told.upto, window.fetch.upto) <= window.delivered and not window.pending:
+            continue
         named = _gaps(window, window.fetch.upto)
         known = _gaps(window, _free(state, origin, window, _highest(window, window.told.upto)))
         if named:

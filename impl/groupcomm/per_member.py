@@ -28,11 +28,27 @@ class PerMember(Mapping[Address, Item]):
                 return item
         raise KeyError(member)
 
+    def __contains__(self, member: object) -> bool:
+        for name, _ in self.entries:  # noqa: SIM110 - `any` takes twice the time
+            if name == member:
+                return True
+        return False
+
     def __iter__(self) -> Iterator[Address]:
         return (name for name, _ in self.entries)
 
     def __len__(self) -> int:
         return len(self.entries)
+
+    def put(self, member: Address, item: Item) -> Self:
+        """The same with this item for a member."""
+        for place, (name, _) in enumerate(self.entries):
+            if name == member:  # it keeps its place: nothing is sorted again
+                after = object.__new__(type(self))
+                entries = (*self.entries[:place], (member, item), *self.entries[place + 1 :])
+                object.__setattr__(after, "entries", entries)
+                return after
+        return type(self)((*self.entries, (member, item)))
 
     def latest(self, members: Iterable[Address]) -> Self:
         """The same without the addresses, but for `members`, that are over. `Views!LatestLives`.

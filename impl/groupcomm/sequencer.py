@@ -28,12 +28,13 @@ create views with one counter. Of a member's own views, and only of those, the c
 
 from typing import Final, TypeAlias, assert_never, final
 
-from attrs import evolve, frozen
+from attrs import frozen
 
 from .effects import Multicast, PassUp, Send
 from .errors import LocalProtocolError, RemoteProtocolError
 from .events import Deliver, Payload, Suspected, ViewInstalled
 from .per_member import PerMember
+from .records import evolve
 from .view import NO_VIEW, Address, View, ViewId
 
 ASSUMES: Final = ("VirtualSynchrony", "ReliableUnicast")
@@ -205,7 +206,7 @@ class ReceivedTable(PerMember[Mark]):
     """The highest mark received, a sender."""
 
 
-@frozen
+@frozen(slots=False)
 class State:
     """The local state of the specification, field for field. `Sequencer!Start` says what each field is."""
 
@@ -221,7 +222,7 @@ class State:
     @property
     def joined(self) -> bool:
         """True if this member has installed a view."""
-        return self.view != NO_VIEW
+        return bool(self.view.members)
 
     @property
     def is_coordinator(self) -> bool:
@@ -325,15 +326,15 @@ def _data_received(state: State, event: DataReceived) -> Transition:
     if tag.sender not in state.view.members:
         raise RemoteProtocolError(state, event, f"{tag.sender}, whose message it is, is no member")
     after = state
-    if (tag.sender, tag.epoch) == (state.member, state.epoch):
-        table = tuple(entry for entry in state.forward_table if entry.seqno != tag.seqno)
-        if table != state.forward_table:
+    if tag.sender == state.member and tag.epoch == state.epoch:
+        table = _without(state.forward_table, tag.seqno)
+        if len(table) < len(state.forward_table):
             after = evolve(state, forward_table=table)
     known = state.received_table.get(tag.sender)
     if known is not None and known.epoch == tag.epoch and tag.seqno <= known.seqno:
         return after, ()
     mark = Mark(tag.epoch, tag.seqno)
-    received = ReceivedTable((*state.received_table.items(), (tag.sender, mark)))
+    received = state.received_table.put(tag.sender, mark)
     return evolve(after, received_table=received), (PassUp(Deliver(tag.sender, message.payload)),)
 
 
@@ -383,6 +384,13 @@ def _submit(state: State, entry: Entry) -> Send[Message] | Multicast[Message]:
     if state.is_coordinator:
         return Multicast(Data(state.view.id, tag, entry.payload))
     return Send(state.view.coordinator, Forward(state.view.id, tag, entry.payload))
+
+
+def _without(table: tuple[Entry, ...], seqno: int) -> tuple[Entry, ...]:
+    """A table without the message of this seqno: as a rule it is the first, since they come back in order."""
+    if table and table[0].seqno == seqno:
+        return table[1:]
+    return tuple(entry for entry in table if entry.seqno != seqno)
 
 
 def _ordered(message: Forward) -> Multicast[Message]:

@@ -26,13 +26,14 @@ The layer below owns windows and stores. Its digest arrives in events, and a pur
 
 from typing import Annotated, Final, TypeAlias, assert_never
 
-from attrs import evolve, frozen
+from attrs import frozen
 
 from . import events
 from .digest import EMPTY_VECTOR, Digest, Vector
 from .effects import ALL, CancelTimer, Datagram, PassDown, SetTimer
 from .errors import LocalProtocolError, RemoteProtocolError
 from .events import Below, DigestPromised, MessageReceived, PromiseWithdrawn, Purge
+from .records import evolve
 from .view import NO_VIEW, Address, View, ViewId
 
 ASSUMES: Final = ("Membership", "JoinDigest", "ReliableMulticast")
@@ -163,7 +164,7 @@ Effect: TypeAlias = Datagram[Message] | PassDown[Purge] | SetTimer | CancelTimer
 # State --------------------------------------------------------------------------------------------
 
 
-@frozen
+@frozen(slots=False)
 class State:
     """The local state of the specification, field for field. `Stable!Start` says what each field is."""
 
@@ -179,7 +180,7 @@ class State:
     @property
     def joined(self) -> bool:
         """True if this member has installed a view."""
-        return self.view != NO_VIEW
+        return bool(self.view.members)
 
 
 Transition: TypeAlias = tuple[State, tuple[Effect, ...]]
@@ -314,7 +315,7 @@ def _digest_promised(state: State, event: DigestPromised) -> Transition:
     """Hold the vote: no member may collect what `to` will need. `Stable!DigestPromised`."""
     _require_view(state, event)
     if event.to in state.view.member_set:
-        reason = f"{event.to} is in our view: only who is outside starts from a digest"
+        reason = f"{event.to} is in our view: only a process outside starts from a digest"
         raise LocalProtocolError(state, event, reason)
     if event.to in state.promised:
         return state, ()

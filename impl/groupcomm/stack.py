@@ -185,6 +185,10 @@ def _told(module: Any) -> tuple[type, ...]:  # noqa: ANN401 - a module
     return tuple(get_origin(each) or each for each in get_args(told))
 
 
+_CALLS: Final[Mapping[type, str]] = {Multicast: "SendRequested", Send: "UnicastRequested"}
+"""What a layer above calls, and the events that these calls are to a layer."""
+
+
 @frozen
 class _Alphabet:
     """Which of its events classes of events, messages, timers and requests become in a layer."""
@@ -197,7 +201,6 @@ class _Alphabet:
     @classmethod
     def read(cls, module: Any) -> "_Alphabet":  # noqa: ANN401 - a module
         kinds = {event.__name__: _Kind.read(event) for event in _classes(module.Event)}
-        requests = {Multicast: "SendRequested", Send: "UnicastRequested"}
         return cls(
             # Of two that are derived from one class it is the nearer: a view is heard as a view, no merge.
             events={
@@ -216,7 +219,7 @@ class _Alphabet:
                 for name, kind in kinds.items()
                 if name.endswith("Timeout")
             },
-            requests={request: kinds[name] for request, name in requests.items() if name in kinds},
+            requests={call: kinds[name] for call, name in _CALLS.items() if name in kinds},
         )
 
 
@@ -277,17 +280,13 @@ class Layer:
             alphabet=alphabet,
         )
 
-    def knows(self, event: object) -> _Kind | None:
-        """The kind of its own events that an event is to it."""
-        for cls in type(event).__mro__:
-            kind = self.alphabet.events.get(cls)
-            if kind is not None:
-                return kind
-        return None
-
-    def takes_call(self, request: object) -> _Kind | None:
-        """The kind of its events that a call from above is to it."""
-        return self.alphabet.requests.get(type(request))
+    def takes(self, cls: type) -> _Kind | None:
+        """The kind of its own events that an event of a class is to it, or a call from above."""
+        if cls in _CALLS:
+            return self.alphabet.requests.get(cls)
+        return next(
+            (self.alphabet.events[each] for each in cls.__mro__ if each in self.alphabet.events), None
+        )
 
     def tells_now(self, state: object) -> tuple[object, ...]:
         """The values that a layer offers in a state, by type."""
@@ -313,6 +312,8 @@ _Todo: TypeAlias = "list[tuple[int, _Kind | None, Any]]"
 effect of the layer that is to be carried. At `_OUT` it leaves the stack."""
 
 _OUT: Final = -1
+_Way: TypeAlias = "tuple[tuple[int, _Kind | None], ...]"
+"""The places that an event or a call comes to, in order, and what it is there; `_OUT`: the end."""
 
 
 @frozen
@@ -328,6 +329,7 @@ class Stack:
     _messages: Mapping[tuple[str, type], tuple[int, _Kind]] = field(init=False, repr=False, hash=False)
     _timers: Mapping[tuple[str, str], tuple[int, _Kind]] = field(init=False, repr=False, hash=False)
     _tellers: Mapping[tuple[int, type], tuple[int, int]] = field(init=False, repr=False, hash=False)
+    _ways: dict[tuple[int, int, type], _Way] = field(init=False, factory=dict, repr=False, eq=False)
 
     def __attrs_post_init__(self) -> None:
         names = [layer.name for layer in self.layers]
@@ -379,16 +381,16 @@ class Stack:
                 at, kind, item = todo.pop()
                 if kind is not None:
                     layer = layers[at]
-                    heard = self._heard(at, kind, item, states, event.below)
+                    if kind.cls is not type(item):
+                        item = self._heard(at, kind, item, states, event.below)
                     try:
-                        states[at], done = layer.core.step(layer.config, states[at], heard)
+                        states[at], done = layer.core.step(layer.config, states[at], item)
                     except ProtocolError as error:
                         raise type(error)(state, event, f"{layer.name}: {error.reason}") from error
                     if len(done) == 1:
-                        (effect,) = done
-                        self._carry(at, effect, effects, todo)
+                        self._carry(at, done[0], effects, todo)
                     else:
-                        todo += ((at, None, effect) for effect in reversed(done))
+                        todo += [(at, None, effect) for effect in done[::-1]]
                 elif at == _OUT:
                     effects.append(item)
                 else:
@@ -463,44 +465,49 @@ class Stack:
             raise _NobodyTakesItError(
                 f"the stack {self} has no message {name} of {message.layer!r}", by_peer=True
             )
-        todo.append((*found, {"sender": sender, "message": message.message}))
+        place, kind = found
+        fields = {"sender": sender, "message": message.message}
+        todo.append((place, kind, fields if kind.below else kind.cls(**fields)))
 
     def _up(self, start: int, event: object, todo: _Todo) -> None:
         """An event goes up from a place: to the layers that know it, past the others, in the end out."""
-        first = len(todo)
-        for place in range(start, -1, -1):
-            kind = self.layers[place].knows(event)
-            if kind is not None:
-                todo.append((place, kind, event))
-                if not isinstance(event, OBSERVED):
-                    return
-        todo.append((_OUT, None, PassUp(event)))
-        todo[first:] = reversed(todo[first:])
+        for place, kind in self._way(start, -1, type(event))[::-1]:
+            todo.append((place, kind, PassUp(event) if kind is None else event))
 
     def _down(self, start: int, request: Any, todo: _Todo) -> None:  # noqa: ANN401 - an effect of any core
         """A call or an event goes down from a place: to the layers that know it, in the end out of the stack.
 
         An observed event is put on `todo` from the top to the bottom: the lowest is the first to hear it.
         """
-        for place in range(start, len(self.layers)):
-            layer = self.layers[place]
-            if isinstance(request, PassDown):
-                kind = layer.knows(request.event)
-                if kind is not None:
-                    todo.append((place, kind, request.event))
-                    if not isinstance(request.event, OBSERVED):
-                        return
-            else:
-                kind = layer.takes_call(request)
-                if kind is not None:
-                    fields = {"payload": request.message}
-                    if isinstance(request, Send):
-                        fields["to"] = request.to
-                    todo.append((place, kind, fields))
+        if isinstance(request, PassDown):
+            cls, item = type(request.event), request.event
+        elif isinstance(request, Send):
+            cls, item = Send, {"to": request.to, "payload": request.message}
+        else:
+            cls, item = Multicast, {"payload": request.message}
+        for place, kind in self._way(start, 1, cls):
+            if kind is not None:
+                todo.append((place, kind, item))
+                continue
+            if start == 0 and cls in _CALLS:
+                request = attrs.evolve(request, message=Tagged(APPLICATION, request.message))
+            todo.append((_OUT, None, request))
+
+    def _way(self, start: int, step: int, cls: type) -> _Way:
+        """Where an event or a call of a class goes from a place, down (1) or up (-1). It is found once."""
+        way = self._ways.get((start, step, cls))
+        if way is None:
+            way = self._ways[start, step, cls] = tuple(self._reached(start, step, cls))
+        return way
+
+    def _reached(self, start: int, step: int, cls: type) -> Iterator[tuple[int, _Kind | None]]:
+        for place in range(start, len(self.layers) if step > 0 else -1, step):
+            kind = self.layers[place].takes(cls)
+            if kind is not None:
+                yield place, kind
+                if not issubclass(cls, OBSERVED):
                     return
-        if start == 0 and not isinstance(request, PassDown):
-            request = attrs.evolve(request, message=Tagged(APPLICATION, request.message))
-        todo.append((_OUT, None, request))
+        yield _OUT, None
 
     def _heard(
         self,
@@ -511,8 +518,6 @@ class Stack:
         came: tuple[object, ...],
     ) -> object:
         """The event that a layer hears: of its own kind, with the present values of the layers beneath."""
-        if kind.cls is type(known):
-            return known
         fields = known if isinstance(known, dict) else {name: getattr(known, name) for name in kind.given}
         for name, wanted in kind.below:
             teller = self._tellers.get((at, wanted))

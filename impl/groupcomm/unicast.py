@@ -27,14 +27,17 @@ peer acknowledges something, and goes back to the shortest then. The timer runs 
 request does not set it again: if it did, the timer would not fire before there is a pause.
 """
 
+from bisect import bisect_right
+from operator import itemgetter
 from typing import Final, TypeAlias, assert_never, final
 
-from attrs import evolve, frozen
+from attrs import frozen
 
 from .effects import Datagram, PassUp, SetTimer
 from .errors import LocalProtocolError, RemoteProtocolError
 from .events import Deliver, Payload, ViewInstalled
 from .per_member import PerMember
+from .records import evolve
 from .view import Address, is_former
 
 ASSUMES: Final = ("Network",)
@@ -199,7 +202,7 @@ Effect: TypeAlias = Datagram[Message] | PassUp[Deliver] | SetTimer
 # State --------------------------------------------------------------------------------------------
 
 
-@frozen
+@frozen(slots=False)
 class SendSide:
     """The own side of a connection: `kept` are the messages that are not acknowledged, in order.
 
@@ -212,7 +215,7 @@ class SendSide:
     interval: int
 
 
-@frozen
+@frozen(slots=False)
 class ReceiveSide:
     """The window of a peer's connection: the highest seqno delivered; what waits behind a gap, in order."""
 
@@ -239,7 +242,7 @@ class Known(PerMember[int]):
     """The highest incarnation heard of, of each peer."""
 
 
-@frozen
+@frozen(slots=False)
 class State:
     """The local state of the specification, field for field. `Unicast!Start` says what each field is."""
 
@@ -393,10 +396,10 @@ def _ack_received(config: Config, heard: Transition, sender: Address, message: A
     side = state.sends.get(sender)
     if side is None or side.connection != message.connection:
         return heard
-    left = tuple(entry for entry in side.kept if entry[0] > message.seqno)
-    if left == side.kept:
+    done = bisect_right(side.kept, message.seqno, key=itemgetter(0))
+    if not done:
         return heard
-    fresh = evolve(side, kept=left, interval=config.retransmit_min)
+    fresh = evolve(side, kept=side.kept[done:], interval=config.retransmit_min)
     return evolve(state, sends=_put_send(state, sender, fresh)), effects
 
 
@@ -412,15 +415,14 @@ def _data_received(heard: Transition, sender: Address, message: Data) -> Transit
     state, effects = heard
     connection = message.connection
     window = state.receives.get(sender)
-    if window is None or window.connection < connection:
+    if window is None or window.connection != connection:
+        if window is not None and connection < window.connection:
+            return heard
         if message.receiver != state.incarnation:
             return state, (Datagram(sender, SendFirstSeqno(state.incarnation)), *effects)
         window = ReceiveSide(connection, 0, ())
-    elif window.connection > connection:
-        return heard
     window, payloads = _added(window, message.seqno, message.payload)
-    receives = ReceiveSides((*state.receives.entries, (sender, window)))
-    return evolve(state, receives=receives), (
+    return evolve(state, receives=state.receives.put(sender, window)), (
         *(PassUp(Deliver(sender, payload)) for payload in payloads),
         Datagram(sender, Ack(connection, window.delivered, state.incarnation)),
         *effects,
@@ -431,6 +433,8 @@ def _added(window: ReceiveSide, seqno: int, payload: Payload) -> tuple[ReceiveSi
     """A window with another message, and the payloads that are in order with it. `Unicast!Added`."""
     if seqno <= window.delivered:
         return window, ()
+    if not window.ahead and seqno == window.delivered + 1:
+        return evolve(window, delivered=seqno), (payload,)
     below = (entry for entry in window.ahead if entry[0] < seqno)
     above = (entry for entry in window.ahead if entry[0] > seqno)
     ahead = (*below, (seqno, payload), *above)
@@ -445,7 +449,7 @@ def _added(window: ReceiveSide, seqno: int, payload: Payload) -> tuple[ReceiveSi
 
 
 def _view_installed(state: State, event: ViewInstalled) -> Transition:
-    """Close the own side to those whom the view excludes (UNI-07, UNI-08). `Unicast!ViewInstalled`."""
+    """Close the own side to members that the view excludes (UNI-07, UNI-08). `Unicast!ViewInstalled`."""
     members = event.view.member_set
     if state.member not in members:
         raise LocalProtocolError(state, event, "a view without this member cannot be installed")
@@ -496,7 +500,7 @@ def _malformed(state: State, sender: Address, message: Message) -> str:
 
 def _was_opened(state: State, connection: Connection) -> bool:
     """True if this member has opened it, now or in a former incarnation. `Unicast!WasOpened`."""
-    return connection <= Connection(state.incarnation, state.opened)
+    return (connection.incarnation, connection.number) <= (state.incarnation, state.opened)
 
 
 def _opened(config: Config, state: State, payloads: tuple[Payload, ...]) -> SendSide:
@@ -527,4 +531,4 @@ def _timer(side: SendSide) -> SetTimer:
 
 
 def _put_send(state: State, peer: Address, side: SendSide) -> SendSides:
-    return SendSides((*state.sends.entries, (peer, side)))
+    return state.sends.put(peer, side)

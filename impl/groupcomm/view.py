@@ -1,4 +1,4 @@
-"""Views: who is in the group, in order of seniority, and which view it is. `Views`.
+"""Views: the members of the group, in order of seniority, and the view's identifier. `Views`.
 
 One view value is what every protocol sees (LAY-06). The coordinator is the first member.
 """

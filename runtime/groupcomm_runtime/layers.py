@@ -44,7 +44,7 @@ ORDER, FLUSHING, MERGING, _, MULTICAST, UNICASTS, FINDING = range(len(LAYERS))
 DISCOVER: Final = "merge_gms/discover"
 """The timer at which discovery reports the coordinators that it hears."""
 
-_GROUND: Final = ("Network", "FailureDetector", "Discovery", "Folder")
+_GROUND: Final = ("Network", "FailureDetector", "Incarnations", "Discovery", "Folder")
 
 
 def configs(patience: float) -> dict[str, Any]:
@@ -61,7 +61,7 @@ def configs(patience: float) -> dict[str, Any]:
             min_interval=ms // 2, max_interval=2 * ms, leader_timeout=2 * ms, member_timeout=4 * ms
         ),
         # A message counts 1 here: NAKACK does not report sizes.
-        "stable": stable.Config(max_bytes=500, stable_interval=500, stability_delay=50),
+        "stable": stable.Config(max_bytes=200, stable_interval=500, stability_delay=50),
         "nakack": nakack.Config(highest_interval=200, request_delay=20),
         "unicast": unicast.Config(retransmit_min=50, retransmit_max=2_000, resend_most=16),
         "file_ping": file_ping.Config(

@@ -312,11 +312,11 @@ class Member:
         receivers = (*members, *(() if self.me in members else (self.me,))) if to == ALL else (to,)
         item = b""
         for receiver in receivers:
-            if receiver == self.me:
-                self._take("self", arrived, data)
-            else:
+            if receiver != self.me:
                 item = item or _MESSAGE + (data or _CODEC.encode(arrived.message))
                 self._put(receiver, item)
+            elif not isinstance(arrived.message.message, nakack.Data):  # that is delivered here already
+                self._take("self", arrived, data)
 
     def _cancel(self, name: str) -> None:
         timer = self._timers.pop(name, None)
@@ -436,7 +436,7 @@ class Member:
                 self._says_how_it_is(sender)
             return
         if frame.to != self.me:
-            self.counts["for another life"] += 1
+            self.counts["for another incarnation"] += 1
             return
         if not self._once.setdefault(sender, Once()).first(frame.number):
             self.counts["replays"] += 1

@@ -117,8 +117,8 @@ Init ==
     /\ cut = [k \in DOMAIN views |-> [u \in {} |-> 0]]
     /\ delivered = [m \in Member |-> <<>>]
 
-\* Where a suspicion was false views branch. A member may have delivered what the cut of another branch lacks: all is
-\* given but NoneBeyondCut.
+\* Where a suspicion was false views branch. A member of a branch may have delivered messages outside the cut of
+\* another branch: all conjuncts hold but NoneBeyondCut.
 BranchNext ==
     /\ OrderOnlyGrows
     /\ OrdersOnlySent

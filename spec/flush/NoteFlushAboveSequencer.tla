@@ -134,7 +134,7 @@ StoppingTypeOK ==
     /\ {up, starts, asked, stopped} \subseteq SUBSET Member
     /\ \A m \in Member : local[m].member = m /\ received[m] \in 0 .. Len(log)
 
-\* The group does not come to rest before every member that is up has the next view.
+\* The group comes to rest only when every live member has the next view.
 ViewFollowsWhenQuiescent ==
     (/\ \A f, t \in Member : t \in up => wire[f][t] = <<>>
      /\ \A m \in up : received[m] = Len(log) /\ m \notin starts /\ ~MaySuspend(m) /\ ~MayInstall(m))

@@ -95,10 +95,10 @@ KeepsRefusingCoordinator(s, e) ==
     ELSE Handled([s EXCEPT !.life = e.life, !.joining = TRUE], <<Send(e.coordinator, JoinReq(e.life))>>)
 
 -----------------------------------------------------------------------------
-(* The operator of the members. In the place of MayComeBack: any address is   *)
-(* used again.                                                                *)
+(* The program that runs the members: in the place of IncarnationsLack.       *)
 
-AnyMayComeBack(m) == TRUE
+ReturnsUnpassed == {"CountersArePassed"}
+TwoAtATime == {"LivesAreNumbered"}
 
 -----------------------------------------------------------------------------
 (* Questions: in the place of IsLate *)

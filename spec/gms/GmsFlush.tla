@@ -283,8 +283,23 @@ StackQuiescent ==
         /\ IF InView(local[m]) THEN \A x \in MembersOfView(local[m]) : ~MayReach(m, x) ELSE AsksInVain(m)
 
 \* The group comes to rest only when it has converged and every member has resumed.
-UnblockedWhenQuiescent ==
-    StackQuiescent => Converged /\ \A m \in up : ~flush[m].latched /\ flush[m].owner = "" /\ flush[m].wants = {}
+Resumed == Converged /\ \A m \in up : ~flush[m].latched /\ flush[m].owner = "" /\ flush[m].wants = {}
+UnblockedWhenQuiescent == StackQuiescent => Resumed
+
+-----------------------------------------------------------------------------
+(* Liveness *)
+
+\* A joiner asks again, and is answered again: the only steps that the group repeats without end.
+Repeats == act'.action \in {"AskToJoin", "ReceiveJoinReq", "ReceiveJoinRsp"}
+
+\* As long as the stack is not at rest, a step is taken that is no repetition. No answer of FLUSH is assumed, as GMS alone
+\* does, and no view of GMS, as FLUSH alone does.
+StackFairness == []<>StackQuiescent \/ []<><<~Repeats>>_stack_vars
+
+StackLiveSpec == StackSpec /\ StackFairness
+
+\* All members that live are in one view, are not stopped, and stay so.
+EventuallyResumed == <>[]Resumed
 
 -----------------------------------------------------------------------------
 (* Witnesses *)

@@ -288,13 +288,14 @@ Found(m) ==
     /\ Apply("Found", m, [type |-> "JoinRequested", coordinator |-> m, life |-> life[m]], {})
     /\ UNCHANGED world
 
-\* LivesAreNumbered: a name has one incarnation at a time.
-MayStart(m) == \A x \in up : ~IsFormer(x, m)
+\* The conjuncts that the program that runs members does not keep: none (a defect in the place of nothing).
+IncarnationsLack == {}
+Incarnations == INSTANCE Incarnations WITH Off <- IncarnationsLack
 
 \* m finds a member that acts, and asks it; again whenever its request is not on its way.
 AskToJoin(m) ==
     /\ m \in up /\ ~InView(local[m])
-    /\ MayStart(m)
+    /\ Incarnations!MayBegin(m)
     /\ \E c \in up \ {m} :
         /\ IsActing(local[c])
         /\ Packet(m, c, JoinReq(life[m])) \notin network
@@ -394,12 +395,8 @@ Crash(m) ==
     /\ Environment("Crash", m, None, {})
     /\ UNCHANGED <<local, life, cast, seen, views, installed, promises>>
 
-\* After a false suspicion an address that decided views by itself, to which others have not come, is not used
-\* again: they would let it in, and it would in the end decide a view with an identifier that it used before.
-MayComeBack(m) ==
-    MaxFalseSuspicions > 0 =>
-        \A k \in DOMAIN views : \A x \in up :
-            (views[k].id.creator = m /\ InView(local[x])) => local[x].decision.id.counter >= views[k].id.counter
+\* (Where no member is suspected falsely there is one branch, and its counters are passed.)
+MayComeBack(m) == MaxFalseSuspicions > 0 => Incarnations!MayReturn(m)
 
 \* ClosedOnlyByViews: the connection to x may be closed, as the sender has a view without it.
 MayClose(m, x) == InView(local[m]) /\ x \notin MembersOf(local[m].decision)

@@ -56,9 +56,16 @@ MergeSplitsNoGroup ==
                 ~\E i \in DOMAIN views : Ancestor(i, j) /\ Ancestor(i, k)
                     /\ Has(views[i], x, life[x]) /\ Has(views[i], y, life[y])
 
-\* (But who left; and by a leaver, who has left it out.)
+\* Two subgroups have let this incarnation of x in, each by a view of its own.
+AdmittedTwice(x) ==
+    \E j, k \in DOMAIN views :
+        j < k /\ x \in views[j].joins \cap views[k].joins /\ Has(views[j], x, life[x]) /\ Has(views[k], x, life[x])
+
+\* (But for a member that has left, a member that a leaver has left out, and a joiner that two subgroups let in: it
+\* enters one of them, and the other excludes it.)
 NoSuspicionWithoutFaults ==
-    NoFaults => \A m \in up : local[m].gms.leaving \/ Suspects(m) \subseteq Member \ up
+    NoFaults =>
+        \A m \in up : local[m].gms.leaving \/ \A x \in Suspects(m) \cap up : AdmittedTwice(x)
 
 \* Nothing is on its way, and no member has anything to do but join.
 Quiescent ==
@@ -172,28 +179,19 @@ ResumesAfterAllInstalled == [][ResumesAfterAllInstalledStep]_vars
 -----------------------------------------------------------------------------
 (* Liveness *)
 
-CanDeliver(m) == InView(local[m]) /\ \E x \in ViewMembers(m) \ {m} : seen[m][x] < Nothing + cast[x]
-
-HasToDo(m) ==
-    /\ m \in up
-    /\ \/ \E p \in network : p.to = m
-       \/ m \in stops.asked /\ IsStill(m)
-       \/ answers[m] # {}
-       \/ Merging(m) /\ MustTimeOut(m)
-       \/ Reports(m) # {}
-       \/ CanDeliver(m)
-       \/ MayDiscover(m)
-
-\* As long as a member has an enabled step, some step is taken; the member and the step are left open. (So this is
-\* weaker than weak fairness of each action, and what follows from it says more. Faults, and what applications do, is
+\* As long as any member has something to do, something is done: by whom, and what, is left open. (So this is weaker
+\* than weak fairness of each action, and what follows from it says more. Faults, and what applications do, is
 \* bounded.)
-Fairness == []<>(\A m \in Member : ~HasToDo(m)) \/ []<><<TRUE>>_vars
+Fairness == []<>(\A m \in Member : ~HasToDo(m) /\ ~MustAsk(m)) \/ []<><<TRUE>>_vars
 
 LiveSpec == Init /\ [][\E m \in Member : Next(m)]_vars /\ Fairness
 
 \* A merge that a member is in ends, and what it waits with for the group.
 MergesEventuallyEnd == \A m \in Member : [](Merging(m) => <>(m \notin up \/ ~Merging(m)))
 PendingMergesEventuallyEnd == \A m \in Member : [](Wishes(local[m]) => <>(m \notin up \/ ~Wishes(local[m])))
+
+\* AMB-29: a joiner that asks for as long as it is in no view comes in, or is refused, which ends it (FLAW-133).
+JoinersEventuallyIn == \A m \in Member : [](local[m].gms.joining => <>(m \notin up \/ InView(local[m])))
 
 \* All who are alive come to be in one view, wait for nothing, are not stopped, and stay there.
 EventuallyConverged == <>[](Converged /\ stops = [asked |-> {}, given |-> {}, held |-> {}])

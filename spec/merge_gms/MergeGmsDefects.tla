@@ -37,6 +37,12 @@ OmitsItself(s, d) == LET Other(m) == m # s.member IN [d EXCEPT !.members = Selec
 OnlyOwnMembers(s, d) == LET Mine(m) == IsMember(s, m) IN [d EXCEPT !.members = SelectSeq(@, Mine)]
 DigestOfOwnSubgroup(s, d) == [d EXCEPT !.digest = [m \in MembersOf(Own(s)) |-> @[m]]]
 
+(* The program that runs members: in the place of IncarnationsLack *)
+
+ReturnsUnpassed == {"CountersArePassed"}
+FoundsAfterReturn == {"FoundedBeforeReturn"}
+TwoAtATime == {"LivesAreNumbered"}
+
 (* Discovery: in the place of DiscoveryLacks *)
 
 NamesTheDead == {"NamesWhoAnswered"}

@@ -374,6 +374,18 @@ UnblockedWhenQuiescent == StackQuiescent => \A m \in up : GoesOn(m)
 ConvergedWhenStackQuiescent == (StackQuiescent /\ \A m \in up : ~CanDiscover(m)) => Converged
 
 -----------------------------------------------------------------------------
+(* Liveness *)
+
+\* As long as the stack is not at rest, something is done: by which layer is left open. (No answer of FLUSH is assumed, as
+\* merging over GMS alone does, and no view, as FLUSH alone does.)
+StackFairness == []<>(StackQuiescent /\ \A m \in up : ~MayDiscover(m)) \/ []<><<TRUE>>_stack_vars
+
+StackLiveSpec == StackSpec /\ StackFairness
+
+\* All members that live are in one view, are not stopped, and stay so.
+EventuallyResumed == <>[](Converged /\ \A m \in up : GoesOn(m))
+
+-----------------------------------------------------------------------------
 (* Witnesses *)
 
 \* Something was multicast; one is in the merged view, and another of the other side is stopped in the view before.

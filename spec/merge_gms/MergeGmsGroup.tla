@@ -48,13 +48,14 @@ CONSTANTS
     MaxBrokenLinks,     \* fault budget: connections, each in one direction
     MaxFalseSuspicions, \* fault budget: false suspicions
     MaxJoins,           \* bound: how often some member asks to be let in
+    MaxFounds,          \* bound: groups that are founded after the start
     MaxLeaves,          \* bound
     MaxRestarts,        \* bound: incarnations after the first, of all addresses together
     MaxCasts,           \* bound: multicasts of the applications, together
     MaxMisuses,         \* fault budget: what no correct caller or peer does
     MaxCloses,          \* fault budget: connections that are closed with something on its way (ClosedOnlyByViews)
     Inheritors,         \* bound: whose next incarnation is given what was sent to the former one
-    AsksAgain           \* bound: who was let in and excluded before it knew asks again
+    AsksAgain           \* a joiner that is in no view asks again when nothing else is under way (AMB-29)
 
 \* (A new incarnation numbers its multicasts from the first again. GmsGroup has both.)
 ASSUME MaxRestarts = 0 \/ MaxCasts = 0
@@ -247,16 +248,17 @@ ReceiveCancelMerge(m) == Receive("ReceiveCancelMerge", m, "CANCEL_MERGE")
 -----------------------------------------------------------------------------
 (* Applications, the layers above and below *)
 
-AskToJoin(m) ==
-    /\ spent.joins < MaxJoins
-    /\ m \in up /\ ~InView(local[m])
-    /\ \E c \in up \ {m} :
-        /\ G!IsActing(local[c].gms)
-        /\ Packet(m, c, G!JoinReq(life[m])) \notin network
-        /\ AsksAgain \/ ~\E x \in up : G!IsOver(local[x].gms, m, life[m])
-        /\ ~\E x \in up : G!Waits(local[x].gms, m, life[m])
-        /\ Apply("AskToJoin", m, [type |-> "JoinRequested", coordinator |-> c, life |-> life[m]], {})
-    /\ Spend("joins")
+\* The conjuncts that the program that runs members does not keep: none (a defect in the place of nothing).
+IncarnationsLack == {}
+Incarnations == INSTANCE Incarnations WITH Off <- IncarnationsLack
+
+\* m founds a group of its own, also when it has asked others: merging brings the groups together.
+FoundGroup(m) ==
+    /\ spent.founds < MaxFounds
+    /\ m \in up /\ ~InView(local[m]) /\ life[m] = 0
+    /\ Incarnations!MayBegin(m) /\ Incarnations!MayFound
+    /\ Apply("FoundGroup", m, [type |-> "JoinRequested", coordinator |-> m, life |-> 0], {})
+    /\ Spend("founds")
     /\ UNCHANGED around
 
 Leave(m) ==
@@ -322,14 +324,9 @@ Crash(m) ==
     /\ Environment("Crash", m, None, {})
     /\ UNCHANGED <<local, life, cast, seen, views, installed>>
 
-\* An address that decided views to which others have not come is not used again: see GmsGroup.
-MayComeBack(m) ==
-    \A k \in DOMAIN views : \A x \in up :
-        (views[k].id.creator = m /\ InView(local[x])) => Own(local[x]).id.counter >= views[k].id.counter
-
 Restart(m) ==
     /\ spent.restarts < MaxRestarts
-    /\ m \notin up /\ MayComeBack(m)
+    /\ m \notin up /\ Incarnations!MayReturn(m)
     /\ up' = up \cup {m}
     /\ life' = [life EXCEPT ![m] = @ + 1]
     /\ local' = [local EXCEPT ![m] = Start(m)]
@@ -471,6 +468,38 @@ TimeOut(m) ==
     /\ UNCHANGED around
 
 -----------------------------------------------------------------------------
+(* Steps that are under way, and joiners *)
+
+CanDeliver(m) == InView(local[m]) /\ \E x \in ViewMembers(m) \ {m} : seen[m][x] < Nothing + cast[x]
+
+HasToDo(m) ==
+    /\ m \in up
+    /\ \/ \E p \in network : p.to = m
+       \/ m \in stops.asked /\ IsStill(m)
+       \/ answers[m] # {}
+       \/ Merging(m) /\ MustTimeOut(m)
+       \/ Reports(m) # {}
+       \/ CanDeliver(m)
+       \/ MayDiscover(m)
+
+\* m has asked, and is still in no view when nothing is under way.
+MustAsk(m) ==
+    /\ AsksAgain
+    /\ m \in up /\ local[m].gms.joining /\ ~InView(local[m])
+    /\ \E c \in up : G!IsActing(local[c].gms)
+    /\ \A x \in Member : ~HasToDo(x)
+
+\* A joiner asks a member that acts, and another besides. It asks again for as long as it is in no view (MustAsk).
+AskToJoin(m) ==
+    /\ m \in up /\ ~InView(local[m]) /\ Incarnations!MayBegin(m)
+    /\ \E c \in up \ {m} :
+        /\ G!IsActing(local[c].gms)
+        /\ Packet(m, c, G!JoinReq(life[m])) \notin network
+        /\ Apply("AskToJoin", m, [type |-> "JoinRequested", coordinator |-> c, life |-> life[m]], {})
+    /\ IF MustAsk(m) THEN UNCHANGED spent ELSE spent.joins < MaxJoins /\ Spend("joins")
+    /\ UNCHANGED around
+
+-----------------------------------------------------------------------------
 InFirst(m) == {k \in DOMAIN First : m \in MembersOf(First[k])}
 FirstDecision(k) == G!Decision(First[k].id, First[k].members, NoViewId, First[k].lives, {}, G!NoDigest)
 Begun(m) == IF InFirst(m) = {} THEN G!NoDecision ELSE FirstDecision(CHOOSE k \in InFirst(m) : TRUE)
@@ -487,7 +516,7 @@ Init ==
     /\ answers = [m \in Member |-> {}] /\ kept = [m \in Member |-> {}]
     /\ cast = [m \in Member |-> 0]
     /\ seen = [m \in Member |-> [x \in Member |-> Nothing]]
-    /\ spent = [merges |-> 0, crashes |-> 0, early |-> 0, breaks |-> 0, false |-> 0, joins |-> 0,
+    /\ spent = [merges |-> 0, crashes |-> 0, early |-> 0, breaks |-> 0, false |-> 0, joins |-> 0, founds |-> 0,
                 leaves |-> 0, restarts |-> 0, casts |-> 0, misuses |-> 0, closes |-> 0]
     /\ views = First
     /\ installed = [m \in Member |-> IF InFirst(m) = {} THEN 0 ELSE CHOOSE k \in InFirst(m) : TRUE]
@@ -512,6 +541,7 @@ Next(m) ==
     \/ ReceiveMergeView(m)
     \/ ReceiveCancelMerge(m)
     \/ AskToJoin(m)
+    \/ FoundGroup(m)
     \/ Leave(m)
     \/ StopGroup(m)
     \/ GiveDigest(m)

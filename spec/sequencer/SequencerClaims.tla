@@ -293,8 +293,8 @@ OnlyCoordinatorsMulticastStep ==
 
 OnlyCoordinatorsMulticast == [][OnlyCoordinatorsMulticastStep]_vars
 
-\* A coordinator orders nothing for a member that it suspects. So of that member's messages it delivers none beyond the cut
-\* but those ordered before.
+\* A coordinator may deliver messages of a suspected member beyond the cut only if it had ordered them before: it
+\* orders nothing more for that member.
 NothingOrderedForSuspectsStep ==
     \A k \in DOMAIN log : \A m \in DOMAIN log[k] : \A i \in Len(log[k][m]) + 1 .. Len(log'[k][m]) :
         (log'[k][m][i].view_id = views[k].id /\ life'[m] = life[m]) => log'[k][m][i].tag.sender \notin local[m].suspected

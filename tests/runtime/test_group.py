@@ -166,7 +166,7 @@ def test_another_version_is_one_clear_error_and_forged_refusals_are_nothing() ->
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        ({"name": "a#1", "folder": "F"}, "a name has no '#'"),
+        ({"name": "a#1", "folder": "F"}, "a name is not empty, without '#'"),
         ({"name": "../a", "folder": "F"}, "no name"),
         ({"name": "a", "folder": "F", "key": ""}, "a key has 1 to 64 bytes"),
         ({"name": "a"}, "give one of the two"),

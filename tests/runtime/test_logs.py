@@ -232,7 +232,7 @@ def _with(step: Any, other: Any) -> Any:  # noqa: ANN401 - of a log
 
 
 def test_tlc_decides_the_steps_and_notices_a_core_that_differs(
-    lives: dict[Path, Life], monkeypatch: pytest.MonkeyPatch
+    logs: dict[Path, bytes], lives: dict[Path, Life], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Here UNICAST forgets nothing that is acknowledged: what ran is not what the specification says."""
     some = [next(iter(lives.values()))]
@@ -244,7 +244,11 @@ def test_tlc_decides_the_steps_and_notices_a_core_that_differs(
     assert found.decided > 5
     monkeypatch.setattr(unicast, "_ack_received", lambda _config, heard, _sender, _message: heard)
     (wrong,) = decide(ROOT, some, 40, layers=["unicast"])
-    assert ["AckReceived"] == [type(each.step.event).__name__ for _, each in wrong.differences]
+    (different,) = wrong.differences
+    assert "AckReceived" == type(different.difference.step.event).__name__
+    (text,) = (text for path, text in logs.items() if path.name == different.life.log)
+    assert "arrived" == json.loads(text.splitlines()[different.line - 1])["event"][0]
+    assert any("expected" in each and "kept" in each for each in different.shown), different.shown
 
 
 def run(*arguments: object) -> tuple[int, str]:
@@ -265,6 +269,7 @@ def test_the_command_accepts_rejects_and_knows_who_was_killed(
     code, output = run(tmp_path)
     assert 1 == code
     assert "the log is cut" in output
+    assert output.count(" datagrams\n") >= 4, "the last steps before are shown"
     code, output = run(tmp_path, "--killed", "a")
     assert 0 == code, output
 

@@ -288,7 +288,7 @@ REFUSED: dict[str, tuple[stable.State, stable.Event, type[ProtocolError], str]] 
         joined(),
         stable.DigestPromised("C"),
         LocalProtocolError,
-        "C is in our view: only who is outside starts from a digest",
+        "C is in our view: only a process outside starts from a digest",
     ),
     "a view without this member": (
         stable.start("C"),

@@ -35,6 +35,7 @@ GROUND: Final = (
     "Network",
     "FailureDetector",
     "Discovery",
+    "Incarnations",
     "Membership",
     "JoinDigest",
     "VirtualSynchrony",

@@ -122,7 +122,7 @@ def _lives(protocol: Protocol, states: Sequence[Any]) -> Iterator[_Crossed]:
         for by in range(len(others)):
             turn = dict(zip(others, others[by:] + others[:by], strict=True))
             turned.append(codec.decode(_renamed(told, turn), state_of))
-    yield _Crossed("random steps with all lives", tuple(dict.fromkeys(turned)), tuple(events))
+    yield _Crossed("random steps with all incarnations", tuple(dict.fromkeys(turned)), tuple(events))
 
 
 def _lacking(protocol: Protocol, tables: Mapping[str, StepTable]) -> Iterator[_Crossed]:

@@ -19,7 +19,7 @@ from .working import Worker
 __all__ = ["SCHEMA", "Task", "campaign", "code", "lives"]
 
 Task: TypeAlias = tuple[str, bool, int]
-"""The path of a log, which all workers reach; whether its process was killed; the events to keep for TLC."""
+"""The path of a log, which all workers reach; if its process was killed; and the events to keep for TLC."""
 
 SCHEMA: Final = pa.schema([("log", pa.string()), ("life", pa.binary())])
 
@@ -57,6 +57,6 @@ def _work(tasks: Sequence[Task]) -> list[Row]:
 
 
 def lives(table: Table) -> list[Life]:
-    """The lives that the rows tell, in the order of their logs."""
+    """The replayed logs that the rows have, in the order of their paths."""
     rows = sorted(table.rows(), key=lambda row: str(row["log"]))
     return [pickle.loads(row["life"]) for row in rows]  # noqa: S301 - of our own workers

@@ -1,6 +1,6 @@
 """accept: logs of members that ran, judged by stack and specifications. See docs/runtime.md."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Annotated, Final
@@ -11,7 +11,7 @@ from groupcomm.view import name_and_life
 from groupcomm_conformance.files.errors import PathError, reason
 from groupcomm_conformance.logs.claims import judge
 from groupcomm_conformance.logs.deciding import decide
-from groupcomm_conformance.logs.replaying import Life, replayed
+from groupcomm_conformance.logs.replaying import Life, Rejected, replayed
 from groupcomm_conformance.models.manifest import find_root
 
 from . import campaigns
@@ -21,6 +21,7 @@ from .options import Master, TableFolder, whole
 __all__ = ["command"]
 
 _STEPS: Final = 200
+_SHOWN: Final = 4
 _MOST: Final = 10**9
 
 
@@ -68,17 +69,31 @@ def command(
     )
     for rejected in judged.rejected:
         typer.echo(f"REJECTED {rejected}")
+        for line in _before(rejected, lives):
+            typer.echo(line)
     good = not judged.rejected
     if good and most:
         for layer in decide(find_root(), lives, most):
             typer.echo(f"{layer.layer} by TLC: {layer.decided:,} of {layer.steps:,} steps decided")
-            for life, difference in layer.differences:
+            for each in layer.differences:
                 good = False
                 typer.echo(
-                    f"REJECTED {life.log}: step {difference.at} of {layer.layer} is not the specification's"
+                    f"REJECTED {each.life.log}:{each.line}: {layer.layer} differs from its specification"
                 )
+                for line in each.shown:
+                    typer.echo(line)
     typer.echo("accepted" if good else "rejected")
     raise typer.Exit(verdict(ok=good))
+
+
+def _before(rejected: Rejected, lives: Sequence[Life]) -> Iterator[str]:
+    """The last steps before a line that is rejected: the line, the cause, and the event."""
+    for life in lives:
+        if life.log == rejected.log:
+            steps = [step for step in life.steps if step.line < rejected.line]
+            for step in steps[-_SHOWN:]:
+                event = " ".join(str(each) for each in step.written if type(each) is not bytes)
+                yield f"  {step.line}: {event} ({step.cause}), {len(step.on_paper)} datagrams"
 
 
 def _read(path: Path) -> bytes:

@@ -166,7 +166,7 @@ def _suspected_apart(jvm: Jvm) -> Seen:
 
 @schedule("FLAW-33")
 def _ack_of_the_dead(jvm: Jvm) -> Seen:
-    """C crashes. A learns it while it admits the first of two joiners: does the second view wait?"""
+    """C crashes, and A learns it while it admits the first of two joiners: does the next view wait for C?"""
     group = Group(jvm, 5)
     group.found("ABC")
     group.crash("C")

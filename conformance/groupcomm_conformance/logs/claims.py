@@ -96,7 +96,7 @@ def _is_sent(
 
 @define
 class _History:
-    """An incarnation's deliveries in each of its views, in order; the order of its views; its multicasts."""
+    """An incarnation's deliveries in each of its views, in order; its views, in order; and its multicasts."""
 
     log: str
     views: list[ViewId] = field(factory=list)

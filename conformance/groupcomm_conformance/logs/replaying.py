@@ -63,7 +63,7 @@ class Life:
     """A log: the member, its configuration, its steps as far as they are right.
 
     `first`: the digest of the first line. `ends`: how it ended. `taken`: the number of events that the layer
-    at each place took, and `events`: the first of them.
+    at each place took, `events`: the first of them, and `lines`: where these are in the log.
     """
 
     log: str
@@ -76,6 +76,7 @@ class Life:
     rejected: Rejected | None = None
     taken: Counter[int] = field(factory=Counter)
     events: list[list[Any]] = field(factory=lambda: [[] for _ in LAYERS])
+    lines: list[list[int]] = field(factory=lambda: [[] for _ in LAYERS])
 
     def brief(self) -> "Life":
         """The same with digests for messages, and without what no claim asks for."""
@@ -96,7 +97,7 @@ def _brief(step: Step) -> Step:
         for effect in step.effects
         if isinstance(effect, PassUp) and isinstance(effect.event, Deliver | ViewInstalled)
     )
-    return Step(step.line, "", written, effects, sent)
+    return Step(step.line, step.cause, written, effects, sent)
 
 
 class _NotSoError(Exception):
@@ -221,6 +222,7 @@ class _Run:
             self._life.taken[note.place] += 1
             if self._most is None or self._life.taken[note.place] <= self._most:
                 self._life.events[note.place].append(note.event)
+                self._life.lines[note.place].append(at)
         self._life.steps.append(Step(at, line["cause"], values, effects, tuple(on_paper)))
 
     def _same(self, what: str, said: object, found: object) -> None:

@@ -2,11 +2,11 @@
 
 - `reference` gives every constant of the modules the value that it has in the repaired algorithm over sound
   layers: each guard on, no fault. `claims` names sets of claims, each with what TLC needs for it
-  (`specification` or `init` and `next`, `view`, ...) and its `invariants` and `properties`. Its `constants`
-  are the differences from the reference. A set that is `like` another has what it does not say itself from
-  there, and the claims of `more` besides. A set may be over another `module` of the folder, such as a note's
-  own algorithm; its `constants` are then a reference of its own. (`with` names protocols whose modules it
-  uses.)
+  (`specification` or `init` and `next`, `view`, ...), its `invariants` and `properties`, and in `constants`
+  what differs from the reference. A set that is `like` another has what it does not say itself from there,
+  and the claims of `more` besides; but a set for liveness has no `view`. A set may be over another `module`
+  of the folder, such as a note's own algorithm; its `constants` are then a reference of its own. (`with`
+  names protocols whose modules it uses.)
 - A model is one run: a set of claims (`safety` unless it says another) and the constants that it changes.
   The cfg file that TLC reads is made from these; there is none in the project.
 - It *holds*, with exact counts, or it *violates* one named claim, as a flawed variant (an ablation) must.
@@ -171,6 +171,7 @@ def _claim_sets(
         if "like" in keys:
             like = keys["like"].text()
             base = found.get(like) or _unknown_set(keys["like"], found)
+            base = evolve(base, view=None) if is_liveness(name) else base
             other_modules |= {name: other_modules[like]} if like in other_modules else {}
         if "module" in keys:
             base, other_modules[name] = Cfg(constants={}), _module(keys["module"], folder)

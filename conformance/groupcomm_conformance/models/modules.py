@@ -13,12 +13,11 @@ from attrs import frozen
 
 from groupcomm_conformance.files.errors import FileError
 from groupcomm_conformance.files.reading import read_text
-from groupcomm_conformance.tla.source import bare, declared
+from groupcomm_conformance.tla.source import bare, blanked, declared
 from groupcomm_conformance.tla.witnesses import conjuncts
 
 __all__ = ["Modules", "read_modules", "scope", "unused"]
 
-_COMMENT: Final = re.compile(r"\\\*[^\n]*|\(\*.*?\*\)", re.DOTALL)
 _NAMES: Final = r"\w+(?:\s*,\s*\w+)*"
 _DEFINITION: Final = re.compile(r"^(?:LOCAL\s+)?(\w+)(?:\([^)]*\))?\s*==", re.MULTILINE)
 _NEXT: Final = re.compile(r"\[\]\s*\[\s*(?:\\E (\w+) \\in Member : )?(\w+)(?:\(\1\))?\s*\]\s*_")
@@ -48,19 +47,14 @@ _LIBRARY: Final = frozenset(
 @functools.lru_cache(maxsize=256)
 def _bare(text: str) -> str:
     """A module without comments and empty lines; the rest keeps its columns, which lists depend on."""
-    lines = (line.rstrip() for line in _blank(text).splitlines())
+    lines = (line.rstrip() for line in blanked(text).splitlines())
     return "\n".join(line for line in lines if line)
-
-
-def _blank(text: str) -> str:
-    """A module with spaces in place of comments."""
-    return _COMMENT.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
 
 
 @functools.lru_cache(maxsize=256)
 def _definitions(text: str) -> dict[str, tuple[str, int]]:
     """Each operator of a module: its text after `==`, without comments and in its columns, and its place."""
-    blank = _blank(text)
+    blank = blanked(text)
     ends = sorted(match.start() for pattern in (_DEFINITION, _SEPARATOR) for match in pattern.finditer(blank))
     found: dict[str, tuple[str, int]] = {}
     for match in _DEFINITION.finditer(blank):
@@ -269,7 +263,7 @@ def read_modules(folders: Iterable[Path], root: str) -> Modules:
         _check_name(available[name], text)
         for needed in _needed(text):
             if needed not in available and needed not in _LIBRARY:
-                word = re.search(rf"\b(?:EXTENDS|INSTANCE)\b[\s\w,]*?\b{needed}\b", _blank(text))
+                word = re.search(rf"\b(?:EXTENDS|INSTANCE)\b[\s\w,]*?\b{needed}\b", blanked(text))
                 line = text.count("\n", 0, word.end()) + 1 if word else 1
                 raise FileError(str(available[name]), line, f"a module, but there is no {needed}.tla")
             todo.append(needed)

@@ -202,9 +202,7 @@ def execute(
             workers=workers,
             heap=heap,
             short=plan.size.transitions < SHORT,
-            # Which violation a run finds first may depend on earlier runs of its JVM.
-            kept=plan.size.transitions < (KEPT if plan.model.holds else SHORT)
-            and (plan.model.holds or not plan.model.liveness),
+            kept=plan.size.transitions < KEPT,
             continues=part.run.continues,
             liveness=plan.model.liveness,
             progress=progress,

@@ -47,8 +47,8 @@ WHOLE: Final = ("sequencer", FLUSH, "merge_gms", "stable")
 DATAGRAMS: Final = (*WHOLE, "nakack", "unicast")
 """All protocols, over nothing but a network."""
 
-GROUND: Final = ("Network", "FailureDetector", "Discovery")
-"""The layers beneath the stack, by the modules of `spec/common`."""
+GROUND: Final = ("Network", "FailureDetector", "Incarnations", "Discovery")
+"""What is beneath the stack, by the modules of `spec/common`."""
 
 FAULTS: Final = (
     "loss",
@@ -164,7 +164,7 @@ def stack_of(setup: Setup, random: Random, notes: list[Note]) -> Stack:
         raise StackError(
             f"{setup.stack} has {len(deciding)} layers that decide the views; one of {', '.join(DECIDE)} does"
         )
-    if not any(layer.knows(Suspend("")) for layer in layers) or flush[0] + 1 != deciding[0]:
+    if not any(layer.takes(Suspend) for layer in layers) or flush[0] + 1 != deciding[0]:
         raise StackError(
             f"{setup.names[deciding[0]]} has the group stopped for each view: flush stands right above it"
         )
