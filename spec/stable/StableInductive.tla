@@ -384,7 +384,7 @@ RequestsServableTogether ==
 
 ClaimsInTree == NoMerges => NoPrematurePurge /\ RequestsServable
 
-\* What the proof speaks of: views that are merged have no member in common.
+\* The scope of the proof: views that are merged have no member in common.
 InScope ==
     \A v \in DOMAIN views : \A i, j \in views[v].preds :
         i # j => MembersOf(views[i]) \cap MembersOf(views[j]) = {}

@@ -215,14 +215,18 @@ def test_tlc_finds_views_that_are_not_as_the_proof_takes_them(name: str) -> None
 
 SCRIPTS = """
 Stay == [m \\in {} |-> 0]
+ABCD == <<"A", "B", "C", "D">>
+
 \\* C is in two views, and these are merged.
 OverlapScript ==
     <<FirstView(1, "A", ABC), Follow(2, "A", <<"A", "C">>, {1}, Stay), Follow(2, "B", <<"B", "C">>, {1}, Stay),
       Follow(3, "A", ABC, {2, 3}, Stay)>>
+
 \\* D is in view 1 still, as the sides of A and B merge.
 LagScript ==
-    <<FirstView(1, "A", <<"A", "B", "C", "D">>), Follow(2, "A", <<"A", "D">>, {1}, Stay),
-      Follow(2, "B", <<"B", "C">>, {1}, Stay), Follow(3, "A", <<"A", "B", "C", "D">>, {2, 3}, Stay)>>
+    <<FirstView(1, "A", ABCD), Follow(2, "A", <<"A", "D">>, {1}, Stay), Follow(2, "B", <<"B", "C">>, {1}, Stay),
+      Follow(3, "A", ABCD, {2, 3}, Stay)>>
+
 SidesPromise == {<<"A", "B">>, <<"A", "C">>, <<"B", "A">>, <<"B", "D">>}
 VotesOfThird == <<0, 0, 2, 0>>
 """

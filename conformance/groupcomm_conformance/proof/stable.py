@@ -455,7 +455,7 @@ def _own(promise: Term, v: Term, s: Term) -> Term:
 
 
 def _inherit(after: State, before: State, constants: list[Term]) -> None:
-    """Who guards a member that comes: its promiser; in views before the promiser's, the promiser's guards."""
+    """The guards of a newcomer: its promiser; in views before the promiser's, the promiser's guards."""
     newcomer, view = constants
 
     def promise(s: Term) -> Term:
