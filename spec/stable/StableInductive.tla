@@ -7,18 +7,19 @@
 (* the text of this module, of Stable and of the claims: see                  *)
 (* docs/proof.md.                                                             *)
 (*                                                                            *)
-(* The idea. A member purges a message in view v when every member of v       *)
-(* has voted for it. A member x that installs a later view without having     *)
-(* been in v did not vote. But x begins from a promise. In each view on the   *)
-(* path to the promiser's there is a member that guards x: the promiser,      *)
-(* whose vote is held, or, in a view before the promiser's own, the member    *)
-(* that guards the promiser. A guard's votes in v stay within what x starts   *)
-(* from, so the view cannot agree on more.                                    *)
+(* The idea. A member purges a message of s in view v when every member of    *)
+(* v has voted for it. A member x of a later view on the path of s, whose     *)
+(* own path does not come from v, did not vote. But x begins from a promise.  *)
+(* In each view on the path of s up to the promiser's there is a member that  *)
+(* guards x: the promiser, whose vote is held, or, in a view before the       *)
+(* promiser's own, the member that guards the promiser. A guard's votes in    *)
+(* v stay within what x starts from, so the view cannot agree on more.        *)
 (*                                                                            *)
-(* Scope (InScope). Views form a forest: no view is merged. Of Membership     *)
-(* the proof takes what Forest says. `life[x]` is x's present incarnation.    *)
-(* The solver reads "x \in Member" as any incarnation of any address. A       *)
-(* former incarnation takes no more steps.                                    *)
+(* Scope (InScope). Views may be merged, if they have no member in common.    *)
+(* So each member has one path of views. Of Membership and JoinDigest the     *)
+(* proof takes what Forest says. `life[x]` is x's present incarnation. The    *)
+(* solver reads "x \in Member" as any incarnation of any address. A former    *)
+(* incarnation takes no more steps.                                           *)
 (*                                                                            *)
 (* Three sections are read by the solver's reader in three ways: Of the       *)
 (* operators of the Vocabulary it knows the names alone, and the properties   *)
@@ -41,11 +42,36 @@ SameAddress(x, y) == x = y
 AddressIn(v, x) == x \in DOMAIN views[v].lives
 
 IsFirst(v) == views[v].preds = {}
-Parent(v) == CHOOSE u \in views[v].preds : TRUE
+Precedes(u, v) == u \in views[v].preds
 
-\* There is a path from view u to view v, or they are one.
-RECURSIVE Before(_, _)
-Before(u, v) == u = v \/ (u < v /\ ~IsFirst(v) /\ Before(u, Parent(v)))
+\* x is in v, and in no view that v follows.
+Joins(v, x) == In(v, x) /\ \A j \in views[v].preds : ~In(j, x)
+
+\* Where x comes from: the view before v that has it.
+Parent(v, x) == CHOOSE j \in views[v].preds : In(j, x)
+
+\* View v follows a view without x.
+FollowsOther(v, x) == \E j \in views[v].preds : ~In(j, x)
+
+\* There is a path from view u to view v, or they are one, and x and y are in each view on it.
+RECURSIVE Along(_, _, _, _)
+Along(x, y, u, v) ==
+    /\ In(v, x) /\ In(v, y)
+    /\ u = v \/ (u < v /\ \E j \in views[v].preds : Along(x, y, u, j))
+
+\* The path of x leads from u to v.
+On(x, u, v) == Along(x, x, u, v)
+
+\* x is on the way from u to v all the time, and so is s, or joins on the way.
+RECURSIVE Carried(_, _, _, _)
+Carried(x, s, u, v) ==
+    /\ In(v, x) /\ In(v, s)
+    /\ \/ u = v
+       \/ /\ u < v
+          /\ \E j \in views[v].preds :
+                In(j, x) /\ (Carried(x, s, u, j) \/ (Joins(v, s) /\ On(x, u, j)))
+
+NoMerges == \A v \in DOMAIN views : Cardinality(views[v].preds) <= 1
 
 Counter(v) == views[v].id.counter
 SameId(u, v) == views[u].id = views[v].id
@@ -68,69 +94,119 @@ ToPresent(p) == life[p.to] = p.to_life
 
 SenderPresent(p) == KnownView(p) /\ In(ViewOfMessage(p), p.sender)
 
-\* p reaches view v (JoinDigest); its promiser, or its newcomer, is a member there, in the incarnation of the promise.
-Reaches(p, v) == JoinDigest!Reaches(p, v)
+\* p reaches view v (JoinDigest), and its newcomer is still awaited there.
+Waits(p, v) == JoinDigest!Reaches(p, v) /\ ~Has(views[v], p.to, p.to_life)
+
+\* The promiser of p, in the incarnation of the promise, is a member of v.
 ByIn(p, v) == Has(views[v], p.by, p.by_life)
-ToIn(p, v) == Has(views[v], p.to, p.to_life)
 
-\* One incarnation of s, over or not, is a member of both.
-InBoth(u, v, s) == Shares(views[u], views[v], s)
+\* p has a start for s in view v (JoinDigest).
+Tells(p, s, v) == In(v, s) /\ JoinDigest!TellsOf(p, s, v)
 
-\* No member of these views was one in an incarnation that is over. (Of such an incarnation TLC knows nothing any more.)
-AllPresent(u, v) ==
-    \A w \in DOMAIN views : Before(u, w) /\ Before(w, v) => \A m \in DOMAIN views[w].lives : views[w].lives[m] = life[m]
+\* No view on the path of s from u to v has a member in an incarnation that is over. (Of such an incarnation TLC
+\* knows nothing any more.)
+AllPresent(s, u, v) ==
+    \A w \in DOMAIN views : On(s, u, w) /\ On(s, w, v) => \A m \in DOMAIN views[w].lives : views[w].lives[m] = life[m]
 
 -----------------------------------------------------------------------------
-(* The forest of views: what the proof takes from Membership *)
+(* The paths of members: what the proof takes from Membership and JoinDigest *)
 
-Joins(v, x) == In(v, x) /\ (IsFirst(v) \/ ~In(Parent(v), x))
-
-BeforeIsReflexive == \A v \in DOMAIN views : Before(v, v)
-BeforeIsTransitive == \A u, v, w \in DOMAIN views : Before(u, v) /\ Before(v, w) => Before(u, w)
-BeforeIsAntisymmetric == \A u, v \in DOMAIN views : Before(u, v) /\ Before(v, u) => u = v
-OnePathTo == \A u, v, w \in DOMAIN views : Before(u, w) /\ Before(v, w) => Before(u, v) \/ Before(v, u)
-ParentIsBefore == \A w \in DOMAIN views : ~IsFirst(w) => Before(Parent(w), w) /\ Parent(w) # w
-BeforeByParent ==
-    \A u, w \in DOMAIN views : Before(u, w) /\ u # w => ~IsFirst(w) /\ Before(u, Parent(w))
+AlongIsOfMembers ==
+    \A u, v \in DOMAIN views, x, y \in Member :
+        Along(x, y, u, v) =>
+            In(u, x) /\ In(u, y) /\ In(v, x) /\ In(v, y) /\ On(x, u, v) /\ On(y, u, v) /\ Along(y, x, u, v)
+AlongIsReflexive == \A v \in DOMAIN views, x, y \in Member : In(v, x) /\ In(v, y) => Along(x, y, v, v)
+AlongIsTransitive ==
+    \A u, v, w \in DOMAIN views, x, y \in Member : Along(x, y, u, v) /\ Along(x, y, v, w) => Along(x, y, u, w)
+AlongIsAntisymmetric == \A u, v \in DOMAIN views, x \in Member : On(x, u, v) /\ On(x, v, u) => u = v
+OnePathTo ==
+    \A u, v, w \in DOMAIN views, x \in Member : On(x, u, w) /\ On(x, v, w) => On(x, u, v) \/ On(x, v, u)
+AlongBetween ==
+    \A u, v, w \in DOMAIN views, x, y \in Member :
+        Along(x, y, u, w) /\ On(x, u, v) /\ On(x, v, w) => Along(x, y, u, v) /\ Along(x, y, v, w)
+ParentIsOnPath ==
+    \A w \in DOMAIN views, x \in Member :
+        In(w, x) /\ ~Joins(w, x) => On(x, Parent(w, x), w) /\ Parent(w, x) # w /\ Precedes(Parent(w, x), w)
+AlongByParent ==
+    \A u, w \in DOMAIN views, x, y \in Member :
+        Along(x, y, u, w) /\ u # w =>
+            ~Joins(w, x) /\ ~Joins(w, y) /\ Parent(w, x) = Parent(w, y) /\ Along(x, y, u, Parent(w, x))
+\* A view comes from one view with each of its members: views that have a member in common are not merged.
+MergesAreDisjoint ==
+    \A w \in DOMAIN views, x, y \in Member :
+        In(w, x) /\ In(w, y) /\ ~Joins(w, x) /\ In(Parent(w, x), y) =>
+            ~Joins(w, y) /\ Parent(w, y) = Parent(w, x) /\ Along(x, y, Parent(w, x), w)
+JoinersAreMembers == \A v \in DOMAIN views, x \in Member : Joins(v, x) => In(v, x)
+FirstIsJoined == \A v \in DOMAIN views, x \in Member : IsFirst(v) /\ In(v, x) => Joins(v, x)
 CountersRise ==
-    \A u, v \in DOMAIN views : Before(u, v) /\ u # v => Counter(u) < Counter(v)
+    \A u, v \in DOMAIN views, x \in Member : On(x, u, v) /\ u # v => Counter(u) < Counter(v)
 CountersArePositive == \A v \in DOMAIN views : Counter(v) > 0
 UniqueViewId == \A u, v \in DOMAIN views : SameId(u, v) => u = v
-\* Membership's JoinsOnce: who is left out does not come in again in the same incarnation.
-OneUnchanged ==
-    \A u, v, w \in DOMAIN views, x \in Member :
-        Before(u, v) /\ Before(v, w) /\ In(u, x) /\ In(w, x) => In(v, x)
 \* Membership's conjunct of this name: a view does not replace an incarnation by another of its address.
 ExcludedFirst ==
-    \A w \in DOMAIN views, x \in Member :
-        ~IsFirst(w) /\ In(w, x) /\ AddressIn(Parent(w), x) => In(Parent(w), x)
-ReachesAtFirst == \A p \in promises : Reaches(p, p.view)
-ReachesFurther ==
+    \A w \in DOMAIN views, x, y \in Member :
+        In(w, x) /\ In(w, y) /\ ~Joins(w, y) /\ AddressIn(Parent(w, y), x) => In(Parent(w, y), x)
+CarriedIsOnPath ==
+    \A u, v \in DOMAIN views, x, s \in Member : Carried(x, s, u, v) => On(x, u, v) /\ In(v, s)
+CarriedAlong == \A u, v \in DOMAIN views, x, s \in Member : Along(x, s, u, v) => Carried(x, s, u, v)
+CarriedByParent ==
+    \A u, w \in DOMAIN views, x, s \in Member :
+        Carried(x, s, u, w) /\ u # w /\ ~Joins(w, s) => Parent(w, s) = Parent(w, x) /\ Carried(x, s, u, Parent(w, x))
+CarriedFurther ==
+    \A u, v, w \in DOMAIN views, x, s \in Member : Carried(x, s, u, v) /\ Along(x, s, v, w) => Carried(x, s, u, w)
+CarriedBetween ==
+    \A u, v, w \in DOMAIN views, x, s \in Member :
+        Carried(x, s, u, w) /\ On(x, u, v) /\ On(x, v, w) =>
+            Carried(x, s, v, w) /\ (In(v, s) => Carried(x, s, u, v) /\ Along(x, s, v, w))
+CarriedFromJoin ==
+    \A u, v, w \in DOMAIN views, x, s \in Member :
+        Carried(x, s, u, w) /\ ~In(u, s) /\ On(s, v, w) => Along(x, s, v, w) /\ On(x, u, v)
+WaitsAtFirst == \A p \in promises : Waits(p, p.view)
+WaitsOnPath ==
     \A p \in promises, v \in DOMAIN views :
-        Reaches(p, v) /\ v # p.view =>
-            /\ Before(p.view, v) /\ ~IsFirst(v)
-            /\ ~ToIn(p, v) => ByIn(p, v) /\ ~AddressIn(v, p.to)
-            /\ ToIn(p, Parent(v)) => ToIn(p, v)
-            /\ Reaches(p, Parent(v))
-ReachesBetween ==
+        Waits(p, v) /\ ByPresent(p) => On(p.by, p.view, v) /\ (v # p.view => ~AddressIn(v, p.to))
+WaitsByParent ==
+    \A p \in promises, w \in DOMAIN views :
+        Waits(p, w) /\ ByPresent(p) /\ w # p.view => ~Joins(w, p.by) /\ Waits(p, Parent(w, p.by))
+WaitsBetween ==
     \A p \in promises, u, v \in DOMAIN views :
-        Reaches(p, v) /\ Before(p.view, u) /\ Before(u, v) => Reaches(p, u) /\ (ToIn(p, u) => ToIn(p, v))
+        Waits(p, v) /\ ByPresent(p) /\ On(p.by, p.view, u) /\ On(p.by, u, v) => Waits(p, u)
+TellsOnPath ==
+    \A p \in promises, v \in DOMAIN views, s \in Member :
+        Tells(p, s, v) /\ Waits(p, v) /\ ByPresent(p) => Carried(p.by, s, p.view, v)
+\* Where no view is merged. (Membership's JoinsOnce: a member that was excluded does not join again in the same
+\* incarnation.)
+AlongInTree ==
+    NoMerges => \A u, v \in DOMAIN views, x, y \in Member : On(x, u, v) /\ In(u, y) /\ In(v, y) => Along(x, y, u, v)
 
 Forest ==
-    /\ BeforeIsReflexive
-    /\ BeforeIsTransitive
-    /\ BeforeIsAntisymmetric
+    /\ AlongIsOfMembers
+    /\ AlongIsReflexive
+    /\ AlongIsTransitive
+    /\ AlongIsAntisymmetric
     /\ OnePathTo
-    /\ ParentIsBefore
-    /\ BeforeByParent
+    /\ AlongBetween
+    /\ ParentIsOnPath
+    /\ AlongByParent
+    /\ MergesAreDisjoint
+    /\ JoinersAreMembers
+    /\ FirstIsJoined
     /\ CountersRise
     /\ CountersArePositive
     /\ UniqueViewId
-    /\ OneUnchanged
     /\ ExcludedFirst
-    /\ ReachesAtFirst
-    /\ ReachesFurther
-    /\ ReachesBetween
+    /\ CarriedIsOnPath
+    /\ CarriedAlong
+    /\ CarriedByParent
+    /\ CarriedFurther
+    /\ CarriedBetween
+    /\ CarriedFromJoin
+    /\ WaitsAtFirst
+    /\ WaitsOnPath
+    /\ WaitsByParent
+    /\ WaitsBetween
+    /\ TellsOnPath
+    /\ AlongInTree
 
 -----------------------------------------------------------------------------
 (* The invariant: what members have *)
@@ -152,12 +228,12 @@ MinimumVoteDelivered ==
 
 CastWithinDelivered ==
     \A x \in InGroup, v \in DOMAIN views, s \in Member :
-        Before(v, installed[x]) /\ In(v, x) /\ In(v, s) /\ In(installed[x], s) => Cast(x, v, s) <= rm[x][s].delivered
+        Along(x, s, v, installed[x]) => Cast(x, v, s) <= rm[x][s].delivered
 
 CastByMembers ==
     \A x \in Member, v \in DOMAIN views, s \in Member : In(v, s) =>
         /\ Cast(x, v, s) >= Nothing
-        /\ Cast(x, v, s) > Nothing => In(v, x) /\ Begun(x) /\ Before(v, installed[x])
+        /\ Cast(x, v, s) > Nothing => In(v, x) /\ Begun(x) /\ On(x, v, installed[x])
 
 VotesWereCast ==
     \A p \in Votes(network), s \in Member :
@@ -180,50 +256,51 @@ AnnouncedWasCast ==
         In(ViewOfMessage(p), x) /\ In(ViewOfMessage(p), s) => p.message.digest[s] <= Cast(x, ViewOfMessage(p), s)
 
 -----------------------------------------------------------------------------
-(* The invariant: guards. y guards in view v, for z, who joins with w on the way to `top`, what begins at `level` *)
+(* The invariant: guards. In view v, y guards for z the messages of s: z enters the path of s with w, on the way to    *)
+(* `top`, and begins at `level`.                                                                                     *)
 
-GuardIsThere(y, z, w, v, top) ==
+JoinsPath(z, w, s) == In(w, z) /\ In(w, s) /\ ~Joins(w, s) /\ ~In(Parent(w, s), z)
+
+GuardIsThere(y, z, w, v, s, top) ==
     /\ In(v, y) /\ Begun(y)
-    /\ ~IsFirst(w) /\ Joins(w, z) /\ Begun(z)
-    /\ Before(v, Parent(w)) /\ In(Parent(w), y) /\ In(w, y) /\ Before(w, top)
-
-\* Its votes in v are within the level.
-GuardHasCast(y, v, s, top, level) == In(v, s) /\ In(top, s) => Cast(y, v, s) <= level
+    /\ JoinsPath(z, w, s) /\ Begun(z)
+    /\ Along(y, s, v, Parent(w, s)) /\ In(w, y) /\ On(s, w, top)
 
 \* Until it has left v its vote is held for z, within the level.
-GuardHolds(y, z, v) == Before(installed[y], v) => z \in local[y].promised
-GuardHeld(y, v, s, top, level) ==
-    Before(installed[y], v) /\ In(installed[y], s) /\ In(top, s) => local[y].vote[s] <= level
+GuardHolds(y, z, v) == On(y, installed[y], v) => z \in local[y].promised
+GuardHeld(y, v, s, level) ==
+    On(y, installed[y], v) =>
+        /\ Carried(y, s, installed[y], v)
+        /\ In(installed[y], s) => local[y].vote[s] <= level
 
 \* No view that it comes to before w, and no promise, takes that away.
-GuardUndisturbed(y, z, w, u) ==
-    Before(installed[y], u) /\ Before(u, Parent(w)) => ~AddressIn(u, z)
+GuardUndisturbed(y, z, w, s, u) ==
+    On(y, installed[y], u) /\ On(y, u, Parent(w, s)) => ~AddressIn(u, z)
 GuardPromisesNoMore(y, z, v, p) ==
-    Before(installed[y], v) => ~(p.by = y /\ ByPresent(p) /\ SameAddress(p.to, z))
+    On(y, installed[y], v) => ~(p.by = y /\ ByPresent(p) /\ SameAddress(p.to, z))
 
 Guards ==
-    \A x \in InGroup, v \in DOMAIN views :
-        Before(v, installed[x]) /\ ~In(v, x) /\ AllPresent(v, installed[x]) =>
+    \A x \in InGroup, v \in DOMAIN views, s \in Member :
+        On(s, v, installed[x]) /\ ~Along(x, s, v, installed[x]) /\ AllPresent(s, v, installed[x]) =>
             \E y, z \in Member, w \in DOMAIN views :
-                /\ GuardIsThere(y, z, w, v, installed[x])
-                /\ \A s \in Member : In(installed[x], s) => GuardHasCast(y, v, s, installed[x], rm[x][s].delivered)
+                /\ GuardIsThere(y, z, w, v, s, installed[x])
+                /\ Cast(y, v, s) <= rm[x][s].delivered
                 /\ GuardHolds(y, z, v)
-                /\ \A s \in Member :
-                    In(installed[x], s) => GuardHeld(y, v, s, installed[x], rm[x][s].delivered)
-                /\ \A u \in DOMAIN views : GuardUndisturbed(y, z, w, u)
+                /\ GuardHeld(y, v, s, rm[x][s].delivered)
+                /\ \A u \in DOMAIN views : GuardUndisturbed(y, z, w, s, u)
                 /\ \A p \in promises : GuardPromisesNoMore(y, z, v, p)
 
 -----------------------------------------------------------------------------
-(* The invariant: promises that are open, to a process that has not begun *)
+(* The invariant: promises that are open *)
 
-Awaited(p) == ToPresent(p) /\ ~Begun(p.to)
+Awaited(p) == ToPresent(p) /\ ByPresent(p)
 
 \* p's entry for s: nothing, if s was not in the view.
 PromisedSeqno(p, s) == IF In(p.view, s) THEN p.vector[s] ELSE Nothing
 
 PromiserIsThere ==
-    \A p \in promises : Awaited(p) /\ ByPresent(p) =>
-        /\ Begun(p.by) /\ In(p.view, p.by) /\ Before(p.view, installed[p.by])
+    \A p \in promises : Awaited(p) =>
+        /\ Begun(p.by) /\ In(p.view, p.by) /\ On(p.by, p.view, installed[p.by])
         /\ ~AddressIn(p.view, p.to)
 
 PromisedIsSound == \A p \in promises, s \in Member : In(p.view, s) => p.vector[s] >= Nothing
@@ -233,27 +310,28 @@ OneOpenPromise ==
         (p.by = q.by /\ p.by_life = q.by_life /\ SameAddress(p.to, q.to)) => p = q
 
 PromisersAreGuarded ==
-    \A p \in promises, v \in DOMAIN views :
-        Awaited(p) /\ ByPresent(p) /\ Before(v, p.view) /\ ~In(v, p.by) /\ AllPresent(v, p.view) =>
+    \A p \in promises, v \in DOMAIN views, s \in Member :
+        Awaited(p) /\ On(s, v, p.view) /\ ~Along(p.by, s, v, p.view) /\ AllPresent(s, v, p.view) =>
             \E y, z \in Member, w \in DOMAIN views :
-                /\ GuardIsThere(y, z, w, v, p.view)
-                /\ \A s \in Member : In(p.view, s) => GuardHasCast(y, v, s, p.view, p.vector[s])
+                /\ GuardIsThere(y, z, w, v, s, p.view)
+                /\ Cast(y, v, s) <= p.vector[s]
                 /\ GuardHolds(y, z, v)
-                /\ \A s \in Member : In(p.view, s) => GuardHeld(y, v, s, p.view, p.vector[s])
-                /\ \A u \in DOMAIN views : GuardUndisturbed(y, z, w, u)
+                /\ GuardHeld(y, v, s, p.vector[s])
+                /\ \A u \in DOMAIN views : GuardUndisturbed(y, z, w, s, u)
                 /\ \A q \in promises : GuardPromisesNoMore(y, z, v, q)
 
 PromiserHasCast ==
     \A p \in promises, v \in DOMAIN views, s \in Member :
-        Awaited(p) /\ ByPresent(p) /\ In(v, p.by) /\ In(v, s) =>
-            /\ Before(v, p.view) /\ In(p.view, s) => Cast(p.by, v, s) <= p.vector[s]
-            /\ Before(p.view, v) /\ Reaches(p, v) /\ ~ToIn(p, v) => Cast(p.by, v, s) <= PromisedSeqno(p, s)
+        Awaited(p) /\ In(v, p.by) /\ In(v, s) =>
+            /\ Along(p.by, s, v, p.view) => Cast(p.by, v, s) <= p.vector[s]
+            /\ Waits(p, v) /\ Carried(p.by, s, p.view, v) => Cast(p.by, v, s) <= PromisedSeqno(p, s)
 
 PromiserHolds ==
     \A p \in promises :
-        Awaited(p) /\ ByPresent(p) /\ Reaches(p, installed[p.by]) /\ ~ToIn(p, installed[p.by]) =>
+        Awaited(p) /\ Waits(p, installed[p.by]) =>
             /\ p.to \in local[p.by].promised
-            /\ \A s \in Member : In(installed[p.by], s) => local[p.by].vote[s] <= PromisedSeqno(p, s)
+            /\ \A s \in Member :
+                Carried(p.by, s, p.view, installed[p.by]) => local[p.by].vote[s] <= PromisedSeqno(p, s)
 
 -----------------------------------------------------------------------------
 (* The invariant: what was purged *)
@@ -263,7 +341,7 @@ PurgedIsAgreed ==
     \A x \in InGroup, s \in Member :
         In(installed[x], s) /\ rm[x][s].purged > Nothing =>
             \E v \in DOMAIN views :
-                /\ Before(v, installed[x]) /\ In(v, s)
+                /\ Along(x, s, v, installed[x])
                 /\ \A m \in Member : In(v, m) => rm[x][s].purged <= Cast(m, v, s)
 
 Inductive ==
@@ -286,11 +364,33 @@ Inductive ==
     /\ PromiserHolds
     /\ PurgedIsAgreed
 
-\* The scope of the proof: no view is merged.
-InScope == \A v \in DOMAIN views : Cardinality(views[v].preds) <= 1
+-----------------------------------------------------------------------------
+(* The claims, where views may merge: of a sender that is there all the way, too *)
+
+Together(x, s, u, v) == Along(x, s, u, v) \/ Along(x, s, v, u)
+
+NoPrematurePurgeTogether ==
+    \A p, x \in InGroup, s \in Member :
+        (In(installed[p], s) /\ In(installed[x], s) /\ rm[p][s].purged > rm[x][s].delivered) =>
+            ~Together(x, s, installed[x], installed[p])
+
+RequestsServableTogether ==
+    \A x, y \in up \cap InGroup, s \in Member :
+        (In(installed[x], s) /\ In(installed[y], s) /\ rm[y][s].delivered > rm[x][s].delivered
+            /\ Together(x, s, installed[x], installed[y])) =>
+            \A n \in rm[x][s].delivered + 1 .. rm[y][s].delivered :
+                (n > rm[y][s].low /\ n \notin rm[x][s].ahead) =>
+                    \E h \in up \cap InGroup : In(installed[h], s) /\ Holds(rm[h][s], n)
+
+ClaimsInTree == NoMerges => NoPrematurePurge /\ RequestsServable
+
+\* The scope of the proof: views that are merged have no member in common.
+InScope ==
+    \A v \in DOMAIN views : \A i, j \in views[v].preds :
+        i # j => MembersOf(views[i]) \cap MembersOf(views[j]) = {}
 
 \* For TLC: in scope the views are as the proof takes them, and the invariant holds.
-ForestAndInvariant == InScope => Forest /\ Inductive
+ForestAndInvariant == InScope => Forest /\ Inductive /\ NoPrematurePurgeTogether /\ RequestsServableTogether
 
 -----------------------------------------------------------------------------
 (* The actions: what each requires of the values before and after. `act` says which of them a step is. *)
@@ -323,11 +423,25 @@ ReceiveStabilityStep(a, p) ==
     /\ act'.event = [type |-> "StabilityReceived", sender |-> p.sender, message |-> p.message, digest |-> DigestOf(rm[a])]
     /\ OnlyPurges(a)
 
+\* As a installs w, which follows j too, it redeems a promise of a member of j, and begins where p says.
+Redeems(p, a, j, w) ==
+    /\ p.to = a /\ ToPresent(p) /\ Waits(p, j) /\ ByIn(p, w)'
+    /\ \A s \in Member :
+        In(j, s) /\ In(w, s)' => Tells(p, s, j) /\ rm'[a][s].delivered >= PromisedSeqno(p, s)
+HasPromises(a, w) ==
+    \A j \in DOMAIN views : (Precedes(j, w)' /\ ~In(j, a)) => \E p \in promises : Redeems(p, a, j, w)
+
 InstallViewStep(a, w) ==
     /\ Begun(a)
-    /\ (~IsFirst(w))' /\ Parent(w)' = installed[a] /\ In(w, a)'
+    /\ In(w, a)' /\ (~Joins(w, a))' /\ Parent(w, a)' = installed[a]
+    /\ HasPromises(a, w)
+    /\ \A s \in Member : In(w, s)' =>
+        /\ Joins(w, s)' => rm'[a][s].delivered = Nothing
+        /\ In(installed[a], s) => rm'[a][s].delivered >= rm[a][s].delivered
+        /\ rm'[a][s].delivered >= Nothing
+        /\ (rm'[a][s].purged # Nothing) => (In(installed[a], s) /\ rm'[a][s].purged = rm[a][s].purged)
     /\ installed'[a] = w
-    /\ rm'[a] = [s \in DOMAIN views'[w].lives |-> IF s \in views'[w].joins THEN Window(Nothing) ELSE rm[a][s]]
+    /\ promises' = {q \in promises : ~(FollowsOther(w, a)' /\ q.to = a /\ ToPresent(q))}
     /\ act'.event = [type |-> "ViewInstalled", view |-> ViewOf(views'[w]), digest |-> DigestOf(rm'[a])]
 
 \* a begins with a view that follows none.
@@ -338,21 +452,14 @@ BeginStep(a, w) ==
     /\ rm'[a] = [s \in DOMAIN views'[w].lives |-> Window(Nothing)]
     /\ act'.event = [type |-> "ViewInstalled", view |-> ViewOf(views'[w]), digest |-> DigestOf(rm'[a])]
 
-Redeems(p, a, v, w) == p.to = a /\ ToPresent(p) /\ Reaches(p, v) /\ ~ToIn(p, v) /\ ByIn(p, w)'
-
-\* a begins with a view that follows another, from the promise p, and from others to it.
-JoinStep(a, w, p) ==
+\* a begins with a view that follows others.
+JoinStep(a, w) ==
     /\ ~Begun(a)
     /\ (~IsFirst(w))' /\ Joins(w, a)'
-    /\ p \in promises
-    /\ \E v \in {Parent(w)'} :
-        /\ Redeems(p, a, v, w)
-        /\ \A q \in promises, s \in Member :
-            (Redeems(q, a, v, w) /\ s \notin views'[w].joins /\ InBoth(q.view, w, s)') =>
-                rm'[a][s].delivered >= q.vector[s]
-    /\ \A s \in Member : AddressIn(w, s)' =>
+    /\ HasPromises(a, w)
+    /\ \A s \in Member : In(w, s)' =>
         /\ rm'[a][s].delivered >= Nothing /\ rm'[a][s].purged = Nothing
-        /\ s \in views'[w].joins => rm'[a][s].delivered = Nothing
+        /\ Joins(w, s)' => rm'[a][s].delivered = Nothing
     /\ installed'[a] = w
     /\ promises' = {q \in promises : ~(q.to = a /\ ToPresent(q))}
     /\ act'.event = [type |-> "ViewInstalled", view |-> ViewOf(views'[w]), digest |-> DigestOf(rm'[a])]
@@ -379,8 +486,8 @@ AdmittedElsewhereStep(a, c) ==
     /\ Begun(a)
     /\ \A p \in promises : ~(p.by = a /\ ByPresent(p) /\ SameAddress(p.to, c))
     /\ \A w \in DOMAIN views :
-        (~IsFirst(w) /\ AddressIn(w, c) /\ In(w, a) /\ Before(installed[a], Parent(w))) =>
-            \E u \in DOMAIN views : Before(installed[a], u) /\ Before(u, Parent(w)) /\ AddressIn(u, c)
+        (AddressIn(w, c) /\ In(w, a) /\ ~Joins(w, a) /\ On(a, installed[a], Parent(w, a))) =>
+            \E u \in DOMAIN views : On(a, installed[a], u) /\ On(a, u, Parent(w, a)) /\ AddressIn(u, c)
     /\ act'.event = [type |-> "PromiseWithdrawn", to |-> c]
     /\ OnlyPurges(a)
 
@@ -419,9 +526,9 @@ DecidedFirst(w) ==
 Installed(a) ==
     \E w \in {installed'[a]} \ {0} :
         /\ DecidedFirst(w)
-        /\ \/ InstallViewStep(a, w) /\ promises' = promises
+        /\ \/ InstallViewStep(a, w)
            \/ BeginStep(a, w) /\ promises' = promises
-           \/ \E p \in promises : JoinStep(a, w, p)
+           \/ JoinStep(a, w)
 
 InPlace(a) ==
     /\ installed' = installed /\ views' = views

@@ -6,6 +6,7 @@ from functools import cache
 from typing import Any
 
 import pytest
+from attrs import evolve
 
 from groupcomm_conformance.commands.main import main
 from groupcomm_conformance.models.checking import Cache, run_model
@@ -14,6 +15,7 @@ from groupcomm_conformance.steps.conform import table_of
 from groupcomm_conformance.steps.table import StepTable, Tables
 from groupcomm_conformance.tla.tree import Definitions
 from groupcomm_conformance.tla.values import Fn
+from groupcomm_conformance.tlc.run import run
 
 z3 = pytest.importorskip("z3", reason="needs the extra `prove`: make prove installs it")
 pytest.importorskip("cvc5", reason="needs the extra `prove`: make prove installs it")
@@ -166,7 +168,7 @@ def test_the_second_solver_is_asked_of_a_fixed_part_or_of_all() -> None:
     theory = stable.theory_of(MANIFEST)
     asked = list(proving.obligations(theory))
     part = [n for n, each in enumerate(asked) if each.step in theory.confirmed]
-    assert len(part) == 290
+    assert len(part) == 328
     assert {each.step for each in asked} >= set(theory.confirmed)
     others = next(n for n in range(len(asked)) if n not in part)
     with judging.Judges.of(ROOT, "stable") as judges:
@@ -200,8 +202,6 @@ def test_an_ablation_of_text_that_is_not_there_is_refused() -> None:
 
 
 def test_tlc_finds_a_state_outside_the_invariant() -> None:
-    from attrs import evolve  # noqa: PLC0415
-
     model = MANIFEST.model("vote_held_two_rounds")
     loose = evolve(model, constants={**model.constants, "HoldVote": "never"})
     assert searching.search(MANIFEST, loose).violated == "ForestAndInvariant"
@@ -213,9 +213,59 @@ def test_tlc_finds_views_that_are_not_as_the_proof_takes_them(name: str) -> None
     assert (found.violated, found.distinct < 100) == ("ForestAndInvariant", True)
 
 
-def test_tlc_finds_a_step_that_the_solver_was_not_told_of() -> None:
-    from attrs import evolve  # noqa: PLC0415
+SCRIPTS = """
+Stay == [m \\in {} |-> 0]
+ABCD == <<"A", "B", "C", "D">>
 
+\\* C is in two views, and these are merged.
+OverlapScript ==
+    <<FirstView(1, "A", ABC), Follow(2, "A", <<"A", "C">>, {1}, Stay), Follow(2, "B", <<"B", "C">>, {1}, Stay),
+      Follow(3, "A", ABC, {2, 3}, Stay)>>
+
+\\* D is in view 1 still, as the sides of A and B merge.
+LagScript ==
+    <<FirstView(1, "A", ABCD), Follow(2, "A", <<"A", "D">>, {1}, Stay), Follow(2, "B", <<"B", "C">>, {1}, Stay),
+      Follow(3, "A", ABCD, {2, 3}, Stay)>>
+
+SidesPromise == {<<"A", "B">>, <<"A", "C">>, <<"B", "A">>, <<"B", "D">>}
+VotesOfThird == <<0, 0, 2, 0>>
+"""
+
+
+@pytest.mark.parametrize(
+    ("script", "member", "lagging", "claim"),
+    [
+        # Overlapping views: A asks for a message of C that both members of the other side have purged.
+        ("OverlapScript", ("A", "B", "C"), ("A",), "NoPrematurePurge"),
+        ("OverlapScript", ("A", "B", "C"), ("A",), "InScope"),
+        # Disjoint views: of a sender that has parted from D the claim speaks too early.
+        ("LagScript", ("A", "B", "C", "D"), ("A", "D"), "NoPrematurePurge"),
+        ("LagScript", ("A", "B", "C", "D"), ("A", "D"), None),
+    ],
+)
+def test_where_views_merge_the_claims_need_disjoint_views_and_a_sender_that_stays(
+    script: str, member: tuple[str, ...], lagging: tuple[str, ...], claim: str | None
+) -> None:
+    constants: dict[str, Any] = {
+        "Member": member,
+        "Script": f"<- {script}",
+        "Promises": "<- SidesPromise",
+        "Lagging": lagging,
+        "MaxVotes": "<- VotesOfThird",
+        "Receivers": ("B", "C"),
+    }
+    model = MANIFEST.model("merge")
+    cfg = MANIFEST.cfg(evolve(model, constants={**model.constants, **constants}))
+    claims = (
+        ("InScope", "NoPrematurePurgeTogether", "RequestsServableTogether") if claim is None else (claim,)
+    )
+    root = f"---- MODULE Merging ----\nEXTENDS MCStable, StableInductive\n{SCRIPTS}====\n"
+    cfg = evolve(cfg, invariants=claims, properties=())
+    found = run(MANIFEST.folders, "Merging", cfg.render(), generated={"Merging": root}, workers=1, short=True)
+    assert found.violated == claim
+
+
+def test_tlc_finds_a_step_that_the_solver_was_not_told_of() -> None:
     model = MANIFEST.model("receives_behind_gap")
     more = evolve(model, constants={**model.constants, "PromisedBy": "<- ReceivedBy"})
     assert searching.search(MANIFEST, more).violated == "EachStepIsRead"
@@ -224,6 +274,16 @@ def test_tlc_finds_a_step_that_the_solver_was_not_told_of() -> None:
 def test_a_joiner_begins_from_a_promiser_whose_life_is_over() -> None:
     # (The smaller models, which `prove` searches, have no such step.)
     assert searching.search(MANIFEST, MANIFEST.model("promise_chain")).violated is None
+
+
+def test_a_merged_view_can_be_installed_under_the_invariant() -> None:
+    theory = stable.theory_of(MANIFEST)
+    (install,) = theory.actions(["InstallViewStep"])
+    facts = [each.formula() for each in (*theory.forest(), *theory.clauses("Inductive", theory.settled()))]
+    view, other = install.after["installed"](install.actor), z3.Const("other side", vocabulary.VIEW)
+    merged = [vocabulary.precedes(other, view), z3.Not(vocabulary.is_in(other, install.actor))]
+    group = model_of([*theory.reading(), *facts, *install.requires, *merged], theory.small[1])
+    assert group is not None
 
 
 def test_what_is_proved_does_not_depend_on_what_was_asked_before() -> None:

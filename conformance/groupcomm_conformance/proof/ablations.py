@@ -49,8 +49,13 @@ OF_STABLE: Final = (
     _without("DropPendingOnStability", "FALSE", "ReceiveStabilityStep", "PendingHasHeardAll"),
     _without("VoteSource", "received", "ReceiveStabilityStep", "MinimumVoteDelivered"),
     # The conjuncts of JoinDigest and Membership
-    _unasked("PromiserIsMember", "JoinStep", "Guards/GuardIsThere", " /\\ ByIn(p, w)'"),
-    _unasked("PromiseToOneIncarnation", "InstallViewStep", "PromiserHolds", " /\\ ~AddressIn(v, p.to)"),
+    _unasked("PromiserIsMember", "JoinStep", "IsPromised", " /\\ ByIn(p, w)'"),
+    _unasked(
+        "PromiseToOneIncarnation",
+        "InstallViewStep",
+        "PromiserHolds",
+        " /\\ (v # p.view => ~AddressIn(v, p.to))",
+    ),
     _unasked(
         "OneOpenPromise",
         "PromiseDigestStep",
@@ -61,30 +66,20 @@ OF_STABLE: Final = (
         "PromiseHeldWhileNeeded",
         "AdmittedElsewhereStep",
         "Guards/GuardHolds",
-        "(~IsFirst(w) /\\ AddressIn(w, c) /\\ In(w, a) /\\ Before(installed[a], Parent(w)))",
+        "(AddressIn(w, c) /\\ In(w, a) /\\ ~Joins(w, a) /\\ On(a, installed[a], Parent(w, a)))",
         "FALSE",
     ),
     _unasked(
         "StartRequiresPromise",
         "JoinStep",
         "Guards/GuardHolds",
-        "p \\in promises\n    /\\ \\E v",
-        "TRUE\n    /\\ \\E v",
+        "    /\\ ~Begun(a)\n    /\\ (~IsFirst(w))' /\\ Joins(w, a)'\n    /\\ HasPromises(a, w)\n",
+        "    /\\ ~Begun(a)\n    /\\ (~IsFirst(w))' /\\ Joins(w, a)'\n",
     ),
-    _unasked(
-        "ExcludedFirst",
-        "InstallViewStep",
-        "MinimumVoteDelivered",
-        "    /\\ ExcludedFirst\n    /\\ ReachesAtFirst",
-        "    /\\ ReachesAtFirst",
-    ),
-    _unasked(
-        "JoinsOnce",
-        "InstallViewStep",
-        "CastWithinDelivered",
-        "    /\\ OneUnchanged\n    /\\ ExcludedFirst\n    /\\ ReachesAtFirst",
-        "    /\\ ExcludedFirst\n    /\\ ReachesAtFirst",
-    ),
+    _unasked("DigestIsComplete", "JoinStep", "OwnIsAlong", "Tells(p, s, j) /\\ rm'", "rm'"),
+    _unasked("ExcludedFirst", "InstallViewStep", "MinimumVoteDelivered", "    /\\ ExcludedFirst\n"),
+    _unasked("MergesAreDisjoint", "InstallViewStep", "StaysOrComes", "    /\\ MergesAreDisjoint\n"),
+    _unasked("JoinsOnce", "claim", "NoPrematurePurge", "    /\\ AlongInTree\n"),
 )
 """The needs of STABLE's proof, each with an obligation that fails without it."""
 

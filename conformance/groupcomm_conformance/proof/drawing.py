@@ -104,7 +104,10 @@ class _Names:
                 names.addresses[address.get_id()] = next(letters)
 
         def depth(view: Term) -> int:
-            return sum(names.is_true(words.is_before(each, view)) for each in group.elements[VIEW])
+            return sum(
+                any(names.is_true(words.along(x, x, each, view)) for x in group.elements[MEMBER])
+                for each in group.elements[VIEW]
+            )
 
         for number, view in enumerate(sorted(group.elements[VIEW], key=depth), start=1):
             names.views[view.get_id()] = number
@@ -197,12 +200,14 @@ class _State:
         }
 
     def _view(self, view: Term) -> Shown:
-        first = self.names.is_true(words.is_first(view))
         shown = self.names.value(words.view_value(view))
         assert isinstance(shown, Fn)  # noqa: S101 - a view is a record
-        return Fn(
-            {**shown, "preds": frozenset() if first else frozenset({self.names.value(words.parent_of(view))})}
+        preds = frozenset(
+            self.names.value(words.parent_of(view, x))
+            for x in self.names.group.elements[MEMBER]
+            if self.names.is_true(z3.And(words.is_in(view, x), z3.Not(words.joins(view, x))))
         )
+        return Fn({**shown, "preds": preds})
 
     def _local(self, now: State, x: Term) -> Shown:
         """Give the local state of a member, and of the layer below what counts here."""

@@ -29,15 +29,55 @@ _TRIES: Final = 10
 
 # Premises of some obligations, by name: conjuncts of the invariant and of Forest. (With more the solver
 # makes instances without end.) All others are given all that there is.
-_PATHS: Final = (
-    "BeforeIsReflexive BeforeIsTransitive OnePathTo ParentIsBefore BeforeByParent OneUnchanged "
-    "ReachesFurther ReachesBetween"
-)
 _ON_PATHS: Final = (
     "BeforeIsReflexive BeforeIsTransitive OnePathTo OneStepToward ParentIsBefore PathIsWhole SubmittedOnPath "
     "SettledIsOver CutIsTaken"
 )
 _ONE_PLACE: Final = "OnePathTo PathIsWhole SubmittedOnPath DeliveredIsReceived BeyondTheCut"
+# Of a member that installs a view.
+_COMES: Final = "AlongIsOfMembers JoinersAreMembers Own " + " ".join(
+    f"{guards}/{clause}"
+    for guards in ("Guards", "PromisersAreGuarded")
+    for clause in ("GuardIsThere", "GuardIsThere/On", "GuardIsThere/JoinsPath")
+)
+_PROMISER: Final = " PromiserHolds PromiserIsThere WaitsBetween WaitsOnPath AlongIsTransitive"
+_FROM_PROMISE: Final = (
+    "AlongIsOfMembers AlongIsReflexive AlongIsTransitive AlongBetween TellsOnPath CarriedIsOnPath "
+    "CarriedBetween CarriedFromJoin"
+)
+_BEFORE_PROMISE: Final = (
+    _FROM_PROMISE + " AlongIsAntisymmetric MergesAreDisjoint OnePathTo JoinersAreMembers PromiserIsThere "
+    "WaitsAtFirst WaitsOnPath CarriedAlong"
+)
+_UNDISTURBED: Final = " Guards/GuardUndisturbed PromisersAreGuarded/GuardUndisturbed"
+_AS_IT_COMES: Final[Mapping[str, str]] = {
+    "OwnIsAlong": _FROM_PROMISE,
+    "OwnWaits": _FROM_PROMISE + " WaitsBetween WaitsOnPath CarriedAlong",
+    "OthersAreBefore": _BEFORE_PROMISE,
+    "FurtherOnFromPromise": _BEFORE_PROMISE,
+    "IsThereOrJoins": "AlongIsOfMembers JoinersAreMembers CarriedBetween CarriedIsOnPath ParentIsOnPath",
+    "KeepsVote": "ExcludedFirst ParentIsOnPath JoinersAreMembers CountersRise MergesAreDisjoint Own",
+    "Guards": (
+        "AlongIsOfMembers JoinersAreMembers Own PromiserHasCast PromisersAreGuarded Guards PromisedIsSound"
+    ),
+    "Guards/GuardIsThere": _COMES,
+    "Guards/GuardIsThere/JoinsPath": _COMES,
+    "Guards/GuardIsThere/On": _COMES,
+    "Guards/GuardHolds": _COMES
+    + _PROMISER
+    + _UNDISTURBED
+    + " Guards/GuardHolds PromisersAreGuarded/GuardHolds",
+    "Guards/GuardHeld": (
+        "AlongIsOfMembers Own PromisersAreGuarded Guards PromisedIsSound MinimumVoteDelivered CarriedBetween "
+        "TellsOnPath" + _PROMISER
+    ),
+    "Guards/GuardUndisturbed": _COMES + _PROMISER + _UNDISTURBED,
+    "Guards/GuardPromisesNoMore": (
+        _COMES
+        + _PROMISER
+        + " OneOpenPromise Guards/GuardPromisesNoMore PromisersAreGuarded/GuardPromisesNoMore"
+    ),
+}
 _USES: Final[Mapping[tuple[str, str], str]] = {
     ("claim", "BeyondTheCut"): _ON_PATHS,
     ("claim", "ToComeIsHigher"): (
@@ -50,13 +90,21 @@ _USES: Final[Mapping[tuple[str, str], str]] = {
         "ToComeIsHigher ReceivedIsDelivered SubmittedOnPath PathIsWhole BeganOnPath Own LogIsSequence "
         "TurnsFollowLogs"
     ),
-    ("JoinStep", "Guards/GuardHasCast"): (
-        "Guards PromisersAreGuarded PromiserIsThere PromiserHasCast PromisedIsSound " + _PATHS
+    ("claim", "NoPrematurePurgeTogether"): (
+        "AlongIsOfMembers AlongIsReflexive AlongIsTransitive AlongIsAntisymmetric OnePathTo AlongBetween "
+        "PurgedIsAgreed CastWithinDelivered CastByMembers MinimumVoteDelivered Guards Own"
     ),
-    ("JoinStep", "Guards/GuardHolds"): "Guards PromisersAreGuarded PromiserIsThere PromiserHolds " + _PATHS,
-    ("JoinStep", "Guards/GuardHeld"): (
-        "Guards PromisersAreGuarded PromiserIsThere PromiserHolds PromisedIsSound " + _PATHS
+    ("claim", "RequestsServableTogether/Holds"): "NoPrematurePurgeTogether AlongIsOfMembers Own",
+    ("claim", "NoPrematurePurge"): "NoPrematurePurgeTogether AlongInTree AlongIsOfMembers",
+    ("claim", "RequestsServable/Holds"): "NoPrematurePurgeTogether AlongInTree AlongIsOfMembers",
+    ("InstallViewStep", "PromisersAreGuarded/GuardHeld"): (
+        "AlongIsOfMembers Own PromisersAreGuarded PromisedIsSound MinimumVoteDelivered CarriedBetween"
     ),
+    **{
+        (step, clause): uses
+        for step in ("InstallViewStep", "JoinStep")
+        for clause, uses in _AS_IT_COMES.items()
+    },
 }
 
 
@@ -106,12 +154,10 @@ def obligations(
         return not names or any(name == each or name.startswith((each + "/", each + " ")) for each in names)
 
     reading, settled = theory.reading(), theory.settled()
-    forest: _Facts = [(each.name.split("/")[0], each.formula()) for each in theory.forest()]
+    forest: _Facts = [(each.name, each.formula()) for each in theory.forest()]
 
     def known(now: State) -> _Facts:
-        return forest + [
-            (each.name.split("/")[0], each.formula()) for each in theory.clauses("Inductive", now)
-        ]
+        return forest + [(each.name, each.formula()) for each in theory.clauses("Inductive", now)]
 
     lemmas: _Facts = [
         (each.name, each.formula()) for name in theory.lemmas for each in theory.clauses(name, settled)
@@ -120,7 +166,11 @@ def obligations(
     def used(facts: _Facts, step: str, clause: str) -> list[Term]:
         uses = _USES.get((step, clause))
         facts = facts if uses is None else [*facts, *lemmas]
-        return reading + [formula for name, formula in facts if uses is None or name in uses.split()]
+        return reading + [
+            formula
+            for name, formula in facts
+            if uses is None or not {name, name.split("/")[0]}.isdisjoint(uses.split())
+        ]
 
     facts = known(settled)
     restart = theory.reader.logic.restart
@@ -142,9 +192,14 @@ def obligations(
     for action, held in chain(decided, ((each, facts) for each in theory.actions())):
         if not wanted(action.name, steps):
             continue
+        for name, lemma in action.lemmas:
+            if wanted(name, clauses):
+                given = [*used(held, action.name, name), *action.requires]
+                yield Obligation(action.name, name, given, lemma, action=action, theory=theory)
         for each in theory.clauses("Inductive", action.after):
             if wanted(each.name, clauses):
-                given = [*used(held, action.name, each.name), *action.requires]
+                proved = [lemma for _, lemma in action.lemmas]
+                given = [*used(held, action.name, each.name), *action.requires, *proved]
                 yield Obligation(action.name, each.name, given, each.formula(), each, action, theory)
         if wanted("LocalIsReadable", clauses):
             given = [*used(held, action.name, ""), *action.requires]

@@ -53,6 +53,16 @@ class Clause:
             return z3.BoolVal(body)
         return z3.ForAll([*self.variables], body) if self.variables else body
 
+    def at(self, name: str, term: Term) -> "Clause":
+        """Give the instance in which the variable that the specification calls so is this."""
+        (variable,) = (value for each, value in self.bound if each == name)
+
+        def instance(value: Value) -> Value:
+            return z3.substitute(value, (variable, term)) if isinstance(value, z3.ExprRef) else value
+
+        rest = tuple(each for each in self.variables if not each.eq(variable))
+        return evolve(self, variables=rest, given=instance(self.given), goal=instance(self.goal))
+
 
 Native = Callable[..., Value]
 Witnesses = Mapping[str, Callable[[Moment, Sequence[Value]], Sequence[Value]]]

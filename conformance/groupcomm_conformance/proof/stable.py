@@ -31,7 +31,7 @@ __all__ = [
     "theory_of",
 ]
 
-CLAIMS: Final = ("NoPrematurePurge", "RequestsServable")
+CLAIMS: Final = ("NoPrematurePurgeTogether", "RequestsServableTogether", "ClaimsInTree")
 _MODULE: Final = "StableInductive"
 # The actions: the operator of StableInductive, and what its parameters are.
 STEPS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -42,12 +42,16 @@ STEPS: Final[Mapping[str, tuple[str, ...]]] = {
     "ReceiveStabilityStep": ("member", "announced"),
     "InstallViewStep": ("member", "view"),
     "BeginStep": ("member", "view"),
-    "JoinStep": ("member", "view", "promise"),
+    "JoinStep": ("member", "view"),
     "PromiseDigestStep": ("member", "member", "promise"),
     "WithdrawPromiseStep": ("member", "promise"),
     "AdmittedElsewhereStep": ("member", "member"),
     "MisuseStep": ("member",),
 }
+
+
+# Of the view that is installed, what comes before it: the solver follows no path further back by itself.
+_BY_PARENT: Final = ("ParentIsOnPath", "AlongByParent", "CarriedByParent", "WaitsByParent")
 
 
 @define(eq=False)
@@ -71,7 +75,7 @@ class Theory:
     reader: Reader
     before: State
     claims: tuple[str, ...] = CLAIMS
-    lemmas: tuple[str, ...] = ()
+    lemmas: tuple[str, ...] = ("NoPrematurePurgeTogether",)
     ablations: tuple[Ablation, ...] = OF_STABLE
     confirmed: tuple[str, ...] = ("claim", "Init", "InstallViewStep", "JoinStep", "ReceiveStabilityStep")
     small: tuple[Mapping[Term, int], ...] = SMALL
@@ -93,11 +97,17 @@ class Theory:
 
     def reading(self) -> list[Term]:
         """Give what the reading adds: an address has one member in a view, and no view has the stranger."""
-        v, x = z3.Const("v", VIEW), z3.Const("x", MEMBER)
+        u, v, x = z3.Const("u", VIEW), z3.Const("v", VIEW), z3.Const("x", MEMBER)
         stranger = self.reader.logic.as_element(ADDRESS, "Z")
         return [
             z3.ForAll([v, x], z3.Implies(words.is_in(v, x), words.occupant_of(v, words.address_of(x)) == x)),
             z3.ForAll([v, x], z3.Implies(words.is_in(v, x), words.address_of(x) != stranger)),
+            z3.ForAll(
+                [u, v, x],
+                z3.Implies(
+                    z3.And(words.precedes(u, v), z3.Not(words.is_in(u, x))), words.follows_other(v, x)
+                ),
+            ),
             z3.Int("MaxBytes") >= 0,
         ]
 
@@ -154,14 +164,22 @@ class Theory:
         view = z3.Const("new_view", VIEW)
         before: State = {**self.before, "decided": lambda v: v != view}
         after: State = {**self.before, "decided": lambda _: True}
-        v, x, s, m, p = (
+        v, x, y, s, m, p = (
             z3.Const(n, sort)
-            for n, sort in (("v", VIEW), ("x", MEMBER), ("s", ADDRESS), ("m", VOTE), ("p", ANNOUNCED))
+            for n, sort in (
+                ("v", VIEW),
+                ("x", MEMBER),
+                ("y", MEMBER),
+                ("s", ADDRESS),
+                ("m", VOTE),
+                ("p", ANNOUNCED),
+            )
         )
         decided = Action(
             "DecideStep",
             (
-                z3.ForAll([v], z3.Implies(words.is_before(view, v), v == view)),
+                z3.ForAll([x, y, v], z3.Implies(words.along(x, y, view, v), v == view)),
+                z3.ForAll([v], z3.Not(words.precedes(view, v))),
                 z3.ForAll([x, s], before["cast"](x, view, s) == words.NIL),  # no message names it yet
                 z3.ForAll([m], words.SENT[VOTE][1](m) != view),
                 z3.ForAll([p], words.SENT[ANNOUNCED][1](p) != view),
@@ -209,8 +227,13 @@ class Theory:
             step = _Step(actor, dict(after), Moment(before, None, act), purges=purges)
             for part in _parts(body):
                 self._part(step, part, env, event)
-            if name == "JoinStep":
+            lemmas: list[tuple[str, Term]] = []
+            if name in ("InstallViewStep", "JoinStep"):
                 _inherit(step.after, before, constants)
+                step.requires += [
+                    each.at("w", constants[1]).formula() for each in self.forest() if each.name in _BY_PARENT
+                ]
+                lemmas = _on_the_way(before, step.after, constants)
             if name == "PromiseDigestStep":
                 _pass_on(step.after, before, constants)
             if name == "ReceiveStabilityStep":
@@ -228,6 +251,7 @@ class Theory:
                 actor,
                 step.event,
                 step.effects,
+                lemmas,
             )
 
     def _part(
@@ -266,6 +290,15 @@ class Theory:
         ):
             inner = {definition.parameters[0].number: reader.value(part.operands[0], env)}
             self._part(step, definition.body, inner, event)
+            return
+        if isinstance(part, tree.Apply) and part.operator.text == "HasPromises":
+            who, view = (reader.value(each, env) for each in part.operands)
+            other = z3.Const("other", VIEW)
+            promise = words.WRAPS["promise"](step.moment.now, words.redeemed(other))
+            comes = z3.And(words.precedes(other, view), z3.Not(words.is_in(other, who)))
+            redeems = reader.call("Redeems", promise, who, other, view)
+            is_open = step.moment.now["open"](promise.term)
+            step.requires.append(z3.ForAll([other], z3.Implies(comes, z3.And(is_open, redeems))))
             return
         step.requires.append(reader.value(part, env))
 
@@ -404,22 +437,186 @@ def _one_id(now: State, constants: list[Term]) -> Iterator[Term]:
             return
 
 
-def _inherit(after: State, before: State, constants: list[Term]) -> None:
-    """The guards of a joiner: its promiser, and in the views before the promiser's the promiser's guards."""
-    joiner, joined, promise = constants
-    by = words.by_of(promise)
+def _comes(constants: list[Term], s: Term) -> Term:
+    """Say that a member enters the path of a sender with a view."""
+    newcomer, view = constants
+    elsewhere = z3.Not(words.is_in(words.parent_of(view, s), newcomer))
+    return z3.And(words.is_in(view, s), z3.Not(words.joins(view, s)), elsewhere)
 
-    def own(x: Term, v: Term) -> Term:
-        return z3.And(x == joiner, z3.Or(words.is_before(words.promised_in(promise), v), words.is_in(v, by)))
+
+def _own(promise: Term, v: Term, s: Term) -> Term:
+    """Say that the promiser itself guards in a view, and not a guard of the promiser."""
+    promised_in = words.promised_in(promise)
+    return z3.Or(
+        words.along(s, s, promised_in, v),
+        z3.Not(words.is_in(promised_in, s)),
+        words.along(words.by_of(promise), s, v, promised_in),
+    )
+
+
+def _inherit(after: State, before: State, constants: list[Term]) -> None:
+    """The guards of a newcomer: its promiser; in views before the promiser's, the promiser's guards."""
+    newcomer, view = constants
+
+    def promise(s: Term) -> Term:
+        return words.redeemed(words.parent_of(view, s))
 
     for name, inherited, value in (
-        ("guard", "promise_guard", by),
-        ("guarded_for", "promise_for", joiner),
-        ("guarded_until", "promise_until", joined),
+        ("guard", "promise_guard", lambda s: words.by_of(promise(s))),
+        ("guarded_for", "promise_for", lambda _: newcomer),
+        ("guarded_until", "promise_until", lambda _: view),
     ):
-        after[name] = lambda x, v, n=name, i=inherited, value=value: z3.If(
-            own(x, v), value, z3.If(x == joiner, before[i](promise, v), before[n](x, v))
+        after[name] = lambda x, v, s, n=name, i=inherited, value=value: z3.If(
+            z3.And(x == newcomer, _comes(constants, s)),
+            z3.If(_own(promise(s), v, s), value(s), before[i](promise(s), v, s)),
+            before[n](x, v, s),
         )
+
+
+def _on_the_way(before: State, after: State, constants: list[Term]) -> list[tuple[str, Term]]:
+    """Give what is true of a member that installs a view, on the way to its guards."""
+    a, w = constants
+    v, s = z3.Const("v", VIEW), z3.Const("s", MEMBER)
+    j = words.parent_of(w, s)
+    q = words.redeemed(j)
+    by, at = words.by_of(q), words.promised_in(q)
+    comes, own, on = _comes(constants, s), _own(q, v, s), words.along(s, s, v, j)
+    before_w = z3.And(words.along(s, s, v, w), v != w)
+    u, z, i = z3.Const("u", VIEW), z3.Const("z", MEMBER), before["installed"](a)
+    follows = z3.And(words.is_in(w, s), z3.Not(words.joins(w, s)))
+    told = z3.If(words.is_in(at, s), words.told(q, words.address_of(s)), words.NIL)
+    return [
+        ("ComesFromParent", z3.ForAll([v, s], z3.Implies(before_w, z3.And(z3.Not(words.joins(w, s)), on)))),
+        (
+            "StaysOrComes",
+            z3.ForAll(
+                [s],
+                z3.Implies(
+                    z3.And(follows, z3.Not(comes)),
+                    z3.And(before["begun"](a), j == i, words.along(a, s, j, w)),
+                ),
+            ),
+        ),
+        (
+            "IsThere",
+            z3.ForAll(
+                [s], z3.Implies(words.is_in(w, s), z3.And(words.along(a, s, w, w), words.along(s, s, w, w)))
+            ),
+        ),
+        (
+            "FurtherOn",
+            z3.ForAll([u, s], z3.Implies(z3.And(follows, words.along(s, s, u, j)), words.along(s, s, u, w))),
+        ),
+        (
+            "StaysAlong",
+            z3.ForAll(
+                [v, s],
+                z3.Implies(z3.And(follows, z3.Not(comes), words.along(a, s, v, j)), words.along(a, s, v, w)),
+            ),
+        ),
+        (
+            "FurtherOnFromPromise",
+            z3.ForAll(
+                [u, s],
+                z3.Implies(
+                    z3.And(comes, words.is_in(at, s), words.along(s, s, u, at)), words.along(s, s, u, w)
+                ),
+            ),
+        ),
+        ("OwnIsAlong", z3.ForAll([v, s], z3.Implies(z3.And(comes, on, own), words.along(by, s, v, j)))),
+        (
+            "OwnWaits",
+            z3.ForAll(
+                [v, s],
+                z3.Implies(
+                    z3.And(comes, on, own, z3.Not(words.along(by, s, v, at))),
+                    z3.And(words.waits(q, v), words.carried(by, s, at, v)),
+                ),
+            ),
+        ),
+        (
+            "IsThereOrJoins",
+            z3.ForAll(
+                [v, s],
+                z3.Implies(
+                    z3.And(
+                        before["begun"](a),
+                        words.is_in(w, s),
+                        words.along(a, a, w, v),
+                        words.carried(a, s, i, v),
+                    ),
+                    z3.Or(words.is_in(i, s), words.joins(w, s)),
+                ),
+            ),
+        ),
+        (
+            "ComesFromBefore",
+            z3.ForAll(
+                [v],
+                z3.Implies(
+                    z3.And(before["begun"](a), words.along(a, a, w, v)),
+                    z3.And(words.along(a, a, i, v), words.along(a, a, i, w)),
+                ),
+            ),
+        ),
+        (
+            "GoesFurther",
+            z3.ForAll(
+                [u, v],
+                z3.Implies(z3.And(words.along(a, a, w, v), words.along(a, a, v, u)), words.along(a, a, w, u)),
+            ),
+        ),
+        (
+            "KeepsVote",
+            z3.ForAll(
+                [s, z],
+                z3.Implies(
+                    z3.And(
+                        before["begun"](a),
+                        before["promised"](a, words.address_of(z)),
+                        z3.Not(words.address_in(w, words.address_of(z))),
+                        words.is_in(w, s),
+                        z3.Or(words.is_in(i, s), words.joins(w, s)),
+                    ),
+                    after["vote"](a, words.address_of(s))
+                    <= z3.If(words.is_in(i, s), before["vote"](a, words.address_of(s)), words.NIL),
+                ),
+            ),
+        ),
+        (
+            "OthersAreBefore",
+            z3.ForAll(
+                [v, s],
+                z3.Implies(
+                    z3.And(comes, on, z3.Not(own)),
+                    z3.And(
+                        words.along(s, s, v, at),
+                        z3.Not(words.along(by, s, v, at)),
+                        words.is_in(at, s),
+                        words.along(s, s, at, w),
+                    ),
+                ),
+            ),
+        ),
+        (
+            "IsPromised",
+            z3.ForAll(
+                [s],
+                z3.Implies(
+                    comes,
+                    z3.And(
+                        before["open"](q),
+                        before["begun"](by),
+                        words.to_of(q) == a,
+                        words.is_in(w, by),
+                        words.is_in(j, by),
+                        after["delivered"](a, words.address_of(s)) >= told,
+                        words.parent_of(w, by) == j,
+                    ),
+                ),
+            ),
+        ),
+    ]
 
 
 def _pass_on(after: State, before: State, constants: list[Term]) -> None:
@@ -430,7 +627,9 @@ def _pass_on(after: State, before: State, constants: list[Term]) -> None:
         ("promise_for", "guarded_for"),
         ("promise_until", "guarded_until"),
     ):
-        after[name] = lambda q, v, n=name, o=own: z3.If(q == promise, before[o](promiser, v), before[n](q, v))
+        after[name] = lambda q, v, s, n=name, o=own: z3.If(
+            q == promise, before[o](promiser, v, s), before[n](q, v, s)
+        )
 
 
 def _note_agreement(after: State, before: State, actor: Term) -> None:
@@ -446,10 +645,11 @@ def _note_agreement(after: State, before: State, actor: Term) -> None:
 _WITNESSES: Final = {
     "Guards": lambda at, outer: [at.now[n](*outer) for n in ("guard", "guarded_for", "guarded_until")],
     "PromisersAreGuarded": lambda at, outer: [
-        at.now[n](outer[0].term, outer[1]) for n in ("promise_guard", "promise_for", "promise_until")
+        at.now[n](outer[0].term, *outer[1:]) for n in ("promise_guard", "promise_for", "promise_until")
     ],
     "PurgedIsAgreed": lambda at, outer: [at.now["agreed"](*outer)],
     "RequestsServable": lambda _, outer: [outer[1]],
+    "RequestsServableTogether": lambda _, outer: [outer[1]],
 }
 
 

@@ -29,16 +29,24 @@ SORTS: Final = {"member": MEMBER, "view": VIEW, "vote": VOTE, "announced": ANNOU
 address_of = z3.Function("address", MEMBER, ADDRESS)
 is_in = z3.Function("in", VIEW, MEMBER, _BOOL)
 occupant_of = z3.Function("occupant", VIEW, ADDRESS, MEMBER)
-is_before = z3.Function("before", VIEW, VIEW, _BOOL)
-parent_of = z3.Function("parent", VIEW, VIEW)
+precedes = z3.Function("precedes", VIEW, VIEW, _BOOL)
+follows_other = z3.Function("follows_other", VIEW, MEMBER, _BOOL)
+joins = z3.Function("joins", VIEW, MEMBER, _BOOL)
+along = z3.Function("along", MEMBER, MEMBER, VIEW, VIEW, _BOOL)
+carried = z3.Function("carried", MEMBER, MEMBER, VIEW, VIEW, _BOOL)
+parent_of = z3.Function("parent", VIEW, MEMBER, VIEW)
 is_first = z3.Function("first", VIEW, _BOOL)
+no_merges = z3.Bool("no_merges")
 counter_of = z3.Function("counter", VIEW, _INT)
 creator_of = z3.Function("creator", VIEW, ADDRESS)
-_reaches = z3.Function("reaches", PROMISE, VIEW, _BOOL)
+waits = z3.Function("waits", PROMISE, VIEW, _BOOL)
+_tells = z3.Function("tells", PROMISE, MEMBER, VIEW, _BOOL)
 by_of = z3.Function("by", PROMISE, MEMBER)
-_to = z3.Function("to", PROMISE, MEMBER)
+to_of = z3.Function("to", PROMISE, MEMBER)
+# The promise of a member of a view that a member redeems, as it installs a view that follows.
+redeemed = z3.Function("redeemed", VIEW, PROMISE)
 promised_in = z3.Function("promised_in", PROMISE, VIEW)
-_told = z3.Function("told", PROMISE, ADDRESS, _INT)
+told = z3.Function("told", PROMISE, ADDRESS, _INT)
 SENT = {
     sort: (
         z3.Function(f"sender_{sort}", sort, MEMBER),
@@ -67,16 +75,16 @@ FUNCTIONS: Final[Mapping[str, Sequence[Term]]] = {
     "sent_announcements": (ANNOUNCED, _BOOL),
     "open": (PROMISE, _BOOL),
     "up": (MEMBER, _BOOL),
-    # Ghosts: the highest vote; the guards of a member, or of a promiser, in a view, for a joiner and the view
-    # that it joins with.
+    # Ghosts. The highest vote. The guard of a member, or of a promiser, in a view, for messages of a sender.
+    # The member for which it guards, and the view with which that member comes.
     "cast": (MEMBER, VIEW, ADDRESS, _INT),
-    "guard": (MEMBER, VIEW, MEMBER),
-    "guarded_for": (MEMBER, VIEW, MEMBER),
-    "guarded_until": (MEMBER, VIEW, VIEW),
+    "guard": (MEMBER, VIEW, MEMBER, MEMBER),
+    "guarded_for": (MEMBER, VIEW, MEMBER, MEMBER),
+    "guarded_until": (MEMBER, VIEW, MEMBER, VIEW),
     "agreed": (MEMBER, MEMBER, VIEW),  # the view that agreed on what a member has purged of another
-    "promise_guard": (PROMISE, VIEW, MEMBER),
-    "promise_for": (PROMISE, VIEW, MEMBER),
-    "promise_until": (PROMISE, VIEW, VIEW),
+    "promise_guard": (PROMISE, VIEW, MEMBER, MEMBER),
+    "promise_for": (PROMISE, VIEW, MEMBER, MEMBER),
+    "promise_until": (PROMISE, VIEW, MEMBER, VIEW),
 }
 State = dict[str, Callable[..., Value]]
 
@@ -86,7 +94,8 @@ class Action:
     """A step of the group: what it requires, the state after it, and what makes that state readable.
 
     `readable`: the member's local state after the step is over the members of the view that it has installed,
-    as the reading of local states takes it to be. `actor`, `event` and `effects` are for charts.
+    as the reading of local states takes it to be. `actor`, `event` and `effects` are for charts. `lemmas`:
+    what is proved first, on the way.
     """
 
     name: str
@@ -97,6 +106,7 @@ class Action:
     actor: Term = None
     event: Value = None
     effects: Value = None
+    lemmas: Sequence[tuple[str, Term]] = ()
 
 
 def state(prefix: str = "") -> State:
@@ -126,13 +136,8 @@ _NO_VIEW: Final = {
 
 def _decided_view(view: Term) -> Value:
     members = SetOf(ADDRESS, lambda s: address_in(view, s))
-    joins = SetOf(
-        ADDRESS,
-        lambda s: z3.And(
-            address_in(view, s), z3.Or(is_first(view), z3.Not(is_in(parent_of(view), occupant_of(view, s))))
-        ),
-    )
-    return {**view_value(view), "lives": Map(members, lambda s: occupant_of(view, s)), "joins": joins}
+    begin = SetOf(ADDRESS, lambda s: z3.And(address_in(view, s), joins(view, occupant_of(view, s))))
+    return {**view_value(view), "lives": Map(members, lambda s: occupant_of(view, s)), "joins": begin}
 
 
 def local(now: State, x: Term) -> Value:
@@ -163,8 +168,8 @@ def _windows(now: State, x: Term) -> Value:
 
 
 def _promise(_: State, term: Term) -> Value:
-    vector = Map(SetOf(ADDRESS, lambda s: address_in(promised_in(term), s)), lambda s: _told(term, s))
-    names = {"by": by_of(term), "to": _to(term), "view": promised_in(term), "by_life": True}
+    vector = Map(SetOf(ADDRESS, lambda s: address_in(promised_in(term), s)), lambda s: told(term, s))
+    names = {"by": by_of(term), "to": to_of(term), "view": promised_in(term), "by_life": True}
     return Entity(term, {**names, "vector": vector})
 
 
@@ -199,7 +204,7 @@ def natives(logic: Logic) -> dict[str, Native]:
 
     def throughout(_: Moment, x: Term, i: Value, k: Value) -> Value:
         i, k = _v(i), _v(k)
-        return z3.And(is_in(i, x), is_in(k, x), z3.Or(is_before(i, k), is_before(k, i)))
+        return z3.Or(along(x, x, i, k), along(x, x, k, i))
 
     def same_sender(at: Moment, s: Term, x: Term, y: Term) -> Value:
         one, other = at.now["installed"](x), at.now["installed"](y)
@@ -234,8 +239,13 @@ def natives(logic: Logic) -> dict[str, Native]:
         "AddressIn": lambda _, v, x: address_in(_v(v), logic.as_element(ADDRESS, x)),
         "SameAddress": lambda _, x, y: address_of(x) == address_of(y),
         "IsFirst": lambda _, v: is_first(_v(v)),
-        "Parent": lambda _, v: parent_of(_v(v)),
-        "Before": lambda _, u, v: is_before(_v(u), _v(v)),
+        "Precedes": lambda _, u, v: precedes(_v(u), _v(v)),
+        "FollowsOther": lambda _, v, x: follows_other(_v(v), x),
+        "Joins": lambda _, v, x: joins(_v(v), x),
+        "Parent": lambda _, v, x: parent_of(_v(v), x),
+        "Along": lambda _, x, y, u, v: along(x, y, _v(u), _v(v)),
+        "Carried": lambda _, x, s, u, v: carried(x, s, _v(u), _v(v)),
+        "NoMerges": lambda _: no_merges,
         "Counter": lambda _, v: counter_of(_v(v)),
         "SameId": lambda _, u, v: z3.And(counter_of(u) == counter_of(v), creator_of(u) == creator_of(v)),
         "ViewOfMessage": lambda _, p: SENT[p.term.sort()][1](p.term),
@@ -244,10 +254,9 @@ def natives(logic: Logic) -> dict[str, Native]:
         "ToPresent": lambda *_: True,
         "AllPresent": lambda *_: True,
         "SenderPresent": lambda *_: True,
-        "Reaches": lambda _, p, v: _reaches(p.term, _v(v)),
+        "Waits": lambda _, p, v: waits(p.term, _v(v)),
+        "Tells": lambda _, p, s, v: _tells(p.term, s, _v(v)),
         "ByIn": lambda _, p, v: is_in(_v(v), p["by"]),
-        "ToIn": lambda _, p, v: is_in(_v(v), p["to"]),
-        "InBoth": lambda _, u, v, s: z3.And(is_in(_v(u), s), is_in(_v(v), s)),
         "SameSender": same_sender,
         "Membership!Throughout": throughout,
         # Records that are sequences in the specification
