@@ -12,6 +12,7 @@ member ends at the end of stdin.
 """
 
 import argparse
+import select
 import shutil
 import socket
 import subprocess
@@ -132,7 +133,12 @@ class Members:
         for process in self._processes:
             if process.stdin is not None:
                 process.stdin.write(f"{count} {size} {window}\n")
-        return [msgspec.json.decode(self._line(process), type=Measured) for process in self._processes]
+        waiting = {process.stdout.fileno(): process for process in self._processes if process.stdout}
+        found: list[Measured] = []
+        while waiting:  # for whichever is ready: one that has ended is noticed
+            ready = [waiting.pop(file) for file in select.select([*waiting], [], [])[0]]
+            found += [msgspec.json.decode(self._line(process), type=Measured) for process in ready]
+        return found
 
     def _line(self, process: subprocess.Popen[str]) -> str:
         line = "" if process.stdout is None else process.stdout.readline()
@@ -186,7 +192,7 @@ def main() -> None:
     parser.add_argument("--messages", type=int, default=2_000, help="of a member in a round")
     parser.add_argument("--window", type=int, default=50, help="messages of a member on their way at once")
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--warming", type=int, default=2, help="rounds before those that count")
+    parser.add_argument("--warming", type=int, default=2, help="rounds before the measured rounds")
     asked = parser.parse_args()
     print("| " + " | ".join(HEADINGS) + " |\n| " + " | ".join("---" for _ in HEADINGS) + " |")
     for members in asked.members:

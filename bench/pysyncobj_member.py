@@ -18,7 +18,10 @@ class Member(SyncObj):  # type: ignore[misc]
     """A member with this place, and the places of the others."""
 
     def __init__(self, place: str, others: list[str]) -> None:
-        settings = SyncObjConf(autoTick=False, commandsQueueSize=100_000, appendEntriesPeriod=0.005)
+        patient = {"raftMinTimeout": 8, "raftMaxTimeout": 12}  # no election on a busy machine
+        settings = SyncObjConf(
+            autoTick=False, commandsQueueSize=100_000, appendEntriesPeriod=0.005, **patient
+        )
         super().__init__(place, others, settings)
         self.delivered = 0
         self.wanted = 0

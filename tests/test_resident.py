@@ -65,7 +65,7 @@ DEEP = "\n".join(
         "====",
     )
 )
-"""Whoever walks through D63 as often as it is used does not come to the end."""
+"""A walk through D63 as often as it is used does not end."""
 
 
 @pytest.fixture(autouse=True)

@@ -270,7 +270,7 @@ class State:
 Transition: TypeAlias = tuple[State, Effects]
 
 _COUNTED: Final = PassUp(MessageReceived(1))
-"""STABLE counts messages: NAKACK does not tell sizes."""
+"""STABLE counts messages: NAKACK gives no sizes."""
 
 _NO_WINDOWS: Final[PerMember[Window]] = PerMember(())
 _NO_FORMER: Final = Former(NO_VIEW.id, PerMember(()))

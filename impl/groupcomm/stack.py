@@ -46,7 +46,7 @@ not given is refused. So is a stack in which a layer multicasts messages of its 
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from types import MappingProxyType, UnionType
+from types import UnionType
 from typing import Any, Final, TypeAlias, Union, get_args, get_origin, get_type_hints
 
 import attrs
@@ -186,7 +186,7 @@ def _told(module: Any) -> tuple[type, ...]:  # noqa: ANN401 - a module
 
 
 _CALLS: Final[Mapping[type, str]] = {Multicast: "SendRequested", Send: "UnicastRequested"}
-"""What a layer above calls, and the events that these calls are to a layer."""
+"""The calls of a layer above, and the events that these calls are to a layer."""
 
 
 @frozen
@@ -341,7 +341,7 @@ class Stack:
         if refused:
             raise StackError("; ".join(refused))
         for name, found in (("_messages", messages), ("_timers", timers), ("_tellers", tellers)):
-            object.__setattr__(self, name, MappingProxyType(found(self.layers)))
+            object.__setattr__(self, name, found(self.layers))
 
     @property
     def gives(self) -> frozenset[str]:
@@ -423,12 +423,15 @@ class Stack:
 
     def _carry(self, at: int, effect: Any, effects: list[Effect], todo: _Todo) -> None:  # noqa: ANN401 - of any core
         """Do an effect of the layer at a place: a neighbour's event, or the stack's own effect."""
+        if type(effect) is PassUp:
+            match effect.event:
+                case Deliver(sender, Tagged() as message):
+                    self._received(sender, message, todo)
+                case event:
+                    self._up(at - 1, event, todo)
+            return
         name = self.layers[at].name
         match effect:
-            case PassUp(Deliver(sender, Tagged() as message)):
-                self._received(sender, message, todo)
-            case PassUp(event):
-                self._up(at - 1, event, todo)
             case PassDown():
                 self._down(at + 1, effect, todo)
             case Multicast(message):

@@ -11,6 +11,7 @@ application, or a message of a layer above.
 
 from collections.abc import Callable, Iterable, Mapping
 from itertools import pairwise
+from operator import attrgetter
 from types import ModuleType
 from typing import Any, Final, TypeAlias
 
@@ -41,6 +42,8 @@ LARGEST_INTEGER: Final = 2**62
 """No integer of a message is larger, nor as far below 0: a core may add to it, and send the sum."""
 
 _DEEPEST: Final = 8  # of messages within messages; a stack has fewer layers
+
+_REMEMBERED: Final = 1_024  # records of a class
 
 _Write: TypeAlias = Callable[[Any], Any]
 _Read: TypeAlias = Callable[[Any, int], Any]
@@ -139,8 +142,7 @@ class Codec:
                 name, held = self._writer(key), self._writer(item)
                 return lambda value: [[name(one), held(it)] for one, it in value.items()]
             case Record():
-                fields = [(name, self._writer(field)) for name, field in shape.fields.items()]
-                return lambda value: [write(getattr(value, name)) for name, write in fields]
+                return self._record_writer(shape.fields)
             case Choice():
                 numbered = {
                     _class(option): (place, self._writer(option)) for place, option in enumerate(_flat(shape))
@@ -152,10 +154,46 @@ class Codec:
 
                 return chosen
 
+    def _record_writer(self, fields: Mapping[str, Shape]) -> _Write:
+        """Atoms are taken as they are: most fields are atoms."""
+        taken = attrgetter(*fields, "__class__")  # of several names it gives a tuple
+        others = [(n, self._writer(field)) for n, field in enumerate(fields.values()) if not _is_atom(field)]
+
+        def write(value: Any) -> list[Any]:  # noqa: ANN401 - a record
+            *written, _ = taken(value)
+            for place, each in others:
+                written[place] = each(written[place])
+            return written
+
+        return write
+
     def _reader(self, shape: Shape) -> _Read:
         if shape not in self._readers:
             self._readers[shape] = self._make_reader(shape)
         return self._readers[shape]
+
+    def _record_reader(self, cls: type, fields: list[Shape]) -> _Read:
+        """Records of atoms alone, such as identifiers of views, come again and again: they are remembered."""
+        readers = [self._reader(field) for field in fields]
+        kinds = [_base(field.cls) for field in fields if isinstance(field, Atom)]
+        if len(kinds) < len(fields):
+            return lambda value, depth: cls(*_fields(readers, value, depth))
+        known: dict[tuple[Any, ...], Any] = {}
+
+        def read(value: Any, depth: int) -> Any:  # noqa: ANN401 - anything
+            found = None
+            if (
+                type(value) is list and [*map(type, value)] == kinds
+            ):  # 1 is equal to True, and is another value
+                found = known.get((*value,))
+            if found is None:
+                found = cls(*_fields(readers, value, depth))
+                if len(known) == _REMEMBERED:
+                    known.clear()
+                known[*value,] = found
+            return found
+
+        return read
 
     def _make_reader(self, shape: Shape) -> _Read:
         match shape:
@@ -176,10 +214,13 @@ class Codec:
             case Function(cls, key, item):
                 return _mapping(cls, [self._reader(key), self._reader(item)])
             case Record(cls):
-                fields = [self._reader(field) for field in shape.fields.values()]
-                return lambda value, depth: cls(*_fields(fields, value, depth))
+                return self._record_reader(cls, list(shape.fields.values()))
             case Choice():
                 return _choice([self._reader(option) for option in _flat(shape)])
+
+
+def _is_atom(shape: Shape) -> bool:
+    return isinstance(shape, Atom | Nothing)
 
 
 def _flat(shape: Shape) -> list[Shape]:
@@ -209,11 +250,16 @@ def _array(value: Any) -> list[Any]:  # noqa: ANN401 - anything
 def _fields(readers: list[_Read], value: Any, depth: int) -> list[Any]:  # noqa: ANN401 - anything
     if type(value) is not list or len(value) != len(readers):
         raise RefusedError(f"no array of {len(readers)}")
-    return [read(one, depth) for read, one in zip(readers, value, strict=True)]
+    return [read(one, depth) for read, one in zip(readers, value)]  # noqa: B905 - they are as many
+
+
+def _base(cls: type) -> type:
+    """The type of MessagePack in which an atom travels."""
+    return next(base for base in (bool, int, str) if issubclass(cls, base))
 
 
 def _atom(cls: type) -> _Read:
-    base = next(base for base in (bool, int, str) if issubclass(cls, base))
+    base = _base(cls)
 
     def read(value: Any, _depth: int) -> Any:  # noqa: ANN401 - anything
         if type(value) is not base:

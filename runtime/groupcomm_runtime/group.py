@@ -6,7 +6,7 @@ import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
-from itertools import count
+from itertools import chain, count
 from pathlib import Path
 from typing import Final, Protocol, Self, TypeAlias
 
@@ -110,7 +110,10 @@ class Group:
         self._arrived = asyncio.Event()
         self._can_send = asyncio.Event()
         self._window = asyncio.Semaphore(_WINDOW)
-        self._on_their_way: deque[asyncio.Future[None]] = deque()
+        self._sent: list[tuple[bytes, asyncio.Future[None]]] = []
+        """In this loop turn: they are multicast together."""
+        self._on_their_way: deque[list[asyncio.Future[None]]] = deque()
+        """Of each own multicast that did not come back yet, who waits for it."""
         self._members: tuple[Address, ...] = ()
         self._view: ViewId | None = None
         self._left = asyncio.Event()
@@ -168,7 +171,7 @@ class Group:
     @property
     def tables(self) -> dict[str, int]:
         """How much is not done yet, by the goal that it waits for. All are 0 in a quiescent group."""
-        return {"on their way": len(self._on_their_way)} | self._member.tables
+        return {"on their way": len(self._sent) + len(self._on_their_way)} | self._member.tables
 
     @property
     def metrics(self) -> str:
@@ -190,7 +193,12 @@ class Group:
             raise MessageTooLargeError(
                 f"a message of {len(data)} bytes, and the largest has {LARGEST_MESSAGE}: send it in parts"
             )
-        await self._send(of_application(data))
+        async with self._may_send():
+            back: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            if not self._sent:
+                asyncio.get_running_loop().call_soon(self._multicast_together)
+            self._sent.append((data, back))
+            await back  # where it is cancelled, the message still has its place among the others
 
     async def has_state(self) -> None:
         """Wait until the application, given as `state=`, has the state of the group.
@@ -204,21 +212,34 @@ class Group:
             await self._has_state.wait()
         self._refuse_if_ended()
 
-    async def _send(self, payload: bytes) -> None:
+    @asynccontextmanager
+    async def _may_send(self) -> AsyncIterator[None]:
         async with self._window:
             while not self._can_send.is_set():
                 self._refuse_if_ended()
                 await self._can_send.wait()
             self._refuse_if_ended()
-            await asyncio.shield(
-                self._multicast(payload)
-            )  # a cancelled sender does not take the place of a waiting sender
+            yield
 
-    def _multicast(self, payload: bytes) -> asyncio.Future[None]:
-        back: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._on_their_way.append(back)
+    def _multicast_together(self) -> None:
+        """Multicast what was sent in this loop turn: as many messages at once as a datagram has room for."""
+        sent, self._sent = self._sent, []
+        together: list[bytes] = []
+        waiting: list[asyncio.Future[None]] = []
+        size = 0
+        for data, back in sent:
+            size += len(data) + 5
+            if together and size > self._settings.datagram * 3 // 4:
+                self._multicast(of_application(*together), waiting)
+                together, waiting, size = [], [], len(data) + 5
+            together.append(data)
+            waiting.append(back)
+        if together:
+            self._multicast(of_application(*together), waiting)
+
+    def _multicast(self, payload: bytes, waiting: list[asyncio.Future[None]]) -> None:
+        self._on_their_way.append(waiting)
         self._member.multicast(payload)
-        return back
 
     def __aiter__(self) -> Self:
         """The events, each once: one task takes them."""
@@ -261,7 +282,10 @@ class Group:
                 for part in parts(view, state):
                     if view != self._view:
                         return
-                    await self._send(part)
+                    async with self._may_send():
+                        back: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+                        self._multicast(part, [back])
+                        await back
             except (NotDelivered, EndedError):
                 return  # this incarnation has ended; another member hands the state over in the next view
 
@@ -276,9 +300,9 @@ class Group:
     def delivers(self, sender: Address, data: bytes) -> None:
         self._happen(self._transfer.delivers(sender, data))
         if sender == self._member.me and self._on_their_way:
-            back = self._on_their_way.popleft()
-            if not back.done():
-                back.set_result(None)
+            for back in self._on_their_way.popleft():
+                if not back.done():
+                    back.set_result(None)
 
     def installs(self, view: ViewInstalled) -> None:
         merged = view.subgroups if isinstance(view, MergeViewInstalled) else frozenset()
@@ -288,11 +312,13 @@ class Group:
 
     def ended(self, error: BaseException | None) -> None:
         """End; or begin another incarnation, if the last was refused and the application has not left."""
-        for back in self._on_their_way:
+        self._on_their_way.append([back for _, back in self._sent])
+        for back in chain.from_iterable(self._on_their_way):
             if not back.done():
                 back.set_exception(NotDelivered(f"{self._member.me} has ended before its message came back"))
                 back.exception()  # the caller that waits gets it; no other part need hear of it
         self._on_their_way.clear()
+        self._sent.clear()
         self._members, self._view = (), None
         if error is None and not self._leaving:
             self._can_send.clear()
@@ -318,8 +344,7 @@ class Group:
     def _happen(self, actions: Iterable[Event | Say | Get | Took]) -> None:
         for action in actions:
             if isinstance(action, Say):
-                told = self._multicast(action.data)
-                told.add_done_callback(lambda each: each.exception())  # in another view it is said again
+                self._multicast(action.data, [])  # a lost one is multicast again in another view
             else:
                 self._events.append(action)
         if not self._transfer.has:
@@ -360,6 +385,7 @@ class Group:
         """Leave the group: the others have a view without this member. Wait for that, but not for ever."""
         self._leaving = True
         if self._members and not self._left.is_set():
+            self._multicast_together()
             self._member.leave()
             try:
                 async with asyncio.timeout(4 * self._settings.patience):

@@ -312,11 +312,11 @@ class Member:
         receivers = (*members, *(() if self.me in members else (self.me,))) if to == ALL else (to,)
         item = b""
         for receiver in receivers:
-            if receiver != self.me:
+            if receiver == self.me:
+                self._take("self", arrived, data)
+            else:
                 item = item or _MESSAGE + (data or _CODEC.encode(arrived.message))
                 self._put(receiver, item)
-            elif not isinstance(arrived.message.message, nakack.Data):  # that is delivered here already
-                self._take("self", arrived, data)
 
     def _cancel(self, name: str) -> None:
         timer = self._timers.pop(name, None)

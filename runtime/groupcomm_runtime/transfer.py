@@ -33,7 +33,7 @@ __all__ = [
     "Say",
     "Took",
     "Transfer",
-    "data_of",
+    "messages_of",
     "of_application",
     "parts",
 ]
@@ -101,14 +101,19 @@ class Took:
 Action: TypeAlias = Message | NewView | Say | Get | Took
 
 
-def of_application(data: bytes) -> bytes:
-    """The multicast payload for a message of the application."""
-    return _APPLICATION + data
+def of_application(*messages: bytes) -> bytes:
+    """The multicast payload for messages of the application: they stand together in the order."""
+    return _APPLICATION + pack(messages)
 
 
-def data_of(payload: bytes) -> bytes | None:
-    """The message of the application that was multicast so, None where it is part of a state transfer."""
-    return payload[1:] if payload[:1] == _APPLICATION else None
+def messages_of(payload: bytes) -> list[bytes]:
+    """The messages of the application that were multicast so; none where it is part of a state transfer."""
+    if payload[:1] != _APPLICATION:
+        return []
+    try:
+        return _read_messages.decode(payload[1:])
+    except (msgspec.MsgspecError, ValueError, OverflowError, RecursionError):
+        return []  # of a member that is broken
 
 
 def parts(view: ViewId, state: bytes) -> list[bytes]:
@@ -120,6 +125,7 @@ def parts(view: ViewId, state: bytes) -> list[bytes]:
     ]
 
 
+_read_messages: Final = msgspec.msgpack.Decoder(list[bytes])
 _read_told: Final = msgspec.msgpack.Decoder(tuple[int, str, _Told])
 _read_part: Final = msgspec.msgpack.Decoder(tuple[int, str, bool, bytes])
 
@@ -168,11 +174,11 @@ class Transfer:
         """A message is delivered. Raises EndedError where too much waits for a state."""
         kind, rest = payload[:1], payload[1:]
         if kind == _APPLICATION:
-            message = Message(sender, rest)
+            messages = [Message(sender, each) for each in messages_of(payload)]
             if self.has or not self.provides:
-                return [message]
-            self._held.append(message)
-            self._holds(len(rest) + _OVERHEAD)
+                return [*messages]
+            self._held += messages
+            self._holds(len(rest) + _OVERHEAD * len(messages))
             return []
         if self._view is None or sender not in self._view.members:
             return []

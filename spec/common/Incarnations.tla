@@ -1,7 +1,7 @@
 ---------------------------- MODULE Incarnations ----------------------------
 (***************************************************************************)
-(* What is kept by the program that runs members, when a member that is    *)
-(* over begins again. GMS, and merging over GMS, assume it.                *)
+(* The duties of the program that runs members, when a former member       *)
+(* begins again. GMS, and merging over GMS, assume it.                     *)
 (*                                                                         *)
 (* A view identifier is a counter and the address of the view creator. It  *)
 (* names one view as long as no address decides two views with one         *)
@@ -34,8 +34,8 @@ Conjuncts == {"CountersArePassed", "FoundedBeforeReturn", "LivesAreNumbered"}
 LOCAL On(conjunct) == conjunct \notin Off
 
 \* The address m begins again.
-\* CountersArePassed: An address begins again only when every member that is up and in a view has a counter at least as
-\* high as the counters of all views that the address has decided.
+\* CountersArePassed: An address begins again only when the counter of every member that is up and in a view is high
+\* enough. It is at least as high as the counters of all views that the address has decided.
 MayReturn(m) ==
     On("CountersArePassed") =>
         \A k \in DOMAIN views : \A x \in up :

@@ -179,8 +179,8 @@ ResumesAfterAllInstalled == [][ResumesAfterAllInstalledStep]_vars
 -----------------------------------------------------------------------------
 (* Liveness *)
 
-\* As long as any member has something to do, something is done: by whom, and what, is left open. (So this is weaker
-\* than weak fairness of each action, and what follows from it says more. Faults, and what applications do, is
+\* As long as a member has an enabled step, some step is taken; the member and the step are left open. (So this is
+\* weaker than weak fairness of each action, and what follows from it says more. Faults, and what applications do, is
 \* bounded.)
 Fairness == []<>(\A m \in Member : ~HasToDo(m) /\ ~MustAsk(m)) \/ []<><<TRUE>>_vars
 

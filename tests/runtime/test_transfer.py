@@ -19,7 +19,7 @@ from groupcomm_runtime.transfer import (
     Say,
     Took,
     Transfer,
-    data_of,
+    messages_of,
     of_application,
     parts,
 )
@@ -102,8 +102,7 @@ class World:
         if talking:
             member = self.draw.choice(talking)
             branch.order.append((member.name, member.says.pop(0)))
-            data = data_of(branch.order[-1][1])
-            self.ordered += [data] if data else []
+            self.ordered += messages_of(branch.order[-1][1])
         return bool(talking)
 
     def deliver(self, branch: Branch) -> bool:
@@ -166,7 +165,7 @@ def run(seed: int, *, calm: bool) -> None:
         assert 1 == len({tuple(member.state) for member in branch.members})
         state = branch.members[0].state
         assert len(state) == len(set(state))
-        assert {data for _, said in branch.order if (data := data_of(said))} <= set(state)
+        assert {data for _, said in branch.order for data in messages_of(said)} <= set(state)
         assert not calm or world.ordered == state
 
 

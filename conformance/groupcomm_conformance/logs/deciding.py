@@ -32,7 +32,7 @@ _SHOWN: Final = 5  # events of the layer; the last differs
 
 @frozen
 class Different:
-    """A step that differs from the specification: its log, its line, and the specification's answer."""
+    """A step that differs from the specification: its log, the line, and the specification's answer."""
 
     life: Life
     line: int

@@ -1,9 +1,9 @@
 """The manifest of a protocol, `spec/<protocol>/models.yaml`: all input of TLC, and the expected results.
 
 - `reference` gives every constant of the modules the value that it has in the repaired algorithm over sound
-  layers: each guard on, no fault. `claims` names sets of claims, each with what TLC needs for it
+  layers: each guard on, no fault. `claims` names sets of claims. Each has TLC's input for it
   (`specification` or `init` and `next`, `view`, ...), its `invariants` and `properties`, and in `constants`
-  what differs from the reference. A set that is `like` another has what it does not say itself from there,
+  the differences from the reference. A set that is `like` another has what it does not say itself from there,
   and the claims of `more` besides; but a set for liveness has no `view`. A set may be over another `module`
   of the folder, such as a note's own algorithm; its `constants` are then a reference of its own. (`with`
   names protocols whose modules it uses.)

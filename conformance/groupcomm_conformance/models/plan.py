@@ -202,7 +202,8 @@ def execute(
             workers=workers,
             heap=heap,
             short=plan.size.transitions < SHORT,
-            kept=plan.size.transitions < KEPT,
+            # A long search that is to end early ends before compiling it would pay.
+            kept=plan.size.transitions < (KEPT if plan.model.holds else SHORT),
             continues=part.run.continues,
             liveness=plan.model.liveness,
             progress=progress,

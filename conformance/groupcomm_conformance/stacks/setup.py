@@ -48,7 +48,7 @@ DATAGRAMS: Final = (*WHOLE, "nakack", "unicast")
 """All protocols, over nothing but a network."""
 
 GROUND: Final = ("Network", "FailureDetector", "Incarnations", "Discovery")
-"""What is beneath the stack, by the modules of `spec/common`."""
+"""The layers beneath the stack, by the modules of `spec/common`."""
 
 FAULTS: Final = (
     "loss",

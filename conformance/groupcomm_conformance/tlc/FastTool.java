@@ -13,7 +13,7 @@ import tlc2.value.impl.Value;
 import util.FilenameToStream;
 
 /**
- * What TLC evaluates with, in the place of its own class of this name: as that one it forwards to {@link Tool}, but
+ * The evaluator of TLC, in the place of its own class of this name. Like that class it forwards to {@link Tool}, but
  * for one question, to which the parser already has the answer.
  *
  * <p>Before it searches, TLC asks of each definition without parameters, in each module that has it, whether it is

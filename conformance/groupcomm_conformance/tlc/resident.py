@@ -60,7 +60,7 @@ r_Ends == <>(\A r_m \in r_Members : r_x[r_m] = 2)
 """
 _CFG: Final = "SPECIFICATION r_Spec\nINVARIANT r_Bounded\nPROPERTIES r_Rises r_Ends\n"
 _FIRST: Final = ("-tool", "-workers", "1", "-deadlock", "-checkpoint", "0", "-fp", "0")
-# What a run parses is garbage when it ends. With room for several runs little of it is alive, and copied,
+# The parsed modules of a run are garbage when it ends. With room for several runs few are in use, and copied,
 # when it is collected: of 24 small runs the collector took 2.7 of 14 CPU seconds, and 0.8 with this. (In a
 # smaller heap Java takes what there is, and is not to say so.)
 _GARBAGE: Final = ("-XX:+UseSerialGC", "-XX:NewSize=600m", "-Xlog:gc+ergo=off")

@@ -95,7 +95,7 @@ SHORT: Final = 60_000
 """Transitions up to which a search is `short`."""
 
 KEPT: Final = 300_000
-"""Transitions up to which a search gets a JVM that is kept: TLC is compiled there."""
+"""Transitions up to which a search that is to hold gets a JVM that is kept: TLC is compiled there."""
 
 # The options with the least CPU time depend on the length. CPU seconds of searches with one worker in a JVM
 # of their own (TLC 2.15, Java 17, the least of several interleaved runs on two busy cores), by transitions:
@@ -230,7 +230,7 @@ def gather(modules: Iterable[Path], generated: Mapping[str, str], folder: Path) 
 
 @functools.lru_cache(maxsize=256)
 def _read(text: str) -> str:
-    """Give a module as TLC gets it, without comments, in its lines and columns: TLC is slow to read them."""
+    """Give a module as TLC gets it, without comments, lines and columns kept: TLC is slow to read them."""
     return "\n".join(line.rstrip() for line in blanked(text).split("\n"))
 
 

@@ -20,7 +20,7 @@ from groupcomm.view import Address, name_and_life
 from groupcomm_conformance.logs.claims import judge
 from groupcomm_conformance.logs.replaying import Life, replayed
 from groupcomm_runtime.discovery import Place
-from groupcomm_runtime.transfer import data_of
+from groupcomm_runtime.transfer import messages_of
 
 from .garbage import flood, random_bytes
 from .member import DISK_FULL, LOOPBACK
@@ -144,8 +144,7 @@ def _passed_up(life: Life) -> Iterator[str]:
                 case PassUp(ViewInstalled(view)):
                     yield f"view {view.id.counter}/{view.id.creator}"
                 case PassUp(Deliver(sender, bytes(payload))):
-                    data = data_of(payload)
-                    if data is not None:
+                    for data in messages_of(payload):
                         yield f"message {sender} {data.decode().split()[0]}"
                 case _:
                     pass
