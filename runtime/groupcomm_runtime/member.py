@@ -155,16 +155,25 @@ class Member:
         ordered = cast("sequencer.State", self._state.layers[ORDER])
         stopped = cast("flush.State", self._state.layers[FLUSHING])
         windows = cast("nakack.State", self._state.layers[MULTICAST]).windows
-        sides = cast("unicast.State", self._state.layers[UNICASTS])
         return {
             "to order": len(ordered.forward_table) + len(ordered.early),
             "to multicast": len(stopped.waiting),
             "flushes": int(not stopped.free),
             "to fetch": sum(len(window.pending) for window in windows.values()),
             "unstable": sum(len(window.kept) for window in windows.values()),
-            "unacknowledged": sum(len(side.kept) for side in sides.sends.values()),
+            "unacknowledged": self._kept(members=True),
             "events": len(self._queue),
         }
+
+    @property
+    def to_others(self) -> int:
+        """How many unicasts to addresses outside the view are not acknowledged."""
+        return self._kept(members=False)
+
+    def _kept(self, *, members: bool) -> int:
+        sends = cast("unicast.State", self._state.layers[UNICASTS]).sends
+        inside = self.gms.decision.members
+        return sum(len(side.kept) for to, side in sends.items() if (to in inside) == members)
 
     def namesakes(self) -> list[tuple[Address, Place | None]]:
         """The other incarnations of its name that are heard now, and where."""
