@@ -15,7 +15,7 @@ SOLVER := .venv/.installed-prove
 RIVALS := .venv/.installed-bench
 
 .DEFAULT_GOAL := help
-.PHONY: help setup check conform port-go broken-ports simulate nightly deep closed random malformed lives test \
+.PHONY: help setup check documents conform port-go broken-ports simulate nightly deep closed random malformed lives test \
   test-documented test-itf test-pipeline jgroups jgroups-small language lint report prove mutants errata release pipeline bench \
   bench-large bench-runtime clean need-python need-maven need-java need-go
 
@@ -26,7 +26,9 @@ setup: $(STAMP) ## install into .venv what constraints.txt pins (once)
 
 check: need-java $(STAMP) ## check all models with TLC, then the implementation against them
 	@$(BIN)/groupcomm check $(ARGS)
-	@$(BIN)/groupcomm conform $(ARGS)
+	@$(MAKE) --no-print-directory -j2 conform documents
+
+documents: need-java $(STAMP) ## check that the generated documents say what the specifications and models say
 	@$(BIN)/groupcomm requirements --check
 	@$(BIN)/groupcomm stack --check
 	@$(BIN)/groupcomm guarantees --check
@@ -48,8 +50,9 @@ simulate: $(STAMP) ## run whole stacks under faults: 1,000,000 events of each (s
 	    sequencer/flush/merge_gms/stable/nakack/unicast; do \
 	  $(BIN)/groupcomm simulate $$stack --events 1000000 $(ARGS) || exit; done
 
-nightly: deep closed mutants random malformed lives ## what takes too long for each change: all of it, some hours
+nightly: deep closed mutants random malformed lives ## all checks that take too long for each change: some hours
 	@$(MAKE) --no-print-directory simulate ARGS='--seed $(SEED) --events $(EVENTS)'
+	@$(MAKE) --no-print-directory prove ARGS='--confirm all'
 
 deep: need-java $(STAMP) ## check the models of the tier deep as well
 	@$(BIN)/groupcomm check --tier deep
@@ -65,7 +68,7 @@ random: need-java $(STAMP) ## give each core EVENTS random events, and the speci
 malformed: $(STAMP) ## give simulated stacks EVENTS malformed messages
 	@$(BIN)/python -m groupcomm_conformance.beyond.malformed $(EVENTS) $(SEED)
 
-lives: $(STAMP) ## a group that lives through 100,000 lives: bounded state, steps that take no longer
+lives: $(STAMP) ## a group through 100,000 incarnations: bounded state, steps that take no longer
 	@$(BIN)/python -m tests.stacks.test_lives 100000
 
 test: need-java $(STAMP) ## run the tests, but for those of the pipeline, of JGroups and of the proof, a worker for each core up to four
@@ -102,7 +105,7 @@ report: need-java $(STAMP) ## write build/report: pages to read, and JUnit XML
 prove: need-java $(SOLVER) ## prove STABLE's and SEQUENCER's claims in groups of any size, with an SMT solver, and test the proof's tools
 	@$(BIN)/groupcomm prove stable $(ARGS)
 	@$(BIN)/groupcomm prove sequencer --states 300 $(ARGS)
-	@$(BIN)/python -m pytest -q -n 0 -m prove tests/stable/test_proof.py tests/sequencer/test_proof.py
+	@$(BIN)/python -m pytest -q -n auto --maxprocesses 2 -m prove tests/stable/test_proof.py tests/sequencer/test_proof.py
 
 mutants: need-java $(STAMP) ## break the specification and the implementation of PROTOCOL: each must be noticed
 	@for protocol in $(PROTOCOL); do \

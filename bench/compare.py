@@ -2,13 +2,13 @@
 
 Each member is a process on this machine. All groups stand at the same time, and their rounds take turns. In a
 round each member sends so many messages, at most a window of them on their way, and waits until it has
-delivered those of all members.
+delivered the messages of all members.
 
-A member is a program. Its last arguments are its number and the places of all members. It prints `joined`.
-With each `MESSAGES SIZE WINDOW` that it reads from stdin it takes part in a round, and prints JSON. `cpu` and
-`wall` are seconds of the processor and of the clock. `p50` and `p99` are the median and the 99th percentile
-of the latencies of its own messages, in ms. `first`: the member is the coordinator. It ends at the end of
-stdin.
+A member is a program. Its last arguments are its number and the places of all members. It prints `joined`;
+then for each line `MESSAGES SIZE WINDOW` of stdin it takes part in a round, and prints a line of JSON. The
+line has its processor time and the time of the clock in seconds, and the median and the 99th percentile of
+the latencies of its own messages in milliseconds. It also says whether the member is the coordinator. The
+member ends at the end of stdin.
 """
 
 import argparse
@@ -72,14 +72,14 @@ SYSTEMS: Final = {"groupcomm": 1, "groupcomm-logs": 1, "pysyncobj": 1, "jgroups"
 
 
 def places(count: int) -> list[str]:
-    """Free places on loopback."""
+    """Places on loopback that are free now."""
     with ExitStack() as stack:
         bound = [stack.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(count)]
         return [f"127.0.0.1:{each.getsockname()[1]}" for each in bound]
 
 
 class Measured(msgspec.Struct):
-    """The figures of a member in a round."""
+    """The figures of a member in a round; `first`: it is the coordinator."""
 
     first: bool
     cpu: float
@@ -129,7 +129,7 @@ class Members:
                     pipe.close()
 
     def round(self, count: int, size: int, window: int) -> list[Measured]:
-        """Have a round, and return the figures of each member."""
+        """Run a round; give each member's figures."""
         for process in self._processes:
             if process.stdin is not None:
                 process.stdin.write(f"{count} {size} {window}\n")

@@ -18,7 +18,7 @@ from groupcomm_runtime import Group, GroupError, Message, NewLife, NewView, NotD
 
 
 def named(*addresses: str) -> str:
-    """Names without the numbers of their lives."""
+    """Names without the numbers of their incarnations."""
     return ", ".join(name_and_life(each)[0] for each in addresses)
 
 
@@ -29,7 +29,7 @@ async def show(group: Group) -> None:
             case Message(sender, data):
                 print(f"{named(sender)}: {data.decode(errors='replace')}", flush=True)
             case NewView(_, members, merged, came):
-                what = "together again" if merged else f"{named(*came)} came" if came else "somebody left"
+                what = "together again" if merged else f"{named(*came)} came" if came else "a member left"
                 print(f"* {what}: {named(*members)}", flush=True)
             case NewLife():
                 print("* the group did not let you in: you begin again", flush=True)
@@ -62,7 +62,7 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()) / "groupcomm-chat")
     parser.add_argument("--peers", nargs="*", default=[], metavar="HOST:PORT", help="instead of a folder")
     parser.add_argument("--listen", default="127.0.0.1:0", metavar="HOST:PORT")
-    parser.add_argument("--key", default="everybody who reads this can join", help="what only members know")
+    parser.add_argument("--key", default="every reader of this can join", help="what only members know")
     parser.add_argument("--log", type=Path, help="a folder for the logs of this member")
     try:
         asyncio.run(chat(parser.parse_args()))

@@ -33,7 +33,7 @@ class Dictionary:
         self._asked = 0
         self._group: Group
 
-    # What the group calls (`groupcomm_runtime.StateProvider`)
+    # Called by the group (`groupcomm_runtime.StateProvider`)
 
     def get(self) -> bytes:
         """All entries."""
@@ -43,7 +43,7 @@ class Dictionary:
         """Begin with the entries of others."""
         self._entries = json.loads(state)
 
-    # What a program uses
+    # Used by a program
 
     def __getitem__(self, key: str) -> Any:  # noqa: ANN401 - what was put there
         return self._entries[key]
@@ -67,7 +67,7 @@ class Dictionary:
 
     async def _changes(self, what: str, key: str, value: str | int | None) -> None:
         await self._group.send(json.dumps([what, key, value]).encode())
-        self._asked += 1  # those that are sent are delivered in this order
+        self._asked += 1  # changes are delivered in the order in which they are sent
         mine = self._asked
         async with self._changed:
             await self._changed.wait_for(lambda: self._made >= mine)

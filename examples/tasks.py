@@ -4,11 +4,11 @@
     python examples/tasks.py bob
     do sleep 5
 
-Each task is a command line that one worker runs. All workers have the whole queue, and agree on who runs
-what from the order of messages alone: no member decides for the others, and nothing waits for one process.
-The first member that runs nothing has the next task. The tasks of a worker that is gone are run by others,
-so a task runs once or, where its worker is suspected or dies, once more. Ctrl-D ends a worker; its tasks go
-to the others.
+Each task is a command line that a single worker runs. All workers have the whole queue. The order of messages
+alone decides which worker runs which task: no member decides for the others, and nothing waits for one
+process. The first member that runs nothing has the next task. The tasks of a worker that is gone are run by
+others, so a task runs once or, where its worker is suspected or dies, once more. Ctrl-D ends a worker; its
+tasks go to the others.
 """
 
 import argparse
@@ -39,7 +39,7 @@ class Tasks:
         """Results, by identifier: of the last thousand."""
         self._members: tuple[Address, ...] = ()
 
-    # What the group calls (`groupcomm_runtime.StateProvider`)
+    # Called by the group (`groupcomm_runtime.StateProvider`)
 
     def get(self) -> bytes:
         """The queue."""
@@ -50,7 +50,7 @@ class Tasks:
         self.waiting, self.running, self.done = json.loads(state)
         self._assign()
 
-    # What changes it
+    # Changes of the queue
 
     def view(self, members: tuple[Address, ...]) -> None:
         """Members that are not in the view run nothing any more."""
@@ -144,7 +144,7 @@ async def _told(command: str) -> str:
 
 
 async def work(arguments: argparse.Namespace) -> None:
-    """Join, run tasks, and add those that are typed."""
+    """Join, run tasks, and add a task for each line that is typed."""
     tasks = Tasks()
     joins: dict[str, Any] = {"name": arguments.name, "folder": arguments.folder, "key": arguments.key}
     async with groupcomm_runtime.join("tasks", state=tasks, **joins) as group:

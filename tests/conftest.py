@@ -1,4 +1,4 @@
-"""What several test files share, and settings of Hypothesis.
+"""Fixtures that several test files share, and settings of Hypothesis.
 
 HYPOTHESIS_PROFILE names a profile, `dev` unless CI is set.
 """
@@ -41,13 +41,13 @@ FIRST = (
     "checking",
     "conform",
 )
-"""What takes long begins early, so that no worker waits for another at the end."""
+"""Long tests begin early, so that no worker waits for another at the end."""
 
 
 def unit(test: str) -> str:
     """Name what one worker does by itself, as its tests share what takes long to make.
 
-    That is a file; the report; and of a protocol its graphs, tables and random walks.
+    That is a file, the report, or the graphs, tables and random walks of a protocol.
     """
     file, _, name = test.partition("::")
     _, folder, *_ = file.split("/")
@@ -68,7 +68,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> "LoadScopeScheduling":  # noqa: ANN401
     """Give each unit to one worker, as its own mark `xdist_group` does nothing with pytest 9.2."""
-    from xdist.scheduler import LoadScopeScheduling  # noqa: PLC0415 - where it is not there, nobody asks
+    from xdist.scheduler import LoadScopeScheduling  # noqa: PLC0415 - where it is not installed, pytest does not ask
 
     class Units(LoadScopeScheduling):  # type: ignore[misc]
         def _split_scope(self, nodeid: str) -> str:

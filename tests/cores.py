@@ -1,4 +1,4 @@
-"""What tests of cores share: a protocol by its name, a core that is broken on purpose, walks that tell."""
+"""Helpers of tests of cores: a protocol by its name, a core that is broken on purpose, walks that detect it."""
 
 import random
 from collections.abc import Callable, Iterator

@@ -118,6 +118,7 @@ _VALUES = {
     "repair",
     "harm",
     "says",
+    "flaw",
     "means",
     "survives",
     "decision",
@@ -157,14 +158,20 @@ def _markdown(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _comments(text: str, comment: str) -> Iterator[tuple[int, str]]:
-    """Return paragraphs of a language whose line comments begin with `comment`, and whose blocks are `(*` or `/*`."""
+    """Return paragraphs of a language whose line comments begin with `comment`, and whose blocks are `(*` or `/*`.
+
+    A comment beside code begins a paragraph.
+    """
     inside, lines = False, list[tuple[int, str]]()
+    opening = "/" if comment == "//" else r"\("
     for number, line in enumerate(text.splitlines(), 1):
-        found = re.search(rf"[(/]\*+(.*?)(?:\*+[)/]|$)|{comment}(.*)", line)
+        found = re.search(rf"{opening}\*+(.*?)(?:\*+[)/]|$)|{comment}(.*)", line)
         if inside:
             lines.append((number, re.split(r"\*+[)/]", line)[0].strip(" *")))
             inside = not re.search(r"\*[)/]", line)
         elif found:
+            if line[: found.start()].strip():
+                lines.append((number, ""))
             lines.append((number, (found.group(1) or found.group(2) or "").strip()))
             inside = found.group(1) is not None and not re.search(r"\*[)/]", found.group())
         else:
@@ -183,8 +190,14 @@ def _python(text: str) -> Iterator[tuple[int, str]]:
             yield from _paragraphs(before)
             before = []
         if kind in {"STRING", "FSTRING_MIDDLE"} and " " in token.string:
-            body = re.sub(r"^[rbfRBF]*(\"\"\"|'''|\"|')|(\"\"\"|'''|\"|')$", "", token.string)
-            yield from _paragraphs(enumerate(body.splitlines(), token.start[0]))
+            text = token.string
+            if re.match("[rR]?[fF]", text):  # before Python 3.12 such a token has the code in its braces, too
+                text = re.sub(r"\{[^{}]*\}", "{}", text)
+            body = re.sub(r"^[rbfRBF]*(\"\"\"|'''|\"|')|(\"\"\"|'''|\"|')$", "", text)
+            if "---- MODULE " in body:
+                yield from ((token.start[0] + line - 1, each) for line, each in _comments(body, r"\\\*"))
+            else:
+                yield from _paragraphs(enumerate(body.splitlines(), token.start[0]))
 
 
 def _values(text: str) -> Iterator[tuple[int, str]]:
@@ -270,7 +283,10 @@ def counts(places: Iterable[Place]) -> dict[str, dict[str, int]]:
 
 
 def tracked(root: Path) -> dict[str, str]:
-    """Return the texts of the files that git knows and that are there, without generated documents."""
+    """Return the texts of the files that git knows and that are there.
+
+    Generated documents are left out, and the examples of the rules and of their tests.
+    """
     names = subprocess.check_output(["git", "ls-files"], cwd=root, text=True).splitlines()
     kinds = (".md", ".py", ".yaml", ".yml", ".tla", ".go", ".java", ".ts")
     return {
@@ -278,7 +294,7 @@ def tracked(root: Path) -> dict[str, str]:
         for name in names
         if name.endswith(kinds)
         and not name.startswith(GENERATED)
-        and name != RECORD
+        and name not in {RECORD, "tests/language.py", "tests/test_language.py"}
         and (root / name).is_file()
     }
 

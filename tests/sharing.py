@@ -1,4 +1,4 @@
-"""What several workers of one run of the tests use: made by the first that needs it, while others wait."""
+"""Results that several workers of a test run use: made by the first that needs them, while others wait."""
 
 import fcntl
 import shutil
@@ -19,7 +19,7 @@ def shared(request: pytest.FixtureRequest, factory: pytest.TempPathFactory) -> P
 
 @contextmanager
 def _alone(lock: Path) -> Iterator[None]:
-    """Others that come to this place, in whichever process, wait until this one is through."""
+    """Let one process at a time through; others, in whichever process, wait."""
     lock.parent.mkdir(parents=True, exist_ok=True)
     with lock.open("a") as file:
         fcntl.flock(file, fcntl.LOCK_EX)

@@ -1,11 +1,11 @@
-"""What the tests of simulations have in common: a run without a violation, a run with one."""
+"""Helpers of tests of simulations: a run without a violation, a run with one."""
 
 from groupcomm_conformance.stacks.running import Found, Outcome, simulate
 from groupcomm_conformance.stacks.setup import Setup
 
 
 def all_holds(setup: Setup, events: int, seed: int) -> Outcome:
-    """What happened in so many events: no violation, and no stack refused anything."""
+    """The result of so many events: no violation, and no stack refused anything."""
     outcome = simulate(setup, events=events, seed=seed)
     assert outcome.found is None, (
         f"{outcome.found}: groupcomm simulate {setup.stack} --seed {outcome.found.seed}"
@@ -16,7 +16,7 @@ def all_holds(setup: Setup, events: int, seed: int) -> Outcome:
 
 
 def violation(setup: Setup, events: int = 100_000, seed: int = 1) -> Found:
-    """What is found within so many events."""
+    """The violation found within so many events."""
     outcome = simulate(setup, events=events, seed=seed)
     assert outcome.found is not None
     return outcome.found

@@ -1,4 +1,4 @@
-"""Adapters: a right port passes, each kind of wrong one is told at the row where it is wrong, and all of it ends."""
+"""Adapters: a right port passes, each kind of wrong port is reported at the row where it is wrong, and all of it ends."""
 
 import json
 import os
@@ -68,7 +68,7 @@ def first_handled(asked: Asked, after: int = 40) -> int:
 
 
 def written(asked: Asked, folder: Path, at: int, spoilt: dict[int, dict[str, Any]] | None = None) -> Path:
-    """The right answers, which are the specification's, but for those that are `spoilt`."""
+    """The right answers, which are the specification's, except the `spoilt` answers."""
     plain, of = asked.judge.plain, asked.judge
     answers: dict[str, Any] = {}
     for place in range(len(asked.table)):
@@ -111,7 +111,7 @@ BAD = {
     "print": ("adapter_error", "print to stderr"),
     "turn": ("adapter_error", "is due"),
     "cut": ("adapter_error", "no JSON"),
-    "closed": ("crash", "closed its stdout and lives on"),
+    "closed": ("crash", "closed its stdout and still runs"),
     "binary": ("adapter_error", "no JSON"),
     "skip": ("skipped", "not yet (https://example.org/1)"),
     "error": ("crash", "the adapter says: assertion failed"),
@@ -366,7 +366,7 @@ def test_nobody_answers_a_request_after_the_end() -> None:
 
 REINCARNATION = ROOT / "conformance" / "scenarios" / "sequencer" / "reincarnation.yaml"
 WRONG_WALKS = {
-    "lives on": (
+    "does not end": (
         'self.members[request["member"]] = self.protocol.core.start(request["member"])',
         'self.members.setdefault(request["member"], self.protocol.core.start(request["member"]))',
     ),
@@ -396,7 +396,7 @@ def wrong_core(folder: Path, old: str, new: str) -> str:
 def test_an_adapter_that_is_wrong_in_walks_alone_is_told(
     kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Each of its steps from a given state is right: no table tells it."""
+    """Each of its steps from a given state is right: no table detects it."""
     adapter = wrong_core(tmp_path, *WRONG_WALKS[kind])
     assert main(["scenario", str(REINCARNATION), "--adapter", adapter]) == 1
     told = capsys.readouterr().out
@@ -406,7 +406,7 @@ def test_an_adapter_that_is_wrong_in_walks_alone_is_told(
 
 
 def test_a_port_follows_a_scenario(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Both levels, twice; JUnit; what is of our own core alone is refused."""
+    """Both levels, twice, and JUnit; options for our own core alone are refused."""
     core, junit = f"{sys.executable} {CORE}", tmp_path / "junit.xml"
     arguments = ["scenario", str(REINCARNATION), "--adapter", core]
     assert main([*arguments, "--strict", "--junit", str(junit)]) == 0
@@ -429,7 +429,7 @@ def test_an_adapter_without_settable_states_walks_from_start_alone(
     assert "not run: the adapter cannot step, and no short way" in capsys.readouterr().out
 
 
-# What others make of it
+# Other commands with a port
 
 UNDERSTOOD = {
     *("$schema", "title", "description", "$defs", "$ref", "type", "properties", "required"),

@@ -1,4 +1,4 @@
-"""A protocol is added by the steps that CONTRIBUTING names, and by nothing else: nobody else names it."""
+"""A protocol is added by the steps that CONTRIBUTING names, and by nothing else: no other file names it."""
 
 import os
 import shutil
@@ -47,7 +47,7 @@ def groupcomm(root: Path, *arguments: str) -> tuple[int, str]:
 
 def test_its_models_are_checked(project: Path) -> None:
     code, said = groupcomm(project, "check", "once")
-    assert (0, True) == (code, "each of 2 claims falls to some ablation" in said), said
+    assert (0, True) == (code, "each of 2 claims is violated by some ablation" in said), said
 
 
 def test_its_implementation_conforms(project: Path) -> None:

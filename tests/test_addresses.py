@@ -38,7 +38,7 @@ def _written(names: tuple[str, ...]) -> str:
 
 
 def test_addresses_are_ordered_as_texts_are() -> None:
-    """The cores sort addresses as Python does; a specification that dropped one, or went by life, would differ."""
+    """The cores sort addresses as Python does; a specification that dropped one, or went by incarnation, would differ."""
     in_order = tuple(sorted(NAMES))
     told = _printed(f"Sorted({{{_written(NAMES)}}}) = <<{_written(in_order)}>>")
     assert told.endswith("TRUE"), _printed(f"Sorted({{{_written(NAMES)}}})")

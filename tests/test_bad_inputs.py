@@ -50,7 +50,7 @@ class Bad:
     listed: bool = False  # whether the line is one of several results, on stdout
 
 
-# What can be wrong with any file
+# Errors of any file
 
 
 def content(file: str, new: bytes) -> Damage:
@@ -195,7 +195,7 @@ YAML: tuple[tuple[str, bytes, str], ...] = (
         b"".join(b" " * level + b"a:\n" for level in range(1_000)),
         "at most 40 levels of nesting",
     ),
-    ("half a character", b'a: "\\ud800"\n', "characters, not a half of one"),
+    ("half a character", b'a: "\\ud800"\n', "characters, no unpaired surrogate"),
     ("no character", b'a: "\\UFFFFFFFF"\n', "well-formed YAML"),
     ("a bad escape", b'a: "\\q"\n', "well-formed YAML .*escape"),
     ("a zero byte", b"a: b\0c\n", "printable characters only"),
@@ -236,8 +236,8 @@ EDITS: tuple[tuple[str, str, str, str], ...] = (
         'an integer, true, false, text, "<- Operator"',
     ),
     ("no specification", "    specification: Spec\n", "", 'expected "specification", or "init" and "next"'),
-    ("a set of claims like itself", "specification: Spec", "like: safety", "a set of claims above this one"),
-    ("a set of claims like none", "specification: LiveSpec", "like: safty", "a set of claims above this one"),
+    ("a set of claims like itself", "specification: Spec", "like: safety", "a set of claims above it"),
+    ("a set of claims like none", "specification: LiveSpec", "like: safty", "a set of claims above it"),
     ("an unknown key of a set", "view: view", "veiw: view", 'not the unknown key "veiw"'),
     ("an invariant twice", "[TypeOK, NoEarlyCommit]", "[TypeOK, TypeOK]", "each name once, not TypeOK again"),
     (
@@ -284,11 +284,16 @@ EDITS: tuple[tuple[str, str, str, str], ...] = (
     ("a name twice", "- name: lossy\n", "- name: pair\n", "expected .*pair"),
     (
         "two lines of text",
-        "shows: nobody",
-        "shows: |\n    a\n    b\n  bounds: nobody",
+        "shows: no member",
+        "shows: |\n    a\n    b\n  bounds: no member",
         "expected one line of text",
     ),
-    ("an empty text", "shows: nobody commits too early (TOY-03)", 'shows: ""', "expected one line of text"),
+    (
+        "an empty text",
+        "shows: no member commits too early (TOY-03)",
+        'shows: ""',
+        "expected one line of text",
+    ),
     ("a constant that is none", "{MaxLost: 1}", "{MaxLots: 1}", "expected a constant of .*not MaxLots"),
     ("a constant with a quote", "{MaxLost: 1}", "{MaxLost: 'a\"b'}", "expected text without quotes"),
     (
@@ -309,9 +314,9 @@ EDITS: tuple[tuple[str, str, str, str], ...] = (
         "expected a constant that differs from pair",
     ),
     ("a claim that is none", "violates: NoEarlyCommit", "violates: NoEarly", "expected .*not NoEarly"),
-    ("a claim that falls and is none", "falls: [NoEarlyCommit]", "falls: [NoEarly]", "expected a claim"),
+    ("a violated claim that is none", "falls: [NoEarlyCommit]", "falls: [NoEarly]", "expected a claim"),
     (
-        "a claim that falls twice",
+        "a violated claim twice",
         "falls: [NoEarlyCommit]",
         "falls: [NoEarlyCommit, NoEarlyCommit]",
         "each name once",
@@ -321,8 +326,8 @@ EDITS: tuple[tuple[str, str, str, str], ...] = (
     ("a proof that is none", "proved_by: [pair, lossy]", "proved_by: [pear]", "a model that holds, not pear"),
     (
         "a witness in a model that is none",
-        "SomebodyCommits: pair",
-        "SomebodyCommits: pear",
+        "SomeCommit: pair",
+        "SomeCommit: pear",
         "expected .*pear",
     ),
     ("a trace below 0", "trace: 3", "trace: -3", "expected an integer from 1 up, not -3"),

@@ -47,7 +47,7 @@ def step(number: int, action: str, step_act: Fn | None, values: dict[str, Value]
 
 
 def drawn(step_act: Fn | None, after: dict[str, Value], *, unicode: bool = False, width: int = 100) -> str:
-    """Draw the one step from `state()` to `after`."""
+    """Draw the step from `state()` to `after`."""
     steps = [
         step(1, "Init", None, state()),
         step(2, "X" if step_act is None else str(step_act["action"]), step_act, after),
@@ -317,7 +317,7 @@ def test_a_member_that_crashed_in_a_step_that_is_left_out_has_no_lane() -> None:
 
 
 def test_a_message_is_not_said_to_be_in_the_network_too() -> None:
-    """What an effect sends, or a step receives, is in a set or a queue as well, whatever that is called."""
+    """A message that an effect sends, or a step receives, is in a set or a queue as well, of any name."""
     multicast = f'<<[type |-> "Multicast", message |-> {STABLE}]>>'
     packet = f'[sender |-> "A", to |-> "*", message |-> {STABLE}]'
     sent = act("Vote", "A", effects=multicast)

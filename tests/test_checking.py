@@ -52,7 +52,7 @@ def cache(checked_toy: Path) -> Cache:
 
 @pytest.fixture(scope="module")
 def results(toy: Manifest, cache: Cache) -> Results:
-    """What TLC says of all models of the toy protocol: one search each, and for ablations the rows."""
+    """TLC's answers for all models of the toy protocol: one search each, and for ablations the rows."""
     came = run_models([(toy, model) for model in select(toy)], cache=cache)
     assert all(checked.cached for checked in came)
     return {checked.model: checked for checked in came}
@@ -89,7 +89,7 @@ def test_all_models_do_what_the_manifest_expects(toy: Manifest, results: Results
 
 
 def test_one_search_tells_all_claims_that_an_ablation_refutes(toy: Manifest, results: Results) -> None:
-    """The refinement has no step operator: it is run alone, where the manifest says that it falls."""
+    """The refinement has no step operator: it is run alone, where the manifest says that it is violated."""
     assert {
         "NoEarlyCommit": {"hasty": "falls", "forgetful": "stands", "lossy_live": None},
         "CommittedStays": {"hasty": "stands", "forgetful": "falls", "lossy_live": None},
@@ -120,7 +120,7 @@ def test_the_harvest_is_every_local_state_and_every_message(results: Results) ->
     vote = Fn({"type": "VOTE"})
     assert {Fn({"sender": "A", "message": vote}), Fn({"sender": "B", "message": vote})} == harvest.messages
     assert frozenset({0}) == harvest.outside
-    # For each of two members: not voted and heard nobody or the other; voted and heard any of four sets.
+    # For each of two members: not voted and heard none or the other; voted and heard any of four sets.
     assert 12 == len(harvest.local)
     assert results["lossy"].harvest is None
 
@@ -209,9 +209,9 @@ def test_another_claim_than_the_one_named_differs(toy: Manifest, results: Result
 
 
 def test_a_witness_that_is_not_reached_fails_its_gate(toy: Manifest, results: Results) -> None:
-    manifest = evolve(toy, witnesses={"SomebodyCommits": ("pair",), "NeverHappens": ("pair",)})
+    manifest = evolve(toy, witnesses={"SomeCommit": ("pair",), "NeverHappens": ("pair",)})
     checked = run_model(manifest, manifest.model("pair"))
-    assert {"SomebodyCommits"} == checked.witnesses
+    assert {"SomeCommit"} == checked.witnesses
     assert (False, "NeverHappens is never reached in pair") == gate(
         manifest, results | {"pair": checked}, "witnesses"
     )
@@ -261,8 +261,8 @@ def test_a_claim_that_nothing_refutes_fails_its_gate(toy: Manifest, results: Res
         ("controls", {"models": ()}, "no ablation was run"),
         ("kills", {"cfgs": {}}, "no set of claims has a claim"),
         ("conjuncts", {"cfgs": {}}, "no set of claims has a claim"),
-        ("actions", {"models": ()}, "there is no model for safety, and only these tell their steps"),
-        ("outcomes", {"models": ()}, "there is no model for safety, and only these tell their steps"),
+        ("actions", {"models": ()}, "there is no model for safety, and only these report their steps"),
+        ("outcomes", {"models": ()}, "there is no model for safety, and only these report their steps"),
     ],
 )
 def test_a_gate_with_nothing_to_judge_does_not_say_ok(
@@ -295,7 +295,7 @@ def test_of_a_claim_that_is_a_list_each_conjunct_must_fall(project: Path, result
 
 
 def test_an_ablation_is_searched_until_all_that_is_recorded_has_fallen(toy: Manifest) -> None:
-    """A record takes the whole ablated space; a check goes on until each claim of the record has fallen."""
+    """A record takes the whole ablated space; a check continues until each claim of the record is violated."""
     model = toy.model("forgetful")
 
     def said(falls: tuple[str, ...], *, recording: bool = False) -> Result:
@@ -314,7 +314,7 @@ def test_an_ablation_is_searched_until_all_that_is_recorded_has_fallen(toy: Mani
 
 
 def test_one_search_shows_the_counterexample_and_notes_what_else_falls(toy: Manifest) -> None:
-    """What cannot be noted has a run of its own: where it is the ablation's claim, that is the search."""
+    """A claim that cannot be noted has a run of its own: where it is the ablation's claim, that is the search."""
     model = toy.model("forgetful")
     assert ["search", "RefinesDecision"] == [part.name for part in planning.plan_of(toy, model).parts]
     temporal = evolve(model, violates="RefinesDecision", falls=("RefinesDecision",))
@@ -409,7 +409,7 @@ def test_all_modules_that_come_with_tlc_are_known() -> None:
 
 
 def test_a_cached_result_of_another_model_is_none(toy: Manifest, results: Results, tmp_path: Path) -> None:
-    """A file with the right digest under another key: nobody was judged, and nothing may pass."""
+    """A file with the right digest under another key: no model was judged, and nothing may pass."""
     cache = Cache(tmp_path)
     pair, lossy = toy.model("pair"), toy.model("lossy")
     cache.store(result_key(toy, lossy), results["pair"])
@@ -510,7 +510,7 @@ def test_a_damaged_cache_entry_is_replaced(toy: Manifest, results: Results, tmp_
 
 
 def test_fresh_passes_the_cache_by(toy: Manifest, results: Results, tmp_path: Path) -> None:
-    """What the cache holds is another result, under the right key."""
+    """The cache holds another result, under the right key."""
     cache = Cache(tmp_path)
     cache.store(result_key(toy, toy.model("pair")), evolve(results["lossy"], model="pair"))
     lossy, pair = results["lossy"].distinct, results["pair"].distinct
@@ -526,7 +526,7 @@ def test_fresh_passes_the_cache_by(toy: Manifest, results: Results, tmp_path: Pa
         ("toy/Toy.tla", "    IF e.sender \\notin", "  IF e.sender \\notin"),
         ("common/Decision.tla", "decided = {}", "decided \\in {{}}"),
         ("toy/models.yaml", "MaxLost: 0", "MaxLost: 2"),
-        ("toy/models.yaml", "witnesses: {SomebodyCommits: pair, ", "witnesses: {"),
+        ("toy/models.yaml", "witnesses: {SomeCommit: pair, ", "witnesses: {"),
     ],
 )
 def test_a_result_is_cached_by_all_that_it_depends_on(
@@ -556,7 +556,7 @@ def test_what_is_not_used_is_no_part_of_the_key(toy: Manifest, project: Path) ->
     (project / "spec/toy/Other.tla").write_text("---- MODULE Other ----\n====\n")
     edit(project / "spec/toy/Toy.tla", "TOY-01, TOY-02", "TOY-01")
     edit(project / "spec/common/Decision.tla", "for good. *)", "for\n\never. *)")
-    edit(project / "spec/toy/models.yaml", "nobody commits too early", "something else")
+    edit(project / "spec/toy/models.yaml", "no member commits too early", "something else")
     manifest = load(project, "toy")
     assert result_key(toy, toy.model("pair")) == result_key(manifest, manifest.model("pair"))
 

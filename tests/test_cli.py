@@ -51,7 +51,20 @@ def test_check_shows_a_table_the_kill_matrix_and_the_gates(capsys: Captured) -> 
     rows = [line.split() for line in out.splitlines()]
     assert ["pair", "smoke", "holds", "as", "expected", "25", "170", "7", "cached", "ok"] in rows
     assert ["forgetful", ".xx"] in rows
-    assert ["gate", "kills:", "ok:", "each", "of", "4", "claims", "falls", "to", "some", "ablation"] in rows
+    assert [
+        "gate",
+        "kills:",
+        "ok:",
+        "each",
+        "of",
+        "4",
+        "claims",
+        "is",
+        "violated",
+        "by",
+        "some",
+        "ablation",
+    ] in rows
     assert "toy pair: holds, 25 states, cached" in err.splitlines()
 
 
@@ -155,7 +168,7 @@ def test_check_runs_tlc_again_unless_told_to_use_the_cache(project: Path, capsys
     assert (project / ".cache/groupcomm").is_dir()
 
 
-# Errors: one line each
+# Errors: a single line for each
 
 
 @pytest.mark.usefixtures("project")
@@ -316,7 +329,8 @@ def test_explain_draws_the_counterexample(capsys: Captured) -> None:
     assert ["back to state 8", "", "EventuallyCommitted is false."] == out[-7:-4]
     assert ["", "Step 4, A: LoseVotes, is not possible with MaxLost = 0."] == out[-2:]
     assert any(
-        line.startswith("After state 9 the behaviour goes on with state 8, and so for ever.") for line in out
+        line.startswith("After state 9 the behaviour continues with state 8, and so for ever.")
+        for line in out
     )
 
 
@@ -324,7 +338,7 @@ def test_explain_draws_the_counterexample(capsys: Captured) -> None:
 def test_explain_says_that_there_is_nothing_to_explain(capsys: Captured) -> None:
     assert 0 == main(["explain", "toy", "pair"])
     assert [
-        "toy pair: holds (nobody commits too early (TOY-03))",
+        "toy pair: holds (no member commits too early (TOY-03))",
         "There is no counterexample in 25 states and 170 transitions.",
     ] == capsys.readouterr().out.splitlines()
 
@@ -338,7 +352,7 @@ def test_explain_gives_the_trace_to_programs(capsys: Captured) -> None:
     assert "NoEarlyCommit" == told["violated"]
     assert {
         "claim": "NoEarlyCommit",
-        "sentence": "Nobody commits before all have voted.",
+        "sentence": "No member commits before all have voted.",
         "place": "ToyGroup.tla:68",
         "cases": ["for m = A, n = B: local[n].voted"],
         "plain": "",
@@ -362,7 +376,7 @@ def test_errata_are_written_once_and_then_up_to_date(project: Path, capsys: Capt
         "| [TOY-91](#toy-91-a-hasty-commit) A hasty commit | committed too early | 3 | Wait for all votes. |"
         in page.splitlines()
     )
-    why = "**Why.** `NoEarlyCommit` is false: Nobody commits before all have voted.\n\n- for m = A, n = B: local[n].voted\n"
+    why = "**Why.** `NoEarlyCommit` is false: No member commits before all have voted.\n\n- for m = A, n = B: local[n].voted\n"
     assert why in page
     assert "Model `hasty` of toy (`WaitForAll = FALSE`) violates `NoEarlyCommit`" in page
     assert "- `lossy`: the same where votes are lost; 75 states, 520 transitions, depth 8." in page
@@ -393,11 +407,12 @@ def test_requirements_without_a_check_exit_with_1(project: Path, capsys: Capture
         "| ID | text |\n| --- | --- |\n| TOY-01 | a |\n| TOY-02 | b |\n| TOY-03 | c |\n| TOY-04 | d |\n"
     )
     assert 1 == main(["requirements"])
-    assert "spec/toy/README.md:6: nothing checks TOY-04: name a claim that falls, a witness or a test\n" == (
-        capsys.readouterr().err
+    assert (
+        "spec/toy/README.md:6: nothing checks TOY-04: name a claim that is violated, a witness or a test\n"
+        == (capsys.readouterr().err)
     )
     assert (
-        "| TOY-03 | c | - | `SomebodyCommits` (holds in `pair`) |"
+        "| TOY-03 | c | - | `SomeCommit` (holds in `pair`) |"
         in (project / "docs/requirements.md").read_text().splitlines()
     )
     edit(project / "spec/toy/README.md", "| TOY-04 | d |\n", "")
@@ -437,7 +452,7 @@ def test_list_shows_each_model_with_what_is_expected(capsys: Captured) -> None:
     assert 0 == main(["list"])
     lines = capsys.readouterr().out.splitlines()
     assert ["pair", "smoke", "holds", "25", "170", "conform"] == lines[2].split()
-    assert "  nobody commits too early (TOY-03)" == lines[3]
+    assert "  no member commits too early (TOY-03)" == lines[3]
     assert "6 models: 3 hold, 3 violate a claim on purpose; 4 claims" in lines
 
 
@@ -459,7 +474,7 @@ def test_the_version_is_that_of_the_package(capsys: Captured) -> None:
     assert re.match(r"groupcomm \d+\.\d+\.\d+, Python 3\.", capsys.readouterr().out)
 
 
-# What goes wrong in the middle
+# Failures in the middle
 
 
 def test_output_that_nobody_reads_is_no_error(project: Path) -> None:

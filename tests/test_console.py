@@ -1,4 +1,4 @@
-"""What a person sees while runs go on, where there is no terminal to draw bars on, and how the rest is estimated."""
+"""Progress that a person sees during runs, where there is no terminal to draw bars on, and the estimate of the rest."""
 
 import itertools
 import time
@@ -143,7 +143,7 @@ def test_the_kill_matrix_can_be_read_however_many_claims_there_are(protocol: str
     }
     lines = console.kill_table(manifest, results, width)
     assert width >= max(map(len, lines))
-    end = next(number for number, line in enumerate(lines) if line.startswith("x falls"))
+    end = next(number for number, line in enumerate(lines) if line.startswith("x violated"))
     claim_of = dict(map(str.split, lines[end + 1 :]))
     read: dict[str, set[str]] = {name: set() for name in ablations}
     upper = lower = ""

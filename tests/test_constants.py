@@ -3,7 +3,7 @@
 import pytest
 
 from groupcomm_conformance.protocols.constants import member
-from groupcomm_conformance.tla.source import bare, declared
+from groupcomm_conformance.tla.source import bare, blanked, declared
 
 PROTOCOL = r"""
 ---- MODULE P ----
@@ -82,3 +82,12 @@ def test_operators_of_the_step_are_known() -> None:
 )
 def test_declarations_are_read_whatever_is_around_them(text: str, names: tuple[str, ...]) -> None:
     assert names == declared(bare(text))
+
+
+def test_a_comment_becomes_spaces_and_all_else_stays_in_its_place() -> None:
+    r"""A text may have the signs of a comment, and a comment those of a text: `"(*"`, `\\* "`."""
+    text = 'a == "(* \\* "  \\* it is "so\n(* "one" (* two\n*) three *) b == 1 (* "*) c == "*)"'
+    told = blanked(text)
+    lines = [line.rstrip() for line in told.split("\n")]
+    assert ['a == "(* \\* "', "", '            b == 1        c == "*)"'] == lines
+    assert len(text) == len(told)

@@ -66,7 +66,7 @@ def test_views_come_with_members_and_merges(capsys: pytest.CaptureFixture[str]) 
 def test_a_datagram_that_is_lost_is_sent_again(
     capsys: pytest.CaptureFixture[str], layer: str, told: list[str], seed: int
 ) -> None:
-    """What is lost is there after the timer: in this order."""
+    """A lost message is there after the timer: in this order."""
     output = run(capsys, layer, "--seed", str(seed))
     place = 0
     for what in told:
@@ -134,6 +134,6 @@ def test_without_a_name_it_is_the_life_of_a_group_in_outline(
         "has the state",
     ):
         place = story.index(word, place)
-    for member in "BC":  # who is blocked goes on, each time
+    for member in "BC":  # a blocked member resumes, each time
         lane = [line[24 * "ABC".index(member) :][:24].strip() for line in lines[lanes + 1 : -2]]
         assert ["BLOCK", "UNBLOCK"] * 4 == [each for each in lane if "BLOCK" in each]

@@ -1,4 +1,4 @@
-"""README and docs/tutorial.md: what they tell a reader to type ends well, and the Python prints what they show.
+"""README and docs/tutorial.md: their commands end well, and their Python prints what they show.
 
 The commands take what `make check` has put into the cache; `make test-documented` runs them after it.
 """

@@ -1,4 +1,4 @@
-"""figures: the committed SVG files are those that the command writes, and can be read."""
+"""figures: the committed SVG files are the command's output, and can be read."""
 
 import re
 import xml.etree.ElementTree as ET

@@ -120,7 +120,7 @@ TYPED: dict[str, tuple[list[Value], str, list[Any]]] = {
     ),
     "empty within": ([EMPTY, Fn({"A": (1,)})], "(Str -> Seq(Int))", [{"#map": [["A", []]]}, {"#map": [["A", [{"#bigint": "1"}]]]}]),
     "a tuple": ([("A", 1)], "<<Str, Int>>", [{"#tup": ["A", {"#bigint": "1"}]}]),
-    "no tuple of one length": ([("A", 1), (1,)], "a", [{"#tup": ["A", {"#bigint": "1"}]}, [{"#bigint": "1"}]]),
+    "no tuple of equal length": ([("A", 1), (1,)], "a", [{"#tup": ["A", {"#bigint": "1"}]}, [{"#bigint": "1"}]]),
     "records of two types": (
         [Fn({"type": "x", "n": ()}), Fn({"type": "y", "n": Fn({"A": 1})}), Fn({"type": "y", "n": ()})],
         "{ n: b, type: Str, a }",

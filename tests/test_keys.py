@@ -13,14 +13,15 @@ def test_other_words_or_another_room_make_another_key() -> None:
     assert 3 == len({one, keys.key(("tla",), "a", [2]), keys.key(("tlc", "tla"), "a", [1])})
 
 
+@pytest.mark.parametrize("name", ["values.py", "Values.java"])
 def test_a_change_of_any_module_of_a_room_changes_its_digest(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "tla" / "deep").mkdir(parents=True)
-    module = tmp_path / "tla" / "deep" / "values.py"
+    module = tmp_path / "tla" / "deep" / name
     monkeypatch.setattr(keys, "_PACKAGE", tmp_path)
     found = set()
-    for content in ("a = 1\n", "a = 2\n"):
+    for content in ("a = 1;\n", "a = 2;\n"):
         module.write_text(content)
         keys.code_digest.cache_clear()
         found.add(keys.code_digest("tla"))

@@ -48,6 +48,7 @@ def test_all_rules_have_an_example_and_good_prose_has_no_match() -> None:
         ("a.py", '"""Text.\n\nA message that nobody sends.\n"""\n', 3),
         ("a.py", "x = 1\n# a message that\n# nobody sends\n", 2),
         ("a.py", "x = 1\ny = f'{x} and nobody'\n", 2),
+        ("a.py", 'x = """---- MODULE A ----\n\n\\\\* nobody sends\n===="""\n', 3),
         ("a.yaml", "models:\n- shows: >\n    a message that nobody\n    sends\n", 2),
         ("a.yaml", "x: 1  # nobody\n", 1),
         ("a.go", "var x = 1 // nobody\n", 1),
@@ -63,6 +64,8 @@ def test_prose_is_found_with_its_line(name: str, text: str, line: int) -> None:
         ("a.md", "```\nnobody\n```\n"),
         ("a.tla", 'A == {"nobody sends"}\n'),
         ("a.py", "nobody = 1\n"),
+        ("a.py", "x = f'{nobody} said'\n"),
+        ("a.py", 'x = """---- MODULE A ----\nA == {"nobody sends"}\n===="""\n'),
         ("a.yaml", "constants: nobody sends\n"),
         ("a.png", "nobody"),
     ],
@@ -113,7 +116,7 @@ def test_the_record_is_lowered_but_not_raised(
     assert {"a.md": 1} == yaml.safe_load(file.read_text())["told"]
 
 
-def test_generated_documents_and_the_record_are_not_read() -> None:
+def test_generated_documents_the_record_and_the_examples_of_rules_are_not_read() -> None:
     names = language.tracked(language.ROOT)
     assert "README.md" in names
-    assert not {language.RECORD, "docs/stack.md", "docs/errata/flush.md"} & set(names)
+    assert not {language.RECORD, "docs/stack.md", "docs/errata/flush.md", "tests/language.py"} & set(names)

@@ -1,4 +1,4 @@
-"""manifest: what a manifest says, and that one which contradicts itself is refused with `file:line`."""
+"""manifest: reading it; a manifest that contradicts itself is refused with `file:line`."""
 
 from pathlib import Path
 
@@ -223,7 +223,7 @@ def test_the_root_is_found_from_any_folder_inside(tmp_path: Path) -> None:
         ("module: MCToy", "module: MCToi", "2: expected a module of this folder, but there is no MCToi.tla"),
         ("CheckView: true, Variant", "CheckView: [[1]], Variant", "3: expected text without quotes, backslashes or line ends, not a list"),
         ("specification: FairSpec, ", "", '6: expected "specification", or "init" and "next"'),
-        ("specification: FairSpec", "like: fair", "6: expected a set of claims above this one (safety)"),
+        ("specification: FairSpec", "like: fair", "6: expected a set of claims above it (safety)"),
         ("{specification: FairSpec", "{like: safety, more: {invariants: [TypeOK]}",
          "6: expected claims that the set has not yet, not one of TypeOK"),
         ("specification: FairSpec", "specification: FairSpec, constants: {MaxVote: 3}",
@@ -244,7 +244,7 @@ def test_the_root_is_found_from_any_folder_inside(tmp_path: Path) -> None:
          '15: expected an integer, true, false, text, "<- Operator" or a list'),
         ("{MaxVotes: 6}", '{MaxVotes: "<- 6"}', '15: expected "<- " and an operator, not "<- 6"'),
         ("{Member: [C, A]}", "{Member: [C, C]}", "24: expected a set, but an element is there twice"),
-        # What a model that holds, or violates, must and must not say.
+        # Fields that a model that holds, or violates, must and must not have.
         ("  distinct: 12\n", "", '20: expected the key "distinct", which a model that holds must have'),
         ("  trace: 12\n", "", '29: expected the key "trace", which a model that violates a claim must have'),
         ("  walk: true", "  trace: 3", '28: expected no "trace", which only a model that violates a claim may have'),
@@ -271,7 +271,7 @@ def test_the_root_is_found_from_any_folder_inside(tmp_path: Path) -> None:
         ('"violates: NoPrematurePurge"', '"violates: Nothing"',
          "31: expected a claim of the set safety after violates:, not Nothing"),
         ("[NoPrematurePurge, RequestServable]", "[RequestServable]",
-         "37: expected NoPrematurePurge among the claims that fall, as the model violates it"),
+         "37: expected NoPrematurePurge among the violated claims, as the model violates it"),
         ("[NoPrematurePurge, RequestServable]", "[NoPrematurePurge, TypeOK]",
          "37: expected a claim that is no type invariant, not TypeOK"),
         ("control: join_small", "control: gone", "35: expected a model that holds, not gone"),
@@ -399,7 +399,7 @@ def test_a_composition_reads_the_modules_of_others(tmp_path: Path) -> None:
 
 
 def test_a_model_may_put_another_operator_in_the_place_of_one(tmp_path: Path) -> None:
-    """A defect of the model itself: an operator that leaks, in the place of the one that does not."""
+    """A defect of the model itself: an operator that leaks, in the place of the operator that does not."""
     leaky = MANIFEST.replace("CheckView: false}", 'Apply: "<- LeakyApply"}').replace(
         "ablates: CheckView", "ablates: Apply"
     )

@@ -9,10 +9,7 @@ import pytest
 
 from groupcomm import flush, gms, merge, merge_gms, sequencer, stable, unicast
 from groupcomm_conformance.models import manifest
-from groupcomm_conformance.models.checking import Cache, run_model
 from groupcomm_conformance.protocols.derive import load
-from groupcomm_conformance.tla.readable import brief
-from groupcomm_conformance.tla.values import Fn
 
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "docs/messages.md").read_text()
@@ -55,31 +52,17 @@ def test_the_table_has_the_messages_of_the_core(layer: str) -> None:
 # Phases of a FLUSH member
 
 
-FLAGS = ("block", "owes", "latched", "frozen")
-
-
-def phases() -> set[tuple[str, ...]]:
-    """The values of the flags that the page's table has."""
-    found = re.findall(r"^\| [a-z ]+ \| (\w+) \| ([A-Z]+) \| ([A-Z]+) \| ([A-Z]+) \|", PAGE, re.MULTILINE)
-    assert len(found) == len(set(found))
-    return set(found)
-
-
-def test_the_phases_of_flush_are_those_that_tlc_reaches() -> None:
-    """In these models a member joins, crashes, is given a state while it crashes, and is merged."""
-    flushing = manifest.load(ROOT, "flush")
-    reached: set[tuple[str, ...]] = set()
-    for name in ("join", "crash", "state_crash_of_two", "merge"):
-        checked = run_model(flushing, flushing.model(name), cache=Cache.of(ROOT))
-        assert checked.harvest is not None
-        for state in checked.harvest.local:
-            assert isinstance(state, Fn)
-            reached.add(tuple(brief(state[flag]) for flag in FLAGS))
-            assert (state["limit"] != ()) == state["frozen"]
-    assert phases() == reached
-
-
-def test_other_values_of_the_flags_do_not_pass() -> None:
-    """There are 3 x 2 x 2 x 2 of them; eight are phases."""
-    assert len(phases()) == 8
-    assert ("free", "FALSE", "FALSE", "TRUE") not in phases()
+def test_page_specification_and_core_have_the_same_phases() -> None:
+    """That no other occurs, and each of these, TLC shows: EachInAPhase and the witnesses of FLUSH."""
+    row = re.compile(r"^\| ([a-z ]+) \| (\w+) \| ([A-Z]+) \| ([A-Z]+) \| ([A-Z]+) \|", re.MULTILINE)
+    page = [(phase, flags) for phase, *flags in row.findall(PAGE)]
+    text = (ROOT / "spec/flush/Flush.tla").read_text().partition("\nPhases ==")[2].partition("]\n\n")[0]
+    specified = [
+        (phase.replace("_", " "), re.findall(r"\w+", flags))
+        for phase, values in re.findall(r"(\w+) \|-> \{(.*?)\}", text)
+        for flags in re.findall(r"<<(.*?)>>", values)
+    ]
+    core = {(phase, block, *map(str, rest)) for phase, all_ in flush.PHASES.items() for block, *rest in all_}
+    assert page == specified
+    assert core == {(phase, block, *map(str.title, rest)) for phase, (block, *rest) in page}
+    assert len(core) == len(page) == 9

@@ -39,7 +39,7 @@ def test_the_gate_looks_at_guards_in_compositions() -> None:
 
 
 def test_guards_off_in_a_closed_model_are_told(root: Path) -> None:
-    """All its models stay as expected, of other neighbours than those that are proved, where no ablation is of them."""
+    """All its models stay as expected, of other neighbours than the proved ones, where no ablation is of them."""
     file = root / "spec" / "gms" / "models.yaml"
     text = file.read_text()
     manifest = load(ROOT, "gms")
@@ -126,7 +126,7 @@ def test_a_constant_that_nothing_uses_is_refused(root: Path) -> None:
 
 @pytest.mark.parametrize("protocol", protocols(ROOT))
 def test_a_cfg_is_for_the_module_that_has_its_constants(protocol: str) -> None:
-    """What `check --write-cfg` names: it declares or defines all that the cfg gives a value."""
+    """The module that `check --write-cfg` names: it declares or defines all that the cfg gives a value."""
     manifest = load(ROOT, protocol)
     for model in manifest.models:
         modules = read_modules(manifest.folders, manifest.module_of(model.claims))

@@ -1,4 +1,4 @@
-"""What holds of every protocol, whichever it is: `tests/<protocol>/` has what is a protocol's own."""
+"""Properties of every protocol, whichever it is: `tests/<protocol>/` has a protocol's own tests."""
 
 import random
 from collections.abc import Callable, Mapping
@@ -137,7 +137,7 @@ def test_a_step_depends_on_state_and_event_alone_and_changes_neither(name: str) 
 
 
 def outcome(core: AnyCore, config: object, state: object, event: object) -> object:
-    """What a step gives or raises, as a value; out of reach it may fall over, both times alike."""
+    """The result or error of a step, as a value; out of reach it may fall over, both times alike."""
     try:
         after, effects = core.step(config, state, event)
     except ProtocolError as error:
@@ -207,7 +207,7 @@ def test_the_members_follow_random_walks(name: str, model: Model) -> None:
         assert found is None, found.text()
 
 
-# What is broken is caught
+# Broken implementations are caught
 
 Step: TypeAlias = Callable[[Any, Any, Any], Any]
 
@@ -292,7 +292,7 @@ def test_what_needs_its_history_is_said_to_have_hidden_state(name: str) -> None:
 
 @every_protocol
 def test_the_machine_reports_a_shortest_walk_as_a_chart(name: str) -> None:
-    # What Hypothesis finds need not be shrunk: it is looked up as a shortest walk.
+    # A finding of Hypothesis need not be shrunk: it is looked up as a shortest walk.
     few = settings(
         max_examples=50, phases=[Phase.generate], derandomize=True, database=None, print_blob=False
     )

@@ -27,7 +27,7 @@ def test_gates_of_gms_as_check_prints_them() -> None:
     manifest = load(ROOT, "gms")
     ablations = [model for model in SEARCHED if model in manifest.models and model.violates is not None]
     assert f"gate witnesses: ok: all {len(manifest.witnesses)} are reached" in README
-    assert f"gate kills: ok: each of {len(manifest.claims())} claims falls to some ablation" in README
+    assert f"gate kills: ok: each of {len(manifest.claims())} claims is violated by some ablation" in README
     assert f"gate controls: ok: the controls of all {len(ablations)} ablations hold" in README
     counts = manifest.model("join_crash").counts
     assert counts is not None

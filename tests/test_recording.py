@@ -23,7 +23,7 @@ Results = dict[str, CheckedModel]
 
 @pytest.fixture(scope="module")
 def results() -> Results:
-    """What a run for the record says: `falls` is found out, not taken from the manifest."""
+    """The result of a run for the record: `falls` is found out, not taken from the manifest."""
     toy = load(DATA, "toy")
     models = [(toy, model) for model in select(toy) if model.name in {"pair", "hasty", "forgetful"}]
     return {checked.model: checked for checked in run_models(models, recording=True)}
@@ -90,7 +90,7 @@ def test_what_is_missing_is_written_where_it_belongs(project: Path, results: Res
 
 
 def test_an_outcome_that_was_not_expected_is_not_recorded(project: Path, results: Results) -> None:
-    """A figure of another outcome is none of this one; and what is expected is for people to say."""
+    """A figure of another outcome is not recorded, and the expected outcome is for people to write."""
     rewrite(project, ("  distinct: 25\n", "  distinct: 26\n"))
     fallen = evolve(results["pair"], outcome="violates: NoEarlyCommit")
     assert [] == recorded(project, {"pair": fallen})

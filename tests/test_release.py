@@ -293,7 +293,7 @@ def test_the_few_rows_have_each_way(made: Made) -> None:
 
 
 def test_the_few_rows_tell_each_mutant_three_times() -> None:
-    """Each mutant of STABLE's core that falls to any row falls to three of these; and all that are kept are still rows."""
+    """Three of these rows kill each mutant of STABLE's core that any row kills; and all that are kept are still rows."""
     tables = tables_of(ROOT, MANIFEST_OF)
     files = {
         name: releases.model_file(

@@ -15,7 +15,7 @@ README = """\
 
 | ID | requirement | checked by |
 | --- | --- | --- |
-| TOY-01 | nobody commits early | |
+| TOY-01 | no member commits early | |
 | TOY-02 | what is committed stays | `forgetful` |
 | `TOY-03` | votes \\| losses | |
 
@@ -39,7 +39,7 @@ def traced(project: Path) -> Table:
 
 
 def nothing(line: int, identifier: str, why: str) -> str:
-    remedy = "name a claim that falls, a witness or a test"
+    remedy = "name a claim that is violated, a witness or a test"
     return f"spec/toy/README.md:{line}: nothing checks {identifier} ({why}): {remedy}"
 
 
@@ -58,14 +58,14 @@ def test_a_comment_above_a_claim_makes_it_a_check(project: Path) -> None:
     assert {
         "TOY-01": ["NoEarlyCommit"],
         "TOY-02": ["forgetful", "CommittedStays"],
-        "TOY-03": ["SomebodyCommits"],
+        "TOY-03": ["SomeCommit"],
     } == checks(project)
     assert () == traced(project).problems
 
 
 def test_a_comment_above_an_action_checks_nothing(project: Path) -> None:
     file = project / "spec/toy/ToyGroup.tla"
-    file.write_text(file.read_text().replace("TOY-01: nobody", "Nobody"))
+    file.write_text(file.read_text().replace("TOY-01: no member", "No member"))
     table = traced(project)
     assert ["Toy!VoteReceived"] == table.protocols["toy"][0].specified
     assert (
@@ -74,7 +74,7 @@ def test_a_comment_above_an_action_checks_nothing(project: Path) -> None:
 
 
 def test_a_model_that_holds_checks_nothing(project: Path) -> None:
-    """It would hold as well if nobody did what the requirement asks."""
+    """It would hold as well if no member did what the requirement asks."""
     edit(project / "spec/toy/ToyGroup.tla", "TOY-03", "Votes")
     table = traced(project)
     assert ["pair"] == table.protocols["toy"][2].holding
@@ -85,7 +85,7 @@ def test_a_model_that_holds_may_be_named_beside_a_check(project: Path) -> None:
     edit(project / "spec/toy/README.md", "early | |", "early | `pair`, `hasty` |")
     assert () == traced(project).problems
     assert (
-        "| TOY-01 | nobody commits early | `Toy!VoteReceived` | `hasty`, `NoEarlyCommit` (holds in `pair`) |"
+        "| TOY-01 | no member commits early | `Toy!VoteReceived` | `hasty`, `NoEarlyCommit` (holds in `pair`) |"
         in page(traced(project))
     )
 
@@ -98,11 +98,13 @@ def test_a_claim_that_never_falls_checks_nothing(project: Path) -> None:
         "invariants: [TypeOK, NoEarlyCommit, AllCommit]",
     )
     edit(project / "spec/toy/ToyGroup.tla", "AllCommit ==", "\\* TOY-03\nAllCommit ==")
-    edit(project / "spec/toy/ToyGroup.tla", "\\* TOY-03\nSomebody", "Somebody")
+    edit(project / "spec/toy/ToyGroup.tla", "\\* TOY-03\nSomeCommit", "SomeCommit")
     edit(project / "spec/toy/README.md", "losses | |", "losses | `AllCommit` |")
     assert (
         nothing(
-            7, "TOY-03", "AllCommit falls to no ablation; pair is a model that holds, which checks nothing"
+            7,
+            "TOY-03",
+            "AllCommit is violated by no ablation; pair is a model that holds, which checks nothing",
         ),
     ) == traced(project).problems
 
@@ -118,7 +120,7 @@ def test_a_test_is_a_check_where_a_function_of_it_cites_the_id(project: Path) ->
     found = checks(project)
     assert "tests/toy/test_toy.py::test_commit" in found["TOY-01"]
     assert ["tests/toy/test_toy.py::test_stay", "tests/toy/test_toy.py::test_lines"] == found["TOY-02"][2:]
-    assert ["SomebodyCommits"] == found["TOY-03"]
+    assert ["SomeCommit"] == found["TOY-03"]
 
 
 @pytest.mark.parametrize(
@@ -134,14 +136,14 @@ def test_a_test_is_a_check_where_a_function_of_it_cites_the_id(project: Path) ->
     ],
 )  # fmt: skip
 def test_a_mention_in_what_tests_nothing_is_no_check(project: Path, text: str, why: str) -> None:
-    edit(project / "spec/toy/ToyGroup.tla", "TOY-01: nobody", "Nobody")
+    edit(project / "spec/toy/ToyGroup.tla", "TOY-01: no member", "No member")
     edit(project / "spec/toy/Toy.tla", "TOY-01, ", "")
     (project / "tests/toy/test_it.py").write_text(text)
     assert (nothing(5, "TOY-01", f"tests/toy/test_it.py::test_it {why}"),) == traced(project).problems
 
 
 def test_a_scenario_is_a_check_of_what_it_requires(project: Path) -> None:
-    """What its comments mention is no check."""
+    """An ID in its comments is no check."""
     scenario = project / "conformance/scenarios/toy/losses.yaml"
     scenario.write_text("# TOY-01\nscenario: losses\nrequirements: [TOY-03]\n")
     assert "conformance/scenarios/toy/losses.yaml" in checks(project)["TOY-03"]
@@ -150,7 +152,7 @@ def test_a_scenario_is_a_check_of_what_it_requires(project: Path) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["NoEarlyCommit", "hasty", "SomebodyCommits", "losses", "test_it", "tests/toy/test_it.py::test_it"],
+    ["NoEarlyCommit", "hasty", "SomeCommit", "losses", "test_it", "tests/toy/test_it.py::test_it"],
 )
 def test_a_row_may_cite_what_there_is(project: Path, name: str) -> None:
     (project / "conformance/scenarios/toy/losses.yaml").write_text("requirements: [TOY-01]\n")
@@ -213,7 +215,7 @@ def test_a_second_row_for_an_id_is_a_problem(project: Path) -> None:
 def test_two_protocols_may_have_one_requirement_and_each_checks_its_own(project: Path) -> None:
     shutil.copytree(project / "spec/toy", project / "spec/twin")
     edit(project / "spec/twin/models.yaml", "protocol: toy", "protocol: twin")
-    edit(project / "spec/twin/ToyGroup.tla", "TOY-01: nobody", "Nobody")
+    edit(project / "spec/twin/ToyGroup.tla", "TOY-01: no member", "No member")
     table = trace(project, [load(project, "toy"), load(project, "twin")])
     assert ["NoEarlyCommit"] == table.protocols["toy"][0].checks
     assert [] == table.protocols["twin"][0].checks
@@ -230,9 +232,9 @@ def test_a_protocol_without_requirements_is_a_problem(project: Path) -> None:
 
 def test_the_page_keeps_the_rows_in_order(project: Path) -> None:
     lines = page(traced(project)).splitlines()
-    assert "| TOY-01 | nobody commits early | `Toy!VoteReceived` | `NoEarlyCommit` |" in lines
+    assert "| TOY-01 | no member commits early | `Toy!VoteReceived` | `NoEarlyCommit` |" in lines
     assert (
-        "| TOY-03 | votes \\| losses | - | `SomebodyCommits` (holds in `pair`) |"
+        "| TOY-03 | votes \\| losses | - | `SomeCommit` (holds in `pair`) |"
         == lines[lines.index("## Headings that no protocol implements") - 2]
     )
 
@@ -269,7 +271,7 @@ def test_a_check_in_a_file_is_a_link_to_it(project: Path) -> None:
         ),
         (
             "protocols: [toy]",
-            "absent: Nobody wants it.",
+            "absent: No user wants it.",
             "spec/toy/README.md:5: spec/common/notes.yaml:2 does not name toy: add it to the protocols of TOY",
         ),
     ],

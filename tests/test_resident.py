@@ -31,7 +31,7 @@ Next == \E first \in {1} : x' = <<first, 3>>
 Least == x # <<2, 3>>
 ====
 """
-"""What was a variable's name is one of an operator's parameters and of bound ones."""
+"""A former variable's name is now a name of an operator's parameters and of bound variables."""
 
 LIVE = r"""---- MODULE Live ----
 EXTENDS Naturals
@@ -42,6 +42,30 @@ Spec == Init /\ [][Next]_x /\ WF_x(Next)
 Comes == <>(x = 3)
 ====
 """
+
+REPLACED = r"""---- MODULE Replaced ----
+EXTENDS Naturals
+CONSTANT Limit
+VARIABLE x
+Moving == x
+Fixed == 7
+Stands == Fixed + Limit
+Moves == Moving
+Init == x = 0
+Next == x < %d /\ x' = x + 1
+Told == Stands = %s /\ Moves = %s
+====
+"""
+"""Models put other definitions in the place of constant ones and of others: what is constant changes with them."""
+
+DEEP = "\n".join(
+    (
+        "---- MODULE Deep ----\nEXTENDS Naturals\nVARIABLE x\nInit == x = 0\nNext == UNCHANGED x\nNone == x = 0",
+        *(f"D{n} == {f'D{n - 1} + D{n - 1}' if n else 'x'}" for n in range(64)),
+        "====",
+    )
+)
+"""A walk through D63 as often as it is used does not end."""
 
 
 @pytest.fixture(autouse=True)
@@ -71,6 +95,7 @@ def said(text: str, cfg: str, *, short: bool) -> object:
 BOTH = "INIT Init\nNEXT Next\nINVARIANT Named\n"
 LEAST = "INIT Init\nNEXT Next\nINVARIANT Least\n"
 COMES = "SPECIFICATION Spec\nPROPERTY Comes\n"
+TOLD = "INIT Init\nNEXT Next\nCONSTANT Limit = 1\nINVARIANT Told\n"
 RUNS = [
     (ORDER % ("pear", "apple"), BOTH),
     (BOUND.replace("+(a, b) == <<a, b>>\n", "").replace("log + first", "<<log, first>>"), LEAST),
@@ -80,6 +105,10 @@ RUNS = [
     (LIVE % 5, COMES),
     (LIVE % 3, COMES),
     (ORDER % ("apple", "pear"), BOTH.replace("Named", "Nameless")),
+    (REPLACED % (2, "8", "x"), TOLD),
+    (REPLACED % (3, "x + 1", "x"), TOLD + "CONSTANT Fixed <- Moving\n"),
+    (REPLACED % (4, "8", "7"), TOLD + "CONSTANT Moving <- Fixed\n"),
+    (REPLACED % (5, "8", "1"), TOLD),  # does not hold
     (ORDER % ("pear", "apple"), BOTH),
 ]
 
@@ -88,8 +117,14 @@ def test_a_run_says_what_it_says_alone() -> None:
     """Names, orders of strings, what was violated, what failed: nothing of a run is left for the next."""
     alone = [said(text, cfg, short=False) for text, cfg in RUNS]
     assert [said(text, cfg, short=True) for text, cfg in RUNS] == alone
-    assert len(resident._idle) == 1  # noqa: SLF001 - and all were of one JVM
+    assert len(resident._idle) == 1  # noqa: SLF001 - and all were of the same JVM
     assert len({str(each) for each in alone}) == len(RUNS) - 2  # those written twice
+
+
+def test_what_is_constant_is_not_asked_of_a_definition_as_often_as_it_is_used() -> None:
+    cfg = "INIT Init\nNEXT Next\nINVARIANT None\n"
+    result = tlc.run([], "Deep", cfg, generated=module(DEEP), workers=1, short=True, timeout=120)
+    assert result.outcome == "holds"
 
 
 def test_the_program_is_compiled_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,6 @@
 """scenario: what a scenario may say, and that none passes that should not.
 
-Scenarios of SEQUENCER, made up; those that TLC has to judge are judged together.
+Scenarios of SEQUENCER, made up; all that TLC has to judge are judged together.
 """
 
 import json
@@ -52,13 +52,13 @@ def text(*steps: str, given: str = "", ablates: str = "") -> str:
     return head + "".join(f"- {step}\n" for step in steps)
 
 
-# What passes
+# Scenarios that pass
 
 PASSES: dict[str, str] = {
     "a copy is delivered and is gone": text(
         *SENT, "{deliver: FORWARD, from: C, to: A}", "{at: A, check: {delivered: []}}"
     ),
-    "all copies, those that there are": text(*ORDERED, "{deliver: DATA, from: all, to: all}"),
+    "all copies, as many as there are": text(*ORDERED, "{deliver: DATA, from: all, to: all}"),
     "a copy that is said by its fields": text(
         *SENT,
         "{deliver: FORWARD, from: C, to: A, nth: 2, with: {payload: 2}}",
@@ -108,7 +108,7 @@ PASSES: dict[str, str] = {
     ),
 }  # fmt: skip
 
-# What fails: the line, as the number of the step, and what is said
+# Scenarios that fail: the line, as the number of the step, and what is said
 
 FAILS: dict[str, tuple[str, int, str]] = {
     "data before it is ordered": (
@@ -137,14 +137,14 @@ FAILS: dict[str, tuple[str, int, str]] = {
         5,
         "B cannot receive DATA from A now",
     ),
-    "a member goes on without what another has that goes on": (
+    "a survivor lacks a message that another survivor has": (
         text(*ORDERED, "{deliver: DATA, from: A, to: C}", "{crash: A}", *[
             "{at: C, do: ViewInstalled, " + VIEW2 + "}", "{at: B, do: ViewInstalled, " + VIEW2 + "}"
         ]),
         8,
         "B cannot do ViewInstalled view=[2/B: B, C]",
     ),
-    "what was multicast when the view was left reaches who goes on": (
+    "a multicast of a left view reaches a survivor": (
         text(*SENT, "{at: B, do: ViewInstalled, " + VIEW2 + "}", "{deliver: FORWARD, from: C, to: A}",
              "{deliver: DATA, from: A, to: C}"),
         5,
@@ -156,7 +156,7 @@ FAILS: dict[str, tuple[str, int, str]] = {
         4,
         "C cannot receive DATA from B now",
     ),
-    "a view that nobody decides": (
+    "a view that no member decides": (
         text("{at: B, do: ViewInstalled, view: [B, 3, [B, C]]}"),
         1,
         "B cannot do ViewInstalled view=[3/B: B, C]: no such step has these fields",
@@ -315,7 +315,7 @@ def test_an_implementation_that_allows_what_is_tried_fails(tmp_path: Path) -> No
     assert "the implementation differs, wrong_outcome: act.outcome remote_error -> ignored" == result.problem
 
 
-# What a file says wrongly
+# Errors in a file
 
 GROUPS = Groups(ROOT)
 

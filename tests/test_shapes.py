@@ -32,7 +32,7 @@ class Ask:
 
 @frozen
 class Box(Generic[T]):
-    """What holds something."""
+    """A holder of something."""
 
     item: T
 

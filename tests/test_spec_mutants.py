@@ -1,4 +1,4 @@
-"""Mutants of a specification: what is made of it, and that the tables alone tell each from the original."""
+"""Mutants of a specification: how they are made, and that the tables alone detect each."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -62,7 +62,7 @@ def test_changes_are_made_of_all_that_a_step_is(judged: Judged) -> None:
         'Decide: Handled([s EXCEPT !.voted = TRUE], <<Multicast([type |-> "VOTE"])>>) -> no effects',
         'Decide: Multicast([type |-> "VOTE"]) dropped from <<Multicast([type |-> "VOTE"])>>',
         "Decide: !.voted = TRUE dropped",
-        # a guard dropped, negated, always true; a comparison; a field for another of its type
+        # a guard dropped, negated, always true; a comparison, a field for another of its type
         "VoteReceived: e.sender \\in s.heard_from dropped from (e.sender \\in s.heard_from) /\\ KeepCommit",
         "VoteReceived: e.sender \\notin Member -> e.sender \\in Member",
         "VoteReceived: IF e.sender \\notin Member -> IF FALSE",
@@ -128,7 +128,7 @@ def test_the_tables_notice_each_mutant_that_differs_somewhere(judged: Judged) ->
         "VoteReceived: Handled([s EXCEPT !.committed = FALSE], <<>>) -> the old state",
         "VoteReceived: !.committed = FALSE dropped",
         "VoteReceived: FALSE -> TRUE",
-        # Who has committed has heard all, and gets no first vote of anybody.
+        # A member that has committed has heard all, and gets no first vote any more.
         "VoteReceived: @ dropped from @ \\/ (WaitForAll => (heard = Member))",
     }
 
@@ -159,7 +159,7 @@ def changed(definitions: tree.Definitions, becomes: tree.Expression) -> SpecMuta
 
 
 def test_a_specification_of_instances_has_mutants_of_its_own_operators_alone() -> None:
-    """What is another module's is counted where that module is the protocol's."""
+    """Places of another module are counted where that module is the protocol's."""
     manifest = load(Path(__file__).parent.parent, "merge_gms")
     definitions = tree.read(syntax.export(manifest.folders, "MergeGms"))
     made = mutants(definitions, {}, Shapes({}), ())

@@ -27,7 +27,7 @@ Conjuncts == {"Lossless", "Fresh",
 \* Lossless: no vote is lost, and
 \* none comes twice.
 
-\* Nobody
+\* No member
 \* votes twice.
 Fresh == TRUE
 ====
@@ -42,15 +42,15 @@ BALLOTS:
 """
 SURVEY = """\
 Integrity:
-  means: "Nobody commits | early."
+  means: "No member commits | early."
   given: {toy: NoEarlyCommit}
 Finality:
   means: A commit stays.
   given: {Decision: Next, Ballot: [Lossless]}
-  limits: In one life.
+  limits: In one incarnation.
 Secrecy:
   means: Votes are secret.
-  not_given: Nobody needs it.
+  not_given: No layer needs it.
 """
 
 
@@ -118,7 +118,7 @@ def test_no_reason_is_left_for_a_conjunct_that_is_given(project: Path) -> None:
 
 
 def test_a_conjunct_that_only_another_layer_gives_is_open() -> None:
-    """Of two layers that give a guarantee, the one that gives less stands beneath who assumes it, too."""
+    """Of two layers that give a guarantee, the layer that gives less stands beneath an assuming layer, too."""
     manifests = {manifest.protocol: manifest for manifest in manifests_of(ROOT, ())}
     merge = manifests["merge"]
     given = {**merge.gives, "JoinDigest": {**merge.gives["JoinDigest"], "DigestIsComplete": NOT_GIVEN}}
@@ -154,10 +154,10 @@ def test_each_conjunct_that_is_assumed_says_what_becomes_of_the_claims_without_i
     lines = page(project)
     assert "### Assumes `Ballot`" in lines
     assert (
-        "| `Lossless` | no vote is lost, and none comes twice. | `EventuallyCommitted` falls (`lossy_live`) |"
+        "| `Lossless` | no vote is lost, and none comes twice. | `EventuallyCommitted` (`lossy_live`) |"
         in lines
     )
-    assert "| `Fresh` | Nobody votes twice. | all holds (`lossy`) |" in lines
+    assert "| `Fresh` | No member votes twice. | none (`lossy`) |" in lines
     assert "| `Secret` |  | not examined |" in lines
 
 
@@ -165,8 +165,8 @@ def test_what_nobody_refines_is_open_by_name(project: Path) -> None:
     lines = page(project)
     opened = lines[lines.index("## Open") + 2 :]
     assert [
-        "- `Ballot` (`Lossless`, `Fresh`, `Secret`): assumed by toy; nobody refines it yet (to be given by BALLOTS).",
-        "- `Paper` (no module yet): assumed by BALLOTS; nobody refines it yet.",
+        "- `Ballot` (`Lossless`, `Fresh`, `Secret`): assumed by toy; no layer refines it yet (to be given by BALLOTS).",
+        "- `Paper` (no module yet): assumed by BALLOTS; no layer refines it yet.",
     ] == opened
     assert "| BALLOTS | votes | `Paper` | `Ballot` | not written yet |" in lines
 
@@ -245,16 +245,16 @@ def test_a_core_that_declares_something_else_is_a_problem(
 
 FINALITY = (
     "| Finality | A commit stays. | toy: `RefinesDecision`; `Ballot`: `Lossless` | "
-    "`pair`, `lossy`; falls in `forgetful`; *assumed* by toy | In one life. |"
+    "`pair`, `lossy`; violated in `forgetful`; *assumed* by toy | In one incarnation. |"
 )
 
 
 def test_a_guarantee_is_given_by_a_claim_assumed_or_not_given(project: Path) -> None:
     rows = guarantees.page(project, [load(project, "toy")]).splitlines()[-3:]
     assert [
-        "| Integrity | Nobody commits \\| early. | toy: `NoEarlyCommit` | `pair`, `lossy`; falls in `hasty` |  |",
+        "| Integrity | No member commits \\| early. | toy: `NoEarlyCommit` | `pair`, `lossy`; violated in `hasty` |  |",
         FINALITY,
-        "| Secrecy | Votes are secret. | - | - | Nobody needs it. |",
+        "| Secrecy | Votes are secret. | - | - | No layer needs it. |",
     ] == rows
 
 
@@ -266,7 +266,7 @@ def test_a_guarantee_is_given_by_a_claim_assumed_or_not_given(project: Path) -> 
         ("{toy: NoEarlyCommit}", "{}", "3: expected what gives it, not an empty mapping"),
         ("{toy:", "{tyo:", "3: expected a protocol (toy) or a module of spec/common, not tyo"),
         ("[Lossless]", "[Endless]", "6: expected a conjunct of Ballot, not Endless"),
-        ("  not_given: Nobody needs it.\n", "", '8: expected either "given" or "not_given"'),
+        ("  not_given: No layer needs it.\n", "", '8: expected either "given" or "not_given"'),
         ("  not_given:", "  limits: x\n  not_given:", '10: expected no "limits" of what is not given'),
     ],
 )
@@ -298,7 +298,7 @@ def test_bounds_are_read_from_the_models_that_hold() -> None:
         for row in text.split("## Bounds")[1].split("## Open")[0].splitlines()
         if row.count("|") > 3
     }
-    assert "`MaxFalseSuspicions` 1" in rows["flush"]
+    assert "`MaxFalseSuspicions` 2" in rows["flush"]
     assert "VirtualSynchrony: `MaxFalseSuspicions`" in rows["flush"]
     assert "`MaxRestarts` with `MaxCasts`" in rows["merge_gms"]
     assert "MaxInterval" not in rows["merge_gms"]

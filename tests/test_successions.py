@@ -1,4 +1,4 @@
-"""successions, composition: two successions are one up to names; what nobody installed is left out; records go stale."""
+"""successions, composition: equal up to names is equal, views that no member installed are left out, records go stale."""
 
 import shutil
 from pathlib import Path
@@ -34,7 +34,7 @@ def test_names_do_not_matter() -> None:
 def test_a_view_that_nobody_has_installed_is_left_out() -> None:
     assert succession(f"{FIRST}, {LEFT}") == succession(FIRST)
     assert 2 == succession(f"{FIRST}, {LEFT}", installed="{1, 2}").views
-    # Somebody has, if somebody decided the next view on top of it.
+    # Some member has installed it, if a member decided the next view on top of it.
     assert 3 == succession(f"{FIRST}, {LEFT}, {ALONE % 2}").views
 
 

@@ -97,7 +97,7 @@ def fake_java(folder: Path, body: str) -> str:
 def test_a_model_that_holds_is_counted(spec: Path) -> None:
     result = check(spec, "INIT Init\nNEXT Next\nINVARIANT Below")
     assert ("holds", None, 0) == (result.outcome, result.violated, result.exit_code)
-    # x = 1 is reached by Increase from 0 and by Reset from 3, which `last` tells apart.
+    # x = 1 is reached by Increase from 0 and by Reset from 3, which `last` distinguishes.
     assert (5, 6, 1, 5, 5, 0) == (
         result.distinct,
         result.generated,
@@ -237,7 +237,7 @@ def test_a_parse_error_names_file_and_line(tmp_path: Path, text: str, line: int 
 
 
 def test_a_name_without_meaning_is_told_once_however_many_modules_see_it(tmp_path: Path) -> None:
-    """SANY says it again for every module that extends the one."""
+    """SANY says it again for every module that extends it."""
     for name, text in {
         "Broken": "EXTENDS Integers\nA == y + 1\nB ==\n  z",
         "Middle": "EXTENDS Broken\nC == A",
@@ -471,7 +471,7 @@ def test_a_java_that_never_answers_is_given_up_with_all_that_it_began(
 
 
 def alive(pid: int) -> bool:
-    """Whether a process runs; one that has ended and that nobody has asked for does not."""
+    """Say whether a process runs; a zombie, ended and not waited for, does not."""
     try:
         state = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
     except FileNotFoundError:
@@ -496,7 +496,7 @@ tlc.run([], "Long", "INIT Init\\nNEXT Next", generated={"Long": module}, workers
 @pytest.mark.parametrize("kind", ["short", "alone"])
 @pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGHUP])
 def test_a_jvm_ends_with_the_one_that_began_it(tmp_path: Path, kind: str, sent: signal.Signals) -> None:
-    """However that one ends: it may have no time to end the JVM."""
+    """However the parent ends: it may have no time to end the JVM."""
     environment = os.environ | {
         "GROUPCOMM_JAVA": fake_java(tmp_path, f'echo $$ >> {tmp_path}/pids\nexec "$JAVA" "$@"')
     }

@@ -84,7 +84,7 @@ def test_an_operator_is_written_as_it_was_meant(forms: Definitions, name: str, t
 
 
 def test_what_is_written_is_read_as_the_same(forms: Definitions) -> None:
-    """Written on one line, with parentheses for layout, the module is still the same module."""
+    """Written without line ends, with parentheses for layout, the module is still the same module."""
     names = ("Lists", "Choices", "Changed", "Sum")
     found = [each for name in names if (each := forms.find(name)) is not None]
     text = "\n".join(Writer().definitions(found))
@@ -168,7 +168,7 @@ Start(m) == I!Start(m) + 1
 
 
 def test_of_a_module_that_is_instantiated_nothing_is_read() -> None:
-    """Its operators and constants may have the names of this one's, and are not meant."""
+    """Its operators and constants may have the names of this module's, and are not meant."""
     modules = {"Outer": OUTER, "Inner": INNER.replace("CONSTANT", "EXTENDS Integers\nCONSTANT")}
     outer = tree.read(syntax.export([], "Outer", generated=modules))
     assert outer.constants == ("Own",)
@@ -185,7 +185,7 @@ def test_a_form_that_is_not_understood_is_refused() -> None:
 
 
 def test_modules_of_the_project_are_understood() -> None:
-    """What `Step` of each protocol uses can be read and written."""
+    """All that `Step` of each protocol uses can be read and written."""
     root = Path(__file__).parent.parent
     for protocol in protocols(root):
         manifest = load(root, protocol)

@@ -1,4 +1,4 @@
-"""why: the last state of a counterexample says what is false there, and for whom."""
+"""why: the last state of a counterexample says what is false there, and for which members."""
 
 import re
 import shutil
@@ -70,10 +70,10 @@ def edited(folder: Path, *changes: tuple[str, str]) -> Manifest:
 def test_an_invariant_is_false_for_members(toy: Manifest, checked_toy: Path) -> None:
     """In the toy's counterexample A votes and commits at once; only B has not voted."""
     found = said(toy, "hasty", checked_toy)
-    assert ("Nobody commits before all have voted.", "ToyGroup.tla:68") == (found.sentence, found.place)
+    assert ("No member commits before all have voted.", "ToyGroup.tla:68") == (found.sentence, found.place)
     assert ("for m = A, n = B: local[n].voted",) == found.cases
     assert [
-        "NoEarlyCommit is false: Nobody commits before all have voted.",
+        "NoEarlyCommit is false: No member commits before all have voted.",
         "- for m = A, n = B: local[n].voted",
     ] == found.lines()
 
@@ -86,10 +86,10 @@ def test_an_action_property_is_false_for_the_last_step(toy: Manifest, checked_to
 
 
 def test_liveness_has_no_values_but_its_acts(toy: Manifest, checked_toy: Path) -> None:
-    """Models of liveness do not keep `act`: following the counterexample once more tells it."""
+    """Models of liveness do not keep `act`: following the counterexample once more gives it."""
     found = said(toy, "lossy_live", checked_toy)
     assert () == found.cases
-    assert found.plain.startswith("After state 9 the behaviour goes on with state 8, and so for ever.")
+    assert found.plain.startswith("After state 9 the behaviour continues with state 8, and so for ever.")
     assert "act" in found.trace[0].values
 
 
@@ -158,7 +158,7 @@ def test_a_model_that_holds_needs_no_reason(toy: Manifest, checked_toy: Path) ->
 
 
 def told(manifest: Manifest, name: str, story: str) -> tuple[Model, CheckedModel]:
-    """Run a model whose erratum is to be told as `story`."""
+    """Run a model whose erratum has this `story`."""
     model = manifest.model(name)
     assert model.erratum is not None
     model = evolve(model, erratum=evolve(model.erratum, story=story))
@@ -194,7 +194,7 @@ def story_model(toy: Manifest, name: str, story: str) -> Model:
 @pytest.mark.parametrize(("name", "length"), [("forgetful", 6), ("lossy_live", 9)])
 def test_action_properties_and_liveness_have_stories_too(toy: Manifest, name: str, length: int) -> None:
     checked = run_model(
-        toy, story_model(toy, name, "SomebodyCommits" if name == "lossy_live" else "OneCommitsFirst")
+        toy, story_model(toy, name, "SomeCommit" if name == "lossy_live" else "OneCommitsFirst")
     )
     assert f"violates: {toy.model(name).violates}" == checked.outcome
     assert length <= len(checked.trace)
@@ -246,7 +246,7 @@ NEVER = ("After state ", "The behaviour stays ", "The last step is none ")
 
 
 def test_each_erratum_says_its_claim_in_words_and_what_of_it_is_false() -> None:
-    """Or, of liveness, how it goes on for ever. Nothing is false as a whole."""
+    """Or, of liveness, how it continues for ever. Nothing is false as a whole."""
     text = "\n".join(file.read_text() for file in sorted(ERRATA.glob("*.md")))
     reasons = re.findall(r"^\*\*Why\.\*\* (.*?)\n\n(.*?)$", text, re.MULTILINE | re.DOTALL)
     assert len(reasons) == text.count("**Why.**") > 100

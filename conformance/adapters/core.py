@@ -86,7 +86,7 @@ class Port:
 
 
 def main() -> None:
-    """Answer until `stop`, or until nobody asks any more."""
+    """Answer until `stop`, or until there are no more requests."""
     port: Port | None = None
     for line in sys.stdin:
         request = json.loads(line)

@@ -1,4 +1,4 @@
-"""What every protocol is: a start and a step, both pure. A module of this package is a `Core`."""
+"""The interface of every protocol: a start and a step, both pure. A module of this package is a `Core`."""
 
 from typing import Protocol, TypeVar
 

@@ -36,7 +36,7 @@ EMPTY_VECTOR = Vector(())
 
 @frozen
 class DigestEntry:
-    """What a member knows of one sender.
+    """A member's seqnos of a sender.
 
     `low`: where the window starts; everything up to it was never this member's to deliver. `delivered`:
     the highest seqno delivered, without a gap from `low`. `received`: the highest received, delivered or

@@ -63,8 +63,8 @@ class SetTimer:
     """Fire timer `name` once, after a time that the runtime draws from `low` to `high` ms, both included.
 
     Setting a timer that is set already replaces it: its time begins anew. So a timer that is set again at
-    each message never fires under traffic. A core sets a timer only where it is not set; those that it sets
-    again all the same, because what they wait for begins anew with a view, its module names in `RESTARTS`.
+    each message never fires under traffic. A core sets a timer only where it is not set. The exceptions are
+    timers whose event begins anew with a view: the core's module names them in `RESTARTS`.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""What a protocol raises when an event is refused. A refused event changes nothing."""
+"""Exceptions for refused events. A refused event changes nothing."""
 
 from typing import Protocol
 
@@ -6,7 +6,7 @@ from .view import Address
 
 
 class LocalState(Protocol):
-    """What every protocol's state has."""
+    """The part of a state that every protocol has."""
 
     @property
     def member(self) -> Address:

@@ -1,8 +1,8 @@
 """Events that cross layers: one class each, whichever protocols send, hear or observe them.
 
-An event that only one protocol knows is defined in its module. What a layer is told from below goes up
-(`PassUp`), what it is told from above comes down (`PassDown`), from layer to layer; a layer that does not
-know an event does not see it.
+An event that only one protocol knows is defined in its module. An event from below goes up (`PassUp`), an
+event from above comes down (`PassDown`), from layer to layer. A layer that does not know an event does not
+see it.
 """
 
 from typing import Final, NewType, final
@@ -13,14 +13,14 @@ from .digest import Vector
 from .view import Address, View, ViewId
 
 Payload = NewType("Payload", object)
-"""What is sent for the layer above or the application: opaque to who carries it."""
+"""Data sent for the layer above or the application, opaque to the layers that carry it."""
 
 
 @final
 class Below:
     """Marks a field that is no part of the event as it is passed: `digest: Annotated[Digest, Below]`.
 
-    The stack fills it, when the layer takes the event, with what a layer beneath tells then (`below(state)`).
+    The stack fills it, when the layer takes the event, with a value of a layer beneath (`below(state)`).
     """
 
 
@@ -28,8 +28,8 @@ class Below:
 class ViewInstalled:
     """The membership service installed `view`.
 
-    Every layer is told, the lowest first. A layer that needs to know more of that moment derives a class from
-    this one, which adds fields that are `Below`.
+    Every layer hears it, the lowest first. A layer that needs to know more of that moment derives a class
+    from this class, and adds fields that are `Below`.
     """
 
     view: View
@@ -83,7 +83,7 @@ class Purge:
 
 @frozen
 class GetDigest:
-    """To the multicast layer: tell what this member has delivered now, of each member of its view (JOI-03).
+    """To the multicast layer: give what this member has delivered now, of each member of its view (JOI-03).
 
     `asker`: the protocol that asks; `request`: the number of its question. The answer has both (EVT-05).
     """
@@ -110,7 +110,7 @@ class DigestSet:
 
 @frozen
 class WindowsAdded:
-    """To the multicast layer: windows of those who are new start after these seqnos; all others stay."""
+    """To the multicast layer: windows of new members start after these seqnos; all others stay."""
 
     digest: Vector
 
@@ -154,10 +154,10 @@ class Fetch:
 
 @frozen
 class Suspected:
-    """To the membership service: `suspect` has crashed, or counts this member out.
+    """To the membership service: `suspect` has crashed, or suspects this member.
 
-    From the failure detector; from merging, which has those left out who follow another coordinator. And from
-    the membership service to those above: it begins to suspect `suspect`, whoever told it.
+    From the failure detector; from merging, which excludes members that follow another coordinator. And from
+    the membership service to those above: it begins to suspect `suspect`, for whatever reason.
     """
 
     suspect: Address
@@ -165,7 +165,7 @@ class Suspected:
 
 @frozen
 class Suspend:
-    """To who can stop a group: stop all in the view that are not suspected, for `asker`; also again (EVT-05).
+    """To the layer that can stop a group: stop all unsuspected members for `asker`; also again (EVT-05).
 
     The answer is `GroupStopped`. It comes once for each `Suspend`, and at once where the group is stopped for
     `asker` already.
@@ -183,7 +183,7 @@ class GroupStopped:
 
 @frozen
 class Resume:
-    """To who stopped the group for `asker`: let it go."""
+    """To the layer that stopped the group for `asker`: resume the group."""
 
     asker: str
 
@@ -194,4 +194,4 @@ class Left:
 
 
 OBSERVED: Final = (ViewInstalled,)
-"""The events that go on to the next layer though one has heard them; every other stops where it is known."""
+"""Events that are passed on though a layer has heard them; every other event stops where it is known."""

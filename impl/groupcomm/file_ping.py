@@ -9,15 +9,16 @@ Two members that start at once find each other, and neither has a coordinator to
 address waits: it looks again until a coordinator is named. A member that has decided whom to join names that
 member, though it is in no view yet.
 
-A coordinator looks again now and then. `State.coordinators` are those that the last look found, without the
-members of the own view: what merging is told (`Merge!DiscoverTimeout`). Groups that were founded apart become
-one that way: no order of writing and reading prevents them where a timer is faster than the folder.
+A coordinator looks again now and then. `State.coordinators` are the coordinators that the last look found,
+without the members of the own view. They are for merging (`Merge!DiscoverTimeout`). So groups that were
+founded apart become a single group: no order of writing and reading prevents them where a timer is faster
+than the folder.
 
-A coordinator removes the records of the members that did not answer it. It cannot tell a dead member from one
-that is cut off, so every member writes its record again now and then.
+A coordinator removes the records of the members that did not answer it. It cannot distinguish a dead member
+from a member that is cut off, so every member writes its record again now and then.
 
-What the runtime does. `WriteRecord`, `ReadRecords` and `RemoveRecords` are done in the order in which they
-are asked for. A record is written beside the former one and takes its place at once. What a reading finds
+Duties of the runtime. `WriteRecord`, `ReadRecords` and `RemoveRecords` are done in the order in which they
+are asked for. A record is written beside the former one and takes its place at once. The result of a reading
 comes back as `RecordsRead`. A folder that is not there has no records; a write that fails is tried again with
 the next `WriteRecord`.
 
@@ -35,7 +36,15 @@ from .events import ViewInstalled
 from .records import evolve
 from .view import Address
 
+ASSUMES: Final = ("Folder", "Network")
+"""The modules of `spec/common` that say what is beneath."""
+
+GIVES: Final = ()
+"""No module: a coordinator that is found may have died since, and `Discovery` names living members alone."""
+
 __all__ = [
+    "ASSUMES",
+    "GIVES",
     "NO_COORDINATOR",
     "Config",
     "ConnectRequested",
@@ -111,7 +120,7 @@ class ConnectRequested:
 
 @frozen
 class RecordsRead:
-    """The folder was read: the members with a whole record, and those with one that is not whole."""
+    """The folder was read: the members with a whole record, and the members with a broken record."""
 
     found: frozenset[Address]
     broken: frozenset[Address]
@@ -180,14 +189,14 @@ class ReadRecords:
 
 @frozen
 class RemoveRecords:
-    """To the folder: remove the records of these members, those that are there."""
+    """To the folder: remove the records of these members, if there are any."""
 
     of: frozenset[Address]
 
 
 @frozen
 class Found:
-    """To who runs the member: have GMS join `coordinator`, or found a group where that is this member."""
+    """To the member's runtime: have GMS join `coordinator`, or found a group where that is this member."""
 
     coordinator: Address
 
@@ -281,7 +290,7 @@ def _begin_look(state: State, before: tuple[Effect, ...] = ()) -> Transition:
 
 
 def _rest(state: State) -> State:
-    """A look is over: forget whom it asked and what they said. `FilePing!WithoutLook`."""
+    """A look is over: forget the members asked and their answers. `FilePing!WithoutLook`."""
     none: frozenset[Address] = frozenset()
     return evolve(state, look="no", asked=none, answered=none, named=none, seniors=none)
 
@@ -307,7 +316,7 @@ def _discovery_timeout(config: Config, state: State) -> Transition:
 
 
 def _decide(config: Config, state: State) -> Transition:
-    """Choose whom to join: itself if no coordinator was named and no senior starts. `FilePing!Decide`."""
+    """Choose the member to join: itself if none is named and no senior starts. `FilePing!Decide`."""
     if not state.named and state.seniors:
         return _begin_look(state)
     target = min(state.named, default=state.member)
@@ -325,7 +334,7 @@ def _end_look(config: Config, state: State) -> Transition:
 
 
 def _get_mbrs_req_received(state: State, event: GetMbrsReqReceived) -> Transition:
-    """Name the own coordinator, or whom this member joins (FPG-08). Of a senior that starts, remember it."""
+    """Name the own coordinator, or the member to join (FPG-08). Remember a senior that starts."""
     sender = event.sender
     _refuse_own(state, event, sender)
     match state.phase:
@@ -342,7 +351,7 @@ def _get_mbrs_req_received(state: State, event: GetMbrsReqReceived) -> Transitio
 
 
 def _get_mbrs_rsp_received(state: State, event: GetMbrsRspReceived) -> Transition:
-    """Note who answered, and what. `FilePing!GetMbrsRspReceived`."""
+    """Note an answer and its sender. `FilePing!GetMbrsRspReceived`."""
     sender, coordinator = event.sender, event.message.coordinator
     _refuse_own(state, event, sender)
     if sender not in state.asked:  # members are asked in a look only
@@ -396,7 +405,7 @@ def _disconnect_requested(state: State, event: DisconnectRequested) -> Transitio
     return evolve(start(state.member), phase="gone"), _removed({state.member})
 
 
-# What several of these need -----------------------------------------------------------------------
+# Helpers ------------------------------------------------------------------------------------------
 
 
 def _coordinates(state: State) -> bool:

@@ -1,16 +1,16 @@
-"""FLUSH: the group is stopped, and all who do have delivered the same messages. `Flush`.
+"""FLUSH: the group is stopped, and all stopped members have delivered the same messages. `Flush`.
 
 Theory of operation
 -------------------
 Two layers below need a group that is stopped: the membership service, to decide views, and state transfer.
 At any member one of them says `Suspend`. The member becomes the requester of a flush: it asks all members of
-its view that it does not suspect to stop (START_FLUSH). A member tells its application (BLOCK). When BLOCK
-returns it closes its latch: what is multicast from then on waits. It lets its own multicasts come back, has
-the layer below hold back whatever comes after that (it is frozen), and tells the requester what it has
-delivered (FLUSH_COMPLETED). Where some lack what others have, the requester tells everybody what to reach and
-whom to ask for it (RECONCILE), and all report again. When all reports are equal, who asked is told
-(`GroupStopped`). It says `Resume` when it is done, and the requester lets everybody go (STOP_FLUSH): latches
-open, applications are told (UNBLOCK).
+its view that it does not suspect to stop (START_FLUSH). A member passes BLOCK to its application. When BLOCK
+returns it closes its latch: later multicasts wait. It waits for its own multicasts to come back, and has the
+layer below hold back all later messages (it is frozen). Then it reports what it has delivered to the
+requester (FLUSH_COMPLETED). Where some members lack messages that others have, the requester sends every
+member the target and the holders (RECONCILE), and all report again. When all reports are equal, the requester
+answers its caller (`GroupStopped`). The caller says `Resume` when it is done, and the requester resumes every
+member (STOP_FLUSH). Latches open, and applications get UNBLOCK.
 
 Why survivors agree. From its report until a target or the next view a member delivers nothing, and its latch
 is closed: so reports that are equal stay true until a view comes, and a view is decided only then. In the new
@@ -19,14 +19,15 @@ view of a requester that is suspected may be on its way to another. STOP_FLUSH o
 everywhere; if its sender is gone, that of the next coordinator, which asks all to stop anew before it decides
 anything. A latch that is closed for a state opens: no view is decided meanwhile.
 
-Two flushes at once. One for a view goes before one for a state: views are decided by one member at a time,
-which nobody else may hold up. Of two for a state that of the more senior requester goes first. Who is stopped
-for one that goes first remembers the other's START_FLUSH until it is let go; who is stopped for the other
-changes its owner, and remembers that. The requester that has to wait is asked too: it gives up its flush, and
-begins again when it is let go. (Or it suspects who goes first, and goes on.)
+Two flushes at once. A flush for a view has priority over a flush for a state: views are decided by one member
+at a time, and no other member may hold it up. Of two flushes for a state, that of the more senior requester
+has priority. A member stopped by the flush with priority queues the other START_FLUSH until it is resumed. A
+member stopped by the other flush switches its owner and queues the first. The requester without priority is
+asked, too. It gives up its flush, and restarts it when it is resumed. (Or it suspects the other requester,
+and continues.)
 
-The layer below counts multicasts on from what it had delivered when the view was installed, which is the same
-at all who go on; FLUSH counts from 1 in each view.
+The layer below counts multicasts on from its deliveries at the time when the view was installed, which are
+the same at all survivors. FLUSH counts from 1 in each view.
 """
 
 from collections.abc import Callable
@@ -59,7 +60,7 @@ from .view import NO_VIEW, Address, View, ViewId
 ASSUMES: Final = ("Membership", "ReliableMulticast", "ReliableUnicast")
 """The modules of `spec/common` that say what the layers below must give."""
 
-GIVES: Final = ("VirtualSynchrony",)
+GIVES: Final = ("VirtualSynchrony", "BranchSynchrony")
 """The module that says what this layer gives to those above."""
 
 __all__ = [
@@ -109,7 +110,7 @@ __all__ = [
 FOR_VIEWS: Final = "GMS"
 FOR_STATE: Final = "STATE_TRANSFER"
 _SELF: Final = "FLUSH"
-"""Who wants a flush (EVT-05). FLUSH itself: who wanted it does not any more, and all are to be let go."""
+"""The callers of a flush (EVT-05). FLUSH itself: no caller wants the flush, and all are to be resumed."""
 
 # Configuration ------------------------------------------------------------------------------------
 
@@ -193,8 +194,9 @@ class Data:
     payload: Payload
 
 
-# All has the view that it is said in: what was sent before a partition may come in a merged view, in which
-# its sender is a member again (FLAW-125), and rounds begin anew in each incarnation of a requester.
+# Every message names the view in which it is sent. A message from before a partition may arrive in a merged
+# view, in which its sender is a member again (FLAW-125). And rounds begin anew in each incarnation of a
+# requester.
 
 Message: TypeAlias = StartFlush | FlushCompleted | Reconcile | StopFlush | Data
 
@@ -274,7 +276,7 @@ Event: TypeAlias = (
 Effect: TypeAlias = (
     Send[Message]
     | Multicast[Data]
-    | PassUp[Block | Unblock | Deliver]
+    | PassUp[Block | Unblock | Deliver | Suspected]
     | PassDown[GroupStopped | HoldBack | Release | Fetch]
 )
 Effects: TypeAlias = tuple[Effect, ...]
@@ -293,6 +295,21 @@ class Run:
     round: int
     want: frozenset[Address]
     reports: Reports
+
+
+PHASES: Final = {
+    "open": {("free", False, False, False)},
+    "asked": {("asked", True, False, False), ("asked", True, True, False)},
+    "ended early": {("asked", False, False, False)},
+    "draining": {("blocked", True, True, False)},
+    "stopped": {("blocked", False, True, True)},
+    "catching up": {("blocked", True, True, True)},
+    "in the next view": {("blocked", False, True, False), ("free", False, True, False)},
+}
+"""The phases of a member that takes part in a flush: `block`, `owes`, `latched`, `frozen`. `Flush!Phases`.
+
+No other of the 24 values occurs (`EachInAPhase`). `docs/messages.md` says what a member does in each.
+"""
 
 
 @frozen(slots=False)
@@ -341,6 +358,12 @@ class State:
     def free(self) -> bool:
         """True if no flush is in force here. `Flush!IsFree`."""
         return self.owner == "" and not self.latched
+
+    @property
+    def phase(self) -> str:
+        """The phase in which this member takes part in a flush: a key of `PHASES`. `Flush!IsIn`."""
+        flags = (self.block, self.owes, self.latched, self.frozen)
+        return next(phase for phase, values in PHASES.items() if flags in values)
 
 
 Transition: TypeAlias = tuple[State, Effects]
@@ -447,7 +470,8 @@ def _ask(
 def _begin(state: State) -> Transition:
     """Ask all that are not suspected to stop. `Flush!Begin`.
 
-    It is its own from here on, though its own START_FLUSH has yet to arrive: it owes nobody else an answer.
+    It is its own from here on, though its own START_FLUSH has yet to arrive: it owes no other requester an
+    answer.
     """
     asker = FOR_VIEWS if FOR_VIEWS in state.wants else FOR_STATE
     own = evolve(state, owner=state.member, asker=asker, owes=False)
@@ -455,11 +479,11 @@ def _begin(state: State) -> Transition:
 
 
 def _begin_if_due(state: State) -> Transition:
-    """Begin for a view whoever owns it, and for a state when it is free. `Flush!MaybeBegin`.
+    """Begin for a view whatever its owner, and for a state when it is free. `Flush!MaybeBegin`.
 
-    Neither before its own STOP_FLUSH has come back. A junior that waits has to go on waiting: this member may
-    have asked before, and given it up. Where its START_FLUSH was remembered it is in force now, and no
-    junior's is.
+    Nor before its own STOP_FLUSH has come back. A waiting junior has to wait longer: this member may have
+    asked before, and given its flush up. Where its START_FLUSH was queued it is in force now, and no junior's
+    is.
     """
     if not state.wants or state.running or state.owner == state.member:
         return state, ()
@@ -529,13 +553,13 @@ def _holders(state: State, target: Vector) -> Holders:
 
 
 def _stop_all(state: State) -> Transition:
-    """Let every member go, joiners too (FST-15). `Flush!StopAll`."""
+    """Resume every member, joiners too (FST-15). `Flush!StopAll`."""
     stop = StopFlush(state.view.id)
     return evolve(state, run=_idle(state.run.round)), _send_all(state, state.unsuspected, stop)
 
 
 def _tell(state: State) -> Transition:
-    """Tell who wants it that all are stopped (FST-13); if no member does, let them go. `Flush!Tell`."""
+    """Answer the callers that all are stopped (FST-13); without a caller, resume. `Flush!Tell`."""
     run = evolve(_idle(state.run.round), phase="stopped")
     told = evolve(state, run=run, wants=state.wants - {_SELF})
     askers = [asker for asker in (FOR_VIEWS, FOR_STATE) if asker in state.wants]
@@ -571,7 +595,7 @@ def _flush_completed_received(state: State, event: FlushCompletedReceived) -> Tr
 def _strike(state: State, member: Address) -> Transition:
     """Expect nothing of a member any more (FCR-01), and look whether all have reported. `Flush!Strike`.
 
-    In reconciliation it may be the one that others were told to ask: all start again.
+    In reconciliation it may be a holder that others were to fetch from: all start again.
     """
     run = state.run
     if run.phase == "reconcile":
@@ -599,7 +623,7 @@ def _reporting(done: Transition) -> Transition:
 
 
 def _goes_first(state: State, requester: Address, asker: str) -> bool:
-    """Whether a flush may come into force, whatever is. `Flush!HasPriority`."""
+    """Return True if a flush may come into force, whatever is. `Flush!HasPriority`."""
     if state.free or requester == state.owner or asker == FOR_VIEWS:
         return True
     order = state.view.members
@@ -613,12 +637,12 @@ def _goes_first(state: State, requester: Address, asker: str) -> bool:
 def _start_flush_received(state: State, event: StartFlushReceived) -> Transition:
     """Stop, or remember to. `Flush!StartFlushReceived`.
 
-    A stranger, or one that is suspected, stops no member; nor does a question of another view, nor one of its
-    own that it has given up.
+    A stranger, or a suspected member, stops no member. Nor does a START_FLUSH of another view, or a flush of
+    its own that it has given up.
     """
     requester, number, asker = event.sender, event.message.round, event.message.asker
     if asker not in {FOR_VIEWS, FOR_STATE}:
-        raise RemoteProtocolError(state, event, f"START_FLUSH: nobody flushes for {asker!r}")
+        raise RemoteProtocolError(state, event, f"START_FLUSH: no caller is named {asker!r}")
     if requester not in state.unsuspected or event.message.view_id != state.view.id:
         return state, ()
     if requester == state.member and (not state.running or number != state.run.round):
@@ -630,7 +654,7 @@ def _start_flush_received(state: State, event: StartFlushReceived) -> Transition
 
 
 def _unblock(state: State) -> Transition:
-    """Tell the application, if it has returned from BLOCK (FST-16, AMB-63). `Flush!Free`."""
+    """Pass UNBLOCK up, if the application has returned from BLOCK (FST-16, AMB-63). `Flush!Free`."""
     if state.block != "blocked":
         return state, ()
     return evolve(state, block="free"), (PassUp(Unblock()),)
@@ -647,7 +671,7 @@ def _block_returned(state: State) -> Transition:
 def _reconcile_received(state: State, event: ReconcileReceived) -> Transition:
     """Have the layer below fetch what is lacking (FST-14, AMB-61). `Flush!ReconcileReceived`.
 
-    What is asked by who is remembered waits, too.
+    A RECONCILE of a queued requester waits, too.
     """
     owner, message = event.sender, event.message
     target, members = message.target, state.view.member_set
@@ -693,10 +717,10 @@ def _open(state: State) -> Transition:
 
 
 def _stop_flush_received(state: State, event: StopFlushReceived) -> Transition:
-    """Let go, if the owner of the flush in force says so (FST-16). `Flush!StopFlushReceived`.
+    """Resume, if the owner of the flush in force says so (FST-16). `Flush!StopFlushReceived`.
 
-    Who joined in the middle of it does not know its owner; nobody else can have come to the end of a flush in
-    this view. A member that is remembered needs nothing more.
+    A member that joined in the middle of the flush does not know its owner; no other flush can have ended in
+    this view. A queued requester needs nothing more.
     """
     if event.message.view_id != state.view.id:
         return state, ()
@@ -707,7 +731,7 @@ def _stop_flush_received(state: State, event: StopFlushReceived) -> Transition:
     return _ending(_open(state))
 
 
-# What the layers below say ------------------------------------------------------------------------
+# Events of the layers below -----------------------------------------------------------------------
 
 
 def _suspend(state: State, event: Suspend) -> Transition:
@@ -726,12 +750,12 @@ def _suspend(state: State, event: Suspend) -> Transition:
 
 
 def _resume(state: State, event: Resume) -> Transition:
-    """Let every member go when no member wants them stopped any more (FST-06). `Flush!Resume`.
+    """Resume every member when no caller wants them stopped any more (FST-06). `Flush!Resume`.
 
     A flush that is not at its end, or was given up, is brought to it: START_FLUSH may be remembered.
     """
     if event.asker not in state.wants:
-        raise LocalProtocolError(state, event, "the group was not stopped for this one")
+        raise LocalProtocolError(state, event, "Resume without an open Suspend")
     without = evolve(state, wants=state.wants - {event.asker})
     if not state.stopped:
         return _ending((evolve(without, wants=without.wants | {_SELF}), ()))
@@ -748,9 +772,9 @@ def _view_installed(state: State, event: ViewInstalled) -> Transition:
 def _merge_view_installed(state: State, event: MergeViewInstalled) -> Transition:
     """Enter a view that was made of several. `Flush!MergeViewInstalled`.
 
-    Those of each subgroup were stopped by its coordinator. Only the first member goes on with what it has
-    stopped; if it was a participant it has the merged group stopped, when the view is everywhere. It lets all
-    go. The others wait for its STOP_FLUSH as joiners do, and want the group for views no more.
+    The members of each subgroup were stopped by its coordinator. Only the first member keeps the group that
+    it has stopped; if it was a participant it has the merged group stopped, when the view is everywhere. It
+    resumes all. The others wait for its STOP_FLUSH as joiners do, and want the group for views no more.
     """
     is_first = event.view.members[:1] == (state.member,)
     if state.member not in event.view.members or (is_first and state.stopped):
@@ -762,7 +786,8 @@ def _merge_view_installed(state: State, event: MergeViewInstalled) -> Transition
 def _enter(state: State, view: View) -> Transition:
     """The latch stays as it is; that of a joiner is closed. `Flush!Enter`.
 
-    The layer below is told, too, and holds nothing back any more. A group of one has no member to wait for.
+    The layer below hears of the view, too, and holds nothing back any more. A group with a single member has
+    no member to wait for.
     """
     entered = evolve(
         state,
@@ -782,7 +807,8 @@ def _enter(state: State, view: View) -> Transition:
 def _suspected(state: State, event: Suspected) -> Transition:
     """Wait for it no longer: nor for its STOP_FLUSH, if it flushed for a state. `Flush!Suspected`.
 
-    Where the suspicion is false, no other member may know of it, and let this member go.
+    If the suspicion is false, no other member may know of it, and resume this member. The layers above get
+    the suspicion, too.
     """
     suspect = event.suspect
     if suspect == state.member:
@@ -790,11 +816,12 @@ def _suspected(state: State, event: Suspected) -> Transition:
     if suspect not in state.unsuspected:
         return state, ()
     knowing = evolve(state, suspected=state.suspected | {suspect}, later=_without(state.later, suspect))
-    opens = state.owner == suspect and state.asker == FOR_STATE
-    return _ending(_then(_open(knowing) if opens else (knowing, ()), lambda after: _strike(after, suspect)))
+    opens = (_open,) if state.owner == suspect and state.asker == FOR_STATE else ()
+    passed: Transition = (knowing, (PassUp(event),))
+    return _ending(_then(passed, *opens, lambda after: _strike(after, suspect)))
 
 
-# What is multicast --------------------------------------------------------------------------------
+# Multicasts ---------------------------------------------------------------------------------------
 
 
 def _send_requested(state: State, event: SendRequested) -> Transition:

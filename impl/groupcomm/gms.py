@@ -1,35 +1,37 @@
-"""GMS: who is in the group. Joins, leaves and crashes become views. `Gms`.
+"""GMS: the members of the group. Joins, leaves and crashes become views. `Gms`.
 
 Theory of operation
 -------------------
-The coordinator decides the views, one after the other. It queues requests to join and to leave in the order
-in which they come. When there is one, or it suspects some member, it has the layer above stop the group
-(`Suspend`). When that is done (`GroupStopped`) it takes the next request, and all members that it suspects,
-and decides the next view. For a join it first asks the layer below for the digest that the joiner starts
-from, and promises to keep what comes after that. It installs the view at once and sends it to the old members
-(NEW_VIEW). When they have all acknowledged it, the joiner is answered (JOIN_RSP, with the same view and the
-digest), and when the joiner has acknowledged it too, the next view may come: it says `Suspend` again, and as
-the group is still stopped the answer can come at once. Where there is none to decide it lets the group go
-(`Resume`).
+The coordinator decides the views, one after another. It queues requests to join and to leave in the order of
+their arrival. When a request waits, or the coordinator suspects a member, it asks the layer above to stop the
+group (`Suspend`). When the group is stopped (`GroupStopped`), the coordinator takes the next request and all
+its suspicions, and decides the next view. For a join it first asks the layer below for the start digest, and
+promises to keep later messages. It installs the view at once and sends it to the old members (NEW_VIEW). When
+all of them have acknowledged the view, the coordinator answers the joiner (JOIN_RSP, with the same view and
+the digest). When the joiner has acknowledged it too, the next view may follow. For that the coordinator says
+`Suspend` again; the group is still stopped, so the answer can arrive at once. If it has nothing to decide, it
+resumes the group (`Resume`).
 
-When all that are before it in the view are suspected, a member takes over. It asks the others for their
-newest view (QUERY), and decides nothing before all that it does not suspect have answered (ANSWER) and have
-the newest view that any of them has. Then it says `Suspend`, also where it has nothing to decide: the group
-may have been stopped by who is gone, and no other member lets it go.
+A member whose seniors in the view are all suspected takes over. It asks the others for their newest view
+(QUERY). It decides nothing before every unsuspected member has answered (ANSWER) and has the newest view that
+any of them has. Then it says `Suspend`, even if it has nothing to decide. A member that crashed may have
+stopped the group, and no other member would resume it.
 
-That keeps the views in one line. Who answers a QUERY refuses, from then on, whatever the asker's seniors
-send. So when the answers are in, a view of a senior that nobody who answered has will be installed by none of
-them; and one that somebody has the asker learns of, installs and sends to everybody before it decides the
-next. With false suspicions two members may each be the first of those they do not suspect, and there are two
-lines: merging heals them.
+That keeps the views in one branch. A member that answers a QUERY refuses every later message from the seniors
+of the QUERY's sender. So when the answers are in, a senior's view that no answering member has installed can
+no longer be installed by any of them. If an answering member has installed such a view, the QUERY's sender
+learns of it. It installs the view and sends it to every member before it decides the next one. With false
+suspicions, two members may each be the first that they do not suspect themselves. Then there are two
+branches, and merging heals them.
 
-A decision is a view and what GMS needs to know of it: the view it follows, the incarnation of each member,
-who begins with it, and the digest these start from. So whoever has it can let the joiner in. Its identifier
-names its creator, which may be leaving, and then is not its first member.
+A decision is a view and GMS's knowledge of it: its predecessor, the incarnation of each member, its joiners,
+and their start digest. So any member that has it can admit the joiner. Its identifier names its creator,
+which may be leaving, and then is not its first member.
 
 An address may be taken by a new incarnation while messages of the former one are on their way. Requests
-therefore carry the incarnation that they are for. An incarnation is let in once. One that was excluded
-before it knew that it was let in, and asks again, is refused (JOIN_REFUSED): it is over, as after a leave.
+therefore carry the incarnation that they are for. An incarnation is admitted once. An incarnation that was
+excluded before it knew of its admission, and asks again, is refused (JOIN_REFUSED): it is over, as after a
+leave.
 """
 
 from typing import Final, Literal, TypeAlias, assert_never
@@ -56,7 +58,7 @@ from .per_member import PerMember
 from .records import evolve
 from .view import NO_VIEW, Address, View, ViewId, is_former
 
-ASSUMES: Final = ("ReliableUnicast", "FailureDetector")
+ASSUMES: Final = ("ReliableUnicast", "FailureDetector", "Incarnations")
 """The modules of `spec/common` that say what the layers below must give."""
 
 GIVES: Final = ("Membership", "JoinDigest")
@@ -123,7 +125,7 @@ class Config:
     """GMS has no parameters: a failure detector, discovery, and what stops the group are outside."""
 
 
-# What is decided ----------------------------------------------------------------------------------
+# Decisions ----------------------------------------------------------------------------------------
 
 
 @frozen
@@ -133,11 +135,11 @@ class Lives(PerMember[int]):
 
 @frozen
 class Decision:
-    """A view as GMS knows it: besides what all see, what another coordinator needs to go on. `Gms!Decision`.
+    """A view as GMS knows it, with all that another coordinator needs to take over. `Gms!Decision`.
 
-    `follows`: the identifier of the view before. `lives`: of each address that was in a view of this line,
-    its newest incarnation there. `joiners`: the members that begin with this view. `digest`: where these
-    start, one seqno for each member that was there before.
+    `follows`: the identifier of the predecessor. `lives`: the newest incarnation of each address that was in
+    a view of this branch. `joiners`: the members that begin with this view. `digest`: the joiners' start
+    digest, one seqno for each old member.
     """
 
     id: ViewId
@@ -149,12 +151,12 @@ class Decision:
 
     @property
     def view(self) -> View:
-        """What the other protocols see of it. `Gms!ViewIn`."""
+        """Return the view as other protocols see it. `Gms!ViewIn`."""
         return View(self.id, self.members)
 
     @property
     def sound(self) -> bool:
-        """True if it is as every decision is, whoever made it; `NO_DECISION` is not. `Views!IsSound`."""
+        """True if it is as every decision is, by any creator; `NO_DECISION` is not. `Views!IsSound`."""
         members = set(self.members)
         return (
             0 < len(members) == len(self.members)
@@ -169,7 +171,7 @@ class Decision:
 
 
 NO_DECISION = Decision(NO_VIEW.id, (), NO_VIEW.id, Lives(()), frozenset(), EMPTY_VECTOR)
-"""What a member has before its first view. `Gms!NoDecision`."""
+"""The decision of a member before its first view. `Gms!NoDecision`."""
 
 # Messages -----------------------------------------------------------------------------------------
 
@@ -204,7 +206,7 @@ class LeaveReq:
 
 @frozen
 class LeaveRsp:
-    """To a leaver: incarnation `life` is let go. LEAVE_RSP in the notes."""
+    """To a leaver: its leave, in incarnation `life`, is granted. LEAVE_RSP in the notes."""
 
     life: int
 
@@ -225,7 +227,7 @@ class ViewAck:
 
 @frozen
 class Query:
-    """Who takes over in view `view_id` asks for a newer one; its `seniors` are refused from then on."""
+    """The sender takes over in view `view_id` and asks for a newer one; refuse its `seniors` from now on."""
 
     view_id: ViewId
     seniors: frozenset[Address]
@@ -320,7 +322,7 @@ class NewViewReceived:
 
 @frozen
 class JoinRspReceived:
-    """A JOIN_RSP arrived from `sender`, the coordinator or who took over from it."""
+    """A JOIN_RSP arrived from `sender`, the coordinator or its successor."""
 
     sender: Address
     message: JoinRsp
@@ -465,8 +467,8 @@ def step(config: Config, state: State, event: Event) -> Transition:  # noqa: ARG
     """The next state, and what is to be done, in order. `Gms!Step`.
 
     An ignored event returns the same state and no effects; messages may come late, from a former incarnation
-    or another line of views. A refused one raises and changes nothing: `LocalProtocolError` where the caller
-    erred, `RemoteProtocolError` where a peer did.
+    or another branch of views. A refused one raises and changes nothing: `LocalProtocolError` where the
+    caller erred, `RemoteProtocolError` where a peer did.
     """
     if flaw := malformed(state.member, getattr(event, "sender", ""), getattr(event, "message", None)):
         raise RemoteProtocolError(state, event, flaw)
@@ -508,32 +510,32 @@ def malformed(member: Address, sender: Address, message: object) -> str:
     match message:
         case NewView(decision):
             if not decision.sound or member not in decision.members:
-                return "NEW_VIEW: a view goes to its members, each of them once in it and in its lives"
+                return "NEW_VIEW: the receiver must be a member, each member listed once, with an incarnation"
         case JoinRsp(decision):
             members = set(decision.members)
             if not decision.sound or member not in decision.joiners or sender not in members:
-                return "JOIN_RSP: a member of a view answers who begins with the view"
+                return "JOIN_RSP: the receiver must be a joiner of the view, and the sender a member"
             if member in decision.before(sender) or not members - decision.joiners <= decision.digest.keys():
-                return "JOIN_RSP: a senior answers, and says of each old member where to start"
+                return "JOIN_RSP: the sender must be senior, and the digest must have each old member"
         case Answer(_, decision):
             if not decision.sound and decision != NO_DECISION:
-                return "ANSWER: a view has each of its members once, and in its lives"
+                return "ANSWER: each member must be listed once, with an incarnation"
         case Query(_, seniors):
             if seniors & {sender, member}:
-                return "QUERY: a member asks none of the seniors that it suspects, and is none of them"
+                return "QUERY: the receiver and the sender must not be among the suspected seniors"
         case JoinReq(life) | JoinRefused(life) | LeaveReq(life) | LeaveRsp(life):
             if life < 0:
-                return "a request is of a life, and these count from 0"
+                return "the request's incarnation must be 0 or higher"
         case _:
             pass
     return ""
 
 
 def _join_requested(state: State, event: JoinRequested) -> Transition:
-    """Ask the coordinator; who finds itself founds a group. `Gms!JoinRequested`.
+    """Ask the coordinator; a member that finds itself founds a group. `Gms!JoinRequested`.
 
-    Who was found is alive: if it was refused, that was a former incarnation. An address that was in use
-    before founds no group: its first view would have the identifier of another.
+    The member that discovery found is alive: if it was refused, that was a former incarnation. An address
+    that was in use before founds no group: its first view would have the identifier of another.
     """
     if state.joined or state.gone:
         raise LocalProtocolError(
@@ -557,7 +559,7 @@ def _join_requested(state: State, event: JoinRequested) -> Transition:
 
 
 def _leave_requested(state: State, event: LeaveRequested) -> Transition:
-    """Queue the own leave, or ask whoever acts. `Gms!LeaveRequested`."""
+    """Queue the own leave, or ask the acting coordinator. `Gms!LeaveRequested`."""
     if not state.joined or state.gone:
         raise LocalProtocolError(state, event, "a member that is in no view does not leave")
     if state.leaving:
@@ -571,8 +573,9 @@ def _leave_requested(state: State, event: LeaveRequested) -> Transition:
 def _join_req_received(state: State, event: JoinReqReceived) -> Transition:
     """Queue a join; the former incarnation in the view goes first (MBR-12). `Gms!JoinReqReceived`.
 
-    No request outlives its incarnation. Who was answered, and asks again, gets the same answer (AMB-29). Who
-    was excluded before it knew that it was let in is refused: it has to ask as another one (FLAW-133).
+    No request outlives its incarnation. A member that was answered, and asks again, gets the same answer
+    (AMB-29). A member that was excluded before it knew of its admission is refused: it has to ask as another
+    incarnation (FLAW-133).
     """
     member, life = event.sender, event.message.life
     waiting = (r.life for r in (*state.queue, state.admitting) if r.kind == "join" and r.member == member)
@@ -592,7 +595,7 @@ def _join_req_received(state: State, event: JoinReqReceived) -> Transition:
 
 
 def _join_refused_received(state: State, event: JoinRefusedReceived) -> Transition:
-    """Go: this incarnation was let in and excluded before it knew. `Gms!JoinRefusedReceived`."""
+    """Depart: this incarnation was admitted and excluded before it knew. `Gms!JoinRefusedReceived`."""
     if state.gone or state.joined or not state.joining or event.message.life != state.life:
         return state, ()
     return evolve(state, gone=True), (PassUp(Left()),)
@@ -609,7 +612,7 @@ def _leave_req_received(state: State, event: LeaveReqReceived) -> Transition:
 
 
 def _leave_rsp_received(state: State, event: LeaveRspReceived) -> Transition:
-    """Go; another incarnation's leave is not this one's. `Gms!LeaveRspReceived`."""
+    """Depart; a leave of another incarnation is ignored. `Gms!LeaveRspReceived`."""
     if state.gone or not state.joined or event.message.life != state.life:
         return state, ()
     return evolve(state, gone=True), (PassUp(Left()),)
@@ -649,13 +652,13 @@ def _query_received(state: State, event: QueryReceived) -> Transition:
 
 
 def _is_late(state: State, view_id: ViewId) -> bool:
-    """Whether a question is a former life's, about a view that no member of this one is in. `Gms!IsLate`."""
+    """Return True if a query is a former incarnation's, about a view of no present member. `Gms!IsLate`."""
     own = state.decision
     return view_id.counter <= own.id.counter and view_id not in {own.id, own.follows}
 
 
 def _answer_received(state: State, event: AnswerReceived) -> Transition:
-    """Learn of a newer view; who is on another line is no member any more. `Gms!AnswerReceived`."""
+    """Learn of a newer view; a member of another branch is no member any more. `Gms!AnswerReceived`."""
     sender, told = event.sender, event.message.decision
     if sender not in state.asking | state.awaiting or event.message.view_id != state.decision.id:
         return state, ()
@@ -686,8 +689,8 @@ def _new_view_received(state: State, event: NewViewReceived) -> Transition:
 def _join_rsp_received(state: State, event: JoinRspReceived) -> Transition:
     """Install the first view, and start where its digest says (JOI-01). `Gms!JoinRspReceived`.
 
-    It suspects the seniors of who answers, as that one does; whom else it refused before may be another
-    incarnation now.
+    It suspects the seniors of the member that answers, as that member does. Any other member that it refused
+    before may be another incarnation now.
     """
     decision = event.message.decision
     if state.gone or event.sender in state.suspected:
@@ -710,10 +713,11 @@ def _again(state: State, event: NewViewReceived | JoinRspReceived) -> Transition
 
 
 def _refusing_since(state: State, sender: Address) -> Transition:
-    """Refuse the seniors of who sends the view that it has. `Gms!SuspectedSince`, `!SuspectedAtFirst`.
+    """Refuse the seniors of the sender of the present view. `Gms!SuspectedSince`, `!SuspectedAtFirst`.
 
-    So does that one, which counts on it now. It may have been asked to when it was in no view,
-    and asked one of them again since: two would count on it.
+    The sender refuses them, too, and now relies on this member. This member may have been asked to refuse
+    them when it was in no view, and may have asked one of them again since. Then two coordinators would rely
+    on it.
     """
     members = state.decision.members
     if sender not in members:
@@ -726,7 +730,7 @@ def _refusing_since(state: State, sender: Address) -> Transition:
 
 
 def _elsewhere(state: State, event: NewViewReceived | JoinRspReceived) -> Transition:
-    """Say what it has, or the sender, on another line, would wait for ever. `Gms!Elsewhere`."""
+    """Answer with the own view, or the sender, on another branch, would wait for ever. `Gms!Elsewhere`."""
     return state, (Send(event.sender, Answer(event.message.decision.id, state.decision)),)
 
 
@@ -738,12 +742,12 @@ def _view_ack_received(state: State, event: ViewAckReceived) -> Transition:
 
 
 def _group_stopped(state: State, event: GroupStopped) -> Transition:
-    """Grant the next request; who joins gets a digest first (JOI-03). `Gms!GroupStopped`, `!IsGranted`.
+    """Grant the next request; a joiner gets a digest first (JOI-03). `Gms!GroupStopped`, `!IsGranted`.
 
-    One that another coordinator granted was there before this member learnt of that view, and is over.
-    The promise comes before the question, so that what is told is kept. While a former incarnation of the
-    joiner is still in the view it waits, and who is suspected goes first: who is in the view can be promised
-    nothing. What another layer asked for is passed on.
+    A request that another coordinator granted was there before this member learnt of that view, and is over.
+    The promise comes before the question, so that the digest's successors are kept. While a former
+    incarnation of the joiner is still in the view the joiner waits. Suspected members are excluded first: a
+    member of the view cannot get a promise. A digest for another layer is passed on.
     """
     if event.asker != _SELF:
         return state, (PassDown(event),)
@@ -774,7 +778,7 @@ def _digest_given(state: State, event: DigestGiven) -> Transition:
     return _decide(state, state.admitting, digest)
 
 
-# What follows from a state: a step ends with proceed ---------------------------------------------
+# Consequences of a state: a step ends with proceed -----------------------------------------------
 
 
 def proceed(state: State, effects: Effects = ()) -> Transition:
@@ -833,14 +837,14 @@ def _suspend(state: State) -> Transition:
 
 
 def _resume(state: State) -> Transition:
-    """The last view is everywhere, and `_suspend` asks for no other: let the group go. `Gms!MaybeResume`."""
+    """The last view is everywhere, and `_suspend` asks for no other: resume the group. `Gms!MaybeResume`."""
     if not (state.done and state.group == "stopped"):
         return state, ()
     return evolve(state, group="free"), (PassUp(Resume(_SELF)),)
 
 
 def _ask_to_leave(state: State) -> Transition:
-    """Ask whoever acts, and again when that is another. `Gms!AskToLeave`."""
+    """Ask the acting coordinator, and again when it changes. `Gms!AskToLeave`."""
     if not state.leaving or state.gone or state.acts or state.unsuspected[0] == state.leave_asked:
         return state, ()
     acting = state.unsuspected[0]
@@ -886,7 +890,7 @@ def _decide(state: State, request: Request, digest: Vector) -> Transition:
 def enter(state: State, decision: Decision) -> State:
     """Install a view; what was under way in the old one is over. `Gms!Enter`, `!Kept`.
 
-    Requests to leave outlive it: a leaver asks once a view, and who takes over may not have it yet.
+    Requests to leave outlive it: a leaver asks once a view, and a member that takes over may not have it yet.
     """
     others = set(decision.members) - {state.member}
     kept = tuple(r for r in state.queue if r.kind == "leave" and r.member in others)
@@ -923,13 +927,13 @@ def _without_join(state: State, member: Address) -> Transition:
 
 
 def _withdrawal(state: State, member: Address) -> Effects:
-    """What is said below if the join whose digest is awaited is dropped. `Gms!Withdrawal`."""
+    """Return the effect below when the join whose digest is awaited is dropped. `Gms!Withdrawal`."""
     withdrawn = state.admitting != NO_REQUEST and state.admitting.member == member
     return (PassDown(PromiseWithdrawn(member)),) if withdrawn else ()
 
 
 def _say_suspected(state: State, suspected: frozenset[Address]) -> Effects:
-    """Those above are told whom it begins to suspect: FLUSH refuses whom GMS refuses. `Gms!SaySuspected`."""
+    """Pass up the new suspicions: FLUSH refuses the members that GMS refuses. `Gms!SaySuspected`."""
     new = suspected - state.suspected
     return tuple(PassUp(Suspected(member)) for member in state.decision.members if member in new)
 

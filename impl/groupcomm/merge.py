@@ -9,15 +9,15 @@ answered, or the timer fires, the leader makes one view of the views and one dig
 installs it at once, and sends it to its subgroup (MERGE_VIEW) and to the coordinators that answered
 (INSTALL_MERGE_VIEW), each of which does the same.
 
-A member comes to the merged view only from one of the views that it was made of. So whatever is lost, and
-whoever crashes or gives up, no member skips a view. But one side may have the merged view and the other have
-given up. Then views overlap, and such views are not merged. A coordinator that finds another one, which is in
-its own view, standing by another view, has the membership service leave that one's members out; when nobody
-is in two views, the next merge makes one of them.
+A member installs a merged view only from one of its predecessors. So whatever messages are lost, and
+whichever members crash or give up, no member skips a view. But one side may have the merged view after the
+other has given up. Then views overlap, and overlapping views are not merged. A coordinator may find that a
+coordinator in its own view has installed another view. Then it has the membership service exclude the members
+of that view. When no member is in two views, the next merge unites them.
 
 While it is in a merge a coordinator has its membership service hold the view. The digest that it has given
-away is promised: what comes after it is kept for those who start there. A merge that its timer has ended is
-over for good: the promise is withdrawn, and a late INSTALL_MERGE_VIEW finds it in no merge or in another.
+away is promised: later messages are kept for the members that start there. A merge that its timer has ended
+stays ended: the promise is withdrawn, and a late INSTALL_MERGE_VIEW finds it in no merge or in another.
 """
 
 from collections.abc import Callable, Iterable
@@ -109,15 +109,15 @@ class Config:
     member_timeout: int
 
 
-# What is decided ----------------------------------------------------------------------------------
+# Decisions ----------------------------------------------------------------------------------------
 
 
 @frozen
 class Merged:
     """A merged view: `follows` are the views that it is made of. `Merge!Merged`.
 
-    `lives`: of each address that was in a view of one of their lines, its newest incarnation. `digest`: where
-    members start with the members that were not with them.
+    `lives`: the newest incarnation of each address that was in a view of one of their branches. `digest`:
+    where members start with the members that were not with them.
     """
 
     id: ViewId
@@ -128,7 +128,7 @@ class Merged:
 
     @property
     def sound(self) -> bool:
-        """True if it is as every merged view is, whoever made it. `Merge!IsSoundMerged`."""
+        """True if it is as every merged view is, by any leader. `Merge!IsSoundMerged`."""
         members = set(self.members)
         return (
             0 < len(members) == len(self.members)
@@ -139,13 +139,13 @@ class Merged:
         )
 
     def after(self, own: Decision) -> Decision:
-        """What it is to a subgroup: the view that comes after its own. `Merge!AfterOwn`."""
+        """Return the merged view for one subgroup: the successor of its own view. `Merge!AfterOwn`."""
         return Decision(self.id, self.members, own.id, self.lives, frozenset(), self.digest)
 
 
 @frozen
 class MergeId:
-    """A merge: who leads it, in which incarnation, and the number that the leader gave it."""
+    """A merge: its leader, the leader's incarnation, and the leader's number for it."""
 
     leader: Address
     life: int
@@ -157,14 +157,14 @@ NO_MERGE: Final = MergeId("", 0, 0)
 
 @frozen
 class Response:
-    """What a coordinator has answered: its view, and what it had delivered."""
+    """The answer of a coordinator: its view, and what it had delivered."""
 
     decision: Decision
     digest: Vector
 
 
 class Responses(PerMember[Response]):
-    """What each coordinator that has accepted has answered."""
+    """The answers of the coordinators that have accepted."""
 
 
 NO_RESPONSES: Final = Responses(())
@@ -207,7 +207,7 @@ class MergeView:
 
 @frozen
 class CancelMerge:
-    """From the leader: it has given up, or goes on without you."""
+    """From the leader: it has given up, or continues without you."""
 
     merge_id: MergeId
 
@@ -226,7 +226,7 @@ class DecisionInstalled:
 
 @frozen
 class DiscoverTimeout:
-    """Timer `discover` fired; discovery knows of the coordinators `found`; `digest` is delivered here."""
+    """Timer `discover` fired. Discovery knows of the coordinators `found`, and `digest` is delivered here."""
 
     found: Annotated[frozenset[Address], Below]
     digest: Annotated[Vector, Below]
@@ -371,12 +371,12 @@ class State:
 
     @property
     def asked(self) -> frozenset[Address]:
-        """Of a leader: the coordinators in the merge, without itself. Who does not lead has asked nobody."""
+        """Of a leader: the coordinators in the merge, without itself. Only a leader has asked any member."""
         return (frozenset(self.responses) | self.awaiting) - {self.member}
 
     @property
     def promised_to(self) -> frozenset[Address]:
-        """Of one in a merge: those promised its digest. Who is in its view needs none. `Merge!PromisedTo`."""
+        """In a merge, the members outside its view with a promise of its digest. `Merge!PromisedTo`."""
         others = self.asked if self.leads else frozenset({self.merge.leader})
         return others - frozenset(self.decision.members)
 
@@ -441,12 +441,12 @@ def malformed(member: Address, sender: Address, message: object) -> str:
         case MergeRsp(_, rejected, decision, digest):
             members = set(decision.members)
             if rejected and not decision.sound and decision != NO_DECISION:
-                return "MERGE_RSP: a view has each of its members once, and in its lives"
+                return "MERGE_RSP: each member must be listed once, with an incarnation"
             if not rejected and (not decision.sound or sender not in members or digest.keys() != members):
-                return "MERGE_RSP: who accepts is in its view, and its digest has its members"
+                return "MERGE_RSP: the sender must be in its view, and the digest must cover the view"
         case InstallMergeView(merge_id, merged):
             if sender != merge_id.leader or not merged.sound or member not in merged.members:
-                return "INSTALL_MERGE_VIEW: it comes from who leads the merge, to members of the merged view"
+                return "INSTALL_MERGE_VIEW: the sender must be the merge leader, the receiver a member"
         case MergeView(merged):
             if not merged.sound or not {sender, member} <= set(merged.members):
                 return "MERGE_VIEW: it is sent from a member of the merged view to another"
@@ -461,7 +461,8 @@ def malformed(member: Address, sender: Address, message: object) -> str:
 def _discover_timeout(config: Config, state: State, event: DiscoverTimeout) -> Transition:
     """Lead a merge, if this is the first of several coordinators (MRG-04). `Merge!DiscoverTimeout`.
 
-    Who is not the first waits to be asked (FLAW-41). The leader's own answer is there at once (AMB-36).
+    A coordinator that is not the first waits to be asked (FLAW-41). The leader's own answer is there at once
+    (AMB-36).
     """
     if not state.joined:
         return state, ()
@@ -488,11 +489,11 @@ def _discover_timeout(config: Config, state: State, event: DiscoverTimeout) -> T
 
 
 def _merge_req_received(config: Config, state: State, event: MergeReqReceived) -> Transition:
-    """Take part, if in no merge; from now on in this one (MRG-24 to MRG-26). `Merge!MergeReqReceived`.
+    """Take part, if in no merge; from now on in this merge (MRG-24 to MRG-26). `Merge!MergeReqReceived`.
 
     A leader whose view overlaps with ours is rejected. If it is in our view, it left us: it is in no other
-    merge now, and takes no view of an earlier one. So is one that knows a later incarnation of a member of
-    ours, or we of one of its (FLAW-110).
+    merge now, and takes no view of an earlier one. It is also rejected if it knows a later incarnation of a
+    member of ours, or we know a later incarnation of a member of its view (FLAW-110).
     """
     sender, merge_id, theirs = event.sender, event.message.merge_id, event.message.decision
     _require_fit(state, event)
@@ -513,7 +514,7 @@ def _merge_req_received(config: Config, state: State, event: MergeReqReceived) -
 
 
 def _merge_rsp_received(state: State, event: MergeRspReceived) -> Transition:
-    """Count an answer; who rejects is asked no more (MRG-16). `Merge!MergeRspReceived`."""
+    """Count an answer; a rejecting coordinator is asked no more (MRG-16). `Merge!MergeRspReceived`."""
     sender, said = event.sender, event.message
     if said.merge_id != state.merge or sender not in state.awaiting:
         return state, ()
@@ -534,12 +535,12 @@ def _merge_rsp_received(state: State, event: MergeRspReceived) -> Transition:
 
 
 def _merge_timeout(state: State, event: MergeTimeout) -> Transition:
-    """Go on with the answers that are there; who has none gives up (MRG-25). `Merge!MergeTimeout`."""
+    """Decide with the answers that are there; without answers give up (MRG-25). `Merge!MergeTimeout`."""
     return (state, ()) if event.number != state.begun else _conclude(state)
 
 
 def _cancel_merge_received(state: State, event: CancelMergeReceived) -> Transition:
-    """Give up, as the leader has, or goes on without us (AMB-39). `Merge!CancelMergeReceived`."""
+    """Give up, as the leader has, or as it continues without us (AMB-39). `Merge!CancelMergeReceived`."""
     merge_id = event.message.merge_id
     return (state, ()) if state.merge != merge_id else _give_up(state)
 
@@ -559,8 +560,8 @@ def _install_merge_view_received(state: State, event: InstallMergeViewReceived) 
 def _merge_view_received(state: State, event: MergeViewReceived) -> Transition:
     """Come to the merged view, or keep it for the view that it follows. `Merge!MergeViewReceived`.
 
-    That may be one of the membership service, or of a merge that has not come to its end here (FLAW-107). So
-    is every other kept: of two merges the second may come first (FLAW-108).
+    That may be a view of the membership service, or of a merge that has not ended here (FLAW-107). Every
+    other early view is kept, too: of two merges the second may arrive first (FLAW-108).
     """
     merged = event.message.merged
     if not state.merging and _follows_own(state, merged):
@@ -595,7 +596,7 @@ def _early_timeout(state: State) -> Transition:
 
 
 def _conclude(state: State) -> Transition:
-    """Nobody is awaited any more: merge, or give up if there is nobody to merge with. `Merge!Conclude`."""
+    """No answer is awaited any more: merge, or give up without another coordinator. `Merge!Conclude`."""
     chosen = _chosen(state)
     if chosen == {state.member}:
         return _give_up(state)
@@ -613,7 +614,7 @@ def _chosen(state: State) -> frozenset[Address]:
     chosen = [state.member]
     for other in sorted(state.responses):
         theirs = state.responses[other].decision
-        # One that lists another, which has answered for itself, is not followed by that one.
+        # A coordinator whose view lists another answering coordinator is not followed by that coordinator.
         if set(state.responses) & set(theirs.members) != {other}:
             continue
         if all(_may_merge(state.responses[one].decision, theirs) for one in chosen):
@@ -624,7 +625,7 @@ def _chosen(state: State) -> frozenset[Address]:
 def _merged_view(state: State, chosen: frozenset[Address]) -> Merged:
     """One view of theirs, and one digest (MRG-18 to MRG-21). `Merge!MergedView`.
 
-    Its identifier names who decides it, not its first member, who knows nothing yet (FLAW-103).
+    Its identifier names its creator, not its first member, which knows nothing yet (FLAW-103).
     """
     decisions = [state.responses[member].decision for member in chosen]
     members = tuple(sorted({member for decision in decisions for member in decision.members}))
@@ -651,7 +652,7 @@ def _enter(
 ) -> Transition:
     """Install a merged view. `Merge!Enter`.
 
-    Windows are added for the members that are new; one that is in use is never moved (AMB-44, FLAW-47).
+    Windows are added for the members that are new; a window in use is never moved (AMB-44, FLAW-47).
     """
     decision = merged.after(state.decision)
     old = frozenset(state.decision.members)
@@ -669,7 +670,7 @@ def _enter(
 
 
 def _give_up(state: State) -> Transition:
-    """Be in no merge any more; who leads tells the others. `Merge!GiveUp`."""
+    """Be in no merge any more; a leader notifies the others. `Merge!GiveUp`."""
     if not state.merging:
         return state, ()
     told = _to(state.asked, CancelMerge(state.merge))
@@ -725,9 +726,9 @@ def _may_merge(decision: Decision, other: Decision) -> bool:
 
 
 def _disowned(state: State, coordinator: Address, theirs: Decision) -> Effects:
-    """Have those left out who follow a coordinator of our view that stands by another. `Merge!LeftUs`.
+    """Have members excluded that follow a coordinator of our view with another view. `Merge!LeftUs`.
 
-    And whoever is another incarnation now.
+    And members whose incarnation is over.
     """
     left = _former(state.decision, theirs)
     if coordinator in state.decision.members:

@@ -2,27 +2,28 @@
 
 Theory of operation
 -------------------
-GMS (`gms`) and merging (`merge`) are as they stand: a state has both of theirs, and what the one says to the
-other is the other's event in the same step. This module is what has to be between them.
+GMS (`gms`) and merging (`merge`) are as they stand: a state has both of theirs, and an event that either
+passes to the other happens in the same step. This module adds the rules between the two.
 
-The group is stopped for one of the two at a time. To the layer above there is one asker, GMS. Merging needs
-the group before it gives a digest away. Who would lead a merge, and who is asked to take part, waits (`wish`)
-until GMS has nothing under way; it has the group stopped (`Suspend`, `GroupStopped`), asks for the digest
-(`GetDigest`, asker MERGE), and only then takes the step of merging. While merging has the group, GMS gets no
-`GroupStopped`. When the merge is over GMS says `Suspend` again if it has something to decide; if not, the
-group is let go (`Resume`).
+The group is stopped for GMS or for merging, never for both. The layer above sees only one caller, GMS.
+Merging needs the group before it gives a digest away. So a member that would lead a merge, or is asked to
+take part, defers that event (`wish`) until GMS has nothing under way. Then it has the group stopped
+(`Suspend`, `GroupStopped`), asks for the digest (`GetDigest`, asker MERGE), and only then takes the step of
+merging. While merging has the group, GMS gets no `GroupStopped`. When the merge is over GMS says `Suspend`
+again if it has something to decide. Otherwise the group is resumed (`Resume`).
 
-The merged view is GMS's next one. Its first member does what one that takes over does: it asks all others
-which view they have (QUERY, ANSWER), sends them the view again, waits until they have it (VIEW_ACK), and has
-the group stopped, before it decides anything or lets the group go. The others follow, and say nothing.
+The merged view is GMS's next one. Its first member acts like a member that takes over. It asks all others for
+their view (QUERY, ANSWER), sends them the view again, waits until they have it (VIEW_ACK), and has the group
+stopped, before it decides anything or resumes the group. The others follow, and say nothing.
 
-A view of GMS lists members that come, or crash. A merged one lists members of other subgroups that may give
-the merge up, and GMS would wait for them for ever. So who is asked for a view that it has not answers when it
-is certain: when it has the view, or when it leads its subgroup and is in no merge, so that nobody there will
-ever have it. A participant asks its coordinator (PROBE). And who relies on another member, as each of a
-merged view does on the first that it does not suspect, asks that one once.
+A view of GMS lists members that install it, or crash. A merged view lists members of other subgroups that may
+give the merge up, and GMS would wait for them for ever. So a member that is asked for a view that it lacks
+answers when it is certain. It is certain when it has the view. It is also certain when it leads its subgroup
+and is in no merge, so that no member there can install the view any more. A participant asks its coordinator
+(PROBE). Every member of a merged view relies on the first member that it does not suspect, and asks that
+member once.
 
-What it takes and gives is what `gms` and `merge` do, but
+It takes and gives the same as `gms` and `merge`, but
 - `MergeReqReceived` and `DiscoverTimeout` come without a digest: it is asked for when the group is stopped;
 - a merged view is passed down as `WindowsAdded`, then `ViewInstalled`, and up as `MergeViewInstalled`;
 - `SuspendViews`, `ResumeViews`, `MergeDecided` and merging's `Suspected` stay inside.
@@ -92,7 +93,7 @@ from .view import NO_VIEW, Address, ViewId
 
 T = TypeVar("T")
 
-ASSUMES: Final = ("ReliableMulticast", "ReliableUnicast", "FailureDetector", "Discovery")
+ASSUMES: Final = ("ReliableMulticast", "ReliableUnicast", "FailureDetector", "Incarnations", "Discovery")
 """The modules of `spec/common` that say what the layers below must give."""
 
 GIVES: Final = ("Membership", "JoinDigest")
@@ -130,7 +131,7 @@ __all__ = [
 
 @frozen
 class Probe:
-    """From who relies on another, which view that has: this one? Who takes over asks by QUERY."""
+    """Asks the receiver whether it has this view: the sender relies on it. A takeover asks by QUERY."""
 
     view_id: ViewId
 
@@ -216,7 +217,7 @@ class Early:
 
 @frozen
 class Probed:
-    """A view, and whom it has asked for it."""
+    """A view identifier, and the member that was asked for it."""
 
     id: ViewId
     to: Address
@@ -261,7 +262,7 @@ class State:
 
     @property
     def certain(self) -> bool:
-        """True if no merged view comes to its subgroup: it leads it, in no merge. `MergeGms!IsCertain`."""
+        """True if no merged view can reach its subgroup: it leads it, in no merge. `MergeGms!IsCertain`."""
         return self.gms.phase == "leading" and not self.merge.merging
 
     @property
@@ -301,14 +302,14 @@ def step(config: Config, state: State, event: Event) -> Transition:
     """The next state, and what is to be done, in order. `MergeGms!Step`.
 
     As with `gms` and `merge`, an ignored event returns the same state and no effects, and a refused one
-    raises and changes nothing. `MergeGms!Refuses`: what the one or the other of the two never is sent.
+    raises and changes nothing. `MergeGms!Refuses`: messages that neither of the two is ever sent.
     """
     arrived = state.member, getattr(event, "sender", ""), getattr(event, "message", None)
     if flaw := gms.malformed(*arrived) or merge.malformed(*arrived):
         raise RemoteProtocolError(state, event, flaw)
     try:
         return _taken(config, state, event)
-    except ProtocolError as error:  # of the one or the other: here it is this event, in this state
+    except ProtocolError as error:  # of GMS or of merging: here it is this event, in this state
         raise type(error)(state, event, error.reason) from None
 
 
@@ -424,13 +425,13 @@ def _cancel_merge_received(config: Config, state: State, event: CancelMergeRecei
 
 
 def _dropped(config: Config, state: State, effects: Effects = ()) -> Transition:
-    """The wish is dropped; if the group is stopped for it already, it is let go. `MergeGms!Dropped`."""
+    """Drop the deferred event; if the group is stopped for it already, resume it. `MergeGms!Dropped`."""
     without = evolve(state, wish=None), effects
     return _ending(config, *_then(without, lambda s: _let_go(s) if s.holds == "digest" else (s, ())))
 
 
 def _let_go(state: State) -> Transition:
-    """Merging has the group no more: GMS asks for it again, or it is let go. `MergeGms!EndUseOfGroup`."""
+    """End merging's use of the group: call Suspend for GMS, or Resume. `MergeGms!EndUseOfGroup`."""
     waits = state.gms.group == "stopping"
     return evolve(state, holds="no"), (PassUp(Suspend(_GMS) if waits else Resume(_GMS)),)
 
@@ -453,7 +454,7 @@ def _question_received(config: Config, state: State, event: QueryReceived | Prob
 
 
 def _answer_received(config: Config, state: State, event: AnswerReceived) -> Transition:
-    """Suspect who does not come to this view; or say so to others. `MergeGms!AnswerReceived`."""
+    """Suspect a member that cannot install this view; or say so to others. `MergeGms!AnswerReceived`."""
     sender, asked, told = event.sender, event.message.view_id, event.message.decision
     if not state.joined:
         return _from_gms(config, state, event)
@@ -496,11 +497,11 @@ def _merge_view_received(config: Config, state: State, event: MergeViewReceived)
 
 
 def _leave_again(state: State, sender: Address) -> Effects:
-    """Ask anew to be let go: it ignored that if it did not have the view. `MergeGms!LeaveAgain`."""
+    """Ask for leave again: the member ignored that if it did not have the view. `MergeGms!LeaveAgain`."""
     return (Send(sender, LeaveReq(state.gms.life)),) if state.gms.leave_asked == sender else ()
 
 
-# What follows from a state: a step ends with _ending ----------------------------------------------
+# Consequences of a state: a step ends with _ending ------------------------------------------------
 
 
 def _ending(config: Config, state: State, effects: Effects = ()) -> Transition:
@@ -510,7 +511,7 @@ def _ending(config: Config, state: State, effects: Effects = ()) -> Transition:
 
 
 def _answer_early(config: Config, state: State) -> Transition:
-    """What was kept can be answered now. `MergeGms!AnswerEarly`."""
+    """Answer the early queries whose answers are final now. `MergeGms!AnswerEarly`."""
     ready = [word for word in state.early if not _is_early(state, word)]
     if not ready:
         return state, ()
@@ -519,7 +520,7 @@ def _answer_early(config: Config, state: State) -> Transition:
 
 
 def _ask_leader(state: State) -> Transition:
-    """Ask who leads, as far as it knows, for each view that it doubts. `MergeGms!AskLeader`, `!Doubts`."""
+    """Ask the first unsuspected member about each view in doubt. `MergeGms!AskLeader`, `!Doubts`."""
     if not state.joined or state.gms.acts:
         return state, ()
     head = state.gms.unsuspected[0]
@@ -563,7 +564,7 @@ def _from_merging(
 
 
 def _gms_step(config: Config, state: State, event: gms.Event) -> Transition:
-    """GMS takes a step, and merging is told of its view. `MergeGms!GmsStep`, `!AfterGms`."""
+    """Take a step of GMS, and pass its view to merging. `MergeGms!GmsStep`, `!AfterGms`."""
     after, effects = gms.step(gms.Config(), state.gms, event)
     if after is state.gms and not effects:
         return state, ()
@@ -572,7 +573,7 @@ def _gms_step(config: Config, state: State, event: gms.Event) -> Transition:
 
 
 def _tell_merging(config: Config, state: State) -> Transition:
-    """Merging is told of a view of GMS. `MergeGms!TellMerging`, `!WishIn`.
+    """Pass a view of GMS to merging. `MergeGms!TellMerging`, `!WishIn`.
 
     It is in no merge then, as GMS had the group. If it were, the merge would be over, and GMS has the group.
     """
@@ -588,7 +589,7 @@ def _tell_merging(config: Config, state: State) -> Transition:
 
 
 def _worded(state: State, effects: Iterable[gms.Effect]) -> Effects:
-    """What GMS does, as it goes out. `MergeGms!FromGms`, `!Worded`.
+    """Return the effects of GMS, as they go out. `MergeGms!FromGms`, `!Worded`.
 
     While merging has the group GMS waits for it; and if merging wants it next, it stays stopped.
     """
@@ -650,7 +651,7 @@ def _passed_down(
     | PromiseWithdrawn
     | WindowsAdded,
 ) -> Transition:
-    """What is for GMS, and what is for the layers below."""
+    """Separate the events for GMS from those for the layers below."""
     match event:
         case MergeDecided(decision):
             return _take_view(state, decision)
@@ -658,7 +659,8 @@ def _passed_down(
             return evolve(state, holds="merging"), ()
         case ResumeViews():
             return _let_go(state) if state.holds == "merging" else (state, ())
-        case Suspected(suspect) if suspect == state.member:  # a later life of it, which no correct peer knows
+        case Suspected(suspect) if suspect == state.member:  # a later incarnation of it, which no correct
+            # peer knows
             return state, ()
         case Suspected():
             return _gms_step(config, state, event)
@@ -679,7 +681,7 @@ def _take_view(state: State, decision: Decision) -> Transition:
 
 
 def _announce(state: State, event: MergeViewInstalled) -> Transition:
-    """The merged view is announced, and GMS goes on from there. `MergeGms!Announce`."""
+    """Announce the merged view, and continue with GMS from there. `MergeGms!Announce`."""
     own = state.own
     merged = Merged(own.id, own.members, event.subgroups, own.lives, own.digest)
     after, effects = gms.proceed(state.gms)
@@ -700,7 +702,7 @@ def _heard(config: Config, state: State, word: Early) -> Transition:
 
 
 def _reply(state: State, sender: Address, message: Query | Probe) -> Effect:
-    """Who asks for a merged view that it has not may have it from nobody else. `MergeGms!Reply`."""
+    """Reply with the merged view if the sender asks for it, else with the own view. `MergeGms!Reply`."""
     own = state.own
     if isinstance(message, Probe) and message.view_id == own.id and state.in_merged:
         return Send(sender, MergeView(state.merged))
@@ -708,7 +710,7 @@ def _reply(state: State, sender: Address, message: Query | Probe) -> Effect:
 
 
 def _is_for_gms(state: State, word: Early) -> bool:
-    """What comes from a member is GMS's, as it is; but for a PROBE. `MergeGms!IsForGms`."""
+    """Return True if a member's message is for GMS: all except a PROBE. `MergeGms!IsForGms`."""
     return word.sender in state.own.members and not isinstance(word.message, Probe)
 
 

@@ -2,23 +2,23 @@
 
 Theory of operation
 -------------------
-A sender numbers its multicasts, over all views of its life, and delivers each of them when it sends it. A
-message names the view in which it was multicast (DATA), and counts in that view alone. So a message is known
-by view, origin and seqno: the view says which incarnation of the origin is meant.
+A sender numbers its multicasts, over all views of its incarnation, and delivers each of them when it sends
+it. A message names the view in which it was multicast (DATA), and counts in that view alone. So a message is
+known by view, origin and seqno: the view says which incarnation of the origin is meant.
 
-A receiver delivers each origin's messages in order, without a gap. What it lacks it asks for (XMIT_REQ): what
-is missing below a message that it has, or below a number that it was told. It asks the member that told it.
-Every member tells the others, again and again, how far it has delivered (HIGHEST). So the last message of a
-sender is missed, too, though nothing comes after it; and a member that tells of a message has it, so no
-request depends on a member that crashed.
+A receiver delivers each origin's messages in order, without a gap. It asks for missing messages (XMIT_REQ):
+below a message that it has received, or below an announced number. Every member announces to the others,
+again and again, how far it has delivered (HIGHEST). A receiver asks the member that announced the number. So
+the loss of a sender's last message is noticed, too, though no message follows it. A member that announces a
+message has it, so no request depends on a crashed member.
 
-A member keeps what it has delivered in its present view until it is told to purge it, and what it delivered
-in the view before until the first purge in the present one. Then every member of the present view has voted
-in it, so none of them lacks anything of a former view. Two views are kept at most.
+A member keeps the messages that it delivered in its present view until it is asked to purge them. It keeps
+the messages of the view before until the first purge in the present view. Then every member of the present
+view has voted in it, so none of them lacks anything of a former view. Two views are kept at most.
 
-The layers above stop a group before its view changes (FLUSH). They say how many messages of a view are
-delivered (`HoldBack`, counted from where the view began), and which member has what is lacking (`Fetch`).
-What waits when a view is installed is void, and counts in no later view.
+The layers above stop a group before its view changes (FLUSH). They give the number of messages of a view to
+deliver (`HoldBack`, counted from the beginning of the view), and the holder of missing messages (`Fetch`).
+Messages that wait when a view is installed are void, and count in no later view.
 
 A timer that is set already is not set again: it would never fire while messages keep coming.
 """
@@ -158,7 +158,7 @@ class DataReceived:
 
 @frozen
 class HighestTimeout:
-    """Timer `highest` fired: it is time to tell how far this member has delivered."""
+    """Timer `highest` fired: it is time to announce how far this member has delivered."""
 
 
 @frozen
@@ -207,7 +207,7 @@ Effects: TypeAlias = tuple[Effect, ...]
 # State --------------------------------------------------------------------------------------------
 
 Pending: TypeAlias = Mapping[int, Payload]
-"""What waits, by seqno: an immutable mapping, made by `_pending`."""
+"""The waiting messages, by seqno: an immutable mapping, made by `_pending`."""
 
 
 @frozen
@@ -220,7 +220,7 @@ class Source:
 
 @frozen(slots=False)
 class Window:
-    """What a member has of one origin in its view. `Nakack!Window` says what each field is."""
+    """A member's messages of an origin in its view. `Nakack!Window` says what each field is."""
 
     low: int
     base: int
@@ -234,7 +234,7 @@ class Window:
 
 @frozen
 class Store:
-    """The messages `purged` + 1, `purged` + 2, ... of one origin in a former view."""
+    """The messages `purged` + 1, `purged` + 2, ... of an origin in a former view."""
 
     purged: int
     kept: tuple[Payload, ...]
@@ -242,7 +242,7 @@ class Store:
 
 @frozen
 class Former:
-    """What was delivered in the view before."""
+    """The deliveries of the view before."""
 
     view_id: ViewId
     stores: PerMember[Store]
@@ -270,7 +270,7 @@ class State:
 Transition: TypeAlias = tuple[State, Effects]
 
 _COUNTED: Final = PassUp(MessageReceived(1))
-"""STABLE counts messages: NAKACK does not know sizes."""
+"""STABLE counts messages: NAKACK gives no sizes."""
 
 _NO_WINDOWS: Final[PerMember[Window]] = PerMember(())
 _NO_FORMER: Final = Former(NO_VIEW.id, PerMember(()))
@@ -291,7 +291,7 @@ def start(member: Address) -> State:
 
 
 def below(state: State) -> tuple[Digest]:
-    """What layers above read at the moment of their own step: an entry for each member. `Nakack!Below`."""
+    """Return the values that layers above read at the moment of their own step, by member. `Nakack!Below`."""
     return (
         Digest(
             (member, DigestEntry(window.low, window.delivered, _highest(window, window.delivered)))
@@ -412,7 +412,7 @@ def _highest_timeout(config: Config, state: State, event: HighestTimeout) -> Tra
 
 
 def _highest_received(config: Config, state: State, event: HighestReceived) -> Transition:
-    """What the sender has and this member lacks will be asked for (NAK-07, -09). `Nakack!HighestReceived`."""
+    """Ask for the sender's messages that this member lacks (NAK-07, -09). `Nakack!HighestReceived`."""
     message = event.message
     if not state.joined or message.view_id != state.view.id:
         return state, ()
@@ -456,7 +456,7 @@ def _xmit_req_received(state: State, event: XmitReqReceived) -> Transition:
 
 
 def _view_installed(config: Config, state: State, event: ViewInstalled) -> Transition:
-    """Enter a view. What waits is void; what was delivered can still be had. `Nakack!ViewInstalled`.
+    """Enter a view. Waiting messages are void; delivered messages can still be had. `Nakack!ViewInstalled`.
 
     Windows in use stay; those of new members start where the layers above said (JOI-05, MRG-28).
     """
@@ -595,7 +595,7 @@ def _added(
 
 
 def _drained(state: State, origin: Address, window: Window) -> tuple[Window, Effects]:
-    """Deliver of one origin what can be delivered. `Nakack!DrainOf`."""
+    """Deliver every deliverable message of an origin. `Nakack!DrainOf`."""
     waits, last = dict(window.pending), window.delivered
     if last + 1 not in waits:
         return window, ()
@@ -646,7 +646,7 @@ def _gaps(window: Window, upto: int) -> tuple[Range, ...]:
 
 
 def _requests(state: State) -> Iterable[Datagram[Message]]:
-    """The requests: to members that the layers above named, and that told. `Nakack!Requests`."""
+    """The requests: to members that the layers above named, and to the announcers. `Nakack!Requests`."""
     for origin in state.view.members:
         if origin == state.member:
             continue

@@ -6,18 +6,21 @@ A member does not multicast: it sends its message to the coordinator of its view
 coordinator multicasts it (DATA) with a tag that names the sender. The layer below delivers one member's
 multicasts in order and without gaps, so what one member multicasts is delivered in one order everywhere.
 
-What a member has sent stays in its `forward_table` until it comes back as DATA. When a view is installed
-the table is sent again, in rising order and before anything new, to the coordinator of that view.
+A member's messages stay in its `forward_table` until they come back as DATA. When a view is installed the
+table is sent again, in rising order and before anything new, to the coordinator of that view.
 
 A message is ordered in one view. FORWARD and DATA carry the view they were sent in. A FORWARD of a view
-that is not installed yet waits in `early`; one of a view that is over is dropped, because its sender sends
+that is not installed yet waits in `early`. A FORWARD of an earlier view is dropped, because its sender sends
 it again when it installs the next. The layer below delivers DATA in the view it was multicast in, and the
-same DATA to all that go on to the next view (virtual synchrony). Then a table holds, at every view change,
-exactly those of a member's messages that no survivor has delivered, and sending them again neither loses,
-doubles nor reorders any. `spec/sequencer/README.md` has a table of what remains without each of these.
+same DATA to all survivors (virtual synchrony). Then a table holds, at every view change, exactly those of a
+member's messages that no survivor has delivered, and sending them again neither loses, doubles nor reorders
+any. `spec/sequencer/README.md` has a table of what remains without each of these.
 
 The `received_table` keeps the highest tag received of each sender, and drops what is not higher: where the
 unicast layer delivers a FORWARD twice. It needs FORWARDs in order.
+
+A coordinator orders nothing for a member that it suspects. It may have been stopped for a while, and be alone
+in its view: the others deliver in another order, in their own view.
 
 Views are known by their identifiers, counter and creator: two members that each believe the other gone
 create views with one counter. Of a member's own views, and only of those, the counter says which is later.
@@ -29,7 +32,7 @@ from attrs import frozen
 
 from .effects import Multicast, PassUp, Send
 from .errors import LocalProtocolError, RemoteProtocolError
-from .events import Deliver, Payload, ViewInstalled
+from .events import Deliver, Payload, Suspected, ViewInstalled
 from .per_member import PerMember
 from .records import evolve
 from .view import NO_VIEW, Address, View, ViewId
@@ -60,6 +63,7 @@ __all__ = [
     "ReceivedTable",
     "SendRequested",
     "State",
+    "Suspected",
     "Tag",
     "Transition",
     "UnicastRequested",
@@ -84,8 +88,8 @@ class Tag:
     """Identifies a multicast (SEQ-10, AMB-76).
 
     `epoch` is the identifier of its sender's first view, so that a member that comes back has other tags.
-    The counter alone would not do: in two branches of views two lives of a member can join with one counter.
-    `seqno` rises by 1 from 1.
+    The counter alone would not do: in two branches of views two incarnations of a member can join with the
+    same counter. `seqno` rises by 1 from 1.
     """
 
     sender: Address
@@ -163,7 +167,13 @@ class DataReceived:
 
 
 Event: TypeAlias = (
-    SendRequested | UnicastRequested | PlainReceived | ForwardReceived | DataReceived | ViewInstalled
+    SendRequested
+    | UnicastRequested
+    | PlainReceived
+    | ForwardReceived
+    | DataReceived
+    | ViewInstalled
+    | Suspected
 )
 
 # Effects ------------------------------------------------------------------------------------------
@@ -207,6 +217,7 @@ class State:
     forward_table: tuple[Entry, ...]
     received_table: ReceivedTable
     early: tuple[Forward, ...]
+    suspected: frozenset[Address]
 
     @property
     def joined(self) -> bool:
@@ -232,6 +243,7 @@ def start(member: Address) -> State:
         forward_table=(),
         received_table=ReceivedTable(()),
         early=(),
+        suspected=frozenset(),
     )
 
 
@@ -257,6 +269,8 @@ def step(_config: Config, state: State, event: Event) -> Transition:
             return _data_received(state, event)
         case ViewInstalled():
             return _view_installed(state, event)
+        case Suspected():
+            return _suspected(state, event)
         case _:
             assert_never(event)
 
@@ -264,8 +278,8 @@ def step(_config: Config, state: State, event: Event) -> Transition:
 def _send_requested(state: State, event: SendRequested) -> Transition:
     """Put it into the table, then have it ordered (SEQ-17, -18, -19). `Sequencer!SendRequested`.
 
-    The coordinator's own messages are in its table too: if it is not coordinator in the next view, they
-    were perhaps received by no member that goes on.
+    The coordinator's own messages are in its table too: if it is not coordinator in the next view, perhaps no
+    survivor has received them.
     """
     if not state.joined:
         raise LocalProtocolError(state, event, "no view is installed yet")
@@ -277,6 +291,7 @@ def _send_requested(state: State, event: SendRequested) -> Transition:
 def _forward_received(state: State, event: ForwardReceived) -> Transition:
     """Order a message for its sender, in the view in which it was forwarded (SEQ-23, -24).
 
+    Nothing for a suspect: it sends the message again in its next view, for others to order and deliver.
     `Sequencer!ForwardReceived`.
     """
     message, sender = event.message, event.message.tag.sender
@@ -291,6 +306,8 @@ def _forward_received(state: State, event: ForwardReceived) -> Transition:
         raise RemoteProtocolError(state, event, "a FORWARD for a coordinator, which this is not")
     if sender not in state.view.members:
         raise RemoteProtocolError(state, event, f"{sender} is not in our view, and says it is")
+    if sender in state.suspected:
+        return state, ()
     return state, (_ordered(message),)
 
 
@@ -307,7 +324,7 @@ def _data_received(state: State, event: DataReceived) -> Transition:
     if event.sender != state.view.coordinator:
         raise RemoteProtocolError(state, event, f"{event.sender} multicasts, and is not coordinator")
     if tag.sender not in state.view.members:
-        raise RemoteProtocolError(state, event, f"{tag.sender}, for whom it was ordered, is no member")
+        raise RemoteProtocolError(state, event, f"{tag.sender}, whose message it is, is no member")
     after = state
     if tag.sender == state.member and tag.epoch == state.epoch:
         table = _without(state.forward_table, tag.seqno)
@@ -338,14 +355,24 @@ def _view_installed(state: State, event: ViewInstalled) -> Transition:
         epoch=state.epoch if state.joined else view.id,
         received_table=state.received_table.latest(view.members),
         early=tuple(message for message in state.early if message.view_id.counter > view.id.counter),
+        suspected=state.suspected & view.member_set,
     )
     again = tuple(_submit(after, entry) for entry in state.forward_table)
     due = tuple(
         _ordered(message)
         for message in state.early
-        if message.view_id == view.id and message.tag.sender in view.members
+        if message.view_id == view.id and message.tag.sender in view.member_set - after.suspected
     )
     return after, (*again, *due) if after.is_coordinator else again
+
+
+def _suspected(state: State, event: Suspected) -> Transition:
+    """Order nothing more for a member that the membership service suspects. `Sequencer!Suspected`."""
+    if event.suspect == state.member:
+        raise LocalProtocolError(state, event, "a member does not suspect itself")
+    if event.suspect not in state.view.member_set - state.suspected:
+        return state, ()
+    return evolve(state, suspected=state.suspected | {event.suspect}), ()
 
 
 # Shared by the actions ----------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""What an annotation says of its values: read here once, for all who go through a protocol's values.
+"""The values that an annotation allows: read here once, for all code that goes through a protocol's values.
 
 `shape_of` reads an annotation; what comes is one of these, of which the TLA+ side is
 
@@ -85,7 +85,7 @@ class Anything:
 
 @frozen
 class Sequence:
-    """Any number of values of one shape, in order."""
+    """A sequence of values with the same shape."""
 
     item: "Shape"
 
@@ -99,7 +99,7 @@ class Fixed:
 
 @frozen
 class Subset:
-    """A set of values of one shape."""
+    """A set of values with the same shape."""
 
     item: "Shape"
 
@@ -115,7 +115,7 @@ class Function:
 
 @frozen
 class Choice:
-    """A value of one of these shapes."""
+    """A value with any of these shapes."""
 
     options: "tuple[Shape, ...]"
 
@@ -177,7 +177,7 @@ def _shape_of(annotation: Any) -> Shape:  # noqa: ANN401 - any annotation
 
 
 def item_of(annotation: Any) -> Any:  # noqa: ANN401 - any annotation
-    """What a `PerMember` of this annotation holds."""
+    """The shape of the values of a `PerMember` with this annotation."""
     if get_origin(annotation) is PerMember:
         return get_args(annotation)[0]
     for base in getattr(annotation, "__orig_bases__", ()):

@@ -9,16 +9,17 @@ of the votes of the round and the list of members it has not `heard_from`. When 
 minimum is stable: after a random delay the member says so (a STABILITY message), unless another member was
 faster. On STABILITY every member purges, and begins a new round.
 
-Within a view a member's delivered seqnos only grow, so a vote is a lower bound of what its author has
-delivered, for as long as the view lasts, however late or often the vote arrives. A minimum over one vote
-of every member of the view is therefore delivered by all. That is all the safety there is, and the guards
-below keep it: votes and stability of another view are ignored; the own vote is fixed when a round begins
-and the minimum is never overwritten within one; a view change drops what was counted and what was pending.
+Within a view a member's delivered seqnos only grow. So a vote is a lower bound of its author's deliveries as
+long as the view lasts, however late or often the vote arrives. A minimum over one vote of every member of the
+view is therefore delivered by all. Safety rests on that alone, and the guards below keep it. Votes and
+stability of another view are ignored. The own vote is fixed when a round begins, and the minimum is never
+overwritten within a round. A view change drops what was counted and what was pending.
 
-Who comes to the view from outside, a joiner or the other side of a merge, cannot vote in time: it starts
-from a digest that a member took while its view was still collecting. That digest is a promise. From then on,
-and until a view with the newcomer is installed or the promise is withdrawn, that member votes for no more
-than the newcomer was told, whatever views come between. Each of those needs its vote to agree.
+A process from outside the view, a joiner or the other side of a merge, cannot vote in time. It starts from a
+digest that a member took while its view was still voting. That digest is a promise. From then on the promiser
+votes for no more than the newcomer's start digest, whatever views come between. The promise ends when a view
+with the newcomer is installed, or when it is withdrawn. Each view before that needs the promiser's vote to
+agree.
 
 The layer below owns windows and stores. Its digest arrives in events, and a purge is passed down to it.
 """
@@ -232,8 +233,8 @@ def step(config: Config, state: State, event: Event) -> Transition:
 def _view_installed(config: Config, state: State, event: ViewInstalled) -> Transition:
     """Begin a round in a new view; what was counted or pending belonged to the old one (STB-19).
 
-    Whoever has our digest and is in the view votes for itself from now on. For the others the vote stays
-    where it was; on senders that are new to us it begins here. `Stable!ViewInstalled`.
+    A member of the view that has our digest votes for itself from now on. For the others the vote stays where
+    it was; on senders that are new to us it begins here. `Stable!ViewInstalled`.
     """
     members = event.view.member_set
     if state.member not in members:
@@ -288,7 +289,7 @@ def _stable_received(config: Config, state: State, event: StableReceived) -> Tra
 
 
 def _stability_timeout(state: State) -> Transition:
-    """Announce the minimum: the delay has passed, nobody was faster (STB-09). `Stable!StabilityTimeout`."""
+    """Announce the minimum: the delay has passed, no other was faster (STB-09). `Stable!StabilityTimeout`."""
     if not state.pending:
         return state, ()
     return evolve(state, pending=False), (Datagram(ALL, Stability(state.view.id, state.minimum)),)
@@ -314,7 +315,7 @@ def _digest_promised(state: State, event: DigestPromised) -> Transition:
     """Hold the vote: no member may collect what `to` will need. `Stable!DigestPromised`."""
     _require_view(state, event)
     if event.to in state.view.member_set:
-        reason = f"{event.to} is in our view: only who is outside starts from a digest"
+        reason = f"{event.to} is in our view: only a process outside starts from a digest"
         raise LocalProtocolError(state, event, reason)
     if event.to in state.promised:
         return state, ()

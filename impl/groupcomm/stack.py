@@ -7,19 +7,19 @@ to its end. Layers are written top first. This is the whole meaning of a composi
 
 1. A step takes one event from outside. If a layer refuses what reaches it, the whole step is refused, and
    nothing has changed. A message for a layer that is not there, or that is none of that layer's, is refused
-   as its sender's mistake; a timer that no layer has, or a value from below that is not there, as the
-   caller's.
+   as its sender's mistake. A timer that no layer has, or a value from below that is not there, is refused as
+   the caller's.
 2. A layer's step is one atom: its state is replaced before any of its effects is carried.
 3. A layer's effects are carried in order, depth first, as calls: all that follows from one is done before
    the next.
-4. `PassUp` goes to the first layer above that knows the event, `PassDown` to the first below. What no layer
-   knows leaves the stack.
+4. `PassUp` goes to the first layer above that knows the event, `PassDown` to the first below. An event that
+   no layer knows leaves the stack.
 5. An event in `events.OBSERVED` goes to every layer that knows it, in both directions, the lowest first, and
    leaves the stack too: below all layers first, above all last. Where it goes down, all layers beneath have
    taken it before the next effect of its sender.
 6. `Multicast` and `Send` are calls of the first layer below that has the event `SendRequested` or
    `UnicastRequested`. That layer gives the message back with `Deliver`, and the stack hands it on.
-7. A field that is `Below` is read when the layer takes its event, from the nearest layer beneath that tells
+7. A field that is `Below` is read when the layer takes its event, from the nearest layer beneath that offers
    such a value: `below(state)` of its module. If none does, the value came with the step's event.
 8. An answer may come within the step that asks. The layer is then entered again while effects of its step
    wait. Hence a rule for cores: a question (`GetDigest`, `Suspend`) is the last effect of its step.
@@ -32,16 +32,16 @@ This is also said in TLA+ (`spec/common/Composition.tla`), and `Stack` is compar
 A second rule for cores follows from 3 and 5. A layer hears a view before the layers above it do. So what it
 does on hearing the view passes up no message of that view.
 
-A layer knows an event if the class of the event, or one derived from it, is in the layer's `Event`; or a
-class that the event's class is derived from (a merged view is a view). Of several it is the nearest. A
-layer's messages are tagged with its name. Message `Forward` comes in as the event `ForwardReceived`. Timers
-are tagged too (`stable/stability`): timer `stability` fires as `StabilityTimeout`, and timer `merge/3` as
-`MergeTimeout(3)`.
+A layer knows an event if the class of the event, or a class derived from it, is in the layer's `Event`. It
+also knows the event if a base class of the event's class is there (a merged view is a view). Of several such
+layers the nearest takes the event. A layer's messages are tagged with its name. Message `Forward` comes in as
+the event `ForwardReceived`. Timers are tagged too (`stable/stability`): timer `stability` fires as
+`StabilityTimeout`, and timer `merge/3` as `MergeTimeout(3)`.
 
 `ASSUMES` and `GIVES` of a core name modules of `spec/common`. A layer stands on what the layers beneath give,
 and on what a layer above gives by passing it down (`GIVES_BELOW`). A stack in which something is assumed and
-not given is refused. So is a stack in which a layer multicasts messages of its own beneath one that says
-`HoldBack`: the limit counts multicasts, and would take such a message for one of the layers above.
+not given is refused. So is a stack in which a layer multicasts messages of its own beneath a layer that says
+`HoldBack`: the limit counts multicasts, and would count such a message as a message of the layers above.
 """
 
 import re
@@ -78,7 +78,8 @@ class Tagged:
 
 
 # Events -------------------------------------------------------------------------------------------
-# `below`: values that layers take and no layer beneath them tells, one of each type that `Stack.takes` names.
+# `below`: values that layers take and no layer beneath them offers, one of each type that `Stack.takes`
+# names.
 
 
 @frozen
@@ -139,7 +140,7 @@ class State:
 
 @frozen
 class _Kind:
-    """A class of events of a layer: the fields that are given, and those that are taken from below."""
+    """A class of events of a layer: the fields that are given, and the fields that are taken from below."""
 
     cls: type
     given: tuple[str, ...]
@@ -172,7 +173,7 @@ def _classes(union: object) -> tuple[type, ...]:
 
 
 def _told(module: Any) -> tuple[type, ...]:  # noqa: ANN401 - a module
-    """The types of the values that `below(state)` of a module tells: its annotation says them.
+    """The types of the values that a module's `below(state)` offers, by its annotation.
 
     Raises StackError where `below` is not annotated with a tuple.
     """
@@ -180,12 +181,12 @@ def _told(module: Any) -> tuple[type, ...]:  # noqa: ANN401 - a module
         return ()
     told = get_type_hints(module.below).get("return")
     if get_origin(told) is not tuple or Ellipsis in get_args(told):
-        raise StackError(f"{module.__name__}.below says what it tells: `-> tuple[Digest]`, one type a value")
+        raise StackError(f"{module.__name__}.below needs an annotation: `-> tuple[Digest]`, one type a value")
     return tuple(get_origin(each) or each for each in get_args(told))
 
 
 _CALLS: Final[Mapping[type, str]] = {Multicast: "SendRequested", Send: "UnicastRequested"}
-"""The calls of a layer above, and the events that they are to a layer."""
+"""The calls of a layer above, and the events that these calls are to a layer."""
 
 
 @frozen
@@ -288,7 +289,7 @@ class Layer:
         )
 
     def tells_now(self, state: object) -> tuple[object, ...]:
-        """The values of the types `tells`, in a state."""
+        """The values that a layer offers in a state, by type."""
         return self._below(state)
 
 
@@ -307,8 +308,8 @@ class _NobodyTakesItError(Exception):
 # The stack ----------------------------------------------------------------------------------------
 
 _Todo: TypeAlias = "list[tuple[int, _Kind | None, Any]]"
-"""What is yet to be done in a step, the first last: at a layer, what it hears as an event of a kind; or, of
-no kind, an effect of the layer that is to be carried. At `_OUT` it leaves the stack."""
+"""The steps that remain, the first last: at a layer, an event of a kind that it hears; or, of no kind, an
+effect of the layer that is to be carried. At `_OUT` it leaves the stack."""
 
 _OUT: Final = -1
 _Way: TypeAlias = "tuple[tuple[int, _Kind | None], ...]"
@@ -319,8 +320,8 @@ _Way: TypeAlias = "tuple[tuple[int, _Kind | None], ...]"
 class Stack:
     """Layers, top first; itself a core. `ground`: the guarantees of what is beneath the lowest layer.
 
-    Raises StackError where a layer stands on what is not given, where a layer multicasts beneath one that
-    holds back, and where two layers have one name.
+    Raises StackError if the guarantee that a layer assumes is not given, if a layer multicasts beneath a
+    layer that holds back, or if two layers have the same name.
     """
 
     layers: tuple[Layer, ...]
@@ -352,7 +353,7 @@ class Stack:
         return State(member, tuple(layer.core.start(member) for layer in self.layers))
 
     def takes(self, event: Event) -> tuple[type, ...]:
-        """The types of values that must come with an event, as its `below`: no layer tells them."""
+        """The types of values that must come with an event, as its `below`: no layer offers them."""
         todo: _Todo = []
         self._enter(event, todo)
         wanted = (
@@ -479,7 +480,7 @@ class Stack:
     def _down(self, start: int, request: Any, todo: _Todo) -> None:  # noqa: ANN401 - an effect of any core
         """A call or an event goes down from a place: to the layers that know it, in the end out of the stack.
 
-        What is observed is put on `todo` from the top to the bottom: the lowest is the first to hear it.
+        An observed event is put on `todo` from the top to the bottom: the lowest is the first to hear it.
         """
         if isinstance(request, PassDown):
             cls, item = type(request.event), request.event
@@ -519,7 +520,7 @@ class Stack:
         states: list[object],
         came: tuple[object, ...],
     ) -> object:
-        """The event that a layer hears: of its own kind, with what the layers beneath tell now."""
+        """The event that a layer hears: of its own kind, with the present values of the layers beneath."""
         fields = known if isinstance(known, dict) else {name: getattr(known, name) for name in kind.given}
         for name, wanted in kind.below:
             teller = self._tellers.get((at, wanted))
@@ -556,7 +557,7 @@ def timers(layers: tuple[Layer, ...]) -> dict[tuple[str, str], tuple[int, _Kind]
 
 
 def tellers(layers: tuple[Layer, ...]) -> dict[tuple[int, type], tuple[int, int]]:
-    """Which layer tells that at a place a value of a type, and as which of its values: the nearest."""
+    """Return the layer that offers a value of a type to a place, and its number there: the nearest layer."""
     return {
         (place, told): (teller, number)
         for place in range(len(layers))
@@ -566,7 +567,7 @@ def tellers(layers: tuple[Layer, ...]) -> dict[tuple[int, type], tuple[int, int]
 
 
 def unmet(layers: Iterable[Layer], ground: Iterable[str]) -> tuple[str, ...]:
-    """What layers, top first, assume and is not given to them: a sentence each, the lowest first.
+    """Return the unmet assumptions of layers (top first): a sentence each, the lowest first.
 
     Given to a layer is what the ground and the layers beneath it give, and what those above it pass down.
     """
@@ -588,7 +589,7 @@ def unmet(layers: Iterable[Layer], ground: Iterable[str]) -> tuple[str, ...]:
 
 
 def _miscounted(layers: Iterable[Layer]) -> Iterator[str]:
-    """The layers that multicast messages of their own beneath one that says HoldBack: a sentence each."""
+    """Return, in a sentence each, layers that multicast messages of their own beneath a HoldBack."""
     holding = ""
     for layer in layers:
         if holding and layer.multicasts:

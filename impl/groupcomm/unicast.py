@@ -2,25 +2,25 @@
 
 Theory of operation
 -------------------
-The messages that one member sends to another are numbered within a connection, kept, and sent again until
-they are acknowledged. The receiver delivers them in order and acknowledges those that it has delivered, never
-those that wait behind a gap.
+The messages from a sender to a receiver are numbered within a connection, kept, and sent again until they are
+acknowledged. The receiver delivers them in order and acknowledges delivered messages, never messages that
+wait behind a gap.
 
 A connection is between two incarnations. Its identifier rises with each connection that its sender opens,
 over all incarnations of the sender, and each message names it. A higher connection replaces a lower one; a
 message of a lower one is late. The sender learns which incarnation it talks to before the receiver delivers
 anything: a receiver without a window answers by SEND_FIRST_SEQNO, with its own incarnation, and the sender
-sends again, for that one. A sender that hears of a later incarnation opens another connection and sends in it
-all that it keeps: it cannot tell which of that the former incarnation has had.
+sends again, for that incarnation. A sender that hears of a later incarnation opens another connection and
+sends in it all that it keeps: it cannot know which of these messages the former incarnation has had.
 
 A view that excludes a peer closes the own send side: nothing more is kept for the peer. No timer does. The
-receive side is not forgotten while the peer's life goes on, so that no late copy is taken for a first
-message. When a member hears of a later life of a name, it forgets all that it has of the former ones; what
-arrives of them, or is to be sent to them, is ignored.
+receive side is not forgotten before the peer's incarnation is over, so that no late copy is taken for a first
+message. When a member hears of a later incarnation of a name, it forgets all state about the former ones.
+Messages from or to a former incarnation are ignored.
 
-What the state grows with. A send side keeps what is not acknowledged, a receive side what waits behind a gap:
-no more than the sender keeps. Besides, there are an identifier and two numbers for each name that was ever
-heard of, however many lives it has had.
+The growth of the state. A send side keeps messages that are not acknowledged, a receive side messages that
+wait behind a gap: no more than the sender keeps. Besides, there are an identifier and two numbers for each
+name that was ever heard of, however many incarnations it has had.
 
 There is no clock here. A timer names its connection and the time until it fires. That time doubles until the
 peer acknowledges something, and goes back to the shortest then. The timer runs while anything is kept, and a
@@ -88,7 +88,7 @@ class Config:
 
     `retransmit_min`: ms until a message is sent again. `retransmit_max`: the longest time between two
     retransmissions, in ms, no less than `retransmit_min`. `resend_most`: how many messages a retransmission
-    sends, the first of those that are kept.
+    sends, the first kept ones.
     """
 
     retransmit_min: int
@@ -329,7 +329,7 @@ def _unicast_requested(config: Config, state: State, event: UnicastRequested) ->
     to, payload = event.to, event.payload
     if to == state.member:
         return state, (PassUp(Deliver(to, payload)),)
-    if _is_over(state, to):  # nobody would ever acknowledge it
+    if _is_over(state, to):  # no member would ever acknowledge it
         return state, ()
     old = state.sends.get(to)
     if old is None:
@@ -373,12 +373,12 @@ def _heard(config: Config, state: State, peer: Address, incarnation: int) -> Tra
 
 
 def _is_over(state: State, peer: Address) -> bool:
-    """Whether a later life of the peer's name was heard of. `Unicast!IsOver`."""
+    """Return True if a later incarnation of the peer's name was heard of. `Unicast!IsOver`."""
     return peer not in state.known and any(is_former(peer, each) for each in state.known)
 
 
 def _latest_alone(state: State, latest: Address) -> State:
-    """Forget the lives of this name that are over. `Unicast!LatestAlone`."""
+    """Forget the former incarnations of this name. `Unicast!LatestAlone`."""
     over = {each for each in (*state.sends, *state.known) if is_former(each, latest)}
     if not over:
         return state
@@ -409,7 +409,8 @@ def _ack_received(config: Config, heard: Transition, sender: Address, message: A
 def _data_received(heard: Transition, sender: Address, message: Data) -> Transition:
     """Deliver what is in order and acknowledge it, or ask (UNI-17, UNI-18). `Unicast!DataReceived`.
 
-    A window is for messages of its connection, whichever incarnation they name: it was opened for this one.
+    A window is for messages of its connection, whichever incarnation they name: it was opened for this
+    incarnation.
     """
     state, effects = heard
     connection = message.connection
@@ -448,7 +449,7 @@ def _added(window: ReceiveSide, seqno: int, payload: Payload) -> tuple[ReceiveSi
 
 
 def _view_installed(state: State, event: ViewInstalled) -> Transition:
-    """Close the own side to those whom the view excludes (UNI-07, UNI-08). `Unicast!ViewInstalled`."""
+    """Close the own side to members that the view excludes (UNI-07, UNI-08). `Unicast!ViewInstalled`."""
     members = event.view.member_set
     if state.member not in members:
         raise LocalProtocolError(state, event, "a view without this member cannot be installed")
@@ -525,7 +526,7 @@ def _data_to(state: State, peer: Address, side: SendSide, place: int) -> Datagra
 
 
 def _timer(side: SendSide) -> SetTimer:
-    """The timer of this connection: that of one that is closed is late by its number."""
+    """The timer of this connection: by its number, the timer of a closed connection is late."""
     return SetTimer(f"retransmit/{side.connection.number}", side.interval, side.interval)
 
 

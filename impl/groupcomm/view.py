@@ -1,4 +1,4 @@
-"""Views: who is in the group, in order of seniority, and which view it is. `Views`.
+"""Views: the members of the group, in order of seniority, and the view's identifier. `Views`.
 
 One view value is what every protocol sees (LAY-06). The coordinator is the first member.
 """
@@ -8,24 +8,26 @@ from typing import TypeAlias
 from attrs import frozen
 
 Address: TypeAlias = str
-"""A member in one life: its name and, from the second incarnation on, `#` and a number (`A`, `A#2`).
+"""An incarnation of a member: its name and, from the second incarnation on, `#` and a number (`A`, `A#2`).
 
 Addresses are ordered as strings are, a total order that all members share: enough to choose one of them the
 same everywhere. It says nothing about age (`A#10` is before `A#2`). A later incarnation may take the same
 address again only if it joins a view with a higher counter than any that an earlier one was in: then a
-protocol tells the two apart by views.
+protocol distinguishes the two by views.
 """
 
 
 def address(name: str, life: int = 1) -> Address:
-    """The address of a member in its first or a later life. ValueError for a name or life that is none."""
+    """Return the address of a member in this incarnation. Raises ValueError for an invalid name or number."""
     if not name or "#" in name or life < 1:
-        raise ValueError(f"{name!r}, life {life}: a name has no '#' and is not empty; lives count from 1")
+        raise ValueError(
+            f"{name!r}, incarnation {life}: a name is not empty, without '#'; incarnations count from 1"
+        )
     return name if life == 1 else f"{name}#{life}"
 
 
 def name_and_life(address: Address) -> tuple[str, int]:
-    """The name, and the number of its life: 1 where the address says none. `Views!NameOf`, `!NumberOf`."""
+    """The name, and the number of its incarnation, 1 by default. `Views!NameOf`, `!NumberOf`."""
     name, mark, number = address.rpartition("#")
     return (name, int(number)) if name and mark and number.isascii() and number.isdigit() else (address, 1)
 
@@ -66,4 +68,4 @@ class View:
 
 
 NO_VIEW = View(ViewId(0, ""), ())
-"""What a member has before its first view. `Views!NoView`."""
+"""The view of a member before its first view. `Views!NoView`."""

@@ -11,14 +11,17 @@ nothing else.
 
 from .errors import BadInputError, EndedError, GroupError, MessageTooLargeError, NameTakenError, NotDelivered
 from .frames import LARGEST_MESSAGE
-from .group import Event, Group, NewLife, StateProvider, join
-from .member import Settings
+from .group import Blocked, Event, Group, NewLife, StateProvider, Unblocked, join
+from .settings import FAST, PATIENT, Settings
 from .transfer import LARGEST_STATE, Message, NewView
 
 __all__ = [
+    "FAST",
     "LARGEST_MESSAGE",
     "LARGEST_STATE",
+    "PATIENT",
     "BadInputError",
+    "Blocked",
     "EndedError",
     "Event",
     "Group",
@@ -31,5 +34,6 @@ __all__ = [
     "NotDelivered",
     "Settings",
     "StateProvider",
+    "Unblocked",
     "join",
 ]

@@ -1,10 +1,10 @@
 """Messages as bytes: an encoding that is derived from the annotations, strict on what comes in.
 
-A value is MessagePack. A record is the array of its fields, in order; a choice is the number of the option
-and its value; a set is an array that rises; a mapping is an array of pairs. So equal values are equal bytes.
-What comes in has exactly this form, or is refused: `decode` raises `RefusedError` and no other exception,
-whatever the bytes. What a protocol carries for those above it (a payload) is bytes of the application, or a
-message of a layer above.
+A value is MessagePack. A record is the array of its fields, in order. A choice is the number of the option
+and its value. A set is an array that rises, and a mapping is an array of pairs. So equal values are equal
+bytes. Received bytes have exactly this form, or are refused: for any bytes, `decode` raises `RefusedError`
+and no other exception. The payload that a protocol carries for the layers above it is bytes of the
+application, or a message of a layer above.
 
 `VERSION` belongs to each datagram. It is another one as soon as an annotation of a message, or this form, is.
 """
@@ -80,7 +80,7 @@ class Codec:
             self._read.append([self._reader(option) for option in options])
 
     def encode(self, message: Tagged) -> bytes:
-        """A message of one of the layers as bytes. Raises KeyError for another one's."""
+        """A message of any of the layers as bytes. Raises KeyError for a message of another class."""
         return pack(self._message(message))
 
     def decode(self, data: bytes) -> Tagged:
@@ -148,7 +148,7 @@ class Codec:
                     _class(option): (place, self._writer(option)) for place, option in enumerate(_flat(shape))
                 }
 
-                def chosen(value: Any) -> list[Any]:  # noqa: ANN401 - of one of the options
+                def chosen(value: Any) -> list[Any]:  # noqa: ANN401 - of any of the options
                     place, write = numbered[type(value)]
                     return [place, write(value)]
 
@@ -238,7 +238,7 @@ def _class(option: Shape) -> type:
         case Nothing():
             return type(None)
         case _:
-            raise TypeError(f"an option that no class tells from the others: {option}")
+            raise TypeError(f"an option without a class that distinguishes it from the others: {option}")
 
 
 def _array(value: Any) -> list[Any]:  # noqa: ANN401 - anything

@@ -1,9 +1,9 @@
-"""Who is suspected, and how long a message takes: what heartbeats tell.
+"""Failure detection by heartbeats: which members are suspected, and how long a message takes.
 
 A heartbeat is for one receiver. It names the view of its sender, whether the receiver is a member of that
 view, and whether it is suspected. It is of the past, so it is judged by its view:
 
-- "I suspect you" counts only where the sender speaks of the view that this member has;
+- "I suspect you" counts only where the sender speaks of the view that this member has.
 - "my view is without you" counts only where that view is not older than the own one, or the sender stays
   with it;
 - a member is silent after a time that follows the heartbeats that came, `patience` at least.
@@ -29,18 +29,16 @@ _DEVIATIONS: Final = 6
 
 @frozen
 class Heartbeat:
-    """What a member says of itself to one other; `counter` and `creator` are those of its view.
+    """The state of a member, as it sends it to one other; `counter` and `creator` are those of its view.
 
-    `acts`: it decides the views. `coordinates`: discovery may find it. `counts`: the receiver is in its view.
-    `suspects`: it suspects the receiver. `clock`: its time; `echo`: the time of the receiver that it heard
-    last, 0 where it has heard nothing; `held`: how long ago that was. These are in microseconds.
+    `counts`: the receiver is in its view. `suspects`: it suspects the receiver. `clock`: its time. `echo`:
+    the time of the receiver that it heard last, 0 where it has heard nothing. `held`: how long ago that was.
+    These are in microseconds.
     """
 
     counter: int
     creator: Address
     size: int
-    acts: bool
-    coordinates: bool
     counts: bool
     suspects: bool
     clock: int
@@ -49,7 +47,7 @@ class Heartbeat:
 
     @property
     def joined(self) -> bool:
-        """Whether it is in a view."""
+        """True if the member is in a view."""
         return self.size > 0
 
     @property
@@ -70,7 +68,7 @@ class Heartbeat:
             raise RefusedError(f"no heartbeat: {error}") from None
 
 
-_decoder: Final = msgspec.msgpack.Decoder(tuple[int, str, int, bool, bool, bool, bool, int, int, int])
+_decoder: Final = msgspec.msgpack.Decoder(tuple[int, str, int, bool, bool, int, int, int])
 
 
 @define
@@ -105,13 +103,16 @@ class _Heard:
 
 @define
 class Detector:
-    """What was heard of each life, and what follows from it. Times are in seconds of one clock."""
+    """The last heartbeat of each incarnation, and the suspicions from it.
+
+    Times are seconds of a single clock.
+    """
 
     patience: float
     _heard: dict[Address, _Heard] = field(factory=dict)
 
     def heard(self, sender: Address, number: int, heartbeat: Heartbeat, now: float) -> None:
-        """A heartbeat came in the datagram of this number; one that was overtaken says nothing."""
+        """Take a heartbeat from the datagram with this number, unless a later datagram came before it."""
         known = self._heard.setdefault(sender, _Heard(now))
         if number <= known.number:
             return
@@ -125,7 +126,7 @@ class Detector:
             known.at = now
 
     def alive(self, now: float) -> Iterator[tuple[Address, Heartbeat]]:
-        """Who is not silent, and what it said last."""
+        """The last heartbeat of each member that is not silent."""
         for address, known in self._heard.items():
             if known.last is not None and now - known.at <= self._bears(known):
                 yield address, known.last
@@ -138,7 +139,7 @@ class Detector:
     def suspects(
         self, view: ViewId, since: float, watched: Iterable[Address], now: float
     ) -> Iterator[tuple[Address, str]]:
-        """Whom to suspect of those that are watched, and why; the own view was installed at `since`."""
+        """The watched members to suspect, and why; the own view was installed at `since`."""
         for member in watched:
             known = self._heard.setdefault(member, _Heard(now))
             said = known.last
@@ -153,7 +154,7 @@ class Detector:
                 yield member, "excludes me"
 
     def forget(self, staying: Iterable[Address], now: float) -> None:
-        """Forget whom nobody has heard of for long, but for those that stay."""
+        """Forget members that were not heard for long, except the members to keep."""
         kept = set(staying)
         for address in [each for each in self._heard if each not in kept]:
             if now - self._heard[address].at > 4 * _LONGEST * self.patience:

@@ -1,7 +1,9 @@
-"""Where other members may be: a list of places, or a folder with a file for each member.
+"""The records of a group, as FILE_PING asks for them: of members in a folder, or at the places of a list.
 
-A file is written aside and renamed, so it is there whole or not at all; who has written it removes it, and
-nobody else. A file that is no record is passed over, and counted. The lock on a name goes with its process.
+A record is a file, named after the address of an incarnation, and names its place. The member that it
+names writes it, and no other. It is written aside and takes the place of the former record at once: so it is
+there whole or not at all. A file that is no record is broken: it is passed over, and counted. The lock on a
+name ends with its process.
 """
 
 import fcntl
@@ -9,33 +11,63 @@ import json
 import os
 from collections.abc import Iterable
 from contextlib import suppress
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Final, Protocol, TypeAlias
 
+import msgspec
+from attrs import field, frozen
+
+from groupcomm.view import Address
+
+from .codec import RefusedError
 from .errors import BadInputError, NameTakenError
 
-__all__ = ["Discovery", "Folder", "Peers", "Place", "place_of"]
+__all__ = ["Discovery", "Folder", "Peers", "Place", "Reading", "place_of", "places_of"]
 
 Place: TypeAlias = tuple[str, int]
 """A host's address and a port."""
 
 _LARGEST_PORT: Final = 65_535
 _FORBIDDEN: Final = frozenset("#/\\\0")
+_RECORD: Final = ".member"
+_LARGEST_RECORD: Final = 1_000  # bytes
+
+
+@frozen
+class Reading:
+    """A reading of the records: where members are, and which records are broken."""
+
+    found: dict[Address, Place] = field(factory=dict)
+    broken: frozenset[Address] = frozenset()
 
 
 class Discovery(Protocol):
-    """Where others may be."""
+    """The records, and where members may be of which there are none."""
 
     bad: int
 
-    def begin(self, place: Place) -> None:
-        """This member is at a place from now on."""
+    @property
+    def greets(self) -> tuple[Place, ...]:
+        """Where members may be whose address is not known: they are greeted, and say it."""
 
-    def places(self) -> Iterable[Place]:
-        """Where others may be now, this member too."""
+    def begin(self, place: Place) -> None:
+        """All incarnations of this process are at a place."""
+
+    def write(self, member: Address) -> None:
+        """Write the record of an incarnation of this process. It may fail: it is written again."""
+
+    def read(self) -> Reading:
+        """Read all records."""
+
+    def place(self, member: Address) -> Place | None:
+        """Where the record of a member says that it is, None without one."""
+
+    def remove(self, members: Iterable[Address]) -> None:
+        """Remove the records of members, if they are there."""
 
     def end(self) -> None:
-        """This member leaves."""
+        """This process leaves."""
 
 
 def place_of(text: str) -> Place:
@@ -46,28 +78,56 @@ def place_of(text: str) -> Place:
     return host, int(port)
 
 
+_read_places: Final = msgspec.msgpack.Decoder(list[tuple[str, str, int]])
+
+
+def places_of(data: bytes) -> dict[Address, Place]:
+    """The places of members that another one names. Raises RefusedError."""
+    try:
+        found = {member: (host, port) for member, host, port in _read_places.decode(data)}
+        for host, _ in found.values():
+            ip_address(host)
+    except (msgspec.MsgspecError, RecursionError, ValueError, OverflowError) as error:
+        raise RefusedError(f"no places: {error}") from None
+    if not all(member and 0 < port <= _LARGEST_PORT for member, (_, port) in found.items()):
+        raise RefusedError("no places: a member has an address, and a port is from 1")
+    return found
+
+
 class Peers:
-    """The places are a list."""
+    """Members are at the places of a list. There are no records: who is at a place says it."""
 
     def __init__(self, peers: Iterable[str]) -> None:
         self.bad = 0
-        self._places = tuple(map(place_of, peers))
+        self.greets: tuple[Place, ...] = tuple(map(place_of, peers))
 
     def begin(self, place: Place) -> None:
         """A list does not change."""
 
-    def places(self) -> Iterable[Place]:
-        return self._places
+    def write(self, member: Address) -> None:
+        """A list does not change."""
+
+    def read(self) -> Reading:
+        return Reading()
+
+    def place(self, member: Address) -> Place | None:
+        del member
+        return None
+
+    def remove(self, members: Iterable[Address]) -> None:
+        """A list does not change."""
 
     def end(self) -> None:
         """A list does not change."""
 
 
 class Folder:
-    """A file for each member, in a folder that all of them see. `name`: that of this member.
+    """A file for each member, in a folder that all of them see. `name`: that of this process.
 
     Raises BadInputError where the folder cannot be written, NameTakenError where a process has the name.
     """
+
+    greets: tuple[Place, ...] = ()
 
     def __init__(self, folder: Path, name: str) -> None:
         if not name or set(name) & _FORBIDDEN or name.startswith("."):
@@ -75,9 +135,10 @@ class Folder:
                 f"{name!r} is no name: it is not empty, has no # and no /, and begins with no dot"
             )
         self.bad = 0
-        self._file = folder / f"{name}.member"
+        self._aside = folder / f".{name}.aside"  # what a killed process of this name left is written over
         self._folder = folder
         self._place: Place | None = None
+        self._written: set[Address] = set()
         try:
             folder.mkdir(parents=True, exist_ok=True)
             self._lock = os.open(folder / f"{name}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
@@ -96,32 +157,61 @@ class Folder:
 
     def begin(self, place: Place) -> None:
         self._place = place
-        aside = self._folder / f".{self._file.name}.{os.getpid()}"
         try:
-            aside.write_text(json.dumps({"host": place[0], "port": place[1]}), encoding="utf-8")
-            aside.replace(self._file)
+            self._write_aside()
+            self._aside.unlink()
         except OSError as error:
             raise BadInputError(f"the folder {self._folder} cannot be written: {error.strerror}") from None
 
-    def places(self) -> Iterable[Place]:
-        """The places of all records. A record of the own that is gone is written again."""
-        if self._place is not None and not self._file.exists():
-            with suppress(BadInputError):  # the folder is gone for a while: the group goes on without it
-                self.begin(self._place)
-        found = []
-        for file in sorted(self._folder.glob("*.member")):
-            try:
-                record = json.loads(file.read_text(encoding="utf-8"))
-                host, port = record["host"], record["port"]
-                if type(host) is not str or type(port) is not int or not 0 < port <= _LARGEST_PORT:
-                    raise ValueError("no place")
-            except (OSError, ValueError, KeyError, TypeError, RecursionError):
-                self.bad += 1
-            else:
-                found.append((host, port))
-        return found
+    def _write_aside(self) -> None:
+        assert self._place is not None  # noqa: S101 - `begin` is the first call
+        host, port = self._place
+        self._aside.write_text(json.dumps({"host": host, "port": port}), encoding="utf-8")
+
+    def write(self, member: Address) -> None:
+        with suppress(OSError):  # the folder is gone, or full, for a while: the group does without it
+            self._write_aside()
+            self._aside.replace(self._file(member))
+            self._written.add(member)
+
+    def read(self) -> Reading:
+        found, broken = dict[Address, Place](), set[Address]()
+        with suppress(OSError):  # a folder that is gone has no records
+            for file in sorted(self._folder.iterdir()):
+                member = file.name.removesuffix(_RECORD)
+                if member and member != file.name and not member.startswith("."):
+                    place = self.place(member)
+                    if place is None:
+                        broken.add(member)
+                    else:
+                        found[member] = place
+        self.bad += len(broken)
+        return Reading(found, frozenset(broken))
+
+    def place(self, member: Address) -> Place | None:
+        try:
+            file = self._file(member)
+            if not file.is_file():  # a pipe would be read for ever
+                return None
+            with file.open("rb") as text:
+                record = json.loads(text.read(_LARGEST_RECORD))
+            host, port = record["host"], record["port"]
+            ip_address(host)  # a name would be looked up, and all would wait for that
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+            return None
+        return (host, port) if type(port) is int and 0 < port <= _LARGEST_PORT else None
+
+    def remove(self, members: Iterable[Address]) -> None:
+        for member in members:
+            with suppress(OSError):
+                self._file(member).unlink(missing_ok=True)
+
+    def _file(self, member: Address) -> Path:
+        return self._folder / f"{member}{_RECORD}"
 
     def end(self) -> None:
-        """Remove the own record, and give the name back."""
-        self._file.unlink(missing_ok=True)
+        """Remove what this process has written, if it is there, and give the name back."""
+        self.remove(self._written)
+        with suppress(OSError):
+            self._aside.unlink(missing_ok=True)
         os.close(self._lock)

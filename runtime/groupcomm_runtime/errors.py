@@ -1,4 +1,4 @@
-"""What a group raises."""
+"""Exceptions of a group."""
 
 __all__ = [
     "BadInputError",
@@ -11,7 +11,7 @@ __all__ = [
 
 
 class GroupError(Exception):
-    """What a group raises; its text says what happened, where, and what to do."""
+    """An error of a group; its text says what happened, where, and what to do."""
 
 
 class BadInputError(GroupError, ValueError):
@@ -27,7 +27,10 @@ class MessageTooLargeError(BadInputError):
 
 
 class NotDelivered(GroupError):  # noqa: N818 - as it is read where it is raised
-    """The life that sent it has ended before it came back. Others may have delivered it, or not."""
+    """The incarnation that sent the message ended before its delivery here.
+
+    Other members may have delivered it, or not.
+    """
 
 
 class EndedError(GroupError):

@@ -1,13 +1,17 @@
 """Datagrams: what one member sends to another in one loop turn, sealed with the key of the group.
 
 A datagram is `gc`, the version, a keyed BLAKE2b of all else, and in MessagePack its sender, its receiver,
-the number that the sender gave it, and its items. Sender and receiver are addresses of one life each: so a
-datagram says nothing to another life. The receiver is "" in a greeting, which goes to a place where nobody is
-known yet.
+the number that the sender gave it, and its items. Sender and receiver are addresses of a single incarnation:
+no other incarnation takes the datagram. The receiver is "" in a greeting, which goes to a place where no
+member is known yet.
 
-A datagram is taken once: its number is above those that were seen, or among the last `_REMEMBERED` and not
-seen yet. An item that is larger than a datagram travels in fragments. Who lacks a fragment has nothing of the
-item: the protocols send the whole item again.
+A member answers a datagram that it cannot open with a refusal: `gr`, its version, the keyed digest that it
+refuses, and a digest of the group's name. A refusal is shorter than that datagram, and no member answers it.
+It is not sealed, so it serves for one purpose: a process that is in no view learns why no member answers.
+
+A datagram is taken once: its number is above all seen numbers, or among the last `_REMEMBERED` and not
+seen yet. An item that is larger than a datagram travels in fragments. A receiver that lacks a fragment has
+nothing of the item: the protocols send the whole item again.
 """
 
 from hashlib import blake2b
@@ -29,6 +33,7 @@ __all__ = [
     "Frame",
     "Once",
     "OtherVersionError",
+    "Refusal",
     "Seal",
     "StrangerError",
 ]
@@ -40,6 +45,8 @@ LARGEST_MESSAGE: Final = 65_536
 """The bytes of an application's message: all its fragments have room in the receive buffer of a socket."""
 
 _MAGIC: Final = b"gc"
+_REFUSES: Final = b"gr"
+_GROUP: Final = 8  # bytes of the digest of its name
 _DIGEST: Final = 16
 _HEAD: Final = len(_MAGIC) + 1 + _DIGEST
 _LARGEST_KEY: Final = 64
@@ -59,12 +66,20 @@ class OtherVersionError(RefusedError):
 
 @frozen
 class Frame:
-    """What a datagram says."""
+    """The contents of a datagram."""
 
     sender: Address
     to: Address
     number: int
     items: tuple[bytes, ...]
+
+
+@frozen
+class Refusal:
+    """A member has another version, or another key: it could not open the datagram with that digest."""
+
+    version: int
+    digest: bytes
 
 
 _decoder: Final = msgspec.msgpack.Decoder(tuple[str, str, int, tuple[bytes, ...]])
@@ -75,8 +90,9 @@ class Seal:
 
     def __init__(self, key: bytes, group: str) -> None:
         if not 0 < len(key) <= _LARGEST_KEY:
-            raise ValueError(f"a key has 1 to {_LARGEST_KEY} bytes, and this one has {len(key)}")
+            raise ValueError(f"a key has 1 to {_LARGEST_KEY} bytes, not {len(key)}")
         self._key = blake2b(group.encode(), key=key).digest()
+        self._group = blake2b(group.encode(), digest_size=_GROUP).digest()
 
     def close(self, frame: Frame) -> bytes:
         """The datagram."""
@@ -84,7 +100,7 @@ class Seal:
         return b"%b%c%b%b" % (_MAGIC, VERSION, self._digest(body), body)
 
     def open(self, data: bytes) -> Frame:
-        """What a datagram says. Raises OtherVersionError, StrangerError, and RefusedError for any other."""
+        """Return its contents. Raises OtherVersionError, StrangerError, and RefusedError for any other."""
         if data[:2] != _MAGIC or len(data) < _HEAD:
             raise StrangerError("no datagram of a group")
         if data[2] != VERSION:
@@ -100,6 +116,23 @@ class Seal:
             raise RefusedError("a datagram has a sender, and a number from 1")
         return Frame(sender, to, number, items)
 
+    @staticmethod
+    def digest_of(data: bytes) -> bytes:
+        """The digest by which a refusal names a datagram."""
+        return data[3:_HEAD]
+
+    def refuse(self, data: bytes) -> bytes | None:
+        """The refusal of a datagram that is not opened, None for bytes that are none, and for a refusal."""
+        if data[:2] != _MAGIC or len(data) < _HEAD + _GROUP:
+            return None
+        return b"%b%c%b%b" % (_REFUSES, VERSION, self.digest_of(data), self._group)
+
+    def refusal(self, data: bytes) -> Refusal | None:
+        """The refusal that bytes are, None for others, and for those of another group."""
+        if data[:2] != _REFUSES or len(data) != _HEAD + _GROUP or data[_HEAD:] != self._group:
+            return None
+        return Refusal(data[2], self.digest_of(data))
+
     def _digest(self, body: bytes) -> bytes:
         return blake2b(b"%c%b" % (VERSION, body), key=self._key, digest_size=_DIGEST).digest()
 
@@ -112,7 +145,7 @@ class Once:
     _seen: int = 0  # bit n: `highest` - n
 
     def first(self, number: int) -> bool:
-        """Whether a number comes for the first time; and it is seen now."""
+        """Say whether a number comes for the first time; and it is seen now."""
         if number > self.highest:
             gone = min(number - self.highest, _REMEMBERED)
             self._seen = ((self._seen << gone) | 1) & ((1 << _REMEMBERED) - 1)

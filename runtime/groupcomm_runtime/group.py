@@ -10,17 +10,20 @@ from itertools import chain, count
 from pathlib import Path
 from typing import Final, Protocol, Self, TypeAlias
 
+import msgspec
 from attrs import frozen
 
 from groupcomm.events import MergeViewInstalled, ViewInstalled
 from groupcomm.view import Address, ViewId, address
 
+from .codec import VERSION
 from .discovery import Discovery, Folder, Peers, Place, place_of
 from .errors import BadInputError, EndedError, MessageTooLargeError, NameTakenError, NotDelivered
 from .frames import LARGEST_MESSAGE, Seal
 from .layers import configs
 from .logs import Log
-from .member import Member, Settings
+from .member import Member
+from .settings import Settings
 from .transfer import (
     LARGEST_STATE,
     Get,
@@ -33,7 +36,7 @@ from .transfer import (
     parts,
 )
 
-__all__ = ["Event", "Group", "NewLife", "StateProvider", "join"]
+__all__ = ["Blocked", "Event", "Group", "NewLife", "StateProvider", "Unblocked", "join"]
 
 _WINDOW: Final = 256
 """Messages of this member that are on their way at once; `send` waits before another one."""
@@ -55,11 +58,21 @@ class NewLife:
     address: Address
 
 
-Event: TypeAlias = Message | NewView | NewLife
+@frozen
+class Blocked:
+    """Messages of this member wait from now on, while the view changes. For `join(blocks=True)` alone."""
+
+
+@frozen
+class Unblocked:
+    """Messages of this member go out again."""
+
+
+Event: TypeAlias = Message | NewView | NewLife | Blocked | Unblocked
 
 
 class StateProvider(Protocol):
-    """What holds the state of an application. All members of a group have one, or none has.
+    """Holder of the state of an application. All members of a group have one, or none has.
 
     Both are called where the application asks for its next event. So it is done with all before.
     """
@@ -68,7 +81,7 @@ class StateProvider(Protocol):
         """The state, as up to `LARGEST_STATE` bytes."""
 
     def set(self, state: bytes) -> None:
-        """Take over a state that `get` has given elsewhere. What follows has changed nothing in it yet."""
+        """Take over a state that `get` returned elsewhere. No message that follows has changed it yet."""
 
 
 class Group:
@@ -88,7 +101,9 @@ class Group:
         settings: Settings,
         log: Path | None,
         state: StateProvider | None,
+        blocks: bool,
     ) -> None:
+        self._blocks = blocks
         self._state, self._has_state = state, asyncio.Event()
         self._hands_over: asyncio.Task[None] | None = None
         self._name, self._member_name, self._socket, self._seal = name, member, sock, seal
@@ -110,7 +125,7 @@ class Group:
         self._member = self._begin()
 
     def _begin(self) -> Member:
-        """Begin a life: its address was never used."""
+        """Begin an incarnation: its address was never used."""
         me = address(self._member_name, time.time_ns() // 1_000_000 * 1_000 + next(_lives) % 1_000)
         self._transfer = Transfer(me, provides=self._state is not None)
         self._has_state.clear()
@@ -127,11 +142,11 @@ class Group:
             log=log,
         )
 
-    # What an application uses
+    # Used by an application
 
     @property
     def address(self) -> Address:
-        """The own address, of this life."""
+        """The own address, of this incarnation."""
         return self._member.me
 
     @property
@@ -152,7 +167,7 @@ class Group:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How often what happened in this life: steps, datagrams, and what was dropped and why."""
+        """Counts of this incarnation: steps, datagrams, and datagrams dropped, by reason."""
         return dict(self._member.counts) | {"bad files": self._discovery.bad}
 
     @property
@@ -160,11 +175,19 @@ class Group:
         """How much is not done yet, by the goal that it waits for. All are 0 in a quiescent group."""
         return {"on their way": len(self._sent) + len(self._on_their_way)} | self._member.tables
 
+    @property
+    def metrics(self) -> str:
+        """Address, view, `counts` and `tables` as a line of JSON."""
+        view = None if self._view is None else (self._view.counter, self._view.creator)
+        now = {"group": self._name, "address": self.address, "view": view, "members": self._members}
+        return msgspec.json.encode({**now, "counts": self.counts, "tables": self.tables}).decode()
+
     async def send(self, data: bytes) -> None:
         """Send to all; return when it is delivered here, in its place in the order.
 
-        Raises NotDelivered where this life ends first, and nobody knows then whether others deliver it;
-        MessageTooLargeError, BadInputError for what is no message, and EndedError where the group is left.
+        Raises NotDelivered where this incarnation ends first: other members may deliver it then, or not.
+        Raises MessageTooLargeError, BadInputError for what is no message, and EndedError where the group is
+        left.
         """
         if type(data) is not bytes:
             raise BadInputError(f"a message is bytes, and no {type(data).__name__}: encode it")
@@ -180,7 +203,7 @@ class Group:
             await back  # where it is cancelled, the message still has its place among the others
 
     async def has_state(self) -> None:
-        """Wait until the application has the state of the group: for one that was given as `state=`.
+        """Wait until the application, given as `state=`, has the state of the group.
 
         Another task takes the events meanwhile. Raises EndedError where the group is left before.
         """
@@ -266,11 +289,11 @@ class Group:
                         self._multicast(part, [back])
                         await back
             except (NotDelivered, EndedError):
-                return  # this life has ended, and another member hands it over in the next view
+                return  # this incarnation has ended; another member hands the state over in the next view
 
         self._hands_over = asyncio.create_task(hands_over())
 
-    # What the member tells (`Application`)
+    # Called by the member (`Application`)
 
     @property
     def full(self) -> bool:
@@ -290,7 +313,7 @@ class Group:
         self._happen(self._transfer.view(NewView(view.view.id, view.view.members, merged, came)))
 
     def ended(self, error: BaseException | None) -> None:
-        """End; or begin another life, where this one was refused and the application has not left."""
+        """End; or begin another incarnation, if the last was refused and the application has not left."""
         self._on_their_way.append([back for _, back in self._sent])
         for back in chain.from_iterable(self._on_their_way):
             if not back.done():
@@ -316,6 +339,10 @@ class Group:
         else:
             self._can_send.clear()
 
+    def blocked(self, *, on: bool) -> None:
+        if self._blocks:
+            self._happen([Blocked() if on else Unblocked()])
+
     def _happen(self, actions: Iterable[Event | Say | Get | Took]) -> None:
         for action in actions:
             if isinstance(action, Say):
@@ -333,7 +360,11 @@ class Group:
     # Coming and going
 
     async def joined(self) -> None:
-        """Wait for the first view. Raises NameTakenError where another member of this name is heard."""
+        """Wait for the first view.
+
+        Raises NameTakenError where another member of this name is heard, and BadInputError where no member is
+        heard, but a member has refused the datagrams of this incarnation.
+        """
         while not self._members:
             for namesake, place in self._member.namesakes():
                 where = "" if place is None else f" at {place[0]}:{place[1]}"
@@ -343,6 +374,13 @@ class Group:
                 )
             if self._error is not None:
                 raise EndedError(f"the group has ended: {self._error}") from self._error
+            if self._member.refused is not None:
+                (host, port), version = self._member.refused
+                other = f"version {version}, and this is {VERSION}: use one release"
+                raise BadInputError(
+                    f"{host}:{port} is a member of the group {self._name!r} and has "
+                    + ("another key: give the same key=" if version == VERSION else other)
+                )
             await asyncio.sleep(self._settings.heartbeat / 4)
 
     async def leave(self) -> None:
@@ -373,18 +411,21 @@ async def join(
     log: Path | str | None = None,
     settings: Settings | None = None,
     state: StateProvider | None = None,
+    blocks: bool = False,
     transport: Callable[[], socket.socket] | None = None,
 ) -> AsyncIterator[Group]:
     """Join a group, or found it where there is none; at the end of the block, leave it.
 
     `name`: that of this member, in use by no other. `key`: what only members know, up to 64 bytes. Members
     find each other by `folder`, in which each writes a file, or by `peers`, a list of `host:port`. `listen`:
-    the own place; with `peers` a port that the others know. `log`: a folder for the logs of all lives.
-    `state`: who has the application's state, which a member that comes takes over; see `StateProvider`.
+    the own place; with `peers` a port that the others know. `log`: a folder for the logs of all incarnations.
+    `state`: the holder of the application's state, which a joiner takes over; see `StateProvider`.
+    `blocks`: the events have `Blocked` and `Unblocked`, too.
     `transport` makes a UDP socket, by default that of the system. A test gives a socket that loses datagrams.
 
-    Raises BadInputError for an argument that is none and for a place, a folder or a log that cannot be used,
-    NameTakenError where another process has the name.
+    Raises BadInputError for an argument that is none, and for a place, a folder or a log that cannot be used.
+    Raises it, too, where the members have another key or another version. Raises NameTakenError where another
+    process has the name.
     """
     if not group:
         raise BadInputError("a group has a name: the first argument of join")
@@ -397,6 +438,7 @@ async def join(
     except ValueError as error:
         raise BadInputError(str(error)) from None
     chosen = Settings() if settings is None else settings
+    chosen.check()
     place = place_of(listen)
     discovery: Discovery = Peers(peers) if folder is None else Folder(Path(folder), name)
     try:
@@ -412,6 +454,7 @@ async def join(
                 settings=chosen,
                 log=None if log is None else Path(log),
                 state=state,
+                blocks=blocks,
             )
             try:
                 await one.joined()

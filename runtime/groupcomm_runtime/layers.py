@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from types import ModuleType
 from typing import Any, Final
 
-from groupcomm import flush, gms, merge_gms, nakack, sequencer, stable, unicast
+from groupcomm import file_ping, flush, gms, merge_gms, nakack, sequencer, stable, unicast
 from groupcomm.effects import Datagram, Multicast, PassDown
 from groupcomm.events import Payload, Suspected
 from groupcomm.stack import Arrived, Called, Effect, Event, Fired, Layer, Raised, Stack
@@ -13,6 +13,7 @@ from .codec import Codec, RefusedError, canonical
 
 __all__ = [
     "DISCOVER",
+    "FINDING",
     "FLUSHING",
     "LAYERS",
     "MERGING",
@@ -33,22 +34,24 @@ LAYERS: Final[Mapping[str, ModuleType]] = {
     "stable": stable,
     "nakack": nakack,
     "unicast": unicast,
+    "file_ping": file_ping,
 }
-"""Top first; beneath them is nothing but a network."""
+"""Top first; beneath them are a network and a folder. FILE_PING is the last: no message passes through it."""
 
-ORDER, FLUSHING, MERGING, _, MULTICAST, UNICASTS = range(len(LAYERS))
+ORDER, FLUSHING, MERGING, _, MULTICAST, UNICASTS, FINDING = range(len(LAYERS))
 """Their places in the stack."""
 
 DISCOVER: Final = "merge_gms/discover"
-"""The timer at which discovery tells who coordinates."""
+"""The timer at which discovery reports the coordinators that it hears."""
 
-_GROUND: Final = ("Network", "FailureDetector", "Discovery")
+_GROUND: Final = ("Network", "FailureDetector", "Incarnations", "Discovery", "Folder")
 
 
 def configs(patience: float) -> dict[str, Any]:
     """The configuration of each layer, for a failure detector that waits `patience` seconds.
 
-    Who is suspected is suspected before a merge is given up, and a message is sent again before that.
+    A silent member is suspected before a merge is given up, and a message is sent again before that. A record
+    that was removed is written again before its member is suspected.
     """
     ms = round(patience * 1_000)
     return {
@@ -57,10 +60,16 @@ def configs(patience: float) -> dict[str, Any]:
         "merge_gms": merge_gms.Config(
             min_interval=ms // 2, max_interval=2 * ms, leader_timeout=2 * ms, member_timeout=4 * ms
         ),
-        # A message counts 1 here: NAKACK does not tell sizes.
+        # A message counts 1 here: NAKACK does not report sizes.
         "stable": stable.Config(max_bytes=200, stable_interval=500, stability_delay=50),
         "nakack": nakack.Config(highest_interval=200, request_delay=20),
         "unicast": unicast.Config(retransmit_min=50, retransmit_max=2_000, resend_most=16),
+        "file_ping": file_ping.Config(
+            discovery_time=max(2 * ms // 5, 1),
+            join_time=ms,
+            look_min=max(ms // 4, 1),
+            look_max=max(ms // 2, 1),
+        ),
     }
 
 
@@ -96,6 +105,12 @@ def written_event(event: Event, data: bytes) -> tuple[Any, ...]:
             return "multicast", payload
         case Called(PassDown(flush.BlockReturned())):
             return ("returned",)
+        case Called(PassDown(file_ping.ConnectRequested())):
+            return ("connect",)
+        case Raised(file_ping.RecordsRead(found, broken)):
+            return "read", sorted(found), sorted(broken)
+        case Called(PassDown(file_ping.DisconnectRequested())):
+            return ("disconnect",)
         case Called(PassDown(gms.LeaveRequested())):
             return ("leave",)
         case Called(PassDown(gms.JoinRequested(coordinator, life))):
@@ -121,6 +136,12 @@ def event_of(values: Any, codec: Codec) -> Event:  # noqa: ANN401 - anything tha
             return Called(Multicast(Payload(payload)))
         case ["returned"]:
             return Called(PassDown(flush.BlockReturned()))
+        case ["connect"]:
+            return Called(PassDown(file_ping.ConnectRequested()))
+        case ["read", [*found], [*broken]] if all(type(each) is str for each in (*found, *broken)):
+            return Raised(file_ping.RecordsRead(frozenset(found), frozenset(broken)))
+        case ["disconnect"]:
+            return Called(PassDown(file_ping.DisconnectRequested()))
         case ["leave"]:
             return Called(PassDown(gms.LeaveRequested()))
         case ["join", str(coordinator), int(life)]:

@@ -1,10 +1,10 @@
-"""The log of a life: a line for each step of its stack, in the kernel before an effect of the step leaves.
+"""The log of an incarnation: a line for each step of its stack, with the kernel before an effect leaves.
 
-A log is JSON, a line each. The first has the configuration. Each other has the number of the step, its cause,
-the event (bytes in base64), the outcome, how many effects followed, and a digest of all that and of the line
-before: so no line can be left out, or stand elsewhere. A step tells no state: steps are functions, so who
-replays the events has all states. Every `EVERY` steps, and at the end, there is a digest of the state. The
-last line says that the life ended, and how: without it the process was killed, or the log was cut.
+A log is lines of JSON. The first has the configuration. Each other line is a step: its number, its cause, the
+event (bytes in base64), the outcome, the number of effects, and a digest of all that and of the lines before.
+So no line can be left out, or stand elsewhere. A line has no state: steps are functions, so a replay of the
+events gives all states. Every `EVERY` steps, and at the end, there is a digest of the state. The last line
+says that the incarnation ended, and how: without it the process was killed, or the log was cut.
 """
 
 import os
@@ -24,7 +24,7 @@ from .errors import BadInputError
 
 __all__ = ["EVERY", "FORMAT", "Log", "digest"]
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 
 EVERY: Final = 5_000
 """Steps between two digests of the state."""
@@ -50,11 +50,10 @@ def digest(value: Any) -> str:  # noqa: ANN401 - any value of MessagePack
 
 
 class Log:
-    """Written for one life of a member. Raises BadInputError where it cannot be begun."""
+    """Written for one incarnation of a member. Raises BadInputError where it cannot be begun."""
 
     def __init__(self, folder: Path, group: str, member: Address, configs: dict[str, Any]) -> None:
         self._count = 0
-        self._chain = ""
         self._broken = False
         path = folder / f"{member}.log"
         try:
@@ -65,12 +64,13 @@ class Log:
         self._lines: list[bytes] = []
         first: dict[str, Any] = {"format": FORMAT, "version": VERSION, "group": group, "member": member}
         first["configs"] = {name: attrs.asdict(config) for name, config in configs.items()}
+        self._chain = digest(first)
         self._lines += (_json(first), b"\n")
 
     def step(
         self, cause: str, event: tuple[Any, ...], outcome: str, effects: list[Any], state: State
     ) -> None:
-        """A step was taken; `event` and `effects` as they are written, `state` is the one after it."""
+        """Write a step; `event` and `effects` are in the form of the log, `state` is the state after it."""
         self._count += 1
         self._chain = digest((self._chain, cause, event, effects))
         known = digest(canonical(state)) if self._count % EVERY == 0 else UNSET
@@ -88,7 +88,7 @@ class Log:
             raise
 
     def end(self, how: str, state: State) -> None:
-        """The life has ended. A log that could not be written before says nothing more."""
+        """Write that the incarnation has ended. A log that could not be written before stays as it is."""
         try:
             if not self._broken:
                 last = {"ends": how, "n": self._count, "state": digest(canonical(state))}

@@ -1,8 +1,8 @@
-"""One life of a member: a stack, its timers, its socket, its failure detector. One step at a time.
+"""One incarnation of a member: a stack, its timers, its socket, its failure detector. One step at a time.
 
-What comes waits in one queue. In a loop turn the stack takes what waits, a step for each event, and does
-the effects of a step in their order before the next. Then the lines of the log go to the kernel, and what the
-steps say to a peer goes out together, in as few datagrams as hold it.
+All events wait in one queue. In a turn of the loop the stack takes the waiting events, a step for each, and
+does the effects of a step in their order before the next. Then the lines of the log go to the kernel. The
+messages of these steps to a peer go out together, in as few datagrams as hold them.
 """
 
 import asyncio
@@ -14,21 +14,20 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import Final, Protocol, cast
 
-from attrs import frozen
-
-from groupcomm import flush, gms, merge_gms, nakack, sequencer, unicast
+from groupcomm import file_ping, flush, gms, merge_gms, nakack, sequencer, unicast
 from groupcomm.effects import ALL, CancelTimer, Datagram, Multicast, PassDown, PassUp, SetTimer
 from groupcomm.errors import LocalProtocolError, ProtocolError
 from groupcomm.events import Block, Deliver, Left, Payload, Suspected, ViewInstalled
-from groupcomm.stack import Arrived, Called, Effect, Event, Fired, Raised
+from groupcomm.stack import Arrived, Called, Effect, Event, Fired, Raised, Tagged
 from groupcomm.view import NO_VIEW, Address, name_and_life
 
-from .codec import Codec, RefusedError
+from .codec import Codec, RefusedError, pack
 from .detector import Detector, Heartbeat, RoundTrip
-from .discovery import Discovery, Place
+from .discovery import Discovery, Place, places_of
 from .frames import EVERYBODY, Fragments, Frame, Once, OtherVersionError, Seal, StrangerError
 from .layers import (
     DISCOVER,
+    FINDING,
     FLUSHING,
     LAYERS,
     MERGING,
@@ -41,41 +40,32 @@ from .layers import (
     written_event,
 )
 from .logs import Log
+from .settings import Settings
 
-__all__ = ["Application", "Member", "Settings"]
+__all__ = ["Application", "Member"]
 
 _CODEC: Final = Codec(LAYERS)
 _MICRO: Final = 1_000_000
 _STEPS_AT_ONCE: Final = 200  # then it is the turn of others
 _READ_AT_ONCE: Final = 64  # datagrams in a loop turn
 _LARGEST_DATAGRAM: Final = 65_536
-_HEARTBEAT, _MESSAGE, _FRAGMENT = b"h", b"m", b"f"
-_LOOKS: Final = 3  # heartbeats, for which a member looks around before it founds a group
-_RETRIES: Final = 0.3  # seconds between two requests to join
+_HEARTBEAT, _MESSAGE, _FRAGMENT, _PLACES = b"h", b"m", b"f", b"p"
+_REFUSALS: Final = 20  # from one heartbeat to the next: a flood of garbage is not answered
+_REMEMBERED: Final = 64  # datagrams of a member that is in no view
+_HEARS: Final = 3  # heartbeats, in which a member hears of all that are at the places of a list
+_COUNTED: Final = {
+    (name, what): f"{name} {what}" for name in LAYERS for what in ("sent", "received", "timers")
+}
 _FOLLOW_THE_NETWORK: Final = ("unicast/", "nakack/request")
 """Timers of what is sent again: they never fire before an answer can be there."""
 
 
-@frozen
-class Settings:
-    """Times in seconds, sizes in bytes.
-
-    `heartbeat`: between two heartbeats. `patience`: the least silence for which a member is suspected.
-    `datagram`: the largest datagram. `unstable`: multicasts that somebody may lack; with more nobody sends.
-    """
-
-    heartbeat: float = 0.2
-    patience: float = 1.5
-    datagram: int = 8_192
-    unstable: int = 4_000
-
-
 class Application(Protocol):
-    """What a member tells those above it."""
+    """The calls by which a member notifies the application."""
 
     @property
     def full(self) -> bool:
-        """Whether it can take no more for now."""
+        """True if the application can take no more for now."""
 
     def delivers(self, sender: Address, data: bytes) -> None:
         """A message, in its place in the order."""
@@ -84,14 +74,17 @@ class Application(Protocol):
         """A view."""
 
     def ended(self, error: BaseException | None) -> None:
-        """This life is over: it has left or was refused; or because of an error."""
+        """This incarnation is over: it has left or was refused; or because of an error."""
 
     def changed(self) -> None:
         """It may be that more can be sent than before, or less."""
 
+    def blocked(self, *, on: bool) -> None:
+        """Multicasts wait from now on, or do not any more."""
+
 
 class Member:
-    """A life with the address `me`, on a socket. `log`: where its steps are written, if anywhere."""
+    """An incarnation with the address `me`, on a socket. `log`: where its steps are written, if anywhere."""
 
     def __init__(
         self,
@@ -115,6 +108,11 @@ class Member:
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._places: dict[Address, Place] = {}
         self._once: dict[Address, Once] = {}
+        self._sent: deque[bytes] = deque(maxlen=_REMEMBERED)
+        self._refuses = 0
+        self._refused_at: tuple[Place, int] | None = None
+        self.refused: tuple[Place, int] | None = None
+        """The place and the version of a member that has refused the datagrams of this incarnation."""
         self._number = 0
         self._outbox: dict[Address, list[bytes]] = {}
         self._fragments: dict[Address, Fragments] = {}
@@ -124,29 +122,29 @@ class Member:
         self._reported: set[Address] = set()
         self._scheduled = self._over = False
         now = time.monotonic()
-        self._born = self._ticked = self._installed = now
-        self._asked = 0.0
+        self._ticked = self._installed = now
         self._hears_until = 0.0
         self._full_since: float | None = None
         self._take("begins", Raised(unicast.IncarnationBegins(0)))
+        self._take("application", Called(PassDown(file_ping.ConnectRequested())))
         self._loop.add_reader(sock, self._readable)
         self._ticker = self._loop.call_soon(self._tick)
 
-    # What others ask
+    # Queries of others
 
     @property
     def gms(self) -> gms.State:
-        """What its membership service knows."""
+        """The state of its membership service."""
         return cast("merge_gms.State", self._state.layers[MERGING]).gms
 
     @property
     def joined(self) -> bool:
-        """Whether it is in a view."""
+        """True if it is in a view."""
         return self.gms.joined and not self.gms.gone
 
     @property
     def may_send(self) -> bool:
-        """Whether an application's multicast is taken now."""
+        """True if an application's multicast is taken now."""
         windows = cast("nakack.State", self._state.layers[MULTICAST]).windows
         unstable = max((len(window.kept) for window in windows.values()), default=0)
         return self.joined and not self._hears_until and unstable < self._settings.unstable
@@ -169,10 +167,10 @@ class Member:
         }
 
     def namesakes(self) -> list[tuple[Address, Place | None]]:
-        """The other lives of its name that are heard now, and where."""
+        """The other incarnations of its name that are heard now, and where."""
         name = name_and_life(self.me)[0]
-        alive = (address for address, _ in self._detector.alive(time.monotonic()))
-        return [(each, self._places.get(each)) for each in alive if name_and_life(each)[0] == name]
+        alive = (each for each in self._alive() if name_and_life(each)[0] == name)
+        return [(each, self._places.get(each)) for each in alive]
 
     def multicast(self, data: bytes) -> None:
         """The application multicasts."""
@@ -186,6 +184,9 @@ class Member:
         """Stop: no step is taken any more, and nothing is sent."""
         if self._over:
             return
+        if how != "failed":
+            with suppress(OSError):
+                self._step("application", Called(PassDown(file_ping.DisconnectRequested())), b"")
         self._over = True
         self._loop.remove_reader(self._socket)
         self._ticker.cancel()
@@ -193,7 +194,7 @@ class Member:
             timer.cancel()
         self._queue.clear()
         if self._log is not None:
-            with suppress(OSError):  # it is told already, if this is the reason
+            with suppress(OSError):  # if this is the reason, the application was notified already
                 self._log.end(how, self._state)
 
     # Steps
@@ -223,7 +224,7 @@ class Member:
                     self._schedule()
             if self._log is not None:
                 self._log.flush()
-        except Exception as error:  # noqa: BLE001 - whatever it is, this life cannot go on, and says so
+        except Exception as error:  # noqa: BLE001 - any error ends this incarnation, and is reported
             self.close("failed")
             self._application.ended(error)
             return
@@ -272,8 +273,24 @@ class Member:
                 self._installed = time.monotonic()
                 self._reported.clear()
                 self._application.installs(view)
+            case PassUp(flush.Unblock()):
+                self._application.blocked(on=False)
             case PassUp(Block()):
+                self._application.blocked(on=True)
                 self._take("application", Called(PassDown(flush.BlockReturned())))
+            case PassUp(file_ping.Found(coordinator)):
+                # UNICAST sends for ever to a dead member that was in no view; FILE_PING looks again soon
+                alive = self._alive()
+                if self._refused_at is not None and coordinator == self.me and not alive:
+                    self.refused = self._refused_at
+                elif coordinator == self.me or coordinator in alive:
+                    self._take("discovery", Called(PassDown(gms.JoinRequested(coordinator, 0))))
+            case PassDown(file_ping.WriteRecord()):
+                self._discovery.write(self.me)
+            case PassDown(file_ping.ReadRecords()):
+                self._reads()
+            case PassDown(file_ping.RemoveRecords(of)):
+                self._discovery.remove(of)
             case PassUp(Left()):
                 if self._log is not None:
                     self._log.flush()
@@ -281,9 +298,16 @@ class Member:
                 self.close("left")
                 self._application.ended(None)
             case _:
-                pass  # for who looks at it; a runtime does not
+                pass  # for observers; a runtime is none
+
+    def _count(self, message: object, what: str) -> None:
+        """Count a message for its layer, and for the layers whose messages it carries."""
+        while isinstance(message, Tagged) and message.layer:
+            self.counts[_COUNTED[message.layer, what]] += 1
+            message = getattr(message.message, "payload", None)
 
     def _says(self, to: Address, arrived: Arrived, data: bytes) -> None:
+        self._count(arrived.message, "sent")
         members = self.gms.decision.members
         receivers = (*members, *(() if self.me in members else (self.me,))) if to == ALL else (to,)
         item = b""
@@ -301,15 +325,34 @@ class Member:
 
     def _fires(self, name: str) -> None:
         del self._timers[name]
+        self.counts[_COUNTED[name.partition("/")[0], "timers"]] += 1
         self._take("timer", Fired(name))
 
+    # Discovery
+
+    def _alive(self) -> set[Address]:
+        """The members that are heard."""
+        return {address for address, _ in self._detector.alive(time.monotonic())}
+
+    def _reads(self) -> None:
+        """Read the records, and hear first who is at the places of a list."""
+        if self._discovery.greets:
+            self._loop.call_later(_HEARS * self._settings.heartbeat, self._has_read)
+        else:
+            self._has_read()
+
+    def _has_read(self) -> None:
+        reading = self._discovery.read()
+        self._places = reading.found | self._places  # a datagram that came says better where its sender is
+        found = {*reading.found}
+        if self._discovery.greets:
+            found |= self._alive()
+        self._take("folder", Raised(file_ping.RecordsRead(frozenset(found), reading.broken)))
+
     def _coordinators(self) -> Iterable[Address]:
-        """Who coordinates, as far as is heard; this member too."""
-        yield from (
-            address
-            for address, said in self._detector.alive(time.monotonic())
-            if said.joined and said.acts and said.coordinates
-        )
+        """The coordinators that discovery has found and that are heard, and this member if it coordinates."""
+        found = cast("file_ping.State", self._state.layers[FINDING]).coordinators
+        yield from found & self._alive()
         if cast("merge_gms.State", self._state.layers[MERGING]).coordinates:
             yield self.me
 
@@ -342,9 +385,12 @@ class Member:
     def _send(self, to: Address, place: Place, items: list[bytes]) -> None:
         self._number += 1
         self.counts["datagrams"] += 1
+        data = self._seal.close(Frame(self.me, to, self._number, tuple(items)))
+        if not self.joined:
+            self._sent.append(self._seal.digest_of(data))
         try:
-            self._socket.sendto(self._seal.close(Frame(self.me, to, self._number, tuple(items))), place)
-        except OSError:  # a datagram may be lost, and this one is
+            self._socket.sendto(data, place)
+        except OSError:  # a datagram may be lost, and this datagram is
             self.counts["not sent"] += 1
 
     def _readable(self) -> None:
@@ -353,17 +399,32 @@ class Member:
                 data, place = self._socket.recvfrom(_LARGEST_DATAGRAM)
             except BlockingIOError:
                 return
-            except OSError:  # a port that nobody has answers so on some systems
+            except OSError:  # a port that no process has answers so on some systems
                 self.counts["unreachable"] += 1
+                continue
+            refusal = self._seal.refusal(data)
+            if refusal is not None:
+                if refusal.digest in self._sent and not self.joined:
+                    self._refused_at = place, refusal.version
                 continue
             try:
                 self._received(self._seal.open(data), place)
             except StrangerError:
                 self.counts["strangers"] += 1
+                self._refuse(data, place)
             except OtherVersionError:
                 self.counts["other versions"] += 1
+                self._refuse(data, place)
             except RefusedError:
                 self.counts["refused"] += 1
+
+    def _refuse(self, data: bytes, place: Place) -> None:
+        """Tell a process that wants to join why this member does not hear it."""
+        refusal = self._seal.refuse(data) if self.joined and self._refuses < _REFUSALS else None
+        if refusal is not None:
+            self._refuses += 1
+            with suppress(OSError):
+                self._socket.sendto(refusal, place)
 
     def _received(self, frame: Frame, place: Place) -> None:
         sender = frame.sender
@@ -375,14 +436,16 @@ class Member:
                 self._says_how_it_is(sender)
             return
         if frame.to != self.me:
-            self.counts["for another life"] += 1
+            self.counts["for another incarnation"] += 1
             return
         if not self._once.setdefault(sender, Once()).first(frame.number):
             self.counts["replays"] += 1
             return
         self._places[sender] = place
         for item in frame.items:
-            if item[:1] == _HEARTBEAT:
+            if item[:1] == _PLACES:
+                self._places = places_of(item[1:]) | self._places
+            elif item[:1] == _HEARTBEAT:
                 self._heard(sender, frame.number, Heartbeat.read(item[1:]))
             elif self._hears_until or self._application.full:
                 self.counts["not taken"] += 1  # as if it were lost: it is sent again
@@ -399,14 +462,17 @@ class Member:
         if whole[:1] != _MESSAGE:
             raise RefusedError("no item of a datagram")
         data = whole[1:]
-        self._take(f"{sender} {number}", Arrived(sender, _CODEC.decode(data)), data)
+        message = _CODEC.decode(data)
+        self._count(message, "received")
+        self._take(f"{sender} {number}", Arrived(sender, message), data)
 
-    # What passes with time
+    # Driven by time
 
     def _tick(self) -> None:
         self._notices_pause()
         now = time.monotonic()
         self._ticker = self._loop.call_later(self._settings.heartbeat, self._tick)
+        self._refuses = 0
         if self._hears_until and now >= self._hears_until:
             self._hears_until = 0.0
             self._schedule()
@@ -416,37 +482,38 @@ class Member:
             self._full_since = None
         if self._full_since is None or now - self._full_since < 4 * self._settings.patience:
             self._greets(now)
-        if not self._hears_until:
-            if self.joined:
-                self._detects(now)
-            else:
-                self._asks_to_join(now)
+        if self.joined and not self._hears_until:
+            self._detects(now)
         watched = self._watched()
         self._detector.forget(watched, now)
         self._forgets({*watched, *(address for address, _ in self._detector.alive(now))})
 
     def _notices_pause(self) -> bool:
-        """Whether this process did not run for a while, and hears first what became of the others."""
+        """True if this process did not run for a while: it first hears what became of the others."""
         now = time.monotonic()
         if now - self._ticked > self._settings.heartbeat + self._settings.patience / 2:
             self.counts["pauses"] += 1
-            self._hears_until = now + _LOOKS * self._settings.heartbeat
+            self._hears_until = now + _HEARS * self._settings.heartbeat
             self._detector.paused(now)
         self._ticked = now
         return bool(self._hears_until)
 
     def _greets(self, now: float) -> None:
-        """Tell all how it is, and greet where nobody is known."""
+        """Send a heartbeat to every known member, and a greeting to each place where no member is known."""
+        for address in self._watched():
+            if address not in self._places and (at := self._discovery.place(address)) is not None:
+                self._places[address] = at
         for address in tuple(self._places):
-            self._says_how_it_is(address)
+            if address != self.me:
+                self._says_how_it_is(address)
         known = {self._places[address] for address, _ in self._detector.alive(now) if address in self._places}
-        for place in self._discovery.places():
+        for place in self._discovery.greets:
             if place not in known and place != self._socket.getsockname():
                 self._send(EVERYBODY, place, [])
 
     def _says_how_it_is(self, to: Address) -> None:
         now = time.monotonic()
-        state, merging = self.gms, cast("merge_gms.State", self._state.layers[MERGING])
+        state = self.gms
         view = state.decision.view if self.joined else NO_VIEW
         heard = self._detector.last(to)
         at, echo = (now, 0) if heard is None else (heard[0], heard[1].clock)
@@ -454,8 +521,6 @@ class Member:
             counter=view.id.counter,
             creator=view.id.creator,
             size=len(view.members),
-            acts=self.joined and state.acts,
-            coordinates=self.joined and merging.coordinates,
             counts=to in view.members,
             suspects=to in state.suspected,
             clock=round(now * _MICRO),
@@ -463,6 +528,10 @@ class Member:
             held=round((now - at) * _MICRO),
         )
         self._put(to, _HEARTBEAT + said.written())
+        if not self.joined or (to in view.members and now - self._installed > self._settings.patience):
+            return  # a member that comes need not find the others by itself
+        places = ((each, *self._places[each]) for each in view.members if each in self._places)
+        self._put(to, _PLACES + pack([*places]))
 
     def _heard(self, sender: Address, number: int, said: Heartbeat) -> None:
         now = time.monotonic()
@@ -472,7 +541,7 @@ class Member:
             self._round_trip.measured(took)
 
     def _watched(self) -> list[Address]:
-        """Whom the membership service relies on: members, and who waits to be let in."""
+        """The processes that the membership service relies on: members, and joiners that wait for a view."""
         state = self.gms
         waits = (request.member for request in (*state.queue, state.admitting) if request.kind == "join")
         return [*dict.fromkeys(each for each in (*state.unsuspected, *waits) if each != self.me)]
@@ -482,28 +551,12 @@ class Member:
         for member, why in self._detector.suspects(self.gms.decision.id, self._installed, watched, now):
             self._reported.add(member)
             self.counts[f"suspected: {why}"] += 1
-            # Before what waits: after a pause that may be of those that have gone on without it.
+            # Before what waits: after a pause it may come from members that have excluded this member.
             self._queue.appendleft((f"detector: {why}", Raised(Suspected(member)), b""))
             self._schedule()
 
-    def _asks_to_join(self, now: float) -> None:
-        """Ask the coordinator of the largest group that is heard; found one where nobody is older."""
-        if now - self._born < _LOOKS * self._settings.heartbeat or now - self._asked < _RETRIES:
-            return
-        alive = [*self._detector.alive(now)]
-        found = self.me
-        if any(said.joined for _, said in alive):
-            acting = [(-said.size, address) for address, said in alive if said.acts]
-            if not acting:
-                return
-            found = min(acting)[1]
-        elif any(each < self.me for each, _ in alive) and now - self._born < 2 * self._settings.patience:
-            return
-        self._asked = now
-        self._take("discovery", Called(PassDown(gms.JoinRequested(found, 0))))
-
     def _forgets(self, staying: set[Address]) -> None:
-        """Forget places of lives that were not heard for long, so that they do not become more and more."""
+        """Forget places of incarnations that were not heard for long, so that their number stays bounded."""
         if len(self._places) > 2 * len(staying) + 16:
             self._places = {each: place for each, place in self._places.items() if each in staying}
             self._fragments = {each: held for each, held in self._fragments.items() if each in staying}

@@ -4,7 +4,7 @@ The total order gives the cut, so no member stops for it. In a view to which mem
 merged, each member multicasts which state it has. The last of these messages is the cut: it is at the same
 place for all members, and all know the same then. The state that most members have is kept. The first member
 that has it hands it over, as it is at the cut, in parts. Members with another state, or none, hold what
-follows the cut until the last part is there. What came before the cut is in the state. If the view changes
+follows the cut until the last part is there. Messages before the cut are in the state. If the view changes
 before the last part, all multicast it again: the members of the next view have delivered the same, so they
 agree on that.
 
@@ -57,7 +57,7 @@ _WANTS: Final[_Told] = (0, "")
 
 @frozen
 class Message:
-    """A message of `sender`: all members of a view that go on together deliver the same, in one order."""
+    """A message of `sender`: survivors of a view deliver the same messages in it, in one order."""
 
     sender: Address
     data: bytes
@@ -67,8 +67,8 @@ class Message:
 class NewView:
     """The members are now these, the most senior first.
 
-    `merged`: the views that came together, none if members only came or went. Who came from another one of
-    these views has delivered other messages before. `came`: the members that were not in the view before.
+    `merged`: the views that came together, none if members only came or went. A member that came from another
+    of these views has delivered other messages before. `came`: the members that were not in the view before.
     """
 
     id: ViewId
@@ -93,7 +93,7 @@ class Get:
 
 @frozen
 class Took:
-    """The application has the state from here on: this one, or, if None, what it has."""
+    """The application has the state from here on: `state`, or, if None, the state that it has already."""
 
     state: bytes | None
 
@@ -102,7 +102,7 @@ Action: TypeAlias = Message | NewView | Say | Get | Took
 
 
 def of_application(*messages: bytes) -> bytes:
-    """The multicast of messages of the application: they stand together in the order."""
+    """The multicast payload for messages of the application: they stand together in the order."""
     return _APPLICATION + pack(messages)
 
 
@@ -117,7 +117,7 @@ def messages_of(payload: bytes) -> list[bytes]:
 
 
 def parts(view: ViewId, state: bytes) -> list[bytes]:
-    """What is multicast for a state."""
+    """The multicast payload for a state."""
     pieces = [state[at : at + _PART] for at in range(0, len(state), _PART)] or [b""]
     last = len(pieces) - 1
     return [
@@ -132,7 +132,7 @@ _read_part: Final = msgspec.msgpack.Decoder(tuple[int, str, bool, bytes])
 
 @define
 class Transfer:
-    """What the member `me` knows of it. `provides`: its application has a state."""
+    """The transfer, as the member `me` knows it. `provides`: its application has a state."""
 
     me: Address
     provides: bool

@@ -25,7 +25,7 @@ CONSTANTS
     Knows(_, _),        \* whether a layer has such an event
     Own(_, _),          \* an event that it knows, as its own: without fields that it does not have
     Takes(_, _),        \* the fields of its event that it takes from below, each with the kind of value
-    Tells(_, _),        \* what a layer tells those above, in a state: a value of each kind
+    Tells(_, _),        \* the values that a layer offers those above, in a state: one of each kind
     Calls(_, _),        \* the event by which a layer is called to "Multicast" or "Send"; or "none"
     EventOf(_, _),      \* the type of the event that a message arrives as at a layer; or "none"
     Timeouts(_),        \* the timers of a layer, each with the event that it fires as
@@ -128,7 +128,7 @@ Carried(i, f) ==
       [] f.type \in {"SetTimer", "CancelTimer"} -> <<Out([f EXCEPT !.name = name \o "/" \o @])>>
 
 -----------------------------------------------------------------------------
-(* What is below *)
+(* The layers below *)
 
 \* The layers beneath i that have a value of a kind, nearest first, and such values of the step's event.
 Tellers(i, kind, states) ==

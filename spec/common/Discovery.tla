@@ -1,7 +1,7 @@
 ------------------------------ MODULE Discovery -----------------------------
 (***************************************************************************)
-(* What discovery says to a coordinator: which others there are. Merging   *)
-(* takes what it may say as its environment.                               *)
+(* The answers of discovery to a coordinator: the other coordinators. They *)
+(* are the environment of merging.                                         *)
 (*                                                                         *)
 (* The first member that is named leads the merge, and the others wait for *)
 (* its request. So the name of a dead member that is before all others     *)

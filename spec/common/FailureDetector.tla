@@ -1,8 +1,8 @@
 --------------------------- MODULE FailureDetector --------------------------
 (***************************************************************************)
-(* What a failure detector says to the member that it runs beside: whom    *)
-(* the member watches, and should suspect. GMS, and merging over GMS, take *)
-(* what it may say as their environment.                                   *)
+(* The reports of a failure detector to the member that it runs beside,    *)
+(* about the members that this member watches, and should suspect. They    *)
+(* are the environment of GMS, and of merging over GMS.                    *)
 (*                                                                         *)
 (* A member speaks of itself: that it is alive, which view it has, and     *)
 (* whom it suspects there (heartbeats do that). A watcher that receives    *)
@@ -32,7 +32,7 @@ CONSTANTS
 VARIABLES
     views,      \* Membership: the decided views, in order of decision
     installed,  \* Membership: [Member -> the number of the view installed; 0: none]
-    life,       \* Membership: [Member -> its present life]
+    life,       \* Membership: [Member -> its present incarnation]
     up,         \* the members that have not crashed or left
     suspects    \* [Member -> whom it suspects]
 

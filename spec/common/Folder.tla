@@ -23,14 +23,14 @@ VARIABLES
 
 ASSUME {AtomicWrites, TornRewrites} \subseteq BOOLEAN
 
-\* What discovery may assume.
+\* Assumptions of discovery about the folder.
 
 \* WrittenIsRead: a record that was written is read whole by each member that reads after that, until it is removed. A member that
 \* writes its record again leaves the former one whole until then.
 
 \* OneWriter: the record of a member is written by that member alone. Any member may remove it.
 
-\* OperationsEnd: each operation ends, those of one member in order.
+\* OperationsEnd: each operation ends, and each member's operations end in order.
 
 Conjuncts == {"WrittenIsRead", "OneWriter", "OperationsEnd"}
 
@@ -38,7 +38,7 @@ Write == [type |-> "WriteRecord"]
 Read == [type |-> "ReadRecords"]
 Remove(of) == [type |-> "RemoveRecords", of |-> of]
 
-\* What the effects of a member's step ask of the folder.
+\* The operations on the folder among the effects of a member's step.
 Asked(effects) ==
     LET IsDown(effect) == effect.type = "PassDown"
         downs == SelectSeq(effects, IsDown)

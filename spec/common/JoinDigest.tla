@@ -8,15 +8,15 @@
 (* this address, of all that it has delivered at that moment. A promise is    *)
 (*   open        from the moment the digest is taken,                         *)
 (*   redeemed    when the newcomer installs a view that comes from the        *)
-(*               promiser's and has the promiser in it: the newcomer          *)
-(*               starts where the digest ends,                                *)
+(*               promiser's and has the promiser in it. The newcomer          *)
+(*               starts where the digest ends.                                *)
 (*   withdrawn   when no such view will ever be installed by it,              *)
 (*   void        while open, where a view has been decided that the           *)
-(*               promise does not reach: neither the promiser nor the         *)
-(*               newcomer is in it, another incarnation of the newcomer's address *)
-(*               is in it, or the newcomer's incarnation is over. The newcomer    *)
-(*               may still install a view of another branch; those in this    *)
-(*               one owe it nothing.                                          *)
+(*               promise does not reach. Neither the promiser nor the         *)
+(*               newcomer is in it, or another incarnation of the newcomer's  *)
+(*               address is in it, or the newcomer's incarnation is over. The *)
+(*               newcomer may still install a view of another branch; the     *)
+(*               members of this branch owe it nothing.                       *)
 (* Any number of views may lie between the digest and the view with the       *)
 (* newcomer. Several members may have open promises to several newcomers. A   *)
 (* redeemed promise withdraws the newcomer's other promises.                  *)
@@ -70,8 +70,8 @@ LOCAL Carries(p, k, alone) ==
     \/ ToIn(p, k)
     \/ ByIn(p, k) /\ (alone => p.to \notin DOMAIN views[k].lives)
 
-\* There is a path from the promiser's view to k on which each view contains the promiser, up to a view with the
-\* newcomer, and from there each contains the newcomer. (So agreement in each view on the path needs the vote of a
+\* There is a path from the promiser's view to k. On it each view contains the promiser, up to a view with the
+\* newcomer; from there each view contains the newcomer. (So agreement in each view on the path needs the vote of a
 \* member that keeps the promise, or of the newcomer itself.)
 RECURSIVE ReachesIf(_, _, _)
 ReachesIf(p, k, alone) ==

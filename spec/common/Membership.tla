@@ -93,8 +93,8 @@ MayDecide(v) ==
     /\ On("UniqueViewId") => \A k \in DOMAIN views : views[k].id # v.id
     \* CounterIncreases: A view has a greater counter than each of its predecessors (Local Monotonicity).
     /\ On("CounterIncreases") => \A j \in v.preds : views[j].id.counter < v.id.counter
-    \* CreatorFromPredecessor: The creator of a view is a member of one of its predecessors, or founds the group
-    \* alone. (It need not be a member of the view: it may be leaving.)
+    \* CreatorFromPredecessor: The creator of a view is a member of a predecessor, or founds the group alone. (It need
+    \* not be a member of the view: it may be leaving.)
     /\ On("CreatorFromPredecessor") =>
         IF v.preds = {} THEN v.members = <<v.id.creator>>
         ELSE \E j \in v.preds : v.id.creator \in DOMAIN views[j].lives

@@ -14,8 +14,8 @@
 (* delivered more than the cut.                                               *)
 (*                                                                            *)
 (* A step of the implementation may do several things at once (a view is      *)
-(* installed, and messages are ordered in it), so the allowed steps are       *)
-(* defined by conjuncts, each of which is claimed by its own name.            *)
+(* installed, and messages are ordered in it). So the allowed steps are       *)
+(* defined by conjuncts. A claim for each conjunct has its name.              *)
 (******************************************************************************)
 EXTENDS Views, Integers, FiniteSets
 
@@ -117,7 +117,9 @@ Init ==
     /\ cut = [k \in DOMAIN views |-> [u \in {} |-> 0]]
     /\ delivered = [m \in Member |-> <<>>]
 
-Next ==
+\* Where a suspicion was false views branch. A member of a branch may have delivered messages outside the cut of
+\* another branch: all conjuncts hold but NoneBeyondCut.
+BranchNext ==
     /\ OrderOnlyGrows
     /\ OrdersOnlySent
     /\ OrdersOnlyForMembers
@@ -125,8 +127,9 @@ Next ==
     /\ DeliversInOrder
     /\ CutNeverChanges
     /\ LeavesAtOrderCut
-    /\ NoneBeyondCut
     /\ NewIncarnationIsEmpty
+
+Next == BranchNext /\ NoneBeyondCut
 
 Spec == Init /\ [][Next]_total_order_vars
 =============================================================================

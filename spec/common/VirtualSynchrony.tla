@@ -49,6 +49,10 @@ Conjuncts ==
 
 ASSUME Off \subseteq Conjuncts
 
+\* These speak of every member that may install a view, and not only of members that do. Where a suspicion was false no
+\* flush gives them: BranchSynchrony is what is left.
+NotWhereViewsBranch == {"ReceiveOnlyCut", "FirstLeaverHasAll", "JoinersInstallLast"}
+
 LOCAL On(conjunct) == conjunct \notin Off
 
 \* (No member above asks for ExcludedFirst and JoinsOnce: there a view says which incarnation of a sender a message is of.)

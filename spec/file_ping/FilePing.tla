@@ -8,15 +8,17 @@
 (* coordinator that was named, or founds a group if none was.              *)
 (*                                                                         *)
 (* Two members that start at once find each other's record, and neither    *)
-(* has a coordinator to name. The one with the higher address waits: it    *)
-(* looks again until the other one has a coordinator. A member that has    *)
-(* decided whom to join names that member though it is in no view yet.     *)
+(* has a coordinator to name. The one with the higher address waits: The   *)
+(* member with the higher address waits: it looks again until the other    *)
+(* has a coordinator. A member that has decided whom to join names that    *)
+(* member though it is in no view yet.                                     *)
 (*                                                                         *)
-(* A coordinator looks again now and then. The coordinators that are named *)
-(* are what merging takes for found (DiscoverTimeout of Merge), so groups  *)
-(* that were founded apart become one. A coordinator removes the records   *)
-(* of the members that did not answer it. It cannot tell who is dead from  *)
-(* who is cut off, so every member writes its record again now and then.   *)
+(* A coordinator looks again now and then. The named coordinators are the  *)
+(* discovery result of merging (DiscoverTimeout of Merge), so groups that  *)
+(* were founded apart become one. A coordinator removes the records of the *)
+(* members that did not answer it. It cannot distinguish dead members from *)
+(* members that are cut off, so every member writes its record again now   *)
+(* and then.                                                               *)
 (*                                                                         *)
 (* The constants of the first group are the guards; the reference is in    *)
 (* models.yaml, and each guard is taken away in a model of its own.        *)
@@ -25,13 +27,13 @@ EXTENDS Steps, Views, FiniteSets
 
 CONSTANTS
     WriteWhen,      \* the own record is written "first", or when the member has decided whom to "join"
-    DeferToSenior,  \* a member that starts answers, and the one with the higher address waits
+    DeferToSenior,  \* a member that starts answers, and of two the member with the higher address waits
     LearnOfAsker,   \* a member that starts waits for a senior by which it was asked, too
     NameTarget,     \* a member that has decided whom to join names it, before it is in a view
     FoundWhen,      \* a group is founded when no coordinator is "named", or when no record was "found"
     SkipBroken,     \* a record that is not whole is passed over; if not, none of the reading counts
     RemoveWhom,     \* a coordinator removes the records of members that were "silent", "excluded" by a view, all that are
-                    \* "outside" its view, or of "nobody"
+                    \* "outside" its view, or of "nobody" (none)
     WriteAgain,     \* the record is written again by "all" members, the "coordinator", or "nobody"
     RetryJoin,      \* a member that is not let in for a time looks again
     DiscoveryTime,  \* ms that a member waits for answers
@@ -87,13 +89,13 @@ Start(member) ==
     [member |-> member,         \* this member's address
      phase |-> "idle",          \* idle, starting, joining, in_view, gone
      members |-> <<>>,          \* of the view installed
-     look |-> "no",             \* in no look; reading the records; asking those that were found
+     look |-> "no",             \* in no look, reading the records, or asking the members that were found
      asked |-> {},              \* in this look, and
      answered |-> {},           \* those of them that have answered
      named |-> {},              \* coordinators that were named in this look
      seniors |-> {},            \* members with a lower address that start, too
      target |-> NoCoordinator,         \* whom it joins
-     coordinators |-> {}]       \* the others that the last look found: what merging is told
+     coordinators |-> {}]       \* the others that the last look found, for merging
 
 Coordinates(s) == s.members # <<>> /\ Head(s.members) = s.member
 
@@ -110,7 +112,7 @@ ConnectRequested(s, e) ==
     IF s.phase # "idle" THEN LocalError(s)
     ELSE BeginLook([s EXCEPT !.phase = "starting"], IF WriteWhen = "first" THEN <<WriteRecord>> ELSE <<>>)
 
-\* Whom a member that starts joins: itself if no coordinator was named, and no senior starts.
+\* The member that a starter joins: itself if no coordinator was named, and no senior starts.
 Decide(s, asked, named, seniors) ==
     LET waits == seniors # {} \/ (FoundWhen = "found" /\ asked # {})
         target == IF named # {} THEN Lowest(named) ELSE s.member
@@ -119,7 +121,7 @@ Decide(s, asked, named, seniors) ==
        ELSE Handled([WithoutLook(s) EXCEPT !.phase = "joining", !.target = target],
                     wrote \o <<Found(target)>> \o (IF target = s.member THEN <<>> ELSE <<JoinTimer>>))
 
-\* FPG-09: the record of a member that is silent goes. A member that lives writes it again.
+\* FPG-09: the record of a silent member goes. A live member writes it again.
 EndLook(s) ==
     LET silent == s.asked \ s.answered
         removed == IF RemoveWhom = "silent" /\ Coordinates(s) THEN RemoveRecords(silent) ELSE <<>>
@@ -137,7 +139,7 @@ RecordsRead(s, e) ==
                     [i \in DOMAIN list |-> Datagram(list[i], GetMbrsReq(s.phase = "starting"))]
                     \o <<DiscoveryTimer>>)
 
-\* FPG-08. Whoever is in a view names its coordinator.
+\* FPG-08. A member in a view names its coordinator.
 GetMbrsReqReceived(s, e) ==
     LET defers == LearnOfAsker /\ e.message.starting /\ IsSenior(e.sender, s.member)
     IN CASE s.phase = "in_view" -> Handled(s, <<Datagram(e.sender, GetMbrsRsp(Head(s.members)))>>)

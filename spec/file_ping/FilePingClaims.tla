@@ -1,8 +1,8 @@
 ---------------------------- MODULE FilePingClaims -----------------------------
 (***************************************************************************)
-(* What is claimed of members that find each other by a folder: outcomes,  *)
-(* steps, frame conditions of the model, and liveness. Each falls in some  *)
-(* model of models.yaml.                                                   *)
+(* Claims about members that find each other by a folder: outcomes, steps, *)
+(* frame conditions of the model, and liveness. Each claim is violated in  *)
+(* some model of models.yaml.                                              *)
 (***************************************************************************)
 EXTENDS FilePingGroup
 

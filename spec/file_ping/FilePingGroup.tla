@@ -1,11 +1,11 @@
 ----------------------------- MODULE FilePingGroup -----------------------------
 (***************************************************************************)
 (* Members that find each other by a Folder, and what is around them.      *)
-(* - GMS and merging by contract: whoever coordinates and is reached lets  *)
-(*   members in, members that are dead, gone or cut off are left out, and  *)
-(*   two coordinators of which one has found the other merge. Whoever was  *)
-(*   left out learns of it, and leaves out in turn (FailureDetector). A    *)
-(*   view is decided when each member has installed the one before.        *)
+(* - GMS and merging by contract. A coordinator that is reached admits     *)
+(*   members. Members that are dead, gone or cut off are excluded. Two     *)
+(*   coordinators merge when either has found the other. An excluded       *)
+(*   member learns of that, and excludes in turn (FailureDetector). A view *)
+(*   is decided when each member has installed its predecessor.            *)
 (* - Datagrams are lost, and as late as you like; but where timers are     *)
 (*   PATIENT they fire after everything that is on its way.                *)
 (* - The network may be cut between the first member and the others; each  *)
@@ -65,7 +65,7 @@ Apply(action, m, event, consumed) ==
 Spend(kind) == spent' = [spent EXCEPT ![kind] = @ + 1]
 
 -----------------------------------------------------------------------------
-(* What members do *)
+(* Steps of members *)
 
 Connect(m) ==
     /\ m \in up /\ local[m].phase = "idle"
@@ -101,7 +101,7 @@ DiscoveryTimeoutFires(m) ==
     /\ Apply("DiscoveryTimeoutFires", m, [type |-> "DiscoveryTimeout"], {})
     /\ UNCHANGED <<records, around>>
 
-\* Whoever coordinates, and may let m in.
+\* Coordinators that may admit m.
 LetsIn(c, m) == c \in up /\ Coordinates(local[c]) /\ Reaches(c, m)
 
 JoinTimeoutFires(m) ==
@@ -188,7 +188,7 @@ LoseDatagram(m) ==
         /\ Environment("LoseDatagram", m, None, {packet})
     /\ UNCHANGED <<local, records, operations, around>>
 
-\* What it has asked of the folder, and not got, is not done.
+\* The operations that it has asked of the folder, and not got, are not done.
 Crash(m) ==
     /\ m \in up /\ m \in Crashers /\ spent.crashes < MaxCrashes /\ local[m].phase # "idle"
     /\ up' = up \ {m}
@@ -200,7 +200,8 @@ Crash(m) ==
     /\ Environment("Crash", m, None, {})
     /\ UNCHANGED <<records, cut>>
 
-\* All are in a view. (A starter that is cut off founds a group, which is no different from one that starts later.)
+\* All are in a view. (A starter that is cut off founds a group, which is no different from a starter that comes
+\* later.)
 Cut ==
     /\ ~cut /\ spent.cuts < MaxCuts /\ \A m \in up : local[m].phase = "in_view" /\ coming[m] = <<>>
     /\ cut' = TRUE
@@ -214,7 +215,8 @@ Heal ==
     /\ Environment("Heal", "", None, {})
     /\ UNCHANGED <<local, records, operations, net, up, coming, spent>>
 
-\* What no correct caller or peer does, and late timers. Each changes nothing. (What is read goes unasked: see the alphabet.)
+\* Events that no correct caller or peer causes, and late timers. Each changes nothing. (Unasked readings are in the
+\* alphabet.)
 Misuse(m) ==
     /\ m \in up /\ spent.misuses < MaxMisuses
     /\ \E event \in

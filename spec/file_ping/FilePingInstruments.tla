@@ -1,7 +1,7 @@
 -------------------------- MODULE FilePingInstruments --------------------------
 (***************************************************************************)
-(* What the tools look at: witnesses, and what a run collects of members'  *)
-(* local steps for conformance.                                            *)
+(* Instruments: witnesses, and what a run collects of members' local steps *)
+(* for conformance.                                                        *)
 (***************************************************************************)
 EXTENDS FilePingClaims
 
@@ -23,8 +23,8 @@ SeenLocal(m) == local[m]
 SeenMessages == {[sender |-> p.sender, message |-> p.message] : p \in net}
 SeenOutside(m) == 0
 
-\* Each message of each address, though its sender never sent it; each reading of up to three addresses; views with this member
-\* and without, in each order; each timer, late or not; each call, allowed or not.
+\* Each message of each address, though its sender never sent it. Each reading of up to three addresses. Views with
+\* this member and without, in each order. Each timer, late or not. Each call, allowed or not.
 Alphabet(messages, outsides) ==
     LET all == Member \cup {"Z"}
         said == {GetMbrsReq(b) : b \in BOOLEAN} \cup {GetMbrsRsp(x) : x \in all \cup {NoCoordinator}}
@@ -37,7 +37,7 @@ Alphabet(messages, outsides) ==
                 {"ConnectRequested", "DisconnectRequested", "DiscoveryTimeout", "JoinTimeout", "LookTimeout"}}
 
 -----------------------------------------------------------------------------
-(* What scenarios see of a member besides its state: its record *)
+(* A member as scenarios see it, besides its state: its record *)
 
 Observed(m) == [record |-> records[m]]
 =============================================================================

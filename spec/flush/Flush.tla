@@ -144,6 +144,19 @@ Start(member) ==
      wants |-> {},              \* callers below that want the group stopped
      run |-> Idle(0)]           \* its own flush, as requester
 
+\* The phases of a member that takes part in a flush: the values of `block`, `owes`, `latched` and `frozen`. Of the 24
+\* that the four could have no other occurs (docs/messages.md says what a member does in each, and what ends it).
+Phases ==
+    [open |-> {<<"free", FALSE, FALSE, FALSE>>},
+     asked |-> {<<"asked", TRUE, FALSE, FALSE>>, <<"asked", TRUE, TRUE, FALSE>>},
+     ended_early |-> {<<"asked", FALSE, FALSE, FALSE>>},
+     draining |-> {<<"blocked", TRUE, TRUE, FALSE>>},
+     stopped |-> {<<"blocked", FALSE, TRUE, TRUE>>},
+     catching_up |-> {<<"blocked", TRUE, TRUE, TRUE>>},
+     in_the_next_view |-> {<<"blocked", FALSE, TRUE, FALSE>>, <<"free", FALSE, TRUE, FALSE>>}]
+
+IsIn(phase, s) == <<s.block, s.owes, s.latched, s.frozen>> \in Phases[phase]
+
 InView(s) == s.view # NoView
 Members(s) == MembersOf(s.view)
 Unsuspected(s) == {m \in Members(s) : m \notin s.suspected}
@@ -397,7 +410,7 @@ Resume(s, e) ==
        ELSE IF without.wants # {} THEN Handled(without, <<>>)
        ELSE Ending(StopAll(without))
 
-\* In a group of one member the latch is open: no STOP_FLUSH will come.
+\* In a group with a single member the latch is open: no STOP_FLUSH will come.
 Latched(s, view) == IF InView(s) THEN s.latched ELSE LatchJoiner /\ Len(view.members) > 1
 
 \* The layer below receives the view, too, and holds nothing back any more. The latch stays as it is.
@@ -424,13 +437,16 @@ MergeViewInstalled(s, e) ==
 \* suspicion, and end the flush.)
 OpensLess(s, x) == s.owner = x /\ (OpenLatchOnSuspicion = "any" \/ (OpenLatchOnSuspicion = "state" /\ s.asker = ForState))
 
+\* The layers above hear of the suspicion, too.
 Suspected(s, e) ==
     LET x == e.suspect
         knowing == [s EXCEPT !.suspected = @ \cup {x}, !.later = Less(@, x)]
+        passed == [state |-> knowing, effects |-> <<PassUp(e)>>]
+        Opened(state) == IF OpensLess(s, x) THEN Open(state) ELSE Unchanged(state)
         Struck(state) == Strike(state, x)
     IN IF x = s.member THEN LocalError(s)
        ELSE IF x \notin Members(s) \/ x \in s.suspected THEN Ignored(s)
-       ELSE Ending(Then(IF OpensLess(s, x) THEN Open(knowing) ELSE Unchanged(knowing), Struck))
+       ELSE Ending(Then(Then(passed, Opened), Struck))
 
 -----------------------------------------------------------------------------
 (* Multicasts *)

@@ -10,7 +10,7 @@ EXTENDS Sequences
 
 CONSTANT Step(_, _)     \* of Flush
 
-\* The effects of one type, in order.
+\* Effects of this type, in order.
 EffectsOf(effects, type) ==
     LET Is(effect) == effect.type = type IN SelectSeq(effects, Is)
 
@@ -21,7 +21,7 @@ EventOf(q, message) ==
                 [] message.type = "STOP_FLUSH" -> "StopFlushReceived",
      sender |-> q, message |-> message]
 
-\* What comes of an effect at once.
+\* The events that an effect causes at once.
 Brings(m, effect) ==
     IF effect.type = "PassUp" /\ effect.event.type = "Block" THEN <<[type |-> "BlockReturned"]>>
     ELSE IF effect.type = "Send" /\ effect.to = m THEN <<EventOf(m, effect.message)>>
@@ -45,7 +45,7 @@ Ran(m, s, events, effects) ==
 
 Runs(m, s, events) == Ran(m, s, events, <<>>)
 
-\* What leaves m, after its messages before. `net`: [from -> [to -> messages in order]].
+\* Messages that m sends, after its earlier messages. `net`: [from -> [to -> messages in order]].
 SentTo(m, x, effects) ==
     LET Is(effect) == effect.type = "Send" /\ effect.to = x /\ x # m
         those == SelectSeq(effects, Is)

@@ -1,9 +1,9 @@
 ----------------------------- MODULE FlushClaims ----------------------------
 (******************************************************************************)
-(* What is claimed of a group that runs FLUSH: outcomes that its users        *)
-(* see, mechanisms that the requirements name, frame conditions of the        *)
-(* model, the refinement of VirtualSynchrony, and liveness. Each claim        *)
-(* falls in some model of models.yaml.                                        *)
+(* Claims about a group that runs FLUSH: outcomes that the group's users see, *)
+(* mechanisms that the requirements name, frame conditions of the model, the  *)
+(* refinement of VirtualSynchrony, and liveness. Each claim is violated in    *)
+(* some model of models.yaml.                                                 *)
 (******************************************************************************)
 EXTENDS FlushGroup
 
@@ -32,30 +32,37 @@ TypeOK ==
     /\ \A m \in Member : app[m] \in {"free", "handler", "blocked"}
     /\ Channel!Group!MembershipTypeOK
 
+\* Each member is in one of the phases that the table has, and the layer below has a limit just where it is frozen.
+EachInAPhase ==
+    \A m \in Member :
+        /\ \E phase \in DOMAIN Phases : IsIn(phase, local[m])
+        /\ (local[m].limit # NoVector) = local[m].frozen
+
 -----------------------------------------------------------------------------
 (* Outcomes *)
 
-\* m may go to view number k: it is in the view before, and trusts the one that made k. (After a false
-\* suspicion no member can know what others decide with its report; README.md.)
-\* (It does not know who made a merged view: its own coordinator took part.)
+\* m may install view number k: it is in a predecessor, and trusts the view's creator. (After a false suspicion no
+\* member can know what others decide with its report; README.md.) (It does not know the creator of a merged view: its
+\* own coordinator took part.)
 Maker(m, k) == IF IsMerged(views[k]) THEN CoordinatorOf(local[m].view) ELSE views[k].id.creator
 
 MayInstallNext(m, k) ==
     /\ m \in up /\ m \in DOMAIN views[k].lives /\ installed[m] \in views[k].preds
     /\ Maker(m, k) \notin local[m].suspected
 
-\* A member that has received what a view with it was made without distrusts the one that made it: it goes another way.
+\* A member that has received a message outside the cut before a view distrusts the creator of that view: it follows
+\* another branch.
 ExtraDeliveryImpliesDistrust ==
     \A k \in DOMAIN views : \A m \in Member :
         (MayInstallNext(m, k) /\ installed[m] \in DOMAIN settled[k]) => got[m] \subseteq settled[k][installed[m]]
 
-\* When a joiner has a view, some member has come to it from each view before, or all who might have distrust its
-\* maker.
+\* When a joiner has installed a view, some member of each predecessor has installed it, or all members that could
+\* still install it distrust its creator.
 NoOldMemberAfterJoiner ==
     \A k \in DOMAIN views : \A m \in Member :
         (MayInstallNext(m, k) /\ \E x \in views[k].joins : installed[x] = k) => installed[m] \in DOMAIN settled[k]
 
-\* Whom m trusts, and who trusts m, in m's view.
+\* The members of m's view that m trusts, and that trust m.
 Mutual(m) ==
     {x \in up \cap Unsuspected(local[m]) : installed[x] = installed[m] /\ m \notin local[x].suspected}
 
@@ -66,7 +73,7 @@ GroupIsStopped ==
         (IsStopped(local[m]) \/ maker[m] = "stopped") =>
             \A x \in Mutual(m) : local[x].latched /\ local[x].delivered = local[m].delivered
 
-\* FST-01: who has reported, or has joined since, multicasts nothing before STOP_FLUSH; or, where it is stopped
+\* FST-01: a member that has reported, or has joined since, multicasts nothing before STOP_FLUSH; or, if it is stopped
 \* for a state, before it suspects the requester.
 NoMulticastWhileStoppedStep ==
     LET s == local[act'.member] IN
@@ -80,13 +87,14 @@ NoMulticastArrivesEarlyStep ==
     (spent.false = 0 /\ act'.action = "ReceiveData") =>
         act'.event.message.view_id = local[act'.member].view.id
 
-\* AMB-32: whoever is to be asked for what some lack has it all. (Who has gone on to the next view has it below.)
+\* AMB-32: a member that is named as holder has every message that some member lacks. (A holder that has installed the
+\* next view has them in the layer below.)
 HolderHasAll ==
     \A m \in up : \A f \in fetches[m] :
         (f.holder \in up /\ installed[f.holder] = installed[m]) =>
             local[f.holder].delivered[f.sender] >= f.upto
 
-\* What a step says to the application of blocking, in order.
+\* Events about blocking that a step passes to the application, in order.
 Calls(effects) ==
     LET Is(effect) == effect.type = "PassUp" /\ effect.event.type \in {"Block", "Unblock"}
         said == SelectSeq(effects, Is)
@@ -127,7 +135,7 @@ Quiescent ==
     /\ \A f, t \in Member : t \in up => wire[f][t] = <<>>
     /\ \A m \in up :
         /\ app[m] # "handler" /\ Reports(m) = {}
-        /\ \A f \in fetches[m] : f.holder \notin up
+        /\ \A f \in fetches[m] : ~IsPresent(f.holder, m)
         /\ ~MayTakeOver(m) /\ ~MaySuspend(m) /\ ~MayResume(m) /\ ~MayDecide(m) /\ ~MayDepart(m)
         /\ ~NoStateProvider(m)
         /\ Partners(m) = {} /\ maker[m] # "merges"
@@ -161,9 +169,9 @@ StayApart == spent.false > 0 \/ (MaxMerges > 0 /\ (MergeMayFail \/ spent.crashes
 \* FVI-08: the group does not come to rest before that.
 ConvergedWhenQuiescent == Quiescent => IF StayApart THEN ConvergedOnEachBranch ELSE Converged
 
-\* What m has to do: what is on its way to it arrives, BLOCK returns, crashes are reported, who makes views and
-\* who transfers a state does it. Applications need not multicast, and no member needs to crash, want to leave, or
-\* want a state.
+\* The duties of m: messages in transit to it arrive, BLOCK returns, crashes are reported, view creators and state
+\* transfers take their steps. Applications need not multicast, and no member needs to crash, want to leave, or want a
+\* state.
 MayStep(m) ==
     \/ ReceiveStartFlush(m)
     \/ ReceiveFlushCompleted(m)
@@ -222,21 +230,25 @@ OnlyByEffects == [][OnlyByEffectsStep]_vars
 
 -----------------------------------------------------------------------------
 (* Refinement: the group is what VirtualSynchrony promises, but for Uniform; and each of its conjuncts   *)
-(* alone. Once some member was suspected falsely views branch. Three conjuncts speak of all who may come to *)
-(* a view, also of those that take the other branch: in their place are ExtraDeliveryImpliesDistrust and *)
-(* NoOldMemberAfterJoiner, which speak of the members that trust its maker. LeavesWithCut speaks of the members that come.*)
+(* alone. Once some member was suspected falsely views branch, and          *)
+(* BranchSynchrony is what FLUSH gives. ExtraDeliveryImpliesDistrust and      *)
+(* NoOldMemberAfterJoiner replace its three missing conjuncts: they cover the *)
+(* members that trust the creator of a view.                                  *)
 
-abstract == <<views, installed, up, log, settled, got>>
+abstract == <<views, installed, life, up, log, settled, got>>
 
 Promised == INSTANCE VirtualSynchrony WITH Off <- {"Uniform"}
 
-Branching ==
-    INSTANCE VirtualSynchrony WITH Off <- {"Uniform", "ReceiveOnlyCut", "FirstLeaverHasAll", "JoinersInstallLast"}
+Branching == INSTANCE BranchSynchrony WITH Off <- {"Uniform"}
 
 \* Each step of the group is a step of VirtualSynchrony.
 RefinesVirtualSynchronyStep ==
     abstract' # abstract => IF spent.false = 0 THEN Promised!Next ELSE Branching!Next
 RefinesVirtualSynchrony == [][RefinesVirtualSynchronyStep]_vars
+
+\* ... and of BranchSynchrony, whoever is suspected.
+RefinesBranchSynchronyStep == abstract' # abstract => Branching!Next
+RefinesBranchSynchrony == [][RefinesBranchSynchronyStep]_vars
 
 \* (Without Sending View Delivery `got` would be another thing: it is always asked for.)
 But(conjunct) == Channel!Conjuncts \ {conjunct, "SendingViewDelivery"}
@@ -275,6 +287,6 @@ THEOREM Spec => IF MaxFalseSuspicions = 0 THEN Promised!Spec ELSE Branching!Spec
 \* In the end all who live are in one view, free, and who wanted to leave has left.
 EventuallyConverged == <>[]Converged
 
-\* FVI-08: every flush ends, for every member that lives.
+\* FVI-08: every flush ends, for every live member.
 LatchesEventuallyOpen == \A m \in Member : [](local[m].latched => <>(~local[m].latched \/ m \notin up))
 =============================================================================

@@ -1,15 +1,15 @@
 ---------------------------- MODULE FlushDefects ----------------------------
 (******************************************************************************)
 (* Defects that the claims must notice: of the algorithm where no guard of    *)
-(* Flush says it, of who stands on it, of the layers below, and of the        *)
-(* model itself. Each is an operator that a model puts in the place of        *)
-(* another (models.yaml).                                                     *)
+(* Flush covers it, of FLUSH's callers, of the layers below, and of the model *)
+(* itself. Each is an operator that a model puts in the place of another      *)
+(* (models.yaml).                                                             *)
 (******************************************************************************)
 EXTENDS FlushInstruments
 
 (* The algorithm *)
 
-\* In the place of Blocking: an application is told to block at every START_FLUSH.
+\* In the place of Blocking: BLOCK is passed up at every START_FLUSH.
 BlocksAgain(s) == <<Block>>
 
 \* In the place of Free: it is set free without having been blocked.
@@ -18,10 +18,11 @@ FreesAll(s) == [state |-> [s EXCEPT !.block = "free"], effects |-> <<Unblock>>]
 \* In the place of Fits: any multicast is passed up, in whatever order they come.
 AnyFits(s, x, seqno) == TRUE
 
-\* In the place of AfterStop: who has all stopped, and is stopped by another, goes on with its own flush.
+\* In the place of AfterStop: a requester whose group is stopped, and that is stopped by another flush, continues its
+\* own flush.
 KeepsFlushWhenOvertaken(s, q) == IF q = s.member \/ IsStopped(s) THEN s.run ELSE Idle(s.run.round)
 
-\* In the place of Overtaken: who changes its owner forgets the former one.
+\* In the place of Overtaken: a member that changes its owner forgets the former one.
 ForgetsOvertaken(s) == s.later
 
 \* In the place of IsNext: whoever waits goes before a flush of its own, juniors too.
@@ -33,17 +34,17 @@ AsksJoiners(s, phase, to, message) ==
     [state |-> [s EXCEPT !.run = [Idle(message.round) EXCEPT !.phase = phase, !.want = to \cup joiners]],
      effects |-> SendAll(s.view.members \o InSomeOrder(joiners), to \cup joiners, message)]
 
-\* In the place of Holders: all are told to ask the requester, whatever it has.
+\* In the place of Holders: every member fetches from the requester, whatever the requester has.
 FetchesFromRequester(s) == [x \in Members(s) |-> s.member]
 
 -----------------------------------------------------------------------------
 (* A member that makes views, and who transfers states: what FLUSH asks of them *)
 
-\* In the place of MayDecide: views are decided while the group goes on.
+\* In the place of MayDecide: views are decided while the group still multicasts.
 DecidesAtOnce(m) == m \in up /\ maker[m] \notin {"follows", "gone"} /\ IsEverywhere(m) /\ HasToDecide(m)
 
-\* In the place of AtTakeOver: who is stopped takes its group for stopped; or who has nothing to decide lets
-\* no member go.
+\* In the place of AtTakeOver: a stopped member takes its group for stopped; or, with nothing to decide, it never
+\* resumes the group.
 AssumesStopped(m) == IF local[m].latched THEN "stopped" ELSE "new"
 NeverResumesAfterTakeover(m) == "free"
 
@@ -56,10 +57,13 @@ OnlySecondTakesOver(m) ==
     \/ all[1] = m
     \/ Len(all) > 1 /\ all[2] = m /\ all[1] \in local[m].suspected
 
+\* In the place of IsPresent: the failure detector reports the dead, and no address that is there again.
+IsThereAgain(x, m) == x \in up
+
 \* In the place of HasToHear: a joiner hears some time after its first view who is counted out.
 JoinerSuspectsLater(m) == FALSE
 
-\* In the place of MayResume: the group is let go as soon as the view is decided.
+\* In the place of MayResume: the group is resumed as soon as the view is decided.
 ResumesAtOnce(m) == m \in up /\ maker[m] \in {"stopped", "decided"} /\ ~HasToDecide(m)
 
 \* In the place of MayBeSent: joiners are sent the view with the old members.
@@ -81,7 +85,7 @@ SetsAnyState(a, m) == TRUE
 -----------------------------------------------------------------------------
 (* The layers below, and the model itself *)
 
-\* In the place of DistrustsOrExcludes: who is suspected falsely is not told.
+\* In the place of DistrustsOrExcludes: a falsely suspected member is not notified.
 FalseSuspectNotNotified(x, m) == FALSE
 
 \* In the place of Quiescent: no state is.
@@ -105,7 +109,7 @@ ApplyWrongly(action, m, event, consumed, taken, given, known, k) ==
         /\ copies' = copies \ taken
         /\ log' = LET sends == Payloads(MulticastsOf(step.effects))
                   IN Channel!Casts(log, m, installed[m], sends \o sends)
-        /\ UNCHANGED <<up, views, installed, settled, got, app, fetches, maker, transfer>>
+        /\ UNCHANGED <<up, views, installed, life, settled, got, app, fetches, maker, transfer>>
 
 -----------------------------------------------------------------------------
 (* Unicasts *)

@@ -2,39 +2,42 @@
 (******************************************************************************)
 (* A group of members that run FLUSH, and what is around them, as freely      *)
 (* as it may behave:                                                          *)
-(* - Unicasts arrive once, in the order sent (ReliableUnicast). What is on    *)
-(*   its way to one that is not in the sender's view may be lost from some    *)
-(*   message on (a budget). When a member crashes, some first part of what    *)
-(*   it has on its way to each other member arrives.                          *)
+(* - Unicasts arrive once, in the order sent (ReliableUnicast). Messages in   *)
+(*   transit to a process outside the sender's view may be lost from some     *)
+(*   message on (a budget). When a member crashes, some first part of what it *)
+(*   has on its way to each other member arrives.                             *)
 (* - A multicast becomes a copy for each member of its view, itself           *)
-(*   included; each arrives at any time, those of one sender in order.        *)
-(*   Copies that a crashed member has on their way may be lost, each by       *)
-(*   itself. The layer below keeps what was delivered, and sends it again     *)
-(*   when it is asked to (Fetch), by way of the member that was named, as     *)
-(*   long as that lives. It delivers nothing that it was told to hold         *)
-(*   back.                                                                    *)
+(*   included; each copy arrives at any time, and the copies of a sender's    *)
+(*   multicasts arrive in order. Copies that a crashed member has on their    *)
+(*   way may be lost, each by itself. The layer below keeps delivered         *)
+(*   messages. When it is asked to (Fetch), it sends them again, by way of    *)
+(*   the named member, as long as that member is alive. It delivers no        *)
+(*   message that it has to hold back.                                        *)
 (* - The application may multicast at any time, also in its BLOCK handler;    *)
 (*   the handler returns some time later.                                     *)
-(* - Views are made as GMS promises (spec/gms), by one member at a time:      *)
-(*   the first of those that it does not suspect, when all of them have       *)
-(*   answered that they refuse whom it has counted out, and the newest        *)
-(*   view is everywhere. It has the group stopped before it decides, also     *)
-(*   if another has; lets it go when its last view is everywhere; and may     *)
-(*   leave with its own view without that. Joiners are sent a view when       *)
+(* - Views are made as GMS promises (spec/gms), by the acting coordinator     *)
+(*   alone. It is the first member that it does not suspect itself, and all   *)
+(*   unsuspected members have answered that they refuse the members before    *)
+(*   it. Also, the newest view is everywhere. The coordinator has the group   *)
+(*   stopped before it decides, even if another member has stopped it. It     *)
+(*   resumes the group when its last view is everywhere. If it leaves with    *)
+(*   its own view, it may do so without Resume. Joiners are sent a view when  *)
 (*   the old members have it.                                                 *)
-(* - Several groups may be there at the start, and grow out of false          *)
-(*   suspicions. Coordinators who have theirs stopped, and nothing to         *)
-(*   decide, are merged: one of them decides a view of all, each of the       *)
-(*   others takes it, or gives the merge up, or crashes, and sends it to      *)
-(*   its own members. The order of the merged view is that of addresses,      *)
-(*   so its first member may be one that was no coordinator. It is the        *)
-(*   maker of views from then on. A member that does not come any more is reported.  *)
-(* - A state transfer asks for the group to be stopped, then any member       *)
-(*   that has delivered the same for its state, and lets the group go when    *)
-(*   it has set that, or does not want it any more.                           *)
-(* - Crashes are reported to all who have the member in their view. False     *)
-(*   suspicions have a budget. After one, who is counted out by some member,  *)
-(*   or goes another way than some member, is told that in the end.           *)
+(* - Several groups may be there at the start, or result from false           *)
+(*   suspicions. Coordinators that have their groups stopped, and nothing to  *)
+(*   decide, are merged. One of them decides a view of all. Each of the       *)
+(*   others takes the view and sends it to its own members, or gives the      *)
+(*   merge up, or crashes. The merged view is in the order of addresses, so   *)
+(*   its first member may have been a participant. That member creates the    *)
+(*   views from then on. A member that will not install the view any more is  *)
+(*   reported.                                                                *)
+(* - A state transfer asks for the group to be stopped, and then asks any     *)
+(*   member that has delivered the same for its state. It resumes the group   *)
+(*   when it has set that state, or when it does not want it any more.        *)
+(* - Crashes are reported to all who have the member in their view, even if   *)
+(*   its address is there again, in another incarnation. False suspicions     *)
+(*   have a budget. In the end, a member that another member                  *)
+(*   suspects, or that is on another branch, is notified of that.             *)
 (*                                                                            *)
 (* The variables of VirtualSynchrony are what members have done: decided      *)
 (* views, what was multicast and passed up in each. No step of FLUSH          *)
@@ -56,6 +59,7 @@ CONSTANTS
     MaxFalseSuspicions,     \* fault budget: false suspicions
     MaxLeaves,              \* bound
     MaxStateTransfers,      \* bound: state transfers
+    MaxRestarts,            \* fault budget: joiners that come back as their next incarnation
     MaxMerges,              \* bound: how often a group is stopped only to be merged
     MergeMayFail,           \* a coordinator may give a merge up at any time
     StateTransferMayCancel, \* a state transfer may lose interest at any time
@@ -63,32 +67,29 @@ CONSTANTS
     MaxCloses               \* fault budget: connections that are closed with something on its way (ClosedOnlyByViews)
 
 VARIABLES
-    views, installed,       \* of Membership: see there
+    views, installed, life, \* of Membership: see there
     up, log, settled, got,  \* of VirtualSynchrony: see there
     copies,         \* copies of multicasts on their way
     fetches,        \* [Member -> what its layer below asks others for]
     app,            \* [Member -> its application is "free", in its BLOCK "handler", or "blocked"]
     cast,           \* [Member -> how many multicasts its application has made]
     wishes,         \* who wants to leave
-    maker,          \* [Member -> as maker of views it "follows", has taken over ("new"), or leads: the
-                    \* group is "free"; it "suspends" it; it is "stopped"; a view was "decided" since; it
-                    \* waits for a merged view ("merges"); or it is "gone"]
+    maker,          \* [Member -> as creator of views it "follows", has taken over ("new"), or leads. A leader's group
+                    \* is "free", it "suspends" it, it is "stopped", a view was "decided" since, or it waits for a
+                    \* merged view ("merges"). A member may be "gone".]
     offers,         \* views on their way: a set of [from, to, view]
-    transfer,       \* [Member -> its state transfer: "none"; it "waits" for the group to stop; it "asks"]
+    transfer,       \* [Member -> its state transfer is "none", "waits" for the group to stop, or "asks"]
     answers,        \* states on their way: a set of [to, from, view, digest, state]
     state,          \* [Member -> the multicasts that are in its application's state]
     spent           \* budgets used
 
-layers == <<views, installed, up, log, settled, got, copies, fetches, wire>>
+layers == <<views, installed, life, up, log, settled, got, copies, fetches, wire>>
 users == <<maker, offers, wishes, transfer, answers>>
 
 vars == <<local, layers, app, cast, users, state, spent, act>>
 
 \* While checking, `act` is hidden: it says how a state was reached, not what it is.
 view == <<local, layers, app, cast, users, state, spent>>
-
-\* Addresses are not used again here: every member is in its first incarnation.
-life == [m \in Member |-> 0]
 
 \* Groups may go apart, or be apart.
 MayBeApart == MaxFalseSuspicions > 0 \/ MaxMerges > 0
@@ -102,7 +103,7 @@ FoundersSet == UNION {DOMAIN First[i].lives : i \in DOMAIN First}
 Channel == INSTANCE VirtualSynchrony WITH Off <- {}
 
 -----------------------------------------------------------------------------
-(* What a step of a member does to what is around it *)
+(* Effects of a step on a member's environment *)
 
 Events(effects, kind, type) ==
     LET Is(effect) == effect.type = kind /\ effect.event.type = type
@@ -121,10 +122,10 @@ Payloads(messages) == [i \in DOMAIN messages |-> messages[i].payload]
 
 Copy(via, to, sender, k, seqno) == [via |-> via, to |-> to, sender |-> sender, view |-> k, seqno |-> seqno]
 
-\* What m multicasts in its view, number k, goes to all members of it. (Who has a later view ignores it.)
+\* A multicast of m in its view, number k, goes to all members of the view. (A member with a later view ignores it.)
 NewCopies(m, k, messages) ==
     {Copy(m, to, m, k, messages[i].seqno) :
-        to \in {x \in up : x \in DOMAIN views[k].lives /\ installed[x] <= k}, i \in DOMAIN messages}
+        to \in {x \in up : Has(views[k], x, life[x]) /\ installed[x] <= k}, i \in DOMAIN messages}
 
 \* Of m's copies those stay that may still be delivered: those of its view that it lacks, and of later views.
 Useful(set, m, s, k) ==
@@ -155,7 +156,7 @@ AtTakeOver(m) == "new"
 \* The first member of a merged view, whatever it was before; the others follow.
 AtMerge(m, v) == IF CoordinatorOf(v) = m THEN "new" ELSE "follows"
 
-\* What m, as maker of views, knows of its group.
+\* The knowledge of m, as creator of views, about its group.
 AfterMaker(m, action, event, effects) ==
     IF event.type = "MergeViewInstalled" /\ action # "Misuse" THEN AtMerge(m, event.view)
     ELSE IF StopIsReported(effects, ForViews) THEN "stopped"
@@ -179,7 +180,7 @@ AfterTransfer(m, action, effects) ==
     ELSE IF action \in {"TakeState", "GiveUp"} THEN "none"
     ELSE transfer[m]
 
-\* What is passed up, as VirtualSynchrony speaks of it.
+\* Events that are passed up, as VirtualSynchrony sees them.
 ReceivedAs(m, event) == <<installed[m], event.sender, event.message.seqno>>
 
 \* A state is how often each multicast was applied to it. A member that joined has none before a state transfer.
@@ -207,7 +208,7 @@ ApplyWith(action, m, event, consumed, taken, given, known, k) ==
     /\ HasToHear(m) => action = "Detect"
     /\ \E step \in {MemberStep(local[m], event)} :
         /\ Take(action, m, given, event, consumed, step)
-        /\ up' = up
+        /\ up' = up /\ life' = life
         /\ wire' = AfterStep(wire, m, consumed, step.effects, up)
         /\ views' = known
         /\ installed' = [installed EXCEPT ![m] = k]
@@ -240,13 +241,13 @@ Applies(m) ==
 
 Spend(kind) == spent' = [spent EXCEPT ![kind] = @ + 1]
 
-\* What a step of a member changes in no case.
+\* Variables that no member's step changes.
 beside == <<cast, offers, wishes, answers, state, spent>>
 
 -----------------------------------------------------------------------------
 (* Messages arrive *)
 
-\* The next message from x to m, of one of these types.
+\* The next message from x to m, if it has this type.
 Receive(action, m, x, type, event) ==
     \E i \in Arrivals(x, m) :
         /\ wire[x][m][i].type = type
@@ -303,16 +304,20 @@ ReceiveData(m) ==
     /\ Applies(m)
     /\ UNCHANGED <<cast, offers, wishes, answers, spent>>
 
-\* The layer below of m asks another's, which sends what m lacks; by way of that one it may be lost with it.
+\* x is up, in the incarnation that m's view lists.
+IsPresent(x, m) == x \in up /\ Has(views[installed[m]], x, life[x])
+
+\* The layer below of m asks another's, which sends what m lacks; if the named member crashes, the message may be lost
+\* with it.
 Retransmit(m) ==
     /\ m \in up
     /\ \E f \in fetches[m] :
-        /\ f.holder \in up
+        /\ IsPresent(f.holder, m)
         /\ copies' = copies \cup {Copy(f.holder, m, f.sender, installed[m], n) :
                                     n \in local[m].delivered[f.sender] + 1 .. f.upto}
         /\ fetches' = [fetches EXCEPT ![m] = @ \ {f}]
         /\ Environment("Retransmit", m, [holder |-> f.holder, sender |-> f.sender, upto |-> f.upto], {})
-    /\ UNCHANGED <<local, views, installed, up, log, settled, got, wire, app, cast, users, state, spent>>
+    /\ UNCHANGED <<local, views, installed, life, up, log, settled, got, wire, app, cast, users, state, spent>>
 
 -----------------------------------------------------------------------------
 (* Views *)
@@ -330,7 +335,7 @@ Precedes(j, k) == j = k \/ (j < k /\ \E i \in views[k].preds : Precedes(j, i))
 
 Follows(j, k) == j \in views[k].preds
 
-\* The first of those that it does not suspect.
+\* m is the first member that it does not suspect itself.
 IsActing(m) ==
     \E i \in DOMAIN local[m].view.members :
         /\ local[m].view.members[i] = m
@@ -345,10 +350,10 @@ HasAnswered(y, m) ==
        THEN /\ \/ installed[y] = installed[m] \/ Follows(installed[y], installed[m])
                \/ Follows(installed[m], installed[y])
             /\ \A x \in Members(local[y]) : Before(local[m], x, m) => x \in local[y].suspected
-       ELSE y \in views[installed[m]].joins
+       ELSE y \in views[installed[m]].joins /\ IsPresent(y, m)
 
-\* x was with m before the merged view number k. A member that was not is sent it by its own coordinator, or by who was
-\* with it.
+\* x was with m before the merged view number k. Another member receives it from its own coordinator, or from a member
+\* that was with it.
 WasWith(m, x, k) ==
     IsMerged(views[k]) => \E j \in views[k].preds : {m, x} \subseteq DOMAIN views[j].lives
 
@@ -395,7 +400,7 @@ MayLetIn(m) ==
 HasToDecide(m) ==
     local[m].suspected # {} \/ wishes \cap Members(local[m]) \cap up # {} \/ MayLetIn(m) # {}
 
-\* A coordinator of another group, in which m is not, nor that one in m's.
+\* A coordinator of another group: neither of the two is in the other's view.
 IsApart(m, x) ==
     /\ x \in up /\ maker[x] \notin {"follows", "gone"} /\ CoordinatorOf(local[x].view) = x
     /\ Members(local[x]) \cap Members(local[m]) = {}
@@ -439,9 +444,10 @@ NextView(m, leave, join) ==
     LET Stays(x) == x \notin local[m].suspected \cup leave
         members == SelectSeq(local[m].view.members, Stays) \o InSomeOrder(join)
     IN DecidedView(ViewId(local[m].view.id.counter + 1, m), members, {installed[m]},
-                   [x \in MembersOf([members |-> members]) |-> 0], join)
+                   [x \in MembersOf([members |-> members]) |->
+                        IF x \in join THEN life[x] ELSE views[installed[m]].lives[x]], join)
 
-\* m decides the next view and sends it. If it is not in it itself it is gone, and lets no member go.
+\* m decides the next view and sends it. If the view excludes m, m is gone, and resumes no member.
 DecideView(m) ==
     /\ MayDecide(m)
     /\ \E leave \in SUBSET (wishes \cap Members(local[m]) \cap up) : \E join \in SUBSET MayLetIn(m) :
@@ -457,10 +463,10 @@ DecideView(m) ==
                     /\ settled' = Append(settled, Channel!NoArrivals)
                     /\ Environment("DecideView", m, None, {})
                     /\ maker' = [maker EXCEPT ![m] = "gone"]
-                    /\ UNCHANGED <<local, installed, up, got, copies, fetches, wire, app, transfer>>
+                    /\ UNCHANGED <<local, installed, life, up, got, copies, fetches, wire, app, transfer>>
     /\ UNCHANGED <<cast, wishes, answers, state, spent>>
 
-\* It has its group stopped, and nothing to do but to let it go.
+\* Its group is stopped, and it has nothing to do but to resume it.
 IsReady(m) == m \in up /\ maker[m] = "stopped" /\ IsEverywhere(m) /\ ~HasToDecide(m)
 
 MergedView(set) ==
@@ -468,7 +474,7 @@ MergedView(set) ==
         members == UNION {DOMAIN views[j].lives : j \in preds}
         counters == {views[j].id.counter : j \in preds}
         above == CHOOSE n \in counters : \A i \in counters : i <= n
-    IN DecidedView(ViewId(above + 1, FirstOf(set)), Sorted(members), preds, [x \in members |-> 0], {})
+    IN DecidedView(ViewId(above + 1, FirstOf(set)), Sorted(members), preds, [x \in members |-> life[x]], {})
 
 \* Coordinators have agreed. The first of them has decided, and installs; the others wait, and leave their
 \* groups as they are.
@@ -488,7 +494,7 @@ Merge(m) ==
             /\ ApplyWith("Merge", m, InstallEvent(v), {}, {}, None, Append(views, v), k)
     /\ UNCHANGED <<cast, wishes, answers, state, spent>>
 
-\* The merged view comes to a coordinator, which sends it to its members.
+\* The merged view reaches a coordinator, which sends it to its members.
 TakeMerged(m) ==
     /\ m \in up /\ maker[m] = "merges"
     /\ \E o \in offers :
@@ -514,7 +520,7 @@ MayBeSent(o) ==
         installed[x] # 0 /\ Precedes(o.view, installed[x])
 
 MayInstall(o) ==
-    /\ maker[o.to] # "merges"
+    /\ maker[o.to] # "merges" /\ Has(views[o.view], o.to, life[o.to])
     /\ o.from \notin local[o.to].suspected
     /\ IF installed[o.to] = 0 THEN o.to \in views[o.view].joins /\ MayBeSent(o)
        ELSE Follows(installed[o.to], o.view)
@@ -536,7 +542,7 @@ WishToLeave(m) ==
     /\ Environment("WishToLeave", m, None, {})
     /\ UNCHANGED <<local, layers, app, cast, maker, offers, transfer, answers, state>>
 
-\* There is a view after its own without it; or it would have to take over; or it is the last.
+\* A view without m follows its own, or m would have to take over, or m is the last member.
 MayDepart(m) ==
     /\ m \in up \cap wishes
     /\ \/ \E k \in DOMAIN views : Follows(installed[m], k) /\ m \notin DOMAIN views[k].lives
@@ -557,14 +563,15 @@ Depart(m) ==
     /\ offers' = {o \in offers : o.to # m}
     /\ answers' = {a \in answers : a.to # m}
     /\ Environment("Depart", m, None, {})
-    /\ UNCHANGED <<local, views, installed, log, settled, got, cast, wishes, maker, state, spent>>
+    /\ UNCHANGED <<local, views, installed, life, log, settled, got, cast, wishes, maker, state, spent>>
 
 -----------------------------------------------------------------------------
 (* State transfer *)
 
 HasState(m) == state[m] # NoState
 
-\* Nothing more is asked of who wants a state. (Where that is too much to search a model puts a bound here.)
+\* No further condition on the member that wants a state. (Where that is too much to search a model puts a bound
+\* here.)
 MayAsk(m) == TRUE
 
 AskForState(m) ==
@@ -638,12 +645,30 @@ Crash(m) ==
     /\ transfer' = [transfer EXCEPT ![m] = "none"]
     /\ Spend("crashes")
     /\ Environment("Crash", m, None, {})
-    /\ UNCHANGED <<local, views, installed, log, settled, got, cast, wishes, maker, state>>
+    /\ UNCHANGED <<local, views, installed, life, log, settled, got, cast, wishes, maker, state>>
+
+\* A joiner that has crashed or left comes back as its next incarnation, and knows nothing. (What the former one has on
+\* its way still arrives.)
+Restart(m) ==
+    /\ spent.restarts < MaxRestarts
+    /\ m \in Joiners \ up /\ installed[m] # 0
+    /\ life' = [life EXCEPT ![m] = @ + 1]
+    /\ up' = up \cup {m}
+    /\ installed' = [installed EXCEPT ![m] = 0]
+    /\ local' = [local EXCEPT ![m] = Start(m)]
+    /\ got' = [got EXCEPT ![m] = {}]
+    /\ maker' = [maker EXCEPT ![m] = "follows"]
+    /\ wishes' = wishes \ {m}
+    /\ state' = [state EXCEPT ![m] = NoState]
+    /\ Spend("restarts")
+    /\ Environment("Restart", m, None, {})
+    /\ UNCHANGED <<views, log, settled, copies, fetches, wire, app, cast, offers, transfer, answers>>
 
 \* ClosedOnlyByViews: the connection to x may be closed, as the sender has a view without it.
 MayClose(m, x) == x \notin Members(local[m])
 
-\* UNICAST closes the connection to who is not in the view; what is on its way is lost from some message on.
+\* UNICAST closes the connection to a process that is not in the view; messages in transit are lost from some message
+\* on.
 Close(m) ==
     /\ spent.closes < MaxCloses
     /\ m \in up /\ InView(local[m])
@@ -652,7 +677,7 @@ Close(m) ==
         /\ \E n \in 0 .. Len(wire[m][x]) - 1 : wire' = [wire EXCEPT ![m][x] = SubSeq(@, 1, n)]
     /\ Spend("closes")
     /\ Environment("Close", m, None, {})
-    /\ UNCHANGED <<local, views, installed, up, log, settled, got, copies, fetches, app, cast, users, state>>
+    /\ UNCHANGED <<local, views, installed, life, up, log, settled, got, copies, fetches, app, cast, users, state>>
 
 \* x suspects m, or has a view without it and is not merely behind. (Only after a false suspicion, or a merge
 \* that not all took part in.)
@@ -662,14 +687,14 @@ DistrustsOrExcludes(x, m) ==
        \/ (InView(local[x]) /\ m \notin Members(local[x]) /\ ~Precedes(installed[x], installed[m])
            /\ ~(m \in wishes /\ MayDepart(m)))
 
-\* A member that is to take over asks m, which refuses whom that one counts out before itself.
+\* A member that is to take over queries m, which then refuses the seniors that the other suspects.
 Refuses(m, x) ==
     \E y \in Unsuspected(local[m]) \ {m} :
         /\ y \in up /\ IsActing(y) /\ m \notin local[y].suspected
         /\ x \in local[y].suspected /\ Before(local[y], x, y)
 
-\* Of the merged views that m has come past, x lacks one, and no member has it on the way to x. (x may come to it
-\* all the same, if it takes over and finds some member there.)
+\* m has installed a merged view, or a successor of it, that x lacks, and no member has the view in transit to x. (x
+\* may install it all the same, if it takes over and finds a member there.)
 NeverComes(x, m) ==
     /\ MaxMerges > 0 /\ x \in up
     /\ Precedes(installed[x], installed[m]) /\ installed[x] # installed[m]
@@ -681,12 +706,12 @@ NeverComes(x, m) ==
                    ELSE maker[o.to] = "merges" /\ installed[o.to] = installed[x]
                         /\ o.to \notin local[x].suspected
 
-\* What the failure detector, or GMS, has to say to m.
+\* Members that the failure detector, or GMS, has to report to m.
 Reports(m) ==
     {x \in Unsuspected(local[m]) \ {m} :
-        x \notin up \/ DistrustsOrExcludes(x, m) \/ NeverComes(x, m) \/ (MayBeApart /\ Refuses(m, x))}
+        ~IsPresent(x, m) \/ DistrustsOrExcludes(x, m) \/ NeverComes(x, m) \/ (MayBeApart /\ Refuses(m, x))}
 
-\* (Who counts out one that lives, after a merge that failed, is as who suspects falsely.)
+\* (After a failed merge, a member that suspects a live member counts as one with a false suspicion.)
 Detect(m) ==
     /\ m \in up
     /\ \E x \in Reports(m) :
@@ -706,7 +731,7 @@ SuspectFalsely(m) ==
     /\ Spend("false")
     /\ UNCHANGED <<cast, offers, wishes, answers, state>>
 
-\* What no correct caller, layer or peer does. Each changes nothing.
+\* Events that no correct caller, layer or peer causes. Each changes nothing.
 Misuse(m) ==
     /\ spent.misuses < MaxMisuses
     /\ m \in up
@@ -753,7 +778,7 @@ Init ==
     /\ transfer = [m \in Member |-> "none"]
     /\ answers = {}
     /\ state = [m \in Member |-> IF m \in FoundersSet THEN {} ELSE NoState]
-    /\ spent = [crashes |-> 0, false |-> 0, leaves |-> 0, states |-> 0, merges |-> 0, misuses |-> 0, closes |-> 0]
+    /\ spent = [restarts |-> 0, crashes |-> 0, false |-> 0, leaves |-> 0, states |-> 0, merges |-> 0, misuses |-> 0, closes |-> 0]
     /\ act = NoAct
 
 Next(m) ==
@@ -780,6 +805,7 @@ Next(m) ==
     \/ TakeState(m)
     \/ GiveUp(m)
     \/ Crash(m)
+    \/ Restart(m)
     \/ Close(m)
     \/ Detect(m)
     \/ SuspectFalsely(m)
@@ -801,7 +827,7 @@ TakesDueStep == \E m \in Member : IsDue(m) /\ Due(m)
 
 PromptNext ==
     IF SomethingIsDue
-    THEN /\ TakesDueStep    \* (A conjunction of one: TLC would take the bare name for an action.)
+    THEN /\ TakesDueStep    \* (A conjunction with a single conjunct: TLC would take the bare name for an action.)
     ELSE \E m \in Member : Next(m)
 
 PromptSpec == Init /\ [][PromptNext]_vars

@@ -1,26 +1,27 @@
 ----------------------------- MODULE FlushNakack ----------------------------
 (******************************************************************************)
-(* FLUSH over NAKACK: a closed model of two neighbours over Network. What     *)
-(* FLUSH multicasts NAKACK is asked to send, in the same step, and so with    *)
-(* HoldBack, Release, Fetch and views; what NAKACK delivers FLUSH hears at    *)
-(* once. Datagrams are lost, doubled, late, in any order.                     *)
+(* FLUSH over NAKACK: a closed model of two neighbours over Network. NAKACK   *)
+(* sends the multicasts of FLUSH in the same step as FLUSH does, and hears of *)
+(* HoldBack, Release, Fetch and views in it, too. FLUSH hears at once each    *)
+(* message that NAKACK delivers. Datagrams are lost, doubled, late, in any    *)
+(* order.                                                                     *)
 (*                                                                            *)
 (* The group is that of FlushGroup; PassedDown says what follows from each    *)
 (* action for NAKACK. FlushGroup's `copies` say what may arrive at FLUSH, by  *)
 (* what FLUSH assumes of the layer below. Here nothing arrives from them:     *)
 (* NAKACK's deliveries are held against them. So the claims are               *)
-(* - that each delivery is one that FLUSH's environment has (DeliversOnly-    *)
-(*   WhatMayArrive), and that nothing else is lost than what it loses         *)
-(*   (NothingElseIsLost): what only a crashed member has sent, and no         *)
-(*   member is named as a holder of;                                          *)
+(* - that each delivery is possible in FLUSH's environment                    *)
+(*   (DeliversOnlyWhatMayArrive), and that only messages are lost that this   *)
+(*   environment may lose (NothingElseIsLost): only a crashed member has sent *)
+(*   them, and no member is named as their holder;                            *)
 (* - and those of FLUSH, over NAKACK's real step.                             *)
 (*                                                                            *)
 (* A joiner's windows start at what the maker of its view has delivered when  *)
 (* it decides. That is the cut, as the group is stopped then. No promise      *)
 (* is made for it.                                                            *)
 (*                                                                            *)
-(* Less than spec/flush has: nobody leaves, is suspected falsely, merges or   *)
-(* transfers a state; a member's own steps happen at once (Due).              *)
+(* Less than spec/flush has: no member leaves, is suspected falsely, merges   *)
+(* or transfers a state; a member's own steps happen at once (Due).           *)
 (******************************************************************************)
 EXTENDS FlushClaims
 
@@ -34,7 +35,7 @@ VARIABLES
     nakack,             \* [Member -> NAKACK's state]
     net,                \* the datagrams that may arrive (Network)
     delivered,          \* what NAKACK has delivered, and FLUSH has yet to hear: [to, sender, message], in order
-    starts              \* per view: what a joiner is told to begin with
+    starts              \* per view: the start digest of joiners
 
 stack_vars == <<vars, nakack, net, delivered, starts>>
 stack_view == <<view, nakack, net, delivered, starts>>
@@ -49,7 +50,7 @@ Datagrams == INSTANCE Network WITH NetworkRemembers <- TRUE
 NakackStep(s, e) == Nakack!Step(s, e)
 
 -----------------------------------------------------------------------------
-(* What FLUSH passes down *)
+(* Events that FLUSH passes down *)
 
 \* The effects of a step of FLUSH that are events of NAKACK.
 IsForNakack(effect) ==
@@ -74,7 +75,7 @@ NakackDid(m, done, queue) ==
     /\ net' = net \cup Datagrams!Sent(m, done.effects)
     /\ delivered' = queue \o Delivers(m, done.effects)
 
-\* The layers hear of a view the lowest first; a joiner has been told where to begin.
+\* The layers hear of a view the lowest first; a joiner has its start digest already.
 InstalledBelow(m) ==
     LET k == installed'[m]
         told == {x \in DOMAIN starts'[k] : starts'[k][x] # Nakack!Nothing}
@@ -210,7 +211,7 @@ Above == INSTANCE FlushClaims WITH copies <- {}, fetches <- [m \in Member |-> {}
 
 StackQuiescent == delivered = <<>> /\ Above!Quiescent /\ NakackAtRest
 
-\* A member is named that has it, and lives.
+\* A live member is named that has it.
 IsFetched(c) ==
     \E f \in fetches[c.to] : f.sender = c.sender /\ f.upto >= c.seqno /\ f.holder \in up
 

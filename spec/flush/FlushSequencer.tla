@@ -1,23 +1,24 @@
 --------------------------- MODULE FlushSequencer ---------------------------
 (******************************************************************************)
-(* SEQUENCER over FLUSH: a closed model of two neighbours. What SEQUENCER     *)
-(* multicasts FLUSH is asked to multicast, and what FLUSH passes up is        *)
-(* SEQUENCER's event, both in the same step. So no guarantee stands           *)
-(* between the two: what members deliver before they leave a view is what     *)
-(* FLUSH's messages make of it.                                               *)
+(* SEQUENCER over FLUSH: a closed model of two neighbours. FLUSH multicasts   *)
+(* the messages of SEQUENCER in the same step as SEQUENCER does. An event     *)
+(* that FLUSH passes up happens to SEQUENCER in the same step. So no          *)
+(* guarantee stands between the two: FLUSH's messages alone decide what       *)
+(* members deliver before they leave a view.                                  *)
 (*                                                                            *)
 (* The group is that of FlushGroup, with all its actions; PassedUp says       *)
 (* what follows from each for SEQUENCER. SEQUENCER's FORWARDs are             *)
 (* unicasts: they pass the latch (FST-17), also those of applications that    *)
 (* are blocked, and arrive in the order sent, beside those of FLUSH in any    *)
-(* order. What a coordinator orders behind its latch waits there. If a        *)
-(* view comes meanwhile, it is multicast in that view with the identifier     *)
-(* of the one before, and no member delivers it: its sender has it ordered    *)
-(* again.                                                                     *)
+(* order. Messages that a coordinator orders behind its latch wait there. If  *)
+(* a view is installed meanwhile, they are multicast in the new view with the *)
+(* identifier of the old one, and no member delivers them: their senders have *)
+(* them ordered again.                                                        *)
 (*                                                                            *)
-(* Who wants to leave multicasts nothing more and looks at its own table,     *)
-(* and at nothing else (StopRule). What SEQUENCER's `flushed` reads of the    *)
-(* others follows from FLUSH's messages: LeaverLosesNoMessage.                *)
+(* A member that wants to leave multicasts nothing more. It looks at its own  *)
+(* table, and at nothing else (StopRule). SEQUENCER's `flushed` also reads    *)
+(* other members' state: this follows from FLUSH's messages                   *)
+(* (LeaverLosesNoMessage).                                                    *)
 (******************************************************************************)
 EXTENDS FlushClaims
 
@@ -31,7 +32,7 @@ CONSTANTS
 
 VARIABLES
     sequencer,      \* [Member -> SEQUENCER's state]
-    forwards,       \* [Member -> [Member -> FORWARDs on their way from the one to the other]]
+    forwards,       \* [Member -> [Member -> FORWARDs in transit from the first to the second]]
     sent,           \* [Member -> number of multicasts so far]
     path,           \* [Member -> the numbers of the views that it has installed, in order]
     delivered,      \* [Member -> what it has delivered, in order]
@@ -40,8 +41,8 @@ VARIABLES
 stack_vars == <<vars, sequencer, forwards, sent, path, delivered, refused>>
 stack_view == <<view, sequencer, forwards, sent, path, delivered, refused>>
 
-\* What is settled, but for what no member delivers: what a coordinator ordered in a view that was over before its
-\* latch opened.
+\* The cuts, without messages that no member delivers: those were ordered by a coordinator in a view that was over
+\* before its latch opened.
 Counted ==
     [k \in DOMAIN settled |-> [u \in DOMAIN settled[k] |->
         {r \in settled[k][u] : log[u][r[2]][r[3]].view_id = views[u].id}]]
@@ -52,18 +53,18 @@ Above == INSTANCE SequencerClaims WITH
     held <- [m \in Member |-> <<>>], due <- {}, looked <- [m \in Member |-> 0],
     stops <- [m \in Member |-> "no"],
     spent <- [crashes |-> 0, duplicates |-> 0, forwards |-> 0, data |-> 0, unicasts |-> 0, stops |-> 0,
-              misuses |-> 0, closes |-> 0],
+              misuses |-> 0, closes |-> 0, suspicions |-> 0],
     settled <- Counted, History <- First, Without <- {"Uniform"}, SendIsAtomic <- TRUE,
     Crashers <- {}, MaxCrashes <- 0, MaxDuplicates <- 0, MaxLostForwards <- 0, MaxLostData <- 0, MaxUnicasts <- 0,
-    MaxStops <- 0, MaxMisuses <- 0, MaxCloses <- 0, Inheritors <- {},
+    MaxStops <- 0, MaxMisuses <- 0, MaxCloses <- 0, MaxSuspicions <- 0, Inheritors <- {},
     ResendOrder <- "rising", ResendBeforeNew <- TRUE, OwnInTable <- TRUE, RemoveOn <- "data", Dedup <- "highest",
     KeepDeparted <- TRUE, EpochInTag <- "id", CompareViewsBy <- "id", LateForward <- "dropped",
-    SenderFrom <- "header", DeliverOtherViews <- FALSE
+    SenderFrom <- "header", DeliverOtherViews <- FALSE, OrderForSuspects <- FALSE
 
 Drained(m) == sequencer[m].forward_table = <<>>
 
 -----------------------------------------------------------------------------
-(* What SEQUENCER asks of FLUSH *)
+(* SEQUENCER's calls to FLUSH *)
 
 AsRequest(payload) == [type |-> "SendRequested", payload |-> payload]
 
@@ -121,11 +122,13 @@ ForwardFrom(m, x) ==
 ReceiveForward(m) == \E x \in Member : ForwardFrom(m, x)
 
 -----------------------------------------------------------------------------
-(* What a step of FLUSH's group is to SEQUENCER *)
+(* The effects of a step of FLUSH's group on SEQUENCER *)
 
-\* What m has passed up in this step: a view, or a multicast.
+\* The events that m has passed up in this step: a view, a multicast, or a suspicion.
 EventAbove(m) ==
     IF installed'[m] # installed[m] THEN ViewFor(ViewOf(views'[installed'[m]]))
+    ELSE IF got'[m] = got[m]
+    THEN [type |-> "Suspected", suspect |-> CHOOSE x \in local'[m].suspected : x \notin local[m].suspected]
     ELSE LET r == CHOOSE r \in got'[m] : r \notin got[m]
          IN [type |-> "DataReceived", sender |-> r[2], message |-> log[r[1]][r[2]][r[3]]]
 
@@ -135,8 +138,8 @@ PassedTo(m) ==
         THEN \E step \in {Above!Step(sequencer[m], event)} : SequencerDid(m, event, {}, step)
         ELSE UNCHANGED <<sequencer, forwards, delivered, refused>>
 
-\* Of what a crashed member has on its way some first part arrives; to it nothing does. (More than two FORWARDs
-\* of one member never are on their way.)
+\* A first part of a crashed member's messages in transit arrives; no message to it arrives. (A member never has more
+\* than two FORWARDs in transit.)
 LostWith(m) ==
     /\ IF spent'.crashes = spent.crashes THEN forwards' = Deaf(forwards, m)
        ELSE \E keep \in [up' -> 0 .. 2] :
@@ -148,10 +151,12 @@ LostWith(m) ==
 
 PassedUp ==
     /\ \E gone \in {up \ up'}, moved \in {{m \in Member : installed'[m] # installed[m]}},
-          heard \in {{m \in Member : got'[m] # got[m]}} :
+          heard \in {{m \in Member : got'[m] # got[m]}},
+          warned \in {{m \in Member : ~(local'[m].suspected \subseteq local[m].suspected)}} :
         IF gone # {} THEN \E m \in gone : LostWith(m)
         ELSE IF moved # {} THEN \E m \in moved : PassedTo(m)
         ELSE IF heard # {} THEN \E m \in heard : PassedTo(m)
+        ELSE IF warned # {} THEN \E m \in warned : PassedTo(m)
         ELSE UNCHANGED <<sequencer, forwards, delivered, refused>>
     /\ path' = IF installed' = installed THEN path
                ELSE [m \in Member |-> IF installed'[m] = installed[m] THEN path[m]
@@ -160,7 +165,7 @@ PassedUp ==
 
 MayReturn(m) == HandlerWaits => Drained(m)
 
-\* What is asked of applications, besides: who wants to leave, and when BLOCK returns.
+\* Further conditions on applications: on leaving, and on the return of BLOCK.
 AsApplicationsDo ==
     /\ \A m \in wishes' \ wishes : StopRule = "drained" => Drained(m)
     /\ \A m \in up : (app[m] = "handler" /\ app'[m] = "blocked") => MayReturn(m)
@@ -222,7 +227,7 @@ StackQuiescent ==
     /\ \A f, t \in Member : t \in up => wire[f][t] = <<>> /\ forwards[f][t] = <<>>
     /\ \A m \in up :
         /\ (app[m] = "handler" => ~MayReturn(m)) /\ Reports(m) = {}
-        /\ \A f \in fetches[m] : f.holder \notin up
+        /\ \A f \in fetches[m] : ~IsPresent(f.holder, m)
         /\ ~MayTakeOver(m) /\ ~MaySuspend(m) /\ ~MayResume(m) /\ ~MayDecide(m) /\ ~MayDepart(m)
         /\ ~NoStateProvider(m)
         /\ Partners(m) = {} /\ maker[m] # "merges"
@@ -239,16 +244,16 @@ AllIsDelivered ==
             Above!StayedTogether(m, x, delivered[x][i][3]) =>
                 Above!Message(delivered[x][i]) \in Above!DeliveredBy(m)
 
-\* The group does not come to rest before all go on, and all is delivered.
+\* The group comes to rest only when every member has resumed, and all is delivered.
 AllDeliveredWhenQuiescent == StackQuiescent => (IF StayApart THEN ConvergedOnEachBranch ELSE Converged) /\ AllIsDelivered
 
-\* SEQ-21: who is let go in good order leaves nothing behind: what it has sent, all have delivered that were
-\* in its view, and live.
+\* SEQ-21: a member whose leave is granted leaves nothing behind: every live member of its view has delivered all that
+\* it sent.
 IsLetGo(m) ==
     m \in up \ up' /\ spent' = spent
         /\ \E k \in DOMAIN views : Follows(installed[m], k) /\ m \notin DOMAIN views[k].lives
 
-\* A member that is let go has been heard out: every live member of its view has delivered all that it sent.
+\* When a leave is granted, every live member of the leaver's view has delivered all that the leaver sent.
 LeaverLosesNoMessageStep ==
     \A m \in Member : IsLetGo(m) =>
         \A x \in up : Above!Took(x, installed[m]) =>
@@ -265,11 +270,11 @@ EventuallyDelivered == Above!EventuallyDelivered
 ForwardMeetsTheLatch ==
     \E f, t \in up : forwards[f][t] # <<>> /\ local[t].latched /\ CoordinatorOf(local[t].view) = t
 
-\* What a coordinator has ordered waits behind its latch, and its view is over.
+\* Messages that a coordinator has ordered wait behind its latch, and their view is over.
 OrderIsVoid ==
     \E m \in up : \E i \in DOMAIN local[m].waiting : local[m].waiting[i].view_id # local[m].view.id
 
-\* A FORWARD comes to its next coordinator before the view.
+\* A FORWARD reaches its next coordinator before the view.
 ForwardComesEarly == \E m \in up : sequencer[m].early # <<>>
 
 \* The coordinator has crashed; of what it has ordered one survivor lacks what another has delivered.

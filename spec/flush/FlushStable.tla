@@ -1,18 +1,18 @@
 ----------------------------- MODULE FlushStable ----------------------------
 (******************************************************************************)
-(* FLUSH over STABLE: a closed model of two layers that share the one         *)
-(* below. STABLE has a message thrown away everywhere once all have           *)
-(* delivered it; FLUSH has what some lack fetched from who has it, and        *)
-(* holds back what comes after a report. STABLE's messages are datagrams:     *)
-(* they pass no latch, and go round while the group is stopped.               *)
+(* FLUSH over STABLE: a closed model of two layers that share the layer       *)
+(* below. STABLE has a message purged everywhere once all members have        *)
+(* delivered it. FLUSH has missing messages fetched from their holders, and   *)
+(* holds back the messages that follow a report. STABLE's messages are        *)
+(* datagrams: they pass no latch, and go round while the group is stopped.    *)
 (*                                                                            *)
 (* The group is that of FlushGroup, with all its actions; PassedDown says     *)
 (* what follows from each for STABLE, in the same step: a view, with the      *)
 (* digest of the layer below. That layer numbers a sender's multicasts        *)
-(* over all views, from what it had delivered when it installed the           *)
-(* present one; a joiner is told that by who decides the view it joins        *)
-(* with. STABLE and STABILITY messages may reach any member at any time, any  *)
-(* number of times, or never.                                                 *)
+(* over all views, from its deliveries at the time when it installed the      *)
+(* present view. A joiner gets that start digest from the creator of the view *)
+(* that it joins. STABLE and STABILITY messages may reach any member at any   *)
+(* time, any number of times, or never.                                       *)
 (******************************************************************************)
 EXTENDS FlushClaims
 
@@ -26,7 +26,7 @@ VARIABLES
     stable,         \* [Member -> STABLE's state]
     base,           \* [Member -> [member of its view -> how many of its multicasts are of earlier views]]
     purged,         \* [Member -> [member of its view -> the highest seqno that is thrown away]]
-    starts,         \* per view: what a joiner is told to begin with
+    starts,         \* per view: the start digest of joiners
     gossip          \* the STABLE and STABILITY messages ever sent
 
 stack_vars == <<vars, stable, base, purged, starts, gossip>>
@@ -48,7 +48,7 @@ Seqno(n) == Stable!FirstSeqno + n - 1
 \* How many of each sender's multicasts m has delivered, over all views.
 Counts(s, from) == [x \in DOMAIN from |-> from[x] + s.delivered[x]]
 
-\* What has come to m and is held back, the highest of x. (What is on its way may have come.)
+\* The highest message of x that has reached m and is held back. (A message in transit may have arrived.)
 HeldBack(s, x) ==
     LET come == {c.seqno : c \in {c \in copies : c.to = s.member /\ c.view = installed[s.member] /\ c.sender = x}}
     IN IF ~s.frozen \/ come = {} THEN s.delivered[x] ELSE CHOOSE n \in come : \A i \in come : i <= n
@@ -58,14 +58,14 @@ DigestOf(s, from) ==
         [low |-> Stable!Nothing, delivered |-> Seqno(from[x] + s.delivered[x]),
          received |-> Seqno(from[x] + HeldBack(s, x))]]
 
-\* What m has of the members of a view when it begins with it.
+\* m's counts of each member's messages when it begins with a view.
 Carried(m, k) ==
     IF installed[m] = 0 THEN starts'[k]
     ELSE [x \in DOMAIN views'[k].lives |->
             IF x \in DOMAIN base[m] THEN base[m][x] + local[m].delivered[x] ELSE 0]
 
 -----------------------------------------------------------------------------
-(* What a step of FLUSH's group is to STABLE *)
+(* The effects of a step of FLUSH's group on STABLE *)
 
 InstalledBelow(m, k) ==
     \E from \in {Carried(m, k)} :
@@ -77,8 +77,8 @@ InstalledBelow(m, k) ==
                             Stable!Step(@, [type |-> "ViewInstalled", view |-> ViewOf(views'[k]),
                                             digest |-> DigestOf(local'[m], from)]).state]
 
-\* Who decides a view has its group stopped, and tells joiners what it has delivered. Nobody has promised them that:
-\* no vote of this view counts more, as all who go on have delivered the same.
+\* The creator of a view has its group stopped, and gives joiners its deliveries as start digest. No member has
+\* promised that digest. No vote of this view counts any more, as all survivors have delivered the same.
 StartDigestOf(m, v) ==
     [x \in DOMAIN v.lives |-> IF x \in DOMAIN base[m] THEN Counts(local[m], base[m])[x] ELSE 0]
 
@@ -97,7 +97,7 @@ Datagrams(m, effects) ==
     {[sender |-> m, message |-> effects[i].message] :
         i \in {i \in DOMAIN effects : effects[i].type = "Datagram"}}
 
-\* What is thrown away stays so.
+\* A purged message stays purged.
 AfterPurge(mine, effects) ==
     LET vectors == Events(effects, "PassDown", "Purge")
     IN IF vectors = <<>> THEN mine
@@ -183,7 +183,7 @@ NoMissingMessagePurged ==
             \A s \in DOMAIN purged[p] \cap DOMAIN base[x] :
                 purged[p][s] <= Seqno(Counts(local[x], base[x])[s])
 
-\* What is to be fetched is there.
+\* A message to be fetched is still in the store.
 FetchIsServable ==
     \A m \in up : \A f \in fetches[m] :
         f.holder \in up => purged[f.holder][f.sender] < Seqno(base[m][f.sender] + local[m].delivered[f.sender] + 1)
@@ -202,7 +202,7 @@ PurgedWhileStopped ==
     \E m \in up : local[m].latched /\ \E s \in DOMAIN purged[m] :
         purged[m][s] >= Seqno(base[m][s] + 1) /\ local[m].frozen
 
-\* What was multicast in one view is thrown away in the next.
+\* A multicast of an earlier view is purged in the next.
 PurgedInTheNext ==
     \E m \in up : \E s \in DOMAIN purged[m] : base[m][s] > 0 /\ purged[m][s] = Seqno(base[m][s])
 =============================================================================

@@ -33,6 +33,11 @@ AllAtOnce(m) ==
 \* ... or B when A is in the middle of stopping for C.
 BOvertakesC(m) == IF m = "C" THEN spent.states = 0 ELSE local["A"].owner = "C" /\ local["A"].owes
 
+\* In the place of MayDoubt: A suspects C, and then B, which has reported to A, suspects A.
+InTurn(m, x) ==
+    \/ m = "A" /\ x = "C" /\ spent.false = 0
+    \/ m = "B" /\ x = "A" /\ spent.false = 1 /\ local[m].owner = x /\ local[m].frozen
+
 \* In the place of MayDoubt: who has the group stopped suspects C; or who was overtaken at A, and has yet to hear of
 \* it, suspects B.
 CWhenStopped(m, x) == IsStopped(local[m]) /\ x = "C"

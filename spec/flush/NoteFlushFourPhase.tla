@@ -3,12 +3,13 @@
 (* The older design of FLUSH ("Design change: flushing and block() /          *)
 (* unblock() callbacks", which the note marks as outdated).                   *)
 (*                                                                            *)
-(* Phase 1: some member multicasts START_FLUSH; every member runs block(), in *)
-(* which it may multicast and wait for answers; when block() returns it       *)
-(* multicasts FLUSH_OK. Phase 2: who has FLUSH_OK of every member closes its  *)
-(* latch, and, phase 3, sends FLUSH_COMPLETED to who flushes. Phase 4:        *)
-(* STOP_FLUSH when what was flushed for is done; here the next view, sent     *)
-(* as a unicast, which is not ordered with multicasts (FLO-14).               *)
+(* Phase 1: some member multicasts START_FLUSH. Every member runs block(), in *)
+(* which it may multicast and wait for answers. When block() returns the      *)
+(* member multicasts FLUSH_OK. Phase 2: a member that has FLUSH_OK of every   *)
+(* member closes its latch. Phase 3: it sends FLUSH_COMPLETED to the flush    *)
+(* requester. Phase 4: STOP_FLUSH, when the requester has finished. Here that *)
+(* is the next view, sent as a unicast, which is not ordered with multicasts  *)
+(* (FLO-14).                                                                  *)
 (*                                                                            *)
 (* One member's multicasts arrive in order, so whoever has its FLUSH_OK       *)
 (* has all that it multicast before. The note asks what becomes of what is    *)
@@ -29,7 +30,7 @@ CONSTANTS
     Ackers,         \* who has to acknowledge it
     Acks,           \* a PREPARE is acknowledged by "multicast", or by "unicast" to its sender
     Casters,        \* who multicasts one message more, at any time that its latch is open
-    InOrder         \* multicasts of one member arrive in the order sent
+    InOrder         \* each member's multicasts arrive in the order sent
 
 ASSUME
     /\ LatchClosesAt \in {"all_oks", "block_return"}
@@ -54,7 +55,7 @@ Fresh ==
      got |-> {},            \* whose DATA it has delivered in this view
      oks |-> {},            \* whose FLUSH_OK has come
      completed |-> {},      \* who flushes: whose FLUSH_COMPLETED has come
-     acks |-> {},           \* acknowledgements that have come: <<of whom, of whose PREPARE>>
+     acks |-> {},           \* acknowledgements received: <<from, for the PREPARE of>>
      owes |-> {},           \* whose PREPARE it has not acknowledged yet
      cast |-> FALSE]        \* it has multicast its message
 
@@ -102,7 +103,7 @@ ReturnBlock(m) ==
             <<Multicast(Message("FLUSH_OK"))>>)
     /\ read' = read
 
-\* What m does with what has come from x.
+\* m's reaction to a message from x.
 After(m, x, message) ==
     LET s == local[m] IN
     CASE message.type = "DATA" -> [s EXCEPT !.got = @ \cup {x}]
@@ -182,7 +183,7 @@ FourPhaseTypeOK ==
 
 InNextView == {m \in Member : local[m].phase = "next"}
 
-\* FLO-13: who is in the next view has delivered the same in this one.
+\* FLO-13: all members of the next view have delivered the same in the present view.
 SameDeliveriesBeforeNextView == \A m, x \in InNextView : local[m].got = local[x].got
 
 \* FLO-11: where a latch is closed every transaction is finished, ...

@@ -2,41 +2,43 @@
 (******************************************************************************)
 (* GMS, one member: a pure function of its own state and an event.            *)
 (*                                                                            *)
-(* Theory. The coordinator decides the views, one after the other. It         *)
-(* queues requests to join and to leave in the order in which they come.      *)
-(* When there is one, or it suspects some member, it has the layer above stop *)
-(* the group (Suspend). When that is done (GroupStopped) it takes the next    *)
-(* request, and all that it suspects, and decides the next view. Where        *)
-(* some member joins, it first promises its digest to the joiner and asks the *)
-(* layer below for it. It installs the view at once and sends it to the       *)
-(* old members (NEW_VIEW); when they have all acknowledged it, the joiner     *)
-(* is answered (JOIN_RSP, with the same view and the digest to start          *)
-(* from), and when the joiner has acknowledged it, the next view may come:    *)
-(* it says Suspend again, and as the group is still stopped the answer can    *)
-(* come at once. Where there is none to decide it lets the group go           *)
-(* (Resume). When those before it in the view are suspected, a member         *)
-(* takes over: it asks the others for their newest view (QUERY), and          *)
-(* decides nothing before all that it does not suspect have answered and      *)
-(* the newest view is everywhere. Then it says Suspend, also where it has     *)
-(* nothing to decide: the group may have been stopped by who is gone, and     *)
-(* no other member lets it go.                                                *)
+(* Theory. The coordinator decides the views, one after another. It queues    *)
+(* requests to join and to leave in the order of their arrival. When a        *)
+(* request waits, or the coordinator suspects a member, it asks the layer     *)
+(* above to stop the group (Suspend). When the group is stopped               *)
+(* (GroupStopped), the coordinator takes the next request and all its         *)
+(* suspicions, and decides the next view. For a joiner, it first promises its *)
+(* digest to the joiner and asks the layer below for it. It installs the view *)
+(* at once and sends it to the old members (NEW_VIEW). When all of them have  *)
+(* acknowledged the view, the coordinator answers the joiner (JOIN_RSP, with  *)
+(* the same view and the start digest). When the joiner has acknowledged it,  *)
+(* the next view may follow. For that the coordinator says Suspend again; the *)
+(* group is still stopped, so GroupStopped can arrive at once. If it has      *)
+(* nothing to decide, it resumes the group (Resume). A member whose seniors   *)
+(* in the view are all suspected takes over. It asks the others for their     *)
+(* newest view (QUERY). It decides nothing before every unsuspected member    *)
+(* has answered and has the newest view. Then it says Suspend, even if it has *)
+(* nothing to decide. A member that crashed may have stopped the group, and   *)
+(* no other member would resume it.                                           *)
 (*                                                                            *)
-(* Why views stay in one line. A member that answers a QUERY refuses, from then on,  *)
-(* whatever the asker's seniors send. So when the answers are in, a view      *)
-(* of a senior that no member that answered has can never be installed by any *)
-(* of them; and one that some member has the asker learns of, installs, and   *)
-(* sends to every member, before it decides a view on top of it. (With false  *)
-(* suspicions two members may each be first of those they do not suspect,     *)
-(* and there are two lines. Merging is what heals them.)                      *)
+(* Why the view history has one branch. A member that answers a QUERY refuses *)
+(* every later message from the seniors of the QUERY's sender. So when the    *)
+(* answers are in, a senior's view that no answering member has installed can *)
+(* no longer be installed by any of them. If an answering member has          *)
+(* installed such a view, the QUERY's sender learns of it. It installs the    *)
+(* view and sends it to every member before it decides the next one. (With    *)
+(* false suspicions, two members may each be the first that they do not       *)
+(* suspect themselves. Then there are two branches, and merging heals them.)  *)
 (*                                                                            *)
-(* What a view says. Its identifier, with its creator, who may be leaving     *)
-(* and not in it; the view that it follows; its members in order of           *)
-(* seniority; who begins with it; the digest that these start from; and       *)
-(* of every address that was ever in a view of this line the newest           *)
-(* incarnation that was. So whoever has the view can let the joiner in,       *)
-(* and knows which requests come too late.                                    *)
-(* An incarnation is let in once: one that was excluded before it knew        *)
-(* that it was let in, and asks again, is refused (JOIN_REFUSED).             *)
+(* The contents of a view. A view has an identifier with its creator. The     *)
+(* creator may be leaving, and then is not a member. A view names the view    *)
+(* that it follows, its members in order of seniority, its joiners, and the   *)
+(* digest from which the joiners start. For every address that was ever in a  *)
+(* view of this branch it has the newest incarnation. So every member that    *)
+(* has the view can admit the joiner, and knows which requests are out of     *)
+(* date. An incarnation is admitted once. An incarnation that was excluded    *)
+(* before it learned of its admission, and asks again, is refused             *)
+(* (JOIN_REFUSED).                                                            *)
 (*                                                                            *)
 (* The constants are guards. README.md says what each is for.                 *)
 (******************************************************************************)
@@ -44,17 +46,17 @@ EXTENDS Steps, Views, Digests, FiniteSets
 
 CONSTANTS
     JoinRspAfterAcks,    \* the joiner is answered after the old members have acknowledged the view
-    QueryBeforeDeciding, \* who takes over asks first, and sends the newest view again
-    RefuseSeniors,       \* who answers a QUERY refuses the asker's seniors from then on
-    OldMembersFirst,     \* who takes over sends the newest view to its old members before its joiners
+    QueryBeforeDeciding, \* a member that takes over asks first, and sends the newest view again
+    RefuseSeniors,       \* a member that answers a QUERY refuses the asker's seniors from then on
+    OldMembersFirst,     \* a member that takes over sends the newest view to its old members before its joiners
     JoinerAnswersQuery,  \* a joiner that is asked before it has a view answers
-    LeaverSkipsTakeover, \* who asked to leave does not take over
+    LeaverSkipsTakeover, \* a member that asked to leave does not take over
     DropSuspectedJoiner, \* a suspected joiner is struck from the queue
-    IncarnationCheck,    \* a JOIN_REQ is not taken of an incarnation that was in a view of this line "ever",
-                         \* or that is in this one ("present"); or each is ("never")
+    IncarnationCheck,    \* a JOIN_REQ is refused from an incarnation that was "ever" in a view of this branch, or is
+                         \* "present" in this view; or "never"
     PredecessorCheck,    \* a member installs the view that follows its own, and no other
     ViewIdNames,         \* an identifier has the view's "creator", or its "first" member, in it
-    TagDigestRequests,   \* a digest is taken by whom it was asked for
+    TagDigestRequests,   \* a digest is accepted only by the protocol that asked for it
     PassStops,           \* GroupStopped for another asker is passed down
     AnswerExcluded,      \* a JOIN_REQ of an incarnation that was excluded is answered (JOIN_REFUSED)
     DigestTakenWhen,     \* "first", and then the view is decided; or when "answering" the joiner
@@ -70,11 +72,11 @@ ASSUME
     /\ WithdrawPromiseWhen \in {"undecided", "suspected", "never"}
 
 -----------------------------------------------------------------------------
-(* What is decided *)
+(* Decisions *)
 
-\* A view as GMS knows it. `follows`: the identifier of the view before. `lives`: [address -> the newest
-\* incarnation of it that was in a view of this line]. `joiners`: who begins with it. `digest`: where these
-\* start, [old member -> seqno].
+\* A view as GMS knows it. `follows`: the identifier of the predecessor. `lives`: [address -> its newest incarnation
+\* that was in a view of this branch]. `joiners`: the members that begin with this view. `digest`: the start digest of
+\* the joiners, [old member -> seqno].
 Decision(id, members, follows, lives, joiners, digest) ==
     [id |-> id, members |-> members, follows |-> follows, lives |-> lives, joiners |-> joiners,
      digest |-> digest]
@@ -83,7 +85,7 @@ NoDigest == [m \in {} |-> Nothing]
 
 NoDecision == Decision(NoViewId, <<>>, NoViewId, [m \in {} |-> 0], {}, NoDigest)
 
-\* A group of one.
+\* A group with a single member.
 Founding(member) ==
     Decision(ViewId(1, member), <<member>>, NoViewId, [m \in {member} |-> 0], {member}, NoDigest)
 
@@ -118,9 +120,9 @@ Self == "GMS"
 GetDigest(request) == PassDown([type |-> "GetDigest", asker |-> Self, request |-> request])
 PassOn(e) == PassUp([type |-> "DigestGiven", asker |-> e.asker, request |-> e.request, digest |-> e.digest])
 
-\* The layer above is to stop all in the view that are not suspected, and says GroupStopped when it has; and
-\* is to let them go. (A stack without FLUSH: whoever runs GMS answers, at once or after a while, in which
-\* more requests may come.)
+\* Suspend asks the layer above to stop all unsuspected members of the view; it answers GroupStopped. Resume ends that
+\* stop. (A stack without FLUSH: the layer that runs GMS answers, at once or after a while, and more requests may
+\* arrive before the answer.)
 SuspendGroup == PassUp([type |-> "Suspend", asker |-> Self])
 ResumeGroup == PassUp([type |-> "Resume", asker |-> Self])
 
@@ -134,7 +136,7 @@ SendAll(list, to, message) ==
         those == SelectSeq(list, In)
     IN [i \in DOMAIN those |-> Send(those[i], message)]
 
-\* Those above are told whom it suspects, whoever told it: FLUSH has to refuse whom GMS refuses.
+\* GMS passes up every suspicion, wherever it came from: FLUSH has to refuse the members that GMS refuses.
 SaySuspected(list, suspects) ==
     LET In(m) == m \in suspects
         those == SelectSeq(list, In)
@@ -159,16 +161,16 @@ Start(member) ==
      suspected |-> {},          \* members that are suspected, or refused since a junior asked
      phase |-> "following",     \* "asking" (answers are awaited), or "leading" (it decides)
      asking |-> {},             \* members whose ANSWER is awaited
-     newest |-> NoDecision,     \* the view after its own that an ANSWER told of
+     newest |-> NoDecision,     \* the successor of its own view, from an ANSWER
      awaiting |-> {},           \* members whose VIEW_ACK is awaited
      owed |-> {},               \* joiners that are answered when nothing is awaited any more
      queue |-> <<>>,            \* requests in the order in which they came
-     group |-> "free",          \* of who leads: the group is "free", or it took over and does not know
-                                \* ("unknown"); it asked to have it stopped ("stopping"); it is "stopped"
+     group |-> "free",          \* at a coordinator: the group is "free", "stopping" (asked for), or "stopped";
+                                \* "unknown" after a takeover
      admitting |-> NoRequest,   \* the request to join whose digest is awaited
      asked |-> 0,               \* how many digests it has asked for: the number of the last request
      leaving |-> FALSE,         \* its application wants to leave
-     leave_asked |-> "",        \* whom it has asked to let it go
+     leave_asked |-> "",        \* the member that it has asked to leave
      gone |-> FALSE]            \* it has left, or was refused
 
 InView(s) == s.decision # NoDecision
@@ -177,7 +179,7 @@ MembersOfView(s) == MembersOf(s.decision)
 Unsuspected(s) ==
     LET Trusted(m) == m \notin s.suspected IN SelectSeq(s.decision.members, Trusted)
 
-\* Is it the first of those that it does not suspect? (Who is in no view has no members.)
+\* Is this member the first that it does not suspect itself? (A member without a view has no members.)
 IsActing(s) == ~s.gone /\ Unsuspected(s) # <<>> /\ Head(Unsuspected(s)) = s.member
 
 Others(s) == MembersOf([members |-> Unsuspected(s)]) \ {s.member}
@@ -189,10 +191,10 @@ Before(decision, m) ==
 
 LifeOf(s, m) == s.decision.lives[m]
 
-\* An address of a later incarnation of m's name was in a view of this line.
+\* An address of a later incarnation of m's name was in a view of this branch.
 HasLaterIncarnation(s, m) == \E x \in DOMAIN s.decision.lives : IsFormer(m, x)
 
-\* Was this incarnation of m, or a later one, in a view of this line? (No request outlives that.)
+\* Was this incarnation of m, or a later one, in a view of this branch? (No request outlives that.)
 IsOver(s, m, life) ==
     CASE IncarnationCheck = "ever" -> (m \in DOMAIN s.decision.lives /\ life <= LifeOf(s, m)) \/ HasLaterIncarnation(s, m)
       [] IncarnationCheck = "present" -> m \in MembersOfView(s) /\ life <= LifeOf(s, m)
@@ -211,7 +213,7 @@ WithoutJoin(s, m) ==
     LET Other(r) == ~(r.kind = "join" /\ r.member = m)
     IN [NotAdmitting(s, m) EXCEPT !.queue = SelectSeq(@, Other)]
 
-\* What the layers below are told when m's request to join, if it was promised a digest, is dropped.
+\* The effect on the layers below when m's request to join, if a digest was promised to it, is dropped.
 Withdrawal(s, m) ==
     IF WithdrawPromiseWhen # "never" /\ s.admitting # NoRequest /\ s.admitting.member = m
     THEN <<Withdrawn(m)>>
@@ -226,7 +228,7 @@ Kept(s, decision) ==
     LET Stays(r) == r.kind = "leave" /\ r.member \in MembersOf(decision) \ {s.member}
     IN SelectSeq(s.queue, Stays)
 
-\* What a member has when it has installed a view.
+\* The state of a member that has just installed a view.
 Enter(s, decision) ==
     [s EXCEPT !.decision = decision, !.suspected = @ \cap MembersOf(decision), !.phase = "following",
               !.asking = {}, !.newest = NoDecision, !.awaiting = {}, !.owed = {},
@@ -234,7 +236,7 @@ Enter(s, decision) ==
               !.joining = FALSE]
 
 -----------------------------------------------------------------------------
-(* What follows from a state: a step ends with Proceed *)
+(* Consequences of a state: a step ends with Proceed *)
 
 \* It is time to answer the joiners, or to take over. (Only who leads owes an answer, and who leads acts: see
 \* LocalTypeOK.)
@@ -246,13 +248,13 @@ CanSendAgain(s) == s.phase = "asking" /\ IsActing(s) /\ s.asking = {}
 IsDone(s) == s.phase = "leading" /\ s.awaiting = {} /\ s.admitting = NoRequest
 HasToDecide(s) == s.queue # <<>> \/ s.suspected # {}
 
-\* It asks before each view; between two the group stays stopped, and the answer can come at once. Where it
-\* does not ask again, the group is let go.
+\* It asks before each view; between two views the group stays stopped, and the answer can arrive at once. If it does
+\* not ask again, the group is resumed.
 MustSuspend(s) ==
     IsDone(s) /\ (s.group = "unknown" \/ (s.group \in {"free", "stopped"} /\ HasToDecide(s)))
 MustResume(s) == IsDone(s) /\ s.group = "stopped"
 
-\* A member that takes over may have been stopped itself, by who is gone, and others not yet.
+\* A member that takes over may have been stopped by a member that crashed; others may not have been.
 GroupAtTakeover == "unknown"
 
 Unchanged(s) == [state |-> s, effects |-> <<>>]
@@ -290,7 +292,7 @@ SendAgain(s) ==
         effects |-> news \o SendAll(entered.decision.members, olds, NewView(entered.decision))
                          \o SendAll(entered.decision.members, joiners \ late, JoinRsp(entered.decision))]
 
-\* Who wants to leave asks whoever acts, and again when that is another.
+\* A member that wants to leave asks the acting coordinator, and asks again when the acting coordinator changes.
 AskToLeave(s) ==
     IF ~s.leaving \/ s.gone \/ IsActing(s) THEN Unchanged(s)
     ELSE IF Head(Unsuspected(s)) = s.leave_asked THEN Unchanged(s)
@@ -356,14 +358,14 @@ LeaveRequested(s, e) ==
 \* The former incarnation's leave goes before all other requests, and the new one's comes after them.
 FormerLeavesFirst(queue, leave, join) == <<leave>> \o Append(queue, join)
 
-\* FLAW-133: this incarnation of m was in a view of this line, and is not any more. If it asks, its JOIN_RSP was lost,
-\* or is void: it can never be let in again, and no member but who acts can say so.
+\* FLAW-133: this incarnation of m was in a view of this branch, and is not any more. If it asks, its JOIN_RSP was
+\* lost, or is void: it can never be admitted again, and only the acting coordinator can say so.
 IsExcluded(s, m, life) ==
     m \in DOMAIN s.decision.lives \ MembersOfView(s) /\ life = LifeOf(s, m)
 
-\* MBR-12: requests are taken in the order in which they come. A JOIN_REQ of a new incarnation says that the
-\* one before is no more: its own request is dropped; if it is in the view, its leave goes to the queue's
-\* head.
+\* MBR-12: requests are taken in the order of arrival. A JOIN_REQ of a new incarnation implies that the former
+\* incarnation is over. The former's own join request is dropped; if the former is in the view, its leave goes to the
+\* head of the queue.
 JoinReqReceived(s, e) ==
     LET m == e.sender
         life == e.message.life
@@ -390,14 +392,14 @@ JoinRefusedReceived(s, e) ==
     IF s.gone \/ InView(s) \/ ~s.joining \/ e.message.life # s.life THEN Ignored(s)
     ELSE Handled([s EXCEPT !.gone = TRUE], <<LeftTheGroup>>)
 
-\* (Also by who does not act yet: the leaver may know sooner that it will.)
+\* (Also at a member that does not act yet: the leaver may be the first to know that it will.)
 LeaveReqReceived(s, e) ==
     LET m == e.sender IN
     IF s.gone \/ m \notin MembersOfView(s) THEN Ignored(s)
     ELSE IF e.message.life # LifeOf(s, m) \/ (\E i \in DOMAIN s.queue : s.queue[i].member = m) THEN Ignored(s)
     ELSE Proceed([s EXCEPT !.queue = Append(@, Request("leave", m, e.message.life))], <<>>)
 
-\* It was let go. (Of another incarnation's leave it knows nothing.)
+\* Its leave is granted. (It ignores the grant for another incarnation.)
 LeaveRspReceived(s, e) ==
     IF s.gone \/ e.message.life # s.life \/ ~InView(s) THEN Ignored(s)
     ELSE Handled([s EXCEPT !.gone = TRUE], <<LeftTheGroup>>)
@@ -417,11 +419,13 @@ Suspected(s, e) ==
                             \o (IF DropSuspectedJoiner THEN Withdrawal(s, x) ELSE <<>>)
                             \o (IF decided THEN <<Withdrawn(x)>> ELSE <<>>))
 
-\* Of the asker's seniors those that are its seniors here, too. (An asker that is behind names some who have
-\* left: they would be suspected for ever, with no view to exclude them from. Or who came back, as juniors.)
+\* Those seniors of the asker that are its seniors here, too. (An asker that is behind may name members that have
+\* left: they would be suspected for ever, with no view to exclude them. Or it may name members that rejoined as
+\* juniors.)
 Refused(s, e) == e.message.seniors \cap Before(s.decision, e.sender)
 
-\* A question of a former life: it is about a view that is over for longer than any member of this one can be behind.
+\* A query of a former incarnation: it names a view that has been over for longer than any present member can be
+\* behind.
 IsLate(s, id) == id.counter <= s.decision.id.counter /\ id \notin {s.decision.id, s.decision.follows}
 
 \* A junior, or a senior that takes over, asks. A member that answers refuses those before the asker from then on.
@@ -443,7 +447,7 @@ QueryReceived(s, e) ==
        ELSE Handled(refused, (IF RefuseSeniors THEN Withdrawal(s, s.admitting.member) ELSE <<>>)
                              \o SaySuspected(s.decision.members, refused.suspected \ s.suspected) \o answer)
 
-\* A member that is asked tells its view; and who is sent one, and has another.
+\* A member that is asked sends its view, and so does a member that was sent a view other than its own.
 AnswerReceived(s, e) ==
     LET m == e.sender
         told == e.message.decision
@@ -452,20 +456,22 @@ AnswerReceived(s, e) ==
        ELSE IF told = NoDecision \/ told.id \in {s.decision.id, s.decision.follows} THEN Proceed(heard, <<>>)
        ELSE IF m \in s.asking /\ told.follows = s.decision.id /\ s.member \in MembersOf(told)
        THEN Proceed([heard EXCEPT !.newest = told], <<>>)
-       \* It is on another line: no member of ours any more.
+       \* The sender is on another branch: it is no longer a member here.
        ELSE Proceed([Struck(s, m) EXCEPT !.suspected = @ \cup {m}],
                     SaySuspected(s.decision.members, {m} \ s.suspected))
 
 -----------------------------------------------------------------------------
 (* Views arrive *)
 
-\* A view that does not follow its own is an old one that comes late; or, after a false suspicion, one of
-\* another line, whose coordinator counts it as a member and would wait for ever: so it says what it has.
+\* A view that does not follow this member's own is a late copy of an old view. After a false suspicion it may belong
+\* to another branch, whose coordinator counts this member in and would wait for ever. So this member answers with its
+\* own view.
 Elsewhere(s, e) == Handled(s, <<Send(e.sender, Answer(e.message.decision.id, s.decision))>>)
 
-\* Whom a member refuses from then on when it acknowledges a view: the seniors of who sends it, as that one does, which
-\* counts on it now. (It may have been asked to refuse them when it was in no view, and asked one of them again since: two
-\* would count on it. A member that decides a view and leaves is not in it. A junior never counts on its senior and sends it nothing.)
+\* The members that a member refuses once it acknowledges a view: the seniors of the view's sender. The sender refuses
+\* them, too, and now relies on this member. (This member may have been asked to refuse them when it was in no view,
+\* and may have asked one of them again since: then two coordinators would rely on it. A member that decides a view
+\* and leaves is not in it. A junior never relies on its senior and sends it nothing.)
 SuspectedSince(s, decision, sender) ==
     IF sender \in MembersOf(decision) /\ s.member \notin Before(decision, sender)
     THEN Before(decision, sender) \ s.suspected
@@ -490,9 +496,10 @@ NewViewReceived(s, e) ==
                     Withdrawal(s, s.admitting.member) \o Installed(decision)
                     \o SaySuspected(decision.members, since) \o ack)
 
-\* Whom a joiner suspects when it begins: the seniors of who answers it, as that one does, or it would not
-\* answer. Whom else it refused before may be another incarnation now. (If it forgot the seniors, one that is
-\* alive, and was suspected falsely, would wait for ever: what it sent the joiner was refused.)
+\* The members that a joiner suspects when it begins: the seniors of the member that answers it. That member suspects
+\* them, too, or it would not answer. Any other member that it refused before may be another incarnation now. (If the
+\* joiner forgot the seniors, a senior that is alive and falsely suspected would wait for ever, since its messages to
+\* the joiner were refused.)
 SuspectedAtFirst(decision, sender) == Before(decision, sender)
 
 \* The answer that a joiner waits for: its first view, and where it starts (JOI-01).
@@ -555,7 +562,7 @@ Decide(s, request, digest) ==
 \* view.
 IsGranted(s, request) == request.kind = "join" /\ IsOver(s, request.member, request.life)
 
-\* A former incarnation of who wants to join is still in the view.
+\* A former incarnation of the joiner is still in the view.
 FormerIsMember(s, request) == request.kind = "join" /\ request.member \in MembersOfView(s)
 
 \* It is asked for, and by GMS.
@@ -580,8 +587,8 @@ GroupStopped(s, e) ==
 
 Fits(s, digest) == DOMAIN digest = MembersOfView(s)
 
-\* The layer below gives the digest that was asked for, as it was then: there the joiner starts. What another
-\* protocol asked for is passed on (EVT-05).
+\* The layer below gives the digest that was asked for, as it was then: the joiner starts there. A digest for another
+\* protocol is passed on (EVT-05).
 DigestGiven(s, e) ==
     IF TagDigestRequests /\ e.asker # Self THEN Handled(s, <<PassOn(e)>>)
     ELSE IF s.admitting = NoRequest \/ (TagDigestRequests /\ e.request # s.asked) THEN Ignored(s)
@@ -595,7 +602,7 @@ DigestGiven(s, e) ==
        ELSE Decide(done, s.admitting, [m \in DOMAIN e.digest \ s.suspected |-> e.digest[m]])
 
 -----------------------------------------------------------------------------
-(* What no correct peer sends, whatever the state of the member that gets it  *)
+(* Messages that no correct peer sends, whatever the state of the receiver    *)
 
 \* A view goes to its members. A first one goes to a joiner, from a member that is senior to it (a joiner is the most
 \* junior), and says of all others where to start.
@@ -604,7 +611,7 @@ IsFirstView(s, x, decision) ==
     /\ s.member \in decision.joiners /\ x \in MembersOf(decision) /\ s.member \notin Before(decision, x)
     /\ MembersOf(decision) \ decision.joiners \subseteq DOMAIN decision.digest
 
-\* No member asks one that it counts out, or counts itself out.
+\* No member queries a member that it suspects, and no member suspects itself.
 IsMalformed(s, e) ==
     CASE e.message.type \in {"JOIN_REQ", "JOIN_REFUSED", "LEAVE_REQ", "LEAVE_RSP"} -> e.message.life < 0
       [] e.message.type = "NEW_VIEW" ->

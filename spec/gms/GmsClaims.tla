@@ -1,9 +1,9 @@
 ----------------------------- MODULE GmsClaims ------------------------------
 (******************************************************************************)
-(* What is claimed of a group that runs GMS. Each claim is of one kind: an    *)
-(* outcome that its users see (first section), a mechanism that the           *)
-(* requirements name, a frame condition of the model, a refinement, or        *)
-(* liveness. Each falls in some model of models.yaml.                         *)
+(* Claims about a group that runs GMS. A claim is an outcome that the group's *)
+(* users see (first section), a mechanism that the requirements name, a frame *)
+(* condition of the model, a refinement, or liveness. Each claim is violated  *)
+(* in some model of models.yaml.                                              *)
 (******************************************************************************)
 EXTENDS GmsGroup
 
@@ -39,7 +39,7 @@ LocalTypeOK(m) ==
     \* A member that leads acts; no other member awaits acknowledgements or owes answers.
     /\ s.phase = "leading" => IsActing(s) \/ s.gone
     /\ s.awaiting \cup s.owed # {} => s.phase = "leading"
-    \* Who wants to leave, or has left, was in a view; who was refused was not, and asked.
+    \* A member that wants to leave, or has left, was in a view. A refused process was in no view, and had asked.
     /\ s.leaving => InView(s)
     /\ s.gone => InView(s) \/ s.joining
     /\ s.newest # NoDecision => s.phase = "asking"
@@ -80,19 +80,19 @@ ExcludedOnlyIfDeadOrLeaving ==
             \A x \in DOMAIN views[j].lives \ DOMAIN views[k].lives :
                 x \in up => life[x] # views[j].lives[x] \/ local[x].leaving
 
-\* MBR-09, MBR-10: no view admits an incarnation that was in a view of its line before. (No view contains an
+\* MBR-09, MBR-10: no view admits an incarnation that was in an earlier view of its branch. (No view contains an
 \* earlier accepted leave.)
 IncarnationNotReadmitted ==
     \A k \in DOMAIN views : \A x \in views[k].joins :
         ~\E j \in 1 .. k - 1 : Has(views[j], x, views[k].lives[x]) /\ Ancestor(j, k)
 
-\* Of each name GMS knows the latest incarnation, and no other but those that are in the view: what it knows grows with names, not
-\* with lives.
+\* Of each name GMS knows the latest incarnation, and besides it only the members of the view. So its knowledge grows
+\* with names, not with incarnations.
 FormerIncarnationsForgotten ==
     \A m \in up : Superseded(DOMAIN local[m].decision.lives) \subseteq MembersOfView(local[m])
 
-\* JOI-01: a joiner is told to start from what it was promised, when its coordinator asked for the digest:
-\* neither less, and it is given again what is in the state that it was handed, nor more.
+\* JOI-01: a joiner's start digest is the promised digest, taken when its coordinator asked for it. A lower digest
+\* repeats messages that are in the joiner's state; a higher one skips messages.
 JoinerStartsAtPromiseStep ==
     \A d \in {e.digest : e \in Down(act'.effects, "DigestSet")} :
         \E p \in promises :
@@ -126,7 +126,7 @@ OpenPromiseIsInUse ==
 DigestRequestAnswered ==
     \A m \in up : \A n \in transfers[m] : \E a \in answers[m] : a.asker # Self /\ a.request = n
 
-\* And who asked to have the group stopped is told.
+\* The caller of Suspend is answered.
 StopPassedDownStep ==
     \A asker \in {"STATE_TRANSFER"} :
         act'.event = StoppedFor(asker) => act'.effects = <<PassDown(StoppedFor(asker))>>
@@ -167,16 +167,16 @@ OneView == \A m, x \in up : installed[m] = installed[x]
 
 Converged == LinesSettled /\ (IF MaxFalseSuspicions = 0 THEN OneView ELSE AllMembersInView)
 
-\* FLAW-33: the group does not come to a stop before each branch of views is settled. There is one line where no
+\* FLAW-33: the group does not stop for good before each branch of views has converged. There is one branch if no
 \* suspicion was false.
 ConvergedWhenQuiescent == Quiescent => Converged
 
-\* And every member goes on: no member stays stopped, whoever stopped it. (Each Suspend that is answered ends in
-\* Resume, or in that of who leads next.)
+\* Every member resumes in the end: no member stays stopped, whichever member stopped it. (Each answered Suspend ends
+\* in a Resume, by the same coordinator or by its successor.)
 ResumedWhenQuiescent == Quiescent => stops.held = {}
 
-\* What a member delivers was multicast in a view that it is in. (Under FLUSH. GMS alone cannot give that: a
-\* joiner is also given what its coordinator had not delivered when it took the digest.)
+\* A member delivers only multicasts of its own views. (Under FLUSH. GMS alone cannot guarantee that: a joiner also
+\* receives the messages that its coordinator had not delivered when it took the digest.)
 DeliversOnlyOfOwnViewsStep ==
     act'.action = "DeliverData" =>
         Has(views[cast[act'.given.sender][act'.given.seqno - Nothing]], act'.member, life[act'.member])
@@ -202,7 +202,8 @@ StopStateConsistent ==
         /\ m \in stops.asked <=> local[m].group = "stopping"
         /\ m \in stops.given <=> local[m].group = "stopped"
 
-\* The group is let go when the last view is everywhere: whoever is counted on has it, or has gone on from it.
+\* The group is resumed only after the last view is everywhere: every member that the coordinator relies on has
+\* installed it, or a successor of it.
 ResumesAfterAllInstalledStep ==
     Up(act'.effects, "Resume") # {} =>
         LET m == act'.member IN
@@ -211,7 +212,8 @@ ResumesAfterAllInstalledStep ==
                 installed'[x] = installed'[m] \/ Ancestor(installed'[m], installed'[x])
 ResumesAfterAllInstalled == [][ResumesAfterAllInstalledStep]_vars
 
-\* Of those that lead one counts on a member: the other one is refused. (So a report is given to one, and kept.)
+\* At most one leading member relies on a given member, which refuses all others. (So a report goes to one leader, and
+\* is kept.)
 CountsOn(x, m) ==
     /\ local[x].phase = "leading" /\ installed[x] = installed[m]
     /\ m \in Others(local[x]) \ (local[x].awaiting \cup local[x].owed)
@@ -221,7 +223,7 @@ CountedByOneCoordinator ==
     \A m \in {m \in up : InView(local[m])} :
         \A x, y \in Others(local[m]) \cap up : (CountsOn(x, m) /\ CountsOn(y, m)) => x = y
 
-\* Those above are told whom it suspects, when it begins to, whoever told it.
+\* Each suspicion is passed up once, when it begins, whatever its cause.
 SuspicionsPassedUpStep ==
     act'.outcome # "none" =>
         LET m == act'.member
@@ -242,8 +244,7 @@ JoinRspAfterOldMembers ==
 SuspectedAreMembers ==
     \A m \in up : InView(local[m]) => local[m].suspected \subseteq MembersOf(local[m].decision)
 
-\* MBR-11, MBR-12: a view is the one before, with the request at the head granted, and without the members that are
-\* suspected.
+\* MBR-11, MBR-12: a view is its predecessor, with the request at the head granted, and without the suspected members.
 ViewAppliesHeadRequestStep ==
     views' # views =>
         LET v == views'[Len(views')]
@@ -383,8 +384,8 @@ GivesWithdrawOnlyIfUnusable == [][GivesWithdrawOnlyIfUnusableStep]_vars
 -----------------------------------------------------------------------------
 (* Liveness *)
 
-\* What is on its way arrives, and a member does what is for it to do. Requests to join arrive by themselves:
-\* there is always another. (The group need not be stopped while some member is dead and not suspected.)
+\* Messages in transit arrive, and a member takes each step that is enabled for it. Requests to join arrive by
+\* themselves: there is always another.
 Fairness ==
     \A m \in Member :
         /\ WF_vars(m \in up /\ JoinReqFrom(Member, m))
@@ -400,10 +401,10 @@ LiveSpec == Init /\ [][Next]_vars /\ Fairness
 THEOREM Spec => Membership!Spec
 THEOREM Spec => JoinDigest!Spec
 
-\* A joiner that stays becomes a member, of one view with all who are alive.
+\* A joiner that stays becomes a member, of the same view as all live members.
 EventuallyConverged == <>[]Converged
 
-\* A leaver is let go.
+\* Every leave is granted in the end.
 LeaversEventuallyLeave == <>[](\A m \in up : ~local[m].leaving)
 
 \* No member stays stopped.

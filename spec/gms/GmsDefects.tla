@@ -64,39 +64,41 @@ JoinerSuspectsNoMember(decision, sender) == {}
 \* In the place of SuspectedSince: who acknowledges a view refuses no member for it.
 AckSuspectsNoMember(s, decision, sender) == {}
 
-\* In the place of Elsewhere: a view of another line is not answered.
+\* In the place of Elsewhere: a view of another branch is not answered.
 NeverAnswersOtherBranch(s, e) == Ignored(s)
 
-\* In the place of Installed: the layers above are not told.
+\* In the place of Installed: the view is not passed up.
 InstalledBelow(decision) == <<PassDown([type |-> "ViewInstalled", view |-> ViewIn(decision)])>>
 
-\* In the place of AskToLeave: who wants to leave asks no member.
+\* In the place of AskToLeave: a member that wants to leave asks no member.
 NeverSendsLeaveReq(s) == Unchanged(s)
 
-\* In the place of GroupAtTakeover: who takes over takes the group for stopped by who is gone; or for free.
+\* In the place of GroupAtTakeover: a member that takes over takes the group for stopped by its crashed senior, or for
+\* free.
 AssumesStopped == "stopped"
 AssumesFree == "free"
 
-\* In the place of IsAnswer: what another protocol is told is taken for the own answer.
+\* In the place of IsAnswer: the answer to another protocol is taken for the own answer.
 AnyIsAnswer(s, e) == s.group = "stopping"
 
-\* In the place of MustResume: the group is let go when the last view is decided, not when it is everywhere.
+\* In the place of MustResume: the group is resumed when the last view is decided, not when it is everywhere.
 ResumesAfterDecision(s) ==
     s.phase = "leading" /\ s.admitting = NoRequest /\ s.group = "stopped" /\ ~HasToDecide(s)
 
-\* In the place of SaySuspected: those above are not told whom it suspects.
+\* In the place of SaySuspected: its suspicions are not passed up.
 PassesNoSuspicion(list, suspects) == <<>>
 
-\* In the place of JoinRequested: who was asked to refuse a coordinator goes on refusing it when it asks that one to
-\* let it in. (No member founds a group.)
+\* In the place of JoinRequested: a member that was asked to refuse a coordinator still refuses it after asking it for
+\* admission. (No member founds a group.)
 KeepsRefusingCoordinator(s, e) ==
     IF InView(s) \/ e.coordinator = s.member THEN LocalError(s)
     ELSE Handled([s EXCEPT !.life = e.life, !.joining = TRUE], <<Send(e.coordinator, JoinReq(e.life))>>)
 
 -----------------------------------------------------------------------------
-(* Whoever runs members. In the place of MayComeBack: any address is used again. *)
+(* The program that runs the members: in the place of IncarnationsLack.       *)
 
-AnyMayComeBack(m) == TRUE
+ReturnsUnpassed == {"CountersArePassed"}
+TwoAtATime == {"LivesAreNumbered"}
 
 -----------------------------------------------------------------------------
 (* Questions: in the place of IsLate *)
@@ -104,7 +106,8 @@ AnyMayComeBack(m) == TRUE
 NeverLate(s, id) == FALSE
 
 -----------------------------------------------------------------------------
-(* Unicasts: in the place of MayClose. What a member sends to another of its view may be lost; or what it sends in no view. *)
+(* Unicasts: in the place of MayClose. A member's messages to another member  *)
+(* of its view may be lost; or its messages without a view.                   *)
 
 MayCloseToMember(m, x) == InView(local[m]) /\ x \in MembersOf(local[m].decision)
 MayCloseInNoView(m, x) == ~InView(local[m])

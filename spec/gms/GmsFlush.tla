@@ -32,7 +32,8 @@ CONSTANTS
 VARIABLES
     flush,              \* [Member -> FLUSH's state]
     wires,              \* [Member -> [Member -> FLUSH's messages on their way from one to the other]]
-    said,               \* for whom FLUSH has said that the group is stopped, and GMS has not heard it yet
+    said,               \* the callers to which FLUSH has said that the group is stopped, when GMS has not heard it
+                        \* yet
     fetches,            \* [Member -> what its layer below asks others for]
     refused,            \* whether FLUSH has refused anything
     lost,               \* whom a crashed member's multicasts do not reach: a set of [to, view, sender]
@@ -59,7 +60,7 @@ Branching ==
     INSTANCE VirtualSynchrony WITH Off <- {"Uniform", "ReceiveOnlyCut", "FirstLeaverHasAll", "JoinersInstallLast"}
 
 -----------------------------------------------------------------------------
-(* What FLUSH does *)
+(* Steps of FLUSH *)
 
 FlushStep(s, e) == Flush!Step(s, e)
 FlushRuns == INSTANCE FlushAtOnce WITH Step <- FlushStep
@@ -101,7 +102,7 @@ ReceiveFlush(m) ==
             /\ FlushDid(m, done, [wires EXCEPT ![q][m] = Tail(@)])
     /\ UNCHANGED <<lost, sent, log, settled, got>>
 
-\* What m has multicast it has received, too.
+\* m has received all its own multicasts.
 CastData(m) ==
     /\ m \in up /\ sent[m] < Casts[m]
     /\ InView(local[m]) /\ ~flush[m].latched
@@ -114,8 +115,8 @@ CastData(m) ==
         /\ FlushDid(m, done, wires)
     /\ UNCHANGED <<lost, settled>>
 
-\* The next multicast of x can reach m: from x; if x has crashed, because it is on its way; or from who was
-\* asked.
+\* The next multicast of x can reach m: from x, or, if x has crashed, from the network or from the member that was
+\* asked for it.
 MayReach(m, x) ==
     LET n == flush[m].delivered[x] + 1 IN
     /\ x # m
@@ -140,12 +141,12 @@ GetData(m) ==
     /\ UNCHANGED <<lost, sent, log, settled>>
 
 -----------------------------------------------------------------------------
-(* What follows from a step of GMS's group *)
+(* Effects of a step of GMS's group *)
 
 IsForFlush(effect) == effect.type = "PassUp" /\ effect.event.type \in Passes
 
-\* What of m's multicasts has not been received reaches each of the others, or not; of its messages some first
-\* part does.
+\* Each multicast of m that has not been received reaches each other member or is lost; a first part of its messages
+\* arrives.
 AfterCrash(m) ==
     LET lacking == {x \in up' : installed[m] # 0 /\ installed[x] = installed[m]
                                 /\ flush[x].delivered[m] < Len(log[installed[m]][m])}
@@ -260,8 +261,8 @@ InstallsOnlyWhenLatchedStep ==
     \A m \in Member : (installed[m] # 0 /\ installed'[m] # installed[m]) => flush[m].latched
 InstallsOnlyWhenLatched == [][InstallsOnlyWhenLatchedStep]_stack_vars
 
-\* Without false suspicions: where some member has gone on to a view, all who may still come are stopped where it
-\* was.
+\* Without false suspicions: if a member has installed a view, all members that may still install it are stopped in
+\* its predecessor.
 StoppedUntilAllInstall ==
     MaxFalseSuspicions = 0 =>
         \A k \in DOMAIN views : \A u \in DOMAIN settled[k] : \A x \in up :
@@ -281,9 +282,24 @@ StackQuiescent ==
         /\ \A q \in Member : wires[q][m] = <<>>
         /\ IF InView(local[m]) THEN \A x \in MembersOfView(local[m]) : ~MayReach(m, x) ELSE AsksInVain(m)
 
-\* The group does not come to rest before all is settled, and every member goes on.
-UnblockedWhenQuiescent ==
-    StackQuiescent => Converged /\ \A m \in up : ~flush[m].latched /\ flush[m].owner = "" /\ flush[m].wants = {}
+\* The group comes to rest only when it has converged and every member has resumed.
+Resumed == Converged /\ \A m \in up : ~flush[m].latched /\ flush[m].owner = "" /\ flush[m].wants = {}
+UnblockedWhenQuiescent == StackQuiescent => Resumed
+
+-----------------------------------------------------------------------------
+(* Liveness *)
+
+\* A joiner asks again, and is answered again: the only steps that the group repeats without end.
+Repeats == act'.action \in {"AskToJoin", "ReceiveJoinReq", "ReceiveJoinRsp"}
+
+\* As long as the stack is not at rest, a step is taken that is no repetition. No answer of FLUSH is assumed, as GMS alone
+\* does, and no view of GMS, as FLUSH alone does.
+StackFairness == []<>StackQuiescent \/ []<><<~Repeats>>_stack_vars
+
+StackLiveSpec == StackSpec /\ StackFairness
+
+\* All members that live are in one view, are not stopped, and stay so.
+EventuallyResumed == <>[]Resumed
 
 -----------------------------------------------------------------------------
 (* Witnesses *)

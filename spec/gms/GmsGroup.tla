@@ -3,22 +3,24 @@
 (* A group of members that run GMS, and what is around them, as freely as  *)
 (* it may behave:                                                          *)
 (* - Unicasts arrive once, at any time and in any order, between members   *)
-(*   of a view, and to and from who has no view yet. Part of what a member *)
-(*   sends to one that is not in its view may be lost (a budget). When a   *)
-(*   member crashes, any part of what it has on its way is lost. What was  *)
-(*   sent to it is lost; or the next incarnation is given any part of it,  *)
-(*   also of what had arrived: the sender cannot tell (a bound says to     *)
-(*   whom that happens).                                                   *)
-(* - The failure detector (FailureDetector) reports a crash to everybody   *)
-(*   who watches the member (it is in the watcher's view, or waits for     *)
-(*   admission), once, at any time and to each at another; so too that     *)
-(*   somebody does not count the watcher as a member any more. Words of    *)
-(*   views that are over are heard at any time. False suspicions have a    *)
-(*   budget.                                                               *)
+(*   of a view, and to and from processes without a view. Part of a        *)
+(*   member's messages to processes outside its view may be lost (a        *)
+(*   budget). When a member crashes, any part of its messages in transit   *)
+(*   is lost. The messages to it are lost. Or its next incarnation         *)
+(*   receives any part of them, even of the messages that had arrived: to  *)
+(*   the sender the incarnations look alike. (A bound gives the members    *)
+(*   whose next incarnation does.)                                         *)
+(* - The failure detector (FailureDetector) reports a crash to every       *)
+(*   member that watches the crashed member. (A member watches the members *)
+(*   of its view, and the joiners that wait for its admission.) It reports *)
+(*   once, at any time, and to each watcher at another time. In the same   *)
+(*   way it reports that a member does not count the watcher as a member   *)
+(*   any more. Reports about old views arrive at any time. False           *)
+(*   suspicions have a budget.                                             *)
 (* - The layer above stops the group when GMS asks for it, and says so at  *)
-(*   any time: at once, or later, or only after a suspicion. It lets the   *)
-(*   group go when GMS says so, and only then: who was stopped by somebody *)
-(*   that is gone stays stopped.                                           *)
+(*   any time: at once, or later, or only after a suspicion. It resumes    *)
+(*   the group when GMS says so, and only then. A member that was stopped  *)
+(*   by a crashed member stays stopped.                                    *)
 (* - Discovery gives a joiner any member that acts, again and again.       *)
 (* - An address that crashed or left may come back as a new incarnation,   *)
 (*   while messages of the former one are on their way.                    *)
@@ -62,9 +64,9 @@ VARIABLES
     seen,           \* [Member -> [Member -> highest seqno of its multicasts delivered]]
     answers,        \* [Member -> digests on their way up to it]
     transfers,      \* [Member -> requests of its state transfer that are not answered]
-    stops,          \* what the layers above know: for whom the group is to be stopped, and is not yet
-                    \* (`asked`); for whom it is (`given`); and who is stopped (`held`)
-    told,           \* [Member -> what the failure detector has told it of those it watches]
+    stops,          \* the layers above: the members whose stop is not done yet (`asked`), those whose stop is done
+                    \* (`given`), and the stopped members (`held`)
+    told,           \* [Member -> the reports of the failure detector about the members that it watches]
     spent,          \* budgets used
     views,          \* the decided views, in order of decision (Membership), with their digests
     installed,      \* [Member -> the number of the view installed; 0: none] (Membership)
@@ -79,18 +81,18 @@ view ==
     <<local, network, up, life, cast, seen, answers, transfers, stops, told, spent, views, installed,
       promises>>
 
-\* What a member's step never changes by itself.
+\* Variables that no member's step changes by itself.
 world == <<life, cast, transfers, spent>>
 
 -----------------------------------------------------------------------------
-(* What a step does to what is around its member *)
+(* Effects of a step on a member's environment *)
 
 Packet(sender, to, message) == [sender |-> sender, to |-> to, message |-> message]
 
-\* Where that waits which was sent to an incarnation of m, until the next one begins.
+\* Packets for the next incarnation of m wait under this name until it begins.
 NextLife(m) == m \o "+"
 
-\* What m's next incarnation may be given, if there is one.
+\* Packets that m's next incarnation may receive, if there is one.
 Inherits(m) == m \in Inheritors /\ spent.restarts < MaxRestarts
 ForTheNext(packets) == {[p EXCEPT !.to = NextLife(@)] : p \in {p \in packets : Inherits(p.to)}}
 
@@ -103,20 +105,21 @@ AfterStep(net, sender, consumed, effects, live) ==
        ELSE {p \in there : p.to \in live \/ p.to \notin Member}
             \cup ForTheNext(consumed \cup {p \in there : p.to \notin live})
 
-\* The events of one type that a step passes down.
+\* Events of this type that a step passes down.
 Down(effects, type) ==
     {effects[i].event : i \in {i \in DOMAIN effects :
         effects[i].type = "PassDown" /\ effects[i].event.type = type}}
 
-\* What m has delivered of each member of its view.
+\* The multicasts that m has delivered, by member of its view.
 DeliveredBy(m) == [x \in MembersOf(local[m].decision) |-> seen[m][x]]
 
-\* The events of one type that a step passes up.
+\* Events of this type that a step passes up.
 Up(effects, type) ==
     {effects[i].event : i \in {i \in DOMAIN effects :
         effects[i].type = "PassUp" /\ effects[i].event.type = type}}
 
-\* Windows: a joiner's start where the digest says; a member's stay, and begin with nothing for who joins.
+\* Windows: a joiner's windows start where the digest says. A member keeps its windows, and its windows for joiners
+\* start empty.
 AfterView(m, decision) ==
     IF decision = local[m].decision THEN seen
     ELSE [seen EXCEPT ![m] = [x \in Member |->
@@ -125,8 +128,8 @@ AfterView(m, decision) ==
             THEN IF x \in DOMAIN decision.digest THEN decision.digest[x] ELSE Nothing
             ELSE IF x \in decision.joiners THEN Nothing ELSE @[x]]]
 
-\* Whom a member watches, and as which incarnation: who is in its view and not suspected, or waits for
-\* admission.
+\* The members that m watches, with their incarnations: the unsuspected members of its view, and the joiners that wait
+\* for admission.
 Joins(s) ==
     {s.queue[i] : i \in {i \in DOMAIN s.queue : s.queue[i].kind = "join"}} \cup ({s.admitting} \ {NoRequest})
 Watched(s) ==
@@ -143,11 +146,11 @@ AfterRequests(m, given, effects) ==
 
 StoppedFor(asker) == [type |-> "GroupStopped", asker |-> asker]
 
-\* Whom m can stop, and let go: who counts it as a member.
+\* The members that m can stop and resume: they count m as a member.
 Reaches(m, members) == {x \in members \cap up : x = m \/ m \in MembersOfView(local[x]) \ local[x].suspected}
 
-\* A member that is to be stopped is stopped at once, and a joiner enters as one that is. (That FLUSH takes its time,
-\* and what happens when some member crashes meanwhile, is its own matter.)
+\* A member is stopped at once, and a joiner begins as stopped. (That FLUSH takes time, and crashes meanwhile, are
+\* FLUSH's own matter.)
 AfterStops(m, event, step) ==
     LET suspends == Up(step.effects, "Suspend") # {}
         resumes == Up(step.effects, "Resume") # {}
@@ -165,16 +168,16 @@ AfterStops(m, event, step) ==
                       ELSE IF joins THEN stops.held \cup {m} ELSE stops.held]
 
 -----------------------------------------------------------------------------
-(* What Membership and JoinDigest know of a step *)
+(* A step as Membership and JoinDigest see it *)
 
 IsView(k, decision) == views[k].id = decision.id /\ views[k].members = decision.members
 
-\* View number j comes before view number k on its line.
+\* View number j comes before view number k on its branch.
 RECURSIVE Ancestor(_, _)
 Ancestor(j, k) == j < k /\ (j \in views[k].preds \/ \E i \in views[k].preds : Ancestor(j, i))
 
-\* What a step decided: the view that its member has now and no member has decided before; or, of a coordinator
-\* that leaves, the one that it sends.
+\* The view that a step decided: its member's new view, if no member has decided it before; or, for a coordinator that
+\* leaves, the view that it sends.
 NewDecisions(m, step) ==
     {d \in (IF step.state.gone
             THEN {step.effects[i].message.decision : i \in {i \in DOMAIN step.effects :
@@ -191,9 +194,9 @@ NumberIn(known, decision) ==
     IF decision = NoDecision THEN 0
     ELSE CHOOSE k \in DOMAIN known : known[k].id = decision.id /\ known[k].members = decision.members
 
-\* A promise is made with the digest of that moment, which the layer below tells. (To an incarnation that is
-\* over it is none: no member can redeem it.) It ends when its maker withdraws it, or takes the request of the
-\* next incarnation; and when it is redeemed.
+\* A promise is made with the digest of that moment, which the layer below answers. (A promise to a former incarnation
+\* is void: no member can redeem it.) It ends when its maker withdraws it, or takes the request of the next
+\* incarnation; and when it is redeemed.
 AfterPromises(m, event, step) ==
     LET made == {e.to : e \in Down(step.effects, "DigestPromised")}
         withdrawn == {e.to : e \in Down(step.effects, "PromiseWithdrawn")}
@@ -207,8 +210,8 @@ AfterPromises(m, event, step) ==
               vector |-> DigestAnsweredBy(m)] : to \in {to \in made : step.state.admitting.life = life[to]}}
 
 -----------------------------------------------------------------------------
-\* Member m takes the step that Gms gives. `given`: the digest that it consumes; `report`: what the failure
-\* detector tells it.
+\* Member m takes the step that Gms gives. `given`: the digest that it consumes; `report`: the report of the failure
+\* detector.
 MemberStep(s, e) == Step(s, e)
 
 ApplyWith(action, m, event, consumed, given, report) ==
@@ -285,13 +288,14 @@ Found(m) ==
     /\ Apply("Found", m, [type |-> "JoinRequested", coordinator |-> m, life |-> life[m]], {})
     /\ UNCHANGED world
 
-\* LivesAreNumbered: a name has one incarnation at a time.
-MayStart(m) == \A x \in up : ~IsFormer(x, m)
+\* The conjuncts that the program that runs members does not keep: none (a defect in the place of nothing).
+IncarnationsLack == {}
+Incarnations == INSTANCE Incarnations WITH Off <- IncarnationsLack
 
 \* m finds a member that acts, and asks it; again whenever its request is not on its way.
 AskToJoin(m) ==
     /\ m \in up /\ ~InView(local[m])
-    /\ MayStart(m)
+    /\ Incarnations!MayBegin(m)
     /\ \E c \in up \ {m} :
         /\ IsActing(local[c])
         /\ Packet(m, c, JoinReq(life[m])) \notin network
@@ -375,7 +379,7 @@ DeliverData(m) ==
 -----------------------------------------------------------------------------
 (* Faults, and the failure detector *)
 
-\* What the crashed member has on its way may be lost, each copy by itself.
+\* The crashed member's messages in transit may be lost, each copy by itself.
 Crash(m) ==
     /\ spent.crashes < MaxCrashes
     /\ m \in up /\ m \in Crashers
@@ -391,17 +395,13 @@ Crash(m) ==
     /\ Environment("Crash", m, None, {})
     /\ UNCHANGED <<local, life, cast, seen, views, installed, promises>>
 
-\* After a false suspicion an address that decided views by itself, to which others have not come, is not used
-\* again: they would let it in, and it would in the end decide a view with an identifier that it used before.
-MayComeBack(m) ==
-    MaxFalseSuspicions > 0 =>
-        \A k \in DOMAIN views : \A x \in up :
-            (views[k].id.creator = m /\ InView(local[x])) => local[x].decision.id.counter >= views[k].id.counter
+\* (Where no member is suspected falsely there is one branch, and its counters are passed.)
+MayComeBack(m) == MaxFalseSuspicions > 0 => Incarnations!MayReturn(m)
 
 \* ClosedOnlyByViews: the connection to x may be closed, as the sender has a view without it.
 MayClose(m, x) == InView(local[m]) /\ x \notin MembersOf(local[m].decision)
 
-\* UNICAST closes the connection to who is not in the view; part of what is on its way is lost.
+\* UNICAST closes the connection to a process that is not in the view; part of the messages in transit is lost.
 Close(m) ==
     /\ spent.closes < MaxCloses
     /\ m \in up
@@ -413,8 +413,8 @@ Close(m) ==
     /\ Environment("Close", m, None, {})
     /\ UNCHANGED <<local, up, life, cast, seen, answers, transfers, stops, told, views, installed, promises>>
 
-\* Another incarnation of m begins, which knows nothing. It is given any part of what was sent to the one before.
-\* (A contiguous run in the order sent, where the layer below has an order.)
+\* Another incarnation of m begins, which knows nothing. It receives any part of the messages to the former
+\* incarnation. (A contiguous run in the order sent, where the layer below has an order.)
 Restart(m) ==
     /\ spent.restarts < MaxRestarts
     /\ m \notin up
@@ -440,7 +440,7 @@ Suspect(action, m, w) == ApplyWith(action, m, [type |-> "Suspected", suspect |->
 
 Dead(x, incarnation) == FailureDetector!Dead(x, incarnation)
 
-\* What it has to say to m, and what it may say.
+\* The state transfer of m has something to say, and is allowed to.
 Reports(m) == {w \in Watched(local[m]) \ told[m] : FailureDetector!MustReport(m, w[1], w[2])}
 Reportable(m) == {w \in Watched(local[m]) \ told[m] : FailureDetector!MayReport(m, w[1], w[2])}
 
@@ -458,7 +458,7 @@ SuspectFalsely(m) ==
     /\ Spend("false")
     /\ UNCHANGED <<life, cast, transfers>>
 
-\* What no correct caller or layer does, and answers that no member asked for. Each changes nothing.
+\* Events that no correct caller or layer causes, and answers that no member asked for.
 Misuse(m) ==
     /\ spent.misuses < MaxMisuses
     /\ m \in up

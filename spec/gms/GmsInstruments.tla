@@ -1,7 +1,7 @@
 -------------------------- MODULE GmsInstruments ----------------------------
 (******************************************************************************)
-(* What the tools look at: witnesses, and what a run collects of members'     *)
-(* local steps for conformance.                                               *)
+(* Instruments: witnesses, and what a run collects of members' local steps    *)
+(* for conformance.                                                           *)
 (******************************************************************************)
 EXTENDS GmsClaims
 
@@ -55,12 +55,12 @@ SeenLocal(m) == local[m]
 SeenMessages == {[sender |-> p.sender, message |-> p.message] : p \in network}
 SeenOutside(m) == answers[m]
 
-\* Every message that was ever on its way, from its sender and (what no correct peer does) from others, and
-\* in a view of the same counter and another creator; requests of later incarnations; every digest, for GMS
-\* and for another, of every request; the answer to Suspend, asked for or not; each call, allowed or not. And
-\* what other branches of views may bring: a QUERY of who has no seniors, an ANSWER with a view that follows
-\* another one, of another creator or of the same; a first view from a junior of the joiner; a decision with a
-\* joiner that is no member.
+\* Every message that was ever in transit, from its sender and from other members, also in a view of the same counter
+\* and another creator. (No correct peer sends another member's message.) Requests of later incarnations. Every
+\* digest, for GMS and for another protocol, in answer to every request. The answer to Suspend, asked for or not. Each
+\* call, allowed or not. And inputs that other branches of views may bring: a QUERY of a member without seniors, and
+\* an ANSWER with a view that follows another view (of another creator or of the same). Also a first view from a
+\* junior of the joiner, and a decision with a joiner that is not a member.
 Alphabet(messages, digests) ==
     LET others == {[p EXCEPT !.sender = m] : p \in messages, m \in Member \cup {"Z"}}
         numbered == {p \in messages : p.message.type \in {"VIEW_ACK", "QUERY", "ANSWER"}}
@@ -85,7 +85,8 @@ Alphabet(messages, digests) ==
                 a \in given, asker \in {Self, "STATE_TRANSFER"}, n \in 1 .. 2}
 
 -----------------------------------------------------------------------------
-(* What scenarios see of a member besides its state: what the layer below has delivered of each sender. *)
+(* A member as scenarios see it, besides its state: what the layer below has  *)
+(* delivered of each sender.                                                  *)
 
 Observed(m) == [delivered |-> DeliveredBy(m)]
 =============================================================================

@@ -1,13 +1,13 @@
 ----------------------------- MODULE GmsStable ------------------------------
 (******************************************************************************)
-(* GMS over STABLE: a closed model of two neighbours. What GMS passes down    *)
-(* is what happens to STABLE, in the same step: ViewInstalled,                *)
-(* DigestPromised, PromiseWithdrawn. Neither is stood in for: the promises    *)
-(* that hold back STABLE's votes are those that GMS makes, before it asks     *)
-(* for the digest; the views that begin STABLE's rounds are those that GMS    *)
-(* decides, and each member is told of them when it installs them. Below      *)
-(* both is the multicast of GmsGroup, which answers GetDigest, starts a       *)
-(* joiner's windows where its digest says, and purges what STABLE says.       *)
+(* GMS over STABLE: a closed model of two neighbours. An event that GMS       *)
+(* passes down happens to STABLE in the same step: ViewInstalled,             *)
+(* DigestPromised, PromiseWithdrawn. Neither layer has a stand-in. The        *)
+(* promises that hold back STABLE's votes are the promises of GMS, made       *)
+(* before it asks for the digest. The views that begin STABLE's rounds are    *)
+(* the views of GMS, passed down to each member when it installs them. Below  *)
+(* both is the multicast of GmsGroup. It answers GetDigest, starts a joiner's *)
+(* windows where its digest says, and purges what STABLE announces.           *)
 (*                                                                            *)
 (* The group is that of GmsGroup, with all its actions; PassedDown says       *)
 (* what follows from each for STABLE. STABLE and STABILITY messages may       *)
@@ -38,7 +38,7 @@ Stable == INSTANCE Stable WITH
     MaxBytes <- 0, StableInterval <- 2, StabilityDelay <- 1
 
 -----------------------------------------------------------------------------
-(* What one passes is the other's event *)
+(* An event that a layer passes is the other layer's event *)
 
 NewWindow(low) == [low |-> low, purged |-> Nothing]
 
@@ -46,7 +46,7 @@ NewWindow(low) == [low |-> low, purged |-> Nothing]
 DigestFor(members, vector, mine) ==
     [x \in members |-> [low |-> mine[x].low, delivered |-> vector[x], received |-> vector[x]]]
 
-\* m's windows when it has installed a view: a joiner's start where it is told, those of who stays are kept.
+\* m's windows when it has installed a view: a joiner's start at its digest, a survivor's are kept.
 WindowsIn(m, decision) ==
     [x \in MembersOf(decision) |->
         IF InView(local[m]) /\ x \in DOMAIN windows[m] /\ x \notin decision.joiners THEN windows[m][x]
@@ -65,7 +65,7 @@ Below(s, effects, digest) ==
 IsDown(effect) ==
     effect.type = "PassDown" /\ effect.event.type \in {"ViewInstalled", "DigestPromised", "PromiseWithdrawn"}
 
-\* What a step of GMS's group does to STABLE and to the windows.
+\* The effect of a step of GMS's group on STABLE and on the windows.
 PassedDown ==
     /\ \E m \in {act'.member} :
         IF act'.action = "Restart"
@@ -205,22 +205,22 @@ NoPromisedMessagePurged ==
 \* STABLE is in the view that GMS is in.
 SameViewInBothLayers == \A m \in up : stable[m].view = ViewIn(local[m].decision)
 
-\* STABLE holds its vote for whom GMS has promised a digest, until both have a view with the joiner, or one
-\* that the promise does not reach.
+\* STABLE holds its vote for each member with a promised digest. It holds the vote until both members have a view with
+\* the joiner, or a view that the promise does not reach.
 StableHoldsPromised ==
     \A p \in promises :
         (p.by \in up /\ life[p.by] = p.by_life /\ p.to \notin MembersOfView(local[p.by])
             /\ JoinDigest!Reaches(p, installed[p.by])) =>
             p.to \in stable[p.by].promised
 
-\* And for no other member: what GMS gives up, STABLE lets go.
+\* And for no other member: STABLE drops the vote for a promise that GMS ends.
 StableHoldsOnlyPromised ==
     \A m \in up : \A x \in stable[m].promised :
         \/ local[m].admitting.member = x
         \/ \E k \in DOMAIN views : k > installed[m] /\ x \in DOMAIN views[k].lives
 
-\* Whom STABLE held its vote for, and holds it no more, though no view has come with it; and no promise is withdrawn
-\* in this step: that GMS gives as PromiseHeldWhileNeeded, where no suspicion is false.
+\* A member for which STABLE stops holding its vote, although it has installed no view with it and withdraws no
+\* promise in this step. GMS gives that as PromiseHeldWhileNeeded, where no suspicion is false.
 KeptAlone ==
     INSTANCE JoinDigest WITH Off <- JoinDigest!Conjuncts \ {"PromiseHeldWhileNeeded"}, delivered <- DeliveredByAll,
                              held <- [m \in Member |-> stable[m].promised]

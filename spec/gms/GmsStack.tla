@@ -1,17 +1,17 @@
 ------------------------------ MODULE GmsStack ------------------------------
 (******************************************************************************)
 (* FLUSH, GMS and STABLE in one stack: a closed model whose atom is the       *)
-(* composite step of Composition, which is that of `groupcomm.stack`. What    *)
-(* FLUSH answers GMS hears in the same step, and what GMS then passes down    *)
-(* STABLE hears in it, too. Nothing carries events between them by hand.      *)
+(* composite step of Composition, which is that of `groupcomm.stack`. GMS     *)
+(* hears FLUSH's answers in the same step, and STABLE hears the events that   *)
+(* GMS then passes down. No event is carried between them by hand.            *)
 (*                                                                            *)
 (* Beneath STABLE is a layer of windows, in a few lines: it multicasts,       *)
-(* holds back what FLUSH says, and answers GetDigest in the step that         *)
-(* asks; STABLE takes its digest from it. (No layer multicasts but in         *)
-(* ablations.) Messages arrive once and in the order in which their sender    *)
-(* sends them to a member. A member that crashes may                          *)
-(* come back as its next incarnation. State transfer stands beneath GMS: it has   *)
-(* the group stopped, and lets it go when it is told.                         *)
+(* holds back the messages that FLUSH names, and answers GetDigest in the     *)
+(* step that asks. STABLE takes its digest from it. (No layer multicasts      *)
+(* except in ablations.) Messages arrive once and in the order in which their *)
+(* sender sends them to a member. A member that crashes may come back as its  *)
+(* next incarnation. State transfer stands beneath GMS: it asks for a stopped *)
+(* group, and resumes the group when it is notified.                          *)
 (*                                                                            *)
 (* Less than the protocols' own models have: no member multicasts, no votes   *)
 (* go round, no member leaves, no suspicion is false.                         *)
@@ -69,8 +69,9 @@ GmsOf(m) == local[m][2]
 StableOf(m) == local[m][3]
 WindowsOf(m) == local[m][4]
 
-\* Where its windows start in the next view; what it had delivered when it installed this one, and has now; the limit
-\* in force, empty if there is none; and the multicasts of this view that are held back, in the order of arrival.
+\* The start of its windows in the next view. The multicasts that it had delivered when it installed this view, and
+\* those delivered by now. The limit in force, empty if there is none. The held-back multicasts of this view, in the
+\* order of arrival.
 NoSeqnos == [m \in {} |-> Nothing]
 StartWindows(m) ==
     [member |-> m, view |-> NoView, starts |-> NoSeqnos, base |-> NoSeqnos, delivered |-> NoSeqnos,
@@ -88,7 +89,7 @@ IsDue(s, i) ==
     /\ \A j \in 1 .. (i - 1) : s.held[j].sender # x
     /\ DOMAIN s.limit = {} \/ s.delivered[x] + 1 <= s.base[x] + s.limit[x]
 
-\* What is due is delivered, in the order of arrival.
+\* Multicasts that are due are delivered, in the order of arrival.
 RECURSIVE Delivering(_, _)
 Delivering(s, done) ==
     IF \A i \in DOMAIN s.held : ~IsDue(s, i) THEN Handled(s, done)
@@ -117,7 +118,7 @@ StepWindows(s, e) ==
                                  digest |-> s.delivered])>>)
       [] e.type \in {"Fetch", "Purge"} -> Ignored(s)
 
-\* What windows tell to those above.
+\* Events that the windows pass up.
 DigestOf(s) == [x \in DOMAIN s.delivered |-> [low |-> Nothing, delivered |-> s.delivered[x], received |-> s.delivered[x]]]
 
 RealStepOf(i, s, e) ==
@@ -177,7 +178,7 @@ CalledWith(e) == [type |-> "Called", request |-> PassDown(e)]
 RaisedWith(e) == [type |-> "Raised", event |-> e]
 ArrivedWith(q, message) == [type |-> "Arrived", sender |-> q, message |-> message]
 
-\* `net`: the messages on their way, without the one that arrives.
+\* `net`: the messages in transit, without the message that arrives.
 Happens(action, m, given, event, net) ==
     \E step \in {Composite(local[m], event, <<>>)} :
         /\ Take(action, m, given, event, {}, step)
@@ -238,7 +239,7 @@ Restart(m) ==
     /\ Environment("Restart", m, None, {})
     /\ UNCHANGED <<wires, told, transfer, refused>>
 
-\* The failure detector watches the members of the view that GMS does not suspect, and those that it lets in.
+\* The failure detector watches the members of the view that GMS does not suspect, and its joiners.
 Watched(s) ==
     {<<x, s.decision.lives[x]>> : x \in MembersOf(s.decision) \ (s.suspected \cup {s.member})}
     \cup {<<s.queue[i].member, s.queue[i].life>> : i \in {i \in DOMAIN s.queue : s.queue[i].kind = "join"}}

@@ -1,22 +1,22 @@
 ----------------------------- MODULE GmsUnicast ------------------------------
 (***************************************************************************)
-(* GMS over UNICAST: a closed model of two neighbours over Network. What   *)
-(* GMS sends is what UNICAST is asked to send, in the same step, and so    *)
-(* with views; what UNICAST delivers GMS hears at once. Datagrams are      *)
-(* lost, doubled, late, in any order, and those of former incarnations     *)
-(* arrive.                                                                 *)
+(* GMS over UNICAST: a closed model of two neighbours over Network.        *)
+(* UNICAST sends the messages of GMS in the same step as GMS does, and     *)
+(* hears of views in it, too. GMS hears at once each message that UNICAST  *)
+(* delivers. Datagrams are lost, doubled, late, in any order, and those of *)
+(* former incarnations arrive.                                             *)
 (*                                                                         *)
 (* The group is that of GmsGroup, with all its actions; PassedDown says    *)
 (* what follows from each for UNICAST. GmsGroup's `network` says what may  *)
 (* arrive at GMS, by what GMS assumes. Here nothing arrives from it: it is *)
 (* what UNICAST's deliveries are held against. So the claims are           *)
-(* - that each delivery is one that GMS's environment has (DeliversOnly-   *)
-(*   WhatMayArrive), and that nothing else is lost than what it loses      *)
-(*   (NothingElseIsLost);                                                  *)
+(* - about the environment: each delivery is possible in GMS's environment *)
+(*   (DeliversOnlyWhatMayArrive), and only messages are lost that this     *)
+(*   environment may lose (NothingElseIsLost);                             *)
 (* - and those of GMS, over UNICAST's real step.                           *)
 (*                                                                         *)
 (* Less than spec/gms has: the group is stopped at once, a digest is given *)
-(* at once, nobody multicasts.                                             *)
+(* at once, and no member multicasts.                                      *)
 (***************************************************************************)
 EXTENDS GmsClaims
 
@@ -53,9 +53,9 @@ Datagrams == INSTANCE Network WITH NetworkRemembers <- TRUE
 UnicastStep(s, e) == Unicast!Step(s, e)
 
 -----------------------------------------------------------------------------
-(* What GMS passes down *)
+(* Events that GMS passes down *)
 
-\* What UNICAST hears of a step of GMS, in order.
+\* The events of a step of GMS that UNICAST hears, in order.
 IsForUnicast(effect) == effect.type = "Send" \/ (effect.type = "PassDown" /\ effect.event.type \in PassesBelow)
 HeardBelow(effect) ==
     IF effect.type = "Send" THEN [type |-> "UnicastRequested", to |-> effect.to, payload |-> effect.message]
@@ -68,7 +68,7 @@ Ran(s, events, effects) ==
     ELSE CHOOSE done \in {Ran(step.state, Tail(events), effects \o step.effects) :
                             step \in {UnicastStep(s, Head(events))}} : TRUE
 
-\* What UNICAST delivers to m, as packets of the group.
+\* The messages that UNICAST delivers to m, as packets of the group.
 Delivers(m, effects) ==
     LET Is(effect) == effect.type = "PassUp"
         ups == SelectSeq(effects, Is)
@@ -91,7 +91,7 @@ SentBy(m) ==
     {Packet(m, act'.effects[i].to, act'.effects[i].message) :
         i \in {i \in DOMAIN act'.effects : act'.effects[i].type = "Send"}}
 
-\* What GMS's environment may lose of what is on its way after a step of m.
+\* The messages in transit that GMS's environment may lose after a step of m.
 AfterLosses(m) ==
     LET lost == {p \in network' : \/ p.sender = m /\ p.to \in ExcludedBy(m)
                                   \/ act'.action = "Crash" /\ p.sender = m
@@ -169,8 +169,8 @@ AsksNotTooOften(m) ==
     /\ \A i \in DOMAIN act'.effects :
         act'.effects[i].type = "Send" => CountOf(sends, Packet(m, act'.effects[i].to, JoinReq(life[m]))) < MaxAsks
 
-\* What is delivered is heard first; then the group is stopped, and a digest given, for the member that has asked. (A
-\* joiner asks again when some member takes notice.)
+\* A delivered message is heard first. then the group is stopped, and a digest given, for the member that has asked.
+\* (A joiner asks again when some member takes notice.)
 StackNext ==
     IF delivered # <<>> THEN HearDelivered
     ELSE IF IsAskedFor THEN (\E m \in up : StopGroup(m) \/ GiveDigest(m)) /\ PassedDown /\ UNCHANGED <<delivered, heard>>
@@ -199,7 +199,8 @@ StackTypeOK ==
     /\ \A p \in net : p.message.type \in {"DATA", "ACK", "SEND_FIRST_SEQNO"}
     /\ forgotten \subseteq network
 
-\* What UNICAST delivers was on its way to this incarnation, by what GMS assumes; and no oftener than it was sent.
+\* UNICAST delivers only messages in transit to this incarnation, by the assumptions of GMS, and none oftener than it
+\* was sent.
 DeliversOnlyWhatMayArrive ==
     \A i \in DOMAIN delivered :
         LET p == delivered[i] IN
@@ -230,7 +231,7 @@ StackQuiescent ==
 NothingElseIsLost ==
     StackQuiescent => \A p \in network : (p.sender \in up /\ p.to \in Hearing) => p \in forgotten
 
-\* The group does not come to rest before each line of views is settled, and everybody goes on.
+\* The group comes to rest only when each branch of views has converged and every member has resumed.
 ConvergedWhenStackQuiescent == StackQuiescent => Converged /\ stops.held = {}
 
 -----------------------------------------------------------------------------
@@ -243,7 +244,7 @@ ReportableDeaf(m) == {w \in Watched(local[m]) \ told[m] : FailureDetector!MayRep
 -----------------------------------------------------------------------------
 (* Witnesses *)
 
-\* A later incarnation is delivered what was sent to the one before.
+\* A later incarnation receives messages to the former one.
 MailOfFormerDelivered ==
     \E i \in DOMAIN delivered : delivered[i] \in forgotten /\ life[delivered[i].to] > 0
 \* A member is back, and in a view with the other one.

@@ -1,9 +1,9 @@
 ------------------------------- MODULE MCGms --------------------------------
 (******************************************************************************)
-(* Bounds; and models that begin in the middle of a story, as what it         *)
-(* takes (four members, two branches of views, another incarnation) can do    *)
-(* too much from the start. Such a first state is made by the steps that      *)
-(* lead to it, and a scenario is a path there.                                *)
+(* Bounds. And models that begin in the middle of a story, since some stories *)
+(* are too large from the start: they need four members, two branches of      *)
+(* views, or another incarnation. Such a first state is made by the steps     *)
+(* that lead to it, and a scenario is a path there.                           *)
 (******************************************************************************)
 EXTENDS GmsDefects
 
@@ -14,7 +14,7 @@ ABC == <<"A", "B", "C">>
 ABCD == <<"A", "B", "C", "D">>
 
 -----------------------------------------------------------------------------
-\* What a member of the first view, and who is in none, has after these events.
+\* The state, after these events, of a member of the first view, and of a process in no view.
 RECURSIVE After(_, _)
 After(s, events) == IF events = <<>> THEN s ELSE After(Step(s, Head(events)).state, Tail(events))
 
@@ -145,8 +145,8 @@ RequestOfCrashed ==
              {},
              [crashes |-> 2, restarts |-> 1])
 
-\* A and B; A suspects B, falsely, and goes on by itself: it lets C in, and then D. These three have crashed, D before
-\* it was answered. B has left A out of a view of its own.
+\* A and B; A suspects B, falsely, and continues alone: it admits C, and then D. A, C and D have crashed, D before it
+\* was answered. B has excluded A in a view of its own.
 OneMemberBranch ==
     \E a2 \in {After(Begun("A"), <<Suspects("B"), Stopped>>)} :
     \E a3 \in {After(a2, <<Asks("C", 0), Stopped, Given({"A"}, 1)>>)} :

@@ -2,6 +2,7 @@
 (* Bounds of the models of GMS under FLUSH. *)
 EXTENDS GmsFlush, GmsDefects
 
+JustA == <<"A">>
 AB == <<"A", "B">>
 ABC == <<"A", "B", "C">>
 

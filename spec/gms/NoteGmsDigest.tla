@@ -1,21 +1,20 @@
 --------------------------- MODULE NoteGmsDigest ----------------------------
 (******************************************************************************)
-(* What a joiner is told to start from, as the note has it (pbcast DESIGN,    *)
-(* "Digest returned to client"), and as GMS has it now.                       *)
+(* A joiner's start digest, as the note has it (pbcast DESIGN, "Digest        *)
+(* returned to client"), and as GMS has it now.                               *)
 (*                                                                            *)
 (* In the note a view is a multicast like any other: it takes a seqno of      *)
-(* the coordinator's. The digest that the joiner is answered with is taken    *)
-(* before the view is multicast (case A), or after (case B), and the          *)
-(* joiner drops every multicast until it has the answer. So in case A its     *)
-(* digest is one seqno short, which the note repairs by adding one; in        *)
-(* case B it is, unless the view has come back to the coordinator by then.    *)
-(* Taking the digest, multicasting the view and answering are steps of        *)
-(* their own: whatever any member multicasts comes between.                   *)
+(* the coordinator's. The joiner's digest is taken before the view is         *)
+(* multicast (case A), or after (case B). The joiner drops every multicast    *)
+(* until it has the answer. So in case A its digest is one seqno short, which *)
+(* the note repairs by adding one. In case B it is one short, too, unless the *)
+(* view has come back to the coordinator by then. Taking the digest,          *)
+(* multicasting the view and answering are steps of their own: multicasts of  *)
+(* any member may come between.                                               *)
 (*                                                                            *)
-(* In GMS as it is now a view is no multicast and takes no seqno; the         *)
-(* digest is taken before the view and is the view's, so that a JOIN_REQ      *)
-(* that is repeated has the same answer; and it says what was delivered,      *)
-(* not what was received.                                                     *)
+(* In GMS as it is now, a view is no multicast and takes no seqno. The digest *)
+(* is taken before the view and belongs to it, so a repeated JOIN_REQ has the *)
+(* same answer. It gives what was delivered, not what was received.           *)
 (*                                                                            *)
 (* The joiner is handed the coordinator's state as it was when the digest     *)
 (* was taken. It must then deliver what is not in that state, each once.      *)
@@ -27,8 +26,8 @@
 EXTENDS ReliableMulticast, Steps, Acts, Sequences
 
 CONSTANTS
-    Member,         \* all addresses: "A", the coordinator; other members; joiners
-    Joiners,        \* those that are not in the first view
+    Member,         \* all addresses: "A" (the coordinator), other members, and joiners
+    Joiners,        \* the processes that are not in the first view
     DigestCase,     \* "A", "A_plus_one", "B", "B_waits" (for the view to come back first), "repaired"
     Told,           \* the digest says what was "delivered", or "received"
     FirstAnswer,    \* a joiner takes the first answer and no other
@@ -80,7 +79,7 @@ Arrival(p, name) == [type |-> name, sender |-> p.sender, message |-> p.message]
 -----------------------------------------------------------------------------
 (* Members *)
 
-\* What a member has of a sender: as in ReliableMulticast, where it is called so too. (No member purges here.)
+\* A member's messages of a sender: as in ReliableMulticast, where it is called so too. (No member purges here.)
 From(n) == [delivered |-> n, ahead |-> {}]
 
 Unjoined == [members |-> <<>>, windows |-> [s \in {} |-> From(Nothing)], state |-> [s \in {} |-> 0],
@@ -331,14 +330,14 @@ NoReceiverHangs ==
         \E n \in {local[m].windows[s].delivered + 1} :
             n <= Last(s) => Retransmits \/ OnItsWay(s, n, m)
 
-\* What a member has passed, and is not in the state that it began with, it has delivered.
+\* A member has delivered every message before its position, except the messages in its start state.
 NoMessageLost ==
     \A m \in Member : \A s \in DOMAIN local[m].windows :
         \A n \in Handed(m, s) + 1 .. Least(local[m].windows[s].delivered, Last(s)) :
             (n > Before(s) /\ MessageOf(s, n).type = "DATA") =>
                 \E i \in DOMAIN local[m].got : local[m].got[i] = <<s, n>>
 
-\* What a member delivers was not in the state that it began with, and it has not delivered it before.
+\* A message that a member delivers was not in its start state, and it has not delivered it before.
 NoDuplicateDelivery ==
     \A m \in Member : \A i \in DOMAIN local[m].got :
         \E s \in {local[m].got[i][1]}, n \in {local[m].got[i][2]} :

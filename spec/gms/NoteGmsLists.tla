@@ -1,10 +1,9 @@
 ---------------------------- MODULE NoteGmsLists ----------------------------
 (******************************************************************************)
-(* What the coordinator P makes the next view of (pbcast DESIGN,              *)
-(* "Membership Updating for JOIN/LEAVE requests"). P decides a view at        *)
-(* each request and multicasts it; the view comes back to P like any          *)
-(* other multicast, later, in the order sent. Which membership is the base    *)
-(* of the next view is a constant:                                            *)
+(* The base of coordinator P's next view (pbcast DESIGN, "Membership Updating *)
+(* for JOIN/LEAVE requests"). P decides a view at each request and multicasts *)
+(* it; the view comes back to P like any other multicast, later, in the order *)
+(* sent. Which membership is the base of the next view is a constant:         *)
 (* - "copy": the last view that came back;                                    *)
 (* - "local": P updates its membership before it multicasts, and a view       *)
 (*   that comes back replaces it;                                             *)
@@ -60,7 +59,8 @@ Wanted == AfterAll(Founders, aux_requests)
 ViewMessage(members) == [type |-> "VIEW", members |-> members]
 
 -----------------------------------------------------------------------------
-(* What P does. Its state: `membership`; requests that are not official yet, in two lists or in one. *)
+(* The steps of P. Its state: `membership`; requests that are not official    *)
+(* yet, in two lists or in one.                                               *)
 
 \* The state after a request is noted.
 Noted(s, r) ==
@@ -152,7 +152,7 @@ ViewLacksEarlierLeavers == aux_sent # <<>> => \A m \in Member : IsIn(m, LastSent
 JoinerInAnsweredView ==
     (aux_sent # <<>> /\ LastRequest.kind = "join") => IsIn(LastRequest.member, LastSent)
 
-\* MBR-11: a view is the one before with one request more.
+\* MBR-11: a view is its predecessor with one request more.
 OneRequestPerView == aux_sent # <<>> => LastSent = After(BeforeLast, LastRequest)
 
 -----------------------------------------------------------------------------

@@ -28,7 +28,7 @@ Half ==
     <<FirstView(1, "A", <<"A">>), FirstView(1, "C", <<"C">>), After(2, "A", <<"A", "C">>, {1, 2})>>
 GivenUp == [m \in Member |-> IF m = "A" THEN 3 ELSE 2]
 
-\* What false suspicions leave: B has left A out, and lives with C; A does not know.
+\* After false suspicions: B has excluded A, and forms a view with C; A does not know.
 Overlap == <<FirstView(1, "A", <<"A", "B", "C">>), After(2, "B", <<"B", "C">>, {1})>>
 
 \* Three members by themselves.
@@ -52,7 +52,7 @@ OneTwoOne == <<FirstView(1, "A", <<"A">>), FirstView(1, "C", <<"C", "D">>), Firs
 \* Three subgroups, one of them of two, between whose addresses one of the others comes.
 OnePairOne == <<FirstView(1, "A", <<"A">>), FirstView(1, "D", <<"D", "F">>), FirstView(1, "E", <<"E">>)>>
 
-\* Three subgroups, of which two overlap: C has left A out, and lives with D; A does not know.
+\* Three subgroups, of which two overlap: C has excluded A, and forms a view with D; A does not know.
 LeftOut ==
     <<FirstView(1, "A", <<"A", "C", "D">>), FirstView(1, "E", <<"E">>), After(2, "C", <<"C", "D">>, {1})>>
 

@@ -15,7 +15,7 @@ OneOfD == [m \in Member |-> IF m = "D" THEN 1 ELSE 0]
 OneOfC == [m \in Member |-> IF m = "C" THEN 1 ELSE 0]
 OneOfCAndD == [m \in Member |-> IF m \in {"C", "D"} THEN 1 ELSE 0]
 
-\* What SEQUENCER does not ask of VirtualSynchrony; and that no member flushes.
+\* The conjuncts of VirtualSynchrony that SEQUENCER does not need; and that no member flushes.
 Needless == {"CastOnlyBeforeCut", "SelfDelivery", "Uniform"}
 Unflushed == Needless \cup {"ReceiveOnlyCut", "FirstLeaverHasAll", "LeavesWithCut"}
 =============================================================================

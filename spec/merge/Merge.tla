@@ -2,33 +2,33 @@
 (******************************************************************************)
 (* Merging, one member: a pure function of its own state and an event.        *)
 (*                                                                            *)
-(* Theory. Subgroups that cannot hear each other go on by themselves, each    *)
+(* Theory. Subgroups that cannot hear each other work by themselves, each     *)
 (* with a coordinator. From time to time a member asks discovery which        *)
-(* coordinators there are (MERGE2). If there is another, the first of them    *)
-(* in the order of addresses leads the merge. It asks the others              *)
-(* (MERGE_REQ), each of which answers with its view and digest                *)
-(* (MERGE_RSP), and is then in this merge and in no other. When all have      *)
-(* answered, or the timer fires, the leader makes one view of the views,      *)
-(* and one digest of the digests. It installs it at once, and sends it to     *)
-(* its subgroup (MERGE_VIEW), and to the coordinators that answered           *)
-(* (INSTALL_MERGE_VIEW), each of which does the same.                         *)
+(* coordinators there are (MERGE2). If there is another, the first of them in *)
+(* the order of addresses leads the merge. It asks the others (MERGE_REQ),    *)
+(* each of which answers with its view and digest (MERGE_RSP), and is then in *)
+(* this merge and in no other. When all have answered, or the timer fires,    *)
+(* the leader makes one view of the views, and one digest of the digests. It  *)
+(* installs it at once, and sends it to its subgroup (MERGE_VIEW), and to the *)
+(* coordinators that answered (INSTALL_MERGE_VIEW), each of which does the    *)
+(* same.                                                                      *)
 (*                                                                            *)
-(* Why that is safe. A member comes to the merged view only from one of       *)
-(* the views that it was made of. So whatever is lost, and whoever crashes    *)
-(* or gives up, no member skips a view, and two members that install it have  *)
-(* one and the same. What it cannot be is complete: one side may have it,     *)
-(* and the other have given up. Then the views overlap: members are listed    *)
-(* by a coordinator whom they do not follow any more. Such views are not      *)
-(* merged. A member that finds that another coordinator, which is in its own view,   *)
-(* stands by another one, has the membership service leave out that one's     *)
-(* members; when no member is in two views the next merge makes one of them.  *)
+(* Why that is safe. A member installs a merged view only from one of its     *)
+(* predecessors. So whatever messages are lost, and whichever members crash   *)
+(* or give up, no member skips a view, and two members that install the       *)
+(* merged view install the same one. The merge can be incomplete: one side    *)
+(* may install it after the other side has given up. Then the views overlap:  *)
+(* a coordinator lists members that do not follow it any more. Overlapping    *)
+(* views are not merged. A member may find that a coordinator in its own view *)
+(* has installed another view. Then it has the membership service exclude the *)
+(* members of that view. When no member is in two views, the next merge       *)
+(* unites them.                                                               *)
 (*                                                                            *)
-(* While it is in a merge a coordinator holds its subgroup's view: it has     *)
-(* told it. And the digest that it has given away is promised: what comes     *)
-(* after it is kept for the others, who start there. A merge that is over     *)
-(* for it, because its timer fired, is over for good: the promise is          *)
-(* withdrawn, and a late INSTALL_MERGE_VIEW finds it in no merge, or in       *)
-(* another.                                                                   *)
+(* While a coordinator is in a merge it holds its subgroup's view, which it   *)
+(* has sent to the others. And the digest that it has given away is promised: *)
+(* later messages are kept for the others, who start there. A merge that it   *)
+(* has ended, because its timer fired, stays ended: the promise is withdrawn, *)
+(* and a late INSTALL_MERGE_VIEW finds it in no merge, or in another merge.   *)
 (*                                                                            *)
 (* The constants are guards, and times. README.md says what each is for.      *)
 (******************************************************************************)
@@ -40,21 +40,21 @@ CONSTANTS
     LeaderTimeout,      \* how long the leader waits for answers
     MemberTimeout,      \* how long a coordinator that has answered waits for the view; longer
     \* Guards
-    RejectWhen,              \* a request is rejected by a coordinator that is in a merge ("busy"), or by one that
-                             \* is in none ("idle": the note's line, inverted)
+    RejectWhen,              \* a coordinator in a merge rejects a request ("busy"), or a coordinator in no merge does
+                             \* ("idle": the note's line, inverted)
     MergeIdHasIncarnation,   \* a merge's identifier has the leader's incarnation in it
-    OnlyLeaderStarts,        \* who discovers coordinators and is not the first of them waits to be asked
+    OnlyLeaderStarts,        \* a member that discovers coordinators and is not the first of them waits to be asked
     LeaderRule,              \* the "first" of the coordinators in the order of addresses leads, or "anyone"
     SetMemberTimer,          \* a coordinator that answers sets a timer
     TimerHasMergeId,         \* a timer ends the merge that it was set in, and no other
     CheckMergeId,            \* INSTALL_MERGE_VIEW is taken by a coordinator that is in this merge
-    PredecessorCheck,        \* a member comes to a merged view from a view that it was made of
+    PredecessorCheck,        \* a member installs a merged view only from a predecessor of it
     RejectOverlap,           \* views that have a member in common are not merged
     RejectFormerIncarnation, \* nor are two of which one lists an incarnation, and the other knows a later one
     HoldView,                \* while a coordinator is in a merge its subgroup's view does not change
     PromiseDigests,          \* what comes after a digest that was given away is kept
     CounterAbove,            \* the merged view's counter is above "all", or above the leader's "own"
-    ViewIdNames,             \* its identifier names the "leader", who decides it, or the "first" member
+    ViewIdNames,             \* its identifier names the "leader", which decides it, or the "first" member
     DigestRule,              \* its digest is the "greatest" of all entries, or the "last" answer's
     WindowsSetFor,           \* a member sets its windows for the members that are "new" to it, or for "all"
     PromoteFirst,            \* the first member of a merged view is its coordinator, also if it was none before
@@ -73,10 +73,9 @@ ASSUME
     /\ KeepEarlyViews \in {"all", "last", "none"}
 
 -----------------------------------------------------------------------------
-(* What is decided *)
+(* Decisions *)
 
-\* A view as GMS knows it: the same record as Decision in Gms. `follows`: the view that this subgroup comes
-\* from.
+\* A view as GMS knows it: the same record as Decision in Gms. `follows`: this subgroup's view before it.
 Decision(id, members, follows, lives, joiners, digest) ==
     [id |-> id, members |-> members, follows |-> follows, lives |-> lives, joiners |-> joiners,
      digest |-> digest]
@@ -87,27 +86,27 @@ NoDecision == Decision(NoViewId, <<>>, NoViewId, NoLives, {}, NoDigest)
 
 ViewIn(decision) == [id |-> decision.id, members |-> decision.members]
 
-\* A merged view: it follows several. `lives`: of every address that was ever in one of their lines the newest
-\* incarnation. `digest`: where members start with the members that were not with them.
+\* A merged view: it follows several views. `lives`: the newest incarnation of every address that was ever in one of
+\* their branches. `digest`: where a member starts with the members that were not in its own view.
 Merged(id, members, follows, lives, digest) ==
     [id |-> id, members |-> members, follows |-> follows, lives |-> lives, digest |-> digest]
 
-\* What holds of every merged view. (Of every decision: IsSound.)
+\* Conditions on every merged view. (Of every decision: IsSound.)
 IsSoundMerged(merged) ==
     /\ IsList(merged.members) /\ KnowsLives(merged)
     /\ CounterAbove = "all" => \A id \in merged.follows : merged.id.counter > id.counter
     /\ DigestRule = "greatest" => DOMAIN merged.digest = MembersOf(merged)
 
-\* What it is to a subgroup: the view that comes after its own.
+\* The merged view for one subgroup: the successor of its own view.
 AfterOwn(merged, decision) ==
     Decision(merged.id, merged.members, decision.id, merged.lives, {}, merged.digest)
 
-\* A merge: who leads it, in which incarnation, and the number that the leader gave it. (An address that comes
-\* back counts from one again: an answer to its former incarnation would be taken for one to this.)
+\* A merge: its leader, the leader's incarnation, and the number that the leader gave it. (An address that comes back
+\* counts from one again: an answer to its former incarnation would be taken for one to this.)
 MergeId(leader, life, number) == [leader |-> leader, life |-> life, number |-> number]
 NoMerge == MergeId("", 0, 0)
 
-\* What a coordinator has answered.
+\* The answer of a coordinator.
 Response(decision, digest) == [decision |-> decision, digest |-> digest]
 NoResponses == [m \in {} |-> Response(NoDecision, NoDigest)]
 
@@ -127,18 +126,20 @@ InstallMergeView(id, merged) == [type |-> "INSTALL_MERGE_VIEW", merge_id |-> id,
 MergeView(merged) == [type |-> "MERGE_VIEW", merged |-> merged]
 CancelMerge(id) == [type |-> "CANCEL_MERGE", merge_id |-> id]
 
-\* To GMS: leave the view as it is; change it again; this is the next one; that member does not follow us.
+\* To GMS: hold the view; change it again. This view is the next one. That member does not follow this coordinator any
+\* more.
 SuspendViews == PassDown([type |-> "SuspendViews"])
 ResumeViews == PassDown([type |-> "ResumeViews"])
 MergeDecided(decision) == PassDown([type |-> "MergeDecided", decision |-> decision])
 Disowned(m) == PassDown([type |-> "Suspected", suspect |-> m])
 
-\* To the layers below: keep what comes after the digest of now; no more; start there with the members that are new.
+\* To the layers below: keep the messages after the present digest; keep them no more. Start there with the members
+\* that are new.
 Promised(m) == PassDown([type |-> "DigestPromised", to |-> m])
 Withdrawn(m) == PassDown([type |-> "PromiseWithdrawn", to |-> m])
 StartAt(digest) == PassDown([type |-> "WindowsAdded", digest |-> digest])
 
-\* MRG-31: those above can tell a merge, and of which views.
+\* MRG-31: the layers above learn that it is a merge, and of which views.
 Announced(decision, subgroups) ==
     PassUp([type |-> "MergeViewInstalled", view |-> ViewIn(decision), subgroups |-> subgroups])
 
@@ -163,13 +164,13 @@ Start(member) ==
      responses |-> NoResponses,     \* of a leader: [coordinator that has accepted, itself too -> what it
                                     \* said]
      begun |-> 0,                   \* the number of merges that it has taken part in
-     early |-> <<>>]                \* merged views that follow one that is not installed yet, as they came
+     early |-> <<>>]                \* merged views that follow a view not installed yet, in the order of arrival
 
 InView(s) == s.decision # NoDecision
 Merging(s) == s.merge # NoMerge
 Leads(s) == s.merge.leader = s.member
 
-\* The coordinator is the first member (MRG-21, AMB-47). Without the promotion, only who has made the view.
+\* The coordinator is the first member (MRG-21, AMB-47). Without the promotion, only the view's creator.
 Coordinates(s) ==
     /\ InView(s)
     /\ CoordinatorOf(s.decision) = s.member
@@ -177,7 +178,7 @@ Coordinates(s) ==
 
 Idle(s) == [s EXCEPT !.merge = NoMerge, !.awaiting = {}, !.responses = NoResponses]
 
-\* It has installed a view. What came early and is not later than that is out of date.
+\* It has installed a view. An early merged view that is not later is out of date.
 Moved(s, decision) ==
     LET Later(merged) == merged.id.counter > decision.id.counter
     IN [s EXCEPT !.decision = decision, !.early = SelectSeq(@, Later)]
@@ -187,24 +188,23 @@ NextEarly(s) == LET Follows(merged) == s.decision.id \in merged.follows IN Selec
 Waits(s) == ~Merging(s) /\ NextEarly(s) # <<>>
 FollowEarly(s) == IF Waits(s) THEN <<SetTimer("early", 0, 0)>> ELSE <<>>
 
-\* Of a leader: the coordinators in the merge, without itself. (Who does not lead has asked no member.)
+\* Of a leader: the coordinators in the merge, without itself. (Only a leader has asked any member.)
 Asked(s) == (DOMAIN s.responses \cup s.awaiting) \ {s.member}
 
-\* Of one in a merge, those to whom its digest is promised: of a leader all that are in the merge and not in
-\* its view; of the others the leader.
+\* The members to which a member in a merge has promised its digest. For a leader: every member of the merge that is
+\* not in its view. For the others: the leader.
 PromisedTo(s) ==
     IF ~PromiseDigests THEN {}
     ELSE (IF Leads(s) THEN Asked(s) ELSE {s.merge.leader})
          \ MembersOf(s.decision)
 
-\* It is in the merge no longer: its timer is stopped, those in `withdrawn` are promised nothing any more, and
-\* its view may change.
+\* It is in the merge no longer: its timer is stopped, the promises to `withdrawn` end, and its view may change.
 Leave(s, withdrawn) ==
     (IF SetMemberTimer \/ Leads(s) THEN <<CancelTimer(TimerOf(s.begun))>> ELSE <<>>)
     \o ForEach(withdrawn, Withdrawn)
     \o (IF HoldView THEN <<ResumeViews>> ELSE <<>>)
 
-\* It gives the merge up; who leads tells the others (AMB-39).
+\* It gives the merge up; a leader notifies the others (AMB-39).
 GiveUp(s) ==
     IF ~Merging(s) THEN [state |-> s, effects |-> <<>>]
     ELSE [state |-> Idle(s),
@@ -229,7 +229,7 @@ Begin(s, coordinators, digest) ==
                \o <<SetTimer(TimerOf(begun.begun), LeaderTimeout, LeaderTimeout)>>
                \o SendEach(others, MergeReq(id, s.decision)))
 
-\* It is time to look for other coordinators. `found`: those that discovery knows of. `digest`: what this
+\* It is time to look for other coordinators. `found`: the coordinators that discovery knows. `digest`: what this
 \* member has delivered.
 DiscoverTimeout(s, e) ==
     LET coordinators == e.found \cup {s.member}
@@ -260,13 +260,13 @@ MayMerge(decision, other) ==
     /\ RejectOverlap => Common(decision, other) = {}
     /\ RejectFormerIncarnation => Former(decision, other) \cup Former(other, decision) = {}
 
-\* Whom this member's view lists, though they follow `coordinator`, which is in that view and stands by
-\* another; or though they are another incarnation now.
+\* Members of this member's view that follow `coordinator`, which is in that view and has installed another one; or
+\* members whose incarnation is over.
 LeftUs(s, coordinator, other) ==
     (IF RejectOverlap /\ coordinator \in MembersOf(s.decision) THEN Common(s.decision, other) ELSE {})
     \cup (IF RejectFormerIncarnation THEN Former(s.decision, other) ELSE {})
 
-\* A leader asks. A member that is in no merge, and coordinates, is in this one from now on.
+\* A leader asks. A coordinator outside any merge takes part from now on.
 MergeReqReceived(s, e) ==
     LET id == e.message.merge_id
         theirs == e.message.decision
@@ -285,12 +285,12 @@ MergeReqReceived(s, e) ==
                         THEN <<SetTimer(TimerOf(taken.begun), MemberTimeout, MemberTimeout)>> ELSE <<>>)
                     \o <<Send(e.sender, Accept(id, s.decision, e.digest))>>)
 
-\* It lists another one that has answered for itself: that one does not follow it.
+\* The coordinator's view lists another coordinator that has answered for itself, and so does not follow it.
 ListsAnother(responses, c) ==
     MembersOf(responses[c].decision) \cap (DOMAIN responses \ {c}) # {}
 
-\* Those whose views are merged: the leader, and of those that have accepted, in the order of addresses, each
-\* that lists no other one, and whose view can be merged with those before it.
+\* The coordinators whose views are merged: the leader, and then, in the order of addresses, each accepting
+\* coordinator whose view lists no other answering coordinator and can be merged with the views chosen before it.
 RECURSIVE Disjoint(_, _, _)
 Disjoint(responses, list, chosen) ==
     IF list = <<>> THEN chosen
@@ -308,7 +308,7 @@ Max(numbers) == CHOOSE n \in numbers : \A k \in numbers : k <= n
 GreatestOf(vectors) ==
     [m \in UNION {DOMAIN v : v \in vectors} |-> Max({v[m] : v \in {v \in vectors : m \in DOMAIN v}})]
 
-\* The members of a merged view in order, of whom the `coordinators` decide it with their views (MRG-20).
+\* The members of a merged view in order; the `coordinators` decide it with their views (MRG-20).
 ListOf(members, coordinators) == Sorted(members)
 
 \* A variant, in the place of ListOf, as JGroups has had it since 3.4: the coordinators are first, and so its leader.
@@ -343,8 +343,8 @@ Enter(s, merged, sent, withdrawn) ==
 \* The members of its view to which it sends the merged one.
 Subgroup(s) == MembersOf(s.decision) \ {s.member}
 
-\* No member is awaited any more. With no member to merge with the merge is over (MRG-17, AMB-38). A member that has not
-\* answered, or is not among the chosen, is told that this merge is none for it (AMB-42).
+\* No answer is awaited any more. Without another member to merge with, the merge is over (MRG-17, AMB-38). A member
+\* that has not answered, or is not among the chosen, is sent CANCEL_MERGE (AMB-42).
 Conclude(s) ==
     LET chosen == Chosen(s)
         merged == MergedView(s, chosen)
@@ -373,12 +373,12 @@ MergeRspReceived(s, e) ==
        ELSE IF heard.awaiting # {} THEN Handled(heard, before)
        ELSE Handled(done.state, before \o done.effects)
 
-\* The timer of one of its merges fires. The leader does with the answers that it has; the others have none,
-\* and give up (MRG-25).
+\* The timer of a merge fires. The leader decides with the answers that it has; the others have no answers, and give
+\* up (MRG-25).
 MergeTimeout(s, e) ==
     IF ~Merging(s) \/ (TimerHasMergeId /\ e.number # s.begun) THEN Ignored(s) ELSE Conclude(s)
 
-\* The leader has given up, or goes on without this one.
+\* The leader has given up, or continues without this coordinator.
 CancelMergeReceived(s, e) ==
     LET over == GiveUp(s)
     IN IF s.merge # e.message.merge_id THEN Ignored(s)
@@ -395,9 +395,9 @@ InstallMergeViewReceived(s, e) ==
     IN IF ~FollowsOwn(s, merged) \/ (CheckMergeId /\ s.merge # e.message.merge_id) THEN Ignored(s)
        ELSE Enter(s, merged, SendEach(Subgroup(s), MergeView(merged)), PromisedTo(s) \ {e.sender})
 
-\* At a participant, from its coordinator (MRG-28 to MRG-32). It may be faster than the view that it follows:
-\* one of the membership service, or of a merge that has not come to its end here. Then it is kept for that.
-\* So is every other: of two merges the second may come first.
+\* At a participant, from its coordinator (MRG-28 to MRG-32). It may overtake the view that it follows: a view of the
+\* membership service, or of a merge that has not ended here. Then it is kept until then. So is every later one: of
+\* two merges the second may arrive first.
 MergeViewReceived(s, e) ==
     LET merged == e.message.merged
         late == merged.id.counter <= s.decision.id.counter
@@ -410,7 +410,8 @@ MergeViewReceived(s, e) ==
        ELSE IF late \/ known \/ kept = s.early THEN Ignored(s)
        ELSE Handled([s EXCEPT !.early = kept], <<>>)
 
-\* The view of the membership service. One that comes during a merge ends it: others were told of another.
+\* A view of the membership service. A view that arrives during a merge ends the merge: the other coordinators were
+\* sent another view.
 DecisionInstalled(s, e) ==
     LET moved == Moved(s, e.decision)
         over == GiveUp(moved)
@@ -419,14 +420,14 @@ DecisionInstalled(s, e) ==
        ELSE IF e.decision.id = s.decision.id THEN Ignored(s)
        ELSE Handled(over.state, first \o over.effects \o FollowEarly(over.state))
 
-\* The view has come that the merged view follows.
+\* The predecessor of the merged view is installed now.
 EarlyTimeout(s, e) == IF Waits(s) THEN Enter(s, NextEarly(s)[1], <<>>, {}) ELSE Ignored(s)
 
 -----------------------------------------------------------------------------
-(* What no correct peer sends, whatever the state of the member that gets it  *)
+(* Messages that no correct peer sends, whatever the state of the receiver    *)
 
 \* A leader asks with its view. A member that accepts is in the view that it answers with, and its digest has its members. A
-\* merged view goes to its members, from one of them or from who led the merge.
+\* merged view goes to its members, from one of them or from the merge leader.
 IsMalformed(s, e) ==
     LET x == e.sender
         message == e.message

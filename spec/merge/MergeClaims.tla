@@ -1,9 +1,9 @@
 ---------------------------- MODULE MergeClaims -----------------------------
 (******************************************************************************)
-(* What is claimed of subgroups that run Merge. Each claim is of one kind:    *)
-(* an outcome that its users see (first section), a mechanism that the        *)
-(* requirements name, a frame condition of the model, a refinement, or        *)
-(* liveness. Each falls in some model of models.yaml.                         *)
+(* Claims about subgroups that run Merge. A claim is an outcome that the      *)
+(* group's users see (first section), a mechanism that the requirements name, *)
+(* a frame condition of the model, a refinement, or liveness. Each claim is   *)
+(* violated in some model of models.yaml.                                     *)
 (******************************************************************************)
 EXTENDS MergeGroup
 
@@ -161,7 +161,7 @@ TimerEndsOnlyItsMergeStep ==
 \* AMB-48: while it is in a merge, a coordinator's subgroup stays as it said.
 ViewHeldWhileMerging == \A m \in up : Merging(local[m]) <=> m \in held
 
-\* MRG-18: the merged digest is, entry by entry, the greatest of those that the merged coordinators keep
+\* MRG-18: the merged digest has, entry by entry, the greatest value of the digests that the merged coordinators keep
 \* promised, as long as they are in this merge.
 MergedDigestIsMaximumStep ==
     (act'.outcome # "none" /\ Leads(local[act'.member])) =>
@@ -177,16 +177,16 @@ MergedDigestIsMaximumStep ==
                 THEN d.digest[x] = Max({v[x] : v \in {v \in vectors : x \in DOMAIN v}})
                 ELSE FALSE
 
-\* Whom a coordinator has promised its digest that comes to a merged view: the leader all that it has asked,
-\* and that are in the view and were not in its own; the others the leader.
+\* The members to which a coordinator that installs a merged view has promised its digest. For the leader: every
+\* member that it has asked, and that is in the merged view but was not in its own. For the others: the leader.
 PromisedBefore(m) ==
     IF act'.event.type = "InstallMergeViewReceived" THEN {act'.event.sender}
     ELSE IF Leads(local[m])
     THEN (Asked(local[m]) \cap MembersOf(local'[m].decision)) \ MembersOf(local[m].decision)
     ELSE {}
 
-\* In the place of StartRequiresPromise (JoinDigest): a coordinator comes to a merged view while its promise is open,
-\* and the view says of its members what it has promised.
+\* In the place of StartRequiresPromise (JoinDigest): a coordinator installs a merged view while its promise is open,
+\* and the view's digest has the promised entries of its members.
 MergedViewRedeemsPromiseStep ==
     \A e \in Passed(act'.effects, "PassUp", "MergeViewInstalled") :
         LET m == act'.member
@@ -281,16 +281,17 @@ GivesSelfInclusion == [][GivesSelfInclusionStep]_vars
 GivesSinglePath == [][GivesSinglePathStep]_vars
 
 -----------------------------------------------------------------------------
-(* JoinDigest, conjunct by conjunct. A promise is made to the leader, which hands it on to all in the       *)
-(* digest of the merged view; and who has promised may give up while that view is decided. So StartRequiresPromise*)
-(* and WithdrawOnlyIfUnusable are not given as they stand there: MergedViewRedeemsPromise and PromiseOpenWhileMerging are in their*)
-(* place.                                                                     *)
+(* JoinDigest, conjunct by conjunct. A promise is made to the leader, which   *)
+(* passes it to all members in the digest of the merged view. A promiser may  *)
+(* give up while that view is decided. So StartRequiresPromise and            *)
+(* WithdrawOnlyIfUnusable are not guaranteed as written there.                *)
+(* MergedViewRedeemsPromise and PromiseOpenWhileMerging take their place.     *)
 
 JoinDigestAlone(conjunct) ==
     INSTANCE JoinDigest WITH Off <- JoinDigest!Conjuncts \ {conjunct}, delivered <- DeliveredByAll,
                              promises <- OpenPromises, held <- HeldFor
 
-\* Whom the member of a step promises its digest in it.
+\* The members to which a step promises the digest.
 PromisedIn(effects) == {e.to : e \in Down(effects, "DigestPromised")}
 MadeWith(conjunct) ==
     \A to \in PromisedIn(act'.effects) : JoinDigestAlone(conjunct)!MayPromise(act'.member, to)
@@ -298,8 +299,8 @@ MadeWith(conjunct) ==
 GivesPromiseeIsOutsideStep == MadeWith("PromiseeIsOutside")
 GivesOneOpenPromiseStep == MadeWith("OneOpenPromise")
 
-\* What is handed out with a promise: by a leader to the members that come to its view, by the others with their
-\* answer.
+\* The digest that is given with a promise: a leader gives it to the members that install its view, the others give it
+\* with their answer.
 HandedOut(m) ==
     IF Leads(local'[m]) THEN {local'[m].responses[m].digest}
     ELSE {act'.effects[i].message.digest : i \in {i \in DOMAIN act'.effects : act'.effects[i].type = "Send"}}
@@ -307,7 +308,7 @@ HandedOut(m) ==
 GivesDigestIsDeliveredStep ==
     PromisedIn(act'.effects) # {} => HandedOut(act'.member) = {DeliveredByAll[act'.member]}
 
-\* The digest of a merged view tells of all that are in it.
+\* The digest of a merged view has an entry for every member of the view.
 GivesDigestIsCompleteStep ==
     \A e \in Passed(act'.effects, "PassUp", "MergeViewInstalled") :
         LET d == local'[act'.member].decision IN MembersOf(d) \subseteq DOMAIN d.digest
@@ -333,10 +334,9 @@ Leader(m) ==
     /\ Coordinators # {} /\ Coordinators # {m} /\ FirstOf(Coordinators) = m /\ ~Merging(local[m])
     /\ MayDiscover(m) /\ spent.merges < MaxMerges
 
-\* What is on its way arrives; timers fire; the membership service does what it must; discovery is asked again
-\* and again. This is weak fairness, with the state predicate given in which the action can be taken. (TLC
-\* remembers no LET when it asks whether an action is ENABLED: a step of Merge would be computed hundreds of
-\* times.)
+\* Messages in transit arrive, timers fire, the membership service takes its required steps, and discovery is asked
+\* again and again. This is weak fairness, with the state predicate given in which the action can be taken. (TLC
+\* remembers no LET when it asks whether an action is ENABLED: a step of Merge would be computed hundreds of times.)
 Fairness ==
     \A m \in Member :
         /\ \A x \in Member : []<>(~Arrives(m, x)) \/ []<><<ReceiveFrom(m, x)>>_vars

@@ -27,7 +27,7 @@ CreatedByNonMember(id, members, follows, lives, digest) ==
     [id |-> ViewId(id.counter, "Z"), members |-> members, follows |-> follows, lives |-> lives,
      digest |-> digest]
 
-\* In the place of Merged: the digest tells of the first member alone.
+\* In the place of Merged: the digest is the first member's alone.
 DigestOfFirstOnly(id, members, follows, lives, digest) ==
     [id |-> id, members |-> members, follows |-> follows, lives |-> lives,
      digest |-> [m \in {members[i] : i \in DOMAIN members \cap {1}} |-> digest[m]]]
@@ -39,7 +39,7 @@ EmptyDigest(id, decision, digest) ==
 \* In the place of PromisedTo: members of its own view are promised what they have.
 PromisedToAll(s) == IF Leads(s) THEN Asked(s) ELSE {s.merge.leader}
 
-\* In the place of Withdrawn: the layers below are not told that a promise is over.
+\* In the place of Withdrawn: the layers below are not notified that a promise is over.
 NotWithdrawn(m) == PassDown([type |-> "PromiseEnds", to |-> m])
 
 \* In the place of AsView: a view is said to be the first of every member in it.
@@ -55,7 +55,7 @@ OnlyOwnMembers(merged, decision) ==
 TwoCoordinate(s) ==
     InView(s) /\ \E i \in DOMAIN s.decision.members : i <= 2 /\ s.decision.members[i] = s.member
 
-\* In the place of Announced: those above are not told.
+\* In the place of Announced: the merged view is not passed up.
 ViewNotPassedUp(decision, subgroups) ==
     PassUp([type |-> "ViewInstalled", view |-> ViewIn(decision), subgroups |-> subgroups])
 

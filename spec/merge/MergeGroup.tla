@@ -10,22 +10,22 @@
 (* - Discovery finds any part of the coordinators, each time another one.     *)
 (* - Timers fire when nothing else can end the merge. Early firing has a      *)
 (*   budget, and so has a timer that fires after it was stopped.              *)
-(* - The membership service (GMS) is there as what it does: who is the        *)
-(*   first of its view that it counts on leaves out whom it does not,         *)
-(*   lets joiners in, and installs the view at once; the others install it    *)
-(*   when it reaches them, however late. It decides nothing while Merge       *)
-(*   has asked it not to. It does not count on the dead, on members of        *)
-(*   other branches, on those to whom a merged view will not come any more    *)
-(*   (they never acknowledge it), and on those that Merge has told it of.     *)
-(*   False suspicions have a budget.                                          *)
-(* - Members leave: a participant goes, and is left out; a coordinator        *)
-(*   decides the view without itself, and goes. An address that crashed or    *)
+(* - The membership service (GMS) is modelled by its effects. The first       *)
+(*   member of a view that does not suspect the members before it excludes    *)
+(*   the members that it suspects, admits joiners, and installs the view at   *)
+(*   once. The others install the view when it reaches them, however late.    *)
+(*   The service decides nothing while Merge has asked it to hold the view.   *)
+(*   It suspects the dead, members of other branches, members that cannot     *)
+(*   install its merged view any more (they never acknowledge it), and        *)
+(*   members that Merge names. False suspicions have a budget.                *)
+(* - Members leave: a participant departs, and is excluded; a coordinator     *)
+(*   decides the view without itself, and departs. An address that crashed or *)
 (*   left may come back, as a new incarnation that knows nothing, while       *)
 (*   messages of the former one are on their way. It founds a group by        *)
 (*   itself, or is let in.                                                    *)
 (* - Applications multicast; the layer below delivers in order, each          *)
-(*   member at its own pace, and purges what every member in the view has     *)
-(*   delivered, as far as no promised digest forbids it.                      *)
+(*   member at its own pace. It purges a multicast that every member of the   *)
+(*   view has delivered, unless a promised digest forbids it.                 *)
 (*                                                                            *)
 (* `views` and `installed` are what Membership speaks of; no step of a        *)
 (* member depends on them. The claims are in MergeClaims.                     *)
@@ -44,7 +44,7 @@ CONSTANTS
     MaxMerges,          \* bound: merges begun, together
     MaxCrashes,         \* fault budget
     MaxBrokenLinks,     \* fault budget: connections, each in one direction
-    MaxEarlyTimeouts,   \* fault budget: timers that fire while the merge goes on
+    MaxEarlyTimeouts,   \* fault budget: timers that fire during the merge
     MaxLateTimeouts,    \* fault budget: timers that fire though they were stopped
     MaxFalseSuspicions, \* fault budget: false suspicions
     MaxJoins,           \* bound
@@ -59,13 +59,13 @@ VARIABLES
     up,             \* the members that have not crashed or left
     life,           \* [Member -> its present incarnation]
     held,           \* the members whose membership service decides nothing, as Merge asked
-    suspected,      \* [Member -> members of its view that its membership service was told not to count on]
+    suspected,      \* [Member -> members of its view that its membership service suspects]
     timers,         \* [Member -> the numbers of its merges whose timers run]
     cast,           \* [Member -> how many multicasts it has sent]
     seen,           \* [Member -> [Member -> highest seqno of its multicasts delivered]]
-    purged,         \* [Member -> the highest of its own multicasts that its store has let go]
-    kept,           \* [Member -> the promises that it keeps: to which incarnation of whom, and what it had
-                    \* delivered then]
+    purged,         \* [Member -> the highest of its own multicasts that its store has purged]
+    kept,           \* [Member -> the promises that it keeps: the incarnation that each was made to, and its own
+                    \* deliveries then]
     spent,          \* budgets used
     views,          \* the decided views, in order of decision (Membership), with their digests
     installed       \* [Member -> the number of the view installed; 0: none] (Membership)
@@ -78,12 +78,12 @@ vars ==
 view ==
     <<local, network, up, life, held, suspected, timers, cast, seen, purged, kept, spent, views, installed>>
 
-\* What a member's step never changes by itself; and the same without the budgets.
+\* Variables that no member's step changes by itself; and the same without the budgets.
 around == <<up, life, cast, purged>>
 world == <<around, spent>>
 
 -----------------------------------------------------------------------------
-(* What a step does to what is around its member *)
+(* Effects of a step on a member's environment *)
 
 Packet(sender, to, message) == [sender |-> sender, to |-> to, message |-> message]
 
@@ -107,7 +107,7 @@ Asks(effects, type) == Down(effects, type) # {}
 
 IsEffect(effects, type, name) == \E i \in DOMAIN effects : effects[i].type = type /\ effects[i].name = name
 
-\* What m has delivered of each member of its view.
+\* The multicasts that m has delivered, by member of its view.
 DeliveredIn(m, decision) == [x \in MembersOf(decision) |-> seen[m][x]]
 DeliveredBy(m) == DeliveredIn(m, local[m].decision)
 
@@ -144,7 +144,7 @@ AfterKept(m, step) ==
     IN [kept EXCEPT ![m] = {k \in @ \cup made : k.to \notin gone}]
 
 -----------------------------------------------------------------------------
-(* What Membership knows of a step *)
+(* A step as Membership sees it *)
 
 \* View number j comes before view number k.
 RECURSIVE Ancestor(_, _)
@@ -303,7 +303,7 @@ Decides(m) ==
 
 DecisionEvent(decision) == [type |-> "DecisionInstalled", decision |-> decision]
 
-\* What the membership service of m decides: those members, of whom some begin.
+\* The decision of m's membership service: these members, of which `joiners` begin.
 NextDecision(m, members, joiners) ==
     LET own == local[m].decision
         lives == [x \in DOMAIN own.lives \cup joiners |-> IF x \in joiners THEN life[x] ELSE own.lives[x]]
@@ -313,7 +313,7 @@ Change(action, m, decision) ==
     ApplyWith(action, m, DecisionEvent(decision), {}, {},
               {AsView(decision, {decision.follows}, decision.joiners)})
 
-\* Whom it does not count on is left out.
+\* Members that it suspects are excluded.
 MustExclude(m) == Decides(m) /\ GoneFor(m) # {}
 
 Exclude(m) ==
@@ -412,7 +412,7 @@ Discover(m) ==
     /\ UNCHANGED around
 
 -----------------------------------------------------------------------------
-(* Multicasts, and what stability lets go *)
+(* Multicasts, and the purge of stable ones *)
 
 MulticastData(m) ==
     /\ spent.casts < MaxCasts
@@ -423,7 +423,7 @@ MulticastData(m) ==
     /\ Environment("MulticastData", m, None, {})
     /\ UNCHANGED <<local, network, up, life, held, suspected, timers, purged, kept, views, installed>>
 
-\* The next multicast of a member of its view, of those that its store still has.
+\* The next multicast of a member of its view, if that member's store still has it.
 DeliverData(m) ==
     /\ m \in up /\ installed[m] # 0
     /\ \E x \in MembersOf(local[m].decision) \ {m} :
@@ -453,7 +453,7 @@ PurgeData(x) ==
 -----------------------------------------------------------------------------
 (* Faults *)
 
-\* What the crashed member has on its way may be lost, each copy by itself.
+\* The crashed member's messages in transit may be lost, each copy by itself.
 Crash(m) ==
     /\ spent.crashes < MaxCrashes
     /\ m \in up /\ m \in Crashers
@@ -495,7 +495,7 @@ Break(m) ==
     /\ Environment("Break", m, None, {})
     /\ UNCHANGED <<local, up, life, held, suspected, timers, cast, seen, purged, kept, views, installed>>
 
-\* What no correct caller or peer does. Each changes nothing.
+\* Events that no correct caller or peer causes. Each changes nothing.
 Forged(m) ==
     LET id == MergeId("Z", 0, 1)
         merged == Merged(ViewId(9, "Z"), <<"Z">>, {NoViewId}, NoLives, NoDigest)

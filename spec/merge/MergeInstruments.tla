@@ -1,7 +1,7 @@
 ------------------------- MODULE MergeInstruments ---------------------------
 (******************************************************************************)
-(* What the tools look at: witnesses, and what a run collects of members'     *)
-(* local steps for conformance.                                               *)
+(* Instruments: witnesses, and what a run collects of members' local steps    *)
+(* for conformance.                                                           *)
 (******************************************************************************)
 EXTENDS MergeClaims
 
@@ -82,11 +82,11 @@ EventsOf(p, digests) ==
                       [] type = "CANCEL_MERGE" -> "CancelMergeReceived",
            sender |-> p.sender, message |-> p.message]}
 
-\* Every message that was ever on its way, from its sender and (what no correct peer does) from others, of
-\* another merge, of another merged view, with a view that its sender is not in, or a digest of no member; every
-\* view of the membership service; each answer of discovery; each timer, late or not. A MERGE_REQ comes with each
-\* digest that the layer below may give then; one under a false sender, which is refused whatever it gives, with
-\* one; one of another merge with one of each set of members.
+\* Every message that was ever in transit, from its sender and from other members (as no correct peer does). The same
+\* for another merge, for another merged view, with a view that lacks its sender, or with an empty digest. Every view
+\* of the membership service, each answer of discovery, and each timer, late or not. A MERGE_REQ comes with each
+\* digest that the layer below may give then. A MERGE_REQ under a false sender, which is always refused, comes with
+\* one digest. A MERGE_REQ of another merge comes with one digest for each set of members.
 Alphabet(messages, outsides) ==
     LET digests == {o.digest : o \in outsides}
         one == CHOOSE d \in digests : TRUE
@@ -111,8 +111,9 @@ Alphabet(messages, outsides) ==
        \cup UNION {EventsOf(p, {one}) : p \in others \cup strange}
 
 -----------------------------------------------------------------------------
-(* What scenarios see of a member besides its state: its view, whether it coordinates and is in a merge,  *)
-(* and what the layer below has delivered of each sender.                     *)
+(* A member as scenarios see it, besides its state: its view, whether it      *)
+(* coordinates and is in a merge, and what the layer below has delivered of   *)
+(* each sender.                                                               *)
 
 Observed(m) ==
     [view |-> <<local[m].decision.id.creator, local[m].decision.id.counter, local[m].decision.members>>,

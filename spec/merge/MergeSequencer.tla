@@ -2,10 +2,10 @@
 (******************************************************************************)
 (* SEQUENCER over merging: a closed model of two neighbours. A view that      *)
 (* merging, or the membership service below it, installs is installed at      *)
-(* SEQUENCER in the same step. So a coordinator that a merge demotes, the     *)
-(* FORWARDs that are on their way to it, and a participant that begins to     *)
-(* coordinate are those of a merge, with all that merging may leave           *)
-(* behind: one side gone on, or in the merged view without the other.         *)
+(* SEQUENCER in the same step. So a real merge demotes the coordinator, and   *)
+(* makes a participant coordinate while FORWARDs are in transit to the old    *)
+(* one. Everything that merging may leave behind occurs: one side in a later  *)
+(* view, or in the merged view without the other.                             *)
 (*                                                                            *)
 (* The group is that of MergeGroup, with all its actions; applications        *)
 (* multicast by SEQUENCER alone. Around SEQUENCER is what SequencerGroup      *)
@@ -40,16 +40,16 @@ Above == INSTANCE SequencerClaims WITH
     local <- sequencer, act <- above, aux_path <- path, aux_delivered <- delivered,
     held <- [m \in Member |-> <<>>], due <- {}, looked <- [m \in Member |-> 0], stops <- [m \in Member |-> "no"],
     spent <- [crashes |-> 0, duplicates |-> 0, forwards |-> 0, data |-> 0, unicasts |-> 0, stops |-> 0,
-              misuses |-> 0, closes |-> 0],
+              misuses |-> 0, closes |-> 0, suspicions |-> 0],
     History <- First, Unicast <- "fifo", SendIsAtomic <- TRUE, StopRule <- "flushed",
     Crashers <- {}, MaxCrashes <- 0, MaxDuplicates <- 0, MaxLostForwards <- 0, MaxLostData <- 0, MaxUnicasts <- 0,
-    MaxStops <- 0, MaxMisuses <- 0, MaxCloses <- 0, Inheritors <- {},
+    MaxStops <- 0, MaxMisuses <- 0, MaxCloses <- 0, MaxSuspicions <- 0, Inheritors <- {},
     ResendOrder <- "rising", ResendBeforeNew <- TRUE, OwnInTable <- TRUE, RemoveOn <- "data", Dedup <- "highest",
     KeepDeparted <- TRUE, EpochInTag <- "id", CompareViewsBy <- "id", LateForward <- "dropped",
-    SenderFrom <- "header", DeliverOtherViews <- FALSE
+    SenderFrom <- "header", DeliverOtherViews <- FALSE, OrderForSuspects <- FALSE
 
 -----------------------------------------------------------------------------
-(* What a step of merging's group is to SEQUENCER *)
+(* The effects of a step of merging's group on SEQUENCER *)
 
 \* The logs, and what is settled, with a view that is decided in this step.
 Logs == IF views' = views THEN log ELSE Append(log, Above!Channel!NoCasts(views'[Len(views')]))
@@ -127,7 +127,7 @@ Agreement == Above!Agreement
 NoMessageLost == Above!NoMessageLost
 NoEntryStranded == Above!NoEntryStranded
 
-\* What is around SEQUENCER is VirtualSynchrony, over the views of merging.
+\* The environment of SEQUENCER is VirtualSynchrony, over the views of merging.
 RefinesVirtualSynchronyStep ==
     [Above!Channel!Next]_<<views, installed, life, up, log, settled, got>>
 RefinesVirtualSynchrony == [][RefinesVirtualSynchronyStep]_stack_vars
@@ -147,7 +147,7 @@ ForwardedToTheDemoted ==
         /\ sequencer[f].forward_table # <<>>
 \* A participant that will coordinate the merged view has a FORWARD of it before it knows.
 ForwardComesEarly == \E m \in up : sequencer[m].early # <<>>
-\* What was sent before a merge is delivered after it, by some member of the other side.
+\* A message sent before a merge is delivered after it, by a member of the other side.
 DeliveredAcross ==
     \E m \in up : \E i \in DOMAIN delivered[m] :
         /\ IsMerged(delivered[m][i][3])

@@ -1,12 +1,11 @@
 ---------------------------- MODULE MergeStable -----------------------------
 (******************************************************************************)
-(* Merging over STABLE: a closed model of two neighbours. What merging        *)
-(* passes down is what happens to STABLE, in the same step: a merged view,    *)
-(* DigestPromised, PromiseWithdrawn; and so are the views of the              *)
-(* membership service. The promises that hold back STABLE's votes are         *)
-(* those that merging makes. Below both is the multicast of MergeGroup;       *)
-(* what is purged of it is what STABLE says, at each member by itself, and    *)
-(* not what MergeGroup has in its place.                                      *)
+(* Merging over STABLE: a closed model of two neighbours. An event that       *)
+(* merging passes down happens to STABLE in the same step: a merged view,     *)
+(* DigestPromised, PromiseWithdrawn. So do the views of the membership        *)
+(* service. The promises that hold back STABLE's votes are the promises of    *)
+(* merging. Below both is the multicast of MergeGroup. Each member purges     *)
+(* there what its own STABLE announces, not what MergeGroup has in its place. *)
 (*                                                                            *)
 (* The group is that of MergeGroup, with all its actions but PurgeData;       *)
 (* PassedDown says what follows from each for STABLE. STABLE and STABILITY    *)
@@ -39,7 +38,7 @@ Stable == INSTANCE Stable WITH
 PurgesOnlyByStable(x, n) == FALSE
 
 -----------------------------------------------------------------------------
-(* What one passes is the other's event *)
+(* An event that a layer passes is the other layer's event *)
 
 NewWindow(low) == [low |-> low, purged |-> Nothing]
 
@@ -51,8 +50,8 @@ DigestFor(members, vector, mine) ==
 WindowsIn(m, decision) ==
     [x \in MembersOf(decision) |-> IF x \in DOMAIN windows[m] THEN windows[m][x] ELSE NewWindow(seen'[m][x])]
 
-\* STABLE's state after the events that are passed down in one step, in order. A merged view is one that is
-\* installed.
+\* STABLE's state after the events that are passed down in one step, in order. A merged view counts as an installed
+\* view.
 RECURSIVE Below(_, _, _, _)
 Below(s, events, installs, digest) ==
     IF events = <<>> THEN s
@@ -73,7 +72,7 @@ ToStable ==
         passed == [i \in DOMAIN downs |-> downs[i].event]
     IN IF act'.event.type = "DecisionInstalled" THEN <<act'.event>> \o passed ELSE passed
 
-\* What a step of merging's group does to STABLE and to the windows.
+\* The effect of a step of merging's group on STABLE and on the windows.
 PassedDown ==
     /\ IF act'.action = "Restart"
        THEN /\ stable' = [stable EXCEPT ![act'.member] = Stable!Start(act'.member)]

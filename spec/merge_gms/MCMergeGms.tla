@@ -10,6 +10,9 @@ TwoPairs == <<FirstView(1, "A", <<"A", "B">>), FirstView(1, "C", <<"C", "D">>)>>
 JuniorAway == <<FirstView(1, "B", <<"B">>), FirstView(1, "C", <<"C", "A">>)>>
 OneAndThree == <<FirstView(1, "A", <<"A">>), FirstView(1, "C", <<"C", "D", "E">>)>>
 JustC == <<FirstView(1, "C", <<"C">>)>>
+JustF == <<FirstView(1, "F", <<"F">>)>>
+LateC == <<FirstView(3, "C", <<"C">>)>>
+AAndLateC == <<FirstView(1, "A", <<"A">>), FirstView(3, "C", <<"C">>)>>
 Together == <<FirstView(1, "A", <<"A", "C">>)>>
 Three == <<FirstView(1, "A", <<"A">>), FirstView(1, "C", <<"C">>), FirstView(1, "E", <<"E">>)>>
 =============================================================================

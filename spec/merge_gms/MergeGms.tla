@@ -1,32 +1,33 @@
 ------------------------------ MODULE MergeGms ------------------------------
 (******************************************************************************)
 (* GMS and merging, one member: a pure function of its own state and an       *)
-(* event. Both are as they stand (Gms.tla, Merge.tla); what the one says      *)
-(* to the other is the other's event in the same step. This module is         *)
-(* what has to be between them.                                               *)
+(* event. Both are used unchanged (Gms.tla, Merge.tla). An event that either  *)
+(* passes to the other happens in the same step. This module adds the rules   *)
+(* between the two.                                                           *)
 (*                                                                            *)
-(* The group is stopped for one of the two at a time. To FLUSH there is       *)
-(* one asker, GMS. Merging needs the group before it gives a digest away:     *)
-(* who would lead a merge, and who is asked, waits (`wish`) until GMS has     *)
-(* nothing under way, has the group stopped (Suspend, GroupStopped), asks     *)
-(* for the digest, and only then takes the step of Merge. While merging       *)
-(* has the group GMS gets no GroupStopped; when the merge is over GMS         *)
-(* says Suspend again if it has something to decide, and else the group is    *)
-(* let go.                                                                    *)
+(* The group is stopped for GMS or for merging, never for both. FLUSH sees    *)
+(* only one caller, GMS. Merging needs the group before it gives a digest     *)
+(* away. So a member that would lead a merge, or is asked to take part,       *)
+(* defers that event (`wish`) until GMS has nothing under way. Then it has    *)
+(* the group stopped (Suspend, GroupStopped), asks for the digest, and only   *)
+(* then takes the step of Merge. While merging has the group, GMS gets no     *)
+(* GroupStopped. When the merge is over, GMS says Suspend again if it has     *)
+(* something to decide. Otherwise the group is resumed.                       *)
 (*                                                                            *)
-(* The merged view is GMS's next one. Its first member does what one that     *)
-(* takes over does: it asks all others (QUERY), sends them the view again,    *)
+(* The merged view is GMS's next one. Its first member acts like a member     *)
+(* that takes over. It queries all others (QUERY), sends them the view again, *)
 (* waits for their VIEW_ACK, and has the group stopped, before it decides     *)
-(* anything or lets the group go. The others follow.                          *)
+(* anything or resumes the group. The others follow.                          *)
 (*                                                                            *)
-(* Who will not come. A view of GMS lists members that come, or crash. A      *)
-(* merged one lists members of other subgroups that may give the merge up:    *)
-(* GMS would wait for them for ever. So who is asked for a view that it       *)
-(* has not answers when it is certain: when it has the view, or when it       *)
-(* leads its subgroup and is in no merge, so that no member there will ever   *)
-(* have it. A participant asks its coordinator (PROBE). And who relies on     *)
-(* another, every member of a merged view on the first of those that it       *)
-(* does not suspect, asks that one once.                                      *)
+(* Members that never install a view. A view of GMS lists members that        *)
+(* install it, or crash. A merged view lists members of other subgroups,      *)
+(* which may give the merge up: GMS would wait for them for ever. So a member *)
+(* that is asked for a view that it lacks answers when it is certain. It is   *)
+(* certain when it has the view. It is also certain when it leads its         *)
+(* subgroup and is in no merge, so that no member there can install the view  *)
+(* any more. A participant asks its coordinator (PROBE). Every member of a    *)
+(* merged view relies on the first member that it does not suspect, and asks  *)
+(* that member once.                                                          *)
 (******************************************************************************)
 EXTENDS Steps, Views, Digests, FiniteSets, TLC
 
@@ -36,14 +37,15 @@ CONSTANTS
     HoldGmsDuringMerge,     \* GMS decides nothing while merging has the group
     WaitForGmsIdle,         \* merging has the group stopped when GMS has nothing under way
     StopBeforeDigest,       \* merging has the group stopped before it asks for its digest
-    PassViewsToMerge,       \* merging is told of the views of GMS
+    PassViewsToMerge,       \* the views of GMS are passed to merging
     SendMergeView,          \* in the place of NEW_VIEW and ANSWER of a merged view goes MERGE_VIEW
-    SuspendAgainAfterMerge, \* GMS asks again for the group when merging lets it go
+    SuspendAgainAfterMerge, \* GMS asks again for the group when merging gives it up
     FirstMemberQueries,     \* the first member of a merged view asks all others; or it decides at once
-    ProbeMergedView,        \* who relies on another asks it for its view
-    RepeatLeave,            \* who asked it to be let go, too, asks again when it has that view
+    ProbeMergedView,        \* a member that relies on another member asks it for its view
+    RepeatLeave,            \* a member that asked the first member for leave, too, asks again when that member has
+                            \* the view
     KeepEarlyQueries,       \* what is said of a view that a member has not is kept until it is certain
-    ProbeOnEarlyQuery,      \* of such a view a participant asks who leads its subgroup
+    ProbeOnEarlyQuery,      \* a participant asks the leader of its subgroup about such a view
     RejectSuspectedSender, \* a merged view from a suspected member is refused
     DropStaleMergeReq, \* a MERGE_REQ of a former incarnation is ignored
     AnswerExcluded     \* see Gms
@@ -85,17 +87,17 @@ Start(member) ==
      merge |-> M!Start(member),
      merged |-> NoMerged,           \* the merged view that it was in last
      wish |-> NoPendingMerge,       \* the event of Merge that waits for the group, and for a digest
-     holds |-> "no",                \* the group is merging's: it is "stopping"; it is stopped, and the
-                                    \* "digest" is awaited; it is in a merge ("merging")
+     holds |-> "no",                \* the group is merging's: "stopping" (it was asked for), "digest" (it is stopped,
+                                    \* and the digest is awaited), or "merging" (it is in a merge)
      asked |-> 0,                   \* how many digests it has asked for
      early |-> <<>>,                \* questions that cannot be answered yet: [sender, message], as they came
-     probed |-> {}]                 \* whom it has asked for which view, since it installed its own
+     probed |-> {}]                 \* the members that it has asked for views, since it installed its own
 
 InView(s) == G!InView(s.gms)
 Own(s) == s.gms.decision
 IsMember(s, m) == m \in MembersOf(Own(s))
 Trusts(s, m) == IsMember(s, m) /\ m \notin s.gms.suspected
-InMerged(s) == s.merged.id = Own(s).id      \* (of who is in a view)
+InMerged(s) == s.merged.id = Own(s).id      \* (for a member in a view)
 Wishes(s) == s.wish # NoPendingMerge
 IsWish(s, type) == Wishes(s) /\ s.wish.type = type
 Coordinates(s) == M!Coordinates(s.merge) /\ ~s.gms.gone
@@ -151,8 +153,8 @@ WishIn(s) ==
     IF IsWish(s, "MergeReqReceived") /\ IsOfTheDead(s, s.wish.sender, s.wish.message.decision) THEN NoPendingMerge
     ELSE s.wish
 
-\* Merging is told of a view of GMS. (It is in no merge then, as GMS had the group: ViewHeldWhileMerging. If it were,
-\* the merge would be over, and GMS has the group.)
+\* A view of GMS is passed to merging. (It is in no merge then, as GMS had the group: ViewHeldWhileMerging. If it
+\* were, the merge would be over, and GMS has the group.)
 TellMerging(s) ==
     LET r == M!Step(s.merge, [type |-> "DecisionInstalled", decision |-> Own(s)])
         Others(effect) == effect.type # "PassDown"
@@ -175,7 +177,7 @@ EndUseOfGroup(s) ==
     [state |-> [s EXCEPT !.holds = "no"],
      effects |-> IF SuspendAgainAfterMerge /\ s.gms.group = "stopping" THEN <<G!SuspendGroup>> ELSE <<G!ResumeGroup>>]
 
-\* As it is decided; and what the layers below are told.
+\* The view as decided, and the events for the layers below.
 ToTake(s, d) == d
 SayBelow(d) == <<PassDown([type |-> "ViewInstalled", view |-> G!ViewIn(d)])>>
 
@@ -190,7 +192,7 @@ TakeView(s, decided) ==
     IN [state |-> [s EXCEPT !.gms = entered, !.holds = "no", !.probed = {}],
         effects |-> SayBelow(d)]
 
-\* It is announced, and GMS goes on from there.
+\* The view is announced, and GMS continues from there.
 Announce(s, effect) ==
     LET d == Own(s)
         merged == M!Merged(d.id, d.members, effect.event.subgroups, d.lives, d.digest)
@@ -199,7 +201,7 @@ Announce(s, effect) ==
                        effects |-> <<effect>> \o FromGms(known, g.effects)]
     IN With(G!Proceed(s.gms, <<>>), Follows)
 
-\* What merging does to GMS and to the layers around.
+\* The effects of merging on GMS and on the layers around.
 FromMerging(s, effect) ==
     IF effect.type = "PassUp" THEN Announce(s, effect)
     ELSE IF effect.type # "PassDown" THEN [state |-> s, effects |-> <<effect>>]
@@ -219,7 +221,8 @@ AfterMerging(s, r) == Carried(Unchanged([s EXCEPT !.merge = r.state]), r.effects
 -----------------------------------------------------------------------------
 (* A member that is asked *)
 
-\* Which view do you have: that one? Asked by who relies on the other; who takes over asks by QUERY.
+\* Asks the receiver whether it has this view. The sender relies on the receiver. (A member that takes over asks by
+\* QUERY.)
 Probe(id) == [type |-> "PROBE", view_id |-> id]
 
 \* A member that asks for a merged view that it has not may have it from no other member.
@@ -228,7 +231,7 @@ Reply(s, x, message) ==
     THEN Send(x, M!MergeView(s.merged))
     ELSE Worded(s, Send(x, G!Answer(message.view_id, Own(s))))
 
-\* What comes from a member is GMS's, as it is; but for a PROBE.
+\* A message of a member goes to GMS unchanged, except a PROBE.
 IsForGms(s, x, message) == IsMember(s, x) /\ message.type # "PROBE"
 
 \* It cannot be answered yet.
@@ -251,14 +254,14 @@ HeardAll(step, words) ==
     ELSE LET Next(s) == Heard(s, Head(words).sender, Head(words).message)
          IN HeardAll(Then(step, Next), Tail(words))
 
-\* What was kept can be answered now.
+\* Answer the early queries whose answers are certain now.
 AnswerEarly(s) ==
     LET Waits(word) == IsEarly(s, word.sender, word.message)
         Comes(word) == ~Waits(word)
     IN IF s.early = <<>> THEN Unchanged(s)
        ELSE HeardAll(Unchanged([s EXCEPT !.early = SelectSeq(@, Waits)]), SelectSeq(s.early, Comes))
 
-\* The views that it has reason to ask for: a merged one that it is in, and those that others spoke of.
+\* The views that it has reason to ask for: a merged view that it is in, and the views that others named.
 Doubts(s) ==
     LET own == IF ProbeMergedView /\ InMerged(s) THEN <<Own(s).id>> ELSE <<>>
     IN own \o (IF ProbeOnEarlyQuery THEN [i \in DOMAIN s.early |-> s.early[i].message.view_id] ELSE <<>>)
@@ -272,7 +275,7 @@ AskAll(step, ids, head) ==
                              effects |-> <<Send(head, Probe(probe.id))>>]
          IN AskAll(Then(step, Ask), Tail(ids), head)
 
-\* It asks who leads, as far as it knows.
+\* It asks the leader, as far as it knows the leader.
 AskLeader(s) ==
     IF ~InView(s) \/ s.gms.gone \/ G!IsActing(s.gms) THEN Unchanged(s)
     ELSE AskAll(Unchanged(s), Doubts(s), Head(G!Unsuspected(s.gms)))
@@ -292,7 +295,7 @@ MaybeStop(s) ==
     ELSE IF ~StopBeforeDigest THEN AskForDigest(s)
     ELSE [state |-> [s EXCEPT !.holds = "stopping"], effects |-> <<G!SuspendGroup>>]
 
-\* What follows from the state that a step leaves.
+\* The steps that follow from the state that a step leaves.
 Ending(step) ==
     LET Done(all) == Handled(all.state, all.effects)
     IN With(Then(Then(Then(step, AnswerEarly), AskLeader), MaybeStop), Done)
@@ -310,7 +313,7 @@ FromM(s, e) ==
 -----------------------------------------------------------------------------
 (* Events *)
 
-\* The group is stopped: for GMS, if it has asked meanwhile; for merging; or no member wants it any more.
+\* The group is stopped: for GMS, if it has asked meanwhile, or for merging, or for neither any more.
 GroupStopped(s, e) ==
     IF e.asker # G!Self \/ s.holds = "no" \/ (~HoldGmsDuringMerge /\ s.gms.group = "stopping") THEN FromG(s, e)
     ELSE IF s.holds # "stopping" THEN Ignored(s)
@@ -332,7 +335,7 @@ DigestGiven(s, e) ==
        ELSE IF s.holds # "digest" \/ ~Wishes(s) \/ e.request # s.asked THEN Ignored(s)
        ELSE With(M!Step(s.merge, event), Taken)
 
-\* A wish is dropped: if the group is stopped for it already, it is let go.
+\* The deferred event is dropped. If the group is stopped for it already, the group is resumed.
 Dropped(s, effects) ==
     LET MaybeLetGo(t) == IF t.holds = "digest" THEN EndUseOfGroup(t) ELSE Unchanged(t)
     IN Ending(Then([state |-> [s EXCEPT !.wish = NoPendingMerge], effects |-> effects], MaybeLetGo))
@@ -373,7 +376,7 @@ CancelMergeReceived(s, e) ==
     THEN Dropped(s, <<>>)
     ELSE FromM(s, e)
 
-\* A QUERY or a PROBE, of who may know more.
+\* A QUERY or a PROBE of a member that may know more.
 QuestionReceived(s, e) ==
     LET x == e.sender
         kept == Keep(s, x, e.message)
@@ -382,8 +385,8 @@ QuestionReceived(s, e) ==
        ELSE IF IsEarly(s, x, e.message) THEN IF kept = s THEN Ignored(s) ELSE Ending(Unchanged(kept))
        ELSE Handled(s, <<Reply(s, x, e.message)>>)
 
-\* One that was to come to this view stands by another, without this member. Or who leads says that it does not
-\* come to a view that this member was asked for: who asked is told.
+\* A member of this merged view is in another view, without this member: it is suspected. Or the leader answers about
+\* an early query that it will not install the view: the answer is passed to the members that asked.
 AnswerReceived(s, e) ==
     LET x == e.sender
         told == e.message.decision
@@ -401,12 +404,12 @@ AnswerReceived(s, e) ==
                     effects |-> [i \in DOMAIN replies |-> Send(replies[i].sender, G!Answer(id, told))]])
        ELSE FromG(s, e)
 
-\* It may have asked x to be let go before x had the view: x ignored that, as it does from any stranger.
+\* It may have asked x for leave before x had the view. Then x ignored that, as it ignores any stranger.
 LeaveAgain(s, x) ==
     IF RepeatLeave /\ s.gms.leave_asked = x THEN <<Send(x, G!LeaveReq(s.gms.life))>> ELSE <<>>
 
-\* The merged view arrives: from the coordinator; again, from who takes over; or from a member that had it, at
-\* who acts in the coordinator's place. A member that leads takes it from the merge's leader alone: it said what it has.
+\* The merged view arrives from the coordinator, or again from a member that takes over, or from a member that had it,
+\* at the acting coordinator. A leading member accepts it from the merge leader alone, since it said what it has.
 MergeViewReceived(s, e) ==
     LET x == e.sender
         merged == e.message.merged
@@ -420,7 +423,7 @@ MergeViewReceived(s, e) ==
        ELSE Handled(s, <<Send(x, G!Answer(merged.id, Own(s)))>>)
 
 -----------------------------------------------------------------------------
-(* Events that are the one's or the other's *)
+(* Events of GMS or of merging *)
 
 QueryReceived(s, e) == QuestionReceived(s, e)
 ProbeReceived(s, e) == QuestionReceived(s, e)
@@ -441,7 +444,7 @@ MergeTimeout(s, e) == FromM(s, e)
 -----------------------------------------------------------------------------
 (* Step: total over the alphabet. (Who has left takes no part in merges.)     *)
 
-\* What no correct peer sends, of GMS or of merging.
+\* Messages that no correct peer sends, of GMS or of merging.
 OfMerging == {"MERGE_REQ", "MERGE_RSP", "INSTALL_MERGE_VIEW", "MERGE_VIEW", "CANCEL_MERGE"}
 Refuses(s, e) ==
     /\ "message" \in DOMAIN e

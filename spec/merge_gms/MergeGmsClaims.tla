@@ -1,6 +1,6 @@
 --------------------------- MODULE MergeGmsClaims ---------------------------
 (******************************************************************************)
-(* What is claimed of a group that runs merging over GMS.                     *)
+(* Claims about a group that runs merging over GMS.                           *)
 (******************************************************************************)
 EXTENDS MergeGmsGroup
 
@@ -46,7 +46,7 @@ NoLiveBranch ==
             (j > Len(First) /\ j < k /\ views[j].preds \cap views[k].preds # {}) =>
                 \E i \in {j, k} : \A m \in up : installed[m] # i
 
-\* Two who are alive, and have gone on from one view, stay together, whatever a merge does to them.
+\* Two live members that survived a view together stay together, whatever a merge does to them.
 MergeSplitsNoGroup ==
     MaxFalseSuspicions = 0 =>
         \A x, y \in up :
@@ -56,9 +56,16 @@ MergeSplitsNoGroup ==
                 ~\E i \in DOMAIN views : Ancestor(i, j) /\ Ancestor(i, k)
                     /\ Has(views[i], x, life[x]) /\ Has(views[i], y, life[y])
 
-\* (But who left; and by a leaver, who has left it out.)
+\* Two subgroups have let this incarnation of x in, each by a view of its own.
+AdmittedTwice(x) ==
+    \E j, k \in DOMAIN views :
+        j < k /\ x \in views[j].joins \cap views[k].joins /\ Has(views[j], x, life[x]) /\ Has(views[k], x, life[x])
+
+\* (But for a member that has left, a member that a leaver has left out, and a joiner that two subgroups let in: it
+\* enters one of them, and the other excludes it.)
 NoSuspicionWithoutFaults ==
-    NoFaults => \A m \in up : local[m].gms.leaving \/ Suspects(m) \subseteq Member \ up
+    NoFaults =>
+        \A m \in up : local[m].gms.leaving \/ \A x \in Suspects(m) \cap up : AdmittedTwice(x)
 
 \* Nothing is on its way, and no member has anything to do but join.
 Quiescent ==
@@ -94,13 +101,14 @@ AsksInVain(m) ==
 \* FLAW-133: who asks again and again comes in, or is refused and asks as another incarnation.
 NoJoinerAsksForever == Quiescent => \A m \in up \ There : ~AsksInVain(m)
 
-\* The members that come to a merged view have delivered the same when they do: what is before it, is behind all.
+\* All members that install a merged view have delivered the same before it: every message of the earlier views is
+\* delivered.
 SameDeliveriesBeforeMerge ==
     \A m, x \in up \cap stops.held :
         (installed[m] = installed[x] /\ installed[m] # 0 /\ IsMerged(installed[m])) =>
             \A y \in ViewMembers(m) : seen[m][y] = seen[x][y]
 
-\* What a member has not delivered of the members that were with it, it still delivers; and nothing twice.
+\* A member still delivers every message that it lacks from the members that were with it; and no message twice.
 NoMessageSkippedStep ==
     act'.outcome # "none" =>
         \A x \in ViewMembers(act'.member) : seen'[act'.member][x] = seen[act'.member][x]
@@ -117,8 +125,8 @@ ViewHeldWhileMergingStep ==
     \A m \in up' :
         (Merging(m) /\ installed'[m] \notin {0, installed[m]}) => Cardinality(views'[installed'[m]].preds) > 1
 
-\* What each waits for has been asked for: GMS for the group, that it or merging has; merging for the group,
-\* or for the digest, with which it wants to do something.
+\* Each awaited event has been asked for. GMS waits for the group, which is asked for or which merging has. Merging
+\* waits for the group, or for the digest that its deferred event needs.
 AwaitedIsRequested ==
     \A m \in up :
         LET s == local[m] IN
@@ -136,7 +144,7 @@ DecidesAndPromisesOnlyWhenStoppedStep ==
         IN (decides \/ Down(act'.effects, "GetDigest") # {} \/ Down(act'.effects, "DigestPromised") # {}) =>
                 m \in stops.given \/ act'.event.type = "GroupStopped"
 
-\* The group is let go when all whom that reaches have the view.
+\* The group is resumed when every member that Resume reaches has the view.
 ResumesAfterAllInstalledStep ==
     (act'.outcome = "handled" /\ Up(act'.effects, "Resume") # {}) =>
         LET m == act'.member IN
@@ -171,28 +179,19 @@ ResumesAfterAllInstalled == [][ResumesAfterAllInstalledStep]_vars
 -----------------------------------------------------------------------------
 (* Liveness *)
 
-CanDeliver(m) == InView(local[m]) /\ \E x \in ViewMembers(m) \ {m} : seen[m][x] < Nothing + cast[x]
-
-HasToDo(m) ==
-    /\ m \in up
-    /\ \/ \E p \in network : p.to = m
-       \/ m \in stops.asked /\ IsStill(m)
-       \/ answers[m] # {}
-       \/ Merging(m) /\ MustTimeOut(m)
-       \/ Reports(m) # {}
-       \/ CanDeliver(m)
-       \/ MayDiscover(m)
-
-\* As long as any member has something to do, something is done: by whom, and what, is left open. (So this is weaker
-\* than weak fairness of each action, and what follows from it says more. Faults, and what applications do, is
+\* As long as a member has an enabled step, some step is taken; the member and the step are left open. (So this is
+\* weaker than weak fairness of each action, and what follows from it says more. Faults, and what applications do, is
 \* bounded.)
-Fairness == []<>(\A m \in Member : ~HasToDo(m)) \/ []<><<TRUE>>_vars
+Fairness == []<>(\A m \in Member : ~HasToDo(m) /\ ~MustAsk(m)) \/ []<><<TRUE>>_vars
 
 LiveSpec == Init /\ [][\E m \in Member : Next(m)]_vars /\ Fairness
 
 \* A merge that a member is in ends, and what it waits with for the group.
 MergesEventuallyEnd == \A m \in Member : [](Merging(m) => <>(m \notin up \/ ~Merging(m)))
 PendingMergesEventuallyEnd == \A m \in Member : [](Wishes(local[m]) => <>(m \notin up \/ ~Wishes(local[m])))
+
+\* AMB-29: a joiner that asks for as long as it is in no view comes in, or is refused, which ends it (FLAW-133).
+JoinersEventuallyIn == \A m \in Member : [](local[m].gms.joining => <>(m \notin up \/ InView(local[m])))
 
 \* All who are alive come to be in one view, wait for nothing, are not stopped, and stay there.
 EventuallyConverged == <>[](Converged /\ stops = [asked |-> {}, given |-> {}, held |-> {}])
@@ -271,7 +270,7 @@ GivesDigestIsDeliveredStep ==
     (act'.event.type = "DigestGiven" /\ act'.outcome = "handled") =>
         act'.event.digest = DeliveredBy(act'.member)
 
-\* The digest of a view tells of all that were there before.
+\* The digest of a view has an entry for every earlier member.
 GivesDigestIsCompleteStep ==
     act'.outcome = "handled" =>
         /\ \A e \in Up(act'.effects, "MergeViewInstalled") :

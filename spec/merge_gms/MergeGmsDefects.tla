@@ -23,7 +23,8 @@ PromisesToMembers(s) ==
 
 LeadersFirst(members, coordinators) == M!LeadersFirst(members, coordinators)
 
-(* What is taken over as GMS's next view is not what was decided: for each conjunct of Membership *)
+(* The view that is taken over as GMS's next one is not the decided view: for *)
+(* each conjunct of Membership                                                *)
 
 \* In the place of ToTake: what GMS makes of the merged view.
 SameCounter(s, d) == [d EXCEPT !.id.counter = Own(s).id.counter]
@@ -35,6 +36,12 @@ AllMembersJoin(s, d) == [d EXCEPT !.joiners = MembersOf(d)]
 OmitsItself(s, d) == LET Other(m) == m # s.member IN [d EXCEPT !.members = SelectSeq(@, Other)]
 OnlyOwnMembers(s, d) == LET Mine(m) == IsMember(s, m) IN [d EXCEPT !.members = SelectSeq(@, Mine)]
 DigestOfOwnSubgroup(s, d) == [d EXCEPT !.digest = [m \in MembersOf(Own(s)) |-> @[m]]]
+
+(* The program that runs members: in the place of IncarnationsLack *)
+
+ReturnsUnpassed == {"CountersArePassed"}
+FoundsAfterReturn == {"FoundedBeforeReturn"}
+TwoAtATime == {"LivesAreNumbered"}
 
 (* Discovery: in the place of DiscoveryLacks *)
 
@@ -61,7 +68,7 @@ AllWindows(m, effects) ==
 \* In the place of IsStill: the group is said to be stopped at once.
 StoppedAtOnce(m) == TRUE
 
-\* In the place of SayBelow: the layers below are not told.
+\* In the place of SayBelow: the view is not passed down.
 ViewNotPassedDown(d) == <<>>
 
 -----------------------------------------------------------------------------

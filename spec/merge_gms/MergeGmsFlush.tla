@@ -1,25 +1,25 @@
 ---------------------------- MODULE MergeGmsFlush ----------------------------
 (******************************************************************************)
 (* FLUSH over merging over GMS: a closed model of the cores. Merging and      *)
-(* GMS make the views, FLUSH stops each subgroup for them; what one passes    *)
-(* is the other's event. Up go ViewInstalled, MergeViewInstalled,             *)
-(* Suspected, Suspend, Resume; down goes GroupStopped. Neither is stood in    *)
-(* for: no view is decided, and no digest given away, but when FLUSH has      *)
-(* said that the group is stopped, and FLUSH knows of views and suspicions    *)
-(* what the layer below says.                                                 *)
+(* GMS make the views, and FLUSH stops each subgroup for them. An event that  *)
+(* either passes to the other happens in the same step. ViewInstalled,        *)
+(* MergeViewInstalled, Suspected, Suspend and Resume go up. GroupStopped goes *)
+(* down. Neither has a stand-in. A view is decided, and a digest given away,  *)
+(* only when FLUSH has said that the group is stopped. FLUSH knows views and  *)
+(* suspicions from the layer below.                                           *)
 (*                                                                            *)
-(* The group is that of MergeGmsGroup, with its actions, but for those        *)
-(* that stand in for FLUSH: StopGroup, MulticastData and DeliverData.         *)
-(* PassedUp says what follows from each for FLUSH, in the same step.          *)
-(* FLUSH's unicasts come in the order sent (as it assumes), and beside        *)
-(* those of the layer below in any order. Below is a multicast that holds     *)
-(* back and fetches what FLUSH says; what a crashed member has multicast      *)
-(* may reach some and not others. `seen`, from which the digests are          *)
-(* taken, counts what FLUSH lets through.                                     *)
+(* The group is that of MergeGmsGroup, with its actions except StopGroup,     *)
+(* MulticastData and DeliverData, which stand in for FLUSH. PassedUp says     *)
+(* what follows from each for FLUSH, in the same step. FLUSH's unicasts come  *)
+(* in the order sent (as it assumes), and beside those of the layer below in  *)
+(* any order. Below is a multicast that holds back and fetches the messages   *)
+(* that FLUSH names. A crashed member's multicasts may reach only some        *)
+(* members. `seen`, from which the digests are taken, counts the multicasts   *)
+(* that FLUSH passes up.                                                      *)
 (*                                                                            *)
-(* Less than spec/flush has: BLOCK returns at once, what a member sends to    *)
-(* itself arrives at once, behind its latch no member tries to multicast, and *)
-(* a state transfer only has the group stopped, and lets it go. Less than     *)
+(* Less than spec/flush has. BLOCK returns at once, a member's messages to    *)
+(* itself arrive at once, and no member tries to multicast behind its latch.  *)
+(* A state transfer only stops the group and resumes it. Less than            *)
 (* MergeGmsGroup has: addresses are not used again.                           *)
 (*                                                                            *)
 (* Claimed is what neither gives alone: VirtualSynchrony over views that      *)
@@ -47,7 +47,8 @@ ASSUME MaxRestarts = 0 /\ MaxCasts = 0
 VARIABLES
     flush,              \* [Member -> FLUSH's state]
     wires,              \* [Member -> [Member -> FLUSH's messages on their way from one to the other]]
-    said,               \* to whom FLUSH has said that the group is stopped, and it is not heard yet
+    said,               \* the callers to which FLUSH has said that the group is stopped, when they have not heard it
+                        \* yet
     fetches,            \* [Member -> what its layer below asks others for]
     refused,            \* whether FLUSH has refused anything
     lost,               \* whom a crashed member's multicasts do not reach: a set of [to, view, sender]
@@ -74,7 +75,7 @@ Branching ==
     INSTANCE VirtualSynchrony WITH Off <- {"Uniform", "ReceiveOnlyCut", "FirstLeaverHasAll", "JoinersInstallLast"}
 
 -----------------------------------------------------------------------------
-(* What FLUSH does *)
+(* Steps of FLUSH *)
 
 FlushStep(s, e) == Flush!Step(s, e)
 FlushRuns == INSTANCE FlushAtOnce WITH Step <- FlushStep
@@ -116,7 +117,7 @@ ReceiveFlush(m) ==
             /\ FlushDid(m, done, [wires EXCEPT ![q][m] = Tail(@)])
     /\ UNCHANGED <<lost, transfers, log, settled, got>>
 
-\* What m has multicast it has received, too.
+\* m has received all its own multicasts.
 CastData(m) ==
     /\ m \in up /\ cast[m] < Casts[m]
     /\ InView(local[m]) /\ ~flush[m].latched
@@ -130,8 +131,8 @@ CastData(m) ==
         /\ FlushDid(m, done, wires)
     /\ UNCHANGED <<lost, transfers, settled>>
 
-\* The next multicast of x can reach m: from x; if x has crashed, because it is on its way; or from who was
-\* asked.
+\* The next multicast of x can reach m: from x, or, if x has crashed, from the network or from the member that was
+\* asked for it.
 MayReach(m, x) ==
     LET n == flush[m].delivered[x] + 1 IN
     /\ x # m
@@ -170,7 +171,7 @@ AskForState(m) ==
     /\ Transfers("AskForState", m, "Suspend")
     /\ transfers' = transfers + 1
 
-\* ... and lets it go when it has had it stopped.
+\* ... and resumes it after the stop.
 HasState(m) == m \in up /\ Wants(m) /\ Flush!IsStopped(flush[m])
 TakeState(m) ==
     /\ HasState(m)
@@ -178,14 +179,14 @@ TakeState(m) ==
     /\ transfers' = transfers
 
 -----------------------------------------------------------------------------
-(* What follows from a step of the layers below *)
+(* Effects of a step of the layers below *)
 
 IsForFlush(effect) == effect.type = "PassUp" /\ effect.event.type \in PassesUp
 
 Longest(m) == CHOOSE n \in {Len(wires[m][x]) : x \in Member} : \A x \in Member : Len(wires[m][x]) <= n
 
-\* What of m's multicasts has not been received reaches each of the others, or not; of its messages some first
-\* part does.
+\* Each multicast of m that has not been received reaches each other member or is lost; a first part of its messages
+\* arrives.
 AfterCrash(m) ==
     LET lacking == {x \in up' : installed[m] # 0 /\ installed[x] = installed[m]
                                 /\ flush[x].delivered[m] < Len(log[installed[m]][m])}
@@ -216,7 +217,7 @@ PassedUp ==
         IN IF installed' = installed THEN settled' = all /\ got' = got
            ELSE settled' = [all EXCEPT ![installed'[m]] = Channel!Came(m, @)] /\ Channel!Forgets(m)
 
-\* What FLUSH has said is heard.
+\* An answer of FLUSH is heard.
 HearOfTheStop(m) ==
     /\ Apply("StopGroup", m, StoppedFor(G!Self), {})
     /\ UNCHANGED world
@@ -235,7 +236,7 @@ StackInit ==
     /\ settled = [k \in DOMAIN views |-> Channel!NoArrivals]
     /\ got = [m \in Member |-> {}]
 
-\* What FLUSH says is heard at once. (Three actions stand in for FLUSH, and are not taken.)
+\* The answers of FLUSH are heard at once. (Three actions stand in for FLUSH, and are not taken.)
 StackNext(m) ==
     IF said # {} THEN m \in said /\ HearOfTheStop(m) /\ PassedUp
     ELSE \/ /\ Next(m)
@@ -270,21 +271,23 @@ SameViewInFlush ==
 \* Neither refuses what the other says, or its peers.
 NoEventRefused == ~refused
 
-\* Of m's view the members that are alive, and of whom neither counts the other out.
+\* The live members of m's view that m does not suspect, and that do not suspect m.
 Mutual(m) == {x \in Reaches(m, ViewMembers(m) \ Suspects(m)) : installed[x] = installed[m]}
 
-\* What GMS and merging take for granted when FLUSH has said so, until they let the group go: all are behind
-\* their latches, and have delivered the same, and all that they multicast.
+\* GMS and merging rely on this from FLUSH's answer until they resume the group: all members are behind their latches,
+\* and have delivered the same, and everything that they multicast.
 GroupIsStopped ==
     \A m \in up :
         m \in stops.given \cup said => IsStill(m) /\ \A x \in Mutual(m) : flush[x].latched
 
-\* A view is decided by who has its group stopped; and a digest is of such a group (DecidesAndPromisesOnlyWhenStopped).
+\* Only a member that has its group stopped decides a view. A digest is given of such a group only
+\* (DecidesAndPromisesOnlyWhenStopped).
 DecidesOnlyWhenStoppedStep ==
     (views' # views /\ act'.action # "Crash") => act'.member \in stops.given \/ act'.action = "StopGroup"
 DecidesOnlyWhenStopped == [][DecidesOnlyWhenStoppedStep]_stack_vars
 
-\* A member that comes to a merged view has delivered, of the members that were with it, what its digest says: others start there.
+\* A member that installs a merged view has delivered, of the members that were with it, exactly what its digest says:
+\* others start there.
 MergedDigestIsDeliveredStep ==
     \A m \in Member :
         (installed'[m] # installed[m] /\ Cardinality(views'[installed'[m]].preds) > 1) =>
@@ -300,7 +303,7 @@ DecidesAndDeparts ==
         /\ act'.member \in up /\ up' = up \ {act'.member}
         /\ UNCHANGED <<installed, got>>
 
-\* (Who wants to leave, and is the first of a merged view when it comes to that, departs in the same step.)
+\* (A member that wants to leave, and is first in a merged view that it installs, departs in the same step.)
 MayEnter(m, v, came) == IF MaxFalseSuspicions = 0 THEN Channel!MayEnter(m, v, came) ELSE Branching!MayEnter(m, v, came)
 EntersAndDeparts ==
     \E m \in {act'.member} : \E k \in {installed'[m]} :
@@ -339,8 +342,8 @@ InstallsOnlyWhenLatchedStep ==
     \A m \in Member : (installed[m] # 0 /\ installed'[m] # installed[m]) => flush[m].latched
 InstallsOnlyWhenLatched == [][InstallsOnlyWhenLatchedStep]_stack_vars
 
-\* Without false suspicions: where some member has gone on to a view, all who may still come are stopped where it
-\* was.
+\* Without false suspicions: if a member has installed a view, all members that may still install it are stopped in
+\* its predecessor.
 StoppedUntilAllInstall ==
     MaxFalseSuspicions = 0 =>
         \A k \in DOMAIN views : \A u \in DOMAIN settled[k] : \A x \in up :
@@ -361,7 +364,7 @@ StackQuiescent ==
         /\ \A q \in Member : wires[q][m] = <<>>
         /\ InView(local[m]) => \A x \in Flush!Members(flush[m]) \cap ViewMembers(m) : ~MayReach(m, x)
 
-\* The group does not come to rest before every member goes on, and has what was asked for, ...
+\* The group comes to rest only when every member has resumed, and has what was asked for, ...
 GoesOn(m) ==
     /\ ~flush[m].latched /\ flush[m].owner = "" /\ flush[m].wants = {} /\ ~Flush!Running(flush[m])
     /\ local[m].gms.group # "stopping" /\ local[m].holds = "no" /\ m \notin stops.asked \cup stops.given
@@ -369,6 +372,18 @@ UnblockedWhenQuiescent == StackQuiescent => \A m \in up : GoesOn(m)
 
 \* ... and, if there is no other member to be found, is in one view and waits for nothing.
 ConvergedWhenStackQuiescent == (StackQuiescent /\ \A m \in up : ~CanDiscover(m)) => Converged
+
+-----------------------------------------------------------------------------
+(* Liveness *)
+
+\* As long as the stack is not at rest, something is done: by which layer is left open. (No answer of FLUSH is assumed, as
+\* merging over GMS alone does, and no view, as FLUSH alone does.)
+StackFairness == []<>(StackQuiescent /\ \A m \in up : ~MayDiscover(m)) \/ []<><<TRUE>>_stack_vars
+
+StackLiveSpec == StackSpec /\ StackFairness
+
+\* All members that live are in one view, are not stopped, and stay so.
+EventuallyResumed == <>[](Converged /\ \A m \in up : GoesOn(m))
 
 -----------------------------------------------------------------------------
 (* Witnesses *)

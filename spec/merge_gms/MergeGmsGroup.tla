@@ -3,19 +3,20 @@
 (* A group whose members run merging over GMS, and what is around them, as *)
 (* freely as it may behave:                                                *)
 (* - Unicasts arrive once, at any time and in any order, as long as both   *)
-(*   ends live. When a member crashes, any part of what it has on its way  *)
+(*   ends live. When a member crashes, any part of its messages in transit *)
 (*   is lost. A connection between members of different subgroups may      *)
-(*   break and be there again: what merging has on its way is lost, and    *)
-(*   both go on. Part of anything that a member sends to one that is not   *)
-(*   in its view may be lost. And the next incarnation of who crashed may  *)
-(*   be given any part of what was sent to the former one: see GmsGroup.   *)
-(* - The failure detector (FailureDetector) reports a crash to everybody   *)
-(*   who has the member in its view, or whom it has asked to be let in; so *)
-(*   too that somebody does not count the watcher as a member any more.    *)
-(*   Words of views that are over are heard at any time. False suspicions  *)
-(*   have a budget.                                                        *)
+(*   break and be made again: merging's messages in transit are lost, and  *)
+(*   both members continue. Part of all messages of a member to processes  *)
+(*   outside its view may be lost. And the next incarnation of a crashed   *)
+(*   member may receive any part of the messages to the former one: see    *)
+(*   GmsGroup.                                                             *)
+(* - The failure detector (FailureDetector) reports a crash to every       *)
+(*   member that has the crashed member in its view, or was asked by it    *)
+(*   for admission. In the same way it reports that a member does not      *)
+(*   count the watcher as a member any more. Reports about old views       *)
+(*   arrive at any time. False suspicions have a budget.                   *)
 (* - The layer above stops the group when it is asked to, and says so at   *)
-(*   any time; it lets the group go when it is told, and only then.        *)
+(*   any time; it resumes the group when it is asked to, and only then.    *)
 (* - Discovery (the module) finds some of the coordinators, and is asked   *)
 (*   again while who would lead waits for the group; a joiner finds any    *)
 (*   member that acts. An address that crashed or left may come back as a  *)
@@ -43,17 +44,18 @@ CONSTANTS
     SequentialMerges,   \* bound: the last merge begins when all before it is over
     MaxMerges,          \* bound: how often discovery makes a coordinator want to lead a merge
     MaxCrashes,         \* fault budget
-    MaxEarlyTimeouts,   \* fault budget: timers that fire while the merge goes on
+    MaxEarlyTimeouts,   \* fault budget: timers that fire during the merge
     MaxBrokenLinks,     \* fault budget: connections, each in one direction
     MaxFalseSuspicions, \* fault budget: false suspicions
     MaxJoins,           \* bound: how often some member asks to be let in
+    MaxFounds,          \* bound: groups that are founded after the start
     MaxLeaves,          \* bound
     MaxRestarts,        \* bound: incarnations after the first, of all addresses together
     MaxCasts,           \* bound: multicasts of the applications, together
     MaxMisuses,         \* fault budget: what no correct caller or peer does
     MaxCloses,          \* fault budget: connections that are closed with something on its way (ClosedOnlyByViews)
     Inheritors,         \* bound: whose next incarnation is given what was sent to the former one
-    AsksAgain           \* bound: who was let in and excluded before it knew asks again
+    AsksAgain           \* a joiner that is in no view asks again when nothing else is under way (AMB-29)
 
 \* (A new incarnation numbers its multicasts from the first again. GmsGroup has both.)
 ASSUME MaxRestarts = 0 \/ MaxCasts = 0
@@ -62,13 +64,13 @@ VARIABLES
     network,        \* the messages on their way: a set of packets
     up,             \* the members that have not crashed or left
     life,           \* [Member -> its present incarnation]
-    stops,          \* what the layers above know: for whom the group is to be stopped, and is not yet
-                    \* (`asked`); for whom it is (`given`); and who is stopped (`held`)
+    stops,          \* the layers above: the members whose stop is not done yet (`asked`), those whose stop is done
+                    \* (`given`), and the stopped members (`held`)
     answers,        \* [Member -> digests on their way up to it]
     cast,           \* [Member -> how many multicasts it has sent]
     seen,           \* [Member -> [Member -> highest seqno of its multicasts delivered]]
-    kept,           \* [Member -> the promises that it keeps: to which incarnation of whom, and what it had
-                    \* delivered then]
+    kept,           \* [Member -> the promises that it keeps: the incarnation that each was made to, and its own
+                    \* deliveries then]
     spent,          \* budgets used
     views,          \* the decided views, in order of decision (Membership)
     installed       \* [Member -> the number of the view installed; 0: none] (Membership)
@@ -76,16 +78,16 @@ VARIABLES
 vars == <<local, network, up, life, stops, answers, cast, seen, kept, spent, views, installed, act>>
 view == <<local, network, up, life, stops, answers, cast, seen, kept, spent, views, installed>>
 
-\* What a member's step never changes by itself; and the same without the budgets.
+\* Variables that no member's step changes by itself; and the same without the budgets.
 around == <<life, cast>>
 world == <<around, spent>>
 
 -----------------------------------------------------------------------------
-(* What a step does to what is around its member *)
+(* Effects of a step on a member's environment *)
 
 Packet(sender, to, message) == [sender |-> sender, to |-> to, message |-> message]
 
-\* What the next incarnation may be given waits for it: see GmsGroup.
+\* Packets for the next incarnation wait under this name: see GmsGroup.
 NextLife(m) == m \o "+"
 Inherits(m) == m \in Inheritors /\ spent.restarts < MaxRestarts
 ForTheNext(packets) == {[p EXCEPT !.to = NextLife(@)] : p \in {p \in packets : Inherits(p.to)}}
@@ -108,11 +110,11 @@ Suspects(m) == local[m].gms.suspected
 Merging(m) == M!Merging(local[m].merge)
 ViewMembers(m) == MembersOf(Own(local[m]))
 
-\* Whom m can stop, and let go: who counts it as a member.
+\* The members that m can stop and resume: they count m as a member.
 Reaches(m, members) == {x \in members \cap up : x = m \/ m \in ViewMembers(x) \ Suspects(x)}
 
-\* (A step that lets the group go may ask for it again. A member that comes to a merged view, and is not its first,
-\* wants the group no more: the first will let it go.)
+\* (A step that resumes the group may ask for it again. A member that installs a merged view, and is not its first,
+\* needs the group no more: the first member will resume it.)
 AfterStops(m, event, step) ==
     LET suspends == Up(step.effects, "Suspend") # {}
         resumes == Up(step.effects, "Resume") # {}
@@ -133,7 +135,7 @@ AfterStops(m, event, step) ==
                       ELSE IF joins THEN stops.held \cup {m} ELSE stops.held]
 
 -----------------------------------------------------------------------------
-(* What Membership knows of a step *)
+(* A step as Membership sees it *)
 
 \* View number j comes before view number k.
 RECURSIVE Ancestor(_, _)
@@ -146,7 +148,7 @@ NumberIn(known, d) ==
     IF d = G!NoDecision THEN 0
     ELSE CHOOSE k \in DOMAIN known : known[k].id = d.id /\ known[k].members = d.members
 
-\* The view that a step decided; of a coordinator that leaves, the one that it sends.
+\* The view that a step decided; for a coordinator that leaves, the view that it sends.
 NewDecisions(m, step) ==
     {d \in (IF step.state.gms.gone
             THEN {step.effects[i].message.decision : i \in {i \in DOMAIN step.effects :
@@ -164,19 +166,19 @@ AsView(d, effects) ==
      preds |-> {k \in DOMAIN views : views[k].id \in Follows(d, effects)},
      lives |-> [x \in MembersOf(d) |-> d.lives[x]], joins |-> d.joiners]
 
-\* What m has delivered of each member of its view.
+\* The multicasts that m has delivered, by member of its view.
 DeliveredBy(m) == [x \in ViewMembers(m) |-> seen[m][x]]
 
-\* A joiner's windows start where the digest says; with the members that are new to it a member's start where the
-\* merged digest says, but not before what it has delivered of them in an earlier view.
+\* A joiner's windows start where the digest says. A member's windows for members that are new to it start where the
+\* merged digest says, but not before its own deliveries of them in an earlier view.
 AfterWindows(m, effects) ==
     LET told == Down(effects, "DigestSet") \cup Down(effects, "WindowsAdded")
     IN IF told = {} THEN seen
        ELSE LET d == (CHOOSE e \in told : TRUE).digest
             IN [seen EXCEPT ![m] = [x \in Member |-> IF x \in DOMAIN d THEN Greatest(@[x], d[x]) ELSE @[x]]]
 
-\* A promise is kept until it is withdrawn, or a view has whom it was made to. (To which incarnation, GMS
-\* knows of a joiner, and merging of who leads. A member that is asked to merge is a coordinator.)
+\* A promise is kept until it is withdrawn, or until a view has the member to which it was made. (GMS knows the
+\* incarnation of a joiner, and merging that of a merge leader. A member that is asked to merge is a coordinator.)
 AfterKept(m, step) ==
     LET gone == {e.to : e \in Down(step.effects, "PromiseWithdrawn")} \cup MembersOf(Own(step.state))
         s == step.state
@@ -246,16 +248,17 @@ ReceiveCancelMerge(m) == Receive("ReceiveCancelMerge", m, "CANCEL_MERGE")
 -----------------------------------------------------------------------------
 (* Applications, the layers above and below *)
 
-AskToJoin(m) ==
-    /\ spent.joins < MaxJoins
-    /\ m \in up /\ ~InView(local[m])
-    /\ \E c \in up \ {m} :
-        /\ G!IsActing(local[c].gms)
-        /\ Packet(m, c, G!JoinReq(life[m])) \notin network
-        /\ AsksAgain \/ ~\E x \in up : G!IsOver(local[x].gms, m, life[m])
-        /\ ~\E x \in up : G!Waits(local[x].gms, m, life[m])
-        /\ Apply("AskToJoin", m, [type |-> "JoinRequested", coordinator |-> c, life |-> life[m]], {})
-    /\ Spend("joins")
+\* The conjuncts that the program that runs members does not keep: none (a defect in the place of nothing).
+IncarnationsLack == {}
+Incarnations == INSTANCE Incarnations WITH Off <- IncarnationsLack
+
+\* m founds a group of its own, also when it has asked others: merging brings the groups together.
+FoundGroup(m) ==
+    /\ spent.founds < MaxFounds
+    /\ m \in up /\ ~InView(local[m]) /\ life[m] = 0
+    /\ Incarnations!MayBegin(m) /\ Incarnations!MayFound
+    /\ Apply("FoundGroup", m, [type |-> "JoinRequested", coordinator |-> m, life |-> 0], {})
+    /\ Spend("founds")
     /\ UNCHANGED around
 
 Leave(m) ==
@@ -295,7 +298,7 @@ MulticastData(m) ==
     /\ Environment("MulticastData", m, None, {})
     /\ UNCHANGED <<local, network, up, life, stops, answers, kept, views, installed>>
 
-\* The next multicast of a member of its view, from the sender or from who has it.
+\* The next multicast of a member of its view, from the sender or from a member that has it.
 DeliverData(m) ==
     /\ m \in up /\ InView(local[m])
     /\ \E x \in ViewMembers(m) \ {m} :
@@ -307,7 +310,7 @@ DeliverData(m) ==
 -----------------------------------------------------------------------------
 (* Faults, and the failure detector *)
 
-\* What the crashed member has on its way may be lost, each copy by itself.
+\* The crashed member's messages in transit may be lost, each copy by itself.
 Crash(m) ==
     /\ spent.crashes < MaxCrashes
     /\ m \in up \cap Crashers
@@ -321,14 +324,9 @@ Crash(m) ==
     /\ Environment("Crash", m, None, {})
     /\ UNCHANGED <<local, life, cast, seen, views, installed>>
 
-\* An address that decided views to which others have not come is not used again: see GmsGroup.
-MayComeBack(m) ==
-    \A k \in DOMAIN views : \A x \in up :
-        (views[k].id.creator = m /\ InView(local[x])) => Own(local[x]).id.counter >= views[k].id.counter
-
 Restart(m) ==
     /\ spent.restarts < MaxRestarts
-    /\ m \notin up /\ MayComeBack(m)
+    /\ m \notin up /\ Incarnations!MayReturn(m)
     /\ up' = up \cup {m}
     /\ life' = [life EXCEPT ![m] = @ + 1]
     /\ local' = [local EXCEPT ![m] = Start(m)]
@@ -354,7 +352,7 @@ Break(m) ==
 \* ClosedOnlyByViews: the connection to x may be closed, as the sender has a view without it.
 MayClose(m, x) == InView(local[m]) /\ x \notin ViewMembers(m)
 
-\* UNICAST closes the connection to who is not in the view; part of what is on its way is lost.
+\* UNICAST closes the connection to a process that is not in the view; part of the messages in transit is lost.
 Close(m) ==
     /\ spent.closes < MaxCloses
     /\ m \in up
@@ -366,7 +364,7 @@ Close(m) ==
     /\ Environment("Close", m, None, {})
     /\ UNCHANGED <<local, up, life, stops, answers, cast, seen, kept, views, installed>>
 
-\* Whom a member watches, and as which incarnation.
+\* The members that m watches, with their incarnations.
 Joins(s) == {s.queue[i] : i \in {i \in DOMAIN s.queue : s.queue[i].kind = "join"}}
             \cup ({s.admitting} \ {G!NoRequest})
 Watched(m) ==
@@ -380,7 +378,7 @@ DetectorLacks == {}
 SuspectsOfAll == [m \in Member |-> Suspects(m)]
 FailureDetector == INSTANCE FailureDetector WITH Off <- DetectorLacks, suspects <- SuspectsOfAll
 
-\* What it has to say to m, and what it may say.
+\* The state transfer of m has something to say, and is allowed to.
 Reports(m) == {w \in Watched(m) : FailureDetector!MustReport(m, w[1], w[2])}
 Reportable(m) == {w \in Watched(m) : FailureDetector!MayReport(m, w[1], w[2])}
 
@@ -398,7 +396,7 @@ SuspectFalsely(m) ==
     /\ Spend("false")
     /\ UNCHANGED around
 
-\* What no correct caller, layer or peer does. Each changes nothing.
+\* Events that no correct caller, layer or peer causes. Each changes nothing.
 Forged(m) ==
     {[type |-> "Suspected", suspect |-> m],
      [type |-> "DigestGiven", asker |-> Self, request |-> local[m].asked, digest |-> G!NoDigest],
@@ -417,14 +415,14 @@ Misuse(m) ==
 
 Coordinators == {m \in up : Coordinates(local[m])}
 
-\* Those that coordinate, or crashed as they did.
+\* Members that coordinate, or crashed while they did.
 Former == {m \in Member : Coordinates(local[m])}
 
-\* What Discovery is asked for (a defect in the place of nothing).
+\* The conjuncts that Discovery does not keep (a defect in the place of nothing).
 DiscoveryLacks == {}
 Discovery == INSTANCE Discovery WITH Off <- DiscoveryLacks, coordinators <- Coordinators, former <- Former
 
-\* What it may find; and of that, what it would lead.
+\* The answers that discovery may find, and those of them in which m would lead.
 Found(m) == IF DiscoveryFinds = "all" THEN {Discovery!All \cup {m}} ELSE Discovery!MayFind(m)
 Leading(m) == {f \in Found(m) : Cardinality(f) > 1 /\ M!FirstOf(f) = m}
 
@@ -470,6 +468,38 @@ TimeOut(m) ==
     /\ UNCHANGED around
 
 -----------------------------------------------------------------------------
+(* Steps that are under way, and joiners *)
+
+CanDeliver(m) == InView(local[m]) /\ \E x \in ViewMembers(m) \ {m} : seen[m][x] < Nothing + cast[x]
+
+HasToDo(m) ==
+    /\ m \in up
+    /\ \/ \E p \in network : p.to = m
+       \/ m \in stops.asked /\ IsStill(m)
+       \/ answers[m] # {}
+       \/ Merging(m) /\ MustTimeOut(m)
+       \/ Reports(m) # {}
+       \/ CanDeliver(m)
+       \/ MayDiscover(m)
+
+\* m has asked, and is still in no view when nothing is under way.
+MustAsk(m) ==
+    /\ AsksAgain
+    /\ m \in up /\ local[m].gms.joining /\ ~InView(local[m])
+    /\ \E c \in up : G!IsActing(local[c].gms)
+    /\ \A x \in Member : ~HasToDo(x)
+
+\* A joiner asks a member that acts, and another besides. It asks again for as long as it is in no view (MustAsk).
+AskToJoin(m) ==
+    /\ m \in up /\ ~InView(local[m]) /\ Incarnations!MayBegin(m)
+    /\ \E c \in up \ {m} :
+        /\ G!IsActing(local[c].gms)
+        /\ Packet(m, c, G!JoinReq(life[m])) \notin network
+        /\ Apply("AskToJoin", m, [type |-> "JoinRequested", coordinator |-> c, life |-> life[m]], {})
+    /\ IF MustAsk(m) THEN UNCHANGED spent ELSE spent.joins < MaxJoins /\ Spend("joins")
+    /\ UNCHANGED around
+
+-----------------------------------------------------------------------------
 InFirst(m) == {k \in DOMAIN First : m \in MembersOf(First[k])}
 FirstDecision(k) == G!Decision(First[k].id, First[k].members, NoViewId, First[k].lives, {}, G!NoDigest)
 Begun(m) == IF InFirst(m) = {} THEN G!NoDecision ELSE FirstDecision(CHOOSE k \in InFirst(m) : TRUE)
@@ -486,14 +516,14 @@ Init ==
     /\ answers = [m \in Member |-> {}] /\ kept = [m \in Member |-> {}]
     /\ cast = [m \in Member |-> 0]
     /\ seen = [m \in Member |-> [x \in Member |-> Nothing]]
-    /\ spent = [merges |-> 0, crashes |-> 0, early |-> 0, breaks |-> 0, false |-> 0, joins |-> 0,
+    /\ spent = [merges |-> 0, crashes |-> 0, early |-> 0, breaks |-> 0, false |-> 0, joins |-> 0, founds |-> 0,
                 leaves |-> 0, restarts |-> 0, casts |-> 0, misuses |-> 0, closes |-> 0]
     /\ views = First
     /\ installed = [m \in Member |-> IF InFirst(m) = {} THEN 0 ELSE CHOOSE k \in InFirst(m) : TRUE]
     /\ act = NoAct
 
-\* What one member does, or what happens to it. (Without the parameter TLC asks whether it is constant, and walks
-\* for it through all that it uses, anew in each module that has it: 3 s for each model.)
+\* The actions of a member, and the events that happen to it. (Without the parameter TLC asks whether it is constant,
+\* and walks for it through all that it uses, anew in each module that has it: 3 s for each model.)
 Next(m) ==
     \/ ReceiveJoinReq(m)
     \/ ReceiveJoinRsp(m)
@@ -511,6 +541,7 @@ Next(m) ==
     \/ ReceiveMergeView(m)
     \/ ReceiveCancelMerge(m)
     \/ AskToJoin(m)
+    \/ FoundGroup(m)
     \/ Leave(m)
     \/ StopGroup(m)
     \/ GiveDigest(m)

@@ -1,7 +1,7 @@
 ------------------------ MODULE MergeGmsInstruments -------------------------
 (******************************************************************************)
-(* What the tools look at: witnesses, and what a run collects of members'     *)
-(* local steps for conformance.                                               *)
+(* Instruments: witnesses, and what a run collects of members' local steps    *)
+(* for conformance.                                                           *)
 (******************************************************************************)
 EXTENDS MergeGmsClaims
 
@@ -49,9 +49,9 @@ SeenLocal(m) == local[m]
 SeenMessages == {[sender |-> p.sender, message |-> p.message] : p \in network}
 SeenOutside(m) == answers[m]
 
-\* Every message that was ever on its way, from its sender and (what no correct peer does) from others; every
-\* digest, of no member too, for either and for another; the group stopped, asked for or not; each answer of
-\* discovery; each timer, late or not; each call.
+\* Every message that was ever in transit, from its sender and from other members (as no correct peer does). Every
+\* digest, also an empty one, for GMS and for merging. The group stopped, asked for or not. Each answer of discovery,
+\* each timer, late or not, and each call.
 Alphabet(messages, given) ==
     LET others == {[p EXCEPT !.sender = m] : p \in messages, m \in Member \cup {"Z"}}
         digests == {a.digest : a \in UNION given} \cup {G!NoDigest}
@@ -65,7 +65,7 @@ Alphabet(messages, given) ==
        \cup {EventOf(p) : p \in others}
 
 -----------------------------------------------------------------------------
-(* What scenarios see of a member besides its state *)
+(* A member as scenarios see it, besides its state *)
 
 Observed(m) ==
     [view |-> <<Own(local[m]).id.creator, Own(local[m]).id.counter, Own(local[m]).members>>,

@@ -1,11 +1,10 @@
 --------------------------- MODULE MergeGmsStable ----------------------------
 (******************************************************************************)
-(* Merging over GMS over STABLE: a closed model of neighbours. What is        *)
-(* passed down is what happens to STABLE, in the same step: views, merged     *)
-(* or not, DigestPromised, PromiseWithdrawn. The promises that hold back      *)
-(* STABLE's votes are those that GMS and merging make. Below is the           *)
-(* multicast of MergeGmsGroup, which answers GetDigest; what is purged of     *)
-(* it is what STABLE says.                                                    *)
+(* Merging over GMS over STABLE: a closed model of neighbours. An event that  *)
+(* is passed down happens to STABLE in the same step: views, merged or not,   *)
+(* DigestPromised, PromiseWithdrawn. The promises that hold back STABLE's     *)
+(* votes are the promises of GMS and merging. Below is the multicast of       *)
+(* MergeGmsGroup, which answers GetDigest. It purges what STABLE announces.   *)
 (*                                                                            *)
 (* The group is that of MergeGmsGroup, with all its actions; PassedDown       *)
 (* says what follows from each for STABLE. STABLE and STABILITY messages      *)
@@ -45,7 +44,7 @@ Alone(conjunct) ==
     INSTANCE JoinDigest WITH Off <- AllPromises!Conjuncts \ {conjunct}, delivered <- DeliveredByAll, held <- Held
 
 -----------------------------------------------------------------------------
-(* What one passes is the other's event *)
+(* An event that a layer passes is the other layer's event *)
 
 NewWindow(low) == [low |-> low, purged |-> Nothing]
 
@@ -89,7 +88,7 @@ AfterPromises(m) ==
        \cup {[by |-> m, by_life |-> life[m], view |-> installed[m], to |-> x, to_life |-> LifeMeant(m, x),
               vector |-> DeliveredBy(m)] : x \in made}
 
-\* What a step of the group does to STABLE and to the windows.
+\* The effect of a step of the group on STABLE and on the windows.
 PassedDown ==
     /\ \E m \in {act'.member} :
         IF act'.action = "Restart"

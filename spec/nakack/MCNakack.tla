@@ -5,8 +5,7 @@ EXTENDS NakackDefects
 AB == <<"A", "B">>
 ABC == <<"A", "B", "C">>
 
-\* A view that follows others. `news`: the members that begin with it, in which incarnation; all others go on in their
-\* first.
+\* A view that follows others. `news`: its joiners, with their incarnations; all other members are in their first.
 Follow(counter, creator, members, preds, news) ==
     LET set == {members[i] : i \in DOMAIN members}
     IN DecidedView(ViewId(counter, creator), members, preds,
@@ -25,7 +24,7 @@ JoinThirdScript == <<FirstView(1, "A", AB), Follow(2, "A", ABC, {1}, Anew("C", 0
 LeaveScript == <<FirstView(1, "A", ABC), Follow(2, "A", AB, {1}, Nobody)>>
 \* The list is in no order but the view's own, and another member than the oldest has created a view.
 UnsortedScript == <<FirstView(1, "C", <<"C", "A", "B">>)>>
-\* B is taken for dead: A goes on alone.
+\* B is taken for dead: A continues alone.
 AloneScript == <<FirstView(1, "A", AB), Follow(2, "A", <<"A">>, {1}, Nobody)>>
 MergeScript == <<FirstView(1, "A", <<"A">>), FirstView(1, "B", <<"B">>), Follow(2, "A", AB, {1, 2}, Nobody)>>
 \* B crashes, is left out, and comes back as another incarnation.

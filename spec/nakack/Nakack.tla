@@ -9,22 +9,23 @@
 (* origin is meant, and no other name of an incarnation is needed.            *)
 (*                                                                            *)
 (* A receiver delivers each origin's messages in order, without a gap.        *)
-(* It asks for what it lacks: for what is missing below a message that it     *)
-(* has, or below a number that it was told. It asks the member that told      *)
-(* it. Every member tells the others, again and again, how far it has         *)
-(* delivered (HIGHEST). So the last message of a sender is missed, too,       *)
-(* and whoever tells of a message has it: a request never waits for a         *)
-(* member that crashed while another one has the message.                     *)
+(* It asks for missing messages: below a message that it has received, or     *)
+(* below an announced number. Every member announces to the others, again and *)
+(* again, how far it has delivered (HIGHEST). A receiver asks the member that *)
+(* announced the number. So the loss of a sender's last message is noticed,   *)
+(* too. A member that announces a message has it. So no request waits for a   *)
+(* crashed member while another member has the message.                       *)
 (*                                                                            *)
-(* A member keeps what it has delivered in its present view until it is       *)
-(* told to purge it, and what it delivered in the view before until the       *)
-(* first purge in the present one. Then every member of the present view      *)
-(* has voted in it, so none of them lacks anything of a former view.          *)
+(* A member keeps the messages that it delivered in its present view until it *)
+(* is asked to purge them. It keeps the messages of the view before until the *)
+(* first purge in the present view. Then every member of the present view has *)
+(* voted in it, so none of them lacks anything of a former view.              *)
 (*                                                                            *)
-(* The layers above stop a group before its view changes (FLUSH). They say    *)
-(* how many of a view are delivered (HoldBack, counted from where the view    *)
-(* began), and which member has what is lacking (Fetch). What waits when a    *)
-(* view is installed is void: it counts in no later view.                     *)
+(* The layers above stop a group before its view changes (FLUSH). They give   *)
+(* the number of messages of a view to deliver (HoldBack, counted from the    *)
+(* beginning of the view), and the holder of missing messages (Fetch).        *)
+(* Messages that wait when a view is installed are void: they count in no     *)
+(* later view.                                                                *)
 (*                                                                            *)
 (* The constants of the first group are the guards; all on is the             *)
 (* reference, and each is taken away in a model of its own.                   *)
@@ -85,7 +86,7 @@ NoFormer == [view_id |-> NoViewId, stores |-> [m \in {} |-> 0]]
 \* A member that is said to have the messages of an origin, and up to which number.
 Source(holder, upto) == [holder |-> holder, upto |-> upto]
 
-\* What a member has of origin x, where a view begins after seqno n.
+\* A member's messages of origin x, where a view begins after seqno n.
 Window(x, n) ==
     [low |-> n,             \* where this member's window starts: what is below was never its to deliver
      base |-> n,            \* the highest seqno delivered when the view was installed
@@ -116,7 +117,7 @@ HighestOf(seqnos, least) ==
 \* DLV-01: what a digest says.
 DeliveredVector(s) == [x \in Members(s) |-> s.windows[x].delivered]
 
-\* What layers above read at the moment of their own step.
+\* The state that layers above read at the moment of their own step.
 Below(s) ==
     [x \in Members(s) |->
         LET w == s.windows[x] IN
@@ -135,7 +136,7 @@ Free(s, x, n) == IF s.held /\ HoldsBack THEN Least(n, Meant(s.windows[x], s.limi
 RECURSIVE RunEnd(_, _, _)
 RunEnd(pending, n, top) == IF n < top /\ n + 1 \in DOMAIN pending THEN RunEnd(pending, n + 1, top) ELSE n
 
-\* Deliver of one origin what can be delivered: [window, effects].
+\* Deliver every deliverable message of this origin: [window, effects].
 DrainOf(s, x) ==
     LET w == s.windows[x]
         last == RunEnd(w.pending, w.delivered, Free(s, x, HighestOf(DOMAIN w.pending, w.delivered)))
@@ -169,12 +170,12 @@ Gaps(w, upto) ==
     IN [i \in 1 .. Cardinality(gaps) |->
             CHOOSE g \in gaps : Cardinality({h \in gaps : h.first < g.first}) = i - 1]
 
-\* What was heard of x goes beyond what was delivered: `by` has x's messages up to n.
+\* A member announced more of x's messages than were delivered here: `by` has x's messages up to n.
 Heard(w, by, n) ==
     IF n <= w.delivered THEN w
     ELSE [w EXCEPT !.told = IF by = @.holder THEN Source(by, Greatest(@.upto, n)) ELSE Source(by, n)]
 
-\* The requests for messages of x: to the member that the layers above named, and to the one that told.
+\* The requests for messages of x: to the member that the layers above named, and to the member that announced them.
 RequestsFor(s, x) ==
     LET w == s.windows[x]
         Request(to, gaps) == Datagram(to, XmitReqMessage(s.view.id, x, gaps))
@@ -254,13 +255,13 @@ RequestTimeout(s, e) ==
     ELSE IF requests = <<>> THEN Handled([s EXCEPT !.asking = FALSE], <<>>)
     ELSE Handled(s, Append(requests, SetRequestTimer))
 
-\* What a member has in its store of the view that a request names: the present one, or the one before.
+\* A member's store of the view that a request names: the present view, or the view before.
 StoreOf(s, m) ==
     IF InView(s) /\ m.view_id = s.view.id THEN s.windows[m.origin]
     ELSE IF m.view_id = s.former.view_id /\ m.origin \in DOMAIN s.former.stores THEN s.former.stores[m.origin]
     ELSE [purged |-> Nothing, kept |-> <<>>]
 
-\* NAK-02: whoever has delivered it sends it.
+\* NAK-02: a member that has delivered the message sends it.
 XmitReqReceived(s, e) ==
     LET m == e.message
         OfView == InView(s) /\ m.view_id = s.view.id
@@ -275,8 +276,8 @@ XmitReqReceived(s, e) ==
                 Datagram(e.sender,
                          DataMessage(m.view_id, m.origin, store.purged + found[i], store.kept[found[i]]))])
 
-\* What waits is void, and what was delivered is kept as the former view's. Windows in use stay; those of new members
-\* start where the layers above said.
+\* Waiting messages are void, and the delivered messages are kept as the former view's. Windows in use stay; windows
+\* of new members start where the layers above said.
 ViewInstalled(s, e) ==
     IF s.member \notin MembersOf(e.view) THEN LocalError(s)
     ELSE IF e.view.id.counter <= s.view.id.counter THEN Ignored(s)
@@ -299,7 +300,7 @@ ViewInstalled(s, e) ==
         done == DrainAll(entered)
     IN Handled(done.state, (IF InView(s) THEN <<>> ELSE <<SetHighestTimer>>) \o done.effects)
 
-\* FLUSH: no more than these many of the view. What is missing below them is still asked for.
+\* FLUSH: deliver no more than these many messages of the view. Missing messages below them are still asked for.
 HoldBack(s, e) ==
     IF ~InView(s) \/ DOMAIN e.limit # Members(s) THEN LocalError(s)
     ELSE LET done == DrainAll([s EXCEPT !.held = TRUE, !.limit = e.limit]) IN Asking(done.state, done.effects)
@@ -309,13 +310,13 @@ Release(s, e) ==
     ELSE IF ~s.held THEN Ignored(s)
     ELSE LET done == DrainAll([s EXCEPT !.held = FALSE, !.limit = EmptyVector]) IN Asking(done.state, done.effects)
 
-\* FLUSH: `holder` has what is lacking, though it may be in the next view by now.
+\* FLUSH: `holder` has the missing messages, though it may be in the next view by now.
 Fetch(s, e) ==
     IF ~InView(s) \/ e.sender \notin Members(s) \/ e.holder = s.member THEN LocalError(s)
     ELSE Asking([s EXCEPT !.windows[e.sender].fetch = Source(e.holder, Meant(s.windows[e.sender], e.upto))], <<>>)
 
-\* NAK-06, STB-11, AMB-10: all of the view have delivered these; and they are in the view, so that they lack nothing of
-\* the one before. (No more than what was delivered: the vector comes from a peer.)
+\* NAK-06, STB-11, AMB-10: every member of the view has delivered these messages. All of them are in the view, so they
+\* lack nothing of the former view. (No more than what was delivered: the vector comes from a peer.)
 Purge(s, e) ==
     IF ~InView(s) \/ DOMAIN e.digest # Members(s) THEN LocalError(s)
     ELSE LET Purged(x) ==

@@ -1,8 +1,8 @@
 ---------------------------- MODULE NakackClaims ----------------------------
 (***************************************************************************)
-(* What is claimed of a group that runs NAKACK: types, what its users see, *)
-(* mechanism, steps, recovery, and liveness. Each falls in some model of   *)
-(* models.yaml.                                                            *)
+(* Claims about a group that runs NAKACK: types, outcomes that the layer   *)
+(* above sees, mechanism, steps, recovery, and liveness. Each claim is     *)
+(* violated in some model of models.yaml.                                  *)
 (***************************************************************************)
 EXTENDS NakackGroup
 
@@ -46,7 +46,7 @@ TypeOK ==
 -----------------------------------------------------------------------------
 (* The guarantee: each conjunct of FifoMulticast is a claim *)
 
-\* What can be had from m, as [view, sender, payload].
+\* The messages that m can supply, as [view, sender, payload].
 StoreIn(number, windows) ==
     UNION {{[view |-> number, sender |-> x, payload |-> windows[x].kept[i]] : i \in DOMAIN windows[x].kept} :
         x \in DOMAIN windows}
@@ -91,9 +91,9 @@ NoDeliveryBeyondLimit == [][Guarantee!HoldsBackStep]_vars
 NothingDeliveredWithView == [][Guarantee!VoidStep]_vars
 
 -----------------------------------------------------------------------------
-(* What users see besides *)
+(* Further outcomes *)
 
-\* Virtual synchrony as far as it is this layer's: members that go on together have delivered the same.
+\* Virtual synchrony as far as it is this layer's: members that survive together have delivered the same.
 SurvivorsDeliverSame ==
     \A m, x \in Member : \A j, k \in DOMAIN views :
         (/\ m # x /\ k \in views[j].preds /\ installed[m] = j /\ installed[x] = j
@@ -135,7 +135,7 @@ RequestsGoToMembers ==
 -----------------------------------------------------------------------------
 (* Steps *)
 
-\* A timer that is set is not set again, and one that is waited for is set.
+\* A timer that is set is not set again, and a timer that the state waits for is set.
 TimerSetOnceStep ==
     \A m \in {act'.member} \cap Member :
         LET fired == CASE act'.action = "HighestTimeoutFires" -> {"highest"}
@@ -186,7 +186,7 @@ Fired(states, members, event) ==
              packets == {p \in Sent(m, step.effects) : p.to \in DOMAIN states}
          IN Fired(Fed([states EXCEPT ![m] = step.state], packets, 100), members \ {m}, event)
 
-\* What STABLE hands down, where it is the remedy: to each of these.
+\* STABLE hands its vector down to each of these, where it is the remedy.
 RECURSIVE Handed(_, _)
 Handed(states, members) ==
     IF members = {} THEN states
@@ -198,7 +198,8 @@ Handed(states, members) ==
                        message |-> HighestMessage(states[m].view.id, vector)]
          IN Handed([states EXCEPT ![m] = MemberStep(@, event).state], members \ {m})
 
-\* All members of `states` tell each other how far they are, in view number k, and then ask: so many times.
+\* All members of `states` announce their positions to each other, in view number k, and then send requests, `count`
+\* times.
 RECURSIVE Rounds(_, _, _)
 Rounds(states, k, count) ==
     IF count = 0 THEN states
@@ -207,8 +208,9 @@ Rounds(states, k, count) ==
                      ELSE Fired(states, there, [type |-> "HighestTimeout"])
          IN Rounds(Fired(told, there, [type |-> "RequestTimeout"]), k, count - 1)
 
-\* NAK-02, NAK-03, NAK-07: what any living member of a view has delivered all of them come to deliver, if the view
-\* stays as it is. (Of three members one may be told last by another that lacks messages itself: then it takes two rounds.)
+\* NAK-02, NAK-03, NAK-07: if the view stays, every live member of it delivers all that any of them has delivered.
+\* (Among three members the last announcement may come from a member that lacks messages itself: then it takes two
+\* rounds.)
 MembersRecover ==
     \A k \in DOMAIN views :
         \E there \in {{m \in up : installed[m] = k}} :
@@ -218,7 +220,7 @@ MembersRecover ==
                     \A m, x \in there : \A s \in DOMAIN views[k].lives :
                         after[m].windows[s].delivered >= now[x].windows[s].delivered
 
-\* A member that was told the cut, and who has what it lacks, comes to the cut, wherever that one is by now.
+\* A member that knows the cut, and a holder of its missing messages, reaches the cut, wherever the holder is by now.
 CutIsReached ==
     \A m \in up \cap frozen :
         LET k == installed[m] IN
@@ -249,9 +251,9 @@ FlushedLiveSpec ==
         /\ SF_vars(ReceiveData(m)) /\ SF_vars(ReceiveXmitReq(m)) /\ WF_vars(RequestTimeoutFires(m))
         /\ WF_vars(ViewChanges(m))
 
-\* Arrives: in a view that stays, what one living member has delivered, all of them come to deliver.
+\* Arrives: in a view that stays, all live members deliver what any of them has delivered.
 EventuallyLevel == <>[]Guarantee!Level
 
-\* Fetched: each member comes to the last view that is decided with it.
+\* Fetched: each member installs the last view that is decided with it.
 EventuallyInLastView == <>[](\A m \in up : installed[m] # 0 /\ ~GoesOn(m, installed[m]))
 =============================================================================

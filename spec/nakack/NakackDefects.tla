@@ -24,7 +24,7 @@ OwnTwiceStep(s, e) ==
     IF e.type # "SendRequested" \/ Step(s, e).outcome # "handled" THEN Step(s, e)
     ELSE [Step(s, e) EXCEPT !.effects = Append(@, DeliverUp(s.member, e.payload))]
 
-\* What was received is asked for, too.
+\* Received messages are asked for, too.
 RequestsOneMore(s, e) ==
     IF e.type # "RequestTimeout" THEN Step(s, e)
     ELSE LET step == Step(s, e) IN

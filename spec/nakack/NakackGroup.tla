@@ -3,12 +3,11 @@
 (* Members that run NAKACK over a Network, and what is around them:        *)
 (* - Views (Membership): a script of views, installed when the members     *)
 (*   like. Members of a view and of the next coexist.                      *)
-(* - A group that stops before its view changes (FLUSH): the members that  *)
-(*   go on together are frozen, the cut is what any of them has delivered, *)
-(*   and each of them delivers it before it installs the next view. Which  *)
-(*   member has what is lacking they are told.                             *)
-(* - Newcomers are told the cut of the views that theirs follows: where to *)
-(*   start.                                                                *)
+(* - A group that stops before its view changes (FLUSH): the survivors are *)
+(*   frozen, the cut is what any of them has delivered, and each of them   *)
+(*   delivers it before it installs the next view. They learn which member *)
+(*   has the missing messages.                                             *)
+(* - Newcomers start at the cut of the predecessors of their view.         *)
 (* - Votes and purges (STABLE): votes are taken at any time, and what all  *)
 (*   of a view have delivered is purged whenever a member likes.           *)
 (* - Crashes, and incarnations that begin, at any moment.                  *)
@@ -28,7 +27,7 @@ CONSTANTS
     AtCut,             \* a member has delivered the cut when it installs the next view
     Gossip,            \* the note's remedy for the last message: NAKACK is handed the "minimum" or the "maximum" of votes
     Crashers,          \* bound: members that may crash, once each
-    MaxReleases,       \* bound: groups that were stopped, and go on in the same view
+    MaxReleases,       \* bound: groups that were stopped, and resume in the same view
     MaxDigests,        \* bound: digests that are asked for
     MaxMisuses,        \* fault budget: messages of no correct peer, and callers' mistakes
     NetworkLoses,      \* a network that consumes loses, as often as it likes
@@ -56,7 +55,7 @@ view == <<local, net, timers, surroundings, sent, got, spent>>
 \* The views at the start.
 First == SelectSeq(Script, LAMBDA v : v.preds = {})
 
-\* What this group needs of the layers above it.
+\* The assumptions of this group about the layers above it.
 Membership == INSTANCE Membership WITH Off <- Without
 
 ASSUME
@@ -76,7 +75,7 @@ Now(m) == installed[m]
 
 MemberStep(s, e) == Step(s, e)
 
-\* What these effects deliver.
+\* The messages that these effects deliver.
 DeliveredBy(effects) ==
     LET Is(effect) == effect.type = "PassUp" /\ effect.event.type = "Deliver" IN SelectSeq(effects, Is)
 
@@ -169,8 +168,8 @@ PurgeStable(m) ==
               /\ Apply("PurgeStable", m, event, {})
     /\ UNCHANGED <<surroundings, sent, spent>>
 
-\* NAK-05, NAK-07: STABLE has a gossip of each member, and hands the vector that it made of them to NAKACK. What it has
-\* is told as a HIGHEST is, by a member that has as much.
+\* NAK-05, NAK-07: STABLE has a gossip of each member, and hands the vector that it made of them to NAKACK. It arrives
+\* as a HIGHEST of a member that has as much.
 StabilityTells(m) ==
     /\ Gossip # "none" /\ Active(m)
     /\ LET k == Now(m)
@@ -186,7 +185,7 @@ StabilityTells(m) ==
 -----------------------------------------------------------------------------
 (* FLUSH, and whoever asks for a digest *)
 
-\* From view number k this incarnation of m goes on to another view of the script.
+\* This incarnation of m survives from view number k into another view of the script.
 GoesOn(m, k) ==
     \E j \in DOMAIN Script : k \in Script[j].preds /\ Has(Script[j], m, life[m]) /\ Has(Script[k], m, life[m])
 Going(k) == {m \in up : GoesOn(m, k)}
@@ -214,7 +213,7 @@ LetGo(m) ==
     /\ Spend("releases")
     /\ UNCHANGED <<up, views, installed, life, settled, votes, sent>>
 
-\* All who go on are stopped: what any of them has delivered is the cut.
+\* All survivors are stopped: the cut is everything that any of them has delivered.
 Settle(m) ==
     /\ Active(m) /\ settled[Now(m)] = EmptyVector
     /\ LET k == Now(m)
@@ -225,21 +224,21 @@ Settle(m) ==
     /\ Environment("Settle", m, None, {})
     /\ UNCHANGED <<local, net, timers, up, views, installed, life, frozen, votes, sent, got, spent>>
 
-\* It is told the cut.
+\* It learns the cut.
 HoldAtCut(m) ==
     /\ m \in up \cap frozen /\ settled[Now(m)] # EmptyVector
     /\ local[m].limit # CountsOf(Now(m), settled[Now(m)])
     /\ Apply("HoldAtCut", m, [type |-> "HoldBack", limit |-> CountsOf(Now(m), settled[Now(m)])], {})
     /\ UNCHANGED <<surroundings, sent, spent>>
 
-\* Those that have delivered, in view number k, what the cut has of s; they go on, and may be in the next view.
+\* The survivors that have delivered, in view number k, the cut's messages of s; they may be in the next view already.
 HoldersOf(m, s, k) ==
     {h \in up \ {m} : /\ GoesOn(h, k)
                       /\ \E i \in DOMAIN got[h] :
                             /\ got[h][i].view = k /\ got[h][i].incarnation = life[h] /\ got[h][i].sender = s
                             /\ got[h][i].payload[3] = settled[k][s]}
 
-\* It is told who has what it lacks.
+\* It learns the holder of its missing messages.
 FetchFrom(m) ==
     /\ m \in up \cap frozen /\ settled[Now(m)] # EmptyVector
     /\ LET k == Now(m) IN
@@ -268,7 +267,7 @@ NextView(m) ==
         /\ \A j \in Script[k].preds : j <= Len(views) /\ settled[j] # EmptyVector
         /\ IF installed[m] = 0 THEN m \in Script[k].joins ELSE installed[m] \in Script[k].preds}
 
-\* Those of it that m does not know: it is told where they start.
+\* The members of the view that m does not know: it learns where they start.
 NewTo(m, k) == DOMAIN Script[k].lives \ DOMAIN local[m].windows
 
 StartsIn(m, k) ==
@@ -314,7 +313,7 @@ Restart(m) ==
     /\ Environment("Restart", m, None, {})
     /\ UNCHANGED <<net, timers, settled, votes, got, spent>>
 
-\* What no correct peer or caller does.
+\* Events that no correct peer or caller causes.
 Wrongs(m) ==
     LET id == local[m].view.id
         wrong == <<0, Now(m), 0>>

@@ -1,7 +1,7 @@
 ------------------------- MODULE NakackInstruments -------------------------
 (***************************************************************************)
-(* What the tools look at: witnesses, and what a run collects of members'  *)
-(* local steps for conformance.                                            *)
+(* Instruments: witnesses, and what a run collects of members' local steps *)
+(* for conformance.                                                        *)
 (***************************************************************************)
 EXTENDS NakackClaims
 
@@ -36,8 +36,8 @@ SeenLocal(m) == local[m]
 SeenMessages == {[sender |-> p.sender, message |-> p.message] : p \in net}
 SeenOutside(m) == DeliveredVector(local[m])
 
-\* Every message that was ever in the network, from its sender, from a stranger, of another view, and malformed; every
-\* call with every vector, fitting or not; each timer, late or not.
+\* Every message that was ever in the network, from its sender, from a stranger, of another view, and malformed. Every
+\* call with every vector, fitting or not. Each timer, late or not.
 Alphabet(messages, vectors) ==
     LET of(type) == {p \in messages : p.message.type = type}
         event(packets, type) == {[type |-> type, sender |-> p.sender, message |-> p.message] : p \in packets}
@@ -53,7 +53,8 @@ Alphabet(messages, vectors) ==
                     \cup {[p EXCEPT !.message.digest = EmptyVector] : p \in highest}
                     \cup {[p EXCEPT !.message.digest = [x \in DOMAIN @ |-> Nothing - 1]] : p \in highest}
                     \cup {[p EXCEPT !.message.digest = [x \in DOMAIN @ |-> FirstSeqno + 2]] : p \in highest}
-        \* What a request asks for, fitting or not. (The view of a DATA is one that a request may name.)
+        \* The messages that a request asks for, fitting or not. (The view of a DATA is a view that a request may
+        \* name.)
         Asks == {<<>>, <<[first |-> 0, last |-> 0]>>, <<[first |-> 1, last |-> 2]>>, <<[first |-> 1, last |-> 0]>>,
                  <<[first |-> Nothing, last |-> 0]>>, <<[first |-> 1, last |-> 3], [first |-> 0, last |-> 1]>>}
         requests == all(of("XMIT_REQ"))
@@ -72,8 +73,9 @@ Alphabet(messages, vectors) ==
        \cup event(datas, "DataReceived") \cup event(highests, "HighestReceived")
        \cup event(requests, "XmitReqReceived")
 -----------------------------------------------------------------------------
-(* What scenarios see of a member besides its state, of each sender: the highest seqno delivered, the seqnos that wait, *)
-(* and those in the store, of its view and of the view before.                                                          *)
+(* A member as scenarios see it, besides its state. For each sender: the      *)
+(* highest seqno delivered, the seqnos that wait, and those in the store, of  *)
+(* its view and of the view before.                                           *)
 
 LOCAL Rising(set) ==
     [i \in 1 .. Cardinality(set) |-> CHOOSE n \in set : Cardinality({k \in set : k < n}) = i - 1]

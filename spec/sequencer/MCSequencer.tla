@@ -37,17 +37,17 @@ ComesBackLast == <<FirstView(1, "A", ABC), Next1(2, "B", BC, {1}, {}), Again(3, 
 StopHistory == <<FirstView(1, "A", ABC), Next1(2, "B", BC, {1}, {}), Next1(3, "B", B, {2}, {})>>
 
 \* A leaves, and decides view 2 without itself; B suspects A, and decides a view 2 of its own with the same members.
-\* One installs the one and one the other; then they merge, C first.
+\* Some members install the first and some the second; then they merge, C first.
 Split ==
     <<FirstView(1, "A", ABC), Next1(2, "A", BC, {1}, {}), Next1(2, "B", BC, {1}, {}),
       Next1(3, "C", <<"C", "B">>, {2, 3}, {})>>
 
-\* B is left out, and comes back in its second incarnation, and in its tenth.
+\* B is excluded, and rejoins in its second incarnation, and in its tenth.
 Lives ==
     <<FirstView(1, "A", AB), Next1(2, "A", A, {1}, {}), Next1(3, "A", <<"A", "B#2">>, {2}, {"B#2"}),
       Next1(4, "A", A, {3}, {}), Next1(5, "A", <<"A", "B#10">>, {4}, {"B#10"})>>
 
-\* ... but its first incarnation lives on, and merges back beside the second.
+\* ... but its first incarnation continues, and merges back beside the second.
 LivesOn ==
     <<FirstView(1, "A", AB), Next1(2, "A", A, {1}, {}), Next1(3, "A", <<"A", "B#2">>, {2}, {"B#2"}),
       Next1(4, "A", <<"A", "B#2", "B">>, {1, 3}, {})>>
@@ -63,7 +63,8 @@ Reunion ==
 \* A member joins, no member leaves.
 Grow == <<FirstView(1, "A", AB), Next1(2, "A", ABC, {1}, {"C"})>>
 
-\* Two creators of view 2, and C in each of them in another life: once with A, then, restarted, with B. Then they merge.
+\* Two creators of view 2, and C in each of them in another incarnation: first with A, then, restarted, with B. Then
+\* they merge.
 TwoLives ==
     <<FirstView(1, "A", AB), Next1(2, "A", <<"A", "C">>, {1}, {"C"}), Again(2, "B", BC, {1}, "C"),
       DecidedView(ViewId(3, "A"), ABC, {2, 3}, [m \in {"A", "B", "C"} |-> IF m = "C" THEN 1 ELSE 0], {})>>
@@ -92,7 +93,7 @@ OneOfAAndTwoOfB == Of(1, 2, 0, 0)
 -----------------------------------------------------------------------------
 (* Layers *)
 
-\* What SEQUENCER does not need of VirtualSynchrony.
+\* The conjuncts of VirtualSynchrony that SEQUENCER does not need.
 Needless == {"CastOnlyBeforeCut", "SelfDelivery", "Uniform"}
 WithoutVirtualSynchrony == Needless \cup {"FirstLeaverHasAll", "LeavesWithCut", "ReceiveOnlyCut", "JoinersInstallLast"}
 FifoAlone == Channel!Conjuncts \ {"Fifo"}
@@ -115,6 +116,8 @@ OnlyLeavesExact == {"LeavesWithCut"}
 OnlySelfDelivery == {"SelfDelivery"}
 OnlyUniform == {"Uniform", "SelfDelivery"}
 OnlyJoinAfterLeave == {"JoinersInstallLast"}
+AfterFalseSuspicion == Needless \cup Channel!NotWhereViewsBranch
+AfterFalseSuspicionAndOtherCuts == AfterFalseSuspicion \cup {"LeavesWithCut"}
 
 -----------------------------------------------------------------------------
 (* Views that TLC chooses: what may follow, instead of MayFollow. *)
@@ -229,7 +232,8 @@ LeaksMulticast(action, m, event, consumed, given, k, logs) ==
     IN Leaky(action, m, event, consumed, given, k, logs, States, Same, Logs)
 
 -----------------------------------------------------------------------------
-(* Stories: where a counterexample is to end, so that it is the one that an erratum tells *)
+(* Stories: the ends of counterexamples, so that they show the story of an    *)
+(* erratum                                                                    *)
 
 ACrashed == "A" \notin up
 

@@ -3,22 +3,27 @@
 (* SEQUENCER, one member: a pure function of its own state and an event.      *)
 (*                                                                            *)
 (* Theory. The coordinator of the view decides the order. A member sends      *)
-(* its multicasts to the coordinator (FORWARD), the coordinator multicasts    *)
-(* them (DATA), and every member delivers what it multicasts in the order in  *)
-(* which it multicast it. What a member has sent stays in its forward-        *)
-(* table until it comes back as DATA; at a view change the table is sent      *)
-(* again, to the coordinator of the new view.                                 *)
+(* its multicasts to the coordinator (FORWARD), and the coordinator           *)
+(* multicasts them (DATA). Every member delivers them in the order in which   *)
+(* the coordinator multicasts them. A sent message stays in its sender's      *)
+(* forward-table until it comes back as DATA. At a view change the table is   *)
+(* sent again, to the coordinator of the new view.                            *)
 (*                                                                            *)
-(* What makes it right. A multicast is ordered in one view: FORWARD and       *)
-(* DATA carry the view they were sent in, a FORWARD of a later view waits     *)
-(* and one of an earlier view is dropped, for its sender sends it again       *)
-(* when it installs the later one. The layer below delivers DATA in the       *)
-(* view it was sent in, and the same DATA to all that go on to the next       *)
-(* view (virtual synchrony). So when a member installs a view its forward-    *)
-(* table holds just those of its messages that no survivor has delivered,     *)
-(* and sending them again neither loses, doubles nor reorders any. The        *)
-(* received-table is for a layer below that doubles a FORWARD, or that is     *)
-(* not virtually synchronous.                                                 *)
+(* Why that is right. A multicast is ordered in one view: FORWARD and DATA    *)
+(* carry the view they were sent in. A FORWARD of a later view waits. A       *)
+(* FORWARD of an earlier view is dropped, for its sender sends it again when  *)
+(* it installs the later view. The layer below delivers DATA in the view it   *)
+(* was sent in, and the same DATA to all survivors (virtual synchrony). So    *)
+(* when a member installs a view, its forward-table holds exactly its         *)
+(* messages that no survivor has delivered. Sending them again neither loses, *)
+(* doubles nor reorders any. The received-table is for a layer below that     *)
+(* doubles a FORWARD, or that is not virtually synchronous.                   *)
+(*                                                                            *)
+(* A coordinator that was stopped for a while may be alone in its view when   *)
+(* it resumes. Then the other members deliver the messages that it orders for *)
+(* them in another order, in their own view. So it orders nothing for a       *)
+(* member that it suspects: the sender sends the message again in its next    *)
+(* view anyway.                                                               *)
 (*                                                                            *)
 (* The constants are guards; models.yaml has the repaired algorithm,          *)
 (* models.yaml under `note` the design note's.                                *)
@@ -34,11 +39,12 @@ CONSTANTS
     Dedup,              \* "highest" seqno received, "set" of seqnos, or "none"
     KeepDeparted,       \* received-table entries of departed members are kept: they may merge back in the same incarnation
     EpochInTag,         \* the tag holds the view in which its sender joined: its "id", its "counter" alone, or "nothing"
-    CompareViewsBy,     \* views are told apart by their "id", or by their "counter" alone
-    EarlyForward,       \* a FORWARD of a later view is "held", or "dropped" by who is not coordinator
+    CompareViewsBy,     \* views are distinguished by their "id", or by their "counter" alone
+    EarlyForward,       \* a FORWARD of a later view is "held", or "dropped" by a member that is not coordinator
     LateForward,        \* a FORWARD of an earlier view is "dropped", or "accepted" by a coordinator
     SenderFrom,         \* DATA's sender is taken from the "header", or from the "message"
-    DeliverOtherViews   \* DATA of another view is delivered
+    DeliverOtherViews,  \* DATA of another view is delivered
+    OrderForSuspects    \* a coordinator orders FORWARDs of members that it suspects
 
 ASSUME
     /\ ResendOn \in {"every_view", "coordinator_change", "coordinator_gone", "never"}
@@ -49,12 +55,12 @@ ASSUME
     /\ EpochInTag \in {"id", "counter", "nothing"}
     /\ CompareViewsBy \in {"id", "counter"}
     /\ SenderFrom \in {"header", "message"}
-    /\ {ResendBeforeNew, OwnInTable, KeepDeparted, DeliverOtherViews} \subseteq BOOLEAN
+    /\ {ResendBeforeNew, OwnInTable, KeepDeparted, DeliverOtherViews, OrderForSuspects} \subseteq BOOLEAN
 
 -----------------------------------------------------------------------------
 (* Messages, and what is passed up *)
 
-\* What identifies a multicast (SEQ-10): its sender, the view in which the sender joined, a rising number.
+\* A multicast's identity (SEQ-10): its sender, the view in which the sender joined, a rising number.
 Tag(sender, epoch, seqno) == [sender |-> sender, epoch |-> epoch, seqno |-> seqno]
 
 ForwardMessage(view_id, tag, payload) == [type |-> "FORWARD", view_id |-> view_id, tag |-> tag, payload |-> payload]
@@ -74,7 +80,8 @@ Start(member) ==
      seqno |-> 0,               \* the number of its last multicast
      forward_table |-> <<>>,    \* own multicasts that did not come back yet, in rising order (SEQ-14)
      received_table |-> [m \in {} |-> 0], \* the highest tag received of each sender (SEQ-15)
-     early |-> <<>>]            \* FORWARDs of views that are not installed yet, in order of arrival
+     early |-> <<>>,            \* FORWARDs of views that are not installed yet, in order of arrival
+     suspected |-> {}]          \* its members that are suspected
 
 Joined(state) == state.view # NoView
 IsCoordinator(state) == Joined(state) /\ CoordinatorOf(state.view) = state.member
@@ -82,7 +89,7 @@ IsCoordinator(state) == Joined(state) /\ CoordinatorOf(state.view) = state.membe
 Entry(seqno, payload) == [seqno |-> seqno, payload |-> payload]
 OwnTag(state, seqno) == Tag(state.member, state.epoch, seqno)
 
-\* What is done with an own message in the view of `state`: order it, or have it ordered.
+\* Handle an own message in the view of `state`: order it, or have it ordered.
 Submit(state, entry) ==
     LET tag == OwnTag(state, entry.seqno) IN
     IF IsCoordinator(state)
@@ -125,7 +132,7 @@ OrderedAll(state, messages) ==
     IF messages = <<>> THEN <<>>
     ELSE Ordered(state, Head(messages)) \o OrderedAll(state, Tail(messages))
 
-\* What tells the incarnations of a member apart whose first view this is.
+\* The mark by which this member's incarnation, with this first view, differs from others.
 EpochOf(v) ==
     CASE EpochInTag = "id" -> v.id
       [] EpochInTag = "counter" -> ViewId(v.id.counter, "")
@@ -157,6 +164,14 @@ UnicastRequested(s, e) == Handled(s, <<Send(e.to, PlainMessage(e.payload))>>)
 \* SEQ-22: what has no header passes up.
 PlainReceived(s, e) == Handled(s, <<Deliver(e.sender, e.message.payload)>>)
 
+IsRefused(s, sender) == sender \in s.suspected /\ ~OrderForSuspects
+
+\* The membership service suspects a member of the view: it decides a view without it.
+Suspected(s, e) ==
+    IF e.suspect = s.member THEN LocalError(s)
+    ELSE IF e.suspect \notin MembersOf(s.view) \/ e.suspect \in s.suspected THEN Ignored(s)
+    ELSE Handled([s EXCEPT !.suspected = @ \cup {e.suspect}], <<>>)
+
 \* SEQ-23, SEQ-24: order a message for its sender, in the view in which it was forwarded.
 ForwardReceived(s, e) ==
     LET message == e.message IN
@@ -168,6 +183,7 @@ ForwardReceived(s, e) ==
     ELSE IF ~SameView(message.view_id, s.view.id) THEN
         IF LateForward = "accepted" /\ IsCoordinator(s) THEN Handled(s, Ordered(s, message)) ELSE Ignored(s)
     ELSE IF ~IsCoordinator(s) \/ e.sender \notin MembersOf(s.view) \/ e.sender # message.tag.sender THEN RemoteError(s)
+    ELSE IF IsRefused(s, e.sender) THEN Ignored(s)
     ELSE Handled(s, Ordered(s, message))
 
 \* DATA is the coordinator's multicast, for a member of its view.
@@ -211,8 +227,9 @@ ViewInstalled(s, e) ==
             !.epoch = IF first THEN EpochOf(e.view) ELSE @,
             !.received_table = IF KeepDeparted THEN LatestLives(@, members)
                                ELSE [m \in DOMAIN known \cap members |-> known[m]],
-            !.early = StillEarly(@, e.view)]
-        Now(f) == SameView(f.view_id, e.view.id) /\ f.tag.sender \in members
+            !.early = StillEarly(@, e.view),
+            !.suspected = @ \cap members]
+        Now(f) == SameView(f.view_id, e.view.id) /\ f.tag.sender \in members /\ ~IsRefused(entered, f.tag.sender)
         due == IF IsCoordinator(entered) THEN SelectSeq(s.early, Now) ELSE <<>>
     IN Handled(entered,
                (IF again THEN Resent(entered) ELSE <<>>)
@@ -238,6 +255,7 @@ Step(s, e) ==
       [] e.type = "ForwardReceived" -> ForwardReceived(s, e)
       [] e.type = "DataReceived" -> DataReceived(s, e)
       [] e.type = "ViewInstalled" -> ViewInstalled(s, e)
+      [] e.type = "Suspected" -> Suspected(s, e)
       [] e.type = "SendLookedUp" -> SendLookedUp(s, e)
       [] e.type = "ResendDue" -> ResendDue(s, e)
 =============================================================================

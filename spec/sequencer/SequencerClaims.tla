@@ -1,8 +1,8 @@
 --------------------------- MODULE SequencerClaims --------------------------
 (******************************************************************************)
-(* What is claimed of a group that runs SEQUENCER: types, invariants,         *)
-(* action properties, refinements, liveness; and witnesses of what must be    *)
-(* reachable, or the claims speak of less than they seem to.                  *)
+(* Claims about a group that runs SEQUENCER: types, invariants, action        *)
+(* properties, refinements, and liveness. The witnesses are states that must  *)
+(* be reachable, or the claims cover less than they seem to.                  *)
 (******************************************************************************)
 EXTENDS SequencerGroup
 
@@ -49,6 +49,7 @@ TypeOK ==
             s.forward_table[i].seqno \in 1 .. s.seqno /\ s.forward_table[i].payload \in 1 .. sent[m]
         /\ DOMAIN s.received_table \subseteq Names
         /\ \A i \in DOMAIN s.early : IsMessage(s.early[i], {"FORWARD"})
+        /\ s.suspected \subseteq MembersOf(s.view) \ {m}
         /\ looked[m] \in 0 .. Len(views)
         /\ stops[m] \in {"no", "asked", "gone"}
         /\ sent[m] \in 0 .. Sends[m]
@@ -85,8 +86,8 @@ InOneOrder(x, y, both) ==
 SettledOn(k, u) ==
     {LET x == log[u][r[2]][r[3]] IN <<x.tag.sender, x.payload>> : r \in settled[k][u]}
 
-\* Some went on from the view in which m delivered d, by an edge that m did not take, and never received it there: m
-\* crashed, was left out, or is in the other branch of a split. The sender has it ordered again for them.
+\* Some members survived from the view in which m delivered d, by an edge that m did not take, and never received d
+\* there: m crashed, was excluded, or is on the other branch of a split. The sender has d ordered again for them.
 Unsettled(m, d) ==
     \E k \in DOMAIN views : d[3] \in DOMAIN settled[k] /\ ~Took(m, k) /\ Message(d) \notin SettledOn(k, d[3])
 
@@ -119,15 +120,15 @@ SenderFifo ==
         (i < j /\ aux_delivered[m][i][1] = aux_delivered[m][j][1]) =>
             aux_delivered[m][i][2] < aux_delivered[m][j][2]
 
-\* Of each name the table has the latest incarnation that is known, and no other but those that are in the view: it grows with
-\* names, not with lives.
+\* Of each name the table has the latest known incarnation, and besides it only the members of the view: it grows with
+\* names, not with incarnations.
 FormerIncarnationsForgotten ==
     \A m \in InGroup :
         LET members == MembersOf(local[m].view)
         IN Superseded(DOMAIN local[m].received_table \cup members) \subseteq members
 
-\* What x delivered in view number k, without what y had delivered before that view. (Where the members of a view
-\* part, one side may have delivered what the other has not; when they merge, its sender may have it ordered again.)
+\* The deliveries of x in view number k, without the earlier deliveries of y. (Where a view splits, one side may have
+\* delivered messages that the other has not; when they merge, the sender may have them ordered again.)
 NewsTo(y, x, k) ==
     LET IsNews(d) == d[3] = k /\ \A i \in DOMAIN aux_delivered[y] :
                         aux_delivered[y][i][3] < k => Message(aux_delivered[y][i]) # Message(d)
@@ -186,7 +187,8 @@ Number(m, seqno) == sent[m] - local[m].seqno + seqno
 
 IsInTable(m, seqno) == \E i \in DOMAIN local[m].forward_table : local[m].forward_table[i].seqno = seqno
 
-\* SEQ-18, SEQ-20: nothing is forgotten. What this incarnation has sent it has delivered, or has in its table.
+\* SEQ-18, SEQ-20: nothing is forgotten. This incarnation has delivered each message that it has sent, or has it in
+\* its table.
 SentIsDeliveredOrInTable ==
     \A m \in InGroup : \A n \in 1 .. local[m].seqno :
         IF IsInTable(m, n) THEN TRUE ELSE <<m, Number(m, n)>> \in DeliveredBy(m)
@@ -201,13 +203,14 @@ IsToCome(y, message) ==
         /\ "ReceiveOnlyCut" \notin Without =>
             \A k \in DOMAIN views : Channel!ClosedBy(y, u, k) => <<u, s, i>> \in settled[k][u]
 
-\* In the table of its sender, who lives: it is sent again.
+\* The message is in the table of its live sender: it is sent again.
 IsKept(message) ==
     LET s == message[1] IN
     s \in up /\ \E i \in DOMAIN local[s].forward_table : local[s].forward_table[i].payload = message[2]
 
-\* SEQ-09, SEQ-13: nothing is lost. What a member has sent it delivers; and what any member alive delivered, all deliver
-\* that live, were with it in that view, left it with it, and are with it in the last view: they have it, or it is to come, or to be sent again.
+\* SEQ-09, SEQ-13: nothing is lost. A member delivers each message that it has sent. Two live members that were
+\* together in a view, left it together, and are together in the last view deliver the same messages of that view. The
+\* other member has the message, or it is to come, or to be sent again.
 NoMessageLost ==
     \A y \in up \cap InGroup :
         LET has == DeliveredBy(y)
@@ -219,16 +222,17 @@ NoMessageLost ==
                 LET d == aux_delivered[x][i] IN
                 Message(d) \in has \/ (StayedTogether(x, y, d[3]) => Comes(Message(d)))
 
-\* SEQ-09, SEQ-31, AMB-81, AMB-82: while no view follows and the coordinator is in the view or may still come, what is in a table is with the
-\* unicast layer, or with a coordinator that waits for its view, or in the log and not yet received. (In a view that
-\* others have left it may be nowhere: it is sent again in the next.)
+\* SEQ-09, SEQ-31, AMB-81, AMB-82: suppose that no view follows, and the coordinator is in the view or may still come,
+\* and does not suspect the member. Then a table's entry is with the unicast layer, or with a coordinator that waits for
+\* its view, or in the log and not yet received. (In a view that others have left it may be nowhere: it is sent again in
+\* the next.)
 NoEntryStranded ==
     \A m \in up \cap InGroup :
         LET k == installed[m]
             c == CoordinatorOf(views[k])
         IN
         (/\ IsLast(k) /\ m \notin due
-         /\ c \in up /\ Has(views[k], c, life[c])
+         /\ c \in up /\ Has(views[k], c, life[c]) /\ m \notin local[c].suspected
          /\ installed[c] = 0 \/ (installed[c] <= k /\ Group!Throughout(c, installed[c], k))) =>
             \A e \in DOMAIN local[m].forward_table :
                 LET tag == OwnTag(local[m], local[m].forward_table[e].seqno)
@@ -247,7 +251,7 @@ HeldForwardIsOfLaterView ==
     \A m \in InGroup : \A i \in DOMAIN local[m].early :
         local[m].early[i].view_id.counter > local[m].view.id.counter
 
-\* SEQ-21: what a member had sent before it stopped, all deliver that go on from its view.
+\* SEQ-21: a member's messages from before it stopped are delivered by all survivors of its view.
 StopLosesNoMessage ==
     \A m \in Member : stops[m] = "gone" =>
         \A x \in up \cap InGroup :
@@ -260,8 +264,8 @@ StopLosesNoMessage ==
 \* Along the path of m, from view number k on, s was always there.
 AlwaysWith(m, s, k) == \A i \in DOMAIN aux_path[m] : aux_path[m][i] >= k => s \in DOMAIN views[aux_path[m][i]].lives
 
-\* SEQ-29, AMB-78: the next message of a sender is one higher than the last, and 1 is the first, for who was there
-\* when its sender came, and with it since. (To who came later the first is any.)
+\* SEQ-29, AMB-78: the next message of a sender is one higher than the last. The first is 1, for a member that was
+\* there when the sender came, and with it since. (For later members the first may be any.)
 NoGapsStep ==
     (act'.action = "ReceiveData" /\ act'.effects # <<>> /\ Dedup = "highest") =>
         LET m == act'.member
@@ -288,6 +292,14 @@ OnlyCoordinatorsMulticastStep ==
         act'.effects[i].type = "Multicast" => act'.member = CoordinatorOf(local'[act'.member].view)
 
 OnlyCoordinatorsMulticast == [][OnlyCoordinatorsMulticastStep]_vars
+
+\* A coordinator may deliver messages of a suspected member beyond the cut only if it had ordered them before: it
+\* orders nothing more for that member.
+NothingOrderedForSuspectsStep ==
+    \A k \in DOMAIN log : \A m \in DOMAIN log[k] : \A i \in Len(log[k][m]) + 1 .. Len(log'[k][m]) :
+        (log'[k][m][i].view_id = views[k].id /\ life'[m] = life[m]) => log'[k][m][i].tag.sender \notin local[m].suspected
+
+NothingOrderedForSuspects == [][NothingOrderedForSuspectsStep]_vars
 
 \* A DATA says the view in which it is multicast.
 DataCarriesCurrentViewStep ==
@@ -316,7 +328,7 @@ UnicastsPassUpStep ==
 
 UnicastsPassUp == [][UnicastsPassUpStep]_vars
 
-\* What is delivered of multicasts is a member's.
+\* A delivered multicast is a member's.
 DeliveredSenderIsMemberStep ==
     act'.event.type = "DataReceived" =>
         \A i \in DOMAIN act'.effects :
@@ -369,13 +381,19 @@ OrderOf(messages, id, before) ==
              is_new == x.view_id = id /\ \A i \in DOMAIN before : before[i] # message
          IN OrderOf(Tail(messages), id, IF is_new THEN Append(before, message) ELSE before)
 
-\* What is around the members is VirtualSynchrony: each step is one that the module allows.
+\* The environment of the members is VirtualSynchrony: each step is allowed by the module.
 RefinesVirtualSynchronyStep == [Channel!Next]_<<views, installed, life, up, log, settled, got>>
 
 RefinesVirtualSynchrony == [][RefinesVirtualSynchronyStep]_vars
 
-\* Its conjuncts, each by itself: what falls when the others are not asked for. (But Sending View Delivery, without
-\* which `got` is another thing.)
+\* The same where a suspicion was false and views branch.
+Branches == INSTANCE BranchSynchrony WITH Off <- Without \ Channel!NotWhereViewsBranch
+RefinesBranchSynchronyStep == [Branches!Next]_<<views, installed, life, up, log, settled, got>>
+
+RefinesBranchSynchrony == [][RefinesBranchSynchronyStep]_vars
+
+\* Its conjuncts, each by itself: violated when the others are not required. (But Sending View Delivery, without which
+\* `got` has another meaning.)
 But(conjunct) == Channel!Conjuncts \ {conjunct, "SendingViewDelivery"}
 Alone(conjunct) == INSTANCE VirtualSynchrony WITH Off <- But(conjunct)
 
@@ -419,6 +437,11 @@ RefinesTotalOrderBroadcastStep == Broadcast!Next
 
 RefinesTotalOrderBroadcast == Broadcast!Init /\ [][RefinesTotalOrderBroadcastStep]_vars
 
+\* The same where a suspicion was false and views branch.
+RefinesBranchBroadcastStep == Broadcast!BranchNext
+
+RefinesBranchBroadcast == Broadcast!Init /\ [][RefinesBranchBroadcastStep]_vars
+
 \* Its conjuncts, each by itself, for some fall wherever others do.
 OrderOnlyGrowsStep == Broadcast!OrderOnlyGrows
 OrderOnlyGrows == [][OrderOnlyGrowsStep]_vars
@@ -452,7 +475,7 @@ NewIncarnationIsEmpty == [][NewIncarnationIsEmptyStep]_vars
 
 IsComplete(k) == IsLast(k) /\ \A m \in DOMAIN views[k].lives : m \in up /\ installed[m] = k
 
-\* Every member that lives comes to the last view of its path.
+\* Every live member installs the last view of its path.
 EventuallyInstalled ==
     <>[](\A m \in up : \A k \in DOMAIN views :
             ~(\/ installed[m] = 0 /\ m \in views[k].joins /\ views[k].lives[m] = life[m]
@@ -521,11 +544,16 @@ BroadcastIsPartial ==
 BroadcastIsLost ==
     \E k \in DOMAIN views : \E u \in DOMAIN settled[k] : Cardinality(settled[k][u]) < Len(LogOf(u))
 
+\* A coordinator has a FORWARD of a member that it suspects before it.
+SuspectForwards ==
+    \E m \in up \cap InGroup : IsCoordinator(local[m]) /\ \E x \in local[m].suspected :
+        wire[x][m] # <<>> /\ Head(wire[x][m]).type = "FORWARD" /\ Head(wire[x][m]).view_id = local[m].view.id
+
 \* Two coordinators crashed one after the other.
 TwoCoordinatorsCrashed ==
     \E x, y \in InGroup \ up : x # y /\ IsCoordinator(local[x]) /\ IsCoordinator(local[y])
 
-\* The new coordinator multicasts its own new message before it has got an old one that is sent again.
+\* The new coordinator multicasts its own new message before it receives a repeated old one.
 WasOrdered(tag, k) == \E j \in views[k].preds : \E i \in DOMAIN LogOf(j) : LogOf(j)[i].tag = tag
 
 NewBeforeOld ==

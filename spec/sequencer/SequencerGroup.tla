@@ -2,22 +2,20 @@
 (******************************************************************************)
 (* A group of members that run SEQUENCER.                                     *)
 (*                                                                            *)
-(* What is around the members is three guarantees, each a module:             *)
+(* The environment of the members is three guarantees, each a module:         *)
 (* - Membership: a forest of views, each incarnation of a member on one path. *)
-(* - VirtualSynchrony: logs of multicasts per view and sender, and who        *)
-(*   goes on together receives the same of them. `Without` names the          *)
-(*   conjuncts of it that the members do without: those that SEQUENCER        *)
-(*   does not need, and in weaker models others. `Channel` below is the       *)
-(*   module over the variables of this one. Its guards are those of the       *)
-(*   actions here, and each step here is one of its steps                     *)
-(*   (RefinesVirtualSynchrony in SequencerClaims).                            *)
-(* - ReliableUnicast: `Unicast` says which one. What is on its way to one     *)
-(*   that is not in the sender's view may be lost from some message on (a     *)
-(*   budget), and the next incarnation of an address may be given the last part   *)
-(*   of what was on its way to the former one (a bound says whose).           *)
-(* And faults: crashes and leaves at any moment, an address that comes        *)
-(* back as a new incarnation without memory; within budgets, loss, duplicates,    *)
-(* and what no correct peer does.                                             *)
+(* - VirtualSynchrony: logs of multicasts per view and sender; survivors of a *)
+(*   view receive the same of them. `Without` names the conjuncts that the    *)
+(*   members do without. SEQUENCER needs none of these in the reference; in   *)
+(*   weaker models there are more. `Channel` below is the module over this    *)
+(*   module's variables. Its guards are those of the actions here, and each   *)
+(*   step here is one of its steps (RefinesVirtualSynchrony in                *)
+(*   SequencerClaims).                                                        *)
+(* - ReliableUnicast: `Unicast` says which one. Messages in transit to a      *)
+(*   process outside the sender's view may be lost from some message on (a    *)
+(*   budget). The next incarnation of an address may receive the last part of *)
+(*   the messages in transit to the former one (a bound says which            *)
+(*   addresses).eer sends.                                                    *)
 (*                                                                            *)
 (* Which views are decided: `History` is a script of them, and the next of    *)
 (* it may be decided by whoever is the first to install it. A model in        *)
@@ -26,7 +24,7 @@
 EXTENDS Sequencer, ReliableUnicast, Acts
 
 CONSTANTS
-    History,        \* decided views: first ones, and then, in order, those that follow
+    History,        \* decided views: first ones, and then, in order, their successors
     Without,        \* conjuncts of VirtualSynchrony that the layer below does not give
     Sends,          \* [Member -> Nat]: how many multicasts each member sends at most, over its incarnations
     SendIsAtomic,   \* no view can come between looking up the coordinator, entering the table and sending
@@ -35,10 +33,11 @@ CONSTANTS
     MaxCrashes,     \* fault budget
     MaxDuplicates,  \* fault budget, with a duplicating Unicast
     MaxLostForwards, \* fault budget, with a lossy Unicast
-    MaxLostData,    \* fault budget: multicasts that a member's NAKACK goes on without
+    MaxLostData,    \* fault budget: multicasts that a member's NAKACK skips
     MaxUnicasts,    \* bound: unicasts of the application
     MaxStops,       \* bound: members that stop in good order
     MaxMisuses,     \* fault budget: what no correct peer or caller does
+    MaxSuspicions,  \* fault budget: members that a member suspects, by mistake or not
     MaxCloses,      \* fault budget: connections that are closed with something on its way (ClosedOnlyByViews)
     Inheritors      \* bound: whose next incarnation is given what is on its way to the former one
 
@@ -48,7 +47,7 @@ VARIABLES
     held,           \* [Member -> multicasts that a flush holds back until the next view] (CastOnlyBeforeCut)
     due,            \* members that have yet to send their table again (only with ResendBeforeNew off)
     looked,         \* [Member -> number of the view in which a thread looked up the coordinator; 0: none]
-    stops,          \* [Member -> it goes on: "no", wants to stop: "asked", has stopped: "gone"]
+    stops,          \* [Member -> it runs ("no"), wants to stop ("asked"), or has stopped ("gone")]
     sent,           \* [Member -> number of multicasts so far; they are numbered from 1, over all incarnations]
     spent,          \* budgets used
     aux_path,       \* [Member -> the numbers of the views that this incarnation installed, in order]
@@ -86,7 +85,7 @@ MulticastsOf(effects) ==
         sends == SelectSeq(effects, IsMulticast)
     IN [i \in DOMAIN sends |-> sends[i].message]
 
-\* What was delivered of multicasts, in view number k.
+\* Multicasts that were delivered, in view number k.
 DeliveredOf(event, effects, k) ==
     LET IsDelivery(effect) == effect.type = "PassUp"
         passed == SelectSeq(effects, IsDelivery)
@@ -100,10 +99,10 @@ HoldsBack(m, k) == "CastOnlyBeforeCut" \notin Without /\ k \in DOMAIN views /\ ~
 \* m multicasts xs in view number k.
 Logged(logs, m, k, xs) == Channel!Casts(logs, m, k, xs)
 
-\* The lives that are still to come, of whom.
+\* m has incarnations that are still to come.
 MayRestart(m) == \E k \in DOMAIN History : m \in DOMAIN History[k].lives /\ History[k].lives[m] > life[m]
 
-\* The next incarnation of m is given what is on its way to this one.
+\* The next incarnation of m receives messages in transit to this incarnation.
 Inherits(m) == m \in Inheritors /\ MayRestart(m)
 
 \* To whom a message may be sent. (What is sent to another is gone.)
@@ -150,7 +149,7 @@ AppSends(m) ==
                  {}, None)
     /\ UNCHANGED <<views, installed, life, up, settled, got, due, stops, spent, aux_path>>
 
-\* A thread looks up the coordinator, and goes on later.
+\* A thread looks up the coordinator, and continues later.
 LookUp(m) ==
     /\ ~SendIsAtomic
     /\ MaySend(m)
@@ -159,7 +158,7 @@ LookUp(m) ==
     /\ Environment("LookUp", m, [view |-> installed[m]], {})
     /\ UNCHANGED <<local, layers, due, stops, sent, spent, aux_path, aux_delivered>>
 
-\* The payload of a unicast tells how many multicasts its sender had sent.
+\* The payload of a unicast is the number of multicasts that its sender had sent.
 AppUnicasts(m) ==
     /\ spent.unicasts < MaxUnicasts
     /\ IsActive(m)
@@ -221,7 +220,7 @@ ReceiveData(m) ==
                      [view |-> u, index |-> i])
     /\ UNCHANGED <<views, installed, life, up, settled, due, looked, stops, sent, spent, aux_path>>
 
-\* NAKACK goes on without a multicast that m lacks.
+\* NAKACK skips a multicast that m lacks.
 LoseData(m) ==
     /\ spent.data < MaxLostData
     /\ IsActive(m)
@@ -277,7 +276,7 @@ EnterNew(action, m) ==
         /\ settled' = Append(settled, CameTo(m, Channel!NoArrivals))
         /\ views' = Append(views, v)
 
-\* m goes on to the next view. Any member that is the first decides it.
+\* m installs the next view. Any member that is the first to install a view decides it.
 InstallView(m) ==
     /\ IsActive(m)
     /\ EnterDecided("InstallView", m) \/ EnterNew("InstallView", m)
@@ -298,7 +297,8 @@ NothingDelivered(m) == [aux_delivered EXCEPT ![m] = <<>>]
 \* The most messages that are on their way from one member to m.
 Longest(m) == LET n == {Len(wire[f][m]) : f \in Member} IN CHOOSE i \in n : \A j \in n : j <= i
 
-\* An address that left or crashed is taken by a new incarnation, which will join. What the old one sent may still arrive.
+\* An address that left or crashed is taken by a new incarnation, which will join. Messages of the old incarnation may
+\* still arrive.
 Restart(m) ==
     /\ installed[m] # 0
     /\ MayRestart(m)
@@ -333,7 +333,8 @@ Crash(m) ==
 \* ClosedOnlyByViews: the connection to x may be closed, as the sender has a view without it.
 MayClose(m, x) == x \notin DOMAIN views[installed[m]].lives
 
-\* UNICAST closes the connection to who is not in the view; what is on its way is lost from some message on.
+\* UNICAST closes the connection to a process that is not in the view; messages in transit are lost from some message
+\* on.
 Close(m) ==
     /\ spent.closes < MaxCloses
     /\ IsActive(m)
@@ -343,6 +344,15 @@ Close(m) ==
     /\ Environment("Close", m, None, {})
     /\ Spend("closes")
     /\ UNCHANGED <<local, views, installed, life, up, log, settled, got, held, due, looked, stops, sent, aux_path, aux_delivered>>
+
+\* m suspects x. (A budget: also that x is left out by m's next view is the script's.)
+Suspect(m) ==
+    /\ spent.suspicions < MaxSuspicions
+    /\ IsActive(m)
+    /\ \E x \in (DOMAIN views[installed[m]].lives \ {m}) \ local[m].suspected :
+        ApplyHere("Suspect", m, [type |-> "Suspected", suspect |-> x], {}, None)
+    /\ Spend("suspicions")
+    /\ UNCHANGED <<views, installed, life, up, settled, got, due, looked, stops, sent, aux_path>>
 
 \* Some member has left view number u for the next one.
 IsOver(u) == \E k \in DOMAIN views : u \in DOMAIN settled[k]
@@ -381,7 +391,7 @@ Stop(m) ==
     /\ Environment("Stop", m, None, {})
     /\ UNCHANGED <<local, views, installed, life, log, settled, got, held, due, looked, sent, spent, aux_path, aux_delivered>>
 
-\* What no correct peer or caller does, and views that were installed before. None of it changes anything.
+\* Events that no correct peer or caller causes, and views that were installed before. None of them changes anything.
 Misuse(m) ==
     /\ spent.misuses < MaxMisuses
     /\ IsActive(m)
@@ -393,6 +403,7 @@ Misuse(m) ==
        \E event \in
         {[type |-> "ViewInstalled", view |-> local[m].view],
          [type |-> "ViewInstalled", view |-> View(9, "Z", <<"Z">>)],
+         [type |-> "Suspected", suspect |-> m], [type |-> "Suspected", suspect |-> "Z"],
          [type |-> "ForwardReceived", sender |-> "Z", message |-> ForwardMessage(here, tag, 1)],
          [type |-> "ForwardReceived", sender |-> "Z", message |-> ForwardMessage(twin, tag, 1)],
          [type |-> "ForwardReceived", sender |-> "Y", message |-> ForwardMessage(later, tag, 1)],
@@ -423,7 +434,7 @@ Init ==
     /\ stops = [m \in Member |-> "no"]
     /\ sent = [m \in Member |-> 0]
     /\ spent = [crashes |-> 0, duplicates |-> 0, forwards |-> 0, data |-> 0, unicasts |-> 0, stops |-> 0,
-                misuses |-> 0, closes |-> 0]
+                misuses |-> 0, closes |-> 0, suspicions |-> 0]
     /\ aux_path = [m \in Member |-> IF installed[m] = 0 THEN <<>> ELSE <<installed[m]>>]
     /\ aux_delivered = [m \in Member |-> <<>>]
     /\ act = NoAct
@@ -445,14 +456,16 @@ Next ==
         \/ Restart(m)
         \/ Crash(m)
         \/ Close(m)
+        \/ Suspect(m)
         \/ AskStop(m)
         \/ Stop(m)
         \/ Misuse(m)
 
 Spec == Init /\ [][Next]_vars
 
-(* Fairness: what is on its way arrives, who shall join starts and joins, and who can go on to the next view does. *)
-(* Crashes, other faults, and what the application does need not happen.      *)
+(* Fairness: messages in transit arrive, designated joiners start and join,   *)
+(* and a member that can install the next view does. Crashes, other faults,   *)
+(* and the application's steps need not happen.                               *)
 Fairness ==
     \A m \in Member :
         /\ WF_vars(ReceiveForward(m))

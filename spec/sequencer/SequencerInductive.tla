@@ -9,13 +9,13 @@
 (* that it installs, until it has received it. So a multicast may be in       *)
 (* the logs of several views, all of them of its sender's path. But the       *)
 (* survivors of a view have received the same beginning of its log, up to     *)
-(* the cut. What is within a cut its sender has received, and does not        *)
-(* submit again in a later view. So a multicast is settled in one view at     *)
-(* most, and its place there is its place for every member.                   *)
+(* the cut. A multicast within a cut is received by its sender, which does    *)
+(* not submit it again in a later view. So a multicast is in one cut at most, *)
+(* and its place there is its place for every member.                         *)
 (*                                                                            *)
 (* Scope (InScope). Views form a forest: no view is merged. Of                *)
 (* VirtualSynchrony: Sending View Delivery, Fifo and LeavesWithCut; of        *)
-(* ReliableUnicast: fifo.                                                     *)
+(* ReliableUnicast: fifo. SEQUENCER hears of no suspicion.                    *)
 (******************************************************************************)
 EXTENDS SequencerClaims
 
@@ -29,7 +29,7 @@ In(v, x) == Has(views[v], x, life[x])
 
 SameAddress(x, y) == x = y
 
-\* Some life of the address is.
+\* Some incarnation of the address is.
 AddressIn(v, x) == x \in DOMAIN views[v].lives
 
 Parent(v) == CHOOSE u \in views[v].preds : TRUE
@@ -65,7 +65,7 @@ HeldFor(s, v, n) == LeaderPresent(v) /\ In(v, s) /\ HeldAt(Leader(v), s, v, n)
 InTable(s, n) == \E i \in DOMAIN local[s].forward_table : local[s].forward_table[i].seqno = n
 SeqnoOf(s) == local[s].seqno
 
-\* How much of the log of its view x has received; what those receive of the view before k who go on to k.
+\* How much of the log of its view x has received; and how much of the log of the view before k the survivors receive.
 Got(x) == Cardinality(got[x])
 Settled(k) == Follows(k) /\ Parent(k) \in DOMAIN settled[k]
 Cut(k) == Cardinality(settled[k][Parent(k)])
@@ -158,7 +158,8 @@ HeldIsLater ==
     \A r \in InGroup, s \in Member, v \in DOMAIN views, n \in Numbers :
         HeldAt(r, s, v, n) => Counter(v) > Counter(installed[r])
 
-\* What a coordinator will order is by a life that is in the view. (Others may send by mistake what nobody will order.)
+\* A multicast that a coordinator will order is from an incarnation in the view. (Others may send by mistake, and no
+\* member will order it.)
 HeldIsByMember ==
     \A s \in Member, v \in DOMAIN views, n \in Numbers :
         LeaderPresent(v) /\ HeldAt(Leader(v), s, v, n) /\ AddressIn(v, s) => In(v, s)
@@ -194,7 +195,7 @@ TableIsUnreceived ==
         /\ Pos(Parent(k), s, m) > 0 /\ Pos(Parent(k), s, m) <= Cut(k)
         => m < n
 
-\* What is within a cut is not submitted again beyond it.
+\* A multicast within a cut is not submitted again beyond it.
 SettledIsOver ==
     \A s \in Member, k, v \in DOMAIN views, m, n \in Numbers :
         /\ Settled(k) /\ Before(k, v)
@@ -266,7 +267,7 @@ Inductive ==
     /\ RecordedWasDelivered
 
 -----------------------------------------------------------------------------
-(* What follows from it: steps on the way to the claims *)
+(* Consequences: steps on the way to the claims *)
 
 \* A multicast that is in the logs of two views is beyond the cut of the first.
 BeyondTheCut ==
@@ -275,7 +276,7 @@ BeyondTheCut ==
             /\ Settled(Toward(u, v)) /\ Parent(Toward(u, v)) = u
             /\ Pos(u, s, n) > Cut(Toward(u, v))
 
-\* What is to come is higher than what the received-table has.
+\* A multicast to come is higher than the received-table's entry.
 ToComeIsHigher ==
     \A x \in InGroup, s \in Member, v \in DOMAIN views, m, n \in Numbers :
         HasRecorded(x, s, v, m) /\ BeganWith(s, v) /\ Pos(installed[x], s, n) > Got(x) => m < n
@@ -283,7 +284,7 @@ ToComeIsHigher ==
 -----------------------------------------------------------------------------
 (* The claims, by numbers *)
 
-\* What x delivered is settled: who went on by an edge that x did not take has received it, too.
+\* The delivery of x is within the cuts: survivors by an edge that x did not take have received it, too.
 IsSettled(x, v, s, n) ==
     \A k \in DOMAIN views : Settled(k) /\ Parent(k) = v /\ ~Took(x, k) => Pos(v, s, n) <= Cut(k)
 
@@ -312,19 +313,20 @@ DeliveredOnce ==
     \A x, s \in Member, u, v \in DOMAIN views, n \in Numbers :
         Turn(x, u, s, n) > 0 /\ Turn(x, v, s, n) > 0 => u = v
 
-\* What the proof speaks of: no view is merged, and the layers below give what it needs.
+\* The scope of the proof: no view is merged, and the layers below give what it needs.
 InScope ==
     /\ \A v \in DOMAIN views : Cardinality(views[v].preds) <= 1
     /\ {"SendingViewDelivery", "Fifo", "LeavesWithCut"} \cap Without = {}
     /\ "CastOnlyBeforeCut" \in Without
-    /\ Unicast = "fifo" /\ MaxLostData = 0
+    /\ Unicast = "fifo" /\ MaxLostData = 0 /\ MaxSuspicions = 0
     /\ SendIsAtomic /\ ResendBeforeNew /\ Dedup = "highest"
 
 \* For TLC.
 ForestAndInvariant == InScope => Forest /\ Inductive /\ BeyondTheCut /\ ToComeIsHigher /\ OnePlace /\ NumberedTotalOrder /\ NumberedAgreement /\ DeliveredOnce
 -----------------------------------------------------------------------------
-(* For TLC: the state as the solver has it. Its members are lives, also those that are over. `vs`: views, for what is said of them *)
-(* does not change, and a step may be the first to install one.                                                                  *)
+(* For TLC: the state as the solver has it. Its members are incarnations,     *)
+(* present and former. `vs`: views, for their properties do not change, and a *)
+(* step may be the first to install one.                                      *)
 
 Incarnations == UNION {{[address |-> m, life |-> i] : i \in 0 .. life[m]} : m \in Member}
 IsPresent(x) == x.life = life[x.address]
@@ -342,7 +344,8 @@ BeforeIn(vs, u, v) == u = v \/ (u < v /\ FollowsIn(vs, v) /\ BeforeIn(vs, u, Par
 CounterIn(vs, v) == IF v \in DOMAIN vs THEN vs[v].id.counter ELSE 0
 CreatorIn(vs, v) == IF v \in DOMAIN vs THEN vs[v].id.creator ELSE ""
 
-\* The message is multicast n of this life, of view v. (A life joins with one view: who is meant there by the address is it.)
+\* The message is multicast n of this incarnation, of view v. (An incarnation joins with one view: the address there
+\* stands for this incarnation.)
 IsOfLife(x, s, v, n) ==
     /\ x.type # "PLAIN" /\ x.view_id = views[v].id /\ x.tag.sender = s.address /\ x.tag.seqno = n
     /\ \E k \in DOMAIN views : views[k].id = x.tag.epoch /\ Has(views[k], s.address, s.life)
@@ -382,7 +385,7 @@ TurnNow(x, v, s, n) ==
     IN IF ~IsPresent(x) \/ aux_delivered[x.address] = <<>> \/ p = 0 \/ at = {} THEN 0 ELSE CHOOSE i \in at : \A j \in at : i <= j
 TurnsNow(x) == IF IsPresent(x) THEN Turns(x.address) ELSE 0
 
-\* What was said of views stays, and one at a time is decided.
+\* Decided views do not change, and each step decides at most one.
 ViewsOnlyGrow ==
     /\ \A v \in DOMAIN views : v \in DOMAIN views' /\ views'[v] = views[v]
     /\ Len(views') <= Len(views) + 1

@@ -14,9 +14,9 @@ SeenMessages ==
 \* Nothing of the layers below enters SEQUENCER but messages and views.
 SeenOutside(m) == 0
 
-\* Every message that was ever on its way, from its sender and (what no correct peer does) from others, and with the
-\* identifier of a view of the same counter and another creator; DATA of other lives of its sender; every view, such
-\* twins of views, and one without the member among them; each call of the application.
+\* Every message that was ever in transit, from its sender and from other members (as no correct peer does). Also with
+\* the identifier of a view of the same counter and another creator. DATA of other incarnations of its sender. Every
+\* view, such twins of views, and a view without the member. Each call of the application.
 Alphabet(messages, outsides) ==
     LET kind == [FORWARD |-> "ForwardReceived", DATA |-> "DataReceived", PLAIN |-> "PlainReceived"]
         received(p) == [type |-> kind[p.message.type], sender |-> p.sender, message |-> p.message]
@@ -35,11 +35,13 @@ Alphabet(messages, outsides) ==
        \cup {[type |-> "PlainReceived", sender |-> m, message |-> PlainMessage(1)] : m \in Member}
        \cup {[type |-> "ViewInstalled", view |-> v] : v \in decided \cup {[v EXCEPT !.id = twin(@)] : v \in decided}}
        \cup {[type |-> "ViewInstalled", view |-> View(9, "Z", <<"Z">>)]}
+       \cup {[type |-> "Suspected", suspect |-> m] : m \in Member \cup {"Z"}}
        \cup {received(p) : p \in messages \cup twinned \cup aged}
        \cup {received([p EXCEPT !.sender = m]) : p \in messages, m \in {"Z"} \cup Member}
 
 -----------------------------------------------------------------------------
-(* What scenarios see of a member besides its state. A multicast is "C1": its sender and its payload. *)
+(* A member as scenarios see it, besides its state. A multicast is "C1": its  *)
+(* sender and its payload.                                                    *)
 
 LOCAL Name(sender, payload) == sender \o ToString(payload)
 

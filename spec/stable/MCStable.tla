@@ -6,7 +6,7 @@ AB == <<"A", "B">>
 BA == <<"B", "A">>
 ABC == <<"A", "B", "C">>
 
-\* A view that follows others. `news`: the members that begin with it, in which incarnation; all others go on in their first.
+\* A view that follows others. `news`: its joiners, with their incarnations; all other members are in their first.
 Follow(counter, creator, members, preds, news) ==
     LET set == {members[i] : i \in DOMAIN members}
     IN DecidedView(ViewId(counter, creator), members, preds,
@@ -108,7 +108,7 @@ OneOfEach == Of(1, 1, 1)
 TwoOfB == Of(0, 2, 0)
 ThreeOfB == Of(0, 3, 0)
 
-\* A member that promises its digest to whom.
+\* Pairs of a member and the process to which it promises its digest.
 NoPromises == {}
 AToC == {<<"A", "C">>}
 AToB == {<<"A", "B">>}

@@ -8,6 +8,6 @@ OneOfA == [m \in Member |-> IF m = "A" THEN 1 ELSE 0]
 TwoOfA == [m \in Member |-> IF m = "A" THEN 2 ELSE 0]
 OneOfC == [m \in Member |-> IF m = "C" THEN 1 ELSE 0]
 
-\* Each member has promised its digest to one that joins.
+\* Each member has promised its digest to a joiner.
 PromisedToZ == {<<m, "Z">> : m \in Member}
 =============================================================================

@@ -2,29 +2,29 @@
 (******************************************************************************)
 (* STABLE, one member: a pure function of its own state and an event.         *)
 (*                                                                            *)
-(* Theory. A member may throw a multicast away once every member of its       *)
-(* view has delivered it. Each member votes: it multicasts the highest        *)
-(* seqnos it has delivered (STABLE). Every member keeps the minimum of the    *)
-(* votes of a round and the list of members it has not heard from; with       *)
-(* the list empty the minimum is stable, and after a random delay the         *)
-(* member announces it (STABILITY), unless another was faster. On             *)
-(* STABILITY every member purges and starts a new round.                      *)
+(* Theory. A member may purge a multicast once every member of its view has   *)
+(* delivered it. Each member votes: it multicasts the highest seqnos it has   *)
+(* delivered (STABLE). Every member keeps the minimum of the votes of a round *)
+(* and the list of members whose vote is missing. When the list is empty the  *)
+(* minimum is stable, and after a random delay the member announces it        *)
+(* (STABILITY), unless another member was faster. On STABILITY every member   *)
+(* purges and starts a new round.                                             *)
 (*                                                                            *)
-(* Why it is safe. Within one view a member's delivered seqnos only grow,     *)
-(* so every vote it ever cast in the view, however old, duplicated or late,   *)
-(* is a lower bound of what it has delivered now. A minimum with a vote of    *)
-(* every member of the view in it is therefore delivered everywhere. Two      *)
-(* things break that chain, and the guards below are about them:              *)
+(* Why it is safe. Within one view a member's delivered seqnos only grow. So  *)
+(* every vote it ever cast in the view, however old, duplicated or late, is a *)
+(* lower bound of its deliveries now. A minimum with a vote of every member   *)
+(* of the view in it is therefore delivered everywhere. Two things break that *)
+(* chain, and the guards below are about them:                                *)
 (* - A vote of another view: its author may be another incarnation, or its    *)
 (*   members others. So messages carry the view's identifier, and a view      *)
 (*   change is a new round.                                                   *)
-(* - Who comes to the group from outside, a joiner or the other side of a     *)
-(*   merge, starts from a digest that a member took while its view was        *)
-(*   still collecting. That digest is a promise: until a view with the        *)
-(*   newcomer is installed, or the promise is withdrawn, the member that      *)
-(*   gave it does not raise its vote. Agreement in each view on the way       *)
-(*   needs that vote, so it cannot pass what the newcomer was told. Views     *)
-(*   without the newcomer change nothing about that.                          *)
+(* - A process from outside the group, a joiner or the other side of a merge, *)
+(*   starts from a digest. A member took that digest while its view was still *)
+(*   voting. That digest is a promise: until a view with the newcomer is      *)
+(*   installed, or the promise is withdrawn, the promiser does not raise its  *)
+(*   vote. Agreement in each view on the way needs that vote, so it cannot    *)
+(*   pass the newcomer's start digest. Views without the newcomer change      *)
+(*   nothing about that.                                                      *)
 (*                                                                            *)
 (* The constants of the first group are the guards; all on is the             *)
 (* reference, and each is taken away in a model of its own. The note's        *)
@@ -33,8 +33,8 @@
 EXTENDS Steps, Views, Digests, FiniteSets
 
 CONSTANTS
-    VoteViewCheck,          \* a vote counts in: "id" its view; "counter" any view with its counter;
-                            \* "members" any view with its members; "none" any
+    VoteViewCheck,          \* a vote counts in its own view ("id"), in a view with its counter ("counter"), in a view
+                            \* with its members ("members"), or in any view ("none")
     StabilityViewCheck,     \* and a STABILITY message
     ForeignVote,            \* a vote of another view: "ignored", or "resets" the round
     SenderCheck,            \* a message of the view from outside the view is refused
@@ -99,7 +99,7 @@ NewRound(state, vote) ==
 \* A vector for these members: what it had stays, the others' is as in `fresh`.
 Extended(vector, fresh) == [m \in DOMAIN fresh |-> IF m \in DOMAIN vector THEN vector[m] ELSE fresh[m]]
 
-\* Strike a voter off. Kept as a count, the list cannot tell a second vote from another member's.
+\* Strike a voter off. If the list were a count, a second vote would look like another member's.
 Strike(heard_from, sender) ==
     IF HeardFromKind = "set" \/ heard_from = {}
     THEN heard_from \ {sender}
@@ -141,7 +141,7 @@ ViewInstalled(s, e) ==
                  ELSE [entered EXCEPT !.vote = Extended(@, fresh), !.minimum = Extended(@, fresh)]
     IN Handled([round EXCEPT !.pending = @ /\ ~drop], CancelIf(drop) \o <<SetStableTimer>>)
 
-\* STB-03: the vote goes out periodically. It is the one fixed at the start of the round (AMB-51).
+\* STB-03: the vote goes out periodically. It is the vote fixed at the start of the round (AMB-51).
 StableTimeout(s, e) ==
     IF ~Joined(s) THEN LocalError(s)
     ELSE Handled([s EXCEPT !.received_bytes = 0],
@@ -156,7 +156,7 @@ MessageReceived(s, e) ==
     ELSE Handled([s EXCEPT !.received_bytes = 0], <<Datagram(All, StableMessage(s.view.id, s.vote))>>)
 
 \* STB-05, STB-07, STB-08: merge, then strike off; the last vote arms the staggered STABILITY (STB-09).
-\* A second vote of one round adds nothing: the first is a lower bound already.
+\* A second vote in the same round adds nothing: the first is a lower bound already.
 StableReceived(s, e) ==
     IF ~Joined(s) THEN Ignored(s)
     ELSE IF ~OfView(VoteViewCheck, s, e.message) THEN
@@ -193,7 +193,7 @@ StabilityReceived(s, e) ==
 
 \* This member's digest was given to `to`, to start from (JOI-03, JOI-05): the vote stays as it is. No note
 \* says so. `to` is outside the view: a former incarnation of it has to be excluded first, or the next view would be
-\* taken for the one that `to` joins with.
+\* taken for the view that `to` joins with.
 DigestPromised(s, e) ==
     IF ~Joined(s) \/ e.to \in MembersOf(s.view) THEN LocalError(s)
     ELSE IF e.to \in s.promised THEN Ignored(s)

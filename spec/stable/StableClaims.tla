@@ -1,9 +1,9 @@
 ---------------------------- MODULE StableClaims ----------------------------
 (******************************************************************************)
-(* What is claimed of a group that runs STABLE. Each claim is of one kind:    *)
-(* an outcome that its users see (first section), a mechanism inside that     *)
-(* the requirements name, a frame condition of the model, a refinement, or    *)
-(* liveness. Each falls in some model of models.yaml.                         *)
+(* Claims about a group that runs STABLE. A claim is an outcome that the      *)
+(* group's users see (first section), a mechanism inside that the             *)
+(* requirements name, a frame condition of the model, a refinement, or        *)
+(* liveness. Each claim is violated in some model of models.yaml.             *)
 (******************************************************************************)
 EXTENDS StableGroup
 
@@ -51,8 +51,8 @@ TypeOK ==
 -----------------------------------------------------------------------------
 (* Outcomes *)
 
-\* STB-11, STB-12: whoever is a member all the way from its own view to the purger's has delivered what was
-\* purged. It covers who came from outside, too: what it was told to start from is no less than what was purged.
+\* STB-11, STB-12: a purged message was delivered by every process that is a member all the way from its own view to
+\* the purger's. Newcomers are covered, too: a start digest is no less than what was purged.
 NoPrematurePurge ==
     \A p, x \in InGroup :
         \A s \in DOMAIN rm[p] :
@@ -71,14 +71,15 @@ RequestsServable ==
                         \E h \in up \cap InGroup :
                             s \in DOMAIN rm[h] /\ SameSender(s, x, h) /\ Holds(rm[h][s], n)
 
-\* What a newcomer was told to start from: as far as the promise tells of a sender, no member purges beyond it.
+\* No member purges beyond a newcomer's start digest, for each sender that the promise covers.
 PurgeWithinPromise ==
     \A p \in promises : JoinDigest!Open(p) =>
         \A q \in InGroup : \A s \in DOMAIN rm[q] :
             rm[q][s].purged > (IF s \in DOMAIN p.vector THEN p.vector[s] ELSE Nothing) =>
                 ~JoinDigest!TellsOf(p, s, installed[q])
 
-\* JOI-03: what a newcomer is told is what its promiser has delivered: no more, or what is between never comes.
+\* JOI-03: a newcomer's start digest is at most what its promiser has delivered. With more, the messages between would
+\* never arrive.
 PromiseWithinDelivered ==
     \A p \in promises : \A s \in DOMAIN p.vector :
         (life[p.by] = p.by_life /\ s \in DOMAIN rm[p.by] /\ Shares(views[p.view], views[installed[p.by]], s)) =>
@@ -143,8 +144,8 @@ PromiseHoldsVote ==
         (p.by \in up /\ life[p.by] = p.by_life /\ p.to \notin MembersOf(local[p.by].view)
             /\ JoinDigest!Reaches(p, installed[p.by])) => p.to \in local[p.by].promised
 
-\* And no longer: for whom it holds its vote is outside its view, and is promised something, or has got it and is
-\* in a view that was decided since. (That may be of another branch; then the membership service withdraws.)
+\* And no longer. A process for which m holds its vote is outside m's view, and has an open promise, or has redeemed
+\* it and is in a view that was decided since. (That may be on another branch; then the membership service withdraws.)
 HeldVoteHasPromise ==
     \A m \in up : \A x \in local[m].promised :
         /\ x \notin MembersOf(local[m].view)
@@ -175,7 +176,7 @@ TimeoutSendsStabilityStep ==
 InstalledOnceStep ==
     (act'.event.type = "ViewInstalled" /\ act'.event.view = local[act'.member].view) => act'.outcome # "handled"
 
-\* What was purged stays purged, for as long as the window lives.
+\* A purged message stays purged, as long as the window exists.
 PurgedNeverDecreasesStep ==
     \A m \in {act'.member} \cap Member :
         rm'[m] # rm[m] => \A s \in DOMAIN rm[m] \cap DOMAIN rm'[m] :
@@ -268,6 +269,6 @@ EachEventuallyPurged ==
     <>[]Converged =>
         \A s \in Member : \A n \in FirstSeqno .. FirstSeqno + Sends[s] - 1 : DeliveredByAll(s, n) ~> PurgedByAll(s, n)
 
-\* JOI: no promise stays open for ever while its promiser lives.
+\* JOI: no promise stays open for ever while its promiser is alive.
 PromisesEventuallyEnd == \A m \in {pair[1] : pair \in Promises} : [](local[m].promised # {} => <>(local[m].promised = {} \/ m \notin up))
 =============================================================================

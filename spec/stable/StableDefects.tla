@@ -31,7 +31,7 @@ ReinstallsSameView(s, e) ==
     THEN Handled(NewRound(s, OwnVector(e.digest)), <<SetStableTimer>>)
     ELSE Step(s, e)
 
-\* A view lets go of no promise, and the vote stays held.
+\* A view ends no promise, and the vote stays held.
 NeverEndsPromise(s, e) ==
     IF e.type = "ViewInstalled" /\ s.promised # {}
     THEN [Step([s EXCEPT !.promised = @ \cup {"Z"}], e) EXCEPT !.state.promised = s.promised]
@@ -47,7 +47,7 @@ IgnoresWithdrawal(s, e) == IF e.type = "PromiseWithdrawn" THEN Ignored(s) ELSE S
 AddKeepingAhead(window, n) ==
     IF n = window.delivered + 1 THEN [Add(window, n) EXCEPT !.ahead = window.ahead] ELSE Add(window, n)
 
-\* What waits behind a gap is not delivered when the gap is filled.
+\* Messages behind a gap are not delivered when the gap is filled.
 AddWithoutDraining(window, n) ==
     IF n = window.delivered + 1 THEN [window EXCEPT !.delivered = n] ELSE Add(window, n)
 
@@ -62,10 +62,10 @@ WindowsForgotten(m, v) == [s \in DOMAIN v.lives |-> Window(Nothing)]
 -----------------------------------------------------------------------------
 (* A member that lets newcomers in: in the place of PromisedBy *)
 
-\* They are told what was received, and not what was delivered.
+\* The start digest is what was received, not what was delivered.
 ReceivedBy(m) == Received(DigestOf(rm[m]))
 
-\* They are told one more than was delivered.
+\* The start digest is one more than was delivered.
 OneMoreThanDeliveredBy(m) == [s \in DOMAIN rm[m] |-> rm[m][s].delivered + 1]
 
 -----------------------------------------------------------------------------

@@ -10,9 +10,9 @@
 (*   any number of times: loss, duplication and reordering without end.       *)
 (*   On a consuming one (liveness) a copy is received once, or lost.          *)
 (* - Views (Membership). Each member installs the views of its path           *)
-(*   whenever it likes: members of one view and the next coexist, a member    *)
-(*   that a view leaves out lives on in its old one, and two members may      *)
-(*   decide successors of one view. There is no flush.                        *)
+(*   whenever it likes. Members of a view and of its successor coexist, an    *)
+(*   excluded member continues in its old view, and two members may decide    *)
+(*   successors of the same view. There is no flush.                          *)
 (* - Newcomers (JoinDigest). Any member that joins, or comes from the other side   *)
 (*   of a merge, starts from a digest that some member took at some moment    *)
 (*   before; any views may come between.                                      *)
@@ -30,8 +30,8 @@ CONSTANTS
     DeliveredAtStart,   \* [Member -> Nat]: how many of them are sent and delivered at the start
     Lagging,            \* the members that lack those of the others all the same
     FirstViewInstalled, \* the first views were installed: "late", after what DeliveredAtStart says, or "early", before
-    Promises,           \* bound: who may promise its digest to whom, a set of pairs <<by, to>>
-    DigestFirst,        \* bound: a view with newcomers is decided when all have been told what to start from
+    Promises,           \* bound: pairs <<by, to>>: `by` may promise its digest to `to`
+    DigestFirst,        \* bound: a view with newcomers is decided when all of them have start digests
     NetworkRemembers,   \* the network of STABLE and STABILITY remembers (TRUE), or consumes (FALSE)
     MaxVotes,           \* bound on a remembering network: different STABLE messages of each view, a sequence
     Receivers,          \* bound: the members that STABLE and STABILITY reach; all others lose every copy
@@ -40,7 +40,7 @@ CONSTANTS
     MaxCrashes,         \* fault budget
     MaxRestarts,        \* fault budget: members that begin a new incarnation
     Restarters,         \* bound: who does
-    MaxWithdrawn,       \* fault budget: promises withdrawn though the newcomer lives
+    MaxWithdrawn,       \* fault budget: promises withdrawn though the newcomer is alive
     MaxMisuses,         \* fault budget: strangers' messages and callers' mistakes
     Without,            \* conjuncts of Membership and JoinDigest that this environment does not keep
     Required            \* conjuncts that the claims ask of it; {}: all
@@ -64,7 +64,7 @@ view == <<local, rm, network, up, views, installed, life, promises, lost, spent>
 \* The views at the start.
 First == SelectSeq(Script, LAMBDA v : v.preds = {})
 
-\* What this group needs of the layers around it.
+\* The assumptions of this group about the layers around it.
 Membership == INSTANCE Membership WITH Off <- Without
 JoinDigest == INSTANCE JoinDigest WITH
     Off <- Without,
@@ -109,11 +109,11 @@ Votes(net) == {p \in net : p.message.type = "STABLE"}
 MemberStep(s, e) == Step(s, e)
 StableTimeoutEvent(windows) == [type |-> "StableTimeout"]
 
-\* The layer below adds a message to a window; is told to purge.
+\* The layer below adds a message to a window; or it is asked to purge.
 AddTo(window, seqno) == Add(window, seqno)
 PurgeIn(windows, vector) == Purge(windows, vector)
 
-\* What a promise tells is what has been delivered.
+\* A promised digest is what has been delivered.
 PromisedBy(m) == [s \in DOMAIN rm[m] |-> rm[m][s].delivered]
 
 \* The windows after a step's purges were passed down.
@@ -201,13 +201,13 @@ Decidable ==
     ELSE IF Len(views) < MaxViews THEN AnyViews
     ELSE {}
 
-\* All who have to be told what to start from have been, or no member has to be.
+\* All processes that need a start digest have one, or no process needs one.
 AllHavePromises(v) ==
     \A x \in DOMAIN v.lives : \A j \in v.preds \ Membership!Sources(v, x) :
         v.lives[x] = life[x] => \E p \in promises : JoinDigest!Redeemable(p, x, v, j)
 
 \* The windows of m after it installed v. A member that comes to v from where m comes from has the same window as before;
-\* of the others m knows what it was promised. (Whoever begins with v has sent nothing yet.)
+\* for the others m has the promised entries. (A joiner of v has sent nothing yet.)
 WindowsIn(m, v) ==
     LET used == JoinDigest!Used(m, v)
         told(s) == {p.vector[s] : p \in {q \in used : s \in DOMAIN q.vector}}
@@ -252,15 +252,15 @@ Join(m) ==
     /\ InstallsNext("Join", m)
     /\ UNCHANGED <<up, lost, spent>>
 
-\* (A bound: no member makes a promise to whom a view that comes after its own has admitted, which may be earlier or
-\* later than when it installs the first view with it.)
+\* (A bound: no member makes a promise to a process that a later view than its own has admitted. That may be earlier
+\* or later than when it installs the first view with the process.)
 Admitted(m, to) ==
     IF DigestFirst
     THEN \E k \in DOMAIN views : k > installed[m] /\ Has(views[k], to, life[to])
             /\ \E j \in views[k].preds : Has(views[j], m, life[m])
     ELSE installed[to] # 0
 
-\* m takes the digest that a newcomer will start from, and STABLE is told in the same step.
+\* m takes the digest that a newcomer will start from, and STABLE is notified in the same step.
 PromiseDigest(m) ==
     /\ Active(m)
     /\ \E to \in up :
@@ -285,7 +285,7 @@ WithdrawPromise(m) ==
     /\ UNCHANGED <<up, views, installed, life, lost>>
 
 \* The newcomer has got what it was promised, or more from another, and was admitted by a view that m will not
-\* come to: m is told that it need not wait.
+\* install: m is notified that it need not wait.
 AdmittedElsewhere(m) ==
     /\ Active(m)
     /\ \E to \in local[m].promised :
@@ -294,7 +294,7 @@ AdmittedElsewhere(m) ==
     /\ UNCHANGED <<up, views, installed, life, promises, lost, spent>>
 
 \* m stops. Copies on their way to it are gone (on a remembering network there is nothing to take away: no member
-\* listens any more). What it has decided and promised stays.
+\* listens any more). Its decisions and promises stay.
 Crash(m) ==
     /\ spent.crashes < MaxCrashes
     /\ Active(m)
@@ -373,7 +373,8 @@ LoseGossip(m) ==
     /\ Fault("lost")
     /\ UNCHANGED <<local, rm, up, views, installed, life, promises, lost>>
 
-\* What no correct peer or caller does; late timers, and views that were installed before. Each changes nothing.
+\* Events that no correct peer or caller causes; late timers, and views that were installed before. Each changes
+\* nothing.
 Misuse(m) ==
     /\ spent.misuses < MaxMisuses
     /\ Active(m)
@@ -396,7 +397,7 @@ InitWindows(m, v) ==
         IF m \in Lagging /\ s # m THEN Window(Nothing)
         ELSE [Window(Nothing) EXCEPT !.delivered = Nothing + DeliveredAtStart[s]]]
 
-\* What the first votes were read from.
+\* The digest of the first votes.
 InitDigest(m, v) ==
     IF FirstViewInstalled = "late" THEN DigestOf(InitWindows(m, v))
     ELSE DigestOf([s \in DOMAIN v.lives |-> Window(Nothing)])

@@ -8,22 +8,22 @@
 (* docs/proof.md.                                                             *)
 (*                                                                            *)
 (* The idea. A member purges a message in view v when every member of v       *)
-(* has voted for it. A member x that comes to a later view without having     *)
-(* been in v did not vote. But x begins from a promise. In each view on       *)
-(* the path to the promiser's there is a member that guards x: the            *)
-(* promiser, whose vote is held, or, in a view before the promiser's own,     *)
-(* the member that guards the promiser. A guard's votes in v stay within      *)
-(* what x starts from, so the view cannot agree on more.                      *)
+(* has voted for it. A member x that installs a later view without having     *)
+(* been in v did not vote. But x begins from a promise. In each view on the   *)
+(* path to the promiser's there is a member that guards x: the promiser,      *)
+(* whose vote is held, or, in a view before the promiser's own, the member    *)
+(* that guards the promiser. A guard's votes in v stay within what x starts   *)
+(* from, so the view cannot agree on more.                                    *)
 (*                                                                            *)
 (* Scope (InScope). Views form a forest: no view is merged. Of Membership     *)
-(* the proof takes what Forest says. `life[x]` is the present incarnation     *)
-(* of x. The solver reads "x \in Member" as any incarnation of any            *)
-(* address: one that has ended takes no more steps.                           *)
+(* the proof takes what Forest says. `life[x]` is x's present incarnation.    *)
+(* The solver reads "x \in Member" as any incarnation of any address. A       *)
+(* former incarnation takes no more steps.                                    *)
 (*                                                                            *)
-(* Three sections are read by the solver's reader in three ways: of the       *)
-(* operators of the Vocabulary it knows the names alone, and of those what    *)
-(* Forest says; an action is read as what it requires of the values before    *)
-(* and after; the rest is read as it stands.                                  *)
+(* Three sections are read by the solver's reader in three ways: Of the       *)
+(* operators of the Vocabulary it knows the names alone, and the properties   *)
+(* that Forest gives them. An action is read as a condition on the values     *)
+(* before and after. The rest is read as it stands.                           *)
 (******************************************************************************)
 EXTENDS StableClaims
 
@@ -214,11 +214,11 @@ Guards ==
                 /\ \A p \in promises : GuardPromisesNoMore(y, z, v, p)
 
 -----------------------------------------------------------------------------
-(* The invariant: promises that are open, to one who has not begun *)
+(* The invariant: promises that are open, to a process that has not begun *)
 
 Awaited(p) == ToPresent(p) /\ ~Begun(p.to)
 
-\* What p tells of s: nothing, if s was not in the view.
+\* p's entry for s: nothing, if s was not in the view.
 PromisedSeqno(p, s) == IF In(p.view, s) THEN p.vector[s] ELSE Nothing
 
 PromiserIsThere ==
@@ -286,7 +286,7 @@ Inductive ==
     /\ PromiserHolds
     /\ PurgedIsAgreed
 
-\* What the proof speaks of: no view is merged.
+\* The scope of the proof: no view is merged.
 InScope == \A v \in DOMAIN views : Cardinality(views[v].preds) <= 1
 
 \* For TLC: in scope the views are as the proof takes them, and the invariant holds.
@@ -398,7 +398,7 @@ MisuseStep(a) ==
 -----------------------------------------------------------------------------
 (* For TLC: each step of the group is one of these. *)
 
-\* What the solver takes to be as it was, but for what the step says.
+\* The solver's frame condition: all else is unchanged, except by the step.
 OthersUnchanged(a) ==
     /\ \A x \in Member \ {a} : local'[x] = local[x] /\ rm'[x] = rm[x] /\ installed'[x] = installed[x]
     /\ \A v \in DOMAIN views : v \in DOMAIN views' /\ views'[v] = views[v]

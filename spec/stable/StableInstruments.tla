@@ -1,7 +1,7 @@
 ------------------------- MODULE StableInstruments --------------------------
 (***************************************************************************)
-(* What the tools look at: witnesses, and what a run collects of members'  *)
-(* local steps for conformance.                                            *)
+(* Instruments: witnesses, and what a run collects of members' local steps *)
+(* for conformance.                                                        *)
 (***************************************************************************)
 EXTENDS StableClaims
 
@@ -53,9 +53,9 @@ SeenLocal(m) == local[m]
 SeenMessages == {[sender |-> p.sender, message |-> p.message] : p \in network}
 SeenOutside(m) == DigestOf(rm[m])
 
-\* Every message that was ever in the network, from its sender and (what no correct peer does) from a stranger, or
-\* without what it should hold; every view with every digest, fitting or not; each timer, late or not; each call,
-\* allowed or not.
+\* Every message that was ever in the network, from its sender and (as no correct peer does) from a stranger, or
+\* without a required entry. Every view with every digest, fitting or not. Each timer, late or not. Each call, allowed
+\* or not.
 Alphabet(messages, digests) ==
     LET votes == {p \in messages : p.message.type = "STABLE"}
         stabilities == {p \in messages : p.message.type = "STABILITY"}
@@ -76,8 +76,8 @@ Alphabet(messages, digests) ==
        \cup {[type |-> "StabilityReceived", sender |-> p.sender, message |-> p.message, digest |-> d] :
                 p \in all(stabilities), d \in digests}
 -----------------------------------------------------------------------------
-(* What scenarios see of a member besides its state: what the layer below has of each sender. `held`: the seqnos that *)
-(* can be had from it.                                                                                                *)
+(* A member as scenarios see it, besides its state: what the layer below has  *)
+(* of each sender. `held`: the seqnos that can be had from it.                *)
 
 LOCAL Rising(set) ==
     [i \in 1 .. Cardinality(set) |-> CHOOSE n \in set : Cardinality({k \in set : k < n}) = i - 1]

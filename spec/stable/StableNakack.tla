@@ -5,11 +5,11 @@
 (* purged in NAKACK's windows, in the same step. All datagrams, of both,   *)
 (* are lost, doubled, late, in any order.                                  *)
 (*                                                                         *)
-(* The question is the last message of a sender. Whoever lacks it sees no  *)
-(* gap. NAKACK has HIGHEST for that (AnnounceHighest). The note has        *)
-(* STABLE's gossip instead: a vote is a digest, and whoever sees in it     *)
-(* more than it has delivered asks the voter for it (VotesAreHeard). That  *)
-(* does for members of a view, while no promise holds a vote back.         *)
+(* The question is the last message of a sender. A member that lacks it    *)
+(* sees no gap. NAKACK has HIGHEST for that (AnnounceHighest). The note    *)
+(* has STABLE's gossip instead: a vote is a digest, and a member that sees *)
+(* in it more than it has delivered asks the voter for it (VotesAreHeard). *)
+(* That does for members of a view, while no promise holds a vote back.    *)
 (*                                                                         *)
 (* The group is that of NakackGroup in one view: what it says of STABLE    *)
 (* and FLUSH by itself does not occur. A round of STABLE, of nothing, is   *)
@@ -40,7 +40,7 @@ Stable == INSTANCE Stable WITH
     MaxBytes <- 0, StableInterval <- 2, StabilityDelay <- 1
 
 -----------------------------------------------------------------------------
-(* What one passes is the other's event *)
+(* An event that a layer passes is the other layer's event *)
 
 \* NAKACK's state after what STABLE passes down.
 RECURSIVE AfterPassedDown(_, _)
@@ -49,7 +49,7 @@ AfterPassedDown(s, effects) ==
     ELSE AfterPassedDown(IF Head(effects).type = "PassDown" THEN MemberStep(s, Head(effects).event).state ELSE s,
                          Tail(effects))
 
-\* Who hears a vote hears a digest.
+\* A member that hears a vote hears a digest.
 AfterVote(m, event) ==
     IF VotesAreHeard /\ event.type = "StableReceived" /\ event.sender # m
     THEN MemberStep(local[m], [type |-> "HighestReceived", sender |-> event.sender,
@@ -123,7 +123,7 @@ StackTypeOK ==
     /\ \A m \in Member : stable[m].member = m /\ stable[m].view = local[m].view
     /\ \A p \in gossip : p.sender \in Member /\ p.message.type \in {"STABLE", "STABILITY"}
 
-\* What a member has purged every member of its view that lives has delivered.
+\* Every live member of a view has delivered what any member of the view has purged.
 NoMissingMessagePurged ==
     \A p, x \in up : Active(p) /\ Active(x) =>
         \A s \in Members(local[p]) : local[p].windows[s].purged <= local[x].windows[s].delivered
@@ -160,9 +160,9 @@ LevelWhenAtRest == NakackAtRest => Guarantee!Level
 -----------------------------------------------------------------------------
 (* Witnesses *)
 
-\* What all have delivered is thrown away.
+\* A message that all members have delivered is purged.
 Thrown == \E m \in up : \E s \in Members(local[m]) : local[m].windows[s].purged >= FirstSeqno
-\* Who lacks the last message of a crashed sender has heard of it.
+\* A member that lacks the last message of a crashed sender has heard of it.
 HeardOfTheLast ==
     \E m \in up : \E s \in Members(local[m]) \ up :
         local[m].windows[s].told.upto > local[m].windows[s].delivered /\ local[m].windows[s].told.holder \in up

@@ -1,5 +1,6 @@
 ------------------------------ MODULE MCStack -------------------------------
-(* What happens to a stack of three toys: all that may come from outside, right or wrong, in two views. *)
+(* The events of a stack of three toys: all that may come from outside, right *)
+(* or wrong, in two views.                                                    *)
 EXTENDS StackMember
 
 \* Messages of peers: of each layer, of no layer, of another one's, and for the application; and one within another.
@@ -25,7 +26,7 @@ Timers ==
     {"low/wait", "mid/retry_once", "mid/again/1", "mid/again/12", "mid/again", "mid/again/", "mid/again/x", "mid/retry_once/1",
      "low/retry", "nobody/wait", "wait", ""}
 
-\* Values that come with an event: none, one that is told within, and one that no layer tells.
+\* Values that come with an event: none, a value that a layer offers, and a value that no layer offers.
 Came == {<<>>, <<Level(7), Depth(5), Depth(6)>>}
 
 ToyEvents ==

@@ -6,7 +6,7 @@
 (*                                                                         *)
 (* The layers are the toys, which the constants of Composition are given.  *)
 (* A state is that of all layers, top first. `below`, in an event: values  *)
-(* that layers take from below and no layer tells.                         *)
+(* that layers take from below and no layer offers.                        *)
 (***************************************************************************)
 EXTENDS Composition, Toys
 

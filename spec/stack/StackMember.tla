@@ -10,8 +10,8 @@ EXTENDS Stack, Acts
 CONSTANTS
     Member,
     Outside,    \* bound: the events from outside
-    Movers,     \* bound: those to whom something happens
-    Leak        \* a defect of this model itself: a step of one member changes the others
+    Movers,     \* bound: the members that receive events
+    Leak        \* a defect of this model itself: a member's step changes the others
 
 vars == <<local, act>>
 view == local
@@ -53,7 +53,8 @@ MemberTypeOK ==
 \* STK-05 All layers have heard of a view, or none.
 LayersShareView == \A m \in Member : TopOf(m).view = LowOf(m).view /\ MidOf(m).view = LowOf(m).view
 
-\* STK-05, STK-07 The lowest has heard of it first: each layer was told what the one beneath it says in the new view.
+\* STK-05, STK-07 The lowest has heard of it first: each layer has taken the value of the layer beneath it in the new
+\* view.
 LowestLayerHearsFirst ==
     \A m \in Member :
         /\ MidOf(m).level = LowOf(m).view
@@ -68,7 +69,8 @@ AnswerReachesCallerStep ==
             act'.outcome = "handled" /\ LowOf(m)'.view = LowOf(m).view + 1 /\ ~TopOf(m)'.waits /\ ~MidOf(m)'.waits
 AnswerReachesCaller == [][AnswerReachesCallerStep]_vars
 
-\* STK-04, STK-05 Nothing is swallowed: what no layer knows goes on as it came, and what is observed leaves, too.
+\* STK-04, STK-05 Nothing is swallowed: an event that no layer knows leaves as it came, and an observed event leaves,
+\* too.
 GoesOn(effect) ==
     LET known == \E i \in DOMAIN Names : Knows(i, effect.event)
     IN act'.outcome \in {"handled", "ignored"} /\ (~known \/ IsObserved(effect.event)) =>
@@ -103,7 +105,7 @@ HasSent == \E m \in Member : TopOf(m).sent
 HasReceived == \E m \in Member : LowOf(m).received
 
 -----------------------------------------------------------------------------
-(* What conformance collects *)
+(* Data for conformance *)
 
 SeenLocal(m) == local[m]
 SeenMessages == {}

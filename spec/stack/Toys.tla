@@ -5,15 +5,16 @@
 (*                                                                         *)
 (* `top` multicasts what the application does, and says on being asked     *)
 (* which view is next: it asks `mid`, which asks `low`; it passes the view *)
-(* down, and asks `low` itself. `mid` seals what is multicast through it.  *)
-(* `low` has the network below it. Each tells the layers above a `Level`:  *)
-(* `low` the counter of its view, `mid` ten more than it was told.         *)
+(* down, and asks `low` itself. `mid` seals the messages that are          *)
+(* multicast through it. `low` has the network below it. Each offers a     *)
+(* `Level` to the layers above: `low` the counter of its view, `mid` ten   *)
+(* more than the value from below.                                         *)
 (***************************************************************************)
 EXTENDS Steps, Views, TLC
 
 Names == <<"top", "mid", "low">>
 
-\* Payloads of the application, values that are told, messages.
+\* Payloads of the application, values that are offered, messages.
 Word(number) == [number |-> number]
 Level(value) == [type |-> "Level", value |-> value]
 Depth(value) == [type |-> "Depth", value |-> value]
@@ -108,7 +109,7 @@ StepLow(s, e) ==
             IF s.view = 0 THEN Ignored(s) ELSE Handled(s, <<PassUp(Said("waited", e.depth.value)), Send("B", Copy(Word(1)))>>)
 
 -----------------------------------------------------------------------------
-(* What a stack asks of layers *)
+(* Operators by which a stack knows its layers *)
 
 ToyStep(i, s, e) ==
     CASE i = 1 -> StepTop(s, e)
@@ -123,7 +124,7 @@ Known ==
 
 IsView(e) == e.type \in {"ViewInstalled", "MergeViewInstalled"}
 
-\* A merged view is a view to who knows no more.
+\* A merged view looks like a view to a layer that knows no more.
 ToyKnows(i, e) == e.type \in Known[i] \/ IsView(e)
 ToyOwn(i, e) == IF e.type \in Known[i] THEN e ELSE Installed(e.view)
 

@@ -1,9 +1,10 @@
 ------------------------------ MODULE MCUnicast -------------------------------
-(* Bounds of the UNICAST models: who sends to whom, and how much is delivered at most. *)
+(* Bounds of the UNICAST models: senders and receivers, and how much is       *)
+(* delivered at most.                                                         *)
 EXTENDS UnicastDefects
 
 AToB == {<<"A", "B">>}
-\* B is the first life of a name, and B#2 the second.
+\* B is the first incarnation of a name, and B#2 the second.
 LivesToA == {<<"B", "A">>, <<"B#2", "A">>}
 LivesAndA == LivesToA \cup {<<"A", "B">>, <<"A", "B#2">>}
 BothWays == {<<"A", "B">>, <<"B", "A">>}

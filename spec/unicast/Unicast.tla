@@ -2,10 +2,10 @@
 (***************************************************************************)
 (* UNICAST, one member: a pure function of its own state and an event.     *)
 (*                                                                         *)
-(* Theory. The messages that one member sends to another are numbered      *)
-(* within a connection, kept, and sent again until they are acknowledged.  *)
-(* The receiver delivers them in order, and acknowledges those that it has *)
-(* DELIVERED.                                                              *)
+(* Theory. The messages from a sender to a receiver are numbered within a  *)
+(* connection, kept, and sent again until they are acknowledged. The       *)
+(* receiver delivers them in order, and acknowledges messages only when it *)
+(* has DELIVERED them.                                                     *)
 (*                                                                         *)
 (* A connection is between two incarnations. Its identifier [incarnation,  *)
 (* number] rises with each connection that its sender opens, over all      *)
@@ -17,16 +17,18 @@
 (* messages by SEND_FIRST_SEQNO, with its own incarnation, and the sender  *)
 (* sends them again, for that incarnation. A sender that hears of a later  *)
 (* incarnation opens another connection, and sends in it everything that   *)
-(* it keeps: it cannot tell which of that the former incarnation has had,  *)
-(* nor which of it was meant for the later one.                            *)
+(* it keeps: it cannot know which of these messages the former incarnation *)
+(* has had, nor which of them were meant for the later one.                *)
 (*                                                                         *)
 (* A member that excludes another one by a view closes its own side: it    *)
 (* keeps nothing more for it. The next message opens another connection.   *)
-(* A receive side stays as long as its life: an identifier and a number.   *)
+(* A receive side stays as long as its incarnation: an identifier and a    *)
+(* number.                                                                 *)
 (*                                                                         *)
-(* An address is of one life of a name (Views). When a member hears of a   *)
-(* later life, the former ones are over: all that it has of them goes, and *)
-(* what arrives of them is late. So what stays is bounded by names.        *)
+(* An address stands for one incarnation of a name (Views). When a member  *)
+(* hears of a later incarnation, the former ones are over: all state about *)
+(* them is removed, and their messages are late. So what stays is bounded  *)
+(* by names.                                                               *)
 (*                                                                         *)
 (* The constants of the first group are the guards; the reference is in    *)
 (* models.yaml, and each guard is taken away in a model of its own. The    *)
@@ -42,13 +44,13 @@ CONSTANTS
     BindWhen,           \* messages name the incarnation that they are for: "before" anything is delivered, once it
                         \* is "known", or "never"
     OnNewIncarnation,   \* what is kept for a former incarnation "goes_again", or "is_dropped"
-    ForgetFormer,       \* all that was kept of former lives of a name goes when a later one is heard of
-    IgnoreFormer,       \* what arrives of a life after a later one was heard of is late; otherwise it counts
+    ForgetFormer,       \* all state about former incarnations of a name is removed when a later one is heard of
+    IgnoreFormer,       \* messages of an incarnation after a later one was heard of are late; otherwise they count
     AskFirst,           \* a receiver without a window answers by SEND_FIRST_SEQNO
     SetTimerWhen,       \* a request sets the timer "when_idle", nothing being kept, or "always"
     RetransmitMin,      \* ms until the first retransmission
-    RetransmitMax,      \* longest time between two, ms; each wait is twice the one before, until there is progress
-    ResendMost          \* how many messages a retransmission sends at most: the first of those that are kept
+    RetransmitMax,      \* longest time between two, ms; each wait is twice the last, until there is progress
+    ResendMost          \* how many messages a retransmission sends at most: the first kept ones
 
 ASSUME
     /\ ReplaceWindowOf \in {"lower", "other"}
@@ -85,7 +87,7 @@ SendFirstSeqnoMessage(incarnation) == [type |-> "SEND_FIRST_SEQNO", incarnation 
 
 DeliverUp(sender, payload) == PassUp([type |-> "Deliver", sender |-> sender, payload |-> payload])
 
-\* Each connection has a timer of its own: the timer of one that is closed or replaced is late by its number.
+\* Each connection has a timer of its own: after a connection is closed or replaced, the number makes its timer late.
 SetRetransmitTimer(side) ==
     SetTimer("retransmit/" \o ToString(side.connection.number), side.interval, side.interval)
 
@@ -101,20 +103,20 @@ Start(member) ==
      incarnation |-> 0,         \* the number of its incarnation: how often its address was in use before
      members |-> {},            \* of the view installed
      opened |-> 0,              \* how many connections this incarnation has opened
-     sends |-> EmptyMap,        \* [peer -> connection; next: the next seqno; kept: <<seqno, payload>> that are not
-                                \*  acknowledged, in order; interval: ms until they are sent again]
-     receives |-> EmptyMap,     \* [peer -> connection; delivered: the highest seqno; ahead: <<seqno, payload>> that
-                                \*  wait behind a gap, in order]
+     sends |-> EmptyMap,        \* [peer -> connection, `next` seqno, `kept` (<<seqno, payload>> not acknowledged, in
+                                \* order), `interval` (ms until they are sent again)]
+     receives |-> EmptyMap,     \* [peer -> connection, `delivered` (the highest seqno), `ahead` (<<seqno, payload>>
+                                \* that wait behind a gap, in order)]
      known |-> EmptyMap]        \* [peer -> the highest incarnation heard of]
 
 KnownIncarnation(s, peer) == IF peer \in DOMAIN s.known THEN s.known[peer] ELSE Unknown
 
-\* This address is of a life that is over: a later one of the name was heard of.
+\* The incarnation of this address is over: a later one of the name was heard of.
 IsOver(s, peer) == \E p \in DOMAIN s.known : IsFormer(peer, p)
 
 WithoutOver(s, map) == WithoutEntries(map, {p \in DOMAIN map : IsOver(s, p)})
 
-\* Of each name the latest life alone is remembered.
+\* Of each name only the latest incarnation is remembered.
 LatestAlone(s) ==
     IF ForgetFormer
     THEN [s EXCEPT !.sends = WithoutOver(s, @), !.receives = WithoutOver(s, @), !.known = WithoutOver(s, @)]
@@ -146,7 +148,7 @@ AllResent(s, peer, side) == Resent(s, peer, side, Len(side.kept))
 \* again with each request, it would not fire before there is a pause.
 UnicastRequested(s, e) ==
     IF e.to = s.member THEN Handled(s, <<DeliverUp(s.member, e.payload)>>)
-    \* (Nobody would ever acknowledge it.)
+    \* (No member would ever acknowledge it.)
     ELSE IF ForgetFormer /\ IsOver(s, e.to) THEN Ignored(s)
     ELSE
     LET opens == e.to \notin DOMAIN s.sends
@@ -185,10 +187,10 @@ Heard(s, peer, incarnation) ==
        IN [state |-> [heard EXCEPT !.sends[peer] = side, !.opened = @ + 1],
            effects |-> Append(AllResent(heard, peer, side), SetRetransmitTimer(side))]
 
-\* What is left of an event that has done nothing but say an incarnation.
+\* The result of an event that has done nothing but name an incarnation.
 OnlyHeard(s, heard) == IF heard.state = s THEN Ignored(s) ELSE Handled(heard.state, heard.effects)
 
-\* Cumulative. (Of each message that was received: that one alone.)
+\* Cumulative. (Or, by the other guard value, for each received message separately.)
 AckReceived(s, e) ==
     LET m == e.message
         heard == Heard(s, e.sender, m.incarnation)
@@ -207,7 +209,7 @@ SendFirstSeqnoReceived(s, e) == OnlyHeard(s, Heard(s, e.sender, e.message.incarn
 -----------------------------------------------------------------------------
 (* Receiving *)
 
-\* What a window is, and delivers, when all that is in order is taken out.
+\* A window and its deliveries, when every message in order is taken out.
 RECURSIVE Drained(_, _)
 Drained(window, payloads) ==
     IF window.ahead = <<>> \/ Head(window.ahead)[1] # window.delivered + 1
@@ -240,7 +242,7 @@ MayOpen(s, message) ==
       [] BindWhen = "never" -> TRUE
 
 \* UNI-17, UNI-18. A window is for messages of its connection, whichever incarnation they name: it was opened for
-\* this one.
+\* this incarnation.
 DataReceived(s, e) ==
     LET m == e.message
         heard == Heard(s, e.sender, m.connection.incarnation)
@@ -256,7 +258,7 @@ DataReceived(s, e) ==
 -----------------------------------------------------------------------------
 (* Views and incarnations *)
 
-\* UNI-07, UNI-08: the view excludes members of the one before.
+\* UNI-07, UNI-08: the view excludes members of the last view.
 ViewInstalled(s, e) ==
     IF s.member \notin MembersOf(e.view) THEN LocalError(s)
     ELSE
@@ -270,7 +272,7 @@ ViewInstalled(s, e) ==
                            !.receives = IF KeepWindows = "all" THEN @ ELSE WithoutEntries(@, excluded)]
     IN IF after = s THEN Ignored(s) ELSE Handled(after, <<>>)
 
-\* Whoever runs the member numbers the incarnations of its address, and says the number first.
+\* The member's runtime numbers the incarnations of its address, and gives the number first.
 IncarnationBegins(s, e) ==
     IF s # Start(s.member) \/ e.incarnation < 0 THEN LocalError(s)
     ELSE IF e.incarnation = 0 THEN Ignored(s)
@@ -298,7 +300,7 @@ IsMalformed(s, e) ==
 
 Refuses(s, e) == "message" \in DOMAIN e /\ IsMalformed(s, e)
 
-\* It is of a life that is over: a window that was forgotten would be opened again.
+\* Its incarnation is over: a forgotten window would be opened again.
 IsLate(s, e) == IgnoreFormer /\ "message" \in DOMAIN e /\ IsOver(s, e.sender)
 
 -----------------------------------------------------------------------------

@@ -1,9 +1,9 @@
 ---------------------------- MODULE UnicastClaims -----------------------------
 (***************************************************************************)
-(* What is claimed of members that run UNICAST: what the layer above sees  *)
-(* (the conjuncts of FifoUnicast), what is inside, frame conditions of the *)
-(* model, the refinement, and liveness. Each falls in some model of        *)
-(* models.yaml.                                                            *)
+(* Claims about members that run UNICAST: outcomes that the layer above    *)
+(* sees (the conjuncts of FifoUnicast), state inside, frame conditions of  *)
+(* the model, the refinement, and liveness. Each claim is violated in some *)
+(* model of models.yaml.                                                   *)
 (***************************************************************************)
 EXTENDS UnicastGroup
 
@@ -45,21 +45,21 @@ TypeOK ==
     /\ spent \in [{"views", "restarts", "misuses"} -> Nat]
 
 -----------------------------------------------------------------------------
-(* Outcomes: what the layer above is given *)
+(* Outcomes: events of the layer above *)
 
-\* A message that is delivered was sent by the one member to the other.
+\* A delivered message was sent by its sender to this receiver.
 NotForged == FifoUnicast!NotForged
 \* An incarnation delivers a message at most once.
 Once == FifoUnicast!Once
-\* The messages of one incarnation of the sender are delivered in the order in which it sent them.
+\* The messages of each incarnation of the sender are delivered in the order in which it sent them.
 InOrder == FifoUnicast!InOrder
 \* No message of a former incarnation of the sender is delivered after one of a later incarnation.
 IncarnationsInOrder == FifoUnicast!IncarnationsInOrder
 \* A message is skipped only if its sender has excluded the receiver since, or the receiver began later.
 NoMessageLost == FifoUnicast!NoMessageLost
 
-\* The messages of a's that its present connection to b is about are the last ones that it sent: those that it keeps no
-\* more were delivered.
+\* The messages of a's present connection to b are the last ones that a sent; the messages that a keeps no more were
+\* delivered.
 AcknowledgedIsDelivered ==
     \A a, b \in Member :
         b \in DOMAIN local[a].sends =>
@@ -69,16 +69,18 @@ AcknowledgedIsDelivered ==
                 \/ \E i \in DOMAIN side.kept : side.kept[i][2] = k
                 \/ \E i \in DOMAIN got[b][a] : got[b][a][i][2] = k
 
-\* State is bounded by names: of each name that a member has heard of it remembers one life.
+\* State is bounded by names: of each name that a member has heard of it remembers one incarnation.
 OneLifeOfEachName ==
     \A m \in Member :
         LET s == local[m] IN
         \A p \in DOMAIN s.known \cup DOMAIN s.receives \cup DOMAIN s.sends : ~IsOver(s, p)
 
 -----------------------------------------------------------------------------
-(* Recovers: liveness, computed in each state. If the links between two members work from now on, timers fire and    *)
-(* nothing else happens, then what the one keeps for the other is delivered to its present incarnation and            *)
-(* acknowledged, and nothing waits behind a gap any more.                                                              *)
+(* Recovers: liveness, computed in each state. Suppose that the links between *)
+(* two members work from now on, timers fire and nothing else happens. Then   *)
+(* the messages that a member keeps for the other are delivered to the        *)
+(* other's present incarnation and acknowledged, and no message waits behind  *)
+(* a gap any more.                                                            *)
 
 MessagesTo(effects, peer) ==
     LET Is(effect) == effect.type = "Datagram" /\ effect.to = peer
@@ -128,7 +130,7 @@ KeepsAny(s) == \E p \in DOMAIN s.sends : s.sends[p].kept # <<>>
 Excluded(m) == local[m].members \ local'[m].members
 
 \* UNI-07: a message that was kept is kept until the peer acknowledges it, a view excludes the peer, or the
-\* peer's life is over. No timer gives it up.
+\* peer's incarnation is over. No timer gives it up.
 ClosedByExclusionStep ==
     \A m \in {act'.member} \cap Member : ~act'.from_start =>
         \A p \in DOMAIN local[m].sends :
@@ -141,8 +143,8 @@ ClosedByExclusionStep ==
 ExclusionClosesStep ==
     act'.event.type = "ViewInstalled" => \A p \in Excluded(act'.member) : p \notin DOMAIN local'[act'.member].sends
 
-\* A window is not forgotten while the peer's life goes on; it is not replaced by that of a lower connection, and does not go
-\* back.
+\* A window is not forgotten before the peer's incarnation is over. A window of a lower connection does not replace
+\* it, and it does not go back.
 WindowsAreKeptStep ==
     \A m \in {act'.member} \cap Member : ~act'.from_start =>
         \A p \in DOMAIN local[m].receives :
@@ -152,7 +154,7 @@ WindowsAreKeptStep ==
                  IN \/ Higher(new.connection, old.connection)
                     \/ new.connection = old.connection /\ new.delivered >= old.delivered
 
-\* What is acknowledged was delivered in that connection: no ACK speaks of what waits behind a gap.
+\* An acknowledged message was delivered in that connection: no ACK covers messages that wait behind a gap.
 AcksDeliveredStep ==
     \A i \in DOMAIN act'.effects :
         (act'.effects[i].type = "Datagram" /\ act'.effects[i].message.type = "ACK") =>
@@ -178,7 +180,7 @@ TimerWhileKeptStep ==
 TimerNotPostponedStep ==
     (act'.event.type = "UnicastRequested" /\ Timers # {}) => KeptFor(local[act'.member], act'.event.to) = {}
 
-\* Each wait is twice the one before, up to the longest; the first messages go again, and no more than ResendMost.
+\* Each wait is twice the last, up to the longest;
 BacksOffStep ==
     (act'.event.type = "RetransmitTimeout" /\ act'.outcome = "handled") =>
         LET m == act'.member
@@ -221,8 +223,8 @@ ReceiveDataOf(m, x, n) ==
     \E p \in Arriving(m) :
         p.sender = x /\ p.message.type = "DATA" /\ p.message.seqno = n /\ Receive("ReceiveData", m, p)
 
-\* Network!Fair of what A sends to B and B answers: a datagram of one kind and number that is sent again and again arrives
-\* again and again. The timer fires.
+\* Network!Fair for A's messages to B and B's answers: a datagram with the same kind and number that is sent again and
+\* again arrives again and again. The timer fires.
 Fairness ==
     /\ WF_vars(RetransmitTimeoutFires("A"))
     /\ SF_vars(ReceiveDataOf("B", "A", 1))

@@ -9,7 +9,7 @@ EXTENDS UnicastInstruments, NoteUnicast
 -----------------------------------------------------------------------------
 (* The algorithm: in the place of MemberStep *)
 
-\* What is kept goes again once, and the timer is not set again.
+\* Kept messages go again once, and the timer is not set again.
 OnceOnlyStep(s, e) ==
     LET step == Step(s, e)
         IsTimer(effect) == effect.type # "SetTimer"
@@ -44,7 +44,7 @@ GivesUpStep(s, e) ==
     THEN Handled([s EXCEPT !.sends = [p \in DOMAIN @ |-> [@[p] EXCEPT !.kept = <<>>]]], <<>>)
     ELSE Step(s, e)
 
-\* What comes again is delivered again: a window takes a number that it has delivered.
+\* A repeated message is delivered again: a window takes a number that it has delivered.
 DeliversAgainStep(s, e) ==
     LET step == Step(s, e) IN
     IF e.type = "DataReceived" /\ e.sender \in DOMAIN s.receives
@@ -53,7 +53,7 @@ DeliversAgainStep(s, e) ==
     THEN [step EXCEPT !.effects = <<DeliverUp(e.sender, e.message.payload)>> \o @]
     ELSE step
 
-\* What waits behind a gap is delivered at once.
+\* Messages behind a gap are delivered at once.
 DeliversAheadStep(s, e) ==
     LET step == Step(s, e) IN
     IF e.type = "DataReceived" /\ e.sender \in DOMAIN step.state.receives
@@ -112,7 +112,7 @@ ApplyWithPacket(action, m, event, consumed) ==
         /\ net' = AfterStep(m, consumed, step.effects) \cup {Packet(m, m, AckMessage(Connection(0, 1), 0, 0))}
         /\ got' = [got EXCEPT ![m] = GotAfter(m, step.effects)]
 
-\* What is delivered does not reach the layer above.
+\* A delivered message does not reach the layer above.
 ApplyUndelivered(action, m, event, consumed) ==
     \E step \in {MemberStep(local[m], event)} :
         /\ Take(action, m, None, event, consumed, step)

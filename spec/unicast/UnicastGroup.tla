@@ -3,19 +3,20 @@
 (* Members that run UNICAST over a Network, as freely as it may behave.    *)
 (* - Views are whatever a membership service may say to each member: any   *)
 (*   list with itself in it, at any time (one-sided exclusion, UNI-07).    *)
-(* - An address may begin another incarnation at any time. What is in the  *)
-(*   network stays there.                                                  *)
-(* - A name has one life at a time: an address is over as soon as a later  *)
-(*   life of its name has done anything; its datagrams stay there.         *)
+(* - An address may begin another incarnation at any time. Messages in the *)
+(*   network stay there.                                                   *)
+(* - A name has one incarnation at a time. An address is over as soon as a *)
+(*   later incarnation of its name has done anything; its datagrams stay   *)
+(*   there.                                                                *)
 (* - The layer above sends whenever it likes. The payload of a message is  *)
-(*   its number among all that the one address ever sent to the other, so  *)
-(*   that claims can tell messages apart; members do not look at it.       *)
-(* The claims are in UnicastClaims.                                        *)
+(*   its number among all messages from this sender to this receiver, so   *)
+(*   that claims can distinguish messages. Members do not look at it. The  *)
+(*   claims are in UnicastClaims.                                          *)
 (***************************************************************************)
 EXTENDS Unicast, Network, Acts
 
 CONSTANTS
-    Pairs,          \* bound: who sends to whom, a set of <<from, to>>
+    Pairs,          \* bound: senders and receivers, a set of <<from, to>>
     Sends,          \* bound: how many messages each incarnation of a member sends to each other
     MaxViews,       \* bound: views installed
     Installers,     \* bound: who installs views
@@ -50,7 +51,7 @@ ASSUME
 \* The step of a member: Unicast's, or NoteUnicast's.
 MemberStep(s, e) == Step(s, e)
 
-\* What is delivered, of each sender, by these effects.
+\* The messages that these effects deliver, by sender.
 DeliveredBy(effects, from) ==
     LET Is(effect) == effect.type = "PassUp" /\ effect.event.sender = from
         ups == SelectSeq(effects, Is)
@@ -71,7 +72,7 @@ Apply(action, m, event, consumed) ==
 
 FirstState(m) == [Start(m) EXCEPT !.members = Member]
 
-\* A later life of the name of m has done something: m takes no step any more.
+\* A later incarnation of the name of m has done something: m takes no step any more.
 HasEnded(m) == \E x \in Member : IsFormer(m, x) /\ local[x] # FirstState(x)
 
 Spend(kind) == spent' = [spent EXCEPT ![kind] = @ + 1]
@@ -126,7 +127,7 @@ LoseDatagram(m) ==
 -----------------------------------------------------------------------------
 (* Views and incarnations *)
 
-\* The views that a member may be told: with all others, or alone. UNICAST looks at who is in them only.
+\* The views that a member may be given: with all others, or alone. UNICAST looks at who is in them only.
 AllMembers ==
     CHOOSE list \in [1 .. Cardinality(Member) -> Member] : {list[i] : i \in DOMAIN list} = Member
 ViewsOf(m) == {View(1, m, AllMembers), View(2, m, <<m>>)}
@@ -153,8 +154,8 @@ Restart(m) ==
     /\ Spend("restarts")
     /\ UNCHANGED <<net, sent, got, closed>>
 
-\* What no correct peer or caller does, and late timers. Each changes nothing. (A request to send to oneself is no misuse,
-\* and stands in the alphabet alone: Pairs has none.)
+\* Events that no correct peer or caller causes, and late timers. Each changes nothing. (A request to send to oneself
+\* is no misuse, and stands in the alphabet alone: Pairs has none.)
 Misuse(m) ==
     /\ spent.misuses < MaxMisuses
     /\ \E event \in

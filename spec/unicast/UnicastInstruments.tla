@@ -1,7 +1,7 @@
 -------------------------- MODULE UnicastInstruments --------------------------
 (***************************************************************************)
-(* What the tools look at: witnesses, and what a run collects of members'  *)
-(* local steps for conformance.                                            *)
+(* Instruments: witnesses, and what a run collects of members' local steps *)
+(* for conformance.                                                        *)
 (***************************************************************************)
 EXTENDS UnicastClaims
 
@@ -33,8 +33,9 @@ SeenLocal(m) == local[m]
 SeenMessages == {[sender |-> p.sender, message |-> p.message] : p \in net}
 SeenOutside(m) == 0
 
-\* Every message that was ever in the network, from each address, and (what no correct peer does) with numbers that are none
-\* or were not reached; views with this member and without; each timer, late or not; each call, allowed or not.
+\* Every message that was ever in the network, from each address, and (as no correct peer does) with numbers that are
+\* invalid or were not reached. Views with this member and without. Each timer, late or not. Each call, allowed or
+\* not.
 Alphabet(messages, outsides) ==
     LET said == {p.message : p \in messages}
         changed(message) ==
@@ -53,7 +54,8 @@ Alphabet(messages, outsides) ==
        \cup {[type |-> "IncarnationBegins", incarnation |-> n] : n \in -1 .. 2}
 
 -----------------------------------------------------------------------------
-(* What scenarios see of a member besides its state: what its present incarnation has delivered of each sender *)
+(* A member as scenarios see it, besides its state: the messages of each      *)
+(* sender that its present incarnation has delivered                          *)
 
 Observed(m) == [got |-> [from \in Member \ {m} |-> FifoUnicast!Delivered(m, from)]]
 =============================================================================

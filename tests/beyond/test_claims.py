@@ -139,7 +139,7 @@ def _fates(manifest: Manifest) -> dict[str, str]:
 
 
 def test_a_conjunct_that_no_ablation_needs_is_told(with_more: Callable[[str], Path]) -> None:
-    """The claim falls as before, so that kill matrix and counts are silent."""
+    """The claim is violated as before, so that kill matrix and counts are silent."""
     fates = _fates(load(with_more(LISTED), "toy"))
     assert fates == {
         r"NoEarlyCommit: \A m \in Member : local[m].committed => (\A n \in Member : local[n ...": (

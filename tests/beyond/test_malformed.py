@@ -60,8 +60,8 @@ NOT_SOUND = (
     evolve(JOINED, lives=gms.Lives((("A", 0), ("B", -1), ("C", 0)))),
     evolve(JOINED, joiners=frozenset("CD")),
 )
-"""A decision that nobody makes: no members, one twice, without the joiner, not later than the one before; lives
-that lack the joiner, or are below 0; a joiner that is no member."""
+"""A decision that no coordinator makes. Its members are none, one twice, without the joiner, or not later than the
+predecessor. Or its incarnations lack the joiner, or are below 0, or the joiner is no member."""
 
 
 def refused(core: Any, state: Any, event: Any) -> None:  # noqa: ANN401 - of any protocol

@@ -1,4 +1,4 @@
-"""Mutants that no table tells, and random steps: what differs far beyond the bounds is noticed, a false explanation refused."""
+"""Mutants that no table detects, and random steps: differences far beyond the bounds are noticed, false explanations refused."""
 
 import pytest
 
@@ -69,7 +69,7 @@ def forgets() -> Mutant:
 
 
 def test_a_false_explanation_is_refuted_by_a_random_step() -> None:
-    """`_stop` forgets whether the member is frozen: it was said to be equivalent, and no table tells it."""
+    """`_stop` forgets whether the member is frozen: it was said to be equivalent, and no table detects it."""
     mutant = forgets()
     assert {} == noticed_in(PROTOCOLS["flush"], constants("flush"), [mutant], STEPS)
     found = noticed_in(PROTOCOLS["flush"], constants("flush"), [mutant], STEPS, WALK)
@@ -78,7 +78,7 @@ def test_a_false_explanation_is_refuted_by_a_random_step() -> None:
     reasons = Reasons({mutant.name: Reason("equivalent", "there is a limit only where it is frozen")})
     told = report.told("flush", ["join"], [Fate(mutant, found[mutant.name], beyond=True)], reasons, 1.0)
     assert (told["ok"], told["by_random_steps"]) == (False, 1)
-    assert f"STALE: a reason for what is told: {mutant.name}" in [*report.lines(told)]
+    assert f"STALE: a reason for what is noticed: {mutant.name}" in [*report.lines(told)]
 
 
 def specified(name: str, module: str) -> tuple[tree.Definitions, list[SpecMutant]]:
@@ -89,7 +89,7 @@ def specified(name: str, module: str) -> tuple[tree.Definitions, list[SpecMutant
 
 
 def test_a_false_explanation_of_a_mutant_of_a_specification_is_refuted() -> None:
-    """The same mistake in `Flush!Stop`, beside one that is equivalent."""
+    """The same mistake in `Flush!Stop`, beside an equivalent mutant."""
     definitions, made = specified("flush", "Flush")
     by_name = {mutant.name: mutant for mutant in made}
     wrong = by_name["Stop: s.frozen dropped from s.frozen /\\ (s.limit # cut)"]

@@ -53,7 +53,7 @@ def test_a_walk_is_decided_by_its_seed(name: str) -> None:
 
 
 def holds_back_whoever_is_stopped(step: Any, config: Any, state: Any, event: Any) -> Any:  # noqa: ANN401 - of FLUSH
-    """What the core did: a member that is not frozen says HoldBack when it is asked to stop anew."""
+    """The core's step: a member that is not frozen says HoldBack when it is asked to stop anew."""
     after, effects = step(config, state, event)
     asked = isinstance(event, flush.StartFlushReceived) and after.round != state.round
     if asked and after is not state and not state.frozen and state.limit != after.limit:

@@ -78,6 +78,11 @@ def to(receivers: Iterable[str], message: flush.Message) -> list[Send[flush.Mess
     return [Send(receiver, message) for receiver in receivers]
 
 
+def heard(suspect: str) -> PassUp[flush.Suspected]:
+    """The layers above hear of a suspicion."""
+    return PassUp(flush.Suspected(suspect))
+
+
 def frozen(name: str, **more: Any) -> flush.State:  # noqa: ANN401 - fields
     """A member that has reported to A in round 1, for a view."""
     return run(member(name, **more), start("A"), flush.BlockReturned())[0]
@@ -162,7 +167,7 @@ def test_behind_the_latch_multicasts_wait_until_the_flush_is_stopped() -> None:
 
 
 def test_unblock_follows_the_return_of_block() -> None:
-    """FST-16: a flush may be over before; then nothing waits, and nobody is answered."""
+    """FST-16: a flush may be over before; then nothing waits, and no caller is answered."""
     over, effects = run(member("C"), start("A", asker=STATE), stop("A"))
     assert [] == effects
     assert "asked" == over.block
@@ -197,19 +202,19 @@ def test_the_suspected_are_not_heard() -> None:
 def test_a_suspicion_of_the_requester_opens_no_latch() -> None:
     """FLAW-30: its view may be on its way to others."""
     waiting, effects = run(frozen("C"), flush.Suspected("A"))
-    assert [] == effects
+    assert [heard("A")] == effects
     assert waiting.latched
     assert waiting.frozen
     assert (waiting, []) == run(waiting, stop("A"))
 
 
 def test_a_suspicion_of_who_wants_a_state_opens_the_latch() -> None:
-    """FLAW-123: the suspicion may be false, and nobody else know of it; no view is decided meanwhile."""
+    """FLAW-123: the suspicion may be false, and no other member know of it. No view is decided meanwhile."""
     stopped, _ = run(member("C"), start("B", asker=STATE), flush.BlockReturned())
     waiting, _ = run(stopped, flush.SendRequested(Payload("x")))
     free, effects = run(waiting, flush.Suspected("B"))
     data_ = flush.Data(SEVENTH.id, 1, Payload("x"))
-    assert [PassDown(Release()), Multicast(data_), PassUp(Unblock())] == effects
+    assert [heard("B"), PassDown(Release()), Multicast(data_), PassUp(Unblock())] == effects
     assert free.free
 
 
@@ -220,7 +225,7 @@ def test_only_the_owner_stops_a_flush_and_without_one_stop_is_nothing() -> None:
 
 
 def test_a_member_fetches_what_it_lacks_and_reports_again() -> None:
-    """FST-14, AMB-61, AMB-32: from whom it is told to, and no more than the target."""
+    """FST-14, AMB-61, AMB-32: from the member that RECONCILE names, and no more than the target."""
     target = Vector.of(A=3, B=2, C=0, D=9, E=3)
     holders = flush.Holders((("A", "A"), ("B", "D"), ("C", "A"), ("D", "A"), ("E", "B")))
     question = flush.ReconcileReceived("A", flush.Reconcile(SEVENTH.id, 2, target, holders))
@@ -272,7 +277,7 @@ def test_the_layer_below_must_hold_back_what_it_was_told_to() -> None:
 
 @pytest.mark.parametrize("asker", [GMS, STATE])
 def test_equal_reports_of_all_are_what_it_asked_for(asker: str) -> None:
-    """FST-12, FST-13, FVI-05: nobody is counted twice."""
+    """FST-12, FST-13, FVI-05: no member is counted twice."""
     nearly, effects = all_report(asking(asker=asker), "ABCDD")
     assert [] == effects
     stopped, effects = run(nearly, report("E"))
@@ -314,16 +319,16 @@ def test_a_suspicion_strikes_off_and_all_that_is_left_may_have_reported() -> Non
     """FCR-01, FCR-02, AMB-74: what it reported counts no more, either."""
     nearly, _ = all_report(asking(), "ABCD")
     stopped, effects = run(nearly, flush.Suspected("E"))
-    assert [PassDown(GroupStopped(GMS))] == effects
+    assert [heard("E"), PassDown(GroupStopped(GMS))] == effects
     assert to("ABCD", flush.StopFlush(SEVENTH.id)) == run(stopped, flush.Resume(GMS))[1]
 
 
 def test_a_suspicion_in_reconciliation_begins_again() -> None:
-    """FCR-02: who died may be whom others were told to ask."""
+    """FCR-02: the dead member may be the member that RECONCILE named to others."""
     nearly, _ = all_report(asking(), "ABCD")
     reconciling, _ = run(nearly, report("E", digest=Vector.of(A=2, B=4, C=0, D=9, E=2)))
     _, effects = run(reconciling, flush.Suspected("E"))
-    assert to("ABCD", question(3, GMS)) == effects
+    assert [heard("E"), *to("ABCD", question(3, GMS))] == effects
 
 
 def test_an_answer_to_a_former_question_is_void() -> None:
@@ -335,7 +340,7 @@ def test_an_answer_to_a_former_question_is_void() -> None:
 def test_who_takes_over_asks_anew_whoever_stopped_it() -> None:
     """FCR-03, AMB-64: the dead may have stopped some, and not others."""
     waiting, effects = run(frozen("B"), flush.Suspected("A"))
-    assert [] == effects
+    assert [heard("A")] == effects
     again, effects = run(waiting, flush.Suspend(GMS))
     assert to("BCDE", question(1, GMS)) == effects
     assert again.latched
@@ -382,7 +387,7 @@ def test_a_flush_that_goes_first_takes_over(requester: str, asker: str) -> None:
 
 
 def test_who_changes_its_owner_remembers_the_former_one() -> None:
-    """FLAW-124: that one may suspect the other: then it is not asked to give up, and waits for an answer."""
+    """FLAW-124: the other may suspect it: then it is not asked to give up, and waits for an answer."""
     changed, _ = run(member("C"), start("E", 2, STATE), start("D", 1, STATE))
     assert ("D", {"E": 2}) == (changed.owner, {**changed.later})
     target = flush.Reconcile(SEVENTH.id, 3, DELIVERED, ALL_OF_A)
@@ -462,14 +467,14 @@ def test_one_flush_is_for_both() -> None:
 
 
 def test_a_flush_for_a_state_becomes_one_for_a_view() -> None:
-    """FVI-01: others may be stopped by who is dead, and take no flush for a state over that one's."""
+    """FVI-01: others may be stopped by a dead member, and take no flush for a state over that flush."""
     flushing, effects = run(asking(asker=STATE), flush.Suspend(GMS))
     assert to("ABCDE", question(2, GMS)) == effects
     assert [PassDown(GroupStopped(GMS)), PassDown(GroupStopped(STATE))] == all_report(flushing, number=2)[1]
 
 
 def test_a_flush_that_nobody_wants_any_more_is_brought_to_its_end() -> None:
-    """FVI-08, AMB-65: START_FLUSH may be remembered by somebody."""
+    """FVI-08, AMB-65: some member may have queued START_FLUSH."""
     flushing, effects = run(asking("B", STATE), flush.Resume(STATE))
     assert [] == effects
     assert flushing.running
@@ -482,7 +487,7 @@ def test_a_flush_that_nobody_wants_any_more_is_brought_to_its_end() -> None:
 
 
 def test_a_view_keeps_the_latch_and_begins_counts_anew() -> None:
-    """FVB-04: the layer below holds nothing back any more, and nobody multicasts."""
+    """FVB-04: the layer below holds nothing back any more, and no member multicasts."""
     entered, effects = run(frozen("C", suspected=frozenset("D")), flush.ViewInstalled(WITH_F))
     assert [] == effects
     assert (True, False) == (entered.latched, entered.frozen)
@@ -534,7 +539,7 @@ def test_the_first_of_a_merged_view_that_was_a_participant_has_the_merged_group_
 
 
 def test_another_coordinator_wants_the_group_for_views_no_more() -> None:
-    """Its wish for a state stays, until the first lets it go; nobody else does."""
+    """Its wish for a state stays until the first member's STOP_FLUSH; no other member sends it."""
     both, _ = run(asking("C"), start("C"), flush.BlockReturned(), flush.Suspend(STATE))
     stopped, _ = all_report(both)
     entered, effects = run(stopped, merged())
@@ -556,7 +561,7 @@ def test_who_is_not_in_a_merged_view_does_not_install_it() -> None:
 
 
 def test_a_report_of_another_view_is_ignored() -> None:
-    """FCR-04: rounds begin anew in each life of the requester, which may have asked in a view before."""
+    """FCR-04: rounds begin anew in each incarnation of the requester, which may have asked in a view before."""
     asked, _ = run(asking("A", GMS), report("B", 1, of=MERGED))
     assert "B" in asked.run.want
 
@@ -629,9 +634,7 @@ def test_who_is_in_no_view_has_no_group_to_stop() -> None:
 
 def test_who_has_not_asked_for_a_stop_does_not_end_it() -> None:
     stopped, _ = all_report(asking())
-    is_refused(
-        step, stopped, flush.Resume(STATE), LocalProtocolError, "the group was not stopped for this one"
-    )
+    is_refused(step, stopped, flush.Resume(STATE), LocalProtocolError, "Resume without an open Suspend")
 
 
 def test_a_view_without_the_member_is_refused() -> None:

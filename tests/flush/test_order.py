@@ -1,4 +1,4 @@
-"""What stands on what, and what FLUSH says: the notes' order of layers, and no other."""
+"""The order of layers, and what FLUSH says of it: the notes' order, and no other."""
 
 from itertools import combinations, permutations
 from random import Random

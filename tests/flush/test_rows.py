@@ -1,4 +1,4 @@
-"""What the tables of FLUSH show: mistakes that only views out of order, two senders or another creator tell."""
+"""Mistakes that the tables of FLUSH show by views out of order, two senders or another creator alone."""
 
 import inspect
 
@@ -57,7 +57,7 @@ def test_rows_tell_what_sorted_views_and_one_sender_hide(
 def test_what_only_a_row_that_could_not_happen_leads_to_is_found() -> None:
     """FLUSH's `_stop` once forgot whether the member is frozen: no row of any model shows it, random events did.
 
-    Who is asked for a RECONCILE before it was asked to stop has a limit, and is not frozen.
+    A member that gets RECONCILE before it was asked to stop has a limit, and is not frozen.
     """
     name = (
         "_stop: again: Effects = (PassDown(HoldBack(cut)),) if state.frozen and state.limit != cut else () "

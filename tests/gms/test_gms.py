@@ -40,9 +40,9 @@ def decision(
     creator: str,
     members: str,
     follows: tuple[int, str] = (6, "A"),
-    **more: Any,  # noqa: ANN401 - lives, joiners, digest
+    **more: Any,  # noqa: ANN401 - incarnations, joiners, digest
 ) -> gms.Decision:
-    """A view, whose members are letters; `lives` of those that are not in their first one, or not in it."""
+    """A view, whose members are letters, with the later incarnations of members, or of others."""
     lives = {**dict.fromkeys(members, 0), **more.get("lives", {})}
     return gms.Decision(
         id=ViewId(counter, creator),
@@ -104,7 +104,7 @@ def test_a_joiner_asks_whom_it_found_and_says_which_life_it_is() -> None:
 
 
 def test_the_digest_is_promised_before_it_is_asked_for() -> None:
-    """JOI-03: what is told is kept from before it is taken."""
+    """JOI-03: the given digest is protected from before it is taken."""
     waiting, effects = run(member("A"), join_req("F"))
     assert [SUSPEND] == effects
     state, effects = run(waiting, STOPPED)
@@ -130,7 +130,7 @@ def test_the_view_with_a_joiner_has_the_digest_and_goes_to_the_old_members_first
 
 
 def test_a_joiner_starts_where_the_digest_says() -> None:
-    """JOI-01, AMB-08: the layers below are told before the view is."""
+    """JOI-01, AMB-08: the layers below are notified before the view is sent."""
     eighth = decision(8, "A", "ABCDEF", (7, "A"), joiners="F", digest=Vector.of(**DELIVERED))
     answer = gms.JoinRspReceived("A", gms.JoinRsp(eighth))
     state, effects = run(gms.start("F"), gms.JoinRequested("A", 0), answer)
@@ -157,7 +157,7 @@ def test_a_repeated_request_gets_the_same_answer_and_no_new_view() -> None:
 
 
 def test_who_was_excluded_before_it_knew_is_refused_and_goes() -> None:
-    """FLAW-133: else it asks for ever. A member of the view, a former life and a next one are not refused."""
+    """FLAW-133: else it asks for ever. A member of the view, a former incarnation and the next are not refused."""
     eighth = decision(8, "A", "ABCDE", lives={"F": 2}, follows=(7, "A"))
     coordinator = member("A", eighth)
     assert (coordinator, [Send("F", gms.JoinRefused(2))]) == run(coordinator, join_req("F", 2))
@@ -179,7 +179,7 @@ def test_who_was_excluded_before_it_knew_is_refused_and_goes() -> None:
 
 
 def test_requests_are_granted_one_view_each_in_the_order_in_which_they_came() -> None:
-    """MBR-11, MBR-12: three joiners at once (MBR-05) are three views, each the one before and one more."""
+    """MBR-11, MBR-12: three joiners at once (MBR-05) are three views, each its predecessor and one more."""
     state, _ = run(member("A", decision(7, "A", "A")), *map(join_req, "XYZ"))
     views = []
     for number, joiner in enumerate("XYZ", 1):
@@ -239,7 +239,7 @@ def test_a_new_life_waits_until_the_one_before_has_been_let_go() -> None:
 
 @pytest.mark.parametrize("life", [0, 1, 2])
 def test_a_life_that_was_in_a_view_is_let_in_by_no_late_request(life: int) -> None:
-    """MBR-10: C left in its third life, number 2; FLAW-133: if that one still asks, it is told to go."""
+    """MBR-10: C left in its third incarnation, number 2; FLAW-133: if it still asks, it gets LEAVE_RSP."""
     state = member("A", decision(7, "A", "ABDE", lives={"C": 2}))
     answer = [Send("C", gms.JoinRefused(2))] if life == 2 else []
     assert (state, answer) == run(state, join_req("C", life))
@@ -255,7 +255,7 @@ def test_a_later_life_takes_the_place_of_one_that_waits() -> None:
 
 
 def test_a_joiner_trusts_whom_it_refused_in_another_life() -> None:
-    """It was asked in its former life's place, and refused A; A that is found now is another one."""
+    """It was asked in its former incarnation's place, and refused A. Now another incarnation of A is discovered."""
     query = gms.QueryReceived("B", gms.Query(ViewId(7, "A"), frozenset({"A", "Z"})))
     refusing, effects = run(gms.start("F"), query)
     assert [Send("B", gms.Answer(ViewId(7, "A"), gms.NO_DECISION))] == effects
@@ -307,7 +307,7 @@ def test_a_coordinator_that_leaves_decides_the_view_without_itself_and_goes() ->
 
 
 def test_requests_to_leave_outlive_a_view() -> None:
-    """Who takes over in it has those that came before it had it."""
+    """A member that takes over in the view still has the joiners that asked before it installed the view."""
     ahead, _ = run(member("B"), gms.LeaveReqReceived("D", gms.LeaveReq(0)))
     eighth = decision(8, "A", "BCDE", (7, "A"), lives={"A": 0})
     state, _ = run(ahead, gms.NewViewReceived("A", gms.NewView(eighth)))
@@ -362,7 +362,7 @@ def test_a_view_from_who_has_left_it_or_from_a_junior_makes_nobody_suspected() -
 
 
 def test_a_late_question_makes_nobody_refuse_who_is_back_as_its_junior() -> None:
-    """A and D were senior to H when it asked; D is there again, in another life, and A is not."""
+    """A and D were senior to H when it asked; D is there again, in another incarnation, and A is not."""
     ninth = decision(9, "H", "HBDG", lives={"A": 0, "D": 1})
     query = gms.QueryReceived("H", gms.Query(ViewId(7, "A"), frozenset("AD")))
     state, _ = run(member("G", ninth), query)
@@ -437,7 +437,7 @@ def test_a_view_is_installed_on_top_of_the_one_that_it_follows_and_of_no_other()
 
 
 def test_a_joiner_suspects_the_seniors_of_who_answers_it_and_nobody_else() -> None:
-    """FLAW-85: A is alive, and was refused; D was, too, in a former life."""
+    """FLAW-85: A is alive, and was refused; D was, too, in a former incarnation."""
     query = gms.QueryReceived("B", gms.Query(ViewId(8, "A"), frozenset("AD")))
     eighth = decision(8, "A", "ABDF", (7, "A"), joiners="F", digest=Vector.of(A=0, B=0, D=0))
     answer = gms.JoinRsp(eighth)
@@ -521,7 +521,7 @@ def test_the_group_is_stopped_before_each_view_and_let_go_when_the_last_is_every
     assert (tuple("AB"), "stopped") == (state.decision.members, state.group)
     assert (state, []) == run(state, STOPPED), "each Suspend has one answer"
     state, effects = run(state, ack("B", 8))
-    assert [SUSPEND] == effects, "again, and nobody was let go"
+    assert [SUSPEND] == effects, "again, and no member was resumed"
     state, effects = run(state, STOPPED, given(A=0, B=0), ack("B", 9))
     assert [Send("F", gms.JoinRsp(state.decision))] == effects
     state, effects = run(state, ack("F", 9))
@@ -535,7 +535,7 @@ def test_a_request_that_is_withdrawn_while_the_group_is_being_stopped_is_no_view
 
 
 def test_who_takes_over_has_the_group_stopped_and_lets_it_go_though_it_has_no_view_to_decide() -> None:
-    """A has stopped the group, decided the eighth view and left; nobody else lets it go."""
+    """A has stopped the group, decided the eighth view and left; no other member resumes it."""
     eighth = decision(8, "A", "BCDE", (7, "A"), lives={"A": 0})
     state, _ = run(member("B"), gms.NewViewReceived("A", gms.NewView(eighth)))
     answers = (gms.AnswerReceived(m, gms.Answer(ViewId(8, "A"), eighth)) for m in "CDE")
@@ -558,7 +558,7 @@ def test_a_joiner_tells_those_above_whom_it_suspects_when_it_has_told_them_of_it
     ] == effects
 
 
-# What is refused
+# Refused events
 
 
 @pytest.mark.parametrize(
@@ -591,10 +591,10 @@ def test_a_view_that_is_sent_to_who_is_not_in_it_is_refused() -> None:
         member("D"),
         refused,
         RemoteProtocolError,
-        "NEW_VIEW: a view goes to its members, each of them once in it and in its lives",
+        "NEW_VIEW: the receiver must be a member, each member listed once, with an incarnation",
     )
     answer = gms.JoinRspReceived("A", gms.JoinRsp(SEVENTH))
-    reason = "JOIN_RSP: a member of a view answers who begins with the view"
+    reason = "JOIN_RSP: the receiver must be a joiner of the view, and the sender a member"
     is_refused(lambda s, e: gms.step(CONFIG, s, e), gms.start("F"), answer, RemoteProtocolError, reason)
     joining = decision(8, "A", "ABF", (7, "A"), joiners="F", digest=Vector.of(A=0, B=0))
     answer = gms.JoinRspReceived("G", gms.JoinRsp(joining))

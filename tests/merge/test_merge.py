@@ -89,7 +89,7 @@ def test_the_first_view_starts_discovery() -> None:
 
 
 def test_one_coordinator_is_nothing_to_merge() -> None:
-    """MRG-02: nothing comes of a discovery that finds nobody else."""
+    """MRG-02: nothing comes of a discovery that finds no other coordinator."""
     assert run(member("A", AB), discovers("A")) == (member("A", AB), [DISCOVER])
 
 
@@ -175,7 +175,7 @@ def test_two_views_become_one() -> None:
 
 
 def test_who_rejects_or_is_silent_is_left_out() -> None:
-    """MRG-16, AMB-42: the leader goes on with those that have answered, and says so to the others."""
+    """MRG-16, AMB-42: the leader continues with the coordinators that have answered, and notifies the others."""
     state, effects = run(LEADER, accepts(CD, 9), merge.MergeTimeout(1))
     assert state.decision == MERGED.after(AB)
     assert Send("E", merge.CancelMerge(ID)) in effects
@@ -184,7 +184,7 @@ def test_who_rejects_or_is_silent_is_left_out() -> None:
 
 
 def test_nobody_to_merge_with() -> None:
-    """MRG-17, AMB-38, AMB-39: nobody has accepted, and the merge is over; promises are withdrawn."""
+    """MRG-17, AMB-38, AMB-39: no coordinator has accepted, and the merge is over; promises are withdrawn."""
     state, effects = run(LEADER, rejects("E"), merge.MergeTimeout(1))
     assert state == member("A", AB, begun=1)
     assert effects == [
@@ -203,7 +203,7 @@ def test_nobody_to_merge_with() -> None:
 
 
 def test_three_views_of_which_two_overlap() -> None:
-    """FLAW-104: the first in the order of addresses is merged, the other one told that it is not."""
+    """FLAW-104: the first in the order of addresses is merged, the other gets CANCEL_MERGE."""
     twice = view(3, "E", "EDF")
     state, effects = run(LEADER, accepts(twice), accepts(CD, 9))
     assert state.decision == MERGED.after(AB)
@@ -227,7 +227,7 @@ def test_who_stands_by_another_view_is_left_out() -> None:
 
 
 def test_who_is_only_listed_by_another_stays() -> None:
-    """FLAW-104: a coordinator that is not in our view says nothing of those who are."""
+    """FLAW-104: a coordinator that is not in our view says nothing of its members."""
     theirs = view(3, "E", "EB")
     assert run(LEADER, rejects("C"), rejects("E", theirs))[1][:1] == [PassDown(PromiseWithdrawn("E"))]
 
@@ -271,7 +271,7 @@ def test_the_merged_view_at_a_participant() -> None:
 
 
 def test_the_leader_has_given_up() -> None:
-    """AMB-39: so does who is told, as when its timer fires."""
+    """AMB-39: so does a coordinator that gets CANCEL_MERGE, as when its timer fires."""
     over = [
         CancelTimer("merge/1"),
         PassDown(PromiseWithdrawn("A")),
@@ -313,7 +313,7 @@ def test_all_merged_views_that_come_early_wait(second_first: bool) -> None:  # n
 
 
 def test_a_view_of_the_membership_service_ends_a_merge() -> None:
-    """AMB-48: what was told is not so any more."""
+    """AMB-48: the digest of MERGE_RSP is outdated."""
     changed = view(5, "A", "A")
     state, effects = run(LEADER, merge.DecisionInstalled(changed))
     assert state == member("A", changed, begun=1)
@@ -322,7 +322,7 @@ def test_a_view_of_the_membership_service_ends_a_merge() -> None:
 
 
 def test_an_incarnation_has_its_own_merges() -> None:
-    """AMB-45: an identifier has the leader's life in it, and its number."""
+    """AMB-45: an identifier has the leader's incarnation in it, and its number."""
     state = run(member("G", view(2, "E", "G", G=3), begun=4), discovers("GH", view(2, "E", "G")))[0]
     assert state.merge == merge.MergeId("G", 3, 5)
     assert run(member("A", AB), discovers("AE"), accepts(EFG))[0].decision.lives["G"] == 3
@@ -339,7 +339,7 @@ def test_an_answer_to_a_former_incarnation_is_ignored() -> None:
 
 @pytest.mark.parametrize(("here", "there"), [(1, 3), (3, 1)])
 def test_of_an_address_that_both_sides_know_the_newest_incarnation_counts(here: int, there: int) -> None:
-    """Either side may have let it in last; nobody lets an older one in after the merge."""
+    """Either side may have admitted it last; no coordinator admits an older incarnation after the merge."""
     ours = evolve(AB, lives=Lives((("A", 0), ("B", 0), ("G", here))))
     theirs = evolve(view(2, "E", "EF"), lives=Lives((("E", 0), ("F", 0), ("G", there))))
     assert 3 == run(member("A", ours), discovers("AE", ours), accepts(theirs))[0].decision.lives["G"]

@@ -18,7 +18,7 @@ CONFIG = merge.Config(min_interval=100, max_interval=300, leader_timeout=50, mem
 
 
 class Group:
-    """Members, and what is on its way between them. What asks for the group or a digest waits, too."""
+    """Members, and the messages between them. Requests for the group or a digest wait, too."""
 
     def __init__(self, *subgroups: str) -> None:
         self.states: dict[str, merge_gms.State] = {}
@@ -60,13 +60,13 @@ class Group:
         self.step(to, kind(sender, message))
 
     def crash(self, member: str) -> None:
-        """Gone, with all that is on its way from it and to it; the others are told."""
+        """Crash a member, with all messages from it and to it; the others are notified."""
         del self.states[member]
         self.network = [each for each in self.network if member not in each[:2]]
         self.detect()
 
     def detect(self) -> bool:
-        """The failure detector says who is gone; whether anybody had to be told."""
+        """Report crashed members by the failure detector; say whether any member had to be notified."""
         told = [
             (member, other)
             for member, state in self.states.items()
@@ -101,11 +101,11 @@ class Group:
         self.step(member, merge.MergeTimeout(self.states[member].merge.begun))
 
     def said(self, member: str) -> list[object]:
-        """What a member has said to the layer above."""
+        """The events that a member has passed up."""
         return [effect.event for effect in self.log[member] if isinstance(effect, PassUp)]
 
     def settled(self) -> None:
-        """All are in one view, nobody is in a merge, nobody waits, and the group was let go."""
+        """All are in one view, no member is in a merge, no member waits, and the group was resumed."""
         for state in self.states.values():
             assert state.own.members == tuple(sorted(self.states))
             assert (state.wish, state.holds, state.early) == (None, "no", ())
@@ -125,7 +125,7 @@ def test_two_subgroups_become_one() -> None:
     view = View(ViewId(3, "A"), ("A", "B", "C", "D"))
     announced = merge.MergeViewInstalled(view, subgroups)
     assert [announced] == group.said("B") == group.said("D")
-    # Who leads had its group stopped, and is the first of the merged view: it lets the whole go.
+    # The leader had its group stopped, and is the first of the merged view: it resumes the whole.
     assert [Suspend("GMS"), announced, Suspend("GMS"), Resume("GMS")] == group.said("A")
     assert [Suspend("GMS"), announced] == group.said("C")
 
@@ -251,7 +251,7 @@ def test_a_coordinator_crashes_and_only_one_of_its_members_has_the_view() -> Non
 @pytest.mark.parametrize("gone", "ABCD")
 @pytest.mark.parametrize("after", range(0, 40, 3))
 def test_somebody_crashes(gone: str, after: int) -> None:
-    """At any moment of a merge: those who are left come together, at the latest with the next merges."""
+    """At any moment of a merge: the remaining members come together, at the latest with the next merges."""
     group = Group("BA", "CD")
     group.discover("B", "BC")
     for _ in range(after):
@@ -360,7 +360,7 @@ def test_who_waits_with_a_request_rejects_another() -> None:
 
 
 def test_a_request_that_fits_no_more_lets_the_group_go() -> None:
-    """While it waits with the request, an address of the leader's view came to this one as another life."""
+    """While it waits with the request, another incarnation of a member of the leader's view has joined its own view."""
     group = Group("AB", "C")
     group.discover("A", "AC")
     group.stops.clear()
@@ -408,7 +408,7 @@ def test_what_is_refused_says_why_and_in_which_state() -> None:
 
 
 def test_a_request_of_who_is_not_in_its_own_view_is_refused() -> None:
-    """Also if the address is known in a later life: what no correct peer sends is not taken for late."""
+    """Also if the address is known in a later incarnation: a message that no correct peer sends is not late."""
     group = Group("A", "C")
     state = group.states["C"]
     known = evolve(state.own, lives=gms.Lives((("C", 0), ("A", 1))))

@@ -27,7 +27,7 @@ RECEIVED = {nakack.Data: DataReceived, nakack.Highest: HighestReceived, nakack.X
 
 @define
 class Group:
-    """`wire`: what is on its way: sender, receiver, message. `timers`: those that are set, of each member."""
+    """`wire`: what is on its way: sender, receiver, message. `timers`: the set timers of each member."""
 
     random: Random
     loss: float

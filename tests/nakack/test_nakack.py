@@ -1,4 +1,4 @@
-"""What the models do not reach: large numbers, payloads of any kind, and what a step costs."""
+"""Tests beyond the models: large numbers, payloads of any kind, and the cost of a step."""
 
 import pytest
 

@@ -19,7 +19,7 @@ _STARTING = 60.0  # seconds, on a busy machine
 
 
 class Cluster:
-    """A master on a free port. What its processes write is in `folder`; they end on leaving."""
+    """A master on a free port. Its processes write into `folder`; they end on leaving."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

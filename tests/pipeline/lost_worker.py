@@ -1,4 +1,4 @@
-"""What a campaign costs here, on a cluster on loopback, and where a worker of it is lost: docs/campaigns.md.
+"""The cost of a campaign here, on a cluster on loopback, and with a lost worker: docs/campaigns.md.
 
     python -m tests.pipeline.lost_worker [SEEDS]
 
@@ -62,7 +62,7 @@ def main(count: int) -> None:
 
             _told("one of them lost", *campaign(folder / "lost", count, cluster.master, lose), first[1])
             print(f"lost after {lost} rows")  # noqa: T201 - a program
-            _told("the one that is left", *campaign(folder / "one", count, cluster.master), first[1])
+            _told("the remaining worker", *campaign(folder / "one", count, cluster.master), first[1])
 
 
 def _told(

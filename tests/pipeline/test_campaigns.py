@@ -1,4 +1,4 @@
-"""Campaigns: the same table wherever they run and whatever dies meanwhile, and no other one is gone on with."""
+"""Campaigns: the same table wherever they run and whatever dies meanwhile; no other campaign's table is continued."""
 
 import json
 import os
@@ -107,7 +107,7 @@ def test_two_workers_and_a_lost_one_give_the_same_table(local: Path, tmp_path: P
 
 @pytest.mark.parametrize(("how", "code"), [(signal.SIGKILL, -signal.SIGKILL), (signal.SIGINT, 130)])
 def test_an_interrupted_campaign_goes_on(how: signal.Signals, code: int, local: Path, tmp_path: Path) -> None:
-    """What is in the table is not run again, and nothing is there twice."""
+    """Rows of the table are not run again, and nothing is there twice."""
     folder = tmp_path / "table"
     arguments = [*ASKED, "--table", str(folder), "--master"]
     text = (
@@ -130,7 +130,7 @@ def test_an_interrupted_campaign_goes_on(how: signal.Signals, code: int, local: 
     assert code == process.returncode, said
     before = rows_of(folder)
     assert 0 < len(before) < len(SEEDS)
-    assert (b"the same command goes on" in said) == (how == signal.SIGINT)
+    assert (b"the same command continues" in said) == (how == signal.SIGINT)
     assert 0 == main([*arguments, "local[2]"])
     assert rows_of(local) == rows_of(folder)
     assert len(SEEDS) == pq.read_table(folder).num_rows
@@ -231,7 +231,7 @@ def test_mutants_of_a_specification_are_judged_as_by_confront(tmp_path: Path) ->
     judge_spec(stable, tables, workers=1, confronting=both)
 
 
-# What is refused
+# Refused input
 
 
 def refused(arguments: Sequence[str], capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:

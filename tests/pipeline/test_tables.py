@@ -85,7 +85,7 @@ def receipt(out: Path) -> dict[str, Any]:
 
 
 def published(out: Path) -> list[str]:
-    """What a reader of the tables finds."""
+    """The tables, as a reader finds them."""
     return sorted(str(path.relative_to(out)) for path in out.rglob("*") if ".work" not in path.parts)
 
 
@@ -113,7 +113,7 @@ def again(spark: SparkSession, out: Path, model: Model = MODEL) -> Summary:
     return run(spark, MANIFEST, model, out, root=ROOT)
 
 
-# What is in them
+# Contents
 
 
 def test_states_and_edges_are_as_many_as_tlc_counted(made: Made) -> None:
@@ -222,7 +222,7 @@ def test_a_large_models_walks_come_by_every_local_step_that_is_used(
 def test_copies_side_by_side_are_as_many_times_as_large(
     spark: SparkSession, made: Made, dumped: Path
 ) -> None:
-    """What `make bench-large` measures is a graph, and each copy has the same local steps."""
+    """The input of `make bench-large` is a graph, and each copy has the same local steps."""
     place = dumped / ".work" / made.dump.folder.name
     bench.copies(dumps.load(place), 3)
     summary = again(spark, dumped)
@@ -232,7 +232,7 @@ def test_copies_side_by_side_are_as_many_times_as_large(
     assert {3} == {*Counter(map(tuple, each)).values()}
 
 
-# What is amiss
+# Errors
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""report: the page in a real browser. What is expected of it is what docs/errata tells."""
+"""report: the page in a real browser. It is expected to show the stories of docs/errata."""
 
 import os
 import re
@@ -78,7 +78,7 @@ class Viewer:
         return self.section.find_element(By.CSS_SELECTOR, selector)
 
     def reaches(self, number: int) -> None:
-        """Wait until toolbar, slider, chart and heading all tell this state, and nothing else."""
+        """Wait until toolbar, slider, chart and heading all show this state, and nothing else."""
         script = """((section) => [
             section.querySelector('.place b').textContent,
             section.querySelector('input').value,
@@ -228,7 +228,7 @@ def test_an_address_leads_to_a_state(page: Page) -> None:
 
 
 def test_a_lasso_leads_back(page: Page) -> None:
-    """In the end nobody votes any more: an announcement did not begin a new round."""
+    """In the end no member votes any more: an announcement did not begin a new round."""
     page.open("stable/without_new_round_on_stability__on_pair_live/15")
     viewer = page.viewer("stable/without_new_round_on_stability__on_pair_live")
     viewer.reaches(15)
@@ -436,6 +436,6 @@ def test_what_differs_is_told_first(page: Page, made: tuple[Path, int]) -> None:
     page.open()
     assert 1 == made[1]
     first = page.chrome.find_element(By.CSS_SELECTOR, ".protocol > section")
-    assert "What differs" in first.text
+    assert "Differences" in first.text
     assert "no ablation refutes PurgeWithinPromise" in first.text
     assert "Not all is as expected." in page.chrome.find_element(By.CSS_SELECTOR, ".lead").text

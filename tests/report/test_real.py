@@ -42,7 +42,7 @@ def made_up(manifest: Manifest, model: Model) -> CheckedModel:
 
 @pytest.mark.parametrize("protocol", protocols(ROOT))
 def test_the_page_of_each_protocol_names_all_its_models(protocol: str) -> None:
-    """Also of those that replace an operator, which is in no reference."""
+    """Also of ablations that replace an operator, which is in no reference."""
     manifest = load(ROOT, protocol)
     checked = {model.name: made_up(manifest, model) for model in manifest.models}
     (name, page), (_, index) = pages([Findings(manifest, checked, [], [])], made="now")

@@ -45,7 +45,7 @@ def cases(file: Path) -> Iterator[tuple[str, str, ET.Element | None]]:
 
 
 def told(file: Path, suite: str, name: str) -> tuple[str, str, str]:
-    """What a test case has inside: tag, message, text."""
+    """The content of a test case: tag, message, text."""
     (inner,) = (inner for s, n, inner in cases(file) if (s, n) == (suite, name))
     return ("", "", "") if inner is None else (inner.tag, inner.attrib["message"], inner.text or "")
 
@@ -62,7 +62,7 @@ def test_report_writes_a_page_and_junit_xml(project: Path, capsys: Captured) -> 
     assert f"{folder / 'index.html'} written" in out
     assert "toy lossy: holds, 75 states, cached" in err.splitlines()
     page = (folder / "toy.html").read_text()
-    assert "<code>NoEarlyCommit</code> is false: Nobody commits before all have voted.</p>" in page
+    assert "<code>NoEarlyCommit</code> is false: No member commits before all have voted.</p>" in page
     assert "<li>for m = A, n = B: local[n].voted</li>" in page
     assert '<td data-label="harm">committed too early</td>' in page
 
@@ -109,7 +109,7 @@ def test_report_of_a_tier_does_not_judge_what_takes_all(project: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "told_of"),
     [
-        (["report", "nobody"], 'no protocol is called "nobody"; there is toy'),
+        (["report", "raft"], 'no protocol is called "raft"; there is toy'),
         (["report", "--tier", "huge"], "huge is none of smoke, full, deep"),
         (
             ["report", "--out", "spec/toy/models.yaml"],
@@ -135,7 +135,7 @@ def test_the_page_fetches_nothing(made: tuple[Path, int]) -> None:
     assert not re.search(r"https?://|@import|url\(|fetch\(|XMLHttpRequest", page)
 
 
-# What differs
+# Differences
 
 
 def test_a_count_that_differs_is_a_failure(project: Path) -> None:

@@ -1,4 +1,4 @@
-"""report: a behaviour, scene by scene. What is expected is written by hand."""
+"""report: a behaviour, scene by scene. Expectations are written by hand."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -24,7 +24,7 @@ class Step:
 
 
 def behaviour(*variables: Mapping[str, str]) -> list[Step]:
-    """States numbered from 1, each the one before with the variables given, as TLA+ text."""
+    """States numbered from 1, each the state before with the given variables, as TLA+ text."""
     current: dict[Any, Value] = {"local": parse(LOCAL), "network": parse("{}"), "act": parse("0")}
     steps = []
     for number, changed in enumerate(variables, start=1):
@@ -43,7 +43,7 @@ def act(action: str, member: str, event: str, outcome: str = "handled", effects:
 
 
 def text(row: Row) -> list[str | None]:
-    """What a row's cells say, deletions and insertions as `-x` and `+x`."""
+    """The text of a row's cells, deletions and insertions as `-x` and `+x`."""
     return [None if cell is None else _said(str(cell.html)) for cell in row.cells]
 
 
@@ -163,7 +163,7 @@ def test_texts_of_a_specification_are_never_markup() -> None:
 
 
 def test_the_script_has_each_cell_once() -> None:
-    """`-1 - index` is a cell that changed, null one that is not there."""
+    """`-1 - index` is a cell that changed, null a cell that is not there."""
     first = {"local": "[p |-> [a |-> 1], q |-> [b |-> 1]]"}
     told = states(tell(behaviour(first, {"local": "[p |-> [a |-> 2], q |-> [b |-> 1]]"})))
     change = '<del><b>1</b></del><span class="to"> → </span><ins><b>2</b></ins>'

@@ -134,6 +134,7 @@ BROKEN: Final[dict[str, Callable[[], None]]] = {
     "NAKACK's requests are not sent again": lambda: _no_timer("nakack/request"),
     "NAKACK's highest seqno is not sent": lambda: _no_timer("nakack/highest"),
     "STABLE's timers are not set": lambda: _no_timer("stable/"),
+    "FILE_PING's timers are not set": lambda: _no_timer("file_ping/"),
     "the detector ignores views without this member": lambda: _never("excludes me"),
     "the detector ignores suspicions of this member": lambda: _never("suspects me"),
     "the detector ignores silence": lambda: _never("silent"),

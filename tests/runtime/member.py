@@ -27,7 +27,7 @@ async def main(name: str, folder: str, count: int, people: int) -> None:
         "test", name=name, folder=folder, key="key", log=f"{folder}/logs", settings=settings
     ) as group:
         shown = asyncio.create_task(show(group))
-        while len(group.members) < people:  # noqa: ASYNC110 - a group tells its members, and no event of it
+        while len(group.members) < people:  # noqa: ASYNC110 - a group has its members, and no event for a change of them
             await asyncio.sleep(0.02)
         for number in range(count):
             await group.send(f"{name}{number}".encode())

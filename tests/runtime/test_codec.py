@@ -10,7 +10,7 @@ from attrs import evolve
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from groupcomm import flush, merge_gms, nakack, sequencer, stable, unicast
+from groupcomm import file_ping, flush, merge_gms, nakack, sequencer, stable, unicast
 from groupcomm.digest import EMPTY_VECTOR
 from groupcomm.effects import Datagram
 from groupcomm.gms import Lives
@@ -30,6 +30,7 @@ LAYERS = {
     "stable": stable,
     "nakack": nakack,
     "unicast": unicast,
+    "file_ping": file_ping,
 }
 CODEC = Codec(LAYERS)
 
@@ -71,7 +72,8 @@ def simulated() -> tuple[Tagged, ...]:
             drawn = chance.draw()
             if drawn is not None:
                 ground.perform(drawn)
-    return tuple(found)
+    pinged = (file_ping.GetMbrsReq(starting=True), file_ping.GetMbrsRsp("A#7"))  # in no simulated stack
+    return (*found, *(Tagged("file_ping", message) for message in pinged))
 
 
 def test_each_message_of_simulated_groups_comes_back_as_it_was() -> None:

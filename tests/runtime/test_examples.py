@@ -98,7 +98,7 @@ def test_a_task_is_run_though_the_coordinator_that_ran_it_goes(tmp_path: Path) -
             results = await asyncio.gather(*asked)
             assert {f"TASK {who} {n}".upper() for who in (True, False) for n in range(3)} == set(results)
             assert 1 == len([each for each in ran if each.startswith("a")]), "it ran one, and never ended it"
-            assert 7 == len(ran), "that one ran twice, all others once"
+            assert 7 == len(ran), "its task ran twice, all others once"
             assert {} == b.tasks.waiting == c.tasks.waiting
         await asyncio.gather(*follows)
 
@@ -106,7 +106,7 @@ def test_a_task_is_run_though_the_coordinator_that_ran_it_goes(tmp_path: Path) -
 
 
 class Log:
-    """An application whose state is what it was told."""
+    """An application whose state is its input."""
 
     def __init__(self, has: bytes = b"") -> None:
         self.has = has

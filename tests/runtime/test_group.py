@@ -1,6 +1,7 @@
 """join, send: groups in one process; what is refused, and what is dropped."""
 
 import asyncio
+import json
 import socket
 from collections.abc import Coroutine
 from pathlib import Path
@@ -23,6 +24,8 @@ from groupcomm_runtime import (
 from groupcomm_runtime.codec import VERSION
 from groupcomm_runtime.detector import Detector, Heartbeat
 from groupcomm_runtime.discovery import Folder
+from groupcomm_runtime.frames import Frame, Seal
+from groupcomm_runtime.layers import configs
 
 FAST = Settings(heartbeat=0.05, patience=1.0)
 
@@ -90,24 +93,95 @@ def test_messages_of_one_loop_turn_are_multicast_together_and_a_cancelled_one_ke
     run(test())
 
 
-def test_who_has_another_key_or_sends_garbage_is_counted_and_harms_nobody(tmp_path: Path) -> None:
+def test_three_members_of_which_two_know_one_place_converse() -> None:
+    """The first names to each of the two the place of the other."""
+
     async def test() -> None:
         join = groupcomm_runtime.join
-        async with (
-            join("demo", name="a", key="k", folder=tmp_path, settings=FAST) as a,
-            join("demo", name="b", key="other", folder=tmp_path, settings=FAST) as b,
-        ):
+        async with join("demo", name="a", key="k", peers=["127.0.0.1:1"], settings=FAST) as a:
+            known = [f"127.0.0.1:{a.place[1]}"]
+            async with (
+                join("demo", name="b", key="k", peers=known, settings=FAST) as b,
+                join("demo", name="c", key="k", peers=known, settings=FAST) as c,
+            ):
+                for each in (a, b, c):
+                    await each.send(each.address.encode())
+                assert await messages(b, 2) == (await messages(c, 2))
+                await asyncio.sleep(2 * FAST.patience)
+                assert 3 == len(a.members) == len(b.members), "no member is suspected"
+
+    run(test())
+
+
+def test_garbage_is_counted_and_harms_nobody(tmp_path: Path) -> None:
+    async def test() -> None:
+        join = groupcomm_runtime.join
+        async with join("demo", name="a", key="k", folder=tmp_path, settings=FAST) as a:
             with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as stranger:
                 for data in (b"", b"gc", b"gc%c" % VERSION + bytes(40), b"gc\x09" + bytes(40), bytes(60_000)):
                     stranger.sendto(data, a.place)
-            (tmp_path / "broken.member").write_text("{")
-            await asyncio.sleep(0.3)
-            assert (1, 1) == (len(a.members), len(b.members)), "each is alone in a group of its own key"
+                seal = Seal(b"k", "demo")
+                greeting = seal.close(Frame("z#1795471590897000", "", 1, ()))
+                forged = seal.refuse(greeting)
+                assert forged is not None
+                assert len(forged) < len(greeting), "no address gets more than was sent in its name"
+                assert seal.refuse(forged) is None
+                stranger.sendto(forged, a.place)
             await a.send(b"on")
             counts = a.counts
-        assert counts["strangers"] > 4
+        assert 4 == counts["strangers"]
         assert 1 == counts["other versions"]
-        assert counts["bad files"] > 0
+
+    run(test())
+
+
+@pytest.mark.parametrize("how", ["folder", "peers"])
+def test_another_key_is_one_clear_error_and_another_group_is_none(tmp_path: Path, how: str) -> None:
+    async def test() -> None:
+        join = groupcomm_runtime.join
+        async with join("demo", name="a", key="k", folder=tmp_path, settings=FAST) as a:
+            place = f"127.0.0.1:{a.place[1]}"
+            found: dict[str, Any] = {"folder": tmp_path} if how == "folder" else {"peers": [place]}
+            text = f"{place} is a member of the group 'demo' and has another key: give the same key="
+            with pytest.raises(BadInputError, match=text):
+                async with join("demo", name="b", key="other", settings=FAST, **found):
+                    pass
+            async with join("other", name="c", key="other", settings=FAST, **found) as c:
+                assert 1 == len(c.members), "a place may be used again, by another group"
+            await a.send(b"on")
+            assert 1 == len(a.members)
+
+    run(test())
+
+
+def test_another_version_is_one_clear_error_and_forged_refusals_are_nothing() -> None:
+    """At the place is what looks like a member of a later version."""
+
+    async def test() -> None:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as later:
+            later.bind(("127.0.0.1", 0))
+            later.settimeout(0)
+            place = "{}:{}".format(*later.getsockname())
+
+            async def refuses(*, honest: bool) -> None:
+                while True:
+                    data, sender = await asyncio.get_running_loop().sock_recvfrom(later, 1_000)
+                    refusal = Seal(b"any", "demo").refuse(data)
+                    assert refusal is not None
+                    digest = refusal[3:] if honest else bytes(16) + refusal[19:]
+                    later.sendto(b"gr\x09" + digest, sender)
+
+            join = groupcomm_runtime.join
+            answers = asyncio.create_task(refuses(honest=False))
+            async with join("demo", name="a", key="k", peers=[place], settings=FAST) as a:
+                assert 1 == len(a.members)
+            answers.cancel()
+            answers = asyncio.create_task(refuses(honest=True))
+            text = f"{place} is a member .* has version 9, and this is {VERSION}: use one release"
+            with pytest.raises(BadInputError, match=text):
+                async with join("demo", name="a", key="k", peers=[place], settings=FAST):
+                    pass
+            answers.cancel()
 
     run(test())
 
@@ -115,7 +189,7 @@ def test_who_has_another_key_or_sends_garbage_is_counted_and_harms_nobody(tmp_pa
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        ({"name": "a#1", "folder": "F"}, "a name has no '#'"),
+        ({"name": "a#1", "folder": "F"}, "a name is not empty, without '#'"),
         ({"name": "../a", "folder": "F"}, "no name"),
         ({"name": "a", "folder": "F", "key": ""}, "a key has 1 to 64 bytes"),
         ({"name": "a"}, "give one of the two"),
@@ -174,6 +248,79 @@ def test_a_name_that_is_heard_is_refused(tmp_path: Path) -> None:
     run(test())
 
 
+@pytest.mark.parametrize(
+    ("settings", "text"),
+    [
+        (Settings(heartbeat=0.5, patience=1.0), "heartbeat=0.5 and patience=1 do not fit"),
+        (Settings(heartbeat=0), "do not fit"),
+        (Settings(patience=float("nan")), "do not fit"),
+        (Settings(heartbeat=2_000, patience=10_000), "do not fit"),
+        (Settings(datagram=100), "a datagram has 1024 to 65000 bytes"),
+        (Settings(unstable=0), "one message at least"),
+    ],
+)
+def test_settings_that_do_not_fit_are_refused(tmp_path: Path, settings: Settings, text: str) -> None:
+    async def test() -> None:
+        with pytest.raises(BadInputError, match=text):
+            async with groupcomm_runtime.join("demo", name="a", key="k", folder=tmp_path, settings=settings):
+                pass
+
+    run(test())
+
+
+@pytest.mark.parametrize("settings", [FAST, groupcomm_runtime.FAST, groupcomm_runtime.PATIENT, Settings()])
+def test_what_waits_for_another_time_is_longer(settings: Settings) -> None:
+    """A merge waits for suspicions, those for heartbeats; and a record is back before its member is missed."""
+    settings.check()
+    chosen = configs(settings.patience)
+    merging, unicasts, finding = chosen["merge_gms"], chosen["unicast"], chosen["file_ping"]
+    patience, heartbeat = 1_000 * settings.patience, 1_000 * settings.heartbeat
+    assert merging.member_timeout > merging.leader_timeout > patience >= 3 * heartbeat
+    assert patience > unicasts.retransmit_min
+    assert patience >= finding.look_max + finding.discovery_time > finding.discovery_time > heartbeat
+
+
+def test_an_application_that_asks_hears_when_it_is_blocked_and_no_other_does(tmp_path: Path) -> None:
+    async def test() -> None:
+        join = groupcomm_runtime.join
+        async with (
+            join("demo", name="a", key="k", folder=tmp_path, settings=FAST, blocks=True) as a,
+            join("demo", name="b", key="k", folder=tmp_path, settings=FAST) as b,
+        ):
+            await b.send(b"end")
+            heard: dict[Group, list[str]] = {}
+            for each in (a, b):
+                heard[each] = []
+                while "Message" not in heard[each]:
+                    heard[each].append(type(await anext(each)).__name__)
+        views = ["NewView", "Blocked", "NewView", "Unblocked", "Message"]
+        assert views == [each for each in heard[a] if each in views]
+        assert {"NewView", "Message"} == {*heard[b]}
+
+    run(test())
+
+
+def test_metrics_are_a_line_of_json_with_counts_of_each_layer(tmp_path: Path) -> None:
+    async def test() -> None:
+        join = groupcomm_runtime.join
+        async with (
+            join("demo", name="a", key="k", folder=tmp_path, settings=FAST) as a,
+            join("demo", name="b", key="k", folder=tmp_path, settings=FAST) as b,
+        ):
+            await b.send(b"on")
+            line = b.metrics
+            assert "\n" not in line
+            said = json.loads(line)
+            assert ["demo", b.address, [2, a.address]] == [said["group"], said["address"], said["view"]]
+            assert b.tables.keys() == said["tables"].keys()
+            counts = said["counts"]
+            for each in ("sequencer received", "flush received", "nakack received", "file_ping sent"):
+                assert counts[each] > 0, each
+            assert counts["unicast sent"] >= counts["merge_gms sent"] > 0
+
+    run(test())
+
+
 # The failure detector
 
 MINE = ViewId(7, "A")
@@ -184,8 +331,6 @@ def said(counter: int, *, counts: bool = True, suspects: bool = False) -> Heartb
         counter,
         "A",
         2,
-        acts=True,
-        coordinates=True,
         counts=counts,
         suspects=suspects,
         clock=1,

@@ -1,4 +1,4 @@
-"""Real processes on loopback: some converse, one is killed, the others go on, a new life joins."""
+"""Real processes on loopback: some converse, one is killed, the others continue, a new incarnation joins."""
 
 import subprocess
 import sys
@@ -41,7 +41,7 @@ class Running:
         assert self.lines[-1] == "left"
 
     def end(self) -> None:
-        """Whatever it does, it is gone."""
+        """Kill it in any state."""
         self.process.kill()
         self.process.wait()
         for pipe in (self.process.stdin, self.process.stdout):
@@ -91,11 +91,14 @@ def test_three_converse_one_is_killed_and_a_new_life_joins(
     )  # who founded it: the coordinator
     others = [each for each in (a, b, c) if each is not killed]
     killed.process.kill()
-    until(lambda: all(each.people == 2 for each in others), "the others go on without it")
+    until(lambda: all(each.people == 2 for each in others), "the others have a view without it")
     name = killed.lines[0].split()[2].partition("#")[0]
     again = started(name, 40, 3)
-    until(lambda: all(len(each.messages) == 160 for each in others), "the new life has sent to the others")
-    until(lambda: len(again.messages) == 40, "the new life has delivered its own")
+    until(
+        lambda: all(len(each.messages) == 160 for each in others),
+        "the new incarnation has sent to the others",
+    )
+    until(lambda: len(again.messages) == 40, "the new incarnation has delivered its own")
     assert others[0].messages == others[1].messages
     assert others[0].messages[120:] == again.messages
     for each in (*others, again):

@@ -92,10 +92,10 @@ def test_a_socket_loses_and_repeats_what_its_rules_say() -> None:
 
         assert [b"a"] == arrives(Rules(), b"a")
         assert [] == arrives(Rules(loss=1), b"b")
-        assert [] == arrives(Rules(mute=frozenset({there[1]})), b"c")
+        assert [] == arrives(Rules(mute=frozenset({there})), b"c")
         assert [b"d", b"d"] == arrives(Rules(twice=1), b"d")
         assert [b"e", b"e"] == arrives(Rules(again=1), b"e")
-        assert [] == arrives(Rules(), b"f", deaf=Rules(deaf=frozenset({one.getsockname()[1]})))
+        assert [] == arrives(Rules(), b"f", deaf=Rules(deaf=frozenset({one.getsockname()})))
 
 
 # A campaign
@@ -123,6 +123,27 @@ def test_twenty_faults_and_the_logs_of_all_lives_are_accepted(tmp_path: Path) ->
     tlc_decides(out, record)
 
 
+def test_a_partition_of_namespaces_is_cut_by_the_kernel_and_heals(tmp_path: Path) -> None:
+    """Where a namespace may be made; where not, the command says so."""
+    out = tmp_path / "out"
+    run = subprocess.run(
+        [*TORTURE, "--members=3", "--faults=1", "--seed=39", "--out", str(out), "--namespaces", "--json"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if subprocess.run(["unshare", "--net", "true"], capture_output=True, check=False).returncode:
+        assert "--namespaces: " in run.stderr
+        assert 0 != run.returncode
+        return
+    assert 0 == run.returncode, f"{run.stdout}{run.stderr}{(out / 'faults.log').read_text()[-3000:]}"
+    record = json.loads(run.stdout)
+    assert {"partition": 1} == record["faults"]
+    assert 0 < record["counts"]["application merged"]
+    logs = [path.read_text() for path in (out / "logs").iterdir()]
+    assert any("detector: silent" in log for log in logs)
+
+
 def tlc_decides(out: Path, record: dict[str, Any]) -> None:
     """A log in which members come again: the specification compares their numbers, which are large."""
     path = out / "logs" / f"{record['survivors'][0]}.log"
@@ -148,7 +169,7 @@ def views_in(effects: tuple[object, ...]) -> list[str]:
 def lost_is_noticed(out: Path, record: dict[str, Any]) -> None:
     """The same logs, but for one delivery of a survivor: it is not lost without a word."""
     lives = [
-        replayed(path, path.read_bytes(), killed=path.stem in record["killed"], notes=0)
+        replayed(path, path.read_bytes(), killed=path.stem in record["killed"], most=0)
         for path in sorted((out / "logs").glob("*.log"))
     ]
     survivors = record["survivors"]

@@ -27,7 +27,7 @@ from groupcomm_runtime.transfer import (
 
 @define(eq=False)
 class Member:
-    """An application whose state is all messages that it was told of, in their order."""
+    """An application whose state is all messages that it got, in their order."""
 
     name: str
     transfer: Transfer
@@ -62,7 +62,7 @@ class Branch:
 
 @define
 class World:
-    """Draws views and deliveries: those that go on together deliver the same before the next view."""
+    """Draws views and deliveries: survivors deliver the same messages before the next view."""
 
     draw: random.Random
     branches: list[Branch] = field(factory=list)
@@ -76,7 +76,7 @@ class World:
         return Member(name, Transfer(name, provides))
 
     def install(self, members: list[Member], merged: list[Branch]) -> None:
-        """Install a view of these members, of several branches that merge, or of one that goes on."""
+        """Install a view of these members, of several branches that merge, or of a single branch."""
         names = tuple(each.name for each in members)
         identifier = ViewId(next(self._views), names[0])
         new = Branch(NewView(identifier, names, frozenset(), ()), members)
@@ -88,7 +88,7 @@ class World:
         self.branches.append(new)
 
     def end(self, branch: Branch) -> None:
-        """The members of a branch deliver what is ordered there. What they said and is not ordered is lost."""
+        """The members of a branch deliver the messages ordered there. Their messages that are not ordered are lost."""
         while self.deliver(branch):
             pass
         self.branches.remove(branch)
@@ -120,7 +120,7 @@ class World:
 
 
 def step(world: World, *, calm: bool) -> None:
-    """One thing happens. `calm`: nobody parts, and the founder stays."""
+    """One event happens. `calm`: no partition, and the founder stays."""
     branch = world.draw.choice(world.branches)
     match world.draw.randrange(24):
         case 0:  # members come
@@ -186,11 +186,11 @@ def test_all_members_have_one_state_whatever_comes_between(*, calm: bool) -> Non
 
 
 def _no_cut(self: Transfer, *_: object) -> None:
-    """What was held before the cut stays."""
+    """Messages held before the cut stay."""
 
 
 def _newest(self: Transfer) -> object:
-    """Each member takes its own state for the one that is kept."""
+    """Each member takes its own state for the kept state."""
     return self._told[self.me]
 
 

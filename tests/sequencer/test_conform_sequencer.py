@@ -1,4 +1,4 @@
-"""Implementations of SEQUENCER that are broken on purpose: the table of local steps tells."""
+"""Implementations of SEQUENCER that are broken on purpose: the table of local steps detects each."""
 
 from groupcomm import sequencer
 from groupcomm_conformance.models import checking
@@ -41,4 +41,5 @@ def test_what_makes_a_member_are_these_constants_and_no_others() -> None:
         "LateForward": "dropped",
         "SenderFrom": "header",
         "DeliverOtherViews": False,
+        "OrderForSuspects": False,
     } == protocol.guards

@@ -320,7 +320,7 @@ REFUSED = {
         RemoteProtocolError,
         "the DATA is of a view that is not installed yet",
     ),
-    "DATA of one who is not coordinator": (
+    "DATA of a member that is not coordinator": (
         joined("B"),
         sequencer.DataReceived("C", data("C", 1)),
         RemoteProtocolError,
@@ -357,11 +357,11 @@ REFUSED = {
 def test_a_refusal_names_member_state_and_event(
     state: sequencer.State, event: sequencer.Event, error: type[ProtocolError], reason: str
 ) -> None:
-    """SEQ-23: a FORWARD that cannot be ordered here is an error of who sent it."""
+    """SEQ-23: a FORWARD that cannot be ordered here is an error of its sender."""
     is_refused(partial(sequencer.step, CONFIG), state, event, error, reason)
 
 
-# Whatever happens
+# Random events
 
 VIEWS = st.sampled_from([ABC, BC, CBA, View(ViewId(3, "C"), ("C", "B"))])
 SENDERS = st.sampled_from("ABCZ")
@@ -380,7 +380,7 @@ EVENTS = st.one_of(
         st.builds(Forward, VIEWS.map(lambda v: v.id), tags("ABCZ"), st.integers(1, 9)),
     ),
     VIEWS.flatmap(
-        # What a coordinator orders is a member's: the core takes its word for that.
+        # A coordinator orders messages of members: the core takes its word for that.
         lambda view: st.builds(
             sequencer.DataReceived,
             SENDERS,

@@ -1,4 +1,4 @@
-"""Implementations of SEQUENCER that are broken on purpose: walks of the specification tell."""
+"""Implementations of SEQUENCER that are broken on purpose: walks of the specification detect each."""
 
 from collections.abc import Callable, Mapping
 
@@ -16,7 +16,7 @@ Step = Callable[[sequencer.Config, sequencer.State, sequencer.Event], sequencer.
 def keeps_its_table(
     config: sequencer.Config, state: sequencer.State, event: sequencer.Event
 ) -> sequencer.Transition:
-    """What came back is sent again all the same."""
+    """Messages that came back are sent again all the same."""
     after, effects = sequencer.step(config, state, event)
     return evolve(after, forward_table=(*state.forward_table,)) if effects and isinstance(
         event, sequencer.DataReceived

@@ -18,7 +18,7 @@ from groupcomm_conformance.tla.values import Fn
 z3 = pytest.importorskip("z3", reason="needs the extra `prove`: make prove installs it")
 pytest.importorskip("cvc5", reason="needs the extra `prove`: make prove installs it")
 
-from groupcomm_conformance.proof import drawing, proving, searching, second, stable, vocabulary  # noqa: E402
+from groupcomm_conformance.proof import drawing, judging, proving, searching, second, stable, vocabulary  # noqa: E402
 from groupcomm_conformance.proof.ablations import OF_STABLE, Ablation  # noqa: E402
 from groupcomm_conformance.proof.finite import model_of  # noqa: E402
 from groupcomm_conformance.proof.reading import NotRead, Reader, known  # noqa: E402
@@ -121,7 +121,7 @@ def test_a_counterexample_to_induction_is_drawn_up_to_the_clause_that_is_false()
     asked = proving.obligations(stable.theory_of(MANIFEST, ablation), *chosen)
     lines = next(filter(None, map(drawing.drawn, asked)))
     text = " ".join(" ".join(lines).split())
-    # The clause says whose promise is broken, and on whom; the chart shows the vote pass what was told.
+    # The clause names promiser and joiner of the broken promise; the chart shows the vote pass the digest.
     said = re.search(r"FALSE: PromiserHolds, of p = \[by: (\w).* vector: \[(.*)\].*\], s = (\w)", lines[-1])
     assert said is not None
     told = dict(re.findall(r"(\w): (-?\d+)", said[2])).get(said[3], "-1")
@@ -155,11 +155,27 @@ def test_a_second_solver_confirms_what_follows_and_nothing_else() -> None:
 def test_what_the_second_solver_does_not_confirm_is_no_pass(
     answer: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(second, "asked_again", lambda _: answer)
+    monkeypatch.setattr(judging, "asked_again", lambda _: answer)
     assert main(["prove", "--step", "BeginStep", "--clause", "Own"]) == 1
     out = capsys.readouterr().out
     assert f"NOT CONFIRMED: BeginStep: Own: cvc5 says {answer}" in out
-    assert "1 obligations, 0 open, 1 not confirmed by cvc5" in out
+    assert "1 obligations, 0 open, 1 of 1 not confirmed by cvc5" in out
+
+
+def test_the_second_solver_is_asked_of_a_fixed_part_or_of_all() -> None:
+    theory = stable.theory_of(MANIFEST)
+    asked = list(proving.obligations(theory))
+    part = [n for n, each in enumerate(asked) if each.step in theory.confirmed]
+    assert len(part) == 290
+    assert {each.step for each in asked} >= set(theory.confirmed)
+    others = next(n for n in range(len(asked)) if n not in part)
+    with judging.Judges.of(ROOT, "stable") as judges:
+        some = list(judges.obligations(2, confirm_all=False))
+    assert [(each.proved.clause, each.again) for each in some] == [
+        (each.clause, "unsat") for each in asked[:2]
+    ]
+    assert judging.judge(asked[others], confirm=False).again is None
+    assert judging.judge(asked[others], confirm=True).again == "unsat"
 
 
 def test_what_does_not_follow_is_open() -> None:

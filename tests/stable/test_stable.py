@@ -55,7 +55,7 @@ COMPLETE = (vote("B"), vote("C"), vote("A"))
 
 
 def test_a_view_begins_a_round() -> None:
-    """STB-06, STB-19: everybody is to be heard; the vote is what was delivered then (DLV-01), of three seqnos (AMB-03)."""
+    """STB-06, STB-19: every member is to be heard; the vote is what was delivered then (DLV-01), of three seqnos (AMB-03)."""
     entries = Digest((*digest(A=5, B=3).items(), ("C", DigestEntry(-1, 4, 9))))
     state, effects = stable.step(CONFIG, stable.start("A"), stable.ViewInstalled(ABC, entries))
     assert (frozenset("ABC"), Vector.of(A=5, B=3, C=4)) == (state.heard_from, state.vote)
@@ -156,7 +156,7 @@ def test_a_view_that_is_not_newer_is_ignored() -> None:
 
 @pytest.mark.parametrize("sender", ["A", "B", "Z"])
 def test_what_another_view_says_is_ignored_whoever_says_it(sender: str) -> None:
-    """STB-14, AMB-54, AMB-55: not merged, and the round goes on."""
+    """STB-14, AMB-54, AMB-55: not merged, and the round continues."""
     state = after(joined(), *COMPLETE)
     foreign = stable.StableReceived(sender, stable.Stable(AB.id, Vector.of(A=0, B=0)))
     assert stable.step(CONFIG, state, foreign)[0] is state
@@ -211,7 +211,7 @@ BEYOND = announced(Vector.of(A=5, B=3, C=4), digest(A=9, B=9, C=9))
 
 
 def test_while_a_digest_is_promised_rounds_keep_the_vote() -> None:
-    """D was told A:5; until it is in, A votes for no more."""
+    """D was given A:5; until it is in, A votes for no more."""
     state = after(joined(), stable.DigestPromised("D"), BEYOND)
     assert (frozenset("D"), Vector.of(A=5, B=3, C=4)) == (state.promised, state.vote)
 
@@ -233,7 +233,7 @@ def test_the_view_with_the_newcomer_lets_the_vote_go() -> None:
 
 
 def test_the_vote_is_held_until_the_last_promise_ends() -> None:
-    """D comes, E gives up: one view or one withdrawal does not let go of the other's promise."""
+    """D comes, E gives up: one view or one withdrawal does not end the other's promise."""
     both = after(joined(), stable.DigestPromised("D"), stable.DigestPromised("E"))
     abcd = View(ViewId(2, "A"), ("A", "B", "C", "D"))
     state = after(both, stable.ViewInstalled(abcd, digest(A=6, B=6, C=6, D=-1)))
@@ -288,7 +288,7 @@ REFUSED: dict[str, tuple[stable.State, stable.Event, type[ProtocolError], str]] 
         joined(),
         stable.DigestPromised("C"),
         LocalProtocolError,
-        "C is in our view: only who is outside starts from a digest",
+        "C is in our view: only a process outside starts from a digest",
     ),
     "a view without this member": (
         stable.start("C"),
@@ -353,7 +353,7 @@ def test_before_a_view_messages_are_ignored() -> None:
         assert stable.step(CONFIG, state, event)[0] is state
 
 
-# Whatever happens
+# Random events
 
 EVENTS = st.one_of(
     st.builds(vote, SENDERS, VECTORS, st.sampled_from([ABC, ABC, AB])),

@@ -1,4 +1,4 @@
-"""Implementations of STABLE that are broken on purpose: walks of the specification tell."""
+"""Implementations of STABLE that are broken on purpose: walks of the specification detect each."""
 
 from collections.abc import Callable, Mapping
 

@@ -46,7 +46,7 @@ class Broken:
 
     @contextmanager
     def in_place(self) -> Iterator[None]:
-        """Put the changed functions into the module, for everybody who uses it."""
+        """Put the changed functions into the module, for every user of it."""
         module = self.module
         kept = {str(getattr(each, "name", "")): each for each in self.functions()}
         former = {name: getattr(module, name) for name in kept}

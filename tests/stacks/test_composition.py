@@ -155,7 +155,7 @@ def test_what_a_layer_takes_from_below_has_to_come_with_the_event() -> None:
 
 
 def counting(**more: Any) -> Layer:  # noqa: ANN401 - what else its module has
-    """A layer that counts the views it hears, and tells a digest with that many multicasts of each member."""
+    """A layer that counts the views it hears, and passes up a digest with that many multicasts of each member."""
 
     def start(member: str) -> State:
         return State(member)
@@ -208,12 +208,12 @@ def test_a_layer_that_tells_something_says_what() -> None:
     def below(_state: State):  # type: ignore[no-untyped-def]  # noqa: ANN202 - it is what is tried
         return ()
 
-    with pytest.raises(StackError, match=r"counting.below says what it tells: `-> tuple\[Digest\]`"):
+    with pytest.raises(StackError, match=r"counting.below needs an annotation: `-> tuple\[Digest\]`"):
         counting(below=below)
 
 
 def test_a_multicast_is_a_call_of_the_layer_below_which_takes_it_as_its_payload() -> None:
-    """And what that one does leaves the stack in its order, tagged with its name."""
+    """And that layer's effects leave the stack in their order, tagged with its name."""
     stack = both()
     _, effects = stack.step(None, joined(stack), Called(Multicast(Payload("hello"))))
     data = sequencer.Data(AB.id, sequencer.Tag("A", AB.id, 1), Payload("hello"))
@@ -330,7 +330,7 @@ def test_a_refused_event_changes_nothing_in_any_layer() -> None:
 
 
 def test_a_view_is_no_merge_to_a_layer_that_knows_both() -> None:
-    """Both of the layer's classes are derived from the one that is passed: the nearer is heard."""
+    """Both of the layer's classes are derived from the class that is passed: the nearer is heard."""
     layer = counting(Event=MergeInstalled | Installed)
     stack = Stack((layer,), GROUND)
     views = ViewInstalled(AB), MergeViewInstalled(AB, frozenset())
@@ -342,7 +342,7 @@ def test_a_view_is_no_merge_to_a_layer_that_knows_both() -> None:
 
 
 def test_a_message_that_no_layer_has_is_its_sender_s_mistake() -> None:
-    """Also one that comes within another layer's message."""
+    """Also a message that comes within another layer's message."""
     stack = both()
     before = joined(stack)
     seal, strange = Seal(Payload("wax")), Tagged("nobody", 1)

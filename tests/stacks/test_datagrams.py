@@ -61,7 +61,7 @@ def test_what_was_sent_to_a_former_life_reaches_the_next_one() -> None:
     assert late > 5
 
 
-# What the judge of unicasts says, and what it does not
+# The judge of unicasts: violations and permitted behaviour
 
 
 @pytest.fixture
@@ -73,7 +73,7 @@ def group() -> Membership:
 
 
 def judged(group: Membership, sent: str, heard: str, *, view_after: int = -1) -> str:
-    """The claim that falls when A sends letters and B hears some; A leaves B out after so many."""
+    """The claim that is violated when A sends letters and B hears some; A excludes B after so many."""
     judge, (a, b) = ReliableUnicast(Verdicts()), (group.current["A"], group.current["B"])
     letters = {letter: Tagged("gms", letter) for letter in sent}
     judge.installed(a, frozenset("AB"))
@@ -137,13 +137,13 @@ def test_a_former_life_is_not_heard_after_a_later_one(group: Membership) -> None
         judge.delivered(b, "A", late)
 
 
-# What the judge of multicasts says
+# The judge of multicasts
 
 
 def heard_of(
     group: Membership, sent: str, heard: str, *, limit: int | None = None, at_once: bool = True
 ) -> str:
-    """The claim that falls when A multicasts letters and B hears some, in a view of both."""
+    """The claim that is violated when A multicasts letters and B hears some, in a view of both."""
     judge, (a, b) = ReliableMulticast(Verdicts()), (group.current["A"], group.current["B"])
     view = group.decide(a, 1, [a, b])
     letters = {letter: Payload(Tagged("flush", letter)) for letter in "abcx"}

@@ -1,4 +1,4 @@
-"""State does not grow with the past: names whose members crash and come back, each life under an address of its own."""
+"""State does not grow with the past: names whose members crash and come back, each incarnation under an address of its own."""
 
 import pickle
 import sys
@@ -49,7 +49,7 @@ class Restarts:
 
 
 def run(lives: int, samples: int) -> list[dict[str, Any]]:
-    """The size of the largest state, and the CPU microseconds that a life takes, at so many points on the way."""
+    """The size of the largest state, and the CPU microseconds per incarnation, at so many points on the way."""
     group = Restarts()
     found = []
     for _ in range(samples):
@@ -65,7 +65,7 @@ def run(lives: int, samples: int) -> list[dict[str, Any]]:
 
 
 def test_lives_that_are_over_leave_nothing_behind() -> None:
-    """Each address that ever was would take some 40 bytes in two layers: 240 lives more than the first 60."""
+    """Each address that ever was would take some 40 bytes in two layers: 240 incarnations more than the first 60."""
     first, *_, last = run(300, 5)
     assert last["bytes"] <= first["bytes"] + 100
 
@@ -73,7 +73,5 @@ def test_lives_that_are_over_leave_nothing_behind() -> None:
 if __name__ == "__main__":
     samples = run(int(sys.argv[1]), 10)
     for number, sample in enumerate(samples, start=1):
-        sys.stdout.write(
-            f"{number} tenths of the lives: {sample['bytes']:,} bytes, {sample['us']:,} us a life\n"
-        )
+        sys.stdout.write(f"{number} tenths: {sample['bytes']:,} bytes, {sample['us']:,} us an incarnation\n")
     sys.exit(samples[-1]["bytes"] > samples[0]["bytes"] + 100)

@@ -1,9 +1,9 @@
 """The closed models of two neighbours and `Stack` have one order of effects.
 
 These models do not take Composition's step: what one layer passes, its neighbour hears in the same step of TLC, or in
-the next one, as each model says by hand. Here each member's walk is taken by the real `Stack`: whatever began a step of
-the model comes to the stack from outside, and both layers must then be where the model has them. A model in which an
-event is heard in another order than in `Stack` goes another way at once.
+the next one, as each model says by hand. Here each member's walk is taken by the real `Stack`. The event that began a
+step of the model is given to the stack from outside, and both layers must then be where the model has them. A model in
+which an event is heard in another order than in `Stack` goes another way at once.
 """
 
 from collections.abc import Iterable, Iterator
@@ -35,6 +35,7 @@ GROUND: Final = (
     "Network",
     "FailureDetector",
     "Discovery",
+    "Incarnations",
     "Membership",
     "JoinDigest",
     "VirtualSynchrony",
@@ -141,12 +142,12 @@ def state_of(closed: Closed, values: Any, member: str) -> State:  # noqa: ANN401
 
 
 def payload(value: Any) -> Payload:  # noqa: ANN401 - of the application, or of SEQUENCER
-    """What FLUSH carries: a message of SEQUENCER, where the model has one."""
+    """The payload of FLUSH: a message of SEQUENCER, where the model has one."""
     return Payload(of_sequencer(value) if isinstance(value, Fn) else value)
 
 
 def carried(entries: Iterable[tuple[int, Any]]) -> tuple[tuple[int, Payload], ...]:
-    """What UNICAST keeps: messages of GMS, with their seqnos."""
+    """The messages that UNICAST keeps: messages of GMS, with their seqnos."""
     return tuple((seqno, of_gms(message)) for seqno, message in entries)
 
 
@@ -158,7 +159,7 @@ def of_sequencer(message: Any) -> Tagged:  # noqa: ANN401 - a record
     return Tagged("sequencer", PROTOCOLS["sequencer"].codec.from_spec(message, CORES["sequencer"].Message))
 
 
-# What begins a step of the model, and what comes of it at once
+# Events that begin a step of the model, and their effects at once
 
 
 def begins(closed: Closed, before: Any, after: Any) -> Event | None:  # noqa: ANN401 - all variables
@@ -225,7 +226,7 @@ def flush_view(values: Any, member: str) -> View:  # noqa: ANN401 - all variable
 
 
 def digests(closed: Closed, values: Any, member: str) -> tuple[Digest, ...]:  # noqa: ANN401 - all variables
-    """What the layer beneath STABLE says: the model's windows, when the step is done."""
+    """The events of the layer beneath STABLE: the model's windows, when the step is done."""
     if "stable" not in closed.layers:
         return ()
     if "base" in values:
@@ -237,7 +238,7 @@ def digests(closed: Closed, values: Any, member: str) -> tuple[Digest, ...]:  # 
 
 
 def at_once(member: str, effects: Iterable[Any]) -> Iterator[Event]:
-    """What FLUSH's effects bring at once in the models: BLOCK returns, a member hears what it says to itself."""
+    """The events after FLUSH's effects in the models: BLOCK returns, a member hears its messages to itself."""
     for effect in effects:
         match effect:
             case PassUp(Block()):
@@ -330,6 +331,6 @@ def test_a_stack_with_another_order_goes_elsewhere() -> None:
     ids=lambda each: getattr(each, "name", each),
 )
 def test_a_model_in_which_less_is_heard_goes_elsewhere(closed: Closed, ablation: str) -> None:
-    """A layer does not hear Suspend; promises; views (three times); that a promise is withdrawn."""
+    """A layer does not hear Suspend, promises, views (three times), or a withdrawal of a promise."""
     ablated = evolve(closed, model=ablation)
     assert differences(ablated, stack_of(ablated))[1]

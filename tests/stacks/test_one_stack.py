@@ -22,7 +22,7 @@ from groupcomm.stack import AnyCore, Arrived, Called, Fired, Layer, Raised, Stac
 from groupcomm.view import Address
 from groupcomm_conformance.stacks.abstract import reliable_multicast
 
-GROUND = ("ReliableUnicast", "Network", "FailureDetector", "Discovery")
+GROUND = ("ReliableUnicast", "Network", "FailureDetector", "Incarnations", "Discovery")
 GMS = (Layer.of(gms, gms.Config()),)
 MERGE_GMS = (Layer.of(merge_gms, merge_gms.Config(1000, 3000, 500, 900)),)
 
@@ -41,7 +41,7 @@ def stack_of(views: tuple[Layer, ...], core: AnyCore = reliable_multicast) -> St
 
 
 class Member:
-    """One process: a stack, and what it told the application and the layers beneath."""
+    """One process: a stack, and the effects that it passed to the application and the layers beneath."""
 
     def __init__(self, address: Address, network: "Network") -> None:
         self.address, self.network = address, network
@@ -87,7 +87,7 @@ class Member:
 
 
 class Network:
-    """What is on its way, in one queue: nothing is lost, all comes in one order."""
+    """The messages on their way, in one queue: nothing is lost, all comes in one order."""
 
     def __init__(self, addresses: str, views: tuple[Layer, ...] = MERGE_GMS) -> None:
         self.views = views
@@ -120,7 +120,7 @@ class Network:
         self.runs()
 
     def crashes(self, address: Address) -> None:
-        """It is gone, and all others are told."""
+        """It is gone, and all others are notified."""
         del self.members[address]
         for member in self.members.values():
             member.does(Raised(Suspected(address)))
@@ -164,7 +164,7 @@ def test_what_all_have_delivered_is_purged_in_the_step_that_hears_of_it() -> Non
 
 @pytest.mark.parametrize("views", [GMS, MERGE_GMS], ids=["gms", "merge_gms"])
 def test_a_member_that_is_back_before_it_is_excluded_is_let_in(views: tuple[Layer, ...]) -> None:
-    """The view without the former life, and the promise to the next one, are one step: STABLE hears both in order."""
+    """The view without the former incarnation, and the promise to the next, are one step: STABLE hears both in order."""
     network = Network("AB", views)
     network.has("AA", "BA")
     a = network.members["A"]
@@ -180,7 +180,7 @@ def test_a_member_that_is_back_before_it_is_excluded_is_let_in(views: tuple[Laye
 
 @pytest.mark.parametrize("views", [GMS, MERGE_GMS], ids=["gms", "merge_gms"])
 def test_a_state_transfer_is_told_that_the_group_is_stopped(views: tuple[Layer, ...]) -> None:
-    """GMS stands between FLUSH and who asked: an answer that it did not ask for goes on."""
+    """GMS stands between FLUSH and the caller: it passes up an answer that it did not ask for."""
     network = Network("AB", views)
     network.has("AA", "BA")
     b = network.members["B"]
@@ -194,7 +194,7 @@ def test_a_state_transfer_is_told_that_the_group_is_stopped(views: tuple[Layer, 
 
 
 def test_a_digest_is_given_in_the_step_that_asks_for_it() -> None:
-    """A, alone, has nobody to stop but itself: the START_FLUSH and the report to itself are two messages, no more."""
+    """A, alone, has only itself to stop: the START_FLUSH and the report to itself are two messages, no more."""
     network = Network("AB")
     network.has("AA")
     network.joins("B", "A")

@@ -69,7 +69,7 @@ def test_unicasts_that_arrive_twice_are_borne() -> None:
     assert simulate(Setup(weaker=(("unicast", "duplicating"),)), events=12_000, seed=50).found is None
 
 
-# What a seed decides
+# Choices of a seed
 
 
 def test_a_seed_is_a_function_that_any_process_can_call() -> None:
@@ -124,7 +124,7 @@ def test_the_chart_has_a_lane_for_each_member_and_fits() -> None:
 
 
 def test_what_comes_over_and_over_is_drawn_once() -> None:
-    """Rounds of one step and of several; what differs in anything, or comes twice only, stays."""
+    """Rounds of a single step and of several; a round that differs in anything, or comes twice only, stays."""
 
     def steps(*actions: str) -> list[Step]:
         return [

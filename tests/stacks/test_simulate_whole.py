@@ -1,4 +1,4 @@
-"""The stack that is specified is the one that runs: no violation; both defects of the composition, put back, are found."""
+"""The specified stack runs without a violation; both defects of the composition, put back, are found."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -103,11 +103,11 @@ def test_a_stop_that_gms_swallows_is_found(monkeypatch: pytest.MonkeyPatch) -> N
         assert violation(setup(stack), events=20_000).claim in {"StopIsAnswered", "ResumedWhenQuiescent"}
 
 
-# What no UNICAST can give better
+# Limits of any UNICAST
 
 
 def by_itself(ground: Ground, name: str) -> Iterator[Event]:
-    """What is owed to a process, and what it has sent itself, until there is no more; each is performed."""
+    """The events owed to a process, and its messages to itself, until there is no more; each is performed."""
     process = ground.process(name)
     while True:
         queue = ground.queues.get((process, process))
@@ -139,7 +139,7 @@ def excluded() -> list[Event]:
 
 
 def test_a_joiner_that_is_excluded_before_it_knows_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """FLAW-133: it asks again, and is told to go; unless it is told, it asks for ever."""
+    """FLAW-133: it asks again, and gets LEAVE_RSP; without that answer it asks for ever."""
     schedule: list[Event] = [*excluded(), ("quiesce",)]
     assert (None, schedule) == replay(Setup(), 1, schedule)
     answers = gms._join_req_received  # noqa: SLF001
@@ -214,7 +214,7 @@ def test_the_text_of_each_broken_core_is_there_once_and_is_put_back(core: Broken
     assert before == [getattr(core.module, name) for name in names] != []
 
 
-# Schedules that Hypothesis chooses, and shrinks: each event is a kind and which of those that may happen.
+# Schedules that Hypothesis chooses, and shrinks: each event is a kind and a choice of the possible events.
 
 KINDS = ["start", "join", "due", "transfer", "give_up", "suspect", "leave", "crash", "drop", "lose", "double"]
 KINDS += ["timer", "discover", "partition", "cut"]
@@ -271,7 +271,7 @@ FORMED = formed(Setup())
 
 
 def played(run: Setup, schedule: list[tuple[str, int]]) -> Violation | None:
-    """What becomes of a group of three by a schedule, after which it comes to rest."""
+    """The result of a group of three after a schedule, when it has come to rest."""
     ground, _, _ = ground_of(run, 1)
     try:
         for event in FORMED:
@@ -294,7 +294,7 @@ def test_two_thousand_schedules(schedule: list[tuple[str, int]]) -> None:
 
 
 def test_a_schedule_that_breaks_a_promise_is_found_and_shrunk() -> None:
-    """Latch off: somebody wants to leave or is suspected, is asked, has answered, and multicasts."""
+    """Latch off: a member wants to leave or is suspected, is asked, has answered, and multicasts."""
     open_ = next(each for each in BROKEN if each.name == "latch_open")
     with open_.in_place():
         least = find(st.lists(EVENTS, max_size=16), lambda schedule: played(Setup(), schedule) is not None)

@@ -1,4 +1,4 @@
-"""Latency over a network that loses, with a clock: what timers cost, and one that never fires is told."""
+"""Latency over a network that loses, with a clock: what timers cost, and a timer that never fires is detected."""
 
 from types import SimpleNamespace
 from typing import Any

@@ -1,4 +1,4 @@
-"""Names whose members crash and come back, each life under an address of its own, while late datagrams go round."""
+"""Names whose members crash and come back, each incarnation under an address of its own, while late datagrams go round."""
 
 from collections import Counter
 from random import Random
@@ -56,7 +56,7 @@ class Lives:
                 self.take(to, RECEIVED[type(message)](sender, message))
 
     def talk(self) -> None:
-        """Each sends to each; all arrives after some tries; late copies arrive, too."""
+        """Each sends to each. All arrives after some tries, and late copies arrive, too."""
         for member in [*self.states]:
             for to in [*self.states]:
                 if to != member:
@@ -72,7 +72,7 @@ class Lives:
                     self.take(member, unicast.RetransmitTimeout(side.connection.number))
 
     def next_life(self) -> None:
-        """The oldest member crashes and is excluded; another life of its name begins."""
+        """The oldest member crashes and is excluded; another incarnation of its name begins."""
         gone, *stay = self.states
         del self.states[gone]
         name = gone.partition("#")[0]

@@ -77,7 +77,7 @@ def other(member: str) -> str:
 
 
 def met(*, sent: int = 0) -> Pair:
-    """Two members of one view that know each other; A has sent so many numbers."""
+    """Two members of a view that know each other; A has sent so many numbers."""
     pair = Pair()
     for member in "AB":
         pair.view(member, "A", "B")

@@ -1,4 +1,4 @@
-"""Implementations of UNICAST that are broken on purpose: walks of the specification tell."""
+"""Implementations of UNICAST that are broken on purpose: walks of the specification detect each."""
 
 from collections.abc import Callable, Mapping
 

@@ -1,11 +1,11 @@
-"""Break the Go port on purpose, once for each entry of broken.yaml: the driver must tell each time.
+"""Break the Go port on purpose, once for each entry of broken.yaml: the driver must notice each time.
 
     python conformance/adapters/go/broken_ports.py [NAME ...]
 
-A broken port is caught by the first of: the rows of the models, its start, events beyond the bounds
-(--random), and then, model by model, the rows again on kept states (--strict) and with other names and
-numbers (--renamed). Exits with 1 if one is caught by none and broken.yaml does not say why, or is caught
-though it says why not, or is no program.
+A broken port is caught by the first of several checks. They are the rows of the models, its start, and events
+beyond the bounds (--random). Then, model by model, the rows again on kept states (--strict) and with other
+names and numbers (--renamed). Exits with 1 if a port is caught by none and broken.yaml does not say why, or
+is caught though it says why not, or is no program.
 """
 
 import json
@@ -44,7 +44,7 @@ WALKS: Final = 100
 
 @frozen
 class Broken:
-    """A broken version: `old`, the first behind `after`, is `new`. `survives`: why nothing tells, if so."""
+    """A broken version: `old`, the first behind `after`, is `new`. `survives`: why no check notices."""
 
     name: str
     protocol: str
@@ -102,7 +102,7 @@ def broken_ports(file: Path = HERE / "broken.yaml") -> list[Broken]:
 
 @frozen
 class Held:
-    """What ports of a protocol are held to: the tables of these models, the smallest first."""
+    """The tables for the ports of a protocol: of these models, the smallest first."""
 
     manifest: Manifest
     tables: Mapping[str, StepTable] = field(hash=False)
@@ -147,7 +147,7 @@ class Held:
         return part
 
     def _order(self) -> Iterator[tuple[str, str]]:
-        """What is done, the cheap before the dear. Random events are the same where the configuration is."""
+        """The checks, the cheap before the dear. Random events are the same where the configuration is."""
         manifest = self.manifest
         configs = {
             repr(self.protocol.config(constants_of(manifest.cfg(manifest.model(name))))): name
@@ -158,7 +158,7 @@ class Held:
         yield from ((name, level) for name in self.tables for level in ("kept", "renamed"))
 
     def caught_by(self, program: Path) -> str:
-        """Name the first level that tells; "" if none does."""
+        """Name the first level that notices; "" if none does."""
         for name, level in self._order():
             with Port((str(program),), self.protocol) as port:
                 part = self._part(port, name, level)
@@ -170,7 +170,7 @@ class Held:
 
 
 def caught(port: Broken, held: Held) -> str:
-    """Build a port, and name the first level that tells; "" if none does."""
+    """Build a port, and name the first level that notices; "" if none does."""
     with tempfile.TemporaryDirectory() as folder:
         return held.caught_by(port.build(Path(folder)))
 

@@ -111,7 +111,7 @@ func parse(line []byte) (q request, err error) {
 	return q, err
 }
 
-// An adapter between two requests. `kept`: states under numbers. `members`: those that were started.
+// An adapter between two requests. `kept`: states under numbers. `members`: the members that were started.
 type adapter struct {
 	machine machine
 	kept    map[string]any
@@ -199,7 +199,7 @@ func (a *adapter) answer(b []byte, q request) (out []byte, err error) {
 	return b, fmt.Errorf("no request %q", q.do)
 }
 
-// given is the state in a request, or the one kept under the number in it.
+// given is the state in a request, or the state kept under the number in it.
 func (a *adapter) given(q request) (any, error) {
 	if q.at == "" {
 		state, err := a.machine.state(q.state)
@@ -240,7 +240,7 @@ func names() string {
 	return strings.Join(list, ",")
 }
 
-// serve answers each line in turn. What is answered is written out before it waits for more.
+// serve answers request after request. An answer is written out before it waits for more.
 func serve(in io.Reader, out io.Writer) error {
 	lines, w := bufio.NewReaderSize(in, 1<<16), bufio.NewWriterSize(out, 1<<16)
 	var a adapter

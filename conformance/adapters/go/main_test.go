@@ -11,7 +11,7 @@ import (
 	"groupcomm.example/port/wire"
 )
 
-// What the rows of the models do not have.
+// Cases that the rows of the models do not have.
 
 func TestAddressesOfOneName(t *testing.T) {
 	for _, each := range []struct {

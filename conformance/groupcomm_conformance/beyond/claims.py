@@ -39,7 +39,7 @@ __all__ = ["HELPERS", "Root", "copies", "judge", "module_text"]
 
 _PARTS: Final = ("beyond", "steps", "models", "tla", "tlc", "files")
 _FALLEN, _NUMBERS = 2_000, 6_000
-"""The first registers of weakenings that fell, and of comparisons of numbers."""
+"""The first registers of violated weakenings, and of comparisons of numbers."""
 
 _AND: Final = " /\\ "
 _INSTANCE: Final = re.compile(r"^(?:LOCAL\s+)?(\w+)\(([^)]+)\)\s*==\s*INSTANCE\b", re.MULTILINE)
@@ -211,7 +211,7 @@ def module_text(
 ) -> Run:
     """Write the run that looks for the states and steps that refute weakenings of claims.
 
-    With `tells` the run names each weakening before it evaluates it.
+    With `tells` the run prints the name of each weakening before it evaluates it.
     """
     lines: list[str] = []
     notes: list[str] = []
@@ -295,7 +295,7 @@ def copies(root: Root, top: str, at: int, prefix: str) -> Iterator[str]:
 
 @define
 class _Heard:
-    """The answer of a run: the weakenings that fell, with the claim, and those that compare numbers.
+    """The answer of a run: the violated weakenings, with the claim, and the weakenings that compare numbers.
 
     `fails` has the weakenings that TLC cannot evaluate.
     """

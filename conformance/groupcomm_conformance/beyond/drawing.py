@@ -2,10 +2,9 @@
 
 A walk is a small crowd of members that run the core. At each step one of them gets an event: a message that
 a member has sent, as it is, or changed in places, or from another sender; or an event that is made up. There
-is nothing here for one protocol. What an event consists of is read from the annotations. Values are drawn
-from those that stand in the state of the member, and in what was handled before, under the same name of a
-field: a number of a round that was asked is met again as the round of an answer. So walks go deep without
-knowing where they go.
+is nothing here for a single protocol. The parts of an event are read from the annotations. Values are drawn
+from the state of the member, and from events handled before, under the same name of a field: the number of a
+round that was asked is met again as the round of an answer. So walks go deep without knowing where they go.
 
 Messages are of the right types and of any content. Events of the layers around are of sound content, in any
 order: members of a view are distinct, and vectors have the members of the view. (Their mistakes of content
@@ -40,7 +39,7 @@ from groupcomm_conformance.protocols.derive import AnyCore, Protocol
 __all__ = ["LENGTH", "NAMES", "Drawn", "Walk", "distorted", "kinds", "made_up", "parts", "taken", "walk"]
 
 NAMES: Final = ("A", "B", "a", "aa", "node1", "node10", "node2", "Node1", "10.0.0.1:7800", "x", "x#2", "x#10")
-"""Names of several letters, with a beginning in common, in both cases, and lives of one name."""
+"""Names of several letters, with a beginning in common, in both cases, and incarnations of a single name."""
 
 LENGTH: Final = 60
 """Events in a walk."""
@@ -97,7 +96,7 @@ def kinds(protocol: Protocol) -> tuple[Record, ...]:
 
 
 def taken(core: AnyCore, config: object, state: object, event: object) -> Drawn:
-    """What a core makes of an event."""
+    """The answer of a core to an event."""
     try:
         after, effects = core.step(config, state, event)
     except ProtocolError as error:
@@ -262,7 +261,7 @@ class _Made:
         return kind.cls(**values)
 
     def value(self, name: str, shape: Shape) -> Any:  # noqa: ANN401 - of any class; a case each
-        """A value of a shape: one that is there under this name, or a new one."""
+        """A value of a shape: a known value of this name, or a new value."""
         chance = self.random.random()
         if not isinstance(shape, Function | Anything) and name != "sender":
             if chance < 0.4 and (near := self._near(name, shape)):  # noqa: PLR2004
@@ -325,7 +324,7 @@ class _Made:
         return self.random.choice(self._views) if self._views else self.crowd.names
 
     def _list(self) -> tuple[str, ...]:
-        """The members of a view: mostly this one is among them."""
+        """The members of a view: mostly this member is among them."""
         among = self.crowd.names if self.random.random() < 0.9 else self.crowd.among  # noqa: PLR2004
         found = self.random.sample(among, self.random.randint(1, min(_MOST_MEMBERS, len(among))))
         own = self._of.member
@@ -390,7 +389,7 @@ def changed(value: Any, shape: Shape, made: _Made, name: str = "") -> Any:  # no
 
 
 def distorted(protocol: Protocol, state: object, message: Any, random: Random) -> Any:  # noqa: ANN401 - of the protocol
-    """A message of the same type as this one, with content of any kind; mostly near to what `state` has."""
+    """A message of the same type as `message`, with content of any kind; mostly near to `state`."""
     made = _Made(_Crowd(protocol, None, random), state)
     for _ in range(random.choice((1, 1, 1, 2, 3))):
         message = changed(message, shape_of(type(message)), made)

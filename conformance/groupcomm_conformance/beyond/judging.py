@@ -5,7 +5,8 @@ It prints outcome, changed fields and effects of each step, and these are compar
 nothing expected comes from the core. TLC also sees to it that a step which is not handled changes nothing.
 The first difference of a walk ends it.
 
-What differs is cut to the events that are needed: each that can be left out is left out, again and again.
+A walk that differs is cut to the events that are needed: each that can be left out is left out, again and
+again.
 """
 
 import re
@@ -90,7 +91,7 @@ class Difference:
 
     @property
     def step(self) -> Drawn:
-        """What the core did."""
+        """The answer of the core."""
         return self.walk.steps[self.at - 1]
 
 
@@ -192,7 +193,7 @@ class Beside:
         )
         self.cpu_seconds += ran.cpu_seconds
         if ran.outcome != "holds" or not told.ended:
-            raise TLCError(f"{ROOT}: TLC did not come to the end: {ran.violated}")
+            raise TLCError(f"{ROOT}: TLC did not finish: {ran.violated}")
 
     def _difference(
         self, one: Walk, told: "dict[int, tuple[str, Result]]", *, until: int | None = None
@@ -257,7 +258,7 @@ class _Told:
 
 @frozen
 class Compared:
-    """What became of random events. `handled`: how many were, by the types of events."""
+    """The results of random events. `handled`: how many were, by the types of events."""
 
     events: int
     walks: int
@@ -294,7 +295,7 @@ def compare(beside: Beside, number: int, seed: int, *, chunk: int = CHUNK) -> Co
 
 
 def lines_of(beside: Beside, protocol: str, came: Compared) -> Iterator[str]:
-    """Say what came of random events; show one that differs as a row, and how to have it again."""
+    """Report the results of random events; show a difference as a row, and how to have it again."""
     told = ", ".join(
         f"{came.outcomes[outcome]:,} {outcome}"
         for outcome in (*OUTCOMES, *sorted({*came.outcomes} - {*OUTCOMES}))
@@ -311,7 +312,7 @@ def lines_of(beside: Beside, protocol: str, came: Compared) -> Iterator[str]:
         again = f"groupcomm conform {protocol} --random {found.at} --seed {found.walk.seed}"
         yield (
             f"FAILS {protocol} at random: {len(came.differences)} walks differ, "
-            "such as this one, cut to the events that it needs"
+            "such as this walk, cut to the events that it needs"
         )
         yield from shown(beside, shortened(beside, found))
         yield f"  again    {again}"

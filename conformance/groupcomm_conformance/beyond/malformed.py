@@ -36,7 +36,7 @@ _SIMULATED: Final = 3_000
 
 @define
 class Came:
-    """What came of distorted messages, for which layers; `findings`: what was raised, where, how often."""
+    """The results of distorted messages, and their layers; `findings`: what was raised, where, how often."""
 
     messages: int = 0
     outcomes: Counter[str] = field(factory=Counter)
@@ -46,7 +46,7 @@ class Came:
 
 
 def send(setup: Setup, protocols: dict[str, Protocol], number: int, seed: int, *, each: int = 4) -> Came:
-    """Give at least `number` distorted messages to simulated stacks, `each` for one that arrives."""
+    """Give at least `number` distorted messages to simulated stacks, `each` for every arriving message."""
     came = Came()
     while came.messages < number:
         random = Random(seed)  # noqa: S311 - repeatable, no secret
@@ -58,7 +58,7 @@ def send(setup: Setup, protocols: dict[str, Protocol], number: int, seed: int, *
 
 @contextmanager
 def _beside(came: Came, protocols: dict[str, Protocol], random: Random, each: int) -> Iterator[None]:
-    """Whenever a stack steps, distorted messages come to it first."""
+    """Give distorted messages to a stack before each of its steps."""
     step = Stack.step
     bare: dict[int, Stack] = {}
 
@@ -80,7 +80,7 @@ def _beside(came: Came, protocols: dict[str, Protocol], random: Random, each: in
 
 
 def _bare(stack: Stack) -> Stack:
-    """The same cores without the taps between them: no judge hears of a message that nobody sent."""
+    """The same cores without the taps between them: no judge hears of a message that no member sent."""
     layers = (
         evolve(layer, core=layer.core.core) if isinstance(layer.core, Tap) else layer
         for layer in stack.layers

@@ -1,14 +1,14 @@
-"""Mutants that no table of local steps tells from the original, and random steps far beyond the models.
+"""Mutants that no table of local steps detects, and random steps far beyond the models.
 
 Random walks of the core (`drawing`) give states that no table has, and messages that no correct peer sends.
 A few walks make a block: each of their states meets each of their events, with each message distorted and
 other events made up, on the original and on the mutant. Of a specification TLC evaluates both. A mutant that
 differs is noticed, as `conform --random` would notice it; so an explanation why it is equivalent is wrong.
 
-Of the two walks of a block one has the names of the models, the other lives of one name, in every spelling.
-In the end states of the latter come with each life in the place of each other one (`_lives`). The states of
-each table also meet its messages with less in them (`_lacking`): random steps hardly ever bring a message
-that must fit many things at once, such as the answer to a joiner.
+Of the two walks of a block one has the names of the models, the other incarnations of a single name, in every
+spelling. In the end states of the second walk each incarnation also stands in the place of each other
+(`_lives`). The states of each table also meet its messages with less in them (`_lacking`): random steps
+hardly ever bring a message that must fit many things at once, such as the answer to a joiner.
 """
 
 from array import array
@@ -43,7 +43,7 @@ STEPS: Final = 100_000
 """Random steps for each survivor."""
 
 _ORDER: Final = "Addresses"
-"""What the specifications call the order of addresses."""
+"""The name of the order of addresses in the specifications."""
 
 _NAMES: Final = (
     ("A", "B", "C", "D", "E", "F"),
@@ -52,7 +52,7 @@ _NAMES: Final = (
         *(f"A#{life}" for life in (0, 1, "02", 2, 3, 4, 5, 6, 7, 8, 9, 10, 98)),
     ),
 )
-"""Those of each walk of a block. A walk has 60 states and 60 events, most of them distinct."""
+"""States and events of each walk of a block. A walk has 60 states and 60 events, most of them distinct."""
 
 _LATER: Final = 2_000_000_000
 """The counter of a view that is later than those of all states."""
@@ -94,7 +94,7 @@ def _blocks(protocol: Protocol, config: object, number: int, begin: int = 1) -> 
 
 
 def _around(protocol: Protocol, step: Drawn, random: Random, names: tuple[str, ...]) -> Iterator[Any]:
-    """An event; one that is made up for the same state; of a message also one with a distorted message."""
+    """Give an event and one made up for the same state; for a message, also one with a distorted message."""
     yield step.event
     yield made_up(protocol, step.before, random, names)
     if hasattr(step.event, "message"):
@@ -104,7 +104,7 @@ def _around(protocol: Protocol, step: Drawn, random: Random, names: tuple[str, .
 def _lives(protocol: Protocol, states: Sequence[Any]) -> Iterator[_Crossed]:
     """Each address in the place of each other one in these states; and the next view, with each.
 
-    A view may end the life of which a state tells. (Nothing for a protocol without such an event.)
+    A view may end the incarnation that a state is about. (Nothing for a protocol without such an event.)
     """
     member, *others = _NAMES[-1]
     events = [
@@ -122,7 +122,7 @@ def _lives(protocol: Protocol, states: Sequence[Any]) -> Iterator[_Crossed]:
         for by in range(len(others)):
             turn = dict(zip(others, others[by:] + others[:by], strict=True))
             turned.append(codec.decode(_renamed(told, turn), state_of))
-    yield _Crossed("random steps with all lives", tuple(dict.fromkeys(turned)), tuple(events))
+    yield _Crossed("random steps with all incarnations", tuple(dict.fromkeys(turned)), tuple(events))
 
 
 def _lacking(protocol: Protocol, tables: Mapping[str, StepTable]) -> Iterator[_Crossed]:
@@ -236,7 +236,7 @@ def noticed_of(
     *,
     tables: Mapping[str, StepTable] = MappingProxyType({}),
 ) -> Judged:
-    """Give the verdicts with those that `number` random steps add, of each mutant of `Step` that survives.
+    """Add the verdicts of `number` random steps, for each mutant of `Step` that survives.
 
     `begin`: the first walk. It ends where all are noticed. Messages of `tables` come with less in them, too.
     """

@@ -41,7 +41,7 @@ AT_MOST: Final = "Weak_AtMost"
 number of its own: what is compared may never be numbers, and then nothing is weaker."""
 
 Side: TypeAlias = Literal["claimed", "condition", "more", "less"]
-"""Whether a formula may become weaker or stronger, or a set may grow or shrink."""
+"""The permitted change: a claimed formula becomes weaker, a condition stronger; a set grows or shrinks."""
 
 _OTHER_SIDE: Final[Mapping[Side, Side]] = {
     "claimed": "condition",
@@ -265,7 +265,7 @@ _NO_NUMBERS: Final = frozenset(
 
 
 def _no_number(operands: Iterable[Expression]) -> bool:
-    """Whether an expression cannot be a number by its form."""
+    """Say whether an expression cannot be a number by its form."""
     return any(
         isinstance(each, Text) or (isinstance(each, Apply) and each.operator.text in _NO_NUMBERS)
         for each in operands

@@ -49,7 +49,7 @@ def _row(name: str, line: int, by: str, *, fails: bool = False) -> "Row":
 
 @frozen
 class Implementation:
-    """What all mutants of an implementation are judged by: tables and constants by the models' names."""
+    """The judge of all mutants of an implementation: tables and constants by the models' names."""
 
     protocol: str
     tables: Mapping[str, tuple[StepTable, Mapping[str, object]]] = field(repr=False)
@@ -70,7 +70,7 @@ def judges(folder: Path, context: Implementation) -> "Worker":
 
 @frozen
 class Confronting:
-    """What all mutants of a specification are judged by; they refer to places in the `definitions`.
+    """The judge of all mutants of a specification; they refer to places in the `definitions`.
 
     `folders` are those of the modules, within what is shipped.
     """

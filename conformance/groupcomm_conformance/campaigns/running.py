@@ -1,8 +1,9 @@
-"""Running a campaign on Spark: groups of tasks, each a job of one task of Spark's, their rows into the table.
+"""Running a campaign on Spark: groups of tasks, each a job with a single task, their rows into the table.
 
 Jobs are many and small, and as many are under way as keep all cores busy, so that no core waits for another's
-end; the groups get smaller towards the end. A lost worker costs what it was at: Spark gives that to another
-one, and what it had finished is here already. Rows go into the table every ten seconds, and on leaving.
+end. The groups get smaller towards the end. A lost worker costs its present job: Spark gives that to another
+worker, and the rows of its finished jobs are here already. Rows go into the table every ten seconds, and on
+leaving.
 """
 
 import pickle
@@ -42,19 +43,19 @@ PATIENCE: Final = 90.0
 _Job: TypeAlias = Callable[[Iterable[bytes]], Iterable[tuple[int, Any]]]
 _TRIES: Final = 4  # of a job whose worker died
 _JOBS: Final = 512  # under way at a time, at most
-_AHEAD: Final = 2  # jobs for each core, so that one is there when another ends
+_AHEAD: Final = 2  # jobs for each core, so that the next is there when a job ends
 
 
 class CampaignFailed(PipelineError):  # noqa: N818 - as the other errors of Spark
     """Spark gave up; the table has what was done."""
 
     def __init__(self, reason: str) -> None:
-        super().__init__(f"{reason}; the table has what was done, and the same command goes on")
+        super().__init__(f"{reason}; the table has what was done, and the same command continues")
 
 
 @frozen
 class Campaign:
-    """What is to be run.
+    """A campaign to be run.
 
     `prepare` makes a worker of `context`, which both are pickled; `files` are given to workers besides the
     code, by their names in the archive. `most`: tasks in a group. `cores`: that a task takes.
@@ -69,7 +70,7 @@ class Campaign:
 
 @define
 class Done:
-    """What a run of a campaign did: `repeated` are groups that were begun more than once."""
+    """The result of a campaign's run: `repeated` are groups that were begun more than once."""
 
     rows: int = 0
     groups: int = 0
@@ -149,7 +150,7 @@ class _Signals:
             signal.signal(number, handler)
 
     def hold(self) -> None:
-        """Hold signals back from now on; those that are ignored stay so."""
+        """Hold signals back from now on; ignored signals stay ignored."""
         for number, handler in self._before.items():
             ignored = handler is signal.SIG_IGN
             signal.signal(number, handler if ignored else lambda came, _frame: self._came.append(came))
@@ -181,7 +182,7 @@ class _Runner:
     _job: _Job = field(factory=_job)
     _groups: "SimpleQueue[list[Any] | None]" = field(factory=SimpleQueue)
     _answers: "SimpleQueue[tuple[list[Any], tuple[int, Any] | Exception]]" = field(factory=SimpleQueue)
-    _left: Event = field(factory=Event)  # nobody waits for answers any more
+    _left: Event = field(factory=Event)  # no thread waits for answers any more
     _written: float = field(factory=time.monotonic)
     _alive: float = field(factory=time.monotonic)
 
@@ -268,7 +269,7 @@ class _Runner:
         self.on_rows(rows)
 
     def _look(self, *, came: bool) -> None:
-        """Write what has come, in time; give up where nobody works."""
+        """Write the received rows, in time; give up where no worker works."""
         now = time.monotonic()
         if now - self._written >= WRITTEN:
             self._write()

@@ -31,7 +31,7 @@ SEEDS: Final = _schema(
     },
     {"claim": pa.string(), "text": pa.string(), "schedule": pa.string()},
 )
-"""What the group of a seed did: `Result` of `stacks.running`, and in how many seconds of processor time:
+"""The result of a seed's group: `Result` of `stacks.running`, and in how many seconds of processor time:
 all else is the same in each run. `verdict` is `holds` or `violates`; of a
 violation there is the claim, what it says, and the shortened schedule as JSON."""
 
@@ -58,5 +58,5 @@ SEARCHES: Final = _schema(
         "result": pa.string(),
     },
 )
-"""What TLC said of a model, in the words of `check --json`. `search` names the model and all that its result
-depends on, as a digest; `result` is what the cache keeps of it."""
+"""TLC's answer for a model, in the words of `check --json`. `search` names the model and all that its result
+depends on, as a digest; `result` is the cached part."""

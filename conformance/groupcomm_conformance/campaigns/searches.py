@@ -35,7 +35,7 @@ class Search:
 
 @frozen
 class Searching:
-    """What all searches have in common: threads and memory of each."""
+    """The settings of all searches: threads and memory of each."""
 
     workers: int
     heap: str

@@ -1,7 +1,7 @@
-"""What executors are given: the code of both packages, files of the project, what tasks have in common.
+"""The archive for executors: the code of both packages, files of the project, the common data of tasks.
 
-All of it is one archive that Spark unpacks on each executor. A worker need not have groupcomm installed,
-and one that has an older version does not use it.
+Spark unpacks the archive on each executor. A worker need not have groupcomm installed, and a worker with an
+older version does not use it.
 """
 
 import hashlib
@@ -43,7 +43,7 @@ def code_of(*rooms: str) -> str:
 
 
 def digest(told: object) -> str:
-    """Give 16 hexadecimal digits that tell one value of JSON from another."""
+    """Give 16 hexadecimal digits that distinguish a value of JSON from others."""
     return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:16]
 
 

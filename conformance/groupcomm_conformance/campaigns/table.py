@@ -143,7 +143,7 @@ def _identify(folder: Path, identity: Mapping[str, object]) -> None:
 
 
 def _name_of(content: bytes) -> str:
-    """Name a part by its content, so that a changed one is told, whichever of its bits it is."""
+    """Name a part by its content, so that a change of any bit is detected."""
     return f"part-{hashlib.blake2b(content, digest_size=8).hexdigest()}.parquet"
 
 

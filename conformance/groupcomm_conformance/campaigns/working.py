@@ -1,4 +1,4 @@
-"""What a worker does with a group of tasks. Nothing here needs Spark."""
+"""The work of a worker on a group of tasks. Nothing here needs Spark."""
 
 import pickle
 from collections.abc import Callable, Sequence

@@ -1,5 +1,7 @@
 """accept: logs of members that ran, judged by stack and specifications. See docs/runtime.md."""
 
+from collections.abc import Iterator, Mapping, Sequence
+from hashlib import sha256
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -9,15 +11,17 @@ from groupcomm.view import name_and_life
 from groupcomm_conformance.files.errors import PathError, reason
 from groupcomm_conformance.logs.claims import judge
 from groupcomm_conformance.logs.deciding import decide
-from groupcomm_conformance.logs.replaying import replayed
+from groupcomm_conformance.logs.replaying import Life, Rejected, replayed
 from groupcomm_conformance.models.manifest import find_root
 
+from . import campaigns
 from .exits import verdict
-from .options import whole
+from .options import Master, TableFolder, whole
 
 __all__ = ["command"]
 
 _STEPS: Final = 200
+_SHOWN: Final = 4
 _MOST: Final = 10**9
 
 
@@ -29,9 +33,11 @@ def command(
     killed: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="MEMBER", help="It was killed: its log may end anywhere. A name: all its lives."
+            metavar="MEMBER", help="It was killed: its log may end anywhere. A name: all its incarnations."
         ),
     ] = None,
+    master: Master = None,
+    table: TableFolder = None,
     steps: Annotated[
         int | None,
         typer.Option(
@@ -41,17 +47,20 @@ def command(
         ),
     ] = None,
 ) -> None:
-    """Judge logs of members that ran: each step, what was received, and the order of what was delivered."""
-    lives = []
-    for path in [file for log in logs for file in (sorted(log.glob("*.log")) if log.is_dir() else [log])]:
-        try:
-            text = path.read_bytes()
-        except OSError as error:
-            raise PathError(path, reason(error), "name a log that groupcomm_runtime has written") from None
-        spared = set(killed or ()) & {path.stem, name_and_life(path.stem)[0]}
-        lives.append(replayed(path, text, killed=bool(spared)))
-    if not lives:
+    """Judge logs of members that ran: each step, what was received, and the order of what was delivered.
+
+    With --master or --table it is a campaign: Spark replays the logs, each a task, and the claims over all of
+    them are judged here, of digests of their messages. The verdicts are the same.
+    """
+    most = _STEPS if steps is None else steps
+    paths = [file for log in logs for file in (sorted(log.glob("*.log")) if log.is_dir() else [log])]
+    if not paths:
         raise PathError(logs[0], "there is no log in it", "name a folder with logs of groupcomm_runtime")
+    spared = {path: bool(set(killed or ()) & {path.stem, name_and_life(path.stem)[0]}) for path in paths}
+    if master is None and table is None:
+        lives = [replayed(path, _read(path), killed=spared[path], most=most).brief() for path in paths]
+    else:
+        lives = _by_tasks(spared, most, master, table)
     judged = judge(lives)
     for life in lives:
         typer.echo(f"{life.log}: {len(life.steps):,} steps, {life.ends or 'no last line'}")
@@ -60,15 +69,49 @@ def command(
     )
     for rejected in judged.rejected:
         typer.echo(f"REJECTED {rejected}")
+        for line in _before(rejected, lives):
+            typer.echo(line)
     good = not judged.rejected
-    most = _STEPS if steps is None else steps
     if good and most:
         for layer in decide(find_root(), lives, most):
             typer.echo(f"{layer.layer} by TLC: {layer.decided:,} of {layer.steps:,} steps decided")
-            for life, difference in layer.differences:
+            for each in layer.differences:
                 good = False
                 typer.echo(
-                    f"REJECTED {life.log}: step {difference.at} of {layer.layer} is not the specification's"
+                    f"REJECTED {each.life.log}:{each.line}: {layer.layer} differs from its specification"
                 )
+                for line in each.shown:
+                    typer.echo(line)
     typer.echo("accepted" if good else "rejected")
     raise typer.Exit(verdict(ok=good))
+
+
+def _before(rejected: Rejected, lives: Sequence[Life]) -> Iterator[str]:
+    """The last steps before a line that is rejected: the line, the cause, and the event."""
+    for life in lives:
+        if life.log == rejected.log:
+            steps = [step for step in life.steps if step.line < rejected.line]
+            for step in steps[-_SHOWN:]:
+                event = " ".join(str(each) for each in step.written if type(each) is not bytes)
+                yield f"  {step.line}: {event} ({step.cause}), {len(step.on_paper)} datagrams"
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise PathError(path, reason(error), "name a log that groupcomm_runtime has written") from None
+
+
+def _by_tasks(spared: Mapping[Path, bool], most: int, master: str | None, table: Path | None) -> list[Life]:
+    """Have Spark replay the logs."""
+    campaigns.require()
+    from groupcomm_conformance.campaigns import accepting  # noqa: PLC0415 - Spark is for campaigns alone
+
+    tasks = {str(path.resolve()): (str(path.resolve()), killed, most) for path, killed in spared.items()}
+    digests = {name: sha256(_read(Path(name))).hexdigest() for name in tasks}
+    identity = {"code": accepting.code(), "logs": digests, "tasks": [*tasks.values()]}
+    with campaigns.opened("accept", identity, accepting.SCHEMA, table) as rows:
+        told = campaigns.run(accepting.campaign(), tasks, rows, master=master, unit=campaigns.Unit("logs"))
+        typer.echo(told.line(), err=True)
+        return accepting.lives(rows)

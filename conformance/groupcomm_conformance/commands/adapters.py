@@ -1,4 +1,4 @@
-"""What `conform --adapter` does: an implementation in any language, judged as our own is."""
+"""The command `conform --adapter`: an implementation in any language, judged as our own is."""
 
 import json
 import re
@@ -74,7 +74,7 @@ RandomEvents: TypeAlias = Annotated[
     ),
 ]
 SkipFile: TypeAlias = Annotated[
-    Path | None, typer.Option("--skip", metavar="FILE", help="What a port is known not to do.")
+    Path | None, typer.Option("--skip", metavar="FILE", help="Known failures of the port.")
 ]
 JUnit: TypeAlias = Annotated[
     Path | None, typer.Option("--junit", metavar="FILE", help="Write what came of a port as JUnit XML, too.")
@@ -92,7 +92,7 @@ _NO_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ff
 
 @frozen
 class Extent:
-    """What to do with each model beside its rows."""
+    """The checks of each model beside its rows."""
 
     strict: bool = False
     renamed: bool = False
@@ -121,7 +121,7 @@ def skips_of(file: Path | None) -> Skips:
 
 
 def places_of(manifest: Manifest) -> Places:
-    """Find the operator of each event in `Step`, with its line and the requirements above it and in it."""
+    """Find the operator of each event in `Step`, with its place and the requirements above it and in it."""
     found: dict[str, str] = {}
     for event, arm in arms(manifest).items():
         tags = dict.fromkeys(_ID.findall(arm.sentence))
@@ -139,7 +139,7 @@ def judge_model(
     skips: Skips,
     row: int | None = None,
 ) -> list[Part]:
-    """Judge a port by a model's table: the rows, or this one, and what else is asked for."""
+    """Judge a port by a model's table: all rows, or the given row, and the other requested checks."""
     constants = constants_of(manifest.cfg(model))
     port.configure(constants)
     name, command = manifest.protocol, shlex.quote(shlex.join(port.command))

@@ -2,7 +2,7 @@
 
 Times of Python's and TLC's own work are CPU time, so that other programs disturb them little; what Spark does
 is wall-clock time, of a process of its own each. A dump of 10 million transitions (`--large`) is not TLC's:
-it is copies of another's side by side, each with other fingerprints, so that nobody has to wait for TLC.
+it is copies of another's side by side, each with other fingerprints, so that no run has to wait for TLC.
 """
 
 import json
@@ -73,7 +73,7 @@ class Figure:
 HEADINGS: Final = ("what", "measured", "ratio", "aim", "met")
 
 
-# What is measured
+# Measurements
 
 
 def small(manifest: Manifest) -> Model:
@@ -82,7 +82,7 @@ def small(manifest: Manifest) -> Model:
 
 
 def large_one(manifest: Manifest) -> Model:
-    """The largest one, but for those that are deep."""
+    """The largest model, except for deep models."""
     return max(_conforming(manifest), key=_transitions)
 
 
@@ -103,11 +103,11 @@ def _transitions(model: Model) -> int:
 
 
 def _conformance(root: Path, manifest: Manifest, watch: checking.Listener) -> Iterator[Figure]:
-    """What conformance costs, in CPU time, all fresh: for the largest model, and over the protocol.
+    """The cost of conformance, in CPU time, all fresh: for the largest model, and over the protocol.
 
     A small model costs more than its search. Of an ablation the search for the counterexample alone counts.
-    The models that do not conform come first: the JVM that TLC stays in is slow with what it has never done,
-    and of a model's two searches that would be the one with instruments.
+    The models that do not conform come first: TLC's JVM is slow in code that it has never run, and the first
+    of a model's two searches has instruments.
     """
     models = select(manifest, "full")
     others = [(manifest, model) for model in models if not model.conform]
@@ -349,7 +349,7 @@ def _other(fingerprint: str, number: int) -> int:
 
 
 def machine() -> list[str]:
-    """What these figures were measured on."""
+    """The machine and programs that these figures were measured with."""
     cpu = platform.processor() or platform.machine()
     info = Path("/proc/cpuinfo")
     if info.is_file() and (found := re.search(r"model name\s*: (.*)", info.read_text(encoding="utf-8"))):
@@ -384,7 +384,7 @@ _REST: Final = "## "
 
 
 def _write(file: Path, figures: Sequence[Figure], notes: Sequence[str]) -> None:
-    """Write the page, with what stood below the table of the one before."""
+    """Write the page, and keep the text below the table of the former page."""
     old = file.read_text(encoding="utf-8") if file.is_file() else ""
     _, heading, rest = old.partition(_REST)
     replace(file, page(figures, notes, heading + rest).encode())

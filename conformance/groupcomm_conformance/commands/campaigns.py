@@ -1,4 +1,4 @@
-"""What `simulate`, `mutants` and `check` have in common where they run as campaigns. See docs/campaigns.md.
+"""The common part of `simulate`, `mutants`, `check` and `accept` as campaigns. See docs/campaigns.md.
 
 `--master` or `--table` makes a campaign of a command. Without either nothing of Spark is imported.
 """
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["Told", "Unit", "opened", "require", "run"]
 
 _LOCAL: Final = "local[*]"
-_LINE: Final = 30.0  # seconds between two lines where there is no terminal
+_LINE: Final = 30.0  # seconds between lines where there is no terminal
 _SHOWN: Final = 0.5  # and on a terminal
 
 
@@ -38,7 +38,7 @@ def _is_terminal() -> bool:
 
 @frozen
 class Unit:
-    """What progress is counted in: a name, how many a row is, how many a task; and what is a finding."""
+    """The unit of progress: a name, how many a row is, how many a task; and which rows are findings."""
 
     name: str
     of_row: "Callable[[Row], int]" = lambda _row: 1
@@ -113,7 +113,7 @@ def run(
         return Told(table.folder, where, before, running.Done())
     progress = _Progress(unit, before * unit.of_task, len(tasks) * unit.of_task)
     if before:
-        progress.say(f"{before:,} of {len(tasks):,} rows are in {table.folder}: the campaign goes on")
+        progress.say(f"{before:,} of {len(tasks):,} rows are in {table.folder}: the campaign continues")
     try:
         done = running.run(
             campaign, left, count, table, master=where, on_rows=progress.rows, on_wait=progress.waits
@@ -121,7 +121,7 @@ def run(
     except BadMaster as error:
         raise typer.BadParameter(str(error), param_hint="--master") from None
     except (KeyboardInterrupt, SystemExit):
-        progress.say(f"what was done is in {table.folder}: the same command goes on")
+        progress.say(f"what was done is in {table.folder}: the same command continues")
         raise
     finally:
         progress.end()

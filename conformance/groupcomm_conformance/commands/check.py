@@ -83,7 +83,7 @@ def check(
     ablation violates, a control that does not hold. A deep model that was recorded from another specification
     is named as stale, which is no failure. With --record outcomes are compared with the manifest as always,
     and figures are written into it. With --master or --table it is a campaign: Spark runs the models, each a
-    task, a table keeps the results, and the same command goes on where one was interrupted.
+    task, a table keeps the results, and the same command continues an interrupted campaign.
     """
     root = find_root()
     models = chosen(root, protocol or (), tier=tier or "full", only=model or (), recording=recording)

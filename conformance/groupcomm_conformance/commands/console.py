@@ -1,4 +1,4 @@
-"""What `groupcomm` shows a person: progress on stderr, tables of results on stdout."""
+"""Output of `groupcomm` for people: progress on stderr, tables of results on stdout."""
 
 import threading
 import time
@@ -36,7 +36,7 @@ __all__ = [
 
 LEGEND: Final = (
     "Each lane is a member, time goes down. An arrow is a message that came, [...] what happened there,",
-    "-->> a message to everybody, --> to one; below a step is what changed. 2/A is the view 2 of A's.",
+    "-->> a message to every member, --> to one; below a step is what changed. 2/A is the view 2 of A's.",
 )
 """How to read a chart. `docs/commands.md` says more."""
 
@@ -44,7 +44,7 @@ _FILE_WIDTH: Final = 120
 """Columns of a table that goes into a file or a pipe."""
 
 _HEARTBEAT: Final = 30.0
-"""Seconds between two lines of progress where there is no terminal."""
+"""Seconds between lines of progress where there is no terminal."""
 
 
 class _Output(Console):
@@ -120,7 +120,7 @@ class Watch:
             self._tasks[id(model), part] = task
 
     def progress(self, model: Model, part: str, progress: Progress) -> None:
-        """Show the counts that TLC reported last, against those that the manifest records."""
+        """Show the counts that TLC reported last, against the recorded counts of the manifest."""
         expected = self._estimate.expected(model)
         share = f" of {expected:,}" if expected and part == "search" and model.holds else ""
         status = (
@@ -151,7 +151,7 @@ class Watch:
         """Print the line of a model."""
         seconds = "cached" if checked.cached else f"{checked.seconds:.1f} s"
         different = differences(model, checked)
-        # What differs is told once, on stdout, when all models are done.
+        # Differences are reported once, on stdout, when all models are done.
         outcome = "DIFFERS" if different else checked.outcome
         text = f"{outcome}, {checked.distinct:,} states, {seconds}"
         line = escape(f"{checked.protocol} {model.name}: {text}")
@@ -231,7 +231,7 @@ def kill_table(manifest: Manifest, results: Mapping[str, CheckedModel], width: i
             row = "".join(cells[asked[claim][name]] for claim in claims)
             lines += [f"{name:{names}}  {row}".rstrip()] if row.strip() else []
     legend = [f"  {mark:2}  {claim}" for claim, mark in marks.items()]
-    return [*lines, "x falls, . stands (as recorded), blank: not asked", *legend]
+    return [*lines, "x violated, . holds (as recorded), blank: not checked", *legend]
 
 
 def _letters(count: int) -> list[str]:

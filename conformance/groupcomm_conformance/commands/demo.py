@@ -1,4 +1,4 @@
-"""The life of a group over the whole stack, drawn: the first thing to look at.
+"""A group over the whole stack, drawn from its start: the first thing to look at.
 
 Three members in memory, over the ground of `simulate`. The seed decides what happens in which order; the
 same seed gives the same story. Without a layer the chart shows what the applications see; with one, each
@@ -27,9 +27,9 @@ from .options import AsJson, Unicode, one_of, whole
 __all__ = ["command"]
 
 _OUTLINE: Final = (
-    f"The life of a group of {LIFE.stack}: it forms, talks, loses its coordinator in",
+    f"A group of {LIFE.stack}: it forms, talks, loses its coordinator in",
     "the middle of a multicast, is parted, becomes one again, transfers its state. A lane is an application;",
-    "what happens to several alike is in one line. Between BLOCK and UNBLOCK what it sends waits.",
+    "equal events of several members share a row. Between BLOCK and UNBLOCK its multicasts wait.",
 )
 
 
@@ -59,7 +59,7 @@ def command(
         bool, typer.Option("--check", help="With --figures: write nothing; 1 if a file would change.")
     ] = False,
 ) -> None:
-    """Run a small group and draw what happens: what its applications see, or each step of one layer."""
+    """Run a small group and draw what happens: what its applications see, or each step of a layer."""
     if check_only and not write_figures:
         raise typer.BadParameter("--check is for --figures")
     if write_figures:
@@ -85,7 +85,9 @@ def command(
         else (_OUTLINE, outline(LIFE, seed, schedule))
     )
     closing = f"{len(schedule)} events, and all that {setup.stack} promises holds."
-    goes_on = "groupcomm simulate goes on." if name else "groupcomm demo LAYER draws each step of one layer."
+    goes_on = (
+        "groupcomm simulate runs many more." if name else "groupcomm demo LAYER draws each step of a layer."
+    )
     typer.echo("\n".join((*legend, "", *chart, "", closing, goes_on)))
 
 

@@ -1,6 +1,6 @@
-"""What `groupcomm` says by its exit code: one table for all commands.
+"""The exit codes of `groupcomm`: one table for all commands.
 
-A command ends with `raise typer.Exit(ExitCode.DIFFERS)`, or lets an error go up to `main`, which knows the
+A command ends with `raise typer.Exit(ExitCode.DIFFERS)`, or leaves an error to `main`, which knows the
 code of each kind. docs/commands.md has the same table, and every `--help` the short form, `EPILOG`.
 """
 
@@ -32,7 +32,7 @@ MEANING: Final = {
     ExitCode.NOTHING: "nothing to judge: the selection left no model, scenario or vector",
     ExitCode.INTERNAL: "a mistake in groupcomm itself",
     ExitCode.INTERRUPTED: "interrupted",
-    ExitCode.BROKEN_PIPE: "nobody reads the output any more",
+    ExitCode.BROKEN_PIPE: "no process reads the output any more",
     ExitCode.TERMINATED: "terminated, or the terminal was closed",
 }
 

@@ -52,15 +52,11 @@ _FLAW: Final = re.compile(r"[A-Z]+-[0-9]+[a-z]?")
 
 
 def _showing(flaws: Iterable[str], models: Iterable[Model]) -> list[Model]:
-    """Keep the models that show some flaws, and those that prove the repair of one."""
+    """Keep the models that show some flaws, and the models that prove the repair of any of these."""
     listed = list(models)
     shown = [model for model in listed if model.erratum is not None and model.erratum.id in flaws]
     named = {name for model in shown if model.erratum for name in (*model.erratum.proved_by, model.control)}
     return [model for model in listed if model in shown or model.name in named]
-
-
-def _marks(model: Model) -> list[str]:
-    return [mark for mark in ("conform", "walk") if getattr(model, mark)]
 
 
 _RIGHT: Final = ("states", "transitions")
@@ -90,7 +86,8 @@ def _table(models: Iterable[Model], width: int) -> Iterator[Text]:
 def _row(model: Model) -> tuple[str, ...]:
     counts = model.counts
     sizes = ("", "") if counts is None else (f"{counts.distinct:,}", f"{counts.transitions:,}")
-    return model.name, model.tier, expected(model), *sizes, ", ".join(_marks(model))
+    marks = ", ".join(mark for mark in ("conform", "walk") if getattr(model, mark))
+    return model.name, model.tier, expected(model), *sizes, marks
 
 
 def _summary(manifest: Manifest, models: Iterable[Model]) -> str:

@@ -1,7 +1,7 @@
 """The command line, `groupcomm`: one sub-command per job.
 
-A sub-command raises what the modules raise; `main` turns that into one line on stderr and an exit code of
-`exits.MEANING`. Output goes to stdout, progress, warnings and errors to stderr.
+A sub-command raises the errors of the modules; `main` turns an error into a single line on stderr and an exit
+code of `exits.MEANING`. Output goes to stdout, progress, warnings and errors to stderr.
 """
 
 import errno
@@ -97,7 +97,7 @@ def _until_nobody_reads(command: Callable[..., None]) -> Callable[..., None]:
                 if sys.stdout is not None:  # as after `>&-`
                     sys.stdout.flush()
         except BrokenPipeError:
-            # What Python still has to write when it ends must not fail, too.
+            # Python's own last writes must not fail, too.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise typer.Exit(ExitCode.BROKEN_PIPE) from None
 
@@ -154,7 +154,7 @@ _INTERRUPTED: Final = "interrupted; results of models that were done are kept: c
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and return its exit code; an error is one line on stderr."""
+    """Run the command line and return its exit code; an error is a single line on stderr."""
     before = {number: signal.signal(number, _terminate) for number in (signal.SIGTERM, signal.SIGHUP)}
     warnings = logging.StreamHandler(sys.stderr)
     warnings.setFormatter(logging.Formatter("groupcomm: warning: %(message)s"))
@@ -169,7 +169,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         _complain(_INTERRUPTED)
         return ExitCode.INTERRUPTED
-    except Exception as error:  # noqa: BLE001 - whatever it is, it is one line and a code
+    except Exception as error:  # noqa: BLE001 - any error is a single line and a code
         return _failed(error)
     finally:
         log.removeHandler(warnings)

@@ -30,6 +30,7 @@ from groupcomm_conformance.steps.mutants.specification import SpecMutant
 from groupcomm_conformance.steps.mutants.verdicts import judge
 from groupcomm_conformance.steps.table import StepTable, Tables
 from groupcomm_conformance.tla.tree import Definitions
+from groupcomm_conformance.tla.values import Value
 
 from . import campaigns, console
 from .exits import ExitCode, verdict
@@ -54,20 +55,22 @@ def command(
         typer.Option(
             parser=whole(0, 10**9),
             metavar="N",
-            help="Random steps beyond the bounds of the models, for each mutant that no table tells. "
+            help="Random steps beyond the bounds of the models, for each mutant that no table detects. "
             f"Default: {beyond.STEPS:,}.",
         ),
     ] = None,
     rows: Annotated[
         bool,
-        typer.Option("--rows", help="Keep rows that tell each mutant, for vectors --minimal; judge nothing."),
+        typer.Option(
+            "--rows", help="Keep rows that detect each mutant, for vectors --minimal; judge nothing."
+        ),
     ] = False,
     line: Annotated[
         int | None,
         typer.Option(
             parser=whole(1, 10**6),
             metavar="N",
-            help="Only the mutants of one line of the core, and the row that kills each.",
+            help="Only the mutants of this line of the core, and the row that kills each.",
         ),
     ] = None,
     workers: Processes = None,
@@ -75,14 +78,14 @@ def command(
     table: TableFolder = None,
     as_json: AsJson = False,
 ) -> None:
-    """Break the implementation on purpose, many times: the local steps must tell, or random steps.
+    """Break the implementation on purpose, many times: the local steps, or random steps, must detect it.
 
     Exits with 1 if less than 95 % of the mutants are killed, if one survives and
-    conformance/mutants/PROTOCOL.yaml does not say why, or says why of one that is killed. With --spec, and
-    conformance/mutants/PROTOCOL_spec.yaml: less than 97 %, without those that are equivalent; likewise with
-    --claims, and conformance/mutants/PROTOCOL_claims.yaml. With --master
+    conformance/mutants/PROTOCOL.yaml does not say why, or says why for a killed mutant. With --spec, and
+    conformance/mutants/PROTOCOL_spec.yaml: less than 97 % of the mutants that are not equivalent; likewise
+    with --claims, and conformance/mutants/PROTOCOL_claims.yaml. With --master
     or --table it is a campaign: Spark judges the mutants, a table keeps the verdicts, and the same command
-    goes on where one was interrupted.
+    continues an interrupted campaign.
     """
     if line is not None:
         others = (random, master, table)
@@ -141,7 +144,7 @@ def _keep_rows(protocol: str, *, spec: bool, workers: int | None) -> str:
     beside = {named(row) for row in found} - {named(row) for row in ways}
     file = killing.record(root, protocol, side, counts, beside)
     return (
-        f"{file.relative_to(root)}: {side}: of {counts['mutants']:,} mutants rows tell {counts['told']:,}, "
+        f"{file.relative_to(root)}: {side}: of {counts['mutants']:,} mutants rows detect {counts['told']:,}, "
         f"{counts['by_each']:,} of them {killing.EACH} rows; "
         f"{len(ways):,} rows of ways, {len(beside):,} beside them"
     )
@@ -190,7 +193,7 @@ def _judge_line(protocol: str, line: int) -> None:
             f"no mutant of the core of {protocol} changes line {line}", param_hint="--line"
         )
     tables = _tables(root, manifest)
-    judging = Judge(implementation, {name: (each.table, each.constants) for name, each in tables.items()})
+    judging = Judge(implementation, _judged_by(tables))
     found = [judging.judge(mutant) for mutant in made]
     for mutant, by in zip(made, found, strict=True):
         typer.echo(f"{mutant.name}: {by or 'no row of a table kills it'}")
@@ -206,7 +209,7 @@ def _of_implementation(
     implementation = _implementation(manifest)
     reasons = explanations(root, protocol, spec=False)
     tables = _tables(root, manifest)
-    judging = Judge(implementation, {name: (each.table, each.constants) for name, each in tables.items()})
+    judging = Judge(implementation, _judged_by(tables))
     if wrong := judging.kills(implementation.core):
         typer.echo(
             f"{protocol}: the implementation itself is wrong ({wrong}): see groupcomm conform", err=True
@@ -233,6 +236,11 @@ def _of_implementation(
         for mutant, by in zip(made, found, strict=True)
     ]
     return report.told(protocol, list(tables), fates, reasons, time.monotonic() - began)
+
+
+def _judged_by(tables: Mapping[str, ModelTable]) -> dict[str, tuple[StepTable, Mapping[str, Value]]]:
+    """Give tables and constants by the models' names."""
+    return {name: (each.table, each.constants) for name, each in tables.items()}
 
 
 def _bare(tables: Mapping[str, ModelTable]) -> dict[str, StepTable]:
@@ -265,8 +273,7 @@ class _Campaign:
         campaigns.require()
         from groupcomm_conformance.campaigns import mutating  # noqa: PLC0415 - Spark is for campaigns alone
 
-        values = {name: (each.table, each.constants) for name, each in tables.items()}
-        context = mutating.Implementation(self.protocol, values)
+        context = mutating.Implementation(self.protocol, _judged_by(tables))
         identity = mutating.identity(self.protocol, tables)
         prepared = (mutating.judges, context)
         rows = self._run(root, identity, prepared, {mutant.name: mutant for mutant in made}, _TOGETHER)

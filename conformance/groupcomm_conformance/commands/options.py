@@ -16,7 +16,6 @@ __all__ = [
     "Master",
     "MaybeTier",
     "ModelNames",
-    "OneModel",
     "OneOrAll",
     "OneProtocol",
     "Out",
@@ -43,7 +42,7 @@ MOST_SECONDS: Final = 1_000_000.0
 
 
 def one_of(words: Iterable[str], text: str) -> str:
-    """Accept one of some words; a BadParameter names them, and the one that was probably meant."""
+    """Accept one of some words; a BadParameter names them, and the word that was probably meant."""
     known = tuple(words)
     if text in known:
         return text
@@ -117,7 +116,7 @@ def seconds(text: str) -> float:
 
 
 def master(text: str) -> str:
-    """Accept the address of a Spark, as far as that can be told by looking at it."""
+    """Accept the address of a Spark, as far as its text shows that it is one."""
     if re.fullmatch(r"local(\[(\*|[1-9][0-9]{0,3})\])?|(?!local)[a-z0-9]+(://\S+)?", text, re.ASCII) is None:
         raise typer.BadParameter(f"local[*], local[2] or spark://host:7077, not {brief(text)}")
     return text
@@ -149,7 +148,6 @@ OneProtocol: TypeAlias = Annotated[str, typer.Argument(metavar="PROTOCOL", autoc
 OneOrAll: TypeAlias = Annotated[
     str | None, typer.Argument(metavar="PROTOCOL", autocompletion=_protocols, show_default=False)
 ]
-OneModel: TypeAlias = Annotated[str, typer.Argument(metavar="MODEL", autocompletion=_models)]
 ModelNames: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(

@@ -45,9 +45,9 @@ def command(
 ) -> None:
     """Make tables of a model's state graph, and walk through it with the implementation.
 
-    For each model marked `conform` or `walk`: TLC's dump becomes the tables states, edges and local_steps;
-    walks that cover every transition (or, of a large model, every local step) are done on the simulated
-    group, and verdicts and coverage are tables too. Exits with 1 if a walk does not pass.
+    For each model marked `conform` or `walk`, TLC's dump becomes the tables states, edges and local_steps.
+    Walks that cover every transition (or, of a large model, every local step) are done on the simulated
+    group. Verdicts and coverage are tables too. Exits with 1 if a walk does not pass.
     """
     root = find_root()
     require_folder(out)

@@ -8,7 +8,7 @@ from groupcomm_conformance.models.manifest import Counts, Manifest, Model
 __all__ = ["Estimate", "duration", "size"]
 
 _START = 20_000
-"""What it costs to start TLC, in transitions (about a second)."""
+"""The cost of starting TLC, in transitions (about a second)."""
 
 _EARLIEST = 3.0
 """Seconds before which nothing is said about the time left."""
@@ -17,7 +17,7 @@ _UNKNOWN = Counts(20_000, 200_000, 0)
 
 
 def size(manifest: Manifest, model: Model) -> Counts:
-    """The size of a model's graph: the one recorded, or for an ablation its control's."""
+    """The size of a model's graph: the recorded size, or for an ablation its control's."""
     if model.counts is None and model.control is not None:
         return manifest.model(model.control).counts or _UNKNOWN
     return model.counts or _UNKNOWN

@@ -1,22 +1,24 @@
 """`groupcomm prove`: an invariant that an SMT solver proves inductive. See docs/proof.md."""
 
 import json
-import time
+import os
 from collections import Counter
-from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from itertools import groupby
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
-from groupcomm_conformance.models.manifest import Manifest, UnknownNameError, find_root, load
+from groupcomm_conformance.models.manifest import Manifest, Model, UnknownNameError, find_root, load
 
 from . import console
 from .exits import ExitCode, verdict
 from .options import AsJson, Unicode, one_of, whole
 
 if TYPE_CHECKING:  # z3 is an extra
-    from groupcomm_conformance.proof.proving import Obligation, Proved
+    from collections.abc import Iterable
+
+    from groupcomm_conformance.proof.judging import Judged
 
 __all__ = ["PROVED", "command"]
 
@@ -25,6 +27,7 @@ PROVED = ("stable", "sequencer")
 
 _LARGEST = 1000
 _SOLVERS = ("z3", "cvc5")
+_CONFIRM = ("part", "all")
 
 
 def command(
@@ -54,18 +57,26 @@ def command(
             help="Draw the small group in which the obligation of this ablation fails, such as HoldVote.",
         ),
     ] = None,
+    confirm: Annotated[
+        str,
+        typer.Option(
+            "--confirm",
+            metavar="part|all",
+            help="The obligations that cvc5 has to confirm: a fixed part (docs/proof.md says which), or all.",
+        ),
+    ] = _CONFIRM[0],
     unicode: Unicode = False,
     as_json: AsJson = False,
 ) -> None:
     """Prove STABLE's, or SEQUENCER's, claims in groups of any size.
 
     z3, an SMT solver, is asked whether the invariant of StableInductive (SequencerInductive) holds at the
-    start, is kept by every step, and implies the claims; whether every step can happen; and whether each
-    ablation makes an obligation fail. cvc5, another one, has to confirm each obligation: what it does not
-    know is not confirmed.
+    start, is kept by every step, and implies the claims. It is also asked whether every step can happen, and
+    whether each ablation makes an obligation fail. cvc5, another solver, has to confirm a fixed part of the
+    obligations, with `--confirm all` each of them: an answer "unknown" does not confirm it.
     Then TLC searches the smaller models for a state outside the invariant, or a step that the solver was not
-    told of. With --step or --clause only these obligations are judged. Needs both solvers, which `make prove`
-    installs.
+    given. With --step or --clause only these obligations are judged, by both solvers. Needs both solvers,
+    which `make prove` installs.
 
     An obligation that fails in a small group is drawn as a chart: a state with the invariant, a step, and the
     clause that is then false. --without draws those of an ablation, and judges nothing else.
@@ -73,8 +84,9 @@ def command(
     Exits with 1 if an obligation is open or not confirmed, or anything else is not as it has to be.
     """
     one_of(PROVED, protocol)
+    one_of(_CONFIRM, confirm)
     try:
-        from groupcomm_conformance.proof import drawing, proving, second  # noqa: PLC0415 - an extra
+        from groupcomm_conformance.proof import drawing, judging, proving  # noqa: PLC0415 - an extra
     except ImportError as error:
         if error.name not in _SOLVERS:
             raise
@@ -87,42 +99,43 @@ def command(
     manifest = load(root, protocol)
     if without is not None:
         _draw_ablations(manifest, without, unicode=unicode, as_json=as_json)
-    began = time.process_time()
+    began = sum(os.times()[:4])
     theory = proving.THEORIES[protocol](manifest, None)
-    asked = proving.obligations(theory, steps or (), clauses or ())
-    judged, still_open, unconfirmed = [], [], []
-    for obligation, proved in _told((each, proving.prove(each)) for each in asked):
-        judged.append(proved)
-        again = second.asked_again(obligation)
-        if again != "unsat":
-            unconfirmed.append({"step": proved.step, "clause": proved.clause, "answer": again})
-        if not proved.follows:
-            width = console.chart_width()
-            chart = drawing.drawn(obligation, width=width, unicode=unicode)
-            still_open.append(
-                {"step": proved.step, "clause": proved.clause, "answer": proved.answer, "chart": chart}
-            )
-    if not judged:
+    asked = list(proving.obligations(theory, steps or (), clauses or ()))
+    if not asked:
         typer.echo("nothing to judge: no obligation has these names", err=True)
         raise typer.Exit(ExitCode.NOTHING)
-    dearest = max(judged, key=lambda each: each.spent)
-    found: dict[str, Any] = {
-        "protocol": protocol,
-        "obligations": len(judged),
-        "open": still_open,
-        "unconfirmed": unconfirmed,
-        "steps": dict(Counter(each.step for each in judged)),
-        "dearest": {"step": dearest.step, "clause": dearest.clause, "spent": dearest.spent},
-    }
-    ok = not found["open"] and not unconfirmed
-    if steps is None and clauses is None:
+    found: dict[str, Any] = {"protocol": protocol, "obligations": len(asked)}
+    ok, whole_proof = True, steps is None and clauses is None
+    if whole_proof:
+        with judging.Judges.of(root, protocol) as judges:
+            judged = _told(judges.obligations(len(asked), confirm_all=confirm == "all"))
+            fails = judges.ablations(len(theory.ablations))
+            found["ablations"] = [
+                {"without": each.name, "step": each.step, "clause": each.clause, "fails": failed}
+                for each, failed in zip(theory.ablations, fails, strict=True)
+            ]
         found["impossible"] = list(proving.impossible(theory))
-        found["ablations"] = [_ablated(manifest, each) for each in theory.ablations]
-        ok = ok and not found["impossible"] and all(each["fails"] for each in found["ablations"])
+        ok = not found["impossible"] and all(each["fails"] for each in found["ablations"])
         typer.echo("ablations judged; TLC searches models", err=True)
-    found["cpu_seconds"] = round(time.process_time() - began, 1)
-    if steps is None and clauses is None:
-        found["models"] = list(_searched(manifest, theory.steps(), _LARGEST if states is None else states))
+    else:
+        judged = _told(judging.judge(each, confirm=True) for each in asked)
+    found |= _summary(judged)
+    width = console.chart_width()
+    found["open"] = [
+        {
+            "step": each.proved.step,
+            "clause": each.proved.clause,
+            "answer": each.proved.answer,
+            "chart": drawing.drawn(obligation, width=width, unicode=unicode),
+        }
+        for obligation, each in zip(asked, judged, strict=True)
+        if not each.proved.follows
+    ]
+    ok = ok and not found["open"] and not found["unconfirmed"]
+    found["cpu_seconds"] = round(sum(os.times()[:4]) - began, 1)
+    if whole_proof:
+        found["models"] = _searched(manifest, theory.steps(), _LARGEST if states is None else states)
         ok = ok and all(each["violated"] is None for each in found["models"])
     if as_json:
         typer.echo(json.dumps(found, indent=2))
@@ -131,30 +144,28 @@ def command(
     raise typer.Exit(verdict(ok=ok))
 
 
-def _told(all_judged: "Iterator[tuple[Obligation, Proved]]") -> "Iterator[tuple[Obligation, Proved]]":
+def _told(all_judged: "Iterable[Judged]") -> "list[Judged]":
     """Say on stderr which step is done, and what is open of it."""
-    for step, judged in groupby(all_judged, key=lambda each: each[1].step):
-        count = unproved = 0
-        for each in judged:
-            count += 1
-            unproved += not each[1].follows
-            yield each
-        typer.echo(f"  {step}: {count} obligations, {unproved} open", err=True)
+    done = []
+    for step, judged in groupby(all_judged, key=lambda each: each.proved.step):
+        of_step = list(judged)
+        unproved = sum(not each.proved.follows for each in of_step)
+        typer.echo(f"  {step}: {len(of_step)} obligations, {unproved} open", err=True)
+        done += of_step
+    return done
 
 
-def _ablated(manifest: Manifest, ablation: Any) -> dict[str, Any]:  # noqa: ANN401 - of an extra
-    """Judge an ablation: the obligation named is not proved, and fails in a small group."""
-    from groupcomm_conformance.proof import proving  # noqa: PLC0415 - an extra
-
-    theory = proving.THEORIES[manifest.protocol](manifest, ablation)
-    chosen = list(proving.obligations(theory, [ablation.step], [ablation.clause]))
-    # (What follows all the same is proved sooner than all small groups are looked through.)
-    fails = any(not proving.prove(each, tries=1).follows and proving.refuted(each) for each in chosen)
+def _summary(judged: "list[Judged]") -> dict[str, Any]:
+    dearest = max((each.proved for each in judged), key=lambda each: each.spent)
     return {
-        "without": ablation.name,
-        "step": ablation.step,
-        "clause": ablation.clause,
-        "fails": fails,
+        "asked_again": sum(each.again is not None for each in judged),
+        "unconfirmed": [
+            {"step": each.proved.step, "clause": each.proved.clause, "answer": each.again}
+            for each in judged
+            if each.again not in (None, "unsat")
+        ],
+        "steps": dict(Counter(each.proved.step for each in judged)),
+        "dearest": {"step": dearest.step, "clause": dearest.clause, "spent": dearest.spent},
     }
 
 
@@ -183,13 +194,19 @@ def _draw_ablations(manifest: Manifest, name: str, *, unicode: bool, as_json: bo
     raise typer.Exit(verdict(ok=all(drawn["chart"] for drawn in found)))
 
 
-def _searched(manifest: Manifest, steps: str, states: int) -> Iterator[dict[str, Any]]:
-    from groupcomm_conformance.proof.searching import search, searchable  # noqa: PLC0415 - an extra
+def _searched(manifest: Manifest, steps: str, states: int) -> list[dict[str, Any]]:
+    from groupcomm_conformance.proof.searching import Searched, search, searchable  # noqa: PLC0415 - an extra
 
-    for model in searchable(manifest, states):
-        searched = search(manifest, model, steps)
-        typer.echo(f"  {model.name}: {searched.distinct:,} states searched", err=True)
-        yield {"model": model.name, "violated": searched.violated, "distinct": searched.distinct}
+    def searched(model: Model) -> Searched:
+        found = search(manifest, model, steps)
+        typer.echo(f"  {model.name}: {found.distinct:,} states searched", err=True)
+        return found
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        return [
+            {"model": each.model, "violated": each.violated, "distinct": each.distinct}
+            for each in pool.map(searched, searchable(manifest, states))
+        ]
 
 
 def _tell(found: dict[str, Any]) -> None:
@@ -212,7 +229,7 @@ def _tell(found: dict[str, Any]) -> None:
         typer.echo(f"{len(found['models'])} models searched, {total:,} states")
     typer.echo(
         f"{found['obligations']:,} obligations, {len(found['open'])} open, "
-        f"{len(found['unconfirmed'])} not confirmed by cvc5, "
+        f"{len(found['unconfirmed'])} of {found['asked_again']:,} not confirmed by cvc5, "
         f"{found['dearest']['spent']:,} units of the solver for the dearest, "
         f"{found['cpu_seconds']:.0f} s of CPU time"
     )

@@ -37,7 +37,8 @@ _BOUNDS: Final = Bounds("--json has all of them")
 
 def command(
     what: Annotated[
-        list[str] | None, typer.Argument(metavar="[PROTOCOL | FILE]...", help="What to check. Default: all.")
+        list[str] | None,
+        typer.Argument(metavar="[PROTOCOL | FILE]...", help="Scenarios to check. Default: all."),
     ] = None,
     *,
     charts: Annotated[
@@ -137,7 +138,7 @@ def _json(result: Result) -> dict[str, object]:
 
 
 def _text(result: Result, *, unicode: bool, charts: bool) -> str:
-    """A line; of one that fails what is possible there, and the way as a chart."""
+    """A line; for a failed scenario also the possible steps there, and the way as a chart."""
     drawn = (
         result.drawn(chart_width(), _BOUNDS, unicode=unicode) if charts or result.outcome != "pass" else []
     )

@@ -59,7 +59,7 @@ def command(
         str,
         typer.Option(
             metavar="LIST",
-            help=f"What may go wrong, of {', '.join(FAULTS)}; or all, or none. Default: what it bears.",
+            help=f"Faults that may happen, of {', '.join(FAULTS)}; or all, or none. Default: what it bears.",
         ),
     ] = "",
     weaken: Annotated[
@@ -80,8 +80,8 @@ def command(
 
     Exits with 1 if one of them does not hold; shows the seed, few events that lead to it, and their chart.
     Exits with 4 if nothing happened that some guarantee speaks of. With --master or --table it is a campaign:
-    Spark runs the seeds, all of them whatever is found, a table keeps what came, and the same command goes on
-    where one was interrupted.
+    Spark runs the seeds, all of them whatever is found, a table keeps the results, and the same command
+    continues an interrupted campaign.
     """
     setup = setup_of(stack, members, faults, weaken or [])
     events = _EVENTS if events is None else events

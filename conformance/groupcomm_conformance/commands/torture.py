@@ -55,6 +55,13 @@ def command(
             help="An empty or new folder for all logs. Default: a folder that is kept if there is a finding.",
         ),
     ] = None,
+    namespaces: Annotated[
+        bool,
+        typer.Option(
+            "--namespaces",
+            help="Each member in a network namespace of its own; partitions cut a bridge. Needs root.",
+        ),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Run a group of real processes on loopback, do faults to it, and judge the logs of all incarnations.
@@ -68,6 +75,7 @@ def command(
         faults=_FAULTS if faults is None else faults,
         seed=_SEED if seed is None else seed,
         limit=_LIMIT if limit is None else limit,
+        namespaces=namespaces,
     )
     folder = _folder(out)
     kept = out is not None
@@ -131,6 +139,7 @@ def _record(outcome: Outcome, folder: Path | None) -> dict[str, object]:
     return {
         "members": campaign.members,
         "seed": campaign.seed,
+        "namespaces": campaign.namespaces,
         "faults": dict(sorted(outcome.faults.items())),
         "rounds": outcome.rounds,
         "seconds": round(outcome.seconds, 1),

@@ -70,9 +70,9 @@ def command(
 ) -> None:
     """Write test vectors for ports: tables of local steps, walks of whole groups, and scenarios.
 
-    With --check, read them back, hold every file against its digest and do all of it, or what is there of
-    each --model, on the implementation, or on the port behind an --adapter; exits with 1 if something does
-    not pass.
+    With --check, read them back and hold every file against its digest. Do all of it, or the part of each
+    --model, on the implementation, or on the port behind an --adapter. Exits with 1 if something does not
+    pass.
     """
     root = find_root()
     if adapter is None and (strict or skip or junit or minimal):

@@ -1,4 +1,4 @@
-"""The end of `docs/stack.md`: which successions of views of one layer another was checked under.
+"""The end of `docs/stack.md`: the successions of views of each layer under which the next was checked.
 
 `spec/common/successions.yaml` lists pairs of models, with what `groupcomm stack --record` found of them
 and of which specifications. The page is written from this record, so that it takes no run of TLC; a
@@ -18,7 +18,7 @@ from groupcomm_conformance.files.store import replace
 from groupcomm_conformance.files.strict_yaml import Node
 from groupcomm_conformance.models.manifest import Manifest, Model
 from groupcomm_conformance.models.plan import digest
-from groupcomm_conformance.models.successions import Succession, compared, reached
+from groupcomm_conformance.models.successions import compared, reached
 
 __all__ = ["FILE", "Pair", "problems", "read", "record", "section"]
 
@@ -30,13 +30,13 @@ _HEAD: Final = """\
 # Counts, and digests of what they are of, are written by `groupcomm stack --record`.
 """
 _TOLD: Final = """\
-That one layer gives what the next assumes is shown by modules, conjunct by conjunct, in the tables above: the
-one refines the module, and the other takes the module's steps as its environment. Besides, it was
-computed of models which successions of views TLC reaches in the lower one, and which of them in the
-upper one, where it chooses the views itself. Two are one if they differ in the names of members only.
-Views that nobody has installed are left out, as the upper layer does not see them; so are counters and
-digests. With promises: who, in which view, has an open promise to whom. Without: nor who created a
-view."""
+Modules show, conjunct by conjunct, that a layer gives what the next assumes, in the tables above. The lower
+layer refines the module, and the upper layer takes the module's steps as its environment. This table compares
+models: which successions of views TLC reaches in the lower model, and which of them in the upper model, where
+it chooses the views itself. Two successions count once if they differ in the names of members only. Views
+that no member has installed are left out, as the upper layer does not see them; so are counters and digests.
+"With promises" compares also the open promises, each with giver, view and joiner. "Without" compares neither
+these nor the creators of views."""
 _COUNTS: Final = ("reached", "met", "longer", "other", "of")
 
 
@@ -75,7 +75,7 @@ def record(root: Path, manifests: Iterable[Manifest]) -> None:
     known = {manifest.protocol: manifest for manifest in manifests}
     pairs = read(root)
     names = dict.fromkeys(name for pair in pairs for name in (pair.below, pair.above))
-    found = {name: _search(known, name) for name in names}
+    found = {name: reached(*_model(known, name)) for name in names}
     told = []
     for pair in pairs:
         came = compared(found[pair.below], found[pair.above], promises=pair.promises)
@@ -93,10 +93,6 @@ def record(root: Path, manifests: Iterable[Manifest]) -> None:
         )
     text = yaml.safe_dump([asdict(pair) for pair in told], sort_keys=False, allow_unicode=True)
     replace(root / FILE, (_HEAD + text).encode())
-
-
-def _search(known: Mapping[str, Manifest], name: str) -> frozenset[Succession]:
-    return reached(*_model(known, name))
 
 
 def _digests(known: Mapping[str, Manifest], pair: Pair) -> str:

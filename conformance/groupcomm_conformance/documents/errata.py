@@ -2,9 +2,9 @@
 
 An index by protocol and by harm, and a page a protocol. An erratum is a story: prose, the shortest
 counterexample that leads to its harm as a line a step, and at the end why: the claim that is false there,
-and for whom. `explain` and the report have the counterexample with all its states. All of it comes from the
-manifests and from TLC, and is always the same: counterexamples are those of searches with one worker, counts
-are the recorded ones, which `groupcomm check` holds TLC to.
+and the members for which it is false. `explain` and the report have the counterexample with all its states.
+All of it comes from the manifests and from TLC, and is always the same: counterexamples are those of searches
+with one worker, counts are the recorded ones, which `groupcomm check` holds TLC to.
 """
 
 import re
@@ -67,7 +67,7 @@ that B created, `[2/B: B, C]` that view with its members. The number of a view i
 
 
 class Unproved(Exception):  # noqa: N818 - it says what the flaw is
-    """A model does not show what its erratum says; the message tells the model and the difference."""
+    """A model does not show what its erratum says; the message names the model and the difference."""
 
 
 @frozen
@@ -83,7 +83,7 @@ class Shown:
 
     @property
     def endless(self) -> bool:
-        """Whether the counterexample never ends; then it is the one that TLC finds, not the shortest."""
+        """True if the counterexample never ends; then TLC found it, and it may not be the shortest."""
         return self.checked.loop is not None or self.checked.stuttering
 
 

@@ -94,7 +94,7 @@ def _claim(manifest: Manifest, name: str, node: Node) -> _Given:
     if not holding or not falling:
         lacks = "a model that holds" if not holding else "an ablation that refutes it"
         raise node.error(f"a claim with {lacks}, which {name} has not")
-    return _Given(f"{manifest.protocol}: `{name}`", f"{_some(holding)}; falls in {_some(falling)}")
+    return _Given(f"{manifest.protocol}: `{name}`", f"{_some(holding)}; violated in {_some(falling)}")
 
 
 def _conjunct(root: Path, known: Mapping[str, Manifest], module: str, name: str, node: Node) -> _Given:
@@ -108,7 +108,7 @@ def _conjunct(root: Path, known: Mapping[str, Manifest], module: str, name: str,
         if claims:
             return _claim(manifest, claims[0], node)
     users = [protocol for protocol, manifest in known.items() if name in manifest.assumes.get(module, {})]
-    assumed = f"*assumed* by {', '.join(users)}" if users else "*assumed* by nobody yet"
+    assumed = f"*assumed* by {', '.join(users)}" if users else "*assumed* by no layer yet"
     return _Given(f"`{module}`: `{name}`", assumed)
 
 

@@ -1,7 +1,7 @@
 """Layers and what each assumes and gives: of protocols as their manifests say it, of others as a list does.
 
-`spec/common/layers.yaml` lists, top first, all layers of the stack: the protocols by name, and those that are
-not written yet with the guarantees that they will assume and give. Of a conjunct that a protocol does not
+`spec/common/layers.yaml` lists, top first, all layers of the stack: the protocols by name, and layers that
+are not written yet with the guarantees that they will assume and give. Of a conjunct that a protocol does not
 give it may say why, and what is lost.
 """
 
@@ -52,7 +52,7 @@ def layers(root: Path, manifests: Iterable[Manifest]) -> list[Layer]:
             found_keys = node.fields(("does",), ("not_given", "open"))
             does = found_keys["does"].text()
             reasons = _reasons(manifest, found_keys["not_given"]) if "not_given" in found_keys else {}
-            # What only the core declares is not stated conjunct by conjunct: it is assumed all the same.
+            # A guarantee that only the core declares has no conjuncts here: it is assumed all the same.
             assumes = tuple(dict.fromkeys((*manifest.assumes, *declared(name, "ASSUMES"))))
             below = declared(name, "GIVES_BELOW")
             more = found_keys["open"].items("a list of sentences") if "open" in found_keys else ()
@@ -76,7 +76,7 @@ def layers(root: Path, manifests: Iterable[Manifest]) -> list[Layer]:
 
 
 def _is_layer(protocol: str) -> bool:
-    """Whether a protocol has a place in a stack: not one whose module makes cores and is none itself."""
+    """Say whether a protocol has a place in a stack: not one whose module makes cores and is none itself."""
     try:
         return hasattr(importlib.import_module(f"groupcomm.{protocol}"), "step")
     except ModuleNotFoundError:
@@ -106,7 +106,7 @@ def declared(protocol: str, key: str) -> tuple[str, ...]:
 
 
 def guarantee(root: Path, name: str) -> Modules | None:
-    """Read a guarantee's module with those that it stands on; None where there is none yet."""
+    """Read a guarantee's module with the modules that it uses; None where there is none yet."""
     folder = root / "spec" / "common"
     return read_modules([folder], name) if (folder / f"{name}.tla").is_file() else None
 

@@ -1,8 +1,8 @@
-"""What manifests and modules say again of a neighbour: its guards are as its own manifest has them.
+"""Guards of a neighbour that manifests and modules repeat: they are as the neighbour's own manifest has them.
 
 A set of claims over a composition gives the guards of each protocol in it, and a module that has another
-protocol inside gives them in its `INSTANCE ... WITH`. Were one of them off there, all models of the
-composition would be of another neighbour than the one that is proved, and would hold or fall all the same.
+protocol inside gives them in its `INSTANCE ... WITH`. Were a guard off there, all models of the composition
+would be of another neighbour than the proved neighbour, and would hold or be violated all the same.
 Numbers are bounds and times, and may differ. A model that changes a guard says so itself.
 """
 

@@ -1,17 +1,18 @@
-r"""`docs/requirements.md`: which check holds a requirement, told by tags, and gated.
+r"""`docs/requirements.md`: the checks of each requirement, found by tags, and gated.
 
 The requirements of a protocol are the rows of the tables in `spec/<protocol>/README.md`, and in
 `requirements.md` beside it, whose first cell is
-an ID such as `STB-05`. What checks a requirement is
+an ID such as `STB-05`. The checks of a requirement are
 
-- a claim that an ablation refutes: the ID stands in the comment directly above it (or above its step);
-- an ablation, by which a claim falls without a guard: the ID stands in what it shows, or in its erratum;
-- a witness, a state that must be reached: the ID stands in the comment above it;
-- a test function of `tests/<protocol>/` that pytest collects and that expects something (`assert`,
-  `pytest.raises`, or a function of the file that does): the ID stands in it, or in the comment above it;
-- a scenario of `conformance/scenarios/<protocol>/` with the ID under `requirements`;
-- the other way round, a row's cell under a heading with "check" in it may name, in backticks, any of these. A
-  test or scenario that is named must cite the ID.
+- A claim that an ablation refutes: the ID stands in the comment directly above it (or above its step).
+- An ablation, where a claim is violated without a guard: the ID stands in its `shows`, or in its erratum.
+- A witness, a state that must be reached: the ID stands in the comment above it.
+- A test function of `tests/<protocol>/` that pytest collects and that expects something (`assert`,
+  `pytest.raises`, or a function of the file that does): the ID stands in it, or in the comment above it.
+- A scenario of `conformance/scenarios/<protocol>/` with the ID under `requirements`.
+
+The other way round, a row's cell under a heading with "check" in it may name, in backticks, any of these. A
+test or scenario that is named must cite the ID.
 
 A model that holds checks nothing: it holds with or without what a requirement asks. It is listed as what it
 is. So is the comment above any other operator: where a requirement is specified. A row without a check is a
@@ -49,7 +50,7 @@ _RULE: Final = re.compile(r"\|?[\s:|-]+\|?")
 _HEAD: Final = """\
 # Requirements
 
-What each protocol must do, where its specification says so, and which checks hold it: claims that an
+The requirements of each protocol, where its specification states them, and the checks of each: claims that an
 ablation refutes, ablations, witnesses, tests and scenarios. A model that holds checks nothing and is only
 named. Written by `groupcomm requirements` from the tables in `spec/*/requirements.md` and from the tags in
 specifications, manifests, tests and scenarios; do not edit it.
@@ -100,7 +101,7 @@ class _Tag:
 
 @frozen
 class _Thing:
-    """What a row may name: the name that the page has for it, its kind, and what it lacks for a check.
+    """A thing that a row may name: its name on the page, its kind, and the part that it lacks for a check.
 
     `cites` are the IDs in a test or scenario; None where a thing need not cite any.
     """
@@ -219,8 +220,8 @@ def _unchecked(row: Requirement, lacking: Mapping[str, list[str]]) -> Iterator[s
     hints = list(dict.fromkeys(lacking.get(row.place, ())))
     hints += [f"{name} is a model that holds, which checks nothing" for name in row.holding]
     hints += [f"the comment above {name} checks nothing: it is no claim" for name in row.specified[:1]]
-    told = f" ({'; '.join(hints)})" if hints else ""
-    yield f"{row.place}: nothing checks {row.id}{told}: name a claim that falls, a witness or a test"
+    hint = f" ({'; '.join(hints)})" if hints else ""
+    yield f"{row.place}: nothing checks {row.id}{hint}: name a claim that is violated, a witness or a test"
 
 
 def _readme(root: Path, manifest: Manifest) -> _Rows:
@@ -268,7 +269,7 @@ def _operators(manifest: Manifest) -> dict[str, _Thing]:
     """Give the claims and witnesses by name. A claim that no ablation refutes checks nothing."""
     falls = {claim for model in manifest.models for claim in model.falls}
     claims = {
-        claim: _Thing(claim, "claim", "" if claim in falls else "falls to no ablation")
+        claim: _Thing(claim, "claim", "" if claim in falls else "is violated by no ablation")
         for claim in manifest.claims()
     }
     return {witness: _Thing(witness, "witness") for witness in manifest.witnesses} | claims
@@ -292,7 +293,7 @@ def _known(root: Path, manifest: Manifest) -> dict[str, _Thing]:
 
 
 def _own(root: Path, manifest: Manifest) -> Iterator[_Tag]:
-    """Find the tags of one protocol."""
+    """Find the tags of a protocol."""
     operators = _operators(manifest)
     for path in sorted(manifest.folder.glob("*.tla")):
         yield from _specification(root, path, operators)
@@ -340,7 +341,7 @@ def _specification(root: Path, path: Path, operators: Mapping[str, _Thing]) -> I
 
 @define
 class _Test:
-    """A test function: its lines, with the comment above it, the IDs in them, and why it checks nothing."""
+    """A test function: its range, with the comment above it, its IDs, and why it checks nothing."""
 
     name: str
     shown: str
@@ -359,7 +360,7 @@ def _test(path: Path, shown: str) -> Iterator[_Tag]:
 
 
 def _collected(path: Path, shown: str) -> list[_Test]:
-    """Find the test functions of a file: those that pytest collects, and for others why it does not."""
+    """Find the test functions of a file; of a function that pytest does not collect, say why."""
     text = read_text(path, shown)
     lines = text.splitlines()
     tree = python_tree(text, shown)
@@ -386,10 +387,10 @@ def _collected(path: Path, shown: str) -> list[_Test]:
 
 
 def _expects(node: ast.FunctionDef, functions: Mapping[str, ast.FunctionDef], seen: frozenset[str]) -> bool:
-    """Whether a function expects something: it asserts, or lets pytest do so, or calls one that does."""
+    """Say whether a function expects something: it asserts, lets pytest assert, or calls such a function."""
     for inner in ast.walk(node):
         if isinstance(inner, ast.Assert):
-            # What is true of every program says nothing of this one.
+            # An assertion that is true of every program checks nothing of this program.
             if not isinstance(inner.test, ast.Constant):
                 return True
         elif isinstance(inner, ast.Call):
@@ -414,7 +415,7 @@ def _scenarios(root: Path, protocol: str) -> list[Path]:
 
 
 def _required(path: Path, shown: str) -> list[str]:
-    """Give the IDs that a scenario is about; none where it cannot be read, which its own check tells."""
+    """Give the IDs that a scenario is about; none where it cannot be read, which its own check reports."""
     try:
         named = strict_yaml.load(path, shown).entries().get("requirements")
         return [] if named is None else [item.text() for item in named.items()]

@@ -1,10 +1,10 @@
 """`docs/stack.md`: what each layer assumes and gives, by which claims it is shown, and what is open.
 
-Guarantees are modules of `spec/common`, and their conjuncts have names. A protocol's manifest says by which
-claims it shows each conjunct of what it gives, and for each conjunct of what it assumes which models are
-without it; what the modules' comments say of a conjunct is its meaning here. Layers that are not written yet
-are in `spec/common/layers.yaml`. What a layer does not give of a guarantee is open, unless of each layer that
-assumes the guarantee a model holds without it.
+Guarantees are modules of `spec/common`, and their conjuncts have names. A protocol's manifest names the
+claims that show each conjunct that it gives. For each conjunct that it assumes, it names the models without
+it. The meaning of a conjunct here is its comment in the module. Layers that are not written yet are in
+`spec/common/layers.yaml`. A conjunct that a layer does not give is open, unless each layer that assumes the
+guarantee has a model that holds without it.
 """
 
 import inspect
@@ -29,18 +29,18 @@ PATH: Final = Path("docs", "stack.md")
 _HEAD: Final = """\
 # The stack
 
-A stack is proved link by link. What a layer guarantees is a module of `spec/common`, with state, an initial
-predicate, a next-state relation and named conjuncts; the layer above takes the module's steps as its
-environment, the layer below is shown to refine it. So what the one assumes and what the other gives is one
-text. Written by `groupcomm stack` from the manifests' `assumes` and `gives`, from `spec/common/layers.yaml`
-and the modules' comments; do not edit it.
+A stack is proved link by link. The guarantee of a layer is a module of `spec/common`, with state, an initial
+predicate, a next-state relation and named conjuncts. The layer above takes the module's steps as its
+environment, and the layer below is shown to refine it. So the upper layer assumes exactly the text that the
+lower layer gives. Written by `groupcomm stack` from the manifests' `assumes` and `gives`, from
+`spec/common/layers.yaml` and the modules' comments; do not edit it.
 """
 
 
 _TIMERS: Final = """\
 A timer that is set where it is set already begins anew: set again at each message it never fires under
 traffic. Neither TLC nor a simulation has a clock that would show it. So a core sets a timer only where it
-is not set. What it sets again all the same, because a view begins it anew, its module names in `RESTARTS`;
+is not set. Timers that it sets again, because a view begins them anew, are named in the module's `RESTARTS`;
 `tests/stacks/test_timers.py` looks at simulated groups for any other."""
 
 
@@ -76,7 +76,7 @@ def _overview(stack: Sequence[Layer]) -> Iterator[str]:
 
 def _semantics() -> Iterator[str]:
     """Write what a composite step is, in the words of `groupcomm.stack`."""
-    yield "What follows is the theory of operation of `groupcomm.stack`."
+    yield "The rest of this section is the theory of operation of `groupcomm.stack`."
     yield ""
     yield inspect.cleandoc(composed.__doc__).partition("-\n")[2]
 
@@ -107,7 +107,7 @@ def _layer(root: Path, stack: Sequence[Layer], layer: Layer, manifest: Manifest)
         modules = guarantee(root, name)
         yield f"### Assumes `{name}`"
         yield ""
-        yield from _head("conjunct", "meaning", "without it")
+        yield from _head("conjunct", "meaning", "violated without it")
         for conjunct, names in without.items():
             meaning = modules.meaning(name, conjunct) if modules else ""
             models = [manifest.model(each) for each in names]
@@ -122,13 +122,13 @@ def _without(models: Sequence[Model]) -> str:
     """Say what models show that are without a conjunct."""
     if not models:
         return "not examined"
-    falling = [f"`{model.violates}` falls (`{model.name}`)" for model in models if not model.holds]
-    holding = [f"all holds (`{model.name}`)" for model in models if model.holds]
+    falling = [f"`{model.violates}` (`{model.name}`)" for model in models if not model.holds]
+    holding = [f"none (`{model.name}`)" for model in models if model.holds]
     return ", ".join((*falling, *holding))
 
 
 def _open(root: Path, stack: Sequence[Layer]) -> Iterator[str]:
-    """List what somebody assumes and nobody is shown to give, by name."""
+    """List the guarantees that a layer assumes and no layer is shown to give, by name."""
     assumed = dict.fromkeys(name for layer in stack for name in layer.assumes)
     anything = False
     for name in assumed:
@@ -146,7 +146,7 @@ def _open(root: Path, stack: Sequence[Layer]) -> Iterator[str]:
             what += " (no module yet)"
         elif names := _conjuncts(stack, name):
             what += f" ({_code(names)})"
-        yield f"{what}: assumed by {', '.join(users)}; nobody refines it yet{_planned(planned)}."
+        yield f"{what}: assumed by {', '.join(users)}; no layer refines it yet{_planned(planned)}."
     for layer in stack:
         for sentence in layer.open:
             anything = True
@@ -161,7 +161,8 @@ _BUDGET: Final = re.compile(r"= (\d+)")
 def _bounds(stack: Sequence[Layer]) -> Iterator[str]:
     """Say what the models that hold have of each budget: how much, and what never together."""
     yield "Budgets of faults and of applications, in the models of each layer by itself that hold: the"
-    yield "greatest value; those that no model has together; and with which ones what is given is not shown."
+    yield "greatest value, the budgets that no model has together, and the budgets of no model that shows"
+    yield "what the layer gives."
     yield ""
     yield from _head("layer", "greatest value", "never together", "given, but shown in no model with")
     for layer in stack:
@@ -200,7 +201,7 @@ def _of_a_member(manifest: Manifest) -> frozenset[str]:
 
 
 def _budgets(constants: Mapping[str, str]) -> dict[str, int]:
-    """Give the bounds among constants, `Max...`: those that are numbers; 0 where it is something else."""
+    """Give the bounds among constants, `Max...`: a number, or 0 for anything else."""
     return {
         name: int(found[1]) if (found := _BUDGET.fullmatch(value)) else 0
         for name, value in constants.items()
@@ -234,7 +235,7 @@ def _not_given(givers: Iterable[Layer], name: str) -> list[str]:
 
 
 def _needing(users: Iterable[Layer], name: str, conjunct: str) -> list[Layer]:
-    """Name those that assume a guarantee, and of which no model holds without the conjunct."""
+    """Name the layers that assume a guarantee, and of which no model holds without the conjunct."""
     return [user for user in users if not _doing_without(user, name, conjunct)]
 
 
@@ -281,7 +282,7 @@ _MOST: Final = 4
 
 
 def _head(*columns: str) -> Iterator[str]:
-    """Write the first two lines of a table."""
+    """Write the head of a table."""
     yield "".join(f"| {column} " if column else "| " for column in columns) + "|"
     yield "| --- " * len(columns) + "|"
 

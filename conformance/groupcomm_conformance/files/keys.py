@@ -13,7 +13,7 @@ _PACKAGE: Final = Path(__file__).parent.parent
 
 
 def key(rooms: tuple[str, ...], *told: object) -> str:
-    """Give a result's key: a digest of what was `told`, as JSON, and of the code of `rooms`, which made it.
+    """Give a result's key: a digest of its input `told`, as JSON, and of the code of `rooms`, which made it.
 
     A room is a folder of this package; `models`, `tla`, `tlc` and `files` made what `check` keeps.
     """
@@ -22,14 +22,15 @@ def key(rooms: tuple[str, ...], *told: object) -> str:
 
 @cache
 def code_digest(*rooms: str) -> str:
-    """Give the SHA-256 of the code in some rooms: names and contents of their Python modules, as `meant`."""
+    """Give the SHA-256 of the code in some rooms: names and contents of modules, Python's as `meant`."""
     digest = hashlib.sha256()
     for room in sorted(set(rooms)):
-        files = sorted((_PACKAGE / room).rglob("*.py"))
+        files = sorted(file for file in (_PACKAGE / room).rglob("*.*") if file.suffix in {".py", ".java"})
         if not files:
             raise ValueError(f"no room of {_PACKAGE.name} is called {room}")
         for file in files:
-            content = meant(file.read_bytes())
+            content = file.read_bytes()
+            content = meant(content) if file.suffix == ".py" else content
             digest.update(f"{file.relative_to(_PACKAGE)} {len(content)}\n".encode())
             digest.update(content)
     return digest.hexdigest()

@@ -20,7 +20,7 @@ _warned: set[Path] = set()
 def replace(path: Path, content: bytes) -> None:
     """Write a file, and its folder, in one step: readers see the old one or the new one, whatever happens."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    # Not by `tempfile`, whose files nobody else may read.
+    # Not by `tempfile`, whose files no other user may read.
     draft = path.with_name(f".{path.name}-{secrets.token_hex(8)}")
     try:
         with draft.open("xb") as file:

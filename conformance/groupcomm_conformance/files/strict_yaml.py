@@ -3,14 +3,14 @@
 PyYAML's loaders read `on` as true and `12:30` as 750, and keep the last of two equal keys. Here a
 document is a tree of `Node`s, each with its line, built from the parser's events:
 
-- plain scalars are integers (`0`, `-3`, `17`), booleans (`true`, `false`) or text;
-- what another YAML reader would take for something else (`on`, `1.5`, `12:30`, `0x10`, `2020-01-31`,
-  `~`, an empty value) is refused unless it stands in quotes;
-- keys are text and differ within a mapping;
-- there are no tags, anchors, aliases or second documents.
+- Plain scalars are integers (`0`, `-3`, `17`), booleans (`true`, `false`) or text.
+- A scalar that other YAML readers take for another type (`on`, `1.5`, `12:30`, `0x10`, `2020-01-31`,
+  `~`, an empty value) is refused unless it stands in quotes.
+- Keys are text and differ within a mapping.
+- There are no tags, anchors, aliases or second documents.
 
 Every refusal is a `FileError` that prints `file:line: expected ...`. The methods of `Node` that read a
-value of one kind (`text`, `integer`, `fields`, ...) refuse any other in the same way.
+value of a kind (`text`, `integer`, `fields`, ...) refuse any other in the same way.
 """
 
 import re
@@ -169,7 +169,7 @@ def parse(text: str, shown: str) -> Node:
 
 @frozen
 class _Builder:
-    """Builds the node tree of one document by recursive descent over its events."""
+    """Builds the node tree of a document by recursive descent over its events."""
 
     file: str
     events: Iterator[yaml.Event]
@@ -225,7 +225,7 @@ class _Builder:
     def scalar(self, event: yaml.ScalarEvent) -> int | bool | str:
         text: str = event.value
         if _SURROGATE.search(text):
-            raise self.error(event, "characters, not a half of one (an escape from \\ud800 to \\udfff)")
+            raise self.error(event, "characters, no unpaired surrogate (an escape from \\ud800 to \\udfff)")
         if event.style is not None:  # quoted, or a block of text
             return text
         if _INTEGER.fullmatch(text):

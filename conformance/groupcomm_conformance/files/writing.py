@@ -1,4 +1,4 @@
-"""Whether a place can be written: asked before the work whose result goes there."""
+"""Checks that a place can be written, before the work whose result goes there."""
 
 import tempfile
 from pathlib import Path

@@ -50,13 +50,13 @@ class Run:
     flush: bool = False
 
     def suits(self, version: Version) -> bool:
-        """Whether a version has the layers."""
+        """Say whether a version has the layers."""
         return version.flush or not self.flush
 
 
 @frozen
 class Explained:
-    """What the file says of the differences of a kind: `departure`, `defect` or `unexplained`, and why."""
+    """The file's entry for the differences of a kind: `departure`, `defect` or `unexplained`, and why."""
 
     verdict: str
     why: str
@@ -233,7 +233,7 @@ def _episodes(group: Group, members: Iterable[str]) -> dict[str, list[tuple[str,
 
 
 def _asynchronous(group: Group, members: Iterable[str]) -> list[Difference]:
-    """Find messages that members lack that go on together, and messages that are delivered in two views."""
+    """Find messages that a survivor lacks and another has, and messages that are delivered in two views."""
     seen = _episodes(group, members)
     found = []
     for one, other in combinations(sorted(seen), 2):
@@ -258,25 +258,34 @@ def _asynchronous(group: Group, members: Iterable[str]) -> list[Difference]:
     return found
 
 
+def _founded(ours: Ours, names: str) -> list[Difference]:
+    """Found our group of these members."""
+
+    def act() -> None:
+        for name in names:
+            ours.join(name)
+            ours.rest()
+
+    return _ours(act)
+
+
+def _receive(group: Group, random: Random, count: int) -> None:
+    """Let so many messages arrive at live members of the real group, each drawn from all on their way."""
+    for _ in range(count):
+        if ready := [flight for flight in group.flying() if flight.to not in group.dead]:
+            group.receive(random.choice(ready))
+
+
 def _flush(jvm: Jvm, random: Random) -> list[Difference]:
     what = random.choice(("join", "crash A", "crash A", "crash C", "join, crash A", "leave B"))
     real, ours = Real(jvm, 4, "FLUSH"), Ours(WHOLE, random)
     group = real.group
     group.found("ABC")
-
-    def founded() -> None:
-        for name in "ABC":
-            ours.join(name)
-            ours.rest()
-
-    found = _ours(founded)
+    found = _founded(ours, "ABC")
 
     def some(count: int) -> None:
         ours.some(count)
-        for _ in range(count):
-            ready = [flight for flight in group.flying() if flight.to not in group.dead]
-            if ready:
-                group.receive(random.choice(ready))
+        _receive(group, random, count)
 
     sent = 0
 
@@ -318,7 +327,7 @@ def _flush(jvm: Jvm, random: Random) -> list[Difference]:
 
 
 def _settled(real: Real, random: Random, living: set[str], what: str) -> list[Difference]:
-    """Let all arrive and time pass until those that live are in one view and free; a difference if never."""
+    """Let all arrive and time pass until all live members share a view and are free, or give a difference."""
     group = real.group
     for turn in range(40):
         group.arrive(random=random)
@@ -380,23 +389,14 @@ def _sequencer(jvm: Jvm, random: Random) -> list[Difference]:
     real, ours = Real(jvm, 4, "SEQUENCER"), Ours(WHOLE, random)
     group = real.group
     group.found("ABCD")
-
-    def act() -> None:
-        for name in "ABCD":
-            ours.join(name)
-            ours.rest()
-
-    found = _ours(act)
+    found = _founded(ours, "ABCD")
     for number in range(random.randrange(3, 8)):
         name = random.choice("ABCD")
         group.send(name, f"m{number}")
         ours.do("multicast", name)
         count = random.randrange(6)
         ours.some(count)
-        for _ in range(count):
-            ready = group.flying()
-            if ready:
-                group.receive(random.choice(ready))
+        _receive(group, random, count)
     if random.random() < _FIRST:
         real.crash("A", random)
         ours.do("crash", "A")
@@ -424,13 +424,7 @@ def _stable(jvm: Jvm, random: Random) -> list[Difference]:
     group = Group(jvm, 3, "STABLE", acks=500, gossip=500)
     group.found("ABC")
     ours = Ours(WHOLE, random)
-
-    def act() -> None:
-        for name in "ABC":
-            ours.join(name)
-            ours.rest()
-
-    found = _ours(act)
+    found = _founded(ours, "ABC")
     sent: list[str] = []
     for number in range(random.randrange(4, 10)):
         name = random.choice("ABC")
@@ -442,10 +436,7 @@ def _stable(jvm: Jvm, random: Random) -> list[Difference]:
                 group.take([flight])
         count = random.randrange(8)
         ours.some(count)
-        for _ in range(count):
-            ready = group.flying()
-            if ready:
-                group.receive(random.choice(ready))
+        _receive(group, random, count)
         if random.random() < _FIRST:
             group.advance(random.choice((200, 1000)))
     found += _ours(ours.rest)

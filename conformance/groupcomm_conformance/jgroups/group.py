@@ -61,7 +61,7 @@ class Flight:
 
 
 Hold = Callable[[Flight], bool]
-"""Whether a copy stays on its way."""
+"""A condition: True for a copy that stays on its way."""
 
 
 def _nothing(_flight: Flight) -> bool:
@@ -69,7 +69,7 @@ def _nothing(_flight: Flight) -> bool:
 
 
 class Group:
-    """Members A, B, ... of one version.
+    """Members A, B, ... of a version.
 
     `layers` are FLUSH, SEQUENCER and STABLE where they are wanted, in the order of JGroups' own stacks; GMS
     and the reliable multicast are always there. Times are in milliseconds; `flush_start` is how
@@ -146,11 +146,11 @@ class Group:
                 self.delivered[member].append((event["sender"], event["payload"]))
 
     def happened(self, kind: str, member: str) -> bool:
-        """Whether such an event has happened at a member: `connected`, `left`, `stopped`."""
+        """Say whether such an event has happened at a member: `connected`, `left`, `stopped`."""
         return any(event["kind"] == kind and event["member"] == member for event in self.log)
 
     def said(self, header: str) -> bool:
-        """Whether a message with such a header has been sent."""
+        """Say whether a message with such a header has been sent."""
         return any(event["kind"] == "sent" and header in event["headers"] for event in self.log)
 
     def view(self, member: str) -> Installed | None:
@@ -166,7 +166,7 @@ class Group:
         return [payload for by, payload in self.delivered[member] if by == sender]
 
     def connect(self, member: str, found: str | None = None) -> None:
-        """Have a member join; discovery finds a coordinator, or nobody."""
+        """Have a member join; discovery finds a coordinator, or none."""
         self.do("connect", member=member, found=found)
 
     def leave(self, member: str) -> None:
@@ -197,13 +197,13 @@ class Group:
                 self.do("install", member=member, view=view.plain())
 
     def merge(self, leader: str, **views: str) -> None:
-        """Have merging tell a coordinator of the views that members have."""
+        """Have merging notify a coordinator of the views that members have."""
         self.do(
             "merge", member=leader, views={name: Installed.of(view).plain() for name, view in views.items()}
         )
 
     def blocked(self, member: str) -> bool:
-        """Whether a member's latch is closed."""
+        """Say whether a member's latch is closed."""
         return self.do("blocked", member=member) is True
 
     def advance(self, milliseconds: int) -> None:

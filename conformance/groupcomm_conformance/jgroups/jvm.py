@@ -25,7 +25,7 @@ class JvmError(Exception):
 
 @frozen
 class Version:
-    """A version of JGroups: its number, its line of interfaces, and whether it still has FLUSH."""
+    """A version of JGroups: its number, its generation of interfaces, and whether it still has FLUSH."""
 
     number: str
     line: int
@@ -73,7 +73,7 @@ def built(root: Path, version: Version) -> Path:
 
 
 class Jvm:
-    """A JVM in which one group at a time lives. Use it in a `with`."""
+    """A JVM that runs one group at a time. Use it in a `with`."""
 
     def __init__(self, root: Path, version: Version) -> None:
         output = built(root, version)

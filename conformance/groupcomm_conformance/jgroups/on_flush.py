@@ -86,7 +86,7 @@ def _target_not_reached(jvm: Jvm) -> Seen:
 
 @schedule("FLAW-28", flush=True)
 def _past_the_latch(jvm: Jvm) -> Seen:
-    """B's m1 has passed the latch and reached nobody when A has the group stopped; it comes afterwards."""
+    """B's m1 has passed the latch and reached no member when A has the group stopped; it arrives later."""
     group = _flushed(jvm, "ABC", 3)
     _lost_copies(group, "B", "m0", "")
     group.send("B", "m1")
@@ -104,7 +104,7 @@ def _past_the_latch(jvm: Jvm) -> Seen:
 
 @schedule("FLAW-90", flush=True)
 def _after_its_report(jvm: Jvm) -> Seen:
-    """C multicasts m1 and crashes; A and B report that they have nothing; then the copy comes to B, before
+    """C multicasts m1 and crashes. A and B report that they have nothing. Then the copy arrives at B, before
     the view.
     """
     group = _flushed(jvm, "ABC", 3)
@@ -129,7 +129,7 @@ def _after_its_report(jvm: Jvm) -> Seen:
 
 @schedule("FLAW-29", flush=True)
 def _no_owner(jvm: Jvm) -> Seen:
-    """A has the group stopped; C, which has stopped nobody, says that the flush is over."""
+    """A has the group stopped; C, which has stopped no member, says that the flush is over."""
     group = _flushed(jvm, "ABC", 3)
     _stopped(group, "A")
     before = [group.blocked(member) for member in "ABC"]
@@ -172,7 +172,7 @@ def _opened_by_suspicion(jvm: Jvm) -> Seen:
 
 @schedule("FLAW-31", flush=True)
 def _requester_and_successor(jvm: Jvm) -> Seen:
-    """A has asked all to stop when A and B crash: do C and D go on?"""
+    """A has asked all to stop when A and B crash: do C and D resume?"""
     group = _flushed(jvm, "ABCD", 4, flush_start=2000)
     group.do("stop", member="A")
     group.give("FLUSH", by="A")
@@ -241,8 +241,8 @@ def _asked_one_dies(jvm: Jvm) -> Seen:
 
 @schedule("FLAW-121", flush=True)
 def _two_flushes(jvm: Jvm) -> Seen:
-    """A and B have the group stopped at the same time, each asked by itself first: does one of the two
-    come to it?
+    """A and B start flushes at the same time, each with its own request first: does either of them stop the
+    group?
     """
     group = _flushed(jvm, "ABC", 3, flush_start=3000)
     for member in "AB":

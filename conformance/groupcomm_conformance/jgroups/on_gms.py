@@ -9,7 +9,7 @@ from .schedule import Seen, schedule, seen
 
 @schedule("FLAW-66")
 def _joiner_answered_first(jvm: Jvm) -> Seen:
-    """C joins A and B; A's view is not at B when C has its answer; A crashes."""
+    """C joins A and B. A's view is not at B when C has its answer, and A crashes."""
     group = Group(jvm, 3)
     group.found("AB")
     return _answered_early(group)
@@ -17,7 +17,7 @@ def _joiner_answered_first(jvm: Jvm) -> Seen:
 
 @schedule("FLAW-66/timeout")
 def _joiner_answered_after_timeout(jvm: Jvm) -> Seen:
-    """C joins A and B; B's acknowledgement is late, and A stops waiting for it; A crashes."""
+    """C joins A and B. B's acknowledgement is late, and A stops waiting for it. A crashes."""
     group = Group(jvm, 3, acks=2000)
     group.found("AB")
     return _answered_early(group, late=3000)
@@ -41,7 +41,7 @@ def _answered_early(group: Group, late: int = 0) -> Seen:
 
 @schedule("FLAW-32")
 def _view_of_the_dead(jvm: Jvm) -> Seen:
-    """A, B, C; A lets D in, its view reaches C only, and A crashes; B takes over."""
+    """A, B, C: A admits D, its view reaches C only, and A crashes. B takes over."""
     group = Group(jvm, 4)
     group.found("ABC")
     group.connect("D", "A")
@@ -73,7 +73,7 @@ def _late_view(jvm: Jvm) -> Seen:
 
 @schedule("FLAW-67")
 def _one_identifier(jvm: Jvm) -> Seen:
-    """A leaves, and its view reaches C only; D crashes; B suspects A and D at once."""
+    """A leaves, and its view reaches C only. D crashes, and B suspects A and D at once."""
     group = Group(jvm, 4, bundle=60)
     group.found("ABCD")
     group.leave("A")
@@ -98,7 +98,7 @@ def _one_identifier(jvm: Jvm) -> Seen:
 
 @schedule("FLAW-71")
 def _leaver_takes_over(jvm: Jvm) -> Seen:
-    """B asks to leave; A's view without it reaches C only, and A crashes; B takes over, and D follows it."""
+    """B asks to leave. A's view without B reaches C only, and A crashes. B takes over, and D follows it."""
     group = Group(jvm, 4, leave=400)
     group.found("ABCD")
     group.leave("B")
@@ -166,7 +166,7 @@ def _suspected_apart(jvm: Jvm) -> Seen:
 
 @schedule("FLAW-33")
 def _ack_of_the_dead(jvm: Jvm) -> Seen:
-    """C crashes; A is told while the first of two joiners is let in: does the second view wait for C, too?"""
+    """C crashes, and A learns it while it admits the first of two joiners: does the next view wait for C?"""
     group = Group(jvm, 5)
     group.found("ABC")
     group.crash("C")

@@ -164,7 +164,7 @@ def _merge_given_up(jvm: Jvm) -> Seen:
 
 @schedule("FLAW-106")
 def _gone_on(jvm: Jvm) -> Seen:
-    """{A} and {C,B}: B suspects C and goes on by itself; then the merged view comes to it."""
+    """{A} and {C,B}: B suspects C and continues alone; then the merged view arrives at B."""
     group = _parted(jvm, 3, "15/A:A", "16/C:CB", merge=800)
     group.merge("A", A="15/A:A", B="16/C:CB", C="16/C:CB")
 

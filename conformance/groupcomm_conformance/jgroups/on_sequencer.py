@@ -20,7 +20,7 @@ def _after(group: Group, members: str, before: int) -> dict[str, list[str]]:
 
 @schedule("FLAW-01")
 def _order_differs(jvm: Jvm) -> Seen:
-    """A orders c1, then b1; D has both, B and C neither; A crashes; B sends its table again."""
+    """A orders c1, then b1. D has both, B and C neither. A crashes, and B sends its table again."""
     group, before = _ordered(jvm, "ABCD")
     for member, payload in (("C", "c1"), ("B", "b1")):
         group.send(member, payload)
@@ -35,7 +35,7 @@ def _order_differs(jvm: Jvm) -> Seen:
 
 @schedule("FLAW-02")
 def _lost_at_one(jvm: Jvm) -> Seen:
-    """a1 of the coordinator A reaches B only; A crashes; B and C go on together."""
+    """a1 of the coordinator A reaches B only, and A crashes. B and C install the next view together."""
     group, before = _ordered(jvm, "ABC")
     group.send("A", "a1")
     group.give(by="A", to="A")

@@ -18,7 +18,7 @@ Verdict = Literal["present", "absent"]
 
 @frozen
 class Seen:
-    """What a schedule showed on a version."""
+    """The observation of a schedule on a version."""
 
     verdict: Verdict
     text: str
@@ -26,7 +26,7 @@ class Seen:
 
 @frozen
 class Schedule:
-    """A schedule: its name (an erratum's, and a word where there are several), what it does, and for whom."""
+    """A schedule: its name (an erratum's, and a word where there are several), text, and use of FLUSH."""
 
     name: str
     says: str
@@ -39,7 +39,7 @@ class Schedule:
         return self.name.partition("/")[0]
 
     def suits(self, version: Version) -> bool:
-        """Whether a version has the layers that it is about."""
+        """Say whether a version has the layers that it is about."""
         return version.flush or not self.flush
 
 

@@ -75,7 +75,7 @@ class Ours:
 
 
 class Real:
-    """A group of JGroups that is told what ours is."""
+    """A group of JGroups that gets the same events as ours."""
 
     def __init__(self, jvm: Jvm, members: int, *layers: str) -> None:
         self.group = Group(jvm, members, *layers, join=900, acks=400, leave=500, merge=1000, flush_start=1200)
@@ -112,7 +112,7 @@ class Real:
             self.group.take([flight for flight in self.group.flying(by=member) if random.random() < _LOST])
 
     def report(self, gone: Iterable[str], to: Iterable[str]) -> None:
-        """Report those that are gone to those that still have them in their view."""
+        """Report departed members to every member that still has them in its view."""
         for name in to:
             for each in gone:
                 view = self.group.view(name)

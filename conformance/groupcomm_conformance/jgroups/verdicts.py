@@ -44,11 +44,11 @@ class Row:
 
     @property
     def run(self) -> bool:
-        """Whether a schedule decides it."""
+        """True if a schedule decides it."""
         return self.name in SCHEDULES
 
     def differs(self, version: Version, seen: str) -> bool:
-        """Whether a run shows something else than the row says."""
+        """Say whether a run shows something else than the row says."""
         return (self.verdicts[version.number] == "present") != (seen == "present")
 
 
@@ -114,9 +114,9 @@ groupcomm jgroups FLAW-66 --version 5.5.7        # one schedule on one version
 groupcomm jgroups flush --version 5.3.10 --schedules 100 --seed 1
 ```
 
-It needs Maven, which fetches JGroups. The command fails (1) where a schedule shows something else than
-the table says, where a random run finds a difference that nobody has classified, and where a judge of our
-own stack objects.
+It needs Maven, which fetches JGroups. The command fails (1) in three cases: a schedule shows something else
+than the table says, a random run finds a difference that is not classified, or a judge of our own stack
+objects.
 
 Not shown: real networks, JGroups' failure detectors and discovery (the schedule has their place), UNICAST
 (unicasts are reliable here, in any order), other versions than these four, and whatever is not tried.
@@ -133,7 +133,7 @@ def page(rows: Iterable[Row], explained: Mapping[tuple[str, str, str], Explained
         "## The errata",
         "",
         "`repaired`: by the change that is named. `absent`: there was never such a step, or it is harmless.",
-        "`-`: the version has no such layer or message. `?`: nobody has looked. *Run*: a schedule decides,",
+        "`-`: the version has no such layer or message. `?`: not examined. *Run*: a schedule decides,",
         "and `groupcomm jgroups NAME` runs it; *read*: a reader of JGroups' source decided.",
         f"In {current} {counted['present']} rows are present.",
         "[jgroups-reports.md](jgroups-reports.md) has a report of each.",

@@ -1,4 +1,4 @@
-"""Claims about the logs of several lives together: who received what was sent, and in which order it came.
+"""Claims about the logs of several incarnations together: which messages each received, in which order.
 
 Each is judged of what the replayed stacks did, and not of what the logs say of it.
 """
@@ -20,14 +20,14 @@ __all__ = ["Judged", "judge"]
 
 @define
 class Judged:
-    """What was judged, how often, and what is not so."""
+    """The judged claims, how often each was judged, and the violations."""
 
     counts: Counter[str] = field(factory=Counter)
     rejected: list[Rejected] = field(factory=list)
 
 
 def judge(lives: Sequence[Life], survivors: Collection[Address] = ()) -> Judged:
-    """Judge the logs of the lives of one group together.
+    """Judge the logs of a group's incarnations together.
 
     `survivors`: the members of the last view, when all of them had stopped to send and nothing was under way.
     """
@@ -49,7 +49,7 @@ def judge(lives: Sequence[Life], survivors: Collection[Address] = ()) -> Judged:
     return judged
 
 
-# What was received was sent, and before
+# Every received message was sent, and before
 
 
 def _tied(lives: Mapping[Address, Life], counts: Counter[str]) -> Iterator[Rejected]:
@@ -96,7 +96,7 @@ def _is_sent(
 
 @define
 class _History:
-    """What a life delivered in each of its views, in order; which view followed which; what it multicast."""
+    """An incarnation's deliveries in each of its views, in order; its views, in order; and its multicasts."""
 
     log: str
     views: list[ViewId] = field(factory=list)
@@ -161,7 +161,7 @@ def _ordered(histories: Mapping[Address, _History], counts: Counter[str]) -> Ite
                     yield Rejected(one.log, one.lines[view], f"{where} deliver in another order")
                 elif one.next(view) == other.next(view) and one.next(view) and mine != theirs:
                     yield Rejected(
-                        one.log, one.lines[view], f"{where} go on together, and deliver other messages"
+                        one.log, one.lines[view], f"{where} survive together, and deliver other messages"
                     )
 
 

@@ -1,7 +1,7 @@
-"""Each layer of each life, held against `Step` of its specification as TLC evaluates it.
+"""Each layer of each incarnation, held against `Step` of its specification as TLC evaluates it.
 
 TLC gets the events that the layer took, and folds `Step` over them from `Start`, with the configuration of
-the log. What a layer carries for others is opaque to it: each payload stands for itself as a short text.
+the log. A payload of other layers is opaque to a layer: each payload stands for itself as a short text.
 Addresses have other numbers, in the same order: a clock's microseconds are more than TLC's integers hold.
 """
 
@@ -15,7 +15,7 @@ from attrs import evolve, frozen
 
 from groupcomm.stack import Tagged
 from groupcomm.view import Address, address, name_and_life
-from groupcomm_conformance.beyond.judging import Beside, Difference
+from groupcomm_conformance.beyond.judging import Beside, Difference, shown
 from groupcomm_conformance.models.manifest import load
 from groupcomm_conformance.protocols import derive
 from groupcomm_conformance.tla.values import show
@@ -23,20 +23,31 @@ from groupcomm_runtime.layers import LAYERS
 
 from .replaying import Life
 
-__all__ = ["Decided", "decide"]
+__all__ = ["Decided", "Different", "decide"]
 
 _NUMBERED: Final = re.compile(r".+#[1-9][0-9]*", re.DOTALL)
 _FIRST: Final = 10**8
+_SHOWN: Final = 5  # events of the layer; the last differs
+
+
+@frozen
+class Different:
+    """A step that differs from the specification: its log, the line, and the specification's answer."""
+
+    life: Life
+    line: int
+    difference: Difference
+    shown: tuple[str, ...]
 
 
 @frozen
 class Decided:
-    """What TLC said of a layer: steps that it decided, of so many; the first difference of each log."""
+    """TLC's answer for a layer: steps that it decided, of so many; the first difference of each log."""
 
     layer: str
     decided: int
     steps: int
-    differences: tuple[tuple[Life, Difference], ...]
+    differences: tuple[Different, ...]
 
 
 def decide(
@@ -49,21 +60,31 @@ def decide(
         manifest = load(root, name)
         beside = Beside.of(manifest, derive.load(manifest))
         decided = steps = 0
-        differences: list[tuple[Life, Difference]] = []
+        differences: list[Different] = []
         for life in lives:
             config = life.configs[name]
-            constants = {
-                constant: f"= {show(getattr(config, parameter))}"
+            values = {
+                constant: getattr(config, parameter)
                 for parameter, constant in beside.protocol.parameters.items()
             }
-            noted = [note.event for step in life.steps for note in step.notes if note.place == place]
-            short = _Short(life.member, noted[:most])
-            events = [short(event) for event in noted[:most]]
-            as_it_ran = evolve(beside, config=config, constants={**beside.constants, **constants})
+            constants = {constant: f"= {show(value)}" for constant, value in values.items()}
+            first = life.events[place][:most]
+            short = _Short(life.member, first)
+            events = [short(event) for event in first]
+            as_it_ran = evolve(
+                beside,
+                config=config,
+                constants={**beside.constants, **constants},
+                constants_in={**beside.constants_in, **values},
+            )
             walk = as_it_ran.walked(short.addresses[life.member], events)
-            steps += len(noted)
+            steps += life.taken[place]
             decided += len(walk.steps)
-            differences += ((life, each) for each in as_it_ran.differences([walk]))
+            for each in as_it_ran.differences([walk]):
+                these = each.walk.steps[max(0, each.at - _SHOWN) : each.at]
+                last = evolve(each, walk=evolve(each.walk, steps=these), at=len(these))
+                lines = tuple(shown(as_it_ran, last))
+                differences.append(Different(life, life.lines[place][each.at - 1], each, lines))
         yield Decided(name, decided, steps, tuple(differences))
 
 

@@ -1,8 +1,9 @@
 """A log of a member that ran, taken again by the pure stack: a line is what that stack does, or is rejected.
 
-A log tells events, and the stack is a function: so all states and effects come from here, and nothing of them
-from the log but their digests. Besides, what came to the stack from its own runtime must have been asked for:
-a timer that fires was set, what a member hears of itself it has said, an application returns from a BLOCK.
+A log has events, and the stack is a function: so all states and effects come from here, and the log has only
+their digests. Besides, the stack must have asked for each event from its own runtime. A timer that fires was
+set, a member has sent what it hears of itself, and an application returns from a BLOCK. Records are read
+where FILE_PING asks for that, and a member joins and merges with members that a reading has found.
 """
 
 import json
@@ -15,15 +16,16 @@ from typing import Any, Final
 import attrs
 from attrs import define, field, frozen
 
-from groupcomm.effects import ALL, CancelTimer, Datagram, PassUp, SetTimer
+from groupcomm import file_ping
+from groupcomm.effects import ALL, CancelTimer, Datagram, PassDown, PassUp, SetTimer
 from groupcomm.errors import LocalProtocolError, ProtocolError
-from groupcomm.events import Block
+from groupcomm.events import Block, Deliver, Payload, ViewInstalled
 from groupcomm.stack import Effect, Fired, Layer, Stack, State
 from groupcomm.view import Address
 from groupcomm_conformance.files.errors import FileError
 from groupcomm_conformance.stacks.taps import Note, Tap
 from groupcomm_runtime.codec import VERSION, Codec, RefusedError, canonical
-from groupcomm_runtime.layers import LAYERS, configs, event_of, stack_of, written
+from groupcomm_runtime.layers import DISCOVER, FINDING, LAYERS, configs, event_of, stack_of, written
 from groupcomm_runtime.logs import EVERY, FORMAT, digest
 
 __all__ = ["CODEC", "Life", "Rejected", "Step", "replayed"]
@@ -54,30 +56,58 @@ class Step:
     written: tuple[Any, ...]
     effects: tuple[Effect, ...]
     on_paper: tuple[Any, ...]
-    notes: tuple[Note, ...]
 
 
 @define
 class Life:
-    """A log: the member, its configuration, its steps as far as they are right. `ends`: how it ended."""
+    """A log: the member, its configuration, its steps as far as they are right.
+
+    `first`: the digest of the first line. `ends`: how it ended. `taken`: the number of events that the layer
+    at each place took, `events`: the first of them, and `lines`: where these are in the log.
+    """
 
     log: str
     member: Address
     group: str
     configs: dict[str, Any]
+    first: str
     steps: list[Step] = field(factory=list)
     ends: str | None = None
     rejected: Rejected | None = None
+    taken: Counter[int] = field(factory=Counter)
+    events: list[list[Any]] = field(factory=lambda: [[] for _ in LAYERS])
+    lines: list[list[int]] = field(factory=lambda: [[] for _ in LAYERS])
+
+    def brief(self) -> "Life":
+        """The same with digests for messages, and without what no claim asks for."""
+        return attrs.evolve(self, steps=[*map(_brief, self.steps)])
+
+
+def _short(payload: object) -> Payload:
+    return Payload(digest(payload).encode())
+
+
+def _brief(step: Step) -> Step:
+    written = tuple(_short(each) if type(each) is bytes else each for each in step.written)
+    sent = tuple((paper[0], paper[1], _short(paper[2])) for paper in step.on_paper if paper[0] == "Datagram")
+    effects = tuple(
+        PassUp(Deliver(effect.event.sender, _short(effect.event.payload)))
+        if isinstance(effect.event, Deliver)
+        else effect
+        for effect in step.effects
+        if isinstance(effect, PassUp) and isinstance(effect.event, Deliver | ViewInstalled)
+    )
+    return Step(step.line, step.cause, written, effects, sent)
 
 
 class _NotSoError(Exception):
-    """What a line says is not so."""
+    """A line contradicts the replay."""
 
 
-def replayed(path: Path, text: bytes, *, killed: bool = False, notes: int | None = None) -> Life:
+def replayed(path: Path, text: bytes, *, killed: bool = False, most: int | None = None) -> Life:
     """Take a log again. `killed`: it may end anywhere, even within a line.
 
-    `notes`: of so many first steps it is kept what the layers did, None: of all.
+    `most`: of each layer so many first events are kept, None: all.
 
     Raises FileError where the first line is not that of a log.
     """
@@ -87,7 +117,7 @@ def replayed(path: Path, text: bytes, *, killed: bool = False, notes: int | None
     if rest and not killed:
         life.rejected = Rejected(life.log, len(lines) + 1, "the last line does not end: the log is cut")
         return life
-    run = _Run(life, notes)
+    run = _Run(life, most)
     at = 1
     for at, line in enumerate(lines[1:], start=2):
         try:
@@ -98,7 +128,7 @@ def replayed(path: Path, text: bytes, *, killed: bool = False, notes: int | None
             life.rejected = Rejected(life.log, at, str(error))
             return life
     if life.ends is None and not killed:
-        why = "the log does not say that the life ended: it is cut, or the process was killed (--killed)"
+        why = "the log does not say that its incarnation ended: it is cut, or was killed (--killed)"
         life.rejected = Rejected(life.log, at, why)
     return life
 
@@ -111,7 +141,7 @@ def _begun(path: Path, line: bytes) -> Life:
             raise ValueError("another version")
         if not all(type(each) is int for config in read.values() for each in attrs.astuple(config)):
             raise ValueError("a configuration is of numbers")
-        return Life(path.name, str(first["member"]), str(first["group"]), read)
+        return Life(path.name, str(first["member"]), str(first["group"]), read, digest(first))
     except (ValueError, KeyError, TypeError, RecursionError):
         raise FileError(
             str(path), 1, f"the first line of a log of groupcomm_runtime, format {FORMAT}, version {VERSION}"
@@ -131,8 +161,8 @@ def _read(line: bytes) -> dict[str, Any]:
 class _Run:
     """The stack, and what its runtime owes it."""
 
-    def __init__(self, life: Life, notes: int | None) -> None:
-        self._life, self._noted = life, notes
+    def __init__(self, life: Life, most: int | None) -> None:
+        self._life, self._most = life, most
         self._notes: list[Note] = []
         made = stack_of(life.configs)
         self._stack = Stack(
@@ -145,8 +175,9 @@ class _Run:
         self._state: State = self._stack.start(life.member)
         self._timers: Counter[str] = Counter()
         self._to_itself: deque[bytes] = deque()
-        self._blocks = 0
-        self._chain = ""
+        self._blocks = self._readings = 0
+        self._found: set[Address] = set()
+        self._chain = life.first
 
     def take(self, at: int, line: dict[str, Any]) -> None:
         """A line of the log. Raises _NotSoError, RefusedError."""
@@ -187,15 +218,19 @@ class _Run:
             self._same("digest of the state", line["state"], digest(canonical(self._state)))
         for effect, paper in zip(effects, on_paper, strict=True):
             self._owes(effect, paper)
-        notes = tuple(self._notes) if self._noted is None or count < self._noted else ()
-        self._life.steps.append(Step(at, line["cause"], values, effects, tuple(on_paper), notes))
+        for note in self._notes:
+            self._life.taken[note.place] += 1
+            if self._most is None or self._life.taken[note.place] <= self._most:
+                self._life.events[note.place].append(note.event)
+                self._life.lines[note.place].append(at)
+        self._life.steps.append(Step(at, line["cause"], values, effects, tuple(on_paper)))
 
     def _same(self, what: str, said: object, found: object) -> None:
         if type(said) is not type(found) or said != found:
             raise _NotSoError(f"the log says {what} {said!r}, and the stack has {found!r}")
 
     def _owed(self, values: tuple[Any, ...], cause: object) -> None:
-        """What its own runtime tells a stack was asked for by it, or is from outside."""
+        """Check that the stack asked for an event of its own runtime, or that it is from outside."""
         match values:
             case ("arrived", self._life.member, bytes(data)):
                 if not self._to_itself or self._to_itself.popleft() != data:
@@ -210,15 +245,28 @@ class _Run:
                 self._timers[timer] -= 1
                 if self._timers[timer] < 0:
                     raise _NotSoError(f"timer {timer} fires more often than it was set")
+                finding = self._state.layers[FINDING]
+                assert isinstance(finding, file_ping.State)  # noqa: S101 - it is its place
+                found = {self._life.member, *finding.coordinators}
+                if timer == DISCOVER and not found.issuperset(values[2] if values[2:] else ()):
+                    raise _NotSoError("merging gets coordinators that FILE_PING has not found")
                 expected = "timer"
+            case ("read", *_):
+                self._readings -= 1
+                if self._readings < 0:
+                    raise _NotSoError("records are read unasked")
+                expected = "folder"
             case ("returned",):
                 self._blocks -= 1
                 if self._blocks < 0:
                     raise _NotSoError("the application returns from no BLOCK")
                 expected = "application"
-            case ("multicast", _) | ("leave",):
+            case ("multicast", _) | ("leave",) | ("connect",) | ("disconnect",):
                 expected = "application"
-            case ("join", *_):
+            case ("join", str(coordinator), *_):
+                if coordinator not in self._found:
+                    raise _NotSoError("it joins whom FILE_PING has not found, or not now")
+                self._found.clear()
                 expected = "discovery"
             case ("begins", _):
                 expected = "begins"
@@ -228,7 +276,7 @@ class _Run:
             case _:
                 raise _NotSoError("no event of a member")
         if (values[0] == "begins") != (not self._life.steps):
-            raise _NotSoError("a life begins with `begins`, and only once")
+            raise _NotSoError("an incarnation begins with `begins`, and only once")
         if cause != expected:
             raise _NotSoError(f"the cause is {cause!r}, and of such an event it is {expected!r}")
 
@@ -242,6 +290,10 @@ class _Run:
                 pass  # it may fire all the same
             case PassUp(Block()):
                 self._blocks += 1
+            case PassDown(file_ping.ReadRecords()):
+                self._readings += 1
+            case PassUp(file_ping.Found(coordinator)):
+                self._found.add(coordinator)
             case _:
                 pass
 

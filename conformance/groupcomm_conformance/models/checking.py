@@ -1,7 +1,8 @@
 """Model checking: running the models of a manifest, and holding what comes against what is expected.
 
-This is what the other rooms use; see `plan` for the runs that a model takes, `running` for how they share the
-machine, `result` for what came and its cache, and `judging` for differences, kill matrix and gates.
+The other packages use this module. See `plan` for the runs that a model takes, and `running` for how they
+share the machine. See `result` for TLC's answers and their cache, and `judging` for differences, kill matrix
+and gates.
 """
 
 from .judging import Gate, actions, differences, gates, kill_matrix, stale

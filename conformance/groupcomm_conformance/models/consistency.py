@@ -1,4 +1,4 @@
-"""What the parts of a manifest must say of each other: a manifest that contradicts itself is refused."""
+"""Checks that the parts of a manifest agree: a manifest that contradicts itself is refused."""
 
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -14,7 +14,7 @@ __all__ = ["check"]
 def check(manifest: Manifest, document: Node, *, recording: bool = False) -> None:
     """Refuse, by a FileError that names the place, a manifest whose parts contradict each other.
 
-    With `recording`, what falls may still be missing.
+    With `recording`, the violated claims may still be missing.
     """
     top = document.entries()
     for name, node in top["claims"].entries().items():
@@ -145,7 +145,7 @@ def _check_run(manifest: Manifest, model: Model, node: Node, found: Mapping[str,
 
 
 def _overrides(manifest: Manifest, model: Model, name: str, value: object) -> bool:
-    """Whether a model puts another operator in the place of the operator `name`."""
+    """Say whether a model puts another operator in the place of the operator `name`."""
     if not (isinstance(value, str) and value.startswith(SUBSTITUTION)):
         return False
     return read_modules(manifest.folders, manifest.module_of(model.claims)).definition(name) is not None
@@ -159,7 +159,7 @@ def _check_violation(
     *,
     recording: bool,
 ) -> None:
-    """Check what falls, and that the control differs in what is ablated and in nothing else."""
+    """Check the violated claims, and that the control differs in the ablated constants alone."""
     cfg = manifest.cfg(model)
     claim = str(model.violates)
     if claim not in cfg.claims:
@@ -174,9 +174,9 @@ def _check_violation(
             if int(number) > last:
                 raise item.error(f"one of the {last} conjuncts of {of}, not {name}")
         if number and of not in model.falls:
-            raise item.error(f"{of} among the claims that fall, as {name} does")
+            raise item.error(f"{of} among the violated claims, as {name} is")
     if not recording and claim not in model.falls and claim not in manifest.type_invariants:
-        raise found["falls"].error(f"{claim} among the claims that fall, as the model violates it")
+        raise found["falls"].error(f"{claim} among the violated claims, as the model violates it")
     control = _holding(manifest, found["control"], str(model.control))
     if control.claims != model.claims:
         raise found["control"].error(f"a model with the claims {model.claims}, not {control.claims}")

@@ -1,24 +1,24 @@
-r"""What a run of TLC is asked to tell besides its verdict: text of TLA+ modules, and reading what they print.
+r"""Instruments, by which a run of TLC reports more than its verdict: TLA+ text, and a reader of its output.
 
 Every run has a root module of its own, `Run`, which extends the protocol's MC module; nothing is written
 into `spec/`. Into it go operators that are always TRUE and print what is new to them:
 
 - *witnesses*, as invariants: `@witness W` when the predicate `W` is true for the first time;
-- *steps*, as an action constraint: each pair of action and outcome in `act'`. (`-coverage` tells it too:
+- *steps*, as an action constraint: each pair of action and outcome in `act'`. (`-coverage` reports them too:
   measured on 41,000 states with 664,000 transitions it costs 1.8 times the CPU time of the plain run,
   this constraint 1.0. And TLC names an inner operator there where one action applies another.)
 - *falls*, for the kill matrix: each claim `C` becomes `C \/ Note`, which prints `@falls C` once and is
-  true, so that the search goes on and one run tells all claims that the state space refutes; of a claim that
-  is a list of conjuncts, each is noted by itself (`@part C/2`). One more claim is false, once, where the
-  first of them falls: TLC prints the counterexample and, told to continue, goes on;
+  true, so that the search continues and one run reports all claims that the state space refutes. Of a claim
+  that is a list of conjuncts, each is noted by itself (`@part C/2`). One more claim is false, once, where the
+  first of them is: TLC prints the counterexample and, with `-continue`, searches the rest;
 - the *harvest*, as an invariant: each new local state, message and outside parameter. The group module
   defines what these are: `SeenLocal(m)`, `SeenMessages` (a set) and `SeenOutside(m)`.
 
-What was printed is remembered in TLC's registers (`TLCGet`, `TLCSet`), of which each worker has its own:
-with two workers a value may come twice. One register per member keeps the sets small. `ToString` keeps a
-value on one line.
+Printed values are remembered in TLC's registers (`TLCGet`, `TLCSet`), of which each worker has its own:
+with two workers a value may be printed twice. One register per member keeps the sets small. `ToString` keeps
+a value on a single line.
 
-What is generated has names that begin with `Run_`, which no specification may use.
+Generated operators have names that begin with `Run_`, which no specification may use.
 
 An action property `P` has its action in an operator of its own: `P == [][PStep]_vars`, and so has a
 refinement, `P == Abstract!Init /\ [][PStep]_vars` with `PStep == Abstract!Step`. Properties without such an
@@ -61,7 +61,7 @@ STORY: Final = "Run_Story"
 """With what the generated names of what is shown begin, and that of a temporal claim in a story."""
 
 OUTCOMES: Final = ("ignored", "local_error", "remote_error", "handled")
-"""How an event may end. Only one that is handled changes a state or has effects."""
+"""How an event may end. Only a handled event changes a state or has effects."""
 
 _REGISTERS: Final = 1000
 """The first register used here: those below are the specifications' own."""
@@ -77,7 +77,7 @@ class Run:
     text: str
     cfg: Cfg
     continues: bool = False
-    """Whether TLC goes on after the counterexample."""
+    """Whether TLC continues after the counterexample."""
 
     @property
     def generated(self) -> dict[str, str]:
@@ -112,7 +112,7 @@ class _Writer:
     """The operators and registers of a root module in the making."""
 
     operators: list[str] = Factory(list)
-    noted: dict[str, int] = Factory(dict)  # the register of each line that is printed once
+    noted: dict[str, int] = Factory(dict)  # the register of each text that is printed once
     _registers: int = field(default=_REGISTERS, init=False)
     _starts: list[str] = field(factory=list, init=False)
 
@@ -224,10 +224,11 @@ def note_run(
 ) -> tuple[Run, tuple[str, ...]]:
     """The model with each claim noted instead of asserted, and the claims that this can be done with.
 
-    These are the invariants but for `types`, and the action properties. What is `shown` is false once, where
-    it comes first: as the last of the invariants or of the properties, since TLC looks at no more of them in
-    a state or step that refutes one. The search ends with the last state, or, given `until`, when what is
-    shown has come and all of these have fallen: claims and conjuncts (`C/2`), as far as they can be noted.
+    These are the invariants but for `types`, and the action properties. The claim that is `shown` is false
+    once, where it is violated first. It is the last of the invariants or of the properties, since TLC looks
+    at no more of them in a state or step that refutes one. The search ends with the last state. Given
+    `until`, it ends when the counterexample was shown and all of these are violated: claims and conjuncts
+    (`C/2`) that can be noted.
     """
     writer, left_out = _Writer(), frozenset(types)
     invariants: list[str] = []
@@ -299,7 +300,7 @@ def sole_run(module: str, cfg: Cfg, claim: str) -> Run:
 
 
 def story_run(module: str, cfg: Cfg, claim: str, story: str | None, types: Iterable[str]) -> Run:
-    """The model with the invariants `types` and one temporal claim, of behaviours that come to the `story`.
+    """The model with the invariants `types` and one temporal claim, of behaviours that reach the `story`.
 
     That is a state predicate; without one the claim is asserted as it is.
     """
@@ -311,12 +312,12 @@ def story_run(module: str, cfg: Cfg, claim: str, story: str | None, types: Itera
     return Run(writer.module(module), evolve(cfg, invariants=invariants, properties=(asserted,)))
 
 
-# What they print
+# Reading what they print
 
 
 @frozen
 class Harvest:
-    """What a run has seen: local states of all members, messages, and parameters from outside."""
+    """The harvest of a run: local states of all members, messages, and parameters from outside."""
 
     local: frozenset[Value]
     messages: frozenset[Value]
@@ -328,13 +329,13 @@ class Heard:
     """Takes the lines that TLC prints (`take` is an `on_line`) and keeps what the operators above say."""
 
     witnesses: set[str] = Factory(set)
-    falls: dict[str, None] = Factory(dict)  # in the order in which they fell
+    falls: dict[str, None] = Factory(dict)  # in the order in which they were violated
     parts: set[str] = Factory(set)
     steps: set[tuple[str, str]] = Factory(set)
     _seen: dict[str, set[str]] = field(factory=lambda: {"local": set(), "message": set(), "outside": set()})
 
     def take(self, line: str) -> None:
-        """Read a line; those that the specification prints itself are passed over."""
+        """Read a line; lines that the specification prints itself are passed over."""
         try:
             text = parse(line) if line.startswith('"') else None
         except ValueSyntaxError:

@@ -3,11 +3,11 @@
 `differences` compares one result with its model, `gates` asks of all models of a protocol together whether
 the claims speak of anything:
 
-- *actions*, *outcomes*: each action of `Next` and each outcome of `Step` is taken in a model that holds;
-- *witnesses*: each is reached in the models that it names;
-- *kills*: each claim falls to at least one ablation;
-- *conjuncts*: where a claim is a list, each of its conjuncts falls to at least one ablation;
-- *claims*: each claim that a module defines is one of a set of claims;
+- *actions*, *outcomes*: each action of `Next` and each outcome of `Step` is taken in a model that holds.
+- *witnesses*: each is reached in the models that it names.
+- *kills*: at least one ablation violates each claim.
+- *conjuncts*: where a claim is a list, at least one ablation violates each of its conjuncts.
+- *claims*: each claim that a module defines is one of a set of claims.
 - *controls*: the control of each ablation holds, or its kill is spurious.
 """
 
@@ -141,7 +141,7 @@ def _fires(manifest: Manifest, results: Mapping[str, CheckedModel], *, whole: bo
     missing += [f"unknown outcome: {outcome}" for outcome in sorted(seen.difference((*OUTCOMES, "none")))]
     lacking = "" if whole else _WHOLE
     if not every:
-        lacking = "there is no model for safety, and only these tell their steps"
+        lacking = "there is no model for safety, and only these report their steps"
     return [
         _gate("actions", f"all {len(every)} actions are taken", bad, lacking=lacking),
         _gate("outcomes", f"all {len(OUTCOMES)} outcomes are seen", missing, lacking=lacking),
@@ -168,7 +168,7 @@ def _kills(manifest: Manifest, results: Mapping[str, CheckedModel], *, whole: bo
     lacking = "" if whole else _WHOLE
     if not matrix:
         lacking = "no set of claims has a claim"
-    return _gate("kills", f"each of {len(matrix)} claims falls to some ablation", bad, lacking=lacking)
+    return _gate("kills", f"each of {len(matrix)} claims is violated by some ablation", bad, lacking=lacking)
 
 
 def _conjuncts(manifest: Manifest, results: Mapping[str, CheckedModel], *, whole: bool) -> Gate:
@@ -216,7 +216,7 @@ def _named(manifest: Manifest) -> Gate:
 
 
 _INSTRUMENTS: Final = ("SeenMessages", "Alphabet", "vars", "stack_vars", "view")
-"""What a table of local steps is made with, which no specification uses itself."""
+"""Names that a table of local steps is made with, which no specification uses itself."""
 
 
 def _controls(manifest: Manifest, results: Mapping[str, CheckedModel]) -> Gate:

@@ -1,15 +1,16 @@
-"""The manifest of a protocol, `spec/<protocol>/models.yaml`: all that TLC is told, and what is expected.
+"""The manifest of a protocol, `spec/<protocol>/models.yaml`: all input of TLC, and the expected results.
 
 - `reference` gives every constant of the modules the value that it has in the repaired algorithm over sound
-  layers: each guard on, no fault. `claims` names sets of claims, each with what TLC needs for it
+  layers: each guard on, no fault. `claims` names sets of claims. Each has TLC's input for it
   (`specification` or `init` and `next`, `view`, ...), its `invariants` and `properties`, and in `constants`
-  what differs from the reference. A set that is `like` another has what it does not say itself from there,
-  and the claims of `more` besides. A set may be over another `module` of the folder, such as a note's own
-  algorithm; its `constants` are then a reference of its own. (`with` names protocols whose modules it uses.)
+  the differences from the reference. A set that is `like` another has what it does not say itself from there,
+  and the claims of `more` besides; but a set for liveness has no `view`. A set may be over another `module`
+  of the folder, such as a note's own algorithm; its `constants` are then a reference of its own. (`with`
+  names protocols whose modules it uses.)
 - A model is one run: a set of claims (`safety` unless it says another) and the constants that it changes.
   The cfg file that TLC reads is made from these; there is none in the project.
-- It *holds*, with exact counts, or it *violates* one named claim, as a flawed variant (an ablation) must;
-  then its *control* is the model that has the same constants except for those in `ablates`, and holds.
+- It *holds*, with exact counts, or it *violates* one named claim, as a flawed variant (an ablation) must.
+  Then its *control* is the model that has the same constants except for those in `ablates`, and holds.
 
 `gives` and `assumes` say what the protocol is in a stack: guarantees, which are modules of `spec/common`,
 conjunct by conjunct, with the claims that show what is given and models without what is assumed.
@@ -87,7 +88,7 @@ _MANY: Final = ("invariants", "properties", "constraints", "action_constraints",
 
 def protocols(root: Path) -> tuple[str, ...]:
     """Name the protocols: the folders of `spec` with a manifest, sorted."""
-    # Also one that is a link to nothing: that is a manifest amiss, not a protocol that does not exist.
+    # Also a link to nothing: then a manifest is missing, and the protocol exists.
     return tuple(sorted(folder.name for folder in (root / "spec").iterdir() if lexists(folder / MANIFEST)))
 
 
@@ -160,7 +161,7 @@ def _links(node: Node, what: str) -> dict[str, dict[str, tuple[str, ...]]]:
 def _claim_sets(
     node: Node, reference: Mapping[str, Constant], folder: Path
 ) -> tuple[dict[str, Cfg], dict[str, str]]:
-    """Read the sets of claims, and the modules of those that are over another."""
+    """Read the sets of claims, and for each set over another module, that module."""
     found: dict[str, Cfg] = {}
     other_modules: dict[str, str] = {}
     start = Cfg(constants={name: constant_text(value) for name, value in reference.items()})
@@ -170,6 +171,7 @@ def _claim_sets(
         if "like" in keys:
             like = keys["like"].text()
             base = found.get(like) or _unknown_set(keys["like"], found)
+            base = evolve(base, view=None) if is_liveness(name) else base
             other_modules |= {name: other_modules[like]} if like in other_modules else {}
         if "module" in keys:
             base, other_modules[name] = Cfg(constants={}), _module(keys["module"], folder)
@@ -208,7 +210,7 @@ def _module(node: Node, folder: Path) -> str:
 
 
 def _unknown_set(node: Node, found: Mapping[str, Cfg]) -> Cfg:
-    raise node.error(f"a set of claims above this one ({', '.join(found) or 'there is none'})")
+    raise node.error(f"a set of claims above it ({', '.join(found) or 'there is none'})")
 
 
 def _model(node: Node, *, recording: bool) -> Model:

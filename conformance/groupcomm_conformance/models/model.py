@@ -1,4 +1,4 @@
-"""What a manifest says, as values: models, what is expected of each, errata, and sets of claims.
+"""The contents of a manifest, as values: models, what is expected of each, errata, and sets of claims.
 
 `manifest` reads these from `spec/<protocol>/models.yaml`, `consistency` holds them against each other.
 """
@@ -84,10 +84,10 @@ class Counts:
 class Erratum:
     """A flaw that a model shows, as a story.
 
-    The counterexample charted is the shortest to a state (or step, or behaviour) that refutes `claim` and in
-    which `story`, a state predicate of the specification, is true; without a story, the shortest that refutes
-    the claim. `harm` says in a few words what a user sees. `proved_by` names the models that hold with the
-    repair. One constant is ablated; `several` argues why where there are more.
+    The counterexample charted is the shortest to a state (or step, or behaviour) that refutes `claim`. Where
+    there is a `story`, a state predicate of the specification, it is true in that state too. `harm` says in a
+    few words what a user sees. `proved_by` names the models that hold with the repair. One constant is
+    ablated; `several` argues why where there are more.
     """
 
     id: str
@@ -105,12 +105,12 @@ class Erratum:
 class Model:
     """One run of TLC and its expected result.
 
-    `claims` names the set of claims that is checked. `violates` is the claim that must fall, None where the
-    model holds. A model that holds has `counts`; one that violates has `ablates`, `control`, `trace` (states
-    of the shortest counterexample) and `falls` (all claims that its state space refutes, and of those that
-    are lists the conjuncts, as `Claim/2`). `conform`: its local steps become conformance tables. `walk`: its
-    graph is small enough to be dumped, without VIEW, and walked. `digest` tells, for a `deep` model, what its
-    record was taken from. `line`: its place in the file.
+    `claims` names the set of claims that is checked. `violates` is the claim that must be violated, None
+    where the model holds. A model that holds has `counts`. A model that violates has `ablates`, `control`,
+    `trace` (states of the shortest counterexample) and `falls`: all claims that its state space refutes, and
+    the conjuncts of each claim that is a list, as `Claim/2`. `conform`: its local steps become conformance
+    tables. `walk`: its graph is small enough to be dumped, without VIEW, and walked. `digest` identifies, for
+    a `deep` model, the text that its record was taken from. `line`: its place in the file.
     """
 
     name: str
@@ -133,12 +133,12 @@ class Model:
 
     @property
     def holds(self) -> bool:
-        """Whether no claim may fall."""
+        """True if no claim may be violated."""
         return self.violates is None
 
     @property
     def liveness(self) -> bool:
-        """Whether this is a model for temporal properties (`..._live`)."""
+        """True for a model of temporal properties (`..._live`)."""
         return is_liveness(self.claims)
 
 
@@ -148,10 +148,10 @@ Links: TypeAlias = Mapping[str, Mapping[str, tuple[str, ...]]]
 
 @frozen
 class Manifest:
-    """All models of one protocol, in the file's order.
+    """All models of a protocol, in the file's order.
 
     `folder` is `spec/<protocol>`. `reference` has the constants of the repaired algorithm over sound layers,
-    as cfg files have them. `cfgs` maps the name of each set of claims to what TLC is told where a model
+    as cfg files have them. `cfgs` maps the name of each set of claims to TLC's configuration where a model
     changes nothing: the reference's constants with those of the set, and its claims. `witnesses` maps each
     witness operator, a predicate, to the models in which it must become true.
 
@@ -250,7 +250,7 @@ def constant_text(value: Constant) -> str:
 
 
 def is_liveness(claims: str) -> bool:
-    """Whether the set of claims of this name is for temporal properties: `liveness` or `liveness_...`."""
+    """Say whether the set of claims of this name is for temporal properties: `liveness` or `liveness_...`."""
     return claims == "liveness" or claims.startswith("liveness_")
 
 

@@ -13,12 +13,11 @@ from attrs import frozen
 
 from groupcomm_conformance.files.errors import FileError
 from groupcomm_conformance.files.reading import read_text
-from groupcomm_conformance.tla.source import bare, declared
+from groupcomm_conformance.tla.source import bare, blanked, declared
 from groupcomm_conformance.tla.witnesses import conjuncts
 
 __all__ = ["Modules", "read_modules", "scope", "unused"]
 
-_COMMENT: Final = re.compile(r"\\\*[^\n]*|\(\*.*?\*\)", re.DOTALL)
 _NAMES: Final = r"\w+(?:\s*,\s*\w+)*"
 _DEFINITION: Final = re.compile(r"^(?:LOCAL\s+)?(\w+)(?:\([^)]*\))?\s*==", re.MULTILINE)
 _NEXT: Final = re.compile(r"\[\]\s*\[\s*(?:\\E (\w+) \\in Member : )?(\w+)(?:\(\1\))?\s*\]\s*_")
@@ -48,19 +47,14 @@ _LIBRARY: Final = frozenset(
 @functools.lru_cache(maxsize=256)
 def _bare(text: str) -> str:
     """A module without comments and empty lines; the rest keeps its columns, which lists depend on."""
-    lines = (line.rstrip() for line in _blank(text).splitlines())
+    lines = (line.rstrip() for line in blanked(text).splitlines())
     return "\n".join(line for line in lines if line)
-
-
-def _blank(text: str) -> str:
-    """A module with spaces in place of comments."""
-    return _COMMENT.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
 
 
 @functools.lru_cache(maxsize=256)
 def _definitions(text: str) -> dict[str, tuple[str, int]]:
-    """Each operator of a module: its text after `==`, without comments and in its columns, and its line."""
-    blank = _blank(text)
+    """Each operator of a module: its text after `==`, without comments and in its columns, and its place."""
+    blank = blanked(text)
     ends = sorted(match.start() for pattern in (_DEFINITION, _SEPARATOR) for match in pattern.finditer(blank))
     found: dict[str, tuple[str, int]] = {}
     for match in _DEFINITION.finditer(blank):
@@ -89,7 +83,7 @@ def _check_name(file: Path, text: str) -> None:
 
 @functools.lru_cache(maxsize=256)
 def _needed(text: str) -> tuple[str, ...]:
-    """The modules that one extends or instantiates."""
+    """The modules that a module extends or instantiates."""
     bare = _bare(text)
     extended = (re.split(r"\s*,\s*", names) for names in re.findall(rf"\bEXTENDS\s+({_NAMES})", bare))
     return (*chain.from_iterable(extended), *re.findall(r"\bINSTANCE\s+(\w+)", bare))
@@ -104,11 +98,11 @@ class Modules:
 
     @property
     def bare(self) -> dict[str, str]:
-        """The texts without comments and empty lines, in their columns: all that TLC is told by them."""
+        """The texts without comments and empty lines, in their columns: all of them that TLC reads."""
         return {name: _bare(text) for name, text in self.texts.items()}
 
     def definition(self, operator: str) -> tuple[str, str, int] | None:
-        """Find an operator: its module, the text after `==` without comments, and its line."""
+        """Find an operator: its module, the text after `==` without comments, and its line number."""
         found = self.laid_out(operator)
         return None if found is None else (found[0], found[1].strip(), found[2])
 
@@ -120,12 +114,12 @@ class Modules:
         return None
 
     def defined(self, module: str, operator: str) -> str | None:
-        """Give the text of an operator of one module, in its columns."""
+        """Give the text of an operator of a module, in its columns."""
         found = _definitions(self.texts[module]).get(operator)
         return None if found is None else found[0]
 
     def declares(self, module: str, constant: str) -> bool:
-        """Whether a module declares a constant."""
+        """Say whether a module declares a constant."""
         return constant in _declared(self.texts[module])
 
     def conjuncts(self, module: str) -> tuple[str, ...]:
@@ -134,21 +128,23 @@ class Modules:
         return tuple(re.findall(r'"(\w+)"', found[1])) if found else ()
 
     def has_conjunct(self, module: str, name: str) -> bool:
-        """Whether a guarantee has this conjunct: in `Conjuncts`, as an operator, or as a constant's value."""
+        """Say whether a guarantee has this conjunct: in `Conjuncts`, an operator, or a constant's value."""
         bare = self.bare[module]
         operator = re.search(rf"^{name}(?:\([^)]*\))?\s*==", bare, re.MULTILINE)
         return name in self.conjuncts(module) or operator is not None or f'"{name}"' in bare
 
     def meaning(self, module: str, conjunct: str) -> str:
-        """Give what a guarantee's comments say of a conjunct, after its name or above it, as one line."""
-        text = self.texts[module]
-        found = re.search(
-            rf"^[ \t]*\\\*[ \t]*{conjunct}:((?:[^\n]*\n[ \t]*\\\*)*[^\n]*)$", text, re.MULTILINE
-        ) or re.search(
-            rf"((?:^[ \t]*\\\*[^\n]*\n)+)^(?:LOCAL\s+)?{conjunct}(?:\([^)]*\))?\s*==", text, re.MULTILINE
-        )
-        words = re.sub(r"^[ \t]*\\\*+", "", found[1], flags=re.MULTILINE).split() if found else []
-        return " ".join(words).removeprefix("... ")
+        """Give the comments of a guarantee, or of a module it stands on, on a conjunct, joined."""
+        for text in (self.texts[module], *self.texts.values()):
+            found = re.search(
+                rf"^[ \t]*\\\*[ \t]*{conjunct}:((?:[^\n]*\n[ \t]*\\\*)*[^\n]*)$", text, re.MULTILINE
+            ) or re.search(
+                rf"((?:^[ \t]*\\\*[^\n]*\n)+)^(?:LOCAL\s+)?{conjunct}(?:\([^)]*\))?\s*==", text, re.MULTILINE
+            )
+            if found:
+                words = re.sub(r"^[ \t]*\\\*+", "", found[1], flags=re.MULTILINE).split()
+                return " ".join(words).removeprefix("... ")
+        return ""
 
     def conjuncts_of(self, claim: str) -> tuple[str, ...]:
         """Give, of a claim that is a list, each conjunct in the place of the whole; of any other nothing."""
@@ -157,13 +153,13 @@ class Modules:
         return parts if len(parts) > 1 else ()
 
     def knows(self, name: str) -> bool:
-        """Whether a module declares a constant of this name, or defines such an operator."""
+        """Say whether a module declares a constant of this name, or defines such an operator."""
         return any(name in _declared(text) for text in self.texts.values()) or (
             self.definition(name) is not None
         )
 
     def sentence(self, operator: str) -> tuple[str, int] | None:
-        """Give the comment directly above an operator as one line ("" where there is none), and its line."""
+        """Give the comment directly above an operator, joined ("" where there is none), and its place."""
         for text in self.texts.values():
             found = re.search(
                 rf"((?:^[ \t]*\\\*[^\n]*\n)*)^(?:LOCAL\s+)?{operator}(?:\([^)]*\))?\s*==", text, re.MULTILINE
@@ -182,7 +178,7 @@ class Modules:
         return tuple(dict.fromkeys(self._taken(body[1]))) if body else ()
 
     def is_by_member(self, specification: str) -> bool:
-        r"""Whether `Next` says what one member does: `[][\E m \in Member : Next(m)]_vars`."""
+        r"""Say whether `Next` says what one member does: `[][\E m \in Member : Next(m)]_vars`."""
         return self._next(specification)[1] is not None
 
     def next_of(self, specification: str) -> str:
@@ -204,13 +200,14 @@ class Modules:
 
     def _taken(self, text: str) -> Iterator[str]:
         r"""Name the actions in a disjunction: of `Next /\ Below`, a composition's, those of `Next`."""
-        # What a quantifier ranges over is no action, nor is what else is true of a step or before it.
+        # The range of a quantifier is no action, nor is a formula that is true of other steps or before a
+        # step.
         for word in re.findall(r"\w+", re.sub(r"(?:\\in|/\\)\s*\w+(?:\([^)]*\))?", "", text)):
             if (found := self.definition(word)) is not None and self._says_what_comes(word, set()):
                 yield from self._taken(found[1]) if word == "Next" else (word,)
 
     def _says_what_comes(self, operator: str, known: set[str]) -> bool:
-        """Whether an operator, or one that it uses, says something of the next state."""
+        """Say whether an operator, or an operator that it uses, says something of the next state."""
         found = None if operator in known else self.definition(operator)
         known.add(operator)
         return found is not None and (
@@ -266,7 +263,7 @@ def read_modules(folders: Iterable[Path], root: str) -> Modules:
         _check_name(available[name], text)
         for needed in _needed(text):
             if needed not in available and needed not in _LIBRARY:
-                word = re.search(rf"\b(?:EXTENDS|INSTANCE)\b[\s\w,]*?\b{needed}\b", _blank(text))
+                word = re.search(rf"\b(?:EXTENDS|INSTANCE)\b[\s\w,]*?\b{needed}\b", blanked(text))
                 line = text.count("\n", 0, word.end()) + 1 if word else 1
                 raise FileError(str(available[name]), line, f"a module, but there is no {needed}.tla")
             todo.append(needed)
@@ -277,7 +274,7 @@ def read_modules(folders: Iterable[Path], root: str) -> Modules:
 
 
 def scope(modules: Modules, module: str) -> tuple[str, ...]:
-    """Name a module and those that it extends, directly or not: what it can name without an instance."""
+    """Name a module and those modules that it extends, directly or not: it names them without an instance."""
     found = [module]
     for each in found:
         for names in re.findall(rf"\bEXTENDS\s+({_NAMES})", _bare(modules.texts[each])):
@@ -291,7 +288,7 @@ def unused(
     """Find operators that no operator uses and that are not `named`: each with its module and line.
 
     These are operators without parameters of the `own` modules, but for those of bounds (`MC...`), and only
-    of modules that define one that is named: there a claim would stand.
+    of modules that define a named operator: there a claim would stand.
     """
     words = Counter(word for text in texts.values() for word in re.findall(r"\w+", _bare(text)))
     return [

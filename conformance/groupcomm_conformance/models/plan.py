@@ -1,10 +1,10 @@
 """The runs of TLC that a model takes, and the result that their answers make together.
 
-A model mostly takes one run, with the instruments that it needs (see `instruments`). That of a model which
-violates a claim shows the counterexample, goes on, and tells what else falls: its row of the kill matrix. It
-ends when all has fallen that the manifest says, claims and conjuncts; when a record is made, it goes on to
-the last state. Properties that cannot be noted (temporal ones, and refinements without a step) are run alone
-where the manifest says that they fall.
+A model mostly takes one run, with the instruments that it needs (see `instruments`). The run of a model that
+violates a claim shows the counterexample, continues, and reports the other violated claims: the model's row
+of the kill matrix. It ends when all claims and conjuncts that the manifest names are violated. When a record
+is made, it continues to the last state. Properties that cannot be noted (temporal properties, and refinements
+without a step) are run alone where the manifest says that they are violated.
 
 Results are cached by the content of all that they depend on: modules, cfg, generated text, jar,
 and the checker's own code.
@@ -52,7 +52,7 @@ DIVISIBLE: Final = 100_000
 
 _UNKNOWN: Final = Counts(20_000, 200_000, 0)
 
-# The runs of one model
+# The runs of a model
 
 
 @frozen
@@ -83,12 +83,12 @@ class Plan:
         return _UNKNOWN if counts is None else counts
 
     def divisible(self, part: Part) -> bool:
-        """Whether a part may have several workers: not if the counterexample must be the same every time."""
+        """Say whether a part may have several workers: not if its counterexample must be reproducible."""
         return self.size.transitions >= DIVISIBLE and (self.model.holds or part.name != "search")
 
 
 def plan_of(manifest: Manifest, model: Model, *, recording: bool = False) -> Plan:
-    """Plan the runs of a model; with `recording` those that tell all that falls, whatever is recorded.
+    """Plan the runs of a model; with `recording` runs that report every violated claim, recorded or not.
 
     FileError where a specification lacks the form required.
     """
@@ -155,7 +155,7 @@ def _key(model: Model, modules: Modules, parts: Iterable[Part]) -> str:
 
 
 def digest(manifest: Manifest, model: Model) -> str:
-    """Give 16 hexadecimal digits that tell what a model's record is of.
+    """Give 16 hexadecimal digits that identify the text that a model's record was taken from.
 
     These are the modules without comments and spacing, constants and claims, and the jar.
     """
@@ -176,7 +176,7 @@ def _members(manifest: Manifest, model: Model, cfg: Cfg) -> tuple[str, ...]:
 
 @frozen
 class Answer:
-    """What a part's run said; `failure` where TLC could not evaluate an expression."""
+    """The result of a part's run; `failure` where TLC could not evaluate an expression."""
 
     result: Result | None
     heard: Heard
@@ -189,7 +189,7 @@ def execute(
 ) -> Answer:
     """Run a part; a TLCError other than `EvaluationFailed` is raised.
 
-    What the manifest says and the modules do not have is a mistake of the model's entry.
+    A name of the manifest that the modules do not have is a mistake of the model's entry.
     """
     heard = Heard()
     result, failure = None, None
@@ -202,9 +202,8 @@ def execute(
             workers=workers,
             heap=heap,
             short=plan.size.transitions < SHORT,
-            # Which violation a run finds first may depend on earlier runs of its JVM.
-            kept=plan.size.transitions < (KEPT if plan.model.holds else SHORT)
-            and (plan.model.holds or not plan.model.liveness),
+            # A long search that is to end early ends before compiling it would pay.
+            kept=plan.size.transitions < (KEPT if plan.model.holds else SHORT),
             continues=part.run.continues,
             liveness=plan.model.liveness,
             progress=progress,
@@ -241,7 +240,7 @@ def _no_formula(plan: Plan, error: EvaluationFailed) -> EvaluationFailed | None:
 
 
 _FORMULA: Final = re.compile(r"[=#<>~!\[]|/\\|\\(?:/|[A-Za-z]+)|\b(?:TRUE|FALSE|ENABLED|IF|CASE)\b")
-"""What a formula has and a number, a set or a text has not."""
+"""The parts of a formula that a number, a set or a text does not have."""
 
 
 def assembled(plan: Plan, answers: Mapping[str, Answer]) -> CheckedModel:

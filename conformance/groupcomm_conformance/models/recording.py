@@ -1,7 +1,7 @@
-"""Writing what came into the manifest: counts, the counterexample's length, what falls, and digests.
+"""Writing results into the manifest: counts, the counterexample's length, violated claims, and digests.
 
-Only these are written, each in its place: comments, order and spelling of everything else stay. What a model
-is expected to do is never written: a model that does something else is not recorded.
+Only these are written, each in its place: comments, order and spelling of everything else stay. The expected
+verdict of a model is never written: a model with another verdict is not recorded.
 """
 
 import re
@@ -26,7 +26,7 @@ _ORDER: Final = (
     *("distinct", "transitions", "depth", "digest", "conform", "walk"),
     *("ablates", "control", "trace", "falls", "erratum"),
 )
-"""The order of a model's keys, which says where one that is missing is written."""
+"""The order of a model's keys, which says where a missing key is written."""
 
 
 def record(root: Path, manifest: Manifest, results: Mapping[str, CheckedModel]) -> list[str]:

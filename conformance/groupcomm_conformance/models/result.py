@@ -1,4 +1,4 @@
-"""What TLC said of a model, and the cache of it."""
+"""TLC's answer for a model, and the cache of these answers."""
 
 import json
 from typing import Any, Final
@@ -17,7 +17,7 @@ __all__ = ["Cache", "CheckedModel", "expected"]
 
 @frozen
 class CheckedModel:
-    """What TLC said of a model.
+    """TLC's answer for a model.
 
     `outcome` is `holds`, `violates: Name`, or `fails: why` where TLC could not evaluate an expression;
     `expected` is in the same words. Counts are those at the end of the search. `steps` are the pairs of
@@ -53,7 +53,7 @@ class CheckedModel:
 
     @property
     def holds(self) -> bool:
-        """Whether TLC searched everything and nothing fell."""
+        """True if TLC searched everything and nothing fell."""
         return self.outcome == "holds"
 
 

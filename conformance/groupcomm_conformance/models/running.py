@@ -28,7 +28,10 @@ __all__ = [
 
 
 class Listener(Protocol):
-    """Is told how runs go, from threads of their own. `part` is `search`, `falls` or a claim."""
+    """Is notified of the progress of runs, from threads of their own.
+
+    `part` is `search`, `falls` or a claim.
+    """
 
     def started(self, model: Model, part: str) -> None: ...
     def progress(self, model: Model, part: str, progress: Progress) -> None: ...
@@ -129,7 +132,7 @@ def scheduled(jobs: Sequence[Job], slots: int, *, divide: bool = True) -> list[J
     """Order jobs and share out the workers so that all cores are busy to the end.
 
     A search takes least CPU time with one worker (measured: two take a sixth more), so jobs run side by side,
-    the longest first; but one that would outlast all others gets all workers, after the others.
+    the longest first. A job that would outlast all others gets all workers, after the others.
     """
     fair = sum(job.plan.size.transitions for job in jobs) / slots
     shared = [

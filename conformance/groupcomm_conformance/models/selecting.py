@@ -24,12 +24,12 @@ class NothingToJudge(LookupError):  # noqa: N818 - it says what happened, as a v
 
 
 def every(_model: Model) -> bool:
-    """Whether a model is a model: suits all."""
+    """Say whether a model is a model: suits all."""
     return True
 
 
 def select(manifest: Manifest, tier: Tier = "full", name: str | None = None) -> list[Model]:
-    """List the models of a tier (`full` has those of `smoke` too), or the one model called `name`."""
+    """List the models of a tier (`full` has those of `smoke` too), or only the model called `name`."""
     if name is not None:
         return [manifest.model(name)]
     tiers = TIERS[: TIERS.index(tier) + 1]

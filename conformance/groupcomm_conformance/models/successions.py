@@ -1,15 +1,15 @@
 r"""The successions of views, with the promises open in them, that a model reaches.
 
-That a layer gives what the layer above assumes is shown by modules: the one refines `Membership` and
-`JoinDigest`, the other takes their steps. What is computed here is less, and closer to the models: of the
-forests of views that TLC reaches in a model of the layer below, which does it reach in a model of the
-layer above as well, where it chooses the views itself?
+Modules show that a layer gives what the layer above assumes: the lower layer refines `Membership` and
+`JoinDigest`, and the upper layer takes their steps. This module computes less, and is closer to the models.
+TLC reaches some forests of views in a model of the layer below. Which of these does it also reach in a model
+of the layer above, where it chooses the views itself?
 
 A run prints each value of `views` and, where there is such a variable, `promises` once. Two successions
 are the same if they differ in the names of members only: `canonical` is the least of all renamings. Left
-out are what a digest says, where counters begin, and views that nobody has installed: the layer above
-sees a view when somebody installs it. (A coordinator that leaves decides a view that it does not install;
-if nobody else does, another view follows instead.)
+out are the entries of digests, the first counters, and views that no member has installed: the layer above
+sees a view when a member installs it. (A coordinator that leaves decides a view that it does not install.
+If no other member installs it, another view follows instead.)
 """
 
 from collections.abc import Callable
@@ -91,10 +91,10 @@ def reached(manifest: Manifest, model: Model) -> frozenset[Succession]:
 
 
 def seen(value: Value) -> tuple[Views, frozenset[Value]]:
-    """Leave out the views that nobody has installed.
+    """Leave out the views that no member has installed.
 
-    Somebody has if its creator is in it, as it installs what it decides; if it is some member's view now; or
-    if a view follows it that somebody has installed.
+    A view was installed in three cases. Its creator is in it, since a creator installs what it decides. It is
+    some member's view now. Or an installed view follows it.
     """
     views, promises, installed = cast("tuple[Views, frozenset[Value], frozenset[Value]]", value)
     kept: set[int] = set()

@@ -5,8 +5,8 @@ to where and names an operator, but has no parameters. Without `VIEW` they are i
 `act`, and the states are many times as many (STABLE's `pair`: 959 states and 9,507 transitions with `VIEW`,
 7,136 and 73,311 without). So the model is run as it is, and an action constraint, the last one, has TLC print
 `act'` of each transition before it writes that transition: with one worker the n-th line printed belongs to
-the n-th transition of the dump. There are few different lines (96 for the 2,000,186 transitions of `join`),
-so the run keeps each once, in `acts.txt`, and a number of four bytes for each transition, in `acts.bin`. That
+the n-th transition of the dump. There are few different lines (96 for the 2,000,186 transitions of `join`).
+So the run keeps each once, in `acts.txt`, and a number of four bytes for each transition, in `acts.bin`. That
 the two files belong together is checked: see `transforms.misaligned`.
 
 With one worker the dump is in breadth-first order: a state's line follows the transition that found it.
@@ -208,7 +208,7 @@ def _digest(manifest: Manifest, cfg: Cfg) -> str:
 
 
 def identity(text: str) -> int:
-    """What stands for a canonical text in tables: 64 bits of its digest, signed."""
+    """The number of a canonical text in tables: 64 bits of its digest, signed."""
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big", signed=True)
 
 
@@ -278,7 +278,7 @@ def plan(dump: Dump, size: int = CHUNK) -> tuple[Chunk, ...]:
 
 
 def _ends(graph: Path) -> bool:
-    """Whether a dump has its closing braces."""
+    """Say whether a dump has its closing braces."""
     with graph.open("rb") as file:
         file.seek(max(0, graph.stat().st_size - _TAIL))
         return file.read().split()[-2:] == [b"}", b"}"]
@@ -324,7 +324,7 @@ Conjunct = tuple[str, int, str]
 
 
 class Texts:
-    """What conjuncts mean, each parsed once; forgotten when they are very many."""
+    """Values of conjuncts, each parsed once; forgotten when they are very many."""
 
     def __init__(self) -> None:
         self._known: dict[str, Conjunct] = {}

@@ -1,4 +1,4 @@
-"""What can go wrong besides bad input; nothing here needs Spark."""
+"""Failures besides bad input; nothing here needs Spark."""
 
 # ruff: noqa: N818 - an error is named after what happened
 
@@ -52,7 +52,7 @@ class WorkerDied(SparkFailed):
     def __init__(self, stage: str) -> None:
         super().__init__(
             stage,
-            "a worker died; if it was for want of memory, end other programs; run again, TLC's dump is kept",
+            "a worker died; if it was for want of memory, end other programs. Run again: TLC's dump is kept",
         )
 
 
@@ -85,7 +85,7 @@ class NotHolding(PipelineError):
 
 
 class BadMaster(ValueError):
-    """What --master says is no address of a Spark."""
+    """The value of --master is no address of a Spark."""
 
     def __init__(self, master: str) -> None:
         super().__init__(f"no Spark is at {master!r}: --master takes local[*], local[2] or spark://host:7077")

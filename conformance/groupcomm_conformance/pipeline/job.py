@@ -1,4 +1,4 @@
-"""The stages of one model on Spark, each timed, and what is checked between them."""
+"""The stages of a model on Spark, each timed, and the checks between them."""
 
 import json
 import re
@@ -40,12 +40,12 @@ SMALL: Final = 20_000
 """Transitions up to which walks cover every one; walks of larger models cover every local step that is
 used."""
 
-_TASKS: Final = 2  # for each core, so that one with long walks does not keep all others waiting
+_TASKS: Final = 2  # for each core, so that a task with long walks does not keep all others waiting
 
 
 @define
 class Clock:
-    """The wall-clock seconds of each stage, and who is told when one begins."""
+    """The wall-clock seconds of each stage, and the listener that is called when a stage begins."""
 
     seconds: dict[str, float] = field(factory=dict)
     on_stage: Callable[[str], None] = lambda _stage: None
@@ -64,7 +64,7 @@ class Clock:
 
 
 def _explained(error: BaseException, stage: str) -> Exception:
-    """What a failure of Spark was about: our own words where a task found them, else the likely cause."""
+    """Say why Spark failed: our own words where a task found them, else the likely cause."""
     text = str(error)
     found = re.search(re.escape(transforms.MARK) + r"(\[.*?\])\s*$", text, re.MULTILINE)
     if found is not None:
@@ -83,7 +83,7 @@ _DIED: Final = (
 
 
 class Job:
-    """The Spark part of one model."""
+    """The Spark part of a model."""
 
     def __init__(
         self,

@@ -2,8 +2,8 @@
 
 A run writes into a folder of its own beside the tables, `.work`. When all is written the model's earlier
 tables are taken away, the new ones moved into their places, and last the receipt is written,
-`runs/<protocol>-<model>.json`. Whatever happens on the way, a table in its place is whole, and tables with a
-receipt belong together.
+`runs/<protocol>-<model>.json`. So at any time a table in its place is whole, and tables with a receipt belong
+together.
 """
 
 import json
@@ -23,7 +23,7 @@ __all__ = ["Place"]
 
 @frozen
 class Place:
-    """Where the tables of one model are, under the folder of all tables."""
+    """Where the tables of a model are, under the folder of all tables."""
 
     out: Path
     protocol: str

@@ -1,6 +1,6 @@
 """Following walks, many steps a second.
 
-What makes it fast is that a model's steps and states are few and come again and again: each is read once
+It is fast because a model's steps and states are few and come again and again: each is read once
 (`walks.follow`), and known by its identity from then on. Nothing is left out of the comparison.
 """
 
@@ -23,7 +23,7 @@ _SHOWN: Final = 5
 
 @frozen
 class Told:
-    """What became of a walk: `passed` steps are as specified, the next one, if any, is not and why."""
+    """The result of a walk: `passed` steps are as specified, the next one, if any, is not and why."""
 
     verdict: str
     passed: int
@@ -32,7 +32,7 @@ class Told:
 
 @define
 class Replayer:
-    """Follows walks of one model. `texts` are the canonical texts of values by their identities."""
+    """Follows walks of a model. `texts` are the canonical texts of values by their identities."""
 
     follower: Follower
     texts: Mapping[int, str]

@@ -74,7 +74,7 @@ VERDICTS: Final = _schema(
     {"walk": _INT, "verdict": _TEXT, "steps": _INT, "passed": _INT},
     {"reason": _TEXT},
 )
-"""`steps` of the walk, and how many of them `passed` before the one that the verdict is about."""
+"""`steps` of the walk, and how many of them `passed` before the step that the verdict is about."""
 
 COVERAGE: Final = _schema({"kind": _TEXT, "edges": _LONG, "walked": _LONG}, {"name": _TEXT, "id": _LONG})
 """`kind`: `action` or `outcome` (by `name`), `local_step` or `edge` (by `id`; of edges those walked only).
@@ -91,7 +91,7 @@ TABLES: Final = {
     "verdicts": VERDICTS,
     "coverage": COVERAGE,
 }
-"""What is published."""
+"""The published tables."""
 
 # On the way
 
@@ -129,7 +129,7 @@ ACTS: Final = _schema(
     },
     {"start": _LONG},
 )
-"""What each number stands for; `start` is the state in which the member begins (again)."""
+"""The meaning of each number; `start` is the state in which the member begins (again)."""
 
 TABLE: Final = _schema(
     {"row": _INT, "state": _LONG, "event": _LONG, "outcome": _TEXT, "next": _LONG, "effects": _LONG}

@@ -27,7 +27,7 @@ DEFAULT_MASTER: Final = "local[*]"
 
 _LOGGING: Final = "status = error\nname = groupcomm\nrootLogger.level = off\n"
 
-# For a session that lives for seconds: what compiles best takes longer than what it compiles runs.
+# For a session of seconds: the best compiler takes longer to compile code than that code runs.
 _BRISK: Final = {
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
@@ -47,9 +47,9 @@ def session(
     """A session on `master`, ended on leaving.
 
     `memory` is the heap of the driver; on `local` masters that is all there is. `brisk` is for small tables
-    only: it starts faster and computes slower. `settings` are Spark's own, besides. What does not fit into
-    memory goes into a folder for temporary files. BadMaster where `master` is none, NoMaster where none
-    answers; SparkFailed where there comes no session.
+    only: it starts faster and computes slower. `settings` are Spark's own, besides. Data that does not fit
+    into memory goes into a folder for temporary files. BadMaster where `master` is none, NoMaster where none
+    answers, SparkFailed where no session starts.
     """
     local = master.startswith("local")
     hosts = [] if local else _hosts(master)
@@ -127,7 +127,7 @@ def _hosts(master: str) -> list[str]:
 
 
 def _started(builder: SparkSession.Builder, master: str, log: Path) -> SparkSession:
-    """Start the session. What the JVM and the workers write to stderr from now on goes to `log`."""
+    """Start the session. From now on, stderr of the JVM and the workers goes to `log`."""
     sys.stderr.flush()
     stderr = os.dup(2)
     try:

@@ -40,8 +40,8 @@ def run(
     """Make all tables of a model, in `out`.
 
     The dump is kept until the tables are in place, or longer if `keep_dump`, so that a run which fails can be
-    taken up. GraphError for a dump that is not whole; NotContained where a transition is no local step that
-    `groupcomm conform` tries; SparkFailed where Spark fails.
+    taken up. Raises GraphError for a dump that is not whole, NotContained where a transition is no local step
+    that `groupcomm conform` tries, and SparkFailed where Spark fails.
     """
     clock = Clock(on_stage=on_stage)
     place = Place(out, manifest.protocol, model.name)

@@ -1,4 +1,4 @@
-"""What came of a model, in numbers."""
+"""The result of a model, in numbers."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,7 +10,7 @@ __all__ = ["Summary"]
 
 @frozen
 class Summary:
-    """What came of a model: what TLC counted, and what the tables say.
+    """The result of a model: TLC's counts, and the figures of the tables.
 
     `beyond` are transitions that are no row of the table, of a model that is not for conformance: its
     alphabet need not have all that happens there. Seconds are of wall-clock time; `driver_mb` is the most
@@ -37,7 +37,7 @@ class Summary:
 
     @property
     def ok(self) -> bool:
-        """Whether every walk passed, and covered what it was to cover."""
+        """True if every walk passed, and covered what it was to cover."""
         return set(self.verdicts) <= {"pass"} and self.covered_steps == self.used
 
     @property

@@ -46,14 +46,14 @@ LOCAL: Final = "local"
 """The variable with the members' states."""
 
 MARK: Final = "@groupcomm "
-"""What begins the one line of a task's error that is about the data."""
+"""The beginning of the line of a task's error that is about the data."""
 
 ENVIRONMENT: Final = "none"
 """The outcome of a step that no member takes part in."""
 
 
 class TaskError(RuntimeError):
-    """What a task found wrong with the data, so that it survives the way to the driver."""
+    """An error in the data that a task found, so that it survives the way to the driver."""
 
     @classmethod
     def of(cls, error: GraphError) -> "TaskError":
@@ -65,7 +65,7 @@ class TaskError(RuntimeError):
 
 
 def reading_edges(dump: Dump, chunks: Sequence[Chunk]) -> Task:
-    """From batches of one column with numbers of `chunks` to batches of `schemas.PARSED`."""
+    """From batches of a single column, numbers of `chunks`, to batches of `schemas.PARSED`."""
 
     def task(batches: Batches) -> Iterator[pa.RecordBatch]:
         for batch in batches:
@@ -90,7 +90,7 @@ def reading_edges(dump: Dump, chunks: Sequence[Chunk]) -> Task:
 
 
 def reading_nodes(dump: Dump, chunks: Sequence[Chunk], variables: Sequence[str]) -> Task:
-    """From batches of one column with numbers of `chunks` to batches of `schemas.NODES`."""
+    """From batches of a single column, numbers of `chunks`, to batches of `schemas.NODES`."""
 
     def task(batches: Batches) -> Iterator[pa.RecordBatch]:
         texts = Texts()
@@ -206,8 +206,9 @@ def unknown(located: DataFrame) -> DataFrame:
 def resolved(located: DataFrame, acts: DataFrame, members: DataFrame, table: DataFrame) -> DataFrame:
     """The local step of each combination of act and values of `local`: `number`, `before`, `after`, `row`.
 
-    `row` is null where `table` has no row with this state (that of the member, or, where it begins again, its
-    first one), event, outcome, next state and effects; -1 for a step of the environment.
+    `row` is null where `table` has no row with this state, event, outcome, next state and effects. The state
+    is the member's or, where the member begins again, its first state. `row` is -1 for a step of the
+    environment.
     """
     used = located.select("number", "before", "after").distinct().join(F.broadcast(acts), "number")
     was, became = (
@@ -255,7 +256,7 @@ def tree(states: DataFrame, edges: DataFrame) -> DataFrame:
 
 
 def _mark() -> Column:
-    """What a walk must come by: a local step, or an act of the environment, by a number below 0."""
+    """The mark that a walk must pass: a local step, or an act of the environment, by a number below 0."""
     return F.coalesce(F.col("row").cast("long"), -1 - F.pmod(F.col("act"), F.lit(2**62)))
 
 
@@ -269,8 +270,8 @@ def goals(edges: DataFrame) -> DataFrame:
 def misaligned(nodes: DataFrame, edges: DataFrame) -> DataFrame:
     """States that say another act of what found them than was printed of it; there must be none.
 
-    A state's line has the act of the transition that found it, so that each new state shows that the lines
-    which TLC printed and the transitions that it wrote are in the same order.
+    A state's line has the act of the transition that found it. So each new state shows that TLC printed lines
+    and wrote transitions in the same order.
     """
     first = edges.groupBy("target").agg(F.min(F.struct("edge", "act")).alias("by"))
     told = nodes.where(F.col("node").isNotNull() & ~F.col("initial")).select(
@@ -294,7 +295,7 @@ def replayed(walks: DataFrame, states: DataFrame, place: int, task: Task, tasks:
 
 
 def coverage(walks: DataFrame, verdicts: DataFrame, edges: DataFrame) -> DataFrame:
-    """What walks that passed came by: `schemas.COVERAGE`."""
+    """The marks of walks that passed: `schemas.COVERAGE`."""
     steps = walks.where(F.col("step") > 0).join(verdicts.select("walk", "passed"), "walk")
     good = steps.where(F.col("step") <= F.col("passed"))
 

@@ -1,6 +1,6 @@
 """Walks that come by all that a large model has: a tree of shortest ways, in arrays of integers.
 
-What a walk must come by, a local step or an act of the environment, is a number too: its mark. Greedy.
+A walk must pass each local step and each act of the environment: each has a number, its mark. Greedy.
 """
 
 from collections.abc import Iterable
@@ -27,10 +27,10 @@ class Goal:
 
 @frozen(eq=False)
 class Tree:
-    """For each state the transition that found it: arrays of one length, in the order of these transitions.
+    """For each state the transition that found it: arrays of equal length, in the order of these transitions.
 
-    `node` are the states' names; `parent` places in these arrays, `NONE` for an initial state; `edge` the
-    transitions; `mark` their marks; `depth` is 0 for an initial state.
+    `node` are the states' names. `parent` are places in these arrays, `NONE` for an initial state. `edge` are
+    the transitions and `mark` their marks. `depth` is 0 for an initial state.
     """
 
     node: Integers

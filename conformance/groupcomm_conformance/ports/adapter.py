@@ -1,11 +1,11 @@
 """An adapter: a process that speaks JSON lines for an implementation in any language.
 
 A request is a line on its stdin, an answer a line on its stdout, in turn, each with the request's `seq`.
-Requests are written ahead of the answers, as far as the pipe takes them. What goes wrong is a `Gone`, with
-a verdict: the process ended, is silent, or said something that is no answer.
+Requests are written ahead of the answers, as far as the pipe takes them. A failure is a `Gone`, with a
+verdict: the process ended, is silent, or said something that is no answer.
 
 No clock decides that a process hangs. A process that is silent while it waits for the machine is starved,
-and is waited for; one that is silent and asleep, or that has used its patience in CPU time, hangs.
+and is waited for. A process that is silent and asleep, or that has used its patience in CPU time, hangs.
 """
 
 import contextlib
@@ -33,7 +33,7 @@ VERSION: Final = 1
 """Of the protocol between driver and adapter: docs/porting.md and adapter.schema.json."""
 
 CAN: Final = ("step", "keep", "start", "read")
-"""What an adapter may be able to do."""
+"""Abilities that an adapter may have."""
 
 PATIENCE: Final = 10.0
 """Seconds that an adapter may sleep over a request; it may use three times as many of CPU time."""
@@ -63,7 +63,7 @@ Answer: TypeAlias = dict[str, Any]
 
 
 class Gone(Exception):  # noqa: N818 - the end of a process, and no mistake of ours
-    """The adapter cannot go on. `verdict` is one of a row's; the text says what happened."""
+    """The adapter cannot continue. `verdict` is a row's verdict; the text says what happened."""
 
     def __init__(self, verdict: Literal["crash", "timeout", "adapter_error"], text: str) -> None:
         super().__init__(text)
@@ -76,7 +76,7 @@ class AdapterError(Exception):
 
 @frozen
 class Hello:
-    """What an adapter says of itself."""
+    """The adapter's answer about itself."""
 
     name: str
     version: str
@@ -171,7 +171,7 @@ class Adapter:
                 lines, self._lines = self._lines, []
                 for line in lines:
                     if due > self._seq:
-                        raise Gone("adapter_error", f"an answer that nobody asked for: {_shown(line)}")
+                        raise Gone("adapter_error", f"an answer without a request: {_shown(line)}")
                     yield self._answer(line, due)
                     due += 1
 
@@ -192,7 +192,7 @@ class Adapter:
         except BlockingIOError:
             return data
         except BrokenPipeError:
-            return b""  # what it says, or that it says nothing any more, tells why
+            return b""  # its output, or the end of it, says why
 
     def _read(self) -> None:
         try:
@@ -248,7 +248,7 @@ class Adapter:
         while self._err in self._reading and select.select([self._err], [], [], 0)[0]:
             self._listen()
         if code is None:
-            how = "it closed its stdout and lives on"
+            how = "it closed its stdout and still runs"
         elif code < 0:
             how = f"it was killed by {signal.Signals(-code).name}"
         else:
@@ -276,7 +276,7 @@ class Adapter:
         assert self._process.stdin and self._process.stdout and self._process.stderr  # noqa: S101, PT018
         self._process.stdin.close()
         self._wait(_TICK)
-        # What it left behind in its group, too: a wrapper may end before what it wraps.
+        # The rest of its process group, too: a wrapper may end before the wrapped process.
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()

@@ -3,8 +3,8 @@
 Every local step is asked for, as on a core. Beside that:
 
 ``start``           `Start` of each member, where the adapter can start and read
-``kept``            with `--strict`: all rows once more in another order, on states that the adapter keeps,
-                    and on those that it gave itself; at the end every state that was kept is read back
+``kept``            with `--strict`: all rows once more in another order, on states that the adapter keeps
+                    and on states that it gave itself. At the end every kept state is read back
 ``renamed``         with `--renamed`: the same rows with other names, counters and payloads (`renaming`)
 ``random``          with `--random`: walks far beyond the bounds, which the core takes too
 
@@ -36,7 +36,7 @@ _SEED: Final = 20_240_229
 
 @define
 class Part:
-    """What became of a part of a model: counts by verdict, and of each kind of failure the first.
+    """The result of a part of a model: counts by verdict, and of each kind of failure the first.
 
     `name`: the part, such as `rows`. `again`: the command that runs it again. `note` says why nothing was
     run; `wrong` what is amiss that belongs to no row. `known`: failures in the skip list, by its reason.
@@ -60,7 +60,7 @@ class Part:
 
     @property
     def ok(self) -> bool:
-        """Whether all passed, but for those in the skip list, or it was not to be run."""
+        """True if all passed, except for the skip list, or if it was not to be run."""
         if self.note:
             return True
         passed = self.replayed.counts["pass"]
@@ -107,7 +107,7 @@ class Places:
 
 
 def lines(part: Part, places: Places, *, failures_only: bool) -> Iterator[str]:
-    """Say what came of a part, a line of text an item; nothing of one that is right if `failures_only`."""
+    """Report a part, a line of text an item; with `failures_only` nothing of a part that is right."""
     name = f"{part.protocol} {part.model}{'' if part.name == 'rows' else f' {part.name}'}"
     if part.note:
         if not failures_only:
@@ -235,7 +235,7 @@ def kept(port: Port, part: Part, asked: Asked, skips: Skips, right: Sequence[int
 
 
 def _again(port: Port, part: Part, asked: Asked, skips: Skips, order: Sequence[int]) -> None:
-    """Of an adapter that keeps nothing only the order of rows tells."""
+    """Of an adapter that keeps nothing, only the order of rows shows this."""
     rows(port, part, asked, skips, order)
     for group in part.replayed.groups.values():
         reason = f"right in order, and wrong in another: {group.first.reason}".rstrip(": ")

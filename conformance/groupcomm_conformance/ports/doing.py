@@ -19,8 +19,8 @@ def follow(
 ) -> tuple[Replayed | None, list[str]]:
     """Do the vectors of a model or a scenario of a release on the implementation, or on `core`.
 
-    What became of the rows, and what is wrong in walks, a text for each walk. MappingError for constants that
-    are those of another algorithm.
+    Return the results of the rows, and the errors in walks, a text for each walk. Raises MappingError for
+    constants of another algorithm.
     """
     core = core or protocol.core
     replayed = None

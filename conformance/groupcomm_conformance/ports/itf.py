@@ -3,7 +3,7 @@
 All variables of the group are in them. TLA+ has no types, and a reader in Rust or TypeScript wants to know
 whether an object is a record or a function. So the types of a model's walks are found first, from all states,
 and each value is written by the type of its place. A function on names has members for keys, which begin with
-a capital; the fields of a record begin with a small letter. What is empty everywhere is a sequence.
+a capital; the fields of a record begin with a small letter. A value that is empty everywhere is a sequence.
 
 Beside the variables stand `mbt::actionTaken` and `mbt::nondetPicks`, as `quint run --mbt` writes them: the
 group's action, and the member, the event that it took, and what else the action chose.
@@ -33,9 +33,9 @@ _ENVIRONMENT: Final = "none"
 class Kind:
     """The type of the values at one place, as far as they are known.
 
-    `name`: `Bool`, `Int`, `Str`; `Set`, `Seq`, `Fun` and `Tup`, whose `parts` are the types of items, or of
-    key and value, or of each place; `Rec`, whose `variants` are the fields of records, by their `type` and
-    the names of their fields; "" where there are no values; `Any` where values of different types meet.
+    `name`: `Bool`, `Int` or `Str`. `Set`, `Seq`, `Fun` and `Tup` have `parts`: the types of items, or of key
+    and value, or of each place. `Rec` has `variants`: the fields of records, by their `type` and the names of
+    their fields. "" where there are no values; `Any` where values of different types meet.
     """
 
     name: str = ""
@@ -87,7 +87,7 @@ def _kind(value: Value) -> str:
 
 
 def _tuple(values: Sequence[tuple[Value, ...]]) -> Kind:
-    """Find the type of tuples: of one length, with a type at each place; else `Any`."""
+    """Find the type of tuples: of equal length, with a type at each place; else `Any`."""
     if len({len(each) for each in values}) > 1:
         return Kind("Any")
     return Kind("Tup", [kind_of(column) for column in zip(*values, strict=True)])
@@ -162,14 +162,10 @@ def _type(kind: Kind, fresh: Callable[[], str]) -> str:
             open_ = [fresh()] if len(every) > 1 else []
             told = []
             for name in shared:
-                texts = {_shape(each[name]) for each in every}
+                texts = {_type(each[name], lambda: "_") for each in every}
                 told.append(f"{name}: {_type(every[0][name], fresh) if len(texts) == 1 else fresh()}")
             return f"{{ {', '.join((*told, *open_))} }}"
     return fresh()
-
-
-def _shape(kind: Kind) -> str:
-    return _type(kind, lambda: "_")
 
 
 def _letters() -> Callable[[], str]:
@@ -188,7 +184,7 @@ def _option(value: "JSON | None") -> JSON:
 
 
 class Traces:
-    """Writes walks of one model or scenario, all with the types that are found in all their `states`.
+    """Writes walks of a model or scenario, all with the types that are found in all their `states`.
 
     States have the same variables, `act` among them. Values are written once, so walks are to share them.
     """
@@ -207,7 +203,7 @@ class Traces:
         self.types: Mapping[str, str] = dict(sorted({**types, ACTION: "Str", PICKS: f"{{ {told} }}"}.items()))
 
     def trace(self, title: str, states: Sequence[Fn]) -> bytes:
-        """Write a walk from an initial state on, a state for each line."""
+        """Write a walk from an initial state on, a state a line."""
         head = {
             "format": "ITF",
             "format-description": _DESCRIBED,

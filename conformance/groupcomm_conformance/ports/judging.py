@@ -148,7 +148,7 @@ class Asked:
         self._next: dict[tuple[int, int], str] = {}
 
     def _texts(self, state: Mapping[Any, Value]) -> dict[str, str]:
-        """The fields of a state, or those that change, as text."""
+        """The fields of a state, or the fields that change, as text."""
         shape = self.judge.state_shape
         assert isinstance(shape, Record)  # noqa: S101
         return {
@@ -206,7 +206,7 @@ class Asked:
         except WrongAnswerError as wrong:
             return Failure(row, wrong.verdict, "", before, (), str(wrong))
         wanted_state, wanted_effects = table.expected(row)
-        # A step that changes nothing and asks for nothing is one that is ignored.
+        # A step that changes nothing and asks for nothing is the same as an ignored event.
         if expected == "handled" and not wanted_effects and identical(wanted_state, before):
             expected = "ignored"
         failure = Failure(row, "wrong_outcome", outcome, after, effects)

@@ -1,12 +1,13 @@
 """Rows by which mutants of a core and of a specification fall: they are among the few rows for slow adapters.
 
 `groupcomm mutants PROTOCOL --rows` finds them and keeps them in `conformance/mutants/PROTOCOL_rows.json`, as
-that takes minutes. Each mutant that rows tell falls to `EACH` of them, where so many tell it. Of the core's
-mutants every row is asked, those of each way first; of the specification's the first row in each of `EACH`
-orders of the states, as TLC goes on to the next mutant at the first.
+that takes minutes. Each mutant that rows detect is killed by `EACH` of them, where so many detect it. For the
+core's mutants every row is asked, the rows of each way first. For the specification's mutants the first row
+in each of `EACH` orders of the states is asked, since TLC takes the next mutant after the first row that
+detects.
 
 Rows are named by what they are: a digest of configuration and state, and one of the event. So a row is found
-again in another table, and one that is no longer there is missed.
+again in another table, and a row that is no longer there is missed.
 """
 
 import hashlib
@@ -81,7 +82,7 @@ def _read(root: Path, protocol: str) -> tuple[dict[str, Any], frozenset[str]]:
 
 
 def record(root: Path, protocol: str, side: str, told: Mapping[str, int], rows: Iterable[str]) -> Path:
-    """Keep the rows of one side, `core` or `specification`; those of the other stay."""
+    """Keep the rows of a side, `core` or `specification`; rows of the other side stay."""
     file = file_of(root, protocol)
     before, _ = _read(root, protocol)
     sides = {**before, side: {**told, "rows": sorted(rows)}}
@@ -128,7 +129,7 @@ def of_core(
     made: Sequence[Mutant],
     named: Callable[[Row], str],
 ) -> tuple[list[Row], dict[str, int]]:
-    """Give rows beside `ways`, so that each mutant falls to `EACH`; and what came of the mutants.
+    """Give rows beside `ways`, so that `EACH` of them kill each mutant; and the results of the mutants.
 
     Rows of several models that have one name count once.
     """

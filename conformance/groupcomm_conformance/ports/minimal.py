@@ -2,11 +2,11 @@
 
 One is of each *way* that a step goes. A way of a handled step is its type, the fields that change, and the
 kinds of its effects. A way of another step is its type, how it ends, and which values of the event stand
-where in the state: whether its sender is a member, its view the member's own, its round the last one. The
-others are rows to which mutants of core and specification fall (`killing`).
+where in the state: whether its sender is a member, its view the member's own, its round the last. The
+others are rows that kill mutants of core and specification (`killing`).
 
-That is no proof: two rows of one way may differ in what a port does wrong, and a port's mistakes are none of
-the mutants. The whole tables are.
+That is no proof: a port may pass one of two rows of a way and fail the other, and a port's mistakes are none
+of the mutants. The whole tables are.
 """
 
 import json

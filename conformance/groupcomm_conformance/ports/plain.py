@@ -50,7 +50,7 @@ LARGEST: Final = 2**53 - 1
 _BRIEF: Final = 60
 
 compact: Final = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"), allow_nan=False).encode
-"""Write JSON as it goes over a pipe: ASCII, without spaces, on one line."""
+"""Write JSON as it goes over a pipe: ASCII, without spaces and line ends."""
 
 
 class PlainError(ValueError):
@@ -65,13 +65,13 @@ class PlainError(ValueError):
 
 @frozen
 class Plain:
-    """Writes and reads the values of one protocol. `tags`: the `type` of each class that has one."""
+    """Writes and reads the values of a protocol. `tags`: the `type` of each class that has one."""
 
     tags: Mapping[type, str] = field(hash=False)
 
     @classmethod
     def of(cls, protocol: Protocol) -> "Plain":
-        """Give the one of a protocol."""
+        """Give the JSON form of a protocol."""
         return cls(protocol.codec.tags)
 
     # Writing
@@ -250,7 +250,7 @@ def loose(value: Value) -> PlainJSON:
 
 
 def tight(told: object, path: str) -> Value:
-    """Read such a value, with sequences for arrays. PlainError for one that is none."""
+    """Read such a value, with sequences for arrays. PlainError for any other text."""
     match told:
         case bool() | int() | str():
             return told
@@ -306,7 +306,6 @@ class _Schema:
     def __init__(self, protocol: Protocol) -> None:
         self.definitions: dict[str, PlainJSON] = {}
         self._tags = protocol.codec.tags
-        self._home = protocol.module.__name__
         self._names: dict[Record, str] = {}
 
     def define(self, name: str, shape: Shape) -> None:

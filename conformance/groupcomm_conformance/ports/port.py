@@ -2,8 +2,8 @@
 
 A job is a few requests that belong together: a row, a walk. Requests are written ahead of the answers. Where
 the process ends or hangs, answers may be lost in its buffers: it is started again at the first job without
-an answer, and gets one request at a time until it has passed what it was sent before. So the job at which it
-happens is the one that is named. After three such ends all further jobs are skipped.
+an answer, and gets one request at a time until it has passed all that it was sent before. So the job at which
+it happens is named. After three such ends all further jobs are skipped.
 """
 
 import shlex
@@ -63,7 +63,7 @@ class Port:
             self._adapter = None
 
     def can(self, *abilities: str) -> bool:
-        """Whether the adapter can do all of these."""
+        """Say whether the adapter can do all of these."""
         return self.hello.can.issuperset(abilities)
 
     def configure(self, constants: Mapping[str, Value]) -> None:

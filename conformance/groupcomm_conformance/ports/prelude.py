@@ -163,7 +163,7 @@ class _Events:
 
 
 def _filled(shape: Shape, number: int) -> Any:  # noqa: ANN401 - of that shape
-    """Give a value in which every number is this one."""
+    """Give a value in which every number is `number`."""
     match shape:
         case Record(cls):
             return cls(**{name: _filled(each, number) for name, each in shape.fields.items()})

@@ -1,8 +1,8 @@
 """The files of vectors, format 3: of a protocol, what a release has of it.
 
-A file has all of a model, with each state, event and effect once and numbers in between. What a file is
-made of is kept in the cache as soon as it is made: an interrupted run goes on where it ended, and one that
-finds all of it only packs. The same specification and version give the same bytes.
+A file has all of a model, with each state, event and effect once and numbers in between. The parts of a file
+are kept in the cache as soon as they are made: an interrupted run continues where it ended, and a run that
+finds all parts only packs. The same specification and version give the same bytes.
 """
 
 import hashlib
@@ -66,7 +66,7 @@ ITF: Final = "itf"
 
 _NO_PROOF: Final = (
     "a row for each way that a step goes, and rows to which mutants of core and specification fall: "
-    "no proof, as rows of one way differ, and a port's mistakes are others"
+    "no proof, as rows of a way differ, and a port's mistakes are others"
 )
 
 _ROOMS: Final = ("files", "models", "ports", "protocols", "scenarios", "steps", "tla", "tlc", "walks")

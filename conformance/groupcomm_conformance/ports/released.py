@@ -1,8 +1,8 @@
-"""Reading a release that was unpacked: the folder of one protocol. Nothing is trusted.
+"""Reading a release that was unpacked: the folder of a protocol. Nothing is trusted.
 
-What is not as its manifest says is a `VectorError`: a file that is missing, cut or altered, a count that is
-another, a number that stands for nothing. Where the folder lies in a whole release, the release's own list
-says which manifest is the right one: so a part is not taken for the whole.
+Any difference from its manifest is a `VectorError`: a missing, cut or altered file, a different count, a
+number that stands for nothing. Where the folder lies in a whole release, the release's own list says which
+manifest is right: so a part is not taken for the whole.
 """
 
 import hashlib

@@ -2,7 +2,7 @@
 
 `Step` looks at names, counters and payloads only to compare and to count. So a row with others in their
 places, on both sides, is a row again. A port that takes the first letter of a name, or 0 for nothing, passes
-the tables of the models and falls to these.
+the tables of the models and fails these.
 """
 
 import re

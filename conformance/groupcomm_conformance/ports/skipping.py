@@ -1,4 +1,4 @@
-"""Skip lists: what a port is known not to do, as data. What is in one is never counted as a pass.
+"""Skip lists: the known failures of a port, as data. A listed failure is never counted as a pass.
 
 A file has a line for each case: what, and after a `#` the reason, such as an issue's address::
 
@@ -41,7 +41,7 @@ class Skips:
     entries: list[_Entry] = field(factory=list)
 
     def reason(self, protocol: str, model: str, row: int, event: str) -> str | None:
-        """Give the reason of a failure that the list has; None for one that it has not."""
+        """Give the reason of a failure that the list has; None for any other failure."""
         for entry in self.entries:
             if (
                 entry.protocol in (_ANY, protocol)

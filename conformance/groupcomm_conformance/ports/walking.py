@@ -52,7 +52,7 @@ class Step:
 
 @frozen
 class Begun:
-    """A member begins anew, and nobody else does anything: a step of the environment."""
+    """A member begins anew, and no other member does anything: a step of the environment."""
 
     member: str
     state: Value
@@ -81,7 +81,7 @@ class _Prelude:
 
 @frozen
 class _Due:
-    """What a request is about: a step, the state to be read, or that something is done."""
+    """The purpose of a request: a step, a state to be read, or an action to be done."""
 
     what: "Step | _Prelude | Value | None"
     text: str

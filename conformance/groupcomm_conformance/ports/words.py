@@ -1,7 +1,7 @@
 """The transition table of a protocol in words: for a reader who does not read TLA+.
 
-What is said of an event above its operator, and every way that its rows go: how they end, which fields
-change, which effects come in which order, and a row of each.
+The words have the comment above the operator of an event, and every way that its rows go: how they end, which
+fields change, which effects come in which order, and a row of each.
 """
 
 import json
@@ -30,7 +30,7 @@ full by the operator. A step that is not handled changes nothing and has no effe
 
 @frozen
 class Arm:
-    """What `Step` does with an event: an operator, its place (`Flush.tla:312`), and what is said above it."""
+    """The operator by which `Step` handles an event, its place (`Flush.tla:312`), and its comment."""
 
     operator: str
     place: str

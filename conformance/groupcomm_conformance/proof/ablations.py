@@ -1,4 +1,4 @@
-"""What is taken away from a protocol or its guarantees, and the obligation that then does not follow."""
+"""Ablations of a protocol or its guarantees, each with the obligation that then does not follow."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -86,7 +86,7 @@ OF_STABLE: Final = (
         "    /\\ ExcludedFirst\n    /\\ ReachesAtFirst",
     ),
 )
-"""What STABLE's proof needs, each with an obligation that fails without it."""
+"""The needs of STABLE's proof, each with an obligation that fails without it."""
 
 OF_SEQUENCER: Final = (
     # The guards of Sequencer
@@ -99,10 +99,10 @@ OF_SEQUENCER: Final = (
     _without("SenderFrom", "message", "ReceiveData", "LocalIsReadable"),
     _without("RemoveOn", "forward", "Send", "TableIsInterval"),
     _without("OwnInTable", "FALSE", "Send", "TableIsInterval"),
-    # What the layers below give
+    # Guarantees of the layers below
     Ablation("LeavesWithCut", "InstallView", "DeliveredIsReceived", layer="LeavesWithCut"),
     Ablation("Fifo", "ReceiveData", "DeliveredIsReceived", layer="Fifo"),
     Ablation("SinglePath", "InstallView", "PathIsWhole", layer="SinglePath"),
     Ablation("fifo", "ReceiveForward", "Rising", layer="fifo"),
 )
-"""What SEQUENCER's proof needs."""
+"""The needs of SEQUENCER's proof."""

@@ -238,7 +238,7 @@ class _State:
 
 @frozen
 class _Queues:
-    """The variables of a group that runs SEQUENCER: a multicast is told by its sender and its number."""
+    """The variables of a group that runs SEQUENCER: sender and number identify a multicast."""
 
     names: _Names
 

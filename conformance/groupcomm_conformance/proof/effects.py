@@ -16,7 +16,7 @@ __all__ = ["Effects"]
 
 @frozen(eq=False)
 class Effects:
-    """What effects do to logs, wires and deliveries; `readable`: what has to be true of them for that."""
+    """The changes that effects make to logs, wires and deliveries; `readable`: the condition for that."""
 
     logic: Logic
     after: State

@@ -1,6 +1,6 @@
 """Models of formulas in a small group: every quantifier is written out over so many elements of each sort.
 
-What the solver then finds is no search among instances but an answer: a group in which all the formulas hold,
+The solver's result is then no search among instances but an answer: a group in which all the formulas hold,
 or that there is none of this size.
 """
 
@@ -16,7 +16,7 @@ from .values import Term
 __all__ = ["Group", "model_of"]
 
 _LIMIT: Final = 40_000_000
-"""What the solver may spend, in its own unit, which does not depend on the machine."""
+"""The solver's limit, in its own unit, which does not depend on the machine."""
 
 
 @frozen(eq=False)

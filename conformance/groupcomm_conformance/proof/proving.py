@@ -1,8 +1,8 @@
 """Obligations, and what the solver says of each.
 
 An obligation is that a clause follows: a claim from the invariant, a clause of the invariant at the start, or
-after a step from the invariant before it. Whether it is proved does not depend on the machine: the solver's
-resources are counted in its own unit, not in seconds.
+after a step from the invariant before it. A proof does not depend on the machine: the solver's resources are
+counted in its own unit, not in seconds.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -27,7 +27,7 @@ __all__ = ["THEORIES", "Obligation", "Proved", "impossible", "obligations", "pro
 _LIMIT: Final = 1_000_000
 _TRIES: Final = 10
 
-# What some obligations are given, by name: conjuncts of the invariant and of Forest. (With more the solver
+# Premises of some obligations, by name: conjuncts of the invariant and of Forest. (With more the solver
 # makes instances without end.) All others are given all that there is.
 _PATHS: Final = (
     "BeforeIsReflexive BeforeIsTransitive OnePathTo ParentIsBefore BeforeByParent OneUnchanged "
@@ -62,7 +62,7 @@ _USES: Final[Mapping[tuple[str, str], str]] = {
 
 @frozen(eq=False)
 class Obligation:
-    """What is to follow, of which step or claim, and from what.
+    """An obligation: its conclusion, the step or claim that it belongs to, and its premises.
 
     `said`: the clause as the specification has it, where the goal is one. `action`: the step, where there is
     one.

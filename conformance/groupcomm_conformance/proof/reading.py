@@ -1,7 +1,7 @@
 """The reader: evaluates the tree of a specification over values that may be terms of the solver.
 
-A `Reader` knows the operators of a module, the constants, and `natives`: the operators and variables of which
-it is told the meaning, in place of what is written. `clauses` takes a formula apart into universally
+A `Reader` knows the operators of a module, the constants, and `natives`: operators and variables whose
+meaning is given to it, in place of their text. `clauses` takes a formula apart into universally
 quantified implications, which a solver proves one by one.
 """
 
@@ -24,7 +24,7 @@ class NotRead(ValueError):  # noqa: N818 - names what happened
 
 @frozen(eq=False)
 class Moment:
-    """What expressions are about: the state, the next one (for primes), and the record of the step."""
+    """The subjects of expressions: the state, the next state (for primes), and the record of the step."""
 
     now: Value = None
     then: Value = None
@@ -344,7 +344,7 @@ class Reader:
         return formula if isinstance(formula, bool) else z3.Exists(variables, formula)
 
     def _chosen(self, body: tree.Expression, bounds: Sequence[tree.Bound], env: _Env, old: Value) -> Value:
-        """Give a value of which is known: if there is one that fits, this one does."""
+        """Give a value with this property: it fits if any value fits."""
         ((number,), domain) = self._range(bounds[0], env, old)
         chosen = self.logic.variable(domain.sort, "chosen")
 

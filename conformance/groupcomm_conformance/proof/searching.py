@@ -1,7 +1,7 @@
-"""What TLC says of the invariant in the models that are searched: where it is wrong, this finds it.
+"""TLC's verdict on the invariant in the models that are searched: it finds a wrong invariant.
 
 A model is searched as always, with two other claims: the invariant and Forest hold in each state, and each
-step of the group is one of the steps that the solver was told of.
+step of the group is one of the steps that the solver was given.
 """
 
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ _CLAIMS: Final = ("ForestAndInvariant",)
 
 @frozen
 class Searched:
-    """What came of one model: the claim that is violated, if one is, and the number of states."""
+    """The result of a model: the violated claim, if any, and the number of states."""
 
     model: str
     violated: str | None

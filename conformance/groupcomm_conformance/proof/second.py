@@ -1,7 +1,7 @@
 """A second opinion: an obligation as SMT-LIB 2, which any solver reads, and what cvc5 says of it.
 
-z3 and cvc5 share no code: a mistake of one would have to be one of the other, too. They do share the reading
-of the specification, and the text that z3 writes.
+z3 and cvc5 share no code: both would have to make the same mistake. They do share the reading of the
+specification, and the text that z3 writes.
 """
 
 from typing import Final

@@ -7,6 +7,8 @@ TableIsInterval), and so is what each step adds to it (`Action.readable`).
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from pathlib import Path
 from typing import Final
 
 import z3
@@ -120,7 +122,7 @@ def _natives(logic: Logic, reader: Callable[[], Reader], in_order: list[Term]) -
         "OrderedAll": lambda _, state, queue: each(queue, lambda f: reader().call("Ordered", state, f)),
         # (Whether or not it is the same: nothing is delivered.)
         "Duplicate": lambda _, _s, cleared: {"outcome": "handled", "state": cleared, "effects": Items([])},
-        # Some of other lives are forgotten; which does not matter here.
+        # Some of other incarnations are forgotten; which does not matter here.
         "LatestLives": lambda _, function, _members: Map(
             SetOf(ADDRESS, lambda s: z3.And(function.domain.contains(s), kept(s))), function.rule
         ),
@@ -136,6 +138,7 @@ class Theory:
     claims: tuple[str, ...] = CLAIMS
     lemmas: tuple[str, ...] = LEMMAS
     ablations: tuple[Ablation, ...] = OF_SEQUENCER
+    confirmed: tuple[str, ...] = ("claim", "Init", "InstallView", "Join", "ReceiveData")
     small: tuple[Mapping[Term, int], ...] = symbols.SMALL
     steps_in_small_groups: bool = False
     without: str = ""  # what the layers below do not give
@@ -282,7 +285,7 @@ class Theory:
             S["wire"](T, W, N),
             symbols.address_of(A) == symbols.address_of(symbols.leader_of(W)),
             S["up"](A),
-            # fifo: those of one view arrive in the order in which they were sent
+            # fifo: messages of the same view arrive in the order in which they were sent
             self._given("fifo", z3.ForAll([n], z3.Implies(S["wire"](T, W, n), n >= N))),
         ]
         taken = {
@@ -337,7 +340,7 @@ class Theory:
                 required = [*begun, *there, *goes, is_leader]
                 yield self._step("InstallView", required, dict(entered), event, leads=was)
         comes_up = (z3.Not(begun[0]), z3.ForAll([v], z3.Not(symbols.is_in(v, A))))
-        # (The life before may be up till then: it was left out.)
+        # (The incarnation before may be up till then: it was excluded.)
         up = {
             **S,
             "up": lambda x: z3.Or(x == A, z3.And(S["up"](x), symbols.address_of(x) != symbols.address_of(A))),
@@ -350,7 +353,7 @@ class Theory:
             "wire": _stays(lambda _, v: symbols.address_of(symbols.leader_of(v)) == symbols.address_of(A)),
         }
         yield Action("Crash", (S["up"](A),), S, down, z3.BoolVal(val=True))
-        # What is on its way to one that is not in the view of its sender may be lost.
+        # A message to a process that is not in the view of its sender may be lost.
         other = symbols.address_of(T)
         closed = {
             **S,
@@ -451,9 +454,13 @@ def _stays(may_go: Callable[[Term, Term], Term]) -> Callable[..., Term]:
     return lambda s, v, n: z3.And(S["wire"](s, v, n), z3.Or(z3.Not(may_go(s, v)), stays(s, v, n)))
 
 
+@cache
+def _definitions_of(folder: Path, common: Path) -> tree.Definitions:
+    return tree.read(export([folder, common], "SequencerInductive"))
+
+
 def theory_of(manifest: Manifest, ablation: Ablation | None = None) -> Theory:
     """Read the modules of SEQUENCER, as they are or with something taken away."""
-    folders = [manifest.folder, manifest.folder.parent / "common"]
     constants, without = ({}, "") if ablation is None else (ablation.constants, ablation.layer)
-    definitions = tree.read(export(folders, "SequencerInductive"))
+    definitions = _definitions_of(manifest.folder, manifest.folder.parent / "common")
     return Theory.of(definitions, {**manifest.reference, **constants}, without)

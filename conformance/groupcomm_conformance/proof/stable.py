@@ -1,4 +1,4 @@
-"""What the solver is told of STABLE: the steps and the invariant, as they are read, and ghosts.
+"""STABLE as the solver gets it: the steps and the invariant, as they are read, and ghosts.
 
 Of the operators of the vocabulary of StableInductive the solver has the names (`vocabulary`), and Forest as
 axioms. Ghosts are what the invariant
@@ -73,6 +73,7 @@ class Theory:
     claims: tuple[str, ...] = CLAIMS
     lemmas: tuple[str, ...] = ()
     ablations: tuple[Ablation, ...] = OF_STABLE
+    confirmed: tuple[str, ...] = ("claim", "Init", "InstallViewStep", "JoinStep", "ReceiveStabilityStep")
     small: tuple[Mapping[Term, int], ...] = SMALL
     steps_in_small_groups: bool = True
 
@@ -113,7 +114,7 @@ class Theory:
         return self.reader.at(Moment(now, now)).clauses(name)
 
     def settled(self) -> State:
-        """The state before a step that decides no view: the sort of views is of those that are decided."""
+        """The state before a step that decides no view: the sort of views has exactly the decided views."""
         return {**self.before, "decided": lambda _: True}
 
     def initial(self) -> list[Term]:
@@ -172,7 +173,7 @@ class Theory:
         return [(decided, before)]
 
     def actions(self, names: Sequence[str] = tuple(STEPS)) -> Iterator[Action]:
-        """Read the actions; one that has several events is several."""
+        """Read the actions; an action that has several events is several."""
         for name in names:
             definition = self.reader.definition(name)
             constants = [
@@ -404,7 +405,7 @@ def _one_id(now: State, constants: list[Term]) -> Iterator[Term]:
 
 
 def _inherit(after: State, before: State, constants: list[Term]) -> None:
-    """Who guards a joiner: its promiser, and in the views before the promiser's the promiser's guards."""
+    """The guards of a joiner: its promiser, and in the views before the promiser's the promiser's guards."""
     joiner, joined, promise = constants
     by = words.by_of(promise)
 
@@ -422,7 +423,7 @@ def _inherit(after: State, before: State, constants: list[Term]) -> None:
 
 
 def _pass_on(after: State, before: State, constants: list[Term]) -> None:
-    """Who guards a promiser when it promises guards what it promised."""
+    """A guard of a promiser at the time of a promise guards the promised messages."""
     promiser, _, promise = constants
     for name, own in (
         ("promise_guard", "guard"),
@@ -433,7 +434,7 @@ def _pass_on(after: State, before: State, constants: list[Term]) -> None:
 
 
 def _note_agreement(after: State, before: State, actor: Term) -> None:
-    """What a member purges now its view has agreed on."""
+    """A member purges only messages on which its view has agreed."""
 
     def agreed(x: Term, s: Term) -> Term:
         purges = after["purged"](actor, words.address_of(s)) != before["purged"](actor, words.address_of(s))

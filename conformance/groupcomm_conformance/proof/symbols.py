@@ -42,7 +42,7 @@ FUNCTIONS: Final[Mapping[str, Sequence[Term]]] = {
     "up": (MEMBER, BOOL),
     "seqno": (MEMBER, INT),
     "table": (MEMBER, INT, BOOL),
-    "known": (MEMBER, ADDRESS, BOOL),  # the received-table: of whom, of which epoch, the highest
+    "known": (MEMBER, ADDRESS, BOOL),  # the received-table: the sender, the epoch, the highest
     "known_in": (MEMBER, ADDRESS, VIEW),
     "highest": (MEMBER, ADDRESS, INT),
     "held": (MEMBER, MEMBER, VIEW, INT, BOOL),
@@ -81,7 +81,7 @@ def id_value(view: Term) -> Entity:
 
 
 def is_address_in(view: Term, address: Term) -> Term:
-    """Whether the view has a member of this address."""
+    """Say whether the view has a member of this address."""
     return z3.And(is_in(view, occupant(view, address)), address_of(occupant(view, address)) == address)
 
 
@@ -130,5 +130,6 @@ def local_value(*, begun: bool, leads: bool) -> Value:
         "seqno": S["seqno"](A),
         "forward_table": SetOf(INT, lambda n: S["table"](A, n), lambda n: {"seqno": n, "payload": n}),
         "received_table": Map(SetOf(ADDRESS, lambda s: S["known"](A, s)), record),
+        "suspected": SetOf(ADDRESS, lambda _: False),  # (the scope: SEQUENCER hears of no suspicion)
         "early": SetOf(None, lambda key: S["held"](A, *key), lambda key: message_value("FORWARD", *key)),
     }

@@ -1,7 +1,7 @@
 """Values of TLA+ as the solver's reader has them: Python's where they are known, terms of z3 where not.
 
 A record is a `dict`, a set a predicate, a function a domain and a rule, a sequence of effects a list of
-pairs (condition, effect). Whatever depends on known values alone is decided here, so that the guards of a
+pairs (condition, effect). Conditions on known values alone are decided here, so that the guards of a
 specification, which are constants, leave no trace in a formula.
 """
 
@@ -55,7 +55,7 @@ class Place:
 
 
 class Entity(dict[str, Value]):
-    """A record that has an identity: a message or a promise, told apart by its term."""
+    """A record that has an identity: a message or a promise, identified by its term."""
 
     def __init__(self, term: Term, fields: dict[str, Value]) -> None:
         super().__init__(fields)

@@ -1,7 +1,7 @@
 """The vocabulary of the proof: sorts, the state as functions of them, and what StableInductive's names mean.
 
-`Member` is read as the sort of incarnations; the state of a member has entries for addresses, as in the
-specification, and `In(v, x)` says that the incarnation x is a member of view v.
+`Member` is read as the sort of incarnations. The state of a member has entries for addresses, as in the
+specification. `In(v, x)` says that the incarnation x is a member of view v.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -67,8 +67,8 @@ FUNCTIONS: Final[Mapping[str, Sequence[Term]]] = {
     "sent_announcements": (ANNOUNCED, _BOOL),
     "open": (PROMISE, _BOOL),
     "up": (MEMBER, _BOOL),
-    # Ghosts: the highest vote; who guards a member, or a promiser, in a view, for whom, who joins with which
-    # view.
+    # Ghosts: the highest vote; the guards of a member, or of a promiser, in a view, for a joiner and the view
+    # that it joins with.
     "cast": (MEMBER, VIEW, ADDRESS, _INT),
     "guard": (MEMBER, VIEW, MEMBER),
     "guarded_for": (MEMBER, VIEW, MEMBER),

@@ -1,8 +1,8 @@
 """Steps of the solver, written back as TLA+: by them TLC judges each transition of a model.
 
 Nothing is said twice: the formulas are those of `sequencer`, printed in the words of the last section of
-SequencerInductive. What a step leaves open (which FORWARDs a crash takes with it) is read off the state
-after.
+SequencerInductive. A choice that a step leaves open (which FORWARDs a crash takes with it) is read off the
+state after.
 """
 
 import re
@@ -21,14 +21,14 @@ __all__ = ["STEP", "written"]
 
 STEP: Final = "EachStepIsRead"
 _SETS: Final = {MEMBER: "Incarnations'", ADDRESS: "Member", VIEW: "DOMAIN views'", INT: "NumbersSoFar'"}
-# What a step is of, besides the member that takes it.
+# Parameters of a step, besides the member that takes it.
 _BOUND: Final = {
     "t": _SETS[MEMBER],
     "w": _SETS[VIEW],
     "n": _SETS[INT],
     "listens": "BOOLEAN",
 }
-# What never changes is said of the views after the step.
+# Facts that never change are stated of the views after the step.
 _FACTS: Final = {
     "in": "LifeIn",
     "occupant": "OccupantIn",
@@ -40,7 +40,7 @@ _FACTS: Final = {
     "leader": "LeaderIn",
 }
 _GHOSTS: Final = ("seen_in",)
-# What a step chooses, as the state after it has it.
+# Choices of a step, as the state after it has them.
 _CHOSEN: Final[Mapping[str, str]] = {
     "place": "(IF PosNow(w, {0}, {1}) = 0 THEN PosNow(w, {0}, {1})' ELSE 0)",
     "more": "(LengthNow(w)' - LengthNow(w))",
@@ -104,13 +104,13 @@ def _define(name: str, parameters: Sequence[str], body: str) -> str:
 
 
 def _after(name: str, rule: Term) -> str:
-    """Say that a function of the state is this one after the step."""
+    """Say that a function of the state has this value after the step."""
     *sorts, _ = FUNCTIONS[name]
     variables = [z3.Const(f"v{i}_{name}", sort) for i, sort in enumerate(sorts)]
     writer = _Writer()
     words = [writer.named(variable) for variable in variables]
     term = rule(*variables)
-    is_own = sorts[0] == MEMBER and name != "wire"  # of a life that is over nothing is known any more
+    is_own = sorts[0] == MEMBER and name != "wire"  # of an incarnation that is over nothing is known any more
     sets = ["Present'" if is_own and i == 0 else _SETS[sort] for i, sort in enumerate(sorts)]
     bounds = ", ".join(f"{word} \\in {among}" for word, among in zip(words, sets, strict=True))
     now = f"{_operator(name)}({', '.join(words)})'"

@@ -27,7 +27,7 @@ _MOST: Final = 3
 
 
 def arbitrary(wanted: Any, random: Random) -> Any:  # noqa: ANN401 - any annotation
-    """Give a value of class or annotation `wanted`. UnknownAnnotationError for one that is not understood."""
+    """Give a value of class or annotation `wanted`. UnknownAnnotationError if it is not understood."""
     return _value(shape_of(wanted), random)
 
 

@@ -1,8 +1,8 @@
 """The correspondence between implementation values and TLA+ values: by name, field for field.
 
-What corresponds to what is in `groupcomm.shapes`. A record that is a member of a tagged family (an event, a
-message, an effect) has a field `type` on the TLA+ side. Nothing is renamed, and there is nothing here for one
-protocol: what would need cleverness means that specification and code have a different grain.
+`groupcomm.shapes` has the correspondence of types. A record that is a member of a tagged family (an event, a
+message, an effect) has a field `type` on the TLA+ side. Nothing is renamed, and there is nothing here for a
+single protocol: a need for cleverness would mean that specification and code have a different grain.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -32,7 +32,7 @@ __all__ = ["NOTHING", "Codec", "MappingError", "exact", "parts_of", "same"]
 T = TypeVar("T")
 
 NOTHING: Final = Fn({"nothing": 0})
-"""What None is in TLA+: the operator `None` of the specifications."""
+"""None in TLA+: the operator `None` of the specifications."""
 
 
 class MappingError(ValueError):
@@ -41,7 +41,7 @@ class MappingError(ValueError):
 
 @frozen
 class Codec:
-    """Maps values of one protocol. `tags`: the `type` of each class of a tagged family, a bijection."""
+    """Maps values of a protocol. `tags`: the `type` of each class of a tagged family, a bijection."""
 
     tags: Mapping[type, str] = field(hash=False)
     _writers: dict[type, Callable[[Any], Value]] = field(factory=dict, init=False, eq=False, repr=False)
@@ -54,7 +54,7 @@ class Codec:
         return writer(value)
 
     def _writer(self, value: object) -> Callable[[Any], Value]:
-        """How values of this one's class are written."""
+        """How values of this value's class are written."""
         cls = type(value)
         to_spec = self.to_spec
         match value:
@@ -127,7 +127,7 @@ class Codec:
             return False
         return True
 
-    def _option(self, value: Value, options: tuple[Shape, ...]) -> Any:  # noqa: ANN401 - of one of the options
+    def _option(self, value: Value, options: tuple[Shape, ...]) -> Any:  # noqa: ANN401 - of any of the options
         """The value of the option that its `type` names, or else of the first option that takes it."""
         if isinstance(value, Fn) and "type" in value:
             for option in options:
@@ -149,7 +149,7 @@ class Codec:
 
 
 def _named(shape: Shape) -> str:
-    """What errors call a shape."""
+    """The name of a shape in errors."""
     match shape:
         case Atom(cls) | Record(cls) | Function(cls):
             return cls.__name__
@@ -181,7 +181,7 @@ def exact(value: object) -> object:
 
 
 def _compared(cls: type) -> tuple[str, ...]:
-    """The names of an attrs class's fields, in order, without those that make no difference to a value."""
+    """The names of an attrs class's fields, in order, without fields that make no difference to a value."""
     return tuple(attribute.name for attribute in attrs.fields(cls) if attribute.eq)
 
 
@@ -193,14 +193,14 @@ def parts_of(cls: type) -> Callable[[Any], tuple[Any, ...]]:
     known = _get.get(cls)
     if known is None:
         names = _compared(cls)
-        several = len(names) > 1  # of one field, attrgetter gives no tuple
+        several = len(names) > 1  # for a single field, attrgetter gives no tuple
         known = attrgetter(*names) if several else lambda value: tuple(getattr(value, name) for name in names)
         _get[cls] = known
     return known
 
 
 def same(got: object, wanted: object) -> bool:
-    """Whether two implementation values are equal and of the same classes throughout, fast."""
+    """Say whether two implementation values are equal and of the same classes throughout, fast."""
     if got is wanted:
         return True
     cls = type(wanted)

@@ -1,13 +1,14 @@
-r"""Which constants of a specification the steps of one member depend on.
+r"""The constants of a specification that a member's steps depend on.
 
 They are a member's configuration and the guards of its algorithm: a model that has another value in one of
 them is a model of another member. The others (who is there, what is sent, faults and bounds) belong to the
 group.
 
-A constant is a member's if the module of the protocol declares it, or a module of the same folder that this
-one extends; and also, wherever it is declared, if `Step` or `Start` speak of it, be it through other
-operators. Too many rather than too few: what is wrongly taken for a guard makes conformance refuse a model,
-what is wrongly left out would make it approve of a model of something else.
+A constant is a member's if the module of the protocol declares it, or a module of the same folder that the
+protocol's module extends. Wherever it is declared, it is also a member's if `Step` or `Start` speak of it, be
+it through other operators. Too many rather than too few: a constant wrongly taken for a guard makes
+conformance refuse a model, and a constant wrongly left out would make it approve of a model of something
+else.
 """
 
 import re
@@ -31,7 +32,7 @@ _STEPS: Final = ("Step", "Start")
 
 @frozen
 class _Module:
-    """What is read from a module: constants, what it extends or instantiates, words of each operator."""
+    """The parts of a module that are read: constants, modules that it uses, words of each operator."""
 
     constants: tuple[str, ...]
     extends: tuple[str, ...]
@@ -58,9 +59,10 @@ def _words(text: str) -> Iterator[tuple[str, frozenset[str]]]:
 
 @frozen
 class Member:
-    """What a member depends on: its constants, in the order of their declarations, and operators.
+    """The dependencies of a member: its constants, in the order of their declarations, and operators.
 
-    `operators` are those that its steps consist of, and those through which a group takes them.
+    `operators` are the operators that its steps consist of, and the operators through which a group takes
+    them.
     """
 
     constants: tuple[str, ...]
@@ -68,10 +70,10 @@ class Member:
 
 
 def member(texts: Mapping[str, str], root: str, module: str, own: Iterable[str]) -> Member:
-    """Say what the steps of one member depend on.
+    """Give the dependencies of a member's steps.
 
-    `texts`: all modules of a model. `root`: the one that TLC is given. `module`: the protocol's. `own`: the
-    modules in the protocol's folder.
+    `texts`: all modules of a model. `root`: the module that TLC is given. `module`: the protocol's. `own`:
+    the modules in the protocol's folder.
     """
     modules = {name: _Module.of(text) for name, text in texts.items()}
     mine = {*own}
@@ -82,7 +84,7 @@ def member(texts: Mapping[str, str], root: str, module: str, own: Iterable[str])
     spoken = _spoken_of(modules, root)
     for each in modules.values():
         found.update(dict.fromkeys(name for name in each.constants if name in spoken))
-    # What an instance is given (`INSTANCE M WITH Guard <- TRUE`) no model can change.
+    # No model can change a value that an instance is given (`INSTANCE M WITH Guard <- TRUE`).
     here = {constant for name in _extended(modules, root) for constant in modules[name].constants}
     found = {name: None for name in found if name in here}
     defined = {name for each in modules.values() for name in each.words}
@@ -142,6 +144,6 @@ def _seen_from(modules: Mapping[str, _Module], first: str) -> frozenset[str]:
 
 
 def module_of(folder: Path, protocol: str) -> str | None:
-    """Name the module of a protocol: the one in its folder that is called as the protocol is."""
+    """Name the module of a protocol: the module in its folder that has the protocol's name."""
     wanted = protocol.replace("_", "")
     return next((file.stem for file in sorted(folder.glob("*.tla")) if file.stem.lower() == wanted), None)

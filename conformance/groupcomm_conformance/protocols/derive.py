@@ -1,4 +1,4 @@
-"""What the checks know of one protocol, derived: nobody writes it.
+"""The facts of a protocol that the checks need, derived from its module and specification, not written.
 
 From the implementation, the module `groupcomm.<protocol>`, with its annotations `Config`, `Message`, `Event`,
 `Effect` and `State`: the names of all classes in TLA+, the fields that can be looked at, which event a
@@ -15,8 +15,8 @@ message `JoinReq`                   arrives as the event `JoinReqReceived`
 timer "stability"                   fires as the event `StabilityTimeout`
 ==================================  ==================================================================
 
-Every other constant of a member is a guard of its algorithm. The implementation is the reference: a model
-that has another value in a guard is not one that the implementation could conform to.
+Every other constant of a member is a guard of its algorithm. The implementation is the reference: it cannot
+conform to a model that has another value in a guard.
 
 A module that makes cores and is none itself (`groupcomm.stack`) is compared by a core that
 `groupcomm_conformance.toys.<protocol>` makes with it (`made`). That says besides: `Inside`, the classes with
@@ -58,14 +58,14 @@ _PARTS = ("Config", "Message", "Event", "Effect", "State")
 
 @frozen
 class Protocol:
-    """What the checks need to know of one protocol.
+    """The facts of a protocol that the checks need.
 
     `module`: the implementation. `source`: the module that it is made with, mostly the same. `configuration`,
     `state`, `events`, `effects`: its annotations. `parameters`: the constant that each field of the
-    configuration comes from. `guards`: what the member's other constants are in the reference. `operators`:
-    those that its steps consist of or are taken through. `messages`: the classes by their names in TLA+.
-    `received`: the event class of each message class. `timeouts`: the event class of each timer, by the
-    timer's name.
+    configuration comes from. `guards`: the values of the member's other constants in the reference.
+    `operators`: the operators that its steps consist of or are taken through. `messages`: the classes by
+    their names in TLA+. `received`: the event class of each message class. `timeouts`: the event class of
+    each timer, by the timer's name.
     """
 
     name: str
@@ -90,20 +90,15 @@ class Protocol:
 
     @property
     def is_layer(self) -> bool:
-        """Whether it is a core by itself: `Stack` is made of cores, and its events are theirs."""
+        """True for a core by itself: `Stack` is made of cores, and its events are theirs."""
         return self.module is self.source
-
-    @property
-    def observables(self) -> tuple[str, ...]:
-        """The fields of a member's state, but for `member`."""
-        return tuple(attribute.name for attribute in attrs.fields(self.state) if attribute.name != "member")
 
     def config(self, constants: Mapping[str, Value]) -> Any:  # noqa: ANN401 - of the protocol
         """Give the configuration of a model's members.
 
-        `constants` is what `constants_of` gives. MappingError where a guard of the model is not the
-        reference's, where a constant is not given by a value, or where the model has another operator in the
-        place of one that the member's steps consist of or are taken through.
+        `constants` is the result of `constants_of`. Raises MappingError in three cases: a guard of the model
+        is not the reference's, a constant is not given by a value, or the model replaces an operator that the
+        member's steps consist of or are taken through.
         """
         for name in sorted(self.operators & constants.keys()):
             raise MappingError(
@@ -188,7 +183,7 @@ def load(manifest: Manifest) -> Protocol:
 
 
 def _implementation(name: str) -> tuple[ModuleType, ModuleType]:
-    """The module that is a core, and the one that it is made with."""
+    """The module that is a core, and the module that it is made with."""
     whole = f"groupcomm.{name}"
     try:
         module = import_module(whole)

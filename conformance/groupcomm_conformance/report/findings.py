@@ -1,4 +1,4 @@
-"""What a report tells: all that `check`, `conform` and `scenario` find, a protocol at a time.
+"""The findings of a report: all results of `check`, `conform` and `scenario`, a protocol at a time.
 
 Nothing is computed here that these commands do not compute; results come from the same functions and
 the same caches.
@@ -36,11 +36,11 @@ __all__ = ["Findings", "gather"]
 
 @define(slots=False)
 class Findings:
-    """What was found of one protocol.
+    """The findings of a protocol.
 
-    `checked` are the results of the models that were asked for, by name, in the manifest's order;
-    `conformances` those of the models among these that conform, `scenarios` of all scenarios. `whys` say of
-    each counterexample why the claim is false; `insteads` what the control does from the state in which the
+    `checked` are the results of the models that were asked for, by name, in the manifest's order.
+    `conformances` are those of the conforming models, `scenarios` of all scenarios. `whys` say of each
+    counterexample why the claim is false. `insteads` say what the control does from the state in which the
     ablation departs.
     """
 
@@ -68,17 +68,17 @@ class Findings:
 
     @cached_property
     def gates(self) -> list[Gate]:
-        """What all models together must show."""
+        """The gates over all models together."""
         return gates(self.manifest, self.checked)
 
     @cached_property
     def kills(self) -> dict[str, dict[str, str | None]]:
-        """What each ablation did to each claim: `kill_matrix`, claim by claim."""
+        """The result of each ablation for each claim: `kill_matrix`, claim by claim."""
         return {claim: dict(row) for claim, row in kill_matrix(self.manifest, self.checked).items()}
 
     @cached_property
     def ok(self) -> bool:
-        """Whether all is as expected. A gate that is not judged is no failure."""
+        """True if all is as expected. A gate that is not judged is no failure."""
         return (
             not any(self.differences.values())
             and all(gate.ok is not False for gate in self.gates)

@@ -1,7 +1,7 @@
 """JUnit XML, as continuous-integration servers read it: a test case a model, a gate, a verdict, a scenario.
 
 A suite for each protocol and kind (`stable.models`, `stable.gates`, `stable.conform`, `stable.scenarios`);
-a case's `classname` is its suite's name. What differs is the text of `failure`, the first line of it the
+a case's `classname` is its suite's name. The differences are the text of `failure`, the first line of it the
 `message`; a gate that was not judged is `skipped`, with the reason. Times are seconds: a model's are the
 wall clock's of its search, whenever that was, a verdict's CPU time.
 """
@@ -21,7 +21,7 @@ from .findings import Findings
 __all__ = ["document"]
 
 _NO_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""What XML 1.0 has no way to write."""
+"""Characters that XML 1.0 cannot write."""
 
 
 @frozen

@@ -40,9 +40,9 @@ _OUTCOMES: Final = ("handled", *(outcome for outcome in OUTCOMES if outcome != "
 """As a reader wants them; the environment's own actions end with `none`."""
 _WORDS: Final = {"none": "environment"}
 _SHORT: Final = 10.0
-"""Seconds below which tenths are told."""
+"""Seconds below which tenths are shown."""
 _SPECK: Final = 0.05
-"""A share that cannot be told from dirt."""
+"""The least share whose bar is visible."""
 
 
 @frozen
@@ -73,7 +73,7 @@ class _Shown:
 
     @property
     def result(self) -> str:
-        """What the filter of the page asks for."""
+        """The words that the filter of the page compares."""
         return "differs" if self.differences else "ok"
 
     @property
@@ -93,7 +93,7 @@ class _Shown:
 
     @property
     def states(self) -> Markup:
-        """What the script needs of the story."""
+        """The data of the story that the script needs."""
         return _script(states(self.story)) if self.story else Markup()
 
 
@@ -122,7 +122,7 @@ class _Protocol:
 
     @property
     def stories(self) -> list[_Shown]:
-        """The counterexamples that no erratum tells; those that nobody expected first."""
+        """The counterexamples without an erratum; unexpected ones first."""
         told = [shown for shown in self.models if shown.story and shown.model.erratum is None]
         return sorted(told, key=lambda shown: shown.checked.outcome == shown.expected)
 
@@ -132,7 +132,7 @@ class _Protocol:
 
     @property
     def coverage(self) -> list[tuple[str, list[tuple[str, list[str]]]]]:
-        """For each action and outcome, the models that hold in which the one ended with the other."""
+        """For each action and outcome, the models that hold and in which the action had the outcome."""
         holding = [shown.checked for shown in self.holding if shown.checked.steps]
         taken = {action for checked in holding for action, _ in checked.steps}
         every = actions(self.findings.manifest)
@@ -150,7 +150,7 @@ class _Protocol:
 
     @property
     def noted(self) -> int:
-        """How many models tell what was covered."""
+        """How many models report coverage."""
         return sum(bool(shown.checked.steps) for shown in self.holding)
 
     @property
@@ -164,7 +164,7 @@ class _Protocol:
 
     @property
     def complete(self) -> bool:
-        """Whether all models were run that speak of coverage."""
+        """True if all models that report coverage were run."""
         return all(gate.ok is not None for gate in self.findings.gates if gate.name == "actions")
 
     @property
@@ -173,7 +173,7 @@ class _Protocol:
 
     @property
     def failing(self) -> bool:
-        """Whether something other than a model is not as it must be."""
+        """True if something other than a model is not as it must be."""
         return not self.findings.ok and (
             any(gate.ok is False for gate in self.findings.gates)
             or not all(each.ok for each in self.findings.conformances)
@@ -195,7 +195,7 @@ class _Protocol:
         return f"{of if of > _SPECK else 0:.3f}"
 
     def taken(self, cells: Sequence[tuple[str, list[str]]]) -> bool:
-        """Whether an action was ever taken, or no model tells."""
+        """Say whether an action was ever taken, or no model reports it."""
         return not self.noted or any(models for _, models in cells)
 
     @property
@@ -226,7 +226,9 @@ def pages(
     environment.filters["humps"] = _humps
     environment.filters["first_sentence"] = first_sentence
     environment.filters["count"] = lambda number: f"{number:,}"
-    protocols = [_protocol(findings) for findings in found]
+    protocols = [
+        _Protocol(findings, [_shown(findings, model) for model in findings.models]) for findings in found
+    ]
     common = {"protocols": protocols, "made": made, "css": _own("page.css"), "js": _own("page.js")}
     own = {"outcomes": _OUTCOMES, "verdicts": VERDICTS, "conditions": CONDITIONS, "complaints": _complaints}
     page = environment.get_template("protocol.html")
@@ -256,8 +258,8 @@ def _own(name: str) -> Markup:
 def states(story: Story) -> dict[str, Any]:
     """Give what the script needs of a story as plain values.
 
-    `html` has each different cell once; the rows of `members` and `group` are `[name, cells]`, and a cell
-    is an index of `html`, `-1 - index` if it changed, and null where a member has none.
+    `html` has each different cell once. The rows of `members` and `group` are `[name, cells]`. A cell is an
+    index of `html`, `-1 - index` if it changed, and null where a member has none.
     """
     numbers: dict[Markup, int] = {}
 
@@ -278,10 +280,6 @@ def _script(value: object) -> Markup:
     """Write JSON that may stand in a `script` element."""
     text = json.dumps(value, separators=(",", ":"))
     return Markup(text.replace("<", "\\u003c").replace("&", "\\u0026"))  # noqa: S704 - these end the element
-
-
-def _protocol(findings: Findings) -> _Protocol:
-    return _Protocol(findings, [_shown(findings, model) for model in findings.models])
 
 
 def _shown(findings: Findings, model: Model) -> _Shown:

@@ -1,9 +1,9 @@
 """A counterexample as a page shows it: scene by scene, with the state of each member and what changed.
 
-`tell` makes of a behaviour what the template draws: lanes; for each state the message that came, the action,
-its effects and what changed, as `readable` names them; and a table of the state, a column for each member.
-It knows nothing of any protocol: the members are those of `local`, a variable that is a function on all of
-them is a row of the table, and whatever else there is belongs to the group.
+`tell` makes of a behaviour the data of the template: lanes, steps and tables. A step is the received message,
+the action, its effects and the changes, as `readable` names them. Each state is a table with a column for
+each member. It knows nothing of any protocol. The members are those of `local`, a variable that is a function
+on all of them is a row of the table, and each other variable belongs to the group.
 
 Values are written as `readable.brief` writes them, with what changed marked as `<del>` and `<ins>`.
 """
@@ -49,7 +49,7 @@ class Arrow:
 
     @property
     def own(self) -> bool:
-        """Whether it is the member's own."""
+        """True if it is the member's own."""
         return self.source == self.target
 
     @property
@@ -65,7 +65,7 @@ class Arrow:
 
 @frozen
 class Effect:
-    """What a step effects. `mark` is `-->>` (to everybody), `-->` (to one) or `-`."""
+    """An effect of a step. `mark` is `-->>` (to every member), `-->` (to one) or `-`."""
 
     mark: str
     name: str
@@ -89,13 +89,13 @@ class Row:
 
     @property
     def changed(self) -> bool:
-        """Whether any of it changed."""
+        """True if any of it changed."""
         return any(cell.changed for cell in self.cells if cell is not None)
 
 
 @frozen
 class Scene:
-    """A state, and the step that led to it; `lane` is that of the member who did it, None if nobody did.
+    """A state, and the step that led to it; `lane` is that of the step's member, None for the environment.
 
     `outside`: the environment did it. `there`: who has not crashed. `members` has the rows of the table
     with a cell for each lane, `group` those of the rest.
@@ -144,7 +144,7 @@ def tell(steps: Sequence[Step], *, back_to: int | None = None, stutters: bool = 
             evolve(
                 told,
                 outside=told.outside or told.lane is None,
-                # What a step does to the network is told by its message and effects, where it tells any.
+                # A step with a message or effects shows by them how it changes the network.
                 changes=tuple(
                     c for path, c in changed.items() if not (told.outcome and _is_at(path, "network"))
                 ),
@@ -157,7 +157,7 @@ def tell(steps: Sequence[Step], *, back_to: int | None = None, stutters: bool = 
 
 
 def _is_at(path: str, place: str) -> bool:
-    """Whether a path is `place` or leads into it."""
+    """Say whether a path is `place` or leads into it."""
     return path == place or path.startswith((f"{place}.", f"{place}["))
 
 
@@ -232,7 +232,7 @@ def _keys(names: Sequence[str], state: Fn) -> "tuple[Value | None, ...]":
 def _local(
     keys: "Sequence[Value | None]", before: "Value | None", after: Fn, changed: Mapping[str, Change]
 ) -> list[Row]:
-    """Give a row for each field of any member's state, but for one that only says whose state it is."""
+    """Give a row for each field of any member's state, except the field with the member's own name."""
     found = {field for state in after.values() if isinstance(state, Fn) for field in state}
     rows = []
     for name in sorted(found, key=order):
@@ -343,7 +343,7 @@ def _packet(value: Fn) -> Markup:
 
 
 def _is_deep(value: "tuple[Value, ...] | frozenset[Value] | Fn") -> bool:
-    """Whether a value is better written with a line for each of its parts: those with parts of their own."""
+    """Say whether a value is better written with a line for each part: if a part has parts of its own."""
     if isinstance(value, Fn):
         return any(
             isinstance(item, Fn) or (isinstance(item, tuple | frozenset) and _is_deep(item))

@@ -8,15 +8,17 @@ those of its instance, and it is at step 0. At step k, `at` becomes k + 1
 - or by none, where step k looks at the state only, and the state is so.
 
 The scenario is a path of the specification if and only if a state is reached in which all steps are done.
-What a step looks at is asked in *every* state in which the scenario can be at that step: where the
+A step's conditions are checked in *every* state in which the scenario can be at that step: where the
 specification leaves open what happens (a `settle`, in any order), all of it must be as the scenario says.
 
 `in_flight` are the copies of messages that were sent on the way: the effects of the steps so far, without
-those that arrived. The specification's own network decides what may arrive; this says which copies a scenario
-means. `trail` are the states so far. It is hidden by VIEW: of two ways to a state, the shorter is kept.
+the copies that arrived. The specification's own network decides what may arrive; this says which copies a
+scenario means. `trail` are the states so far. It is hidden by VIEW: of two ways to a state, the shorter is
+kept.
 
-What TLC prints, one line each; a trail is a sequence of rows: `[at, state]`, the state that step `at` led to;
-`[at, member, event, result]`, what `Step` says in a `try`; `[at]`, a copy that was dropped or duplicated:
+A trail is a sequence of rows. `[at, state]` has the state that step `at` led to, `[at, member, event,
+result]` the answer of `Step` in a `try`, and `[at]` is a copy that was dropped or duplicated. TLC prints
+these lines:
 
     <<"@at", case, k>>                 step k is reached for the first time
     <<"@path", case, trail>>           all steps are done
@@ -137,7 +139,7 @@ sc_Booked == sc_trail' = Append(sc_trail, [at |-> sc_at]) /\ UNCHANGED <<sc_grou
 sc_Has(a, name, value) ==
     (name \in DOMAIN a.event /\ a.event[name] = value) \/ (name \in DOMAIN a.given /\ a.given[name] = value)
 
-\* A step that a `whatever` allows: a message among these members arrives, or a timer of one fires.
+\* A step that a `whatever` allows: a message among these members arrives, or a timer of a member fires.
 sc_Freely(a, members, timeouts) ==
     /\ a.outcome # "none" /\ a.member \in members
     /\ a.event.type \in timeouts \/ (sc_Arrives(a) /\ a.event.sender \in members)
@@ -248,7 +250,7 @@ def _assumed(group: Group, case: Case, instance: str) -> Iterable[str]:
 
 
 def _next(group: Group, case: Case, instance: str) -> str:
-    """Write the group's steps, whether it says them of all members or of one."""
+    """Write the group's steps, whether it says them of all members or of a single member."""
     if not group.by_member:
         return f"{instance}!Next"
     return f"\\E sc_m \\in {show(frozenset(case.scenario.members))} : {instance}!Next(sc_m)"
@@ -289,7 +291,7 @@ class _Writer:
         return "\n".join(lines)
 
     def right(self) -> str:
-        """What the case's steps look at."""
+        """The conditions of the case's steps."""
         arms = [
             f"sc_at = {at} -> {text}"
             for at, step in enumerate(self.case.scenario.steps)
@@ -382,7 +384,7 @@ class _Writer:
                 yield f"~sc_free /\\ sc_at' = (IF {claims} THEN {step.leave} ELSE {at + 1}) /\\ sc_Looks"
 
     def fits(self, step: Do) -> str:
-        """What `act'` is in a step."""
+        """The value of `act'` in a step."""
         parts = [f"act'.member = {show(step.at)}"]
         if step.is_event:
             parts += ['act\'.outcome # "none"', f"act'.event.type = {show(step.what)}"]
@@ -393,7 +395,7 @@ class _Writer:
         return _and((*parts, *_judged(step.outcome, step.effects)))
 
     def delivers(self, step: Deliver) -> str:
-        """What `act'` is where a copy arrives."""
+        """The value of `act'` where a copy arrives."""
         copy = step.copy
         parts = (
             "i # 0",
@@ -429,10 +431,10 @@ class _Writer:
         yield f"{on} /\\ {there} i # 0 /\\ {loses} /\\ {gone} /\\ sc_Noted /\\ UNCHANGED sc_free"
         yield (f"{on} /\\ {there} i # 0 /\\ ~ENABLED ({loses}) /\\ {gone} /\\ sc_Booked")
 
-    # What is looked at
+    # Conditions
 
     def looked_at(self, step: Step) -> str:
-        """What is so where the scenario stands before this step; "" if it looks at nothing."""
+        """The condition on the state before this step; "" if it has none."""
         match step:
             case Check() | Same() | Never():
                 return self.claimed(step)
@@ -480,7 +482,7 @@ def _and(parts: Iterable[str]) -> str:
 
 
 def _judged(outcome: str | None, effects: "Value | None") -> Iterable[str]:
-    """What a step says of its outcome and effects. No event is refused unless that is said."""
+    """The condition on a step's outcome and effects. No event is refused unless that is said."""
     yield f"act'.outcome \\notin {_ERRORS}" if outcome is None else f"act'.outcome = {show(outcome)}"
     if effects is not None:
         yield f"act'.effects = {show(effects)}"

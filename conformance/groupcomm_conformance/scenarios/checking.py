@@ -34,9 +34,9 @@ _MOST_SHOWN: Final = 6
 class Result:
     """How a scenario went.
 
-    `outcome` is `unreadable` where its file says something wrong. `problem` says what failed at `line`;
-    `possible` what the specification allows there, `states` is the way there (or, of a scenario that passes,
-    its whole path), `ablations` are the ablations that hold.
+    `outcome` is `unreadable` where its file says something wrong. `problem` says what failed at `line`, and
+    `possible` what the specification allows there. `states` is the way there (or, of a scenario that passes,
+    its whole path). `ablations` are the ablations that hold.
     """
 
     file: str
@@ -167,7 +167,7 @@ def _result(group: Group, scenario: Scenario, judged: Judged | TLCError, core: A
 
 
 def _told(wrong: Divergence) -> str:
-    """What the implementation does otherwise, on a line."""
+    """The implementation's difference, on a line."""
     shown = [change.text() for change in wrong.wrong.differences[:_MOST_SHOWN]]
     more = len(wrong.wrong.differences) - len(shown)
     if more > 0:

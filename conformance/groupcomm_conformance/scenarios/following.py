@@ -1,8 +1,8 @@
 """The paths of scenarios, followed by the implementation.
 
-A path is a walk of the specification. What was tried on the way becomes a walk of its own: the path up to
-that state, and then the event at the member, which no other step follows. So a port needs `start` and `step`,
-and no environment.
+A path is a walk of the specification. An event that was tried on the way becomes a walk of its own: the path
+up to that state, and then the event at the member, which no other step follows. So a port needs `start` and
+`step`, and no environment.
 """
 
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-r"""What the specification of a protocol's group offers to scenarios, and what they all begin with.
+r"""The operators that a protocol's group specification offers to scenarios, and their common beginning.
 
 Names come from the modules: constants, variables, actions, and the fields of `Observed(m)`, an operator that
 says of a member what scenarios look at besides its state. `conformance/scenarios/<protocol>.yaml` says what
@@ -11,7 +11,7 @@ given:
   views: {kind: decided views, sets: {Script: views}}
 ```
 
-`constants` are those that differ from the reference's; `given` are words that a scenario may use to say how
+`constants` are the differences from the reference; `given` are words that a scenario may use to say how
 it begins, and which constants these set. An expression may use the words and `Member`, the scenario's
 members.
 """
@@ -177,7 +177,7 @@ def _word(node: Node) -> str:
 
 
 def _declared(modules: Modules, root: str, keyword: str) -> Iterator[str]:
-    """The constants or the variables of a module and of those that it extends, each once."""
+    """The constants or the variables of a module and of the modules that it extends, each once."""
     todo, seen = [root], set()
     while todo:
         name = todo.pop(0)

@@ -1,9 +1,9 @@
 """Values in scenarios: YAML as it is convenient to write, read into the TLA+ values that annotations ask for.
 
-A view is `[A, 1, [A, B]]`, its identifier `[A, 1]`; a digest's entry a seqno or `{low, delivered, received}`;
-a record `{field: value}`; what has a `type` in TLA+ (an event, a message, an effect)
-`{TYPE: {field: value}}`; a function of members a mapping; a set or a sequence a list. Without an annotation
-a list is a sequence.
+A view is `[A, 1, [A, B]]`, its identifier `[A, 1]`. A digest's entry is a seqno or `{low, delivered,
+received}`. A record is `{field: value}`. A value that has a `type` in TLA+ (an event, a message, an effect)
+is `{TYPE: {field: value}}`. A function of members is a mapping, and a set or a sequence is a list. Without an
+annotation a list is a sequence.
 """
 
 from collections.abc import Mapping
@@ -49,10 +49,11 @@ def untyped(node: Node) -> Value:
 def decided_views(node: Node, known: tuple[str, ...]) -> Value:
     """Read the views that a membership service decides, in order: what `Views!DecidedView` is, of each.
 
-    A view is `[A, 1, [A, B]]`, or `{view: [A, 1, [A, B]], follows: [1], lives: {A: 1}}`. The first follows
-    none, and each other the one before, unless it says which (their numbers, from 1). A member that is in a
-    view that it follows goes on from there. One that is not begins with it: in its first life or, where an
-    earlier view has it, in its next. Members and creators are `known`, those of the scenario.
+    A view is `[A, 1, [A, B]]`, or `{view: [A, 1, [A, B]], follows: [1], lives: {A: 1}}`. The first view has
+    no predecessor. Each other follows the view before it in the list, unless it says which (their numbers,
+    from 1). A member that is in a predecessor survives from there. Any other member begins with the view: in
+    its first incarnation or, where an earlier view has it, in its next. Members and creators are `known` to
+    the scenario.
     """
     decided: list[Fn] = []
     for item in node.items("a list of views"):
@@ -92,7 +93,7 @@ def decided_views(node: Node, known: tuple[str, ...]) -> Value:
 
 
 def _members(node: Node, known: tuple[str, ...]) -> tuple[str, ...]:
-    """Read a view's members: some of those that are known, each once."""
+    """Read a view's members: known members, each once."""
     found: list[str] = []
     for each in node.items("a list of members"):
         member = each.text("a member")
@@ -110,7 +111,7 @@ def _life_in(view: Fn, member: str) -> Value:
 
 
 def _life(member: str, decided: "list[Fn]", preds: list[int]) -> int:
-    """Which life of a member a view means that follows these."""
+    """Give the incarnation of a member in a view that follows these."""
     before = [life for pred in preds if isinstance(life := _life_in(decided[pred - 1], member), int)]
     ever = [life for view in decided if isinstance(life := _life_in(view, member), int)]
     return max(before) if before else max(ever, default=-1) + 1
@@ -129,7 +130,7 @@ def _parts(node: Node, count: int, what: str) -> tuple[Node, ...]:
 
 @frozen
 class Literals:
-    """Reads the values of one protocol. FileError where a value is not of the shape that is asked for."""
+    """Reads the values of a protocol. FileError where a value is not of the required shape."""
 
     codec: Codec
 
@@ -200,7 +201,7 @@ class Literals:
             return self._tagged(node, records)
         rest = [option for option in options if not isinstance(option, Nothing)]
         if len(rest) != 1:
-            raise node.error("a value that can be told apart: scenarios know no such choice")
+            raise node.error("a value of another type: scenarios cannot write this choice of types")
         return self.read(node, rest[0])
 
     def _tagged(self, node: Node, options: tuple[Record, ...]) -> Value:

@@ -48,7 +48,7 @@ _TIMEOUT: Final = 600.0
 
 @frozen
 class Tried:
-    """What `Step` says to an event at a member whose state is that in state number `state` (from 1).
+    """The answer of `Step` to an event at a member whose state is that in state number `state` (from 1).
 
     `step` is the index of the scenario's step.
     """
@@ -94,14 +94,14 @@ class Judged:
 
 
 class Answers(Store):
-    """What TLC printed, by the generated module, the modules that it uses, and the jar."""
+    """TLC's output, by the generated module, the modules that it uses, and the jar."""
 
     name = "paths.json"
 
 
 @define
 class _Heard:
-    """What TLC said of one case. Trails are text as yet."""
+    """TLC's answer for a case. Trails are text as yet."""
 
     furthest: int = -1
     path: str = ""
@@ -112,10 +112,9 @@ class _Heard:
 def judge(
     group: Group, scenarios: Sequence[Scenario], *, root: FilePath, fresh: bool = False
 ) -> tuple[Judged, ...]:
-    """Judge scenarios of one protocol. `fresh` asks TLC in any case.
+    """Judge scenarios of a protocol. `fresh` asks TLC in any case.
 
-    TLCError where TLC cannot evaluate what they say: of several scenarios together, or of the one that is
-    given.
+    TLCError where TLC cannot evaluate their expressions: for all given scenarios together.
     """
     cases: list[Case] = []
     for scenario in scenarios:
@@ -161,7 +160,7 @@ def _hear(group: Group, cases: Sequence[Case], root: FilePath, *, fresh: bool) -
 
 
 def _ask(group: Group, text: str, root: FilePath, *, fresh: bool = False) -> tuple[str, ...]:
-    """What TLC prints about a module, an expression a line."""
+    """TLC's output for a module, an expression a line."""
     digest = hashlib.sha256()
     modules = (f"{name}\n{text}" for name, text in sorted(group.modules.texts.items()))
     for part in (text, as_model.cfg(), jar_digest(find_jar()), *modules):
@@ -242,7 +241,7 @@ def _nothing_meant(scenario: Scenario, path: Path) -> Dead | None:
 
 
 def _ablated(case: Case, ablation: Ablation, heard: _Heard) -> str:
-    """What is wrong with an ablation; "" if what it says falls does."""
+    """The error of an ablation; "" if the claim or step that it names fails."""
     at = _failed(case.scenario, heard)
     if at is None:
         told = "all steps are done and look as they do without"
@@ -262,7 +261,7 @@ def _ablated(case: Case, ablation: Ablation, heard: _Heard) -> str:
 
 
 def _otherwise(step: Step, seen: Value) -> str:
-    """What a step looks at, and how it is."""
+    """The condition of a step, and the values that it has."""
     match step:
         case Check():
             return f"at {step.at} {step.field} is {brief(seen)}, expected {brief(step.value)}"
@@ -304,7 +303,7 @@ def _stuck(group: Group, case: Case, at: int, root: FilePath) -> Dead:
 
 
 def _forbidden(step: Step, acts: Sequence[Fn], flight: Sequence[Fn]) -> str:
-    """Why a step cannot be done, as far as what is possible tells."""
+    """Say why a step cannot be done, as far as the possible steps show it."""
     match step:
         case Do():
             near = [act for act in acts if act["member"] == step.at and _is(act, step)]
@@ -377,7 +376,7 @@ def _has(act: Fn, name: str, value: Value) -> bool:
 
 
 def _possible(acts: Sequence[Fn], member: str) -> tuple[str, ...]:
-    """What is possible, for people: `ReceiveForward at A: ForwardReceived from B, C`; at `member` first."""
+    """The possible steps, for people: `ReceiveForward at A: ForwardReceived from B, C`; at `member` first."""
     found: dict[str, dict[str, None]] = {}
     for act in sorted(acts, key=lambda act: (act["member"] != member, brief(act["action"]))):
         event = cast("Fn", act["event"])

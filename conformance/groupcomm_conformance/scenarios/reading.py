@@ -1,4 +1,4 @@
-"""Reading scenarios: from YAML to frozen steps. What a file says wrongly is `file:line: expected ...`."""
+"""Reading scenarios: from YAML to frozen steps. An error in a file is `file:line: expected ...`."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -170,7 +170,7 @@ class _Reader:
             falls = entries.pop("falls", None)
             if falls is None:
                 raise item.error('the key "falls", which is missing')
-            word = falls.text("what falls")
+            word = falls.text("the claim or step that fails")
             if word not in labels and word not in invariants:
                 raise falls.error(f"one of {', '.join((*sorted(labels), *invariants))}, not {word}")
             if not entries:
@@ -188,7 +188,7 @@ class _Reader:
     # Steps
 
     def step(self, node: Node) -> None:
-        """Read a step, which may be several of those that are judged."""
+        """Read a step, which may be several judged steps."""
         entries = node.entries("a step such as {at: A, do: ...}")
         verbs = [verb for verb in _VERBS if verb in entries]
         if "whatever" in verbs:
@@ -226,7 +226,7 @@ class _Reader:
         raise name.error(f"one of {', '.join((*self.events, *self.group.actions))}, not {word}")
 
     def judged(self, found: Mapping[str, Node]) -> "tuple[str | None, Value | None]":
-        """What the step says of its outcome and effects."""
+        """The conditions of the step on its outcome and effects."""
         if "error" in found and "outcome" in found:
             raise found["outcome"].error("no other outcome than the error")
         if "error" in found and "expect" in found:
@@ -416,7 +416,7 @@ class _Reader:
         return word
 
     def some(self, node: Node, *, dead: bool = False) -> list[str]:
-        """One member, a list, or `all`, which leaves out those that have crashed."""
+        """One member, a list, or `all`, which leaves out crashed members."""
         if node.content == ALL:
             return list(self.up)
         listed = node.content if isinstance(node.content, tuple) else (node,)

@@ -1,8 +1,8 @@
-"""What a scenario says, once it was read: data, and nothing that runs.
+"""The steps of a scenario, once it was read: data, and nothing that runs.
 
 A scenario is a list of steps, each about one member or one copy of a message: a line of a file that says `at:
 [A, B]`, or `deliver: STABLE, from: all`, became several. All values are those of TLA+. `Step.label` names a
-step for people, without its line; an ablation says by this label which step it makes fail.
+step for people, without its place in the file; an ablation says by this label which step it makes fail.
 """
 
 from collections.abc import Mapping
@@ -71,7 +71,7 @@ class Copy:
 
 @frozen
 class Deliver:
-    """A copy arrives: its receiver does the step of the event. `if_any`: where there is one that may."""
+    """A copy arrives: its receiver does the step of the event. `if_any`: where there is such a copy."""
 
     line: int
     copy: Copy
@@ -113,7 +113,7 @@ class Duplicate:
 
 @frozen
 class Settle:
-    """What is in flight between these pairs (from, to) arrives, in any order, until nothing more can."""
+    """Messages in flight between these pairs (from, to) arrive, in any order, until nothing more can."""
 
     line: int
     pairs: tuple[tuple[str, str], ...]
@@ -190,9 +190,9 @@ class Never:
 
 @frozen
 class Whatever:
-    """Whatever these members receive from each other and whichever of their timers fire, a claim stays true.
+    """A claim stays true for all receipts among these members and all firings of their timers.
 
-    The claim is about each state that they can come to. The scenario goes on from where it was.
+    The claim is about each state that they can reach. The scenario continues from the state before this step.
     """
 
     line: int
@@ -206,7 +206,7 @@ class Whatever:
 
 @frozen
 class Try:
-    """What `Step` says to an event in the state that member `at` is in. Nothing moves.
+    """The answer of `Step` to an event in the state that member `at` is in. Nothing moves.
 
     So a scenario says what is refused: no environment need be able to bring the event about.
     """
@@ -225,7 +225,7 @@ class Try:
 
 @frozen
 class Again:
-    """The end of a round of a loop: where `claims` hold the scenario goes on at step `leave` (from 0).
+    """The end of a round of a loop: where `claims` hold the scenario continues at step `leave` (from 0).
 
     Where they do not another round follows; after the `last` one, they must.
     """

@@ -22,18 +22,18 @@ _NAMES: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _DOUBTFUL: Final = 0.5  # the share of groups with false suspicions, with partitions, with early timers
 _ANY: Final = 0.4  # the share of crashes and leaves that are not of a member that runs a flush
 
-# Shares of the draws, of those that change nothing of who is there; the rest: applications multicast.
+# Shares of the draws that change no membership; in the rest, applications multicast.
 _TO_ARRIVE: Final = 0.72
 _TO_SERVE: Final = 0.86
 _TO_FIRE: Final = 0.91
 _MANY: Final = 40  # messages on their way per member, beyond which applications wait
-_GOSSIP: Final = 300  # messages on their way that may be lost, beyond which those that are drawn are lost
+_GOSSIP: Final = 300  # messages on their way that may be lost; with more, a drawn message is lost
 _DATAGRAMS: Final = 600  # the same over a network, which all that the layers say goes over
 _LATE: Final = 0.1  # of the timers that are not set any more
 _UNICASTS: Final = 0.1
 _LOSS: Final = 0.1
 _MOST_LOSS: Final = 0.3  # over a network each group draws what share of the datagrams is lost
-_TO_NOBODY: Final = 0.3  # of the draws of a datagram for an address that nobody has, those that lose it
+_TO_NOBODY: Final = 0.3  # the share that lose it, of the draws of a datagram for an address without a process
 _OF_THE_CRASHED: Final = 0.5
 _TO_STRANGERS: Final = 0.5
 
@@ -56,8 +56,8 @@ class Chance:
         self._lives = dict.fromkeys(_NAMES[:members], 0)  # of each name, how many addresses it has had
         # In some groups no member that is alive is suspected: more is claimed of them.
         doubts, parts, early = (random.random() < _DOUBTFUL for _ in range(3))
-        # On another branch of views a later life might decide a view with a former one's identifier
-        # (FLAW-88).
+        # On another branch of views a later incarnation might decide a view with the identifier of a view of
+        # a former incarnation (FLAW-88).
         self._reuses = "restart" in faults.kinds and (ground.merges or not doubts)
         self._loss = random.random() * _MOST_LOSS if ground.network else _LOSS
         weights: list[tuple[str, int, Callable[[], Event | None]]] = [
@@ -94,7 +94,7 @@ class Chance:
     def draw(self) -> Event | None:
         """Draw an event that may be possible now; None if none was found."""
         ground, random = self._ground, self._random
-        # (The last may be let go, too, after false suspicions: then a new member comes.)
+        # (After false suspicions the last member may leave, too: then a new member comes.)
         if not ground.up:
             return self._join()
         if random.random() < self._rate:
@@ -115,7 +115,7 @@ class Chance:
             return "unicast", process.name, one_of(random, ground.up).name
         return "multicast", process.name
 
-    # What is on its way
+    # Messages on their way
 
     def _arrives(self) -> Event | None:
         new, random = self._ground.new, self._random
@@ -193,7 +193,7 @@ class Chance:
         doubled = "duplication" in self._kinds and random.random() < self._loss / 2
         return "double" if doubled else "copy", sender.name, number, receiver.name
 
-    # What a process waits for
+    # Events that a process waits for
 
     def _serves(self, process: Process) -> Event | None:
         ground, random = self._ground, self._random
@@ -206,7 +206,7 @@ class Chance:
         return one_of(random, due) if due else None
 
     def _fires(self, process: Process) -> Event | None:
-        """A timer fires; seldom one that was cancelled. Those of merging are early here."""
+        """A timer fires; seldom a cancelled timer. Timers of merging are early here."""
         timers = self._ground.timers[process]
         names = [timer for timer in timers if not timer.startswith(self._oracle.timers)]
         if self._ground.carries:  # a timer of each connection: many were set, and are not
@@ -218,10 +218,10 @@ class Chance:
             return None
         return "timer", process.name, timer
 
-    # What happens seldom
+    # Rare events
 
     def _some(self) -> Process:
-        """Often one that runs a flush: what happens to that is what is hard."""
+        """Often a member that runs a flush: its faults are the hard cases."""
         ground = self._ground
         running = [process for process in ground.up if ground.flush_of(process).running]
         seldom = not running or self._random.random() < _ANY
@@ -264,7 +264,7 @@ class Chance:
     def _fresh(self) -> str:
         """The next address of the name that has had the fewest, of those of which no process is up.
 
-        So a name has one life at a time, each with a higher number than the last: LivesAreNumbered.
+        So a name has one incarnation at a time, each with a higher number than the last: LivesAreNumbered.
         """
         up = {name_and_life(process.address)[0] for process in self._ground.up}
         name = min((each for each in self._lives if each not in up), key=self._lives.__getitem__)

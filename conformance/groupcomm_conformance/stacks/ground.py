@@ -5,21 +5,21 @@ run again. `Ground.perform` refuses an event that is not possible now (False), a
 its end. The kinds:
 
 =====================================  ===============================================================
-``start A``, ``crash P``               a new life of address A; P crashes
-``join P Q``, ``leave P``              P asks Q, which discovery found, to be let in (P: it founds a group)
+``start A``, ``crash P``               a new incarnation of address A; P crashes
+``join P Q``, ``leave P``              P asks Q, which discovery found, to let it join (P: it founds a group)
 ``multicast P``, ``unicast P Q``       the application of P sends its next message (to Q)
 ``return P``                           the application of P returns from BLOCK
-``transfer P``, ``transferred P``      the state transfer of P has the group stopped, and lets it go;
-``give_up P``, ``fetch P``             it lets it go before it is stopped; it asks for the own digest
+``transfer P``, ``transferred P``      the state transfer of P has the group stopped, and resumes it
+``give_up P``, ``fetch P``             it resumes it before it is stopped, or asks for the own digest
 ``suspect P Q``                        the failure detector of P reports Q
 ``timer P NAME``                       a timer fires that P has set, or had set and cancelled
 ``discover P NAMES``                   the timer of discovery fires, and finds these
-``message P Q``, ``drop P Q``          the first unicast from P reaches Q; the last is lost, as P crashed, or
+``message P Q``, ``drop P Q``          the first unicast from P reaches Q. The last is lost, as P crashed, or
                                        has a view without Q
-``inherit P Q N``                      Q is given the last N unicasts from P to its address's former life
-``copy P N Q``, ``double P N Q``       datagram N of P reaches Q, and is gone; or reaches it, and stays
+``inherit P Q N``                      Q gets the last N unicasts from P to its address's former incarnation
+``copy P N Q``, ``double P N Q``       datagram N of P reaches Q, and is gone, or stays
 ``lose P N Q``                         it is lost
-``partition NAMES``, ``cut P Q``       those named and the others cannot reach one another; Q does not hear P
+``partition NAMES``, ``cut P Q``       NAMES and the others cannot reach one another. Q does not hear P
 ``heal``                               they can again
 ``take P Q I``, ``again P Q``,         weaker unicasts: one overtakes, arrives twice, or is lost
 ``miss P Q``
@@ -65,12 +65,12 @@ if TYPE_CHECKING:
 __all__ = ["Copy", "Event", "Ground", "Told"]
 
 _STATE: Final = flush.FOR_STATE
-_INHERITED: Final = 4  # messages of a sender that the next life of an address may be given
+_INHERITED: Final = 4  # messages of a sender that the next incarnation of an address may be given
 
 
 @frozen
 class Told:
-    """A composite step of a process: what came to its stack, the layers' steps, and what left it."""
+    """A composite step of a process: the event of its stack, the layers' steps, and the stack's effects."""
 
     process: Process
     event: StackEvent
@@ -247,13 +247,15 @@ class Ground(Judged):
         sender, receiver = self.known(name), self.process(to)
         messages = [*self.inheritance(sender, receiver)][-number:]
         if not messages:
-            raise NotAllowedError(f"no life before {receiver} was sent anything, or it has got some")
+            raise NotAllowedError(
+                f"no incarnation before {receiver} was sent anything, or it has received some of it already"
+            )
         del self.former[sender, receiver.address]
         self.queues.setdefault((sender, receiver), deque()).extendleft(reversed(messages))
         self.new += [(sender, receiver)] * len(messages)
 
     def _arrived(self, sender: Process, receiver: Process, message: Tagged) -> None:
-        """Remember what a life has got: the next one may be given it again, and what it had yet to get."""
+        """Remember what an incarnation has received: the next may be given it again, and the rest."""
         if self._carriages[message.layer].inherits:
             if self.former.get((sender, receiver.address), (None,))[0] is not receiver:
                 self.former[sender, receiver.address] = receiver, deque(maxlen=_INHERITED)
@@ -315,7 +317,7 @@ class Ground(Judged):
         hearer = self.hearer(copy)
         if copy not in self.copies or hearer is None or (copy[0].up and not self.reaches(copy[0], hearer)):
             raise NotAllowedError(
-                "no such copy is on its way, nobody is there, or a partition is between them"
+                "no such copy is on its way, no process has the address, or a partition is between them"
             )
         return copy, hearer
 
@@ -414,7 +416,7 @@ class Ground(Judged):
             self._arrived(sender, receiver, message)
 
     def _at(self, process: Process, address: Address) -> Process | None:
-        """Return the process of an address: a member of the sender's view or, if gone, the latest life."""
+        """Return the process of an address: a member of the sender's view, or the latest incarnation."""
         there = process.view.at.get(address) if process.view is not None else None
         return there if there is not None and there.up else self.membership.current.get(address)
 

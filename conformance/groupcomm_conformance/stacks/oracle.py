@@ -1,4 +1,4 @@
-"""What failure detectors and discovery know of a group, and what its environment owes a process.
+"""The knowledge of failure detectors and discovery, and the events that the environment owes a process.
 
 Nothing beneath the stack knows it by itself: each is what a module of a specification assumes of the
 environment, and reads the states of GMS, merging and FLUSH where these say who is a member of what.
@@ -14,11 +14,11 @@ from .world import Event, World
 __all__ = ["Oracle"]
 
 _FOUND: Final = 0.8  # of the coordinators that there are, the share that is found
-_IN_VAIN: Final = 0.1  # of those that look, the share that do though another would lead
+_IN_VAIN: Final = 0.1  # share of the coordinators that look for others though another would lead
 
 
 class Oracle:
-    """What there is to know of a group. `discovery`: the timer of discovery."""
+    """The knowledge that there is of a group. `discovery`: the timer of discovery."""
 
     discovery: Final = "merge_gms/discover"
     timers: Final = "merge_gms/"
@@ -34,7 +34,7 @@ class Oracle:
         return [process for process in self._ground.up if of(process).acts and of(process).joined]
 
     def may_found(self, joiner: Process) -> bool:
-        """Say whether it may found a group: it is a first life, and none is there or groups are merged."""
+        """Say whether it may found a group: a first incarnation may, if no group exists or groups merge."""
         ground = self._ground
         alone = ground.merges or not any(ground.gms_of(process).joined for process in ground.up)
         return joiner.life == 0 and alone
@@ -42,8 +42,8 @@ class Oracle:
     def may_be_asked(self, joiner: Process) -> list[Process]:
         """List the processes that discovery may find for a joiner.
 
-        Each acts, has no request of it on its way, and is on a branch where a later life of the joiner uses
-        no identifier of a view again (`MergeGroup!MayComeTo`).
+        Each acts, has no request of it on its way, and is on a branch where a later incarnation of the joiner
+        uses no identifier of a view again (`MergeGroup!MayComeTo`).
         """
         ground, used = self._ground, self._ground.views.used[joiner.address]
         return [
@@ -57,7 +57,7 @@ class Oracle:
         ]
 
     def discoveries(self, process: Process, random: Random) -> Iterator[Event]:
-        """A coordinator finds others, some or all; mostly it is the one that leads then."""
+        """A coordinator finds others, some or all; mostly it leads the merge then."""
         ground, coordinators = self._ground, self.coordinators()
         if not ground.merges or process not in coordinators or ground.merging_of(process).merging:
             return
@@ -70,7 +70,7 @@ class Oracle:
     # Failure detectors
 
     def watched(self, process: Process) -> list[Process]:
-        """List the processes that one watches: members that it trusts, and joiners that wait (`Watched`)."""
+        """List the processes that a member watches: trusted members, and waiting joiners (`Watched`)."""
         state, lives = self._ground.gms_of(process), self._ground.membership.lives
         watched = [(m, state.decision.lives[m]) for m in state.unsuspected if m != process.address]
         watched += [(r.member, r.life) for r in (*state.queue, state.admitting) if r.kind == "join"]
@@ -90,7 +90,7 @@ class Oracle:
     def _excludes(self, one: Process, other: Process) -> bool:
         """Say whether one does not count the other as a member: it suspects it, or has a view without it."""
         theirs, mine = self._ground.views.installed.get(one), self._ground.views.installed.get(other)
-        if theirs is None or mine is None:  # what a joiner refuses may be a former life
+        if theirs is None or mine is None:  # a joiner may refuse a former incarnation
             return False
         if other.address in self._ground.gms_of(one).suspected:
             return True
@@ -119,7 +119,7 @@ class Oracle:
             return []
         return timers
 
-    # What is owed
+    # Owed events
 
     def due(self, process: Process) -> list[Event]:
         """List what the environment has to do for a process, in the end."""

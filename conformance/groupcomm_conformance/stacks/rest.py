@@ -1,6 +1,6 @@
 """The end: all faults stop, all that can arrive arrives, and what must be in the end is judged.
 
-Nothing here is random: the same group comes to the same end.
+Nothing here is random: the same group has the same end.
 """
 
 from collections import Counter
@@ -25,7 +25,7 @@ def quiesce(ground: Ground, perform: Callable[[Event], bool]) -> None:
     """
     perform(("heal",))
     for copy in [copy for copy in ground.copies if not ground.kept(copy)]:
-        sender, number, receiver = copy  # all are lost but those that come back to their senders
+        sender, number, receiver = copy  # only copies that come back to their senders arrive
         back = sender is receiver and sender.up
         perform(("copy" if back else "lose", sender.name, number, receiver.name))
     _serve(ground, perform)
@@ -37,7 +37,7 @@ def quiesce(ground: Ground, perform: Callable[[Event], bool]) -> None:
         _serve(ground, perform)
     views = {process.view for process in ground.up}
     if not any(process.view for process in ground.up):
-        views.clear()  # only later lives are left, and no group: none of them may found one
+        views.clear()  # only later incarnations are left, and no group: none of them may found a group
     if len(views) > 1 or any(view is None or {*ground.up} != {*view.processes} for view in views):
         raise Violation("ComesToRest", f"the group never comes to one view, though no faults happen: {views}")
     for _ in range(_ROUNDS):
@@ -57,7 +57,7 @@ def quiesce(ground: Ground, perform: Callable[[Event], bool]) -> None:
 
 
 def _serve(ground: Ground, perform: Callable[[Event], bool]) -> None:
-    """All that the layers do comes to its end: crashes are reported, and joiners ask again."""
+    """Run the layers until they are quiescent: crashes are reported, and joiners ask again."""
     oracle = ground.oracle
     for _ in range(_PATIENCE):
         done = _settle(ground, perform)
@@ -84,9 +84,9 @@ def _serve(ground: Ground, perform: Callable[[Event], bool]) -> None:
 
 
 def _sent_again(ground: Ground, perform: Callable[[Event], bool]) -> bool:
-    """What was lost is sent again: the timers of the layers that carry fire, until nothing comes of it.
+    """Send lost messages again: the timers of the layers that carry fire, until nothing comes of it.
 
-    Say whether anything did. To those that are gone some of them send for ever.
+    Say whether anything did. To processes that are gone some of them send for ever.
     """
     changed, still, before = False, 0, ground.carried()
     while still < _STILL:
@@ -132,7 +132,7 @@ def _dismiss(ground: Ground, perform: Callable[[Event], bool]) -> None:
 
 
 def _keep_one_branch(ground: Ground, perform: Callable[[Event], bool]) -> None:
-    """After false suspicions there may be several branches of views, which only a merge ends: one goes on."""
+    """After false suspicions there may be several branches of views, which only a merge ends: keep one."""
     views = Counter(process.view for process in ground.up if process.view is not None)
     kept = max(views, key=lambda view: (views[view], -view.number), default=None)
     for process in list(ground.up):
@@ -156,7 +156,7 @@ def _judge_free(ground: Ground) -> None:
         if ground.fetching.get(process):
             _fail(ground, "DigestRequestAnswered", f"the state transfer of {process} never gets its digest")
         if not state.free or state.waiting or state.wants or state.block != "free":
-            _fail(ground, "ResumedWhenQuiescent", f"{process} does not go on: {state}")
+            _fail(ground, "ResumedWhenQuiescent", f"{process} does not resume: {state}")
 
 
 def _fail(ground: Ground, claim: str, text: str) -> None:

@@ -2,8 +2,8 @@
 
 A run of n events is a number of groups of up to `PART` events. The first has the run's seed, the next one
 more, and so on. `run_seed` is all that a group is: a function of its setup and its seed, whatever calls it
-and where. The schedule of a violation is cut to what is needed, by leaving out events (delta debugging):
-those that cannot happen without what was left out are skipped.
+and where. The schedule of a violation is cut to what is needed, by leaving out events (delta debugging).
+Events that cannot happen without the ones left out are skipped.
 """
 
 from collections import Counter
@@ -24,9 +24,6 @@ __all__ = ["PART", "Found", "Outcome", "Result", "ground_of", "replay", "run_see
 
 PART: Final = 5_000
 """The most events of a group."""
-
-ALWAYS: Final = ("NoRefusals", "NoCrash", "ComesToRest")
-"""Claims of any stack: no process refuses what correct peers do, none fails, and all comes to an end."""
 
 _REST: Final = 1_000  # events after which the group comes to rest
 _LEAST, _MOST_MEMBERS = 2, 8
@@ -51,7 +48,7 @@ class Found:
 
 @frozen
 class Result:
-    """What the group of a seed did. It can be pickled.
+    """The result of a seed's group. It can be pickled.
 
     `happened`: how often each kind of event did, and besides `views`, `merged views`, `purges` and
     `restarts`. `judged`: how often each claim was judged, as something happened that it speaks of.
@@ -69,7 +66,7 @@ class Result:
 
 @frozen
 class Outcome:
-    """What the groups of a run did, all together. `seconds`: of processor time."""
+    """The results of all groups of a run, added up. `seconds`: of processor time."""
 
     setup: Setup
     seed: int
@@ -82,7 +79,7 @@ class Outcome:
     found: Found | None = None
 
     def and_then(self, result: Result, seconds: float) -> "Outcome":
-        """Add the result of one more seed."""
+        """Add the result of another seed."""
         return evolve(
             self,
             groups=self.groups + 1,
@@ -210,7 +207,7 @@ def replay(
 ) -> tuple[Violation | None, list[Event]]:
     """Run a schedule; return the violation that it leads to, and the events that happened up to there.
 
-    `listener` is told each event, then what it did at each stack.
+    `listener` is called with each event, then with its steps at each stack.
     """
     ground, _, _ = ground_of(setup, seed)
     happened: list[Event] = []
@@ -250,7 +247,7 @@ def shrink(setup: Setup, found: Found, budget: int = _BUDGET) -> Found:
 
     if not falls(_spread(setup, found)):
         falls(found.schedule)
-    # First all events of one kind, or of one process; then runs of events, long ones first.
+    # First all events of a kind, or of a process; then runs of events, long ones first.
     for word in dict.fromkeys(part for event in best.schedule for part in event if isinstance(part, str)):
         without = [event for event in best.schedule if word not in event]
         if word != _QUIESCE[0] and len(without) < len(best.schedule) and spent < budget:

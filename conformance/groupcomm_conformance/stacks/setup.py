@@ -1,4 +1,4 @@
-"""What a simulation runs: a stack, its configuration, faults, and how much the layers beneath give."""
+"""The setup of a simulation: a stack, its configuration, faults, and how much the layers beneath give."""
 
 from collections.abc import Mapping
 from importlib import import_module
@@ -47,8 +47,8 @@ WHOLE: Final = ("sequencer", FLUSH, "merge_gms", "stable")
 DATAGRAMS: Final = (*WHOLE, "nakack", "unicast")
 """All protocols, over nothing but a network."""
 
-GROUND: Final = ("Network", "FailureDetector", "Discovery")
-"""What is beneath the stack, by the modules of `spec/common`."""
+GROUND: Final = ("Network", "FailureDetector", "Incarnations", "Discovery")
+"""The layers beneath the stack, by the modules of `spec/common`."""
 
 FAULTS: Final = (
     "loss",
@@ -64,10 +64,11 @@ FAULTS: Final = (
     "close",
     "late",
 )
-"""What may happen to a group over sound layers.
+"""Events that may happen to a group over sound layers.
 
 A merge brings groups together that were founded apart; a suspicion is of a member that is alive.
-A close loses what is on its way to one that is not in the sender's view; late is what a former life was sent.
+A close loses messages on their way to a process that is not in the sender's view. A late message was sent to
+a former incarnation.
 """
 
 WEAKER: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
@@ -89,10 +90,11 @@ class Faults:
 
 @frozen
 class Setup:
-    """What is run. `members` None: each group draws how many, from 2 to 8. `weaker`: of `WEAKER`, one each.
+    """The setup of a run.
 
-    `ignored`: claims that are not judged. `cores`: cores that stand in the stack for a layer's own. With
-    none, a setup can be pickled.
+    `members` None: each group draws how many, from 2 to 8. `weaker`: of `WEAKER`, one each. `ignored`: claims
+    that are not judged. `cores`: cores that stand in the stack for a layer's own. With none, a setup can be
+    pickled.
     """
 
     names: tuple[str, ...] = WHOLE
@@ -109,7 +111,7 @@ class Setup:
 
     @property
     def guarantees(self) -> tuple[str, ...]:
-        """What is judged: the modules of `spec/common` that the layers give, and merging's own claims."""
+        """The judged claims: the modules of `spec/common` that the layers give, and merging's own claims."""
         given = [name for layer in self.names for name in _protocol(layer).GIVES if name in CLAIMS]
         return (*dict.fromkeys(given), *([MERGING] if "merge_gms" in self.names else []))
 
@@ -141,7 +143,7 @@ def beneath(names: tuple[str, ...]) -> "tuple[ModuleType, ...]":
 def stack_of(setup: Setup, random: Random, notes: list[Note]) -> Stack:
     """Make the stack of a setup, each layer with a configuration that is drawn; its steps go to `notes`.
 
-    Raises StackError for a name that is no protocol's, for a stack that cannot stand, and for one that
+    Raises StackError for a name that is no protocol's, for a stack that cannot stand, and for a stack that
     cannot be simulated: FLUSH stops the group for a layer that decides the views, and only such stacks run.
     """
     layers, replaced = [], dict(setup.cores)

@@ -40,7 +40,7 @@ _NEVER: Final = 10**9
 
 @frozen
 class Measured:
-    """What came of `sent` multicasts.
+    """The result of `sent` multicasts.
 
     `took`: of each delivery the ms that it took, the shortest first. `same`: all members delivered the same.
     `datagrams`: how many of each kind went from one member to another, as `nakack Data`.

@@ -46,9 +46,9 @@ class Seen:
 class World:
     """`now`: of each process the states of its layers. `up`: the processes that have not crashed.
 
-    `falsely`: a member that is alive is suspected, a merge was given up early, or some process was let in
+    `falsely`: a member that is alive is suspected, a merge was given up early, or some process was admitted
     twice, since the group was at rest. Then views may branch. `network`: nothing is beneath the stack but a
-    network. A datagram is then for an address, and reaches whichever life has it when it arrives.
+    network. A datagram is then for an address, and reaches the incarnation that has it when it arrives.
     """
 
     views: Views
@@ -74,7 +74,7 @@ class World:
         # The group
         self.membership = Membership()
         self.up: list[Process] = []
-        self.departed: set[Process] = set()  # those that left in good order: all that they sent arrives
+        self.departed: set[Process] = set()  # left in good order: all that they sent arrives
         self.now: dict[Process, list[Any]] = {}
         self.timers: dict[Process, dict[str, bool]] = {}  # whether it is set; if not, it was
         self.in_handler: set[Process] = set()
@@ -89,12 +89,12 @@ class World:
         self.cuts: set[tuple[Process, Process]] = set()
         self.queues: dict[tuple[Process, Process], deque[Tagged]] = {}
         self.copies: dict[Copy, Tagged] = {}
-        # What a process has sent to the last life of an address that got anything of it, or that is over.
+        # Messages of a process to the last incarnation of an address that received any of them, or is over.
         self.former: dict[tuple[Process, Address], tuple[Process, deque[Tagged]]] = {}
         self.new: list[tuple[Process, Process] | Copy] = []  # what was sent, and not looked at by chance yet
         self._numbers: Counter[Process] = Counter()
 
-    # What is so
+    # Facts of the group
 
     def process(self, name: str) -> Process:
         """Return the process of a name. NotAllowedError if there is none, or it has crashed."""
@@ -127,7 +127,7 @@ class World:
         return sender.up and sender.view is not None and receiver not in sender.view.processes
 
     def inheritance(self, sender: Process, receiver: Process) -> deque[Tagged]:
-        """Return the last part of what was sent to the receiver's former life, if it has got nothing yet."""
+        """Return the last unicasts to the receiver's former incarnation, if the receiver has none yet."""
         former, messages = self.former.get((sender, receiver.address), (receiver, deque()))
         return messages if former is not receiver and sender.up else deque()
 
@@ -151,7 +151,7 @@ class World:
     def windows(self, process: Process) -> Mapping[Process, Window]:
         """Return the window of each member of a process's view, {} where it has none.
 
-        What NAKACK has purged is what it was told to, and is no field of its state.
+        NAKACK purges by each Purge event; what it has purged is no field of its state.
         """
         if process.view is None or process not in self.now:
             return {}
@@ -171,9 +171,9 @@ class World:
             purges[member] = max(window.purged, min(vector.get(member.address, NOTHING), window.delivered))
 
     def on_the_way(self) -> Iterator[tuple[Process, Process, object]]:
-        """List the unicasts of all layers: from whom, to whom, and what.
+        """List the unicasts of all layers: sender, receiver and message.
 
-        What UNICAST keeps for an address that nobody has is on its way to nobody.
+        A unicast that UNICAST keeps for an address without a process is not on its way.
         """
         for sender, address, kept in self.unicasts.waiting():
             if self.membership.current[address].up:
@@ -186,7 +186,7 @@ class World:
     def hearer(self, copy: Copy) -> Process | None:
         """Return the process that a copy reaches if it arrives now, None if none is there.
 
-        Over a network it is sent to an address: a later life of it hears what a former one was sent.
+        Over a network it is sent to an address: a later incarnation hears what a former one was sent.
         """
         there = self.membership.current.get(copy[2].address) if self.network else copy[2]
         return there if there is not None and there.up else None
@@ -203,12 +203,12 @@ class World:
         ]
 
     def carried(self) -> tuple[object, ...]:
-        """What all that is sent again has brought: the states above UNICAST, and how much of it waits."""
+        """Return the progress of retransmission: the states above UNICAST, and how many messages wait."""
         return (
             [self.now[process][: self._unicasting] for process in self.up],
             sum(self.membership.current[to].up for _, to, _ in self.unicasts.waiting()),
         )
 
     def kept(self, copy: Copy) -> bool:
-        """Say whether a copy that is on its way cannot be lost while its sender lives."""
+        """Say whether a copy that is on its way cannot be lost while its sender is up."""
         return self._carriages.get(self.copies[copy].layer, LOSSY).kept

@@ -2,8 +2,8 @@
 
 A table has the states that TLC reached, each with every event of the alphabet. Most of these rows could not
 happen, and what they leave is often a state that no row has: a step after it was compared nowhere. Here
-these states meet the whole alphabet, too. What *these* rows leave is open: a round has some six times as many
-rows as the one before.
+these states meet the whole alphabet, too. The states that *these* rows leave stay open: a round has some six
+times as many rows as the round before.
 """
 
 from attrs import evolve

@@ -1,10 +1,9 @@
 """Conformance of an implementation's local steps to the specification: `groupcomm conform`.
 
-For each model with `conform: true`: the search that harvests local states and messages, shared with
-`groupcomm check`; the table of all local steps that come of these (`steptable`); every row of it run on the
-implementation (`rows`). A global step of the model is one member's local step and nothing else, so that
-the rows decide every transition of the model. That this is so is not taken for granted: `CONDITIONS` are
-checked each time.
+For each model with `conform: true`, a search harvests local states and messages, shared with `groupcomm
+check`. A table (`table`) has all local steps that come of these. Every row of it is run on the implementation
+(`rows`). A global step of the model is one member's local step and nothing else, so that the rows decide
+every transition of the model. That this is so is not taken for granted: `CONDITIONS` are checked each time.
 """
 
 import functools
@@ -50,7 +49,7 @@ CONDITIONS: Final = {
     "start": "Start is what the implementation's constructor gives, for each member",
     "no_hidden_state": "rows in another order give the same, and change nothing that they were given",
 }
-"""What the rows need in order to speak for the whole model."""
+"""Conditions for the rows to speak for the whole model."""
 
 ONLY_BY_EFFECTS: Final = "OnlyByEffects"
 """The action property that a group's specification must have, and a conforming model must check."""
@@ -62,7 +61,7 @@ _SHOWN: Final = 5
 
 @frozen
 class Conformance:
-    """What became of one model.
+    """The result of a model.
 
     `conditions` has, for each of `CONDITIONS`, what is wrong; "" if it holds. `seconds` is the CPU time of
     search, table and rows together, `tlc_seconds` that of the search without any instrument; None where it
@@ -82,7 +81,7 @@ class Conformance:
 
     @property
     def ok(self) -> bool:
-        """Whether every row passed and all conditions hold."""
+        """True if every row passed and all conditions hold."""
         return not self.problem and self.replayed.passed and not any(self.conditions.values())
 
     def to_json(self) -> dict[str, Any]:
@@ -128,7 +127,7 @@ def table_of(
 def tables_of(
     searched: Iterable[tuple[Manifest, Model, checking.CheckedModel]], tables: Tables
 ) -> Iterator[tuple[StepTable, str] | None]:
-    """Give the tables of models with their keys, in order; None for one that has no harvest.
+    """Give the tables of models with their keys, in order; None for a model that has no harvest.
 
     TLC makes a table with one worker, so some are made side by side.
     """
@@ -286,8 +285,8 @@ def conform(
 ) -> Conformance:
     """Run all local steps of a model on `core`, by default the protocol's own.
 
-    `checked` is the model's search, with its harvest; `plain_seconds` what the search takes without it;
-    `made` its table and key, where there is one; `closed` says that it is of the states that rows leave.
+    `checked` is the model's search, with its harvest. `plain_seconds` is the time of the search without it.
+    `made` is its table and key, where there is one. `closed` says that it is of the states that rows leave.
     """
 
     def nothing(problem: str) -> Conformance:
@@ -328,7 +327,7 @@ def conform(
     )
 
 
-# What a command needs
+# Used by commands
 
 
 def measured(
@@ -349,7 +348,7 @@ def again(protocol: str, model: str, *, closed: bool = False) -> str:
 
 
 def lines(came: Conformance, *, failures_only: bool) -> Iterator[str]:
-    """Say what came of a model, a line of text an item; nothing of one that is right if `failures_only`."""
+    """Report a model, a line of text an item; with `failures_only` nothing of a model that is right."""
     name = f"{came.protocol} {came.model}{' closed' if came.closed else ''}"
     counts = came.replayed.counts
     if not failures_only and came.table is not None:

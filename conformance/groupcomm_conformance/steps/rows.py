@@ -133,7 +133,7 @@ class Rows:
         return decoded
 
     def handled(self, at: int, cell: int, after: object, effects: object) -> bool:
-        """Whether state and effects are those of the result `cell`; False where that needs a closer look."""
+        """Say whether state and effects are the result `cell`; False where that needs a closer look."""
         changes = self._changes[cell - HANDLED]
         parts = self._parts[at]
         if changes is None or parts is None or type(after) is not self.protocol.state:
@@ -220,14 +220,14 @@ class Group:
 
 @define
 class Replayed:
-    """What became of the rows that were run."""
+    """The result of the rows that were run."""
 
     counts: dict[Verdict, int] = field(factory=lambda: dict.fromkeys(VERDICTS, 0))
     groups: dict[tuple[Verdict, str], Group] = field(factory=dict)
 
     @property
     def passed(self) -> bool:
-        """Whether there were rows, and all of them passed."""
+        """True if there were rows, and all of them passed."""
         return 0 < self.counts["pass"] == sum(self.counts.values())
 
     @property

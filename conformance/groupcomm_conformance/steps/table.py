@@ -3,7 +3,7 @@ r"""The table of local steps: what `Step` says of each local state that TLC reac
 A search prints the local states, messages and outside parameters that it meets (`instruments`, the
 harvest). A second, small run of TLC evaluates `Step(s, e)` for every one of those states, every member's
 `Start` among them, and every event of `Alphabet(messages, outsides)`. That is a *row*; rows are numbered
-from 1, state by state. For each state TLC prints how every event ends, and of those that are handled
+from 1, state by state. For each state TLC prints how every event ends, and of handled events
 
     <<[vote |-> ..], <<[type |-> "Multicast", ..]>>>>      the fields that change, and the effects
 
@@ -59,7 +59,7 @@ class TableError(TLCError):
 
 @frozen
 class Result:
-    """What a handled event does: the fields of the state that change, by name, and the effects in order."""
+    """The result of a handled event: the changed fields of the state, by name, and the effects in order."""
 
     changes: Mapping[str, Value] = field(hash=False)
     effects: tuple[Value, ...]
@@ -114,12 +114,12 @@ class StepTable:
         return numbers
 
 
-# What TLC is asked
+# TLC's input
 
 
 @define
 class Literals:
-    """Values as TLA+ text. What is inside a value gets a name, once: SANY's time is in the tokens."""
+    """Values as TLA+ text. A value inside a value gets a name, once: SANY's time is in the tokens."""
 
     _names: dict[Value, str] = field(factory=dict)
     definitions: list[str] = field(factory=list)
@@ -226,12 +226,12 @@ def module_text(module: str, harvest: Harvest, states: Sequence[Value], *, first
     )
 
 
-# What it prints
+# TLC's output
 
 
 @define
 class _Reader:
-    """Reads the lines of one run; rows and results of several runs add up."""
+    """Reads the lines of a run; rows and results of several runs add up."""
 
     states: list[Fn] = field(factory=list)
     events: list[Fn] = field(factory=list)
@@ -244,7 +244,7 @@ class _Reader:
     _texts: dict[str, Any] = field(factory=dict)
 
     def take(self, line: str) -> None:
-        """Read a line; the runner calls this. TableError for one that is out of place."""
+        """Read a line; the runner calls this. TableError for a line that is out of place."""
         number = self._numbers.get(line)
         if number is None:
             if line.startswith('"<<\\"row'):

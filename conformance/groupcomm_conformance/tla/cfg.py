@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from attrs import evolve, field, frozen
+from attrs import field, frozen
 
 __all__ = ["GREATEST", "LEAST", "Cfg", "properties_of", "set_text"]
 
@@ -36,16 +36,9 @@ class Cfg:
     action_constraints: tuple[str, ...] = ()
     symmetry: tuple[str, ...] = ()
 
-    def override(self, constants: Mapping[str, str]) -> "Cfg":
-        """Replace right-hand sides. KeyError, with the name, for a constant that this cfg has not."""
-        for name in constants:
-            if name not in self.constants:
-                raise KeyError(name)
-        return evolve(self, constants={**self.constants, **constants})
-
     @property
     def claims(self) -> tuple[str, ...]:
-        """What a run with this cfg asserts: invariants, then properties."""
+        """The claims of a run with this cfg: invariants, then properties."""
         return (*self.invariants, *self.properties)
 
     def render(self) -> str:

@@ -1,8 +1,8 @@
 """Sequence charts of behaviours.
 
-A behaviour is a sequence of states; the variable `act` of each says which member did what. `chart` draws
-a lane for each member. From top to bottom a step shows the message that came (an arrow between lanes, its
-content below), the action (in brackets at the member's lane), its effects, and what changed:
+A behaviour is a sequence of states; the variable `act` of each has the step's member and action. `chart`
+draws a lane for each member. From top to bottom a step shows the received message (an arrow between lanes,
+its content below), the action (in brackets at the member's lane), its effects, and the changes:
 
          A                      B                      C
          |                      |                      |
@@ -13,8 +13,8 @@ content below), the action (in brackets at the member's lane), its effects, and 
            B.heard_from {A, B} -> {}; B.pending FALSE -> TRUE
 
 A message that was sent, came or was lost is drawn once, as such: that it is in the network, or no longer
-there, is not said again. `-->>` is a message to everybody, `-->` one to a single member, `x` at an
-arrow's end a message lost and `*` something that the environment did. An action's outcome is told unless it
+there, is not said again. `-->>` is a message to every member, `-->` to a single member, `x` at an
+arrow's end a message lost and `*` a step of the environment. An action's outcome is shown unless it
 is `handled`. A lane ends where its member crashes. Text that does not fit to the right of its lane stands to
 the left of it. No line is longer than `width`; where the members are too many for lanes, there are none, and
 each step says who took it. `Bounds` keep a chart short: what is left out is said where it is missing, and how
@@ -188,7 +188,7 @@ class _Drawing:
         self._alive(act)
 
     def _alive(self, act: Fn) -> None:
-        """End the lane of a member that crashes; one that acts has a lane."""
+        """End the lane of a member that crashes; a member that acts has a lane."""
         member = brief(act["member"])
         if act["action"] == "Crash" and named(act["event"])[0] == "none":
             self._crashed.add(member)
@@ -266,7 +266,7 @@ def _messages(act: Fn | None) -> frozenset[Value]:
 
 
 def _is_told(change: Change, messages: frozenset[Value]) -> bool:
-    """Whether a change is but that such messages are in the network now, or no longer."""
+    """Say whether a change is but that such messages are in the network now, or no longer."""
     if isinstance(change.before, frozenset) and isinstance(change.after, frozenset):
         values: tuple[Value | None, ...] = (*(change.before ^ change.after),)
     else:

@@ -1,6 +1,6 @@
 """Lines of generated modules: short, since TLC's time for a line is in the square of its length.
 
-It looks through every module for a PlusCal algorithm, and reads each line from its beginning for each word.
+It searches every module for a PlusCal algorithm, and reads a line from its beginning for each word.
 """
 
 import re

@@ -4,7 +4,7 @@ A line says who took the step, the action, the message that came and its sender,
 
     6. A: ReceiveFlushCompleted (FLUSH_COMPLETED from B) -> PassDown GroupStopped
 
-What messages say and what changed is not in it: a chart has that.
+A chart also has the contents of messages and the changes of states.
 """
 
 import re

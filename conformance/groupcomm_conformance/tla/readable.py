@@ -1,9 +1,9 @@
 """Values, differences, and steps of behaviours as people read them: in charts, on pages, in verdicts.
 
-`brief` writes values: strings without quotes, records as `[A: 1, B: 0]`. `diff` tells where two values
-differ. The rest tells of a step of a behaviour what came (`delivery`), what it asked for (`named_effect`) and
-what changed (`changes`), and of a first state what matters (`opening`). `chart` draws this, and so does the
-page.
+`brief` writes values: strings without quotes, records as `[A: 1, B: 0]`. `diff` lists the differences of two
+values. The rest describes a step of a behaviour: the received message (`delivery`), its effects
+(`named_effect`) and its changes (`changes`). `opening` gives the fields of a first state that matter. `chart`
+draws this, and so does the page.
 """
 
 from collections.abc import Sequence
@@ -59,8 +59,8 @@ class Change:
 def diff(before: Value, after: Value, path: str = "") -> list[Change]:
     """List what differs, field by field, in canonical order; nothing if the values are the same.
 
-    Records and functions are compared key by key (`A.minimum.C`) unless they have no key in common,
-    sequences with parts of their own index by index (`effects[2].name`), views and the rest as a whole.
+    Records and functions are compared key by key (`A.minimum.C`) unless they have no key in common. Sequences
+    with parts of their own are compared index by index (`effects[2].name`), views and the rest as a whole.
     """
     if _is_view(before) and _is_view(after):
         return [] if identical(before, after) else [Change(path, before, after)]
@@ -105,10 +105,10 @@ def inside(path: str, key: Value) -> str:
 
 
 def brief(value: Value) -> str:
-    """Write a value for people, on one line: `{A, B}`, `<<1, 2>>`, `[A: 1, B: 0]`, `TRUE`.
+    """Write a value for people, without line ends: `{A, B}`, `<<1, 2>>`, `[A: 1, B: 0]`, `TRUE`.
 
-    A view's identifier is its counter and its creator, `2/B`, and a view `[2/B: B, C]`; of what else is said
-    of it what is not empty follows, `[2/B: B, C; preds={1}]`.
+    A view's identifier is its counter and its creator, `2/B`, and a view is `[2/B: B, C]`. Its other fields
+    follow where they are not empty, `[2/B: B, C; preds={1}]`.
     """
     match value:
         case Fn() if value.keys() == _VIEW_ID:
@@ -143,7 +143,7 @@ def lanes(steps: Sequence[Step]) -> tuple[str, ...]:
 
 
 def act_of(step: Step) -> Fn | None:
-    """What the step says of itself in the variable `act`; None where that is no record."""
+    """The step's record in the variable `act`; None where that is no record."""
     act = step.values.get("act")
     return act if isinstance(act, Fn) else None
 
@@ -151,8 +151,8 @@ def act_of(step: Step) -> Fn | None:
 def delivery(act: Fn) -> tuple[str, str, str] | None:
     """Tell what came, or was lost: sender, name and content; None for a step that is about no message.
 
-    It is in the event; or it is the packet that a step of the environment took off the network; or it is data
-    of the layer below, of which the action was given the sender.
+    It is in the event. Or it is the packet that a step of the environment took off the network. Or it is data
+    of the layer below, and the action has its sender.
     """
     event, given, consumed = act["event"], act.get("given"), act.get("consumed")
     if isinstance(event, Fn) and "sender" in event:
@@ -168,7 +168,7 @@ def delivery(act: Fn) -> tuple[str, str, str] | None:
 
 
 def named_effect(effect: Value) -> tuple[str, str, str]:
-    """Give an effect's mark (`-->>` to everybody, `-->` to one, else `-`), its name and its content."""
+    """Give an effect's mark (`-->>` to every member, `-->` to one, else `-`), its name and its content."""
     if not isinstance(effect, Fn):
         return "-", brief(effect), ""
     match effect.get("type"):
@@ -223,9 +223,9 @@ def shown(state: Fn, hidden: frozenset[str]) -> list[tuple[str, Value]]:
 def opening(state: Fn, hidden: frozenset[str]) -> list[str]:
     """Write what matters of a first state: what all members have alike, then what each has, then variables.
 
-    What is empty is left out: empty sets and sequences, FALSE, numbers that mean none (-1 in a field or
-    variable where that occurs, else 0), and whatever holds nothing else; and so are histories that stand
-    there for claims alone (`aux_...`), of which only what is added says something.
+    Empty values are left out: empty sets and sequences, FALSE, numbers that mean none (-1 in a field or
+    variable where that occurs, else 0), and values that contain nothing else. Histories that only claims use
+    (`aux_...`) are left out too, since only their growth matters.
     """
     lines: list[str] = []
     for name, value in shown(state, hidden):

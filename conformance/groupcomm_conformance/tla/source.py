@@ -1,33 +1,40 @@
 """TLA+ text: a module without its comments, and the constants that it declares."""
 
+import functools
 import re
 from typing import Final
 
-__all__ = ["bare", "declared"]
+__all__ = ["bare", "blanked", "declared"]
 
-_TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|\\\*[^\n]*|\(\*|\*\)')
+_STRING: Final = re.compile(r'"(?:[^"\\\n]|\\.)*"')
+_TOKEN: Final = re.compile(rf"{_STRING.pattern}|\\\*[^\n]*|\(\*")
+_INSIDE: Final = re.compile(r"\(\*|\*\)")
 _NAME: Final = r"\w+(?:\s*\([\s_,]*\))?"
 _CONSTANTS: Final = re.compile(rf"\bCONSTANTS?\s+({_NAME}(?:\s*,\s*{_NAME})*)")
 
 
-def bare(text: str) -> str:
-    """Give a module's text without its comments, which may be nested, and with all strings empty."""
+@functools.lru_cache(maxsize=256)
+def blanked(text: str) -> str:
+    """Give a module with spaces in the place of its comments, which may be nested, all else in its place."""
     parts: list[str] = []
-    depth = end = 0
-    for token in _TOKEN.finditer(text):
-        if depth == 0:
-            parts.append(text[end : token.start()])
-        end = token.end()
-        if token[0] == "(*":
-            depth += 1
-        elif token[0] == "*)":
-            depth = max(0, depth - 1)
-        elif depth == 0 and token[0].startswith('"'):
-            parts.append('""')
-        if depth == 0:
-            parts.append(" ")
-    parts.append(text[end:] if depth == 0 else "")
-    return "".join(parts)
+    kept = at = 0
+    while (token := _TOKEN.search(text, at)) is not None:
+        at = token.end()
+        if token[0].startswith('"'):
+            continue
+        depth = 1 if token[0] == "(*" else 0
+        while depth:
+            found = _INSIDE.search(text, at)
+            at = len(text) if found is None else found.end()
+            depth = 0 if found is None else depth + (1 if found[0] == "(*" else -1)
+        parts += [text[kept : token.start()], re.sub(r"[^\n]", " ", text[token.start() : at])]
+        kept = at
+    return "".join((*parts, text[kept:]))
+
+
+def bare(text: str) -> str:
+    """Give a module's text with spaces in the place of comments, and with all strings empty."""
+    return _STRING.sub('""', blanked(text))
 
 
 def declared(text: str) -> tuple[str, ...]:

@@ -1,13 +1,13 @@
 r"""Modules as trees: what the parser of TLA+ (SANY) understood, read from its XML, and written as text again.
 
 `read` takes the XML that `tla2sany.xml.XMLExporter` prints of a module and gives its `Definitions`. An
-expression is a union of small frozen classes that are told apart by identity, so that one place can be
-changed although the same text stands in another. `Writer` writes an expression on one line with
-parentheses around every infix operand: it means the same wherever it stands, and in whatever layout.
+expression is a union of small frozen classes that compare by identity. So a single place can be changed
+although the same text stands in another. `Writer` writes an expression without line ends and with parentheses
+around every infix operand: it means the same wherever it stands, and in whatever layout.
 
 Only what expressions without variables need is understood: no actions, no temporal formulas. `TreeError`
-names what is not. What a module has by `G == INSTANCE Gms WITH ..` it names (`G!Step`), and does not define:
-of a module that is instantiated nothing is read.
+names any other element. A module names operators that it has by `G == INSTANCE Gms WITH ..` (`G!Step`), and
+does not define them: an instantiated module is not read.
 """
 
 import re
@@ -44,7 +44,7 @@ class TreeError(ValueError):
 
 @frozen
 class Name:
-    """What an identifier or a symbol means. `number` is SANY's; two of the same text may differ in it."""
+    """The meaning of an identifier or a symbol. `number` is SANY's; two of the same text may differ in it."""
 
     text: str
     kind: Kind
@@ -53,7 +53,7 @@ class Name:
 
     @property
     def is_instantiated(self) -> bool:
-        """Whether it is another module's, by `G == INSTANCE M WITH ...`: it is `G!Step` here."""
+        """True if it is another module's, by `G == INSTANCE M WITH ...`: it is `G!Step` here."""
         return "!" in self.text
 
 
@@ -85,7 +85,7 @@ class Operator:
 
 @frozen(eq=False)
 class Bound:
-    r"""What a quantifier binds: names, or with `tuple_` one tuple of names, and the set they range over."""
+    r"""The names that a quantifier binds, or with `tuple_` a tuple of names, and the set of their values."""
 
     names: tuple[Name, ...]
     tuple_: bool
@@ -142,7 +142,7 @@ class Definitions:
         return self._by_name.get(name)
 
     def of_module(self, module: str) -> list[Definition]:
-        """List the operators of one module that are not inside others, in its order."""
+        """List the operators of a module that are not inside others, in its order."""
         found = (each for each in self._by_name.values() if each.module == module)
         return sorted(found, key=lambda definition: definition.line)
 
@@ -172,7 +172,7 @@ _CONSTANT: Final = "2"
 
 
 class _Reader:
-    """Turns the elements of one document into trees; each definition is read once."""
+    """Turns the elements of a document into trees; each definition is read once."""
 
     def __init__(self, root: ET.Element) -> None:
         self._elements: dict[int, ET.Element] = {}
@@ -308,7 +308,7 @@ def _local(reader: _Reader, operators: Mapping[int, Definition]) -> dict[int, De
 
 
 def _used(node: Expression) -> tuple[list[Name], set[int]]:
-    """The operators that an expression names, and the numbers of those that it defines itself."""
+    """The operators that an expression names, and the numbers of operators that it defines itself."""
     names: list[Name] = []
     bound: set[int] = set()
     todo = [node]
@@ -355,8 +355,8 @@ OTHER: Final = "$Other"
 class Writer:
     """Writes expressions.
 
-    `name` says how a name is written, and `around` may put something else in the place of the text of an
-    expression that stands anywhere inside the one written.
+    `name` says how a name is written. `around` may replace the text of any expression inside the written
+    expression.
     """
 
     name: Callable[[Name], str] = lambda name: name.text
@@ -376,7 +376,7 @@ class Writer:
         return f"{head} == {self.text(definition.body)}"
 
     def definitions(self, definitions: Iterable[Definition]) -> Iterator[str]:
-        """Write definitions, those that are recursive declared before all."""
+        """Write definitions; recursive definitions are declared before all."""
         every = [*definitions]
         for definition in every:
             if definition.is_recursive:
@@ -493,7 +493,7 @@ class Writer:
 
 
 def _closes_last(text: str) -> bool:
-    """Whether the parenthesis that opens first closes last."""
+    """Say whether the parenthesis that opens first closes last."""
     depth = 0
     for at, letter in enumerate(text):
         depth += {"(": 1, ")": -1}.get(letter, 0)

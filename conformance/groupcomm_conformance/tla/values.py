@@ -119,7 +119,7 @@ class Fn(Mapping[Value, Value]):
         return _fn(self._map | fields)
 
     def identical(self, other: "Fn") -> bool:
-        """Whether the other has the same keys with the same values: see `identical`."""
+        """Say whether the other has the same keys with the same values: see `identical`."""
         if len(self) != len(other):
             return False
         if all(type(key) is str for key in self._map):
@@ -198,7 +198,7 @@ def _in_order(values: Iterable[Value]) -> list[Value]:
 
 
 def identical(left: Value, right: Value) -> bool:
-    """Whether two values are the same TLA+ value; unlike ``==`` it tells TRUE from 1."""
+    """Say whether two values are the same TLA+ value; unlike for ``==``, TRUE is not 1."""
     if left is right:
         return True
     if type(left) is not type(right):
@@ -351,14 +351,14 @@ _ESCAPED: Final = str.maketrans(
 
 
 def _is_record(fn: Fn) -> bool:
-    """Whether a function can be written ``[a |-> 1]``: each key is a string that is a TLA+ name."""
+    """Say whether a function can be written ``[a |-> 1]``: each key is a string that is a TLA+ name."""
     return all(type(key) is str and _NAME.fullmatch(key) for key in fn)
 
 
 def show(value: Value) -> str:
-    """The value as TLA+ text on one line, sets and fields in canonical order; functions need ``EXTENDS TLC``.
+    """The value as TLA+ text without line ends, sets and fields in canonical order.
 
-    `parse` and TLC read it back. TypeError names what is no TLA+ value.
+    `parse` and TLC read it back; functions need ``EXTENDS TLC``. TypeError names what is no TLA+ value.
     """
     match value:
         case bool():

@@ -3,7 +3,8 @@ r"""For which values a formula is false: TLA+ text made from the formula's own t
 A claim is mostly `\A m \in S : P(m) => \A n \in T(m) : Q(m, n)`. `instrumented` goes inwards through bounded
 quantifiers, implications and LETs as far as it can, and puts `(Q) \/ PrintT(...)` in the place of the
 innermost `Q`: evaluating the formula then prints each pair of `m` and `n` that refutes it, and gives TRUE.
-Lists of conjuncts are done one by one. Where `Q` is one comparison on one line, both sides are printed too.
+Lists of conjuncts are done one by one. Where `Q` is a single comparison without line ends, both sides are
+printed too.
 
 With `unfold` it goes further: beyond every implication, into both branches of an IF, into conjunctions on a
 line and through parentheses. A formula that only names an operator is then replaced by what `unfold` gives
@@ -32,7 +33,7 @@ _OPENING: Final = frozenset(("IF", "CASE", "CHOOSE", "LET", "\\A", "\\E"))
 
 @frozen
 class Leaf:
-    """An innermost formula: its text on one line, the names bound around it, and what it compares, if so."""
+    """An innermost formula: its text without line ends, the names bound around it, and what it compares."""
 
     formula: str
     names: tuple[str, ...]
@@ -52,7 +53,7 @@ class _Token:
 
 
 Unfold = Callable[[str], str | None]
-"""Gives, for an operator (`Op` or `Instance!Op`), the one that is instrumented; None where there is none."""
+"""Gives the instrumented operator for an operator (`Op` or `Instance!Op`); None where there is none."""
 
 
 def instrumented(
@@ -66,9 +67,9 @@ def instrumented(
 ) -> tuple[str, tuple[Leaf, ...]]:
     """Give the formula with what it prints, and the leaves that there are, in the order of their numbers.
 
-    What is printed is `<<tag, number, values of the names, left side, right side>>`, the sides being 0 where
-    there is no comparison. `text` is the formula without comments, in its own columns; `leaves` the ones that
-    have their numbers already, to which those of the formula are added; `names` what is bound around it.
+    The printed line is `<<tag, number, values of the names, left side, right side>>`, the sides being 0 where
+    there is no comparison. `text` is the formula without comments, in its own columns. `leaves` have their
+    numbers already, and the leaves of the formula are added. `names` are the names bound around it.
     """
     numbered = [] if leaves is None else leaves
     found: list[tuple[Leaf, int, int]] = []
@@ -97,7 +98,7 @@ _CALL: Final = re.compile(r"\w+(?:!\w+)?")
 
 
 def _is_call(formula: str, name: str) -> bool:
-    """Whether a formula is a name, with or without arguments, and nothing else."""
+    """Say whether a formula is a name, with or without arguments, and nothing else."""
     tokens = _tokens(formula, len(name), len(formula))
     return not tokens or (
         tokens[0].text == "(" and tokens[-1].text == ")" and all(token.depth > 0 for token in tokens[1:-1])
@@ -278,7 +279,7 @@ def _implication(tokens: list[_Token]) -> int | None:
 
 
 def _sides(formula: str) -> tuple[str, str, str] | None:
-    """Split the one comparison that a formula ends in, after its last implication."""
+    """Split the comparison that a formula ends in, after its last implication."""
     tokens = _tokens(formula, 0, len(formula))
     arrow = _implication(tokens)
     if arrow is not None:

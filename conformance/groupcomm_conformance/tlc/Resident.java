@@ -23,17 +23,17 @@ import java.util.jar.JarFile;
  * and after each run a line {@code @!@!@ENDED code nanoseconds}: TLC's exit code, and the CPU time that the whole
  * process has taken for it. The JVM ends with its standard input.
  *
- * <p>TLC is made for one run: its state is in static fields. So every run begins with the same ones. The arguments
- * of this program are those of a first run, whose verdict nobody reads; after it all static fields of TLC that can
- * change are noted, and before each further run they are put back. The table of interned names needs more than that:
- * TLC orders strings by their numbers in it, and so does what it finds first depend on them. (Names that a
+ * <p>TLC is made for a single run: its state is in static fields. So every run begins with the same values. The
+ * arguments of this program are those of a first run, whose verdict is not read. After it all static fields of TLC
+ * that can change are noted, and before each further run they are put back. The table of interned names needs more
+ * than that: TLC orders strings by their numbers in it, so its first findings depend on them. (Names that a
  * specification shares with TLC's standard modules have lower numbers here than in a JVM of its own. So a search that
- * is ended early may have seen other states; one that comes to its end has seen the same.)
+ * is ended early may have seen other states. A search that is complete has seen the same states.)
  */
 public final class Resident {
   /**
-   * What keeps its fields: what only watches, what needs other machines, and a parser that is begun anew by whoever
-   * calls it.
+   * Classes that keep their fields: classes that only watch, classes for other machines, and a parser that each
+   * caller begins anew.
    */
   private static final String APART =
       "tlc2[.]tool[.](distributed|management|fp[.]management)[.].*|tla2sany[.]configuration[.].*";
@@ -83,7 +83,7 @@ public final class Resident {
     }
   }
 
-  /** Take in requests; where no more can come, whoever asked is gone, and a run that goes on is for nobody. */
+  /** Take in requests; at the end of input the client is gone, and any run still under way has no reader. */
   private static void read(BlockingQueue<String> requests) {
     try (var in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
       for (String line = in.readLine(); line != null; line = in.readLine()) {
@@ -95,7 +95,7 @@ public final class Resident {
     Runtime.getRuntime().halt(0);
   }
 
-  /** What TLC's own main does. */
+  /** Run TLC as its own main does. */
   private static int run(String[] arguments) {
     try {
       tlc2.TLC tlc = new tlc2.TLC();

@@ -1,4 +1,4 @@
-"""What goes wrong with TLC: each way of giving no verdict is a class."""
+"""Failures of TLC: each way of giving no verdict is a class."""
 
 # ruff: noqa: N818 - an error is named after what happened
 
@@ -63,7 +63,7 @@ class OutputCutShort(TLCError):
 
 
 class UnexpectedOutput(TLCError):
-    """What TLC said contradicts its exit code, or cannot be read."""
+    """TLC's output contradicts its exit code, or cannot be read."""
 
 
 class JVMKilled(TLCError):

@@ -78,7 +78,7 @@ class Message:
 
 @define
 class Output:
-    """What TLC has said so far, taken in line by line."""
+    """TLC's output so far, taken in line by line."""
 
     on_line: Callable[[str], None]
     version: str = ""

@@ -1,14 +1,15 @@
 """Running TLC: one call, one typed verdict.
 
 `run` copies the modules into a fresh folder, runs TLC there in its ``-tool`` mode (each message is
-framed and numbered) and returns a `Result`: the model *holds* or *violates* a named property. Whatever
-gives no verdict raises a `TLCError`. A verdict needs three witnesses that agree: the message, the exit
+framed and numbered) and returns a `Result`: the model *holds* or *violates* a named property. A run without a
+verdict raises a `TLCError`. A verdict needs three witnesses that agree: the message, the exit
 code and the closing message; an exit code of 0 after cut-off output is not a pass.
 
 Nothing is written into the source tree, and the run's folder is gone afterwards, whatever happens. A run
 takes place in a JVM that is kept (see `resident`), a very long one in a JVM of its own.
 """
 
+import functools
 import math
 import os
 import re
@@ -25,6 +26,7 @@ from attrs import evolve, frozen
 
 from groupcomm_conformance.files.errors import FileError
 from groupcomm_conformance.files.reading import read_text
+from groupcomm_conformance.tla.source import blanked
 from groupcomm_conformance.tla.trace import State
 
 from . import resident
@@ -95,8 +97,8 @@ SHORT: Final = 60_000
 KEPT: Final = 300_000
 """Transitions up to which a search that is to hold gets a JVM that is kept: TLC is compiled there."""
 
-# What minimises CPU time depends on the length. CPU seconds of searches with one worker in a JVM of their own
-# (TLC 2.15, Java 17, the least of several interleaved runs on two busy cores), by transitions:
+# The options with the least CPU time depend on the length. CPU seconds of searches with one worker in a JVM
+# of their own (TLC 2.15, Java 17, the least of several interleaved runs on two busy cores), by transitions:
 #                                       31,000   141,000
 #   both compilers, ParallelGC               6.4      19.4
 #   both compilers, SerialGC                 7.2      19.1
@@ -128,13 +130,12 @@ def run(
     """Check the module ``root`` under the configuration ``cfg`` and return TLC's verdict.
 
     ``modules`` are folders whose ``*.tla`` are put together, and ``generated`` more modules, name to text;
-    two of one name are a FileError. ``workers="auto"`` is one per core; counts of a violation, its trace and
-    the depth are reproducible with 1 only. ``heap`` is the JVM's (``"2g"``), ``timeout`` in seconds of
+    two of the same name are a FileError. ``workers="auto"`` is one per core; counts of a violation, its trace
+    and the depth are reproducible with 1 only. ``heap`` is the JVM's (``"2g"``), ``timeout`` in seconds of
     wall-clock time. ``short`` promises at most about ``SHORT`` transitions. With ``kept`` TLC runs in a JVM
-    that is kept for many runs, unless it dumps or simulates; by default where it is short and without
-    ``liveness``. With that it looks for lassos when all states are there, not from time to time: which lasso
-    it finds depends on the clock, and on what it did before, so that a run that is to find one has a JVM of
-    its own. ``dump`` receives the state graph as dot with action labels, and is written only if
+    that is kept for many runs, unless it dumps or simulates; by default where it is short. With ``liveness``
+    it looks for lassos when all states are there, not from time to time: which one it finds would depend on
+    the clock. ``dump`` receives the state graph as dot with action labels, and is written only if
     there is a verdict. With ``continues`` TLC searches on after a violation: the verdict and the trace are
     the first one's, the counts those of the end. Lines that the specification prints go to ``on_line``, or
     else into ``Result.printed``. ``progress`` is called every second, from a thread of its own; what either
@@ -168,7 +169,7 @@ def run(
         printed: list[str] = []
         output = Output(on_line or printed.append)
         if kept is None:
-            kept = short and not liveness
+            kept = short
         alone = not kept or dump is not None or simulate is not None
         waiting = None if alone else resident.take(java, jar, heap)
         if waiting is not None:
@@ -217,7 +218,7 @@ def gather(modules: Iterable[Path], generated: Mapping[str, str], folder: Path) 
             if file.stem in sources:
                 raise FileError(str(file), 1, f"a name of its own: {sources[file.stem]} is called so, too")
             text = read_text(file, what="a module")
-            (folder / file.name).write_text(text, encoding="utf-8", newline="")
+            (folder / file.name).write_text(_read(text), encoding="utf-8", newline="")
             sources[file.stem] = file
     for name, text in generated.items():
         if name in sources:
@@ -225,6 +226,12 @@ def gather(modules: Iterable[Path], generated: Mapping[str, str], folder: Path) 
         (folder / f"{name}.tla").write_text(text, encoding="utf-8")
         sources[name] = Path(f"{name}.tla")
     return sources
+
+
+@functools.lru_cache(maxsize=256)
+def _read(text: str) -> str:
+    """Give a module as TLC gets it, without comments, lines and columns kept: TLC is slow to read them."""
+    return "\n".join(line.rstrip() for line in blanked(text).split("\n"))
 
 
 class _Run:

@@ -1,4 +1,4 @@
-"""What SANY, the parser of TLA+, understands of a module: its XML, by the exporter in TLC's jar."""
+"""The syntax tree of SANY, the parser of TLA+, for a module: its XML, by the exporter in TLC's jar."""
 
 import subprocess
 import tempfile

@@ -1,4 +1,4 @@
-"""What a finished run of TLC means: a verdict, or the error that says why there is none."""
+"""The meaning of a finished run of TLC: a verdict, or the error that says why there is none."""
 
 import re
 import signal
@@ -47,7 +47,7 @@ _LINKAGE: Final = re.compile(  # what Java says of a class or a file that is mis
     r"|could not find or load main class|invalid or corrupt jarfile)[^\n]{0,120}",
     re.IGNORECASE,
 )
-_SEMANTIC: Final = re.compile(  # what the parser says of names, again for every module that extends the one
+_SEMANTIC: Final = re.compile(  # the parser's errors about names, again for every extending module
     r"^(line \d+, col \d+ to line \d+, col \d+ of module \w+)\n"
     r"\s*((?:(?!line \d+, col \d+ to line ).+(?:\n|\Z))+)",
     re.MULTILINE,
@@ -107,7 +107,7 @@ class Judge:
         if output.verdict is not None:
             pattern, expected = VIOLATIONS[output.verdict.code]
             found = pattern.search(output.verdict.text)
-            # A search that goes on after a violation ends as one that found none.
+            # A search with `-continue` ends after a violation as if it had found none.
             ended_well = exit_code == 0 and output.succeeded if self.continues else exit_code == expected
             if found is None or not ended_well:
                 goes_with = 0 if self.continues else expected
@@ -128,7 +128,7 @@ class Judge:
         return None
 
     def _temporal(self) -> str:
-        """The property's name where only one was checked: TLC says no more than that one was violated."""
+        """The property's name where only one was checked: TLC says only that some property was violated."""
         checked = properties_of(self.cfg)
         return checked[0] if len(checked) == 1 else "temporal properties"
 

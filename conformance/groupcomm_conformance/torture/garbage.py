@@ -7,6 +7,7 @@ from typing import Final
 
 from groupcomm.view import Address
 from groupcomm_runtime.codec import pack
+from groupcomm_runtime.discovery import Place
 from groupcomm_runtime.frames import Frame, Seal
 
 from .member import GROUP, KEY
@@ -16,12 +17,12 @@ __all__ = ["flood", "random_bytes"]
 _FLOOD: Final = 500  # datagrams
 
 
-def flood(dice: random.Random, port: int, to: Address | None) -> None:
-    """Send 500 datagrams to a port of this machine: random bytes, or with an address strange ones."""
+def flood(dice: random.Random, place: Place, to: Address | None) -> None:
+    """Send 500 datagrams to a place: random bytes, or with an address strange ones."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
         for number in range(1, _FLOOD + 1):
             data = random_bytes(dice, 300) if to is None else _strange_datagram(dice, to, number)
-            sock.sendto(data, ("127.0.0.1", port))
+            sock.sendto(data, place)
 
 
 def random_bytes(dice: random.Random, most: int) -> bytes:

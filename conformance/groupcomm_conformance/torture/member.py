@@ -1,7 +1,8 @@
 """A member of a tortured group, a process of its own: an application that sends all the time.
 
-    python -m groupcomm_conformance.torture.member PARENT NAME FOLDER RATE HEARTBEAT PATIENCE
+    python -m groupcomm_conformance.torture.member PARENT NAME FOLDER HOST RATE HEARTBEAT PATIENCE
 
+HOST is 127.0.0.1, or its address in a network namespace of its own.
 It reads commands from its input, a JSON object a line, and writes its states in the same form. It ends with
 its input, and with its parent: so a campaign leaves no process behind, even if the campaign itself is killed.
 """
@@ -13,7 +14,9 @@ import os
 import resource
 import signal
 import sys
+import time
 from collections import Counter
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
@@ -24,12 +27,15 @@ import groupcomm_runtime
 from groupcomm.view import name_and_life
 from groupcomm_runtime import EndedError, Group, GroupError, Message, NewView, NotDelivered, Settings
 
+from .namespaces import enter, own_interface
 from .network import LossySocket, Rules
 
-__all__ = ["DISK_FULL", "GROUP", "KEY"]
+__all__ = ["DISK_FULL", "GROUP", "KEY", "LOOPBACK"]
 
 GROUP: Final = "torture"
 KEY: Final = "torture"
+
+LOOPBACK: Final = "127.0.0.1"
 
 DISK_FULL: Final = 9
 """The exit code of a member that could not write its log, as it should."""
@@ -41,11 +47,11 @@ _DIES_WITH_PARENT: Final = 1  # PR_SET_PDEATHSIG
 
 
 class _Socket(LossySocket):
-    """Reports its port."""
+    """Reports its place."""
 
     def bind(self, place: Any) -> None:  # noqa: ANN401 - as the system has it
         super().bind(place)
-        _say(port=self.getsockname()[1])
+        _say(place=self.getsockname())
 
 
 def _say(**what: object) -> None:
@@ -130,7 +136,7 @@ class _Application:
             case {"rate": rate}:
                 self._rate = rate
             case {"network": rules}:
-                lists = {name: frozenset(rules[name]) for name in ("mute", "deaf") if name in rules}
+                lists = {name: frozenset(map(tuple, rules[name])) for name in ("mute", "deaf")}
                 self._socket.rules = evolve(Rules(**{**rules, **lists}))
             case {"leave": _}:
                 self.leaves.set()
@@ -163,7 +169,8 @@ async def _reads(application: _Application) -> None:
     os._exit(0)  # the campaign is gone
 
 
-async def _main(name: str, folder: Path, rate: float, heartbeat: float, patience: float) -> int:
+async def _main(name: str, folder: Path, host: str, numbers: Sequence[float]) -> int:
+    rate, heartbeat, patience = numbers
     application = _Application(name, rate, folder / "taken" / f"{name}.{os.getpid()}")
     reads = asyncio.create_task(_reads(application))
     joins = groupcomm_runtime.join(
@@ -171,6 +178,7 @@ async def _main(name: str, folder: Path, rate: float, heartbeat: float, patience
         name=name,
         key=KEY,
         folder=folder / "group",
+        listen=f"{host}:0",
         log=folder / "logs",
         settings=Settings(heartbeat=heartbeat, patience=patience),
         transport=application.transport,
@@ -209,10 +217,23 @@ async def _entered(joins: Any, application: _Application) -> Group | None:  # no
     return None
 
 
+def _waits_for_interface(host: str) -> None:
+    """Enter a namespace, say so, and wait for the interface that the campaign puts into it."""
+    enter()
+    _say(alone=True)
+    while "eth0:" not in Path("/proc/self/net/dev").read_text(encoding="utf-8"):
+        if os.getppid() == 1:
+            sys.exit(0)
+        time.sleep(0.005)
+    own_interface(host)
+
+
 if __name__ == "__main__":
-    parent, given_name, given_folder, *numbers = sys.argv[1:]
+    parent, given_name, given_folder, given_host, *numbers = sys.argv[1:]
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_DIES_WITH_PARENT, signal.SIGKILL)
     if os.getppid() != int(parent):
         sys.exit(0)
-    sys.exit(asyncio.run(_main(given_name, Path(given_folder), *map(float, numbers))))
+    if given_host != LOOPBACK:
+        _waits_for_interface(given_host)
+    sys.exit(asyncio.run(_main(given_name, Path(given_folder), given_host, [*map(float, numbers)])))

@@ -8,6 +8,8 @@ from typing import Any, Final
 
 from attrs import frozen
 
+from groupcomm_runtime.discovery import Place
+
 __all__ = ["CALM", "LossySocket", "Rules"]
 
 _REMEMBERED: Final = 200
@@ -16,10 +18,10 @@ _LATEST: Final = 0.3  # seconds
 
 @frozen
 class Rules:
-    """Ports that datagrams do not go to, and do not come from; and shares of what is sent, of 1."""
+    """Places that datagrams do not go to, and do not come from; and shares of what is sent, of 1."""
 
-    mute: frozenset[int] = frozenset()
-    deaf: frozenset[int] = frozenset()
+    mute: frozenset[Place] = frozenset()
+    deaf: frozenset[Place] = frozenset()
     loss: float = 0
     twice: float = 0
     late: float = 0
@@ -58,10 +60,10 @@ class LossySocket(socket.socket):
         """Return the next datagram that the rules let through. Raises BlockingIOError without one."""
         while True:
             data, place = super().recvfrom(size)
-            if place[1] not in self.rules.deaf:
+            if place not in self.rules.deaf:
                 return data, place
 
     def _send(self, data: bytes, place: Any) -> int:  # noqa: ANN401 - as the system has it
-        if place[1] in self.rules.mute or self.fileno() < 0:
+        if place in self.rules.mute or self.fileno() < 0:
             return len(data)
         return super().sendto(data, place)

@@ -9,9 +9,8 @@ import sys
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from itertools import count
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import Any, Final
 
 from attrs import asdict, define, evolve, field, frozen
 
@@ -20,16 +19,18 @@ from groupcomm.events import Deliver, ViewInstalled
 from groupcomm.view import Address, name_and_life
 from groupcomm_conformance.logs.claims import judge
 from groupcomm_conformance.logs.replaying import Life, replayed
+from groupcomm_runtime.discovery import Place
 from groupcomm_runtime.transfer import messages_of
 
 from .garbage import flood, random_bytes
-from .member import DISK_FULL
+from .member import DISK_FULL, LOOPBACK
+from .namespaces import Namespaces
 from .network import CALM
 from .plan import NETWORK, Fault, Round, drawn
+from .process import Process
 
 __all__ = ["Campaign", "Outcome", "names_of", "tortured"]
 
-_ANSWERS: Final = 2.0  # seconds that an answer may take, before it is asked again
 _LOOKS: Final = 0.1  # seconds between two looks
 _ROOM: Final = 20_000  # bytes of a log, before the disk is full
 _ENDS: Final = 20.0  # seconds that a process may take to leave, times the patience
@@ -39,6 +40,7 @@ _ENDS: Final = 20.0  # seconds that a process may take to leave, times the patie
 class Campaign:
     """A campaign that is ordered. `rate`: messages a second of a member. `limit`: seconds to one view.
 
+    `namespaces`: each member has a network namespace. This process leaves the network of its machine.
     `program`: the arguments by which Python runs a member.
     """
 
@@ -49,6 +51,7 @@ class Campaign:
     heartbeat: float = 0.1
     patience: float = 1.0
     limit: float = 60.0
+    namespaces: bool = False
     program: tuple[str, ...] = ("-m", "groupcomm_conformance.torture.member")
 
 
@@ -96,7 +99,7 @@ def _judge(outcome: Outcome, logs: Path, progress: Callable[[str], None]) -> Non
     paths = sorted(logs.glob("*.log"))
     for at, path in enumerate(paths):
         progress(f"log {at + 1} of {len(paths)}")
-        lives.append(replayed(path, path.read_bytes(), killed=path.stem in outcome.killed, notes=0))
+        lives.append(replayed(path, path.read_bytes(), killed=path.stem in outcome.killed, most=0))
     progress("all logs together")
     judged = judge(lives, outcome.survivors)
     outcome.found += _taken(logs.parent / "taken", lives, outcome.survivors)
@@ -151,60 +154,6 @@ class _NotSoError(Exception):
     """A goal that the group has not reached."""
 
 
-class _Process:
-    """A process of the group."""
-
-    def __init__(self, name: str, process: asyncio.subprocess.Process, errors: IO[bytes]) -> None:
-        self.name, self.process, self._errors = name, process, errors
-        self.port = 0
-        self.located = asyncio.Event()
-        self.latest: dict[str, Any] | None = None
-        self._asked = count(1)
-        self._answer: tuple[int, asyncio.Future[dict[str, Any]]] | None = None
-        self.reads = asyncio.create_task(self._reads())
-
-    async def _reads(self) -> None:
-        assert self.process.stdout is not None  # noqa: S101 - it is a pipe
-        while line := await self.process.stdout.readline():
-            said = json.loads(line)
-            if "port" in said:
-                self.port = said["port"]
-                self.located.set()
-            elif self._answer is not None and said.get("answer") == self._answer[0]:
-                self.latest = said
-                if not self._answer[1].done():
-                    self._answer[1].set_result(said)
-        self.located.set()
-
-    def tell(self, **what: object) -> None:
-        """Send a command; a process that has ended takes none."""
-        assert self.process.stdin is not None  # noqa: S101 - it is a pipe
-        if not self.process.stdin.is_closing():
-            self.process.stdin.write(json.dumps(what).encode() + b"\n")
-
-    async def asked(self) -> dict[str, Any] | None:
-        """Return its state, None where no answer comes."""
-        number = next(self._asked)
-        future: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
-        self._answer = number, future
-        self.tell(ask=number)
-        try:
-            return await asyncio.wait_for(future, _ANSWERS)
-        except TimeoutError:
-            return None
-
-    @property
-    def ended(self) -> bool:
-        """True if the process has ended."""
-        return self.process.returncode is not None
-
-    def kill(self) -> None:
-        """End the process, in any state."""
-        if self.process.returncode is None:
-            self.process.kill()
-        self._errors.close()
-
-
 class _Running:
     """The group, and what is done to it."""
 
@@ -213,11 +162,12 @@ class _Running:
         self._campaign, self._folder, self._progress = campaign, folder, progress
         self._names = names_of(campaign.members)
         self._dice = random.Random(campaign.seed)  # noqa: S311 - dice
-        self._processes: dict[str, _Process] = {}
+        self._processes: dict[str, Process] = {}
         self._rules = CALM
         self._cut: dict[str, frozenset[str]] = {}  # receiver: the senders that it does not hear
         self._one_way: dict[str, frozenset[str]] = {}
         self._stopped: set[str] = set()
+        self._namespaces = Namespaces() if campaign.namespaces else None
         self._began = time.monotonic()
         (folder / "taken").mkdir()
         self._notes = (folder / "faults.log").open("w", encoding="utf-8")
@@ -263,14 +213,21 @@ class _Running:
             str(os.getpid()),
             name,
             str(self._folder),
+            self._namespaces.host(name) if self._namespaces else LOOPBACK,
             *numbers,
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=errors,
             start_new_session=True,  # the campaign alone takes the interrupt of a terminal
         )
-        one = self._processes[name] = _Process(name, process, errors)
+        one = self._processes[name] = Process(name, process, errors)
         self._note(f"{name} begins as process {process.pid}")
+        if self._namespaces:
+            await one.alone.wait()
+            try:
+                await self._namespaces.connect(name, process.pid)
+            except OSError as error:  # if its process has ended, that has an error of its own
+                self._note(str(error))
         self._apply()  # before its first datagram
         try:
             await asyncio.wait_for(one.located.wait(), self._campaign.limit)
@@ -319,7 +276,7 @@ class _Running:
         for one in those:
             await self._ended(one, 0)
 
-    async def _ended(self, one: _Process, expected: int) -> None:
+    async def _ended(self, one: Process, expected: int) -> None:
         limit = _ENDS * self._campaign.patience + self._campaign.limit
         try:
             code = await asyncio.wait_for(one.process.wait(), limit)
@@ -335,12 +292,22 @@ class _Running:
     def _apply(self) -> None:
         """Send each process its rules."""
         for name, one in self._processes.items():
-            deaf = self._ports(self._cut.get(name, frozenset()))
-            mute = deaf | self._ports(self._one_way.get(name, frozenset()))
+            deaf = self._places(self._cut.get(name, frozenset()))
+            mute = deaf | self._places(self._one_way.get(name, frozenset()))
             one.tell(network={**asdict(self._rules), "mute": sorted(mute), "deaf": sorted(deaf)})
 
-    def _ports(self, names: Iterable[str]) -> frozenset[int]:
-        return frozenset(self._processes[each].port for each in names if each in self._processes)
+    def _places(self, names: Iterable[str]) -> frozenset[Place]:
+        return frozenset(self._processes[each].place for each in names if each in self._processes)
+
+    async def _parts(self, side: Collection[str]) -> None:
+        """Cut the network between these members and the others; with none, heal it."""
+        if self._namespaces:
+            await self._namespaces.cut(side)
+        else:
+            rest = set(self._names) - set(side)
+            cut = {name: frozenset(rest if name in side else side) for name in self._names}
+            self._cut = cut if side else {}
+            self._apply()
 
     # Faults
 
@@ -353,9 +320,9 @@ class _Running:
         for name in sorted(self._stopped):
             self._signal(name, signal.SIGCONT)
         self._rules = CALM
-        self._cut.clear()
         self._one_way.clear()
         self._apply()
+        await self._parts(())
         await asyncio.gather(*(self._start(name) for name in self._names if name not in self._processes))
         await self._settles()
 
@@ -381,9 +348,7 @@ class _Running:
                     self._signal(name, signal.SIGSTOP)
                     await asyncio.sleep(fault.seconds)
             case "partition":
-                side, rest = set(fault.members), set(self._names) - set(fault.members)
-                self._cut = {name: frozenset(rest if name in side else side) for name in self._names}
-                self._apply()
+                await self._parts(fault.members)
                 await asyncio.sleep(fault.seconds)
             case "one way":
                 sender, *others = fault.members
@@ -407,18 +372,18 @@ class _Running:
             case other:
                 raise AssertionError(f"no such fault: {other}")
 
-    def _flood(self, one: _Process, *, strangers: bool) -> None:
+    def _flood(self, one: Process, *, strangers: bool) -> None:
         to = "" if one.latest is None else str(one.latest["address"])
-        flood(self._dice, one.port, to if strangers else None)
+        flood(self._dice, one.place, to if strangers else None)
 
     def _files(self, name: str) -> None:
         """Break a record, remove another record, add a foreign record and a folder of such a name."""
         folder = self._folder / "group"
         records = sorted(each for each in folder.glob("*.member") if each.is_file())
         for each in records:
-            if each.stem == name:
+            if name_and_life(each.stem)[0] == name:
                 each.write_bytes(self._dice.choice((b"", b'{"host": "127.0', random_bytes(self._dice, 60))))
-        others = [each for each in records if each.stem != name]
+        others = [each for each in records if name_and_life(each.stem)[0] != name]
         if others:
             self._dice.choice(others).unlink(missing_ok=True)
         (folder / "zz.member").write_text(json.dumps({"host": "127.0.0.1", "port": 9}), encoding="utf-8")

@@ -85,7 +85,7 @@ def start(member: Address) -> State:
 
 
 def below(state: State) -> tuple[Level]:
-    """Ten more than it was told."""
+    """Ten more than the level that it got."""
     return (Level(10 + state.level),)
 
 

@@ -1,4 +1,4 @@
-"""What passes between the toys, as in `spec/stack/Toys.tla`: payloads, messages, events, values told."""
+"""Values that pass between the toys, as in `spec/stack/Toys.tla`: payloads, messages, events, levels."""
 
 from typing import Annotated, TypeAlias
 
@@ -12,7 +12,7 @@ from groupcomm.view import Address
 
 @frozen
 class Word:
-    """What the application sends."""
+    """A payload of the application."""
 
     number: int
 
@@ -25,7 +25,7 @@ class Tagged(stacks.Tagged):
 
 
 Inner: TypeAlias = Tagged | Word
-"""What a message of a layer carries: a message of a layer above it, or what the application sent."""
+"""The payload of a layer's message: a message of a layer above it, or a payload of the application."""
 
 
 @frozen
@@ -51,14 +51,14 @@ class Copy:
 
 @frozen
 class Level:
-    """What `mid` and `low` tell the layers above them."""
+    """The level that `mid` and `low` pass up."""
 
     value: int
 
 
 @frozen
 class Depth:
-    """What no toy tells: it comes from outside."""
+    """An event that no toy passes: it comes from outside."""
 
     value: int
 
@@ -96,7 +96,7 @@ class Stopped:
 
 @frozen
 class Ask:
-    """To `low`: tell the level, for `asker`."""
+    """To `low`: pass up the level, for `asker`."""
 
     asker: str
 
@@ -116,7 +116,7 @@ class Ring:
 
 @frozen
 class Said:
-    """What no toy knows: `what` happened."""
+    """An event that no toy knows: `what` happened."""
 
     what: str
     value: int

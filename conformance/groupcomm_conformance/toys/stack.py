@@ -1,8 +1,8 @@
 """`groupcomm.stack.Stack` over the three toys, as a core: what is compared with `spec/stack`.
 
-`Stack` is a class, and no module of a protocol. So this module says of one stack what a protocol's module
-says: which events it has and what its layers' states are. Its own is nothing but the class of the state, in
-which each layer has its annotation.
+`Stack` is a class, and no module of a protocol. So this module says of a single stack what a protocol's
+module says: its events and its layers' states. It adds only the class of the state, in which each layer has
+its annotation.
 """
 
 from types import SimpleNamespace
@@ -41,7 +41,7 @@ Passed: TypeAlias = (
 )
 Told: TypeAlias = Level | Depth
 Inside: TypeAlias = Passed | Told
-"""What has a `type` in the specification and is inside an event of the stack."""
+"""Records that have a `type` in the specification and are inside an event of the stack."""
 
 
 @frozen
@@ -103,7 +103,7 @@ class State:
 
 
 ROOTS = ("step", "start", "messages", "timers", "tellers", "read")
-"""What takes part in a step, and reads what layers know: what is changed in mutants of `groupcomm.stack`."""
+"""Functions that take part in a step, or read layers' states: mutants of `groupcomm.stack` change them."""
 
 
 def made() -> Core[Config, State, Event, stacks.Effect]:

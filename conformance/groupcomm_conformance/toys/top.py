@@ -54,7 +54,7 @@ Effect: TypeAlias = (
 
 @frozen
 class State:
-    """`waits`: it has asked, and no answer has come. `level`: what it was told of its view."""
+    """`waits`: it has asked, and no answer has come. `level`: the level of its view."""
 
     member: Address
     view: int = 0

@@ -42,7 +42,7 @@ def cover_edges(initial: Sequence[int], edges: Iterable[Edge]) -> list[Walk]:
         fresh.setdefault(edge.source, []).append(edge)
         if edge.source != edge.target:
             ahead.setdefault(edge.source, {}).setdefault(edge.target, edge)
-    for waiting in fresh.values():  # taken from the end: those that stay here first, then in their order
+    for waiting in fresh.values():  # taken from the end: edges that stay here first, then in their order
         waiting.sort(key=lambda edge: (edge.source == edge.target, -edge.edge))
     walks: list[Walk] = []
     while left:
@@ -67,7 +67,7 @@ def cover_edges(initial: Sequence[int], edges: Iterable[Edge]) -> list[Walk]:
 def _nearest(
     here: int, fresh: Mapping[int, list[Edge]], ahead: Mapping[int, Mapping[int, Edge]]
 ) -> list[Edge] | None:
-    """A shortest way to a state with something new; empty if it is this one, None if there is none."""
+    """A shortest way to a state with something new; empty if `here` is such a state, None if none is."""
     if fresh.get(here):
         return []
     came: dict[int, Edge | None] = {here: None}

@@ -6,7 +6,7 @@ each step that belongs to a member with the implementation, and compares outcome
 all members. That the rest of the group's state changes by these effects alone is what TLC checks
 (`OnlyByEffects`).
 
-What differs is a `Divergence`: a verdict, the differences, and the walk as a sequence chart. Where the walk
+A difference is a `Divergence`: a verdict, the differences, and the walk as a sequence chart. Where the walk
 comes from a graph, `shortest` finds the shortest walk on which the same step goes wrong.
 """
 
@@ -85,7 +85,7 @@ class Local:
 
 @frozen
 class Wrong:
-    """What is wrong with a step: the differences are from the specification to the implementation."""
+    """The errors of a step: the differences are from the specification to the implementation."""
 
     verdict: Verdict
     differences: tuple[Change, ...] = ()
@@ -93,7 +93,7 @@ class Wrong:
 
 
 Done: TypeAlias = tuple[str, object, object]
-"""What the implementation did: outcome, next state, effects."""
+"""The implementation's step: outcome, next state, effects."""
 
 
 class Follower:
@@ -197,7 +197,7 @@ class Follower:
         return "ignored" if after is before and not effects else "handled", after, effects
 
     def _right(self, done: Done, act: Act, local: Local) -> bool:
-        """Whether that is what the specification has, for this member and for the others."""
+        """Say whether that is what the specification has, for this member and for the others."""
         outcome, after, effects = done
         wanted = act.effects
         if outcome != act.outcome or not (effects is wanted.found or self._alike(effects, wanted)):
@@ -213,7 +213,7 @@ class Follower:
         return True
 
     def _alike(self, effects: object, wanted: _Effects) -> bool:
-        """Whether these effects are those; once they were, they are compared with these objects."""
+        """Say whether these effects are those; once they were, they are compared with these objects."""
         if wanted.found is not _UNSEEN:
             return same(effects, wanted.found)
         if type(effects) is not tuple or not identical(self._protocol.codec.to_spec(effects), wanted.value):
@@ -232,7 +232,7 @@ class Follower:
         return None
 
     def _wrong(self, done: Done, act: Act, local: Local) -> Wrong:
-        """What is wrong, on the side of the specification."""
+        """The error, on the side of the specification."""
         outcome, after, effects = done
         to_spec = self._protocol.codec.to_spec
         states = {**self._held, act.member: after}
@@ -247,7 +247,7 @@ class Follower:
 
 
 def _verdict(differences: Iterable[Change]) -> Verdict:
-    """What the differences between two states, `act` among their variables, say of the step between them."""
+    """Describe the step between two states by their differences, `act` among their variables."""
     fields = {change.path.removeprefix(f"{ACT}.").partition("[")[0] for change in differences}
     if "outcome" in fields:
         return "wrong_outcome"
@@ -261,8 +261,8 @@ def _verdict(differences: Iterable[Change]) -> Verdict:
 class Divergence:
     """The step of a walk at which the implementation leaves the specification.
 
-    `walk` are the specification's states up to the one that should have been reached. `note` says what the
-    way there has to do with it.
+    `walk` are the specification's states up to the state that should have been reached. `note` says how the
+    way there matters.
     """
 
     wrong: Wrong
@@ -271,7 +271,7 @@ class Divergence:
 
     @property
     def verdict(self) -> Verdict:
-        """What is wrong."""
+        """The errors."""
         return self.wrong.verdict
 
     def text(self) -> str:

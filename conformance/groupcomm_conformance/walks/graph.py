@@ -5,10 +5,10 @@ r"""The state graph of a small model, and random walks of a large one, as TLC wr
 have none, and name an inner operator where one action applies another.) `read_simulation` reads one walk
 of `-simulate`.
 
-A graph is kept canonically: equal values are equal texts (`values.show`), and nodes are numbered breadth
-first, among themselves by their text, so that the same model gives the same graph whatever the number of
-workers. Values are parsed when they are looked at. Measured: 7,100 nodes and 73,000 edges (22 MB of dot)
-are read in 2 s, and come from the cache in 0.2 s.
+A graph is kept canonically. Equal values are equal texts (`values.show`). Nodes are numbered breadth first,
+among themselves by their text. So the same model gives the same graph for any number of workers. Values are
+parsed when they are looked at. Measured: 7,100 nodes and 73,000 edges (22 MB of dot) are read in 2 s, and
+come from the cache in 0.2 s.
 """
 
 import json
@@ -79,7 +79,7 @@ class Graph:
         return {}
 
     def value(self, node: int, variable: str) -> Value:
-        """The value of one variable in a node."""
+        """The value of a variable in a node."""
         text = self.rows[node][self.variables.index(variable)]
         if text not in self._values:
             self._values[text] = parse(self.texts[text])
@@ -151,7 +151,7 @@ class Graphs(Store):
     name = "graph.json"
 
     def load(self, key: str) -> Graph | None:
-        """Give the graph with this key; None where there is none, or not the one that was kept."""
+        """Give the graph with this key; None where there is none, or where it was damaged."""
         body = self.read(key)
         return None if body is None else _thaw(body)
 
@@ -163,9 +163,9 @@ class Graphs(Store):
 def load(manifest: Manifest, model: Model, cache: Path) -> Graph:
     """The graph of a model with `walk: true`, from the folder `cache` or else from TLC.
 
-    What is kept there has a digest of its own, so that a graph which was cut short, and would give shorter
-    walks, is made again. ValueError for a model that is not for walks; a TLCError or GraphError where TLC
-    gives no graph.
+    A kept graph has a digest of its own, so that a graph which was cut short, and would give shorter walks,
+    is made again. ValueError for a model that is not for walks; a TLCError or GraphError where TLC gives no
+    graph.
     """
     if not model.walk:
         message = f"the model {model.name} of {manifest.protocol} is not for walks: it has no walk: true"
@@ -261,8 +261,8 @@ class _Texts:
 def read_dot(file: Path, *, nodes: int, edges: int, initial: int, shown: str | None = None) -> Graph:
     """Read a dump of `nodes` states, `initial` of them initial ones, and `edges` transitions.
 
-    GraphError, with file and line, where the dump holds less or more than that, ends early, or has a line
-    that is no part of a graph; errors call the file `shown`, by default its path.
+    Raises GraphError, with file and line, where the dump holds less or more than that, ends early, or has a
+    line that is no part of a graph. Errors call the file `shown`, by default its path.
     """
     name = shown or str(file)
     texts = _Texts()
@@ -362,7 +362,7 @@ _HEADING: Final = re.compile(r"STATE_(\d+) ==")
 
 
 def read_simulation(file: Path, shown: str | None = None) -> tuple[Fn, ...]:
-    """Read the states of one walk that TLC's simulator wrote; GraphError where the file is not complete."""
+    """Read the states of a walk that TLC's simulator wrote; GraphError where the file is not complete."""
     name = shown or str(file)
     states: list[Fn] = []
     begun: int | None = None

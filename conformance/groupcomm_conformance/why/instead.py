@@ -1,10 +1,10 @@
 """The repaired step: where an ablation departs from its control, and what the control does in the same state.
 
-An ablation and its control have the same constants but for those that are ablated. `instead` follows the
+An ablation and its control have the same constants except for the ablated constants. `instead` follows the
 counterexample to the first step that the control takes otherwise:
 
 1. Each local step of the counterexample is given to the core: `Step` of the control by conformance, where the
-   control's members are those that the core implements. It costs no search.
+   control's members have the core's algorithm. It costs no search.
 2. Otherwise TLC follows the counterexample with the control's constants. It prints each step of the same
    name, member and event that leads elsewhere, and stops where the control cannot take the step at all.
 3. Where the control can take every step, TLC names a step that only the control can take, in the last state
@@ -60,7 +60,7 @@ class Instead:
     `number` is that of the state to which the step leads, 0 where there is none. `step` names the step,
     `guards` are the constants of the control. `here` and `repaired` say in what the step and the control's
     step differ, item by item; where `repaired` is empty the control cannot take the step. With `only`, the
-    step is one that the control alone can take, in the state `number`. `reason` is a key of `REASONS` where
+    control alone can take the step, in the state `number`. `reason` is a key of `REASONS` where
     there is no difference to name.
     """
 
@@ -114,7 +114,7 @@ class Instead:
 
 @frozen
 class _Step:
-    """What a local step leaves: the outcome, what changed, and the effects."""
+    """The result of a local step: the outcome, what changed, and the effects."""
 
     outcome: str
     changes: Mapping[str, str] = field(hash=False)
@@ -277,7 +277,7 @@ def _steps(again: Again, constants: Mapping[str, str], cache: Reasons | None) ->
     return [line for line in lines if isinstance(line, tuple) and len(line) > 1 and isinstance(line[1], int)]
 
 
-# What differs
+# Differences
 
 
 def _name(act: Fn) -> str:

@@ -76,7 +76,7 @@ class _Scope:
         return "\n".join((named[:end], "LOCAL INSTANCE TLC", *self.definitions, named[end:], ""))
 
     def find(self, name: str) -> _Operator | None:
-        """Find an operator that can be named here: of this module or one that it extends."""
+        """Find an operator that can be named here: of this module or a module that it extends."""
         for each in scope(self.modules, self.module):
             bare = self.modules.bare[each]
             head = re.search(rf"^(LOCAL\s+)?{name}(?:\(([^)]*)\))?\s*==", bare, re.MULTILINE)

@@ -1,10 +1,10 @@
 """Why a counterexample refutes its claim: the claim's sentence, and for which members and values it is false.
 
 The sentence is the comment directly above the claim (or above its step) in the specification. For the values
-TLC runs the counterexample again, state by state, with the claim's own text made to print what refutes it
-(`tla.witnesses`) in the last state, or for an action property in the last step. Liveness has no such values:
-what is wrong there is that something never comes. But models of liveness do not keep `act`, and running their
-counterexample again tells it.
+TLC runs the counterexample again, state by state. The claim's own text is made to print the values that
+refute it (`tla.witnesses`), in the last state, or for an action property in the last step. Liveness has no
+such values: the violation is that something never comes. But models of liveness do not keep `act`, and
+running their counterexample again gives it.
 """
 
 import json
@@ -82,7 +82,7 @@ class Why:
 
 
 class Reasons(Store):
-    """What earlier runs said, kept by all that it depends on."""
+    """Results of earlier runs, kept by all that they depend on."""
 
     name = "why.json"
 
@@ -105,7 +105,7 @@ def why(manifest: Manifest, model: Model, checked: CheckedModel, cache: Reasons 
     if checked.loop is None and not checked.stuttering:
         return evolve(told, plain=f"The last step is none that {claim} allows.")
     after = (
-        f"After state {len(checked.trace)} the behaviour goes on with state {checked.loop}, and so for ever"
+        f"After state {len(checked.trace)} the behaviour continues with state {checked.loop}, and so for ever"
         if checked.loop is not None
         else "The behaviour stays in its last state for ever"
     )
@@ -159,7 +159,7 @@ def _values(again: "Again", told: Why, operator: str, cache: Reasons | None) -> 
     )
     if lines is None:
         return evolve(
-            told, plain="For which values cannot be told: its text is not of a form that can be taken apart."
+            told, plain="The values are not known: the text of the claim has no form that can be taken apart."
         )
     found: dict[str, list[str]] = {}
     for line in lines:

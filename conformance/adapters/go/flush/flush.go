@@ -70,7 +70,7 @@ func (t *step) ending() Result {
 		t.begin()
 	}
 	if t.isFree() && len(t.Later) > 0 {
-		for _, m := range t.View.Members { // the most senior of those that wait
+		for _, m := range t.View.Members { // the most senior waiting requester
 			if round, ok := t.Later[m]; ok {
 				t.stop(m, round, forState)
 				break
@@ -102,7 +102,7 @@ func (t *step) begin() {
 	t.ask("start", round, t.unsuspected(), StartFlush{ViewId: t.View.Id, Round: round, Asker: asker})
 }
 
-// isNext: nobody more senior waits.
+// isNext: no more senior requester waits.
 func (s State) isNext() bool {
 	for m := range s.Later {
 		if s.View.Before(m, s.Member) {
@@ -142,7 +142,7 @@ func (t *step) stop(q string, round int64, asker string) {
 	}
 }
 
-// target is the most that anybody has delivered of each, and who has it, the most senior.
+// target is the most that any member has delivered of each sender, and its most senior holder.
 func (s State) target() (Vector, map[string]string) {
 	target, holders := Vector{}, map[string]string{}
 	for _, x := range s.View.Members {
@@ -161,7 +161,7 @@ func (t *step) stopAll() {
 	t.do(group.SendAll(t.View.Members, t.unsuspected(), StopFlush{ViewId: t.View.Id})...)
 }
 
-// tell: all are stopped.
+// GroupStopped is passed to the callers.
 func (t *step) tell() {
 	none := true
 	for _, asker := range []string{forViews, forState} {
@@ -217,7 +217,7 @@ func (t *step) strike(x string) {
 	}
 }
 
-// Everybody: stopping
+// Every member: stopping
 
 func (s State) mayReport() bool {
 	if !s.Owes || s.Block == "asked" || s.Delivered[s.Member] != s.Sent {
@@ -359,7 +359,7 @@ func stopFlushReceived(s State, e StopFlushReceived) Result {
 	return t.ending()
 }
 
-// What the layers below say
+// Events of the layers below
 
 func suspend(s State, e group.Suspend) Result {
 	if !s.inView() {
@@ -401,7 +401,7 @@ func enter(s State, view group.View) Result {
 	all := view.Set()
 	t := begun(s)
 	if !s.inView() {
-		t.Latched = len(view.Members) > 1 // a joiner waits; a group of one has nobody to wait for
+		t.Latched = len(view.Members) > 1 // a joiner waits; a member alone has no member to wait for
 	}
 	t.View, t.Suspected, t.Sent = view, s.Suspected.And(all), 0
 	t.Delivered = group.Map(all, func(string) int64 { return 0 })
@@ -443,6 +443,7 @@ func suspected(s State, e group.Suspected) Result {
 	}
 	t := begun(s)
 	t.Suspected, t.Later = s.Suspected.With(x), group.Less(s.Later, x)
+	t.do(group.PassUp{Event: e})
 	if s.Owner == x && s.Asker == forState {
 		t.open()
 	}
@@ -450,7 +451,7 @@ func suspected(s State, e group.Suspected) Result {
 	return t.ending()
 }
 
-// What is multicast
+// Multicasts
 
 func (t *step) multicast(payload wire.Payload) {
 	t.Sent++

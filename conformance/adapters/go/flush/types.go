@@ -12,7 +12,7 @@ type (
 	Result = group.Result[State]
 )
 
-// Who wants a flush.
+// The callers of a flush.
 const (
 	forViews = "GMS"
 	forState = "STATE_TRANSFER"

@@ -18,7 +18,7 @@ func (s State) Unsuspected() []string {
 	return group.Select(s.Decision.Members, func(m string) bool { return !s.Suspected.Has(m) })
 }
 
-// Acts says whether it is the first of those that it does not suspect.
+// Acts says whether it is the first member that it does not suspect itself.
 func (s State) Acts() bool {
 	trusted := s.Unsuspected()
 	return !s.Gone && len(trusted) > 0 && trusted[0] == s.Member
@@ -29,7 +29,7 @@ func (s State) others() Set { return group.SetOf(s.Unsuspected()...).Without(s.M
 // before: those before m in the view of a decision; m has to be a member.
 func before(d Decision, m string) Set { return group.SetOf(d.Members[:group.Index(d.Members, m)]...) }
 
-// isOver: this incarnation of m, or a later one, was in a view of this line.
+// isOver: this incarnation of m, or a later one, was in a view of this branch.
 func (s State) isOver(m string, life int64) bool {
 	if newest, ok := s.Decision.Lives[m]; ok && life <= newest {
 		return true
@@ -46,7 +46,7 @@ func (s State) isQueued(kind, m string) bool {
 	return group.Any(s.Queue, func(r Request) bool { return r.Kind == kind && r.Member == m })
 }
 
-// waits: a request of m to join, of this life or a later one, waits already.
+// waits: a request of m to join, of this incarnation or a later one, waits already.
 func (s State) waits(m string, life int64) bool {
 	return s.Admitting.Member == m && s.Admitting.Life >= life ||
 		group.Any(s.Queue, func(r Request) bool { return r.Kind == "join" && r.Member == m && r.Life >= life })
@@ -60,7 +60,8 @@ func (s State) withoutJoin(m string) State {
 	return s
 }
 
-// withdrawal is what the layers below are told when m's request to join, if it was promised a digest, is dropped.
+// withdrawal is the effect on the layers below when m's request to join, if it was promised a digest, is
+// dropped.
 func (s State) withdrawal(m string) group.Effects {
 	if s.Admitting != noRequest && s.Admitting.Member == m {
 		return group.Effects{group.PassDown{Event: group.PromiseWithdrawn{To: m}}}
@@ -352,7 +353,7 @@ func suspected(s State, e group.Suspected) Result {
 	return Proceed(t, append(said, s.withdrawal(x)...))
 }
 
-// isLate: a question of a former life, about a view that is over.
+// isLate: a query of a former incarnation, about a view that is over.
 func (s State) isLate(id group.ViewId) bool {
 	return id.Counter <= s.Decision.Id.Counter && id != s.Decision.Id && id != s.Decision.Follows
 }
@@ -395,7 +396,7 @@ func answerReceived(s State, e AnswerReceived) Result {
 		heard.Newest = told
 		return Proceed(heard, nil)
 	}
-	t := s.struck(m) // it is on another line
+	t := s.struck(m) // it is on another branch
 	t.Suspected = s.Suspected.With(m)
 	return Proceed(t, saySuspected(s.Decision.Members, Set{m}.Minus(s.Suspected)))
 }

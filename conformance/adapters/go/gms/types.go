@@ -151,7 +151,7 @@ type (
 	}
 )
 
-// Events of GMS alone, and those that others have too.
+// Events of GMS alone, and events of several protocols.
 var Events = []Event{JoinRequested{}, LeaveRequested{}, JoinReqReceived{}, JoinRefusedReceived{}, LeaveReqReceived{},
 	LeaveRspReceived{}, group.Suspected{}, QueryReceived{}, AnswerReceived{}, NewViewReceived{}, JoinRspReceived{}, ViewAckReceived{},
 	group.GroupStopped{}, group.DigestGiven{}}

@@ -12,7 +12,7 @@ func SetOf[T comparable](list ...T) Set[T] {
 	return set
 }
 
-// IsSet tells package wire that the order means nothing.
+// IsSet marks for package wire that the order means nothing.
 func (s Set[T]) IsSet() {}
 
 func (s Set[T]) Has(x T) bool { return Index(s, x) >= 0 }
@@ -79,7 +79,7 @@ func Map[V any](set Set[string], value func(m string) V) map[string]V {
 	return out
 }
 
-// Noted is the function with another value of one key.
+// Noted is the function with another value of a key.
 func Noted[K comparable, V any](function map[K]V, key K, value V) map[K]V {
 	out := make(map[K]V, len(function)+1)
 	for k, v := range function {

@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// ViewId names a view. Along one member's path counters rise; only the whole identifier tells views apart.
+// ViewId names a view. Along one member's path counters rise; only the whole identifier distinguishes views.
 type ViewId struct {
 	Counter int64
 	Creator string
@@ -30,7 +30,7 @@ func (v View) Before(m, x string) bool {
 	return i >= 0 && i < j
 }
 
-// An address is a name or, of a later life, the name, `#` and a number.
+// An address is a name or, of a later incarnation, the name, `#` and a number.
 func nameAndNumber(address string) (name, number string) {
 	i := strings.LastIndexByte(address, '#')
 	if i < 1 || i == len(address)-1 || strings.Trim(address[i+1:], "0123456789") != "" {
@@ -39,7 +39,7 @@ func nameAndNumber(address string) (name, number string) {
 	return address[:i], strings.TrimLeft(address[i+1:], "0")
 }
 
-// IsFormer says whether address a is of an earlier life of the name that b is of.
+// IsFormer says whether address a is of an earlier incarnation of the name that b is of.
 func IsFormer(a, b string) bool {
 	nameA, x := nameAndNumber(a)
 	nameB, y := nameAndNumber(b)
@@ -47,7 +47,8 @@ func IsFormer(a, b string) bool {
 	return utf8.RuneCountInString(b) > 2 && a != b && nameA == nameB && less
 }
 
-// LatestLives is function without the addresses of which a later life is known, but for members of the view.
+// LatestLives is function without the addresses of which a later incarnation is known, but for members of the
+// view.
 func LatestLives[V any](function map[string]V, members Set[string]) map[string]V {
 	known := Keys(function).Or(members)
 	out := map[string]V{}
@@ -60,8 +61,9 @@ func LatestLives[V any](function map[string]V, members Set[string]) map[string]V
 	return out
 }
 
-// Decision is a view as GMS and merging know it. Follows: the view before it. Lives: of each address that was ever in a
-// view of this line the newest incarnation that was. Joiners: who begins with it. Digest: where these start.
+// Decision is a view as GMS and merging know it. Follows: the view before it. Lives: the newest incarnation
+// of each address that was ever in a view of this branch. Joiners: the members that begin with it. Digest:
+// where these start.
 type Decision struct {
 	Id      ViewId
 	Members []string
@@ -83,7 +85,7 @@ func (d Decision) Equal(o Decision) bool {
 		d.Joiners.Equal(o.Joiners) && SameMap(d.Digest, o.Digest)
 }
 
-// IsList says that somebody is in it, and nobody twice.
+// IsList says that there is a member, and none twice.
 func IsList(members []string) bool { return len(members) > 0 && len(SetOf(members...)) == len(members) }
 
 // KnowsLives says that the incarnation of each member is known.

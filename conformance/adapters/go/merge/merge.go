@@ -22,7 +22,7 @@ func (s State) idle() State {
 	return s
 }
 
-// moved: it has installed a view. What came early and is not later than that is out of date.
+// moved: it has installed a view. An early merged view that is not later is out of date.
 func (s State) moved(d Decision) State {
 	s.Decision = d
 	s.Early = group.Select(s.Early, func(m Merged) bool { return m.Id.Counter > d.Id.Counter })
@@ -45,7 +45,7 @@ func (s State) followEarly() group.Effects {
 // asked: of a leader, the coordinators in the merge, without itself.
 func (s State) asked() Set { return group.Keys(s.Responses).Or(s.Awaiting).Without(s.Member) }
 
-// promisedTo: of one in a merge, those to whom its digest is promised.
+// promisedTo: the members to which a member in a merge has promised its digest.
 func (s State) promisedTo() Set {
 	to := Set{s.Merge.Leader}
 	if s.Merge.Leader == s.Member {
@@ -226,8 +226,9 @@ func mergeReqReceived(c Config, s State, e MergeReqReceived) Result {
 		}))
 }
 
-// chosen are those whose views are merged: the leader, and in the order of addresses each that has accepted, lists no
-// other one that has, and whose view can be merged with those before it.
+// chosen are the coordinators whose views are merged: the leader, and then, in the order of addresses, each
+// accepting coordinator whose view lists no other answering coordinator and can be merged with the views
+// chosen before it.
 func (s State) chosen() Set {
 	chosen, accepted := Set{s.Member}, group.Keys(s.Responses)
 	for _, next := range sorted(accepted.Without(s.Member)) {
@@ -294,7 +295,7 @@ func (s State) enter(m Merged, sent group.Effects, to Set) Result {
 
 func (s State) subgroup() Set { return s.Decision.Set().Without(s.Member) }
 
-// conclude: nobody is awaited any more.
+// conclude: no answer is awaited any more.
 func (s State) conclude() Result {
 	chosen := s.chosen()
 	if len(chosen) == 1 {

@@ -16,7 +16,7 @@ type (
 	Config   = merge.Config
 )
 
-// Who asks for a digest.
+// The caller that asks for a digest.
 const self = "MERGE"
 
 // State of a member. Start says what each field is at first, MergeGms.tla what it means.
@@ -166,7 +166,7 @@ func (t *step) fromGms(effects group.Effects) {
 	}
 }
 
-// afterGms: GMS has taken a step, and merging is told of its view.
+// afterGms: GMS has taken a step, and its view is passed to merging.
 func (t *step) afterGms(r gms.Result) {
 	t.Gms = r.State
 	t.fromGms(r.Effects)
@@ -215,7 +215,7 @@ func (t *step) takeView(d Decision) {
 	t.do(group.PassDown{Event: group.ViewInstalled{View: d.View()}})
 }
 
-// announce: the merged view is announced, and GMS goes on from there.
+// announce: the merged view is announced, and GMS continues from there.
 func (t *step) announce(subgroups group.Set[group.ViewId], effect group.Effect) {
 	d := t.own()
 	t.Merged = merge.Merged{Id: d.Id, Members: d.Members, Follows: subgroups, Lives: d.Lives, Digest: d.Digest}
@@ -255,9 +255,9 @@ func (t *step) afterMerging(r merge.Result) {
 	}
 }
 
-// Who is asked
+// A member that is asked
 
-// reply: who asks for a merged view that it has not may have it from nobody else.
+// reply: the merged view if the sender asks for it, else the own view.
 func (t *step) reply(x string, message Question) {
 	var id group.ViewId
 	switch q := message.(type) {
@@ -370,7 +370,7 @@ func fromM(c Config, s State, event merge.Event) Result {
 	return t.ending()
 }
 
-// Step is total over Event. Who has left takes no part in merges.
+// Step is total over Event. A member that has left takes no part in merges.
 func Step(c Config, s State, event Event) Result {
 	if isMalformed(s.Member, event) {
 		return group.RemoteError(s)
@@ -462,7 +462,7 @@ func digestGiven(c Config, s State, e group.DigestGiven) Result {
 	return t.ending()
 }
 
-// dropped: if the group is stopped for the wish already, it is let go.
+// dropped: if the group is stopped for the deferred event already, it is resumed.
 func dropped(c Config, s State, effects ...group.Effect) Result {
 	t := begun(c, s)
 	t.Wish = nil
@@ -473,7 +473,7 @@ func dropped(c Config, s State, effects ...group.Effect) Result {
 	return t.ending()
 }
 
-// unknown: a digest of nothing. What it is for is looked at again when it is known.
+// unknown: an empty digest. Its event is looked at again when it is known.
 func (s State) unknown() map[string]int64 {
 	return group.Map(s.own().Set(), func(string) int64 { return -1 })
 }
@@ -526,7 +526,7 @@ func cancelMergeReceived(c Config, s State, e merge.CancelMergeReceived) Result 
 	return fromM(c, s, e)
 }
 
-// questionReceived: a QUERY, which GMS may have to answer, or a PROBE, of who may know more.
+// questionReceived: a QUERY, which GMS may have to answer, or a PROBE, of a member that may know more.
 func questionReceived(c Config, s State, x string, message Question, query gms.Event) Result {
 	t := begun(c, s)
 	switch {
@@ -556,7 +556,7 @@ func answerReceived(c Config, s State, e gms.AnswerReceived) Result {
 		return fromG(c, s, e)
 	case stays: // by another view, without this member
 		t.gms(group.Suspected{Suspect: x})
-	case len(about) > 0 && s.trusts(x) && told.Id != id: // who leads does not come to the view: who asked is told
+	case len(about) > 0 && s.trusts(x) && told.Id != id: // the leader will not install the view: say so
 		var askers Set
 		for _, w := range about {
 			askers = askers.With(w.Sender)

@@ -20,6 +20,7 @@ type State struct {
 	ForwardTable  []Entry
 	ReceivedTable map[string]Mark
 	Early         []Forward
+	Suspected     Set
 }
 
 type (
@@ -81,7 +82,7 @@ type (
 
 func init() {
 	wire.Union[Event](group.SendRequested{}, group.UnicastRequested{}, PlainReceived{}, ForwardReceived{}, DataReceived{},
-		group.ViewInstalled{})
+		group.ViewInstalled{}, group.Suspected{})
 }
 
 // Start is a member before its first view.
@@ -105,6 +106,8 @@ func Step(_ group.NothingToConfigure, s State, event Event) Result {
 		return dataReceived(s, e)
 	case group.ViewInstalled:
 		return viewInstalled(s, e)
+	case group.Suspected:
+		return suspected(s, e)
 	}
 	panic("no event of SEQUENCER")
 }
@@ -153,8 +156,22 @@ func forwardReceived(s State, e ForwardReceived) Result {
 		return group.Ignored(s)
 	case !s.isCoordinator() || !s.View.Set().Has(e.Sender) || e.Sender != f.Tag.Sender:
 		return group.RemoteError(s)
+	case s.Suspected.Has(e.Sender):
+		return group.Ignored(s)
 	}
 	return group.Handled(s, group.Effects{s.ordered(f)})
+}
+
+// suspected: nothing more is ordered for the member.
+func suspected(s State, e group.Suspected) Result {
+	switch {
+	case e.Suspect == s.Member:
+		return group.LocalError(s)
+	case !s.View.Set().Has(e.Suspect) || s.Suspected.Has(e.Suspect):
+		return group.Ignored(s)
+	}
+	s.Suspected = s.Suspected.With(e.Suspect)
+	return group.Handled(s, nil)
 }
 
 func dataReceived(s State, e DataReceived) Result {
@@ -195,6 +212,7 @@ func viewInstalled(s State, e group.ViewInstalled) Result {
 	}
 	s.View = e.View
 	s.ReceivedTable = group.LatestLives(s.ReceivedTable, members)
+	s.Suspected = s.Suspected.And(members)
 	s.Early = group.Select(early, func(f Forward) bool { return f.ViewId.Counter > e.View.Id.Counter })
 	var effects group.Effects
 	if !first {
@@ -204,7 +222,7 @@ func viewInstalled(s State, e group.ViewInstalled) Result {
 	}
 	if s.isCoordinator() {
 		for _, f := range early {
-			if f.ViewId == e.View.Id && members.Has(f.Tag.Sender) {
+			if f.ViewId == e.View.Id && members.Has(f.Tag.Sender) && !s.Suspected.Has(f.Tag.Sender) {
 				effects = append(effects, s.ordered(f))
 			}
 		}

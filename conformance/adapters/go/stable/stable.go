@@ -30,7 +30,7 @@ type State struct {
 	Promised      Set
 }
 
-// DigestEntry is what a member knows of one sender.
+// DigestEntry has a member's seqnos of a sender.
 type DigestEntry struct{ Low, Delivered, Received int64 }
 
 type (

@@ -128,7 +128,7 @@ func (c Connection) higher(d Connection) bool {
 	return c.Incarnation > d.Incarnation || c.Incarnation == d.Incarnation && c.Number > d.Number
 }
 
-// isOver: a later life of the peer's name was heard of.
+// isOver: a later incarnation of the peer's name was heard of.
 func (s State) isOver(peer string) bool {
 	for known := range s.Known {
 		if group.IsFormer(peer, known) {
@@ -138,7 +138,7 @@ func (s State) isOver(peer string) bool {
 	return false
 }
 
-// latest is what is known of peers without those that are over.
+// latest is the state about peers without former incarnations.
 func latest[V any](s State, of map[string]V) map[string]V {
 	left := map[string]V{}
 	for peer, value := range of {

@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// What is wrong with what came. It goes up as a panic, as far as Decode and Members.
+// An error in the input. It goes up as a panic, as far as Decode and Members.
 type badInput struct{ error }
 
 func rescue(err *error) {

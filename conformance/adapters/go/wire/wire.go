@@ -24,7 +24,7 @@ type Tag struct{}
 // Tuple marks a struct that is an array of its fields: _ wire.Tuple.
 type Tuple struct{}
 
-// Payload is any JSON but null, which nobody looks into.
+// Payload is any JSON but null, which no code looks into.
 type Payload []byte
 
 // The greatest integer that is written as a number; greater ones are strings of digits.

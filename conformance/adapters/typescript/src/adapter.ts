@@ -1,5 +1,5 @@
 // The loop of an adapter: a request a line on stdin, an answer a line on stdout, in turn (docs/porting.md).
-// Nothing here is of one protocol. `port.ts` has the two functions that are yours.
+// Nothing here is special to a protocol. `port.ts` has the two functions that are yours.
 import { createInterface } from "node:readline";
 import { NotYet, protocol, start, step, version } from "./port.js";
 import type { Config, Event, State } from "./values.js";

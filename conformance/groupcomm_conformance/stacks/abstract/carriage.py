@@ -1,4 +1,4 @@
-"""What an abstract layer asks of the network beneath it."""
+"""The network beneath an abstract layer, as the layer uses it."""
 
 from attrs import frozen
 
@@ -10,9 +10,9 @@ class Carriage:
     `kept`: each arrives in the end, unless one of the two crashes; a cut between them delays it. `ordered`:
     each arrives once, in the order sent. All others arrive in any order, any number of times.
 
-    Two things that no sender can give better: what is on its way to a process that is not in the sender's
-    view may be lost from some datagram on (`closes`); and the next life of an address may be given the last
-    part of what was sent to the former one, arrived or not (`inherits`).
+    Two limits hold for any sender. Messages on their way to a process that is not in the sender's view may be
+    lost from some datagram on (`closes`). And the next incarnation of an address may be given the last part
+    of what was sent to the former incarnation, arrived or not (`inherits`).
 
     Three ways to break that order, for weaker layers: a datagram `overtakes` others, arrives twice
     (`doubles`), or is lost (`loses`).

@@ -1,13 +1,13 @@
 """Multicasts that all members of the sender's view receive, each sender's in order. `ReliableMulticast`.
 
-A member keeps one `Window` for each member of its view. What arrives is in the store, and is delivered as
-soon as no gap is before it (DLV-03, DLV-05). A member receives its own multicasts like any other (DLV-04).
+A member keeps one `Window` for each member of its view. A received message is in the store, and is delivered
+as soon as no gap is before it (DLV-03, DLV-05). A member receives its own multicasts like any other (DLV-04).
 Seqnos count a sender's multicasts over all its views. A message names the view in which it was multicast,
-and counts in that view alone: what is beyond the cut with which a view ends is void, and the seqnos of the
-next view go on after the cut.
+and counts in that view alone. Messages beyond the cut with which a view ends are void, and the seqnos of the
+next view continue after the cut.
 
-The store has the messages of the present view and of the one before, until they are purged: a member that is
-still in the view before may fetch what it lacks (`Fetch`).
+The store has the messages of the present view and of its predecessor, until they are purged: a member that is
+still in the predecessor may fetch what it lacks (`Fetch`).
 
 Nothing is sent again unless it is asked for: the network loses no copy between two processes that stay up
 (`CARRIAGE`). It may double, delay and reorder all copies.
@@ -239,7 +239,7 @@ def _send_requested(state: State, event: Event, payload: Payload) -> Transition:
 
 
 def _data_received(config: Config, state: State, message: Data) -> Transition:
-    """Store it, and deliver what is due. What comes of a view that is still to be installed waits."""
+    """Store it, and deliver what is due. A message of a view that is still to be installed waits."""
     if message.view_id != state.view.id:
         early = message.view_id.counter > state.view.id.counter
         return (evolve(state, early=(*state.early, message)) if early else state), ()
@@ -324,7 +324,7 @@ def _view_installed(state: State, event: Event, view: View) -> Transition:
 
 
 def _purge(state: State, digest: Vector) -> State:
-    """Forget what all members have delivered (AMB-10); and all of former views, as all are in this one."""
+    """Forget what all members have delivered (AMB-10); and all of former views, as no member is there."""
     windows = {
         member: evolve(window, purged=max(window.purged, digest.get(member, NOTHING)))
         for member, window in state.windows.items()

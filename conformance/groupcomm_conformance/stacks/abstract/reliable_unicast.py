@@ -1,8 +1,8 @@
 """Unicasts: between members of a view each arrives once, in the order sent. `ReliableUnicast`.
 
 So it does to and from a process that has no view yet. A sender that has a view without the receiver may close
-the connection: what is on its way is lost from some message on. And no sender can tell what arrived at a life
-that is over: the next one may be given the last part of it.
+the connection: messages on their way are lost from some message on. And no sender knows which messages
+arrived at an incarnation that is over: the next incarnation may be given the last part of them.
 
 The network does it (`CARRIAGE`). This core names the sender and passes on.
 """

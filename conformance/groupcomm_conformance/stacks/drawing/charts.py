@@ -62,7 +62,7 @@ def drawn(
 
 
 def steps_of(setup: Setup, seed: int, schedule: Iterable[Event], layer: str = "") -> list[Step]:
-    """Give a schedule as a behaviour. What it ends with is its violation, if it has one."""
+    """Give a schedule as a behaviour. It ends with its violation, if it has one."""
     recorder = _Recorder(layer)
     replay(setup, seed, schedule, recorder)
     return recorder.steps()
@@ -175,7 +175,7 @@ class _Recorder:
             case ("heal" | "quiesce" as kind,):
                 self._act(kind.capitalize(), "")
             case _:
-                pass  # what it does is told next
+                pass  # its effects are drawn next
 
     def _sees(self, ground: Ground, sender: str, number: int, to: str) -> bool:
         """Say whether a datagram is drawn: over a network one of the layer, and of the whole stack each."""
@@ -215,7 +215,7 @@ def _passes_by(effect: object) -> bool:
 
 
 def _came(ground: Ground, told: Told) -> Fn:
-    """Give what came to a stack as an event of a specification."""
+    """Give an event of a stack as an event of a specification."""
     match told.event:
         case Arrived(sender, message):
             content = _content(message)
@@ -272,7 +272,7 @@ def _state(state: Any) -> Fn:  # noqa: ANN401 - of any core
 
 
 def _value(value: Any) -> Value:  # noqa: ANN401 - of any protocol
-    """Give a value for charts: records with their classes as `type`, short forms for what everybody knows."""
+    """Give a value for charts: records with their classes as `type`, short forms for well-known values."""
     match value:
         case None:
             return "none"

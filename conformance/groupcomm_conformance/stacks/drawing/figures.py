@@ -1,4 +1,4 @@
-"""Figures for documents, as SVG: the stack, and four parts of the life that `demo` draws.
+"""Figures for documents, as SVG: the stack, and four parts of the schedule that `demo` draws.
 
 A figure is a part of a chart, between two steps that predicates find. Time goes down, a lane is a member. An
 arrow is a message, at the step that receives it. Below it stands what the step passes up or down; timers are
@@ -55,7 +55,7 @@ _STYLE: Final = """\
 
 @frozen
 class _Part:
-    """A part of the life of a group, as a layer takes part in it.
+    """A part of a group's schedule, as a layer takes part in it.
 
     `begins` is true of its first step, `ends` of the steps from there to its last.
     """
@@ -139,12 +139,12 @@ def kept(root: Path) -> dict[str, str]:
 
 
 def _cut(steps: Sequence[Step], part: _Part) -> list[Step]:
-    """Give the steps of a part; ValueError where the life has none."""
+    """Give the steps of a part; ValueError where the schedule has none."""
     first = next((place for place, step in enumerate(steps) if part.begins(step)), None)
     for last in range(len(steps) if first is not None else 0):
         if last >= (first or 0) and part.ends(steps[first : last + 1]):
             return list(steps[first : last + 1])
-    raise ValueError(f"the life of seed {_SEED} has no part {part.title!r}")
+    raise ValueError(f"the schedule of seed {_SEED} has no part {part.title!r}")
 
 
 def _sequence(title: str, steps: Sequence[Step]) -> str:

@@ -1,4 +1,4 @@
-"""What the applications of a group see and do, in lanes: a schedule without the messages of its protocols."""
+"""A schedule as the applications of a group see it, in lanes: without the messages of the protocols."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -15,11 +15,11 @@ __all__ = ["outline"]
 _LANE: Final = 24
 
 Row = dict[str, str]
-"""What happens at members, by their names; at none: in the network."""
+"""Events at members, by their names; at none: in the network."""
 
 
 def outline(setup: Setup, seed: int, schedule: Iterable[Event]) -> list[str]:
-    """Draw the lines of a chart: a lane for each process. What happens to several alike is in one line."""
+    """Draw the lines of a chart: a lane for each process. Equal events of several processes share a line."""
     rows: list[Row] = []
 
     def add(name: str, text: str) -> None:

@@ -1,4 +1,4 @@
-"""The life of a group over the whole stack, for a reader who looks at it for the first time."""
+"""A schedule of a group over the whole stack, for a reader who looks at it for the first time."""
 
 from collections.abc import Iterator
 from random import Random
@@ -19,7 +19,7 @@ LOST: Final = Setup(DATAGRAMS, members=3, faults=Faults(frozenset({"loss"})))
 
 
 def story(seed: int) -> tuple[Event, ...]:
-    """Give the events of a life.
+    """Give the events of the schedule.
 
     The seed decides on their order. Raises Violation where a claim does not hold.
     """
@@ -72,9 +72,10 @@ def _copies(ground: Ground, sender: str, to: str, layer: str) -> list[tuple[str,
 
 
 def _life(ground: Ground, random: Random) -> Iterator[Event]:
-    """B and C join A. They talk; A crashes in the middle of a multicast. B and C are parted, and go on alone.
+    """B and C join A. They talk; A crashes in the middle of a multicast. B and C are parted.
 
-    The network heals, and they are one group again. C has the group stopped for a transfer of its state.
+    Each continues alone. The network heals, and they are one group again. C has the group stopped for a
+    transfer of its state.
     """
     yield from _group_of_three(ground, random)
     yield "multicast", one_of(random, "BC")
@@ -110,7 +111,7 @@ def _life(ground: Ground, random: Random) -> Iterator[Event]:
 
 
 def _all_that_follows(ground: Ground, random: Random) -> Iterator[Event]:
-    """What the layers have to do, and what arrives, until nothing is left: each event may happen now."""
+    """Give the events of layers and network until nothing is left: each event may happen now."""
     while True:
         able: list[Event] = [
             ("message", sender.name, receiver.name)

@@ -1,1 +1,1 @@
-"""What a stack must give, judged as it runs."""
+"""Judges of the guarantees of a stack as it runs."""

@@ -1,4 +1,4 @@
-"""Claims: their names, and what says that one does not hold.
+"""Claims: their names, and the exception for a violated claim.
 
 A judge is a class with the name of a module of `spec/common` that a stack may give. It hears of the steps
 of the layers between which it stands (`taps`), and judges incrementally: the work for a step depends on the
@@ -15,7 +15,7 @@ from attrs import field, frozen
 __all__ = ["CLAIMS", "MERGING", "Judge", "Message", "Verdicts", "Violation"]
 
 Message = tuple[str, int]
-"""What an application sends: the name of its process and a number that counts from 1."""
+"""A message of an application: the name of its process and a number that counts from 1."""
 
 
 class Violation(Exception):  # noqa: N818 - of a claim; no error of this program

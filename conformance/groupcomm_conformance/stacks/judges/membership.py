@@ -3,8 +3,8 @@
 Decided views form a forest: a view follows none, one, or as a merge view several. A process walks down one
 path of it, from the view that it joins with, and skips none.
 
-What a membership service does is held against it: NotAllowedError names the conjunct of the module that
-forbids it.
+Each step of a membership service is held against it: NotAllowedError names the conjunct of the module that
+forbids the step.
 """
 
 from collections import Counter
@@ -24,10 +24,11 @@ class NotAllowedError(ValueError):
 
 
 class Process:
-    """One life of a member: `name` is its own, also where a later life takes its address again.
+    """One incarnation of a member: `name` is its own, also where a later incarnation takes its address again.
 
-    `life` counts the lives of the address from 0, `order` all processes. `view`: the view that its layers
-    have installed; `path`: those that it has installed, since the history was last forgotten.
+    Its field `life` counts the incarnations of the address from 0, `order` all processes. `view` is the view
+    that its layers have installed. `path`: the views that it has installed, since the history was last
+    forgotten.
     """
 
     __slots__ = ("address", "leaving", "life", "name", "order", "path", "up", "view")
@@ -67,7 +68,10 @@ class Decided:
 
 
 class Membership:
-    """The forest of decided views, and the processes in it. `lives`: all processes, by address and life."""
+    """The forest of decided views, and the processes in it.
+
+    `lives`: all processes, by address and incarnation.
+    """
 
     def __init__(self) -> None:
         self.processes: dict[str, Process] = {}
@@ -80,7 +84,7 @@ class Membership:
         self._started = 0
 
     def start(self, address: Address) -> Process:
-        """Begin a new life of an address. NotAllowedError while an earlier one is up."""
+        """Begin a new incarnation of an address. NotAllowedError while an earlier incarnation is up."""
         last = self.current.get(address)
         if last is not None and last.up:
             raise NotAllowedError(f"{address} is up")
@@ -149,7 +153,7 @@ class Membership:
         process.path.append(after)
 
     def forget(self) -> None:
-        """Forget views that nobody up is in or on the way to, and who was in them."""
+        """Forget views that no live process is in or on the way to, and their members."""
         kept = {process for process in self.processes.values() if process.up}
         alive = [view for view in self.views if any(p.view is view or p in view.joins for p in kept)]
         for view in alive:

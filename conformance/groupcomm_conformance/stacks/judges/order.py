@@ -9,7 +9,7 @@ __all__ = ["TotalOrderBroadcast"]
 
 
 class _Delivered:
-    """What one process has delivered: of each message its place and the view; per view, in order."""
+    """The deliveries of a process: for each message its place and the view; per view, in order."""
 
     __slots__ = ("furthest", "last", "places", "views")
 
@@ -27,8 +27,8 @@ class _Delivered:
 class TotalOrderBroadcast(Judge):
     """Total order, agreement, no duplicates, integrity, the sender's order; in the end, delivery.
 
-    The layer below settles what is received in a view. What a member delivered beyond that, and another
-    member delivers later in another view, need not be in one order (`BeyondSettled`).
+    The layer below fixes the cut of a view. A member may deliver messages beyond the cut, which another
+    member delivers later in another view. These need not be in one order (`BeyondSettled`).
 
     After a split and a merge a message may be new to some members of a view only. The others do not deliver
     it again (`ToDeliver`); so two members are compared without what one of them knew before.
@@ -119,7 +119,7 @@ class TotalOrderBroadcast(Judge):
     def _new_to_both(
         self, one: Process, other: Process, view: Decided
     ) -> tuple[list[Message], list[Message]]:
-        """What two members have delivered in a view, without what one of them had delivered before."""
+        """Return both members' deliveries in a view, less the earlier deliveries of either."""
         both = [self._of(one), self._of(other)]
         known = {
             message
@@ -132,7 +132,7 @@ class TotalOrderBroadcast(Judge):
         return ours, theirs
 
     def _judge_order(self, process: Process, other: Process, message: Message) -> None:
-        """Some message that both delivered is on the other side of this one: which, unless allowed."""
+        """Check that no message which both delivered is on different sides of `message`, unless allowed."""
         mine, theirs = self._delivered[process].places, self._delivered[other].places
         there = theirs[message][0]
         if self._exempt(mine[message][1], theirs[message][1], message):
@@ -173,7 +173,7 @@ class TotalOrderBroadcast(Judge):
             )
 
     def quiet(self, processes: list[Process]) -> None:
-        """Nothing is on its way: what was sent is delivered by its sender, and by who went along with it."""
+        """Nothing is on its way: each message is delivered by its sender, and by survivors with it."""
         alike: dict[tuple[Process, Decided], list[Process]] = {}
         for message, (sender, view) in self._sent.items():
             if not sender.up or view not in sender.path:
@@ -191,7 +191,7 @@ class TotalOrderBroadcast(Judge):
                     )
 
     def forget(self, kept: set[Process]) -> None:
-        """Nothing is on its way: what was delivered so far is behind everybody."""
+        """Nothing is on its way: every member is past the deliveries so far."""
         delivered = {process: set(mine.places) for process, mine in self._delivered.items()}
         for process, mine in list(self._delivered.items()):
             if process not in kept:

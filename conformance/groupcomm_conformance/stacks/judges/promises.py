@@ -1,9 +1,9 @@
 """The digests that joiners start from, and the members that have promised them. `JoinDigest`.
 
 A member that gives a joiner its digest promises to keep what comes after it, until a view with the joiner is
-installed or the promise is withdrawn. It may be given in any view before the joiner's: it reaches a view to
-which its giver goes from view to view, and everybody there with it, or has joined on the way. The joiner's
-view is the next after one that it reaches.
+installed or the promise is withdrawn. It may be given in any view before the joiner's. It reaches each later
+view of its giver, as long as every member of that view came the same way or joined on the way. The joiner's
+view is a successor of a view that the promise reaches.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ __all__ = ["JoinDigest", "leads"]
 
 
 class Promise:
-    """Who gave a digest, in which view, to whom, and what the digest said: the highest seqnos delivered."""
+    """A promise: its giver, the giver's view, the joiner, and the digest: the highest seqnos delivered."""
 
     __slots__ = ("digest", "giver", "to", "view")
 
@@ -29,7 +29,7 @@ class JoinDigest:
     """The promises that are kept, and what each joiner will start from.
 
     `open`: by giver and joiner, the promises that are neither redeemed nor withdrawn. `kept`: per giver, the
-    processes that it was not told of since: no view with them, no withdrawal.
+    processes without a later notice to the giver: no view with them, no withdrawal.
     """
 
     def __init__(self) -> None:
@@ -48,7 +48,7 @@ class JoinDigest:
         for promise in [p for p in self.open.values() if p.giver is giver and p.to.address == to.address]:
             if promise.to.order >= to.order:
                 raise NotAllowedError(f"{giver} has promised {to} a digest already", "OneOpenPromise")
-            del self.open[giver, promise.to]  # that life is over
+            del self.open[giver, promise.to]  # that incarnation is over
         self.open[giver, to] = Promise(giver, to, view, digest)
         self.kept.setdefault(giver, set()).add(to)
 
@@ -83,11 +83,13 @@ class JoinDigest:
             reaching = [p for p in promises if to not in pred.processes and _reaches(p, pred)]
             if not reaching:
                 raise NotAllowedError(
-                    f"{to} begins with {view}, and nobody has promised it", "StartRequiresPromise"
+                    f"{to} begins with {view} without an open promise", "StartRequiresPromise"
                 )
             telling = [p for p in reaching if all(_told_of(s, p, pred) for s in pred.processes)]
             if not telling:
-                raise NotAllowedError(f"{to} begins with {view}, and is not told of all", "DigestIsComplete")
+                raise NotAllowedError(
+                    f"{to} begins with {view}, with a digest that lacks a sender", "DigestIsComplete"
+                )
             if not any(all(p.digest.get(s) == seqno for s, seqno in vector.items()) for p in telling):
                 raise NotAllowedError(
                     f"{to} starts from {dict(vector)}; it was promised {telling[0].digest}",
@@ -111,12 +113,12 @@ class JoinDigest:
 
 
 def leads(process: Process, first: Decided, last: Decided) -> bool:
-    """Whether a process is a member all the way from a view to a later one."""
+    """Say whether a process is a member all the way from a view to a later one."""
     return process in last.processes and (first is last or any(leads(process, first, p) for p in last.preds))
 
 
 def _reaches(promise: Promise, view: Decided) -> bool:
-    """Whether agreement in each view on the way needs the giver, or then the joiner. `JoinDigest!Reaches`."""
+    """Say whether agreement in each view on the way needs giver, or then joiner: `JoinDigest!Reaches`."""
     if view.number <= promise.view.number:
         return view is promise.view
     there = promise.to in view.processes
@@ -126,7 +128,7 @@ def _reaches(promise: Promise, view: Decided) -> bool:
 
 
 def _told_of(sender: Process, promise: Promise, last: Decided) -> bool:
-    """Whether a digest says where to start with a sender, for a view that follows `last`.
+    """Say whether a digest says where to start with a sender, for a view that follows `last`.
 
     The sender has been with the giver all the way, or began on the way. One that parted from it and came back
     with a merge has perhaps purged, among others, what the digest leaves to come.

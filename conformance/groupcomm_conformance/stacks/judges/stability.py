@@ -28,7 +28,7 @@ Windows = Callable[[Process], Mapping[Process, Window]]
 
 
 class StabilitySafety(Judge):
-    """Nobody purges what another needs; joiners find their messages; in the end all is purged."""
+    """No member purges what another needs, joiners find their messages, and in the end all is purged."""
 
     def __init__(self, verdicts: Verdicts, windows: Windows) -> None:
         super().__init__(verdicts)
@@ -130,7 +130,7 @@ class StabilitySafety(Judge):
 
 
 def _together(one: Process, other: Process, first: Decided, last: Decided) -> bool:
-    """Whether two processes go from a view to a later one by the same way."""
+    """Say whether two processes go from a view to a later one by the same way."""
     if one not in last.processes or other not in last.processes:
         return False
     return first is last or any(_together(one, other, first, pred) for pred in last.preds)

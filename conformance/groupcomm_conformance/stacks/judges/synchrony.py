@@ -1,8 +1,8 @@
-"""What FLUSH promises, judged at each of its steps: `VirtualSynchrony`, conjunct by conjunct.
+"""The guarantee of FLUSH, judged at each of its steps: `VirtualSynchrony`, conjunct by conjunct.
 
-The judge is told of each step of the FLUSH of each member, what it multicasts and passes up, and of each view
-that a member installs. It asks who is alive, and reads nothing else of the layers around. Claims have the
-names that they have in `spec/common/VirtualSynchrony.tla` and `spec/flush/FlushClaims.tla`.
+The judge is notified of each step of the FLUSH of each member, of its multicasts and what it passes up, and
+of each view that a member installs. It asks who is alive, and reads nothing else of the layers around. Claims
+have the names that they have in `spec/common/VirtualSynchrony.tla` and `spec/flush/FlushClaims.tla`.
 """
 
 from collections.abc import Callable, Iterable
@@ -19,7 +19,7 @@ __all__ = ["VirtualSynchrony"]
 
 
 class VirtualSynchrony(Judge):
-    """Who goes from one view to the next together has received the same in it.
+    """Members that go from one view to the next together have received the same in it.
 
     `turned_away`: whether a member distrusts the creator of a view, after a false suspicion. Then views
     branch: the member goes another way than to that view (`MayInstallNext`), and what is said of members that
@@ -65,7 +65,7 @@ class VirtualSynchrony(Judge):
                 case PassUp(Block()):
                     self._judged("BlockOnlyWhenFree")
                     if self.blocked.get(member, "free") != "free":
-                        self._fail("BlockOnlyWhenFree", f"{member} is told to block, and is blocked")
+                        self._fail("BlockOnlyWhenFree", f"{member} gets BLOCK, and is blocked already")
                     self.blocked[member] = "handler"
                 case PassUp(Unblock()):
                     self._judged("UnblockOnlyWhenBlocked")
@@ -122,7 +122,7 @@ class VirtualSynchrony(Judge):
         ]
 
     def _turned_away(self, member: Address, after: ViewId) -> bool:
-        """Whether a member takes another way than to a view."""
+        """Say whether a member takes another way than to a view."""
         return self._distrusts(member, after.creator)
 
     def _cast(self, member: Address, here: ViewId, payload: object) -> None:
@@ -131,7 +131,7 @@ class VirtualSynchrony(Judge):
             return
         for after in self._closing(member, here):
             self._fail(
-                "CastOnlyBeforeCut", f"{member} multicasts in {here}, and somebody has left it for {after}"
+                "CastOnlyBeforeCut", f"{member} multicasts in {here}, which a survivor has left for {after}"
             )
         self._sent.setdefault((here, member), []).append(payload)
 
@@ -179,7 +179,7 @@ class VirtualSynchrony(Judge):
 
 
 def _lets_go(before: flush.State, event: flush.Event) -> bool:
-    """Whether who is stopped goes on: by STOP_FLUSH; or its requester, for a state, is suspected."""
+    """Say whether a stopped member resumes: STOP_FLUSH, or a suspicion of its requester for a state."""
     match event:
         case flush.StopFlushReceived():
             return True

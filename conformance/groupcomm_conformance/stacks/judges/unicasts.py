@@ -1,7 +1,7 @@
 """`ReliableUnicast`, judged at each unicast that a layer sends or hears; in the end, all have arrived.
 
-The layers above UNICAST count on what is said here, and no more. A later life of an address may be given some
-of what a former one was sent; and what was sent to a member before a view without it need not arrive.
+The layers above UNICAST assume these claims, and no more. A later incarnation of an address may be given some
+of the messages to a former incarnation. Messages to a member from before a view without it need not arrive.
 """
 
 from collections.abc import Iterator
@@ -16,10 +16,10 @@ __all__ = ["ReliableUnicast"]
 
 
 class _Pair:
-    """What one process has sent to an address: `sent`, counted from `first` on.
+    """The messages of a process to an address: `sent`, counted from `first` on.
 
-    `reached`: how much of it some life of the address has heard. `at`: up to where each life has. `closed`:
-    counts of what was sent before a view without the address was installed.
+    `reached`: how many of them some incarnation of the address has heard. `at`: up to where each incarnation
+    has. `closed`: counts of the messages sent before a view without the address was installed.
     """
 
     __slots__ = ("at", "closed", "first", "reached", "sent")
@@ -42,14 +42,14 @@ class _Pair:
 
 
 class ReliableUnicast(Judge):
-    """Between two lives each unicast arrives once, in the order sent, none is left out, and none forged."""
+    """Between two incarnations each unicast arrives once, in sending order; none is left out, none forged."""
 
     def __init__(self, verdicts: Verdicts) -> None:
         super().__init__(verdicts)
         self._pairs: dict[tuple[Process, Address], _Pair] = {}
         self._known: dict[int, tuple[Process, Address, int]] = {}  # by the identity of what is sent
         self._members: dict[Process, frozenset[Address]] = {}
-        self._latest: dict[tuple[Process, Address], Process] = {}  # which life was heard last
+        self._latest: dict[tuple[Process, Address], Process] = {}  # the incarnation heard last
 
     def sent(self, process: Process, to: Address, message: object) -> None:
         """A layer of a process sends a message, an object of its own."""
@@ -78,7 +78,8 @@ class ReliableUnicast(Judge):
             self._fail("Once", f"{process} hears {message} of {by} twice")
         if here is not None and number < here:
             self._fail("InOrder", f"{process} hears {message} of {by}, which was before what it has heard")
-        # A first life hears all. A later one may hear again what the former did, and begins no later.
+        # A first incarnation hears all. A later one may hear again what the former heard, and begins no
+        # later.
         due = here if here is not None else pair.reached if process.life else 0
         self._judged("NoMessageLost")
         if number > due and number not in pair.closed:
@@ -89,7 +90,7 @@ class ReliableUnicast(Judge):
         pair.reached = max(pair.reached, number + 1)
 
     def installed(self, process: Process, members: frozenset[Address]) -> None:
-        """A process installs a view: what it has sent to those who are not in it any more need not arrive."""
+        """A process installs a view: its messages to former members that are not in it need not arrive."""
         gone = self._members.get(process, frozenset()) - members
         self._members[process] = members
         for address in gone:
@@ -103,14 +104,14 @@ class ReliableUnicast(Judge):
         return pair is not None and pair.owed < pair.count
 
     def waiting(self) -> Iterator[tuple[Process, Address, Any]]:
-        """List what has yet to arrive from those that are up."""
+        """List the messages of live processes that have yet to arrive."""
         for (process, to), pair in self._pairs.items():
             if process.up and pair.owed < pair.count:
                 for message in pair.sent[pair.owed - pair.first :]:
                     yield process, to, message
 
     def quiet(self, current: dict[Address, Process]) -> None:
-        """Nothing is on its way: what is kept is for nobody."""
+        """Nothing is on its way: no process waits for what is kept."""
         for (process, to), pair in self._pairs.items():
             self._judged(*(["UnicastsArrive"] if pair.sent and process.up and current[to].up else []))
         for process, to, message in self.waiting():
@@ -118,7 +119,7 @@ class ReliableUnicast(Judge):
                 self._fail("UnicastsArrive", f"{message} of {process} never reaches {current[to]}")
 
     def forget(self, current: dict[Address, Process]) -> None:
-        """Nothing is on its way: forget what has arrived, and those that are gone."""
+        """Nothing is on its way: forget arrived messages and processes that are gone."""
         self._pairs = {pair: sent for pair, sent in self._pairs.items() if pair[0].up}
         self._latest = {pair: latest for pair, latest in self._latest.items() if pair[0].up}
         self._members = {process: members for process, members in self._members.items() if process.up}

@@ -1,7 +1,7 @@
-"""What GMS promises, or merging over GMS, judged at each of its steps: `Membership` and `JoinDigest`.
+"""The guarantees of GMS, or of merging over GMS, judged at each of its steps: `Membership` and `JoinDigest`.
 
 The abstract `Membership` and `JoinDigest` are notified of each view when it first appears, and of what a
-member installs, promises and withdraws. What they forbid is a violation of the conjunct that they name. The
+member installs, promises and withdraws. A forbidden step violates the conjunct that the module names. The
 other claims have the names that they have in `spec/gms/GmsClaims.tla` and
 `spec/merge_gms/MergeGmsClaims.tla`.
 """
@@ -35,7 +35,7 @@ __all__ = ["Known", "Views"]
 
 
 class Known(Protocol):
-    """What the judge asks of the group around a member."""
+    """The group around a member, as the judge asks for it."""
 
     membership: Membership
     up: list[Process]
@@ -66,8 +66,8 @@ class Views(Judge):
         self._subgroups: dict[ViewId, frozenset[ViewId]] = {}
         self._starts: dict[Process, Vector] = {}
         self._stopped: set[Process] = set()
-        self._kept: set[tuple[Process, Address]] = set()  # merging's promises: the giver, and to whom
-        self._ended: set[tuple[Process, Address]] = set()  # those of them that a view ended in this step
+        self._kept: set[tuple[Process, Address]] = set()  # merging's promises: giver and joiner
+        self._ended: set[tuple[Process, Address]] = set()  # by a view, in this step
 
     # Its steps
 
@@ -117,7 +117,7 @@ class Views(Judge):
         self._kept = {pair for pair in self._kept if pair[0] is not process}
 
     def reached(self, process: Process) -> list[Process]:
-        """List those that it can stop and let go: it trusts them, and is a member to them (`Reaches`)."""
+        """List the members that it can stop: it trusts them, and is a member to them (`Reaches`)."""
         state, of = self._group.gms_of(process), self._group.gms_of
         trusted = (self._life(member, state.decision) for member in state.unsuspected)
         return [
@@ -129,7 +129,7 @@ class Views(Judge):
     def _life(self, member: Address, decision: gms.Decision) -> Process | None:
         return self._group.membership.lives.get((member, decision.lives.get(member, -1)))
 
-    # What it does
+    # Steps of the member
 
     def _decided(self, process: Process, decision: gms.Decision) -> None:
         """A view that a process has or sends: it is decided where no process had it before."""
@@ -212,7 +212,7 @@ class Views(Judge):
         self.installed[process] = after
         self._judge_line(process, after)
         if view.id in self._subgroups:
-            if process.address != view.members[0]:  # the first lets all go
+            if process.address != view.members[0]:  # the first member resumes all
                 self._stopped.discard(process)
             for other in after.processes:  # the others have begun elsewhere
                 self.digests.open.pop((process, other), None)
@@ -232,16 +232,18 @@ class Views(Judge):
                 self._fail("NoLiveBranch", f"{process} installs {after}, {other} has {there}")
 
     def _judge_start(self, process: Process, here: Decided, decision: gms.Decision, start: Vector) -> None:
-        """With the members of its view it goes on where it is; with the others it starts where it is told."""
+        """Check the start: at its own place for members of its view, at the merged digest for the others."""
         self._judged("MergedDigestIsMaximum", "StartsAtMergedDigest")
         for other, seqno in self._delivered(process).items():
             told = decision.digest.get(other.address, seqno)
             if told != seqno:
                 text = f"{process} has delivered {seqno} of {other} when it installs {decision.view}"
-                self._fail("MergedDigestIsMaximum", f"{text}, and others are told {told}")
+                self._fail("MergedDigestIsMaximum", f"{text}; others get {told}")
         wanted = {m: seqno for m, seqno in decision.digest.items() if m not in here.at}
         if dict(start.items()) != wanted or {*wanted} != {*decision.members} - here.at.keys():
-            self._fail("StartsAtMergedDigest", f"{process} starts at {start}, told was {decision.digest}")
+            self._fail(
+                "StartsAtMergedDigest", f"{process} starts at {start}, the merged digest is {decision.digest}"
+            )
 
     def _delivered(self, process: Process) -> dict[Process, int]:
         """Return what a process has delivered of each member of its view."""
@@ -253,7 +255,10 @@ class Views(Judge):
         self._judged("PromiseeIsOutside", "OneOpenPromise")
         joiner = self._group.membership.lives.get((to, life))
         if joiner is None or process not in self.installed:
-            self._fail("PromiseeIsOutside", f"{process} promises {to} a digest, in no view or to nobody")
+            self._fail(
+                "PromiseeIsOutside",
+                f"{process} promises {to} a digest, but has no view or {to} is no process",
+            )
             return
         view, digest = self.installed[process], self._delivered(process)
         self._within(lambda: self.digests.promise(process, joiner, view, digest))
@@ -263,8 +268,8 @@ class Views(Judge):
         kept = self.digests.kept.get(process, set())
         joiner = max((p for p in kept if p.address == to), key=lambda p: p.order, default=None)
         if joiner is None and (process, to) in self._ended:
-            # A leader installs the merged view, and then withdraws what it promised to coordinators that did
-            # not answer: also to one whose next life came with another subgroup.
+            # A leader installs the merged view, and then withdraws its promises to coordinators that did not
+            # answer: also to a coordinator whose next incarnation came with another subgroup.
             return
         if joiner is None:
             self._fail("WithdrawOnlyIfUnusable", f"{process} takes back what it never promised {to}")
@@ -275,7 +280,7 @@ class Views(Judge):
         self._judged("StopStateConsistent", "ResumesAfterAllInstalled")
         view = self.installed.get(process)
         if view is None or process not in self._stopped:
-            self._fail("StopStateConsistent", f"{process} lets a group go that is not stopped for it")
+            self._fail("StopStateConsistent", f"{process} resumes a group that is not stopped for it")
             return
         for other in self.reached(process):
             there = self.installed.get(other)
@@ -284,7 +289,7 @@ class Views(Judge):
         self._stopped.remove(process)
 
     def _within(self, told: Callable[[], Any]) -> Any:  # noqa: ANN401 - what it gives
-        """Notify an abstract module. What it does not allow is a violation."""
+        """Notify an abstract module. A step that it does not allow is a violation."""
         try:
             return told()
         except NotAllowedError as error:
@@ -296,9 +301,9 @@ class Views(Judge):
     def quiet(self) -> None:
         """Nothing is on its way: each branch is settled, and without false suspicions there is one.
 
-        Settled: all members of a view have it, and nobody waits for anything. After false suspicions a
-        member may go on suspecting another while their coordinator does not. A joiner that was let in, and
-        excluded before it knew, is refused, and has left.
+        Converged: all members of a view have it, and no process waits for anything. After false suspicions a
+        member may continue to suspect another while their coordinator does not. A joiner that was admitted,
+        and excluded before it knew, is refused, and has left.
         """
         up, falsely = self._group.up, self._group.falsely
         if self.installed.keys() & {*up}:
@@ -320,7 +325,7 @@ class Views(Judge):
             self._fail("Converged", f"{process} is never let in, and not refused")
             return
         if process.leaving:
-            self._fail("Converged", f"{process} wants to leave, and is never let go")
+            self._fail("Converged", f"{process} wants to leave, and its leave is never granted")
         if state.queue or state.admitting != gms.NO_REQUEST:
             self._fail("Converged", f"{process} has something left to do: {state}")
         gone = [other for other in view.processes if not other.up or self.installed.get(other) is not view]

@@ -1,9 +1,9 @@
-"""Mutants: what is broken on purpose, so that the tables of local steps must tell.
+"""Mutants: code or specification broken on purpose, which the tables of local steps must detect.
 
 - Of the implementation (`implementation` makes them, `replaying` judges them by the rows): a survivor is
   equivalent, or shows that the tables see less than they seem to.
-- Of the specification (`specification`, `confronting`): here no implementation takes part. A change of
-  `Step` that no row of any conforming model shows is one that conformance could never find in anybody's code.
+- Of the specification (`specification`, `confronting`): here no implementation takes part. If no row of any
+  conforming model shows a change of `Step`, conformance could never find that change in any port's code.
 
 `explaining` reads why survivors survive, from `conformance/mutants`.
 """

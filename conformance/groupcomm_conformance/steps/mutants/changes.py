@@ -1,4 +1,4 @@
-"""What one place of a specification may become."""
+"""The changes that each place of a specification allows."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, TypeAlias
@@ -23,7 +23,7 @@ from .shapes import Shapes
 __all__ = ["SHOW", "Change", "Maker", "field_names"]
 
 Change: TypeAlias = tuple[str, Expression]
-"""What is changed, in words, and the expression that it becomes."""
+"""The change, in words, and the new expression."""
 
 _COMPARISONS: Final[Mapping[str, Sequence[str]]] = {
     "=": ("/=",),
@@ -37,7 +37,7 @@ _COMPARISONS: Final[Mapping[str, Sequence[str]]] = {
     r"\subseteq": ("=",),
 }
 _ONE_SIDE: Final[Mapping[str, tuple[str, bool]]] = {
-    # What it is exchanged for, and whether the right side alone is tried as well.
+    # Its replacements, and whether the right side alone is tried as well.
     "+": ("-", False),
     "-": ("+", False),
     r"\union": (r"\intersect", True),
@@ -62,7 +62,7 @@ class Maker:
     def changes(
         self, node: Expression, state: Name | None, fields: Mapping[str, frozenset[str]]
     ) -> Iterator[Change]:
-        """What a place may become, each with the change in words.
+        """The new expressions for a place, each with the change in words.
 
         `state` is the parameter with the state, `fields` what is read of each record in the operator.
         """
@@ -209,7 +209,7 @@ class Maker:
                     pass
 
     def _fields(self, node: Apply, pairs: Sequence[Expression]) -> Iterator[Change]:
-        """Two fields of a record that are of one type exchange their values."""
+        """Two fields of a record that have the same type exchange their values."""
         names = field_names(pairs)
         values = [[*children(pair)][1] for pair in pairs]
         for one, first in enumerate(names):
@@ -222,7 +222,7 @@ class Maker:
                 yield f"{first} and {second} exchanged in {_shown(node)}", _like(node, made)
 
     def _ended(self, node: Apply, operands: Sequence[Expression], state: Name | None) -> Iterator[Change]:
-        """Another outcome; of one with effects, the state as it was, or no effects."""
+        """Another outcome; for a step with effects also the state as it was, or no effects."""
         before = _shown(node)
         if len(operands) == 1:
             for name, other in self.outcomes.items():
@@ -250,7 +250,7 @@ def _becomes(node: Expression, changed: Expression) -> Change:
 
 
 def _negated_by_itself(test: Expression) -> bool:
-    """Whether turning the test round is a change of the test itself."""
+    """Say whether turning the test round is a change of the test itself."""
     match test:
         case Apply(Name(sign)):
             return sign in _COMPARISONS or sign == r"\lnot"

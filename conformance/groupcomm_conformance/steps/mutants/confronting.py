@@ -6,10 +6,10 @@ it only once. `mutant` is its only variable and each mutant an initial state. Fo
 the changed `Start` of all members, and the changed `Step` row by row up to the first that differs from the
 original's.
 
-Most mutants differ in many rows: they are first confronted with a few local states of each model, one pair
-for each way in which an event of each type ends (`sample`), the smallest model first, and those that are left
-with all. A mutant for which TLC cannot evaluate a row (a field that is not there, a function outside its
-domain) is noticed by that; TLC ends then, and begins again after it.
+Most mutants differ in many rows. They are first confronted with a few local states of each model, one pair
+for each way in which an event of each type ends (`sample`), the smallest model first. The rest are confronted
+with all. A mutant for which TLC cannot evaluate a row (no such field, or a function outside its domain) is
+noticed by that. TLC ends then, and begins again after it.
 """
 
 import os
@@ -42,7 +42,7 @@ CHUNK: Final = 3_000
 """Local states in one run of TLC; the parser is slower than linear in the length of a literal."""
 
 LIMIT: Final = 300.0
-"""Seconds that one mutant may take with one block: far more than any that ends, on a busy machine too."""
+"""Seconds that a mutant may take with a block: far more than any mutant that ends, on a busy machine too."""
 
 _IN_A_SEQUENCE: Final = 200
 
@@ -180,8 +180,8 @@ def _definitions(definitions: Definitions, mutants: Mapping[int, SpecMutant]) ->
     def changed(name: Name) -> str:
         return f"Mut_{name.text}" if name.number in known else original(name)
 
-    # Where a mutant is chosen nothing else is changed; but a recursive operator comes to it again, and no
-    # other module may name a LOCAL one.
+    # Where a mutant is chosen nothing else is changed. But a recursive operator reaches the place again, and
+    # no other module may name a LOCAL operator.
     recursive = {each.name.number for each in operators if each.is_recursive}
 
     def plainly(name: Name) -> str:
@@ -218,7 +218,7 @@ def printed(line: str) -> "Value | None":
 
 @define
 class _Heard:
-    """What a run has said: what noticed which mutant, which are the same, and which one it is at."""
+    """The output of a run: what noticed which mutant, which are the same, and the mutant it is at."""
 
     noticed: dict[int, tuple[Value, ...]] = field(factory=dict)
     same: set[int] = field(factory=set)
@@ -247,7 +247,7 @@ class _Endless(Exception):  # noqa: N818 - it is a verdict
 
 @frozen
 class Bench:
-    """What all runs have in common; `constants` are the values of those of the module, as a cfg has them.
+    """The common part of all runs; `constants` are the values of those of the module, as a cfg has them.
 
     `more`: definitions that the constants name besides.
     """
@@ -260,7 +260,7 @@ class Bench:
     more: tuple[str, ...] = ()
 
     def run(self, chosen: Sequence[int], block: Block) -> dict[int, Noticed]:
-        """Judge the mutants with these numbers by a block; give those that are noticed."""
+        """Judge the mutants with these numbers by a block; give the noticed mutants."""
         found: dict[int, Noticed] = {}
         left = list(chosen)
         cfg = Cfg(

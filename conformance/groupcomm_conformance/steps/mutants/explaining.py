@@ -14,9 +14,9 @@
       needs: a conforming model in which ...
       mutants: [...]
 
-What is `equivalent` differs nowhere, in no state and with no event (`beyond.mutants` tries it); what is
-`unreached` would differ, in a model that `needs` says. `unheard` are types of events that no conforming model
-has; only a file about `Step` has them.
+An `equivalent` mutant differs nowhere, in no state and with no event (`beyond.mutants` tries it). An
+`unreached` mutant would differ in a model that `needs` describes. `unheard` are types of events that no
+conforming model has; only a file about `Step` has them.
 """
 
 from collections.abc import Mapping
@@ -34,7 +34,7 @@ __all__ = ["Reason", "Reasons", "explanations"]
 
 @frozen
 class Reason:
-    """Why a mutant is not noticed, and for one that is `unreached` what that `needs`."""
+    """Why a mutant is not noticed, and for an `unreached` mutant what a model `needs` to reach it."""
 
     kind: Literal["equivalent", "unreached"]
     why: str
@@ -43,7 +43,7 @@ class Reason:
 
 @frozen
 class Reasons:
-    """What such a file says: reasons by the mutant's name, and types of events by name."""
+    """The contents of such a file: reasons by the mutant's name, and types of events by name."""
 
     mutants: Mapping[str, Reason] = field(factory=dict, hash=False)
     unheard: Mapping[str, str] = field(factory=dict, hash=False)

@@ -37,7 +37,7 @@ class Mutant:
 
     @property
     def name(self) -> str:
-        """What the file of explanations calls it: it has no line number, which any edit would change."""
+        """Its name in the file of explanations: it has no line number, which any edit would change."""
         return f"{self.function}: {self.before} -> {self.after}"
 
 
@@ -108,7 +108,7 @@ def _swapped(items: Sequence[ast.expr]) -> Iterator[list[ast.expr]]:
 
 
 def _changes(node: ast.AST, alike: Mapping[str, Sequence[str]]) -> Iterator[ast.AST]:
-    """What a node may become. `alike` has, for each state field, the others of its type."""
+    """The replacements of a node. `alike` has, for each state field, the others of its type."""
     match node:
         case ast.Compare(left, [operator], [right]):
             for other in _COMPARISONS.get(type(operator), ()):
@@ -246,7 +246,7 @@ def mutants(protocol: Protocol) -> list[Mutant]:
 
 
 def _difference(before: str, after: str) -> tuple[str, str]:
-    """The lines that went, and those that came instead, each as one line of text."""
+    """The lines that went, and the lines that came instead, each side joined to one line of text."""
     lines = [*difflib.ndiff(before.splitlines(), after.splitlines())]
     went, came = (
         " ".join(line[2:].strip() for line in lines if line.startswith(mark)) or "nothing"

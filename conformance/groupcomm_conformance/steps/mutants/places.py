@@ -57,7 +57,7 @@ def reached(
 
 
 def unheard(definitions: Definitions, events: Collection[str]) -> list[str]:
-    """The types of events that `Step` tells apart and that are not among `events`."""
+    """The types of events that `Step` distinguishes and that are not among `events`."""
     operators = reached(definitions)
     numbers = _event_parameters(definitions, operators)
     asked = (_type_asked(node) for definition in operators for node in _inside(definition.body))
@@ -100,7 +100,7 @@ def names_in(node: Expression, inside: Callable[[Expression], Iterator[Expressio
 
 
 class Known:
-    """What an expression of constants alone is, where the constants have these values; None: not known."""
+    """The value of an expression of constants alone, where they have these values; None: not known."""
 
     def __init__(
         self, definitions: Definitions, constants: Mapping[str, Value], events: Collection[str]
@@ -170,7 +170,7 @@ class Known:
         return None if None in known else not unless
 
     def live(self, node: Expression) -> Iterator[Expression]:
-        """The expressions directly inside one that can matter for its value, in order."""
+        """The expressions directly inside an expression that can matter for its value, in order."""
         match node:
             case Apply(Name("$IfThenElse"), (test, then, other)):
                 known = self.value(test)
@@ -193,7 +193,7 @@ class Known:
             case Apply(Name(r"\land" | "$ConjList" | r"\lor" | "$DisjList" as sign), operands):
                 decides = sign in {r"\lor", "$DisjList"}
                 decisive = [operand for operand in operands if self.value(operand) is decides]
-                if len(decisive) < 2:  # noqa: PLR2004 - if two decide, no change of one matters
+                if len(decisive) < 2:  # noqa: PLR2004 - if two decide, a single change does not matter
                     yield from decisive or operands
             case Let(definitions, body):
                 used, todo = set[int](), [body]

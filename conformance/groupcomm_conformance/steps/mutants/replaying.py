@@ -78,7 +78,7 @@ def _put(owner: object, name: str, mutated: object) -> Iterator[None]:
 
 
 def _made(protocol: Protocol) -> AnyCore:
-    """A core that is made with the mutant; where none can be made, one that does nothing but say so."""
+    """A core that is made with the mutant; where none can be made, a core that only says so."""
     try:
         return cast("AnyCore", protocol.module.made())
     except Exception as error:  # noqa: BLE001 - whatever a mutant does

@@ -1,4 +1,4 @@
-"""What is reported of mutants: how many were noticed, which survive, and why."""
+"""The report on mutants: how many were noticed, which survive, and why."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
@@ -15,7 +15,7 @@ REQUIRED: Final = 0.95
 """The part of an implementation's mutants that must be killed."""
 
 SPEC_REQUIRED: Final = 0.97
-"""The part of a specification's mutants, without those that are equivalent, that must be noticed."""
+"""The share of a specification's mutants, without equivalent mutants, that must be noticed."""
 
 
 # Of an implementation
@@ -23,7 +23,7 @@ SPEC_REQUIRED: Final = 0.97
 
 @frozen
 class Fate:
-    """What became of a mutant: what it was killed `by`, "" for none; `beyond` the tables: a random step."""
+    """The verdict on a mutant: what it was killed `by`, "" for none; `beyond` the tables: a random step."""
 
     mutant: Mutant
     by: str
@@ -84,13 +84,13 @@ def _why(name: str, reasons: Reasons) -> dict[str, str]:
 
 
 def _stale(reasons: Reasons, by: Mapping[str, str]) -> dict[str, str]:
-    """Give the mutants that have a reason and do not survive, with what tells them; "" for no mutant."""
+    """Give the mutants that have a reason and do not survive, with what detects them; "" for no mutant."""
     return {name: by.get(name, "") for name in reasons.mutants if by.get(name, "") or name not in by}
 
 
 def _stale_lines(report: Mapping[str, Any]) -> Iterator[str]:
     for name, by in report["stale"].items():
-        yield f"STALE: a reason for what {'is told' if by else 'is no mutant'}: {name}"
+        yield f"STALE: a reason for what {'is noticed' if by else 'is no mutant'}: {name}"
         yield from (f"  {line}" for line in by.splitlines())
 
 
@@ -171,7 +171,7 @@ def spec_lines(report: Mapping[str, Any]) -> Iterator[str]:
     yield from _stale_lines(report)
     yield (
         f"{report['protocol']}: {report['noticed']} of {report['mutants']} mutants of the specification "
-        f"noticed ({report['score']} % of those that are not equivalent), {report['by_random_steps']} by "
+        f"noticed ({report['score']} % of the non-equivalent), {report['by_random_steps']} by "
         f"random steps alone, {report['by_failing']} because TLC cannot evaluate a row; {_counted(report)}; "
         f"by the tables of {', '.join(report['models'])}; "
         f"{report['seconds']:.1f} s"
@@ -189,6 +189,6 @@ def claim_lines(report: Mapping[str, Any]) -> Iterator[str]:
     yield from _stale_lines(report)
     yield (
         f"{report['protocol']}: {report['noticed']} of {report['mutants']} weakenings of claims noticed "
-        f"({report['score']} % of those that are not equivalent) by {len(report['models'])} ablations, "
+        f"({report['score']} % of the non-equivalent) by {len(report['models'])} ablations, "
         f"{_counted(report)}, {report['seconds']:.1f} s"
     )

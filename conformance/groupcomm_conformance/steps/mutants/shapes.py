@@ -1,4 +1,4 @@
-"""What the values of a model look like: which fields occur together in a record, and of which types."""
+"""The shapes of a model's values: which fields occur together in a record, and of which types."""
 
 from collections.abc import Mapping, Sequence
 

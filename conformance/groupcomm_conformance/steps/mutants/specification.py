@@ -1,16 +1,16 @@
 r"""Mutants of a specification: `Step` and `Start` with one small change in an operator that they use.
 
-`mutants` makes them from the tree that SANY gives of the protocol's module, in the order of the file. What
-a place may become is listed in `changes.Maker`:
+`mutants` makes them from the tree that SANY gives of the protocol's module, in the order of the file.
+`changes.Maker` lists the changes of a place:
 
-- a conjunct or disjunct dropped, `/\` for `\/`, a negation or a whole condition turned round, one branch
-  taken always;
+- A conjunct or disjunct dropped, `/\` for `\/`, a negation or a whole condition turned round, one branch
+  taken always.
 - `=` for `#`, `<` for `<=`, `\in` for `\notin`, ..., and values that are compared by one of their fields
-  instead of whole (views by their counters);
-- `+` for `-`, a bound or a number one more or less, `\cup` for `\cap`, one side alone;
-- a field read instead of another of its type, two fields of a record exchanged, a Boolean turned round,
-  a string that is no other;
-- another outcome, effects dropped or in another order, an update of an `EXCEPT` dropped, a filter dropped.
+  instead of whole (views by their counters).
+- `+` for `-`, a bound or a number one more or less, `\cup` for `\cap`, one side alone.
+- A field read instead of another of its type, two fields of a record exchanged, a Boolean turned round,
+  a string that is no other.
+- Another outcome, effects dropped or in another order, an update of an `EXCEPT` dropped, a filter dropped.
 
 Places that the constants of all conforming models rule out are left alone (`places.Known`): they belong to
 flawed variants. So is the dispatch by the type of the event, where each change is noticed at once.
@@ -57,7 +57,7 @@ def mutants(
     """
     known = Known(definitions, constants, events)
     all_reached = reached(definitions, known.live)
-    outcomes = {each.name.text: each for each in all_reached if _is_outcome(each)}
+    outcomes = {each.name.text: each for each in all_reached if "outcome" in _builds(each)}
     exchangeable = {
         each.name.text: [
             other.name
@@ -119,10 +119,6 @@ def _fields_read(body: Expression) -> dict[str, frozenset[str]]:
             case _:
                 pass
     return found
-
-
-def _is_outcome(definition: Definition) -> bool:
-    return "outcome" in _builds(definition)
 
 
 def _form(definition: Definition) -> str:

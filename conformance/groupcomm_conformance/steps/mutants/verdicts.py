@@ -35,7 +35,7 @@ _PARTS: Final = ("steps", "tla", "tlc", "files", "models")
 
 @frozen
 class Judged:
-    """All mutants of a protocol's specification with what notices each, and the events that nobody has.
+    """All mutants of a protocol's specification with what notices each, and the events that no model has.
 
     `definitions` are what the mutants are made of.
     """
@@ -115,7 +115,7 @@ def _module(manifest: Manifest) -> str:
 
 
 def given(definitions: Definitions, cfg: Cfg, file: str, model: str) -> dict[str, str]:
-    """What a model gives the constants of the module, as a cfg has it."""
+    """A model's values for the constants of the module, as a cfg has them."""
     values = cfg.constants
     for name in definitions.constants:
         if not values.get(name, "").startswith(("= ", "<- ")):

@@ -63,7 +63,7 @@ Spec == Init /\ [][Next]_vars
 TypeOK == \A m \in Member : local[m].sent \in 0 .. Most
 
 \* ONC-01
-NothingTwice ==
+DeliveredOnce ==
     \A m \in Member : \A i, j \in DOMAIN delivered[m] : i # j => delivered[m][i] # delivered[m][j]
 
 OnlyByEffectsStep ==

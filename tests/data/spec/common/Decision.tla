@@ -1,5 +1,5 @@
 ------------------------------ MODULE Decision ------------------------------
-(* Whoever has decided has decided for good. *)
+(* A member that has decided has decided for good. *)
 VARIABLE decided
 
 Init == decided = {}

@@ -1,5 +1,5 @@
 -------------------------------- MODULE Toy ---------------------------------
-(* A protocol to test the tools with: a member commits when everybody has voted. *)
+(* A protocol to test the tools with: a member commits once all have voted. *)
 EXTENDS Steps, FiniteSets
 
 CONSTANTS

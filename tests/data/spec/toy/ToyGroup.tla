@@ -64,7 +64,7 @@ LiveSpec == Init /\ [][Next]_vars /\ Fairness
 TypeOK == \A m \in Member : local[m].heard_from \subseteq Member /\ local[m].committed \in BOOLEAN
 
 -----------------------------------------------------------------------------
-\* TOY-01: nobody commits before all have voted.
+\* TOY-01: no member commits before all have voted.
 NoEarlyCommit == \A m \in Member : local[m].committed => \A n \in Member : local[n].voted
 
 \* TOY-02
@@ -78,7 +78,7 @@ RefinesDecision == Abstract!Spec
 EventuallyCommitted == <>[](\A m \in Member : local[m].committed)
 
 \* TOY-03
-SomebodyCommits == \E m \in Member : local[m].committed
+SomeCommit == \E m \in Member : local[m].committed
 AllCommit == \A m \in Member : local[m].committed
 OneCommitsFirst == \E m, n \in Member : local[m].committed /\ ~local[n].committed
 NeverHappens == \E m \in Member : local[m].committed /\ ~local[m].voted
@@ -87,7 +87,7 @@ SeenLocal(m) == local[m]
 SeenMessages == network
 SeenOutside(m) == 0
 
-\* Every call, and a vote of every member and of one that is none.
+\* Every call, and a vote of every member and of a process that is no member.
 Alphabet(messages, outsides) ==
     {[type |-> "Decide"]} \cup {[type |-> "VoteReceived", sender |-> m] : m \in Member \cup {"Z"}}
 =============================================================================

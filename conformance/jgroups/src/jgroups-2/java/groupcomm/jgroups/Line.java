@@ -21,7 +21,7 @@ import org.jgroups.util.ThreadFactory;
 import org.jgroups.util.TimeScheduler;
 import org.jgroups.util.Util;
 
-/** What is JGroups 2's own. */
+/** The parts that JGroups 2 alone has. */
 final class Line {
     private Line() {}
 

@@ -23,7 +23,7 @@ import org.jgroups.util.ThreadFactory;
 import org.jgroups.util.TimeScheduler;
 import org.jgroups.util.TimeService;
 
-/** What is JGroups 3's own. */
+/** The parts that JGroups 3 alone has. */
 final class Line {
     private Line() {}
 

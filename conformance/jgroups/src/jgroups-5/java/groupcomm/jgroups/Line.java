@@ -27,7 +27,7 @@ import org.jgroups.util.ThreadPool;
 import org.jgroups.util.TimeScheduler;
 import org.jgroups.util.TimeService;
 
-/** What is JGroups 5's own. */
+/** The parts that JGroups 5 alone has. */
 final class Line {
     private Line() {}
 

@@ -45,7 +45,7 @@ public final class Clock {
     }
 
     static synchronized Deadline at(long milliseconds, Thread waits, Runnable task) {
-        // A wait without end is one that no schedule comes to.
+        // A wait without end is a wait that no schedule reaches.
         long at=milliseconds > Long.MAX_VALUE / 4? Long.MAX_VALUE / 2 : now + Math.max(0, milliseconds);
         Deadline added=new Deadline(at, number++, waits, task);
         deadlines.add(added);

@@ -54,7 +54,7 @@ public final class Driver implements Function<String,String> {
         return gson.toJson(answer);
     }
 
-    // What happened
+    // Events noted for the answer
 
     void note(String kind, Member member, Object... more) {
         Map<String,Object> event=new LinkedHashMap<>();

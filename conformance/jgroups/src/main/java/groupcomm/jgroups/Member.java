@@ -23,7 +23,7 @@ final class Member {
     final GMS gms;
     final Timers timers;
     volatile boolean crashed;
-    /** Whom discovery finds: a coordinator, or null for nobody. */
+    /** The coordinator that discovery finds, or null. */
     volatile Address found;
 
     Member(Driver driver, int number, List<String> layers, Map<String,Object> options) throws Exception {
@@ -79,7 +79,7 @@ final class Member {
         return protocols.stream().anyMatch(protocol -> protocol.getClass().getSimpleName().equals(layer));
     }
 
-    // What the stack says
+    // Events of the stack
 
     /** An event comes up to the application. */
     Object up(Event event) {

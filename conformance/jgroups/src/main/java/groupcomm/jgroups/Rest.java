@@ -43,7 +43,7 @@ final class Rest {
         return names;
     }
 
-    /** Throws IllegalStateException if threads go on running. */
+    /** Throws IllegalStateException if threads keep running. */
     void await() throws IOException {
         long start=System.nanoTime();
         Map<String,String> before=null;

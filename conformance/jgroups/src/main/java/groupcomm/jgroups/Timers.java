@@ -8,7 +8,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.jgroups.util.TimeScheduler;
 
-/** The timers of a member. Its tasks run when the schedule lets time pass. A proxy, as each line adds methods. */
+/** The timers of a member. Its tasks run when the schedule lets time pass. A proxy, as each release series adds methods. */
 final class Timers implements InvocationHandler {
     private final Member member;
     final TimeScheduler proxy;

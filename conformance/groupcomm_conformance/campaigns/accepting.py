@@ -1,0 +1,62 @@
+"""Logs as tasks of a campaign: a task replays a log, and its row has what the claims over all logs need."""
+
+import hashlib
+import pickle
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+import pyarrow as pa
+
+import groupcomm_runtime
+from groupcomm_conformance.logs.replaying import Life, replayed
+
+from .running import Campaign
+from .shipping import code_of, folder_of
+from .table import Row, Table
+from .working import Worker
+
+__all__ = ["SCHEMA", "Task", "campaign", "code", "lives"]
+
+Task: TypeAlias = tuple[str, bool, int]
+"""The path of a log, which all workers reach; if its process was killed; and the events to keep for TLC."""
+
+SCHEMA: Final = pa.schema([("log", pa.string()), ("life", pa.binary())])
+
+
+def campaign() -> Campaign:
+    """The campaign; workers get the code of the runtime, too: its codec reads the logs."""
+    return Campaign(prepare, None, _runtime())
+
+
+def code() -> str:
+    """A digest of the code that makes the rows."""
+    found = hashlib.sha256(code_of("logs", "stacks").encode())
+    for file in _runtime().values():
+        found.update(file.read_bytes())
+    return found.hexdigest()
+
+
+def _runtime() -> dict[str, Path]:
+    package = Path(str(groupcomm_runtime.__file__)).parent
+    return folder_of(package, package.name)
+
+
+def prepare(_folder: Path, _context: None) -> Worker:
+    """Make the worker of a process."""
+    return _work
+
+
+def _work(tasks: Sequence[Task]) -> list[Row]:
+    rows: list[dict[str, Any]] = []
+    for log, killed, most in tasks:
+        path = Path(log)
+        life = replayed(path, path.read_bytes(), killed=killed, most=most)
+        rows.append({"log": log, "life": pickle.dumps(life.brief())})
+    return rows
+
+
+def lives(table: Table) -> list[Life]:
+    """The replayed logs that the rows have, in the order of their paths."""
+    rows = sorted(table.rows(), key=lambda row: str(row["log"]))
+    return [pickle.loads(row["life"]) for row in rows]  # noqa: S301 - of our own workers

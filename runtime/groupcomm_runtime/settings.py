@@ -1,0 +1,51 @@
+"""The times and sizes of a member, and a check that they fit."""
+
+from typing import Final
+
+from attrs import frozen
+
+from .errors import BadInputError
+
+__all__ = ["FAST", "PATIENT", "Settings"]
+
+_SMALLEST_DATAGRAM: Final = 1_024
+_LARGEST_SENT: Final = 65_000
+_SHORTEST, _LONGEST = 0.1, 3_600.0  # seconds of patience
+
+
+@frozen
+class Settings:
+    """Times in seconds, sizes in bytes.
+
+    `heartbeat`: between two heartbeats. `patience`: the least silence for which a member is suspected.
+    `datagram`: the largest datagram. `unstable`: the most multicasts that some member may lack; with more, no
+    member sends.
+    """
+
+    heartbeat: float = 0.2
+    patience: float = 1.5
+    datagram: int = 8_192
+    unstable: int = 4_000
+
+    def check(self) -> None:
+        """Raise BadInputError where these times and sizes do not fit together.
+
+        The times of the layers follow `patience` (`configs`), so only these two can contradict each other.
+        """
+        if not _SHORTEST <= 3 * self.heartbeat <= self.patience <= _LONGEST:
+            raise BadInputError(
+                f"heartbeat={self.heartbeat:g} and patience={self.patience:g} do not fit: patience is three "
+                f"heartbeats at least, and from {_SHORTEST:g} to {_LONGEST:g} seconds"
+            )
+        if not _SMALLEST_DATAGRAM <= self.datagram <= _LARGEST_SENT or self.unstable < 1:
+            raise BadInputError(
+                f"datagram={self.datagram} and unstable={self.unstable}: a datagram has {_SMALLEST_DATAGRAM} "
+                f"to {_LARGEST_SENT} bytes, and one message at least may be unstable"
+            )
+
+
+FAST: Final = Settings(heartbeat=0.1, patience=0.6)
+"""For one machine, or a quiet network: a dead member is excluded in a second."""
+
+PATIENT: Final = Settings(heartbeat=0.5, patience=5.0)
+"""For machines that are busy, or far from each other."""

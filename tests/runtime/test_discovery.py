@@ -1,0 +1,223 @@
+"""Discovery by a folder: FILE_PING on real files, of which some are broken, foreign, gone, or of the dead."""
+
+import asyncio
+import json
+import os
+import shutil
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import groupcomm_runtime
+from groupcomm_runtime import Group
+from groupcomm_runtime.discovery import Folder, Peers
+from tests.runtime.test_group import FAST, run
+
+HERE = ("127.0.0.1", 7801)
+WHOLE = json.dumps({"host": "127.0.0.1", "port": 7802})
+
+
+def records(folder: Path) -> set[str]:
+    return {file.stem for file in folder.glob("*.member")}
+
+
+# The files
+
+
+def test_a_record_is_read_whole_and_removed_by_anybody(tmp_path: Path) -> None:
+    a, b = Folder(tmp_path, "a"), Folder(tmp_path, "b")
+    for each, place in ((a, HERE), (b, ("127.0.0.1", 7802))):
+        each.begin(place)
+    a.write("a#1")
+    b.write("b#2")
+    assert {"a#1": HERE, "b#2": ("127.0.0.1", 7802)} == a.read().found == b.read().found
+    assert HERE == b.place("a#1")
+    b.remove(["a#1", "z#9"])
+    assert {"b#2"} == {*a.read().found}
+    a.write("a#1")
+    assert {"a#1", "b#2"} == {*b.read().found}
+    a.end()
+    assert {"b#2"} == {*b.read().found}
+    b.end()
+    assert ["a.lock", "b.lock"] == sorted(each.name for each in tmp_path.iterdir())
+
+
+def not_utf8(file: Path) -> None:
+    file.write_bytes(b"\xff\xfe")
+
+
+def folder_of_that_name(file: Path) -> None:
+    file.mkdir()
+
+
+def link_to_nothing(file: Path) -> None:
+    file.symlink_to("nowhere")
+
+
+def pipe(file: Path) -> None:
+    os.mkfifo(file)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        *(
+            lambda file, text=text: file.write_text(text)
+            for text in (
+                "",
+                WHOLE[:-1],
+                "[]",
+                "7",
+                "[" * 900,
+                WHOLE.replace("7802", "0"),
+                WHOLE.replace("7802", "true"),
+                WHOLE.replace("7802", "70000"),
+                WHOLE.replace("127.0.0.1", "a.name.that.would.be.looked.up"),
+                " " * 2_000 + WHOLE,
+            )
+        ),
+        not_utf8,
+        folder_of_that_name,
+        link_to_nothing,
+        pipe,
+    ],
+)
+def test_a_broken_record_takes_nothing_from_the_others(
+    tmp_path: Path, make: Callable[[Path], object]
+) -> None:
+    make(tmp_path / "b#1.member")
+    (tmp_path / "c#1.member").write_text(WHOLE)
+    (tmp_path / "notes.txt").write_text("no record")
+    a = Folder(tmp_path, "a")
+    reading = a.read()
+    assert {"c#1": ("127.0.0.1", 7802)} == reading.found
+    assert {"b#1"} == reading.broken
+    assert 1 == a.bad
+    a.end()
+
+
+def test_a_record_that_is_written_again_is_whole_at_every_time(tmp_path: Path) -> None:
+    """WrittenIsRead of Folder: a reader finds the former one or the new one (FLAW-209)."""
+    a, b = Folder(tmp_path, "a"), Folder(tmp_path, "b")
+    a.begin(HERE)
+    a.write("a#1")
+    replace, seen = Path.replace, []
+
+    def looks(self: Path, target: Path) -> Path:
+        seen.append(b.place("a#1"))  # what was written aside has not taken its place yet
+        return replace(self, target)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Path, "replace", looks)
+        a.write("a#1")
+    assert [HERE] == seen
+    a.end()
+    b.end()
+
+
+def test_a_folder_that_is_gone_has_no_records_and_comes_back(tmp_path: Path) -> None:
+    folder = tmp_path / "group"
+    a = Folder(folder, "a")
+    a.begin(HERE)
+    a.write("a#1")
+    shutil.rmtree(folder)
+    a.write("a#1")
+    a.remove(["a#1"])
+    assert ({}, frozenset()) == (a.read().found, a.read().broken)
+    folder.mkdir()
+    a.write("a#1")
+    assert {"a#1"} == {*a.read().found}
+    a.end()
+
+
+def test_what_a_killed_process_left_aside_is_no_record_and_does_not_stay(tmp_path: Path) -> None:
+    (tmp_path / ".a.aside").write_text("{")
+    a = Folder(tmp_path, "a")
+    assert ({}, 0) == (a.read().found, a.bad)
+    a.begin(HERE)
+    a.end()
+    assert ["a.lock"] == [each.name for each in tmp_path.iterdir()]
+
+
+def test_a_list_has_no_records_and_greets() -> None:
+    peers = Peers(["127.0.0.1:7801", "127.0.0.1:7802"])
+    assert ({}, None) == (peers.read().found, peers.place("a#1"))
+    assert (HERE, ("127.0.0.1", 7802)) == peers.greets
+
+
+# Groups
+
+
+async def until(holds: Callable[[], bool], what: str) -> None:
+    end = time.monotonic() + 40
+    while not holds():
+        assert time.monotonic() < end, f"it never came that {what}"
+        await asyncio.sleep(0.02)
+
+
+def one_view(*groups: Group) -> Callable[[], bool]:
+    return lambda: {frozenset(each.members) for each in groups} == {frozenset(g.address for g in groups)}
+
+
+def test_records_of_the_dead_and_of_strangers_go_and_those_of_members_come_back(tmp_path: Path) -> None:
+    """FPG-09, on real files: a former incarnation of a, a member that never was, and an empty place."""
+
+    async def test() -> None:
+        for name in ("a#1", "x#1", "foreign"):
+            (tmp_path / f"{name}.member").write_text(WHOLE)
+        (tmp_path / "b#1.member").write_text("{")
+        join = groupcomm_runtime.join
+        async with (
+            join("demo", name="a", key="k", folder=tmp_path, settings=FAST) as a,
+            join("demo", name="b", key="k", folder=tmp_path, settings=FAST) as b,
+        ):
+            await until(one_view(a, b), "both are in one view")
+            those = {a.address, b.address}
+            await until(lambda: records(tmp_path) == {*those, "b#1"}, "the silent ones are removed")
+            for each in those:
+                (tmp_path / f"{each}.member").unlink()
+            await until(lambda: records(tmp_path) == {*those, "b#1"}, "living members write theirs again")
+            assert 0 < a.counts["bad files"] + b.counts["bad files"]
+        assert {"b#1"} == records(tmp_path)
+
+    run(test())
+
+
+def test_a_group_goes_on_without_its_folder_and_is_found_when_it_is_back(tmp_path: Path) -> None:
+    async def test() -> None:
+        folder = tmp_path / "group"
+        join = groupcomm_runtime.join
+        async with (
+            join("demo", name="a", key="k", folder=folder, settings=FAST) as a,
+            join("demo", name="b", key="k", folder=folder, settings=FAST) as b,
+        ):
+            await until(one_view(a, b), "both are in one view")
+            folder.rename(tmp_path / "elsewhere")
+            await asyncio.sleep(2 * FAST.patience)
+            await a.send(b"on")
+            assert one_view(a, b)()
+            folder.mkdir()
+            async with join("demo", name="c", key="k", folder=folder, settings=FAST) as c:
+                await until(one_view(a, b, c), "c has found the others")
+
+    run(test())
+
+
+def test_groups_that_are_founded_apart_merge_as_soon_as_one_finds_the_other(tmp_path: Path) -> None:
+    """Two folders become one: the second is renamed away, and its member's record is put into the first."""
+
+    async def test() -> None:
+        one, other = tmp_path / "one", tmp_path / "other"
+        join = groupcomm_runtime.join
+        async with (
+            join("demo", name="a", key="k", folder=one, settings=FAST) as a,
+            join("demo", name="b", key="k", folder=other, settings=FAST) as b,
+        ):
+            await asyncio.sleep(FAST.patience)
+            assert (1, 1) == (len(a.members), len(b.members))
+            shutil.copy(other / f"{b.address}.member", one)
+            await until(one_view(a, b), "they have merged")
+
+    run(test())
