@@ -135,7 +135,7 @@ class Members:
                 process.stdin.write(f"{count} {size} {window}\n")
         waiting = {process.stdout.fileno(): process for process in self._processes if process.stdout}
         found: list[Measured] = []
-        while waiting:  # for whichever is ready: one that has ended is noticed
+        while waiting:  # in any order: so the end of a member is noticed
             ready = [waiting.pop(file) for file in select.select([*waiting], [], [])[0]]
             found += [msgspec.json.decode(self._line(process), type=Measured) for process in ready]
         return found

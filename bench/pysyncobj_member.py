@@ -18,7 +18,7 @@ class Member(SyncObj):  # type: ignore[misc]
     """A member with this place, and the places of the others."""
 
     def __init__(self, place: str, others: list[str]) -> None:
-        patient = {"raftMinTimeout": 8, "raftMaxTimeout": 12}  # no election on a busy machine
+        patient = {"raftMinTimeout": 2.0, "raftMaxTimeout": 3.5}  # no election on a busy machine
         settings = SyncObjConf(
             autoTick=False, commandsQueueSize=100_000, appendEntriesPeriod=0.005, **patient
         )

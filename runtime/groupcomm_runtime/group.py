@@ -41,6 +41,8 @@ __all__ = ["Blocked", "Event", "Group", "NewLife", "StateProvider", "Unblocked",
 _WINDOW: Final = 256
 """Messages of this member that are on their way at once; `send` waits before another one."""
 
+_DATAGRAMS: Final = 4  # of messages that are multicast together
+
 _ROOM: Final = 10_000
 """Events that wait for the application; then this member takes no messages until there is room."""
 
@@ -225,14 +227,14 @@ class Group:
             yield
 
     def _multicast_together(self) -> None:
-        """Multicast what was sent in this loop turn: as many messages at once as a datagram has room for."""
+        """Multicast what was sent in this loop turn: as many messages at once as four datagrams hold."""
         sent, self._sent = self._sent, []
         together: list[bytes] = []
         waiting: list[asyncio.Future[None]] = []
         size = 0
         for data, back in sent:
             size += len(data) + 5
-            if together and size > self._settings.datagram * 3 // 4:
+            if together and size > _DATAGRAMS * self._settings.datagram:
                 self._multicast(of_application(*together), waiting)
                 together, waiting, size = [], [], len(data) + 5
             together.append(data)
