@@ -182,7 +182,7 @@ StackInit ==
     /\ answers = [m \in Member |-> {}] /\ kept = [m \in Member |-> {}]
     /\ cast = [m \in Member |-> IF m \in Early THEN 1 ELSE 0]
     /\ seen = [m \in Member |-> [x \in Member |-> IF x = m /\ m \in Early THEN FirstSeqno ELSE Nothing]]
-    /\ spent = [merges |-> 0, crashes |-> 0, early |-> 0, breaks |-> 0, false |-> 0, joins |-> 0,
+    /\ spent = [merges |-> 0, crashes |-> 0, early |-> 0, breaks |-> 0, false |-> 0, joins |-> 0, founds |-> 0,
                 leaves |-> 0, restarts |-> 0, casts |-> 0, misuses |-> 0, closes |-> 0]
     /\ views = First
     /\ installed = [m \in Member |-> IF InFirst(m) = {} THEN 0 ELSE CHOOSE k \in InFirst(m) : TRUE]
