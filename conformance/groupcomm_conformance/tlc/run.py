@@ -133,9 +133,10 @@ def run(
     two of the same name are a FileError. ``workers="auto"`` is one per core; counts of a violation, its trace
     and the depth are reproducible with 1 only. ``heap`` is the JVM's (``"2g"``), ``timeout`` in seconds of
     wall-clock time. ``short`` promises at most about ``SHORT`` transitions. With ``kept`` TLC runs in a JVM
-    that is kept for many runs, unless it dumps or simulates; by default where it is short. With ``liveness``
-    it looks for lassos when all states are there, not from time to time: which one it finds would depend on
-    the clock. ``dump`` receives the state graph as dot with action labels, and is written only if
+    that is kept for many runs, unless it dumps or simulates; by default where it is short and without
+    ``liveness``. With that it looks for lassos when all states are there, not from time to time: which lasso
+    it finds depends on the clock, and on what it did before, so that a run that is to find one has a JVM of
+    its own. ``dump`` receives the state graph as dot with action labels, and is written only if
     there is a verdict. With ``continues`` TLC searches on after a violation: the verdict and the trace are
     the first one's, the counts those of the end. Lines that the specification prints go to ``on_line``, or
     else into ``Result.printed``. ``progress`` is called every second, from a thread of its own; what either
@@ -169,7 +170,7 @@ def run(
         printed: list[str] = []
         output = Output(on_line or printed.append)
         if kept is None:
-            kept = short
+            kept = short and not liveness
         alone = not kept or dump is not None or simulate is not None
         waiting = None if alone else resident.take(java, jar, heap)
         if waiting is not None:
