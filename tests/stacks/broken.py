@@ -77,9 +77,9 @@ BROKEN: Final = (
         "departed_forgotten",
         "sequencer",
         "RemembersAll",
-        "received = ReceivedTable((*state.received_table.items(), (tag.sender, mark)))",
-        "received = ReceivedTable((*((m, k) for m, k in state.received_table.items() if m in "
-        "state.view.members), (tag.sender, mark)))",
+        "received = state.received_table.put(tag.sender, mark)",
+        "received = ReceivedTable(tuple((m, k) for m, k in state.received_table.items() if m in "
+        "state.view.members)).put(tag.sender, mark)",
     ),
     Broken(
         "latch_open",
@@ -113,7 +113,7 @@ BROKEN: Final = (
         "deferred_flush_lost",
         "flush",
         "MaybeTake",
-        "if first is None or not state.free:\n        return state, ()",
+        "if not state.later or not state.free:\n        return state, ()",
         "if True:\n        return state, ()",
     ),
     Broken(

@@ -43,13 +43,13 @@ _UNICAST: Final = (
     ("window_for_any_incarnation", "if message.receiver != state.incarnation:", "if False:"),
     (
         "lower_connection_replaces",
-        "window.connection < connection:",
-        "window.connection != connection:",
+        "if window is not None and connection < window.connection:\n            return heard",
+        "if False:\n            return heard",
     ),
     (
         "higher_connection_goes_on",
-        "if window is None or window.connection < connection:",
-        "if window is None:",
+        "if window is None or window.connection != connection:",
+        "if window is None or connection < window.connection:",
     ),
     (
         "receive_sides_forgotten",
@@ -73,7 +73,11 @@ _UNICAST: Final = (
         "if side is None or side.connection != message.connection:",
         "if side is None:",
     ),
-    ("one_more_acknowledged", "if entry[0] > message.seqno)", "if entry[0] > message.seqno + 1)"),
+    (
+        "one_more_acknowledged",
+        "bisect_right(side.kept, message.seqno, key",
+        "bisect_right(side.kept, message.seqno + 1, key",
+    ),
     (
         "asked_in_vain",
         "is new (UNI-19)\n            return heard",
@@ -109,8 +113,8 @@ _NAKACK: Final = (
     ),
     (
         "gap_skipped",
-        "added = evolve(window, pending=",
-        "added = evolve(window, delivered=max(window.delivered, message.seqno - 1), pending=",
+        "_drained(state, origin, evolve(window, pending=",
+        "_drained(state, origin, evolve(window, delivered=max(window.delivered, seqno - 1), pending=",
     ),
     (
         "highest_ignored",
