@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from attrs import evolve
 
+from groupcomm import gms
 from groupcomm.shapes import shape_of
 from groupcomm_conformance.commands.adapters import places_of
 from groupcomm_conformance.commands.main import main
@@ -296,6 +297,28 @@ def test_other_names_and_numbers_are_rows_of_the_core_too(name: str) -> None:
     for way in WAYS:
         passed = replay(Rows(protocol, renamed(protocol, of, way), constants), protocol.core.step).passed
         assert passed or name in way.without, way.name
+
+
+def test_a_counter_of_32_bits_that_wraps_is_noticed_in_gms() -> None:
+    """The counters of the rows are small. The founding view has the counter 1 in every way."""
+    protocol, manifest, of = PROTOCOLS["gms"], MANIFESTS["gms"], table("gms", SMALL["gms"])
+    constants = constants_of(manifest.cfg(manifest.model(SMALL["gms"])))
+
+    def wraps(config: gms.Config, state: gms.State, event: gms.Event) -> gms.Transition:
+        after, effects = gms.step(config, state, event)
+        view_id = after.decision.id
+        if view_id.counter != state.decision.id.counter:
+            short = evolve(view_id, counter=view_id.counter % 2**32)
+            after = evolve(after, decision=evolve(after.decision, id=short))
+        return after, effects
+
+    ways = [way for way in WAYS if "gms" not in way.without]
+    failed = {
+        way.name
+        for way in ways
+        if not replay(Rows(protocol, renamed(protocol, of, way), constants), wraps).passed
+    }
+    assert failed == {"counter_up"}
 
 
 @pytest.mark.parametrize("name", LAYERS)

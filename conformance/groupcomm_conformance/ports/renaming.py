@@ -6,6 +6,7 @@ the tables of the models and fails these.
 """
 
 import re
+from array import array
 from collections.abc import Mapping
 from typing import Final
 
@@ -25,7 +26,7 @@ from groupcomm.shapes import (
 )
 from groupcomm_conformance.protocols.codec import NOTHING
 from groupcomm_conformance.protocols.derive import Protocol
-from groupcomm_conformance.steps.table import Result, StepTable
+from groupcomm_conformance.steps.table import HANDLED, Result, StepTable
 from groupcomm_conformance.tla.values import Fn, Value, function
 
 __all__ = ["WAYS", "Way", "renamed"]
@@ -59,18 +60,18 @@ class Way:
 _BY_NAME: Final = frozenset({"file_ping", "merge", "merge_gms"})
 """The leader of a merge, and the senior of two members that start, is the least by name."""
 
-_FOUNDED: Final = frozenset({"gms", "merge_gms"})
-"""A member that founds a group gives its view the counter 1."""
-
-_FIRST: Final = _FOUNDED | {"merge", "nakack", "stable", "sequencer"}
+_FIRST: Final = frozenset({"gms", "merge", "merge_gms", "nakack", "stable", "sequencer"})
 """The first view has a counter above that of no view, 0."""
+
+_FOUNDS: Final = "JoinRequested"
+"""With this event a member may found a group. Its view has the counter 1, whatever the other counters are."""
 
 WAYS: Final = (
     Way("names", "names of several letters, in the same order", names=_RISING),
     Way("mixed_names", "names of several letters, in another order", names=_MIXED, without=_BY_NAME),
     Way("counter_down", "counters of views that begin with 0", counter=-1, without=_FIRST),
     # That many more, as two numbers of 32 bits that wrap stand in another order then.
-    Way("counter_up", "counters of views beyond 32 bits", counter=2**32 + 2**31 - 2, without=_FOUNDED),
+    Way("counter_up", "counters of views beyond 32 bits", counter=2**32 + 2**31 - 2),
     Way("payload_down", "payloads that begin with 0", payload=-1),
 )
 
@@ -89,6 +90,16 @@ def renamed(protocol: Protocol, table: StepTable, way: Way) -> StepTable:
         )
         for result in table.results
     )
+    if way.counter:
+        width, founds = len(table.events), [event["type"] == _FOUNDS for event in table.events]
+        cells = array(
+            table.cells.typecode,
+            (
+                cell + len(results) if cell >= HANDLED and founds[place % width] else cell
+                for place, cell in enumerate(table.cells)
+            ),
+        )
+        table, results = evolve(table, cells=cells), (*results, *table.results)
     return evolve(
         table,
         starts={change.text(name): _record(change.of(each, state)) for name, each in table.starts.items()},
