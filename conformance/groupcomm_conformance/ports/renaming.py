@@ -153,7 +153,11 @@ class _Change:
             case Record(cls) if isinstance(value, Fn):
                 parts = {name: self.of(value[name], each) for name, each in shape.fields.items()}
                 counter = parts.get("counter")
-                if cls.__name__ == "ViewId" and type(counter) is int and value["creator"] != "":
+                if (
+                    cls.__name__ == "ViewId"
+                    and type(counter) is int
+                    and (counter, value["creator"]) != (0, "")
+                ):
                     parts["counter"] = counter + self._way.counter
                 tag = {"type": value["type"]} if "type" in value and "type" not in parts else {}
                 return Fn({**parts, **tag})
