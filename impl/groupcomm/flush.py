@@ -337,7 +337,7 @@ class State:
     @property
     def joined(self) -> bool:
         """True if this member has installed a view. `Flush!InView`."""
-        return bool(self.view.members)
+        return self.view.members != ()
 
     @property
     def unsuspected(self) -> frozenset[Address]:
@@ -527,9 +527,9 @@ def _without(rounds: Rounds, member: Address) -> Rounds:
 
 def _take_later(state: State) -> Transition:
     """Take the START_FLUSH that waited, that of the most senior requester. `Flush!MaybeTake`."""
-    if not state.later or not state.free:
+    first = next((member for member in state.view.members if member in state.later), None)
+    if first is None or not state.free:
         return state, ()
-    first = next(member for member in state.view.members if member in state.later)
     return _stop(state, first, state.later[first], FOR_STATE)
 
 

@@ -222,7 +222,7 @@ class State:
     @property
     def joined(self) -> bool:
         """True if this member has installed a view."""
-        return bool(self.view.members)
+        return self.view.members != ()
 
     @property
     def is_coordinator(self) -> bool:

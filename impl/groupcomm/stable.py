@@ -180,7 +180,7 @@ class State:
     @property
     def joined(self) -> bool:
         """True if this member has installed a view."""
-        return bool(self.view.members)
+        return self.view.members != ()
 
 
 Transition: TypeAlias = tuple[State, tuple[Effect, ...]]

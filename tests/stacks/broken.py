@@ -113,7 +113,7 @@ BROKEN: Final = (
         "deferred_flush_lost",
         "flush",
         "MaybeTake",
-        "if not state.later or not state.free:\n        return state, ()",
+        "if first is None or not state.free:\n        return state, ()",
         "if True:\n        return state, ()",
     ),
     Broken(
