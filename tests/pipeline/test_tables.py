@@ -361,7 +361,7 @@ def test_a_worker_that_is_killed_is_an_error_and_the_next_run_is_whole(
 
     with monkeypatch.context() as patch:
         patch.setattr(job, "replaying", deadly)
-        with pytest.raises(WorkerDied, match=r"stage replay: a worker died.*run again, TLC's dump is kept"):
+        with pytest.raises(WorkerDied, match=r"stage replay: a worker died.*Run again: TLC's dump is kept"):
             again(spark, dumped)
     earlier()
     assert again(spark, dumped).ok
