@@ -202,8 +202,8 @@ def execute(
             workers=workers,
             heap=heap,
             short=plan.size.transitions < SHORT,
-            # A long search that is to end early ends before compiling it would pay. Which lasso a search finds
-            # depends on the earlier runs of its JVM.
+            # A long search that is to end early ends before compiling it would pay. Which lasso a search
+            # finds depends on the earlier runs of its JVM.
             kept=plan.size.transitions < (KEPT if plan.model.holds else SHORT)
             and (plan.model.holds or not plan.model.liveness),
             continues=part.run.continues,
