@@ -188,7 +188,7 @@ def test_what_does_not_follow_is_open() -> None:
 
 
 def test_a_step_that_purges_and_does_not_say_so_is_not_read() -> None:
-    said = "digest |-> DigestOf(rm[a])]\n    /\\ OnlyPurges(a)\n\nInstallViewStep"
+    said = "digest |-> DigestOf(rm[a])]\n    /\\ OnlyPurges(a)\n\n\\* As a installs"
     unsaid = said.replace("    /\\ OnlyPurges(a)\n", "")
     ablation = Ablation("unsaid", "ReceiveStabilityStep", "Own", replaces=(said, unsaid))
     theory = stable.theory_of(MANIFEST, ablation)
