@@ -1,0 +1,290 @@
+"""HEARTBEAT: failure detection. A member suspects members that are silent, or go on without it. `Heartbeat`.
+
+Theory of operation
+-------------------
+A member sends a heartbeat to every member that it can reach, again and again. A heartbeat is for one
+receiver. It names the view of its sender, and says whether the receiver is a member of that view and whether
+its sender suspects the receiver there. It speaks of the past, so the receiver decides by the view whether it
+counts:
+
+- "I suspect you" counts in the view that it names;
+- "my view is without you" counts if that view is not older than the own;
+- a word that does not count, of another view, counts when it stays: when the own view has lasted for the
+  patience, and it is still said;
+- a member that is not heard for the patience is silent.
+
+There is no clock. A member counts its own heartbeats: they are its clock. A process that was stopped for a
+while has not counted meanwhile, so it does not take the others for silent when it continues: it hears first,
+and judges later. The patience follows the network: it is twice the longest recent gap between two heartbeats
+of that member, within bounds.
+
+Duties of the runtime. It fires the timer `beat` once at the start; from then on the core sets it. With each
+it says which members GMS watches (`merge_gms.watched`), which of them GMS suspects, and which can be reached.
+The reports go to GMS as `Suspected`.
+
+What it cannot give. A member that is slow for longer than the patience is suspected, though it lives: no
+detector over datagrams can tell it from one that has crashed.
+"""
+
+from typing import Annotated, Final, TypeAlias, assert_never, final
+
+from attrs import frozen
+
+from .effects import Datagram, PassUp, SetTimer
+from .errors import LocalProtocolError, RemoteProtocolError
+from .events import Below, Suspected, ViewInstalled
+from .per_member import PerMember
+from .records import evolve
+from .view import NO_VIEW, Address, ViewId
+
+ASSUMES: Final = ("Network",)
+"""The module of `spec/common` that says what the layer below must give."""
+
+GIVES: Final = ("FailureDetector",)
+"""The module that says what this layer gives to those above."""
+
+__all__ = [
+    "ASSUMES",
+    "GIVES",
+    "Around",
+    "BeatTimeout",
+    "Config",
+    "Effect",
+    "Event",
+    "Heard",
+    "HeardOf",
+    "Heartbeat",
+    "HeartbeatReceived",
+    "Message",
+    "State",
+    "Transition",
+    "ViewInstalled",
+    "alive",
+    "reason",
+    "start",
+    "step",
+]
+
+# Configuration ------------------------------------------------------------------------------------
+
+
+@frozen
+class Config:
+    """The constants of a member, each 1 or more.
+
+    `patience` and `longest`: the number of own heartbeats after which a member takes another for silent, at
+    least and at most. `beat_interval`: ms between two heartbeats.
+    """
+
+    patience: int
+    longest: int
+    beat_interval: int
+
+
+# Messages -----------------------------------------------------------------------------------------
+
+
+@frozen
+class Heartbeat:
+    """How a member is, for one receiver: the `number`-th heartbeat of its sender, from 1.
+
+    `view`: the identifier of the sender's view. `counts`: the receiver is a member of that view. `suspects`:
+    the sender suspects the receiver.
+    """
+
+    number: int
+    view: ViewId
+    counts: bool
+    suspects: bool
+
+
+Message: TypeAlias = Heartbeat
+
+# Events -------------------------------------------------------------------------------------------
+
+
+@frozen
+class Around:
+    """What a member knows elsewhere: the members that GMS watches and suspects, and those it can reach."""
+
+    watched: frozenset[Address]
+    suspected: frozenset[Address]
+    reachable: frozenset[Address]
+
+
+@frozen
+class BeatTimeout:
+    """It is time for a heartbeat."""
+
+    around: Annotated[Around, Below]
+
+
+@frozen
+class HeartbeatReceived:
+    """A HEARTBEAT arrived from `sender`."""
+
+    sender: Address
+    message: Heartbeat
+
+
+Event: TypeAlias = BeatTimeout | HeartbeatReceived | ViewInstalled
+
+# Effects ------------------------------------------------------------------------------------------
+
+
+Effect: TypeAlias = Datagram[Message] | PassUp[Suspected] | SetTimer
+
+# State --------------------------------------------------------------------------------------------
+
+
+@frozen(slots=False)
+class Heard:
+    """The last heartbeat of a member; how many own heartbeats ago it came; the longest recent gap of them.
+
+    `number` is 0 where no heartbeat came yet.
+    """
+
+    number: int
+    view: ViewId
+    counts: bool
+    suspects: bool
+    missed: int
+    gap: int
+
+
+@final
+@frozen
+class HeardOf(PerMember[Heard]):
+    """What was heard of each member that is watched or can be reached."""
+
+
+@frozen(slots=False)
+class State:
+    """The local state of the specification, field for field. `Heartbeat!Start` says what each field is."""
+
+    member: Address
+    view: ViewId
+    members: frozenset[Address]
+    beats: int
+    since: int
+    heard: HeardOf
+
+
+Transition: TypeAlias = tuple[State, tuple[Effect, ...]]
+
+_NOTHING: Final = Heard(number=0, view=NO_VIEW.id, counts=False, suspects=False, missed=0, gap=0)
+
+
+def start(member: Address) -> State:
+    """A member before its first heartbeat. `Heartbeat!Start`."""
+    return State(member=member, view=NO_VIEW.id, members=frozenset(), beats=0, since=0, heard=HeardOf(()))
+
+
+# Step ---------------------------------------------------------------------------------------------
+
+
+def step(config: Config, state: State, event: Event) -> Transition:
+    """The next state, and what is to be done, in order. `Heartbeat!Step`.
+
+    An ignored event returns the same state and no effects. A refused one raises and changes nothing:
+    `LocalProtocolError` where the caller erred, `RemoteProtocolError` where a peer did.
+    """
+    match event:
+        case BeatTimeout():
+            return _beat_timeout(config, state, event)
+        case HeartbeatReceived():
+            return _heartbeat_received(state, event)
+        case ViewInstalled():
+            return _view_installed(state, event)
+        case _:
+            assert_never(event)
+
+
+def _beat_timeout(config: Config, state: State, event: BeatTimeout) -> Transition:
+    """Send heartbeats, count the heartbeats missed, and report whom to suspect. `Heartbeat!BeatTimeout`."""
+    around, me = event.around, state.member
+    watched = around.watched - {me}
+    peers = (watched | around.reachable) - {me}
+    heard = {peer: _missed(config, each) for peer, each in state.heard.items() if peer in peers}
+    heard |= dict.fromkeys(watched - heard.keys(), _NOTHING)
+    after = evolve(state, beats=state.beats + 1, heard=HeardOf(heard.items()))
+    return after, (
+        *(
+            Datagram(
+                peer, Heartbeat(after.beats, state.view, peer in state.members, peer in around.suspected)
+            )
+            for peer in sorted(peers)
+        ),
+        SetTimer("beat", config.beat_interval, config.beat_interval),
+        *(PassUp(Suspected(peer)) for peer in sorted(watched) if reason(config, after, peer)),
+    )
+
+
+def _heartbeat_received(state: State, event: HeartbeatReceived) -> Transition:
+    """Note a heartbeat, unless a later one came before it. `Heartbeat!HeartbeatReceived`."""
+    sender, said = event.sender, event.message
+    if flaw := _malformed(state, sender, said):
+        raise RemoteProtocolError(state, event, flaw)
+    known = state.heard.get(sender, _NOTHING)
+    if said.number <= known.number:
+        return state, ()
+    gap = max(known.missed, known.gap - 1) if known.number else 0
+    now = Heard(said.number, said.view, said.counts, said.suspects, 0, gap)
+    return evolve(state, heard=state.heard.put(sender, now)), ()
+
+
+def _view_installed(state: State, event: ViewInstalled) -> Transition:
+    """Judge by this view from now on. `Heartbeat!ViewInstalled`."""
+    members = event.view.member_set
+    if state.member not in members:
+        raise LocalProtocolError(state, event, "a view without this member cannot be installed")
+    if event.view.id == state.view:
+        return state, ()
+    return evolve(state, view=event.view.id, members=members, since=state.beats), ()
+
+
+def _malformed(state: State, sender: Address, said: Heartbeat) -> str:
+    """Say why no correct peer sends this; "" if one may. `Heartbeat!IsMalformed`."""
+    if sender == state.member:
+        return "a member sends no heartbeat to itself"
+    if said.number < 1 or said.view.counter < 0:
+        return "HEARTBEAT: heartbeats count from 1, and views from 0"
+    if said.view == NO_VIEW.id and (said.counts or said.suspects):
+        return "HEARTBEAT: a member without a view has no members, and suspects none"
+    return ""
+
+
+# Queries ------------------------------------------------------------------------------------------
+
+
+def reason(config: Config, state: State, peer: Address) -> str:
+    """Say why a member is to be suspected; "" if it is not, or was never watched. `Heartbeat!Reason`."""
+    if not state.members or peer not in state.heard:
+        return ""
+    said = state.heard[peer]
+    if said.missed > _borne(config, said):
+        return "silent"
+    if said.view == NO_VIEW.id or (said.counts and not said.suspects):
+        return ""
+    if said.suspects and said.view == state.view:
+        return "suspects me"
+    if not said.counts and said.view.counter >= state.view.counter:
+        return "excludes me"
+    return "stays apart" if state.beats - state.since > config.patience else ""
+
+
+def alive(config: Config, state: State) -> frozenset[Address]:
+    """The members that were heard, and are not silent."""
+    return frozenset(
+        peer for peer, each in state.heard.items() if each.number and each.missed <= _borne(config, each)
+    )
+
+
+def _missed(config: Config, each: Heard) -> Heard:
+    """One more own heartbeat without a heartbeat of this member; a silence is not counted for ever."""
+    return evolve(each, missed=min(each.missed, config.longest) + 1)
+
+
+def _borne(config: Config, each: Heard) -> int:
+    """Return for how many own heartbeats the silence of a member is borne. `Heartbeat!Borne`."""
+    return min(config.longest, max(config.patience, 2 * each.gap))

@@ -1,0 +1,100 @@
+--------------------------- MODULE HeartbeatDefects ---------------------------
+(***************************************************************************)
+(* Defects that the claims must notice: of the algorithm where no guard of *)
+(* Heartbeat says it, and of the model itself. Each is an operator that a  *)
+(* model puts in the place of another (models.yaml).                       *)
+(***************************************************************************)
+EXTENDS HeartbeatInstruments
+
+-----------------------------------------------------------------------------
+(* The algorithm: in the place of MemberStep *)
+
+WithoutEffects(type, step) ==
+    LET Stays(effect) == effect.type # type IN [step EXCEPT !.effects = SelectSeq(@, Stays)]
+
+\* No silence is reported.
+ReportsWordsAloneStep(s, e) ==
+    IF e.type = "BeatTimeout" THEN
+        LET step == Step(s, e)
+            Stays(effect) == effect.type # "PassUp" \/ ~IsSilent(step.state.heard[effect.event.suspect])
+        IN [step EXCEPT !.effects = SelectSeq(@, Stays)]
+    ELSE Step(s, e)
+
+\* No word is reported, but silence.
+ReportsSilenceAloneStep(s, e) ==
+    IF e.type = "BeatTimeout" THEN
+        LET step == Step(s, e)
+            Stays(effect) == effect.type # "PassUp" \/ IsSilent(step.state.heard[effect.event.suspect])
+        IN [step EXCEPT !.effects = SelectSeq(@, Stays)]
+    ELSE Step(s, e)
+
+\* A member is taken for silent at the first heartbeat that it misses.
+ImpatientStep(s, e) ==
+    LET step == Step(s, e)
+        late == IF e.type # "BeatTimeout" \/ s.members = {} THEN {}
+                ELSE {p \in e.around.watched \cap DOMAIN step.state.heard : step.state.heard[p].missed > 0}
+    IN [step EXCEPT !.effects = @ \o [i \in DOMAIN Sorted(late) |-> Report(Sorted(late)[i])]]
+
+\* All that are reachable are reported, watched or not, when they are silent.
+ReportsUnwatchedStep(s, e) ==
+    LET step == Step(s, e)
+        silent == IF e.type # "BeatTimeout" \/ s.members = {} THEN {}
+                  ELSE {p \in DOMAIN step.state.heard \ e.around.watched : IsSilent(step.state.heard[p])}
+    IN [step EXCEPT !.effects = @ \o [i \in DOMAIN Sorted(silent) |-> Report(Sorted(silent)[i])]]
+
+\* The timer is not set again.
+BeatsOnceStep(s, e) == WithoutEffects("SetTimer", Step(s, e))
+
+\* A heartbeat counts its receiver as a member whatever the view is.
+CountsAllStep(s, e) ==
+    LET step == Step(s, e) IN
+    [step EXCEPT !.effects = [i \in DOMAIN @ |->
+        IF @[i].type = "Datagram" THEN [@[i] EXCEPT !.message.counts = s.members # {}] ELSE @[i]]]
+
+-----------------------------------------------------------------------------
+(* The network *)
+
+\* In the place of AfterStep: the network makes up a heartbeat, by which the receiver is in no view of its sender.
+AfterForging(from, consumed, effects) ==
+    net \cup Sent(from, effects)
+    \cup {Packet(from, effects[i].to, HeartbeatMessage(local[from].beats + 1, ViewId(9, from), FALSE, FALSE)) :
+            i \in {i \in DOMAIN effects : effects[i].type = "Datagram"}}
+
+\* In the place of Arrived: no heartbeat arrives.
+NothingArrives(messages) == {}
+
+-----------------------------------------------------------------------------
+(* The model itself: in the place of Apply *)
+
+\* A step reaches into the others.
+ApplyToNeighbour(action, m, event, consumed) ==
+    \E step \in {MemberStep(local[m], event)} :
+        /\ local' = [x \in Member |-> IF x = m THEN step.state ELSE [local[x] EXCEPT !.since = local[x].beats]]
+        /\ Record(action, m, FALSE, None, event, consumed, step.outcome, step.effects)
+        /\ net' = AfterStep(m, consumed, step.effects)
+        /\ suspects' = [suspects EXCEPT ![m] = @ \cup ReportedIn(step.effects)]
+
+\* A datagram is lost that an effect asks for.
+ApplyWithoutPacket(action, m, event, consumed) ==
+    \E step \in {MemberStep(local[m], event)} :
+        /\ Take(action, m, None, event, consumed, step)
+        /\ net' = net
+        /\ suspects' = [suspects EXCEPT ![m] = @ \cup ReportedIn(step.effects)]
+
+\* An event is said to be ignored, and changes the state.
+ApplyIgnored(action, m, event, consumed) ==
+    \E step \in {MemberStep(local[m], event)} :
+        /\ local' = [local EXCEPT ![m] = IF step.outcome = "ignored" THEN [@ EXCEPT !.since = local[m].beats] ELSE step.state]
+        /\ Record(action, m, FALSE, None, event, consumed, step.outcome, step.effects)
+        /\ net' = AfterStep(m, consumed, step.effects)
+        /\ suspects' = [suspects EXCEPT ![m] = @ \cup ReportedIn(step.effects)]
+
+\* In the place of Crash: the others notice at once.
+CrashAndTell(m) ==
+    /\ m \in up /\ spent.crashes < MaxCrashes
+    /\ up' = up \ {m}
+    /\ local' = [x \in Member |-> [local[x] EXCEPT !.since = local[x].beats]]
+    /\ Environment("Crash", m, None, {})
+    /\ Spend("crashes")
+    /\ UNCHANGED <<net, views, installed, suspects, ghosts>>
+=============================================================================
