@@ -416,6 +416,12 @@ class State:
         return frozenset(self.unsuspected) - {self.member}
 
     @property
+    def watched(self) -> frozenset[Address]:
+        """The members that a failure detector must watch: the others, and joiners. `GmsGroup!Watched`."""
+        requests = (*self.queue, self.admitting)
+        return self.others | {each.member for each in requests if each.kind == "join"} - {self.member}
+
+    @property
     def acts(self) -> bool:
         """True if no senior is unsuspected: discovery names it, and it takes over. `Gms!IsActing`."""
         return not self.gone and self.unsuspected[:1] == (self.member,)

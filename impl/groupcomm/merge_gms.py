@@ -256,6 +256,16 @@ class State:
         return self.merged.id == self.own.id
 
     @property
+    def watched(self) -> frozenset[Address]:
+        """The members that a failure detector must watch. `MergeGmsGroup!Watched`."""
+        return self.gms.watched
+
+    @property
+    def suspected(self) -> frozenset[Address]:
+        """The members of its view that it suspects."""
+        return self.gms.suspected
+
+    @property
     def coordinates(self) -> bool:
         """True if it is the first of its view: then discovery finds it. `MergeGms!Coordinates`."""
         return self.merge.coordinates and not self.gms.gone

@@ -131,7 +131,7 @@ class Group:
         self._has_state.clear()
         log = None
         if self._log is not None:
-            log = Log(self._log, self._name, me, configs(self._settings.patience))
+            log = Log(self._log, self._name, me, configs(self._settings))
         return Member(
             me,
             self,

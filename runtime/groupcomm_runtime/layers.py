@@ -4,14 +4,17 @@ from collections.abc import Mapping
 from types import ModuleType
 from typing import Any, Final
 
-from groupcomm import file_ping, flush, gms, merge_gms, nakack, sequencer, stable, unicast
+from groupcomm import file_ping, flush, gms, heartbeat, merge_gms, nakack, sequencer, stable, unicast
 from groupcomm.effects import Datagram, Multicast, PassDown
-from groupcomm.events import Payload, Suspected
+from groupcomm.events import Payload
 from groupcomm.stack import Arrived, Called, Effect, Event, Fired, Layer, Raised, Stack
 
 from .codec import Codec, RefusedError, canonical
+from .settings import Settings
 
 __all__ = [
+    "BEAT",
+    "BEATING",
     "DISCOVER",
     "FINDING",
     "FLUSHING",
@@ -34,26 +37,33 @@ LAYERS: Final[Mapping[str, ModuleType]] = {
     "stable": stable,
     "nakack": nakack,
     "unicast": unicast,
+    "heartbeat": heartbeat,
     "file_ping": file_ping,
 }
-"""Top first; beneath them are a network and a folder. FILE_PING is the last: no message passes through it."""
+"""Top first; beneath them are a network and a folder. No message passes through the last two."""
 
-ORDER, FLUSHING, MERGING, _, MULTICAST, UNICASTS, FINDING = range(len(LAYERS))
+ORDER, FLUSHING, MERGING, _, MULTICAST, UNICASTS, BEATING, FINDING = range(len(LAYERS))
 """Their places in the stack."""
 
 DISCOVER: Final = "merge_gms/discover"
 """The timer at which discovery reports the coordinators that it hears."""
 
-_GROUND: Final = ("Network", "FailureDetector", "Incarnations", "Discovery", "Folder")
+BEAT: Final = "heartbeat/beat"
+"""The timer at which heartbeats are sent."""
+
+_GROUND: Final = ("Network", "Incarnations", "Discovery", "Folder")
+
+_LONGEST: Final = 8  # times the patience: no silence is borne longer
 
 
-def configs(patience: float) -> dict[str, Any]:
-    """The configuration of each layer, for a failure detector that waits `patience` seconds.
+def configs(settings: Settings) -> dict[str, Any]:
+    """The configuration of each layer, by the patience of the failure detector.
 
     A silent member is suspected before a merge is given up, and a message is sent again before that. A record
     that was removed is written again before its member is suspected.
     """
-    ms = round(patience * 1_000)
+    ms = round(settings.patience * 1_000)
+    beats = round(settings.patience / settings.heartbeat)
     return {
         "sequencer": sequencer.Config(),
         "flush": flush.Config(),
@@ -64,6 +74,9 @@ def configs(patience: float) -> dict[str, Any]:
         "stable": stable.Config(max_bytes=200, stable_interval=500, stability_delay=50),
         "nakack": nakack.Config(highest_interval=200, request_delay=20),
         "unicast": unicast.Config(retransmit_min=50, retransmit_max=2_000, resend_most=16),
+        "heartbeat": heartbeat.Config(
+            patience=beats, longest=_LONGEST * beats, beat_interval=round(settings.heartbeat * 1_000)
+        ),
         "file_ping": file_ping.Config(
             discovery_time=max(2 * ms // 5, 1),
             join_time=ms,
@@ -101,6 +114,8 @@ def written_event(event: Event, data: bytes) -> tuple[Any, ...]:
             return "fired", timer
         case Fired(timer, (frozenset() as found,)):
             return "fired", timer, sorted(found)
+        case Fired(timer, (heartbeat.Around(watched, suspected, reachable),)):
+            return "beat", timer, sorted(watched), sorted(suspected), sorted(reachable)
         case Called(Multicast(payload)):
             return "multicast", payload
         case Called(PassDown(flush.BlockReturned())):
@@ -115,8 +130,6 @@ def written_event(event: Event, data: bytes) -> tuple[Any, ...]:
             return ("leave",)
         case Called(PassDown(gms.JoinRequested(coordinator, life))):
             return "join", coordinator, life
-        case Raised(Suspected(suspect)):
-            return "suspected", suspect
         case Raised(unicast.IncarnationBegins(incarnation)):
             return "begins", incarnation
         case _:
@@ -132,6 +145,11 @@ def event_of(values: Any, codec: Codec) -> Event:  # noqa: ANN401 - anything tha
             return Fired(timer)
         case ["fired", str(timer), [*found]] if all(type(each) is str for each in found):
             return Fired(timer, (frozenset(found),))
+        case ["beat", str(timer), [*watched], [*suspected], [*reachable]] if all(
+            type(each) is str for each in (*watched, *suspected, *reachable)
+        ):
+            around = heartbeat.Around(frozenset(watched), frozenset(suspected), frozenset(reachable))
+            return Fired(timer, (around,))
         case ["multicast", bytes(payload)]:
             return Called(Multicast(Payload(payload)))
         case ["returned"]:
@@ -146,8 +164,6 @@ def event_of(values: Any, codec: Codec) -> Event:  # noqa: ANN401 - anything tha
             return Called(PassDown(gms.LeaveRequested()))
         case ["join", str(coordinator), int(life)]:
             return Called(PassDown(gms.JoinRequested(coordinator, life)))
-        case ["suspected", str(suspect)]:
-            return Raised(Suspected(suspect))
         case ["begins", int(incarnation)]:
             return Raised(unicast.IncarnationBegins(incarnation))
         case _:

@@ -1,4 +1,4 @@
-"""One incarnation of a member: a stack, its timers, its socket, its failure detector. One step at a time.
+"""One incarnation of a member: a stack, its timers, its socket. One step at a time.
 
 All events wait in one queue. In a turn of the loop the stack takes the waiting events, a step for each, and
 does the effects of a step in their order before the next. Then the lines of the log go to the kernel. The
@@ -14,18 +14,20 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import Final, Protocol, cast
 
-from groupcomm import file_ping, flush, gms, merge_gms, nakack, sequencer, unicast
+from groupcomm import file_ping, flush, gms, heartbeat, merge_gms, nakack, sequencer, unicast
 from groupcomm.effects import ALL, CancelTimer, Datagram, Multicast, PassDown, PassUp, SetTimer
 from groupcomm.errors import LocalProtocolError, ProtocolError
-from groupcomm.events import Block, Deliver, Left, Payload, Suspected, ViewInstalled
+from groupcomm.events import Block, Deliver, Left, Payload, ViewInstalled
 from groupcomm.stack import Arrived, Called, Effect, Event, Fired, Raised, Tagged
-from groupcomm.view import NO_VIEW, Address, name_and_life
+from groupcomm.view import Address, name_and_life
 
+from .clocks import Clocks
 from .codec import Codec, RefusedError, pack
-from .detector import Detector, Heartbeat, RoundTrip
 from .discovery import Discovery, Place, places_of
 from .frames import EVERYBODY, Fragments, Frame, Once, OtherVersionError, Seal, StrangerError
 from .layers import (
+    BEAT,
+    BEATING,
     DISCOVER,
     FINDING,
     FLUSHING,
@@ -45,11 +47,12 @@ from .settings import Settings
 __all__ = ["Application", "Member"]
 
 _CODEC: Final = Codec(LAYERS)
-_MICRO: Final = 1_000_000
 _STEPS_AT_ONCE: Final = 200  # then it is the turn of others
 _READ_AT_ONCE: Final = 64  # datagrams in a loop turn
 _LARGEST_DATAGRAM: Final = 65_536
-_HEARTBEAT, _MESSAGE, _FRAGMENT, _PLACES = b"h", b"m", b"f", b"p"
+_HEARTBEAT, _CLOCK, _MESSAGE, _FRAGMENT, _PLACES = b"h", b"c", b"m", b"f", b"p"
+_BEATS: Final = "heartbeat"
+"""The layer whose steps wait for no others, and whose messages are taken by a member that takes no others."""
 _REFUSALS: Final = 20  # from one heartbeat to the next: a flood of garbage is not answered
 _REMEMBERED: Final = 64  # datagrams of a member that is in no view
 _HEARS: Final = 3  # heartbeats, in which a member hears of all that are at the places of a list
@@ -102,9 +105,11 @@ class Member:
         self._application, self._socket, self._seal = application, sock, seal
         self._discovery, self._settings, self._log = discovery, settings, log
         self._loop = asyncio.get_running_loop()
-        self._stack = stack_of(configs(settings.patience))
+        self._configs = configs(settings)
+        self._stack = stack_of(self._configs)
         self._state = self._stack.start(me)
         self._queue: deque[tuple[str, Event, bytes]] = deque()
+        self._beats: deque[tuple[str, Event, bytes]] = deque()
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._places: dict[Address, Place] = {}
         self._once: dict[Address, Once] = {}
@@ -117,9 +122,7 @@ class Member:
         self._outbox: dict[Address, list[bytes]] = {}
         self._fragments: dict[Address, Fragments] = {}
         self._cutter = Fragments(settings.datagram)
-        self._detector = Detector(settings.patience)
-        self._round_trip = RoundTrip()
-        self._reported: set[Address] = set()
+        self._clocks = Clocks(settings.patience)
         self._scheduled = self._over = False
         now = time.monotonic()
         self._ticked = self._installed = now
@@ -127,6 +130,7 @@ class Member:
         self._full_since: float | None = None
         self._take("begins", Raised(unicast.IncarnationBegins(0)))
         self._take("application", Called(PassDown(file_ping.ConnectRequested())))
+        self._take("timer", Fired(BEAT))
         self._loop.add_reader(sock, self._readable)
         self._ticker = self._loop.call_soon(self._tick)
 
@@ -162,7 +166,7 @@ class Member:
             "to fetch": sum(len(window.pending) for window in windows.values()),
             "unstable": sum(len(window.kept) for window in windows.values()),
             "unacknowledged": self._kept(members=True),
-            "events": len(self._queue),
+            "events": len(self._queue) + len(self._beats),
         }
 
     @property
@@ -202,6 +206,7 @@ class Member:
         for timer in self._timers.values():
             timer.cancel()
         self._queue.clear()
+        self._beats.clear()
         if self._log is not None:
             with suppress(OSError):  # if this is the reason, the application was notified already
                 self._log.end(how, self._state)
@@ -211,6 +216,11 @@ class Member:
     def _take(self, cause: str, event: Event, data: bytes = b"") -> None:
         """Put an event last, for this loop turn. `data`: the bytes of a message that arrived."""
         self._queue.append((cause, event, data))
+        self._schedule()
+
+    def _beats_first(self, cause: str, event: Event, data: bytes = b"") -> None:
+        """Put an event of HEARTBEAT before all that waits: it may come from members without this one."""
+        self._beats.append((cause, event, data))
         self._schedule()
 
     def _schedule(self) -> None:
@@ -224,13 +234,14 @@ class Member:
         if self._over:
             return
         try:
-            if not self._notices_pause():
-                for _ in range(_STEPS_AT_ONCE):
-                    if not self._queue or self._over:
-                        break
-                    self._step(*self._queue.popleft())
-                else:
-                    self._schedule()
+            hears = self._notices_pause()
+            for _ in range(_STEPS_AT_ONCE):
+                waiting = self._beats or (() if hears else self._queue)
+                if not waiting or self._over:
+                    break
+                self._step(*waiting.popleft())
+            else:
+                self._schedule()
             if self._log is not None:
                 self._log.flush()
         except Exception as error:  # noqa: BLE001 - any error ends this incarnation, and is reported
@@ -243,6 +254,8 @@ class Member:
     def _step(self, cause: str, event: Event, data: bytes) -> None:
         if isinstance(event, Fired) and event.timer == DISCOVER:
             event = Fired(event.timer, (frozenset(self._coordinators()),))
+        if isinstance(event, Fired) and event.timer == BEAT:
+            event = Fired(event.timer, (self._around(),))
         outcome, effects = "handled", cast("tuple[Effect, ...]", ())
         try:
             after, effects = self._stack.step(None, self._state, event)
@@ -271,7 +284,7 @@ class Member:
                 self._cancel(name)
                 delay = random.uniform(low, high) / 1_000  # noqa: S311 - no secret
                 if name.startswith(_FOLLOW_THE_NETWORK):
-                    delay = max(delay, self._round_trip.patience)
+                    delay = max(delay, self._clocks.round_trip.patience)
                 self._timers[name] = self._loop.call_later(delay, self._fires, name)
             case CancelTimer(name):
                 self._cancel(name)
@@ -280,7 +293,6 @@ class Member:
                 self._application.delivers(sender, cast("bytes", payload))
             case PassUp(ViewInstalled() as view):
                 self._installed = time.monotonic()
-                self._reported.clear()
                 self._application.installs(view)
             case PassUp(flush.Unblock()):
                 self._application.blocked(on=False)
@@ -319,13 +331,16 @@ class Member:
         self._count(arrived.message, "sent")
         members = self.gms.decision.members
         receivers = (*members, *(() if self.me in members else (self.me,))) if to == ALL else (to,)
+        beats = arrived.message.layer == _BEATS
         item = b""
         for receiver in receivers:
             if receiver == self.me:
                 self._take("self", arrived, data)
             else:
-                item = item or _MESSAGE + (data or _CODEC.encode(arrived.message))
+                item = item or (_HEARTBEAT if beats else _MESSAGE) + (data or _CODEC.encode(arrived.message))
                 self._put(receiver, item)
+            if beats:
+                self._says_where(receiver)
 
     def _cancel(self, name: str) -> None:
         timer = self._timers.pop(name, None)
@@ -334,14 +349,18 @@ class Member:
 
     def _fires(self, name: str) -> None:
         del self._timers[name]
+        if name == BEAT and self._stands_still():  # so the others go on without it
+            self._timers[name] = self._loop.call_later(self._settings.heartbeat, self._fires, name)
+            return
         self.counts[_COUNTED[name.partition("/")[0], "timers"]] += 1
-        self._take("timer", Fired(name))
+        (self._beats_first if name == BEAT else self._take)("timer", Fired(name))
 
     # Discovery
 
     def _alive(self) -> set[Address]:
         """The members that are heard."""
-        return {address for address, _ in self._detector.alive(time.monotonic())}
+        beating = cast("heartbeat.State", self._state.layers[BEATING])
+        return {*heartbeat.alive(self._configs[_BEATS], beating)}
 
     def _reads(self) -> None:
         """Read the records, and hear first who is at the places of a list."""
@@ -440,9 +459,7 @@ class Member:
         if sender == self.me:
             return
         if frame.to == EVERYBODY:  # it may be a replay: it says where to answer, and no more
-            if sender not in self._places:
-                self._places[sender] = place
-                self._says_how_it_is(sender)
+            self._places.setdefault(sender, place)
             return
         if frame.to != self.me:
             self.counts["for another incarnation"] += 1
@@ -454,8 +471,10 @@ class Member:
         for item in frame.items:
             if item[:1] == _PLACES:
                 self._places = places_of(item[1:]) | self._places
+            elif item[:1] == _CLOCK:
+                self._clocks.heard(sender, item[1:], time.monotonic())
             elif item[:1] == _HEARTBEAT:
-                self._heard(sender, frame.number, Heartbeat.read(item[1:]))
+                self._heartbeat(sender, frame.number, item[1:])
             elif self._hears_until or self._application.full:
                 self.counts["not taken"] += 1  # as if it were lost: it is sent again
             else:
@@ -475,6 +494,13 @@ class Member:
         self._count(message, "received")
         self._take(f"{sender} {number}", Arrived(sender, message), data)
 
+    def _heartbeat(self, sender: Address, number: int, data: bytes) -> None:
+        message = _CODEC.decode(data)
+        if message.layer != _BEATS:
+            raise RefusedError("no heartbeat")
+        self._count(message, "received")
+        self._beats_first(f"{sender} {number}", Arrived(sender, message), data)
+
     # Driven by time
 
     def _tick(self) -> None:
@@ -489,13 +515,14 @@ class Member:
             self._full_since = self._full_since or now
         else:
             self._full_since = None
-        if self._full_since is None or now - self._full_since < 4 * self._settings.patience:
-            self._greets(now)
-        if self.joined and not self._hears_until:
-            self._detects(now)
-        watched = self._watched()
-        self._detector.forget(watched, now)
-        self._forgets({*watched, *(address for address, _ in self._detector.alive(now))})
+        if not self._stands_still():
+            self._greets()
+        self._forgets()
+
+    def _stands_still(self) -> bool:
+        """True if the application takes nothing for so long that this member holds the others up."""
+        since = self._full_since
+        return since is not None and time.monotonic() - since >= 4 * self._settings.patience
 
     def _notices_pause(self) -> bool:
         """True if this process did not run for a while: it first hears what became of the others."""
@@ -503,69 +530,49 @@ class Member:
         if now - self._ticked > self._settings.heartbeat + self._settings.patience / 2:
             self.counts["pauses"] += 1
             self._hears_until = now + _HEARS * self._settings.heartbeat
-            self._detector.paused(now)
         self._ticked = now
         return bool(self._hears_until)
 
-    def _greets(self, now: float) -> None:
-        """Send a heartbeat to every known member, and a greeting to each place where no member is known."""
-        for address in self._watched():
-            if address not in self._places and (at := self._discovery.place(address)) is not None:
+    def _greets(self) -> None:
+        """Find where each watched member is, and greet each place where no member is known."""
+        for address in cast("merge_gms.State", self._state.layers[MERGING]).watched - self._places.keys():
+            if (at := self._discovery.place(address)) is not None:
                 self._places[address] = at
-        for address in tuple(self._places):
-            if address != self.me:
-                self._says_how_it_is(address)
-        known = {self._places[address] for address, _ in self._detector.alive(now) if address in self._places}
+        known = {self._places[address] for address in self._alive() & self._places.keys()}
         for place in self._discovery.greets:
             if place not in known and place != self._socket.getsockname():
                 self._send(EVERYBODY, place, [])
 
-    def _says_how_it_is(self, to: Address) -> None:
-        now = time.monotonic()
-        state = self.gms
-        view = state.decision.view if self.joined else NO_VIEW
-        heard = self._detector.last(to)
-        at, echo = (now, 0) if heard is None else (heard[0], heard[1].clock)
-        said = Heartbeat(
-            counter=view.id.counter,
-            creator=view.id.creator,
-            size=len(view.members),
-            counts=to in view.members,
-            suspects=to in state.suspected,
-            clock=round(now * _MICRO),
-            echo=echo,
-            held=round((now - at) * _MICRO),
+    def _around(self) -> heartbeat.Around:
+        """What HEARTBEAT is told with its timer; the reports that follow are counted by their reasons."""
+        merging = cast("merge_gms.State", self._state.layers[MERGING])
+        reachable = frozenset(self._places.keys() - {self.me})
+        around = heartbeat.Around(merging.watched, merging.suspected, reachable)
+        config = self._configs[_BEATS]
+        now, effects = heartbeat.step(
+            config,
+            cast("heartbeat.State", self._state.layers[BEATING]),
+            heartbeat.BeatTimeout(around),
         )
-        self._put(to, _HEARTBEAT + said.written())
-        if not self.joined or (to in view.members and now - self._installed > self._settings.patience):
+        for effect in effects:
+            if isinstance(effect, PassUp):
+                self.counts[f"suspected: {heartbeat.reason(config, now, effect.event.suspect)}"] += 1
+        return around
+
+    def _says_where(self, to: Address) -> None:
+        """Add to a heartbeat the clock, and for a member that comes the places of the members."""
+        now = time.monotonic()
+        self._put(to, _CLOCK + self._clocks.item(to, now))
+        members = self.gms.decision.members if self.joined else ()
+        if not members or (to in members and now - self._installed > self._settings.patience):
             return  # a member that comes need not find the others by itself
-        places = ((each, *self._places[each]) for each in view.members if each in self._places)
+        places = ((each, *self._places[each]) for each in members if each in self._places)
         self._put(to, _PLACES + pack([*places]))
 
-    def _heard(self, sender: Address, number: int, said: Heartbeat) -> None:
-        now = time.monotonic()
-        self._detector.heard(sender, number, said, now)
-        took = now - (said.echo + said.held) / _MICRO
-        if said.echo and 0 < took < self._settings.patience:
-            self._round_trip.measured(took)
-
-    def _watched(self) -> list[Address]:
-        """The processes that the membership service relies on: members, and joiners that wait for a view."""
-        state = self.gms
-        waits = (request.member for request in (*state.queue, state.admitting) if request.kind == "join")
-        return [*dict.fromkeys(each for each in (*state.unsuspected, *waits) if each != self.me)]
-
-    def _detects(self, now: float) -> None:
-        watched = [each for each in self._watched() if each not in self._reported]
-        for member, why in self._detector.suspects(self.gms.decision.id, self._installed, watched, now):
-            self._reported.add(member)
-            self.counts[f"suspected: {why}"] += 1
-            # Before what waits: after a pause it may come from members that have excluded this member.
-            self._queue.appendleft((f"detector: {why}", Raised(Suspected(member)), b""))
-            self._schedule()
-
-    def _forgets(self, staying: set[Address]) -> None:
+    def _forgets(self) -> None:
         """Forget places of incarnations that were not heard for long, so that their number stays bounded."""
+        staying = cast("merge_gms.State", self._state.layers[MERGING]).watched | self._alive()
         if len(self._places) > 2 * len(staying) + 16:
             self._places = {each: place for each, place in self._places.items() if each in staying}
             self._fragments = {each: held for each, held in self._fragments.items() if each in staying}
+            self._clocks.forget(staying)

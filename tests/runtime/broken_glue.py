@@ -23,7 +23,6 @@ from groupcomm.events import Block, Deliver, ViewInstalled
 from groupcomm_conformance.torture.running import Campaign, tortured
 from groupcomm_runtime import group as groups
 from groupcomm_runtime import logs
-from groupcomm_runtime.detector import Detector
 from groupcomm_runtime.frames import Fragments, Once
 from groupcomm_runtime.member import Member
 
@@ -48,12 +47,16 @@ def _no_timer(name: str) -> None:
     _without(lambda effect: isinstance(effect, SetTimer) and effect.name.startswith(name))
 
 
-def _never(reason: str) -> None:
-    """The failure detector does not suspect for that reason."""
+def _told(**fields: frozenset[str]) -> None:
+    """HEARTBEAT is told something else of what is around it."""
+    _instead(Member, "_around", lambda around: lambda self: evolve(around(self), **fields))
+
+
+def _watches_members_alone() -> None:
     _instead(
-        Detector,
-        "suspects",
-        lambda suspects: lambda *given: (each for each in suspects(*given) if each[1] != reason),
+        Member,
+        "_around",
+        lambda around: lambda self: evolve(around(self), watched=self.gms.others),
     )
 
 
@@ -135,9 +138,9 @@ BROKEN: Final[dict[str, Callable[[], None]]] = {
     "NAKACK's highest seqno is not sent": lambda: _no_timer("nakack/highest"),
     "STABLE's timers are not set": lambda: _no_timer("stable/"),
     "FILE_PING's timers are not set": lambda: _no_timer("file_ping/"),
-    "the detector ignores views without this member": lambda: _never("excludes me"),
-    "the detector ignores suspicions of this member": lambda: _never("suspects me"),
-    "the detector ignores silence": lambda: _never("silent"),
+    "HEARTBEAT's timer is not set": lambda: _no_timer("heartbeat/"),
+    "heartbeats go to watched members alone": lambda: _told(reachable=frozenset()),
+    "heartbeats name no suspicions": lambda: _told(suspected=frozenset()),
     "a pause of the own process is not noticed": lambda: _instead(
         Member, "_notices_pause", lambda _: lambda _self: False
     ),
@@ -152,9 +155,7 @@ BROKEN: Final[dict[str, Callable[[], None]]] = {
     ),
     "own messages pass the queue": _own_first,
     "BLOCK is not answered": lambda: _without(_passes_up(Block)),
-    "joiners are not watched": lambda: _instead(
-        Member, "_watched", lambda _: lambda self: [each for each in self.gms.unsuspected if each != self.me]
-    ),
+    "joiners are not watched": _watches_members_alone,
     "lines of a log follow the datagrams": _log_after_sending,
     "a full disk is ignored": _full_disk_ignored,
     "a delivery in forty is lost": lambda: _without(_one_in_forty),

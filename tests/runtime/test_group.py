@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 import groupcomm_runtime
-from groupcomm.view import ViewId
 from groupcomm_runtime import (
     LARGEST_MESSAGE,
     BadInputError,
@@ -22,7 +21,6 @@ from groupcomm_runtime import (
     Settings,
 )
 from groupcomm_runtime.codec import VERSION
-from groupcomm_runtime.detector import Detector, Heartbeat
 from groupcomm_runtime.discovery import Folder
 from groupcomm_runtime.frames import Frame, Seal
 from groupcomm_runtime.layers import configs
@@ -272,11 +270,14 @@ def test_settings_that_do_not_fit_are_refused(tmp_path: Path, settings: Settings
 def test_what_waits_for_another_time_is_longer(settings: Settings) -> None:
     """A merge waits for suspicions, those for heartbeats; and a record is back before its member is missed."""
     settings.check()
-    chosen = configs(settings.patience)
+    chosen = configs(settings)
     merging, unicasts, finding = chosen["merge_gms"], chosen["unicast"], chosen["file_ping"]
     patience, heartbeat = 1_000 * settings.patience, 1_000 * settings.heartbeat
     assert merging.member_timeout > merging.leader_timeout > patience >= 3 * heartbeat
     assert patience > unicasts.retransmit_min
+    beats = chosen["heartbeat"]
+    assert beats.longest > beats.patience >= 3
+    assert beats.beat_interval * beats.patience <= patience + beats.beat_interval
     assert patience >= finding.look_max + finding.discovery_time > finding.discovery_time > heartbeat
 
 
@@ -320,62 +321,3 @@ def test_metrics_are_a_line_of_json_with_counts_of_each_layer(tmp_path: Path) ->
             assert counts["unicast sent"] >= counts["merge_gms sent"] > 0
 
     run(test())
-
-
-# The failure detector
-
-MINE = ViewId(7, "A")
-
-
-def said(counter: int, *, counts: bool = True, suspects: bool = False) -> Heartbeat:
-    return Heartbeat(
-        counter,
-        "A",
-        2,
-        counts=counts,
-        suspects=suspects,
-        clock=1,
-        echo=0,
-        held=0,
-    )
-
-
-@pytest.mark.parametrize(
-    ("heartbeat", "since", "why"),
-    [
-        (said(7), 0.0, None),
-        (said(7, suspects=True), 0.0, "suspects me"),
-        (said(6, suspects=True), 0.0, None),
-        (said(8, counts=False), 9.9, "excludes me"),
-        (said(6, counts=False), 9.9, None),
-        (said(6, counts=False), 0.0, "excludes me"),
-        (said(8, counts=True), 0.0, None),
-    ],
-)
-def test_what_a_heartbeat_says_counts_by_its_view(
-    heartbeat: Heartbeat, since: float, why: str | None
-) -> None:
-    detector = Detector(patience=1.0)
-    detector.heard("B", 1, heartbeat, now=10.0)
-    assert ([("B", why)] if why else []) == [*detector.suspects(MINE, since, ["B"], now=10.0)]
-
-
-def test_who_is_silent_is_suspected_later_where_heartbeats_come_slowly_and_after_a_pause() -> None:
-    detector = Detector(patience=1.0)
-    for number in range(1, 20):
-        detector.heard("B", number, said(7), now=number * 0.2)
-        detector.heard("C", number, said(7), now=number * (0.5 if number % 2 else 0.9))
-    assert [] == [*detector.suspects(MINE, 0, ["B"], now=4.7)]
-    assert [("B", "silent")] == [*detector.suspects(MINE, 0, ["B"], now=4.9)]
-    last = 0.9 * 18
-    assert [] == [*detector.suspects(MINE, 0, ["C"], now=last + 1.1)]
-    assert [("C", "silent")] == [*detector.suspects(MINE, 0, ["C"], now=last + 100)]
-    detector.paused(now=200.0)
-    assert [] == [*detector.suspects(MINE, 0, ["B", "C"], now=200.9)]
-
-
-def test_a_heartbeat_that_was_overtaken_says_nothing() -> None:
-    detector = Detector(patience=1.0)
-    detector.heard("B", 5, said(7), now=1.0)
-    detector.heard("B", 4, said(7, suspects=True), now=1.1)
-    assert [] == [*detector.suspects(MINE, 0, ["B"], now=1.2)]

@@ -16,7 +16,7 @@ from typing import Any, Final
 import attrs
 from attrs import define, field, frozen
 
-from groupcomm import file_ping
+from groupcomm import file_ping, merge_gms
 from groupcomm.effects import ALL, CancelTimer, Datagram, PassDown, PassUp, SetTimer
 from groupcomm.errors import LocalProtocolError, ProtocolError
 from groupcomm.events import Block, Deliver, Payload, ViewInstalled
@@ -25,8 +25,19 @@ from groupcomm.view import Address
 from groupcomm_conformance.files.errors import FileError
 from groupcomm_conformance.stacks.taps import Note, Tap
 from groupcomm_runtime.codec import VERSION, Codec, RefusedError, canonical
-from groupcomm_runtime.layers import DISCOVER, FINDING, LAYERS, configs, event_of, stack_of, written
+from groupcomm_runtime.layers import (
+    BEAT,
+    DISCOVER,
+    FINDING,
+    LAYERS,
+    MERGING,
+    configs,
+    event_of,
+    stack_of,
+    written,
+)
 from groupcomm_runtime.logs import EVERY, FORMAT, digest
+from groupcomm_runtime.settings import Settings
 
 __all__ = ["CODEC", "Life", "Rejected", "Step", "replayed"]
 
@@ -136,7 +147,9 @@ def replayed(path: Path, text: bytes, *, killed: bool = False, most: int | None 
 def _begun(path: Path, line: bytes) -> Life:
     try:
         first = json.loads(line)
-        read = {name: type(default)(**first["configs"][name]) for name, default in configs(1.0).items()}
+        read = {
+            name: type(default)(**first["configs"][name]) for name, default in configs(Settings()).items()
+        }
         if (first["format"], first["version"]) != (FORMAT, VERSION):
             raise ValueError("another version")
         if not all(type(each) is int for config in read.values() for each in attrs.astuple(config)):
@@ -173,7 +186,7 @@ class _Run:
             made.ground,
         )
         self._state: State = self._stack.start(life.member)
-        self._timers: Counter[str] = Counter()
+        self._timers = Counter({BEAT: 1})  # the first comes of itself
         self._to_itself: deque[bytes] = deque()
         self._blocks = self._readings = 0
         self._found: set[Address] = set()
@@ -242,9 +255,7 @@ class _Run:
                     raise _NotSoError(f"a datagram has a number, and {cause!r} has none")
                 expected = f"{sender} {number}"
             case ("fired", str(timer), *_):
-                self._timers[timer] -= 1
-                if self._timers[timer] < 0:
-                    raise _NotSoError(f"timer {timer} fires more often than it was set")
+                self._fires(timer)
                 finding = self._state.layers[FINDING]
                 assert isinstance(finding, file_ping.State)  # noqa: S101 - it is its place
                 found = {self._life.member, *finding.coordinators}
@@ -270,15 +281,27 @@ class _Run:
                 expected = "discovery"
             case ("begins", _):
                 expected = "begins"
-            case ("suspected", _):
-                reasons = {f"detector: {why}" for why in ("silent", "suspects me", "excludes me")}
-                expected = str(cause) if cause in reasons else "detector: a reason"
+            case ("beat", str(timer), watched, suspected, _):
+                self._beats(timer, watched, suspected)
+                expected = "timer"
             case _:
                 raise _NotSoError("no event of a member")
         if (values[0] == "begins") != (not self._life.steps):
             raise _NotSoError("an incarnation begins with `begins`, and only once")
         if cause != expected:
             raise _NotSoError(f"the cause is {cause!r}, and of such an event it is {expected!r}")
+
+    def _fires(self, timer: str) -> None:
+        self._timers[timer] -= 1
+        if self._timers[timer] < 0:
+            raise _NotSoError(f"timer {timer} fires more often than it was set")
+
+    def _beats(self, timer: str, watched: object, suspected: object) -> None:
+        self._fires(timer)
+        merging = self._state.layers[MERGING]
+        assert isinstance(merging, merge_gms.State)  # noqa: S101 - it is its place
+        if [sorted(merging.watched), sorted(merging.suspected)] != [watched, suspected]:
+            raise _NotSoError("HEARTBEAT is told of other members than GMS watches and suspects")
 
     def _owes(self, effect: Effect, paper: list[Any]) -> None:
         match effect:
