@@ -107,7 +107,7 @@ Decide(m) ==
         /\ views' = Append(views,
             DecidedView(ViewId(1 + Greatest(Own(m).id.counter, Own(x).id.counter), m), Sorted(members),
                         {installed[m], installed[x]}, [y \in members |-> 0], {}))
-    /\ Environment("Decide", m, None, {})
+        /\ Environment("Decide", m, [with |-> x, members |-> Sorted(members)], {})
     /\ Spend("views")
     /\ UNCHANGED <<local, net, installed, up, suspects, ghosts>>
 
@@ -131,8 +131,9 @@ Crash(m) ==
 \* GMS is told by another member, or suspects falsely.
 HearOfSuspect(m) ==
     /\ m \in up /\ spent.told < MaxTold
-    /\ \E x \in Watched(m) : suspects' = [suspects EXCEPT ![m] = @ \cup {x}]
-    /\ Environment("HearOfSuspect", m, None, {})
+    /\ \E x \in Watched(m) :
+        /\ suspects' = [suspects EXCEPT ![m] = @ \cup {x}]
+        /\ Environment("HearOfSuspect", m, [suspect |-> x], {})
     /\ Spend("told")
     /\ UNCHANGED <<local, net, views, installed, up, ghosts>>
 

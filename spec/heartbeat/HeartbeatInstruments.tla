@@ -49,5 +49,5 @@ Alphabet(messages, outsides) ==
 -----------------------------------------------------------------------------
 (* A member as scenarios see it, besides its state: whom its GMS suspects *)
 
-Observed(m) == [suspects |-> suspects[m]]
+Observed(m) == [suspects |-> Sorted(suspects[m])]
 =============================================================================
