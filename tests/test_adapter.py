@@ -46,6 +46,7 @@ SMALL = {
     "merge_gms": "two_singletons",
     "flush": "join",
     "file_ping": "two_starters",
+    "heartbeat": "misuse",
 }
 SCRIPT = Path(__file__).parent / "data" / "adapter.py"
 CORE = ROOT / "conformance" / "adapters" / "core.py"

@@ -247,8 +247,8 @@ def _malformed(state: State, sender: Address, said: Heartbeat) -> str:
     """Say why no correct peer sends this; "" if one may. `Heartbeat!IsMalformed`."""
     if sender == state.member:
         return "a member sends no heartbeat to itself"
-    if said.number < 1 or said.view.counter < 0:
-        return "HEARTBEAT: heartbeats count from 1, and views from 0"
+    if said.number < 1:
+        return "HEARTBEAT: heartbeats count from 1"
     if said.view == NO_VIEW.id and (said.counts or said.suspects):
         return "HEARTBEAT: a member without a view has no members, and suspects none"
     return ""

@@ -137,10 +137,10 @@ ViewInstalled(s, e) ==
     ELSE IF e.view.id = s.view THEN Ignored(s)
     ELSE Handled([s EXCEPT !.view = e.view.id, !.members = MembersOf(e.view), !.since = s.beats], <<>>)
 
-\* No correct peer sends it: numbers that are none, or a word of a view by a member that has none.
+\* No correct peer sends it: a number that is none, or a word of a view by a member that has none.
 IsMalformed(s, e) ==
     \/ e.sender = s.member
-    \/ e.message.number < 1 \/ e.message.view.counter < 0
+    \/ e.message.number < 1
     \/ e.message.view = NoViewId /\ (e.message.counts \/ e.message.suspects)
 
 -----------------------------------------------------------------------------

@@ -32,11 +32,11 @@ SeenLocal(m) == local[m]
 SeenMessages == {[sender |-> p.sender, message |-> p.message] : p \in net}
 SeenOutside(m) == 0
 
-\* Heartbeats that are late, the next, and too high; of no view, of older and newer ones, and of an impossible view. Views
+\* Heartbeats that are late, the next, and too high; of no view, of older and newer ones. Views
 \* with this member and without. Sets of watched, suspected and reachable members, also a member that has never been heard.
 Alphabet(messages, outsides) ==
     LET all == Member \cup {"Z"}
-        ids == {NoViewId, ViewId(-1, "A"), ViewId(1, "A"), ViewId(2, "A"), ViewId(3, "B")}
+        ids == {NoViewId, ViewId(1, "A"), ViewId(2, "A"), ViewId(3, "B")}
         said == {HeartbeatMessage(n, id, counts, suspected) :
                     n \in {0, 1, MaxBeats + 1}, id \in ids, counts \in BOOLEAN, suspected \in BOOLEAN}
     IN {[type |-> "HeartbeatReceived", sender |-> x, message |-> message] : x \in all, message \in said}

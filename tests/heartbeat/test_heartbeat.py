@@ -76,7 +76,7 @@ def test_who_was_slow_is_borne_for_twice_the_gap_and_no_longer_than_the_longest(
 
 
 def test_a_process_that_was_stopped_takes_nobody_for_silent() -> None:
-    """It has not counted meanwhile: the first timer after the pause counts one."""
+    """FDT-07. It has not counted meanwhile: the first timer after the pause counts one."""
     state, _ = heartbeat.step(CONFIG, member(), said(1, 7))
     assert [] == beats(state, 1)[1]
 

@@ -10,7 +10,7 @@ from attrs import evolve
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from groupcomm import file_ping, flush, merge_gms, nakack, sequencer, stable, unicast
+from groupcomm import file_ping, flush, heartbeat, merge_gms, nakack, sequencer, stable, unicast
 from groupcomm.digest import EMPTY_VECTOR
 from groupcomm.effects import Datagram
 from groupcomm.gms import Lives
@@ -30,6 +30,7 @@ LAYERS = {
     "stable": stable,
     "nakack": nakack,
     "unicast": unicast,
+    "heartbeat": heartbeat,
     "file_ping": file_ping,
 }
 CODEC = Codec(LAYERS)
@@ -72,8 +73,11 @@ def simulated() -> tuple[Tagged, ...]:
             drawn = chance.draw()
             if drawn is not None:
                 ground.perform(drawn)
-    pinged = (file_ping.GetMbrsReq(starting=True), file_ping.GetMbrsRsp("A#7"))  # in no simulated stack
-    return (*found, *(Tagged("file_ping", message) for message in pinged))
+    # In no simulated stack:
+    pinged = (file_ping.GetMbrsReq(starting=True), file_ping.GetMbrsRsp("A#7"))
+    beaten = heartbeat.Heartbeat(3, ViewId(2, "A#7"), counts=True, suspects=False)
+    others = (*(Tagged("file_ping", message) for message in pinged), Tagged("heartbeat", beaten))
+    return (*found, *others)
 
 
 def test_each_message_of_simulated_groups_comes_back_as_it_was() -> None:

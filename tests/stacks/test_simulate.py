@@ -202,7 +202,7 @@ def test_the_command_shows_a_violation_and_how_to_have_it_again(capsys: pytest.C
     [
         (
             ["sequenser"],
-            "no protocol is called 'sequenser'; there is file_ping, flush, gms, merge,",
+            "no protocol is called 'sequenser'; there is file_ping, flush, gms, heartbeat,",
         ),
         (["view"], "groupcomm.view is no protocol: it does not say what it assumes"),
         (["stable//sequencer"], "'' is no protocol; a stack is names with / between"),

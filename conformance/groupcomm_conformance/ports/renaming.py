@@ -57,7 +57,7 @@ class Way:
     without: frozenset[str] = frozenset()
 
 
-_BY_NAME: Final = frozenset({"file_ping", "merge", "merge_gms"})
+_BY_NAME: Final = frozenset({"file_ping", "heartbeat", "merge", "merge_gms"})
 """The leader of a merge, and the senior of two members that start, is the least by name."""
 
 _FIRST: Final = frozenset({"gms", "merge", "merge_gms", "nakack", "stable", "sequencer"})
