@@ -22,6 +22,12 @@ unicast layer delivers a FORWARD twice. It needs FORWARDs in order.
 A coordinator orders nothing for a member that it suspects. It may have been stopped for a while, and be alone
 in its view: the others deliver in another order, in their own view.
 
+With the option `majority` a coordinator orders nothing before its view is *formed*, and of two formed views
+one comes before the other: of the parts of a group at most one continues. A member that installs a view
+reports to its coordinator the last formed view that it knows, and the views that it has installed since. The
+view is formed when a majority of each of these has reported (dynamic voting, `MajorityViews`). Until then
+messages wait: own ones in the table, FORWARDs in `early`.
+
 Views are known by their identifiers, counter and creator: two members that each believe the other gone
 create views with one counter. Of a member's own views, and only of those, the counter says which is later.
 """
@@ -53,6 +59,8 @@ __all__ = [
     "Effect",
     "Entry",
     "Event",
+    "Formed",
+    "FormedReceived",
     "Forward",
     "ForwardReceived",
     "Mark",
@@ -61,12 +69,16 @@ __all__ = [
     "Plain",
     "PlainReceived",
     "ReceivedTable",
+    "Report",
+    "ReportReceived",
+    "Reports",
     "SendRequested",
     "State",
     "Suspected",
     "Tag",
     "Transition",
     "UnicastRequested",
+    "ViewFormed",
     "ViewInstalled",
     "start",
     "step",
@@ -77,7 +89,12 @@ __all__ = [
 
 @frozen
 class Config:
-    """SEQUENCER has no constants."""
+    """`majority`: a view without a majority of the last one delivers nothing.
+
+    It needs one first view, and an address for each incarnation.
+    """
+
+    majority: bool = False
 
 
 # Messages -----------------------------------------------------------------------------------------
@@ -122,7 +139,25 @@ class Plain:
     payload: Payload
 
 
-Message: TypeAlias = Forward | Data | Plain
+@frozen
+class Report:
+    """The views that its sender knows: the last formed one, and those that it has installed since.
+
+    `view_id`: the view that it has installed now, which is not among them.
+    """
+
+    view_id: ViewId
+    attempts: tuple[View, ...]
+
+
+@frozen
+class Formed:
+    """The coordinator orders in its view from now on."""
+
+    view_id: ViewId
+
+
+Message: TypeAlias = Forward | Data | Plain | Report | Formed
 
 # Events -------------------------------------------------------------------------------------------
 
@@ -166,12 +201,30 @@ class DataReceived:
     message: Data
 
 
+@frozen
+class ReportReceived:
+    """The unicast layer delivered a REPORT from member `sender`."""
+
+    sender: Address
+    message: Report
+
+
+@frozen
+class FormedReceived:
+    """The multicast layer delivered a FORMED that member `sender` multicast."""
+
+    sender: Address
+    message: Formed
+
+
 Event: TypeAlias = (
     SendRequested
     | UnicastRequested
     | PlainReceived
     | ForwardReceived
     | DataReceived
+    | ReportReceived
+    | FormedReceived
     | ViewInstalled
     | Suspected
 )
@@ -179,7 +232,14 @@ Event: TypeAlias = (
 # Effects ------------------------------------------------------------------------------------------
 
 
-Effect: TypeAlias = Send[Message] | Multicast[Message] | PassUp[Deliver]
+@frozen
+class ViewFormed:
+    """To the application: messages are ordered in this view. Only with `majority`."""
+
+    view_id: ViewId
+
+
+Effect: TypeAlias = Send[Message] | Multicast[Message] | PassUp[Deliver] | PassUp[ViewFormed]
 
 # State --------------------------------------------------------------------------------------------
 
@@ -206,6 +266,12 @@ class ReceivedTable(PerMember[Mark]):
     """The highest mark received, a sender."""
 
 
+@final
+@frozen
+class Reports(PerMember[Report]):
+    """The last report, a member, of a view that is not formed yet."""
+
+
 @frozen(slots=False)
 class State:
     """The local state of the specification, field for field. `Sequencer!Start` says what each field is."""
@@ -218,6 +284,9 @@ class State:
     received_table: ReceivedTable
     early: tuple[Forward, ...]
     suspected: frozenset[Address]
+    attempts: tuple[View, ...] = ()
+    formed: bool = False
+    reports: Reports = Reports(())
 
     @property
     def joined(self) -> bool:
@@ -250,7 +319,7 @@ def start(member: Address) -> State:
 # Step ---------------------------------------------------------------------------------------------
 
 
-def step(_config: Config, state: State, event: Event) -> Transition:
+def step(config: Config, state: State, event: Event) -> Transition:
     """The next state, and what is to be done, in order. `Sequencer!Step`.
 
     An ignored event returns the same state and no effects. A refused one raises and changes nothing:
@@ -258,24 +327,28 @@ def step(_config: Config, state: State, event: Event) -> Transition:
     """
     match event:
         case SendRequested():
-            return _send_requested(state, event)
+            return _send_requested(config, state, event)
         case UnicastRequested():
             return state, (Send(event.to, Plain(event.payload)),)
         case PlainReceived():
             return state, (PassUp(Deliver(event.sender, event.message.payload)),)
         case ForwardReceived():
-            return _forward_received(state, event)
+            return _forward_received(config, state, event)
         case DataReceived():
             return _data_received(state, event)
+        case ReportReceived():
+            return _report_received(config, state, event)
+        case FormedReceived():
+            return _formed_received(config, state, event)
         case ViewInstalled():
-            return _view_installed(state, event)
+            return _view_installed(config, state, event)
         case Suspected():
             return _suspected(state, event)
         case _:
             assert_never(event)
 
 
-def _send_requested(state: State, event: SendRequested) -> Transition:
+def _send_requested(config: Config, state: State, event: SendRequested) -> Transition:
     """Put it into the table, then have it ordered (SEQ-17, -18, -19). `Sequencer!SendRequested`.
 
     The coordinator's own messages are in its table too: if it is not coordinator in the next view, perhaps no
@@ -285,10 +358,10 @@ def _send_requested(state: State, event: SendRequested) -> Transition:
         raise LocalProtocolError(state, event, "no view is installed yet")
     entry = Entry(state.seqno + 1, event.payload)
     after = evolve(state, seqno=entry.seqno, forward_table=(*state.forward_table, entry))
-    return after, (_submit(state, entry),)
+    return after, () if _must_wait(config, state) else (_submit(state, entry),)
 
 
-def _forward_received(state: State, event: ForwardReceived) -> Transition:
+def _forward_received(config: Config, state: State, event: ForwardReceived) -> Transition:
     """Order a message for its sender, in the view in which it was forwarded (SEQ-23, -24).
 
     Nothing for a suspect: it sends the message again in its next view, for others to order and deliver.
@@ -308,6 +381,8 @@ def _forward_received(state: State, event: ForwardReceived) -> Transition:
         raise RemoteProtocolError(state, event, f"{sender} is not in our view, and says it is")
     if sender in state.suspected:
         return state, ()
+    if _must_wait(config, state):
+        return evolve(state, early=(*state.early, message)), ()
     return state, (_ordered(message),)
 
 
@@ -338,7 +413,49 @@ def _data_received(state: State, event: DataReceived) -> Transition:
     return evolve(after, received_table=received), (PassUp(Deliver(tag.sender, message.payload)),)
 
 
-def _view_installed(state: State, event: ViewInstalled) -> Transition:
+def _report_received(config: Config, state: State, event: ReportReceived) -> Transition:
+    """Note what views a member knows; order what has waited, if the view is formed by that.
+
+    `Sequencer!ReportReceived`.
+    """
+    message = event.message
+    if not config.majority:
+        raise RemoteProtocolError(state, event, "a REPORT, and this group has no option majority")
+    is_early = message.view_id.counter > state.view.id.counter
+    if not is_early and message.view_id != state.view.id:
+        return state, ()
+    after = evolve(state, reports=state.reports.put(event.sender, message))
+    if is_early:
+        return after, ()
+    if not state.is_coordinator:
+        raise RemoteProtocolError(state, event, "a REPORT for a coordinator, which this is not")
+    if event.sender not in state.view.members:
+        raise RemoteProtocolError(state, event, f"{event.sender} is not in our view, and says it is")
+    if state.formed:
+        return state, ()
+    after, effects = _forms(after)
+    if not after.formed:
+        return after, ()
+    return after, (*effects, *_resent(after), *_due(after, state.early))
+
+
+def _formed_received(config: Config, state: State, event: FormedReceived) -> Transition:
+    """The coordinator orders from now on. (Its own comes back to it, too.) `Sequencer!FormedReceived`."""
+    view_id = event.message.view_id
+    if not config.majority:
+        raise RemoteProtocolError(state, event, "a FORMED, and this group has no option majority")
+    if not state.joined or view_id.counter > state.view.id.counter:
+        raise RemoteProtocolError(state, event, "the FORMED is of a view that is not installed yet")
+    if view_id != state.view.id:
+        return state, ()
+    if event.sender != state.view.coordinator:
+        raise RemoteProtocolError(state, event, f"{event.sender} forms a view, and is not coordinator")
+    if state.formed:
+        return state, ()
+    return _in_formed(state), (PassUp(ViewFormed(view_id)),)
+
+
+def _view_installed(config: Config, state: State, event: ViewInstalled) -> Transition:
     """Send the table again, in order and before anything new; then order the early FORWARDs (SEQ-31).
 
     A member that departs may have been cut off only, and merge back: its entry in the received-table stays
@@ -354,16 +471,16 @@ def _view_installed(state: State, event: ViewInstalled) -> Transition:
         view=view,
         epoch=state.epoch if state.joined else view.id,
         received_table=state.received_table.latest(view.members),
-        early=tuple(message for message in state.early if message.view_id.counter > view.id.counter),
+        early=_later(state.early, view),
         suspected=state.suspected & view.member_set,
     )
-    again = tuple(_submit(after, entry) for entry in state.forward_table)
-    due = tuple(
-        _ordered(message)
-        for message in state.early
-        if message.view_id == view.id and message.tag.sender in view.member_set - after.suspected
-    )
-    return after, (*again, *due) if after.is_coordinator else again
+    effects: tuple[Effect, ...] = ()
+    if config.majority:
+        after, effects = _reports(state, after)
+        if _must_wait(config, after):
+            return after, effects
+    again = (*effects, *_resent(after))
+    return after, (*again, *_due(after, state.early)) if after.is_coordinator else again
 
 
 def _suspected(state: State, event: Suspected) -> Transition:
@@ -386,6 +503,26 @@ def _submit(state: State, entry: Entry) -> Send[Message] | Multicast[Message]:
     return Send(state.view.coordinator, Forward(state.view.id, tag, entry.payload))
 
 
+def _resent(state: State) -> tuple[Send[Message] | Multicast[Message], ...]:
+    """The whole table, in order. `Sequencer!Resent`."""
+    return tuple(_submit(state, entry) for entry in state.forward_table)
+
+
+def _due(state: State, early: tuple[Forward, ...]) -> tuple[Multicast[Message], ...]:
+    """FORWARDs of this coordinator's view that were early, and are ordered now. `Sequencer!Due`."""
+    heard = state.view.member_set - state.suspected
+    return tuple(
+        _ordered(message)
+        for message in early
+        if message.view_id == state.view.id and message.tag.sender in heard
+    )
+
+
+def _later(early: tuple[Forward, ...], view: View) -> tuple[Forward, ...]:
+    """The FORWARDs of views that may follow `view`. `Sequencer!StillEarly`."""
+    return tuple(message for message in early if message.view_id.counter > view.id.counter)
+
+
 def _without(table: tuple[Entry, ...], seqno: int) -> tuple[Entry, ...]:
     """A table without the message of this seqno: as a rule it is the first, since they come back in order."""
     if table and table[0].seqno == seqno:
@@ -396,3 +533,76 @@ def _without(table: tuple[Entry, ...], seqno: int) -> tuple[Entry, ...]:
 def _ordered(message: Forward) -> Multicast[Message]:
     """The DATA of a FORWARD: a new message, never the same object with another header (FLAW-11)."""
     return Multicast(Data(message.view_id, message.tag, message.payload))
+
+
+# Majorities ---------------------------------------------------------------------------------------
+
+
+def _must_wait(config: Config, state: State) -> bool:
+    """True for a coordinator that may not order anything yet. `Sequencer!MustWait`."""
+    return config.majority and not state.formed and state.is_coordinator
+
+
+def _has_majority(members: frozenset[Address], view: View) -> bool:
+    """More than half of a view, or half of it with its coordinator. `Sequencer!HasMajority`.
+
+    Two such sets have a member in common.
+    """
+    twice, size = 2 * len(members & view.member_set), len(view.members)
+    return twice > size or (twice == size and view.coordinator in members)
+
+
+def _is_quorum(reports: Reports, view: View) -> bool:
+    """True if the coordinator of `view`, with these reports, may order in it. `Sequencer!IsQuorum`.
+
+    Of the members that have reported, the most are taken that have a majority of each view that one of them
+    reports. Who comes new to the group reports nothing: alone, such members are a quorum only if no others
+    are in the view.
+    """
+    reported = {
+        member: reports[member].attempts
+        for member in view.members
+        if member in reports and reports[member].view_id == view.id
+    }
+    if len(reported) == len(view.members) and not any(reported.values()):
+        return True
+    before, members = None, frozenset(reported)
+    while members != before:
+        before = members
+        members = frozenset(
+            member for member in before if all(_has_majority(before, each) for each in reported[member])
+        )
+    return any(reported[member] for member in members)
+
+
+def _in_formed(state: State) -> State:
+    """The state of a member that hears that its view is formed. `Sequencer!InFormed`."""
+    later = (entry for entry in state.reports.items() if entry[1].view_id.counter > state.view.id.counter)
+    return evolve(state, attempts=(state.view,), formed=True, reports=Reports(tuple(later)))
+
+
+def _forms(state: State) -> Transition:
+    """Form the view of a coordinator that waits, if it has the reports for it. `Sequencer!Forms`."""
+    if not _is_quorum(state.reports, state.view):
+        return state, ()
+    after = evolve(_in_formed(state), early=_later(state.early, state.view))
+    return after, (Multicast(Formed(state.view.id)), PassUp(ViewFormed(state.view.id)))
+
+
+def _reports(before: State, after: State) -> Transition:
+    """Say, in a new view, what views were known `before`: to its coordinator, or to itself.
+
+    `Sequencer!Reports`.
+    """
+    view = after.view
+    own = Report(view.id, before.attempts)
+    kept = (entry for entry in before.reports.items() if entry[1].view_id.counter >= view.id.counter)
+    after = evolve(after, attempts=(*before.attempts, view), formed=False, reports=Reports(tuple(kept)))
+    if not after.is_coordinator:
+        return after, (Send(view.coordinator, own),)
+    early = tuple(
+        message
+        for message in before.early
+        if message.view_id == view.id or message.view_id.counter > view.id.counter
+    )
+    return _forms(evolve(after, early=early, reports=after.reports.put(after.member, own)))

@@ -11,7 +11,7 @@ nothing else.
 
 from .errors import BadInputError, EndedError, GroupError, MessageTooLargeError, NameTakenError, NotDelivered
 from .frames import LARGEST_MESSAGE
-from .group import Blocked, Event, Group, NewLife, StateProvider, Unblocked, join
+from .group import Blocked, Event, Group, NewLife, Primary, StateProvider, Unblocked, join
 from .settings import FAST, PATIENT, Settings
 from .transfer import LARGEST_STATE, Message, NewView
 
@@ -32,6 +32,7 @@ __all__ = [
     "NewLife",
     "NewView",
     "NotDelivered",
+    "Primary",
     "Settings",
     "StateProvider",
     "Unblocked",

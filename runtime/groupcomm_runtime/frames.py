@@ -86,12 +86,15 @@ _decoder: Final = msgspec.msgpack.Decoder(tuple[str, str, int, tuple[bytes, ...]
 
 
 class Seal:
-    """Seals datagrams of a group with its key, and opens them. ValueError for a key that is none."""
+    """Seals datagrams of a group with its key, and opens them. ValueError for a key that is none.
 
-    def __init__(self, key: bytes, group: str) -> None:
+    `option`: all members have the same, or they are strangers.
+    """
+
+    def __init__(self, key: bytes, group: str, option: str = "") -> None:
         if not 0 < len(key) <= _LARGEST_KEY:
             raise ValueError(f"a key has 1 to {_LARGEST_KEY} bytes, not {len(key)}")
-        self._key = blake2b(group.encode(), key=key).digest()
+        self._key = blake2b(group.encode() + option.encode(), key=key).digest()
         self._group = blake2b(group.encode(), digest_size=_GROUP).digest()
 
     def close(self, frame: Frame) -> bytes:

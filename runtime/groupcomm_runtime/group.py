@@ -1,6 +1,7 @@
 """A group as an application sees it: `join`, `send`, and the events in their order."""
 
 import asyncio
+import logging
 import socket
 import time
 from collections import deque
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import Final, Protocol, Self, TypeAlias
 
 import msgspec
-from attrs import frozen
+from attrs import evolve, frozen
 
 from groupcomm.events import MergeViewInstalled, ViewInstalled
 from groupcomm.view import Address, ViewId, address
@@ -23,6 +24,7 @@ from .frames import LARGEST_MESSAGE, Seal
 from .layers import configs
 from .logs import Log
 from .member import Member
+from .operations import Operations
 from .settings import Settings
 from .transfer import (
     LARGEST_STATE,
@@ -36,7 +38,7 @@ from .transfer import (
     parts,
 )
 
-__all__ = ["Blocked", "Event", "Group", "NewLife", "StateProvider", "Unblocked", "join"]
+__all__ = ["Blocked", "Event", "Group", "NewLife", "Primary", "StateProvider", "Unblocked", "join"]
 
 _WINDOW: Final = 256
 """Messages of this member that are on their way at once; `send` waits before another one."""
@@ -59,6 +61,16 @@ class NewLife:
 
 
 @frozen
+class Primary:
+    """Messages are delivered in this view from now on: it has a majority. For `join(majority=True)` alone.
+
+    It follows the `NewView`. Where it does not, this member is in a minority, in which nothing is delivered.
+    """
+
+    view: ViewId
+
+
+@frozen
 class Blocked:
     """Messages of this member wait from now on, while the view changes. For `join(blocks=True)` alone."""
 
@@ -68,7 +80,7 @@ class Unblocked:
     """Messages of this member go out again."""
 
 
-Event: TypeAlias = Message | NewView | NewLife | Blocked | Unblocked
+Event: TypeAlias = Message | NewView | Primary | NewLife | Blocked | Unblocked
 
 
 class StateProvider(Protocol):
@@ -118,6 +130,8 @@ class Group:
         """Of each own multicast that did not come back yet, who waits for it."""
         self._members: tuple[Address, ...] = ()
         self._view: ViewId | None = None
+        self._formed: ViewId | None = None
+        """The last view that was formed; it may be installed next."""
         self._left = asyncio.Event()
         self._leaving = False
         self._error: BaseException | None = None
@@ -127,7 +141,8 @@ class Group:
     def _begin(self) -> Member:
         """Begin an incarnation: its address was never used."""
         me = address(self._member_name, time.time_ns() // 1_000_000 * 1_000 + next(_lives) % 1_000)
-        self._transfer = Transfer(me, provides=self._state is not None)
+        self._transfer = Transfer(me, provides=self._state is not None, majority=self._settings.majority)
+        self._operations = Operations(self._name, me)
         self._has_state.clear()
         log = None
         if self._log is not None:
@@ -160,6 +175,11 @@ class Group:
         return self._view
 
     @property
+    def primary(self) -> bool:
+        """True if messages are delivered in the present view. Without `majority` they are in every view."""
+        return self._view is not None and (not self._settings.majority or self._view == self._formed)
+
+    @property
     def place(self) -> Place:
         """The host and the port of the own socket."""
         place: Place = self._socket.getsockname()[:2]
@@ -182,13 +202,20 @@ class Group:
         view = None if self._view is None else (self._view.counter, self._view.creator)
         now = {"group": self._name, "address": self.address, "view": view, "members": self._members}
         return msgspec.json.encode(
-            {**now, "counts": self.counts, "tables": self.tables, "to others": others}
+            {
+                **now,
+                "primary": self.primary,
+                "counts": self.counts,
+                "tables": self.tables,
+                "to others": others,
+            }
         ).decode()
 
     async def send(self, data: bytes) -> None:
         """Send to all; return when it is delivered here, in its place in the order.
 
-        Raises NotDelivered where this incarnation ends first: other members may deliver it then, or not.
+        Raises NotDelivered where this incarnation ends first: other members may deliver it then, or not. With
+        `majority` a member in a minority waits here until it is with a majority again.
         Raises MessageTooLargeError, BadInputError for what is no message, and EndedError where the group is
         left.
         """
@@ -313,10 +340,38 @@ class Group:
         merged = view.subgroups if isinstance(view, MergeViewInstalled) else frozenset()
         came = tuple(each for each in view.view.members if each not in self._members)
         self._members, self._view = view.view.members, view.view.id
+        self._operations.record(
+            "view",
+            view=_named(view.view.id),
+            members=view.view.members,
+            merged=sorted(map(_named, merged)),
+            came=came,
+        )
         self._happen(self._transfer.view(NewView(view.view.id, view.view.members, merged, came)))
+        if self._formed == self._view:  # a member alone forms its view before it is installed
+            self._is_primary(self._view)
+
+    def formed(self, view: ViewId) -> None:
+        self._formed = view
+        if view == self._view:
+            self._is_primary(view)
+
+    def _is_primary(self, view: ViewId) -> None:
+        self._operations.record("primary", view=_named(view))
+        self._transfer.formed = view
+        self._happen([Primary(view)])
+
+    def suspects(self, member: Address, why: str) -> None:
+        self._operations.record("suspects", level=logging.WARNING, suspect=member, why=why)
 
     def ended(self, error: BaseException | None) -> None:
         """End; or begin another incarnation, if the last was refused and the application has not left."""
+        self._operations.drops(self._member.counts, float("inf"))
+        self._operations.record(
+            "ended",
+            level=logging.INFO if error is None else logging.ERROR,
+            error=None if error is None else str(error),
+        )
         self._on_their_way.append([back for _, back in self._sent])
         for back in chain.from_iterable(self._on_their_way):
             if not back.done():
@@ -324,7 +379,7 @@ class Group:
                 back.exception()  # the caller that waits gets it; no other part need hear of it
         self._on_their_way.clear()
         self._sent.clear()
-        self._members, self._view = (), None
+        self._members, self._view, self._formed = (), None, None
         if error is None and not self._leaving:
             self._can_send.clear()
             self._member = self._begin()
@@ -337,6 +392,7 @@ class Group:
         self._has_state.set()
 
     def changed(self) -> None:
+        self._operations.drops(self._member.counts, time.monotonic())
         if self._left.is_set() or (self._member.may_send and not self.full and not self._leaving):
             self._can_send.set()
         else:
@@ -382,7 +438,7 @@ class Group:
                 other = f"version {version}, and this is {VERSION}: use one release"
                 raise BadInputError(
                     f"{host}:{port} is a member of the group {self._name!r} and has "
-                    + ("another key: give the same key=" if version == VERSION else other)
+                    + ("another key: give the same key= and majority=" if version == VERSION else other)
                 )
             await asyncio.sleep(self._settings.heartbeat / 4)
 
@@ -415,6 +471,7 @@ async def join(
     settings: Settings | None = None,
     state: StateProvider | None = None,
     blocks: bool = False,
+    majority: bool = False,
     transport: Callable[[], socket.socket] | None = None,
 ) -> AsyncIterator[Group]:
     """Join a group, or found it where there is none; at the end of the block, leave it.
@@ -423,7 +480,8 @@ async def join(
     find each other by `folder`, in which each writes a file, or by `peers`, a list of `host:port`. `listen`:
     the own place; with `peers` a port that the others know. `log`: a folder for the logs of all incarnations.
     `state`: the holder of the application's state, which a joiner takes over; see `StateProvider`.
-    `blocks`: the events have `Blocked` and `Unblocked`, too.
+    `blocks`: the events have `Blocked` and `Unblocked`, too. `majority`: a view without a majority of the
+    last one that had one delivers nothing; all members give it, or none does.
     `transport` makes a UDP socket, by default that of the system. A test gives a socket that loses datagrams.
 
     Raises BadInputError for an argument that is none, and for a place, a folder or a log that cannot be used.
@@ -436,11 +494,11 @@ async def join(
     if (folder is None) == (not peers):
         raise BadInputError("members find each other by folder= or by peers=: give one of the two")
     try:
-        seal = Seal(key.encode() if isinstance(key, str) else key, group)
+        seal = Seal(key.encode() if isinstance(key, str) else key, group, "\0majority" * majority)
         address(name)
     except ValueError as error:
         raise BadInputError(str(error)) from None
-    chosen = Settings() if settings is None else settings
+    chosen = evolve(Settings() if settings is None else settings, majority=majority)
     chosen.check()
     place = place_of(listen)
     discovery: Discovery = Peers(peers) if folder is None else Folder(Path(folder), name)
@@ -468,6 +526,10 @@ async def join(
             sock.close()
     finally:
         discovery.end()
+
+
+def _named(view: ViewId) -> str:
+    return f"{view.counter}/{view.creator}"
 
 
 def _udp() -> socket.socket:

@@ -65,7 +65,7 @@ def configs(settings: Settings) -> dict[str, Any]:
     ms = round(settings.patience * 1_000)
     beats = round(settings.patience / settings.heartbeat)
     return {
-        "sequencer": sequencer.Config(),
+        "sequencer": sequencer.Config(majority=settings.majority),
         "flush": flush.Config(),
         "merge_gms": merge_gms.Config(
             min_interval=ms // 2, max_interval=2 * ms, leader_timeout=2 * ms, member_timeout=4 * ms

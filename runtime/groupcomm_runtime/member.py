@@ -19,7 +19,7 @@ from groupcomm.effects import ALL, CancelTimer, Datagram, Multicast, PassDown, P
 from groupcomm.errors import LocalProtocolError, ProtocolError
 from groupcomm.events import Block, Deliver, Left, Payload, ViewInstalled
 from groupcomm.stack import Arrived, Called, Effect, Event, Fired, Raised, Tagged
-from groupcomm.view import Address, name_and_life
+from groupcomm.view import Address, ViewId, name_and_life
 
 from .clocks import Clocks
 from .codec import Codec, RefusedError, pack
@@ -75,6 +75,12 @@ class Application(Protocol):
 
     def installs(self, view: ViewInstalled) -> None:
         """A view."""
+
+    def formed(self, view: ViewId) -> None:
+        """Messages are ordered in this view, which may be the next to be installed. Only with `majority`."""
+
+    def suspects(self, member: Address, why: str) -> None:
+        """The failure detector suspects a member."""
 
     def ended(self, error: BaseException | None) -> None:
         """This incarnation is over: it has left or was refused; or because of an error."""
@@ -294,6 +300,8 @@ class Member:
             case PassUp(ViewInstalled() as view):
                 self._installed = time.monotonic()
                 self._application.installs(view)
+            case PassUp(sequencer.ViewFormed(view_id)):
+                self._application.formed(view_id)
             case PassUp(flush.Unblock()):
                 self._application.blocked(on=False)
             case PassUp(Block()):
@@ -556,7 +564,9 @@ class Member:
         )
         for effect in effects:
             if isinstance(effect, PassUp):
-                self.counts[f"suspected: {heartbeat.reason(config, now, effect.event.suspect)}"] += 1
+                why = heartbeat.reason(config, now, effect.event.suspect)
+                self.counts[f"suspected: {why}"] += 1
+                self._application.suspects(effect.event.suspect, why)
         return around
 
     def _says_where(self, to: Address) -> None:

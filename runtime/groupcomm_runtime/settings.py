@@ -19,13 +19,14 @@ class Settings:
 
     `heartbeat`: between two heartbeats. `patience`: the least silence for which a member is suspected.
     `datagram`: the largest datagram. `unstable`: the most multicasts that some member may lack; with more, no
-    member sends.
+    member sends. `majority`: given by `join`.
     """
 
     heartbeat: float = 0.2
     patience: float = 1.5
     datagram: int = 8_192
     unstable: int = 4_000
+    majority: bool = False
 
     def check(self) -> None:
         """Raise BadInputError where these times and sizes do not fit together.

@@ -10,6 +10,9 @@ agree on that.
 
 No member has a state where a group begins; then the first member keeps what it has. A member without a
 provider multicasts that as soon as another member multicasts which state it has.
+
+With `majority` the state of the members is kept that were in the latest formed view: no other has changed
+since. Each says the counter of the last formed view that it was in.
 """
 
 from collections import Counter
@@ -46,7 +49,10 @@ _OVERHEAD: Final = 200  # bytes of a message that waits, besides its data
 _APPLICATION, _TELLS, _STATE = b"a", b"t", b"s"  # the first byte of what is multicast
 
 _Told: TypeAlias = tuple[int, str]
-"""The former view of a member that has a state; or one of these two."""
+"""The former view of a member that has a state; or one of these two.
+
+With `majority` the counter is that of its last formed view.
+"""
 
 _LACKS: Final[_Told] = (-1, "")
 """It has no provider."""
@@ -132,10 +138,15 @@ _read_part: Final = msgspec.msgpack.Decoder(tuple[int, str, bool, bytes])
 
 @define
 class Transfer:
-    """The transfer, as the member `me` knows it. `provides`: its application has a state."""
+    """The transfer, as the member `me` knows it. `provides`: its application has a state.
+
+    `formed`: the last view that was formed, for `majority`.
+    """
 
     me: Address
     provides: bool
+    majority: bool = False
+    formed: ViewId | None = None
     has: bool = False
     _view: NewView | None = None
     _own: _Told = _WANTS
@@ -166,9 +177,13 @@ class Transfer:
             return _LACKS
         if former is None or not self.has:
             return _WANTS
+        name = former.id.creator
         if self._begun and self._provider is None:  # there were several in the view, and none was chosen
-            return former.id.counter, f"{former.id.creator} {digest(self._own)}"
-        return former.id.counter, former.id.creator
+            name = f"{name} {digest(self._own)}"
+        if self.majority:
+            last = 1 if self.formed is None else self.formed.counter  # (1: more than the counter of _WANTS)
+            return last, f"{former.id.counter} {name}"
+        return former.id.counter, name
 
     def delivers(self, sender: Address, payload: bytes) -> list[Action]:
         """A message is delivered. Raises EndedError where too much waits for a state."""
@@ -225,7 +240,7 @@ class Transfer:
         counted = Counter(self._told.values())
         lacking, wanting = counted.pop(_LACKS, 0), counted.pop(_WANTS, 0)
         if counted:
-            return max(counted, key=lambda each: (counted[each], each))
+            return max(counted, key=lambda each: (each[0] if self.majority else 0, counted[each], each))
         return _WANTS if wanting or not lacking else _LACKS
 
     def _gets(self, view: NewView, sender: Address, part: tuple[int, str, bool, bytes]) -> list[Action]:

@@ -59,7 +59,8 @@ Above == INSTANCE SequencerClaims WITH
     MaxStops <- 0, MaxMisuses <- 0, MaxCloses <- 0, MaxSuspicions <- 0, Inheritors <- {},
     ResendOrder <- "rising", ResendBeforeNew <- TRUE, OwnInTable <- TRUE, RemoveOn <- "data", Dedup <- "highest",
     KeepDeparted <- TRUE, EpochInTag <- "id", CompareViewsBy <- "id", LateForward <- "dropped",
-    SenderFrom <- "header", DeliverOtherViews <- FALSE, OrderForSuspects <- FALSE
+    SenderFrom <- "header", DeliverOtherViews <- FALSE, OrderForSuspects <- FALSE,
+    Majority <- FALSE, MajorityBy <- "attempts"
 
 Drained(m) == sequencer[m].forward_table = <<>>
 

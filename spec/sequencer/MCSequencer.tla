@@ -70,10 +70,44 @@ TwoLives ==
       DecidedView(ViewId(3, "A"), ABC, {2, 3}, [m \in {"A", "B", "C"} |-> IF m = "C" THEN 1 ELSE 0], {})>>
 
 -----------------------------------------------------------------------------
+(* Histories for Majority *)
+
+\* A's pair forms view 2; then C is alone, and B, who may not know of view 2, meets it.
+Pair == <<FirstView(1, "A", ABC), Next1(2, "A", AB, {1}, {}), Next1(3, "A", A, {2}, {}), Next1(3, "B", BC, {1, 2}, {})>>
+
+\* A and B suspect each other, and both list C.
+BothListC == <<FirstView(1, "A", ABC), Next1(2, "A", <<"A", "C">>, {1}, {}), Next1(2, "B", BC, {1}, {})>>
+
+\* The coordinator is cut off, and comes back.
+CutOff == <<FirstView(1, "A", ABC), Next1(2, "B", BC, {1}, {}), Next1(2, "A", A, {1}, {}), Next1(3, "B", <<"B", "C", "A">>, {2, 3}, {})>>
+
+\* The same without the way back.
+CutOffForGood == SubSeq(CutOff, 1, 3)
+
+\* A pair parts, and meets again.
+PairMeets == <<FirstView(1, "A", AB), Next1(2, "A", A, {1}, {}), Next1(2, "B", B, {1}, {}), Next1(3, "A", AB, {2, 3}, {})>>
+
+PairParts == SubSeq(PairMeets, 1, 3)
+
+\* ... with B before A, who cannot order without A's report.
+MeetsAtB == Append(PairParts, Next1(3, "B", <<"B", "A">>, {2, 3}, {}))
+
+\* A pair parts, and a joiner is the first member of one part.
+JoinerIsFirst == <<FirstView(1, "A", AB), Next1(2, "A", A, {1}, {}), Next1(2, "B", <<"C", "B">>, {1}, {"C"})>>
+
+\* C meets A; then it is restarted, and B meets it by the same address.
+AddressAgain ==
+    <<FirstView(1, "A", ABC), Next1(2, "A", <<"A", "C">>, {1}, {}), Again(2, "B", BC, {1}, "C")>>
+
+\* The group begins in two places.
+TwoFounders == <<FirstView(1, "A", A), FirstView(1, "B", B)>>
+
+-----------------------------------------------------------------------------
 (* A member that sends how much *)
 
 Of(a, b, c, d) == [m \in Member |-> CASE m = "A" -> a [] m = "B" -> b [] m = "C" -> c [] m = "D" -> d]
 OneOfAllBs == [m \in Member |-> IF m = "A" THEN 0 ELSE 1]
+Silent == Of(0, 0, 0, 0)
 OneOfC == Of(0, 0, 1, 0)
 OneOfA == Of(1, 0, 0, 0)
 OneOfB == Of(0, 1, 0, 0)
@@ -156,6 +190,17 @@ OrdersTwice(state, message) ==
 KeepsEarly(early, v) == early
 
 NeverOwn(state, tag) == FALSE
+
+\* In the place of HasMajority: half of a view is enough, whoever it is.
+HalfIsEnough(set, v) == 2 * Cardinality(set \cap MembersOf(v)) >= Len(v.members)
+
+\* In the place of IsQuorum: who comes new to the group is a quorum.
+JoinersAreEnough(reports, v) ==
+    LET here == {m \in DOMAIN reports \cap MembersOf(v) : reports[m].view_id = v.id}
+    IN Quorum(reports, here) # {}
+
+\* In the place of ReportReceived.
+ReportIgnored(s, e) == Ignored(s)
 
 LeavesInTable(s, cleared) == Ignored(s)
 

@@ -47,8 +47,12 @@ First == <<FirstView(1, Founders[1], Founders)>>
 
 Group == INSTANCE Membership WITH Off <- {}
 
-\* More than half of the members of view number k.
-IsMajority(set, k) == 2 * Cardinality(set \cap DOMAIN views[k].lives) > Cardinality(DOMAIN views[k].lives)
+\* More than half of the members of a view, or half of them with its first member.
+IsMajorityOf(set, v) ==
+    LET n == 2 * Cardinality(set \cap DOMAIN v.lives)
+    IN n > Cardinality(DOMAIN v.lives) \/ (n = Cardinality(DOMAIN v.lives) /\ v.members[1] \in set)
+
+IsMajority(set, k) == IsMajorityOf(set, views[k])
 
 -----------------------------------------------------------------------------
 (* Views: each may follow one or two, with any members of these *)
@@ -77,7 +81,7 @@ MayFollow ==
 \* m has installed view number k of `known`, and reports.
 Attends(m, k, known) ==
     LET list == DOMAIN known[k].lives
-        has == \E b \in local[m] : 2 * Cardinality(list \cap DOMAIN known[b].lives) > Cardinality(DOMAIN known[b].lives)
+        has == \E b \in local[m] : IsMajorityOf(list, known[b])
     IN IF Rule = "listed"
        THEN /\ formed' = IF has THEN formed \cup {k} ELSE formed
             /\ local' = IF has THEN [local EXCEPT ![m] = {k}] ELSE local

@@ -25,6 +25,14 @@
 (* member that it suspects: the sender sends the message again in its next    *)
 (* view anyway.                                                               *)
 (*                                                                            *)
+(* With the option Majority a view orders nothing before it is *formed*, and  *)
+(* the formed views are on one path: of the parts of a group one continues.   *)
+(* A member that installs a view reports to its coordinator the last formed   *)
+(* view that it knows, and the views that it has installed since. The view is *)
+(* formed when a majority of each of these has reported (dynamic voting,      *)
+(* module MajorityViews). Then the coordinator multicasts FORMED, and orders. *)
+(* An address is used once: who forgot its reports has another.               *)
+(*                                                                            *)
 (* The constants are guards; models.yaml has the repaired algorithm,          *)
 (* models.yaml under `note` the design note's.                                *)
 (******************************************************************************)
@@ -44,7 +52,10 @@ CONSTANTS
     LateForward,        \* a FORWARD of an earlier view is "dropped", or "accepted" by a coordinator
     SenderFrom,         \* DATA's sender is taken from the "header", or from the "message"
     DeliverOtherViews,  \* DATA of another view is delivered
-    OrderForSuspects    \* a coordinator orders FORWARDs of members that it suspects
+    OrderForSuspects,   \* a coordinator orders FORWARDs of members that it suspects
+    Majority,           \* option: a view without a majority of the last one delivers nothing
+    MajorityBy          \* that is: of each view in the "attempts" reported, of the last formed views ("installed"),
+                        \* or of the last formed view by the new one's list ("listed")
 
 ASSUME
     /\ ResendOn \in {"every_view", "coordinator_change", "coordinator_gone", "never"}
@@ -55,7 +66,8 @@ ASSUME
     /\ EpochInTag \in {"id", "counter", "nothing"}
     /\ CompareViewsBy \in {"id", "counter"}
     /\ SenderFrom \in {"header", "message"}
-    /\ {ResendBeforeNew, OwnInTable, KeepDeparted, DeliverOtherViews, OrderForSuspects} \subseteq BOOLEAN
+    /\ {ResendBeforeNew, OwnInTable, KeepDeparted, DeliverOtherViews, OrderForSuspects, Majority} \subseteq BOOLEAN
+    /\ MajorityBy \in {"attempts", "installed", "listed"}
 
 -----------------------------------------------------------------------------
 (* Messages, and what is passed up *)
@@ -65,9 +77,15 @@ Tag(sender, epoch, seqno) == [sender |-> sender, epoch |-> epoch, seqno |-> seqn
 
 ForwardMessage(view_id, tag, payload) == [type |-> "FORWARD", view_id |-> view_id, tag |-> tag, payload |-> payload]
 DataMessage(view_id, tag, payload) == [type |-> "DATA", view_id |-> view_id, tag |-> tag, payload |-> payload]
+\* "These views I know: the last that was formed, and those that I have installed since."
+ReportMessage(view_id, attempts) == [type |-> "REPORT", view_id |-> view_id, attempts |-> attempts]
+FormedMessage(view_id) == [type |-> "FORMED", view_id |-> view_id]
 PlainMessage(payload) == [type |-> "PLAIN", payload |-> payload]
 
 Deliver(sender, payload) == PassUp([type |-> "Deliver", sender |-> sender, payload |-> payload])
+
+\* To the application: messages are ordered in this view. (Only with Majority.)
+ViewFormed(view_id) == PassUp([type |-> "ViewFormed", view_id |-> view_id])
 
 -----------------------------------------------------------------------------
 (* State *)
@@ -80,8 +98,11 @@ Start(member) ==
      seqno |-> 0,               \* the number of its last multicast
      forward_table |-> <<>>,    \* own multicasts that did not come back yet, in rising order (SEQ-14)
      received_table |-> [m \in {} |-> 0], \* the highest tag received of each sender (SEQ-15)
-     early |-> <<>>,            \* FORWARDs of views that are not installed yet, in order of arrival
-     suspected |-> {}]          \* its members that are suspected
+     early |-> <<>>,            \* FORWARDs of views that are not installed or not formed yet, in order of arrival
+     suspected |-> {},          \* its members that are suspected
+     attempts |-> <<>>,         \* with Majority: the last formed view that it knows, and those installed since
+     formed |-> FALSE,          \* with Majority: it knows that its view is formed
+     reports |-> [m \in {} |-> 0]]  \* with Majority: the last REPORT of each member, of a view that is not formed yet
 
 Joined(state) == state.view # NoView
 IsCoordinator(state) == Joined(state) /\ CoordinatorOf(state.view) = state.member
@@ -89,12 +110,18 @@ IsCoordinator(state) == Joined(state) /\ CoordinatorOf(state.view) = state.membe
 Entry(seqno, payload) == [seqno |-> seqno, payload |-> payload]
 OwnTag(state, seqno) == Tag(state.member, state.epoch, seqno)
 
+\* A coordinator that may not order anything yet.
+MustWait(state) == Majority /\ ~state.formed /\ IsCoordinator(state)
+
 \* Handle an own message in the view of `state`: order it, or have it ordered.
 Submit(state, entry) ==
     LET tag == OwnTag(state, entry.seqno) IN
     IF IsCoordinator(state)
     THEN Multicast(DataMessage(state.view.id, tag, entry.payload))
     ELSE Send(CoordinatorOf(state.view), ForwardMessage(state.view.id, tag, entry.payload))
+
+\* ... or keep it in the table until the view is formed.
+Submitted(state, entry) == IF MustWait(state) THEN <<>> ELSE <<Submit(state, entry)>>
 
 Struck(table, seqno) ==
     LET Other(entry) == entry.seqno # seqno IN SelectSeq(table, Other)
@@ -118,7 +145,7 @@ Recorded(table, tag) ==
 
 \* The whole table, in order of seqno.
 Resent(state) ==
-    LET n == Len(state.forward_table) IN
+    LET n == IF MustWait(state) THEN 0 ELSE Len(state.forward_table) IN
     [i \in 1 .. n |-> Submit(state, state.forward_table[IF ResendOrder = "rising" THEN i ELSE n + 1 - i])]
 
 \* Views are known by their identifier (AMB-40).
@@ -141,9 +168,40 @@ EpochOf(v) ==
 \* The message is of this incarnation of this member.
 IsOwn(state, tag) == tag.sender = state.member /\ tag.epoch = state.epoch
 
-\* The early FORWARDs that may still come into their own once `view` is installed.
-StillEarly(early, view) ==
-    LET Later(f) == f.view_id.counter > view.id.counter IN SelectSeq(early, Later)
+\* The early FORWARDs that may still come into their own once `view` is installed; it may have to be formed first.
+StillEarly(early, view, waits) ==
+    LET Later(f) == f.view_id.counter > view.id.counter \/ (waits /\ SameView(f.view_id, view.id))
+    IN SelectSeq(early, Later)
+
+-----------------------------------------------------------------------------
+(* Majorities *)
+
+\* More than half of the members of a view, or half of them with its coordinator: two such sets have a member in common.
+HasMajority(set, v) ==
+    LET n == Cardinality(set \cap MembersOf(v)) IN
+    2 * n > Len(v.members) \/ (2 * n = Len(v.members) /\ CoordinatorOf(v) \in set)
+
+\* The most of `set` that have a majority of each view that one of them reports.
+RECURSIVE Quorum(_, _)
+Quorum(reports, set) ==
+    LET Served(m) == \A i \in DOMAIN reports[m].attempts : HasMajority(set, reports[m].attempts[i])
+        rest == {m \in set : Served(m)}
+    IN IF rest = set THEN set ELSE Quorum(reports, rest)
+
+\* May the coordinator of `view`, with these reports, order in it? (Who comes new to the group reports nothing: such
+\* members are a quorum by themselves only if no others are in the view.)
+IsQuorum(reports, view) ==
+    LET here == {m \in DOMAIN reports \cap MembersOf(view) : SameView(reports[m].view_id, view.id)}
+    IN \/ \E m \in Quorum(reports, here) : reports[m].attempts # <<>>
+       \/ here = MembersOf(view) /\ \A m \in here : reports[m].attempts = <<>>
+
+\* Reports of views after `view`.
+LaterReports(reports, view) ==
+    [m \in {m \in DOMAIN reports : reports[m].view_id.counter > view.id.counter} |-> reports[m]]
+
+\* The state of a member that hears that its view is formed.
+InFormed(state) ==
+    [state EXCEPT !.formed = TRUE, !.attempts = <<state.view>>, !.reports = LaterReports(@, state.view)]
 
 -----------------------------------------------------------------------------
 (* One operator an event *)
@@ -156,7 +214,7 @@ SendRequested(s, e) ==
         kept == RemoveOn = "data" /\ (OwnInTable \/ ~IsCoordinator(s))
     IN Handled([s EXCEPT !.seqno = entry.seqno,
                          !.forward_table = IF kept THEN Append(@, entry) ELSE @],
-               <<Submit(s, entry)>>)
+               Submitted(s, entry))
 
 \* SEQ-16: unicasts pass straight down, in no order with multicasts.
 UnicastRequested(s, e) == Handled(s, <<Send(e.to, PlainMessage(e.payload))>>)
@@ -184,6 +242,7 @@ ForwardReceived(s, e) ==
         IF LateForward = "accepted" /\ IsCoordinator(s) THEN Handled(s, Ordered(s, message)) ELSE Ignored(s)
     ELSE IF ~IsCoordinator(s) \/ e.sender \notin MembersOf(s.view) \/ e.sender # message.tag.sender THEN RemoteError(s)
     ELSE IF IsRefused(s, e.sender) THEN Ignored(s)
+    ELSE IF MustWait(s) THEN Handled([s EXCEPT !.early = Append(@, message)], <<>>)
     ELSE Handled(s, Ordered(s, message))
 
 \* DATA is the coordinator's multicast, for a member of its view.
@@ -206,6 +265,63 @@ DataReceived(s, e) ==
     ELSE IF Seen(s.received_table, tag) THEN Duplicate(s, cleared)
     ELSE Handled([cleared EXCEPT !.received_table = Recorded(@, tag)], <<Deliver(sender, message.payload)>>)
 
+\* FORWARDs of the view of `state` that were early, and may be ordered now.
+Due(state, early) ==
+    LET Now(f) == SameView(f.view_id, state.view.id) /\ f.tag.sender \in MembersOf(state.view) /\ ~IsRefused(state, f.tag.sender)
+    IN IF IsCoordinator(state) /\ ~MustWait(state) THEN SelectSeq(early, Now) ELSE <<>>
+
+\* A coordinator that waits forms its view if it has the reports for it.
+Forms(s) ==
+    IF ~MustWait(s) \/ ~IsQuorum(s.reports, s.view) THEN Handled(s, <<>>)
+    ELSE Handled([InFormed(s) EXCEPT !.early = StillEarly(@, s.view, FALSE)],
+                 <<Multicast(FormedMessage(s.view.id)), ViewFormed(s.view.id)>>)
+
+\* A member has installed a view, and says what it knows of those before. If the view is formed by that, what has
+\* waited is ordered.
+ReportReceived(s, e) ==
+    LET message == e.message
+        after == [s EXCEPT !.reports = [m \in DOMAIN @ \cup {e.sender} |->
+                    IF m = e.sender THEN message ELSE @[m]]]
+    IN IF ~Majority THEN RemoteError(s)
+       ELSE IF message.view_id.counter > s.view.id.counter THEN Handled(after, <<>>)
+       ELSE IF ~SameView(message.view_id, s.view.id) THEN Ignored(s)
+       ELSE IF ~IsCoordinator(s) \/ e.sender \notin MembersOf(s.view) THEN RemoteError(s)
+       ELSE IF s.formed THEN Ignored(s)
+       ELSE LET forming == Forms(after) IN
+            Handled(forming.state, forming.effects
+                                   \o (IF forming.state.formed
+                                       THEN Resent(forming.state) \o OrderedAll(forming.state, Due(forming.state, s.early))
+                                       ELSE <<>>))
+
+\* The coordinator orders from now on. (Its own comes back to it, too.)
+FormedReceived(s, e) ==
+    LET message == e.message IN
+    IF ~Majority \/ ~Joined(s) \/ message.view_id.counter > s.view.id.counter THEN RemoteError(s)
+    ELSE IF ~SameView(message.view_id, s.view.id) THEN Ignored(s)
+    ELSE IF e.sender # CoordinatorOf(s.view) THEN RemoteError(s)
+    ELSE IF s.formed THEN Ignored(s)
+    ELSE Handled(InFormed(s), <<ViewFormed(s.view.id)>>)
+
+\* What a member reports of view `v`, and has to report after it.
+Attempts(s, v) ==
+    IF ~Majority THEN s.attempts
+    ELSE CASE MajorityBy = "attempts" -> Append(s.attempts, v)
+           [] MajorityBy = "installed" -> s.attempts
+           [] MajorityBy = "listed" -> IF \A i \in DOMAIN s.attempts : HasMajority(MembersOf(v), s.attempts[i])
+                                       THEN <<v>> ELSE s.attempts
+
+\* s has entered its view from `before`: it reports, to its coordinator or itself.
+Reports(before, s) ==
+    LET own == ReportMessage(s.view.id, before.attempts)
+        with == [s EXCEPT !.reports = [m \in DOMAIN @ \cup {s.member} |-> IF m = s.member THEN own ELSE @[m]]]
+    IN IF ~Majority THEN Handled(s, <<>>)
+       ELSE IF MajorityBy = "listed"
+       THEN IF s.attempts # <<s.view>> THEN Handled(s, <<>>)
+            ELSE Handled([s EXCEPT !.formed = TRUE, !.early = StillEarly(@, s.view, FALSE)],
+                         IF IsCoordinator(s) THEN <<Multicast(FormedMessage(s.view.id))>> ELSE <<>>)
+       ELSE IF IsCoordinator(s) THEN Forms(with)
+       ELSE Handled(s, <<Send(CoordinatorOf(s.view), own)>>)
+
 \* SEQ-31, SEQ-32, AMB-81, AMB-82: what did not come back is sent again, in order, before anything new; FORWARDs that
 \* were early are ordered now. A departed member may merge back in the same incarnation (KeepDeparted): its entry stays until a
 \* later incarnation of its name is known.
@@ -227,13 +343,17 @@ ViewInstalled(s, e) ==
             !.epoch = IF first THEN EpochOf(e.view) ELSE @,
             !.received_table = IF KeepDeparted THEN LatestLives(@, members)
                                ELSE [m \in DOMAIN known \cap members |-> known[m]],
-            !.early = StillEarly(@, e.view),
-            !.suspected = @ \cap members]
-        Now(f) == SameView(f.view_id, e.view.id) /\ f.tag.sender \in members /\ ~IsRefused(entered, f.tag.sender)
-        due == IF IsCoordinator(entered) THEN SelectSeq(s.early, Now) ELSE <<>>
-    IN Handled(entered,
-               (IF again THEN Resent(entered) ELSE <<>>)
-               \o OrderedAll(entered, due))
+            !.early = StillEarly(@, e.view, Majority /\ CoordinatorOf(e.view) = s.member),
+            !.suspected = @ \cap members,
+            !.attempts = Attempts(s, e.view),
+            !.formed = FALSE,
+            !.reports = [m \in {m \in DOMAIN @ : @[m].view_id.counter >= e.view.id.counter} |-> @[m]]]
+        reported == Reports(s, entered)
+        after == reported.state
+    IN Handled(after,
+               reported.effects
+               \o (IF again THEN Resent(after) ELSE <<>>)
+               \o OrderedAll(after, Due(after, s.early)))
 
 \* Only where sending is not one step (the group's SendIsAtomic off): a thread looked up the coordinator in an
 \* earlier view, and comes now to enter its message in the table and to send it there.
@@ -254,6 +374,8 @@ Step(s, e) ==
       [] e.type = "PlainReceived" -> PlainReceived(s, e)
       [] e.type = "ForwardReceived" -> ForwardReceived(s, e)
       [] e.type = "DataReceived" -> DataReceived(s, e)
+      [] e.type = "ReportReceived" -> ReportReceived(s, e)
+      [] e.type = "FormedReceived" -> FormedReceived(s, e)
       [] e.type = "ViewInstalled" -> ViewInstalled(s, e)
       [] e.type = "Suspected" -> Suspected(s, e)
       [] e.type = "SendLookedUp" -> SendLookedUp(s, e)

@@ -36,7 +36,17 @@ IsViewId(id) == id.counter \in Nat /\ id.creator \in Names \cup {""}
 
 IsTag(tag) == tag.sender \in Names /\ IsViewId(tag.epoch) /\ tag.seqno \in Nat
 
-IsMessage(x, types) == x.type \in types /\ (x.type # "PLAIN" => IsViewId(x.view_id) /\ IsTag(x.tag)) /\ x.payload \in Nat
+IsSeenView(v) == IsViewId(v.id) /\ MembersOf(v) \subseteq Names
+
+IsMessage(x, types) ==
+    /\ x.type \in types
+    /\ x.type # "PLAIN" => IsViewId(x.view_id)
+    /\ x.type \in {"FORWARD", "DATA"} => IsTag(x.tag)
+    /\ x.type \in {"FORWARD", "DATA", "PLAIN"} => x.payload \in Nat
+    /\ x.type = "REPORT" => \A i \in DOMAIN x.attempts : IsSeenView(x.attempts[i])
+
+Multicasts == IF Majority THEN {"DATA", "FORMED"} ELSE {"DATA"}
+Unicasts == {"FORWARD", "PLAIN"} \cup (IF Majority THEN {"REPORT"} ELSE {})
 
 TypeOK ==
     /\ Group!MembershipTypeOK
@@ -50,11 +60,16 @@ TypeOK ==
         /\ DOMAIN s.received_table \subseteq Names
         /\ \A i \in DOMAIN s.early : IsMessage(s.early[i], {"FORWARD"})
         /\ s.suspected \subseteq MembersOf(s.view) \ {m}
+        /\ s.formed \in BOOLEAN
+        /\ \A i \in DOMAIN s.attempts : IsSeenView(s.attempts[i])
+        /\ DOMAIN s.reports \subseteq Member
+        /\ \A x \in DOMAIN s.reports :
+            IsViewId(s.reports[x].view_id) /\ \A i \in DOMAIN s.reports[x].attempts : IsSeenView(s.reports[x].attempts[i])
         /\ looked[m] \in 0 .. Len(views)
         /\ stops[m] \in {"no", "asked", "gone"}
         /\ sent[m] \in 0 .. Sends[m]
-        /\ \A i \in DOMAIN held[m] : IsMessage(held[m][i], {"DATA"})
-        /\ \A t \in Member : \A i \in DOMAIN wire[m][t] : IsMessage(wire[m][t][i], {"FORWARD", "PLAIN"})
+        /\ \A i \in DOMAIN held[m] : IsMessage(held[m][i], Multicasts)
+        /\ \A t \in Member : \A i \in DOMAIN wire[m][t] : IsMessage(wire[m][t][i], Unicasts)
         /\ \A r \in got[m] : r[1] \in DOMAIN views /\ r[2] \in DOMAIN log[r[1]] /\ r[3] \in DOMAIN log[r[1]][r[2]]
         /\ \A i \in DOMAIN aux_path[m] : aux_path[m][i] \in DOMAIN views
         /\ installed[m] = IF aux_path[m] = <<>> THEN 0 ELSE aux_path[m][Len(aux_path[m])]
@@ -63,7 +78,7 @@ TypeOK ==
     /\ \A k \in DOMAIN views :
         /\ DOMAIN settled[k] \subseteq views[k].preds
         /\ DOMAIN log[k] = DOMAIN views[k].lives
-        /\ \A s \in DOMAIN log[k] : \A i \in DOMAIN log[k][s] : IsMessage(log[k][s][i], {"DATA"})
+        /\ \A s \in DOMAIN log[k] : \A i \in DOMAIN log[k][s] : IsMessage(log[k][s][i], Multicasts)
     /\ up \subseteq Member /\ due \subseteq Member
     /\ \A kind \in DOMAIN spent : spent[kind] \in Nat
 
@@ -84,7 +99,7 @@ InOneOrder(x, y, both) ==
 
 \* The messages that the members that went from view u to view k have all received in u.
 SettledOn(k, u) ==
-    {LET x == log[u][r[2]][r[3]] IN <<x.tag.sender, x.payload>> : r \in settled[k][u]}
+    {LET x == log[u][r[2]][r[3]] IN <<x.tag.sender, x.payload>> : r \in {r \in settled[k][u] : IsData(log[u][r[2]][r[3]])}}
 
 \* Some members survived from the view in which m delivered d, by an edge that m did not take, and never received d
 \* there: m crashed, was excluded, or is on the other branch of a split. The sender has d ordered again for them.
@@ -165,7 +180,7 @@ JoinerGetsNoOldMessage ==
 
 \* AMB-40: a message is ordered in a view that its sender has installed (Sending View Delivery).
 OrderedInSendingView ==
-    \A k \in DOMAIN views : \A s \in DOMAIN log[k] : \A i \in DOMAIN log[k][s] :
+    \A k \in DOMAIN views : \A s \in DOMAIN log[k] : \A i \in {i \in DOMAIN log[k][s] : IsData(log[k][s][i])} :
         LET tag == log[k][s][i].tag IN
         (/\ log[k][s][i].view_id = views[k].id     \* (What a flush held back is of an earlier view.)
          /\ tag.sender \in Member /\ local[tag.sender].epoch = tag.epoch) => Took(tag.sender, k)
@@ -174,7 +189,8 @@ OrderedInSendingView ==
 TagIdentifiesMessage ==
     \A j, k \in DOMAIN views : \A s \in DOMAIN log[j], t \in DOMAIN log[k] :
         \A a \in DOMAIN log[j][s], b \in DOMAIN log[k][t] :
-            log[j][s][a].tag = log[k][t][b].tag => log[j][s][a].payload = log[k][t][b].payload
+            (IsData(log[j][s][a]) /\ IsData(log[k][t][b])) =>
+                (log[j][s][a].tag = log[k][t][b].tag => log[j][s][a].payload = log[k][t][b].payload)
 
 \* SEQ-01, SEQ-33: in a view each message is multicast once, if the layer below forwards it once.
 MulticastOncePerView ==
@@ -197,7 +213,7 @@ SentIsDeliveredOrInTable ==
 IsToCome(y, message) ==
     \E u \in Channel!Audible(y) : \E s \in DOMAIN log[u] : \E i \in DOMAIN log[u][s] :
         LET x == log[u][s][i] IN
-        /\ <<x.tag.sender, x.payload>> = message
+        /\ IsData(x) /\ <<x.tag.sender, x.payload>> = message
         /\ <<u, s, i>> \notin got[y]
         /\ u = installed[y] \/ DeliverOtherViews
         /\ "ReceiveOnlyCut" \notin Without =>
@@ -231,25 +247,26 @@ NoEntryStranded ==
         LET k == installed[m]
             c == CoordinatorOf(views[k])
         IN
-        (/\ IsLast(k) /\ m \notin due
+        (/\ IsLast(k) /\ m \notin due /\ (Majority => local[c].formed /\ local[c].view.id = views[k].id)
          /\ c \in up /\ Has(views[k], c, life[c]) /\ m \notin local[c].suspected
          /\ installed[c] = 0 \/ (installed[c] <= k /\ Group!Throughout(c, installed[c], k))) =>
             \A e \in DOMAIN local[m].forward_table :
                 LET tag == OwnTag(local[m], local[m].forward_table[e].seqno)
-                    Waits(queue) == \E i \in DOMAIN queue : queue[i].type # "PLAIN" /\ queue[i].tag = tag
+                    Waits(queue) == \E i \in DOMAIN queue : queue[i].type = "FORWARD" /\ queue[i].tag = tag
                                                               /\ queue[i].view_id = views[k].id
                 IN IF Waits(wire[m][c]) THEN TRUE
                    ELSE IF Waits(local[c].early) THEN TRUE
-                   ELSE \E i \in DOMAIN log[k][c] : log[k][c][i].tag = tag /\ <<k, c, i>> \notin got[m]
+                   ELSE \E i \in DOMAIN log[k][c] : IsData(log[k][c][i]) /\ log[k][c][i].tag = tag /\ <<k, c, i>> \notin got[m]
 
 \* SEQ-15, SEQ-32: the received-table has entries of members of the view, and no others.
 ReceivedTableWithinView ==
     \A m \in InGroup : DOMAIN local[m].received_table \subseteq MembersOf(local[m].view)
 
-\* AMB-82: a FORWARD that waits is of a view that may still come.
+\* AMB-82: a FORWARD that waits is of a view that may still come, or be formed.
 HeldForwardIsOfLaterView ==
     \A m \in InGroup : \A i \in DOMAIN local[m].early :
-        local[m].early[i].view_id.counter > local[m].view.id.counter
+        \/ local[m].early[i].view_id.counter > local[m].view.id.counter
+        \/ MustWait(local[m]) /\ local[m].early[i].view_id = local[m].view.id
 
 \* SEQ-21: a member's messages from before it stopped are delivered by all survivors of its view.
 StopLosesNoMessage ==
@@ -257,6 +274,45 @@ StopLosesNoMessage ==
         \A x \in up \cap InGroup :
             (installed[x] # installed[m] /\ Took(x, installed[m])) =>
                 \A n \in 1 .. sent[m] : <<m, n>> \in DeliveredBy(x)
+
+-----------------------------------------------------------------------------
+(* Safety, with Majority. (From one first view; addresses are used once.) *)
+
+\* The views in which a coordinator orders. (A first view is formed from the start.)
+FormedViews ==
+    {k \in DOMAIN views : views[k].preds = {} \/ \E i \in DOMAIN log[k][CoordinatorOf(views[k])] :
+        log[k][CoordinatorOf(views[k])][i] = FormedMessage(views[k].id)}
+
+OnOnePath(j, k) == j = k \/ Group!ComesBefore(j, views[k].preds) \/ Group!ComesBefore(k, views[j].preds)
+
+\* Of two formed views one comes before the other.
+FormedOnOnePath == \A j, k \in FormedViews : OnOnePath(j, k)
+
+\* Of the views in which two members deliver, whatever they deliver, one comes before the other: at most one line of
+\* views delivers.
+DeliveredOnOnePath ==
+    \A x, y \in InGroup : \A i \in DOMAIN aux_delivered[x], j \in DOMAIN aux_delivered[y] :
+        OnOnePath(aux_delivered[x][i][3], aux_delivered[y][j][3])
+
+\* What members of a view that is not formed send is delivered in a formed one, or not at all.
+DeliveredInFormed == \A m \in InGroup : \A i \in DOMAIN aux_delivered[m] : aux_delivered[m][i][3] \in FormedViews
+
+\* Formed view j is the next after u.
+NextFormed(u, j) ==
+    \A i \in FormedViews \ {j} : ~(Group!ComesBefore(u, views[i].preds) /\ Group!ComesBefore(i, views[j].preds))
+
+\* A message that m delivered is not of the line: members went on without it and without m, to the next formed view.
+OffTheLine(m, d) ==
+    \E k \in DOMAIN views :
+        /\ d[3] \in DOMAIN settled[k] /\ ~Took(m, k) /\ Message(d) \notin SettledOn(k, d[3])
+        /\ \E j \in FormedViews : (j = k \/ Group!ComesBefore(k, views[j].preds)) /\ NextFormed(d[3], j)
+
+OnTheLine(m) == {Message(aux_delivered[m][i]) : i \in {i \in DOMAIN aux_delivered[m] : ~OffTheLine(m, aux_delivered[m][i])}}
+
+\* All deliveries of all members are in one order, over all views. Excepted is only what a coordinator that was cut off
+\* delivered before it had another view, and the others have ordered without it.
+LineOrder ==
+    \A x, y \in InGroup : IF x = y \/ AreAlike(x, y) THEN TRUE ELSE InOneOrder(x, y, OnTheLine(x) \cap OnTheLine(y))
 
 -----------------------------------------------------------------------------
 (* Safety of steps *)
@@ -267,7 +323,7 @@ AlwaysWith(m, s, k) == \A i \in DOMAIN aux_path[m] : aux_path[m][i] >= k => s \i
 \* SEQ-29, AMB-78: the next message of a sender is one higher than the last. The first is 1, for a member that was
 \* there when the sender came, and with it since. (For later members the first may be any.)
 NoGapsStep ==
-    (act'.action = "ReceiveData" /\ act'.effects # <<>> /\ Dedup = "highest") =>
+    (act'.action = "ReceiveData" /\ act'.event.type = "DataReceived" /\ act'.effects # <<>> /\ Dedup = "highest") =>
         LET m == act'.member
             tag == act'.event.message.tag
             known == local[m].received_table
@@ -280,7 +336,7 @@ NoGaps == [][NoGapsStep]_vars
 
 \* SEQ-11: what is discarded in its own view was delivered before.
 DiscardsOnlyDuplicatesStep ==
-    (act'.action = "ReceiveData" /\ act'.event.message.view_id = local[act'.member].view.id
+    (act'.event.type = "DataReceived" /\ act'.action = "ReceiveData" /\ act'.event.message.view_id = local[act'.member].view.id
         /\ aux_delivered' = aux_delivered) =>
         <<act'.event.message.tag.sender, act'.event.message.payload>> \in DeliveredBy(act'.member)
 
@@ -297,7 +353,7 @@ OnlyCoordinatorsMulticast == [][OnlyCoordinatorsMulticastStep]_vars
 \* orders nothing more for that member.
 NothingOrderedForSuspectsStep ==
     \A k \in DOMAIN log : \A m \in DOMAIN log[k] : \A i \in Len(log[k][m]) + 1 .. Len(log'[k][m]) :
-        (log'[k][m][i].view_id = views[k].id /\ life'[m] = life[m]) => log'[k][m][i].tag.sender \notin local[m].suspected
+        (IsData(log'[k][m][i]) /\ log'[k][m][i].view_id = views[k].id /\ life'[m] = life[m]) => log'[k][m][i].tag.sender \notin local[m].suspected
 
 NothingOrderedForSuspects == [][NothingOrderedForSuspectsStep]_vars
 
@@ -308,9 +364,11 @@ DataCarriesCurrentViewStep ==
 
 DataCarriesCurrentView == [][DataCarriesCurrentViewStep]_vars
 
-\* SEQ-01, SEQ-19: to multicast costs one unicast to the coordinator, or, for the coordinator, one multicast.
+\* SEQ-01, SEQ-19: to multicast costs one unicast to the coordinator, or, for the coordinator, one multicast; in a view
+\* that is not formed, its coordinator waits with it.
 OneMessagePerSendStep ==
     act'.action = "AppSends" =>
+        IF MustWait(local[act'.member]) THEN act'.effects = <<>> ELSE
         /\ Len(act'.effects) = 1
         /\ act'.effects[1].type = IF IsCoordinator(local'[act'.member]) THEN "Multicast" ELSE "Send"
 
@@ -424,7 +482,7 @@ GivesUniform == [][GivesUniformStep]_vars
 GivesJoinersInstallLastStep == [Alone("JoinersInstallLast")!Next]_<<views, installed, life, up, log, settled, got>>
 GivesJoinersInstallLast == [][GivesJoinersInstallLastStep]_vars
 
-Orders == [k \in DOMAIN views |-> OrderOf(log[k][CoordinatorOf(views[k])], views[k].id, <<>>)]
+Orders == [k \in DOMAIN views |-> OrderOf(SelectSeq(log[k][CoordinatorOf(views[k])], IsData), views[k].id, <<>>)]
 
 Cuts == [k \in DOMAIN views |-> [u \in DOMAIN settled[k] |->
             Cardinality({i \in DOMAIN Orders[u] : Orders[u][i] \in SettledOn(k, u)})]]
@@ -508,10 +566,13 @@ EachEventuallyDelivered ==
 TablesEventuallyEmpty ==
     <>[](\A m \in InGroup : IsComplete(installed[m]) => local[m].forward_table = <<>>)
 
+\* With Majority: in a last view that has a majority of those before, with all its members in it, all know that it is formed.
+FormedInTheEnd == <>[](\A m \in InGroup : IsComplete(installed[m]) => local[m].formed)
+
 -----------------------------------------------------------------------------
 (* Witnesses *)
 
-LogOf(k) == log[k][CoordinatorOf(views[k])]
+LogOf(k) == SelectSeq(log[k][CoordinatorOf(views[k])], IsData)
 
 \* The same message in the logs of two views.
 OrderedTwice ==
@@ -580,6 +641,18 @@ DuplicateInLog ==
     \E k \in DOMAIN views : \E a, b \in DOMAIN LogOf(k) : a # b /\ LogOf(k)[a] = LogOf(k)[b]
 
 SenderStopped == \E m \in Member : stops[m] = "gone" /\ sent[m] > 0
+
+\* A view is formed, while a coordinator of another branch waits with a message.
+MinorityWaits ==
+    \E m \in up \cap InGroup :
+        /\ MustWait(local[m]) /\ (local[m].early # <<>> \/ local[m].forward_table # <<>>)
+        /\ \E k \in FormedViews : ~OnOnePath(k, installed[m])
+
+\* ... and it delivers that message in the view in which the branches meet.
+MinorityComesBack ==
+    \E m \in InGroup : \E i \in DOMAIN aux_delivered[m] :
+        /\ aux_delivered[m][i][1] = m /\ Cardinality(views[aux_delivered[m][i][3]].preds) > 1
+        /\ \E k \in DOMAIN views : Took(m, k) /\ k \notin FormedViews
 
 \* A flush held back what a coordinator multicast, and it came in the next view.
 HeldBackComes ==

@@ -85,6 +85,9 @@ MulticastsOf(effects) ==
         sends == SelectSeq(effects, IsMulticast)
     IN [i \in DOMAIN sends |-> sends[i].message]
 
+\* A multicast is a DATA, or (with Majority) a FORMED.
+IsData(message) == message.type = "DATA"
+
 \* Multicasts that were delivered, in view number k.
 DeliveredOf(event, effects, k) ==
     LET IsDelivery(effect) == effect.type = "PassUp"
@@ -179,6 +182,16 @@ ReceiveForward(m) ==
                      {Packet(from, m, wire[from][m][i])}, None)
     /\ UNCHANGED <<views, installed, life, up, settled, got, due, looked, stops, sent, spent, aux_path>>
 
+\* A member of m's view, or of a later one, reports what views it knows (Majority).
+ReceiveReport(m) ==
+    /\ m \in up
+    /\ \E from \in Member : \E i \in Arrivals(from, m) :
+        /\ wire[from][m][i].type = "REPORT"
+        /\ ApplyHere("ReceiveReport", m,
+                     [type |-> "ReportReceived", sender |-> from, message |-> wire[from][m][i]],
+                     {Packet(from, m, wire[from][m][i])}, None)
+    /\ UNCHANGED <<views, installed, life, up, settled, got, due, looked, stops, sent, spent, aux_path>>
+
 ReceivePlain(m) ==
     /\ m \in up
     /\ \E from \in Member : \E i \in Arrivals(from, m) :
@@ -216,8 +229,9 @@ ReceiveData(m) ==
     /\ \E u \in Channel!Audible(m) : \E s \in DOMAIN log[u] : \E i \in DOMAIN log[u][s] :
         /\ Channel!MayReceive(m, u, s, i)
         /\ Reaches(m, u, s, i)
-        /\ ApplyHere("ReceiveData", m, [type |-> "DataReceived", sender |-> s, message |-> log[u][s][i]], {},
-                     [view |-> u, index |-> i])
+        /\ ApplyHere("ReceiveData", m,
+                     [type |-> IF IsData(log[u][s][i]) THEN "DataReceived" ELSE "FormedReceived", sender |-> s, message |-> log[u][s][i]],
+                     {}, [view |-> u, index |-> i])
     /\ UNCHANGED <<views, installed, life, up, settled, due, looked, stops, sent, spent, aux_path>>
 
 \* NAKACK skips a multicast that m lacks.
@@ -426,7 +440,8 @@ Init ==
     /\ Channel!Init
     /\ local = [m \in Member |->
                     IF installed[m] = 0 THEN Start(m)
-                    ELSE Step(Start(m), [type |-> "ViewInstalled", view |-> ViewOf(views[installed[m]])]).state]
+                    ELSE LET first == Step(Start(m), [type |-> "ViewInstalled", view |-> ViewOf(views[installed[m]])]).state
+                         IN IF Majority THEN InFormed(first) ELSE first]
     /\ held = [m \in Member |-> <<>>]
     /\ wire = EmptyWire
     /\ due = {}
@@ -445,6 +460,7 @@ Next ==
         \/ LookUp(m)
         \/ AppUnicasts(m)
         \/ ReceiveForward(m)
+        \/ ReceiveReport(m)
         \/ ReceivePlain(m)
         \/ DuplicateForward(m)
         \/ LoseForward(m)
@@ -469,6 +485,7 @@ Spec == Init /\ [][Next]_vars
 Fairness ==
     \A m \in Member :
         /\ WF_vars(ReceiveForward(m))
+        /\ WF_vars(ReceiveReport(m))
         /\ WF_vars(ReceivePlain(m))
         /\ WF_vars(ReceiveData(m))
         /\ WF_vars(ResendTable(m))

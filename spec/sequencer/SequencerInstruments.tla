@@ -18,7 +18,8 @@ SeenOutside(m) == 0
 \* the identifier of a view of the same counter and another creator. DATA of other incarnations of its sender. Every
 \* view, such twins of views, and a view without the member. Each call of the application.
 Alphabet(messages, outsides) ==
-    LET kind == [FORWARD |-> "ForwardReceived", DATA |-> "DataReceived", PLAIN |-> "PlainReceived"]
+    LET kind == [FORWARD |-> "ForwardReceived", DATA |-> "DataReceived", PLAIN |-> "PlainReceived", REPORT |-> "ReportReceived",
+                 FORMED |-> "FormedReceived"]
         received(p) == [type |-> kind[p.message.type], sender |-> p.sender, message |-> p.message]
         stranger == Tag("Z", ViewId(1, "Z"), 1)
         twin(id) == ViewId(id.counter, IF id.creator = "A" THEN "B" ELSE "A")
@@ -26,7 +27,12 @@ Alphabet(messages, outsides) ==
         decided == {ViewOf(History[k]) : k \in DOMAIN History}
         lives == {v.id : v \in decided} \cup {twin(v.id) : v \in decided}
         aged == {[p EXCEPT !.message.tag.epoch = id] : p \in {p \in messages : p.message.type = "DATA"}, id \in lives}
-    IN {[type |-> "SendRequested", payload |-> n] : n \in 1 .. 2}
+        reported == {[type |-> "ReportReceived", sender |-> m, message |-> ReportMessage(v.id, attempts)] :
+                        m \in Member \cup {"Z"}, v \in decided, attempts \in {<<>>, <<CHOOSE v \in decided : TRUE>>}}
+        formed == {[type |-> "FormedReceived", sender |-> m, message |-> FormedMessage(id)] :
+                        m \in Member \cup {"Z"}, id \in {v.id : v \in decided} \cup {NoViewId}}
+    IN (IF Majority \/ MaxMisuses > 0 THEN reported \cup formed ELSE {}) \cup
+       {[type |-> "SendRequested", payload |-> n] : n \in 1 .. 2}
        \cup {[type |-> "UnicastRequested", to |-> m, payload |-> n] : m \in Member, n \in 0 .. 2}
        \cup {[type |-> "ForwardReceived", sender |-> "Z", message |-> ForwardMessage(v.id, stranger, 1)] : v \in decided}
        \cup {[type |-> "DataReceived", sender |-> CoordinatorOf(v), message |-> DataMessage(v.id, stranger, 1)] : v \in decided}

@@ -140,7 +140,7 @@ def test_another_key_is_one_clear_error_and_another_group_is_none(tmp_path: Path
         async with join("demo", name="a", key="k", folder=tmp_path, settings=FAST) as a:
             place = f"127.0.0.1:{a.place[1]}"
             found: dict[str, Any] = {"folder": tmp_path} if how == "folder" else {"peers": [place]}
-            text = f"{place} is a member of the group 'demo' and has another key: give the same key="
+            text = f"{place} is a member of the group 'demo' and has another key: give the same key= and majority="
             with pytest.raises(BadInputError, match=text):
                 async with join("demo", name="b", key="other", settings=FAST, **found):
                     pass

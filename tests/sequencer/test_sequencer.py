@@ -281,6 +281,7 @@ def test_delivering_leaves_the_multicast_the_coordinators() -> None:
     came = ordered("B", 1)
     _, (passed,) = sequencer.step(CONFIG, joined("C"), came)
     assert isinstance(passed, PassUp)
+    assert isinstance(passed.event, sequencer.Deliver)
     assert "B" == passed.event.sender
     assert ("A", data("B", 1)) == (came.sender, came.message)
 

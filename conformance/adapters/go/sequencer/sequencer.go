@@ -11,6 +11,11 @@ type (
 	Result = group.Result[State]
 )
 
+// Config: with Majority a view without a majority of the last one delivers nothing.
+type Config struct {
+	Majority bool
+}
+
 // State of a member. Start says what each field is at first, Sequencer.tla what it means.
 type State struct {
 	Member        string
@@ -21,6 +26,9 @@ type State struct {
 	ReceivedTable map[string]Mark
 	Early         []Forward
 	Suspected     Set
+	Attempts      []group.View
+	Formed        bool
+	Reports       map[string]Report
 }
 
 type (
@@ -57,6 +65,17 @@ type (
 		_       wire.Tag `wire:"PLAIN"`
 		Payload wire.Payload
 	}
+	// Report: the last formed view that its sender knows, and those that it has installed since.
+	Report struct {
+		_        wire.Tag `wire:"REPORT"`
+		ViewId   group.ViewId
+		Attempts []group.View
+	}
+	// Formed: the coordinator orders from now on.
+	Formed struct {
+		_      wire.Tag `wire:"FORMED"`
+		ViewId group.ViewId
+	}
 )
 
 type (
@@ -78,11 +97,27 @@ type (
 		Sender  string
 		Message Data
 	}
+	ReportReceived struct {
+		_       wire.Tag `wire:"ReportReceived"`
+		Sender  string
+		Message Report
+	}
+	FormedReceived struct {
+		_       wire.Tag `wire:"FormedReceived"`
+		Sender  string
+		Message Formed
+	}
 )
+
+// ViewFormed is passed up: messages are ordered in this view.
+type ViewFormed struct {
+	_      wire.Tag `wire:"ViewFormed"`
+	ViewId group.ViewId
+}
 
 func init() {
 	wire.Union[Event](group.SendRequested{}, group.UnicastRequested{}, PlainReceived{}, ForwardReceived{}, DataReceived{},
-		group.ViewInstalled{}, group.Suspected{})
+		ReportReceived{}, FormedReceived{}, group.ViewInstalled{}, group.Suspected{})
 }
 
 // Start is a member before its first view.
@@ -92,20 +127,24 @@ func (s State) joined() bool        { return !s.View.Equal(group.NoView) }
 func (s State) isCoordinator() bool { return s.joined() && s.View.Coordinator() == s.Member }
 
 // Step is total over Event.
-func Step(_ group.NothingToConfigure, s State, event Event) Result {
+func Step(c Config, s State, event Event) Result {
 	switch e := event.(type) {
 	case group.SendRequested:
-		return sendRequested(s, e)
+		return sendRequested(c, s, e)
 	case group.UnicastRequested:
 		return group.Handled(s, group.Effects{group.Send{To: e.To, Message: Plain{Payload: e.Payload}}})
 	case PlainReceived:
 		return group.Handled(s, deliver(e.Sender, e.Message.Payload))
 	case ForwardReceived:
-		return forwardReceived(s, e)
+		return forwardReceived(c, s, e)
 	case DataReceived:
 		return dataReceived(s, e)
+	case ReportReceived:
+		return reportReceived(c, s, e)
+	case FormedReceived:
+		return formedReceived(c, s, e)
 	case group.ViewInstalled:
-		return viewInstalled(s, e)
+		return viewInstalled(c, s, e)
 	case group.Suspected:
 		return suspected(s, e)
 	}
@@ -133,17 +172,46 @@ func (s State) ordered(f Forward) group.Effect {
 	return group.Multicast{Message: Data{ViewId: s.View.Id, Tag: f.Tag, Payload: f.Payload}}
 }
 
-func sendRequested(s State, e group.SendRequested) Result {
+// resent: the whole table, in order.
+func (s State) resent() group.Effects {
+	var effects group.Effects
+	for _, entry := range s.ForwardTable {
+		effects = append(effects, s.submit(entry))
+	}
+	return effects
+}
+
+// due: FORWARDs of this coordinator's view that were early, and are ordered now.
+func (s State) due(early []Forward) group.Effects {
+	var effects group.Effects
+	members := s.View.Set()
+	for _, f := range early {
+		if f.ViewId == s.View.Id && members.Has(f.Tag.Sender) && !s.Suspected.Has(f.Tag.Sender) {
+			effects = append(effects, s.ordered(f))
+		}
+	}
+	return effects
+}
+
+// later: FORWARDs of views that may follow the view of s.
+func (s State) later(early []Forward) []Forward {
+	return group.Select(early, func(f Forward) bool { return f.ViewId.Counter > s.View.Id.Counter })
+}
+
+func sendRequested(c Config, s State, e group.SendRequested) Result {
 	if !s.joined() {
 		return group.LocalError(s)
 	}
 	entry := Entry{s.Seqno + 1, e.Payload}
-	effect := s.submit(entry)
+	var effects group.Effects
+	if !s.mustWait(c) {
+		effects = group.Effects{s.submit(entry)}
+	}
 	s.Seqno, s.ForwardTable = entry.Seqno, group.Appended(s.ForwardTable, entry)
-	return group.Handled(s, group.Effects{effect})
+	return group.Handled(s, effects)
 }
 
-func forwardReceived(s State, e ForwardReceived) Result {
+func forwardReceived(c Config, s State, e ForwardReceived) Result {
 	f := e.Message
 	switch {
 	case f.ViewId.Counter > s.View.Id.Counter:
@@ -158,6 +226,9 @@ func forwardReceived(s State, e ForwardReceived) Result {
 		return group.RemoteError(s)
 	case s.Suspected.Has(e.Sender):
 		return group.Ignored(s)
+	case s.mustWait(c):
+		s.Early = group.Appended(s.Early, f)
+		return group.Handled(s, nil)
 	}
 	return group.Handled(s, group.Effects{s.ordered(f)})
 }
@@ -198,7 +269,7 @@ func dataReceived(s State, e DataReceived) Result {
 	return group.Handled(cleared, deliver(tag.Sender, e.Message.Payload))
 }
 
-func viewInstalled(s State, e group.ViewInstalled) Result {
+func viewInstalled(c Config, s State, e group.ViewInstalled) Result {
 	members := e.View.Set()
 	switch {
 	case !members.Has(s.Member):
@@ -206,26 +277,24 @@ func viewInstalled(s State, e group.ViewInstalled) Result {
 	case e.View.Id.Counter <= s.View.Id.Counter:
 		return group.Ignored(s)
 	}
-	first, early := !s.joined(), s.Early
-	if first {
+	before, early := s, s.Early
+	if !before.joined() {
 		s.Epoch = e.View.Id
 	}
 	s.View = e.View
 	s.ReceivedTable = group.LatestLives(s.ReceivedTable, members)
 	s.Suspected = s.Suspected.And(members)
-	s.Early = group.Select(early, func(f Forward) bool { return f.ViewId.Counter > e.View.Id.Counter })
+	s.Early = s.later(early)
 	var effects group.Effects
-	if !first {
-		for _, entry := range s.ForwardTable {
-			effects = append(effects, s.submit(entry))
+	if c.Majority {
+		s, effects = s.reported(before)
+		if s.mustWait(c) {
+			return group.Handled(s, effects)
 		}
 	}
+	effects = append(effects, s.resent()...)
 	if s.isCoordinator() {
-		for _, f := range early {
-			if f.ViewId == e.View.Id && members.Has(f.Tag.Sender) && !s.Suspected.Has(f.Tag.Sender) {
-				effects = append(effects, s.ordered(f))
-			}
-		}
+		effects = append(effects, s.due(early)...)
 	}
 	return group.Handled(s, effects)
 }

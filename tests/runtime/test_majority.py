@@ -1,0 +1,175 @@
+"""A group with `majority`, over sockets of which the network is cut: of two parts one delivers."""
+
+import asyncio
+import json
+import logging
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+import pytest
+from attrs import evolve
+
+import groupcomm_runtime
+from groupcomm.view import ViewId
+from groupcomm_conformance.torture.network import CALM, LossySocket
+from groupcomm_runtime import Event, Group, Message, NewView, Primary, Settings
+from groupcomm_runtime.layers import configs
+from groupcomm_runtime.transfer import Transfer
+
+FAST = Settings(heartbeat=0.1, patience=1.5)
+
+
+class Cut:
+    """Five members whose network can be cut between them, and what each has delivered."""
+
+    def __init__(self, folder: Path, *, majority: bool) -> None:
+        self.folder, self.majority = folder, majority
+        self.sockets: list[LossySocket] = []
+        self.groups: list[Group] = []
+        self.events: list[list[Event]] = []
+        self.tasks: list[asyncio.Task[None]] = []
+
+    async def joins(self, stack: AsyncExitStack, name: str) -> None:
+        sock = LossySocket()
+        group = await stack.enter_async_context(
+            groupcomm_runtime.join(
+                "demo",
+                name=name,
+                key="k",
+                folder=self.folder / "members",
+                log=self.folder / "logs",
+                settings=FAST,
+                majority=self.majority,
+                transport=lambda: sock,
+            )
+        )
+        had: list[Event] = []
+
+        async def takes() -> None:
+            async for event in group:
+                had.append(event)  # noqa: PERF401 - while it goes on
+
+        self.sockets.append(sock)
+        self.groups.append(group)
+        self.events.append(had)
+        self.tasks.append(asyncio.create_task(takes()))
+
+    def into(self, *parts: list[int]) -> None:
+        """Cut the network: each part hears itself alone."""
+        for part in parts:
+            deaf = {self.groups[other].place for other in range(len(self.groups)) if other not in part}
+            for member in part:
+                self.sockets[member].rules = evolve(CALM, deaf=frozenset(deaf))
+
+    def delivered(self, member: int) -> list[bytes]:
+        return [event.data for event in self.events[member] if isinstance(event, Message)]
+
+    def are(self, members: list[int], *, primary: bool) -> bool:
+        """They are in one view of these members."""
+        own = {self.groups[member].address for member in members}
+        return all(
+            {*self.groups[member].members} == own and self.groups[member].primary == primary
+            for member in members
+        )
+
+
+async def until(holds: Callable[[], bool]) -> None:
+    async with asyncio.timeout(60):
+        while not holds():  # noqa: ASYNC110 - of several groups
+            await asyncio.sleep(0.05)
+
+
+@pytest.mark.parametrize("majority", [True, False])
+def test_of_three_and_two_members_the_three_deliver_alone_and_the_two_when_they_are_back(
+    tmp_path: Path, *, majority: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Without the option both deliver. The coordinator of all is among the two."""
+    few, most, everybody = [0, 1], [2, 3, 4], [*range(5)]
+
+    async def test() -> None:
+        cut = Cut(tmp_path, majority=majority)
+        async with AsyncExitStack() as stack:
+            for name in "abcde":
+                await cut.joins(stack, name)
+            await until(lambda: cut.are(everybody, primary=True))
+            await cut.groups[1].send(b"before")
+            await until(lambda: all(cut.delivered(member) == [b"before"] for member in everybody))
+
+            cut.into(few, most)
+            await until(lambda: cut.are(most, primary=True) and cut.are(few, primary=not majority))
+            waits = asyncio.create_task(cut.groups[0].send(b"few"))
+            await cut.groups[2].send(b"most")
+            await until(lambda: all(cut.delivered(member) == [b"before", b"most"] for member in most))
+            await asyncio.sleep(1)
+            assert waits.done() != majority
+            assert [b"before", *([] if majority else [b"few"])] == cut.delivered(1)
+
+            cut.into(everybody)
+            await until(lambda: cut.are(everybody, primary=True))
+            await waits
+            await cut.groups[3].send(b"after")
+            await until(lambda: all(b"after" in cut.delivered(member) for member in everybody))
+            both = [b"most", b"few"] if majority else [b"most"]
+            for member in most:
+                assert [b"before", *both, b"after"] == cut.delivered(member)
+            for member in few:
+                assert [b"before", b"few", b"after"] == cut.delivered(member)
+            for had in cut.events:
+                views = [event.id for event in had if isinstance(event, NewView)]
+                formed = [event.view for event in had if isinstance(event, Primary)]
+                assert formed == [each for each in views if each in formed], "after its view, once"
+                assert bool(formed) == majority
+            assert cut.groups[0].primary
+        await asyncio.gather(*cut.tasks)
+
+    with caplog.at_level(logging.INFO, logger="groupcomm_runtime"):
+        asyncio.run(test())
+    lines = [json.loads(record.getMessage()) for record in caplog.records]
+    assert {"view", "suspects", "ended"} | ({"primary"} if majority else set()) == {
+        line["operation"] for line in lines if line["operation"] != "dropped"
+    }
+    assert all(line["group"] == "demo" and "#" in line["address"] for line in lines)
+    suspected = {line["suspect"][0] for line in lines if line["operation"] == "suspects"}
+    assert {"a", "b", "c", "d", "e"} == suspected
+
+
+def test_a_member_without_the_option_is_a_stranger(tmp_path: Path) -> None:
+    async def test() -> None:
+        join = groupcomm_runtime.join
+        async with join("demo", name="a", key="k", folder=tmp_path, settings=FAST, majority=True):
+            with pytest.raises(
+                groupcomm_runtime.BadInputError, match="another key: give the same key= and majority="
+            ):
+                async with join("demo", name="b", key="k", folder=tmp_path, settings=FAST):
+                    pass
+
+    asyncio.run(test())
+
+
+def test_the_option_is_in_the_configuration_that_a_log_has() -> None:
+    assert configs(evolve(FAST, majority=True))["sequencer"].majority
+    assert not configs(FAST)["sequencer"].majority
+
+
+def test_the_state_of_the_latest_formed_view_is_kept_though_fewer_have_it() -> None:
+    """A was in a formed view alone; B and C come back with the state of the view before."""
+    members = {name: Transfer(name, provides=True, majority=True, has=True) for name in "abc"}
+    first, alone, others = ViewId(1, "a"), ViewId(2, "a"), ViewId(2, "b")
+    for name, transfer in members.items():
+        transfer.view(NewView(first, ("a", "b", "c"), frozenset(), ()))
+        transfer.formed = first
+        view, own = (alone, ("a",)) if name == "a" else (others, ("b", "c"))
+        transfer.view(NewView(view, own, frozenset(), ()))
+    members["a"].formed = alone
+    merged = NewView(ViewId(3, "a"), ("a", "b", "c"), frozenset({alone, others}), ("b", "c"))
+    said = [
+        (name, action.data)
+        for name, transfer in members.items()
+        for action in transfer.view(merged)
+        if isinstance(action, groupcomm_runtime.transfer.Say)
+    ]
+    for sender, data in said:
+        for transfer in members.values():
+            transfer.delivers(sender, data)
+    assert [True, False, False] == [transfer.has for transfer in members.values()]
