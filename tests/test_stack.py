@@ -8,6 +8,7 @@ from attrs import evolve
 
 from groupcomm_conformance.commands.main import main
 from groupcomm_conformance.documents import guarantees, stack
+from groupcomm_conformance.documents.budgets import budgets, lost
 from groupcomm_conformance.files.errors import FileError
 from groupcomm_conformance.models.manifest import ManifestError, load
 from groupcomm_conformance.models.model import NOT_GIVEN
@@ -309,3 +310,25 @@ def test_bounds_are_read_from_the_models_that_hold() -> None:
     row = next(row for row in text.split("## Bounds")[1].splitlines() if row.startswith("| merge_gms"))
     assert "`MaxRestarts` with `MaxCasts`" not in row
     assert "`MaxCasts` 7" in row
+
+
+def test_what_is_lost_to_a_budget_of_faults_is_open() -> None:
+    """FLUSH's guarantee after a false suspicion: from its models, not from a sentence."""
+    manifests = {manifest.protocol: manifest for manifest in manifests_of(ROOT, ())}
+    flush = manifests["flush"]
+    (found,) = lost(flush)
+    assert (found.guarantee, found.budget) == ("VirtualSynchrony", "MaxFalseSuspicions")
+    assert found.conjuncts == ("ReceiveOnlyCut", "FirstLeaverHasAll", "JoinersInstallLast")
+    line = (
+        "- `ReceiveOnlyCut`, `FirstLeaverHasAll`, `JoinersInstallLast` of `VirtualSynchrony`: flush does not"
+    )
+    assert any(each.startswith(line) for each in stack.page(ROOT, manifests.values())[0].splitlines())
+    assert "Not `FirstLeaverHasAll` with `MaxFalseSuspicions`" in guarantees.page(ROOT, manifests.values())
+    # Without the ablation nothing says that the budget costs anything: it is a bound, and stands under Bounds.
+    kept = tuple(model for model in flush.models if found.budget not in model.ablates)
+    assert lost(evolve(flush, models=kept)) == []
+    # A model that holds with the budget and claims a conjunct shows it.
+    claims = ("GivesReceiveOnlyCut", "GivesFirstLeaverHasAll", "GivesJoinersInstallLast")
+    name = next(m.claims for m in flush.models if m.holds and budgets(flush.cfg(m).constants)[found.budget])
+    cfg = evolve(flush.cfgs[name], properties=(*flush.cfgs[name].properties, *claims))
+    assert lost(evolve(flush, cfgs={**flush.cfgs, name: cfg})) == []

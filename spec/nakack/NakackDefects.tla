@@ -33,6 +33,32 @@ RequestsOneMore(s, e) ==
             THEN [@[i] EXCEPT !.message.ranges[1].last = @ + 1]
             ELSE @[i]]]
 
+\* A request names another origin than the one whose messages are missing.
+RequestsOfWrongOrigin(s, e) ==
+    LET step == Step(s, e)
+        other == CHOOSE x \in Members(s) : x # "A"
+    IN IF e.type # "RequestTimeout" THEN step
+       ELSE [step EXCEPT !.effects = [i \in DOMAIN @ |->
+                IF @[i].type = "Datagram" THEN [@[i] EXCEPT !.message.origin = other] ELSE @[i]]]
+
+\* A member that goes to another view sends these members a request for the first message of x.
+RequestsAt(s, e, x, to) ==
+    LET step == Step(s, e)
+        request == XmitReqMessage(e.view.id, x, <<[first |-> FirstSeqno, last |-> FirstSeqno]>>)
+    IN [step EXCEPT !.effects = @ \o <<Datagram(to, request)>>]
+
+\* What was delivered in the former view is asked for in this one.
+RequestsFormer(s, e) ==
+    IF e.type = "ViewInstalled" /\ InView(s) /\ "A" \in Members(s) /\ s.windows["A"].delivered >= FirstSeqno
+    THEN RequestsAt(s, e, "A", "B")
+    ELSE Step(s, e)
+
+\* A member that is not in the view any more is asked.
+RequestsOfFormerMember(s, e) ==
+    IF e.type = "ViewInstalled" /\ InView(s) /\ Members(s) \ MembersOf(e.view) # {}
+    THEN RequestsAt(s, e, "A", CHOOSE x \in Members(s) \ MembersOf(e.view) : TRUE)
+    ELSE Step(s, e)
+
 \* A member says that it has delivered one more than it has.
 AnnouncesOneMore(s, e) ==
     IF e.type # "HighestTimeout" THEN Step(s, e)

@@ -7,6 +7,8 @@ AToB == {<<"A", "B">>}
 \* B is the first incarnation of a name, and B#2 the second.
 LivesToA == {<<"B", "A">>, <<"B#2", "A">>}
 LivesAndA == LivesToA \cup {<<"A", "B">>, <<"A", "B#2">>}
+AToBothLives == {<<"A", "B">>, <<"B#2", "A">>}
+AToTwo == {<<"A", "B">>, <<"A", "C">>}
 BothWays == {<<"A", "B">>, <<"B", "A">>}
 
 \* A network that remembers, and a member that delivers again, would have no end.

@@ -136,7 +136,7 @@ ClosedByExclusionStep ==
         \A p \in DOMAIN local[m].sends :
             \/ KeptFor(local[m], p) \subseteq KeptFor(local'[m], p)
             \/ act'.event.type = "AckReceived" /\ act'.event.sender = p
-            \/ act'.event.type = "ViewInstalled" /\ p \in Excluded(m)
+            \/ p \in Excluded(m)
             \/ IsOver(local'[m], p)
 
 \* And nothing is kept for a peer that a view excludes.
@@ -170,7 +170,7 @@ TimerWhileKeptStep ==
         \A p \in DOMAIN local'[m].sends :
             LET side == local'[m].sends[p]
                 before == p \in DOMAIN local[m].sends /\ local[m].sends[p].connection = side.connection
-                            /\ local[m].sends[p].kept # <<>> /\ ~act'.from_start
+                            /\ local[m].sends[p].kept # <<>>
             IN (/\ side.kept # <<>>
                 /\ \/ ~before
                    \/ act'.event.type = "RetransmitTimeout" /\ act'.event.number = side.connection.number)

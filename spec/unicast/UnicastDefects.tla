@@ -82,6 +82,90 @@ WrappingStep(s, e) ==
     IF "message" \in DOMAIN e THEN [Step([s EXCEPT !.opened = 2], e) EXCEPT !.state.opened = s.opened]
     ELSE LET step == Step(s, e) IN [step EXCEPT !.state.opened = @ % 2]
 
+\* A second message takes the place of the first in what is kept.
+KeepsLastAlone(s, e) ==
+    LET step == Step(s, e) IN
+    IF e.type = "UnicastRequested" /\ step.outcome = "handled"
+    THEN [step EXCEPT !.state.sends[e.to].kept = <<@[Len(@)]>>]
+    ELSE step
+
+\* What arrives is delivered, and never acknowledged.
+NeverAcknowledges(s, e) ==
+    LET step == Step(s, e)
+        IsNoAck(effect) == effect.type = "Datagram" => effect.message.type # "ACK"
+    IN [step EXCEPT !.effects = SelectSeq(@, IsNoAck)]
+
+\* A delivered message stays listed as one that waits behind a gap.
+ListsDelivered(s, e) ==
+    LET step == Step(s, e) IN
+    IF e.type = "DataReceived" /\ e.sender \in DOMAIN step.state.receives
+    THEN [step EXCEPT !.state.receives[e.sender].ahead = <<<<e.message.seqno, e.message.payload>>>>]
+    ELSE step
+
+\* An ACK of one peer counts for all.
+AckCountsForAll(s, e) ==
+    LET step == Step(s, e) IN
+    IF e.type = "AckReceived" /\ step.state # s
+    THEN [step EXCEPT !.state.sends = [p \in DOMAIN @ |-> [@[p] EXCEPT !.kept = <<>>]]]
+    ELSE step
+
+IsNoTimer(effect) == effect.type # "SetTimer"
+
+\* No request sets the timer.
+NoFirstTimer(s, e) ==
+    IF e.type = "UnicastRequested" THEN [Step(s, e) EXCEPT !.effects = SelectSeq(@, IsNoTimer)] ELSE Step(s, e)
+
+\* A request sets the timer if it opens the connection, and not if all before it was acknowledged.
+TimerOfFirstAlone(s, e) ==
+    IF e.type = "UnicastRequested" /\ e.to \in DOMAIN s.sends
+    THEN [Step(s, e) EXCEPT !.effects = SelectSeq(@, IsNoTimer)]
+    ELSE Step(s, e)
+
+\* A connection that is opened for a new incarnation of the peer has no timer.
+NoTimerForIncarnation(s, e) ==
+    IF e.type \notin {"UnicastRequested", "RetransmitTimeout"}
+    THEN [Step(s, e) EXCEPT !.effects = SelectSeq(@, IsNoTimer)]
+    ELSE Step(s, e)
+
+\* The timer fires, and each datagram is the first message.
+ResendsFirstAlone(s, e) ==
+    LET step == Step(s, e) IN
+    IF e.type = "RetransmitTimeout"
+    THEN [step EXCEPT !.effects = [i \in DOMAIN @ |-> IF @[i].type = "Datagram" THEN @[1] ELSE @[i]]]
+    ELSE step
+
+\* A late copy of the first message takes a window back to it. (What follows is not passed up: it would be so without end.)
+WindowGoesBack(s, e) ==
+    LET step == Step(s, e)
+        IsNoUp(effect) == effect.type # "PassUp"
+    IN IF e.type # "DataReceived" THEN step
+       ELSE IF e.message.seqno > 1 THEN [step EXCEPT !.effects = SelectSeq(@, IsNoUp)]
+       ELSE IF e.sender \in DOMAIN s.receives /\ s.receives[e.sender].delivered > 1
+       THEN [step EXCEPT !.state.receives[e.sender].delivered = 1]
+       ELSE step
+
+\* A late copy gives a window the number of the connection before. (As above.)
+WindowIsRenumbered(s, e) ==
+    LET step == Step(s, e)
+        IsNoUp(effect) == effect.type # "PassUp"
+    IN IF e.type # "DataReceived" \/ e.message.connection.number < 2 THEN step
+       ELSE IF e.sender \in DOMAIN s.receives /\ s.receives[e.sender].connection = e.message.connection
+               /\ s.receives[e.sender].delivered >= e.message.seqno
+       THEN [step EXCEPT !.state.receives[e.sender].connection.number = 1, !.effects = SelectSeq(@, IsNoUp)]
+       ELSE [step EXCEPT !.effects = SelectSeq(@, IsNoUp)]
+
+-----------------------------------------------------------------------------
+(* Operators of Unicast *)
+
+\* In the place of Resent: one message more than ResendMost.
+ResentOneMore(s, peer, side, most) ==
+    [i \in 1 .. IF Len(side.kept) <= most THEN Len(side.kept) ELSE most + 1 |-> DataTo(s, peer, side, i)]
+
+\* In the place of LatestAlone: of a former incarnation one thing is not forgotten.
+SendsAreNotForgotten(s) == [s EXCEPT !.receives = WithoutOver(s, @), !.known = WithoutOver(s, @)]
+ReceivesAreNotForgotten(s) == [s EXCEPT !.sends = WithoutOver(s, @), !.known = WithoutOver(s, @)]
+KnownAreNotForgotten(s) == [s EXCEPT !.sends = WithoutOver(s, @), !.receives = WithoutOver(s, @)]
+
 -----------------------------------------------------------------------------
 (* The network: in the place of AfterStep *)
 

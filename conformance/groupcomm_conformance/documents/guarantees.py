@@ -6,19 +6,21 @@ ours, what it means and
 
 - `given`: by which claims of which protocol (`sequencer: NoDuplicates`), or by which conjuncts of a guarantee
   (`Membership: SelfInclusion`), which is shown where a protocol gives the guarantee, else assumed and open;
-- `limits`: what of it is not given, or `not_given`: why none of it is.
+- `limits`: what of it is not given, or `not_given`: why none of it is. The budgets of faults under which a
+  conjunct is not given stand before it, from the manifests (`budgets`).
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from groupcomm_conformance.files import strict_yaml
 from groupcomm_conformance.files.strict_yaml import Node
 from groupcomm_conformance.models.manifest import Manifest
 
+from .budgets import lost
 from .layers import guarantee
 
 __all__ = ["PATH", "page"]
@@ -46,6 +48,8 @@ class _Given:
 
     by: str
     shown: str
+    lost: str = ""
+    """The budgets of faults under which it is not given."""
 
 
 def page(root: Path, manifests: Iterable[Manifest]) -> str:
@@ -65,7 +69,8 @@ def _row(root: Path, known: Mapping[str, Manifest], name: str, node: Node) -> st
     given = [*_given(root, known, keys["given"])] if "given" in keys else []
     by = "; ".join(each.by for each in given) or "-"
     shown = "; ".join(dict.fromkeys(each.shown for each in given)) or "-"
-    missing = next((keys[key].text() for key in ("not_given", "limits") if key in keys), "")
+    said = next((keys[key].text() for key in ("not_given", "limits") if key in keys), "")
+    missing = " ".join((*dict.fromkeys(each.lost for each in given if each.lost), said))
     cells = (name, keys["means"].text(), by, shown, missing)
     return f"| {' | '.join(' '.join(cell.split()).replace('|', chr(92) + '|') for cell in cells)} |"
 
@@ -106,7 +111,13 @@ def _conjunct(root: Path, known: Mapping[str, Manifest], module: str, name: str,
     for manifest in known.values():
         claims = manifest.gives.get(module, {}).get(name, ())
         if claims:
-            return _claim(manifest, claims[0], node)
+            given = _claim(manifest, claims[0], node)
+            under = [
+                f"`{each.budget}` ({_some([*each.refuted])})"
+                for each in lost(manifest)
+                if each.guarantee == module and name in each.conjuncts
+            ]
+            return evolve(given, lost=f"Not `{name}` with {', '.join(under)}." if under else "")
     users = [protocol for protocol, manifest in known.items() if name in manifest.assumes.get(module, {})]
     assumed = f"*assumed* by {', '.join(users)}" if users else "*assumed* by no layer yet"
     return _Given(f"`{module}`: `{name}`", assumed)

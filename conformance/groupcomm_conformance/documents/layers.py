@@ -18,6 +18,8 @@ from groupcomm_conformance.models.manifest import Manifest
 from groupcomm_conformance.models.model import NOT_GIVEN
 from groupcomm_conformance.models.modules import Modules, read_modules
 
+from .budgets import lost
+
 __all__ = ["FILE", "Layer", "declared", "guarantee", "layers"]
 
 FILE: Final = Path("spec", "common", "layers.yaml")
@@ -28,7 +30,8 @@ class Layer:
     """A layer: its guarantees by name. `manifest` is None where there is no protocol yet.
 
     `gives_below`: those of `gives` that the layers beneath have of it, too. `reasons`: why it does not give
-    conjuncts, by guarantee and conjunct. `open`: what no model has, and no constant says.
+    conjuncts, by guarantee and conjunct, or by guarantee and the budget of faults under which it does not.
+    `open`: what no model has, and no constant says.
     """
 
     name: str
@@ -88,9 +91,11 @@ def _reasons(manifest: Manifest, node: Node) -> dict[str, dict[str, str]]:
     found: dict[str, dict[str, str]] = {}
     for name, conjuncts in node.entries("a mapping from guarantees").items():
         for conjunct, reason in conjuncts.entries("a mapping from conjuncts to reasons").items():
-            if manifest.gives.get(name, {}).get(conjunct) != NOT_GIVEN:
+            budget = any((each.guarantee, each.budget) == (name, conjunct) for each in lost(manifest))
+            if manifest.gives.get(name, {}).get(conjunct) != NOT_GIVEN and not budget:
                 raise reason.error(
-                    f"a conjunct of {name} that {manifest.protocol} does not give, not {conjunct}"
+                    f"a conjunct of {name} that {manifest.protocol} does not give, or a budget under which "
+                    f"it does not give all, not {conjunct}"
                 )
             found.setdefault(name, {})[conjunct] = reason.text()
     return found

@@ -8,8 +8,7 @@ guarantee has a model that holds without it.
 """
 
 import inspect
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -20,6 +19,7 @@ from groupcomm_conformance.models.modules import read_modules
 from groupcomm_conformance.protocols.constants import module_of
 
 from . import composition
+from .budgets import budgets, lost
 from .layers import Layer, above, declared, guarantee, layers
 
 __all__ = ["PATH", "page"]
@@ -148,6 +148,9 @@ def _open(root: Path, stack: Sequence[Layer]) -> Iterator[str]:
             what += f" ({_code(names)})"
         yield f"{what}: assumed by {', '.join(users)}; no layer refines it yet{_planned(planned)}."
     for layer in stack:
+        for line in _lost(layer):
+            anything = True
+            yield line
         for sentence in layer.open:
             anything = True
             yield f"- {layer.name}: {' '.join(sentence.split())}"
@@ -155,7 +158,16 @@ def _open(root: Path, stack: Sequence[Layer]) -> Iterator[str]:
         yield "Nothing: whatever a layer assumes, another is shown to give."
 
 
-_BUDGET: Final = re.compile(r"= (\d+)")
+def _lost(layer: Layer) -> Iterator[str]:
+    """Say which conjuncts a layer gives only where a budget of faults is not spent."""
+    for each in lost(layer.manifest) if layer.manifest is not None else ():
+        refuted = [f"`{name}` refutes {_code(those)}" for name, those in each.refuted.items()]
+        seen = {name for those in each.refuted.values() for name in those}
+        unshown = [name for name in each.conjuncts if name not in seen]
+        but = f"; no model shows {_code(unshown)}" if unshown else ""
+        said = f"{layer.name} does not give them with `{each.budget}`: {', '.join(refuted)}{but}."
+        reason = layer.reasons.get(each.guarantee, {}).get(each.budget, "")
+        yield f"- {_code(each.conjuncts)} of `{each.guarantee}`: {said} {' '.join(reason.split())}".rstrip()
 
 
 def _bounds(stack: Sequence[Layer]) -> Iterator[str]:
@@ -170,9 +182,9 @@ def _bounds(stack: Sequence[Layer]) -> Iterator[str]:
             continue
         manifest = layer.manifest
         models = [m for m in manifest.models if m.holds and m.claims not in manifest.other_modules]
-        spent = [(m, _budgets(manifest.cfg(m).constants)) for m in models]
+        spent = [(m, budgets(manifest.cfg(m).constants)) for m in models]
         times = _of_a_member(manifest)
-        names = [name for name in _budgets(manifest.reference) if name not in times]
+        names = [name for name in budgets(manifest.reference) if name not in times]
         names = [name for name in names if any(found[name] for _, found in spent)]
         greatest = [f"`{name}` {max(found[name] for _, found in spent)}" for name in names]
         apart = []
@@ -198,15 +210,6 @@ def _of_a_member(manifest: Manifest) -> frozenset[str]:
     modules = read_modules(manifest.folders, manifest.module)
     own = (name for name in manifest.reference if module and modules.declares(module, name))
     return frozenset((*own, "MaxMisuses"))
-
-
-def _budgets(constants: Mapping[str, str]) -> dict[str, int]:
-    """Give the bounds among constants, `Max...`: a number, or 0 for anything else."""
-    return {
-        name: int(found[1]) if (found := _BUDGET.fullmatch(value)) else 0
-        for name, value in constants.items()
-        if name.startswith("Max")
-    }
 
 
 def _lacking(givers: Sequence[Layer], users: Sequence[Layer], name: str) -> Iterator[str]:

@@ -170,8 +170,9 @@ def load(manifest: Manifest, model: Model, cache: Path) -> Graph:
     if not model.walk:
         message = f"the model {model.name} of {manifest.protocol} is not for walks: it has no walk: true"
         raise ValueError(message)
-    modules = read_modules(manifest.folders, manifest.module)
-    sources = [manifest.module, _cfg(manifest, model), sorted(modules.bare.items())]
+    root = manifest.module_of(model.claims)
+    modules = read_modules(manifest.folders, root)
+    sources = [root, _cfg(manifest, model), sorted(modules.bare.items())]
     made_from = key(_ROOMS, FORMAT, sources, tools.jar_digest(tools.find_jar()))
     graphs = Graphs(cache)
     graph = graphs.load(made_from)
@@ -190,7 +191,8 @@ def build(manifest: Manifest, model: Model) -> Graph:
     cfg = _cfg(manifest, model)
     with tempfile.TemporaryDirectory(prefix="groupcomm-graph-") as folder:
         dump = Path(folder, f"{model.name}.dot")
-        result = tlc.run(manifest.folders, manifest.module, cfg, short=True, dump=dump)
+        root = manifest.module_of(model.claims)
+        result = tlc.run(manifest.folders, root, cfg, short=True, dump=dump)
         return read_dot(dump, nodes=result.distinct, edges=result.transitions, initial=result.initial)
 
 
