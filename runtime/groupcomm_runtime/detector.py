@@ -153,6 +153,11 @@ class Detector:
             elif not said.counts and (said.counter >= view.counter or now - since > self.patience):
                 yield member, "excludes me"
 
+    def silent(self, outsiders: Iterable[Address], now: float) -> list[Address]:
+        """The outsiders that were not heard for long. The time of each begins when it is asked for first."""
+        heard = {each: self._heard.setdefault(each, _Heard(now)) for each in outsiders}
+        return [each for each, known in heard.items() if now - known.at > self._bears(known)]
+
     def forget(self, staying: Iterable[Address], now: float) -> None:
         """Forget members that were not heard for long, except the members to keep."""
         kept = set(staying)

@@ -178,12 +178,9 @@ class Group:
     @property
     def metrics(self) -> str:
         """Address, view, `counts` and `tables` as a line of JSON."""
-        others = self._member.to_others
         view = None if self._view is None else (self._view.counter, self._view.creator)
         now = {"group": self._name, "address": self.address, "view": view, "members": self._members}
-        return msgspec.json.encode(
-            {**now, "counts": self.counts, "tables": self.tables, "to others": others}
-        ).decode()
+        return msgspec.json.encode({**now, "counts": self.counts, "tables": self.tables}).decode()
 
     async def send(self, data: bytes) -> None:
         """Send to all; return when it is delivered here, in its place in the order.

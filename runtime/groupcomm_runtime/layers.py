@@ -44,7 +44,7 @@ ORDER, FLUSHING, MERGING, _, MULTICAST, UNICASTS, FINDING = range(len(LAYERS))
 DISCOVER: Final = "merge_gms/discover"
 """The timer at which discovery reports the coordinators that it hears."""
 
-_GROUND: Final = ("Network", "FailureDetector", "Incarnations", "Discovery", "Folder")
+_GROUND: Final = ("Network", "FailureDetector", "SilenceDetector", "Incarnations", "Discovery", "Folder")
 
 
 def configs(patience: float) -> dict[str, Any]:
@@ -117,6 +117,8 @@ def written_event(event: Event, data: bytes) -> tuple[Any, ...]:
             return "join", coordinator, life
         case Raised(Suspected(suspect)):
             return "suspected", suspect
+        case Raised(unicast.SilenceReported(peer)):
+            return "silent", peer
         case Raised(unicast.IncarnationBegins(incarnation)):
             return "begins", incarnation
         case _:
@@ -148,6 +150,8 @@ def event_of(values: Any, codec: Codec) -> Event:  # noqa: ANN401 - anything tha
             return Called(PassDown(gms.JoinRequested(coordinator, life)))
         case ["suspected", str(suspect)]:
             return Raised(Suspected(suspect))
+        case ["silent", str(peer)]:
+            return Raised(unicast.SilenceReported(peer))
         case ["begins", int(incarnation)]:
             return Raised(unicast.IncarnationBegins(incarnation))
         case _:

@@ -161,19 +161,13 @@ class Member:
             "flushes": int(not stopped.free),
             "to fetch": sum(len(window.pending) for window in windows.values()),
             "unstable": sum(len(window.kept) for window in windows.values()),
-            "unacknowledged": self._kept(members=True),
+            "unacknowledged": sum(len(side.kept) for side in self._unicasts.sends.values()),
             "events": len(self._queue),
         }
 
     @property
-    def to_others(self) -> int:
-        """How many unicasts to addresses outside the view are not acknowledged."""
-        return self._kept(members=False)
-
-    def _kept(self, *, members: bool) -> int:
-        sends = cast("unicast.State", self._state.layers[UNICASTS]).sends
-        inside = self.gms.decision.members
-        return sum(len(side.kept) for to, side in sends.items() if (to in inside) == members)
+    def _unicasts(self) -> unicast.State:
+        return cast("unicast.State", self._state.layers[UNICASTS])
 
     def namesakes(self) -> list[tuple[Address, Place | None]]:
         """The other incarnations of its name that are heard now, and where."""
@@ -556,6 +550,11 @@ class Member:
         return [*dict.fromkeys(each for each in (*state.unsuspected, *waits) if each != self.me)]
 
     def _detects(self, now: float) -> None:
+        state = self._unicasts
+        outsiders = [to for to, side in state.sends.items() if side.kept and to not in state.members]
+        for address in self._detector.silent(outsiders, now):  # no view will exclude it
+            self.counts["silent outsiders"] += 1
+            self._take("detector: silent", Raised(unicast.SilenceReported(address)))
         watched = [each for each in self._watched() if each not in self._reported]
         for member, why in self._detector.suspects(self.gms.decision.id, self._installed, watched, now):
             self._reported.add(member)

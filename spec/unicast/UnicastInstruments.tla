@@ -51,6 +51,7 @@ Alphabet(messages, outsides) ==
        \cup {[type |-> "RetransmitTimeout", number |-> n] : n \in 0 .. 3}
        \cup {[type |-> "ViewInstalled", view |-> v] :
                 v \in UNION {ViewsOf(m) : m \in Member} \cup {View(3, "Z", <<"Z">>), View(3, "Z", <<"A", "Z">>)}}
+       \cup {[type |-> "SilenceReported", peer |-> m] : m \in Member \cup {"Z"}}
        \cup {[type |-> "IncarnationBegins", incarnation |-> n] : n \in -1 .. 2}
 
 -----------------------------------------------------------------------------

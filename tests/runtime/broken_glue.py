@@ -138,6 +138,9 @@ BROKEN: Final[dict[str, Callable[[], None]]] = {
     "the detector ignores views without this member": lambda: _never("excludes me"),
     "the detector ignores suspicions of this member": lambda: _never("suspects me"),
     "the detector ignores silence": lambda: _never("silent"),
+    "the silence of outsiders is not reported": lambda: _instead(
+        Detector, "silent", lambda _: lambda *_given: []
+    ),
     "a pause of the own process is not noticed": lambda: _instead(
         Member, "_notices_pause", lambda _: lambda _self: False
     ),

@@ -313,7 +313,6 @@ def test_metrics_are_a_line_of_json_with_counts_of_each_layer(tmp_path: Path) ->
             said = json.loads(line)
             assert ["demo", b.address, [2, a.address]] == [said["group"], said["address"], said["view"]]
             assert b.tables.keys() == said["tables"].keys()
-            assert 0 == said["to others"]
             counts = said["counts"]
             for each in ("sequencer received", "flush received", "nakack received", "file_ping sent"):
                 assert counts[each] > 0, each
@@ -372,6 +371,16 @@ def test_who_is_silent_is_suspected_later_where_heartbeats_come_slowly_and_after
     assert [("C", "silent")] == [*detector.suspects(MINE, 0, ["C"], now=last + 100)]
     detector.paused(now=200.0)
     assert [] == [*detector.suspects(MINE, 0, ["B", "C"], now=200.9)]
+
+
+def test_the_time_of_an_outsider_begins_when_it_is_asked_for() -> None:
+    """A coordinator that has left before this member heard it is silent one patience later, too."""
+    detector = Detector(patience=1.0)
+    detector.heard("B", 1, said(7), now=5.0)
+    assert [] == detector.silent(["B", "C"], now=5.5)
+    assert ["B"] == detector.silent(["B", "C"], now=6.1)
+    detector.heard("B", 2, said(7), now=6.2)
+    assert ["C"] == detector.silent(["B", "C"], now=6.6)
 
 
 def test_a_heartbeat_that_was_overtaken_says_nothing() -> None:

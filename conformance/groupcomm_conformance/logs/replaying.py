@@ -270,8 +270,9 @@ class _Run:
                 expected = "discovery"
             case ("begins", _):
                 expected = "begins"
-            case ("suspected", _):
-                reasons = {f"detector: {why}" for why in ("silent", "suspects me", "excludes me")}
+            case ("suspected" | "silent" as kind, _):
+                others = ("suspects me", "excludes me") if kind == "suspected" else ()
+                reasons = {f"detector: {why}" for why in ("silent", *others)}
                 expected = str(cause) if cause in reasons else "detector: a reason"
             case _:
                 raise _NotSoError("no event of a member")
