@@ -202,7 +202,7 @@ BROKEN: Final = tuple(
 )
 
 LEFT: Final[Mapping[str, Left]] = {
-    "send_sides_stay": Left("two_messages_lossy", "what is kept for too long violates no claim"),
+    "send_sides_stay": Left("two_messages_lossy", "a report closes what a view has left open"),
     "late_copies_kept": Left("merge", "what is kept for too long violates no claim"),
     "highest_ignored": Left("merge", "the next multicast shows the gap, and the flush fetches what is last"),
     "former_view_not_kept": Left(

@@ -12,8 +12,7 @@ its end. The kinds:
 ``transfer P``, ``transferred P``      the state transfer of P has the group stopped, and resumes it
 ``give_up P``, ``fetch P``             it resumes it before it is stopped, or asks for the own digest
 ``suspect P Q``                        the failure detector of P reports Q
-``silent P Q``                         it reports that Q is silent, for which P keeps messages and which is in
-                                       no view of P
+``silent P Q``                         it reports to UNICAST that Q is silent, for which P keeps messages
 ``timer P NAME``                       a timer fires that P has set, or had set and cancelled
 ``discover P NAMES``                   the timer of discovery fires, and finds these
 ``message P Q``, ``drop P Q``          the first unicast from P reaches Q. The last is lost, as P crashed, or
@@ -216,8 +215,8 @@ class Ground(Judged):
 
     def _do_silent(self, name: str, of: str) -> None:
         process, other = self.process(name), self.known(of)
-        if other not in self.oracle.outsiders(process):
-            raise NotAllowedError(f"{process} keeps nothing for {other}, or has it in its view")
+        if other not in self.oracle.receivers(process):
+            raise NotAllowedError(f"{process} keeps nothing for {other}")
         self.step(process, Raised(unicast.SilenceReported(other.address)))
 
     def _do_timer(self, name: str, timer: str) -> None:

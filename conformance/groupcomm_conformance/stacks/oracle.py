@@ -96,16 +96,16 @@ class Oracle:
             return True
         return other.address not in theirs.at and not comes_after(mine, theirs)
 
-    def outsiders(self, process: Process) -> list[Process]:
-        """List the processes for which a member keeps messages, and that its view is without."""
-        return [other for other, kept, outside in self._ground.kept_by(process) if kept and outside]
+    def receivers(self, process: Process) -> list[Process]:
+        """List the processes for which a process keeps messages."""
+        return [other for other, kept, _ in self._ground.kept_by(process) if kept]
 
     def silences(self, process: Process) -> list[Event]:
         """List the reports to UNICAST: of outsiders that are gone, or that it cannot reach."""
         return [
             ("silent", process.name, other.name)
-            for other in self.outsiders(process)
-            if not other.up or not self._ground.connected(process, other)
+            for other, kept, outside in self._ground.kept_by(process)
+            if kept and outside and not (other.up and self._ground.connected(process, other))
         ]
 
     # Clocks
