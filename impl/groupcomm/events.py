@@ -164,6 +164,13 @@ class Suspected:
 
 
 @frozen
+class SilenceReported:
+    """To UNICAST: the failure detector has heard nothing from `peer` for long; it may be wrong."""
+
+    peer: Address
+
+
+@frozen
 class Suspend:
     """To the layer that can stop a group: stop all unsuspected members for `asker`; also again (EVT-05).
 

@@ -19,8 +19,8 @@ and judges later. The patience follows the network: it is twice the longest rece
 of that member, within bounds.
 
 Duties of the runtime. It fires the timer `beat` once at the start; from then on the core sets it. With each
-it says which members GMS watches (`merge_gms.watched`), which of them GMS suspects, and which can be reached.
-The reports go to GMS as `Suspected`.
+it says what is around: whom GMS watches and suspects, whom UNICAST seeks outside the view, and who can be
+reached (`Around`). The reports go to GMS as `Suspected`, and to UNICAST as `SilenceReported`.
 
 What it cannot give. A member that is slow for longer than the patience is suspected, though it lives: no
 detector over datagrams can tell it from one that has crashed.
@@ -32,7 +32,7 @@ from attrs import frozen
 
 from .effects import Datagram, PassUp, SetTimer
 from .errors import LocalProtocolError, RemoteProtocolError
-from .events import Below, Suspected, ViewInstalled
+from .events import Below, SilenceReported, Suspected, ViewInstalled
 from .per_member import PerMember
 from .records import evolve
 from .view import NO_VIEW, Address, ViewId
@@ -40,8 +40,8 @@ from .view import NO_VIEW, Address, ViewId
 ASSUMES: Final = ("Network",)
 """The module of `spec/common` that says what the layer below must give."""
 
-GIVES: Final = ("FailureDetector",)
-"""The module that says what this layer gives to those above."""
+GIVES: Final = ("FailureDetector", "SilenceDetector")
+"""The modules that say what this layer gives to those above."""
 
 __all__ = [
     "ASSUMES",
@@ -105,10 +105,14 @@ Message: TypeAlias = Heartbeat
 
 @frozen
 class Around:
-    """What a member knows elsewhere: the members that GMS watches and suspects, and those it can reach."""
+    """What a member knows elsewhere, beside the members that it can reach.
+
+    GMS watches and suspects members. UNICAST seeks processes outside the view, for which it keeps messages.
+    """
 
     watched: frozenset[Address]
     suspected: frozenset[Address]
+    sought: frozenset[Address]
     reachable: frozenset[Address]
 
 
@@ -132,7 +136,7 @@ Event: TypeAlias = BeatTimeout | HeartbeatReceived | ViewInstalled
 # Effects ------------------------------------------------------------------------------------------
 
 
-Effect: TypeAlias = Datagram[Message] | PassUp[Suspected] | SetTimer
+Effect: TypeAlias = Datagram[Message] | PassUp[Suspected | SilenceReported] | SetTimer
 
 # State --------------------------------------------------------------------------------------------
 
@@ -203,10 +207,10 @@ def step(config: Config, state: State, event: Event) -> Transition:
 def _beat_timeout(config: Config, state: State, event: BeatTimeout) -> Transition:
     """Send heartbeats, count the heartbeats missed, and report whom to suspect. `Heartbeat!BeatTimeout`."""
     around, me = event.around, state.member
-    watched = around.watched - {me}
-    peers = (watched | around.reachable) - {me}
+    watched, sought = around.watched - {me}, around.sought - {me}
+    peers = (watched | sought | around.reachable) - {me}
     heard = {peer: _missed(config, each) for peer, each in state.heard.items() if peer in peers}
-    heard |= dict.fromkeys(watched - heard.keys(), _NOTHING)
+    heard |= dict.fromkeys((watched | sought) - heard.keys(), _NOTHING)
     after = evolve(state, beats=state.beats + 1, heard=HeardOf(heard.items()))
     return after, (
         *(
@@ -217,6 +221,7 @@ def _beat_timeout(config: Config, state: State, event: BeatTimeout) -> Transitio
         ),
         SetTimer("beat", config.beat_interval, config.beat_interval),
         *(PassUp(Suspected(peer)) for peer in sorted(watched) if reason(config, after, peer)),
+        *(PassUp(SilenceReported(peer)) for peer in sorted(sought) if _is_silent(config, after.heard[peer])),
     )
 
 
@@ -262,7 +267,7 @@ def reason(config: Config, state: State, peer: Address) -> str:
     if not state.members or peer not in state.heard:
         return ""
     said = state.heard[peer]
-    if said.missed > _borne(config, said):
+    if _is_silent(config, said):
         return "silent"
     if said.view == NO_VIEW.id or (said.counts and not said.suspects):
         return ""
@@ -276,7 +281,7 @@ def reason(config: Config, state: State, peer: Address) -> str:
 def alive(config: Config, state: State) -> frozenset[Address]:
     """The members that were heard, and are not silent."""
     return frozenset(
-        peer for peer, each in state.heard.items() if each.number and each.missed <= _borne(config, each)
+        peer for peer, each in state.heard.items() if each.number and not _is_silent(config, each)
     )
 
 
@@ -285,6 +290,6 @@ def _missed(config: Config, each: Heard) -> Heard:
     return evolve(each, missed=min(each.missed, config.longest) + 1)
 
 
-def _borne(config: Config, each: Heard) -> int:
-    """Return for how many own heartbeats the silence of a member is borne. `Heartbeat!Borne`."""
-    return min(config.longest, max(config.patience, 2 * each.gap))
+def _is_silent(config: Config, each: Heard) -> bool:
+    """True if a member was not heard for the patience, which follows its gaps. `Heartbeat!IsSilent`."""
+    return each.missed > min(config.longest, max(config.patience, 2 * each.gap))

@@ -13,7 +13,9 @@ anything: a receiver without a window answers by SEND_FIRST_SEQNO, with its own 
 sends again, for that incarnation. A sender that hears of a later incarnation opens another connection and
 sends in it all that it keeps: it cannot know which of these messages the former incarnation has had.
 
-A view that excludes a peer closes the own send side: nothing more is kept for the peer. No timer does. The
+A view that excludes a peer closes the own send side: nothing more is kept for the peer. No timer does. No
+later view excludes a peer that is not in the present one: there a report of the failure detector closes the
+side, that the peer is silent. Otherwise messages to a dead process would be sent for ever. The
 receive side is not forgotten before the peer's incarnation is over, so that no late copy is taken for a first
 message. When a member hears of a later incarnation of a name, it forgets all state about the former ones.
 Messages from or to a former incarnation are ignored.
@@ -35,13 +37,13 @@ from attrs import frozen
 
 from .effects import Datagram, PassUp, SetTimer
 from .errors import LocalProtocolError, RemoteProtocolError
-from .events import Deliver, Payload, ViewInstalled
+from .events import Deliver, Payload, SilenceReported, ViewInstalled
 from .per_member import PerMember
 from .records import evolve
 from .view import Address, is_former
 
-ASSUMES: Final = ("Network",)
-"""The module of `spec/common` that says what the layer below must give."""
+ASSUMES: Final = ("Network", "SilenceDetector")
+"""The modules of `spec/common` that say what the layer below and the failure detector must give."""
 
 GIVES: Final = ("FifoUnicast", "ReliableUnicast")
 """The modules that say what this layer gives to those above."""
@@ -68,6 +70,7 @@ __all__ = [
     "SendFirstSeqnoReceived",
     "SendSide",
     "SendSides",
+    "SilenceReported",
     "State",
     "Transition",
     "UnicastRequested",
@@ -191,6 +194,7 @@ Event: TypeAlias = (
     | AckReceived
     | SendFirstSeqnoReceived
     | ViewInstalled
+    | SilenceReported
     | IncarnationBegins
 )
 
@@ -254,6 +258,13 @@ class State:
     receives: ReceiveSides
     known: Known
 
+    @property
+    def sought(self) -> frozenset[Address]:
+        """The processes outside the view for which messages are kept: a failure detector must watch them."""
+        if not self.members:
+            return frozenset()
+        return frozenset(to for to, side in self.sends.items() if side.kept and to not in self.members)
+
 
 Transition: TypeAlias = tuple[State, tuple[Effect, ...]]
 
@@ -289,6 +300,8 @@ def step(config: Config, state: State, event: Event) -> Transition:
             return _received(config, state, event)
         case ViewInstalled():
             return _view_installed(state, event)
+        case SilenceReported():
+            return _silence_reported(state, event)
         case IncarnationBegins():
             return _incarnation_begins(state, event)
         case _:
@@ -365,8 +378,7 @@ def _heard(config: Config, state: State, peer: Address, incarnation: int) -> Tra
     if peer not in state.known:
         return heard, _resent(heard, peer, old, len(old.kept))
     if not old.kept:
-        others = tuple(entry for entry in heard.sends.entries if entry[0] != peer)
-        return evolve(heard, sends=SendSides(others)), ()
+        return evolve(heard, sends=_without(heard.sends, peer)), ()
     side = _opened(config, state, tuple(payload for _, payload in old.kept))
     after = evolve(heard, opened=state.opened + 1, sends=_put_send(heard, peer, side))
     return after, (*_resent(heard, peer, side, len(side.kept)), _timer(side))
@@ -460,6 +472,17 @@ def _view_installed(state: State, event: ViewInstalled) -> Transition:
     return evolve(state, members=members, sends=SendSides(open_sides)), ()
 
 
+def _silence_reported(state: State, event: SilenceReported) -> Transition:
+    """Close the own side to a peer that the view is without. `Unicast!SilenceReported`.
+
+    A member that crashed is excluded by a view. Before its first view a member gives up nothing.
+    """
+    peer = event.peer
+    if not state.members or peer in state.members or peer not in state.sends:
+        return state, ()
+    return evolve(state, sends=_without(state.sends, peer)), ()
+
+
 def _incarnation_begins(state: State, event: IncarnationBegins) -> Transition:
     """Take the number of this incarnation, before anything else happens. `Unicast!IncarnationBegins`."""
     if event.incarnation < 0:
@@ -528,6 +551,10 @@ def _data_to(state: State, peer: Address, side: SendSide, place: int) -> Datagra
 def _timer(side: SendSide) -> SetTimer:
     """The timer of this connection: by its number, the timer of a closed connection is late."""
     return SetTimer(f"retransmit/{side.connection.number}", side.interval, side.interval)
+
+
+def _without(sends: SendSides, peer: Address) -> SendSides:
+    return SendSides(entry for entry in sends.entries if entry[0] != peer)
 
 
 def _put_send(state: State, peer: Address, side: SendSide) -> SendSides:

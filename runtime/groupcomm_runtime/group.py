@@ -198,17 +198,10 @@ class Group:
     @property
     def metrics(self) -> str:
         """Address, view, `counts` and `tables` as a line of JSON."""
-        others = self._member.to_others
         view = None if self._view is None else (self._view.counter, self._view.creator)
         now = {"group": self._name, "address": self.address, "view": view, "members": self._members}
         return msgspec.json.encode(
-            {
-                **now,
-                "primary": self.primary,
-                "counts": self.counts,
-                "tables": self.tables,
-                "to others": others,
-            }
+            {**now, "primary": self.primary, "counts": self.counts, "tables": self.tables}
         ).decode()
 
     async def send(self, data: bytes) -> None:

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from types import ModuleType
 from typing import Any, Final
 
+import attrs
+
 from groupcomm import file_ping, flush, gms, heartbeat, merge_gms, nakack, sequencer, stable, unicast
 from groupcomm.effects import Datagram, Multicast, PassDown
 from groupcomm.events import Payload
@@ -114,8 +116,8 @@ def written_event(event: Event, data: bytes) -> tuple[Any, ...]:
             return "fired", timer
         case Fired(timer, (frozenset() as found,)):
             return "fired", timer, sorted(found)
-        case Fired(timer, (heartbeat.Around(watched, suspected, reachable),)):
-            return "beat", timer, sorted(watched), sorted(suspected), sorted(reachable)
+        case Fired(timer, (heartbeat.Around() as around,)):
+            return "beat", timer, *map(sorted, attrs.astuple(around))
         case Called(Multicast(payload)):
             return "multicast", payload
         case Called(PassDown(flush.BlockReturned())):
@@ -145,10 +147,10 @@ def event_of(values: Any, codec: Codec) -> Event:  # noqa: ANN401 - anything tha
             return Fired(timer)
         case ["fired", str(timer), [*found]] if all(type(each) is str for each in found):
             return Fired(timer, (frozenset(found),))
-        case ["beat", str(timer), [*watched], [*suspected], [*reachable]] if all(
-            type(each) is str for each in (*watched, *suspected, *reachable)
+        case ["beat", str(timer), [*watched], [*suspected], [*sought], [*reachable]] if all(
+            type(each) is str for each in (*watched, *suspected, *sought, *reachable)
         ):
-            around = heartbeat.Around(frozenset(watched), frozenset(suspected), frozenset(reachable))
+            around = heartbeat.Around(*map(frozenset, (watched, suspected, sought, reachable)))
             return Fired(timer, (around,))
         case ["multicast", bytes(payload)]:
             return Called(Multicast(Payload(payload)))

@@ -17,7 +17,7 @@ from typing import Final, Protocol, cast
 from groupcomm import file_ping, flush, gms, heartbeat, merge_gms, nakack, sequencer, unicast
 from groupcomm.effects import ALL, CancelTimer, Datagram, Multicast, PassDown, PassUp, SetTimer
 from groupcomm.errors import LocalProtocolError, ProtocolError
-from groupcomm.events import Block, Deliver, Left, Payload, ViewInstalled
+from groupcomm.events import Block, Deliver, Left, Payload, SilenceReported, Suspected, ViewInstalled
 from groupcomm.stack import Arrived, Called, Effect, Event, Fired, Raised, Tagged
 from groupcomm.view import Address, ViewId, name_and_life
 
@@ -171,19 +171,13 @@ class Member:
             "flushes": int(not stopped.free),
             "to fetch": sum(len(window.pending) for window in windows.values()),
             "unstable": sum(len(window.kept) for window in windows.values()),
-            "unacknowledged": self._kept(members=True),
+            "unacknowledged": sum(len(side.kept) for side in self._unicasts.sends.values()),
             "events": len(self._queue) + len(self._beats),
         }
 
     @property
-    def to_others(self) -> int:
-        """How many unicasts to addresses outside the view are not acknowledged."""
-        return self._kept(members=False)
-
-    def _kept(self, *, members: bool) -> int:
-        sends = cast("unicast.State", self._state.layers[UNICASTS]).sends
-        inside = self.gms.decision.members
-        return sum(len(side.kept) for to, side in sends.items() if (to in inside) == members)
+    def _unicasts(self) -> unicast.State:
+        return cast("unicast.State", self._state.layers[UNICASTS])
 
     def namesakes(self) -> list[tuple[Address, Place | None]]:
         """The other incarnations of its name that are heard now, and where."""
@@ -555,7 +549,7 @@ class Member:
         """What HEARTBEAT is told with its timer; the reports that follow are counted by their reasons."""
         merging = cast("merge_gms.State", self._state.layers[MERGING])
         reachable = frozenset(self._places.keys() - {self.me})
-        around = heartbeat.Around(merging.watched, merging.suspected, reachable)
+        around = heartbeat.Around(merging.watched, merging.suspected, self._unicasts.sought, reachable)
         config = self._configs[_BEATS]
         now, effects = heartbeat.step(
             config,
@@ -563,10 +557,15 @@ class Member:
             heartbeat.BeatTimeout(around),
         )
         for effect in effects:
-            if isinstance(effect, PassUp):
-                why = heartbeat.reason(config, now, effect.event.suspect)
-                self.counts[f"suspected: {why}"] += 1
-                self._application.suspects(effect.event.suspect, why)
+            match effect:
+                case PassUp(Suspected(suspect)):
+                    why = heartbeat.reason(config, now, suspect)
+                    self.counts[f"suspected: {why}"] += 1
+                    self._application.suspects(suspect, why)
+                case PassUp(SilenceReported()):
+                    self.counts["silent outsiders"] += 1
+                case _:
+                    pass
         return around
 
     def _says_where(self, to: Address) -> None:

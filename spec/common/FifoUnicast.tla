@@ -13,7 +13,9 @@
 (*   was sent after it began.                                              *)
 (* - A sender cannot keep messages for ever for a peer that it has         *)
 (*   excluded. Those that were not acknowledged when it excluded the peer  *)
-(*   may be lost; no others.                                               *)
+(*   may be lost. So may, of a sender whose view is without the peer,      *)
+(*   those that were not acknowledged when it was told that the peer is    *)
+(*   silent. No others may.                                                *)
 (*                                                                         *)
 (* Messages from one address to another are numbered over all incarnations *)
 (* of both: a message is its place in `sent`.                              *)
@@ -27,11 +29,13 @@ VARIABLES
     sent,           \* [from -> [to -> the sender's incarnation at each message, in the order sent]]
     got,            \* [to -> [from -> <<the receiver's incarnation, the message's number>>, in the order delivered]]
     begun,          \* [to -> [from -> how many messages were sent when the present incarnation of `to` began]]
-    closed          \* [from -> [to -> how many had been sent when `from` last excluded `to`]]
+    closed          \* [from -> [to -> how many had been sent when `from` last excluded `to`, or, having a view without
+                    \* `to`, was told that it is silent]]
 
 unicast_vars == <<incarnation, sent, got, begun, closed>>
 
-Conjuncts == {"NotForged", "Once", "InOrder", "IncarnationsInOrder", "NoMessageLost", "ClosedByExclusion", "Arrives"}
+Conjuncts == {"NotForged", "Once", "InOrder", "IncarnationsInOrder", "NoMessageLost", "ClosedByExclusion", "EndsForOutsiders",
+    "Arrives"}
 
 \* The numbers of the messages that the present incarnation of `to` has delivered, in order.
 Delivered(to, from) ==
@@ -66,7 +70,7 @@ IncarnationsInOrder ==
         \A i, j \in DOMAIN d : i < j => SentIn(from, to, d[i]) <= SentIn(from, to, d[j])
 
 \* NoMessageLost: a message is skipped if a later message of the same incarnation of the sender is delivered. A skipped
-\* message was sent before the sender excluded the receiver, or before the receiver's incarnation began and before all
+\* message was sent before the sender excluded the receiver or was told of its silence, or before the receiver's incarnation began and before all
 \* that it delivered.
 NoMessageLost ==
     \A to, from \in Member :
@@ -78,10 +82,15 @@ NoMessageLost ==
             => \/ k <= closed[from][to]
                \/ k <= begun[to][from] /\ \A i \in of(k) : d[i] > k
 
-\* ClosedByExclusion: a sender gives up what was not acknowledged only by a view that excludes the receiver. (`closed`
-\* says so; that the protocol keeps everything else is a claim about its own state.)
+\* ClosedByExclusion: a sender gives up what was not acknowledged only by a view that excludes the receiver, or while it
+\* has a view without the receiver: when it is told that the receiver is silent. (`closed` says so; that the protocol keeps
+\* everything else is a claim about its own state.)
 
-\* Arrives: a message is delivered in the end, if both ends stay up and the sender does not exclude the receiver.
+\* EndsForOutsiders: a sender does not keep messages for ever for a silent peer that its view is without. (Liveness, over a
+\* failure detector that reports it.)
+
+\* Arrives: a message is delivered in the end, if both ends stay up and the sender has the receiver in its views, or has no
+\* view yet.
 \* (Liveness, over a network that is fair.)
 
 -----------------------------------------------------------------------------
@@ -107,7 +116,7 @@ Deliver(to) ==
         /\ \A i \in Len(got[to][from]) + 1 .. Len(got'[to][from]) : got'[to][from][i][1] = incarnation[to]
     /\ Guarantees'
 
-\* A view excludes some members: what was sent to them may be lost.
+\* A view excludes some members, or a report says that outsiders are silent: what was sent to them may be lost.
 Close(from) ==
     /\ UNCHANGED <<incarnation, sent, got, begun>>
     /\ \A m \in Member \ {from} : closed'[m] = closed[m]

@@ -46,7 +46,7 @@ stack_view == <<view, unicast, net, delivered, sends, heard, forgotten>>
 
 \* UNICAST as its own specification has it.
 Unicast == INSTANCE Unicast WITH
-    SetTimerWhen <- "when_idle", ForgetFormer <- TRUE, IgnoreFormer <- TRUE, RetransmitMin <- 500, RetransmitMax <- 500, ResendMost <- 3
+    CloseOnReport <- "outsider", SetTimerWhen <- "when_idle", ForgetFormer <- TRUE, IgnoreFormer <- TRUE, RetransmitMin <- 500, RetransmitMax <- 500, ResendMost <- 3
 
 Datagrams == INSTANCE Network WITH NetworkRemembers <- TRUE
 

@@ -57,6 +57,9 @@ HeartbeatMessage(number, id, counts, suspects) ==
 \* To GMS. (The name is that of the event.)
 Report(p) == PassUp([type |-> "Suspected", suspect |-> p])
 
+\* To UNICAST.
+ReportSilence(p) == PassUp([type |-> "SilenceReported", peer |-> p])
+
 BeatTimer == SetTimer("beat", BeatInterval, BeatInterval)
 
 -----------------------------------------------------------------------------
@@ -106,22 +109,26 @@ Reason(s, p) ==
 -----------------------------------------------------------------------------
 (* Events *)
 
-\* `around`, from the layers above and from the program that runs the member: whom GMS `watched`, whom it
-\* `suspected`, and the members that are `reachable`. The timer is set first of all that the reports may bring about.
+\* `around`, from the layers above and from the program that runs the member: whom GMS `watched` and `suspected`, the
+\* processes outside the view that UNICAST `sought`, as it keeps messages for them, and the members that are `reachable`.
+\* The timer is set before the reports, which may bring about anything.
 BeatTimeout(s, e) ==
     LET watched == e.around.watched \ {s.member}
-        peers == (watched \cup e.around.reachable) \ {s.member}
+        sought == e.around.sought \ {s.member}
+        peers == (watched \cup sought \cup e.around.reachable) \ {s.member}
         Counted(h) == [h EXCEPT !.missed = Least(@, Longest) + 1]
-        heard == [p \in (DOMAIN s.heard \cap peers) \cup watched |->
+        heard == [p \in (DOMAIN s.heard \cap peers) \cup watched \cup sought |->
                     IF p \in DOMAIN s.heard THEN Counted(s.heard[p]) ELSE NothingHeard]
         after == [s EXCEPT !.beats = @ + 1, !.heard = heard]
         receivers == Sorted(IF BeatTo = "reachable" THEN peers ELSE peers \cap s.members)
         ToSay(p) == HeartbeatMessage(after.beats, s.view, p \in s.members, p \in e.around.suspected)
         suspects == IF s.members = {} THEN <<>> ELSE Sorted({p \in watched : Reason(after, p) # ""})
+        silent == Sorted({p \in sought : IsSilent(after.heard[p])})
     IN Handled(after,
                [i \in DOMAIN receivers |-> Datagram(receivers[i], ToSay(receivers[i]))]
                \o <<BeatTimer>>
-               \o [i \in DOMAIN suspects |-> Report(suspects[i])])
+               \o [i \in DOMAIN suspects |-> Report(suspects[i])]
+               \o [i \in DOMAIN silent |-> ReportSilence(silent[i])])
 
 HeartbeatReceived(s, e) ==
     LET m == e.message

@@ -37,12 +37,12 @@ TypeOK ==
 (* What is to be reported is reported in the end: computed in each state. Suppose that the members stay as they are, that *)
 (* links work and timers fire from now on.                                                                              *)
 
-\* The reports of m in n more heartbeats of its own, in which it hears nothing.
+\* The effects of m in n more heartbeats of its own, in which it hears nothing.
 RECURSIVE Alone(_, _, _)
 Alone(s, around_m, n) ==
-    IF n = 0 THEN {}
+    IF n = 0 THEN <<>>
     ELSE LET step == MemberStep(s, [type |-> "BeatTimeout", around |-> around_m])
-         IN ReportedIn(step.effects) \cup Alone(step.state, around_m, n - 1)
+         IN step.effects \o Alone(step.state, around_m, n - 1)
 
 \* The messages that arrive of these. (Network!Fair: those that are sent again and again.)
 Arrived(messages) == messages
@@ -62,7 +62,11 @@ Together(sm, around_m, sx, around_x, n) ==
 
 \* A member that has crashed is reported to all who watch it: within the longest patience and two heartbeats.
 GivesCrashIsReported ==
-    \A m \in up : \A x \in Watched(m) \ up : x \in Alone(local[m], Around(m), Longest + 2)
+    \A m \in up : \A x \in Watched(m) \ up : x \in ReportedIn(Alone(local[m], Around(m), Longest + 2))
+
+\* To UNICAST a process outside the view that has crashed is reported, if messages are kept for it.
+GivesSilenceIsReported ==
+    \A m \in up : \A x \in Sought(m) \ up : x \in SilentIn(Alone(local[m], Around(m), Longest + 2))
 
 \* x tells m what it says of m, as often as m needs to see that it stays.
 IsReported(m, x) == x \in Together(local[m], Around(m), local[x], Around(x), Patience + 1)
@@ -80,6 +84,7 @@ GivesExclusionIsReported ==
 
 Reporter == act'.member
 Reports == ReportedIn(act'.effects)
+Silences == SilentIn(act'.effects)
 
 \* x was not heard for the patience.
 WasSilent(x) == unheard'[Reporter][x] > Patience
@@ -117,6 +122,10 @@ SpeaksAgainst(x) ==
     LET h == local'[Reporter].heard[x] IN h.view # NoViewId /\ (h.suspects \/ ~h.counts)
 
 OnlySilentOrAgainstStep == \A x \in Reports : WasSilent(x) \/ SpeaksAgainst(x)
+
+\* To UNICAST processes are reported that it seeks, and that are silent.
+SilencesAreSoughtStep ==
+    \A x \in Silences : act'.action = "Beat" /\ x \in Sought(Reporter) /\ WasSilent(x)
 
 \* Silence is borne for twice the last gap, up to the longest patience.
 SilenceFollowsGapsStep ==
@@ -157,6 +166,7 @@ GivesExclusionIsNotOlder == [][GivesExclusionIsNotOlderStep]_vars
 ReportsAreTrue == [][ReportsAreTrueStep]_vars
 OnlySilentOrAgainst == [][OnlySilentOrAgainstStep]_vars
 SilenceFollowsGaps == [][SilenceFollowsGapsStep]_vars
+SilencesAreSought == [][SilencesAreSoughtStep]_vars
 ReportsAreWatched == [][ReportsAreWatchedStep]_vars
 LatestCounts == [][LatestCountsStep]_vars
 TimerRuns == [][TimerRunsStep]_vars

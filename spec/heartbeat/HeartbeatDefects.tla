@@ -16,7 +16,7 @@ WithoutEffects(type, step) ==
 ReportsWordsAloneStep(s, e) ==
     IF e.type = "BeatTimeout" THEN
         LET step == Step(s, e)
-            Stays(effect) == effect.type # "PassUp" \/ ~IsSilent(step.state.heard[effect.event.suspect])
+            Stays(effect) == effect.type # "PassUp" \/ effect.event.type # "Suspected" \/ ~IsSilent(step.state.heard[effect.event.suspect])
         IN [step EXCEPT !.effects = SelectSeq(@, Stays)]
     ELSE Step(s, e)
 
@@ -24,7 +24,7 @@ ReportsWordsAloneStep(s, e) ==
 ReportsSilenceAloneStep(s, e) ==
     IF e.type = "BeatTimeout" THEN
         LET step == Step(s, e)
-            Stays(effect) == effect.type # "PassUp" \/ IsSilent(step.state.heard[effect.event.suspect])
+            Stays(effect) == effect.type # "PassUp" \/ effect.event.type # "Suspected" \/ IsSilent(step.state.heard[effect.event.suspect])
         IN [step EXCEPT !.effects = SelectSeq(@, Stays)]
     ELSE Step(s, e)
 
@@ -41,6 +41,18 @@ ReportsUnwatchedStep(s, e) ==
         silent == IF e.type # "BeatTimeout" \/ s.members = {} THEN {}
                   ELSE {p \in DOMAIN step.state.heard \ e.around.watched : IsSilent(step.state.heard[p])}
     IN [step EXCEPT !.effects = @ \o [i \in DOMAIN Sorted(silent) |-> Report(Sorted(silent)[i])]]
+
+\* Silence is reported to GMS alone.
+ReportsToGmsAloneStep(s, e) ==
+    LET step == Step(s, e)
+        Stays(effect) == effect.type # "PassUp" \/ effect.event.type = "Suspected"
+    IN [step EXCEPT !.effects = SelectSeq(@, Stays)]
+
+\* All processes outside the view are reported to UNICAST, silent or not.
+ReportsOutsidersStep(s, e) ==
+    LET step == Step(s, e)
+        outside == IF e.type = "BeatTimeout" THEN Sorted(e.around.sought) ELSE <<>>
+    IN [step EXCEPT !.effects = @ \o [i \in DOMAIN outside |-> ReportSilence(outside[i])]]
 
 \* The timer is not set again.
 BeatsOnceStep(s, e) == WithoutEffects("SetTimer", Step(s, e))

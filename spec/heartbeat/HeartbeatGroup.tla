@@ -9,6 +9,7 @@
 (* - GMS watches the members of its view that it does not suspect. It      *)
 (*   suspects those that HEARTBEAT reports, and others of which it is told *)
 (*   (a budget). A suspicion ends with a view without the suspect.         *)
+(* - UNICAST may keep messages for members that the view is without.       *)
 (* - Timers fire at any time: the members' clocks run as they like.        *)
 (* - Members crash.                                                        *)
 (* `unheard` and `gaps` are auxiliary: what each has heard of each other.  *)
@@ -24,6 +25,7 @@ CONSTANTS
     Beaters,        \* bound: who sends heartbeats
     Merges,         \* bound: views may merge
     MaxCrashes,     \* fault budget
+    Keeps,          \* UNICAST keeps messages for all members that the own view is without
     MaxTold,        \* bound: suspicions of which GMS hears from others
     MaxMisuses      \* fault budget: messages of no correct peer, callers' mistakes
 
@@ -43,7 +45,7 @@ vars == <<local, net, around, ghosts, spent, act>>
 \* While checking, `act` is hidden: it says how a state was reached, not what it is.
 view == <<local, net, around, ghosts, spent>>
 
-ASSUME Beaters \subseteq Member /\ {KeepAct, Merges} \subseteq BOOLEAN
+ASSUME Beaters \subseteq Member /\ {KeepAct, Keeps, Merges} \subseteq BOOLEAN
 
 -----------------------------------------------------------------------------
 (* Applying Step to one member. Models of defects replace MemberStep. *)
@@ -56,11 +58,16 @@ Own(m) == views[installed[m]]
 
 Watched(m) == IF installed[m] = 0 THEN {} ELSE MembersOf(Own(m)) \ (suspects[m] \cup {m})
 
-\* A report ends the watch: GMS suspects the member. (`reachable`: of a network of which all addresses are known.)
-Around(m) == [watched |-> Watched(m), suspected |-> suspects[m], reachable |-> Member]
+Sought(m) == IF Keeps /\ installed[m] # 0 THEN Member \ MembersOf(Own(m)) ELSE {}
 
-ReportedIn(effects) ==
-    {effects[i].event.suspect : i \in {i \in DOMAIN effects : effects[i].type = "PassUp"}}
+\* A report ends the watch: GMS suspects the member. (`reachable`: of a network of which all addresses are known.)
+Around(m) == [watched |-> Watched(m), suspected |-> suspects[m], sought |-> Sought(m), reachable |-> Member]
+
+Reported(effects, type) ==
+    {effects[i].event : i \in {i \in DOMAIN effects : effects[i].type = "PassUp" /\ effects[i].event.type = type}}
+
+ReportedIn(effects) == {event.suspect : event \in Reported(effects, "Suspected")}
+SilentIn(effects) == {event.peer : event \in Reported(effects, "SilenceReported")}
 
 Apply(action, m, event, consumed) ==
     \E step \in {MemberStep(local[m], event)} :

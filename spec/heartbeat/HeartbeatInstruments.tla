@@ -23,6 +23,7 @@ OldWordHeard ==
 GapIsBorne ==
     \E m \in up : \E x \in Watched(m) \cap DOMAIN local[m].heard :
         LET h == local[m].heard[x] IN h.missed > Patience /\ ~IsSilent(h)
+OutsiderIsSilent == \E m \in up : \E x \in Sought(m) \cap DOMAIN local[m].heard : IsSilent(local[m].heard[x])
 MergedTogether == \E k \in DOMAIN views : Cardinality(views[k].preds) = 2 /\ \A m \in MembersOf(views[k]) : installed[m] = k
 
 -----------------------------------------------------------------------------
@@ -41,8 +42,9 @@ Alphabet(messages, outsides) ==
                     n \in {0, 1, MaxBeats + 1}, id \in ids, counts \in BOOLEAN, suspected \in BOOLEAN}
     IN {[type |-> "HeartbeatReceived", sender |-> x, message |-> message] : x \in all, message \in said}
        \cup {[type |-> "BeatTimeout",
-              around |-> [watched |-> watched, suspected |-> suspected, reachable |-> reachable]] :
-                watched \in SUBSET all, suspected \in {{}, {"A", "Z"}}, reachable \in {{}, all}}
+              around |-> [watched |-> watched, suspected |-> suspected, sought |-> sought, reachable |-> reachable]] :
+                watched \in {{}, {"A"}, {"B"}, all}, suspected \in {{}, {"A", "Z"}}, sought \in {{}, {"A", "B"}, {"Z"}},
+                reachable \in {{}, all}}
        \cup {[type |-> "ViewInstalled", view |-> View(n, x, members)] :
                 n \in 1 .. 2, x \in {"A", "B"}, members \in {<<"A">>, <<"B">>, <<"A", "B", "Z">>}}
 

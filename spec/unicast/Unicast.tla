@@ -22,6 +22,10 @@
 (*                                                                         *)
 (* A member that excludes another one by a view closes its own side: it    *)
 (* keeps nothing more for it. The next message opens another connection.   *)
+(* A peer that is not in the member's view is excluded by no later one, so *)
+(* that the failure detector ends what is kept for it: its report that the *)
+(* peer is silent closes the side. A report about a member of the view     *)
+(* closes nothing, and neither does a report before the first view.        *)
 (* A receive side stays as long as its incarnation: an identifier and a    *)
 (* number.                                                                 *)
 (*                                                                         *)
@@ -41,6 +45,8 @@ CONSTANTS
     Acknowledge,        \* an ACK is for all that was "delivered", or for each message that was "received"
     KeepWindows,        \* of the window of an excluded member is kept "all", or "nothing"
     CloseWhen,          \* the own side is closed when a view has "excluded" the peer, at "any_view", or "never"
+    CloseOnReport,      \* a report that a peer is silent closes the own side if the peer is an "outsider" of the view,
+                        \* if it is not a member ("no_member": also before the first view), for "anyone", or for "nobody"
     BindWhen,           \* messages name the incarnation that they are for: "before" anything is delivered, once it
                         \* is "known", or "never"
     OnNewIncarnation,   \* what is kept for a former incarnation "goes_again", or "is_dropped"
@@ -57,6 +63,7 @@ ASSUME
     /\ Acknowledge \in {"delivered", "received"}
     /\ KeepWindows \in {"all", "nothing"}
     /\ CloseWhen \in {"excluded", "any_view", "never"}
+    /\ CloseOnReport \in {"outsider", "no_member", "anyone", "nobody"}
     /\ BindWhen \in {"before", "known", "never"}
     /\ OnNewIncarnation \in {"goes_again", "is_dropped"}
     /\ {AskFirst, ForgetFormer, IgnoreFormer} \subseteq BOOLEAN
@@ -272,6 +279,17 @@ ViewInstalled(s, e) ==
                            !.receives = IF KeepWindows = "all" THEN @ ELSE WithoutEntries(@, excluded)]
     IN IF after = s THEN Ignored(s) ELSE Handled(after, <<>>)
 
+\* The failure detector has heard nothing of the peer for long. No later view excludes an outsider, so that the side would
+\* stay, and its timer fire, for ever. A member of the view is excluded by a view, if it has crashed. Before its first view
+\* a member gives up nothing: a lost request to be let in would not come again.
+SilenceReported(s, e) ==
+    LET closes == CASE CloseOnReport = "outsider" -> s.members # {} /\ e.peer \notin s.members
+                    [] CloseOnReport = "no_member" -> e.peer \notin s.members
+                    [] CloseOnReport = "anyone" -> TRUE
+                    [] CloseOnReport = "nobody" -> FALSE
+    IN IF closes /\ e.peer \in DOMAIN s.sends THEN Handled([s EXCEPT !.sends = WithoutEntries(@, {e.peer})], <<>>)
+       ELSE Ignored(s)
+
 \* The member's runtime numbers the incarnations of its address, and gives the number first.
 IncarnationBegins(s, e) ==
     IF s # Start(s.member) \/ e.incarnation < 0 THEN LocalError(s)
@@ -316,5 +334,6 @@ Step(s, e) ==
       [] e.type = "AckReceived" -> AckReceived(s, e)
       [] e.type = "SendFirstSeqnoReceived" -> SendFirstSeqnoReceived(s, e)
       [] e.type = "ViewInstalled" -> ViewInstalled(s, e)
+      [] e.type = "SilenceReported" -> SilenceReported(s, e)
       [] e.type = "IncarnationBegins" -> IncarnationBegins(s, e)
 =============================================================================

@@ -42,7 +42,7 @@ TypeOK ==
         /\ p.message.type \in {"DATA", "ACK", "SEND_FIRST_SEQNO"}
         /\ p.message.type # "SEND_FIRST_SEQNO" => ConnectionTypeOK(p.message.connection)
     /\ incarnation \in [Member -> Nat]
-    /\ spent \in [{"views", "restarts", "misuses"} -> Nat]
+    /\ spent \in [{"views", "reports", "restarts", "misuses"} -> Nat]
 
 -----------------------------------------------------------------------------
 (* Outcomes: events of the layer above *)
@@ -55,7 +55,8 @@ Once == FifoUnicast!Once
 InOrder == FifoUnicast!InOrder
 \* No message of a former incarnation of the sender is delivered after one of a later incarnation.
 IncarnationsInOrder == FifoUnicast!IncarnationsInOrder
-\* A message is skipped only if its sender has excluded the receiver since, or the receiver began later.
+\* A message is skipped only if its sender has excluded the receiver since, or was told of the silence of an outsider, or
+\* the receiver began later.
 NoMessageLost == FifoUnicast!NoMessageLost
 
 \* The messages of a's present connection to b are the last ones that a sent; the messages that a keeps no more were
@@ -129,19 +130,25 @@ KeepsAny(s) == \E p \in DOMAIN s.sends : s.sends[p].kept # <<>>
 
 Excluded(m) == local[m].members \ local'[m].members
 
-\* UNI-07: a message that was kept is kept until the peer acknowledges it, a view excludes the peer, or the
-\* peer's incarnation is over. No timer gives it up.
+\* UNI-07: a message that was kept is kept until the peer acknowledges it, a view excludes the peer, the failure detector
+\* reports the silence of a peer that the view is without, or the peer's incarnation is over. No timer gives it up.
 ClosedByExclusionStep ==
     \A m \in {act'.member} \cap Member : ~act'.from_start =>
         \A p \in DOMAIN local[m].sends :
             \/ KeptFor(local[m], p) \subseteq KeptFor(local'[m], p)
             \/ act'.event.type = "AckReceived" /\ act'.event.sender = p
             \/ p \in Excluded(m)
+            \/ act'.event.type = "SilenceReported" /\ act'.event.peer = p /\ Outside(m, p)
             \/ IsOver(local'[m], p)
 
 \* And nothing is kept for a peer that a view excludes.
 ExclusionClosesStep ==
     act'.event.type = "ViewInstalled" => \A p \in Excluded(act'.member) : p \notin DOMAIN local'[act'.member].sends
+
+\* And nothing is kept for an outsider whose silence is reported.
+ReportClosesStep ==
+    act'.event.type = "SilenceReported" =>
+        \A m \in {act'.member} : Outside(m, act'.event.peer) => act'.event.peer \notin DOMAIN local'[m].sends
 
 \* A window is not forgotten before the peer's incarnation is over. A window of a lower connection does not replace
 \* it, and it does not go back.
@@ -203,6 +210,7 @@ OnlyByEffectsStep ==
 
 ClosedByExclusion == [][ClosedByExclusionStep]_vars
 ExclusionCloses == [][ExclusionClosesStep]_vars
+ReportCloses == [][ReportClosesStep]_vars
 WindowsAreKept == [][WindowsAreKeptStep]_vars
 AcksDelivered == [][AcksDeliveredStep]_vars
 TimerWhileKept == [][TimerWhileKeptStep]_vars
@@ -234,11 +242,20 @@ Fairness ==
 
 LiveSpec == Init /\ [][Next]_vars /\ Fairness
 
-\* Each message that A sends to B is delivered in the end, or A has excluded B since.
+\* Each message that A sends to B is delivered in the end, or A has excluded B since, or has, without B in its view, been
+\* told that it is silent.
 Arrives ==
     \A k \in 1 .. Sends :
         (k \in DOMAIN sent["A"]["B"])
             ~> (k \in {entry[2] : entry \in Range(got["B"]["A"])} \/ k <= closed["A"]["B"])
+
+\* SilenceDetector!SilenceIsReported, of what A keeps. No datagram need arrive.
+OutsiderSpec == Init /\ [][Next]_vars /\ WF_vars(RetransmitTimeoutFires("A")) /\ WF_vars(SilenceIsReported("A"))
+
+\* Nothing is kept for ever for a silent peer that is in no view: it was sent before the view without the peer, or after it.
+NothingKeptForEver ==
+    \A m \in Member : \A p \in Deaf \ {m} :
+        (KeptFor(local[m], p) # {} /\ Outside(m, p)) ~> (KeptFor(local[m], p) = {} \/ ~Outside(m, p))
 
 THEOREM Spec => FifoUnicast!Spec
 =============================================================================

@@ -3,6 +3,8 @@
 (* Members that run UNICAST over a Network, as freely as it may behave.    *)
 (* - Views are whatever a membership service may say to each member: any   *)
 (*   list with itself in it, at any time (one-sided exclusion, UNI-07).    *)
+(* - A failure detector reports silence as it likes, also of members that  *)
+(*   are up (SilenceDetector asks of it that it reports the silent ones).  *)
 (* - An address may begin another incarnation at any time. Messages in the *)
 (*   network stay there.                                                   *)
 (* - A name has one incarnation at a time. An address is over as soon as a *)
@@ -20,6 +22,7 @@ CONSTANTS
     Sends,          \* bound: how many messages each incarnation of a member sends to each other
     MaxViews,       \* bound: views installed
     Installers,     \* bound: who installs views
+    MaxReports,     \* bound: reports of silence that change something
     MaxRestarts,    \* fault budget: incarnations that end, and another one begins
     Restarters,     \* bound: whose
     MaxMisuses,     \* fault budget: messages of no correct peer, callers' mistakes, late timers
@@ -31,7 +34,8 @@ VARIABLES
     sent,           \* [from -> [to -> the sender's incarnation at each message, in the order sent]]
     got,            \* [to -> [from -> <<the receiver's incarnation, payload>>, in the order delivered]]
     begun,          \* [to -> [from -> how many were sent when the present incarnation of `to` began]]
-    closed,         \* [from -> [to -> how many had been sent when `from` last excluded `to`]]
+    closed,         \* [from -> [to -> how many had been sent when `from` last excluded `to`, or, having a view without
+                    \* `to`, was told that it is silent]]
     spent           \* bounds and fault budgets used
 
 history == <<incarnation, sent, got, begun, closed>>
@@ -143,6 +147,18 @@ InstallView(m) ==
     /\ Spend("views")
     /\ UNCHANGED <<incarnation, sent, begun>>
 
+\* The peer is in no view of m, though m has a view.
+Outside(m, peer) == local[m].members # {} /\ peer \notin local[m].members
+
+\* The failure detector reports a peer that m has a connection to.
+SilenceIsReported(m) ==
+    /\ spent.reports < MaxReports
+    /\ \E peer \in DOMAIN local[m].sends :
+        /\ Apply("SilenceIsReported", m, [type |-> "SilenceReported", peer |-> peer], {})
+        /\ closed' = IF Outside(m, peer) THEN [closed EXCEPT ![m][peer] = Len(sent[m][peer])] ELSE closed
+    /\ IF local'[m] = local[m] THEN UNCHANGED spent ELSE Spend("reports")
+    /\ UNCHANGED <<incarnation, sent, begun>>
+
 \* Another incarnation of m begins, which knows nothing but its number.
 Restart(m) ==
     /\ m \in Restarters
@@ -161,6 +177,7 @@ Misuse(m) ==
     /\ \E event \in
         {[type |-> "RetransmitTimeout", number |-> 9],
          [type |-> "ViewInstalled", view |-> View(9, "Z", <<"Z">>)],
+         [type |-> "SilenceReported", peer |-> "Z"],
          [type |-> "IncarnationBegins", incarnation |-> -1],
          [type |-> "DataReceived", sender |-> m, message |-> DataMessage(Connection(0, 1), 1, 0, 1)],
          [type |-> "AckReceived", sender |-> "Z", message |-> AckMessage(Connection(0, 9), 1, 0)]} :
@@ -177,7 +194,7 @@ Init ==
     /\ got = [to \in Member |-> [from \in Member |-> <<>>]]
     /\ begun = [to \in Member |-> [from \in Member |-> 0]]
     /\ closed = [from \in Member |-> [to \in Member |-> 0]]
-    /\ spent = [views |-> 0, restarts |-> 0, misuses |-> 0]
+    /\ spent = [views |-> 0, reports |-> 0, restarts |-> 0, misuses |-> 0]
     /\ act = NoAct
 
 Next ==
@@ -189,6 +206,7 @@ Next ==
         \/ ReceiveSendFirstSeqno(m)
         \/ LoseDatagram(m)
         \/ InstallView(m)
+        \/ SilenceIsReported(m)
         \/ Restart(m)
         \/ Misuse(m)
 

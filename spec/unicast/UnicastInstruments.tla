@@ -33,9 +33,10 @@ SeenLocal(m) == local[m]
 SeenMessages == {[sender |-> p.sender, message |-> p.message] : p \in net}
 SeenOutside(m) == 0
 
-\* Every message that was ever in the network, from each address, and (as no correct peer does) with numbers that are
-\* invalid or were not reached. Views with this member and without. Each timer, late or not. Each call, allowed or
-\* not.
+\* Every message that was ever in the network, from each member, and (as no correct peer does) with numbers that are
+\* invalid or were not reached. The changed ones are those of first connections, and of DATA those for first incarnations:
+\* the others come to the same, and would be half of all rows. A stranger sends what is in first connections. Views with
+\* this member and without. Each timer, late or not. Each call, allowed or not.
 Alphabet(messages, outsides) ==
     LET said == {p.message : p \in messages}
         changed(message) ==
@@ -45,12 +46,16 @@ Alphabet(messages, outsides) ==
                  \cup {[message EXCEPT !.seqno = n] : n \in {-1, 0, 9}}
                  \cup (IF message.type = "DATA" THEN {[message EXCEPT !.receiver = n] : n \in {-2, -1, 1, 2}}
                        ELSE {[message EXCEPT !.incarnation = n] : n \in {-1, 1, 2}})
-        all == said \cup UNION {changed(message) : message \in said}
-    IN {ReceivedEvent([sender |-> x, message |-> message]) : x \in Member \cup {"Z"}, message \in all}
+        isFirst(message) == message.type # "SEND_FIRST_SEQNO" => message.connection = Connection(0, 1)
+        first == {message \in said : isFirst(message)}
+        all == said \cup UNION {changed(message) : message \in {m \in first : m.type = "DATA" => m.receiver = 0}}
+    IN {ReceivedEvent([sender |-> x, message |-> message]) : x \in Member, message \in all}
+       \cup {ReceivedEvent([sender |-> "Z", message |-> message]) : message \in first}
        \cup {[type |-> "UnicastRequested", to |-> m, payload |-> n] : m \in Member \cup {"Z"}, n \in {1, 2}}
        \cup {[type |-> "RetransmitTimeout", number |-> n] : n \in 0 .. 3}
        \cup {[type |-> "ViewInstalled", view |-> v] :
                 v \in UNION {ViewsOf(m) : m \in Member} \cup {View(3, "Z", <<"Z">>), View(3, "Z", <<"A", "Z">>)}}
+       \cup {[type |-> "SilenceReported", peer |-> m] : m \in Member \cup {"Z"}}
        \cup {[type |-> "IncarnationBegins", incarnation |-> n] : n \in -1 .. 2}
 
 -----------------------------------------------------------------------------

@@ -4,13 +4,13 @@ import pytest
 
 from groupcomm import heartbeat
 from groupcomm.effects import Datagram, PassUp
-from groupcomm.events import Suspected, ViewInstalled
+from groupcomm.events import SilenceReported, Suspected, ViewInstalled
 from groupcomm.heartbeat import Around, BeatTimeout, Config, Heartbeat, HeartbeatReceived, State
 from groupcomm.view import View, ViewId
 
 CONFIG = Config(patience=5, longest=20, beat_interval=200)
 MINE = View(ViewId(7, "A"), ("A", "B"))
-WATCHED = Around(watched=frozenset("B"), suspected=frozenset(), reachable=frozenset("B"))
+WATCHED = Around(watched=frozenset("B"), suspected=frozenset(), sought=frozenset(), reachable=frozenset("B"))
 
 
 def said(number: int, counter: int, *, counts: bool = True, suspects: bool = False) -> HeartbeatReceived:
@@ -26,7 +26,7 @@ def beats(state: State, count: int) -> tuple[State, list[str]]:
     reported = []
     for _ in range(count):
         state, effects = heartbeat.step(CONFIG, state, BeatTimeout(WATCHED))
-        reported += [each.event.suspect for each in effects if isinstance(each, PassUp)]
+        reported += ["B"] if PassUp(Suspected("B")) in effects else []
     return state, reported
 
 
@@ -87,7 +87,9 @@ def test_a_heartbeat_that_was_overtaken_says_nothing() -> None:
 
 
 def test_who_can_be_reached_hears_whether_it_counts() -> None:
-    around = Around(watched=frozenset(), suspected=frozenset("B"), reachable=frozenset("BC"))
+    around = Around(
+        watched=frozenset(), suspected=frozenset("B"), sought=frozenset(), reachable=frozenset("BC")
+    )
     _, effects = heartbeat.step(CONFIG, member(), BeatTimeout(around))
     assert effects[:2] == (
         Datagram("B", Heartbeat(1, ViewId(7, "A"), counts=True, suspects=True)),
@@ -98,7 +100,7 @@ def test_who_can_be_reached_hears_whether_it_counts() -> None:
 
 def test_nothing_is_kept_of_members_that_cannot_be_reached() -> None:
     state, _ = heartbeat.step(CONFIG, member(), said(1, 7))
-    around = Around(watched=frozenset(), suspected=frozenset(), reachable=frozenset())
+    around = Around(watched=frozenset(), suspected=frozenset(), sought=frozenset(), reachable=frozenset())
     assert 0 == len(heartbeat.step(CONFIG, state, BeatTimeout(around))[0].heard)
 
 
@@ -106,3 +108,13 @@ def test_a_report_is_an_event_of_gms() -> None:
     state, _ = beats(member(), 6)
     _, effects = heartbeat.step(CONFIG, state, BeatTimeout(WATCHED))
     assert PassUp(Suspected("B")) in effects
+
+
+def test_the_time_of_an_outsider_begins_when_it_is_sought() -> None:
+    """A coordinator that has left before this member heard it is silent one patience later, too."""
+    around = Around(watched=frozenset(), suspected=frozenset(), sought=frozenset("C"), reachable=frozenset())
+    state, reported = member(), []
+    for beat in range(8):
+        state, effects = heartbeat.step(CONFIG, state, BeatTimeout(around))
+        reported += [beat for each in effects if each == PassUp(SilenceReported("C"))]
+    assert [6, 7] == reported

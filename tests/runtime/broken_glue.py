@@ -141,6 +141,7 @@ BROKEN: Final[dict[str, Callable[[], None]]] = {
     "HEARTBEAT's timer is not set": lambda: _no_timer("heartbeat/"),
     "heartbeats go to watched members alone": lambda: _told(reachable=frozenset()),
     "heartbeats name no suspicions": lambda: _told(suspected=frozenset()),
+    "the silence of outsiders is not reported": lambda: _told(sought=frozenset()),
     "a pause of the own process is not noticed": lambda: _instead(
         Member, "_notices_pause", lambda _: lambda _self: False
     ),

@@ -1,4 +1,4 @@
-"""Forty-seven broken cores of NAKACK and UNICAST, and how many of them a simulation over datagrams notices.
+"""Forty-nine broken cores of NAKACK and UNICAST, and how many of them a simulation over datagrams notices.
 
 As `tests.stacks.broken`: `python -m tests.stacks.broken_below [NAME...]` runs 200,000 events of each.
 """
@@ -60,13 +60,15 @@ _UNICAST: Final = (
         ),
     ),
     ("send_sides_stay", "if entry[0] not in excluded)", "if entry[0] not in ())"),
+    ("silence_ignored", "if not state.members or peer in state.members or", "if True or"),
+    ("silent_members_closed", "if not state.members or peer in state.members or", "if"),
     ("strangers_closed", "if entry[0] not in excluded)", "if entry[0] in members)"),
     (
         "later_incarnation_not_heard",
         "later = incarnation > state.known.get(sender, UNKNOWN)",
         "later = sender not in state.known",
     ),
-    ("kept_is_dropped", "if not old.kept:\n        others", "if True:\n        others"),
+    ("kept_is_dropped", "if not old.kept:\n        return evolve(", "if True:\n        return evolve("),
     ("connection_goes_on", "if peer not in state.known:", "if True:"),
     (
         "any_connection_acknowledged",
@@ -200,7 +202,7 @@ BROKEN: Final = tuple(
 )
 
 LEFT: Final[Mapping[str, Left]] = {
-    "send_sides_stay": Left("two_messages_lossy", "what is kept for too long violates no claim"),
+    "send_sides_stay": Left("two_messages_lossy", "a report closes what a view has left open"),
     "late_copies_kept": Left("merge", "what is kept for too long violates no claim"),
     "highest_ignored": Left("merge", "the next multicast shows the gap, and the flush fetches what is last"),
     "former_view_not_kept": Left(

@@ -29,7 +29,7 @@ STACK = Stack(
         Layer.of(stable, stable.Config(max_bytes=0, stable_interval=2, stability_delay=1)),
         Layer.of(reliable_multicast, reliable_multicast.Config()),
     ),
-    ("ReliableUnicast", "Network", "FailureDetector", "Incarnations", "Discovery"),
+    ("ReliableUnicast", "Network", "FailureDetector", "SilenceDetector", "Incarnations", "Discovery"),
 )
 WAYS = {"Receive", "ReturnFromBlock", "AskToJoin", "Detect", "AskForState", "TakeState"}
 REFUSALS: dict[type[ProtocolError], str] = {

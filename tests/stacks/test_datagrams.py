@@ -106,6 +106,37 @@ def test_each_claim_of_unicasts_falls_alone(group: Membership, sent: str, heard:
     assert claim == judged(group, sent, heard)
 
 
+def test_what_was_sent_before_a_report_may_be_lost_only_with_a_view_without_the_peer(
+    group: Membership,
+) -> None:
+    for members, claims in (("A", {""}), ("AB", {"NoMessageLost"}), ("", {"NoMessageLost"})):
+        judge, (a, b), said = (
+            ReliableUnicast(Verdicts()),
+            (group.current["A"], group.current["B"]),
+            set[str](),
+        )
+        letters = [Tagged("gms", letter) for letter in "ab"]
+        judge.installed(a, frozenset(members))
+        judge.sent(a, "B", letters[0])
+        judge.reported(a, "B")
+        judge.sent(a, "B", letters[1])
+        try:
+            judge.delivered(b, "A", letters[1])
+            said.add("")
+        except Violation as violation:
+            said.add(violation.claim)
+        assert claims == said
+
+
+def test_what_is_kept_for_a_process_that_is_gone_is_kept_for_ever(group: Membership) -> None:
+    judge, (a, b) = ReliableUnicast(Verdicts()), (group.current["A"], group.current["B"])
+    judge.keeps(a, b, 1)
+    b.up = False
+    judge.keeps(a, b, 0)
+    with pytest.raises(Violation, match="NothingKeptForEver"):
+        judge.keeps(a, b, 1)
+
+
 def test_what_was_sent_before_a_view_without_the_peer_may_be_lost_and_no_more(group: Membership) -> None:
     assert "" == judged(group, "abcd", "acd", view_after=2)
     assert "NoMessageLost" == judged(group, "abcd", "ad", view_after=2)
@@ -216,8 +247,8 @@ def test_a_broken_core_is_found(core: Broken) -> None:
         assert QUICK[core.name] == violation(WHOLE, events=6_000).claim
 
 
-def test_forty_seven_cores_are_broken_and_each_text_is_there_once() -> None:
-    assert 47 == len(BROKEN) == len({core.name for core in BROKEN})
+def test_forty_nine_cores_are_broken_and_each_text_is_there_once() -> None:
+    assert 49 == len(BROKEN) == len({core.name for core in BROKEN})
     assert all(core.functions() for core in BROKEN)
 
 

@@ -34,6 +34,7 @@ GROUND: Final = (
     "ReliableMulticast",
     "Network",
     "FailureDetector",
+    "SilenceDetector",
     "Discovery",
     "Incarnations",
     "Membership",

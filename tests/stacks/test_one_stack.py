@@ -22,7 +22,7 @@ from groupcomm.stack import AnyCore, Arrived, Called, Fired, Layer, Raised, Stac
 from groupcomm.view import Address
 from groupcomm_conformance.stacks.abstract import reliable_multicast
 
-GROUND = ("ReliableUnicast", "Network", "FailureDetector", "Incarnations", "Discovery")
+GROUND = ("ReliableUnicast", "Network", "FailureDetector", "SilenceDetector", "Incarnations", "Discovery")
 GMS = (Layer.of(gms, gms.Config()),)
 MERGE_GMS = (Layer.of(merge_gms, merge_gms.Config(1000, 3000, 500, 900)),)
 

@@ -222,6 +222,28 @@ def test_the_next_incarnation_is_given_all_that_was_kept_and_in_order() -> None:
     assert pair.states["A"].sends["B"].connection == Connection(0, 2)
 
 
+def test_silence_ends_what_is_kept_for_an_outsider_of_the_view_alone() -> None:
+    """FLAW-216: no later view excludes it. A joiner keeps its request, and a member what it owes another."""
+    pair = Pair()
+    pair.send("A", 1)
+    before = pair.states["A"]
+    pair.do("A", unicast.SilenceReported("B"))
+    assert pair.states["A"] is before  # without a view
+    pair.view("A", "A", "B")
+    before = pair.states["A"]
+    pair.do("A", unicast.SilenceReported("B"))
+    assert pair.states["A"] is before  # a member
+    pair.view("A", "A")
+    pair.send("A", 2)
+    pair.do("A", unicast.SilenceReported("C"))
+    assert [(1, 2)] == [*pair.states["A"].sends["B"].kept]
+    pair.do("A", unicast.SilenceReported("B"))
+    assert not pair.states["A"].sends
+    pair.net.clear()
+    pair.fire("A")
+    assert not pair.net  # its timer is late
+
+
 def test_an_incarnation_begins_first_and_once() -> None:
     state, _ = unicast.step(CONFIG, unicast.start("A"), unicast.IncarnationBegins(7))
     assert state.incarnation == 7

@@ -16,7 +16,7 @@ from typing import Any, Final
 import attrs
 from attrs import define, field, frozen
 
-from groupcomm import file_ping, merge_gms
+from groupcomm import file_ping, merge_gms, unicast
 from groupcomm.effects import ALL, CancelTimer, Datagram, PassDown, PassUp, SetTimer
 from groupcomm.errors import LocalProtocolError, ProtocolError
 from groupcomm.events import Block, Deliver, Payload, ViewInstalled
@@ -31,6 +31,7 @@ from groupcomm_runtime.layers import (
     FINDING,
     LAYERS,
     MERGING,
+    UNICASTS,
     configs,
     event_of,
     stack_of,
@@ -281,8 +282,8 @@ class _Run:
                 expected = "discovery"
             case ("begins", _):
                 expected = "begins"
-            case ("beat", str(timer), watched, suspected, _):
-                self._beats(timer, watched, suspected)
+            case ("beat", str(timer), *around, _):
+                self._beats(timer, around)
                 expected = "timer"
             case _:
                 raise _NotSoError("no event of a member")
@@ -296,12 +297,13 @@ class _Run:
         if self._timers[timer] < 0:
             raise _NotSoError(f"timer {timer} fires more often than it was set")
 
-    def _beats(self, timer: str, watched: object, suspected: object) -> None:
+    def _beats(self, timer: str, around: list[object]) -> None:
         self._fires(timer)
-        merging = self._state.layers[MERGING]
+        merging, unicasts = self._state.layers[MERGING], self._state.layers[UNICASTS]
         assert isinstance(merging, merge_gms.State)  # noqa: S101 - it is its place
-        if [sorted(merging.watched), sorted(merging.suspected)] != [watched, suspected]:
-            raise _NotSoError("HEARTBEAT is told of other members than GMS watches and suspects")
+        assert isinstance(unicasts, unicast.State)  # noqa: S101 - and this is its
+        if around != [sorted(each) for each in (merging.watched, merging.suspected, unicasts.sought)]:
+            raise _NotSoError("HEARTBEAT hears of others than GMS watches and suspects, and UNICAST seeks")
 
     def _owes(self, effect: Effect, paper: list[Any]) -> None:
         match effect:

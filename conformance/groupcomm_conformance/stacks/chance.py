@@ -36,6 +36,7 @@ _MOST_LOSS: Final = 0.3  # over a network each group draws what share of the dat
 _TO_NOBODY: Final = 0.3  # the share that lose it, of the draws of a datagram for an address without a process
 _OF_THE_CRASHED: Final = 0.5
 _TO_STRANGERS: Final = 0.5
+_SILENT: Final = 0.5  # of the false reports, those to UNICAST, if messages are kept for a process
 
 
 def one_of(random: Random, items: Sequence[Item]) -> Item:
@@ -285,6 +286,9 @@ class Chance:
 
     def _doubt(self) -> Event | None:
         process = one_of(self._random, self._ground.up)
+        receivers = self._oracle.receivers(process)
+        if receivers and self._random.random() < _SILENT:
+            return "silent", process.name, one_of(self._random, receivers).name
         watched = self._oracle.watched(process)
         return ("suspect", process.name, one_of(self._random, watched).name) if watched else None
 

@@ -12,6 +12,7 @@ its end. The kinds:
 ``transfer P``, ``transferred P``      the state transfer of P has the group stopped, and resumes it
 ``give_up P``, ``fetch P``             it resumes it before it is stopped, or asks for the own digest
 ``suspect P Q``                        the failure detector of P reports Q
+``silent P Q``                         it reports to UNICAST that Q is silent, for which P keeps messages
 ``timer P NAME``                       a timer fires that P has set, or had set and cancelled
 ``discover P NAMES``                   the timer of discovery fires, and finds these
 ``message P Q``, ``drop P Q``          the first unicast from P reaches Q. The last is lost, as P crashed, or
@@ -211,6 +212,12 @@ class Ground(Judged):
             raise NotAllowedError(f"{process} does not watch {suspect}")
         self.falsely |= suspect.up if self.merges else suspect not in self.oracle.to_report(process)
         self.step(process, Raised(Suspected(suspect.address)))
+
+    def _do_silent(self, name: str, of: str) -> None:
+        process, other = self.process(name), self.known(of)
+        if other not in self.oracle.receivers(process):
+            raise NotAllowedError(f"{process} keeps nothing for {other}")
+        self.step(process, Raised(unicast.SilenceReported(other.address)))
 
     def _do_timer(self, name: str, timer: str) -> None:
         process = self.process(name)

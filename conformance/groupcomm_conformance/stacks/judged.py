@@ -125,6 +125,8 @@ class Judged(World):
                 self.unicasts.installed(process, view.member_set)
             case unicast.UnicastRequested(to, payload):
                 self.unicasts.sent(process, to, payload)
+            case unicast.SilenceReported(peer):
+                self.unicasts.reported(process, peer)
             case _:
                 pass
         for event in _passed_up(note):

@@ -96,6 +96,18 @@ class Oracle:
             return True
         return other.address not in theirs.at and not comes_after(mine, theirs)
 
+    def receivers(self, process: Process) -> list[Process]:
+        """List the processes for which a process keeps messages."""
+        return [other for other, kept, _ in self._ground.kept_by(process) if kept]
+
+    def silences(self, process: Process) -> list[Event]:
+        """List the reports to UNICAST: of outsiders that are gone, or that it cannot reach."""
+        return [
+            ("silent", process.name, other.name)
+            for other, kept, outside in self._ground.kept_by(process)
+            if kept and outside and not (other.up and self._ground.connected(process, other))
+        ]
+
     # Clocks
 
     def must_time_out(self, process: Process) -> bool:
@@ -125,6 +137,7 @@ class Oracle:
         """List what the environment has to do for a process, in the end."""
         ground = self._ground
         found: list[Event] = [("suspect", process.name, other.name) for other in self.to_report(process)]
+        found += self.silences(process)
         if process in ground.in_handler:
             found.append(("return", process.name))
         if ground.transfers.get(process) == "stopped":

@@ -42,12 +42,17 @@ def quiesce(ground: Ground, perform: Callable[[Event], bool]) -> None:
         raise Violation("ComesToRest", f"the group never comes to one view, though no faults happen: {views}")
     for _ in range(_ROUNDS):
         for process in ground.up:
+            for event in ground.oracle.silences(process):
+                perform(event)
             for timer in [
                 each for each in ground.timers[process] if not each.startswith(ground.oracle.timers)
             ]:
                 perform(("timer", process.name, timer))
         _settle_all(ground, perform)
     ground.unicasts.quiet(ground.membership.current)
+    for process in ground.up:
+        for other, kept, _ in ground.kept_by(process):
+            ground.unicasts.keeps(process, other, kept)
     ground.multicasts.quiet(ground.up)
     if "sequencer" in ground.place:
         ground.order.quiet(ground.up)
@@ -86,7 +91,7 @@ def _serve(ground: Ground, perform: Callable[[Event], bool]) -> None:
 def _sent_again(ground: Ground, perform: Callable[[Event], bool]) -> bool:
     """Send lost messages again: the timers of the layers that carry fire, until nothing comes of it.
 
-    Say whether anything did. To processes that are gone some of them send for ever.
+    Say whether anything did.
     """
     changed, still, before = False, 0, ground.carried()
     while still < _STILL:

@@ -47,7 +47,7 @@ WHOLE: Final = ("sequencer", FLUSH, "merge_gms", "stable")
 DATAGRAMS: Final = (*WHOLE, "nakack", "unicast")
 """All protocols, over nothing but a network."""
 
-GROUND: Final = ("Network", "FailureDetector", "Incarnations", "Discovery")
+GROUND: Final = ("Network", "FailureDetector", "SilenceDetector", "Incarnations", "Discovery")
 """The layers beneath the stack, by the modules of `spec/common`."""
 
 FAULTS: Final = (

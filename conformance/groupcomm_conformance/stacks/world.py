@@ -19,6 +19,7 @@ from .judges.views import Views
 from .setup import DECIDE, FLUSH, Setup, giver, stack_of
 
 if TYPE_CHECKING:
+    from groupcomm import unicast
     from groupcomm.view import Address
 
     from .taps import Note
@@ -147,6 +148,14 @@ class World:
     def flush_of(self, process: Process) -> flush.State:
         """Return the state of FLUSH at a process."""
         return cast("flush.State", self.now[process][self._flush])
+
+    def kept_by(self, process: Process) -> Iterator[tuple[Process, int, bool]]:
+        """List each receiver of a process, how much is kept for it, and whether it is outside the view."""
+        if "ReliableUnicast" in self.carries:
+            state = cast("unicast.State", self.now[process][self._unicasting])
+            for to, side in state.sends.items():
+                outside = bool(state.members) and to not in state.members
+                yield self.membership.current[to], len(side.kept), outside
 
     def windows(self, process: Process) -> Mapping[Process, Window]:
         """Return the window of each member of a process's view, {} where it has none.

@@ -95,6 +95,10 @@ type (
 		Sender  string
 		Message SendFirstSeqno
 	}
+	SilenceReported struct {
+		_    wire.Tag `wire:"SilenceReported"`
+		Peer string
+	}
 	IncarnationBegins struct {
 		_           wire.Tag `wire:"IncarnationBegins"`
 		Incarnation int64
@@ -103,7 +107,7 @@ type (
 
 func init() {
 	wire.Union[Event](group.UnicastRequested{}, RetransmitTimeout{}, DataReceived{}, AckReceived{}, SendFirstSeqnoReceived{},
-		group.ViewInstalled{}, IncarnationBegins{})
+		group.ViewInstalled{}, SilenceReported{}, IncarnationBegins{})
 }
 
 // unknown is the incarnation of a peer that was not heard of.
@@ -164,6 +168,8 @@ func Step(c Config, s State, event Event) Result {
 		return sendFirstSeqnoReceived(c, s, e)
 	case group.ViewInstalled:
 		return viewInstalled(s, e)
+	case SilenceReported:
+		return silenceReported(s, e)
 	case IncarnationBegins:
 		return incarnationBegins(s, e)
 	}
@@ -373,6 +379,16 @@ func viewInstalled(s State, e group.ViewInstalled) Result {
 		s.Sends = group.Less(s.Sends, excluded)
 	}
 	s.Members = members
+	return group.Handled(s, nil)
+}
+
+// silenceReported: no later view excludes a peer that the view is without.
+func silenceReported(s State, e SilenceReported) Result {
+	_, sends := s.Sends[e.Peer]
+	if !sends || len(s.Members) == 0 || s.Members.Has(e.Peer) {
+		return group.Ignored(s)
+	}
+	s.Sends = group.Less(s.Sends, e.Peer)
 	return group.Handled(s, nil)
 }
 

@@ -68,6 +68,8 @@ def _outside(event: Event) -> tuple[str, str]:
             return name, "CRASHES"
         case ("suspect", str(name), str(other)):
             return name, f"suspects {other}"
+        case ("silent", str(name), str(other)):
+            return name, f"no longer hears {other}"
         case ("discover", str(name), tuple(found)):
             return name, f"finds {', '.join(other for other in found if other != name)}"
         case ("transfer", str(name)):

@@ -134,6 +134,7 @@ CLAIMS: Final = {
         "NoMessageLost",
         "LivesInOrder",
         "UnicastsArrive",
+        "NothingKeptForEver",
     ),
 }
 """The claims of each guarantee that is judged. Merging adds two of its own."""

@@ -2,6 +2,8 @@
 
 The layers above UNICAST assume these claims, and no more. A later incarnation of an address may be given some
 of the messages to a former incarnation. Messages to a member from before a view without it need not arrive.
+Nor need those from before a report that a process outside the view is silent. In the end no message is kept
+for a process that is gone.
 """
 
 from collections.abc import Iterator
@@ -19,7 +21,8 @@ class _Pair:
     """The messages of a process to an address: `sent`, counted from `first` on.
 
     `reached`: how many of them some incarnation of the address has heard. `at`: up to where each incarnation
-    has. `closed`: counts of the messages sent before a view without the address was installed.
+    has. `closed`: counts of the messages sent before a view without the address was installed, or before a
+    report that the address is silent, with such a view.
     """
 
     __slots__ = ("at", "closed", "first", "reached", "sent")
@@ -94,9 +97,18 @@ class ReliableUnicast(Judge):
         gone = self._members.get(process, frozenset()) - members
         self._members[process] = members
         for address in gone:
-            pair = self._pairs.get((process, address))
-            if pair is not None:
-                pair.closed.add(pair.count)
+            self._closes(process, address)
+
+    def reported(self, process: Process, peer: Address) -> None:
+        """A process hears that another is silent: if its view is without it, its messages need not arrive."""
+        members = self._members.get(process, frozenset())
+        if members and peer not in members:
+            self._closes(process, peer)
+
+    def _closes(self, process: Process, address: Address) -> None:
+        pair = self._pairs.get((process, address))
+        if pair is not None:
+            pair.closed.add(pair.count)
 
     def waits(self, process: Process, to: Address) -> bool:
         """Say whether something that a process has sent to an address has yet to arrive there."""
@@ -117,6 +129,14 @@ class ReliableUnicast(Judge):
         for process, to, message in self.waiting():
             if current[to].up:
                 self._fail("UnicastsArrive", f"{message} of {process} never reaches {current[to]}")
+
+    def keeps(self, process: Process, peer: Process, count: int) -> None:
+        """Nothing is on its way: a process still keeps messages for another."""
+        self._judged("NothingKeptForEver")
+        if count and not peer.up:
+            self._fail(
+                "NothingKeptForEver", f"{process} sends {count} messages for ever to {peer}, which is gone"
+            )
 
     def forget(self, current: dict[Address, Process]) -> None:
         """Nothing is on its way: forget arrived messages and processes that are gone."""
