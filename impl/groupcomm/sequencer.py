@@ -239,7 +239,7 @@ class ViewFormed:
     view_id: ViewId
 
 
-Effect: TypeAlias = Send[Message] | Multicast[Message] | PassUp[Deliver] | PassUp[ViewFormed]
+Effect: TypeAlias = Send[Message] | Multicast[Message] | PassUp[Deliver | ViewFormed]
 
 # State --------------------------------------------------------------------------------------------
 

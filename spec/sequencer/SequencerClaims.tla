@@ -288,7 +288,7 @@ OnOnePath(j, k) == j = k \/ Group!ComesBefore(j, views[k].preds) \/ Group!ComesB
 \* Of two formed views one comes before the other.
 FormedOnOnePath == \A j, k \in FormedViews : OnOnePath(j, k)
 
-\* Of the views in which two members deliver, whatever they deliver, one comes before the other: at most one line of
+\* Of the views in which two members deliver, whatever they deliver, one comes before the other: at most one branch of
 \* views delivers.
 DeliveredOnOnePath ==
     \A x, y \in InGroup : \A i \in DOMAIN aux_delivered[x], j \in DOMAIN aux_delivered[y] :
@@ -301,7 +301,7 @@ DeliveredInFormed == \A m \in InGroup : \A i \in DOMAIN aux_delivered[m] : aux_d
 NextFormed(u, j) ==
     \A i \in FormedViews \ {j} : ~(Group!ComesBefore(u, views[i].preds) /\ Group!ComesBefore(i, views[j].preds))
 
-\* A message that m delivered is not of the line: members went on without it and without m, to the next formed view.
+\* A message that m delivered is not of the line: others went to the next formed view without it and without m.
 OffTheLine(m, d) ==
     \E k \in DOMAIN views :
         /\ d[3] \in DOMAIN settled[k] /\ ~Took(m, k) /\ Message(d) \notin SettledOn(k, d[3])

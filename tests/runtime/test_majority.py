@@ -48,7 +48,7 @@ class Cut:
 
         async def takes() -> None:
             async for event in group:
-                had.append(event)  # noqa: PERF401 - while it goes on
+                had.append(event)  # noqa: PERF401 - others read it meanwhile
 
         self.sockets.append(sock)
         self.groups.append(group)

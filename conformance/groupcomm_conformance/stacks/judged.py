@@ -38,7 +38,7 @@ class Judged(World):
         self.verdicts = Verdicts(setup.ignored)
         self.views = Views(self.verdicts, self, self._entered)
         self.synchrony = VirtualSynchrony(self.verdicts, self._alive, self._turned_away)
-        self.order = TotalOrderBroadcast(self.verdicts)
+        self.order = TotalOrderBroadcast(self.verdicts, one_path=setup.one_path)
         self.stability = StabilitySafety(self.verdicts, self.windows)
         self.unicasts = ReliableUnicast(self.verdicts)
         self.multicasts = ReliableMulticast(self.verdicts)

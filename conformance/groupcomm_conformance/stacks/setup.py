@@ -10,7 +10,7 @@ import attrs
 from attrs import field, frozen
 
 import groupcomm
-from groupcomm import unicast
+from groupcomm import sequencer, unicast
 from groupcomm.events import Suspend
 from groupcomm.stack import AnyCore, Layer, Stack, StackError
 
@@ -94,7 +94,8 @@ class Setup:
 
     `members` None: each group draws how many, from 2 to 8. `weaker`: of `WEAKER`, one each. `ignored`: claims
     that are not judged. `cores`: cores that stand in the stack for a layer's own. With none, a setup can be
-    pickled.
+    pickled. `majority`: SEQUENCER has that option. `one_path`: `DeliveredOnOnePath` is judged, which
+    it gives.
     """
 
     names: tuple[str, ...] = WHOLE
@@ -103,6 +104,8 @@ class Setup:
     weaker: tuple[tuple[str, str], ...] = ()
     ignored: frozenset[str] = frozenset()
     cores: tuple[tuple[str, AnyCore], ...] = ()
+    majority: bool = False
+    one_path: bool = False
 
     @property
     def stack(self) -> str:
@@ -149,7 +152,10 @@ def stack_of(setup: Setup, random: Random, notes: list[Note]) -> Stack:
     layers, replaced = [], dict(setup.cores)
     multicast = reliable_multicast.Config(dict(setup.weaker).get("multicast", "fifo"))  # type: ignore[arg-type]
     modules: list[tuple[ModuleType, object]] = [
-        *((module, _drawn(module.Config, random)) for module in map(_protocol, setup.names)),
+        *(
+            (module, _drawn(module.Config, random, majority=setup.majority))
+            for module in map(_protocol, setup.names)
+        ),
         *(
             (module, multicast if module is reliable_multicast else module.Config())
             for module in beneath(setup.names)
@@ -211,7 +217,9 @@ def _protocols() -> list[str]:
     return [name for name in names if hasattr(import_module(f"groupcomm.{name}"), "ASSUMES")]
 
 
-def _drawn(config: type, random: Random) -> object:
+def _drawn(config: type, random: Random, *, majority: bool) -> object:
     """Draw a configuration. Its numbers are small: no time passes in a simulation, and messages are small."""
+    if config is sequencer.Config:
+        return config(majority=majority)
     least = 1 if config is unicast.Config else 0  # nothing is sent again where none may be
     return config(**{each.name: random.randint(least, _LARGEST) for each in attrs.fields(config)})

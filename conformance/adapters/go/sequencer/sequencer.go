@@ -13,7 +13,7 @@ type (
 
 // Config: with Majority a view without a majority of the last one delivers nothing.
 type Config struct {
-	Majority bool
+	Majority bool `wire:"Majority"`
 }
 
 // State of a member. Start says what each field is at first, Sequencer.tla what it means.

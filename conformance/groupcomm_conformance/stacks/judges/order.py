@@ -34,8 +34,10 @@ class TotalOrderBroadcast(Judge):
     it again (`ToDeliver`); so two members are compared without what one of them knew before.
     """
 
-    def __init__(self, verdicts: Verdicts) -> None:
+    def __init__(self, verdicts: Verdicts, *, one_path: bool = False) -> None:
         super().__init__(verdicts)
+        self._one_path = one_path
+        self._delivering: list[Decided] = []  # the views in which messages were delivered
         self._delivered: dict[Process, _Delivered] = {}
         self._by: dict[Message, list[Process]] = {}
         self._sent: dict[Message, tuple[Process, Decided]] = {}
@@ -58,6 +60,8 @@ class TotalOrderBroadcast(Judge):
         if known is None or known[0].address != sender or view is None:
             self._fail("Integrity", f"{process} delivers {_text(message)} from {sender}, which never sent it")
             return
+        if self._one_path and view not in self._delivering:
+            self._judge_path(process, view)
         number = known[0].order, message[1]
         last = mine.last.get(sender)
         if last is not None:
@@ -86,6 +90,17 @@ class TotalOrderBroadcast(Judge):
                 theirs.furthest[process] = place
             others.append(process)
         self._judge_agreement(process, mine, message, view)
+
+    def _judge_path(self, process: Process, view: Decided) -> None:
+        """Of two views that deliver, and that follow one first view, one comes before the other."""
+        before = _before(view)
+        for other in self._delivering:
+            roots = [each for each in before | _before(other) if not each.preds]
+            if len(roots) == 1:
+                self._judged("DeliveredOnOnePath")
+                if other not in before and view not in _before(other):
+                    self._fail("DeliveredOnOnePath", f"{process} delivers in {view}, as others do in {other}")
+        self._delivering.append(view)
 
     def _judge_agreement(self, process: Process, mine: _Delivered, message: Message, view: Decided) -> None:
         """In a view, one member is at most ahead of another."""
@@ -209,6 +224,16 @@ class TotalOrderBroadcast(Judge):
         self._orders.clear()
         self._differ.clear()
         self._left.clear()
+
+
+def _before(view: Decided) -> set[Decided]:
+    """The view and all before it."""
+    found, todo = {view}, [view]
+    while todo:
+        new = [each for each in todo.pop().preds if each not in found]
+        found.update(new)
+        todo += new
+    return found
 
 
 def _text(message: Message) -> str:
