@@ -236,7 +236,7 @@ def test_silence_ends_what_is_kept_for_an_outsider_of_the_view_alone() -> None:
     pair.view("A", "A")
     pair.send("A", 2)
     pair.do("A", unicast.SilenceReported("C"))
-    assert [(1, 2)] == [*pair.states["A"].sends["B"].kept]
+    assert [(1, Payload(2))] == [*pair.states["A"].sends["B"].kept]
     pair.do("A", unicast.SilenceReported("B"))
     assert not pair.states["A"].sends
     pair.net.clear()
