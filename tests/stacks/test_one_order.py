@@ -37,6 +37,7 @@ GROUND: Final = (
     "Discovery",
     "Incarnations",
     "Membership",
+    "StopRequests",
     "JoinDigest",
     "VirtualSynchrony",
 )
