@@ -57,7 +57,7 @@ from .per_member import PerMember
 from .records import evolve
 from .view import NO_VIEW, Address, View, ViewId
 
-ASSUMES: Final = ("Membership", "ReliableMulticast", "ReliableUnicast")
+ASSUMES: Final = ("Membership", "ReliableMulticast", "ReliableUnicast", "StopRequests")
 """The modules of `spec/common` that say what the layers below must give."""
 
 GIVES: Final = ("VirtualSynchrony", "BranchSynchrony")

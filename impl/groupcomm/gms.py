@@ -61,10 +61,10 @@ from .view import NO_VIEW, Address, View, ViewId, is_former
 ASSUMES: Final = ("ReliableUnicast", "FailureDetector", "Incarnations")
 """The modules of `spec/common` that say what the layers below must give."""
 
-GIVES: Final = ("Membership", "JoinDigest")
+GIVES: Final = ("Membership", "JoinDigest", "StopRequests")
 """The modules that say what this layer gives to the others."""
 
-GIVES_BELOW: Final = GIVES
+GIVES_BELOW: Final = ("Membership", "JoinDigest")
 """Those of them that it gives to the layers beneath too, by what it passes down."""
 
 __all__ = [

@@ -96,10 +96,10 @@ T = TypeVar("T")
 ASSUMES: Final = ("ReliableMulticast", "ReliableUnicast", "FailureDetector", "Incarnations", "Discovery")
 """The modules of `spec/common` that say what the layers below must give."""
 
-GIVES: Final = ("Membership", "JoinDigest")
+GIVES: Final = ("Membership", "JoinDigest", "StopRequests")
 """The modules that say what this layer gives to the others."""
 
-GIVES_BELOW: Final = GIVES
+GIVES_BELOW: Final = ("Membership", "JoinDigest")
 """Those of them that it gives to the layers beneath too, by what it passes down."""
 
 RESTARTS: Final = ("discover",)

@@ -27,6 +27,8 @@ ASSUME Off \subseteq Conjuncts /\ Conjuncts = Every!Conjuncts \ Every!NotWhereVi
 
 LOCAL Whole == INSTANCE VirtualSynchrony WITH Off <- Off \cup Every!NotWhereViewsBranch
 
+MayEnter(m, v, came) == Whole!MayEnter(m, v, came)
+
 Init == Whole!Init
 
 Next == Whole!Next

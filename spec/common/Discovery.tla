@@ -5,12 +5,14 @@
 (*                                                                         *)
 (* The first member that is named leads the merge, and the others wait for *)
 (* its request. So the name of a dead member that is before all others     *)
-(* keeps all of them from merging for as long as it is named. A discovery  *)
-(* that names only members that have answered, since it asked, names no    *)
-(* dead member for long. (A member that answered may crash, or coordinate  *)
-(* no more, before the request to merge reaches it: then it does not       *)
-(* answer, or rejects, and the timer of the merge ends it. Here the named  *)
-(* members are the coordinators of the moment.)                            *)
+(* keeps all of them from merging for as long as it is named. It may be    *)
+(* named for a while: the next answer of discovery is another one. A       *)
+(* discovery that asks the members that it names, and leaves out members   *)
+(* that do not answer, names no dead member for ever. Nothing stronger is  *)
+(* assumed: a member that has just answered may have crashed since. (It    *)
+(* may also coordinate no more when the request to merge reaches it: then  *)
+(* it rejects. A merge with a member that does not answer ends by its      *)
+(* timer.)                                                                 *)
 (*                                                                         *)
 (* Conjuncts have names, and those in Off are not asked for.               *)
 (***************************************************************************)
@@ -22,17 +24,22 @@ VARIABLES
     coordinators,   \* the members of `up` that coordinate
     former          \* the members that have coordinated, or do
 
-Conjuncts == {"NamesWhoAnswered", "FindsAllInTheEnd"}
+Conjuncts == {"DeadNamesEnd", "FindsAllInTheEnd"}
 
 LOCAL On(conjunct) == conjunct \notin Off
 
-\* NamesWhoAnswered: Only a living member that has said that it coordinates is named. Else the dead are named for ever.
-Stale == IF On("NamesWhoAnswered") THEN {} ELSE former \ up
+LOCAL Dead == former \ up
+
+\* DeadNamesEnd: A member that is over is named for a while only. Else the members that it is before wait for it for ever.
+Stale == IF On("DeadNamesEnd") THEN {} ELSE Dead
 
 \* The coordinators that m may find: any part of them, each time another part.
 \* FindsAllInTheEnd: A member that asks again and again finds each coordinator in the end. Else it finds itself alone.
 MayFind(m) ==
     {f \cup Stale : f \in (IF On("FindsAllInTheEnd") THEN {f \in SUBSET coordinators : m \in f} ELSE {{m}})}
+
+\* The same, and any of those that are over: they are named for a while.
+MayFindStale(m) == {f \cup stale : f \in MayFind(m), stale \in SUBSET Dead}
 
 \* The coordinators that m finds when nothing changes any more.
 All == IF On("FindsAllInTheEnd") THEN coordinators \cup Stale ELSE Stale

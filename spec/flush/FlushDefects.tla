@@ -40,8 +40,14 @@ FetchesFromRequester(s) == [x \in Members(s) |-> s.member]
 -----------------------------------------------------------------------------
 (* A member that makes views, and who transfers states: what FLUSH asks of them *)
 
-\* In the place of MayDecide: views are decided while the group still multicasts.
-DecidesAtOnce(m) == m \in up /\ maker[m] \notin {"follows", "gone"} /\ IsEverywhere(m) /\ HasToDecide(m)
+\* In the place of CallersLack: each conjunct of StopRequests.
+AsksOutOfTurn == {"ActingAsks"}
+AsksEarly == {"AsksWhenInstalled"}
+DecidesAtOnce == {"DecidesWhenStopped"}
+ResumesForOthers == {"ResumesOwnStop"}
+ResumesAtOnce == {"ResumesWhenInstalled"}
+AssumesMergedInstalled == {"AsksWhenInstalled", "ResumesWhenInstalled"}
+JoinersSentAtOnce == {"JoinersLast"}
 
 \* In the place of AtTakeOver: a stopped member takes its group for stopped; or, with nothing to decide, it never
 \* resumes the group.
@@ -63,18 +69,8 @@ IsThereAgain(x, m) == x \in up
 \* In the place of HasToHear: a joiner hears some time after its first view who is counted out.
 JoinerSuspectsLater(m) == FALSE
 
-\* In the place of MayResume: the group is resumed as soon as the view is decided.
-ResumesAtOnce(m) == m \in up /\ maker[m] \in {"stopped", "decided"} /\ ~HasToDecide(m)
-
-\* In the place of MayBeSent: joiners are sent the view with the old members.
-JoinersSentAtOnce(o) == TRUE
-
-\* In the place of IsEverywhere: acknowledgements are awaited from the dead.
+\* In the place of AwaitsNoMore: acknowledgements are awaited from the dead.
 AwaitsCrashed(m) == \A x \in Members(local[m]) : installed[x] = installed[m]
-
-\* In the place of IsEverywhere: of a merged view it is not known who has it.
-AssumesMergedInstalled(m) ==
-    IsMerged(views[installed[m]]) \/ \A x \in Unsuspected(local[m]) : installed[x] = installed[m]
 
 \* In the place of AtMerge: the first of a merged view takes it for stopped, though it was a participant.
 AssumesMergedStopped(m, v) == IF CoordinatorOf(v) = m THEN "stopped" ELSE "follows"

@@ -15,14 +15,11 @@
 (*   message that it has to hold back.                                        *)
 (* - The application may multicast at any time, also in its BLOCK handler;    *)
 (*   the handler returns some time later.                                     *)
-(* - Views are made as GMS promises (spec/gms), by the acting coordinator     *)
-(*   alone. It is the first member that it does not suspect itself, and all   *)
-(*   unsuspected members have answered that they refuse the members before    *)
-(*   it. Also, the newest view is everywhere. The coordinator has the group   *)
-(*   stopped before it decides, even if another member has stopped it. It     *)
-(*   resumes the group when its last view is everywhere. If it leaves with    *)
-(*   its own view, it may do so without Resume. Joiners are sent a view when  *)
-(*   the old members have it.                                                 *)
+(* - Views are made as GMS promises (StopRequests), by the acting coordinator *)
+(*   alone: when it asks for a stop, decides, resumes, and sends a view to    *)
+(*   joiners. A member that takes over has answers of all whom it does not    *)
+(*   suspect: they refuse the members before it. If the coordinator leaves    *)
+(*   with its own view, it may do so without Resume.                          *)
 (* - Several groups may be there at the start, or result from false           *)
 (*   suspicions. Coordinators that have their groups stopped, and nothing to  *)
 (*   decide, are merged. One of them decides a view of all. Each of the       *)
@@ -329,17 +326,22 @@ InstallEvent(v) ==
     THEN [type |-> "MergeViewInstalled", view |-> ViewOf(v), subgroups |-> {views[j].id : j \in v.preds}]
     ELSE [type |-> "ViewInstalled", view |-> ViewOf(v)]
 
+\* The contract with the layer that makes views; the conjuncts that it does not keep: none (a defect in the place of
+\* nothing).
+CallersLack == {}
+SuspectsOfAll == [m \in Member |-> local[m].suspected]
+AskedBy == {m \in Member : maker[m] = "suspends"}
+GivenTo == {m \in Member : maker[m] \in {"stopped", "decided", "merges"}}
+Requests ==
+    INSTANCE StopRequests WITH Off <- CallersLack, suspects <- SuspectsOfAll, asked <- AskedBy, given <- GivenTo
+
 \* One comes from view number j to view number k.
-RECURSIVE Precedes(_, _)
-Precedes(j, k) == j = k \/ (j < k /\ \E i \in views[k].preds : Precedes(j, i))
+Precedes(j, k) == Requests!Precedes(j, k)
 
 Follows(j, k) == j \in views[k].preds
 
 \* m is the first member that it does not suspect itself.
-IsActing(m) ==
-    \E i \in DOMAIN local[m].view.members :
-        /\ local[m].view.members[i] = m
-        /\ \A j \in 1 .. i - 1 : local[m].view.members[j] \in local[m].suspected
+IsActing(m) == Requests!Acts(m)
 
 \* Where m is to take over, y has answered: its view is m's or next to it, and it refuses whom m counts out
 \* before itself. (A joiner that lacks m's view refuses the views of those: Unrefused. When it begins with what m
@@ -391,8 +393,13 @@ TakeOver(m) ==
                /\ UNCHANGED <<local, layers, app, transfer>>
     /\ UNCHANGED <<cast, wishes, answers, state, spent>>
 
-\* Its last view is everywhere. (An acknowledgement may be on its way: then m does what it does later.)
-IsEverywhere(m) == \A x \in Unsuspected(local[m]) : installed[x] = installed[m]
+\* Nothing more is awaited than the contract says. (An acknowledgement may be on its way: then m does what it does later.)
+AwaitsNoMore(m) == TRUE
+
+\* It makes the views of its group; without ActingAsks any member of the group does.
+Makes(m) ==
+    maker[m] \in {"new", "free", "decided"}
+    \/ ("ActingAsks" \in CallersLack /\ maker[m] = "follows" /\ InView(local[m]))
 
 MayLetIn(m) ==
     {x \in Joiners \cap up : installed[x] = 0 /\ x \notin Members(local[m])}
@@ -413,8 +420,8 @@ CouldMerge(m) ==
 OnlyToMerge(m) == maker[m] # "new" /\ ~HasToDecide(m)
 
 MaySuspend(m) ==
-    /\ m \in up /\ maker[m] \in {"new", "free", "decided"}
-    /\ IsEverywhere(m)
+    /\ m \in up /\ Makes(m)
+    /\ Requests!MayAsk(m) /\ AwaitsNoMore(m)
     /\ IF OnlyToMerge(m) THEN spent.merges < MaxMerges /\ CouldMerge(m) ELSE TRUE
 
 SuspendGroup(m) ==
@@ -424,7 +431,8 @@ SuspendGroup(m) ==
     /\ UNCHANGED <<cast, offers, wishes, answers, state>>
 
 MayResume(m) ==
-    /\ m \in up /\ maker[m] \in {"stopped", "decided"} /\ IsEverywhere(m) /\ ~HasToDecide(m)
+    /\ m \in up /\ maker[m] \in {"stopped", "decided"} \cup (IF "ResumesOwnStop" \in CallersLack THEN {"new"} ELSE {})
+    /\ Requests!MayResume(m, m \in GivenTo) /\ AwaitsNoMore(m) /\ ~HasToDecide(m)
     /\ IF MergeMayFail \/ maker[m] = "decided" THEN TRUE ELSE ~CouldMerge(m)
 
 ResumeGroup(m) ==
@@ -433,7 +441,11 @@ ResumeGroup(m) ==
     /\ UNCHANGED beside
 
 \* Its group is stopped: views may be decided.
-MayDecide(m) == m \in up /\ maker[m] = "stopped" /\ IsEverywhere(m) /\ HasToDecide(m)
+MayDecide(m) ==
+    /\ m \in up
+    /\ \/ maker[m] = "stopped"
+       \/ "DecidesWhenStopped" \in CallersLack /\ maker[m] \notin {"follows", "gone"} /\ Requests!HaveView(m)
+    /\ Requests!MayDecide(m \in GivenTo) /\ AwaitsNoMore(m) /\ HasToDecide(m)
 
 RECURSIVE InSomeOrder(_)
 InSomeOrder(set) ==
@@ -467,7 +479,7 @@ DecideView(m) ==
     /\ UNCHANGED <<cast, wishes, answers, state, spent>>
 
 \* Its group is stopped, and it has nothing to do but to resume it.
-IsReady(m) == m \in up /\ maker[m] = "stopped" /\ IsEverywhere(m) /\ ~HasToDecide(m)
+IsReady(m) == m \in up /\ maker[m] = "stopped" /\ AwaitsNoMore(m) /\ ~HasToDecide(m)
 
 MergedView(set) ==
     LET preds == {installed[c] : c \in set}
@@ -515,9 +527,7 @@ GiveUpMerge(m) ==
     /\ UNCHANGED <<local, layers, app, cast, wishes, transfer, answers, state, spent>>
 
 \* A joiner is sent a view when its maker knows that all old members have it.
-MayBeSent(o) ==
-    \A x \in (DOMAIN views[o.view].lives \ views[o.view].joins) \ local[o.from].suspected :
-        installed[x] # 0 /\ Precedes(o.view, installed[x])
+MayBeSent(o) == Requests!MayJoin(o.from, o.view)
 
 MayInstall(o) ==
     /\ maker[o.to] # "merges" /\ Has(views[o.view], o.to, life[o.to])

@@ -381,6 +381,32 @@ GivesPromiseToOneIncarnation == [][GivesPromiseToOneIncarnationStep]_vars
 GivesDigestIsComplete == [][GivesDigestIsCompleteStep]_vars
 GivesWithdrawOnlyIfUnusable == [][GivesWithdrawOnlyIfUnusableStep]_vars
 
+\* StopRequests, conjunct by conjunct: what FLUSH relies on. A step of a member may be several of the contract.
+Requests ==
+    INSTANCE StopRequests WITH Off <- {}, suspects <- SuspectsOfAll, asked <- stops.asked, given <- stops.given
+RequestsAlone(conjunct) ==
+    INSTANCE StopRequests WITH Off <- Requests!Conjuncts \ {conjunct}, suspects <- SuspectsOfAll,
+                               asked <- stops.asked, given <- stops.given
+GivesRequests(conjunct) ==
+    act'.outcome = "handled" =>
+        \E m \in {act'.member} :
+            RequestsAlone(conjunct)!Act(m, act'.event = StoppedFor(Self) /\ m \in stops.asked,
+                                        Up(act'.effects, "Suspend") # {}, Up(act'.effects, "Resume") # {})
+
+GivesActingAsksStep == GivesRequests("ActingAsks")
+GivesAsksWhenInstalledStep == GivesRequests("AsksWhenInstalled")
+GivesDecidesWhenStoppedStep == GivesRequests("DecidesWhenStopped")
+GivesResumesOwnStopStep == GivesRequests("ResumesOwnStop")
+GivesResumesWhenInstalledStep == GivesRequests("ResumesWhenInstalled")
+GivesJoinersLastStep == GivesRequests("JoinersLast")
+
+GivesActingAsks == [][GivesActingAsksStep]_vars
+GivesAsksWhenInstalled == [][GivesAsksWhenInstalledStep]_vars
+GivesDecidesWhenStopped == [][GivesDecidesWhenStoppedStep]_vars
+GivesResumesOwnStop == [][GivesResumesOwnStopStep]_vars
+GivesResumesWhenInstalled == [][GivesResumesWhenInstalledStep]_vars
+GivesJoinersLast == [][GivesJoinersLastStep]_vars
+
 -----------------------------------------------------------------------------
 (* Liveness *)
 

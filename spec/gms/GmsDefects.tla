@@ -85,6 +85,11 @@ AnyIsAnswer(s, e) == s.group = "stopping"
 ResumesAfterDecision(s) ==
     s.phase = "leading" /\ s.admitting = NoRequest /\ s.group = "stopped" /\ ~HasToDecide(s)
 
+\* In the place of MustSuspend: a member asks for the group that does not act; or before all have the view.
+AsksOutOfTurn(s) == InView(s) /\ s.group = "free" /\ s.suspected # {}
+AsksEarly(s) ==
+    s.phase = "leading" /\ s.admitting = NoRequest /\ (s.group = "unknown" \/ (s.group \in {"free", "stopped"} /\ HasToDecide(s)))
+
 \* In the place of SaySuspected: its suspicions are not passed up.
 PassesNoSuspicion(list, suspects) == <<>>
 
@@ -166,4 +171,10 @@ LosesSuspicions == {"SuspicionIsReported"}
 LosesExclusions == {"ExclusionIsReported"}
 HearsOldSuspicions == {"SuspicionIsOfOwnView"}
 HearsOldExclusions == {"ExclusionIsNotOlder"}
+HearsOfFormerIncarnations == {"IncarnationIsNamed"}
+
+\* In the place of Reportable, a bound: waiting joiners are not reported. (A joiner would be dropped, and ask again, without end.)
+OfMembersOnly(m) ==
+    {w \in Watched(local[m]) \ told[m] :
+        w[1] \in MembersOf(local[m].decision) /\ FailureDetector!MayReport(m, w[1], w[2])}
 =============================================================================

@@ -56,8 +56,7 @@ Flush == INSTANCE Flush WITH
 Channel == INSTANCE VirtualSynchrony WITH Off <- {"Uniform"}
 
 \* After a false suspicion views branch: what is left then is what spec/flush claims.
-Branching ==
-    INSTANCE VirtualSynchrony WITH Off <- {"Uniform", "ReceiveOnlyCut", "FirstLeaverHasAll", "JoinersInstallLast"}
+Branching == INSTANCE BranchSynchrony WITH Off <- {"Uniform"}
 
 -----------------------------------------------------------------------------
 (* Steps of FLUSH *)

@@ -18,6 +18,29 @@ PromisesToMembers(s) ==
     IN [state |-> [s EXCEPT !.holds = "no"],
         effects |-> [i \in DOMAIN Own(s).members |-> To(Own(s).members[i])] \o <<G!ResumeGroup>>]
 
+\* In the place of MaybeStop: a member asks for the group that does not act; or before all have the view.
+AsksOutOfTurn(s) ==
+    IF s.holds # "no" THEN Unchanged(s)
+    ELSE IF (Wishes(s) /\ GmsIsIdle(s)) \/ (InView(s) /\ InMerged(s) /\ ~G!IsActing(s.gms))
+    THEN [state |-> [s EXCEPT !.holds = "stopping"], effects |-> <<G!SuspendGroup>>] ELSE Unchanged(s)
+AsksEarly(s) ==
+    IF Wishes(s) /\ s.holds = "no" /\ s.gms.phase = "leading"
+    THEN [state |-> [s EXCEPT !.holds = "stopping"], effects |-> <<G!SuspendGroup>>] ELSE Unchanged(s)
+
+\* In the place of FromGms: a joiner is sent its view with the old members.
+AnswersJoinersAtOnce(s, effects) ==
+    LET Sent(i) == effects[i].type = "Send" /\ effects[i].message.type = "NEW_VIEW"
+        Joiners(d) == {x \in d.joiners : x # s.member}
+        decisions == {effects[i].message.decision : i \in {i \in DOMAIN effects : Sent(i)}}
+        IsHeard(effect) ==
+            /\ ~(Passes(effect, "PassUp", "Suspend") /\ HoldGmsDuringMerge /\ s.holds # "no")
+            /\ ~(Passes(effect, "PassUp", "Resume") /\ Wishes(s))
+    IN SelectSeq(effects, IsHeard)
+       \o (IF \E d \in decisions : Joiners(d) # {}
+           THEN LET d == CHOOSE d \in decisions : Joiners(d) # {}
+                IN <<Send(CHOOSE x \in Joiners(d) : TRUE, G!JoinRsp(d))>>
+           ELSE <<>>)
+
 -----------------------------------------------------------------------------
 (* A variant, no defect: in the place of ListOf in Merge *)
 
@@ -45,7 +68,7 @@ TwoAtATime == {"LivesAreNumbered"}
 
 (* Discovery: in the place of DiscoveryLacks *)
 
-NamesTheDead == {"NamesWhoAnswered"}
+NamesTheDead == {"DeadNamesEnd"}
 FindsNobody == {"FindsAllInTheEnd"}
 
 (* The layers below *)

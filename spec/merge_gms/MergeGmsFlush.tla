@@ -20,7 +20,8 @@
 (* Less than spec/flush has. BLOCK returns at once, a member's messages to    *)
 (* itself arrive at once, and no member tries to multicast behind its latch.  *)
 (* A state transfer only stops the group and resumes it. Less than            *)
-(* MergeGmsGroup has: addresses are not used again.                           *)
+(* MergeGmsGroup has: a member that may crash and come back multicasts        *)
+(* nothing.                                                                   *)
 (*                                                                            *)
 (* Claimed is what neither gives alone: VirtualSynchrony over views that      *)
 (* part and merge, and that the group comes to rest settled and free; and     *)
@@ -41,8 +42,8 @@ CONSTANTS
     Requesters,           \* bound: whose state transfer has the group stopped
     MaxStateTransfers     \* bound: how often, together
 
-\* (FLUSH and the logs of VirtualSynchrony would have to begin anew.)
-ASSUME MaxRestarts = 0 /\ MaxCasts = 0
+\* (The next incarnation would number its multicasts from the first again: see MergeGmsGroup.)
+ASSUME MaxCasts = 0 /\ (MaxRestarts = 0 \/ \A m \in Crashers \cap Member : Casts[m] = 0)
 
 VARIABLES
     flush,              \* [Member -> FLUSH's state]
@@ -60,7 +61,7 @@ stack_vars == <<vars, above>>
 
 \* (Who is held is the group's stand-in for FLUSH, and what is promised no member asks here.)
 stack_view ==
-    <<local, network, up, stops.asked, stops.given, answers, cast, seen, spent, views, installed, above>>
+    <<local, network, up, life, stops.asked, stops.given, answers, cast, seen, spent, views, installed, above>>
 
 \* FLUSH as its own specification has it.
 Flush == INSTANCE Flush WITH
@@ -71,8 +72,7 @@ Flush == INSTANCE Flush WITH
 Channel == INSTANCE VirtualSynchrony WITH Off <- {"Uniform"}
 
 \* After a false suspicion views branch: what is left then is what spec/flush claims.
-Branching ==
-    INSTANCE VirtualSynchrony WITH Off <- {"Uniform", "ReceiveOnlyCut", "FirstLeaverHasAll", "JoinersInstallLast"}
+Branching == INSTANCE BranchSynchrony WITH Off <- {"Uniform"}
 
 -----------------------------------------------------------------------------
 (* Steps of FLUSH *)
@@ -140,6 +140,7 @@ MayReach(m, x) ==
     /\ flush[m].frozen => n <= flush[m].limit[x]
     /\ (x \notin up /\ [to |-> m, view |-> installed[m], sender |-> x] \in lost) =>
         \E f \in fetches[m] : f.sender = x /\ n <= f.upto /\ f.holder \in up
+                                /\ Has(views[installed[m]], f.holder, life[f.holder])
 
 GetData(m) ==
     /\ m \in up /\ InView(local[m])
@@ -208,13 +209,21 @@ AfterStepOf(m) ==
        \E done \in {Runs(m, [i \in DOMAIN passed |-> passed[i].event])} :
         /\ FlushDid(m, done, [q \in Member |-> [x \in Member |-> IF x \in up' THEN wires[q][x] ELSE <<>>]])
 
+\* The next incarnation has a FLUSH that knows nothing.
+AfterRestart(m) ==
+    /\ flush' = [flush EXCEPT ![m] = Flush!Start(m)]
+    /\ UNCHANGED <<wires, fetches, lost, said, refused>>
+
 PassedUp ==
     /\ transfers' = transfers
-    /\ IF act'.action = "Crash" THEN AfterCrash(act'.member) ELSE AfterStepOf(act'.member)
+    /\ CASE act'.action = "Crash" -> AfterCrash(act'.member)
+         [] act'.action = "Restart" -> AfterRestart(act'.member)
+         [] OTHER -> AfterStepOf(act'.member)
     /\ log' = IF views' = views THEN log ELSE Append(log, Channel!NoCasts(views'[Len(views')]))
     /\ \E all \in {IF views' = views THEN settled ELSE Append(settled, Channel!NoArrivals)} :
         LET m == act'.member
-        IN IF installed' = installed THEN settled' = all /\ got' = got
+        IN IF act'.action = "Restart" THEN settled' = all /\ got' = [got EXCEPT ![m] = {}]
+           ELSE IF installed' = installed THEN settled' = all /\ got' = got
            ELSE settled' = [all EXCEPT ![installed'[m]] = Channel!Came(m, @)] /\ Channel!Forgets(m)
 
 \* An answer of FLUSH is heard.
@@ -290,7 +299,7 @@ DecidesOnlyWhenStopped == [][DecidesOnlyWhenStoppedStep]_stack_vars
 \* others start there.
 MergedDigestIsDeliveredStep ==
     \A m \in Member :
-        (installed'[m] # installed[m] /\ Cardinality(views'[installed'[m]].preds) > 1) =>
+        (installed'[m] \notin {0, installed[m]} /\ Cardinality(views'[installed'[m]].preds) > 1) =>
             \A x \in ViewMembers(m) : seen[m][x] = Own(local'[m]).digest[x]
 MergedDigestIsDelivered == [][MergedDigestIsDeliveredStep]_stack_vars
 
@@ -331,7 +340,8 @@ channel_vars == <<views, installed, up, log, settled, got>>
 \* Each step of the group is a step of VirtualSynchrony.
 RefinesVirtualSynchronyStep ==
     channel_vars' # channel_vars =>
-        IF up' # up /\ installed' # installed THEN EntersAndDeparts
+        IF act'.action = "Restart" THEN Channel!Next
+        ELSE IF up' # up /\ installed' # installed THEN EntersAndDeparts
         ELSE IF up' # up /\ views' # views THEN DecidesAndDeparts
         ELSE IF act'.action = "CastData" THEN CastsAndReceives
         ELSE IF MaxFalseSuspicions = 0 THEN Channel!Next ELSE Branching!Next
@@ -339,7 +349,7 @@ RefinesVirtualSynchrony == [][RefinesVirtualSynchronyStep]_stack_vars
 
 \* A view comes to members that are stopped, whoever sends it. (And to joiners.)
 InstallsOnlyWhenLatchedStep ==
-    \A m \in Member : (installed[m] # 0 /\ installed'[m] # installed[m]) => flush[m].latched
+    \A m \in Member : (installed[m] # 0 /\ installed'[m] \notin {0, installed[m]}) => flush[m].latched
 InstallsOnlyWhenLatched == [][InstallsOnlyWhenLatchedStep]_stack_vars
 
 \* Without false suspicions: if a member has installed a view, all members that may still install it are stopped in

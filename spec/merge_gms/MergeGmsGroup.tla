@@ -40,7 +40,8 @@ CONSTANTS
     Leavers,            \* bound: who may leave
     FalseSuspecters,    \* bound: who suspects falsely
     Casters,            \* bound: who multicasts
-    DiscoveryFinds,     \* discovery finds "any" of the coordinators, or "all"
+    DiscoveryFinds,     \* discovery finds "any" of the coordinators that live, or members that are over, too ("stale"), or
+                        \* "all" that live
     SequentialMerges,   \* bound: the last merge begins when all before it is over
     MaxMerges,          \* bound: how often discovery makes a coordinator want to lead a merge
     MaxCrashes,         \* fault budget
@@ -423,7 +424,10 @@ DiscoveryLacks == {}
 Discovery == INSTANCE Discovery WITH Off <- DiscoveryLacks, coordinators <- Coordinators, former <- Former
 
 \* The answers that discovery may find, and those of them in which m would lead.
-Found(m) == IF DiscoveryFinds = "all" THEN {Discovery!All \cup {m}} ELSE Discovery!MayFind(m)
+Found(m) ==
+    CASE DiscoveryFinds = "all" -> {Discovery!All \cup {m}}
+      [] DiscoveryFinds = "any" -> Discovery!MayFind(m)
+      [] DiscoveryFinds = "stale" -> Discovery!MayFindStale(m)
 Leading(m) == {f \in Found(m) : Cardinality(f) > 1 /\ M!FirstOf(f) = m}
 
 CanDiscover(m) ==

@@ -135,7 +135,8 @@ def test_a_view_is_heard_by_every_layer_and_goes_on_to_the_application() -> None
 
 def test_a_merged_view_is_a_view_to_who_knows_no_more() -> None:
     stack = Stack(
-        (ORDERING, SEALING, Layer.of(flush, flush.Config())), (*GROUND, "Membership", "ReliableMulticast")
+        (ORDERING, SEALING, Layer.of(flush, flush.Config())),
+        (*GROUND, "Membership", "StopRequests", "ReliableMulticast"),
     )
     event = Raised(MergeViewInstalled(AB, frozenset({AB.id})), (DIGEST,))
     assert (Digest,) == stack.takes(event)
@@ -386,7 +387,7 @@ def test_a_guarantee_that_is_given_above_is_not_given_below() -> None:
 def test_flush_above_sequencer_is_refused() -> None:
     """As JGroups' sequencer.xml has had it: after a crash of the coordinator no view ever came."""
     above = (Layer.of(flush, flush.Config()), Layer.of(sequencer, sequencer.Config()))
-    ground = ("ReliableUnicast", "ReliableMulticast", "Network", "Membership")
+    ground = ("ReliableUnicast", "ReliableMulticast", "Network", "Membership", "StopRequests")
     with pytest.raises(StackError, match="sequencer assumes VirtualSynchrony, which nothing below it gives"):
         Stack(above, ground)
 
@@ -402,7 +403,7 @@ def test_what_a_layer_passes_down_is_given_to_those_beneath_it() -> None:
 
 def test_a_layer_beneath_one_that_holds_back_has_no_multicasts_of_its_own() -> None:
     """One that carries those of the layers above may stand there."""
-    ground = (*GROUND, "Membership", "ReliableMulticast")
+    ground = (*GROUND, "Membership", "StopRequests", "ReliableMulticast")
     flushing = Layer.of(flush, flush.Config())
     own = counting(Effect=Multicast[Seal])
     with pytest.raises(StackError, match="counting multicasts messages of its own beneath flush"):
