@@ -153,8 +153,9 @@ def _begun(path: Path, line: bytes) -> Life:
         }
         if (first["format"], first["version"]) != (FORMAT, VERSION):
             raise ValueError("another version")
-        if not all(type(each) is int for config in read.values() for each in attrs.astuple(config)):
-            raise ValueError("a configuration is of numbers")
+        kinds = {type(each) for config in read.values() for each in attrs.astuple(config)}
+        if not kinds <= {int, bool}:
+            raise ValueError("a configuration is of numbers and options")
         return Life(path.name, str(first["member"]), str(first["group"]), read, digest(first))
     except (ValueError, KeyError, TypeError, RecursionError):
         raise FileError(
