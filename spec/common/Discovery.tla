@@ -38,7 +38,7 @@ Stale == IF On("DeadNamesEnd") THEN {} ELSE Dead
 MayFind(m) ==
     {f \cup Stale : f \in (IF On("FindsAllInTheEnd") THEN {f \in SUBSET coordinators : m \in f} ELSE {{m}})}
 
-\* The same, and any of those that are over: they are named for a while.
+\* The same, and any that are over, named for a while.
 MayFindStale(m) == {f \cup stale : f \in MayFind(m), stale \in SUBSET Dead}
 
 \* The coordinators that m finds when nothing changes any more.

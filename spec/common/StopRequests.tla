@@ -3,8 +3,8 @@
 (* The contract between the layer that makes views (GMS, or merging over   *)
 (* GMS) and the layer above that stops the group (FLUSH): what the first   *)
 (* does where the second listens. The layer that makes views asks for a    *)
-(* stop (Suspend), is told that the group is stopped (GroupStopped),       *)
-(* decides views, and ends the stop (Resume).                              *)
+(* stop (Suspend), receives the answer (GroupStopped), decides views, and  *)
+(* ends the stop (Resume).                                                 *)
 (*                                                                         *)
 (* A stop holds in one view, and for one member, which acts there: it is   *)
 (* the first of the members that it does not suspect. FLUSH stops all      *)
@@ -18,8 +18,8 @@
 (*                                                                         *)
 (* Used as Membership is: GMS and merging over GMS refine it, and a group  *)
 (* that runs FLUSH takes its guards as the environment. One step of a      *)
-(* member may be several of the contract: it is told, decides, and asks    *)
-(* again. The variables of Membership are the same as there. Conjuncts     *)
+(* member may be several of the contract: the answer, a view, and a new    *)
+(* request. The variables of Membership are the same as there. Conjuncts   *)
 (* have names, and those in Off are not asked for.                         *)
 (***************************************************************************)
 EXTENDS Views
@@ -34,8 +34,8 @@ VARIABLES
     life,       \* Membership: [Member -> its present incarnation]
     up,         \* the members that have not crashed or left
     suspects,   \* [Member -> whom it suspects]
-    asked,      \* the members that have asked for a stop, and are not told yet
-    given       \* the members that are told, and have not ended the stop
+    asked,      \* the members that have asked for a stop, and have no answer yet
+    given       \* the members that have the answer, and have not ended the stop
 
 stop_requests_vars == <<views, installed, life, up, suspects, asked, given>>
 
@@ -45,14 +45,14 @@ Conjuncts ==
 LOCAL On(conjunct) == conjunct \notin Off
 
 -----------------------------------------------------------------------------
-(* Who has which view                                                      *)
+(* The views of members                                                    *)
 
 \* x has view number k, or had it: one comes from k to the view of x.
 RECURSIVE Precedes(_, _)
 Precedes(j, k) == j = k \/ (j < k /\ \E i \in views[k].preds : Precedes(j, i))
 HasHad(x, k) == installed[x] # 0 /\ Precedes(k, installed[x])
 
-\* All whom m counts on in its view have the view, or had it. (A member that is over and not suspected had it. If its
+\* All members that m counts on in its view have the view, or had it. (A member that is over and not suspected had it. If its
 \* address is there again, in another incarnation, that is not to be seen any more.)
 HaveView(m) ==
     \E k \in {installed[m]} :
@@ -72,22 +72,22 @@ MayAsk(m) ==
     \* ActingAsks: Only the first of the members of its view that it does not suspect asks for a stop. (Two that ask for the same members
     \* decide two views.)
     /\ On("ActingAsks") => Acts(m)
-    \* AsksWhenInstalled: A member asks for a stop only when all whom it counts on have its view. (FLUSH asks them in that view.)
+    \* AsksWhenInstalled: A member asks for a stop only when all members that it counts on have its view. (FLUSH asks them in that view.)
     /\ On("AsksWhenInstalled") => HaveView(m)
 
-\* `told`: the group is stopped for m, now or since a former step.
-MayDecide(told) ==
+\* `stopped`: the group is stopped for the member, now or since a former step.
+MayDecide(stopped) ==
     \* DecidesWhenStopped: A view that follows another is decided only by a member for which the group is stopped.
-    On("DecidesWhenStopped") => told
+    On("DecidesWhenStopped") => stopped
 
-\* ResumesOwnStop: A member resumes only a group that was stopped for it. (Who takes over does not know who is stopped.)
-IsOwnStop(told) == On("ResumesOwnStop") => told
+\* ResumesOwnStop: A member resumes only a group that was stopped for it. (A member that takes over does not know which members are stopped.)
+IsOwnStop(stopped) == On("ResumesOwnStop") => stopped
 
-\* ResumesWhenInstalled: The group is resumed only when all whom the member counts on have its view. (A multicast in the view would
+\* ResumesWhenInstalled: The group is resumed only when all members that it counts on have its view. (A multicast in the view would
 \* reach members that are not there yet.)
 MayEnd(m) == On("ResumesWhenInstalled") => HaveView(m)
 
-MayResume(m, told) == IsOwnStop(told) /\ MayEnd(m)
+MayResume(m, stopped) == IsOwnStop(stopped) /\ MayEnd(m)
 
 \* A joiner that was sent view number k by c may begin with it.
 MayJoin(c, k) ==
@@ -99,10 +99,10 @@ MayJoin(c, k) ==
 -----------------------------------------------------------------------------
 (* Steps                                                                   *)
 
-\* One step of m: it is `told`, decides and installs, and `asks` or `resumes` at last.
-Act(m, told, asks, resumes) ==
-    \E now \in {told \/ m \in given} :
-        /\ told => m \in asked
+\* One step of m: it is `answered`, decides and installs, and `asks` or `resumes` at last.
+Act(m, answered, asks, resumes) ==
+    \E now \in {answered \/ m \in given} :
+        /\ answered => m \in asked
         /\ (views' # views /\ views'[Len(views')].preds # {}) => MayDecide(now)
         /\ asks => MayAsk(m)'
         /\ resumes => IsOwnStop(now) /\ MayEnd(m)'
@@ -112,12 +112,12 @@ Act(m, told, asks, resumes) ==
 \* The step of m as it is seen from outside: its part in `asked` and `given`.
 Stops(m) ==
     /\ asked \ {m} = asked' \ {m} /\ given \ {m} = given' \ {m}
-    /\ \E told, asks, resumes \in BOOLEAN :
-        /\ told => m \in asked
-        /\ (m \in asked \ asked' /\ m \in up') => told
-        /\ m \in asked' => asks \/ (m \in asked /\ ~told)
+    /\ \E answered, asks, resumes \in BOOLEAN :
+        /\ answered => m \in asked
+        /\ (m \in asked \ asked' /\ m \in up') => answered
+        /\ m \in asked' => asks \/ (m \in asked /\ ~answered)
         /\ (m \in given \ given' /\ m \in up' /\ Acts(m)') => asks \/ resumes
-        /\ Act(m, told, asks, resumes)
+        /\ Act(m, answered, asks, resumes)
 
 Init == asked = {} /\ given = {}
 

@@ -40,8 +40,8 @@ FetchesFromRequester(s) == [x \in Members(s) |-> s.member]
 -----------------------------------------------------------------------------
 (* A member that makes views, and who transfers states: what FLUSH asks of them *)
 
-\* In the place of CallersLack: each conjunct of StopRequests.
-AsksOutOfTurn == {"ActingAsks"}
+\* In the place of CallersLack: each conjunct of StopRequests but ActingAsks. (Two members that ask for one group give their flushes
+\* up for each other, and begin again, without end: a search finds no end.)
 AsksEarly == {"AsksWhenInstalled"}
 DecidesAtOnce == {"DecidesWhenStopped"}
 ResumesForOthers == {"ResumesOwnStop"}

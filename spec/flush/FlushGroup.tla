@@ -396,10 +396,8 @@ TakeOver(m) ==
 \* Nothing more is awaited than the contract says. (An acknowledgement may be on its way: then m does what it does later.)
 AwaitsNoMore(m) == TRUE
 
-\* It makes the views of its group; without ActingAsks any member of the group does.
-Makes(m) ==
-    maker[m] \in {"new", "free", "decided"}
-    \/ ("ActingAsks" \in CallersLack /\ maker[m] = "follows" /\ InView(local[m]))
+\* It makes the views of its group.
+Makes(m) == maker[m] \in {"new", "free", "decided"}
 
 MayLetIn(m) ==
     {x \in Joiners \cap up : installed[x] = 0 /\ x \notin Members(local[m])}

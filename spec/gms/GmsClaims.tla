@@ -393,6 +393,9 @@ GivesRequests(conjunct) ==
             RequestsAlone(conjunct)!Act(m, act'.event = StoppedFor(Self) /\ m \in stops.asked,
                                         Up(act'.effects, "Suspend") # {}, Up(act'.effects, "Resume") # {})
 
+RefinesStopRequestsStep == Requests!Next
+RefinesStopRequests == [][RefinesStopRequestsStep]_vars
+
 GivesActingAsksStep == GivesRequests("ActingAsks")
 GivesAsksWhenInstalledStep == GivesRequests("AsksWhenInstalled")
 GivesDecidesWhenStoppedStep == GivesRequests("DecidesWhenStopped")
