@@ -39,8 +39,8 @@ from .view import Address
 ASSUMES: Final = ("Folder", "Network")
 """The modules of `spec/common` that say what is beneath."""
 
-GIVES: Final = ()
-"""No module: a coordinator that is found may have died since, and `Discovery` names living members alone."""
+GIVES: Final = ("Discovery",)
+"""But for a coordinator that has died since it was named: it is found until the next look."""
 
 __all__ = [
     "ASSUMES",

@@ -97,6 +97,16 @@ NamesOwnCoordinatorStep ==
             LET s == local[act'.member] IN
             e.message.coordinator = IF s.phase = "in_view" THEN Head(s.members) ELSE s.target
 
+\* Discovery, NamesWhoAnswered: who is found for merging is alive, and was named in this look by a member that was asked
+\* and has answered. (Who crashes after the answer is found once more: gives_names_crash.)
+GivesNamesWhoAnsweredStep ==
+    \A m \in Member :
+        LET new == local'[m].coordinators \ local[m].coordinators IN
+        new # {} => /\ m = act'.member /\ new \subseteq up /\ new \subseteq local[m].named
+                    /\ local[m].answered # {} /\ local[m].answered \subseteq local[m].asked
+
+GivesNamesWhoAnswered == [][GivesNamesWhoAnsweredStep]_vars
+
 Timers == {e.name : e \in Effects("SetTimer")}
 
 \* A member that waits has a timer: for answers, to be let in, for the next look.
@@ -158,6 +168,11 @@ LiveSpecLosses ==
 
 \* Datagrams are lost for a time, and then no more.
 LiveSpecLossesEnd == LiveSpec /\ <>[][~\E m \in Member : LoseDatagram(m)]_vars
+
+\* Discovery, FindsAllInTheEnd: of two coordinators that stay coordinators each finds the other again and again.
+GivesFindsAllInTheEnd ==
+    \A x, y \in Member :
+        x # y => []<>((x \in Coordinators /\ y \in Coordinators) => y \in local[x].coordinators)
 
 Lives(m) == m \in up /\ local[m].phase # "gone"
 
