@@ -122,11 +122,8 @@ class Members:
     def close(self) -> None:
         """End them."""
         for process in self._processes:
-            process.kill()
-            process.wait()
-            for pipe in (process.stdin, process.stdout):
-                if pipe is not None:
-                    pipe.close()
+            with process:  # which closes the pipes and waits
+                process.kill()
 
     def round(self, count: int, size: int, window: int) -> list[Measured]:
         """Run a round; give each member's figures."""

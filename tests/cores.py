@@ -28,7 +28,7 @@ NAMES = manifests.protocols(ROOT)
 MANIFESTS = {name: manifests.load(ROOT, name) for name in NAMES}
 PROTOCOLS = {name: derive.load(manifest) for name, manifest in MANIFESTS.items()}
 LAYERS = tuple(name for name in NAMES if PROTOCOLS[name].is_layer)
-"""Not `Stack`, whose events are those of its layers: random events and ports are of layers."""
+"""Not `Stack`, whose events are those of its layers: ports are of layers."""
 
 
 def core_of(name: str, step: Callable[..., Any]) -> AnyCore:

@@ -56,7 +56,7 @@ StepTop(s, e) ==
       [] e.type = "Decide" ->
             IF s.waits THEN LocalError(s) ELSE Handled([s EXCEPT !.waits = TRUE], <<PassDown(Stop)>>)
       [] e.type = "Stopped" ->
-            IF ~s.waits \/ e.level.value = LastView THEN LocalError(s)
+            IF ~s.waits \/ e.level.value >= LastView THEN LocalError(s)
             ELSE Handled([s EXCEPT !.view = e.level.value + 1],
                          <<PassDown(Installed(Nth(e.level.value + 1))), PassDown(Ask("top"))>>)
       [] e.type = "Answer" ->
@@ -144,7 +144,8 @@ ToyCalls(i, type) ==
       [] type = "Send" -> IF i = 1 THEN "none" ELSE "UnicastRequested"
 
 ToyEventOf(i, message) ==
-    CASE i = 1 /\ message.type = "NOTE" -> "NoteReceived"
+    CASE "type" \notin DOMAIN message -> "none"    \* A payload of the application, or a message within another.
+      [] i = 1 /\ message.type = "NOTE" -> "NoteReceived"
       [] i = 2 /\ message.type = "SEALED" -> "SealedReceived"
       [] i = 3 /\ message.type = "COPY" -> "CopyReceived"
       [] OTHER -> "none"

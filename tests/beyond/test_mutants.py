@@ -19,7 +19,7 @@ from groupcomm_conformance.steps.table import StepTable, Tables
 from groupcomm_conformance.tla import tree
 from groupcomm_conformance.tla.values import Value
 from groupcomm_conformance.tlc import syntax
-from tests.cores import LAYERS, MANIFESTS, PROTOCOLS, ROOT
+from tests.cores import MANIFESTS, NAMES, PROTOCOLS, ROOT
 
 STEPS = 8_000
 WALK = 7
@@ -41,7 +41,7 @@ def table_named(name: str, of: str) -> StepTable:
     return table
 
 
-@pytest.mark.parametrize("name", LAYERS)
+@pytest.mark.parametrize("name", NAMES)
 def test_no_random_step_refutes_that_mutants_of_a_core_are_equivalent(name: str) -> None:
     """All explanations there are, with some of the steps that `groupcomm mutants` takes."""
     kinds = {each: reason.kind for each, reason in explanations(ROOT, name, spec=False).mutants.items()}

@@ -202,8 +202,9 @@ def test_the_command_shows_a_violation_and_how_to_have_it_again(capsys: pytest.C
     [
         (
             ["sequenser"],
-            "no protocol is called 'sequenser'; there is file_ping, flush, gms, heartbeat,",
+            "no protocol is called 'sequenser'; there is flush, gms, heartbeat, merge,",
         ),
+        (["file_ping"], "file_ping assumes Folder, which nothing that is simulated gives"),
         (["view"], "groupcomm.view is no protocol: it does not say what it assumes"),
         (["stable//sequencer"], "'' is no protocol; a stack is names with / between"),
         (["../x"], "'..' is no protocol"),

@@ -155,13 +155,21 @@ class _Crowd:
     def _sent(self, name: str, effect: object) -> None:
         match effect:
             case Send(to, message):
-                self._wire.append((name, to, message))
+                self._wire.append((name, to, self._letter(message)))
             case Datagram(_, message) | Multicast(message):
-                self._wire.extend((name, to, message) for to in self.names)
+                letter = self._letter(message)
+                self._wire.extend((name, to, letter) for to in self.names)
             case PassUp(event) | PassDown(event):
                 self._note("event", event, self._shape_of(event))
             case _:
                 pass
+
+    def _letter(self, message: Any) -> Any:  # noqa: ANN401 - of the protocol
+        """The message as it arrives: an envelope has annotations of what is in it only there."""
+        if type(message) in self.protocol.received:
+            return message
+        (envelope,) = self.protocol.received
+        return self.protocol.codec.decode(self.protocol.codec.to_spec(message), shape_of(envelope))
 
     @staticmethod
     def _shape_of(value: object) -> Shape:
@@ -312,6 +320,8 @@ class _Made:
         return self.random.choice((0, 1, 1, 2, 3))
 
     def _text(self, name: str) -> str:
+        if name in self.crowd.protocol.texts:
+            return self.random.choice(self.crowd.protocol.texts[name])
         if name == "asker":
             return self.random.choice(_CALLERS)
         among = self._members or self._around()

@@ -46,7 +46,7 @@ CHUNK: Final = 50
 _ROUNDS: Final = 12
 
 _TEXT: Final = r"""---- MODULE {root} ----
-EXTENDS {module}, TLC
+EXTENDS {module}, Integers, TLC
 VARIABLE nothing
 
 {literals}
@@ -115,7 +115,7 @@ class Beside:
         assert module is not None  # noqa: S101 - each protocol has one, or it was not derived
         reference = constants_of(manifest.cfgs["safety"])
         own = {*protocol.guards, *protocol.parameters.values()}
-        constants = {name: f"= {show(value)}" for name, value in reference.items() if name in own}
+        constants = {name: side for name, side in manifest.cfgs["safety"].constants.items() if name in own}
         bare = read_modules(manifest.folders, module).bare
         ordering = [name for name, text in bare.items() if re.search(r"^Addresses\s*==", text, re.MULTILINE)]
         orders = None

@@ -191,8 +191,6 @@ def noticed_in(
     `tables` come with less in them, too.
     """
     found: dict[str, str] = {}
-    if not protocol.is_layer:  # its events are those of its layers
-        return found
     config = protocol.config(constants)
     for block in chain(_blocks(protocol, config, number, begin), _lacking(protocol, tables)):
         if len(found) == len(survivors):
@@ -241,7 +239,7 @@ def noticed_of(
     `begin`: the first walk. It ends where all are noticed. Messages of `tables` come with less in them, too.
     """
     noticed = [*judged.noticed]
-    if None not in noticed or not protocol.is_layer:
+    if None not in noticed:
         return judged
     cfg = manifest.cfgs["safety"]
     config = protocol.config(constants_of(cfg))

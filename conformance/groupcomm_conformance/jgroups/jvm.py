@@ -101,11 +101,8 @@ class Jvm:
 
     def close(self) -> None:
         """End the JVM."""
-        self._process.kill()
-        self._process.wait()
-        for pipe in (self._process.stdin, self._process.stdout):
-            if pipe is not None:
-                pipe.close()
+        with self._process:  # which closes the pipes and waits
+            self._process.kill()
 
     def ask(self, command: dict[str, object]) -> tuple[object, Sequence[dict[str, Any]]]:
         """Give a command; return its result and the events that it led to. Raises JvmError."""

@@ -21,8 +21,9 @@ conform to a model that has another value in a guard.
 A module that makes cores and is none itself (`groupcomm.stack`) is compared by a core that
 `groupcomm_conformance.toys.<protocol>` makes with it (`made`). That says besides: `Inside`, the classes with
 a `type` that are inside its events and effects; `ROOTS`, what of the module is changed in mutants. Its
-messages are inside of an event, too, and have none of their own. Operators that its specification is given
-(`StepOf <- ToyStep`) are guards, by their names.
+messages are inside of an event, too, and have none of their own: what arrives is their envelope. `TEXTS` has
+the texts that stand under the names of some fields (timers, layers). Operators that its specification is
+given (`StepOf <- ToyStep`) are guards, by their names.
 """
 
 import re
@@ -65,7 +66,7 @@ class Protocol:
     configuration comes from. `guards`: the values of the member's other constants in the reference.
     `operators`: the operators that its steps consist of or are taken through. `messages`: the classes by
     their names in TLA+. `received`: the event class of each message class. `timeouts`: the event class of
-    each timer, by the timer's name.
+    each timer, by the timer's name. `texts`: what may stand in fields of these names that are no addresses.
     """
 
     name: str
@@ -82,6 +83,7 @@ class Protocol:
     messages: Mapping[str, type] = field(hash=False)
     received: Mapping[type, type] = field(hash=False)
     timeouts: Mapping[str, type] = field(hash=False)
+    texts: Mapping[str, tuple[str, ...]] = field(hash=False)
 
     @property
     def core(self) -> AnyCore:
@@ -169,13 +171,15 @@ def load(manifest: Manifest) -> Protocol:
         received={
             cls: _event(module, events, f"{cls.__name__}Received", f"the message {cls.__name__} arrives as")
             for cls in messages.values()
-            if not hasattr(module, _INSIDE)
-        },
+        }
+        if not hasattr(module, _INSIDE)
+        else _enveloped(module),
         timeouts={
             _snake(event.removesuffix("Timeout")): cls
             for event, cls in events.items()
             if event.endswith("Timeout")
         },
+        texts=getattr(module, "TEXTS", {}),
     )
 
 
@@ -254,6 +258,12 @@ def _tags(module: ModuleType) -> Iterator[tuple[type, str]]:
         if owners.setdefault(tag, cls) is not cls:
             raise MappingError(f"{cls} and {owners[tag]} would both have the type {tag} in TLA+")
     yield from found.items()
+
+
+def _enveloped(module: ModuleType) -> dict[type, type]:
+    """The events that have a `message` inside of an envelope, by its class."""
+    inner = {option.cls: option.fields.get("message") for option in _options(module, "Event")}
+    return {shape.cls: event for event, shape in inner.items() if isinstance(shape, Record)}
 
 
 def _event(module: ModuleType, events: Mapping[str, type], name: str, what: str) -> type:

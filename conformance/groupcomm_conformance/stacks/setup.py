@@ -1,6 +1,7 @@
 """The setup of a simulation: a stack, its configuration, faults, and how much the layers beneath give."""
 
 from collections.abc import Mapping
+from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
 from random import Random
@@ -208,13 +209,30 @@ def _protocol(name: str) -> Any:  # noqa: ANN401 - a module
         raise StackError(f"no protocol is called {name!r}; there is {', '.join(_protocols())}") from None
     if not hasattr(module, "ASSUMES"):
         raise StackError(f"groupcomm.{name} is no protocol: it does not say what it assumes")
+    if lacking := sorted({*module.ASSUMES} - _given()):
+        raise StackError(f"{name} assumes {', '.join(lacking)}, which nothing that is simulated gives")
     return module
 
 
 def _protocols() -> list[str]:
-    """List the modules of `groupcomm` that say what they assume of the layers below."""
+    """List the protocols that can be simulated: the ground or a layer gives what each assumes."""
+    given = _given()
+    return [name for name, module in _assuming().items() if given.issuperset(module.ASSUMES)]
+
+
+@cache
+def _given() -> frozenset[str]:
+    """All that the ground gives, or some layer, up or down."""
+    modules = [*_assuming().values(), reliable_multicast, reliable_unicast]
+    return frozenset(GROUND).union(*([*each.GIVES, *getattr(each, "GIVES_BELOW", ())] for each in modules))
+
+
+@cache
+def _assuming() -> "dict[str, Any]":
+    """The modules of `groupcomm` that say what they assume of the layers below, by name."""
     names = sorted(each.name for each in iter_modules(groupcomm.__path__))
-    return [name for name in names if hasattr(import_module(f"groupcomm.{name}"), "ASSUMES")]
+    modules = {name: import_module(f"groupcomm.{name}") for name in names}
+    return {name: module for name, module in modules.items() if hasattr(module, "ASSUMES")}
 
 
 def _drawn(config: type, random: Random, *, majority: bool) -> object:

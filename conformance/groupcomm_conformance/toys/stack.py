@@ -106,6 +106,20 @@ ROOTS = ("step", "start", "messages", "timers", "tellers", "read")
 """Functions that take part in a step, or read layers' states: mutants of `groupcomm.stack` change them."""
 
 
+TEXTS = {
+    "layer": ("top", "mid", "low", "top", "mid", "low", "", "nobody"),
+    "asker": ("top", "mid", "low", "application"),
+    "what": ("sent", "view", "again"),
+    "timer": (
+        *("low/wait", "mid/retry_once", "mid/again/1", "mid/again/12"),
+        *("low/wait", "mid/retry_once", "mid/again/1", "mid/again/12"),
+        *("mid/again", "mid/again/", "mid/again/x", "mid/again/1/12", "mid/again/-1", "mid/retry_once/1"),
+        *("low/again/1", "low/wait/", "top/bell", "top/wait", "nobody/wait", "wait", "/", ""),
+    ),
+}
+"""What stands under these names in random events, mostly right."""
+
+
 def made() -> Core[Config, State, Event, stacks.Effect]:
     """The core, made anew: its layers are read and put over one another now."""
     stack = stacks.Stack(tuple(stacks.Layer.of(layer, None) for layer in (top, mid, low)), ())
