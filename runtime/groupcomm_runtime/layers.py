@@ -53,7 +53,7 @@ DISCOVER: Final = "merge_gms/discover"
 BEAT: Final = "heartbeat/beat"
 """The timer at which heartbeats are sent."""
 
-_GROUND: Final = ("Network", "Incarnations", "Discovery", "Folder")
+_GROUND: Final = ("Network", "Incarnations", "Folder")
 
 _LONGEST: Final = 8  # times the patience: no silence is borne longer
 
