@@ -82,6 +82,15 @@ class NewView:
     merged: frozenset[ViewId]
     came: tuple[Address, ...]
 
+    @property
+    def survivors(self) -> tuple[Address, ...]:
+        """The members that come from this member's last view, itself too: none in its first view.
+
+        They have delivered the same in it, or crash before they install this view. With `merged` it is an
+        upper bound: one of them may have been parted in between, and come from another of these views.
+        """
+        return tuple(each for each in self.members if each not in self.came)
+
 
 @frozen
 class Say:

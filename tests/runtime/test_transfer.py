@@ -243,3 +243,11 @@ def test_what_waits_for_a_state_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> 
     one.view(NewView(ViewId(1, "a"), ("a", "b"), frozenset(), ("a", "b")))
     with pytest.raises(EndedError, match="before the state of the group did: it is too large"):
         [one.delivers("b", of_application(bytes(1_000))) for _ in range(100)]
+
+
+def test_a_view_says_who_comes_from_the_last_one() -> None:
+    """The survivors are the members that were there before, in their order; in a first view there are none."""
+    founded = NewView(ViewId(1, "a"), ("a", "b"), frozenset(), ("a", "b"))
+    assert founded.survivors == ()
+    joined = NewView(ViewId(3, "b"), ("b", "a", "c"), frozenset(), ("c",))
+    assert joined.survivors == ("b", "a")

@@ -90,3 +90,68 @@ def test_a_life_that_was_not_left_out_is_not_replaced_by_the_next() -> None:
         views.decide(a, 2, [a, later], [first])
     without = views.decide(a, 2, [a], [first])
     assert {later} == views.decide(a, 3, [a, later], [without]).joins
+
+
+class Replying:
+    """A, B and X are together. X sends, and A replies once it has delivered that; A does not deliver it."""
+
+    def __init__(self) -> None:
+        self.judge = TotalOrderBroadcast(Verdicts(frozenset({"Agreement"})))
+        self.views = Membership()
+        self.all = [self.views.start(address) for address in (A, B, X)]
+        a, _, x = self.all
+        self.view = self.views.decide(a, 1, self.all, ())
+        self.enter(self.all, self.view)
+        self.judge.sent(x, (X, 1), self.view)
+        self.judge.delivered(a, X, (X, 1))
+        self.judge.sent(a, (A, 1), self.view)
+
+    def enter(self, members: list[Process], view: Decided) -> None:
+        for process in members:
+            before = process.view
+            self.views.install(process, view)
+            self.judge.installed(process, before, view)
+
+    def reply_first(self, process: Process) -> None:
+        self.judge.delivered(process, A, (A, 1))
+        self.judge.delivered(process, X, (X, 1))
+
+
+def test_a_reply_comes_after_what_it_replies_to() -> None:
+    """Within a view Agreement says so, too. TotalOrder does not: A does not deliver its own."""
+    group = Replying()
+    with pytest.raises(Violation, match="CausalDelivery: X delivers x/1 after a message that A sent later"):
+        group.reply_first(group.all[2])
+
+
+def test_what_a_sender_had_not_delivered_is_no_cause() -> None:
+    group = Replying()
+    _, b, x = group.all
+    group.judge.sent(x, (X, 2), group.view)
+    for sender, message in ((X, (X, 1)), (A, (A, 1)), (X, (X, 2))):
+        group.judge.delivered(b, sender, message)
+    assert group.judge._verdicts.judged["CausalDelivery"] == 0  # noqa: SLF001 - A has delivered no x/2
+
+
+def test_a_merge_ends_the_causal_order() -> None:
+    group = Replying()
+    a, b, x = group.all
+    left, right = (
+        group.views.decide(a, 2, [a], (group.view,)),
+        group.views.decide(b, 2, [b, x], (group.view,)),
+    )
+    group.enter([a], left)
+    group.enter([b, x], right)
+    group.enter(group.all, group.views.decide(a, 3, group.all, (left, right)))
+    group.reply_first(b)
+
+
+def test_a_history_that_is_forgotten_holds_no_cause() -> None:
+    group = Replying()
+    a, b, x = group.all
+    for process in (b, x):
+        group.judge.delivered(process, X, (X, 1))
+    group.judge.forget({a, b, x})
+    group.judge.sent(x, (X, 2), group.view)
+    for sender, message in ((A, (A, 1)), (X, (X, 2))):
+        group.judge.delivered(b, sender, message)

@@ -7,27 +7,34 @@ is liveness only of behaviours that leave the cycle, and a fair search has to sa
 `act` is no part of a state here, and a step that changes nothing else is no cycle.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from .graph import ACT, Graph
 
 __all__ = ["cycles"]
 
 
-def cycles(graph: Graph) -> list[tuple[str, ...]]:
-    """Give for each set of states that reach one another the actions of the steps between them."""
+def cycles(graph: Graph, *, without: Collection[str] = ()) -> list[tuple[str, ...]]:
+    """Give for each set of states that reach one another the actions of the steps between them.
+
+    Steps of actions in `without` are left out: a cycle that is told then has no such step.
+    """
     column = graph.variables.index(ACT)
     numbers: dict[tuple[int, ...], int] = {}
     state = [numbers.setdefault((*row[:column], *row[column + 1 :]), len(numbers)) for row in graph.rows]
+    steps = [
+        (state[source], action, state[target])
+        for source, action, target in graph.edges()
+        if action not in without and state[source] != state[target]
+    ]
     successors: list[set[int]] = [set() for _ in numbers]
-    for source, targets in enumerate(graph.successors):
-        successors[state[source]].update(state[target] for target in targets)
+    for source, _, target in steps:
+        successors[source].add(target)
     part = _parts([sorted(each) for each in successors])
     found: dict[int, set[str]] = {}
-    for source, action, target in graph.edges():
-        before, after = state[source], state[target]
-        if before != after and part[before] == part[after]:
-            found.setdefault(part[before], set()).add(action)
+    for source, action, target in steps:
+        if part[source] == part[target]:
+            found.setdefault(part[source], set()).add(action)
     return sorted({tuple(sorted(actions)) for actions in found.values()})
 
 

@@ -110,6 +110,7 @@ CLAIMS: Final = {
         "NoDuplicates",
         "Integrity",
         "SenderFifo",
+        "CausalDelivery",
         "EventuallyDelivered",
     ),
     "StabilitySafety": (

@@ -11,7 +11,7 @@ __all__ = ["TotalOrderBroadcast"]
 class _Delivered:
     """The deliveries of a process: for each message its place and the view; per view, in order."""
 
-    __slots__ = ("furthest", "last", "places", "views")
+    __slots__ = ("causes", "furthest", "last", "places", "views")
 
     def __init__(self) -> None:
         self.places: dict[Message, tuple[int, Decided]] = {}
@@ -19,19 +19,24 @@ class _Delivered:
             Process, int
         ] = {}  # the last of the other's places of a message that both delivered
         self.views: dict[Decided, list[Message]] = {}
+        self.causes: dict[Process, int] = {}  # per sender: how many it had delivered when it sent
         self.last: dict[
             Address, tuple[int, int]
         ] = {}  # per sender: its process's order, number of its message
 
 
 class TotalOrderBroadcast(Judge):
-    """Total order, agreement, no duplicates, integrity, the sender's order; in the end, delivery.
+    """Total order, agreement, no duplicates, integrity, sender's and causal order; in the end, delivery.
 
     The layer below fixes the cut of a view. A member may deliver messages beyond the cut, which another
     member delivers later in another view. These need not be in one order (`BeyondSettled`).
 
     After a split and a merge a message may be new to some members of a view only. The others do not deliver
     it again (`ToDeliver`); so two members are compared without what one of them knew before.
+
+    A message comes after all that its sender had delivered before (`CausalDelivery`), if that is delivered at
+    all: a joiner lacks the older ones. A merge ends it: a member that was cut off sends again what it had
+    sent, and the other side delivers that after what was sent in the merged view before.
     """
 
     def __init__(self, verdicts: Verdicts, *, one_path: bool = False) -> None:
@@ -40,6 +45,7 @@ class TotalOrderBroadcast(Judge):
         self._delivering: list[Decided] = []  # the views in which messages were delivered
         self._delivered: dict[Process, _Delivered] = {}
         self._by: dict[Message, list[Process]] = {}
+        self._knew: dict[Message, int] = {}  # how many messages its sender had delivered before
         self._sent: dict[Message, tuple[Process, Decided]] = {}
         self._orders: dict[Decided, list[Message]] = {}
         self._differ: set[Decided] = set()  # views in which not all deliver that order
@@ -50,6 +56,7 @@ class TotalOrderBroadcast(Judge):
     def sent(self, process: Process, message: Message, view: Decided) -> None:
         """The application of a process sends, in a view."""
         self._sent[message] = process, view
+        self._knew[message] = len(self._of(process).places)
 
     def delivered(self, process: Process, sender: Address, message: Message) -> None:
         """A process delivers a message, said to be a sender's, in its view."""
@@ -89,6 +96,9 @@ class TotalOrderBroadcast(Judge):
                     mine.furthest[other] = there
                 theirs.furthest[process] = place
             others.append(process)
+        self._judge_causes(process, mine, message, view)
+        if knew := self._knew[message]:
+            mine.causes[known[0]] = max(knew, mine.causes.get(known[0], 0))
         self._judge_agreement(process, mine, message, view)
 
     def _judge_path(self, process: Process, view: Decided) -> None:
@@ -101,6 +111,24 @@ class TotalOrderBroadcast(Judge):
                 if other not in before and view not in _before(other):
                     self._fail("DeliveredOnOnePath", f"{process} delivers in {view}, as others do in {other}")
         self._delivering.append(view)
+
+    def _judge_causes(self, process: Process, mine: _Delivered, message: Message, view: Decided) -> None:
+        """Check that no message was delivered whose sender had delivered this one before it sent it."""
+        for sender, knew in mine.causes.items():
+            there = self._of(sender).places.get(message)
+            if there is None or sender is process:
+                continue
+            self._judged("CausalDelivery")
+            if (
+                there[0] < knew
+                and not self._exempt(view, there[1], message)
+                and not any(len(each.preds) > 1 for each in (*process.path, *sender.path))
+            ):
+                self._fail(
+                    "CausalDelivery",
+                    f"{process} delivers {_text(message)} after a message that {sender} sent later, "
+                    f"having delivered {_text(message)}",
+                )
 
     def _judge_agreement(self, process: Process, mine: _Delivered, message: Message, view: Decided) -> None:
         """In a view, one member is at most ahead of another."""
@@ -215,12 +243,14 @@ class TotalOrderBroadcast(Judge):
             mine.places.clear()
             mine.views.clear()
             mine.furthest.clear()
+            mine.causes.clear()
         self._by.clear()
         self._sent = {
             message: (sender, view)
             for message, (sender, view) in self._sent.items()
             if sender.up and message not in delivered.get(sender, ())
         }
+        self._knew = dict.fromkeys(self._sent, 0)
         self._orders.clear()
         self._differ.clear()
         self._left.clear()
