@@ -40,7 +40,7 @@ ASSUMES: Final = ("Folder", "Network")
 """The modules of `spec/common` that say what is beneath."""
 
 GIVES: Final = ("Discovery",)
-"""But for a coordinator that has died since it was named: it is found until the next look."""
+"""A coordinator that has died since it was named is found until the next look."""
 
 __all__ = [
     "ASSUMES",

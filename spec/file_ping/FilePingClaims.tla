@@ -97,15 +97,15 @@ NamesOwnCoordinatorStep ==
             LET s == local[act'.member] IN
             e.message.coordinator = IF s.phase = "in_view" THEN Head(s.members) ELSE s.target
 
-\* Discovery, NamesWhoAnswered: who is found for merging is alive, and was named in this look by a member that was asked
-\* and has answered. (Who crashes after the answer is found once more: gives_names_crash.)
-GivesNamesWhoAnsweredStep ==
+\* Who is found for merging is alive, and was named in this look by a member that was asked
+\* and has answered. (Who crashes after the answer is found once more: found_answered_crash.)
+FoundHasAnsweredStep ==
     \A m \in Member :
         LET new == local'[m].coordinators \ local[m].coordinators IN
         new # {} => /\ m = act'.member /\ new \subseteq up /\ new \subseteq local[m].named
                     /\ local[m].answered # {} /\ local[m].answered \subseteq local[m].asked
 
-GivesNamesWhoAnswered == [][GivesNamesWhoAnsweredStep]_vars
+FoundHasAnswered == [][FoundHasAnsweredStep]_vars
 
 Timers == {e.name : e \in Effects("SetTimer")}
 
@@ -168,6 +168,9 @@ LiveSpecLosses ==
 
 \* Datagrams are lost for a time, and then no more.
 LiveSpecLossesEnd == LiveSpec /\ <>[][~\E m \in Member : LoseDatagram(m)]_vars
+
+\* Discovery, DeadNamesEnd: a member that is over is found for a while only.
+GivesDeadNamesEnd == \A m \in Member : <>[](local[m].coordinators \subseteq up)
 
 \* Discovery, FindsAllInTheEnd: of two coordinators that stay coordinators each finds the other again and again.
 GivesFindsAllInTheEnd ==

@@ -41,6 +41,13 @@ FoundIsReadStep(s, e) ==
     THEN [step EXCEPT !.state.coordinators = s.asked]
     ELSE step
 
+\* Merging keeps what earlier looks have found.
+KeepsFoundStep(s, e) ==
+    LET step == Step(s, e) IN
+    IF e.type \in {"DiscoveryTimeout", "RecordsRead"} /\ s.phase = "in_view"
+    THEN [step EXCEPT !.state.coordinators = @ \cup s.coordinators]
+    ELSE step
+
 \* Each member found is asked twice.
 AsksTwiceStep(s, e) ==
     LET step == Step(s, e) IN
