@@ -97,7 +97,7 @@ NamesOwnCoordinatorStep ==
             LET s == local[act'.member] IN
             e.message.coordinator = IF s.phase = "in_view" THEN Head(s.members) ELSE s.target
 
-\* Discovery, NamesWhoAnswered: who is found for merging is alive, and was named in this look by a member that was asked
+\* Discovery, DeadNamesEnd, and more: who is found for merging is alive, and was named in this look by a member that was asked
 \* and has answered. (Who crashes after the answer is found once more: gives_names_crash.)
 GivesNamesWhoAnsweredStep ==
     \A m \in Member :
