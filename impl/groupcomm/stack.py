@@ -280,7 +280,7 @@ class Layer:
             alphabet=alphabet,
         )
 
-    def takes(self, cls: type) -> _Kind | None:
+    def kind_of(self, cls: type) -> _Kind | None:
         """The kind of its own events that an event of a class is to it, or a call from above."""
         if cls in _CALLS:
             return self.alphabet.requests.get(cls)
@@ -505,7 +505,7 @@ class Stack:
 
     def _reached(self, start: int, step: int, cls: type) -> Iterator[tuple[int, _Kind | None]]:
         for place in range(start, len(self.layers) if step > 0 else -1, step):
-            kind = self.layers[place].takes(cls)
+            kind = self.layers[place].kind_of(cls)
             if kind is not None:
                 yield place, kind
                 if not issubclass(cls, OBSERVED):

@@ -171,7 +171,7 @@ def stack_of(setup: Setup, random: Random, notes: list[Note]) -> Stack:
         raise StackError(
             f"{setup.stack} has {len(deciding)} layers that decide the views; one of {', '.join(DECIDE)} does"
         )
-    if not any(layer.takes(Suspend) for layer in layers) or flush[0] + 1 != deciding[0]:
+    if not any(layer.kind_of(Suspend) for layer in layers) or flush[0] + 1 != deciding[0]:
         raise StackError(
             f"{setup.names[deciding[0]]} has the group stopped for each view: flush stands right above it"
         )

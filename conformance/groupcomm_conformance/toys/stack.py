@@ -117,7 +117,7 @@ TEXTS = {
         *("low/again/1", "low/wait/", "top/bell", "top/wait", "nobody/wait", "wait", "/", ""),
     ),
 }
-"""What stands under these names in random events, mostly right."""
+"""Texts of fields with these names in random events, most of them correct."""
 
 
 def made() -> Core[Config, State, Event, stacks.Effect]:
