@@ -121,7 +121,7 @@ Submit(state, entry) ==
     ELSE Send(CoordinatorOf(state.view), ForwardMessage(state.view.id, tag, entry.payload))
 
 \* ... or keep it in the table until the view is formed.
-Submitted(state, entry) == IF MustWait(state) THEN <<>> ELSE <<Submit(state, entry)>>
+SubmittedNow(state, entry) == IF MustWait(state) THEN <<>> ELSE <<Submit(state, entry)>>
 
 Struck(table, seqno) ==
     LET Other(entry) == entry.seqno # seqno IN SelectSeq(table, Other)
@@ -181,12 +181,14 @@ HasMajority(set, v) ==
     LET n == Cardinality(set \cap MembersOf(v)) IN
     2 * n > Len(v.members) \/ (2 * n = Len(v.members) /\ CoordinatorOf(v) \in set)
 
+\* Those of `set` of which each reported view has a majority in `set`.
+Served(reports, set) ==
+    {m \in set : \A i \in DOMAIN reports[m].attempts : HasMajority(set, reports[m].attempts[i])}
+
 \* The most of `set` that have a majority of each view that one of them reports.
 RECURSIVE Quorum(_, _)
 Quorum(reports, set) ==
-    LET Served(m) == \A i \in DOMAIN reports[m].attempts : HasMajority(set, reports[m].attempts[i])
-        rest == {m \in set : Served(m)}
-    IN IF rest = set THEN set ELSE Quorum(reports, rest)
+    IF Served(reports, set) = set THEN set ELSE Quorum(reports, Served(reports, set))
 
 \* May the coordinator of `view`, with these reports, order in it? (Who comes new to the group reports nothing: such
 \* members are a quorum by themselves only if no others are in the view.)
@@ -214,7 +216,7 @@ SendRequested(s, e) ==
         kept == RemoveOn = "data" /\ (OwnInTable \/ ~IsCoordinator(s))
     IN Handled([s EXCEPT !.seqno = entry.seqno,
                          !.forward_table = IF kept THEN Append(@, entry) ELSE @],
-               Submitted(s, entry))
+               SubmittedNow(s, entry))
 
 \* SEQ-16: unicasts pass straight down, in no order with multicasts.
 UnicastRequested(s, e) == Handled(s, <<Send(e.to, PlainMessage(e.payload))>>)

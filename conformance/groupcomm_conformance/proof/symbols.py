@@ -9,7 +9,7 @@ from typing import Final
 
 import z3
 
-from .values import Entity, Map, SetOf, Term, Value
+from .values import Entity, Items, Map, SetOf, Term, Value
 from .vocabulary import State
 
 INT, BOOL = z3.IntSort(), z3.BoolSort()
@@ -131,5 +131,9 @@ def local_value(*, begun: bool, leads: bool) -> Value:
         "forward_table": SetOf(INT, lambda n: S["table"](A, n), lambda n: {"seqno": n, "payload": n}),
         "received_table": Map(SetOf(ADDRESS, lambda s: S["known"](A, s)), record),
         "suspected": SetOf(ADDRESS, lambda _: False),  # (the scope: SEQUENCER hears of no suspicion)
+        # (The scope: without the option Majority these three stay as they are at the start.)
+        "attempts": Items([]),
+        "formed": False,
+        "reports": Map(SetOf(ADDRESS, lambda _: False), lambda _: Items([])),
         "early": SetOf(None, lambda key: S["held"](A, *key), lambda key: message_value("FORWARD", *key)),
     }
