@@ -15,7 +15,7 @@ LARGEST = 400
 """The most states of a model whose graph is looked at here."""
 
 ASKS_AGAIN = {"AskToJoin"}
-"""A joiner asks again and is answered again, as long as nobody lets it in."""
+"""A joiner asks again and is answered again, as long as no member lets it in."""
 
 WITH_CYCLES = {"stable_over_nakack__pair"}
 """On a network that remembers STABLE's messages they arrive again and again, and begin rounds. Its claim of

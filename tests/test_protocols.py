@@ -93,7 +93,7 @@ def test_a_model_that_replaces_a_part_of_the_step_is_not_one_of_the_implementati
     protocol, manifest = PROTOCOLS[name], MANIFESTS[name]
     reference = derive.constants_of(manifest.cfgs["safety"])
     assert {"Step", "Start"} <= protocol.operators
-    # What happens at an event of `Stack` is in Composition, and has no operator of the event's name.
+    # The steps at events of `Stack` are in Composition, and has no operator of the event's name.
     events = [event.__name__ for event in protocol.received.values()] if protocol.is_layer else ["Composite"]
     for operator in ("Step", *events):
         with pytest.raises(MappingError, match=f"another {operator}"):

@@ -1,4 +1,4 @@
-"""HEARTBEAT: failure detection. A member suspects members that are silent, or go on without it. `Heartbeat`.
+"""HEARTBEAT: failure detection. A member suspects members that are silent or leave it behind. `Heartbeat`.
 
 Theory of operation
 -------------------
@@ -7,11 +7,11 @@ receiver. It names the view of its sender, and says whether the receiver is a me
 its sender suspects the receiver there. It speaks of the past, so the receiver decides by the view whether it
 counts:
 
-- "I suspect you" counts in the view that it names;
-- "my view is without you" counts if that view is not older than the own;
-- a word that does not count, of another view, counts when it stays: when the own view has lasted for the
-  patience, and it is still said;
-- a member that is not heard for the patience is silent.
+- "I suspect you" counts in the view that it names.
+- "My view is without you" counts if that view is not older than the own.
+- A word of another view that does not count yet counts when it stays. It stays if it is still said when the
+  own view has lasted for the patience.
+- A member that is not heard for the patience is silent.
 
 There is no clock. A member counts its own heartbeats: they are its clock. A process that was stopped for a
 while has not counted meanwhile, so it does not take the others for silent when it continues: it hears first,
@@ -22,8 +22,8 @@ Duties of the runtime. It fires the timer `beat` once at the start; from then on
 it says what is around: whom GMS watches and suspects, whom UNICAST seeks outside the view, and who can be
 reached (`Around`). The reports go to GMS as `Suspected`, and to UNICAST as `SilenceReported`.
 
-What it cannot give. A member that is slow for longer than the patience is suspected, though it lives: no
-detector over datagrams can tell it from one that has crashed.
+The limit. A member that is slow for longer than the patience is suspected, though it is up. No detector over
+datagrams can distinguish it from a crashed member.
 """
 
 from typing import Annotated, Final, TypeAlias, assert_never, final
@@ -105,7 +105,7 @@ Message: TypeAlias = Heartbeat
 
 @frozen
 class Around:
-    """What a member knows elsewhere, beside the members that it can reach.
+    """Knowledge of the layers above, and the members that can be reached.
 
     GMS watches and suspects members. UNICAST seeks processes outside the view, for which it keeps messages.
     """
@@ -143,7 +143,7 @@ Effect: TypeAlias = Datagram[Message] | PassUp[Suspected | SilenceReported] | Se
 
 @frozen(slots=False)
 class Heard:
-    """The last heartbeat of a member; how many own heartbeats ago it came; the longest recent gap of them.
+    """The last heartbeat of a member, with the number of own heartbeats since, and the longest recent gap.
 
     `number` is 0 where no heartbeat came yet.
     """
@@ -159,7 +159,7 @@ class Heard:
 @final
 @frozen
 class HeardOf(PerMember[Heard]):
-    """What was heard of each member that is watched or can be reached."""
+    """The last heartbeat of each member that is watched or can be reached."""
 
 
 @frozen(slots=False)

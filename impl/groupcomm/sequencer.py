@@ -141,7 +141,7 @@ class Plain:
 
 @frozen
 class Report:
-    """The views that its sender knows: the last formed one, and those that it has installed since.
+    """The views that its sender knows: the last formed view, and the views that it has installed since.
 
     `view_id`: the view that it has installed now, which is not among them.
     """
@@ -555,9 +555,9 @@ def _has_majority(members: frozenset[Address], view: View) -> bool:
 def _is_quorum(reports: Reports, view: View) -> bool:
     """True if the coordinator of `view`, with these reports, may order in it. `Sequencer!IsQuorum`.
 
-    Of the members that have reported, the most are taken that have a majority of each view that one of them
-    reports. Who comes new to the group reports nothing: alone, such members are a quorum only if no others
-    are in the view.
+    Of the members that have reported, the most are taken that have a majority of each view that is
+    reported among them. A member that is new to the group reports nothing. Alone, such members are a quorum
+    only if no others are in the view.
     """
     reported = {
         member: reports[member].attempts

@@ -40,8 +40,8 @@ class RoundTrip:
 class Clocks:
     """The last clock of each other member, and the round trip that follows from them. Times are seconds.
 
-    An item has three numbers, in microseconds: the clock of its sender; the clock that the sender heard last
-    of the receiver, 0 where it has heard none; and how long ago that was.
+    An item has three numbers, in microseconds: the clock of its sender, the clock that the sender heard last
+    of the receiver (0 where it has heard none), and the time since then.
     """
 
     longest: float

@@ -474,7 +474,7 @@ async def join(
     the own place; with `peers` a port that the others know. `log`: a folder for the logs of all incarnations.
     `state`: the holder of the application's state, which a joiner takes over; see `StateProvider`.
     `blocks`: the events have `Blocked` and `Unblocked`, too. `majority`: a view without a majority of the
-    last one that had one delivers nothing; all members give it, or none does.
+    last view with a majority delivers nothing. All members give it, or none does.
     `transport` makes a UDP socket, by default that of the system. A test gives a socket that loses datagrams.
 
     Raises BadInputError for an argument that is none, and for a place, a folder or a log that cannot be used.

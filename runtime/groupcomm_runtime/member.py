@@ -219,7 +219,7 @@ class Member:
         self._schedule()
 
     def _beats_first(self, cause: str, event: Event, data: bytes = b"") -> None:
-        """Put an event of HEARTBEAT before all that waits: it may come from members without this one."""
+        """Put an event of HEARTBEAT before all that waits, which may come from members that exclude it."""
         self._beats.append((cause, event, data))
         self._schedule()
 
@@ -351,7 +351,7 @@ class Member:
 
     def _fires(self, name: str) -> None:
         del self._timers[name]
-        if name == BEAT and self._stands_still():  # so the others go on without it
+        if name == BEAT and self._stands_still():  # so the others exclude it
             self._timers[name] = self._loop.call_later(self._settings.heartbeat, self._fires, name)
             return
         self.counts[_COUNTED[name.partition("/")[0], "timers"]] += 1
@@ -546,7 +546,7 @@ class Member:
                 self._send(EVERYBODY, place, [])
 
     def _around(self) -> heartbeat.Around:
-        """What HEARTBEAT is told with its timer; the reports that follow are counted by their reasons."""
+        """The surroundings, for HEARTBEAT's timer. The reports that follow are counted by their reasons."""
         merging = cast("merge_gms.State", self._state.layers[MERGING])
         reachable = frozenset(self._places.keys() - {self.me})
         around = heartbeat.Around(merging.watched, merging.suspected, self._unicasts.sought, reachable)

@@ -1,4 +1,4 @@
-"""The log for those who operate a group: `logging` records, of which each message is a line of JSON.
+"""The log for the operator of a group: `logging` records, of which each message is a line of JSON.
 
 The logger is `groupcomm_runtime`. A record has the name of its operation and its fields in `extra`, as
 `record.operation` and `record.fields`. This log has no steps, and `accept` does not read it: that log is
@@ -32,7 +32,7 @@ _PERIOD: Final = 1.0  # seconds from one record of drops to the next: a flood do
 
 
 class Operations:
-    """The records of one incarnation."""
+    """The records of an incarnation."""
 
     def __init__(self, group: str, member: Address) -> None:
         self._who = {"group": group, "address": member}

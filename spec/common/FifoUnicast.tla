@@ -12,10 +12,10 @@
 (*   or not. The run has no gap, and leads up to the first message that    *)
 (*   was sent after it began.                                              *)
 (* - A sender cannot keep messages for ever for a peer that it has         *)
-(*   excluded. Those that were not acknowledged when it excluded the peer  *)
-(*   may be lost. So may, of a sender whose view is without the peer,      *)
-(*   those that were not acknowledged when it was told that the peer is    *)
-(*   silent. No others may.                                                *)
+(*   excluded. Messages not acknowledged when it excluded the peer         *)
+(*   may be lost. If its view is without the peer, messages may be lost    *)
+(*   too that were not acknowledged at a report that the peer is silent.   *)
+(*   No others may.                                                        *)
 (*                                                                         *)
 (* Messages from one address to another are numbered over all incarnations *)
 (* of both: a message is its place in `sent`.                              *)
@@ -30,7 +30,7 @@ VARIABLES
     got,            \* [to -> [from -> <<the receiver's incarnation, the message's number>>, in the order delivered]]
     begun,          \* [to -> [from -> how many messages were sent when the present incarnation of `to` began]]
     closed          \* [from -> [to -> how many had been sent when `from` last excluded `to`, or, having a view without
-                    \* `to`, was told that it is silent]]
+                    \* `to`, had a report of its silence]]
 
 unicast_vars == <<incarnation, sent, got, begun, closed>>
 
@@ -70,7 +70,7 @@ IncarnationsInOrder ==
         \A i, j \in DOMAIN d : i < j => SentIn(from, to, d[i]) <= SentIn(from, to, d[j])
 
 \* NoMessageLost: a message is skipped if a later message of the same incarnation of the sender is delivered. A skipped
-\* message was sent before the sender excluded the receiver or was told of its silence, or before the receiver's incarnation began and before all
+\* message was sent before the sender excluded the receiver or had a report of its silence, or before the receiver's incarnation began and before all
 \* that it delivered.
 NoMessageLost ==
     \A to, from \in Member :
@@ -83,7 +83,7 @@ NoMessageLost ==
                \/ k <= begun[to][from] /\ \A i \in of(k) : d[i] > k
 
 \* ClosedByExclusion: a sender gives up what was not acknowledged only by a view that excludes the receiver, or while it
-\* has a view without the receiver: when it is told that the receiver is silent. (`closed` says so; that the protocol keeps
+\* has a view without the receiver: at a report that the receiver is silent. (`closed` says so; that the protocol keeps
 \* everything else is a claim about its own state.)
 
 \* EndsForOutsiders: a sender does not keep messages for ever for a silent peer that its view is without. (Liveness, over a

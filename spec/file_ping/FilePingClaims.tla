@@ -97,7 +97,7 @@ NamesOwnCoordinatorStep ==
             LET s == local[act'.member] IN
             e.message.coordinator = IF s.phase = "in_view" THEN Head(s.members) ELSE s.target
 
-\* Who is found for merging is alive, and was named in this look by a member that was asked
+\* A member that merging finds is alive, and was named in this look by a member that was asked
 \* and has answered. (Who crashes after the answer is found once more: found_answered_crash.)
 FoundHasAnsweredStep ==
     \A m \in Member :

@@ -1,6 +1,6 @@
 ------------------------------ MODULE Heartbeat ------------------------------
 (***************************************************************************)
-(* HEARTBEAT, the failure detector of one member: a pure function of its   *)
+(* HEARTBEAT, the failure detector of a member: a pure function of its     *)
 (* own state and an event.                                                 *)
 (*                                                                         *)
 (* Theory. A member sends a heartbeat to every member that it can reach,   *)
@@ -82,7 +82,7 @@ Least(a, b) == IF a < b THEN a ELSE b
 Greatest(a, b) == IF a > b THEN a ELSE b
 
 -----------------------------------------------------------------------------
-(* Who is to be suspected *)
+(* Reasons to suspect *)
 
 \* The number of own heartbeats for which the silence of a member is borne.
 Borne(h) == IF Adapt THEN Least(Longest, Greatest(Patience, 2 * h.gap)) ELSE Patience

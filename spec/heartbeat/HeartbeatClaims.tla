@@ -34,7 +34,7 @@ TypeOK ==
     /\ spent \in [{"views", "crashes", "told", "misuses"} -> Nat]
 
 -----------------------------------------------------------------------------
-(* What is to be reported is reported in the end: computed in each state. Suppose that the members stay as they are, that *)
+(* Due reports come in the end: computed in each state. Suppose that the members stay as they are, that *)
 (* links work and timers fire from now on.                                                                              *)
 
 \* The effects of m in n more heartbeats of its own, in which it hears nothing.
@@ -44,7 +44,7 @@ Alone(s, around_m, n) ==
     ELSE LET step == MemberStep(s, [type |-> "BeatTimeout", around |-> around_m])
          IN step.effects \o Alone(step.state, around_m, n - 1)
 
-\* The messages that arrive of these. (Network!Fair: those that are sent again and again.)
+\* The messages that arrive of these. (Network!Fair: messages that are sent again and again.)
 Arrived(messages) == messages
 
 \* The reports of m in n more heartbeats, if x sends a heartbeat before each, which m hears.
@@ -68,14 +68,14 @@ GivesCrashIsReported ==
 GivesSilenceIsReported ==
     \A m \in up : \A x \in Sought(m) \ up : x \in SilentIn(Alone(local[m], Around(m), Longest + 2))
 
-\* x tells m what it says of m, as often as m needs to see that it stays.
+\* x sends heartbeats to m until m can see that a word stays.
 IsReported(m, x) == x \in Together(local[m], Around(m), local[x], Around(x), Patience + 1)
 
-\* Who suspects another is reported to the other.
+\* A member that suspects another is reported to the other.
 GivesSuspicionIsReported ==
     \A m \in up : \A x \in Watched(m) \cap up : FailureDetector!Suspects(m, x) => IsReported(m, x)
 
-\* Who has a view without another, and is not on the way to the other's, is reported to the other.
+\* A member that has a view without another, and is not on the way to the other's view, is reported to the other.
 GivesExclusionIsReported ==
     \A m \in up : \A x \in Watched(m) \cap up : FailureDetector!Excludes(m, x) => IsReported(m, x)
 
@@ -117,7 +117,7 @@ GivesExclusionIsNotOlderStep ==
 \* Only what may be reported is reported.
 ReportsAreTrueStep == \A x \in ByWordAlone : FailureDetector!MayReport(Reporter, x, 0)
 
-\* Who speaks for the reporter is no suspect unless it is silent. (Or has spoken against it in its last heartbeat.)
+\* A member that speaks for the reporter is no suspect unless it is silent. (Or has spoken against it in its last heartbeat.)
 SpeaksAgainst(x) ==
     LET h == local'[Reporter].heard[x] IN h.view # NoViewId /\ (h.suspects \/ ~h.counts)
 

@@ -3,12 +3,12 @@
 (* Members that run HEARTBEAT over a Network, as freely as it may behave:  *)
 (* a heartbeat may arrive at any time, again, late, or never.              *)
 (* - Views are whatever a membership service may decide: a member that has *)
-(*   a view decides its successor, with any of its members, or one that    *)
+(*   a view decides its successor, with any of its members, or a view that *)
 (*   merges it with the view of another. Members install them along their  *)
 (*   paths, at any time.                                                   *)
 (* - GMS watches the members of its view that it does not suspect. It      *)
-(*   suspects those that HEARTBEAT reports, and others of which it is told *)
-(*   (a budget). A suspicion ends with a view without the suspect.         *)
+(*   suspects the members that HEARTBEAT reports, and others that members  *)
+(*   report (a budget). A suspicion ends with a view without the suspect.  *)
 (* - UNICAST may keep messages for members that the view is without.       *)
 (* - Timers fire at any time: the members' clocks run as they like.        *)
 (* - Members crash.                                                        *)
@@ -19,7 +19,7 @@ EXTENDS Heartbeat, Network, Acts
 
 CONSTANTS
     First,          \* the views at the start
-    Behind,         \* the members that have yet to install the last of these that they are in
+    Behind,         \* the members that have yet to install the last of these views
     MaxViews,       \* bound: views decided after those
     MaxBeats,       \* bound: heartbeats of each member
     Beaters,        \* bound: who sends heartbeats
@@ -34,8 +34,8 @@ VARIABLES
     installed,      \* [Member -> the number of the view installed; 0: none]
     up,             \* the members that have not crashed
     suspects,       \* [Member -> whom its GMS suspects]
-    unheard,        \* [Member -> [of whom -> how many own heartbeats ago its last fresh heartbeat came]]
-    gaps,           \* [Member -> [of whom -> how many there were between its last two]]
+    unheard,        \* [Member -> [peer -> how many own heartbeats ago its last fresh heartbeat came]]
+    gaps,           \* [Member -> [peer -> how many there were between its last two]]
     spent           \* bounds and fault budgets used
 
 around == <<views, installed, up, suspects>>
@@ -135,7 +135,7 @@ Crash(m) ==
     /\ Spend("crashes")
     /\ UNCHANGED <<local, net, views, installed, suspects, ghosts>>
 
-\* GMS is told by another member, or suspects falsely.
+\* GMS hears of a suspicion by another member, or suspects falsely.
 HearOfSuspect(m) ==
     /\ m \in up /\ spent.told < MaxTold
     /\ \E x \in Watched(m) :

@@ -33,7 +33,7 @@ RequestsOneMore(s, e) ==
             THEN [@[i] EXCEPT !.message.ranges[1].last = @ + 1]
             ELSE @[i]]]
 
-\* A request names another origin than the one whose messages are missing.
+\* A request names another origin than that of the missing messages.
 RequestsOfWrongOrigin(s, e) ==
     LET step == Step(s, e)
         other == CHOOSE x \in Members(s) : x # "A"
@@ -47,7 +47,7 @@ RequestsAt(s, e, x, to) ==
         request == XmitReqMessage(e.view.id, x, <<[first |-> FirstSeqno, last |-> FirstSeqno]>>)
     IN [step EXCEPT !.effects = @ \o <<Datagram(to, request)>>]
 
-\* What was delivered in the former view is asked for in this one.
+\* Messages that were delivered in the former view are asked for in this view.
 RequestsFormer(s, e) ==
     IF e.type = "ViewInstalled" /\ InView(s) /\ "A" \in Members(s) /\ s.windows["A"].delivered >= FirstSeqno
     THEN RequestsAt(s, e, "A", "B")

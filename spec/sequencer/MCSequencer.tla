@@ -92,7 +92,7 @@ PairParts == SubSeq(PairMeets, 1, 3)
 \* ... with B before A, who cannot order without A's report.
 MeetsAtB == Append(PairParts, Next1(3, "B", <<"B", "A">>, {2, 3}, {}))
 
-\* A pair parts, and a joiner is the first member of one part.
+\* A pair parts, and a joiner is the first member of a part.
 JoinerIsFirst == <<FirstView(1, "A", AB), Next1(2, "A", A, {1}, {}), Next1(2, "B", <<"C", "B">>, {1}, {"C"})>>
 
 \* C meets A; then it is restarted, and B meets it by the same address.

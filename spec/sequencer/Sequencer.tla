@@ -77,7 +77,7 @@ Tag(sender, epoch, seqno) == [sender |-> sender, epoch |-> epoch, seqno |-> seqn
 
 ForwardMessage(view_id, tag, payload) == [type |-> "FORWARD", view_id |-> view_id, tag |-> tag, payload |-> payload]
 DataMessage(view_id, tag, payload) == [type |-> "DATA", view_id |-> view_id, tag |-> tag, payload |-> payload]
-\* "These views I know: the last that was formed, and those that I have installed since."
+\* "These views I know: the last formed view, and the views that I have installed since."
 ReportMessage(view_id, attempts) == [type |-> "REPORT", view_id |-> view_id, attempts |-> attempts]
 FormedMessage(view_id) == [type |-> "FORMED", view_id |-> view_id]
 PlainMessage(payload) == [type |-> "PLAIN", payload |-> payload]
@@ -185,12 +185,12 @@ HasMajority(set, v) ==
 Served(reports, set) ==
     {m \in set : \A i \in DOMAIN reports[m].attempts : HasMajority(set, reports[m].attempts[i])}
 
-\* The most of `set` that have a majority of each view that one of them reports.
+\* The most of `set` that have a majority of each view that is reported among them.
 RECURSIVE Quorum(_, _)
 Quorum(reports, set) ==
     IF Served(reports, set) = set THEN set ELSE Quorum(reports, Served(reports, set))
 
-\* May the coordinator of `view`, with these reports, order in it? (Who comes new to the group reports nothing: such
+\* May the coordinator of `view`, with these reports, order in it? (A new member of the group reports nothing: such
 \* members are a quorum by themselves only if no others are in the view.)
 IsQuorum(reports, view) ==
     LET here == {m \in DOMAIN reports \cap MembersOf(view) : SameView(reports[m].view_id, view.id)}
@@ -304,7 +304,7 @@ FormedReceived(s, e) ==
     ELSE IF s.formed THEN Ignored(s)
     ELSE Handled(InFormed(s), <<ViewFormed(s.view.id)>>)
 
-\* What a member reports of view `v`, and has to report after it.
+\* The report of a member about view `v`, with the views that it has to report after it.
 Attempts(s, v) ==
     IF ~Majority THEN s.attempts
     ELSE CASE MajorityBy = "attempts" -> Append(s.attempts, v)

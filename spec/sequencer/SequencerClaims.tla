@@ -294,7 +294,7 @@ DeliveredOnOnePath ==
     \A x, y \in InGroup : \A i \in DOMAIN aux_delivered[x], j \in DOMAIN aux_delivered[y] :
         OnOnePath(aux_delivered[x][i][3], aux_delivered[y][j][3])
 
-\* What members of a view that is not formed send is delivered in a formed one, or not at all.
+\* A message of a member of a view that is not formed is delivered in a formed one, or not at all.
 DeliveredInFormed == \A m \in InGroup : \A i \in DOMAIN aux_delivered[m] : aux_delivered[m][i][3] \in FormedViews
 
 \* Formed view j is the next after u.

@@ -55,7 +55,7 @@ Once == FifoUnicast!Once
 InOrder == FifoUnicast!InOrder
 \* No message of a former incarnation of the sender is delivered after one of a later incarnation.
 IncarnationsInOrder == FifoUnicast!IncarnationsInOrder
-\* A message is skipped only if its sender has excluded the receiver since, or was told of the silence of an outsider, or
+\* A message is skipped only if its sender has excluded the receiver since, or had a report of the silence of an outsider, or
 \* the receiver began later.
 NoMessageLost == FifoUnicast!NoMessageLost
 
@@ -130,8 +130,8 @@ KeepsAny(s) == \E p \in DOMAIN s.sends : s.sends[p].kept # <<>>
 
 Excluded(m) == local[m].members \ local'[m].members
 
-\* UNI-07: a message that was kept is kept until the peer acknowledges it, a view excludes the peer, the failure detector
-\* reports the silence of a peer that the view is without, or the peer's incarnation is over. No timer gives it up.
+\* UNI-07: a message is kept until the peer acknowledges it, a view excludes the peer, or the peer's incarnation is over.
+\* Of a peer that the view is without a report of silence ends it too. No timer does.
 ClosedByExclusionStep ==
     \A m \in {act'.member} \cap Member : ~act'.from_start =>
         \A p \in DOMAIN local[m].sends :
@@ -242,8 +242,8 @@ Fairness ==
 
 LiveSpec == Init /\ [][Next]_vars /\ Fairness
 
-\* Each message that A sends to B is delivered in the end, or A has excluded B since, or has, without B in its view, been
-\* told that it is silent.
+\* Each message that A sends to B is delivered in the end, or B is closed to it: A has excluded B since, or has had a
+\* report that B is silent, with a view without B.
 Arrives ==
     \A k \in 1 .. Sends :
         (k \in DOMAIN sent["A"]["B"])

@@ -89,20 +89,20 @@ KeepsLastAlone(s, e) ==
     THEN [step EXCEPT !.state.sends[e.to].kept = <<@[Len(@)]>>]
     ELSE step
 
-\* What arrives is delivered, and never acknowledged.
+\* Messages are delivered, and never acknowledged.
 NeverAcknowledges(s, e) ==
     LET step == Step(s, e)
         IsNoAck(effect) == effect.type = "Datagram" => effect.message.type # "ACK"
     IN [step EXCEPT !.effects = SelectSeq(@, IsNoAck)]
 
-\* A delivered message stays listed as one that waits behind a gap.
+\* A delivered message stays listed as if it waited behind a gap.
 ListsDelivered(s, e) ==
     LET step == Step(s, e) IN
     IF e.type = "DataReceived" /\ e.sender \in DOMAIN step.state.receives
     THEN [step EXCEPT !.state.receives[e.sender].ahead = <<<<e.message.seqno, e.message.payload>>>>]
     ELSE step
 
-\* An ACK of one peer counts for all.
+\* An ACK of a peer counts for all peers.
 AckCountsForAll(s, e) ==
     LET step == Step(s, e) IN
     IF e.type = "AckReceived" /\ step.state # s

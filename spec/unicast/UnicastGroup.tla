@@ -35,7 +35,7 @@ VARIABLES
     got,            \* [to -> [from -> <<the receiver's incarnation, payload>>, in the order delivered]]
     begun,          \* [to -> [from -> how many were sent when the present incarnation of `to` began]]
     closed,         \* [from -> [to -> how many had been sent when `from` last excluded `to`, or, having a view without
-                    \* `to`, was told that it is silent]]
+                    \* `to`, had a report of its silence]]
     spent           \* bounds and fault budgets used
 
 history == <<incarnation, sent, got, begun, closed>>

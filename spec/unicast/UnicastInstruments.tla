@@ -35,7 +35,7 @@ SeenOutside(m) == 0
 
 \* Every message that was ever in the network, from each member, and (as no correct peer does) with numbers that are
 \* invalid or were not reached. The changed ones are those of first connections, and of DATA those for first incarnations:
-\* the others come to the same, and would be half of all rows. A stranger sends what is in first connections. Views with
+\* the others give the same rows, and would be half of all rows. A stranger sends what is in first connections. Views with
 \* this member and without. Each timer, late or not. Each call, allowed or not.
 Alphabet(messages, outsides) ==
     LET said == {p.message : p \in messages}

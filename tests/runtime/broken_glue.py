@@ -48,7 +48,7 @@ def _no_timer(name: str) -> None:
 
 
 def _told(**fields: frozenset[str]) -> None:
-    """HEARTBEAT is told something else of what is around it."""
+    """HEARTBEAT hears of other surroundings."""
     _instead(Member, "_around", lambda around: lambda self: evolve(around(self), **fields))
 
 

@@ -17,7 +17,7 @@ __all__ = ["cycles"]
 def cycles(graph: Graph, *, without: Collection[str] = ()) -> list[tuple[str, ...]]:
     """Give for each set of states that reach one another the actions of the steps between them.
 
-    Steps of actions in `without` are left out: a cycle that is told then has no such step.
+    Steps of actions in `without` are left out: a cycle that is found then has no such step.
     """
     column = graph.variables.index(ACT)
     numbers: dict[tuple[int, ...], int] = {}

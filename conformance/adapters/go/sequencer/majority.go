@@ -11,8 +11,8 @@ func hasMajority(set Set, v group.View) bool {
 	return n > len(v.Members) || n == len(v.Members) && set.Has(v.Coordinator())
 }
 
-// isQuorum: of the members that have reported, the most are taken that have a majority of each view that one of them
-// reports.
+// isQuorum: of the members that have reported, the most are taken that have a majority of each view that is
+// reported among them.
 func (s State) isQuorum() bool {
 	set := s.View.Set().Where(func(m string) bool {
 		report, ok := s.Reports[m]

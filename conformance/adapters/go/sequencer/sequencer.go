@@ -65,7 +65,7 @@ type (
 		_       wire.Tag `wire:"PLAIN"`
 		Payload wire.Payload
 	}
-	// Report: the last formed view that its sender knows, and those that it has installed since.
+	// Report: the last formed view that its sender knows, and the views that it has installed since.
 	Report struct {
 		_        wire.Tag `wire:"REPORT"`
 		ViewId   group.ViewId

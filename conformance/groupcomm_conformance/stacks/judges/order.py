@@ -113,7 +113,7 @@ class TotalOrderBroadcast(Judge):
         self._delivering.append(view)
 
     def _judge_causes(self, process: Process, mine: _Delivered, message: Message, view: Decided) -> None:
-        """Check that no message was delivered whose sender had delivered this one before it sent it."""
+        """Check that no message was delivered whose sender had delivered this message before it sent it."""
         for sender, knew in mine.causes.items():
             there = self._of(sender).places.get(message)
             if there is None or sender is process:
