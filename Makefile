@@ -6,6 +6,8 @@ PYTHON ?= python3
 PROTOCOL ?= $(notdir $(patsubst %/models.yaml,%,$(wildcard spec/*/models.yaml)))
 ARGS ?=
 EVENTS ?= 1000000
+# Workers of the tests: one more than there are cores, up to four, for some tests wait for sockets and timers.
+WORKERS ?= $(shell getconf _NPROCESSORS_ONLN | awk '{ print ($$1 < 3) ? $$1 + 1 : 4 }')
 SEED ?= $(shell expr $$(date +%s) / 86400 '*' 1000000)
 
 BIN := .venv/bin
@@ -69,8 +71,8 @@ malformed: $(STAMP) ## give simulated stacks EVENTS malformed messages
 lives: $(STAMP) ## a group through 100,000 incarnations: bounded state, steps that take no longer
 	@$(BIN)/python -m tests.stacks.test_lives 100000
 
-test: need-java $(STAMP) ## run the tests, but for those of the pipeline, of JGroups and of the proof, a worker for each core up to four
-	@$(BIN)/python -m pytest -m 'not pipeline and not jgroups and not prove and not documented and not itf' -n auto --maxprocesses 4 --dist loadscope --no-loadscope-reorder $(ARGS)
+test: need-java $(STAMP) ## run the tests, but for those of the pipeline, of JGroups and of the proof, by up to four workers
+	@$(BIN)/python -m pytest -m 'not pipeline and not jgroups and not prove and not documented and not itf' -n $(WORKERS) --dist loadscope --no-loadscope-reorder $(ARGS)
 
 test-documented: need-java $(STAMP) ## run the commands that README and the tutorial name (after `make check`)
 	@$(BIN)/python -m pytest -m documented tests/test_documented.py $(ARGS)

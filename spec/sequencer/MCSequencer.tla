@@ -187,7 +187,7 @@ MayCloseToMember(m, x) == x \in DOMAIN views[installed[m]].lives
 OrdersTwice(state, message) ==
     LET data == Multicast(DataMessage(state.view.id, message.tag, message.payload)) IN <<data, data>>
 
-KeepsEarly(early, v) == early
+KeepsEarly(early, v, waits) == early
 
 NeverOwn(state, tag) == FALSE
 
