@@ -33,7 +33,7 @@ CONSTANTS
     FoundWhen,      \* a group is founded when no coordinator is "named", or when no record was "found"
     SkipBroken,     \* a record that is not whole is passed over; if not, none of the reading counts
     RemoveWhom,     \* a coordinator removes the records of members that were "silent", "excluded" by a view, all that are
-                    \* "outside" its view, or of "nobody" (none)
+                    \* "outside" its view, or none
     WriteAgain,     \* the record is written again by "all" members, the "coordinator", or "nobody"
     RetryJoin,      \* a member that is not let in for a time looks again
     DiscoveryTime,  \* ms that a member waits for answers
