@@ -145,7 +145,7 @@ class Member:
     @property
     def gms(self) -> gms.State:
         """The state of its membership service."""
-        return cast("merge_gms.State", self._state.layers[MERGING]).gms
+        return self._merging.gms
 
     @property
     def joined(self) -> bool:
@@ -174,6 +174,14 @@ class Member:
             "unacknowledged": sum(len(side.kept) for side in self._unicasts.sends.values()),
             "events": len(self._queue) + len(self._beats),
         }
+
+    @property
+    def _merging(self) -> merge_gms.State:
+        return cast("merge_gms.State", self._state.layers[MERGING])
+
+    @property
+    def _beating(self) -> heartbeat.State:
+        return cast("heartbeat.State", self._state.layers[BEATING])
 
     @property
     def _unicasts(self) -> unicast.State:
@@ -361,8 +369,7 @@ class Member:
 
     def _alive(self) -> set[Address]:
         """The members that are heard."""
-        beating = cast("heartbeat.State", self._state.layers[BEATING])
-        return {*heartbeat.alive(self._configs[_BEATS], beating)}
+        return {*heartbeat.alive(self._configs[_BEATS], self._beating)}
 
     def _reads(self) -> None:
         """Read the records, and hear first who is at the places of a list."""
@@ -383,7 +390,7 @@ class Member:
         """The coordinators that discovery has found and that are heard, and this member if it coordinates."""
         found = cast("file_ping.State", self._state.layers[FINDING]).coordinators
         yield from found & self._alive()
-        if cast("merge_gms.State", self._state.layers[MERGING]).coordinates:
+        if self._merging.coordinates:
             yield self.me
 
     # Datagrams
@@ -537,7 +544,7 @@ class Member:
 
     def _greets(self) -> None:
         """Find where each watched member is, and greet each place where no member is known."""
-        for address in cast("merge_gms.State", self._state.layers[MERGING]).watched - self._places.keys():
+        for address in self._merging.watched - self._places.keys():
             if (at := self._discovery.place(address)) is not None:
                 self._places[address] = at
         known = {self._places[address] for address in self._alive() & self._places.keys()}
@@ -547,15 +554,11 @@ class Member:
 
     def _around(self) -> heartbeat.Around:
         """The surroundings, for HEARTBEAT's timer. The reports that follow are counted by their reasons."""
-        merging = cast("merge_gms.State", self._state.layers[MERGING])
+        merging = self._merging
         reachable = frozenset(self._places.keys() - {self.me})
         around = heartbeat.Around(merging.watched, merging.suspected, self._unicasts.sought, reachable)
         config = self._configs[_BEATS]
-        now, effects = heartbeat.step(
-            config,
-            cast("heartbeat.State", self._state.layers[BEATING]),
-            heartbeat.BeatTimeout(around),
-        )
+        now, effects = heartbeat.step(config, self._beating, heartbeat.BeatTimeout(around))
         for effect in effects:
             match effect:
                 case PassUp(Suspected(suspect)):
@@ -580,7 +583,7 @@ class Member:
 
     def _forgets(self) -> None:
         """Forget places of incarnations that were not heard for long, so that their number stays bounded."""
-        staying = cast("merge_gms.State", self._state.layers[MERGING]).watched | self._alive()
+        staying = self._merging.watched | self._alive()
         if len(self._places) > 2 * len(staying) + 16:
             self._places = {each: place for each, place in self._places.items() if each in staying}
             self._fragments = {each: held for each, held in self._fragments.items() if each in staying}

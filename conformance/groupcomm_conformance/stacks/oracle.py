@@ -104,8 +104,8 @@ class Oracle:
         """List the reports to UNICAST: of outsiders that are gone, or that it cannot reach."""
         return [
             ("silent", process.name, other.name)
-            for other, kept, outside in self._ground.kept_by(process)
-            if kept and outside and not (other.up and self._ground.connected(process, other))
+            for other, _, sought in self._ground.kept_by(process)
+            if sought and not (other.up and self._ground.connected(process, other))
         ]
 
     # Clocks

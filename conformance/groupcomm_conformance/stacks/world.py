@@ -150,12 +150,12 @@ class World:
         return cast("flush.State", self.now[process][self._flush])
 
     def kept_by(self, process: Process) -> Iterator[tuple[Process, int, bool]]:
-        """List each receiver of a process, how much is kept for it, and whether it is outside the view."""
+        """List each receiver of a process, how much is kept for it, and whether UNICAST seeks it."""
         if "ReliableUnicast" in self.carries:
             state = cast("unicast.State", self.now[process][self._unicasting])
+            sought = state.sought
             for to, side in state.sends.items():
-                outside = bool(state.members) and to not in state.members
-                yield self.membership.current[to], len(side.kept), outside
+                yield self.membership.current[to], len(side.kept), to in sought
 
     def windows(self, process: Process) -> Mapping[Process, Window]:
         """Return the window of each member of a process's view, {} where it has none.
