@@ -142,18 +142,19 @@ def test_the_kill_matrix_can_be_read_however_many_claims_there_are(protocol: str
         for name, model in ablations.items()
     }
     lines = console.kill_table(manifest, results, width)
-    assert width >= max(map(len, lines))
     end = next(number for number, line in enumerate(lines) if line.startswith("x violated"))
-    claim_of = dict(map(str.split, lines[end + 1 :]))
+    assert width >= max(map(len, lines[:end])), "the matrix; a name in the legend is as long as it is"
+    meaning = dict(map(str.split, lines[end + 1 :]))
     read: dict[str, set[str]] = {name: set() for name in ablations}
     upper = lower = ""
     for above, line in itertools.pairwise(lines[:end]):
-        name = line.split()[0]
-        if name == "ablation":
+        row = line.split()[0]
+        if row == "ablation":
             upper, lower = above if above.startswith(" ") else "", line
             continue
+        name = meaning.get(row, row)
         for column, cell in enumerate(line):
             if cell == "x" and column >= left_of(lower) and name in ablations:
-                read[name].add(claim_of[f"{upper.ljust(len(lower))[column]}{lower[column]}".strip()])
+                read[name].add(meaning[f"{upper.ljust(len(lower))[column]}{lower[column]}".strip()])
     for name, model in ablations.items():
         assert {claim for claim in model.falls if "/" not in claim} == read[name], name

@@ -211,14 +211,17 @@ def kill_table(manifest: Manifest, results: Mapping[str, CheckedModel], width: i
     """Give the kill matrix, ablations down and claims across, with a legend; nothing without ablations.
 
     A claim has one column, its letters above one another; where they do not fit beside one another the rest
-    follows below. Claims that no ablation here was asked for are left out.
+    follows below. Claims that no ablation here was asked for are left out. Where the names of ablations would
+    take more than half of the width, rows have numbers, and the legend has the names.
     """
     asked = {claim: row for claim, row in kill_matrix(manifest, results).items() if any(row.values())}
     ablations = list(dict.fromkeys(name for row in asked.values() for name in row))
     if not ablations:
         return []
     marks = dict(zip(asked, _letters(len(asked)), strict=True))
-    names = max(map(len, ("ablation", *ablations)))
+    longest = max(map(len, ablations))
+    rows = {name: str(at) if 2 * longest > width else name for at, name in enumerate(ablations, 1)}
+    names = max(map(len, ("ablation", *rows.values())))
     cells = {"falls": "x", "stands": ".", None: " "}
     lines = ["kill matrix"]
     columns = max(1, width - names - 2)
@@ -229,8 +232,9 @@ def kill_table(manifest: Manifest, results: Mapping[str, CheckedModel], width: i
             lines += [f"{title:{names}}  {heads}".rstrip()] if heads.strip() else []
         for name in ablations:
             row = "".join(cells[asked[claim][name]] for claim in claims)
-            lines += [f"{name:{names}}  {row}".rstrip()] if row.strip() else []
-    legend = [f"  {mark:2}  {claim}" for claim, mark in marks.items()]
+            lines += [f"{rows[name]:{names}}  {row}".rstrip()] if row.strip() else []
+    legend = [f"  {mark:3}  {claim}" for claim, mark in marks.items()]
+    legend += [f"  {mark:3}  {name}" for name, mark in rows.items() if mark != name]
     return [*lines, "x violated, . holds (as recorded), blank: not checked", *legend]
 
 
