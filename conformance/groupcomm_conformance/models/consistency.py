@@ -1,14 +1,18 @@
 """Checks that the parts of a manifest agree: a manifest that contradicts itself is refused."""
 
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, partial
+from typing import TypeAlias
 
 from groupcomm_conformance.files.strict_yaml import Node
 
 from .model import NOT_GIVEN, SUBSTITUTION, Erratum, Manifest, Model, is_liveness
-from .modules import read_modules
+from .modules import Modules, read_modules
 
 __all__ = ["check"]
+
+Reader: TypeAlias = Callable[[str], Modules]
+"""Reads a module and what it needs, once: many models ask for the same."""
 
 
 def check(manifest: Manifest, document: Node, *, recording: bool = False) -> None:
@@ -28,10 +32,7 @@ def check(manifest: Manifest, document: Node, *, recording: bool = False) -> Non
         if name not in asserted:
             raise item.error(f"an invariant of a set of claims, not {name}")
 
-    @cache
-    def conjuncts_of(module: str, claim: str) -> int:
-        return len(read_modules(manifest.folders, module).conjuncts_of(claim))
-
+    read = cache(partial(read_modules, manifest.folders))
     lines: dict[str, int] = {}
     errata: dict[str, str] = {}
     for model, node in zip(manifest.models, top["models"].items(), strict=True):
@@ -39,13 +40,13 @@ def check(manifest: Manifest, document: Node, *, recording: bool = False) -> Non
         if first != model.line:
             raise node.error(f'each model once, not "{model.name}" again (first on line {first})')
         found = node.entries()
-        _check_run(manifest, model, node, found)
+        _check_run(manifest, model, node, found, read)
         if not model.holds:
-            _check_violation(manifest, model, found, conjuncts_of, recording=recording)
+            _check_violation(manifest, model, found, read, recording=recording)
         if model.erratum is not None:
-            _check_erratum(manifest, model, model.erratum, found["erratum"].entries(), errata)
+            _check_erratum(manifest, model, model.erratum, found["erratum"].entries(), errata, read=read)
     for constant, node in top["reference"].entries().items():
-        if not read_modules(manifest.folders, manifest.module).knows(constant):
+        if not read(manifest.module).knows(constant):
             raise node.error(f"a constant of the modules, but none declares {constant}")
     for operator, node in top["witnesses"].entries().items():
         if not manifest.witnesses[operator]:
@@ -54,14 +55,14 @@ def check(manifest: Manifest, document: Node, *, recording: bool = False) -> Non
             if _holding(manifest, node, name).liveness:
                 raise node.error(f"a model for safety, not {name}: its name ends in _live")
             root = manifest.module_of(manifest.model(name).claims)
-            if read_modules(manifest.folders, root).definition(operator) is None:
+            if read(root).definition(operator) is None:
                 raise node.error(
                     f"a predicate that the modules of {name} define, but none defines {operator}"
                 )
-    _check_links(manifest, top, recording=recording)
+    _check_links(manifest, top, read, recording=recording)
 
 
-def _check_links(manifest: Manifest, top: Mapping[str, Node], *, recording: bool) -> None:
+def _check_links(manifest: Manifest, top: Mapping[str, Node], read: Reader, *, recording: bool) -> None:
     """Check that guarantees and their conjuncts exist, and that something shows each of them."""
     fallen = {claim for model in manifest.models for claim in model.falls}
     shown = {c for model in manifest.models if model.holds for c in manifest.cfg(model).claims}
@@ -70,7 +71,7 @@ def _check_links(manifest: Manifest, top: Mapping[str, Node], *, recording: bool
             node = top[key].entries()[module]
             if not any((folder / f"{module}.tla").is_file() for folder in manifest.folders):
                 raise node.error(f"a module of spec/common, but there is no {module}.tla")
-            modules = read_modules(manifest.folders, module)
+            modules = read(module)
             for conjunct, names in conjuncts.items():
                 place = node.entries()[conjunct]
                 if not modules.has_conjunct(module, conjunct):
@@ -95,7 +96,13 @@ def _check_links(manifest: Manifest, top: Mapping[str, Node], *, recording: bool
 
 
 def _check_erratum(
-    manifest: Manifest, model: Model, erratum: Erratum, found: Mapping[str, Node], seen: dict[str, str]
+    manifest: Manifest,
+    model: Model,
+    erratum: Erratum,
+    found: Mapping[str, Node],
+    seen: dict[str, str],
+    *,
+    read: Reader,
 ) -> None:
     other = seen.setdefault(erratum.id, model.name)
     if other != model.name:
@@ -105,7 +112,7 @@ def _check_erratum(
     for name, item in zip(erratum.proved_by, found["proved_by"].items(), strict=True):
         _holding(manifest, item, name)
     if erratum.story is not None:
-        modules = read_modules(manifest.folders, manifest.module_of(model.claims))
+        modules = read(manifest.module_of(model.claims))
         if modules.definition(erratum.story) is None:
             raise found["story"].error(f"a predicate that the modules define, not {erratum.story}")
     if len(model.ablates) > 1 and not erratum.several:
@@ -117,7 +124,7 @@ def _check_erratum(
         raise found["several"].error('no "several", as one constant is ablated')
 
 
-def _check_run(manifest: Manifest, model: Model, node: Node, found: Mapping[str, Node]) -> None:
+def _check_run(manifest: Manifest, model: Model, node: Node, found: Mapping[str, Node], read: Reader) -> None:
     """Check claims, name and constants against each other."""
     if model.claims not in manifest.cfgs:
         raise found.get("claims", node).error(
@@ -127,7 +134,7 @@ def _check_run(manifest: Manifest, model: Model, node: Node, found: Mapping[str,
         raise found["name"].error("a name that ends in _live if and only if the claims are for liveness")
     base = manifest.cfgs[model.claims]
     for name, value in model.constants.items():
-        if name not in base.constants and not _overrides(manifest, model, name, value):
+        if name not in base.constants and not _overrides(manifest, model, name, value, read):
             raise (
                 found["constants"]
                 .entries()[name]
@@ -144,18 +151,18 @@ def _check_run(manifest: Manifest, model: Model, node: Node, found: Mapping[str,
             )
 
 
-def _overrides(manifest: Manifest, model: Model, name: str, value: object) -> bool:
+def _overrides(manifest: Manifest, model: Model, name: str, value: object, read: Reader) -> bool:
     """Say whether a model puts another operator in the place of the operator `name`."""
     if not (isinstance(value, str) and value.startswith(SUBSTITUTION)):
         return False
-    return read_modules(manifest.folders, manifest.module_of(model.claims)).definition(name) is not None
+    return read(manifest.module_of(model.claims)).definition(name) is not None
 
 
 def _check_violation(
     manifest: Manifest,
     model: Model,
     found: Mapping[str, Node],
-    conjuncts_of: Callable[[str, str], int],
+    read: Reader,
     *,
     recording: bool,
 ) -> None:
@@ -170,7 +177,7 @@ def _check_violation(
         if of not in manifest.claims():
             raise item.error(f"a claim that is no type invariant, not {of}")
         if number and not recording:
-            last = conjuncts_of(manifest.module_of(model.claims), of)
+            last = len(read(manifest.module_of(model.claims)).conjuncts_of(of))
             if int(number) > last:
                 raise item.error(f"one of the {last} conjuncts of {of}, not {name}")
         if number and of not in model.falls:

@@ -82,11 +82,16 @@ def _check_name(file: Path, text: str) -> None:
 
 
 @functools.lru_cache(maxsize=256)
+def _extended(text: str) -> tuple[str, ...]:
+    """The modules that a module extends."""
+    lists = re.findall(rf"\bEXTENDS\s+({_NAMES})", _bare(text))
+    return tuple(chain.from_iterable(re.split(r"\s*,\s*", names) for names in lists))
+
+
+@functools.lru_cache(maxsize=256)
 def _needed(text: str) -> tuple[str, ...]:
     """The modules that a module extends or instantiates."""
-    bare = _bare(text)
-    extended = (re.split(r"\s*,\s*", names) for names in re.findall(rf"\bEXTENDS\s+({_NAMES})", bare))
-    return (*chain.from_iterable(extended), *re.findall(r"\bINSTANCE\s+(\w+)", bare))
+    return (*_extended(text), *re.findall(r"\bINSTANCE\s+(\w+)", _bare(text)))
 
 
 @frozen
@@ -277,8 +282,7 @@ def scope(modules: Modules, module: str) -> tuple[str, ...]:
     """Name a module and those modules that it extends, directly or not: it names them without an instance."""
     found = [module]
     for each in found:
-        for names in re.findall(rf"\bEXTENDS\s+({_NAMES})", _bare(modules.texts[each])):
-            found += [n for n in re.split(r"\s*,\s*", names) if n in modules.texts and n not in found]
+        found += [n for n in _extended(modules.texts[each]) if n in modules.texts and n not in found]
     return tuple(found)
 
 

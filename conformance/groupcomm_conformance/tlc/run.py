@@ -171,7 +171,7 @@ def run(
         output = Output(on_line or printed.append)
         if kept is None:
             kept = short and not liveness
-        alone = not kept or dump is not None or simulate is not None
+        alone = not kept or dump is not None
         waiting = None if alone else resident.take(java, jar, heap)
         if waiting is not None:
             ended = _Asked(waiting, output, timeout, progress).ended(
