@@ -121,6 +121,43 @@ def test_a_run_says_what_it_says_alone() -> None:
     assert len({str(each) for each in alone}) == len(RUNS) - 2  # those written twice
 
 
+WANDERS = r"""---- MODULE Wanders ----
+EXTENDS Naturals
+VARIABLE x
+Init == x = 0
+Next == \E n \in 1 .. %d : x' = (3 * x + n) %% 97
+====
+"""
+
+
+def written(folder: Path, *, kept: bool) -> list[list[str]]:
+    """What graphs and random walks say, in turn, with other modules of the same name between them."""
+    files = []
+    for number, (bound, seed) in enumerate([(5, 1), (7, None), (5, 2), (5, None), (5, 1), (7, None)]):
+        place = folder / f"{kept}-{number}"
+        tlc.run(
+            [],
+            "Wanders",
+            "INIT Init\nNEXT Next\n",
+            generated=module(WANDERS % bound),
+            workers=1,
+            kept=kept,
+            dump=place if seed is None else None,
+            simulate=None if seed is None else tlc.Simulation(3, 20, seed, place),
+        )
+        texts = (each.read_text() for each in sorted(folder.glob(f"{place.name}*")))
+        files.append([text.replace(str(place), "the file") for text in texts])
+    return files
+
+
+def test_graphs_and_random_walks_are_those_of_a_jvm_of_its_own(tmp_path: Path) -> None:
+    alone = written(tmp_path, kept=False)
+    assert written(tmp_path, kept=True) == alone
+    assert [3, 1, 3, 1, 3, 1] == [*map(len, alone)]
+    assert alone[0] == alone[4] != alone[2]
+    assert alone[1] == alone[5] != alone[3]
+
+
 def test_what_is_constant_is_not_asked_of_a_definition_as_often_as_it_is_used() -> None:
     cfg = "INIT Init\nNEXT Next\nINVARIANT None\n"
     result = tlc.run([], "Deep", cfg, generated=module(DEEP), workers=1, short=True, timeout=120)

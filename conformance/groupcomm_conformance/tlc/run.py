@@ -133,9 +133,9 @@ def run(
     two of the same name are a FileError. ``workers="auto"`` is one per core; counts of a violation, its trace
     and the depth are reproducible with 1 only. ``heap`` is the JVM's (``"2g"``), ``timeout`` in seconds of
     wall-clock time. ``short`` promises at most about ``SHORT`` transitions. With ``kept`` TLC runs in a JVM
-    that is kept for many runs, unless it dumps or simulates; by default where it is short and without
-    ``liveness``. With that it looks for lassos when all states are there, not from time to time: which lasso
-    it finds depends on the clock, and on what it did before, so that a run that is to find one has a JVM of
+    that is kept for many runs; by default where it is short and without ``liveness``. With ``liveness`` it
+    looks for lassos when all states are there, not from time to time: which lasso it finds depends on the
+    clock, and on what it did before, so that a run that is to find one has a JVM of
     its own. ``dump`` receives the state graph as dot with action labels, and is written only if
     there is a verdict. With ``continues`` TLC searches on after a violation: the verdict and the trace are
     the first one's, the counts those of the end. Lines that the specification prints go to ``on_line``, or
@@ -171,8 +171,7 @@ def run(
         output = Output(on_line or printed.append)
         if kept is None:
             kept = short and not liveness
-        alone = not kept or dump is not None
-        waiting = None if alone else resident.take(java, jar, heap)
+        waiting = resident.take(java, jar, heap) if kept else None
         if waiting is not None:
             ended = _Asked(waiting, output, timeout, progress).ended(
                 [*arguments, str(folder / f"{root}.tla")]
