@@ -12,6 +12,8 @@ from attrs import evolve
 
 import groupcomm_runtime
 from groupcomm.view import ViewId
+from groupcomm_conformance.logs.claims import judge
+from groupcomm_conformance.logs.replaying import replayed
 from groupcomm_conformance.torture.network import CALM, LossySocket
 from groupcomm_runtime import Event, Group, Message, NewView, Primary, Settings
 from groupcomm_runtime.layers import configs
@@ -132,6 +134,18 @@ def test_of_three_and_two_members_the_three_deliver_alone_and_the_two_when_they_
     assert all(line["group"] == "demo" and "#" in line["address"] for line in lines)
     suspected = {line["suspect"][0] for line in lines if line["operation"] == "suspects"}
     assert {"a", "b", "c", "d", "e"} == suspected
+    lives = [replayed(path, path.read_bytes()) for path in sorted((tmp_path / "logs").iterdir())]
+    assert len(everybody) == len(lives)
+    assert all(life.configs["sequencer"].majority == majority for life in lives)
+    judged = judge(lives)
+    assert [] == judged.rejected
+    assert (18 if majority else 15) == judged.counts["deliveries"]
+    assert bool(judged.counts["formed views in a line"]) == majority
+    if not majority:
+        for life in lives:  # both parts have delivered: had it been with the option, that is told
+            life.configs["sequencer"] = evolve(life.configs["sequencer"], majority=True)
+        (told,) = judge(lives).rejected
+        assert "of which neither comes before the other" in str(told)
 
 
 def test_a_member_without_the_option_is_a_stranger(tmp_path: Path) -> None:

@@ -45,6 +45,8 @@ def judge(lives: Sequence[Life], survivors: Collection[Address] = ()) -> Judged:
     judged.rejected += _tied(by_member, judged.counts)
     histories = {member: _History.of(life, judged) for member, life in by_member.items()}
     judged.rejected += _ordered(histories, judged.counts)
+    if all(life.configs["sequencer"].majority for life in lives):
+        judged.rejected += _on_one_path([*histories.values()], judged.counts)
     judged.rejected += _nothing_lost(histories, survivors, judged.counts)
     return judged
 
@@ -163,6 +165,22 @@ def _ordered(histories: Mapping[Address, _History], counts: Counter[str]) -> Ite
                     yield Rejected(
                         one.log, one.lines[view], f"{where} survive together, and deliver other messages"
                     )
+
+
+def _on_one_path(histories: Sequence[_History], counts: Counter[str]) -> Iterator[Rejected]:
+    """With the option majority: of two views with deliveries one precedes the other (DeliveredOnOnePath)."""
+    before: defaultdict[ViewId, set[ViewId]] = defaultdict(set)
+    steps = {pair for history in histories for pair in pairwise(history.views)}
+    for earlier, later in sorted(steps, key=lambda pair: pair[1].counter):
+        before[later] |= before[earlier] | {earlier}
+    delivering = {view: each for each in histories for view in each.views if each.delivered[view]}
+    for one, other in pairwise(sorted(delivering, key=lambda view: view.counter)):
+        counts["formed views in a line"] += 1
+        if one not in before[other]:
+            history = delivering[other]
+            where = f"{one.counter}/{one.creator} and in {other.counter}/{other.creator}"
+            why = f"members deliver in {where}, of which neither comes before the other"
+            yield Rejected(history.log, history.lines[other], why)
 
 
 def _integrity(history: _History, histories: Mapping[Address, _History]) -> Iterator[Rejected]:
