@@ -38,7 +38,7 @@ from groupcomm_conformance.protocols.derive import AnyCore, Protocol
 
 __all__ = ["LENGTH", "NAMES", "Drawn", "Walk", "distorted", "kinds", "made_up", "parts", "taken", "walk"]
 
-NAMES: Final = ("A", "B", "a", "aa", "node1", "node10", "node2", "Node1", "10.0.0.1:7800", "x", "x#2", "x#10")
+NAMES: Final = ("A", "B", "a", "aa", "node1", "node10", "node2", "10.0.0.1:7800", "x", "x#6", "x#7", "x#10")
 """Names of several letters, with a beginning in common, in both cases, and incarnations of a single name."""
 
 LENGTH: Final = 60
