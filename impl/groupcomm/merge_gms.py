@@ -684,8 +684,10 @@ def _take_view(state: State, decision: Decision) -> Transition:
     """The merged view is GMS's next one. `MergeGms!TakeView`."""
     first = decision.members[0] == state.member
     entered = gms.enter(state.gms, decision)
-    if first:
-        entered = evolve(entered, queue=state.gms.queue)
+    if first:  # a process that asked, and then founded a group, is let in by the merge
+        lives = {member: decision.lives[member] for member in decision.members}
+        queue = (r for r in state.gms.queue if r.kind != "join" or r.life > lives.get(r.member, -1))
+        entered = evolve(entered, queue=tuple(queue))
     taken = evolve(state, gms=entered, holds="no", probed=frozenset())
     return taken, (PassDown(ViewInstalled(decision.view)),)
 

@@ -9,6 +9,7 @@ JuniorFirst == <<FirstView(1, "B", <<"B", "A">>), FirstView(1, "C", <<"C">>)>>
 TwoPairs == <<FirstView(1, "A", <<"A", "B">>), FirstView(1, "C", <<"C", "D">>)>>
 JuniorAway == <<FirstView(1, "B", <<"B">>), FirstView(1, "C", <<"C", "A">>)>>
 OneAndThree == <<FirstView(1, "A", <<"A">>), FirstView(1, "C", <<"C", "D", "E">>)>>
+JustA == <<FirstView(1, "A", <<"A">>)>>
 JustC == <<FirstView(1, "C", <<"C">>)>>
 JustF == <<FirstView(1, "F", <<"F">>)>>
 LateC == <<FirstView(3, "C", <<"C">>)>>

@@ -120,6 +120,9 @@ ApplyWithPacket(action, m, event, consumed, given) ==
         /\ network' = AfterStep(network, m, consumed, step.effects, up) \cup {Packet(m, m, G!LeaveRsp(0))}
         /\ UNCHANGED <<up, stops, answers, seen, kept, views, installed>>
 
+\* The first member of a merged view keeps all requests: in the place of StillAsked.
+KeepsAllRequests(queue, d) == queue
+
 -----------------------------------------------------------------------------
 (* The failure detector: in the place of DetectorLacks *)
 

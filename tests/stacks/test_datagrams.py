@@ -15,7 +15,7 @@ from groupcomm_conformance.stacks.judges.claims import CLAIMS, Verdicts, Violati
 from groupcomm_conformance.stacks.judges.membership import Membership
 from groupcomm_conformance.stacks.judges.multicasts import ReliableMulticast
 from groupcomm_conformance.stacks.judges.unicasts import ReliableUnicast
-from groupcomm_conformance.stacks.running import ground_of, replay
+from groupcomm_conformance.stacks.running import ground_of, replay, run_seed
 from groupcomm_conformance.stacks.setup import DATAGRAMS, Faults, Setup
 from groupcomm_conformance.stacks.setup import WHOLE as ABOVE
 from tests.simulated import all_holds, violation
@@ -273,3 +273,20 @@ def test_a_datagram_that_is_lost_is_sent_again() -> None:
     (datagram,) = [effect for effect in heard[-1].effects if hasattr(effect, "message")]
     assert isinstance(datagram.message.message, unicast.Data)
     assert not any(isinstance(each, PassUp) and isinstance(each.event, Deliver) for each in heard[-1].effects)
+
+
+@pytest.mark.parametrize(
+    ("seed", "events"),
+    [
+        pytest.param(20265569, 1_600, id="a requester that overtook another crashes"),
+        pytest.param(20265799, 4_453, id="one datagram is acknowledged when another one is sent, round after round"),
+        pytest.param(20268317, 2_495, id="the same, and a joiner waits for it"),
+        pytest.param(20266743, 2_600, id="a process that was let in, and never heard of it, founds a group"),
+        pytest.param(20267334, 200, id="a coordinator crashes, and one of two groups has the merged view"),
+    ],
+)
+def test_a_group_that_was_rejected_though_its_layers_keep_their_promises(seed: int, events: int) -> None:
+    """What judges asked for beyond the claims of the specifications, once in ten million events each."""
+    result = run_seed(evolve(WHOLE, faults=Faults(WHOLE.borne)), seed, events)
+    assert result.found is None
+    assert result.events >= events

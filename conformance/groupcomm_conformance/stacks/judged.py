@@ -4,7 +4,7 @@ from collections import Counter
 from random import Random
 from typing import TYPE_CHECKING, Final
 
-from groupcomm import gms, unicast
+from groupcomm import flush, gms, unicast
 from groupcomm.effects import PassDown, PassUp
 from groupcomm.events import Deliver, GroupStopped, HoldBack, Purge, Release, ViewInstalled
 from groupcomm.view import Address
@@ -72,6 +72,10 @@ class Judged(World):
         for effect in note.effects:
             if isinstance(effect, PassDown) and isinstance(effect.event, GroupStopped):
                 there = [other for other in self.views.reached(process) if other.view is process.view]
+                if (
+                    effect.event.asker == flush.FOR_STATE
+                ):  # another requester may have overtaken this one, and crashed
+                    there = [other for other in there if self.flush_of(other).owner == process.address]
                 self.synchrony.stopped(process.address, [other.address for other in there])
 
     def _hear_views(self, process: Process, note: Note) -> None:

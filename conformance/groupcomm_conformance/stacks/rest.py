@@ -52,7 +52,7 @@ def quiesce(ground: Ground, perform: Callable[[Event], bool]) -> None:
     ground.unicasts.quiet(ground.membership.current)
     for process in ground.up:
         for other, kept, _ in ground.kept_by(process):
-            ground.unicasts.keeps(process, other, kept)
+            ground.unicasts.keeps(process, other, len(kept))
     ground.multicasts.quiet(ground.up)
     if "sequencer" in ground.place:
         ground.order.quiet(ground.up)

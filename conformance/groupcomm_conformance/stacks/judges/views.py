@@ -185,12 +185,18 @@ class Views(Judge):
             if self._group.falsely:
                 break
             self._judged("ExcludedOnlyIfDeadOrLeaving")
-            if process.up and not (process in view.processes or process.leaving):
+            stays = process.up and not process.leaving and not self._is_elsewhere(process, pred)
+            if stays and process not in view.processes:
                 self._fail("ExcludedOnlyIfDeadOrLeaving", f"{process} is alive, stays, and is not in {view}")
         for joiner in view.joins:
             self._judged("JoinsOnce")
             if _was_in(joiner, pred):
                 self._fail("JoinsOnce", f"{joiner} was in a view before, and is let in with {view}")
+
+    def _is_elsewhere(self, process: Process, pred: Decided) -> bool:
+        """Say whether a process that a view let in, and that never heard of it, has founded a group since."""
+        here = self.installed.get(process)
+        return here is not None and not (_comes_from(here, pred) or _comes_from(pred, here))
 
     def _installs(self, process: Process, view: View, decision: gms.Decision) -> None:
         known = self._known.get(view.id)
@@ -228,7 +234,7 @@ class Views(Judge):
         for other in self._group.up:
             there = self.installed.get(other)
             self._judged(*(["NoLiveBranch"] if there is after and other is not process else []))
-            if any(there is not after and there in pred.successors for pred in after.preds):
+            if there is not None and there is not after and _parts(process, after, other, there):
                 self._fail("NoLiveBranch", f"{process} installs {after}, {other} has {there}")
 
     def _judge_start(self, process: Process, here: Decided, decision: gms.Decision, start: Vector) -> None:
@@ -345,3 +351,25 @@ class Views(Judge):
 def _was_in(process: Process, view: Decided) -> bool:
     """Say whether a process is in a view, or in one before it."""
     return process in view.processes or any(_was_in(process, pred) for pred in view.preds)
+
+
+def _parts(process: Process, after: Decided, other: Process, there: Decided) -> bool:
+    """Say whether two live members part, one to each of two views that follow one view.
+
+    If a coordinator that merges groups crashes, one group may have the merged view while another continues
+    without. So where a view is merged, those must not part that were together (MergeSplitsNoGroup).
+    """
+    merges = len(after.preds) > 1 or len(there.preds) > 1
+    together = [pred for pred in after.preds if there in pred.successors]
+    return any(not merges or {process, other} <= {*pred.processes} for pred in together)
+
+
+def _comes_from(view: Decided, earlier: Decided) -> bool:
+    """Say whether one view is another one, or comes after it."""
+    todo, seen = [view], {view}
+    for each in todo:  # which grows
+        if each is earlier:
+            return True
+        todo += [pred for pred in each.preds if pred not in seen]
+        seen.update(each.preds)
+    return False
