@@ -71,6 +71,26 @@ GivesSilenceIsReported ==
 \* x sends heartbeats to m until m can see that a word stays.
 IsReported(m, x) == x \in Together(local[m], Around(m), local[x], Around(x), Patience + 1)
 
+\* The state of m when x has sent n more heartbeats, each of which m hears before its next own.
+RECURSIVE Steady(_, _, _, _, _)
+Steady(sm, around_m, sx, around_x, n) ==
+    IF n = 0 THEN sm
+    ELSE LET beat == MemberStep(sx, [type |-> "BeatTimeout", around |-> around_x])
+             said == Arrived({beat.effects[i].message : i \in {i \in DOMAIN beat.effects :
+                                beat.effects[i].type = "Datagram" /\ beat.effects[i].to = sm.member}})
+             heard == IF said = {} THEN sm
+                      ELSE MemberStep(sm, [type |-> "HeartbeatReceived", sender |-> sx.member,
+                                           message |-> CHOOSE w \in said : TRUE]).state
+             step == MemberStep(heard, [type |-> "BeatTimeout", around |-> around_m])
+         IN Steady(step.state, around_m, beat.state, around_x, n - 1)
+
+\* The patience comes down again: when a member is heard at each heartbeat for a while, the next silence is borne for two
+\* heartbeats (twice a gap of one), however long a gap was before. (Of the silence one heartbeat is past: Steady ends with it.)
+LongGapIsForgotten ==
+    \A m \in up : \A x \in Watched(m) \cap up :
+        x \in ReportedIn(Alone(Steady(local[m], Around(m), local[x], Around(x), Longest + 2), Around(m),
+                              Greatest(Patience, 2)))
+
 \* A member that suspects another is reported to the other.
 GivesSuspicionIsReported ==
     \A m \in up : \A x \in Watched(m) \cap up : FailureDetector!Suspects(m, x) => IsReported(m, x)
@@ -89,8 +109,9 @@ Silences == SilentIn(act'.effects)
 \* x was not heard for the patience.
 WasSilent(x) == unheard'[Reporter][x] > Patience
 
-\* The view of the reporter has lasted for the patience: a word may stay that does not count.
-HasLastedNow == local'[Reporter].beats - local'[Reporter].since > Patience
+\* The view of the reporter has lasted for the patience: a word may stay that does not count. (By `begun`: the reporter's
+\* own state may be wrong about it.)
+HasLastedNow == local'[Reporter].beats - begun'[Reporter] > Patience
 
 \* Neither silence nor a word that stays explains this report: a word does, which counts.
 ByWordAlone == {x \in Reports : ~WasSilent(x) /\ ~HasLastedNow}
@@ -137,10 +158,11 @@ ReportsAreWatchedStep == Reports \subseteq (IF act'.action = "Beat" THEN Watched
 -----------------------------------------------------------------------------
 (* Other steps *)
 
-\* A heartbeat that was overtaken changes nothing.
+\* A heartbeat that was overtaken changes nothing. (All members are reachable, so a member forgets none that it has heard:
+\* it would take the overtaken one for the first.)
 LatestCountsStep ==
-    \A m \in Member : \A x \in DOMAIN local[m].heard \cap DOMAIN local'[m].heard :
-        local'[m].heard[x].number >= local[m].heard[x].number
+    \A m \in Member : \A x \in DOMAIN local[m].heard :
+        x \in DOMAIN local'[m].heard /\ local'[m].heard[x].number >= local[m].heard[x].number
 
 \* The timer runs for ever.
 TimerRunsStep == act'.event.type = "BeatTimeout" => BeatTimer \in {act'.effects[i] : i \in DOMAIN act'.effects}

@@ -57,6 +57,26 @@ ReportsOutsidersStep(s, e) ==
 \* The timer is not set again.
 BeatsOnceStep(s, e) == WithoutEffects("SetTimer", Step(s, e))
 
+\* A view does not begin the time anew for which a word has to stay.
+KeepsSinceStep(s, e) ==
+    LET step == Step(s, e) IN
+    IF e.type = "ViewInstalled" /\ step.outcome = "handled" THEN [step EXCEPT !.state.since = s.since] ELSE step
+
+\* At a heartbeat a member forgets what it has heard of processes that it neither watches nor seeks.
+ForgetsUnwatchedStep(s, e) ==
+    LET step == Step(s, e) IN
+    IF e.type = "BeatTimeout"
+    THEN [step EXCEPT !.state.heard =
+            [p \in DOMAIN @ \cap (e.around.watched \cup e.around.sought) |-> @[p]]]
+    ELSE step
+
+\* The longest gap stays the longest.
+NeverForgetsGapStep(s, e) ==
+    LET step == Step(s, e) IN
+    IF e.type = "HeartbeatReceived" /\ step.outcome = "handled" /\ e.sender \in DOMAIN s.heard
+    THEN [step EXCEPT !.state.heard[e.sender].gap = Greatest(@, s.heard[e.sender].gap)]
+    ELSE step
+
 \* A heartbeat counts its receiver as a member whatever the view is.
 CountsAllStep(s, e) ==
     LET step == Step(s, e) IN

@@ -12,7 +12,8 @@
 (* - UNICAST may keep messages for members that the view is without.       *)
 (* - Timers fire at any time: the members' clocks run as they like.        *)
 (* - Members crash.                                                        *)
-(* `unheard` and `gaps` are auxiliary: what each has heard of each other.  *)
+(* `unheard`, `gaps` and `begun` are auxiliary: what each has heard of     *)
+(* each other, and when it installed its view.                             *)
 (* The claims are in HeartbeatClaims.                                      *)
 (***************************************************************************)
 EXTENDS Heartbeat, Network, Acts
@@ -36,10 +37,11 @@ VARIABLES
     suspects,       \* [Member -> whom its GMS suspects]
     unheard,        \* [Member -> [peer -> how many own heartbeats ago its last fresh heartbeat came]]
     gaps,           \* [Member -> [peer -> how many there were between its last two]]
+    begun,          \* [Member -> how many own heartbeats it had sent when it installed its view]
     spent           \* bounds and fault budgets used
 
 around == <<views, installed, up, suspects>>
-ghosts == <<unheard, gaps>>
+ghosts == <<unheard, gaps, begun>>
 vars == <<local, net, around, ghosts, spent, act>>
 
 \* While checking, `act` is hidden: it says how a state was reached, not what it is.
@@ -79,7 +81,7 @@ Beat(m) ==
     /\ m \in up /\ m \in Beaters /\ local[m].beats < MaxBeats
     /\ Apply("Beat", m, [type |-> "BeatTimeout", around |-> Around(m)], {})
     /\ unheard' = [unheard EXCEPT ![m] = [x \in Member |-> @[x] + 1]]
-    /\ UNCHANGED <<views, installed, up, gaps, spent>>
+    /\ UNCHANGED <<views, installed, up, gaps, begun, spent>>
 
 \* A heartbeat is fresh if none that was sent later has come before it.
 IsFresh(m, packet) ==
@@ -95,8 +97,8 @@ ReceiveHeartbeat(m) ==
                 /\ gaps' = [gaps EXCEPT ![m][packet.sender] =
                     IF packet.sender \in DOMAIN local[m].heard /\ local[m].heard[packet.sender].number > 0
                     THEN unheard[m][packet.sender] ELSE 0]
-           ELSE UNCHANGED ghosts
-    /\ UNCHANGED <<views, installed, up, spent>>
+           ELSE UNCHANGED <<unheard, gaps>>
+    /\ UNCHANGED <<views, installed, up, begun, spent>>
 
 -----------------------------------------------------------------------------
 (* Views, crashes, suspicions *)
@@ -126,7 +128,8 @@ InstallView(m) ==
             Take("InstallView", m, None, [type |-> "ViewInstalled", view |-> ViewOf(views[k])], {}, step)
         /\ installed' = [installed EXCEPT ![m] = k]
         /\ suspects' = [suspects EXCEPT ![m] = @ \cap MembersOf(views[k])]
-    /\ UNCHANGED <<net, views, up, ghosts, spent>>
+        /\ begun' = [begun EXCEPT ![m] = local[m].beats]
+    /\ UNCHANGED <<net, views, up, unheard, gaps, spent>>
 
 Crash(m) ==
     /\ m \in up /\ spent.crashes < MaxCrashes
@@ -174,6 +177,7 @@ Init ==
     /\ suspects = [m \in Member |-> {}]
     /\ unheard = [m \in Member |-> [x \in Member |-> 0]]
     /\ gaps = [m \in Member |-> [x \in Member |-> 0]]
+    /\ begun = [m \in Member |-> 0]
     /\ spent = [views |-> 0, crashes |-> 0, told |-> 0, misuses |-> 0]
     /\ act = NoAct
 
