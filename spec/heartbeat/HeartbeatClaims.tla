@@ -85,7 +85,7 @@ Steady(sm, around_m, sx, around_x, n) ==
          IN Steady(step.state, around_m, beat.state, around_x, n - 1)
 
 \* The patience comes down again: when a member is heard at each heartbeat for a while, the next silence is borne for two
-\* heartbeats (twice a gap of one), however long a gap was before. (Of the silence one heartbeat is past: Steady ends with it.)
+\* heartbeats (twice a gap of a single heartbeat), however long a gap was before. (Steady ends with the first of them.)
 LongGapIsForgotten ==
     \A m \in up : \A x \in Watched(m) \cap up :
         x \in ReportedIn(Alone(Steady(local[m], Around(m), local[x], Around(x), Longest + 2), Around(m),
