@@ -55,6 +55,14 @@ AsksTwiceStep(s, e) ==
     THEN [step EXCEPT !.effects = <<step.effects[1]>> \o @]
     ELSE step
 
+\* A coordinator removes the records of all that it has asked, also of members that have answered.
+RemovesAllAskedStep(s, e) ==
+    LET step == Step(s, e)
+        Wider(effect) ==
+            IF e.type = "DiscoveryTimeout" /\ effect.type = "PassDown" /\ effect.event.type = "RemoveRecords"
+            THEN [effect EXCEPT !.event.of = s.asked] ELSE effect
+    IN [step EXCEPT !.effects = [i \in DOMAIN @ |-> Wider(@[i])]]
+
 WithoutTimer(name, step) ==
     LET Stays(effect) == effect.type # "SetTimer" \/ effect.name # name
     IN [step EXCEPT !.effects = SelectSeq(@, Stays)]

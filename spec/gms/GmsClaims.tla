@@ -99,6 +99,12 @@ JoinerStartsAtPromiseStep ==
             /\ p.to = act'.member /\ p.to_life = life[p.to]
             /\ \A s \in DOMAIN d : s \in DOMAIN p.vector /\ d[s] = p.vector[s]
 
+\* It starts with members of its view alone: who was suspected while the digest was awaited is not in it.
+StartDigestIsOfMembersStep ==
+    \A d \in {e.digest : e \in Down(act'.effects, "DigestSet")} : DOMAIN d \subseteq MembersOfView(local'[act'.member])
+
+StartDigestIsOfMembers == [][StartDigestIsOfMembersStep]_vars
+
 \* JOI-13: it starts after nothing that was multicast in a view that it is in.
 JoinerMissesNothingStep ==
     \A d \in {e.digest : e \in Down(act'.effects, "DigestSet")} : \A s \in DOMAIN d :

@@ -8,6 +8,12 @@ EXTENDS GmsInstruments
 
 (* The algorithm *)
 
+\* In the place of MemberStep: the start digest has the members, too, that were suspected while it was awaited.
+DigestHasSuspectedStep(s, e) ==
+    LET step == Step(s, e) IN
+    IF e.type = "DigestGiven" /\ step.outcome = "handled" /\ step.state.decision # s.decision
+    THEN [step EXCEPT !.state.decision.digest = e.digest] ELSE step
+
 \* In the place of NextCounter: the counter falls.
 LowerCounter(s) == s.decision.id.counter - 1
 

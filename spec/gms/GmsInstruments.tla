@@ -26,6 +26,8 @@ TwoWait == \E m \in up : Len(local[m].queue) > 1
 TwoJoined ==
     \E k \in DOMAIN views : \E j \in views[k].preds :
         views[j].preds # {} /\ views[k].joins # {} /\ views[j].joins # {}
+\* The group is at rest, and messages wait for an incarnation that has not begun: Quiescent is not only of an empty network.
+QuiescentWithMessagesLeft == Quiescent /\ network # {}
 MemberRestarts == \E k \in DOMAIN views : \E x \in views[k].joins : views[k].lives[x] > 0
 FormerIncarnationLeavesFirst ==
     \E m \in up : \E i, j \in DOMAIN local[m].queue :

@@ -84,8 +84,8 @@ Steady(sm, around_m, sx, around_x, n) ==
              step == MemberStep(heard, [type |-> "BeatTimeout", around |-> around_m])
          IN Steady(step.state, around_m, beat.state, around_x, n - 1)
 
-\* The patience comes down again: when a member is heard at each heartbeat for a while, the next silence is borne for two
-\* heartbeats (twice a gap of a single heartbeat), however long a gap was before. (Steady ends with the first of them.)
+\* The patience comes down again: a member is heard at each heartbeat for a while. Then its next silence is borne for two
+\* heartbeats, twice a gap of a single heartbeat, however long a gap was before. (Steady ends with the first of the two.)
 LongGapIsForgotten ==
     \A m \in up : \A x \in Watched(m) \cap up :
         x \in ReportedIn(Alone(Steady(local[m], Around(m), local[x], Around(x), Longest + 2), Around(m),

@@ -75,6 +75,10 @@ OneCoordinator ==
     \A m, x \in up :
         (installed[m] = installed[x] /\ Coordinates(local[m]) /\ Coordinates(local[x])) => m = x
 
+\* A merged view that waits for its predecessor is later than the view installed: an early view that was overtaken is dropped.
+EarlyViewsAreLater ==
+    \A m \in up : \A i \in DOMAIN local[m].early : local[m].early[i].id.counter > local[m].decision.id.counter
+
 \* The members that are in one view can have from each other what they have not delivered: it was not purged.
 PurgedIsDeliveredInView ==
     \A m, x \in up : (installed[m] # 0 /\ installed[m] = installed[x]) => seen[m][x] >= purged[x]

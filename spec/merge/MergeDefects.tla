@@ -8,6 +8,11 @@ EXTENDS MergeInstruments
 
 (* The algorithm *)
 
+\* In the place of Moved: an early view stays that has the counter of the view installed.
+KeepsEarlyOfSameCounter(s, decision) ==
+    LET NotOlder(merged) == merged.id.counter >= decision.id.counter
+    IN [s EXCEPT !.decision = decision, !.early = SelectSeq(@, NotOlder)]
+
 \* In the place of Merged: its first member is listed twice.
 ListedTwice(id, members, follows, lives, digest) ==
     [id |-> id, members |-> IF members = <<>> THEN <<>> ELSE members \o <<members[1]>>,
