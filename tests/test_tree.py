@@ -77,6 +77,13 @@ def written(definitions: Definitions, name: str) -> str:
                 r"!.table[m] = [i \in {m} |-> CHOOSE x \in {1} : TRUE]]"
             ),
         ),
+        (
+            "Built",
+            (
+                r"""Built(s) == [kind |-> "pair", """
+                r"parts |-> SelectSeq(s \o <<1, 2>>, LAMBDA x : \A y \in {1} : x # y)]"
+            ),
+        ),
     ],
 )
 def test_an_operator_is_written_as_it_was_meant(forms: Definitions, name: str, text: str) -> None:
@@ -85,7 +92,7 @@ def test_an_operator_is_written_as_it_was_meant(forms: Definitions, name: str, t
 
 def test_what_is_written_is_read_as_the_same(forms: Definitions) -> None:
     """Written without line ends, with parentheses for layout, the module is still the same module."""
-    names = ("Lists", "Choices", "Changed", "Sum")
+    names = ("Lists", "Choices", "Changed", "Sum", "Built")
     found = [each for name in names if (each := forms.find(name)) is not None]
     text = "\n".join(Writer().definitions(found))
     assert "RECURSIVE Sum(_)" in text

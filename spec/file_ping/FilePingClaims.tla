@@ -98,12 +98,14 @@ NamesOwnCoordinatorStep ==
             e.message.coordinator = IF s.phase = "in_view" THEN Head(s.members) ELSE s.target
 
 \* A member that merging finds is alive, and was named in this look by a member that was asked
-\* and has answered. (Who crashes after the answer is found once more: found_answered_crash.)
+\* and has answered. (A member that crashes after the answer is found once more: found_answered_crash. TypeOK says that the
+\* members that have answered were asked, and OnlyByEffects that no other member's step finds for m.)
 FoundHasAnsweredStep ==
     \A m \in Member :
         LET new == local'[m].coordinators \ local[m].coordinators IN
-        new # {} => /\ m = act'.member /\ new \subseteq up /\ new \subseteq local[m].named
-                    /\ local[m].answered # {} /\ local[m].answered \subseteq local[m].asked
+        new # {} => /\ new \subseteq up
+                    /\ new \subseteq local[m].named
+                    /\ local[m].answered # {}
 
 FoundHasAnswered == [][FoundHasAnsweredStep]_vars
 

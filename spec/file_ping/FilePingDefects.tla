@@ -55,13 +55,75 @@ AsksTwiceStep(s, e) ==
     THEN [step EXCEPT !.effects = <<step.effects[1]>> \o @]
     ELSE step
 
-\* A coordinator removes the records of all that it has asked, also of members that have answered.
-RemovesAllAskedStep(s, e) ==
-    LET step == Step(s, e)
-        Wider(effect) ==
-            IF e.type = "DiscoveryTimeout" /\ effect.type = "PassDown" /\ effect.event.type = "RemoveRecords"
-            THEN [effect EXCEPT !.event.of = s.asked] ELSE effect
-    IN [step EXCEPT !.effects = [i \in DOMAIN @ |-> Wider(@[i])]]
+\* A member that is let in removes its own record.
+RemovesOwnStep(s, e) ==
+    LET step == Step(s, e) IN
+    IF e.type = "ViewInstalled" /\ s.phase = "joining" /\ step.outcome = "handled"
+    THEN [step EXCEPT !.effects = @ \o RemoveRecords({s.member})]
+    ELSE step
+
+\* A member that leaves removes the records of its whole view.
+LeaverRemovesAllStep(s, e) ==
+    LET step == Step(s, e) IN
+    IF e.type = "DisconnectRequested" /\ step.outcome = "handled"
+    THEN [step EXCEPT !.effects = RemoveRecords(MembersOf([members |-> s.members]))]
+    ELSE step
+
+\* A coordinator removes the records of all that it asked.
+RemovesAskedStep(s, e) ==
+    LET step == Step(s, e) IN
+    IF e.type = "DiscoveryTimeout" /\ step.outcome = "handled" /\ Coordinates(s) /\ s.answered # {}
+    THEN [step EXCEPT !.effects = RemoveRecords(s.asked) \o <<LookTimer>>]
+    ELSE step
+
+\* A coordinator removes the records of the silent members at an answer, before their time is over.
+RemovesAtAnswerStep(s, e) ==
+    LET step == Step(s, e) IN
+    IF e.type = "GetMbrsRspReceived" /\ step.outcome = "handled" /\ Coordinates(s)
+    THEN [step EXCEPT !.effects = @ \o RemoveRecords(s.asked \ s.answered)]
+    ELSE step
+
+\* A member that starts removes the records of silent members, too.
+StarterRemovesStep(s, e) ==
+    LET step == Step(s, e) IN
+    IF e.type = "DiscoveryTimeout" /\ s.phase = "starting"
+    THEN [step EXCEPT !.effects = @ \o RemoveRecords(s.asked \ s.answered)]
+    ELSE step
+
+\* A member that starts joins a silent member whose record it has read.
+JoinsSilentStep(s, e) ==
+    IF e.type = "DiscoveryTimeout" /\ s.phase = "starting" /\ s.named = {} /\ s.seniors = {}
+    THEN Decide(s, {}, s.asked, {})
+    ELSE Step(s, e)
+
+\* A member founds a group though a senior starts.
+FoundsBesideSeniorStep(s, e) ==
+    IF e.type = "DiscoveryTimeout" /\ s.phase = "starting" /\ s.named = {} /\ s.seniors # {}
+    THEN Decide(s, {}, {}, {})
+    ELSE Step(s, e)
+
+\* A member founds a group though a coordinator was named.
+FoundsBesideNamedStep(s, e) ==
+    IF e.type = "DiscoveryTimeout" /\ s.phase = "starting" /\ s.named # {} /\ s.seniors = {}
+    THEN Decide(s, {}, {}, {})
+    ELSE Step(s, e)
+
+\* Merging learns of the members that have answered, in place of the coordinators that they have named.
+FoundHasAnsweredOnlyStep(s, e) ==
+    LET step == Step(s, e) IN
+    IF e.type = "DiscoveryTimeout" /\ s.phase = "in_view" /\ step.outcome = "handled"
+    THEN [step EXCEPT !.state.coordinators = s.answered \ MembersOf([members |-> s.members])]
+    ELSE step
+
+\* Merging learns of the own coordinator.
+FindsOwnStep(s, e) ==
+    LET step == Step(s, e) IN
+    IF e.type = "DiscoveryTimeout" /\ s.phase = "in_view" /\ step.outcome = "handled"
+    THEN [step EXCEPT !.state.coordinators = s.named]
+    ELSE step
+
+\* It is not noted by which members an answer came.
+ForgetsAnswersStep(s, e) == [Step(s, e) EXCEPT !.state.answered = {}]
 
 WithoutTimer(name, step) ==
     LET Stays(effect) == effect.type # "SetTimer" \/ effect.name # name
@@ -75,6 +137,12 @@ NoJoinTimerStep(s, e) == WithoutTimer("join", Step(s, e))
 
 \* A look is over, and no timer begins the next one.
 LooksOnceStep(s, e) == IF e.type = "DiscoveryTimeout" THEN WithoutTimer("look", Step(s, e)) ELSE Step(s, e)
+
+\* A member that has come into a view never looks.
+NeverLooksStep(s, e) == IF e.type = "ViewInstalled" THEN WithoutTimer("look", Step(s, e)) ELSE Step(s, e)
+
+\* A member that does not coordinate writes its record again once.
+WritesOnceStep(s, e) == IF e.type = "LookTimeout" THEN WithoutTimer("look", Step(s, e)) ELSE Step(s, e)
 
 -----------------------------------------------------------------------------
 (* The folder and the network *)
@@ -118,6 +186,20 @@ ApplyIgnored(action, m, event, consumed) ==
         /\ Record(action, m, FALSE, None, event, consumed, step.outcome, step.effects)
         /\ net' = Passing(AfterStep(m, consumed, step.effects))
         /\ operations' = OperationsAfter(m, event.type = "RecordsRead", step.effects)
+
+\* The folder does not hear of what an effect asks of it.
+ApplyWithoutOperation(action, m, event, consumed) ==
+    \E step \in {MemberStep(local[m], event)} :
+        /\ Take(action, m, None, event, consumed, step)
+        /\ net' = Passing(AfterStep(m, consumed, step.effects))
+        /\ operations' = OperationsAfter(m, event.type = "RecordsRead", <<>>)
+
+\* In the place of Connect: the record is there at once.
+ConnectAndWrite(m) ==
+    /\ m \in up /\ local[m].phase = "idle"
+    /\ Apply("Connect", m, [type |-> "ConnectRequested"], {})
+    /\ records' = [records EXCEPT ![m] = "whole"]
+    /\ UNCHANGED around
 
 \* In the place of LoseDatagram: a member notices that a datagram to it was lost.
 LoseAndNotice(m) ==

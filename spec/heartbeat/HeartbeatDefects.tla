@@ -54,6 +54,32 @@ ReportsOutsidersStep(s, e) ==
         outside == IF e.type = "BeatTimeout" THEN Sorted(e.around.sought) ELSE <<>>
     IN [step EXCEPT !.effects = @ \o [i \in DOMAIN outside |-> ReportSilence(outside[i])]]
 
+\* The silence of a member of the view is reported to UNICAST, too.
+ReportsMembersToUnicastStep(s, e) ==
+    LET step == Step(s, e)
+        silent == IF e.type # "BeatTimeout" THEN {} ELSE {p \in e.around.watched : IsSilent(step.state.heard[p])}
+    IN [step EXCEPT !.effects = @ \o [i \in DOMAIN Sorted(silent) |-> ReportSilence(Sorted(silent)[i])]]
+
+\* A member reports silence when it installs a view, and asks nobody who is sought.
+ReportsSilenceWithViewStep(s, e) ==
+    LET step == Step(s, e)
+        silent == IF e.type # "ViewInstalled" THEN {} ELSE {p \in DOMAIN s.heard \ s.members : IsSilent(s.heard[p])}
+    IN [step EXCEPT !.effects = @ \o [i \in DOMAIN Sorted(silent) |-> ReportSilence(Sorted(silent)[i])]]
+
+\* A member that has not been heard yet is reported.
+ReportsUnheardStep(s, e) ==
+    LET step == Step(s, e)
+        strangers == IF e.type # "BeatTimeout" \/ s.members = {} THEN {}
+                     ELSE {p \in e.around.watched : step.state.heard[p].view = NoViewId}
+    IN [step EXCEPT !.effects = @ \o [i \in DOMAIN Sorted(strangers) |-> Report(Sorted(strangers)[i])]]
+
+\* A member with a newer view is reported, though that view has the reporter.
+ReportsNewerStep(s, e) ==
+    LET step == Step(s, e)
+        newer == IF e.type # "BeatTimeout" THEN {}
+                 ELSE {p \in e.around.watched : step.state.heard[p].view.counter > s.view.counter}
+    IN [step EXCEPT !.effects = @ \o [i \in DOMAIN Sorted(newer) |-> Report(Sorted(newer)[i])]]
+
 \* The timer is not set again.
 BeatsOnceStep(s, e) == WithoutEffects("SetTimer", Step(s, e))
 
@@ -121,12 +147,21 @@ ApplyIgnored(action, m, event, consumed) ==
         /\ net' = AfterStep(m, consumed, step.effects)
         /\ suspects' = [suspects EXCEPT ![m] = @ \cup ReportedIn(step.effects)]
 
-\* In the place of Crash: the others notice at once.
-CrashAndTell(m) ==
+\* In the place of Crash: it changes what the member knows.
+CrashAndForget(m) ==
     /\ m \in up /\ spent.crashes < MaxCrashes
     /\ up' = up \ {m}
-    /\ local' = [x \in Member |-> [local[x] EXCEPT !.since = local[x].beats]]
+    /\ local' = [local EXCEPT ![m].since = local[m].beats]
     /\ Environment("Crash", m, None, {})
     /\ Spend("crashes")
     /\ UNCHANGED <<net, views, installed, suspects, ghosts>>
+
+\* In the place of Crash: the network loses what the member has sent.
+CrashWithPackets(m) ==
+    /\ m \in up /\ spent.crashes < MaxCrashes
+    /\ up' = up \ {m}
+    /\ net' = {p \in net : p.sender # m}
+    /\ Environment("Crash", m, None, {})
+    /\ Spend("crashes")
+    /\ UNCHANGED <<local, views, installed, suspects, ghosts>>
 =============================================================================

@@ -7,4 +7,9 @@ Together1 == <<FirstView(1, "A", <<"A", "B">>)>>
 Apart1 == <<FirstView(1, "A", <<"A">>), FirstView(1, "B", <<"B">>)>>
 \* B has decided a view that A has yet to install.
 Ahead == Together1 \o <<DecidedView(ViewId(3, "B"), <<"A", "B">>, {1}, [m \in {"A", "B"} |-> 0], {})>>
+\* A has yet to merge with B, and B has continued alone meanwhile and has merged with A once more.
+MergedAhead ==
+    Apart1 \o <<DecidedView(ViewId(2, "A"), <<"A", "B">>, {1, 2}, [m \in {"A", "B"} |-> 0], {}),
+                DecidedView(ViewId(2, "B"), <<"B">>, {2}, [m \in {"B"} |-> 0], {}),
+                DecidedView(ViewId(3, "B"), <<"A", "B">>, {3, 4}, [m \in {"A", "B"} |-> 0], {})>>
 =============================================================================

@@ -59,6 +59,10 @@ RequestsOfFormerMember(s, e) ==
     THEN RequestsAt(s, e, "A", CHOOSE x \in Members(s) \ MembersOf(e.view) : TRUE)
     ELSE Step(s, e)
 
+\* B takes no word of A: it learns what A has from others alone.
+HearsNoWordOfA(s, e) ==
+    IF e.type = "HighestReceived" /\ e.sender = "A" /\ s.member = "B" THEN Ignored(s) ELSE Step(s, e)
+
 \* A member says that it has delivered one more than it has.
 AnnouncesOneMore(s, e) ==
     IF e.type # "HighestTimeout" THEN Step(s, e)

@@ -24,6 +24,7 @@ __all__ = [
     "Definition",
     "Definitions",
     "Expression",
+    "Lambda",
     "Let",
     "Name",
     "Number",
@@ -84,6 +85,14 @@ class Operator:
 
 
 @frozen(eq=False)
+class Lambda:
+    """`LAMBDA parameters : body`, an argument of an operator."""
+
+    parameters: tuple[Name, ...]
+    body: "Expression"
+
+
+@frozen(eq=False)
 class Bound:
     r"""The names that a quantifier binds, or with `tuple_` a tuple of names, and the set of their values."""
 
@@ -113,7 +122,7 @@ class Let:
     body: "Expression"
 
 
-Expression: TypeAlias = "Apply | Text | Number | At | Operator | Let"
+Expression: TypeAlias = "Apply | Text | Number | At | Operator | Lambda | Let"
 
 
 @frozen(eq=False)
@@ -155,6 +164,8 @@ def children(node: Expression) -> Iterator[Expression]:
             yield from operands
         case Let(definitions, body):
             yield from (definition.body for definition in definitions)
+            yield body
+        case Lambda(_, body):
             yield body
         case _:
             pass
@@ -220,14 +231,18 @@ class _Reader:
             case "AtNode":
                 return At()
             case "OpArgNode":
-                return Operator(self.name(_only(element, "argument")[0]))
+                name = self.name(_only(element, "argument")[0])
+                if name.text != "LAMBDA":
+                    return Operator(name)
+                found = self.definition(name.number)
+                return Lambda(found.parameters, found.body)
             case "LetInNode":
                 inner = [int(_text(each, "UID")) for each in element.iterfind("opDefs/UserDefinedOpKindRef")]
                 if len(inner) < len(_only(element, "opDefs")):
                     raise TreeError("a LET with something else in it than operators")
                 # SANY lists them backwards.
-                found = sorted(map(self.definition, inner), key=lambda definition: definition.name.number)
-                return Let(tuple(found), self.expression(_only(element, "body")[0]))
+                local = sorted(map(self.definition, inner), key=lambda definition: definition.name.number)
+                return Let(tuple(local), self.expression(_only(element, "body")[0]))
             case "OpApplNode":
                 return Apply(
                     self.name(_only(element, "operator")[0]),
@@ -404,6 +419,8 @@ class Writer:
                 return "@"
             case Operator(name):
                 return self.name(name)
+            case Lambda(parameters, body):
+                return f"LAMBDA {', '.join(map(self.name, parameters))} : {self.text(body)}"
             case Let(definitions, body):
                 inner = " ".join(self.definitions(definitions))
                 return f"LET {inner} IN {self.text(body)}"
