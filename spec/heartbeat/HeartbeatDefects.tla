@@ -60,7 +60,7 @@ ReportsMembersToUnicastStep(s, e) ==
         silent == IF e.type # "BeatTimeout" THEN {} ELSE {p \in e.around.watched : IsSilent(step.state.heard[p])}
     IN [step EXCEPT !.effects = @ \o [i \in DOMAIN Sorted(silent) |-> ReportSilence(Sorted(silent)[i])]]
 
-\* A member reports silence when it installs a view, and asks nobody who is sought.
+\* A member reports silence when it installs a view, and does not ask which processes are sought.
 ReportsSilenceWithViewStep(s, e) ==
     LET step == Step(s, e)
         silent == IF e.type # "ViewInstalled" THEN {} ELSE {p \in DOMAIN s.heard \ s.members : IsSilent(s.heard[p])}

@@ -17,6 +17,7 @@ Anew(m, incarnation) == [x \in {m} |-> incarnation]
 PairScript == <<FirstView(1, "A", AB)>>
 ThreeScript == <<FirstView(1, "A", ABC)>>
 NextScript == <<FirstView(1, "A", AB), Follow(2, "A", AB, {1}, Nobody)>>
+NextOfThreeScript == <<FirstView(1, "A", ABC), Follow(2, "A", ABC, {1}, Nobody)>>
 TwiceScript ==
     <<FirstView(1, "A", <<"A">>), Follow(2, "A", AB, {1}, Anew("B", 0)), Follow(3, "A", AB, {2}, Nobody)>>
 JoinScript == <<FirstView(1, "A", <<"A">>), Follow(2, "A", AB, {1}, Anew("B", 0))>>

@@ -40,6 +40,88 @@ NeverEndsPromise(s, e) ==
 \* A promise that is withdrawn is kept all the same.
 IgnoresWithdrawal(s, e) == IF e.type = "PromiseWithdrawn" THEN Ignored(s) ELSE Step(s, e)
 
+\* The first vote counts one more than was delivered.
+VotesOneMoreStep(s, e) ==
+    IF e.type = "ViewInstalled" /\ Step(s, e).outcome = "handled"
+    THEN Step(s, [e EXCEPT !.digest = [m \in DOMAIN @ |-> [@[m] EXCEPT !.delivered = @ + 1]]])
+    ELSE Step(s, e)
+
+\* The note's votes count one more than was delivered.
+NoteVotesOneMoreStep(s, e) ==
+    IF e.type = "StableTimeout" /\ Joined(s)
+    THEN [NoteStep(s, e) EXCEPT !.effects[1].message.digest = [m \in DOMAIN @ |-> e.digest[m].delivered + 1]]
+    ELSE NoteStep(s, e)
+
+\* The own vote counts as heard, though it was not sent.
+HearsOwnUnsentStep(s, e) ==
+    IF e.type = "StableReceived" THEN Step([s EXCEPT !.heard_from = @ \ (IF e.sender = s.member THEN {} ELSE {s.member})], e)
+    ELSE Step(s, e)
+
+\* The timer for votes sends one, and sets the other timer.
+TimeoutSetsOtherTimer(s, e) ==
+    IF e.type = "StableTimeout" /\ Joined(s) THEN [Step(s, e) EXCEPT !.effects[2] = SetStabilityTimer]
+    ELSE Step(s, e)
+
+\* The own vote is announced, in the place of the minimum.
+AnnouncesVoteStep(s, e) ==
+    IF e.type = "StabilityTimeout" /\ s.pending THEN Step([s EXCEPT !.minimum = s.vote], e) ELSE Step(s, e)
+
+\* An announcement that was sent stays pending.
+StaysPendingStep(s, e) ==
+    IF e.type = "StabilityTimeout" /\ s.pending THEN [Step(s, e) EXCEPT !.state.pending = TRUE] ELSE Step(s, e)
+
+-----------------------------------------------------------------------------
+(* Promises that end, and STABLE is not notified: in the place of WithdrawPromise *)
+
+WithdrawsUnheard(m, May(_)) ==
+    /\ Active(m) /\ spent.withdrawn < MaxWithdrawn
+    /\ \E p \in promises :
+        /\ p.by = m /\ p.by_life = life[m] /\ May(p)
+        /\ promises' = promises \ {p}
+    /\ Fault("withdrawn")
+    /\ network' = AfterStep(network, m, {}, <<>>)
+    /\ Environment("WithdrawPromise", m, None, {})
+    /\ UNCHANGED <<local, rm, up, views, installed, life, lost>>
+
+\* The member has made another promise, to another process.
+WithdrawsBesideOther(m) == LET May(p) == \E q \in promises : q.by = m /\ q.to # p.to IN WithdrawsUnheard(m, May)
+
+\* Another member has promised its digest to the same process.
+WithdrawsBesideOthers(m) == LET May(p) == \E q \in promises : q.by # m /\ q.to = p.to IN WithdrawsUnheard(m, May)
+
+\* A view was decided since.
+WithdrawsAfterView(m) == LET May(p) == Len(views) > Len(First) IN WithdrawsUnheard(m, May)
+
+\* In the place of Restart: an incarnation holds its vote for the promises of the former one.
+RestartsWithPromises(m) ==
+    /\ spent.restarts < MaxRestarts
+    /\ m \in Restarters /\ installed[m] # 0
+    /\ Membership!Restart(m)
+    /\ up' = up \cup {m}
+    /\ local' = [local EXCEPT ![m] = [Start(m) EXCEPT !.promised = local[m].promised]]
+    /\ rm' = [rm EXCEPT ![m] = [s \in {} |-> Window(Nothing)]]
+    /\ network' = AfterStep(network, m, {}, <<>>)
+    /\ Environment("Restart", m, None, {})
+    /\ Fault("restarts")
+    /\ UNCHANGED <<promises, lost>>
+
+-----------------------------------------------------------------------------
+(* Views: in the place of InstallView *)
+
+\* A view is decided again, and no member installs it.
+DecidesAgain(m) ==
+    /\ Len(views) = 1
+    /\ views' = Append(views, views[1])
+    /\ Environment("InstallView", m, None, {})
+    /\ UNCHANGED <<local, rm, network, up, installed, life, promises, lost, spent>>
+
+\* An incarnation begins in the view of the former one.
+BeginsInView(m) ==
+    /\ life[m] = 0
+    /\ life' = [life EXCEPT ![m] = 1]
+    /\ Environment("InstallView", m, None, {})
+    /\ UNCHANGED <<local, rm, network, up, views, installed, promises, lost, spent>>
+
 -----------------------------------------------------------------------------
 (* The layer below *)
 
