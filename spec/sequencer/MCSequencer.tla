@@ -63,6 +63,9 @@ Reunion ==
 \* A member joins, no member leaves.
 Grow == <<FirstView(1, "A", AB), Next1(2, "A", ABC, {1}, {"C"})>>
 
+\* A joiner is the first member of its first view.
+JoinerLeads == <<FirstView(1, "A", AB), Next1(2, "A", <<"C", "A", "B">>, {1}, {"C"})>>
+
 \* Two creators of view 2, and C in each of them in another incarnation: first with A, then, restarted, with B. Then
 \* they merge.
 TwoLives ==
@@ -98,6 +101,9 @@ JoinerIsFirst == <<FirstView(1, "A", AB), Next1(2, "A", A, {1}, {}), Next1(2, "B
 \* C meets A; then it is restarted, and B meets it by the same address.
 AddressAgain ==
     <<FirstView(1, "A", ABC), Next1(2, "A", <<"A", "C">>, {1}, {}), Again(2, "B", BC, {1}, "C")>>
+
+\* C continues with D, and then alone: neither view has a majority.
+Dwindles == <<FirstView(1, "A", ABCD), Next1(2, "C", CD, {1}, {}), Next1(3, "C", <<"C">>, {2}, {})>>
 
 \* The group begins in two places.
 TwoFounders == <<FirstView(1, "A", A), FirstView(1, "B", B)>>
@@ -136,6 +142,7 @@ WithUniform == Needless \ {"Uniform"}
 WithoutFifo == Needless \cup {"Fifo"}
 WithoutLeavesWithCut == Needless \cup {"LeavesWithCut"}
 WithoutSendingViewDelivery == Needless \cup {"SendingViewDelivery"}
+WithoutReceiveOnlyCutAndSendingView == Needless \cup {"ReceiveOnlyCut", "SendingViewDelivery"}
 WithoutReceiveOnlyCut == Needless \cup {"ReceiveOnlyCut"}
 WithoutFirstLeaverHasAll == Needless \cup {"FirstLeaverHasAll"}
 Nothing == {}
@@ -275,6 +282,49 @@ LeaksMulticast(action, m, event, consumed, given, k, logs) ==
         extra(member) == DataMessage(views[1].id, Tag(member, views[1].id, 1), 1)
         Logs(logged) == IF event.type = "SendRequested" /\ k = 1 THEN [logged EXCEPT ![1][m] = Append(@, extra(m))] ELSE logged
     IN Leaky(action, m, event, consumed, given, k, logs, States, Same, Logs)
+
+\* In the place of Reaches: what reaches m has reached all of its view.
+ReachesAll(m, u, s, i) ==
+    got' = [x \in Member |-> IF installed[x] = installed[m] THEN got[x] \cup {<<u, s, i>>} ELSE got[x]]
+
+\* In the place of Enter: a member that enters a view takes the others of its view along, as far as their paths say.
+EntersForAll(action, m, k, v, came, logs) ==
+    /\ LeavesNobodyStopping(m, v)
+    /\ Channel!MayEnter(m, v, came)
+    /\ installed' = [installed EXCEPT ![m] = k]
+    /\ aux_path' = [x \in Member |-> IF x = m THEN Append(aux_path[x], k)
+                                     ELSE IF installed[x] = installed[m] THEN <<k>> \o aux_path[x] ELSE aux_path[x]]
+    /\ Channel!Forgets(m)
+    /\ Apply(action, m, [type |-> "ViewInstalled", view |-> ViewOf(v)], {}, [view |-> k], k,
+             Channel!Casts(logs, m, k, held[m]))
+
+\* In the place of Logged: what one member multicasts is logged for all.
+LogsForAll(logs, m, k, xs) == [logs EXCEPT ![k] = [s \in DOMAIN @ |-> @[s] \o xs]]
+
+\* In the place of Logged: what a member multicasts in a later view is in the log of its first view, too.
+LogsInFirst(logs, m, k, xs) ==
+    IF k = 1 \/ m \notin DOMAIN logs[1] \/ xs = <<>> THEN Channel!Casts(logs, m, k, xs)
+    ELSE Channel!Casts([logs EXCEPT ![1][m] = @ \o xs], m, k, xs)
+
+\* In the place of SendRequested: nothing is sent.
+SendsNothing(s, e) ==
+    IF ~Joined(s) THEN LocalError(s)
+    ELSE Handled([s EXCEPT !.seqno = @ + 1, !.forward_table = Append(@, Entry(s.seqno + 1, e.payload))], <<>>)
+
+\* In the place of ReceiveData: no multicast arrives, or not yet. (So what is lost is lost while others are on their way.)
+NeverReceived(m) == FALSE
+
+\* In the place of Join: a joiner that is awaited installs no view, or not yet.
+NeverJoined(m) == FALSE
+
+\* A message is ordered under the number of the next.
+OrdersNextTag(state, message) ==
+    <<Multicast(DataMessage(state.view.id, [message.tag EXCEPT !.seqno = @ + 1], message.payload))>>
+
+\* Every message of a member is its first.
+SendsFirstAgain(s, e) == IF ~Joined(s) THEN LocalError(s) ELSE
+    LET entry == Entry(s.seqno + 1, 1)
+    IN Handled([s EXCEPT !.seqno = entry.seqno, !.forward_table = Append(@, entry)], SubmittedNow(s, entry))
 
 -----------------------------------------------------------------------------
 (* Stories: the ends of counterexamples, so that they show the story of an    *)
