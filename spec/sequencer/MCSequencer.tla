@@ -127,6 +127,7 @@ OneOfACD == Of(1, 0, 1, 1)
 OneEach == Of(1, 1, 1, 1)
 TwoEach == Of(2, 2, 2, 2)
 TwoOfC == Of(0, 0, 2, 0)
+TwoOfA == Of(2, 0, 0, 0)
 TwoOfB == Of(0, 2, 0, 0)
 OneOfAAndTwoOfB == Of(1, 2, 0, 0)
 
@@ -306,6 +307,11 @@ LogsInFirst(logs, m, k, xs) ==
     IF k = 1 \/ m \notin DOMAIN logs[1] \/ xs = <<>> THEN Channel!Casts(logs, m, k, xs)
     ELSE Channel!Casts([logs EXCEPT ![1][m] = @ \o xs], m, k, xs)
 
+\* In the place of Logged: what a member multicasts is in the log of the last view.
+LogsInLast(logs, m, k, xs) ==
+    LET last == Len(logs) IN
+    IF m \in DOMAIN logs[last] THEN Channel!Casts(logs, m, last, xs) ELSE Channel!Casts(logs, m, k, xs)
+
 \* In the place of SendRequested: nothing is sent.
 SendsNothing(s, e) ==
     IF ~Joined(s) THEN LocalError(s)
@@ -325,6 +331,11 @@ OrdersNextTag(state, message) ==
 SendsFirstAgain(s, e) == IF ~Joined(s) THEN LocalError(s) ELSE
     LET entry == Entry(s.seqno + 1, 1)
     IN Handled([s EXCEPT !.seqno = entry.seqno, !.forward_table = Append(@, entry)], SubmittedNow(s, entry))
+
+\* The table has the last message alone.
+KeepsLastAlone(s, e) == IF ~Joined(s) THEN LocalError(s) ELSE
+    LET entry == Entry(s.seqno + 1, e.payload)
+    IN Handled([s EXCEPT !.seqno = entry.seqno, !.forward_table = <<entry>>], SubmittedNow(s, entry))
 
 -----------------------------------------------------------------------------
 (* Stories: the ends of counterexamples, so that they show the story of an    *)
