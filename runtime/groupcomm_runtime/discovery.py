@@ -30,7 +30,8 @@ Place: TypeAlias = tuple[str, int]
 
 _LARGEST_PORT: Final = 65_535
 _FORBIDDEN: Final = frozenset("#/\\\0")
-_RECORD: Final = ".member"
+_RECORDS: Final = {"udp": ".member", "tcp": ".tcp-member"}
+"""Members with different transports do not find each other."""
 _LARGEST_RECORD: Final = 1_000  # bytes
 
 
@@ -129,7 +130,8 @@ class Folder:
 
     greets: tuple[Place, ...] = ()
 
-    def __init__(self, folder: Path, name: str) -> None:
+    def __init__(self, folder: Path, name: str, transport: str = "udp") -> None:
+        self._record = _RECORDS[transport]
         if not name or set(name) & _FORBIDDEN or name.startswith("."):
             raise BadInputError(
                 f"{name!r} is no name: it is not empty, has no # and no /, and begins with no dot"
@@ -178,7 +180,7 @@ class Folder:
         found, broken = dict[Address, Place](), set[Address]()
         with suppress(OSError):  # a folder that is gone has no records
             for file in sorted(self._folder.iterdir()):
-                member = file.name.removesuffix(_RECORD)
+                member = file.name.removesuffix(self._record)
                 if member and member != file.name and not member.startswith("."):
                     place = self.place(member)
                     if place is None:
@@ -207,7 +209,7 @@ class Folder:
                 self._file(member).unlink(missing_ok=True)
 
     def _file(self, member: Address) -> Path:
-        return self._folder / f"{member}{_RECORD}"
+        return self._folder / f"{member}{self._record}"
 
     def end(self) -> None:
         """Remove what this process has written, if it is there, and give the name back."""

@@ -37,6 +37,7 @@ from .transfer import (
     of_application,
     parts,
 )
+from .transports import Tcp, Transport, Udp
 
 __all__ = ["Blocked", "Event", "Group", "NewLife", "Primary", "StateProvider", "Unblocked", "join"]
 
@@ -107,7 +108,7 @@ class Group:
         *,
         name: str,
         member: str,
-        sock: socket.socket,
+        transport: Transport,
         seal: Seal,
         discovery: Discovery,
         settings: Settings,
@@ -118,7 +119,7 @@ class Group:
         self._blocks = blocks
         self._state, self._has_state = state, asyncio.Event()
         self._hands_over: asyncio.Task[None] | None = None
-        self._name, self._member_name, self._socket, self._seal = name, member, sock, seal
+        self._name, self._member_name, self._transport, self._seal = name, member, transport, seal
         self._discovery, self._settings, self._log = discovery, settings, log
         self._events: deque[Event | Get | Took] = deque()
         self._arrived = asyncio.Event()
@@ -150,7 +151,7 @@ class Group:
         return Member(
             me,
             self,
-            sock=self._socket,
+            transport=self._transport,
             seal=self._seal,
             discovery=self._discovery,
             settings=self._settings,
@@ -182,8 +183,7 @@ class Group:
     @property
     def place(self) -> Place:
         """The host and the port of the own socket."""
-        place: Place = self._socket.getsockname()[:2]
-        return place
+        return self._transport.place
 
     @property
     def counts(self) -> dict[str, int]:
@@ -493,16 +493,18 @@ async def join(
         raise BadInputError(str(error)) from None
     chosen = evolve(Settings() if settings is None else settings, majority=majority)
     chosen.check()
+    if transport is not None and chosen.transport != "udp":
+        raise BadInputError("transport= makes a UDP socket: leave it out, or settings with transport='udp'")
     place = place_of(listen)
-    discovery: Discovery = Peers(peers) if folder is None else Folder(Path(folder), name)
+    discovery: Discovery = Peers(peers) if folder is None else Folder(Path(folder), name, chosen.transport)
     try:
-        sock = _bound(place, transport or _udp)
+        carries = await _opened(place, chosen, transport)
         try:
-            discovery.begin(sock.getsockname()[:2])
+            discovery.begin(carries.place)
             one = Group(
                 name=group,
                 member=name,
-                sock=sock,
+                transport=carries,
                 seal=seal,
                 discovery=discovery,
                 settings=chosen,
@@ -516,7 +518,7 @@ async def join(
             finally:
                 await one.leave()
         finally:
-            sock.close()
+            carries.close()
     finally:
         discovery.end()
 
@@ -529,7 +531,24 @@ def _udp() -> socket.socket:
     return socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 
 
-def _bound(place: Place, transport: Callable[[], socket.socket]) -> socket.socket:
+async def _opened(
+    place: Place, settings: Settings, transport: Callable[[], socket.socket] | None
+) -> Transport:
+    """The transport of the settings at a place. Raises BadInputError where there can be none."""
+    if settings.transport == "udp":
+        return Udp(_bound(place, transport or _udp))
+    carries = Tcp(_bound(place, _tcp, listens=True), settings.patience)
+    await carries.open()
+    return carries
+
+
+def _tcp() -> socket.socket:
+    sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    return sock
+
+
+def _bound(place: Place, transport: Callable[[], socket.socket], *, listens: bool = False) -> socket.socket:
     """A socket at a place. Raises BadInputError where there can be none."""
     sock = transport()
     try:
@@ -537,6 +556,8 @@ def _bound(place: Place, transport: Callable[[], socket.socket]) -> socket.socke
         for buffer in (socket.SO_RCVBUF, socket.SO_SNDBUF):
             sock.setsockopt(socket.SOL_SOCKET, buffer, _RECEIVE_BUFFER)
         sock.bind(place)
+        if listens:
+            sock.listen()
     except OSError as error:
         sock.close()
         raise BadInputError(

@@ -1,4 +1,4 @@
-"""One incarnation of a member: a stack, its timers, its socket. One step at a time.
+"""One incarnation of a member: a stack, its timers, its transport. One step at a time.
 
 All events wait in one queue. In a turn of the loop the stack takes the waiting events, a step for each, and
 does the effects of a step in their order before the next. Then the lines of the log go to the kernel. The
@@ -7,7 +7,6 @@ messages of these steps to a peer go out together, in as few datagrams as hold t
 
 import asyncio
 import random
-import socket
 import time
 from collections import Counter, deque
 from collections.abc import Iterable
@@ -43,13 +42,12 @@ from .layers import (
 )
 from .logs import Log
 from .settings import Settings
+from .transports import Transport
 
 __all__ = ["Application", "Member"]
 
 _CODEC: Final = Codec(LAYERS)
 _STEPS_AT_ONCE: Final = 200  # then it is the turn of others
-_READ_AT_ONCE: Final = 64  # datagrams in a loop turn
-_LARGEST_DATAGRAM: Final = 65_536
 _HEARTBEAT, _CLOCK, _MESSAGE, _FRAGMENT, _PLACES = b"h", b"c", b"m", b"f", b"p"
 _BEATS: Final = "heartbeat"
 """The layer whose steps wait for no others, and whose messages are taken by a member that takes no others."""
@@ -93,14 +91,14 @@ class Application(Protocol):
 
 
 class Member:
-    """An incarnation with the address `me`, on a socket. `log`: where its steps are written, if anywhere."""
+    """An incarnation with the address `me`, on a transport. `log`: the file of its steps, if any."""
 
     def __init__(
         self,
         me: Address,
         application: Application,
         *,
-        sock: socket.socket,
+        transport: Transport,
         seal: Seal,
         discovery: Discovery,
         settings: Settings,
@@ -108,7 +106,7 @@ class Member:
     ) -> None:
         self.me: Final = me
         self.counts: Counter[str] = Counter()
-        self._application, self._socket, self._seal = application, sock, seal
+        self._application, self._transport, self._seal = application, transport, seal
         self._discovery, self._settings, self._log = discovery, settings, log
         self._loop = asyncio.get_running_loop()
         self._configs = configs(settings)
@@ -137,7 +135,7 @@ class Member:
         self._take("begins", Raised(unicast.IncarnationBegins(0)))
         self._take("application", Called(PassDown(file_ping.ConnectRequested())))
         self._take("timer", Fired(BEAT))
-        self._loop.add_reader(sock, self._readable)
+        transport.begin(self._arrived)
         self._ticker = self._loop.call_soon(self._tick)
 
     # Queries of others
@@ -209,7 +207,7 @@ class Member:
             with suppress(OSError):
                 self._step("application", Called(PassDown(file_ping.DisconnectRequested())), b"")
         self._over = True
-        self._loop.remove_reader(self._socket)
+        self._transport.end()
         self._ticker.cancel()
         for timer in self._timers.values():
             timer.cancel()
@@ -426,34 +424,30 @@ class Member:
         if not self.joined:
             self._sent.append(self._seal.digest_of(data))
         try:
-            self._socket.sendto(data, place)
-        except OSError:  # a datagram may be lost, and this datagram is
+            self._transport.send(data, place)
+        except OSError:  # a frame may be lost, and this frame is
             self.counts["not sent"] += 1
 
-    def _readable(self) -> None:
-        for _ in range(_READ_AT_ONCE):
-            try:
-                data, place = self._socket.recvfrom(_LARGEST_DATAGRAM)
-            except BlockingIOError:
-                return
-            except OSError:  # a port that no process has answers so on some systems
-                self.counts["unreachable"] += 1
-                continue
-            refusal = self._seal.refusal(data)
-            if refusal is not None:
-                if refusal.digest in self._sent and not self.joined:
-                    self._refused_at = place, refusal.version
-                continue
-            try:
-                self._received(self._seal.open(data), place)
-            except StrangerError:
-                self.counts["strangers"] += 1
-                self._refuse(data, place)
-            except OtherVersionError:
-                self.counts["other versions"] += 1
-                self._refuse(data, place)
-            except RefusedError:
-                self.counts["refused"] += 1
+    def _arrived(self, data: bytes, place: Place) -> bool:
+        """Take a frame. False where no member of this group has sent it."""
+        refusal = self._seal.refusal(data)
+        if refusal is not None:
+            if refusal.digest in self._sent and not self.joined:
+                self._refused_at = place, refusal.version
+            return True
+        try:
+            self._received(self._seal.open(data), place)
+        except StrangerError:
+            self.counts["strangers"] += 1
+            self._refuse(data, place)
+            return False
+        except OtherVersionError:
+            self.counts["other versions"] += 1
+            self._refuse(data, place)
+            return False
+        except RefusedError:
+            self.counts["refused"] += 1
+        return True
 
     def _refuse(self, data: bytes, place: Place) -> None:
         """Tell a process that wants to join why this member does not hear it."""
@@ -461,7 +455,7 @@ class Member:
         if refusal is not None:
             self._refuses += 1
             with suppress(OSError):
-                self._socket.sendto(refusal, place)
+                self._transport.send(refusal, place)
 
     def _received(self, frame: Frame, place: Place) -> None:
         sender = frame.sender
@@ -549,7 +543,7 @@ class Member:
                 self._places[address] = at
         known = {self._places[address] for address in self._alive() & self._places.keys()}
         for place in self._discovery.greets:
-            if place not in known and place != self._socket.getsockname():
+            if place not in known and place != self._transport.place:
                 self._send(EVERYBODY, place, [])
 
     def _around(self) -> heartbeat.Around:

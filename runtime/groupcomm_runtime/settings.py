@@ -19,7 +19,7 @@ class Settings:
 
     `heartbeat`: between two heartbeats. `patience`: the least silence for which a member is suspected.
     `datagram`: the largest datagram. `unstable`: the most multicasts that some member may lack; with more, no
-    member sends. `majority`: given by `join`.
+    member sends. `majority`: given by `join`. `transport`: `udp` or `tcp`, the same for all members.
     """
 
     heartbeat: float = 0.2
@@ -27,6 +27,7 @@ class Settings:
     datagram: int = 8_192
     unstable: int = 4_000
     majority: bool = False
+    transport: str = "udp"
 
     def check(self) -> None:
         """Raise BadInputError where these times and sizes do not fit together.
@@ -38,6 +39,8 @@ class Settings:
                 f"heartbeat={self.heartbeat:g} and patience={self.patience:g} do not fit: patience is three "
                 f"heartbeats at least, and from {_SHORTEST:g} to {_LONGEST:g} seconds"
             )
+        if self.transport not in {"udp", "tcp"}:
+            raise BadInputError(f"transport={self.transport!r}: it is 'udp' or 'tcp'")
         if not _SMALLEST_DATAGRAM <= self.datagram <= _LARGEST_SENT or self.unstable < 1:
             raise BadInputError(
                 f"datagram={self.datagram} and unstable={self.unstable}: a datagram has {_SMALLEST_DATAGRAM} "

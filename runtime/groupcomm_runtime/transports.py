@@ -1,0 +1,256 @@
+"""How sealed frames travel: as datagrams over UDP, or over TCP, each with its length before it.
+
+Both give `Network`, and no more: a frame may be lost. Over TCP what is on a connection that breaks is lost,
+and so is a frame for a peer that takes too little. UNICAST and NAKACK send it again.
+
+TCP has a connection for each direction. Its first bytes are `gt` and the port at which its opener listens.
+"""
+
+import asyncio
+import errno
+import socket
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Final, Protocol, TypeAlias, cast
+
+from .discovery import Place
+
+__all__ = ["LARGEST_BUFFER", "LARGEST_FRAME", "Takes", "Tcp", "Transport", "Udp"]
+
+Takes: TypeAlias = Callable[[bytes, Place], bool]
+"""Takes a frame that arrived from a place. False: no member has sent it."""
+
+LARGEST_FRAME: Final = 65_536
+LARGEST_BUFFER: Final = 4 << 20
+"""Bytes that wait for a peer; a frame beyond them is dropped."""
+
+_READ_AT_ONCE: Final = 64  # datagrams in a loop turn
+_MAGIC: Final = b"gt"
+_HELLO: Final = len(_MAGIC) + 2
+_LENGTH: Final = 4
+_MOST: Final = 1_024  # connections in each direction
+_SHORTEST_WAIT, _LONGEST_WAIT = 0.05, 1.0  # seconds from a broken connection to the next
+
+
+class Transport(Protocol):
+    """Carries frames between places. `begin` names who takes them: an incarnation after the other."""
+
+    place: Place
+
+    def begin(self, takes: Takes) -> None:
+        """Hand over what arrives from now on."""
+
+    def end(self) -> None:
+        """Hand over nothing more."""
+
+    def send(self, data: bytes, place: Place) -> None:
+        """Send a frame, which may be lost. OSError where it is lost for certain."""
+
+    def close(self) -> None:
+        """Give the place back."""
+
+
+class Udp:
+    """Datagrams, on a socket that is bound."""
+
+    def __init__(self, sock: socket.socket) -> None:
+        self._socket = sock
+        self.place: Place = sock.getsockname()[:2]
+
+    def begin(self, takes: Takes) -> None:
+        asyncio.get_running_loop().add_reader(self._socket, self._readable, takes)
+
+    def end(self) -> None:
+        asyncio.get_running_loop().remove_reader(self._socket)
+
+    def send(self, data: bytes, place: Place) -> None:
+        self._socket.sendto(data, place)
+
+    def close(self) -> None:
+        self._socket.close()
+
+    def _readable(self, takes: Takes) -> None:
+        for _ in range(_READ_AT_ONCE):
+            try:
+                data, place = self._socket.recvfrom(LARGEST_FRAME)
+            except BlockingIOError:
+                return
+            except OSError:  # a port that no process has answers so on some systems
+                continue
+            takes(data, place)
+
+
+class Tcp:
+    """Connections, on a socket that listens. `patience`: seconds in which a peer acknowledges bytes."""
+
+    def __init__(self, sock: socket.socket, patience: float) -> None:
+        self._socket, self.patience = sock, patience
+        self.place: Place = sock.getsockname()[:2]
+        self.takes: Takes | None = None
+        self.incoming: set[_Incoming] = set()
+        self.outgoing: dict[Place, _Outgoing] = {}
+        self._server: asyncio.Server | None = None
+
+    async def open(self) -> None:
+        """Accept connections."""
+        self._server = await asyncio.get_running_loop().create_server(
+            lambda: _Incoming(self), sock=self._socket
+        )
+
+    def begin(self, takes: Takes) -> None:
+        self.takes = takes
+
+    def end(self) -> None:
+        self.takes = None
+
+    def send(self, data: bytes, place: Place) -> None:
+        peer = self.outgoing.get(place)
+        if peer is None:
+            if len(self.outgoing) >= _MOST:
+                self._forget()
+            peer = self.outgoing[place] = _Outgoing(self, place)
+        peer.send(data)
+
+    def _forget(self) -> None:
+        """Forget a place without a connection. OSError where each has one."""
+        for place, peer in self.outgoing.items():
+            if peer.idle:
+                del self.outgoing[place]
+                return
+        raise OSError(errno.ENOBUFS, "too many connections")
+
+    def close(self) -> None:
+        self.takes = None
+        if self._server is not None:
+            self._server.close()
+        self._socket.close()
+        for each in [*self.incoming]:
+            each.close()
+        for peer in self.outgoing.values():
+            peer.close()
+        self.outgoing.clear()
+
+
+class _Incoming(asyncio.Protocol):
+    """A connection that a peer has opened."""
+
+    def __init__(self, owner: Tcp) -> None:
+        self._owner, self._buffer = owner, bytearray()
+        self.connection: asyncio.Transport | None = None
+        self._from: Place | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self.connection = cast("asyncio.Transport", transport)
+        self._host: str = self.connection.get_extra_info("peername")[0]
+        self._owner.incoming.add(self)
+        if len(self._owner.incoming) > _MOST:
+            self.close()
+
+    def data_received(self, data: bytes) -> None:
+        self._buffer += data
+        if not self._all_taken():
+            self.close()
+
+    def _all_taken(self) -> bool:
+        """Take the frames that are whole. False where the bytes are none of a member."""
+        held, at = self._buffer, 0
+        if self._from is None:
+            if held[:2] != _MAGIC[: len(held)]:
+                return False
+            if len(held) < _HELLO:
+                return True
+            self._from, at = (self._host, int.from_bytes(held[2:_HELLO])), _HELLO
+            if not self._from[1]:
+                return False
+        while len(held) - at >= _LENGTH:
+            length = int.from_bytes(held[at : at + _LENGTH])
+            if not 0 < length <= LARGEST_FRAME:
+                return False
+            end = at + _LENGTH + length
+            if end > len(held):
+                break
+            takes = self._owner.takes
+            if takes is not None and not takes(bytes(held[at + _LENGTH : end]), self._from):
+                return False
+            at = end
+        del held[:at]
+        return True
+
+    def connection_lost(self, _error: Exception | None) -> None:
+        self._owner.incoming.discard(self)
+        self._buffer.clear()
+
+    def close(self) -> None:
+        if self.connection is not None:
+            self.connection.abort()
+
+
+class _Outgoing(asyncio.Protocol):
+    """The connection to a place, opened at a frame, and again at the next one when it is broken."""
+
+    def __init__(self, owner: Tcp, place: Place) -> None:
+        self._owner, self._place = owner, place
+        self._loop = asyncio.get_running_loop()
+        self.connection: asyncio.Transport | None = None
+        self._opening: asyncio.Task[None] | None = None
+        self._waiting = bytearray()  # while it is opened
+        self._wait, self._not_before = _SHORTEST_WAIT, 0.0
+
+    @property
+    def idle(self) -> bool:
+        return self.connection is None and self._opening is None
+
+    def send(self, data: bytes) -> None:
+        transport = self.connection
+        held = len(self._waiting) if transport is None else transport.get_write_buffer_size()
+        if held + _LENGTH + len(data) > LARGEST_BUFFER:
+            raise OSError(errno.ENOBUFS, "the peer takes too little")
+        frame = len(data).to_bytes(_LENGTH) + data
+        if transport is not None:
+            transport.write(frame)
+            return
+        if self._opening is None:
+            if self._loop.time() < self._not_before:
+                raise OSError(errno.ENOTCONN, "the connection is broken")
+            self._opening = self._loop.create_task(self._open())
+        self._waiting += frame
+
+    async def _open(self) -> None:
+        try:
+            async with asyncio.timeout(self._owner.patience):
+                await self._loop.create_connection(
+                    lambda: self, *self._place, local_addr=(self._owner.place[0], 0)
+                )
+        except (OSError, TimeoutError):
+            self._broken()
+        finally:
+            self._opening = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self.connection = cast("asyncio.Transport", transport)
+        with suppress(OSError, AttributeError):  # else a link that is cut is noticed after minutes
+            sock = self.connection.get_extra_info("socket")
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, round(1_000 * self._owner.patience))
+        self.connection.write(_MAGIC + self._owner.place[1].to_bytes(2) + self._waiting)
+        self._waiting.clear()
+
+    def data_received(self, _data: bytes) -> None:
+        """Nothing comes in this direction."""
+        self.close()
+
+    def connection_lost(self, _error: Exception | None) -> None:
+        self.connection = None
+        self._broken()
+
+    def _broken(self) -> None:
+        now = self._loop.time()
+        lately = now - self._not_before < 2 * _LONGEST_WAIT
+        self._wait = min(2 * self._wait, _LONGEST_WAIT) if lately else _SHORTEST_WAIT
+        self._not_before = now + self._wait
+        self._waiting.clear()
+
+    def close(self) -> None:
+        if self._opening is not None:
+            self._opening.cancel()
+        if self.connection is not None:
+            self.connection.abort()
