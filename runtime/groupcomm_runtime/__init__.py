@@ -1,4 +1,4 @@
-"""groupcomm_runtime: a group that runs, over UDP: the stack of cores, and what is around it.
+"""groupcomm_runtime: a group that runs, over UDP or TCP: the stack of cores, and what is around it.
 
     async with groupcomm_runtime.join("demo", name="A", folder="/tmp/demo", key="secret") as group:
         await group.send(b"hello")
