@@ -9,6 +9,7 @@ TCP has a connection for each direction. Its first bytes are `gt` and the port a
 import asyncio
 import errno
 import socket
+from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Final, Protocol, TypeAlias, cast
@@ -37,7 +38,7 @@ class Transport(Protocol):
 
     place: Place
 
-    def begin(self, takes: Takes) -> None:
+    def begin(self, takes: Takes, counts: Counter[str]) -> None:
         """Hand over what arrives from now on."""
 
     def end(self) -> None:
@@ -57,8 +58,8 @@ class Udp:
         self._socket = sock
         self.place: Place = sock.getsockname()[:2]
 
-    def begin(self, takes: Takes) -> None:
-        asyncio.get_running_loop().add_reader(self._socket, self._readable, takes)
+    def begin(self, takes: Takes, counts: Counter[str]) -> None:
+        asyncio.get_running_loop().add_reader(self._socket, self._readable, takes, counts)
 
     def end(self) -> None:
         asyncio.get_running_loop().remove_reader(self._socket)
@@ -69,13 +70,14 @@ class Udp:
     def close(self) -> None:
         self._socket.close()
 
-    def _readable(self, takes: Takes) -> None:
+    def _readable(self, takes: Takes, counts: Counter[str]) -> None:
         for _ in range(_READ_AT_ONCE):
             try:
                 data, place = self._socket.recvfrom(LARGEST_FRAME)
             except BlockingIOError:
                 return
             except OSError:  # a port that no process has answers so on some systems
+                counts["unreachable"] += 1
                 continue
             takes(data, place)
 
@@ -87,6 +89,7 @@ class Tcp:
         self._socket, self.patience = sock, patience
         self.place: Place = sock.getsockname()[:2]
         self.takes: Takes | None = None
+        self.counts: Counter[str] = Counter()
         self.incoming: set[_Incoming] = set()
         self.outgoing: dict[Place, _Outgoing] = {}
         self._server: asyncio.Server | None = None
@@ -97,8 +100,8 @@ class Tcp:
             lambda: _Incoming(self), sock=self._socket
         )
 
-    def begin(self, takes: Takes) -> None:
-        self.takes = takes
+    def begin(self, takes: Takes, counts: Counter[str]) -> None:
+        self.takes, self.counts = takes, counts
 
     def end(self) -> None:
         self.takes = None
@@ -149,6 +152,7 @@ class _Incoming(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         self._buffer += data
         if not self._all_taken():
+            self._owner.counts["connections refused"] += 1
             self.close()
 
     def _all_taken(self) -> bool:
@@ -243,6 +247,7 @@ class _Outgoing(asyncio.Protocol):
         self._broken()
 
     def _broken(self) -> None:
+        self._owner.counts["connections broken"] += 1
         now = self._loop.time()
         lately = now - self._not_before < 2 * _LONGEST_WAIT
         self._wait = min(2 * self._wait, _LONGEST_WAIT) if lately else _SHORTEST_WAIT

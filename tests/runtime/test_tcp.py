@@ -136,6 +136,7 @@ def test_garbage_and_wrong_lengths_close_that_connection_alone(tmp_path: Path, d
                 assert b"" == await asyncio.wait_for(reader.read(), 10)
             writer.close()
             assert kept <= carrier(groups[0]).incoming
+            assert 1 == groups[0].counts["connections refused"]
             await groups[1].send(b"on")
             assert [b"on"] == await messages(groups[2], 1)
 
