@@ -279,7 +279,9 @@ def test_a_datagram_that_is_lost_is_sent_again() -> None:
     ("seed", "events"),
     [
         pytest.param(20265569, 1_600, id="a requester that overtook another crashes"),
-        pytest.param(20265799, 4_453, id="one datagram is acknowledged when another one is sent, round after round"),
+        pytest.param(
+            20265799, 4_453, id="one datagram is acknowledged when another one is sent, round after round"
+        ),
         pytest.param(20268317, 2_495, id="the same, and a joiner waits for it"),
         pytest.param(20266743, 2_600, id="a process that was let in, and never heard of it, founds a group"),
         pytest.param(20267334, 200, id="a coordinator crashes, and one of two groups has the merged view"),
