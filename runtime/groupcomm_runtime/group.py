@@ -474,7 +474,7 @@ async def join(
     the own place; with `peers` a port that the others know. `log`: a folder for the logs of all incarnations.
     `state`: the holder of the application's state, which a joiner takes over; see `StateProvider`.
     `blocks`: the events have `Blocked` and `Unblocked`, too. `majority`: a view without a majority of the
-    last view with a majority delivers nothing. All members give it, or none does.
+    last view with a majority delivers nothing. All members give it, here or in `settings`, or none does.
     `transport` makes a UDP socket, by default that of the system. A test gives a socket that loses datagrams.
 
     Raises BadInputError for an argument that is none, and for a place, a folder or a log that cannot be used.
@@ -486,13 +486,14 @@ async def join(
     peers = (peers,) if isinstance(peers, str) else tuple(peers)
     if (folder is None) == (not peers):
         raise BadInputError("members find each other by folder= or by peers=: give one of the two")
+    chosen = Settings() if settings is None else settings
+    chosen = evolve(chosen, majority=majority or chosen.majority)
+    chosen.check()
     try:
-        seal = Seal(key.encode() if isinstance(key, str) else key, group, "\0majority" * majority)
+        seal = Seal(key.encode() if isinstance(key, str) else key, group, "\0majority" * chosen.majority)
         address(name)
     except ValueError as error:
         raise BadInputError(str(error)) from None
-    chosen = evolve(Settings() if settings is None else settings, majority=majority)
-    chosen.check()
     if transport is not None and chosen.transport != "udp":
         raise BadInputError("transport= makes a UDP socket: leave it out, or settings with transport='udp'")
     place = place_of(listen)

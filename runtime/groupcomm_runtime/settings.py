@@ -19,7 +19,7 @@ class Settings:
 
     `heartbeat`: between two heartbeats. `patience`: the least silence for which a member is suspected.
     `datagram`: the largest datagram. `unstable`: the most multicasts that some member may lack; with more, no
-    member sends. `majority`: given by `join`. `transport`: `udp` or `tcp`, the same for all members.
+    member sends. `majority`: as that of `join`. `transport`: `udp` or `tcp`, the same for all members.
     """
 
     heartbeat: float = 0.2
