@@ -142,7 +142,7 @@ def test_of_three_and_two_members_the_three_deliver_alone_and_the_two_when_they_
     assert (18 if majority else 15) == judged.counts["deliveries"]
     assert bool(judged.counts["formed views in a line"]) == majority
     if not majority:
-        for life in lives:  # both parts have delivered: had it been with the option, that is told
+        for life in lives:  # both parts have delivered: with the option that is rejected
             life.configs["sequencer"] = evolve(life.configs["sequencer"], majority=True)
         (told,) = judge(lives).rejected
         assert "of which neither comes before the other" in str(told)
