@@ -9,7 +9,7 @@ from groupcomm_conformance.models.manifest import load
 
 ROOT = Path(__file__).parent.parent
 
-# What a set lacks of another. The reasons are beside the sets, in models.yaml.
+# The claims that a set lacks of another. The reasons are beside the sets, in models.yaml.
 LACKS = [
     ("nakack", "delivery", "safety", {"MembersRecover", "CutIsReached"}),
     (

@@ -131,7 +131,7 @@ Next == \E n \in 1 .. %d : x' = (3 * x + n) %% 97
 
 
 def written(folder: Path, *, kept: bool) -> list[list[str]]:
-    """What graphs and random walks say, in turn, with other modules of the same name between them."""
+    """The graphs and random walks, in turn, with other modules of the same name between them."""
     files = []
     for number, (bound, seed) in enumerate([(5, 1), (7, None), (5, 2), (5, None), (5, 1), (7, None)]):
         place = folder / f"{kept}-{number}"

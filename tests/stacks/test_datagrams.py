@@ -288,7 +288,7 @@ def test_a_datagram_that_is_lost_is_sent_again() -> None:
     ],
 )
 def test_a_group_that_was_rejected_though_its_layers_keep_their_promises(seed: int, events: int) -> None:
-    """What judges asked for beyond the claims of the specifications, once in ten million events each."""
+    """Judges asked for more than the specifications claim, or a layer was wrong: once in ten million events."""
     result = run_seed(evolve(WHOLE, faults=Faults(WHOLE.borne)), seed, events)
     assert result.found is None
     assert result.events >= events

@@ -72,9 +72,8 @@ class Judged(World):
         for effect in note.effects:
             if isinstance(effect, PassDown) and isinstance(effect.event, GroupStopped):
                 there = [other for other in self.views.reached(process) if other.view is process.view]
-                if (
-                    effect.event.asker == flush.FOR_STATE
-                ):  # another requester may have overtaken this one, and crashed
+                # Another requester may have overtaken this member at some of them, and crashed (spec/flush).
+                if effect.event.asker == flush.FOR_STATE:
                     there = [other for other in there if self.flush_of(other).owner == process.address]
                 self.synchrony.stopped(process.address, [other.address for other in there])
 
