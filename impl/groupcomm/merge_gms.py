@@ -680,14 +680,23 @@ def _passed_down(
             assert_never(event)
 
 
+def _still_asked(queue: tuple[gms.Request, ...], decision: Decision) -> tuple[gms.Request, ...]:
+    """A process that asked, and then founded a group, is let in by the merge. `MergeGms!StillAsked`."""
+    return tuple(
+        request
+        for request in queue
+        if request.kind != "join"
+        or request.member not in decision.members
+        or request.life > decision.lives[request.member]
+    )
+
+
 def _take_view(state: State, decision: Decision) -> Transition:
     """The merged view is GMS's next one. `MergeGms!TakeView`."""
     first = decision.members[0] == state.member
     entered = gms.enter(state.gms, decision)
-    if first:  # a process that asked, and then founded a group, is let in by the merge
-        lives = {member: decision.lives[member] for member in decision.members}
-        queue = (r for r in state.gms.queue if r.kind != "join" or r.life > lives.get(r.member, -1))
-        entered = evolve(entered, queue=tuple(queue))
+    if first:
+        entered = evolve(entered, queue=_still_asked(state.gms.queue, decision))
     taken = evolve(state, gms=entered, holds="no", probed=frozenset())
     return taken, (PassDown(ViewInstalled(decision.view)),)
 

@@ -13,7 +13,7 @@ import pytest
 import groupcomm_runtime
 from groupcomm_runtime import Group
 from groupcomm_runtime.discovery import Folder, Peers
-from tests.runtime.test_group import FAST, run
+from tests.runtime.conversing import FAST, run
 
 HERE = ("127.0.0.1", 7801)
 WHOLE = json.dumps({"host": "127.0.0.1", "port": 7802})

@@ -1,7 +1,6 @@
 """The examples do what they say: several members in one process, over loopback."""
 
 import asyncio
-from collections.abc import Coroutine
 from contextlib import AsyncExitStack
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -10,10 +9,10 @@ from typing import Any
 import pytest
 
 import groupcomm_runtime
-from groupcomm_runtime import BadInputError, Group, Message, Settings
+from groupcomm_runtime import BadInputError, Group, Message
+from tests.runtime.conversing import FAST, run
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-FAST = Settings(heartbeat=0.05, patience=1.0)
 
 
 def example(name: str) -> Any:  # noqa: ANN401 - a module
@@ -23,10 +22,6 @@ def example(name: str) -> Any:  # noqa: ANN401 - a module
     module = module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
-
-
-def run(test: Coroutine[Any, Any, None]) -> None:
-    asyncio.run(asyncio.wait_for(test, 240))  # of a machine that is busy; it takes a second
 
 
 def test_a_dictionary_has_the_same_entries_everywhere_and_those_of_before_at_a_member_that_comes(

@@ -3,7 +3,6 @@
 import asyncio
 import json
 import socket
-from collections.abc import Coroutine
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,6 @@ from groupcomm_runtime import (
     BadInputError,
     EndedError,
     Group,
-    Message,
     MessageTooLargeError,
     NameTakenError,
     Settings,
@@ -24,22 +22,7 @@ from groupcomm_runtime.codec import VERSION
 from groupcomm_runtime.discovery import Folder
 from groupcomm_runtime.frames import Frame, Seal
 from groupcomm_runtime.layers import configs
-
-FAST = Settings(heartbeat=0.05, patience=1.0)
-
-
-def run(test: Coroutine[Any, Any, None]) -> None:
-    asyncio.run(asyncio.wait_for(test, 240))  # of a machine that is busy; it takes a second
-
-
-async def messages(group: Group, count: int) -> list[bytes]:
-    """The next so many messages."""
-    found: list[bytes] = []
-    while len(found) < count:
-        event = await anext(group)
-        if isinstance(event, Message):
-            found.append(event.data)
-    return found
+from tests.runtime.conversing import FAST, messages, run
 
 
 def test_members_found_by_peers_deliver_one_order_and_a_message_of_the_largest_size() -> None:

@@ -2,34 +2,21 @@
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import groupcomm_runtime
 from groupcomm_conformance.logs.claims import judge
 from groupcomm_conformance.logs.replaying import replayed
-from groupcomm_runtime import LARGEST_MESSAGE, BadInputError, Group, Message, Settings
+from groupcomm_runtime import LARGEST_MESSAGE, BadInputError, Group, Settings
 from groupcomm_runtime.transports import LARGEST_BUFFER, LARGEST_FRAME, Tcp, _Outgoing
+from tests.runtime.conversing import messages, run
 
 TCP = Settings(heartbeat=0.05, patience=1.0, transport="tcp")
 NAMES = "abc"
-
-
-def run(test: Coroutine[Any, Any, None]) -> None:
-    asyncio.run(asyncio.wait_for(test, 240))  # of a machine that is busy
-
-
-async def messages(group: Group, count: int) -> list[bytes]:
-    found: list[bytes] = []
-    while len(found) < count:
-        event = await anext(group)
-        if isinstance(event, Message):
-            found.append(event.data)
-    return found
 
 
 @asynccontextmanager

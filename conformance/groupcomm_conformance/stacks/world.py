@@ -149,13 +149,13 @@ class World:
         """Return the state of FLUSH at a process."""
         return cast("flush.State", self.now[process][self._flush])
 
-    def kept_by(self, process: Process) -> Iterator[tuple[Process, tuple[int, ...], bool]]:
-        """List each receiver of a process, the seqnos that are kept for it, and whether UNICAST seeks it."""
+    def kept_by(self, process: Process) -> Iterator[tuple[Process, tuple[object, ...], bool]]:
+        """List each receiver of a process, the messages kept for it, and whether UNICAST seeks it."""
         if "ReliableUnicast" in self.carries:
             state = cast("unicast.State", self.now[process][self._unicasting])
             sought = state.sought
             for to, side in state.sends.items():
-                yield self.membership.current[to], tuple(seqno for seqno, _ in side.kept), to in sought
+                yield self.membership.current[to], side.kept, to in sought
 
     def windows(self, process: Process) -> Mapping[Process, Window]:
         """Return the window of each member of a process's view, {} where it has none.

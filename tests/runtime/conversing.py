@@ -1,0 +1,23 @@
+"""Groups on loopback in tests of the runtime: their times, a limit for a test, the messages of a member."""
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any
+
+from groupcomm_runtime import Group, Message, Settings
+
+FAST = Settings(heartbeat=0.05, patience=1.0)
+
+
+def run(test: Coroutine[Any, Any, None]) -> None:
+    asyncio.run(asyncio.wait_for(test, 240))  # of a machine that is busy; it takes a second
+
+
+async def messages(group: Group, count: int) -> list[bytes]:
+    """The next so many messages."""
+    found: list[bytes] = []
+    while len(found) < count:
+        event = await anext(group)
+        if isinstance(event, Message):
+            found.append(event.data)
+    return found
