@@ -52,7 +52,7 @@ from .view import NO_VIEW, Address, View, ViewId
 ASSUMES: Final = ("Network", "Membership")
 """The modules of `spec/common` that say what the layers around must give."""
 
-GIVES: Final = ("FifoMulticast", "ReliableMulticast")
+GIVES: Final = ("ReliableMulticast",)
 """The module that says what this layer gives to those above."""
 
 __all__ = [

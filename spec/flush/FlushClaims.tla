@@ -85,7 +85,7 @@ NoMulticastWhileStoppedStep ==
 \* it would be lost.
 NoMulticastArrivesEarlyStep ==
     (spent.false = 0 /\ act'.action = "ReceiveData") =>
-        act'.event.message.view_id = local[act'.member].view.id
+        act'.event.message.view_id.counter <= local[act'.member].view.id.counter
 
 \* AMB-32: a member that is named as holder has every message that some member lacks. (A holder that has installed the
 \* next view has them in the layer below.)

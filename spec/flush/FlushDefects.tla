@@ -108,6 +108,53 @@ ApplyWrongly(action, m, event, consumed, taken, given, known, k) ==
         /\ UNCHANGED <<up, views, installed, life, settled, got, app, fetches, maker, transfer>>
 
 -----------------------------------------------------------------------------
+(* The layer of multicasts, without a conjunct of ReliableMulticast *)
+
+\* In the place of LayerLacks: copies arrive in any order; or though they are to be held back.
+NotInOrder == {"InItsView", "OfItsIncarnation", "OwnAtOnce", "InOrder"}
+NotHeldBack == {"InItsView", "OfItsIncarnation", "OwnAtOnce", "HoldsBack"}
+
+\* In the place of ReceiveData: something arrives of a member that has multicast nothing. (`given`: it was said so.)
+Receives(action, m, x, seqno, payload) ==
+    /\ ApplyWith(action, m, [type |-> "DataReceived", sender |-> x,
+                             message |-> Data(local[m].view.id, seqno, payload)], {}, {}, None, views, installed[m])
+    /\ Applies(m)
+    /\ UNCHANGED <<cast, offers, wishes, answers, spent>>
+
+ReceivesForged(m) ==
+    /\ m \in up /\ InView(local[m])
+    /\ \E x \in {x \in Members(local[m]) : log[installed[m]][x] = <<>> /\ local[m].delivered[x] = 0} :
+        Receives("ReceiveData", m, x, 1, 9)
+
+\* What was delivered in this view arrives again.
+ReceivesAgain(m) ==
+    /\ m \in up
+    /\ \/ \E c \in copies :
+            /\ c.to = m /\ MayArrive(m, c)
+            /\ ApplyWith("ReceiveData", m, DataEvent(c), {}, {c}, None, views, installed[m])
+            /\ Applies(m)
+            /\ UNCHANGED <<cast, offers, wishes, answers, spent>>
+       \/ \E r \in got[m] : r[1] = installed[m] /\ Receives("ReceiveData", m, r[2], r[3], log[r[1]][r[2]][r[3]])
+
+\* In the place of Useful: what is left of the views before still arrives.
+UsefulForEver(set, m, s, k) == set
+
+\* In the place of NewCopies: one member gets no copy.
+LosesACopy(m, k, messages) ==
+    {c \in {Copy(m, to, m, k, messages[i].seqno) :
+                to \in {x \in up : Has(views[k], x, life[x]) /\ installed[x] <= k}, i \in DOMAIN messages} :
+        c.to # "A"}
+
+\* In the place of Retransmit: the holder is asked, and no message comes.
+FetchesNothing(m) ==
+    /\ m \in up
+    /\ \E f \in fetches[m] :
+        /\ IsPresent(f.holder, m)
+        /\ fetches' = [fetches EXCEPT ![m] = @ \ {f}]
+        /\ Environment("Retransmit", m, [holder |-> f.holder, sender |-> f.sender, upto |-> f.upto], {})
+    /\ UNCHANGED <<local, views, installed, life, up, log, settled, got, copies, wire, app, cast, users, state, spent>>
+
+-----------------------------------------------------------------------------
 (* Unicasts *)
 
 \* In the place of MayClose: what a member sends to another of its view may be lost.

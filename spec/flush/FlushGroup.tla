@@ -286,11 +286,22 @@ DataOf(c) == Data(views[c.view].id, c.seqno, log[c.view][c.sender][c.seqno])
 
 DataEvent(c) == [type |-> "DataReceived", sender |-> c.sender, message |-> DataOf(c)]
 
+\* The layer below, by its guards; and the conjuncts of ReliableMulticast that it does not keep here, as FLUSH can do without
+\* them. (An ablation has one more. That a copy is of what was multicast, and arrives once, is made so.)
+Below == INSTANCE Windows
+LayerLacks == {"InItsView", "OfItsIncarnation", "OwnAtOnce"}
+
+MessageOf(c) == Below!Message(c.view, views[c.view].lives[c.sender], c.sender, c.seqno)
+
+IsOfItsView(m, c) == c.view = installed[m] /\ c.sender \in DOMAIN local[m].delivered
+
+TopOf(s, x) == IF s.frozen THEN s.limit[x] ELSE s.delivered[x] + 1
+
 \* Is it next of its sender, and not held back? What is of another view arrives at once, and is ignored.
 MayArrive(m, c) ==
-    LET s == local[m] IN
-    IF c.view # installed[m] \/ c.sender \notin DOMAIN s.delivered THEN TRUE
-    ELSE Fits(s, c.sender, c.seqno) /\ (s.frozen => c.seqno <= s.limit[c.sender])
+    /\ Below!MayReach(MessageOf(c), installed[m], views[installed[m]].lives, {}, LayerLacks \cup {"NotForged"})
+    /\ IsOfItsView(m, c) =>
+        Below!MayDeliver(MessageOf(c), local[m].delivered[c.sender], TopOf(local[m], c.sender), LayerLacks)
 
 ReceiveData(m) ==
     /\ m \in up

@@ -23,7 +23,7 @@
 (* way: what is missing here the protocol has lost. A member that acknowledges which *)
 (* view, and who takes over, is not here but in Gms.                          *)
 (******************************************************************************)
-EXTENDS ReliableMulticast, Steps, Acts, Sequences
+EXTENDS Windows, Steps, Acts, Sequences
 
 CONSTANTS
     Member,         \* all addresses: "A" (the coordinator), other members, and joiners
@@ -79,7 +79,7 @@ Arrival(p, name) == [type |-> name, sender |-> p.sender, message |-> p.message]
 -----------------------------------------------------------------------------
 (* Members *)
 
-\* A member's messages of a sender: as in ReliableMulticast, where it is called so too. (No member purges here.)
+\* A member's messages of a sender: as in Windows, where it is called so too. (No member purges here.)
 From(n) == [delivered |-> n, ahead |-> {}]
 
 Unjoined == [members |-> <<>>, windows |-> [s \in {} |-> From(Nothing)], state |-> [s \in {} |-> 0],

@@ -44,7 +44,7 @@ TypeOK ==
     /\ spent \in [{"votes", "releases", "digests", "misuses"} -> Nat]
 
 -----------------------------------------------------------------------------
-(* The guarantee: each conjunct of FifoMulticast is a claim *)
+(* The guarantee: each conjunct of ReliableMulticast is a claim *)
 
 \* The messages that m can supply, as [view, sender, payload].
 StoreIn(number, windows) ==
@@ -60,7 +60,13 @@ StoredBy(m) ==
 Unlimited == FirstSeqno + 99
 TopOf(m, x) == IF local[m].held THEN BaseIn(installed[m])[x] + local[m].limit[x] ELSE Unlimited
 
-Guarantee == INSTANCE FifoMulticast WITH
+\* What was multicast. (A member delivers its own multicasts at once: OwnDeliveredAtOnce.)
+WasMulticast ==
+    {[view |-> g.payload[2], incarnation |-> g.payload[1], sender |-> g.sender, seqno |-> g.payload[3]] :
+        g \in UNION {{got[m][i] : i \in {i \in DOMAIN got[m] : got[m][i].sender = m}} : m \in Member}}
+
+Guarantee == INSTANCE ReliableMulticast WITH
+    multicast <- WasMulticast,
     delivered <- [m \in Member |-> DeliveredVector(local[m])],
     low <- [m \in Member |-> [x \in Members(local[m]) |-> local[m].windows[x].low]],
     base <- [m \in Member |-> [x \in Members(local[m]) |-> local[m].windows[x].base]],
@@ -89,6 +95,9 @@ MissingIsServable == Guarantee!Kept
 OwnDeliveredAtOnce == [][Guarantee!OwnAtOnceStep]_vars
 NoDeliveryBeyondLimit == [][Guarantee!HoldsBackStep]_vars
 NothingDeliveredWithView == [][Guarantee!VoidStep]_vars
+\* The guards that FLUSH's and STABLE's groups take as their environment allow each delivery.
+DeliversWhatMayStep == Guarantee!DeliversWhatMayStep
+DeliversWhatMay == [][DeliversWhatMayStep]_vars
 
 -----------------------------------------------------------------------------
 (* Further outcomes *)

@@ -102,6 +102,7 @@ NoSends == Of(0, 0, 0)
 OneOfA == Of(1, 0, 0)
 OneOfB == Of(0, 1, 0)
 OneOfC == Of(0, 0, 1)
+TwoOfC == Of(0, 0, 2)
 OneOfAAndB == Of(1, 1, 0)
 OneOfBAndC == Of(0, 1, 1)
 OneOfEach == Of(1, 1, 1)
@@ -148,6 +149,7 @@ Votes0and3and0 == <<0, 3, 0>>
 Votes0and4and0 == <<0, 4, 0>>
 Votes0and0and2and0 == <<0, 0, 2, 0>>
 Votes1and0and2 == <<1, 0, 2>>
+Votes1and0and1 == <<1, 0, 1>>
 Votes1and0and3 == <<1, 0, 3>>
 Votes0and1and1 == <<0, 1, 1>>
 Votes1and1and1 == <<1, 1, 1>>

@@ -133,6 +133,24 @@ AddKeepingAhead(window, n) ==
 AddWithoutDraining(window, n) ==
     IF n = window.delivered + 1 THEN [window EXCEPT !.delivered = n] ELSE Add(window, n)
 
+\* In the place of ReceiveData: what was received is received again.
+ReceivesAgain(m) ==
+    /\ Active(m)
+    /\ \E s \in Member \ {m} : \E seqno \in SentBy(s, m) :
+        /\ <<s, seqno, m>> \notin lost
+        /\ DataArrives("ReceiveData", m, s, seqno, [sender |-> s, seqno |-> seqno])
+    /\ UNCHANGED <<up, views, installed, life, promises, lost, spent>>
+
+\* In the place of DigestOf: it counts one more than was delivered.
+DigestOfOneMore(windows) ==
+    [s \in DOMAIN windows |-> [low |-> windows[s].low, delivered |-> windows[s].delivered + 1,
+                               received |-> windows[s].delivered + 1]]
+
+\* In the place of PurgeIn: one message more is purged than the vector says.
+PurgeOneMore(windows, vector) ==
+    [s \in DOMAIN windows |->
+        IF s \in DOMAIN vector THEN [windows[s] EXCEPT !.purged = Greatest(@, vector[s] + 1)] ELSE windows[s]]
+
 \* In the place of PurgeIn: the latest vector counts, not the highest.
 PurgeToLatest(windows, vector) ==
     [s \in DOMAIN windows |->

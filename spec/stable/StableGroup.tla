@@ -19,7 +19,7 @@
 (* - Crashes and restarts, at any moment.                                     *)
 (* The claims are in StableClaims.                                            *)
 (******************************************************************************)
-EXTENDS Stable, ReliableMulticast, Acts
+EXTENDS Stable, Windows, Acts
 
 CONSTANTS
     Member,             \* all addresses
@@ -42,7 +42,7 @@ CONSTANTS
     Restarters,         \* bound: who does
     MaxWithdrawn,       \* fault budget: promises withdrawn though the newcomer is alive
     MaxMisuses,         \* fault budget: strangers' messages and callers' mistakes
-    Without,            \* conjuncts of Membership and JoinDigest that this environment does not keep
+    Without,            \* conjuncts of Membership, JoinDigest and ReliableMulticast that this environment does not keep
     Required            \* conjuncts that the claims ask of it; {}: all
 
 VARIABLES
@@ -76,7 +76,7 @@ ASSUME
     /\ FirstViewInstalled \in {"late", "early"}
     /\ VoteWhenEmpty \in {"votes", "all"}
     /\ {NetworkRemembers, KeepAct, DigestFirst} \subseteq BOOLEAN
-    /\ Without \subseteq Membership!Conjuncts \cup JoinDigest!Conjuncts
+    /\ Without \subseteq Membership!Conjuncts \cup JoinDigest!Conjuncts \cup {"NotForged", "OfItsIncarnation"}
 
 InGroup == {m \in Member : installed[m] # 0}
 Active(m) == m \in up /\ installed[m] # 0
@@ -145,10 +145,17 @@ MulticastData(m) ==
         /\ DataArrives("MulticastData", m, m, seqno, [seqno |-> seqno])
     /\ UNCHANGED <<up, views, installed, life, promises, lost, spent>>
 
+\* The conjuncts of ReliableMulticast that the layer below does not keep here, as STABLE can do without them: there is no
+\* flush. (What may be received was multicast.)
+LayerLacks == {"InItsView", "NotForged"} \cup Without
+
 \* s has sent these to m's view (or another that m's windows know s from).
 SentBy(s, m) ==
-    IF s \in DOMAIN rm[m] /\ installed[s] # 0 /\ SameSender(s, m, s)
-    THEN FirstSeqno .. rm[s][s].delivered ELSE {}
+    IF s \in DOMAIN rm[m] /\ installed[s] # 0
+        /\ MayReach(Message(installed[s], views[installed[s]].lives[s], s, FirstSeqno),
+                    installed[m], views[installed[m]].lives, {}, LayerLacks)
+    THEN FirstSeqno .. (IF "NotForged" \in Without THEN rm[s][s].delivered + 1 ELSE rm[s][s].delivered)
+    ELSE {}
 
 \* The first copy of a multicast arrives. (The sender may have crashed since.)
 ReceiveData(m) ==

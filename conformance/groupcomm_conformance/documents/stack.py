@@ -14,7 +14,7 @@ from typing import Final
 
 from groupcomm import stack as composed
 from groupcomm_conformance.models.manifest import Manifest, Model
-from groupcomm_conformance.models.model import NOT_GIVEN
+from groupcomm_conformance.models.model import NOT_ASKED, NOT_GIVEN
 from groupcomm_conformance.models.modules import read_modules
 from groupcomm_conformance.protocols.constants import module_of
 
@@ -109,18 +109,22 @@ def _layer(root: Path, stack: Sequence[Layer], layer: Layer, manifest: Manifest)
         yield ""
         yield from _head("conjunct", "meaning", "violated without it")
         for conjunct, names in without.items():
-            meaning = modules.meaning(name, conjunct) if modules else ""
-            models = [manifest.model(each) for each in names]
-            yield f"| `{conjunct}` | {_cell(meaning)} | {_without(models)} |"
+            if names != NOT_ASKED:
+                meaning = modules.meaning(name, conjunct) if modules else ""
+                fallen = _without(manifest.model(each) for each in names)
+                yield f"| `{conjunct}` | {_cell(meaning)} | {fallen} |"
         yield ""
+        if unused := [conjunct for conjunct, names in without.items() if names == NOT_ASKED]:
+            yield f"Not used by {layer.name}: {_code(unused)}."
+            yield ""
     if bare := [name for name in layer.assumes if name not in manifest.assumes]:
         yield f"Assumed besides, and not stated conjunct by conjunct: {_code(bare)}."
         yield ""
 
 
-def _without(models: Sequence[Model]) -> str:
+def _without(models: Iterable[Model]) -> str:
     """Say what models show that are without a conjunct."""
-    if not models:
+    if not (models := [*models]):
         return "not examined"
     falling = [f"`{model.violates}` (`{model.name}`)" for model in models if not model.holds]
     holding = [f"none (`{model.name}`)" for model in models if model.holds]
@@ -239,15 +243,20 @@ def _not_given(givers: Iterable[Layer], name: str) -> list[str]:
 
 def _needing(users: Iterable[Layer], name: str, conjunct: str) -> list[Layer]:
     """Name the layers that assume a guarantee, and of which no model holds without the conjunct."""
-    return [user for user in users if not _doing_without(user, name, conjunct)]
+    return [
+        user
+        for user in users
+        if not _doing_without(user, name, conjunct)
+        and (user.manifest is None or user.manifest.assumes.get(name, {}).get(conjunct) != NOT_ASKED)
+    ]
 
 
 def _doing_without(user: Layer, name: str, conjunct: str) -> list[str]:
     """Name the models of a layer that hold without a conjunct of what it assumes."""
     if user.manifest is None:
         return []
-    models = (user.manifest.model(each) for each in user.manifest.assumes.get(name, {}).get(conjunct, ()))
-    return [model.name for model in models if model.holds]
+    names = user.manifest.assumes.get(name, {}).get(conjunct, ())
+    return [] if names == NOT_ASKED else [each for each in names if user.manifest.model(each).holds]
 
 
 def _conjuncts(stack: Sequence[Layer], name: str) -> list[str]:

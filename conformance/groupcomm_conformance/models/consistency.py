@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 from groupcomm_conformance.files.strict_yaml import Node
 
-from .model import NOT_GIVEN, SUBSTITUTION, Erratum, Manifest, Model, is_liveness
+from .model import NOT_ASKED, NOT_GIVEN, SUBSTITUTION, Erratum, Manifest, Model, is_liveness
 from .modules import Modules, read_modules
 
 __all__ = ["check"]
@@ -77,7 +77,7 @@ def _check_links(manifest: Manifest, top: Mapping[str, Node], read: Reader, *, r
                 if not modules.has_conjunct(module, conjunct):
                     raise place.error(f"a conjunct of {module}, not {conjunct}")
                 if key == "assumes":
-                    for name in names:
+                    for name in names if names != NOT_ASKED else ():
                         if all(model.name != name for model in manifest.models):
                             raise place.error(f"a model of this manifest, not {name}")
                     continue

@@ -16,6 +16,7 @@ from groupcomm_conformance.tla import cfg as cfg_file
 from groupcomm_conformance.tla.cfg import Cfg
 
 __all__ = [
+    "NOT_ASKED",
     "NOT_GIVEN",
     "SUBSTITUTION",
     "TIERS",
@@ -41,6 +42,9 @@ TIERS: Final[tuple[Tier, ...]] = ("smoke", "full", "deep")
 SUBSTITUTION: Final = "<- "
 NOT_GIVEN: Final = ("not_given",)
 """In the place of claims: a conjunct of a guarantee that the protocol does without."""
+
+NOT_ASKED: Final = ("not_asked",)
+"""In the place of models: a conjunct of a guarantee about something that the protocol does not use."""
 
 
 _LISTED: Final = 20  # names that a message lists: more are looked up better in a table
@@ -157,7 +161,7 @@ class Manifest:
 
     `gives` names for each conjunct of a guarantee the claims that show it, or is NOT_GIVEN. `assumes` names
     for each conjunct of what the layers below guarantee models without it: ablations, which show that it is
-    needed, or models that hold, which show that it is not.
+    needed, or models that hold, which show that it is not; or it is NOT_ASKED.
 
     `other_modules` names the root modules of those sets of claims that are not over `module`: a note's own
     algorithm, a composition. `with_` names the protocols whose modules a composition uses.
