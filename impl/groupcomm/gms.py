@@ -612,7 +612,10 @@ def _leave_req_received(state: State, event: LeaveReqReceived) -> Transition:
     member, life = event.sender, event.message.life
     if state.gone or member not in state.decision.members:
         return state, ()
-    if life != state.decision.lives[member] or any(r.member == member for r in state.queue):
+    # (A request to join may be there, too, that another's view has granted, or a merge: FLAW-217.)
+    if life != state.decision.lives[member] or any(
+        r.kind == "leave" and r.member == member for r in state.queue
+    ):
         return state, ()
     return proceed(evolve(state, queue=(*state.queue, Request("leave", member, life))))
 

@@ -680,23 +680,12 @@ def _passed_down(
             assert_never(event)
 
 
-def _still_asked(queue: tuple[gms.Request, ...], decision: Decision) -> tuple[gms.Request, ...]:
-    """A process that asked, and then founded a group, is let in by the merge. `MergeGms!StillAsked`."""
-    return tuple(
-        request
-        for request in queue
-        if request.kind != "join"
-        or request.member not in decision.members
-        or request.life > decision.lives[request.member]
-    )
-
-
 def _take_view(state: State, decision: Decision) -> Transition:
     """The merged view is GMS's next one. `MergeGms!TakeView`."""
     first = decision.members[0] == state.member
     entered = gms.enter(state.gms, decision)
     if first:
-        entered = evolve(entered, queue=_still_asked(state.gms.queue, decision))
+        entered = evolve(entered, queue=state.gms.queue)
     taken = evolve(state, gms=entered, holds="no", probed=frozenset())
     return taken, (PassDown(ViewInstalled(decision.view)),)
 

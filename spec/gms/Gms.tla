@@ -392,11 +392,15 @@ JoinRefusedReceived(s, e) ==
     IF s.gone \/ InView(s) \/ ~s.joining \/ e.message.life # s.life THEN Ignored(s)
     ELSE Handled([s EXCEPT !.gone = TRUE], <<LeftTheGroup>>)
 
+\* Its request to leave is there already. (A request to join may be there, too, that a view has granted which another member
+\* created, or a merge: FLAW-217.)
+LeaveWaits(s, m) == IsQueued(s, "leave", m)
+
 \* (Also at a member that does not act yet: the leaver may be the first to know that it will.)
 LeaveReqReceived(s, e) ==
     LET m == e.sender IN
     IF s.gone \/ m \notin MembersOfView(s) THEN Ignored(s)
-    ELSE IF e.message.life # LifeOf(s, m) \/ (\E i \in DOMAIN s.queue : s.queue[i].member = m) THEN Ignored(s)
+    ELSE IF e.message.life # LifeOf(s, m) \/ LeaveWaits(s, m) THEN Ignored(s)
     ELSE Proceed([s EXCEPT !.queue = Append(@, Request("leave", m, e.message.life))], <<>>)
 
 \* Its leave is granted. (It ignores the grant for another incarnation.)

@@ -229,13 +229,16 @@ CountedByOneCoordinator ==
     \A m \in {m \in up : InView(local[m])} :
         \A x, y \in Others(local[m]) \cap up : (CountsOn(x, m) /\ CountsOn(y, m)) => x = y
 
-\* Each suspicion is passed up once, when it begins, whatever its cause.
+\* Each suspicion is passed up once, when it begins, whatever its cause. (One that is reported may end in the same step, with a
+\* view that was waited for.)
 SuspicionsPassedUpStep ==
     act'.outcome # "none" =>
         LET m == act'.member
             old == IF InView(local[m]) THEN local[m].suspected ELSE {}
-        IN {e.suspect : e \in Up(act'.effects, "Suspected")} =
-            IF InView(local'[m]) THEN local'[m].suspected \ old ELSE {}
+            passed == {e.suspect : e \in Up(act'.effects, "Suspected")}
+            begun == IF InView(local'[m]) THEN local'[m].suspected \ old ELSE {}
+            ended == IF act'.event.type = "Suspected" THEN {act'.event.suspect} \ MembersOf(local'[m].decision) ELSE {}
+        IN begun \subseteq passed /\ passed \subseteq begun \cup ended
 SuspicionsPassedUp == [][SuspicionsPassedUpStep]_vars
 
 \* JOI-05: when the joiner is answered, whoever is alive of the old members has the view.

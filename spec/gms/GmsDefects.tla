@@ -183,4 +183,7 @@ HearsOfFormerIncarnations == {"IncarnationIsNamed"}
 OfMembersOnly(m) ==
     {w \in Watched(local[m]) \ told[m] :
         w[1] \in MembersOf(local[m].decision) /\ FailureDetector!MayReport(m, w[1], w[2])}
+-----------------------------------------------------------------------------
+(* In the place of LeaveWaits: any request of the member counts, also one to join that was granted. *)
+AnyRequestWaits(s, m) == \E i \in DOMAIN s.queue : s.queue[i].member = m
 =============================================================================

@@ -302,9 +302,12 @@ AskToJoin(m) ==
         /\ Apply("AskToJoin", m, [type |-> "JoinRequested", coordinator |-> c, life |-> life[m]], {})
     /\ UNCHANGED world
 
+\* Any member may want to leave at any time. (Where that is too much to search a model puts a bound here.)
+MayWantToLeave(m) == TRUE
+
 Leave(m) ==
     /\ spent.leaves < MaxLeaves
-    /\ m \in up /\ m \in Leavers
+    /\ m \in up /\ m \in Leavers /\ MayWantToLeave(m)
     /\ InView(local[m]) /\ ~local[m].leaving
     /\ Apply("Leave", m, [type |-> "LeaveRequested"], {})
     /\ Spend("leaves")

@@ -165,4 +165,6 @@ OneMemberBranch ==
              [m \in Member |-> CASE m \in {"A", "C"} -> 4 [] m = "B" -> 5 [] m = "D" -> 0],
              {},
              [crashes |-> 3, restarts |-> 0])
+\* A bound: when A has crashed C wants to leave before B has D's request to join, and D while B has it.
+LeaveAroundJoin(m) == "A" \notin up /\ (m = "D") = IsQueued(local["B"], "join", "D")
 =============================================================================

@@ -181,18 +181,12 @@ EndUseOfGroup(s) ==
 ToTake(s, d) == d
 SayBelow(d) == <<PassDown([type |-> "ViewInstalled", view |-> G!ViewIn(d)])>>
 
-\* Without requests to join of those whom the merged view lists: a process that asked, and then founded a group, is let
-\* in by the merge.
-StillAsked(queue, d) ==
-    LET Stays(r) == ~(r.kind = "join" /\ r.member \in {d.members[i] : i \in DOMAIN d.members} /\ r.life <= d.lives[r.member])
-    IN SelectSeq(queue, Stays)
-
 \* The merged view is GMS's next one.
 TakeView(s, decided) ==
     LET d == ToTake(s, decided)
         first == Head(d.members) = s.member
         entered == [G!Enter(s.gms, d) EXCEPT
-                        !.queue = IF first THEN StillAsked(s.gms.queue, d) ELSE @,
+                        !.queue = IF first THEN s.gms.queue ELSE @,
                         !.phase = IF first /\ ~FirstMemberQueries THEN "leading" ELSE @,
                         !.group = IF first /\ ~FirstMemberQueries THEN "unknown" ELSE @]
     IN [state |-> [s EXCEPT !.gms = entered, !.holds = "no", !.probed = {}],

@@ -120,8 +120,9 @@ ApplyWithPacket(action, m, event, consumed, given) ==
         /\ network' = AfterStep(network, m, consumed, step.effects, up) \cup {Packet(m, m, G!LeaveRsp(0))}
         /\ UNCHANGED <<up, stops, answers, seen, kept, views, installed>>
 
-\* The first member of a merged view keeps all requests: in the place of StillAsked.
-KeepsAllRequests(queue, d) == queue
+\* In the place of LeaveReqReceived: a request to leave counts as there, if any request of the member is.
+TakesLeaveForJoin(s, e) ==
+    IF \E i \in DOMAIN s.gms.queue : s.gms.queue[i].member = e.sender THEN Ignored(s) ELSE FromG(s, e)
 
 -----------------------------------------------------------------------------
 (* The failure detector: in the place of DetectorLacks *)

@@ -284,6 +284,7 @@ def test_a_datagram_that_is_lost_is_sent_again() -> None:
         ),
         pytest.param(20268317, 2_495, id="the same, and a joiner waits for it"),
         pytest.param(20266743, 2_600, id="a process that was let in, and never heard of it, founds a group"),
+        pytest.param(20270085, 2_009, id="a member asks to leave that a crashed coordinator has let in"),
         pytest.param(20267334, 200, id="a coordinator crashes, and one of two groups has the merged view"),
     ],
 )

@@ -317,7 +317,8 @@ func joinRefusedReceived(s State, e JoinRefusedReceived) Result {
 
 func leaveReqReceived(s State, e LeaveReqReceived) Result {
 	m := e.Sender
-	if s.Gone || !s.isMember(m) || e.Message.Life != s.Decision.Lives[m] || s.isQueued("join", m) || s.isQueued("leave", m) {
+	// A request to join may be there, too, that another's view has granted, or a merge.
+	if s.Gone || !s.isMember(m) || e.Message.Life != s.Decision.Lives[m] || s.isQueued("leave", m) {
 		return group.Ignored(s)
 	}
 	return Proceed(s.queued(Request{"leave", m, e.Message.Life}), nil)

@@ -208,11 +208,8 @@ func (t *step) letGo() {
 func (t *step) takeView(d Decision) {
 	queue := t.Gms.Queue
 	t.Gms = t.Gms.Enter(d)
-	if d.Members[0] == t.Member { // a process that asked, and then founded a group, is let in by the merge
-		members := d.Set()
-		t.Gms.Queue = group.Select(queue, func(r gms.Request) bool {
-			return r.Kind != "join" || !members.Has(r.Member) || r.Life > d.Lives[r.Member]
-		})
+	if d.Members[0] == t.Member {
+		t.Gms.Queue = queue
 	}
 	t.Holds, t.Probed = "no", nil
 	t.do(group.PassDown{Event: group.ViewInstalled{View: d.View()}})
