@@ -125,6 +125,109 @@ TakesLeaveForJoin(s, e) ==
     IF \E i \in DOMAIN s.gms.queue : s.gms.queue[i].member = e.sender THEN Ignored(s) ELSE FromG(s, e)
 
 -----------------------------------------------------------------------------
+(* The end of a merge: in the place of MaybeResume in Gms. The first member   *)
+(* of the merged view resumes the group, and something is left.               *)
+
+Resumes(s, left) ==
+    IF G!MustResume(s) THEN [state |-> left, effects |-> <<G!ResumeGroup>>] ELSE [state |-> s, effects |-> <<>>]
+Freed(s) == [s EXCEPT !.group = "free"]
+
+AwaitsAtLast(s) == Resumes(s, [Freed(s) EXCEPT !.awaiting = G!Others(s)])
+AsksAtLast(s) == Resumes(s, [Freed(s) EXCEPT !.asking = G!Others(s)])
+OwesAtLast(s) == Resumes(s, [Freed(s) EXCEPT !.owed = G!Others(s)])
+QueuesAtLast(s) == Resumes(s, [Freed(s) EXCEPT !.queue = <<G!OwnLeave(s)>>])
+FollowsAtLast(s) == Resumes(s, [Freed(s) EXCEPT !.phase = "following"])
+KeepsTheGroup(s) == Resumes(s, s)
+
+\* It has another view with the same members.
+CountsOnAtLast(s) == Resumes(s, [Freed(s) EXCEPT !.decision.id.counter = @ + 1])
+
+-----------------------------------------------------------------------------
+(* A member follows a merged view: in the place of TakeView                   *)
+
+Takes(s, decided, After(_)) ==
+    LET d == ToTake(s, decided)
+        first == Head(d.members) = s.member
+        entered == [G!Enter(s.gms, d) EXCEPT !.queue = IF first THEN StillAsked(s.gms.queue, d) ELSE @]
+    IN [state |-> After([s EXCEPT !.gms = entered, !.holds = "no", !.probed = {}]), effects |-> SayBelow(d)]
+
+\* A member that is not first wants to lead another merge, or awaits a digest.
+WishesInView(s, d) ==
+    LET After(t) == IF G!IsActing(t.gms) THEN t ELSE [t EXCEPT !.wish = [type |-> "DiscoverTimeout", found |-> {}]]
+    IN Takes(s, d, After)
+HoldsInView(s, d) ==
+    LET After(t) == IF G!IsActing(t.gms) THEN t ELSE [t EXCEPT !.holds = "digest"] IN Takes(s, d, After)
+
+\* What it has asked for in the view before counts as asked for.
+ProbesOutliveView(s, d) == LET After(t) == [t EXCEPT !.probed = s.probed] IN Takes(s, d, After)
+
+\* In the place of AnswerEarly: an early query is answered, and stays.
+AnswersAndKeeps(s) ==
+    LET Comes(word) == ~IsEarly(s, word.sender, word.message)
+    IN HeardAll(Unchanged(s), SelectSeq(s.early, Comes))
+
+\* In the place of ToTake: another subgroup has the merged view with its juniors in another order.
+ReversesJuniors(s, d) ==
+    IF IsMember(s, d.id.creator) THEN d
+    ELSE [d EXCEPT !.members = [i \in DOMAIN @ |-> IF i = 1 THEN @[1] ELSE @[Len(@) + 2 - i]]]
+
+-----------------------------------------------------------------------------
+(* Merging wants the group: in the place of MaybeStop                         *)
+
+MayStop(s) == Wishes(s) /\ s.holds = "no" /\ GmsIsIdle(s)
+Stopping(s) == [s EXCEPT !.holds = "stopping"]
+
+\* It waits, and has not asked.
+StopsInSilence(s) == IF MayStop(s) THEN Unchanged(Stopping(s)) ELSE Unchanged(s)
+
+\* It promises its digest before the group is stopped, or asks for it.
+PromisesEarly(s) ==
+    LET To(x) == PassDown([type |-> "DigestPromised", to |-> x])
+        others == IF s.wish.type = "DiscoverTimeout" THEN s.wish.found \ {s.member} ELSE {s.wish.sender}
+    IN IF MayStop(s) THEN [state |-> Stopping(s), effects |-> <<G!SuspendGroup>> \o M!ForEach(others, To)]
+       ELSE Unchanged(s)
+AsksForDigestEarly(s) ==
+    IF MayStop(s)
+    THEN LET asked == AskForDigest(s)
+         IN [state |-> Stopping(asked.state), effects |-> <<G!SuspendGroup>> \o asked.effects]
+    ELSE Unchanged(s)
+
+\* In the place of AskForDigest: the event that needs the digest is forgotten.
+ForgetsWish(s) ==
+    [state |-> [s EXCEPT !.wish = NoPendingMerge, !.holds = "digest", !.asked = @ + 1],
+     effects |-> <<PassDown([type |-> "GetDigest", asker |-> Self, request |-> s.asked + 1])>>]
+
+\* In the place of GiveDigest: no digest is given yet.
+NeverGiven(m) == FALSE
+
+-----------------------------------------------------------------------------
+(* Views of GMS: in the place of operators of Gms                             *)
+
+\* Of Creator: a stranger decides. Of StartAt: a joiner starts with no digest.
+StrangerDecides(s, members) == "Z"
+StartsAtNothing(decision) == PassDown([type |-> "DigestSet", digest |-> G!NoDigest])
+
+-----------------------------------------------------------------------------
+(* Incarnations, and what waits for the next one                              *)
+
+\* In the place of Restart: an incarnation is left out.
+SkipsIncarnation(m) ==
+    /\ spent.restarts < MaxRestarts
+    /\ m \notin up
+    /\ up' = up \cup {m}
+    /\ life' = [life EXCEPT ![m] = @ + 2]
+    /\ local' = [local EXCEPT ![m] = Start(m)]
+    /\ Spend("restarts")
+    /\ Environment("Restart", m, None, {})
+    /\ UNCHANGED <<network, stops, answers, cast, seen, kept, views, installed>>
+
+\* In the place of ForTheNext: what waits is from another sender, for another member, or another message.
+Waiting(packets, As(_)) == {As([p EXCEPT !.to = NextLife(@)]) : p \in {p \in packets : Inherits(p.to)}}
+WaitsFromOther(packets) == LET As(p) == [p EXCEPT !.sender = IF @ = "A" THEN "C" ELSE "A"] IN Waiting(packets, As)
+WaitsForOther(packets) == LET As(p) == [p EXCEPT !.to = p.sender] IN Waiting(packets, As)
+WaitsAsOther(packets) == LET As(p) == [p EXCEPT !.message = G!LeaveRsp(0)] IN Waiting(packets, As)
+
+-----------------------------------------------------------------------------
 (* The failure detector: in the place of DetectorLacks *)
 
 LosesCrashes == {"CrashIsReported"}
