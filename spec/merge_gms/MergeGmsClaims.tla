@@ -156,6 +156,16 @@ PromiseOnlyWhileNeeded ==
     \A m \in up :
         (~Merging(m) /\ local[m].gms.admitting = G!NoRequest) => kept[m] = {}
 
+\* A member remembers exactly the probes that it has sent since it installed its view.
+ProbedSinceInstalledStep ==
+    act'.outcome = "handled" =>
+        LET m == act'.member
+            effects == act'.effects
+            sent == {[id |-> effects[i].message.view_id, to |-> effects[i].to] :
+                        i \in {i \in DOMAIN effects : effects[i].type = "Send" /\ effects[i].message.type = "PROBE"}}
+        IN local'[m].probed = (IF installed'[m] = installed[m] THEN local[m].probed ELSE {}) \cup sent
+ProbedSinceInstalled == [][ProbedSinceInstalledStep]_vars
+
 \* LAY-06, MRG-31: a view is announced below, then above, once, when it is installed; a merged one as such,
 \* after the windows of the members that are new.
 ViewAnnouncedOnceStep ==

@@ -124,6 +124,25 @@ ApplyWithPacket(action, m, event, consumed, given) ==
 TakesLeaveForJoin(s, e) ==
     IF \E i \in DOMAIN s.gms.queue : s.gms.queue[i].member = e.sender THEN Ignored(s) ELSE FromG(s, e)
 
+\* A member that departs takes all others with it.
+ApplyTakingAll(action, m, event, consumed, given) ==
+    \E step \in {Step(local[m], event)} :
+        /\ Take(action, m, None, event, consumed, step)
+        /\ up' = IF step.state.gms.gone THEN {} ELSE up
+        /\ network' = AfterStep(network, m, consumed, step.effects, up')
+        /\ stops' = AfterStops(m, event, step)
+        /\ answers' = [answers EXCEPT ![m] =
+                IF step.state.gms.gone THEN {}
+                ELSE (@ \ given) \cup {[asker |-> e.asker, request |-> e.request, digest |-> DeliveredBy(m)] :
+                                        e \in Down(step.effects, "GetDigest")}]
+        /\ seen' = AfterWindows(m, step.effects)
+        /\ kept' = [kept EXCEPT ![m] = AfterKept(m, step)]
+        /\ \E new \in {NewDecisions(m, step)} :
+            views' = IF new = {} THEN views ELSE Append(views, AsView(CHOOSE d \in new : TRUE, step.effects))
+        /\ installed' = [installed EXCEPT ![m] =
+                IF Own(step.state) = Own(local[m]) THEN @ ELSE NumberIn(views', Own(step.state))]
+
+
 -----------------------------------------------------------------------------
 (* The end of a merge: in the place of MaybeResume in Gms. The first member   *)
 (* of the merged view resumes the group, and something is left.               *)
@@ -148,7 +167,7 @@ CountsOnAtLast(s) == Resumes(s, [Freed(s) EXCEPT !.decision.id.counter = @ + 1])
 Takes(s, decided, After(_)) ==
     LET d == ToTake(s, decided)
         first == Head(d.members) = s.member
-        entered == [G!Enter(s.gms, d) EXCEPT !.queue = IF first THEN StillAsked(s.gms.queue, d) ELSE @]
+        entered == [G!Enter(s.gms, d) EXCEPT !.queue = IF first THEN s.gms.queue ELSE @]
     IN [state |-> After([s EXCEPT !.gms = entered, !.holds = "no", !.probed = {}]), effects |-> SayBelow(d)]
 
 \* A member that is not first wants to lead another merge, or awaits a digest.
@@ -165,11 +184,6 @@ ProbesOutliveView(s, d) == LET After(t) == [t EXCEPT !.probed = s.probed] IN Tak
 AnswersAndKeeps(s) ==
     LET Comes(word) == ~IsEarly(s, word.sender, word.message)
     IN HeardAll(Unchanged(s), SelectSeq(s.early, Comes))
-
-\* In the place of ToTake: another subgroup has the merged view with its juniors in another order.
-ReversesJuniors(s, d) ==
-    IF IsMember(s, d.id.creator) THEN d
-    ELSE [d EXCEPT !.members = [i \in DOMAIN @ |-> IF i = 1 THEN @[1] ELSE @[Len(@) + 2 - i]]]
 
 -----------------------------------------------------------------------------
 (* Merging wants the group: in the place of MaybeStop                         *)
@@ -206,6 +220,15 @@ NeverGiven(m) == FALSE
 \* Of Creator: a stranger decides. Of StartAt: a joiner starts with no digest.
 StrangerDecides(s, members) == "Z"
 StartsAtNothing(decision) == PassDown([type |-> "DigestSet", digest |-> G!NoDigest])
+
+\* Of Enter: a joiner begins with another view than the one that it acknowledges.
+JoinsElsewhere(s, decision) ==
+    LET other == IF s.decision = G!NoDecision /\ decision.id.creator # s.member
+                 THEN [decision EXCEPT !.id.counter = @ + 1] ELSE decision
+    IN [s EXCEPT !.decision = other, !.suspected = @ \cap MembersOf(decision), !.phase = "following",
+                 !.asking = {}, !.newest = G!NoDecision, !.awaiting = {}, !.owed = {},
+                 !.queue = G!Kept(s, decision), !.group = "free", !.admitting = G!NoRequest, !.leave_asked = "",
+                 !.joining = FALSE]
 
 -----------------------------------------------------------------------------
 (* Incarnations, and what waits for the next one                              *)

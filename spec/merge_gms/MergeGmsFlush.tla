@@ -303,35 +303,32 @@ MergedDigestIsDeliveredStep ==
             \A x \in ViewMembers(m) : seen[m][x] = Own(local'[m]).digest[x]
 MergedDigestIsDelivered == [][MergedDigestIsDeliveredStep]_stack_vars
 
-\* (A coordinator that leaves decides the view without itself and departs, in one step of GMS: these are two.)
+\* A coordinator that leaves decides the view without itself and departs in one step of GMS, and a member that wants to
+\* leave departs in the step in which it enters a view as its first. Each of these steps is two of VirtualSynchrony.
+Departs == up' = up \ {act'.member}
+
 DecidesAndDeparts ==
     \E v \in {views'[Len(views')]} :
-        /\ Channel!Group!MayDecide(v)
-        /\ views' = Append(views, v) /\ log' = Append(log, Channel!NoCasts(v))
+        /\ Channel!Group!Decide(v)
+        /\ log' = Append(log, Channel!NoCasts(v))
         /\ settled' = Append(settled, Channel!NoArrivals)
-        /\ act'.member \in up /\ up' = up \ {act'.member}
-        /\ UNCHANGED <<installed, got>>
+        /\ got' = got
 
-\* (A member that wants to leave, and is first in a merged view that it installs, departs in the same step.)
 MayEnter(m, v, came) == IF MaxFalseSuspicions = 0 THEN Channel!MayEnter(m, v, came) ELSE Branching!MayEnter(m, v, came)
 EntersAndDeparts ==
     \E m \in {act'.member} : \E k \in {installed'[m]} :
-        /\ m \in up /\ up' = up \ {m}
-        /\ IF views' = views
-           THEN /\ Channel!Group!Install(m, k)
-                /\ MayEnter(m, views[k], settled[k])
-                /\ settled' = [settled EXCEPT ![k] = Channel!Came(m, @)]
-                /\ log' = log
-           ELSE /\ Channel!Group!DecideAndInstall(views'[k], m)
-                /\ MayEnter(m, views'[k], Channel!NoArrivals)
-                /\ settled' = Append(settled, Channel!Came(m, Channel!NoArrivals))
-                /\ log' = Append(log, Channel!NoCasts(views'[k]))
-        /\ Channel!Forgets(m)
+        \E known \in {IF views' = views THEN settled ELSE Append(settled, Channel!NoArrivals)} :
+            /\ IF views' = views THEN Channel!Group!Install(m, k) ELSE Channel!Group!DecideAndInstall(views'[k], m)
+            /\ MayEnter(m, views'[k], known[k])
+            /\ settled' = [known EXCEPT ![k] = Channel!Came(m, @)]
+            /\ log' = IF views' = views THEN log ELSE Append(log, Channel!NoCasts(views'[k]))
+            /\ Channel!Forgets(m)
 
 \* (Multicast and received by oneself, at once: two, too.)
 CastsAndReceives ==
     \E m \in {act'.member} :
         /\ Channel!MayCast(m, installed[m])
+        /\ log' = Channel!Casts(log, m, installed[m], <<cast'[m]>>)
         /\ got' = [got EXCEPT ![m] = @ \cup {<<installed[m], m, Len(log[installed[m]][m]) + 1>>}]
         /\ UNCHANGED <<views, installed, life, up, settled>>
 
@@ -341,8 +338,9 @@ channel_vars == <<views, installed, up, log, settled, got>>
 RefinesVirtualSynchronyStep ==
     channel_vars' # channel_vars =>
         IF act'.action = "Restart" THEN Channel!Next
-        ELSE IF up' # up /\ installed' # installed THEN EntersAndDeparts
-        ELSE IF up' # up /\ views' # views THEN DecidesAndDeparts
+        ELSE IF up' # up /\ (installed' # installed \/ views' # views)
+        THEN /\ Departs
+             /\ IF installed' # installed THEN EntersAndDeparts ELSE DecidesAndDeparts
         ELSE IF act'.action = "CastData" THEN CastsAndReceives
         ELSE IF MaxFalseSuspicions = 0 THEN Channel!Next ELSE Branching!Next
 RefinesVirtualSynchrony == [][RefinesVirtualSynchronyStep]_stack_vars
