@@ -16,11 +16,14 @@ LateC == <<FirstView(3, "C", <<"C">>)>>
 AAndLateC == <<FirstView(1, "A", <<"A">>), FirstView(3, "C", <<"C">>)>>
 Together == <<FirstView(1, "A", <<"A", "C">>)>>
 
-\* Two groups that list F: both have let it in, or one of them has not, or lists its next incarnation.
-ListsF(k, creator, incarnation, joins) ==
-    DecidedView(ViewId(k, creator), <<creator, "F">>, {}, [m \in {creator, "F"} |-> IF m = "F" THEN incarnation ELSE 0], joins)
-BothLetIn == <<FirstView(1, "A", <<"A", "F">>), FirstView(1, "C", <<"C", "F">>)>>
-OneLetsIn == <<ListsF(1, "A", 0, {"A"}), FirstView(1, "C", <<"C", "F">>)>>
-OtherLetsNextIn == <<FirstView(1, "A", <<"A", "F">>), ListsF(1, "C", 1, {"C", "F"})>>
+\* Three groups that list F, which is in the first of them. The other two have let it in, or one of them has let in its
+\* next incarnation.
+ListsF(creator, incarnation, joins) ==
+    DecidedView(ViewId(1, creator), <<creator, "F">>, {},
+                [m \in {creator, "F"} |-> IF m = "F" THEN incarnation ELSE 0], joins)
+TwoLetIn == <<ListsF("A", 0, {"A"}), ListsF("C", 0, {"C", "F"}), ListsF("E", 0, {"E", "F"})>>
+LetsNextIn == <<ListsF("A", 0, {"A"}), ListsF("C", 1, {"C", "F"}), ListsF("E", 0, {"E", "F"})>>
+LetsNextInLater == <<ListsF("A", 0, {"A"}), ListsF("C", 0, {"C", "F"}), ListsF("E", 1, {"E", "F"})>>
+
 Three == <<FirstView(1, "A", <<"A">>), FirstView(1, "C", <<"C">>), FirstView(1, "E", <<"E">>)>>
 =============================================================================

@@ -64,12 +64,13 @@ ReceivedNow == IF Enters THEN [got EXCEPT ![act'.member] = {}] ELSE got
 DepartsDeciding == up' # up /\ Decides /\ ~Enters
 DepartsEntering == up' # up /\ Enters
 
-\* Its log has one more entry; the new view is said to be reached from the first; it has received more.
+\* Its log has one more entry; another member has come to the view; it has received more.
 MoreLogged == [LogsNow EXCEPT ![1][act'.member] = Append(@, 0)]
 LogsWhereItDecides == PassedUpWith(IF DepartsDeciding THEN MoreLogged ELSE LogsNow, CutsNow, ReceivedNow)
 LogsWhereItEnters == PassedUpWith(IF DepartsEntering THEN MoreLogged ELSE LogsNow, CutsNow, ReceivedNow)
+Other == CHOOSE x \in Member : x # act'.member
 CutsWhereItDecides ==
-    PassedUpWith(LogsNow, IF DepartsDeciding THEN Append(settled, [k \in {1} |-> {}]) ELSE CutsNow, ReceivedNow)
+    PassedUpWith(LogsNow, IF DepartsDeciding THEN Append(settled, [k \in {1} |-> got[Other]]) ELSE CutsNow, ReceivedNow)
 CutsWhereItEnters == PassedUpWith(LogsNow, IF DepartsEntering THEN CutsBefore ELSE CutsNow, ReceivedNow)
 ReceivesWhereItDecides ==
     PassedUpWith(LogsNow, CutsNow,
@@ -78,7 +79,8 @@ ReceivesWhereItEnters == PassedUpWith(LogsNow, CutsNow, IF DepartsEntering THEN 
 
 \* In the place of Enter in Gms: a member that wants to leave, and is first in the view, has a view of its own.
 EntersForeignView(s, decision) ==
-    LET own == IF s.leaving /\ Head(decision.members) = s.member THEN [decision EXCEPT !.id.creator = "Z"] ELSE decision
+    LET departs == s.leaving /\ Head(decision.members) = s.member /\ decision.id.creator # s.member
+        own == IF departs THEN [decision EXCEPT !.id.creator = "Z"] ELSE decision
     IN [s EXCEPT !.decision = own, !.suspected = @ \cap MembersOf(decision), !.phase = "following",
                  !.asking = {}, !.newest = G!NoDecision, !.awaiting = {}, !.owed = {},
                  !.queue = G!Kept(s, decision), !.group = "free", !.admitting = G!NoRequest, !.leave_asked = "",
@@ -111,6 +113,12 @@ CastsTwice(m) == CastDataWith(m, IsOpen(m), Channel!Casts(LogNow(m), m, installe
 CastsUnheard(m) == CastDataWith(m, IsOpen(m), LogNow(m), {}, settled)
 CastsAndCuts(m) == CastDataWith(m, IsOpen(m), LogNow(m), OwnCopy(m), [settled EXCEPT ![1] = [k \in {1} |-> {}]])
 
-\* In the place of ReceiveNewView: no view arrives yet.
-NeverReceived(m) == FALSE
+\* In the place of ReceiveNewView: views arrive at B alone.
+ReceivedByB(m) == m = "B" /\ Receive("ReceiveNewView", m, "NEW_VIEW")
+
+\* In the place of MaybeDone in Flush: a member that wants to leave is not waited for.
+NeverAwaitsLeavers(s) ==
+    IF s.run.phase \in {"start", "reconcile"} /\ Flush!Asked(s) # {} /\ \A m \in s.run.want : local[m].gms.leaving
+       /\ s.member \notin s.run.want
+    THEN Flush!AllReported(s) ELSE Flush!Unchanged(s)
 =============================================================================

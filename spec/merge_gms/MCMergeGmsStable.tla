@@ -13,8 +13,8 @@ OneVote == <<1>>
 -----------------------------------------------------------------------------
 (* Defects *)
 
-\* In the place of AfterPromises: a promise is noted as another member's, or as the next incarnation's, to an incarnation
-\* that has not begun.
+\* In the place of AfterPromises: a promise is noted as another member's, or as the next incarnation's, to an
+\* incarnation that has not begun.
 NotedAs(m, by, by_life) ==
     LET gone == {e.to : e \in Down(act'.effects, "PromiseWithdrawn")}
         made == {e.to : e \in Down(act'.effects, "DigestPromised")}

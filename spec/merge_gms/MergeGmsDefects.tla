@@ -124,11 +124,12 @@ ApplyWithPacket(action, m, event, consumed, given) ==
 TakesLeaveForJoin(s, e) ==
     IF \E i \in DOMAIN s.gms.queue : s.gms.queue[i].member = e.sender THEN Ignored(s) ELSE FromG(s, e)
 
-\* A member that departs takes all others with it.
+\* A member that decides or enters a view, and departs, takes all others with it.
 ApplyTakingAll(action, m, event, consumed, given) ==
     \E step \in {Step(local[m], event)} :
         /\ Take(action, m, None, event, consumed, step)
-        /\ up' = IF step.state.gms.gone THEN {} ELSE up
+        /\ up' = IF ~step.state.gms.gone THEN up
+                 ELSE IF NewDecisions(m, step) = {} /\ Own(step.state) = Own(local[m]) THEN up \ {m} ELSE {}
         /\ network' = AfterStep(network, m, consumed, step.effects, up')
         /\ stops' = AfterStops(m, event, step)
         /\ answers' = [answers EXCEPT ![m] =
@@ -141,7 +142,6 @@ ApplyTakingAll(action, m, event, consumed, given) ==
             views' = IF new = {} THEN views ELSE Append(views, AsView(CHOOSE d \in new : TRUE, step.effects))
         /\ installed' = [installed EXCEPT ![m] =
                 IF Own(step.state) = Own(local[m]) THEN @ ELSE NumberIn(views', Own(step.state))]
-
 
 -----------------------------------------------------------------------------
 (* The end of a merge: in the place of MaybeResume in Gms. The first member   *)
@@ -211,14 +211,15 @@ ForgetsWish(s) ==
     [state |-> [s EXCEPT !.wish = NoPendingMerge, !.holds = "digest", !.asked = @ + 1],
      effects |-> <<PassDown([type |-> "GetDigest", asker |-> Self, request |-> s.asked + 1])>>]
 
-\* In the place of GiveDigest: no digest is given yet.
+\* In the place of GiveDigest, or of the arrival of a message: no digest is given yet, and no such message arrives.
 NeverGiven(m) == FALSE
+NeverReceived(m) == FALSE
 
 -----------------------------------------------------------------------------
 (* Views of GMS: in the place of operators of Gms                             *)
 
-\* Of Creator: a stranger decides. Of StartAt: a joiner starts with no digest.
-StrangerDecides(s, members) == "Z"
+\* Of Creator: the view that a leaver decides has a stranger as its creator. Of StartAt: a joiner starts with no digest.
+StrangerDecides(s, members) == IF \E i \in DOMAIN members : members[i] = s.member THEN s.member ELSE "Z"
 StartsAtNothing(decision) == PassDown([type |-> "DigestSet", digest |-> G!NoDigest])
 
 \* Of Enter: a joiner begins with another view than the one that it acknowledges.
