@@ -61,11 +61,16 @@ AdmittedTwice(x) ==
     \E j, k \in DOMAIN views :
         j < k /\ x \in views[j].joins \cap views[k].joins /\ Has(views[j], x, life[x]) /\ Has(views[k], x, life[x])
 
+\* The incarnation of x in m's view; before m's first view, the present one.
+LifeFor(m, x) == IF x \in DOMAIN Own(local[m]).lives THEN Own(local[m]).lives[x] ELSE life[x]
+
 \* (But for a member that has left, a member that a leaver has left out, and a joiner that two subgroups let in: it
-\* enters one of them, and the other excludes it.)
+\* enters one of them, and the other excludes it. A subgroup may let in a joiner that is over, as it has left the other:
+\* its next incarnation is not suspected.)
 NoSuspicionWithoutFaults ==
     NoFaults =>
-        \A m \in up : local[m].gms.leaving \/ \A x \in Suspects(m) \cap up : AdmittedTwice(x)
+        \A m \in up :
+            local[m].gms.leaving \/ \A x \in {x \in Suspects(m) \cap up : LifeFor(m, x) = life[x]} : AdmittedTwice(x)
 
 \* Nothing is on its way, and no member has anything to do but join.
 Quiescent ==
