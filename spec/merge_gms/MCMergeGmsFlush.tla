@@ -20,7 +20,7 @@ OneOfC == [m \in Member |-> IF m = "C" THEN 1 ELSE 0]
 BeginsForViewsAlone(s) ==
     Flush!ForViews \in s.wants /\ Flush!InView(s) /\ ~Flush!Running(s) /\ s.owner # s.member
 
-\* In the place of StopAll in Flush: the requester's flush goes on.
+\* In the place of StopAll in Flush: the requester's flush does not end.
 StopsAndRuns(s) ==
     [state |-> s, effects |-> Flush!SendAll(s.view.members, Flush!Unsuspected(s), Flush!StopFlush(s.view.id))]
 
@@ -64,14 +64,18 @@ ReceivedNow == IF Enters THEN [got EXCEPT ![act'.member] = {}] ELSE got
 DepartsDeciding == up' # up /\ Decides /\ ~Enters
 DepartsEntering == up' # up /\ Enters
 
-\* Its log has one more entry; another member has come to the view; it has received more.
+\* A member that departs has a multicast more in its log.
 MoreLogged == [LogsNow EXCEPT ![1][act'.member] = Append(@, 0)]
 LogsWhereItDecides == PassedUpWith(IF DepartsDeciding THEN MoreLogged ELSE LogsNow, CutsNow, ReceivedNow)
 LogsWhereItEnters == PassedUpWith(IF DepartsEntering THEN MoreLogged ELSE LogsNow, CutsNow, ReceivedNow)
+
+\* The new view already has the cut of the other member; or the view entered has none.
 Other == CHOOSE x \in Member : x # act'.member
 CutsWhereItDecides ==
     PassedUpWith(LogsNow, IF DepartsDeciding THEN Append(settled, [k \in {1} |-> got[Other]]) ELSE CutsNow, ReceivedNow)
 CutsWhereItEnters == PassedUpWith(LogsNow, IF DepartsEntering THEN CutsBefore ELSE CutsNow, ReceivedNow)
+
+\* The member has received a multicast of its own that it has not sent; or still has what it received before.
 ReceivesWhereItDecides ==
     PassedUpWith(LogsNow, CutsNow,
                  IF DepartsDeciding THEN [got EXCEPT ![act'.member] = {<<1, act'.member, 1>>}] ELSE ReceivedNow)
@@ -106,9 +110,11 @@ IsOpen(m) == ~flush[m].latched
 LogNow(m) == Channel!Casts(log, m, installed[m], <<cast[m] + 1>>)
 OwnCopy(m) == {<<installed[m], m, flush[m].sent + 1>>}
 
-\* It multicasts, too, where another member has installed the next view; twice at once; receives nothing of itself; and ends the cut.
+\* A member multicasts in a view that another member has left.
 CastsAfterCut(m) ==
     CastDataWith(m, IsOpen(m) \/ \E k \in DOMAIN views : Channel!ClosedBy(m, installed[m], k), LogNow(m), OwnCopy(m), settled)
+
+\* A multicast is two in the log, does not come back to its sender, or fixes a cut.
 CastsTwice(m) == CastDataWith(m, IsOpen(m), Channel!Casts(LogNow(m), m, installed[m], <<0>>), OwnCopy(m), settled)
 CastsUnheard(m) == CastDataWith(m, IsOpen(m), LogNow(m), {}, settled)
 CastsAndCuts(m) == CastDataWith(m, IsOpen(m), LogNow(m), OwnCopy(m), [settled EXCEPT ![1] = [k \in {1} |-> {}]])
@@ -118,7 +124,7 @@ ReceivedByB(m) == m = "B" /\ Receive("ReceiveNewView", m, "NEW_VIEW")
 
 \* In the place of MaybeDone in Flush: a member that wants to leave is not waited for.
 NeverAwaitsLeavers(s) ==
-    IF s.run.phase \in {"start", "reconcile"} /\ Flush!Asked(s) # {} /\ \A m \in s.run.want : local[m].gms.leaving
-       /\ s.member \notin s.run.want
+    IF s.run.phase \in {"start", "reconcile"} /\ Flush!Asked(s) # {}
+       /\ \A m \in s.run.want : m # s.member /\ local[m].gms.leaving
     THEN Flush!AllReported(s) ELSE Flush!Unchanged(s)
 =============================================================================

@@ -177,7 +177,7 @@ WishesInView(s, d) ==
 HoldsInView(s, d) ==
     LET After(t) == IF G!IsActing(t.gms) THEN t ELSE [t EXCEPT !.holds = "digest"] IN Takes(s, d, After)
 
-\* What it has asked for in the view before counts as asked for.
+\* A probe of the view before counts as sent in this view.
 ProbesOutliveView(s, d) == LET After(t) == [t EXCEPT !.probed = s.probed] IN Takes(s, d, After)
 
 \* In the place of AnswerEarly: an early query is answered, and stays.
@@ -222,7 +222,7 @@ NeverReceived(m) == FALSE
 StrangerDecides(s, members) == IF \E i \in DOMAIN members : members[i] = s.member THEN s.member ELSE "Z"
 StartsAtNothing(decision) == PassDown([type |-> "DigestSet", digest |-> G!NoDigest])
 
-\* Of Enter: a joiner begins with another view than the one that it acknowledges.
+\* Of Enter: a joiner begins with a view, and acknowledges another.
 JoinsElsewhere(s, decision) ==
     LET other == IF s.decision = G!NoDecision /\ decision.id.creator # s.member
                  THEN [decision EXCEPT !.id.counter = @ + 1] ELSE decision

@@ -303,8 +303,8 @@ MergedDigestIsDeliveredStep ==
             \A x \in ViewMembers(m) : seen[m][x] = Own(local'[m]).digest[x]
 MergedDigestIsDelivered == [][MergedDigestIsDeliveredStep]_stack_vars
 
-\* A coordinator that leaves decides the view without itself and departs in one step of GMS, and a member that wants to
-\* leave departs in the step in which it enters a view as its first. Each of these steps is two of VirtualSynchrony.
+\* A coordinator that leaves decides the view without itself and departs, in one step of GMS. A member that wants to leave
+\* departs in the step in which it enters a view as its first. Each of these steps is two of VirtualSynchrony.
 Departs == up' = up \ {act'.member}
 
 DecidesAndDeparts ==
