@@ -23,6 +23,11 @@ FarAbove == <<FirstView(1, "A", <<"A">>), FirstView(3, "C", <<"C">>)>>
 Parted ==
     <<FirstView(1, "A", <<"A", "C">>), After(2, "A", <<"A">>, {1}), After(2, "C", <<"C">>, {1})>>
 
+\* The same, and each still lists the other one.
+PartedInName ==
+    <<FirstView(1, "A", <<"A", "C">>), After(2, "A", <<"A", "C">>, {1}), After(2, "C", <<"A", "C">>, {1})>>
+EachItsOwn == [m \in Member |-> IF m = "A" THEN 2 ELSE 3]
+
 \* A merge that was done by half: A is in the merged view, and C has given up.
 Half ==
     <<FirstView(1, "A", <<"A">>), FirstView(1, "C", <<"C">>), After(2, "A", <<"A", "C">>, {1, 2})>>

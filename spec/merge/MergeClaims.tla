@@ -220,6 +220,20 @@ ViewAnnouncedOnceStep ==
         IN [i \in DOMAIN said |-> <<said[i].type, said[i].event.type>>] =
             IF merged THEN <<<<"PassDown", "MergeDecided">>, <<"PassUp", "MergeViewInstalled">>>> ELSE <<>>
 
+\* AMB-39, AMB-42: a leader that leaves its merge sends each coordinator that it has asked the merged view, or
+\* CANCEL_MERGE, but for a coordinator that rejects in this step.
+LeaderEndsMergeForAllStep ==
+    LET m == act'.member
+        before == local[m]
+        rejects ==
+            IF act'.event.type # "MergeRspReceived" THEN {}
+            ELSE IF act'.event.message.rejected THEN {act'.event.sender} ELSE {}
+        ended == {i \in DOMAIN act'.effects :
+                    act'.effects[i].type = "Send"
+                        /\ act'.effects[i].message.type \in {"INSTALL_MERGE_VIEW", "CANCEL_MERGE"}}
+    IN (act'.outcome # "none" /\ Merging(before) /\ Leads(before) /\ ~Merging(local'[m])) =>
+        Asked(before) \ rejects \subseteq {act'.effects[i].to : i \in ended}
+
 \* MRG-10, MRG-35: only coordinators are merged.
 OnlyCoordinatorsAccept ==
     \A p \in network : (p.message.type = "MERGE_RSP" /\ ~p.message.rejected) =>
@@ -232,6 +246,7 @@ TimerEndsOnlyItsMerge == [][TimerEndsOnlyItsMergeStep]_vars
 MergedDigestIsMaximum == [][MergedDigestIsMaximumStep]_vars
 MergedViewRedeemsPromise == [][MergedViewRedeemsPromiseStep]_vars
 ViewAnnouncedOnce == [][ViewAnnouncedOnceStep]_vars
+LeaderEndsMergeForAll == [][LeaderEndsMergeForAllStep]_vars
 
 -----------------------------------------------------------------------------
 (* Frame: a step belongs to one member, and others change through its effects alone. This is what makes *)

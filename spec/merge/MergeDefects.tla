@@ -44,6 +44,11 @@ EmptyDigest(id, decision, digest) ==
 \* In the place of PromisedTo: members of its own view are promised what they have.
 PromisedToAll(s) == IF Leads(s) THEN Asked(s) ELSE {s.merge.leader}
 
+\* In the place of PromisedTo: a leader promises its digest to the first of the other coordinators alone.
+PromisedToFirst(s) ==
+    LET others == (IF Leads(s) THEN Asked(s) ELSE {s.merge.leader}) \ MembersOf(s.decision)
+    IN IF others = {} THEN {} ELSE {FirstOf(others)}
+
 \* In the place of Withdrawn: the layers below are not notified that a promise is over.
 NotWithdrawn(m) == PassDown([type |-> "PromiseEnds", to |-> m])
 
@@ -55,6 +60,23 @@ AllMembersJoin(d, follows, joins) ==
 \* In the place of AfterOwn: each side has its own members alone in the view.
 OnlyOwnMembers(merged, decision) ==
     Decision(merged.id, decision.members, decision.id, merged.lives, {}, merged.digest)
+
+\* In the place of AfterOwn: each side counts one more of its own members' multicasts.
+OwnDigestIsAhead(merged, decision) ==
+    Decision(merged.id, merged.members, decision.id, merged.lives, {},
+             [m \in DOMAIN merged.digest |-> merged.digest[m] + IF m \in MembersOf(decision) THEN 1 ELSE 0])
+
+\* In the place of AfterOwn: each side counts one more incarnation of its own members.
+OwnLivesAreAhead(merged, decision) ==
+    Decision(merged.id, merged.members, decision.id,
+             [m \in DOMAIN merged.lives |-> merged.lives[m] + IF m \in MembersOf(decision) THEN 1 ELSE 0], {},
+             merged.digest)
+
+\* In the place of Begin: the merge is counted, and no member is in it.
+CountsMergeOnly(s, coordinators, digest) == Handled([s EXCEPT !.begun = @ + 1], <<DiscoverAgain>>)
+
+\* In the place of CancelMerge: a leader that leaves a coordinator out answers as if it had been asked.
+CancelsByRejection(id) == Reject(id, NoDecision)
 
 \* In the place of Coordinates: the first two members do.
 TwoCoordinate(s) ==
@@ -74,6 +96,37 @@ WindowsMoveBack(m, effects) ==
 
 \* In the place of MayComeTo: an address is let in though its former incarnation was ahead.
 AdmitsReusedAddress(x, m) == TRUE
+
+\* In the place of GoneFor: the membership service excludes no member.
+NoneGone(m) == {}
+
+\* In the place of ViewWithoutItself: a coordinator that leaves names a creator that is in no view.
+LeavesInOtherName(m) == [NextDecision(m, OthersOf(m), {}) EXCEPT !.id.creator = "Z"]
+
+\* In the place of Restart: an address comes back as its next incarnation, and is in the view that it was in.
+ComesBackInView(m) ==
+    /\ spent.restarts < MaxRestarts
+    /\ m \notin up
+    /\ up' = up \cup {m}
+    /\ life' = [life EXCEPT ![m] = @ + 1]
+    /\ Spend("restarts")
+    /\ Environment("Restart", m, None, {})
+    /\ UNCHANGED <<local, network, held, suspected, timers, cast, seen, purged, kept, views, installed>>
+
+-----------------------------------------------------------------------------
+(* The model itself: in the place of Misuse, the network changes a message that m has on its way *)
+
+Forges(m, Turned(_)) ==
+    /\ spent.misuses < MaxMisuses
+    /\ \E p \in network : p.sender = m /\ network' = (network \ {p}) \cup {Turned(p)}
+    /\ Spend("misuses")
+    /\ Environment("Misuse", m, None, {})
+    /\ UNCHANGED <<local, up, life, held, suspected, timers, cast, seen, purged, kept, views, installed>>
+
+\* It comes from another member; it goes to another member, its sender; it is another message.
+ForgesSender(m) == LET Turned(p) == [p EXCEPT !.sender = p.to] IN Forges(m, Turned)
+ForgesReceiver(m) == LET Turned(p) == [p EXCEPT !.to = p.sender] IN Forges(m, Turned)
+ForgesMessage(m) == LET Turned(p) == [p EXCEPT !.message = CancelMerge(NoMerge)] IN Forges(m, Turned)
 
 -----------------------------------------------------------------------------
 (* The model itself: in the place of ApplyWith *)

@@ -348,14 +348,17 @@ Found(m) ==
               Decision(ViewId(Used(m) + 1, m), <<m>>, NoViewId, [x \in {m} |-> life[m]], {m}, NoDigest))
     /\ UNCHANGED world
 
+\* A coordinator that leaves decides the view without itself.
+OthersOf(m) == LET Stays(x) == x # m IN SelectSeq(local[m].decision.members, Stays)
+ViewWithoutItself(m) == NextDecision(m, OthersOf(m), {})
+
 \* A member leaves. A participant goes, and is left out. A coordinator decides the view without itself, and
 \* goes.
 Depart(m) ==
     /\ spent.leaves < MaxLeaves
     /\ m \in up /\ installed[m] # 0
     /\ IF CoordinatorOf(local[m].decision) # m THEN views' = views
-       ELSE LET Stays(x) == x # m
-                decision == NextDecision(m, SelectSeq(local[m].decision.members, Stays), {})
+       ELSE LET decision == ViewWithoutItself(m)
             IN /\ Decides(m) /\ GoneFor(m) = {} /\ Len(local[m].decision.members) > 1
                /\ views' = Append(views, AsView(decision, {decision.follows}, {}))
     /\ up' = up \ {m}
