@@ -58,6 +58,34 @@ Told == Stands = %s /\ Moves = %s
 """
 """Models put other definitions in the place of constant ones and of others: what is constant changes with them."""
 
+ASKED = r"""---- MODULE Asked ----
+EXTENDS Naturals
+VARIABLES x, y
+Init == x = 0 /\ y = 0
+Next == x < %d /\ x' = x + 1 /\ y' = y
+Picks(p) == LET w == p IN \E n \in 1 .. 3 : x' = n /\ y' = y /\ w + w = 4
+Bound == LET w == x' IN \E n \in 1 .. 3 : x' = n /\ y' = y /\ w + w = 4
+Below(v) == LET w == v + v IN w + w < 4 * %d /\ x' = w /\ y' = w
+Told ==
+    /\ ENABLED Picks(x') /\ ENABLED Bound /\ ENABLED Picks(2) /\ ENABLED (Picks(x) \/ Picks(2))
+    /\ (ENABLED Picks(x)) = (x = 2)
+    /\ (ENABLED Below(x)) = (x < %d)
+Moves == [][(ENABLED Below(x)) = (x < %d) /\ (ENABLED Below(x))' = (x' < %d)]_<<x, y>>
+====
+"""
+"""Whether an action is enabled: `w` is the next state's x in one place, found anew for each n, and a value in another."""
+
+DOUBLED = "\n".join(
+    (
+        "---- MODULE Doubled ----\nEXTENDS Naturals\nVARIABLE x\nInit == x = 0\nNext == UNCHANGED x",
+        "Far(p) ==\n    LET d0 == p",
+        *(f"        d{n} == d{n - 1} + d{n - 1} - d{n - 1}" for n in range(1, 64)),
+        "    IN x' = d63",
+        "None == ENABLED Far(x)\n====",
+    )
+)
+"""`d63` uses `d62` three times, and so on: computed at each use, that does not end."""
+
 DEEP = "\n".join(
     (
         "---- MODULE Deep ----\nEXTENDS Naturals\nVARIABLE x\nInit == x = 0\nNext == UNCHANGED x\nNone == x = 0",
@@ -96,6 +124,7 @@ BOTH = "INIT Init\nNEXT Next\nINVARIANT Named\n"
 LEAST = "INIT Init\nNEXT Next\nINVARIANT Least\n"
 COMES = "SPECIFICATION Spec\nPROPERTY Comes\n"
 TOLD = "INIT Init\nNEXT Next\nCONSTANT Limit = 1\nINVARIANT Told\n"
+ASKS = "INIT Init\nNEXT Next\nINVARIANT Told\nPROPERTY Moves\n"
 RUNS = [
     (ORDER % ("pear", "apple"), BOTH),
     (BOUND.replace("+(a, b) == <<a, b>>\n", "").replace("log + first", "<<log, first>>"), LEAST),
@@ -110,6 +139,9 @@ RUNS = [
     (REPLACED % (4, "8", "7"), TOLD + "CONSTANT Moving <- Fixed\n"),
     (REPLACED % (5, "8", "1"), TOLD),  # does not hold
     (ORDER % ("pear", "apple"), BOTH),
+    (ASKED % (6, 3, 3, 3, 3), ASKS),
+    (ASKED % (6, 3, 2, 3, 3), ASKS),  # does not hold
+    (ASKED % (6, 3, 3, 3, 2), ASKS),  # nor does this, of a next state
 ]
 
 
@@ -161,6 +193,12 @@ def test_graphs_and_random_walks_are_those_of_a_jvm_of_its_own(tmp_path: Path) -
 def test_what_is_constant_is_not_asked_of_a_definition_as_often_as_it_is_used() -> None:
     cfg = "INIT Init\nNEXT Next\nINVARIANT None\n"
     result = tlc.run([], "Deep", cfg, generated=module(DEEP), workers=1, short=True, timeout=120)
+    assert result.outcome == "holds"
+
+
+def test_what_an_enabled_action_uses_is_computed_once() -> None:
+    cfg = "INIT Init\nNEXT Next\nINVARIANT None\n"
+    result = tlc.run([], "Doubled", cfg, generated=module(DOUBLED), workers=1, short=True, timeout=120)
     assert result.outcome == "holds"
 
 

@@ -203,9 +203,9 @@ def execute(
             heap=heap,
             short=plan.size.transitions < SHORT,
             # A long search that is to end early ends before compiling it would pay. Which lasso a search
-            # finds depends on the earlier runs of its JVM.
+            # finds depends on the earlier runs of its JVM; whether it finds one does not.
             kept=plan.size.transitions < (KEPT if plan.model.holds else SHORT)
-            and (plan.model.holds or not plan.model.liveness),
+            and (plan.model.holds or not plan.model.liveness or part.name != "search"),
             continues=part.run.continues,
             liveness=plan.model.liveness,
             progress=progress,

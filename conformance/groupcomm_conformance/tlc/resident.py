@@ -23,7 +23,7 @@ from groupcomm_conformance.files.project import find_root
 from .jvm import JVM, OPTIONS
 from .tools import PINNED_JAR, jar_digest
 
-__all__ = ["ENDED", "Kept", "end", "give_back", "take"]
+__all__ = ["ENDED", "Kept", "end", "give_back", "program", "take"]
 
 ENDED: Final = "@!@!@ENDED "
 """With what the line begins that ends a run's output; exit code and CPU nanoseconds follow."""
@@ -89,9 +89,8 @@ def take(java: Path, jar: Path, heap: str) -> Kept | None:
             if kept.jvm.ended(wait=False) is None:
                 return kept
             _end(kept)
-        stat = jar.stat()
-        program = _compiled(java, jar, stat.st_size, stat.st_mtime_ns)
-        if program is None:
+        found = _program(java, jar)
+        if found is None:
             return None
         folder = tempfile.TemporaryDirectory(prefix="groupcomm-tlc-")
         place = Path(folder.name)
@@ -99,10 +98,21 @@ def take(java: Path, jar: Path, heap: str) -> Kept | None:
         (place / "Resident_.cfg").write_text(_CFG, encoding="utf-8")
         command = [
             *(str(java), *_GARBAGE, *OPTIONS, f"-Xmx{heap}", f"-Djava.io.tmpdir={place}"),
-            *("-cp", f"{program}:{jar}", "Resident", *_FIRST, "-metadir", str(place / "states")),
+            *("-cp", f"{found}:{jar}", "Resident", *_FIRST, "-metadir", str(place / "states")),
             *("-config", "Resident_.cfg", str(place / "Resident_.tla")),
         ]
         return Kept(JVM(command, place, asked=True), key, folder)
+
+
+def program(java: Path, jar: Path) -> Path | None:
+    """Give the folder with the compiled program and evaluator; None where they cannot be compiled or kept."""
+    with _lock:
+        return _program(java, jar)
+
+
+def _program(java: Path, jar: Path) -> Path | None:
+    stat = jar.stat()
+    return _compiled(java, jar, stat.st_size, stat.st_mtime_ns)
 
 
 def give_back(kept: Kept, *, usable: bool) -> None:

@@ -134,13 +134,13 @@ def run(
     and the depth are reproducible with 1 only. ``heap`` is the JVM's (``"2g"``), ``timeout`` in seconds of
     wall-clock time. ``short`` promises at most about ``SHORT`` transitions. With ``kept`` TLC runs in a JVM
     that is kept for many runs; by default where it is short and without ``liveness``. With ``liveness`` it
-    looks for lassos when all states are there, not from time to time: which lasso it finds depends on the
-    clock, and on what it did before, so that a run that is to find one has a JVM of
-    its own. ``dump`` receives the state graph as dot with action labels, and is written only if
-    there is a verdict. With ``continues`` TLC searches on after a violation: the verdict and the trace are
-    the first one's, the counts those of the end. Lines that the specification prints go to ``on_line``, or
-    else into ``Result.printed``. ``progress`` is called every second, from a thread of its own; what either
-    of the two raises ends the run. Raises a TLCError where there is no verdict.
+    looks for lassos when all states are there, not from time to time. Which lasso it finds depends on the
+    clock, and on what it did before. So a run that is to find one has a JVM of its own, with our evaluator
+    (`FastTool.java`) where it is short. ``dump`` receives the state graph as dot with action labels, and is
+    written only if there is a verdict. With ``continues`` TLC searches on after a violation: the verdict and
+    the trace are the first one's, the counts those of the end. Lines that the specification prints go to
+    ``on_line``, or else into ``Result.printed``. ``progress`` is called every second, from a thread of its
+    own; what either of the two raises ends the run. Raises a TLCError where there is no verdict.
     """
     if not re.fullmatch(r"\d+[kmgKMG]", heap):
         raise ValueError(f"heap is a number and k, m or g, such as 2g, not {heap!r}")
@@ -178,8 +178,10 @@ def run(
             )
         else:
             # SANY unpacks its standard modules into java.io.tmpdir, under fixed names.
+            program = resident.program(java, jar) if short else None
+            path = str(jar) if program is None else f"{program}:{jar}"
             command = [str(java), *(_JVM_SHORT if short else _JVM_LONG), *OPTIONS, f"-Xmx{heap}"]
-            command += [f"-Djava.io.tmpdir={folder}", "-cp", str(jar), "tlc2.TLC", *arguments, f"{root}.tla"]
+            command += [f"-Djava.io.tmpdir={folder}", "-cp", path, "tlc2.TLC", *arguments, f"{root}.tla"]
             ended = _Alone(JVM(command, folder), output, timeout, progress).ended()
         written = [str(folder.parent), *([str(dump.parent)] if dump else [])]
         judge = Judge(
