@@ -2,8 +2,8 @@
 
 import pytest
 
-from groupcomm_conformance.beyond.drawing import kinds
-from groupcomm_conformance.beyond.mutants import noticed_in, noticed_of
+from groupcomm_conformance.beyond.drawing import kinds, taken
+from groupcomm_conformance.beyond.mutants import _pairs, noticed_in, noticed_of
 from groupcomm_conformance.models.checking import Cache, run_model
 from groupcomm_conformance.protocols.derive import constants_of
 from groupcomm_conformance.steps.conform import table_of
@@ -61,6 +61,21 @@ def test_a_message_that_lacks_a_member_shows_what_random_steps_do_not() -> None:
     (text,) = noticed_in(protocol, constants("gms"), wrong, 0, tables={"join": table}).values()
     assert "join, and messages that lack a member: " in text
     assert "original remote_error ()" in text
+
+
+def test_each_two_incarnations_meet_in_a_merged_view() -> None:
+    """Of two incarnations that the merged views know, the former is left out, and no other address."""
+    protocol = PROTOCOLS["merge"]
+    lost: set[tuple[str, frozenset[str]]] = set()
+    for block in _pairs(protocol, {"three": table_named("merge", "three")}):
+        for state, event in block.pairs():
+            after = taken(protocol.core, protocol.config(constants("merge")), state, event).after
+            known = {each for said in state.responses.values() for each in said.decision.lives}
+            if event.__class__.__name__ == "MergeTimeout" and after.decision != state.decision:
+                lost |= {(each, frozenset(known)) for each in known - {*after.decision.lives}}
+    beside = {(each, other) for each, known in lost for other in known}
+    assert {("A", "A#2"), ("A#2", "A#10"), ("A#9", "A#10"), ("A##0", "A##2")} <= beside
+    assert {each for each, _ in lost}.isdisjoint({"A#98", "B#10", "A10", "A#x", "#5", "#7"})
 
 
 def forgets() -> Mutant:

@@ -8,19 +8,21 @@ differs is noticed, as `conform --random` would notice it; so an explanation why
 Of the two walks of a block one has the names of the models, the other incarnations of a single name, in every
 spelling. In the end states of the second walk each incarnation also stands in the place of each other
 (`_lives`). The states of each table also meet its messages with less in them (`_lacking`): random steps
-hardly ever bring a message that must fit many things at once, such as the answer to a joiner.
+hardly ever bring a message that must fit many things at once, such as the answer to a joiner. And a state of
+a table has each two addresses in it (`_pairs`).
 """
 
 from array import array
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain, count, product
+from itertools import chain, combinations, count, permutations, product
 from random import Random
 from types import MappingProxyType
 from typing import Any, Final
 
 from attrs import evolve, frozen
 
-from groupcomm.shapes import Choice, Function, Record, Shape, shape_of
+from groupcomm.shapes import Atom, Choice, Function, Record, Shape, shape_of
 from groupcomm.view import View, ViewId
 from groupcomm_conformance.models.manifest import Manifest
 from groupcomm_conformance.protocols.derive import Protocol, constants_of
@@ -29,7 +31,7 @@ from groupcomm_conformance.steps.mutants.implementation import Mutant
 from groupcomm_conformance.steps.mutants.replaying import mutated
 from groupcomm_conformance.steps.mutants.verdicts import Judged, given
 from groupcomm_conformance.steps.rows import LIMIT, Endless, Guard
-from groupcomm_conformance.steps.table import StepTable
+from groupcomm_conformance.steps.table import HANDLED, StepTable
 from groupcomm_conformance.tla.readable import brief
 from groupcomm_conformance.tla.values import Fn, Value, function, show
 from groupcomm_conformance.tlc.errors import UnexpectedOutput
@@ -53,6 +55,9 @@ _NAMES: Final = (
     ),
 )
 """States and events of each walk of a block. A walk has 60 states and 60 events, most of them distinct."""
+
+_ODD: Final = ("!", "~", "Ax", "Bx", "Cx", "Dx", "Ex", "Fx")
+"""The first and the last address with a single letter, and addresses that begin with one of the models."""
 
 _LATER: Final = 2_000_000_000
 """The counter of a view that is later than those of all states."""
@@ -125,6 +130,81 @@ def _lives(protocol: Protocol, states: Sequence[Any]) -> Iterator[_Crossed]:
     yield _Crossed("random steps with all incarnations", tuple(dict.fromkeys(turned)), tuple(events))
 
 
+def _pairs(protocol: Protocol, tables: Mapping[str, StepTable]) -> Iterator[_Crossed]:
+    """Two addresses in a state before a timer fires, for each two: members, or known besides the members.
+
+    The row of the timer is that with the most addresses in its effects. A merged view, made of the views of
+    others, is hardly ever made in a random step. The last address comes first: TLC takes the elements of a
+    set in the order in which it has read them, and would else hardly ask which of two is before the other.
+    """
+    rich: dict[Value, tuple[int, Fn, Fn]] = {}
+    for table in tables.values():
+        for found, event, effects in _timers(table):
+            size = len(_letters(effects))
+            if event["type"] not in rich or size > rich[event["type"]][0]:
+                rich[event["type"]] = size, found, event
+    state_of, events = shape_of(protocol.state), shape_of(protocol.events)
+    every, odd = (sorted({"A", *names}, reverse=True) for names in (_NAMES[-1], _ODD))
+    for kind, (_, row, timer) in rich.items():
+        free = min({*_NAMES[0]} - {*_letters(row)}, default="A")  # "A" stands beside the members, too
+        state = _renamed(row, {"A": free})
+        own = protocol.codec.decode(state, state_of)
+        letters = Counter(letter for letter in _letters(state) if letter != own.member)
+        most = [letter for letter, _ in letters.most_common(2)]
+        states = [
+            protocol.codec.decode(_renamed(state, dict(zip(most, pair, strict=False))), state_of)
+            for pair in chain(permutations(every, 2), permutations(odd, 2))
+        ]
+        states += (_wider(own, state_of, pair) for pair in combinations(every, 2))
+        states, told = [*dict.fromkeys(states)], protocol.codec.decode(timer, events)
+        # A few first: TLC begins again after each mutant with which it fails.
+        for part in (states[:: len(every)], states):
+            yield _Crossed(f"{kind} with each two addresses", tuple(part), (told,))
+
+
+def _timers(table: StepTable) -> Iterator[tuple[Fn, Fn, Value]]:
+    """The rows in which an event is handled that names no address, each with the effects."""
+    width = len(table.events)
+    for at, event in enumerate(table.events):
+        if not _letters(event):
+            for number, state in enumerate(table.states):
+                cell = table.cells[number * width + at]
+                if cell >= HANDLED:
+                    yield state, event, table.results[cell - HANDLED].effects
+
+
+def _letters(value: Value) -> list[str]:
+    """List the models' addresses in a value, each as often as it is there."""
+    match value:
+        case str():
+            return [value] if value in _NAMES[0] else []
+        case tuple() | frozenset():
+            return [letter for each in value for letter in _letters(each)]
+        case Fn():
+            return [letter for pair in value.items() for each in pair for letter in _letters(each)]
+        case _:
+            return []
+
+
+def _wider(value: Any, shape: Shape, more: Sequence[str]) -> Any:  # noqa: ANN401 - of any class
+    """The value where each function from addresses to numbers has these addresses, too: with 0."""
+    match shape:
+        case Function(cls, _, Atom(item)) if item is int:
+            return cls((*value.items(), *((each, 0) for each in more if each not in value)))
+        case Function(cls, _, item):
+            return cls((key, _wider(each, item, more)) for key, each in value.items())
+        case Choice(options):
+            for option in options:
+                if isinstance(option, Record) and type(value) is option.cls:
+                    return _wider(value, option, more)
+            return value
+        case Record():
+            fields = shape.fields.items()
+            return evolve(value, **{name: _wider(getattr(value, name), each, more) for name, each in fields})
+        case _:
+            return value
+
+
 def _lacking(protocol: Protocol, tables: Mapping[str, StepTable]) -> Iterator[_Crossed]:
     """The states of each table, and its messages, each without an entry for one member."""
     codec = protocol.codec
@@ -192,7 +272,8 @@ def noticed_in(
     """
     found: dict[str, str] = {}
     config = protocol.config(constants)
-    for block in chain(_blocks(protocol, config, number, begin), _lacking(protocol, tables)):
+    beside = (_lacking(protocol, tables), _pairs(protocol, tables))
+    for block in chain(_blocks(protocol, config, number, begin), *beside):
         if len(found) == len(survivors):
             break
         steps = [taken(protocol.core, config, *each) for each in block.pairs()]
@@ -248,7 +329,7 @@ def noticed_of(
     if orders := Beside.of(manifest, protocol).orders:
         own = judged.definitions.find(_ORDER) is not None
         constants |= {_ORDER: orders} | ({f"Mut_{_ORDER}": "<- Beyond"} if own else {})
-    addresses = sorted({name for names in _NAMES for name in names})
+    addresses = sorted({name for names in (*_NAMES, _ODD) for name in names})
     bench = Bench(
         tuple(manifest.folders),
         judged.definitions,
@@ -257,7 +338,8 @@ def noticed_of(
         tuple(addresses),
         (f"Beyond == <<{', '.join(map(show, addresses))}>>",),
     )
-    for crossed in chain(_blocks(protocol, config, number, begin), _lacking(protocol, tables)):
+    beside = (_lacking(protocol, tables), _pairs(protocol, tables))
+    for crossed in chain(_blocks(protocol, config, number, begin), *beside):
         left = [at for at, found in enumerate(noticed, start=1) if found is None]
         if not left:
             break
