@@ -104,7 +104,7 @@ NoneGone(m) == {}
 LeavesInOtherName(m) == [NextDecision(m, OthersOf(m), {}) EXCEPT !.id.creator = "Z"]
 
 \* In the place of Restart: an address comes back as its next incarnation, and is in the view that it was in.
-ComesBackInView(m) ==
+RestartsInView(m) ==
     /\ spent.restarts < MaxRestarts
     /\ m \notin up
     /\ up' = up \cup {m}
@@ -123,7 +123,7 @@ Forges(m, Turned(_)) ==
     /\ Environment("Misuse", m, None, {})
     /\ UNCHANGED <<local, up, life, held, suspected, timers, cast, seen, purged, kept, views, installed>>
 
-\* It comes from another member; it goes to another member, its sender; it is another message.
+\* It has another sender, another receiver, or other content.
 ForgesSender(m) == LET Turned(p) == [p EXCEPT !.sender = p.to] IN Forges(m, Turned)
 ForgesReceiver(m) == LET Turned(p) == [p EXCEPT !.to = p.sender] IN Forges(m, Turned)
 ForgesMessage(m) == LET Turned(p) == [p EXCEPT !.message = CancelMerge(NoMerge)] IN Forges(m, Turned)
