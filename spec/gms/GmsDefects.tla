@@ -186,4 +186,108 @@ OfMembersOnly(m) ==
 -----------------------------------------------------------------------------
 (* In the place of LeaveWaits: any request of the member counts, also one to join that was granted. *)
 AnyRequestWaits(s, m) == \E i \in DOMAIN s.queue : s.queue[i].member = m
+
+-----------------------------------------------------------------------------
+(* Defects of one conjunct of a claim alone. In the place of MemberStep:      *)
+
+\* The acting coordinator takes no request to join.
+IgnoresRequestsToJoin(s, e) == IF e.type = "JoinReqReceived" THEN Ignored(s) ELSE Step(s, e)
+
+\* The group is taken for asked for, and is not.
+ForgetsToSuspend(s, e) ==
+    LET Other(effect) == effect # SuspendGroup IN [Step(s, e) EXCEPT !.effects = SelectSeq(@, Other)]
+
+\* Another member is promised the digest, and not the joiner.
+PromisesToB(s, e) ==
+    LET step == Step(s, e)
+        Told(effect) ==
+            IF effect.type = "PassDown" /\ effect.event.type = "DigestPromised" THEN Promised("B") ELSE effect
+    IN [step EXCEPT !.effects = [i \in DOMAIN @ |-> Told(@[i])]]
+
+\* The joiner starts with nothing, though there were multicasts.
+StartsWithNothing(s, e) ==
+    IF e.type = "DigestGiven" THEN Step(s, [e EXCEPT !.digest = [x \in DOMAIN @ |-> Nothing]]) ELSE Step(s, e)
+
+\* A joiner takes the answer to its former incarnation. (And the coordinator does not hear of the next one.)
+TakesFormerAnswer(s, e) ==
+    IF e.type = "JoinReqReceived" /\ e.message.life > 0 THEN Ignored(s)
+    ELSE IF e.type = "JoinRspReceived" /\ ~InView(s) /\ s.joining
+    THEN Step(s, [e EXCEPT !.message.decision.lives[s.member] = s.life])
+    ELSE Step(s, e)
+
+\* A coordinator that suspects a member decides without the joiner to which it has promised its digest.
+ForgetsJoiner(s, e) ==
+    IF e.type = "DigestGiven" /\ s.admitting # NoRequest /\ s.suspected # {}
+    THEN Decide([s EXCEPT !.admitting = NoRequest], NoRequest, NoDigest)
+    ELSE Step(s, e)
+
+\* A member that is to leave goes at once, and does not say that it wants to; or only after a view change.
+GoesAtOnce(s, e) ==
+    IF e.type = "LeaveRequested" /\ InView(s) THEN Handled([s EXCEPT !.gone = TRUE], <<LeftTheGroup>>) ELSE Step(s, e)
+GoesAfterView(s, e) == IF s.decision.id.counter > 1 THEN GoesAtOnce(s, e) ELSE Step(s, e)
+
+\* A member that is reported is waited for no longer, and still relied on.
+StrikesOnly(s, e) ==
+    IF e.type = "Suspected" /\ e.suspect \in s.awaiting THEN Proceed(Struck(s, e.suspect), <<>>) ELSE Step(s, e)
+
+-----------------------------------------------------------------------------
+(* ... and in other places *)
+
+\* In the place of MustSuspend and IsAnswer: the group is never asked for, and is taken for stopped when somebody says so.
+NeverSuspends(s) == FALSE
+AnyOwnIsAnswer(s, e) == e.asker = Self
+
+\* In the place of Creator: a coordinator that leaves names an outsider.
+LeaverNamesOutsider(s, members) == IF \E i \in DOMAIN members : members[i] = s.member THEN s.member ELSE "Z"
+
+\* In the place of DetectorLacks: no member is told of another branch.
+LosesBranches == {"SuspicionIsReported", "ExclusionIsReported"}
+
+\* In the place of AskForState: the layer below answers GMS's request for both; or the later of two requests.
+AsksInPlaceOf(m, Stays(_), own) ==
+    /\ spent.transfers < MaxStateTransfers
+    /\ m \in up /\ InView(local[m])
+    /\ \E n \in {spent.transfers + 1} :
+        /\ transfers' = [transfers EXCEPT ![m] = @ \cup {n}]
+        /\ answers' = [answers EXCEPT ![m] =
+                {a \in @ : Stays(a)} \cup
+                IF own /\ @ # {} THEN {} ELSE {[asker |-> "STATE_TRANSFER", request |-> n, digest |-> DeliveredBy(m)]}]
+    /\ Spend("transfers")
+    /\ Environment("AskForState", m, None, {})
+    /\ UNCHANGED <<local, network, up, life, cast, seen, stops, told, views, installed, promises>>
+AsksWithGms(m) == LET Stays(a) == TRUE IN AsksInPlaceOf(m, Stays, TRUE)
+AsksAnew(m) == LET Stays(a) == a.asker = Self IN AsksInPlaceOf(m, Stays, FALSE)
+
+\* ... and in the place of GiveDigest: each answer is taken for the answer to all requests.
+GivesToAll(m) ==
+    /\ m \in up
+    /\ \E a \in answers[m] : ApplyWith("GiveDigest", m, DigestEvent(a), {}, {a}, {})
+    /\ transfers' = [transfers EXCEPT ![m] = {}]
+    /\ UNCHANGED <<life, cast, spent>>
+
+\* In the place of MulticastData: the network changes a packet.
+ChangesPacket(m, Becomes(_)) ==
+    /\ spent.casts < MaxCasts
+    /\ m \in Casters
+    /\ \E p \in network : network' = (network \ {p}) \cup {Becomes(p)}
+    /\ Spend("casts")
+    /\ Environment("MulticastData", m, None, {})
+    /\ UNCHANGED <<local, up, life, cast, seen, answers, transfers, stops, told, views, installed, promises>>
+ChangesReceiver(m) == LET Becomes(p) == [p EXCEPT !.to = IF @ = "A" THEN "D" ELSE "A"] IN ChangesPacket(m, Becomes)
+ChangesSender(m) == LET Becomes(p) == [p EXCEPT !.sender = IF @ = "A" THEN "D" ELSE "A"] IN ChangesPacket(m, Becomes)
+ChangesMessage(m) == LET Becomes(p) == [p EXCEPT !.message = LeaveRsp(7)] IN ChangesPacket(m, Becomes)
+
+\* In the place of Restart: an incarnation is passed over.
+RestartSkips(m) ==
+    /\ spent.restarts < MaxRestarts
+    /\ m \notin up
+    /\ up' = up \cup {m}
+    /\ life' = [life EXCEPT ![m] = @ + 2]
+    /\ local' = [local EXCEPT ![m] = Start(m)]
+    /\ cast' = [cast EXCEPT ![m] = <<>>]
+    /\ seen' = [seen EXCEPT ![m] = [x \in Member |-> Nothing]]
+    /\ installed' = [installed EXCEPT ![m] = 0]
+    /\ Spend("restarts")
+    /\ Environment("Restart", m, None, {})
+    /\ UNCHANGED <<network, answers, transfers, stops, told, views, promises>>
 =============================================================================

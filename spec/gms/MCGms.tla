@@ -167,4 +167,38 @@ OneMemberBranch ==
              [crashes |-> 3, restarts |-> 0])
 \* A bound: when A has crashed C wants to leave before B has D's request to join, and D while B has it.
 LeaveAroundJoin(m) == "A" \notin up /\ (m = "D") = IsQueued(local["B"], "join", "D")
+
+\* A, B and C; C has crashed, and A has left it out in a view with B. B, which suspected A falsely, is in a view of its own.
+\* The view of A, or that of B, was decided first.
+WithoutC == After(Begun("A"), <<Suspects("C"), Stopped>>)
+BAlone == After(Begun("B"), <<Suspects("A"), Suspects("C"), Stopped>>)
+Sides(of_a, of_b, numbers) ==
+    Late([m \in Member |-> CASE m = "A" -> of_a [] m = "B" -> of_b [] m = "C" -> Start("C")],
+         {Packet("A", "B", NewView(WithoutC.decision))},
+         {"A", "B"},
+         [m \in Member |-> 0],
+         [k \in {1, 2} |-> IF k + 1 = numbers["A"] THEN of_a.decision ELSE of_b.decision],
+         numbers,
+         {"A"},
+         [crashes |-> 1, restarts |-> 0])
+SideOfAFirst == Sides(WithoutC, BAlone, [m \in Member |-> CASE m = "A" -> 2 [] m = "B" -> 3 [] m = "C" -> 0])
+SideOfBFirst == Sides(WithoutC, BAlone, [m \in Member |-> CASE m = "A" -> 3 [] m = "B" -> 2 [] m = "C" -> 0])
+
+\* A, B and C; A, which suspects B and C falsely, is alone, and has let D in. B and C are in a later view.
+DBesideB ==
+    \E a2 \in {After(Begun("A"), <<Suspects("B"), Suspects("C"), Stopped>>)} :
+    \E a \in {After(a2, <<Asks("D", 0), Stopped, Given({"A"}, 1)>>)} :
+    \E b \in {After(Begun("B"), <<Suspects("A"), Suspects("C"), Stopped>>)} :
+        Late([m \in Member |->
+                CASE m = "A" -> After(a, <<Acknowledges("D", a.decision)>>)
+                  [] m = "B" -> b
+                  [] m = "C" -> Start("C")
+                  [] m = "D" -> After(Start("D"), <<Wants("A", 0), Answers("A", a.decision)>>)],
+             {},
+             {"A", "B", "D"},
+             [m \in Member |-> 0],
+             <<a2.decision, a.decision, b.decision>>,
+             [m \in Member |-> CASE m \in {"A", "D"} -> 3 [] m = "B" -> 4 [] m = "C" -> 0],
+             {},
+             [crashes |-> 1, restarts |-> 0])
 =============================================================================
