@@ -208,11 +208,19 @@ PromisesToB(s, e) ==
 StartsWithNothing(s, e) ==
     IF e.type = "DigestGiven" THEN Step(s, [e EXCEPT !.digest = [x \in DOMAIN @ |-> Nothing]]) ELSE Step(s, e)
 
-\* A joiner takes the answer to its former incarnation. (And the coordinator does not hear of the next one.)
+\* The start digest has the joiner, too.
+StartsWithItself(s, e) ==
+    LET step == Step(s, e) IN
+    IF e.type = "DigestGiven" /\ step.outcome = "handled" /\ step.state.decision # s.decision
+    THEN [step EXCEPT !.state.decision.digest =
+            [x \in MembersOf(step.state.decision) |-> IF x \in DOMAIN @ THEN @[x] ELSE Nothing]]
+    ELSE step
+
+\* A joiner takes the answer to its former incarnation, which has not taken it. (And the coordinator does not hear of the next one.)
 TakesFormerAnswer(s, e) ==
     IF e.type = "JoinReqReceived" /\ e.message.life > 0 THEN Ignored(s)
     ELSE IF e.type = "JoinRspReceived" /\ ~InView(s) /\ s.joining
-    THEN Step(s, [e EXCEPT !.message.decision.lives[s.member] = s.life])
+    THEN IF s.life = 0 THEN Ignored(s) ELSE Step(s, [e EXCEPT !.message.decision.lives[s.member] = s.life])
     ELSE Step(s, e)
 
 \* A coordinator that suspects a member decides without the joiner to which it has promised its digest.
@@ -277,17 +285,21 @@ ChangesReceiver(m) == LET Becomes(p) == [p EXCEPT !.to = IF @ = "A" THEN "D" ELS
 ChangesSender(m) == LET Becomes(p) == [p EXCEPT !.sender = IF @ = "A" THEN "D" ELSE "A"] IN ChangesPacket(m, Becomes)
 ChangesMessage(m) == LET Becomes(p) == [p EXCEPT !.message = LeaveRsp(7)] IN ChangesPacket(m, Becomes)
 
-\* In the place of Restart: an incarnation is passed over.
+\* In the place of Restart: a process that was in no view comes back, and an incarnation is passed over.
 RestartSkips(m) ==
     /\ spent.restarts < MaxRestarts
-    /\ m \notin up
+    /\ m \notin up /\ installed[m] = 0
     /\ up' = up \cup {m}
     /\ life' = [life EXCEPT ![m] = @ + 2]
     /\ local' = [local EXCEPT ![m] = Start(m)]
     /\ cast' = [cast EXCEPT ![m] = <<>>]
     /\ seen' = [seen EXCEPT ![m] = [x \in Member |-> Nothing]]
-    /\ installed' = [installed EXCEPT ![m] = 0]
     /\ Spend("restarts")
     /\ Environment("Restart", m, None, {})
-    /\ UNCHANGED <<network, answers, transfers, stops, told, views, promises>>
+    /\ UNCHANGED <<network, answers, transfers, stops, told, views, installed, promises>>
+
+\* In the place of AfterPromises: a promise is noted as one to the joiner's next incarnation.
+PromisedToNext(m, event, step) ==
+    promises \cup {[by |-> m, by_life |-> life[m], view |-> installed[m], to |-> e.to, to_life |-> life[e.to] + 1,
+                    vector |-> DigestAnsweredBy(m)] : e \in Down(step.effects, "DigestPromised")}
 =============================================================================

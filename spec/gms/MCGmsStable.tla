@@ -46,11 +46,29 @@ DropsVote(m) ==
     /\ Record("StableTimeoutFires", m, FALSE, None, [type |-> "StableTimeout"], {}, "handled", <<>>)
     /\ UNCHANGED <<view, windows, gossip>>
 
-\* In the place of AfterPromises: a promise is taken for one of B's next incarnation; or for one of B's to another process.
+\* In the place of AfterPromises: a promise is taken for one of B's next or former incarnation; or for one of B's to another process.
 Noted(m, by_life, to, step) ==
     IF Down(step.effects, "DigestPromised") = {} THEN promises
     ELSE promises \cup {[by |-> "B", by_life |-> by_life, view |-> installed[m], to |-> to, to_life |-> 0,
                          vector |-> DigestAnsweredBy(m)]}
 NotedOfNextIncarnation(m, event, step) == Noted(m, 1, "D", step)
+NotedOfFormerIncarnation(m, event, step) == Noted(m, 0 - 1, "D", step)
 NotedToAnother(m, event, step) == Noted(m, 0, "A", step)
+
+\* In the place of PassedDown, where no member is promised anything: when a coordinator leaves, the others' STABLE hold their
+\* votes for it until they install its last view.
+PassedDownWithLeaver ==
+    /\ \E m \in {act'.member} :
+        /\ windows' = IF local'[m].decision.id = local[m].decision.id THEN windows
+                      ELSE [windows EXCEPT ![m] = WindowsIn(m, local'[m].decision)]
+        /\ stable' =
+                [x \in Member |->
+                    IF x = m
+                    THEN IF installed'[m] = installed[m] THEN stable[m]
+                         ELSE [Below(stable[m], SelectSeq(act'.effects, IsDown),
+                                     DigestFor(MembersOf(local'[m].decision), seen'[m], windows'[m]))
+                                EXCEPT !.promised = {}]
+                    ELSE IF views' # views /\ m \notin up' THEN [stable[x] EXCEPT !.promised = {m}]
+                    ELSE stable[x]]
+    /\ UNCHANGED gossip
 =============================================================================

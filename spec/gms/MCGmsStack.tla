@@ -58,6 +58,11 @@ JoinerForgetsIncarnations(i, s, e) ==
             IF e.type = "JoinRspReceived" THEN [t EXCEPT !.decision.lives = [x \in DOMAIN @ |-> 0]] ELSE t
     IN Defective(2, i, s, e, Becomes)
 
+\* ... or itself for its next incarnation.
+JoinerIsNext(i, s, e) ==
+    LET Becomes(t) == IF e.type = "JoinRspReceived" THEN [t EXCEPT !.decision.lives[s.member] = @ + 1] ELSE t
+    IN Defective(2, i, s, e, Becomes)
+
 \* GMS announces no view.
 IsNoAnnouncement(f) == ~(f.type \in {"PassUp", "PassDown"} /\ f.event.type = "ViewInstalled")
 AnnouncesNoView(i, s, e) ==
