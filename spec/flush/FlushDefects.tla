@@ -159,4 +159,87 @@ FetchesNothing(m) ==
 
 \* In the place of MayClose: what a member sends to another of its view may be lost.
 MayCloseToMember(m, x) == x \in Members(local[m]) \ {m}
+
+-----------------------------------------------------------------------------
+(* One conjunct of a claim each: a flush that leaves something behind *)
+
+\* In the place of MemberStep: STOP_FLUSH leaves a member with one thing more.
+AtStop(s, e, After(_)) ==
+    LET step == Step(s, e)
+    IN IF e.type = "StopFlushReceived" /\ step.outcome = "handled" THEN [step EXCEPT !.state = After(@)] ELSE step
+
+KeepsLatchClosed(s, e) == LET Kept(t) == [t EXCEPT !.latched = TRUE] IN AtStop(s, e, Kept)
+KeepsOwner(s, e) == LET Kept(t) == [t EXCEPT !.owner = s.owner] IN AtStop(s, e, Kept)
+KeepsSentPayloads(s, e) == LET Kept(t) == [t EXCEPT !.waiting = s.waiting] IN AtStop(s, e, Kept)
+QueuesFormerOwner(s, e) ==
+    LET Kept(t) == IF s.owner = s.member THEN t ELSE [t EXCEPT !.later = Noted(@, s.owner, s.round)]
+    IN AtStop(s, e, Kept)
+StillWants(s, e) == LET Kept(t) == IF s.owner = s.member THEN [t EXCEPT !.wants = {Self}] ELSE t IN AtStop(s, e, Kept)
+StillRuns(s, e) ==
+    LET Kept(t) == IF s.owner = s.member THEN [t EXCEPT !.run.phase = "start"] ELSE t IN AtStop(s, e, Kept)
+
+\* In the place of Free: the application does not receive UNBLOCK; or receives it twice.
+FreesInSilence(s) == Unchanged([s EXCEPT !.block = "free"])
+FreesTwice(s) ==
+    IF s.block = "blocked"
+    THEN [state |-> [s EXCEPT !.block = "free"], effects |-> <<Unblock, Unblock>>]
+    ELSE Unchanged(s)
+
+\* In the place of AfterTransfer: a state transfer that has set a state waits for the group again.
+WaitsAfterState(m, action, effects) ==
+    IF StopIsReported(effects, ForState) THEN "asks"
+    ELSE IF action \in {"AskForState", "TakeState"} THEN "waits"
+    ELSE transfer[m]
+
+\* In the place of HasToDecide: no view is decided for a member that wants to leave.
+DecidesNoLeave(m) == local[m].suspected # {} \/ MayLetIn(m) # {}
+
+\* In the place of DecideView: the maker decides a view of all addresses, while no group is stopped, and sends it to no
+\* member.
+DecidesInSecret(m) ==
+    /\ m \in up /\ maker[m] = "free" /\ Len(views) = 1
+    /\ \E v \in {DecidedView(ViewId(2, m), InSomeOrder(Member \ {m}) \o <<m>>, {1}, life, Joiners)} :
+        ApplyWith("DecideView", m, InstallEvent(v), {}, {}, None, Append(views, v), 2)
+    /\ UNCHANGED <<cast, offers, wishes, answers, state, spent>>
+
+\* In the place of SendRequested: a multicast waits while the member is frozen, and not as long as its latch is closed.
+WaitsWhileFrozen(s, e) ==
+    IF ~InView(s) THEN LocalError(s)
+    ELSE IF s.frozen THEN Handled([s EXCEPT !.waiting = Append(@, e.payload)], <<>>)
+    ELSE Handled([s EXCEPT !.sent = @ + 1], <<Multicast(Data(s.view.id, s.sent + 1, e.payload))>>)
+
+\* In the place of OpensLess: the suspicion of any member opens a latch that is closed for a state.
+OpensOnAnySuspicion(s, x) == s.asker = ForState
+
+\* In the place of Apply: what a step of an application must not do. The copies of its multicast are left out.
+AppSendsBut(m, event, others, outcome, wires, Logs(_)) ==
+    \E step \in {MemberStep(local[m], event)} :
+        /\ local' = [x \in Member |-> IF x = m THEN step.state ELSE others[x]]
+        /\ Record("AppSends", m, FALSE, None, event, {}, outcome, step.effects)
+        /\ wire' = wires
+        /\ log' = Logs(Payloads(MulticastsOf(step.effects)))
+        /\ UNCHANGED <<up, views, installed, life, settled, got, copies, app, fetches, maker, transfer>>
+
+AppliesAsIs(action, m, event, consumed) == ApplyWith(action, m, event, consumed, {}, None, views, installed[m])
+
+ChangesOthers(action, m, event, consumed) ==
+    LET Logs(sends) == Channel!Casts(log, m, installed[m], sends)
+    IN IF action # "AppSends" THEN AppliesAsIs(action, m, event, consumed)
+       ELSE AppSendsBut(m, event, [x \in Member |-> [local[x] EXCEPT !.round = 9]], "handled", wire, Logs)
+SaysIgnored(action, m, event, consumed) ==
+    LET Logs(sends) == Channel!Casts(log, m, installed[m], sends)
+    IN IF action # "AppSends" THEN AppliesAsIs(action, m, event, consumed)
+       ELSE AppSendsBut(m, event, local, "ignored", wire, Logs)
+SendsUnsaid(action, m, event, consumed) ==
+    LET Logs(sends) == Channel!Casts(log, m, installed[m], sends)
+    IN IF action # "AppSends" THEN AppliesAsIs(action, m, event, consumed)
+       ELSE AppSendsBut(m, event, local, "handled", [wire EXCEPT ![m][m] = Append(@, StopFlush(NoViewId))], Logs)
+LogsForAll(action, m, event, consumed) ==
+    LET Logs(sends) == [log EXCEPT ![installed[m]] = [x \in DOMAIN @ |-> @[x] \o sends]]
+    IN IF action # "AppSends" THEN AppliesAsIs(action, m, event, consumed)
+       ELSE AppSendsBut(m, event, local, "handled", wire, Logs)
+LogsInFirstView(action, m, event, consumed) ==
+    LET Logs(sends) == Channel!Casts(log, m, 1, sends)
+    IN IF action # "AppSends" THEN AppliesAsIs(action, m, event, consumed)
+       ELSE AppSendsBut(m, event, local, "handled", wire, Logs)
 =============================================================================

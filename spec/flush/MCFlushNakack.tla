@@ -12,4 +12,20 @@ OneOfB == Of({"B"}, 1)
 OneOfC == Of({"C"}, 1)
 TwoOfB == Of({"B"}, 2)
 TwoOfC == Of({"C"}, 2)
+
+-----------------------------------------------------------------------------
+(* Defects. In the place of NakackStep: *)
+
+\* messages that are delivered in one step are in falling order;
+DeliversLastFirst(s, e) ==
+    LET step == Nakack!Step(s, e)
+        n == Len(step.effects)
+    IN IF Len(Events(step.effects, "PassUp", "Deliver")) < 2 THEN step
+       ELSE [step EXCEPT !.effects = [i \in 1 .. n |-> step.effects[n + 1 - i]]]
+
+\* or a view begins behind the next message.
+BeginsOneLater(s, e) ==
+    LET step == Nakack!Step(s, e)
+    IN IF e.type # "ViewInstalled" THEN step
+       ELSE [step EXCEPT !.state.windows = [x \in DOMAIN @ |-> [@[x] EXCEPT !.base = @ + 1]]]
 =============================================================================

@@ -103,11 +103,14 @@ ReturnBlock(m) ==
             <<Multicast(Message("FLUSH_OK"))>>)
     /\ read' = read
 
+\* The phase that START_FLUSH begins.
+AtStart(m) == "block"
+
 \* m's reaction to a message from x.
 After(m, x, message) ==
     LET s == local[m] IN
     CASE message.type = "DATA" -> [s EXCEPT !.got = @ \cup {x}]
-      [] message.type = "START_FLUSH" -> [s EXCEPT !.phase = "block"]
+      [] message.type = "START_FLUSH" -> [s EXCEPT !.phase = AtStart(m)]
       [] message.type = "FLUSH_OK" -> [s EXCEPT !.oks = @ \cup {x}]
       [] message.type = "PREPARE" -> IF m = x \/ m \notin Ackers THEN s ELSE [s EXCEPT !.owes = @ \cup {x}]
       [] message.type = "ACK" -> [s EXCEPT !.acks = @ \cup {<<x, message.of>>}]
@@ -206,9 +209,13 @@ AllReachNextView ==
         => InNextView = Member
 
 -----------------------------------------------------------------------------
-(* A defect. In the place of MayReturn: block() does not wait for what it has begun. *)
+(* Defects *)
 
+\* In the place of MayReturn: block() does not wait for what it has begun.
 ReturnsAtOnce(m) == TRUE
+
+\* In the place of AtStart: START_FLUSH counts as the next view.
+LeapsToNextView(m) == IF m = Flusher THEN "block" ELSE "next"
 
 -----------------------------------------------------------------------------
 (* Witnesses *)
