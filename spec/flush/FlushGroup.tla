@@ -295,13 +295,14 @@ MessageOf(c) == Below!Message(c.view, views[c.view].lives[c.sender], c.sender, c
 
 IsOfItsView(m, c) == c.view = installed[m] /\ c.sender \in DOMAIN local[m].delivered
 
-TopOf(s, x) == IF s.frozen THEN s.limit[x] ELSE s.delivered[x] + 1
+\* The highest seqno that the layer may deliver: none is too high for a member that is not frozen.
+TopOf(s, c) == IF s.frozen THEN s.limit[c.sender] ELSE c.seqno
 
 \* Is it next of its sender, and not held back? What is of another view arrives at once, and is ignored.
 MayArrive(m, c) ==
     /\ Below!MayReach(MessageOf(c), installed[m], views[installed[m]].lives, {}, LayerLacks \cup {"NotForged"})
     /\ IsOfItsView(m, c) =>
-        Below!MayDeliver(MessageOf(c), local[m].delivered[c.sender], TopOf(local[m], c.sender), LayerLacks)
+        Below!MayDeliver(MessageOf(c), local[m].delivered[c.sender], TopOf(local[m], c), LayerLacks)
 
 ReceiveData(m) ==
     /\ m \in up
