@@ -188,7 +188,7 @@ OfMembersOnly(m) ==
 AnyRequestWaits(s, m) == \E i \in DOMAIN s.queue : s.queue[i].member = m
 
 -----------------------------------------------------------------------------
-(* Defects of one conjunct of a claim alone. In the place of MemberStep:      *)
+(* Defects of a single conjunct. In the place of MemberStep:                  *)
 
 \* The acting coordinator takes no request to join.
 IgnoresRequestsToJoin(s, e) == IF e.type = "JoinReqReceived" THEN Ignored(s) ELSE Step(s, e)
@@ -216,12 +216,16 @@ StartsWithItself(s, e) ==
             [x \in MembersOf(step.state.decision) |-> IF x \in DOMAIN @ THEN @[x] ELSE Nothing]]
     ELSE step
 
-\* A joiner takes the answer to its former incarnation, which has not taken it. (And the coordinator does not hear of the next one.)
+\* A joiner takes the answer to its former incarnation, which has not taken it. (And the coordinator does not hear of
+\* the next incarnation.)
 TakesFormerAnswer(s, e) ==
     IF e.type = "JoinReqReceived" /\ e.message.life > 0 THEN Ignored(s)
     ELSE IF e.type = "JoinRspReceived" /\ ~InView(s) /\ s.joining
     THEN IF s.life = 0 THEN Ignored(s) ELSE Step(s, [e EXCEPT !.message.decision.lives[s.member] = s.life])
     ELSE Step(s, e)
+
+\* ... and in the place of MayComeBack: it comes back when a view is decided that lets it in, and its promise is open.
+BackAfterPromise(m) == Len(views) > 1 /\ \E p \in promises : p.to = m
 
 \* A coordinator that suspects a member decides without the joiner to which it has promised its digest.
 ForgetsJoiner(s, e) ==
@@ -241,14 +245,14 @@ StrikesOnly(s, e) ==
 -----------------------------------------------------------------------------
 (* ... and in other places *)
 
-\* In the place of MustSuspend and IsAnswer: the group is never asked for, and is taken for stopped when somebody says so.
+\* In the place of MustSuspend and IsAnswer: the group is never asked for, and any GroupStopped counts as the answer.
 NeverSuspends(s) == FALSE
 AnyOwnIsAnswer(s, e) == e.asker = Self
 
 \* In the place of Creator: a coordinator that leaves names an outsider.
 LeaverNamesOutsider(s, members) == IF \E i \in DOMAIN members : members[i] = s.member THEN s.member ELSE "Z"
 
-\* In the place of DetectorLacks: no member is told of another branch.
+\* In the place of DetectorLacks: no member learns of another branch.
 LosesBranches == {"SuspicionIsReported", "ExclusionIsReported"}
 
 \* In the place of AskForState: the layer below answers GMS's request for both; or the later of two requests.

@@ -15,7 +15,7 @@ NoneOf == [m \in Member |-> 0]
 OneOfB == [m \in Member |-> IF m = "B" THEN 1 ELSE 0]
 
 -----------------------------------------------------------------------------
-(* Defects, each of one part of what is claimed *)
+(* Defects that violate a single conjunct of a claim *)
 
 \* In the place of FlushStep: it is resumed, and its latch stays closed; or it keeps its owner. Or the coordinator's FLUSH takes
 \* GMS for waiting.
@@ -50,7 +50,7 @@ PassedUpButFor(logs, cuts, received) ==
 
 NewLog == Append(log, Channel!NoCasts(views'[Len(views')]))
 NewCuts == Append(settled, Channel!NoArrivals)
-\* The new view has a log of an outsider; a cut of no view; and the leaver receives what was never sent.
+\* The log of the new view has an outsider. The new view has a cut already. The leaver receives a message that was never sent.
 PassedUpWithLog ==
     PassedUpButFor(Append(log, [m \in DOMAIN views'[Len(views')].lives \cup {"Z"} |-> <<>>]), NewCuts, got)
 PassedUpWithCut == PassedUpButFor(NewLog, Append(settled, [u \in {0} |-> {}]), got)
@@ -77,7 +77,7 @@ StopGroupButFor(m, ups, known) ==
 StopGroupTakesAnother(m) == StopGroupButFor(m, up \ {m, "C"}, views)
 StopGroupChangesViews(m) == StopGroupButFor(m, up \ {m}, [views EXCEPT ![1].digest = [x \in {"A"} |-> Nothing]])
 
-\* In the place of CastData: what is multicast is received as another's, too; it makes a cut; and it comes after the cut.
+\* In the place of CastData: a member receives another message besides its own. Its multicast makes a cut. It multicasts after the cut.
 CastsButFor(m, received, cuts) ==
     /\ m \in up /\ sent[m] < Casts[m] /\ InView(local[m])
     /\ sent' = [sent EXCEPT ![m] = @ + 1]

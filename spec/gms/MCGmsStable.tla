@@ -9,7 +9,7 @@ Votes3 == <<3>>
 NoVotes == <<0>>
 
 -----------------------------------------------------------------------------
-(* Defects, each of one part of what is claimed *)
+(* Defects that violate a single conjunct of a claim *)
 
 \* In the place of Below: STABLE holds its vote for a joiner that is in.
 RECURSIVE BelowKeeps(_, _, _)
@@ -46,13 +46,13 @@ DropsVote(m) ==
     /\ Record("StableTimeoutFires", m, FALSE, None, [type |-> "StableTimeout"], {}, "handled", <<>>)
     /\ UNCHANGED <<view, windows, gossip>>
 
-\* In the place of AfterPromises: a promise is taken for one of B's next or former incarnation; or for one of B's to another process.
+\* In the place of AfterPromises: a promise is noted as a promise of B's next incarnation, or as B's promise to
+\* another process.
 Noted(m, by_life, to, step) ==
     IF Down(step.effects, "DigestPromised") = {} THEN promises
     ELSE promises \cup {[by |-> "B", by_life |-> by_life, view |-> installed[m], to |-> to, to_life |-> 0,
                          vector |-> DigestAnsweredBy(m)]}
 NotedOfNextIncarnation(m, event, step) == Noted(m, 1, "D", step)
-NotedOfFormerIncarnation(m, event, step) == Noted(m, 0 - 1, "D", step)
 NotedToAnother(m, event, step) == Noted(m, 0, "A", step)
 
 \* In the place of PassedDown, where no member is promised anything: when a coordinator leaves, the others' STABLE hold their

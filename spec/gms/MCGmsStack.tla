@@ -27,7 +27,7 @@ MulticastsAndPasses(i, s, e) ==
 \* A layer that does not hear that the group has to be stopped.
 DeafToSuspend(i, e) == RealKnows(i, e) /\ ~(i = 1 /\ e.type = "Suspend")
 
-\* Defects of one layer, one part of its state each: each in the place of StepOf.
+\* Defects of a single layer, in the place of StepOf. Each changes a single part of its state.
 Defective(layer, i, s, e, Becomes(_)) ==
     LET step == RealStepOf(i, s, e) IN
     IF i = layer /\ step.outcome = "handled" THEN [step EXCEPT !.state = Becomes(@)] ELSE step
@@ -74,7 +74,7 @@ VoteStaysHeld(i, s, e) ==
     IN Defective(3, i, s, e, Becomes)
 WindowsKeepView(i, s, e) == LET Becomes(t) == [t EXCEPT !.view = s.view] IN Defective(4, i, s, e, Becomes)
 
-\* In the place of Reports: the detector is silent. And it tells A that B has crashed, which is alive.
+\* In the place of Reports: the detector is silent. And it reports B to A, which is alive.
 ReportsNothing(m) == {}
 ReportsAlive(m) == IF m = "A" THEN Watched(GmsOf(m)) \ told[m] ELSE {}
 =============================================================================

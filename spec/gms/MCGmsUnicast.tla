@@ -5,7 +5,7 @@ EXTENDS GmsUnicast
 JustA == <<"A">>
 AB == <<"A", "B">>
 
-\* Defects, each of one part of what is claimed. In the place of AfterStep (where no next incarnation inherits anything): a
+\* Defects that violate a single conjunct of a claim. In the place of AfterStep (where no next incarnation inherits anything): a
 \* request to join is never in the network.
 LosesRequests(between, sender, consumed, effects, live) ==
     {p \in (between \ consumed)

@@ -11,7 +11,7 @@ TwoOfB == Of(0, 2, 0)
 OneOfAAndB == Of(1, 1, 0)
 OneOfEach == Of(1, 1, 1)
 
-\* Defects, in the place of Start: the joiner starts after one message more of A than it was told, or after one less.
+\* Defects, in the place of Start: the joiner starts after one message more of A than its digest says, or after one less.
 StartsLater(digest, s) == IF s \notin DOMAIN digest THEN Nothing ELSE IF s = "A" THEN digest[s] + 1 ELSE digest[s]
 StartsEarlier(digest, s) ==
     IF s \notin DOMAIN digest THEN Nothing ELSE IF digest[s] > Before(s) THEN digest[s] - 1 ELSE digest[s]
