@@ -34,4 +34,52 @@ ToyEvents ==
     \cup {[type |-> "Arrived", sender |-> "B", message |-> message, below |-> <<>>] : message \in Messages}
     \cup {[type |-> "Fired", timer |-> timer, below |-> below] : timer \in Timers, below \in Came}
     \cup {[type |-> "Raised", event |-> event, below |-> below] : event \in Raises, below \in Came}
+
+-----------------------------------------------------------------------------
+(* Defects that claims must notice, one conjunct of a claim each. *)
+
+\* In the place of ToyStep: layer i takes `event` otherwise.
+Otherwise(i, s, e, layer, type, Made(_)) ==
+    LET step == ToyStep(i, s, e)
+    IN IF i = layer /\ e.type = type /\ step.outcome = "handled" THEN [step EXCEPT !.state = Made(@)] ELSE step
+
+TopMissesView(i, s, e) == LET Made(t) == [t EXCEPT !.view = s.view] IN Otherwise(i, s, e, 1, "ViewInstalled", Made)
+TopLeapsView(i, s, e) == LET Made(t) == [t EXCEPT !.view = LastView] IN Otherwise(i, s, e, 1, "ViewInstalled", Made)
+MidMissesView(i, s, e) == LET Made(t) == [t EXCEPT !.view = s.view] IN Otherwise(i, s, e, 2, "ViewInstalled", Made)
+MidLeapsView(i, s, e) == LET Made(t) == [t EXCEPT !.view = LastView] IN Otherwise(i, s, e, 2, "ViewInstalled", Made)
+LowLeapsView(i, s, e) == LET Made(t) == [t EXCEPT !.view = LastView] IN Otherwise(i, s, e, 3, "ViewInstalled", Made)
+MidTakesLess(i, s, e) == LET Made(t) == [t EXCEPT !.level = @ - 1] IN Otherwise(i, s, e, 2, "ViewInstalled", Made)
+MidTakesMore(i, s, e) == LET Made(t) == [t EXCEPT !.level = @ + 1] IN Otherwise(i, s, e, 2, "ViewInstalled", Made)
+TopTakesMore(i, s, e) == LET Made(t) == [t EXCEPT !.level = @ + 1] IN Otherwise(i, s, e, 1, "ViewInstalled", Made)
+MidWaitsOn(i, s, e) == LET Made(t) == [t EXCEPT !.waits = s.waits] IN Otherwise(i, s, e, 2, "Answer", Made)
+TopWaitsOn(i, s, e) ==
+    LET Made(t) == [t EXCEPT !.waits = s.waits /\ e.level.value = LastView] IN Otherwise(i, s, e, 1, "Answer", Made)
+
+\* In the place of Happens: a step is noted otherwise.
+HappensAs(action, m, event, Outcome(_), IsLost(_)) ==
+    \E step \in {Step(local[m], event)} :
+        LET IsKept(effect) == ~IsLost(effect) IN
+        /\ local' = [local EXCEPT ![m] = step.state]
+        /\ Record(action, m, FALSE, None, event, {}, Outcome(step.outcome), SelectSeq(step.effects, IsKept))
+
+AsItIs(outcome) == outcome
+KeepsAll(effect) == FALSE
+
+\* A decision is said to be ignored; a mistake of this member is a peer's.
+IgnoresDecision(action, m, event) ==
+    LET Outcome(outcome) ==
+            IF event.type = "Called" /\ event.request = PassDown([type |-> "Decide"]) /\ outcome = "handled"
+            THEN "ignored" ELSE outcome
+    IN HappensAs(action, m, event, Outcome, KeepsAll)
+BlamesPeer(action, m, event) ==
+    LET Outcome(outcome) == IF outcome = "local_error" THEN "remote_error" ELSE outcome
+    IN HappensAs(action, m, event, Outcome, KeepsAll)
+
+\* A view from beneath stays in the stack; so does a call from above that no layer knows.
+KeepsViews(action, m, event) ==
+    LET IsLost(effect) == event.type = "Raised" /\ effect.type = "PassUp" /\ IsView(effect.event)
+    IN HappensAs(action, m, event, AsItIs, IsLost)
+KeepsCalls(action, m, event) ==
+    LET IsLost(effect) == event.type = "Called" /\ effect = event.request
+    IN HappensAs(action, m, event, AsItIs, IsLost)
 =============================================================================
