@@ -131,21 +131,21 @@ def _lives(protocol: Protocol, states: Sequence[Any]) -> Iterator[_Crossed]:
 
 
 def _pairs(protocol: Protocol, tables: Mapping[str, StepTable]) -> Iterator[_Crossed]:
-    """Two addresses in a state before a timer fires, for each two: members, or known besides the members.
+    """Two addresses in a state before an event without any, for each two: members, or known besides these.
 
-    The row of the timer is that with the most addresses in its effects. A merged view, made of the views of
+    The row of an event is that with the most addresses in its effects. A merged view, made of the views of
     others, is hardly ever made in a random step. The last address comes first: TLC takes the elements of a
     set in the order in which it has read them, and would else hardly ask which of two is before the other.
     """
     rich: dict[Value, tuple[int, Fn, Fn]] = {}
     for table in tables.values():
-        for found, event, effects in _timers(table):
+        for found, event, effects in _nameless(table):
             size = len(_letters(effects))
             if event["type"] not in rich or size > rich[event["type"]][0]:
                 rich[event["type"]] = size, found, event
     state_of, events = shape_of(protocol.state), shape_of(protocol.events)
     every, odd = (sorted({"A", *names}, reverse=True) for names in (_NAMES[-1], _ODD))
-    for kind, (_, row, timer) in rich.items():
+    for kind, (_, row, nameless) in rich.items():
         free = min({*_NAMES[0]} - {*_letters(row)}, default="A")  # "A" stands beside the members, too
         state = _renamed(row, {"A": free})
         own = protocol.codec.decode(state, state_of)
@@ -156,13 +156,13 @@ def _pairs(protocol: Protocol, tables: Mapping[str, StepTable]) -> Iterator[_Cro
             for pair in chain(permutations(every, 2), permutations(odd, 2))
         ]
         states += (_wider(own, state_of, pair) for pair in combinations(every, 2))
-        states, told = [*dict.fromkeys(states)], protocol.codec.decode(timer, events)
+        states, told = [*dict.fromkeys(states)], protocol.codec.decode(nameless, events)
         # A few first: TLC begins again after each mutant with which it fails.
         for part in (states[:: len(every)], states):
             yield _Crossed(f"{kind} with each two addresses", tuple(part), (told,))
 
 
-def _timers(table: StepTable) -> Iterator[tuple[Fn, Fn, Value]]:
+def _nameless(table: StepTable) -> Iterator[tuple[Fn, Fn, Value]]:
     """The rows in which an event is handled that names no address, each with the effects."""
     width = len(table.events)
     for at, event in enumerate(table.events):
@@ -187,9 +187,12 @@ def _letters(value: Value) -> list[str]:
 
 
 def _wider(value: Any, shape: Shape, more: Sequence[str]) -> Any:  # noqa: ANN401 - of any class
-    """The value where each function from addresses to numbers has these addresses, too: with 0."""
+    """The value where each function from addresses to numbers has these addresses, too: with 0.
+
+    (But for an empty function: so a member in no view stays in no view.)
+    """
     match shape:
-        case Function(cls, _, Atom(item)) if item is int:
+        case Function(cls, _, Atom(item)) if item is int and value:
             return cls((*value.items(), *((each, 0) for each in more if each not in value)))
         case Function(cls, _, item):
             return cls((key, _wider(each, item, more)) for key, each in value.items())
