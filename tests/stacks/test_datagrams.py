@@ -15,6 +15,7 @@ from groupcomm_conformance.stacks.judges.claims import CLAIMS, Verdicts, Violati
 from groupcomm_conformance.stacks.judges.membership import Membership
 from groupcomm_conformance.stacks.judges.multicasts import ReliableMulticast
 from groupcomm_conformance.stacks.judges.unicasts import ReliableUnicast
+from groupcomm_conformance.stacks.oracle import Oracle
 from groupcomm_conformance.stacks.running import ground_of, replay, run_seed
 from groupcomm_conformance.stacks.setup import DATAGRAMS, Faults, Setup
 from groupcomm_conformance.stacks.setup import WHOLE as ABOVE
@@ -285,6 +286,10 @@ def test_a_datagram_that_is_lost_is_sent_again() -> None:
         pytest.param(20268317, 2_495, id="the same, and a joiner waits for it"),
         pytest.param(20266743, 2_600, id="a process that was let in, and never heard of it, founds a group"),
         pytest.param(20270085, 2_009, id="a member asks to leave that a crashed coordinator has let in"),
+        pytest.param(
+            20275398, 3_940, id="a coordinator that was asked begins again, on a branch of low counters"
+        ),
+        pytest.param(20274392, 1_338, id="the same, and the asker leads a merge"),
         pytest.param(20267334, 200, id="a coordinator crashes, and one of two groups has the merged view"),
     ],
 )
@@ -293,3 +298,26 @@ def test_a_group_that_was_rejected_though_its_layers_keep_their_promises(seed: i
     result = run_seed(evolve(WHOLE, faults=Faults(WHOLE.borne)), seed, events)
     assert result.found is None
     assert result.events >= events
+
+
+def test_no_address_begins_again_while_one_waits_that_asked_its_former_incarnation() -> None:
+    """B has decided a view. Its next incarnation asks A, where the counter has passed that of the view."""
+    ground, _, _ = ground_of(WHOLE, 1)
+    for event in ("start A", "start B", "join A A", "join B B", "crash B", "start B"):
+        assert ground.perform(tuple(event.split()))
+    again = ground.membership.current["B"]
+    assert (1, 1) == (again.life, ground.views.used["B"])
+    assert ground.perform(("join", again.name, "A"))
+    assert ground.perform(("crash", "A"))
+    assert not ground.perform(("start", "A"))  # it would hear what the former A was asked
+    assert ground.perform(("start", "A#2"))
+    assert ground.perform(("crash", again.name))
+    assert ground.perform(("start", "A"))
+
+
+def test_a_request_that_reaches_another_branch_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A ground that keeps CountersArePassed no more is found by a view identifier that names two views."""
+    monkeypatch.setattr(Oracle, "may_begin", lambda _oracle, _address: True)
+    result = run_seed(evolve(WHOLE, faults=Faults(WHOLE.borne)), 20274392, 1_338)
+    assert result.found is not None
+    assert "UniqueViewId" == result.found.claim

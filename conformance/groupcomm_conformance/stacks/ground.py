@@ -161,6 +161,8 @@ class Ground(Judged):
             raise NotAllowedError(f"{joiner} is not the first, or not new")
         if found is not joiner and found not in self.oracle.may_be_asked(joiner):
             raise NotAllowedError(f"{found} cannot be asked")
+        if joiner.life > 0 and found is not joiner:
+            self.asked.setdefault(joiner, set()).add(found.address)
         self.step(joiner, Called(PassDown(gms.JoinRequested(found.address, joiner.life))))
         # A joiner that asks on two branches of views may be let in on both.
         self.falsely |= self.merges and state.joining and len(self.oracle.coordinators()) > 1
@@ -175,6 +177,8 @@ class Ground(Judged):
     # Processes, their clocks and failure detectors
 
     def _do_start(self, address: Address) -> None:
+        if not self.oracle.may_begin(address):
+            raise NotAllowedError(f"who waits has asked {address}, and did not mean its next incarnation")
         process = self.membership.start(address)
         self.happened["restarts"] += process.life > 0
         self.up.append(process)
@@ -196,6 +200,7 @@ class Ground(Judged):
         self.timers[process] = {}
         self.in_handler.discard(process)
         self.transfers.pop(process, None)
+        self.asked.pop(process, None)
         self.fetching.pop(process, None)
         for (sender, receiver), queue in self.queues.items():
             for message in queue if receiver is process and sender.up else ():

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from random import Random
 from typing import Final
 
+from groupcomm.view import Address
+
 from .judges.membership import Process, comes_after
 from .world import Event, World
 
@@ -55,6 +57,18 @@ class Oracle:
             and not ground.waits(joiner, process)
             and used <= ground.gms_of(process).decision.id.counter + 1
         ]
+
+    def may_begin(self, address: Address) -> bool:
+        """Say whether an address may begin: no joiner waits that chose to ask its former incarnation.
+
+        A later incarnation asks where the counters have passed those of its former views (`may_be_asked`).
+        The request is for the address: the next incarnation there would hear it, on any branch.
+        """
+        ground = self._ground
+        return not any(
+            joiner.view is None and ground.views.used[joiner.address] and address in asked
+            for joiner, asked in ground.asked.items()
+        )
 
     def discoveries(self, process: Process, random: Random) -> Iterator[Event]:
         """A coordinator finds others, some or all; mostly it leads the merge then."""

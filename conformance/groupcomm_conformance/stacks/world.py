@@ -79,6 +79,7 @@ class World:
         self.now: dict[Process, list[Any]] = {}
         self.timers: dict[Process, dict[str, bool]] = {}  # whether it is set; if not, it was
         self.in_handler: set[Process] = set()
+        self.asked: dict[Process, set[Address]] = {}  # of later incarnations, whom they asked to let them in
         self.transfers: dict[Process, str] = {}
         self.fetching: dict[Process, set[int]] = {}
         self.falsely = False
