@@ -33,13 +33,16 @@ Conjuncts == {"CountersArePassed", "FoundedBeforeReturn", "LivesAreNumbered"}
 
 LOCAL On(conjunct) == conjunct \notin Off
 
+\* The view of x. If it has none, those that it was let in with: it may hear of them when the address is back (FLAW-218).
+ViewsOf(x) == IF installed[x] # 0 THEN {installed[x]} ELSE {j \in DOMAIN views : Has(views[j], x, life[x])}
+
 \* The address m begins again.
-\* CountersArePassed: An address begins again only when the counter of every member that is up and in a view is high
-\* enough. It is at least as high as the counters of all views that the address has decided.
+\* CountersArePassed: An address begins again only when the counter of every member that is up, and in a view or let in with
+\* one, is high enough. It is at least as high as the counters of all views that the address has decided.
 MayReturn(m) ==
     On("CountersArePassed") =>
         \A k \in DOMAIN views : \A x \in up :
-            (views[k].id.creator = m /\ installed[x] # 0) => views[installed[x]].id.counter >= views[k].id.counter
+            views[k].id.creator = m => \A j \in ViewsOf(x) : views[j].id.counter >= views[k].id.counter
 
 \* A member founds a group of its own.
 \* FoundedBeforeReturn: No group is founded when an address has begun again. (The first counters of that group are low.)

@@ -33,8 +33,8 @@ Acknowledges(m, of) == [type |-> "ViewAckReceived", sender |-> m, message |-> Vi
 Tells(m, of) == [type |-> "AnswerReceived", sender |-> m, message |-> Answer(FirstDecision.id, of)]
 AsksFor(m, seniors) == [type |-> "QueryReceived", sender |-> m, message |-> Query(FirstDecision.id, seniors)]
 
-\* No member has multicast, and no promise is open. `decided`: the views after the first; `held`: who is stopped.
-Late(locals, packets, alive, lives, decided, numbers, held, used) ==
+\* No member has multicast. The views after the first are `decided`, the open promises `promised`, and the stopped members `held`.
+LateWith(locals, packets, alive, lives, decided, numbers, held, used, promised) ==
     /\ local = locals
     /\ network = packets
     /\ up = alive
@@ -56,8 +56,11 @@ Late(locals, packets, alive, lives, decided, numbers, held, used) ==
                           lives |-> [m \in MembersOf(all[k]) |-> all[k].lives[m]], joins |-> all[k].joiners,
                           digest |-> all[k].digest]]
     /\ installed = numbers
-    /\ promises = {}
+    /\ promises = promised
     /\ act = NoAct
+
+Late(locals, packets, alive, lives, decided, numbers, held, used) ==
+    LateWith(locals, packets, alive, lives, decided, numbers, held, used, {})
 
 \* A, B and C; A lets D into the second view, and C has it. B suspects A, falsely, and asks C, which refuses A
 \* from then on. B has D's request, too: so it learns of that view, and answers D again.
@@ -165,6 +168,31 @@ OneMemberBranch ==
              [m \in Member |-> CASE m \in {"A", "C"} -> 4 [] m = "B" -> 5 [] m = "D" -> 0],
              {},
              [crashes |-> 3, restarts |-> 0])
+\* The same, and B admits D, which has asked it, too, in the view that excludes A. A, B and C have crashed, and B's answer is
+\* on its way to D.
+GrantedOnLowerBranch ==
+    \E a2 \in {After(Begun("A"), <<Suspects("B"), Stopped>>)} :
+    \E a3 \in {After(a2, <<Asks("C", 0), Stopped, Given({"A"}, 1)>>)} :
+    \E a4 \in {After(a3, <<Acknowledges("C", a3.decision), Asks("D", 0), Stopped, Given({"A", "C"}, 2)>>)} :
+    \E b \in {After(Begun("B"), <<Suspects("A"), Asks("D", 0), Stopped, Given({"A", "B"}, 1)>>)} :
+        LateWith([m \in Member |->
+                    CASE m = "A" -> a4
+                      [] m = "B" -> b
+                      [] m = "C" -> After(Start("C"), <<Wants("A", 0), Answers("A", a3.decision),
+                                                        Sends("A", a4.decision)>>)
+                      [] m = "D" -> After(Start("D"), <<Wants("A", 0), Wants("B", 0)>>)],
+                 {Packet("B", "D", JoinRsp(b.decision))},
+                 {"D"},
+                 [m \in Member |-> 0],
+                 <<a2.decision, a3.decision, a4.decision, b.decision>>,
+                 [m \in Member |-> CASE m \in {"A", "C"} -> 4 [] m = "B" -> 5 [] m = "D" -> 0],
+                 {},
+                 [crashes |-> 3, restarts |-> 0],
+                 {[by |-> "A", by_life |-> 0, view |-> 3, to |-> "D", to_life |-> 0,
+                   vector |-> [m \in {"A", "C"} |-> Nothing]],
+                  [by |-> "B", by_life |-> 0, view |-> 1, to |-> "D", to_life |-> 0,
+                   vector |-> [m \in {"A", "B"} |-> Nothing]]})
+
 \* A bound: when A has crashed C wants to leave before B has D's request to join, and D while B has it.
 LeaveAroundJoin(m) == "A" \notin up /\ (m = "D") = IsQueued(local["B"], "join", "D")
 
