@@ -111,7 +111,7 @@ KeepsRefusingCoordinator(s, e) ==
 ReturnsUnpassed == {"CountersArePassed"}
 TwoAtATime == {"LivesAreNumbered"}
 
-\* In the place of MayComeBack: only members in a view count, not those that were let in and have not heard of it.
+\* In the place of MayComeBack: only members in a view count, not joiners that were let in and have not heard of it.
 PassesThoseInViews(m) ==
     \A k \in DOMAIN views : \A x \in up :
         (views[k].id.creator = m /\ installed[x] # 0) => views[installed[x]].id.counter >= views[k].id.counter
