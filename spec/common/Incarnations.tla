@@ -33,7 +33,7 @@ Conjuncts == {"CountersArePassed", "FoundedBeforeReturn", "LivesAreNumbered"}
 
 LOCAL On(conjunct) == conjunct \notin Off
 
-\* The view of x. If it has none, all views that let it in: it may hear of one when the address is back (FLAW-218).
+\* The view of x. If it has none, all views that let it in: it may hear of them when the address is back (FLAW-218).
 ViewsOf(x) == IF installed[x] # 0 THEN {installed[x]} ELSE {j \in DOMAIN views : Has(views[j], x, life[x])}
 
 \* The address m begins again.
