@@ -42,7 +42,7 @@ Conjuncts ==
 -----------------------------------------------------------------------------
 (* Guards *)
 
-\* What was delivered, as such a message. The payload is all that claims need: <<incarnation of its sender, number of its
+\* A delivery as such a message. The payload is all that claims need: <<incarnation of its sender, number of its
 \* view, seqno>>.
 MessageOf(g) == Message(g.payload[2], g.payload[1], g.sender, g.payload[3])
 
@@ -95,7 +95,7 @@ OwnAtOnceStep ==
         (sent'[m] > sent[m] /\ life'[m] = life[m]) =>
             \E i \in Len(got[m]) + 1 .. Len(got'[m]) : got'[m][i].sender = m
 
-\* Drains: What can be delivered is delivered in the step in which it arrives.
+\* Drains: A message that can be delivered is delivered in the step in which it arrives.
 
 -----------------------------------------------------------------------------
 (* A view changes *)
@@ -117,7 +117,7 @@ VoidStep == \A m \in Member : installed'[m] # installed[m] => got'[m] = got[m]
 -----------------------------------------------------------------------------
 (* Digests and stores *)
 
-\* DigestIsTrue: What a digest counts was delivered, above where the window began.
+\* DigestIsTrue: The messages that a digest counts were delivered, above where the window began.
 DigestIsTrue ==
     \A m \in up : \A s \in DOMAIN delivered[m] : \A n \in low[m][s] + 1 .. delivered[m][s] :
         \E i \in DOMAIN got[m] :

@@ -126,7 +126,7 @@ ReceivesForged(m) ==
     /\ \E x \in {x \in Members(local[m]) : log[installed[m]][x] = <<>> /\ local[m].delivered[x] = 0} :
         Receives("ReceiveData", m, x, 1, 9)
 
-\* What was delivered in this view arrives again.
+\* A message that was delivered in this view arrives again.
 ReceivesAgain(m) ==
     /\ m \in up
     /\ \/ \E c \in copies :

@@ -60,7 +60,7 @@ StoredBy(m) ==
 Unlimited == FirstSeqno + 99
 TopOf(m, x) == IF local[m].held THEN BaseIn(installed[m])[x] + local[m].limit[x] ELSE Unlimited
 
-\* What was multicast. (A member delivers its own multicasts at once: OwnDeliveredAtOnce.)
+\* The messages that were multicast. (A member delivers its own multicasts at once: OwnDeliveredAtOnce.)
 WasMulticast ==
     {[view |-> g.payload[2], incarnation |-> g.payload[1], sender |-> g.sender, seqno |-> g.payload[3]] :
         g \in UNION {{got[m][i] : i \in {i \in DOMAIN got[m] : got[m][i].sender = m}} : m \in Member}}
