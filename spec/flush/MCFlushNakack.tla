@@ -23,9 +23,10 @@ DeliversLastFirst(s, e) ==
     IN IF Len(Events(step.effects, "PassUp", "Deliver")) < 2 THEN step
        ELSE [step EXCEPT !.effects = [i \in 1 .. n |-> step.effects[n + 1 - i]]]
 
-\* or a view begins behind the next message.
-BeginsOneLater(s, e) ==
+\* or a view begins behind each message that is delivered in it.
+BeginsBehindDeliveries(s, e) ==
     LET step == Nakack!Step(s, e)
-    IN IF e.type # "ViewInstalled" THEN step
-       ELSE [step EXCEPT !.state.windows = [x \in DOMAIN @ |-> [@[x] EXCEPT !.base = @ + 1]]]
+        Moved(x) == step.state.windows[x].delivered - s.windows[x].delivered
+    IN IF e.type \in {"ViewInstalled", "DigestSet"} THEN step
+       ELSE [step EXCEPT !.state.windows = [x \in DOMAIN @ |-> [@[x] EXCEPT !.base = @ + Moved(x)]]]
 =============================================================================
