@@ -281,6 +281,9 @@ def test_a_datagram_that_is_lost_is_sent_again() -> None:
     [
         pytest.param(20265569, 1_600, id="a requester that overtook another crashes"),
         pytest.param(
+            20274459, 3_990, id="a requester that overtook another is suspected by it and the third"
+        ),
+        pytest.param(
             20265799, 4_453, id="one datagram is acknowledged when another one is sent, round after round"
         ),
         pytest.param(20268317, 2_495, id="the same, and a joiner waits for it"),

@@ -1,10 +1,17 @@
-"""The judges of `TotalOrderBroadcast` and `Membership`: what they say of a group that was split and has merged."""
+"""The judges of `TotalOrderBroadcast` and `Membership`: what they say of a group that was split and has merged.
+
+And that of `VirtualSynchrony`: whose reports count when a group is stopped for a state.
+"""
 
 import pytest
+from attrs import evolve
 
+from groupcomm import flush
+from groupcomm.view import View, ViewId
 from groupcomm_conformance.stacks.judges.claims import Verdicts, Violation
 from groupcomm_conformance.stacks.judges.membership import Decided, Membership, NotAllowedError, Process
 from groupcomm_conformance.stacks.judges.order import TotalOrderBroadcast
+from groupcomm_conformance.stacks.judges.synchrony import VirtualSynchrony
 
 A, B, X = "ABX"
 
@@ -155,3 +162,45 @@ def test_a_history_that_is_forgotten_holds_no_cause() -> None:
     group.judge.sent(x, (X, 2), group.view)
     for sender, message in ((A, (A, 1)), (X, (X, 2))):
         group.judge.delivered(b, sender, message)
+
+
+HERE = ViewId(1, A)
+
+
+def asks(requester: str, number: int) -> flush.StartFlushReceived:
+    return flush.StartFlushReceived(requester, flush.StartFlush(HERE, number, flush.FOR_STATE))
+
+
+REPORTS = flush.BlockReturned()
+SUSPECTS_A = flush.Suspected(A)
+
+
+@pytest.mark.parametrize(
+    ("events", "number", "former"),
+    [
+        ([asks(B, 1), REPORTS], 1, set[str]()),
+        ([asks(B, 1), REPORTS, asks(A, 4)], 1, {X}),
+        ([asks(B, 1), REPORTS, asks(A, 4), SUSPECTS_A], 1, {X}),
+        ([asks(B, 1), REPORTS, asks(A, 4), SUSPECTS_A, REPORTS], 1, {X}),
+        ([asks(B, 1), REPORTS, asks(A, 4), SUSPECTS_A, asks(B, 2), REPORTS], 2, set[str]()),
+        ([asks(B, 1), asks(A, 4), REPORTS], 1, set[str]()),
+        ([asks(B, 1), REPORTS, SUSPECTS_A], 1, set[str]()),
+        ([], 1, set[str]()),
+    ],
+)
+def test_only_a_report_that_another_flush_came_after_does_not_count(
+    events: list[flush.Event], number: int, former: set[str]
+) -> None:
+    """B has asked X for a state; A, which is senior, may overtake B there. Who owes its first report counts."""
+    judge = VirtualSynchrony(Verdicts(), lambda _: True, lambda _member, _creator: False)
+    config, entered = flush.Config(), flush.ViewInstalled(View(HERE, (A, B, X)))
+    member, _ = flush.step(config, flush.start(X), entered)
+    member, _ = flush.step(config, member, flush.StopFlushReceived(A, flush.StopFlush(HERE)))
+    for event in events:
+        before = member
+        member, effects = flush.step(config, member, event)
+        judge.told(before, event, member, effects)
+    requester = evolve(flush.start(B), run=flush.Run("stopped", number, frozenset(), flush.Reports(())))
+    assert former == judge.overtaken_since_report(requester)
+    judge.crashed(B)
+    assert judge.overtaken_since_report(requester) == set()

@@ -72,9 +72,10 @@ class Judged(World):
         for effect in note.effects:
             if isinstance(effect, PassDown) and isinstance(effect.event, GroupStopped):
                 there = [other for other in self.views.reached(process) if other.view is process.view]
-                # Another requester may have overtaken this member at some of them, and crashed (spec/flush).
+                # Another requester may have overtaken this member at some of them (spec/flush).
                 if effect.event.asker == flush.FOR_STATE:
-                    there = [other for other in there if self.flush_of(other).owner == process.address]
+                    former = self.synchrony.overtaken_since_report(note.after)
+                    there = [other for other in there if other.address not in former]
                 self.synchrony.stopped(process.address, [other.address for other in there])
 
     def _hear_views(self, process: Process, note: Note) -> None:

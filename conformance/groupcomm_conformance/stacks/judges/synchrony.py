@@ -41,12 +41,15 @@ class VirtualSynchrony(Judge):
         self._sent: dict[tuple[ViewId, Address], list[object]] = {}
         self._got: dict[Address, dict[Address, int]] = {}
         self._settled: dict[tuple[ViewId, ViewId], dict[Address, int]] = {}  # of a view, and one after it
+        self._overtaken: dict[tuple[Address, Address], int] = {}  # of a member and a requester: its round
 
     def told(
         self, before: flush.State, event: flush.Event, after: flush.State, effects: tuple[Any, ...]
     ) -> None:
         """A member has taken a step, with effects."""
         member = after.member
+        if before.owner != "" and not before.owes and after.owner not in {"", before.owner}:
+            self._overtaken[member, before.owner] = before.round
         match event:
             case flush.BlockReturned() if self.blocked.get(member) == "handler":
                 self.blocked[member] = "blocked"
@@ -74,6 +77,18 @@ class VirtualSynchrony(Judge):
                     self.blocked[member] = "free"
                 case _:
                     pass
+
+    def overtaken_since_report(self, requester: flush.State) -> set[Address]:
+        """The members whose report counts no more: another flush came into force there after it.
+
+        The requester may not know of it, if the other one crashed, or if one suspects the other. When the
+        member suspects it, too, it comes back to the former flush, and owes a report again.
+        """
+        return {
+            member
+            for (member, overtaken), number in self._overtaken.items()
+            if overtaken == requester.member and number == requester.run.round
+        }
 
     def stopped(self, member: Address, others: Iterable[Address]) -> None:
         """The group is stopped for a member: the `others`, whom it trusts, have delivered the same."""
@@ -110,6 +125,7 @@ class VirtualSynchrony(Judge):
         """A member is gone; its address may come back."""
         for kept in (self.blocked, self._at, self._got):
             kept.pop(member, None)
+        self._overtaken = {pair: number for pair, number in self._overtaken.items() if member not in pair}
 
     def _closing(self, member: Address, here: ViewId) -> list[ViewId]:
         """The views that a member may go to from its view, for which that is settled already."""
