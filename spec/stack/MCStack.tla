@@ -50,7 +50,7 @@ MidLeapsView(i, s, e) == LET Made(t) == [t EXCEPT !.view = LastView] IN Otherwis
 LowLeapsView(i, s, e) == LET Made(t) == [t EXCEPT !.view = LastView] IN Otherwise(i, s, e, 3, "ViewInstalled", Made)
 MidTakesLess(i, s, e) == LET Made(t) == [t EXCEPT !.level = @ - 1] IN Otherwise(i, s, e, 2, "ViewInstalled", Made)
 MidTakesMore(i, s, e) == LET Made(t) == [t EXCEPT !.level = @ + 1] IN Otherwise(i, s, e, 2, "ViewInstalled", Made)
-\* ... and the top follows it, also where an answer tells it the view.
+\* ... and the top follows it, also where an answer has the view.
 TopFollows(i, s, e, by) == LET Made(t) == [t EXCEPT !.level = @ + by] IN Otherwise(i, s, e, 1, "Answer", Made)
 BothTakeLess(i, s, e) == IF i = 1 THEN TopFollows(i, s, e, 0 - 1) ELSE MidTakesLess(i, s, e)
 BothTakeMore(i, s, e) == IF i = 1 THEN TopFollows(i, s, e, 1) ELSE MidTakesMore(i, s, e)

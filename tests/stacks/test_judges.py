@@ -191,7 +191,7 @@ SUSPECTS_A = flush.Suspected(A)
 def test_only_a_report_that_another_flush_came_after_does_not_count(
     events: list[flush.Event], number: int, former: set[str]
 ) -> None:
-    """B has asked X for a state; A, which is senior, may overtake B there. Who owes its first report counts."""
+    """B has asked X for a state; A, which is senior, may overtake B there. A member that owes its first report counts."""
     judge = VirtualSynchrony(Verdicts(), lambda _: True, lambda _member, _creator: False)
     config, entered = flush.Config(), flush.ViewInstalled(View(HERE, (A, B, X)))
     member, _ = flush.step(config, flush.start(X), entered)
