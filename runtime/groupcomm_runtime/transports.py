@@ -92,6 +92,7 @@ class Tcp:
         self.counts: Counter[str] = Counter()
         self.incoming: set[_Incoming] = set()
         self.outgoing: dict[Place, _Outgoing] = {}
+        self.closed = False
         self._server: asyncio.Server | None = None
 
     async def open(self) -> None:
@@ -123,7 +124,7 @@ class Tcp:
         raise OSError(errno.ENOBUFS, "too many connections")
 
     def close(self) -> None:
-        self.takes = None
+        self.takes, self.closed = None, True
         if self._server is not None:
             self._server.close()
         self._socket.close()
@@ -146,7 +147,8 @@ class _Incoming(asyncio.Protocol):
         self.connection = cast("asyncio.Transport", transport)
         self._host: str = self.connection.get_extra_info("peername")[0]
         self._owner.incoming.add(self)
-        if len(self._owner.incoming) > _MOST:
+        # (A connection may have been accepted before the socket was closed, and be made after it.)
+        if self._owner.closed or len(self._owner.incoming) > _MOST:
             self.close()
 
     def data_received(self, data: bytes) -> None:
