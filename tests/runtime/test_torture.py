@@ -206,7 +206,9 @@ def test_no_process_is_left_when_a_campaign_is_ended(
     tmp_path: Path, number: signal.Signals, code: int
 ) -> None:
     out = tmp_path / "out"
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # it is ignored where a shell began this beside it
+    signal.signal(
+        signal.SIGINT, signal.default_int_handler
+    )  # it is ignored where a shell began this beside it
     with subprocess.Popen(
         [*TORTURE, "--members", "3", "--faults", "500", "--out", str(out)],
         stdout=subprocess.DEVNULL,
