@@ -114,7 +114,7 @@ ApplyWrongly(action, m, event, consumed, taken, given, known, k) ==
 NotInOrder == {"InItsView", "OfItsIncarnation", "OwnAtOnce", "InOrder"}
 NotHeldBack == {"InItsView", "OfItsIncarnation", "OwnAtOnce", "HoldsBack"}
 
-\* In the place of ReceiveData: something arrives of a member that has multicast nothing. (`given`: it was said so.)
+\* In the place of ReceiveData. A message arrives of a member that has multicast nothing: ReceivesForged.
 Receives(action, m, x, seqno, payload) ==
     /\ ApplyWith(action, m, [type |-> "DataReceived", sender |-> x,
                              message |-> Data(local[m].view.id, seqno, payload)], {}, {}, None, views, installed[m])

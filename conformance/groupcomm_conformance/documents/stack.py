@@ -246,17 +246,21 @@ def _needing(users: Iterable[Layer], name: str, conjunct: str) -> list[Layer]:
     return [
         user
         for user in users
-        if not _doing_without(user, name, conjunct)
-        and (user.manifest is None or user.manifest.assumes.get(name, {}).get(conjunct) != NOT_ASKED)
+        if _linked(user, name, conjunct) != NOT_ASKED and not _doing_without(user, name, conjunct)
     ]
 
 
 def _doing_without(user: Layer, name: str, conjunct: str) -> list[str]:
     """Name the models of a layer that hold without a conjunct of what it assumes."""
-    if user.manifest is None:
+    names = _linked(user, name, conjunct)
+    if user.manifest is None or names == NOT_ASKED:
         return []
-    names = user.manifest.assumes.get(name, {}).get(conjunct, ())
-    return [] if names == NOT_ASKED else [each for each in names if user.manifest.model(each).holds]
+    return [each for each in names if user.manifest.model(each).holds]
+
+
+def _linked(user: Layer, name: str, conjunct: str) -> tuple[str, ...]:
+    """Give what a layer's manifest says of a conjunct that it assumes: models without it, or NOT_ASKED."""
+    return user.manifest.assumes.get(name, {}).get(conjunct, ()) if user.manifest is not None else ()
 
 
 def _conjuncts(stack: Sequence[Layer], name: str) -> list[str]:
