@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from groupcomm_conformance.commands.main import main
-from groupcomm_conformance.stacks.drawing.figures import FOLDER, figures, kept
+from groupcomm_conformance.drawing.figures import FOLDER, figures, kept
 
 ROOT = Path(__file__).parents[1]
 DRAWN = figures(ROOT)

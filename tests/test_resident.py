@@ -86,6 +86,22 @@ DOUBLED = "\n".join(
 )
 """`d63` uses `d62` three times, and so on: computed at each use, that does not end."""
 
+BOUND_NAMES = "\n".join(
+    (
+        "---- MODULE Bounds ----\nEXTENDS Naturals\nVARIABLE x",
+        "---- MODULE Inner ----\nVARIABLE v\nMoves(n) == v' = v + n\nIs(n) == v = n\nCan(n) == ENABLED Moves(n)\n====",
+        "In(v) == INSTANCE Inner",
+        "RECURSIVE Sum(_)\nSum(n) == IF n = 0 THEN 0 ELSE LET m == n - 1 IN n + Sum(m)",
+        "Init == x = 0",
+        "Many(a) == \\E b \\in {a + 1} : LET n0 == a + b",
+        *(f"        n{n} == n{n - 1} + n{n // 2} - n{n // 2}" for n in range(1, 150)),
+        "    IN n149 = a + b /\\ n75 = n149 /\\ Sum(b) = Sum(a) + b /\\ In(x)!Is(a)",
+        "Next == x < 8 /\\ \\E n \\in {1} : In(x)!Moves(n)",
+        "Told == Many(x) /\\ (ENABLED In(x)!Moves(1)) /\\ In(x)!Can(1) /\\ x < %d\n====",
+    )
+)
+"""More than 64 names bound inside one another, in a recursion, and by an instance."""
+
 DEEP = "\n".join(
     (
         "---- MODULE Deep ----\nEXTENDS Naturals\nVARIABLE x\nInit == x = 0\nNext == UNCHANGED x\nNone == x = 0",
@@ -142,6 +158,8 @@ RUNS = [
     (ASKED % (6, 3, 3, 3, 3), ASKS),
     (ASKED % (6, 3, 2, 3, 3), ASKS),  # does not hold
     (ASKED % (6, 3, 3, 3, 2), ASKS),  # nor does this, of a next state
+    (BOUND_NAMES % 9, TOLD.replace("CONSTANT Limit = 1\n", "")),
+    (BOUND_NAMES % 8, TOLD.replace("CONSTANT Limit = 1\n", "")),  # does not hold
 ]
 
 

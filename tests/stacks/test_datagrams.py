@@ -10,11 +10,11 @@ from groupcomm.digest import Vector
 from groupcomm.effects import PassUp
 from groupcomm.events import Deliver, Payload
 from groupcomm.stack import Tagged
+from groupcomm_conformance.judges.claims import CLAIMS, Verdicts, Violation
+from groupcomm_conformance.judges.membership import Membership
+from groupcomm_conformance.judges.multicasts import ReliableMulticast
+from groupcomm_conformance.judges.unicasts import ReliableUnicast
 from groupcomm_conformance.stacks.chance import Chance
-from groupcomm_conformance.stacks.judges.claims import CLAIMS, Verdicts, Violation
-from groupcomm_conformance.stacks.judges.membership import Membership
-from groupcomm_conformance.stacks.judges.multicasts import ReliableMulticast
-from groupcomm_conformance.stacks.judges.unicasts import ReliableUnicast
 from groupcomm_conformance.stacks.oracle import Oracle
 from groupcomm_conformance.stacks.running import ground_of, replay, run_seed
 from groupcomm_conformance.stacks.setup import DATAGRAMS, Faults, Setup

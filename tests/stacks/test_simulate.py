@@ -12,7 +12,7 @@ from groupcomm import sequencer
 from groupcomm.errors import RemoteProtocolError
 from groupcomm_conformance.commands.main import main
 from groupcomm_conformance.commands.options import count
-from groupcomm_conformance.stacks.drawing.charts import Step, drawn, folded
+from groupcomm_conformance.drawing.charts import Step, drawn, folded
 from groupcomm_conformance.stacks.running import Found, replay, run_seed, shrink, simulate
 from groupcomm_conformance.stacks.setup import Faults, Setup
 from groupcomm_conformance.tla.values import Fn

@@ -12,8 +12,8 @@ from groupcomm import gms
 from groupcomm.effects import PassDown
 from groupcomm.events import OBSERVED
 from groupcomm.stack import Stack
+from groupcomm_conformance.judges.claims import Violation
 from groupcomm_conformance.stacks.ground import Event, Ground
-from groupcomm_conformance.stacks.judges.claims import Violation
 from groupcomm_conformance.stacks.rest import quiesce
 from groupcomm_conformance.stacks.running import ground_of, replay
 from groupcomm_conformance.stacks.setup import Faults, Setup

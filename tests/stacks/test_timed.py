@@ -7,7 +7,7 @@ import pytest
 
 from groupcomm import unicast
 from groupcomm.effects import SetTimer
-from groupcomm_conformance.stacks.timed import measured
+from tests.stacks.timed import measured
 
 
 def eager(config: unicast.Config, state: unicast.State, event: unicast.Event) -> Any:  # noqa: ANN401

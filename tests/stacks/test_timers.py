@@ -9,9 +9,9 @@ from attrs import evolve
 from groupcomm import merge_gms, stable
 from groupcomm.effects import CancelTimer, SetTimer
 from groupcomm.stack import Fired
+from groupcomm_conformance.judges.membership import Process
 from groupcomm_conformance.stacks.chance import Chance
 from groupcomm_conformance.stacks.ground import Told
-from groupcomm_conformance.stacks.judges.membership import Process
 from groupcomm_conformance.stacks.running import ground_of
 from groupcomm_conformance.stacks.setup import Faults, Setup
 

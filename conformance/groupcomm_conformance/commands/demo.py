@@ -10,13 +10,13 @@ from typing import Annotated, Final
 
 import typer
 
+from groupcomm_conformance.drawing.charts import drawn, steps_of
+from groupcomm_conformance.drawing.figures import FOLDER, figures
+from groupcomm_conformance.drawing.outline import outline
+from groupcomm_conformance.drawing.story import LIFE, LOST, lost, story
 from groupcomm_conformance.files.project import find_root
 from groupcomm_conformance.files.writing import require_file
-from groupcomm_conformance.stacks.drawing.charts import drawn, steps_of
-from groupcomm_conformance.stacks.drawing.figures import FOLDER, figures
-from groupcomm_conformance.stacks.drawing.outline import outline
-from groupcomm_conformance.stacks.drawing.story import LIFE, LOST, lost, story
-from groupcomm_conformance.stacks.judges.claims import Violation
+from groupcomm_conformance.judges.claims import Violation
 from groupcomm_conformance.tla.values import to_json
 
 from . import console

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
+from groupcomm_conformance.drawing.figures import kept
 from groupcomm_conformance.files.store import replace
 from groupcomm_conformance.files.writing import require_file
 from groupcomm_conformance.models.manifest import find_root, protocols
@@ -16,7 +17,6 @@ from groupcomm_conformance.models.selecting import chosen
 from groupcomm_conformance.report.findings import Findings, gather
 from groupcomm_conformance.report.junit import document
 from groupcomm_conformance.report.page import pages
-from groupcomm_conformance.stacks.drawing.figures import kept
 
 from . import console
 from .exits import ExitCode, verdict

@@ -11,7 +11,7 @@ import typer
 from attrs import evolve
 
 from groupcomm.stack import StackError
-from groupcomm_conformance.stacks.drawing.charts import drawn
+from groupcomm_conformance.drawing.charts import drawn
 from groupcomm_conformance.stacks.running import PART, Found, Outcome, claims_of, shrink, simulate
 from groupcomm_conformance.stacks.setup import FAULTS, WEAKER, WHOLE, Faults, Setup, giver, stack_of
 

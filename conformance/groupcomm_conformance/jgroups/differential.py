@@ -15,7 +15,7 @@ from typing import Final
 from attrs import frozen
 
 from groupcomm_conformance.files.strict_yaml import load
-from groupcomm_conformance.stacks.judges.claims import Violation
+from groupcomm_conformance.judges.claims import Violation
 from groupcomm_conformance.stacks.setup import WHOLE
 
 from .group import Group

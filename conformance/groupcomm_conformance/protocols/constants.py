@@ -13,6 +13,7 @@ else.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -39,6 +40,7 @@ class _Module:
     words: Mapping[str, frozenset[str]]
 
     @classmethod
+    @lru_cache(maxsize=256)  # some commands derive several protocols, which share modules, more than once
     def of(cls, text: str) -> "_Module":
         found = bare(text)
         extended = (word for each in _EXTENDS.finditer(found) for word in re.findall(r"\w+", each[1]))

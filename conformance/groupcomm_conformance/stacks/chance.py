@@ -9,9 +9,9 @@ from random import Random
 from typing import Final, TypeVar
 
 from groupcomm.view import address, name_and_life
+from groupcomm_conformance.judges.membership import Process
 
 from .ground import Copy, Event, Ground
-from .judges.membership import Process
 from .setup import Faults
 
 Item = TypeVar("Item")

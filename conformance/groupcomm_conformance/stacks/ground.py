@@ -51,10 +51,10 @@ from groupcomm.events import (
 from groupcomm.stack import Arrived, Called, Fired, Raised, State, Tagged
 from groupcomm.stack import Event as StackEvent
 from groupcomm.view import Address
+from groupcomm_conformance.judges.claims import Message, Violation
+from groupcomm_conformance.judges.membership import NotAllowedError, Process
 
 from .judged import Judged
-from .judges.claims import Message, Violation
-from .judges.membership import NotAllowedError, Process
 from .oracle import Oracle
 from .setup import Setup
 from .taps import Note

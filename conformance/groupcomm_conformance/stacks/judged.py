@@ -8,15 +8,15 @@ from groupcomm import flush, gms, unicast
 from groupcomm.effects import PassDown, PassUp
 from groupcomm.events import Deliver, GroupStopped, HoldBack, Purge, Release, ViewInstalled
 from groupcomm.view import Address
+from groupcomm_conformance.judges.claims import Verdicts, Violation
+from groupcomm_conformance.judges.membership import Decided, NotAllowedError, Process
+from groupcomm_conformance.judges.multicasts import ReliableMulticast
+from groupcomm_conformance.judges.order import TotalOrderBroadcast
+from groupcomm_conformance.judges.stability import StabilitySafety
+from groupcomm_conformance.judges.synchrony import VirtualSynchrony
+from groupcomm_conformance.judges.unicasts import ReliableUnicast
+from groupcomm_conformance.judges.views import Views
 
-from .judges.claims import Verdicts, Violation
-from .judges.membership import Decided, NotAllowedError, Process
-from .judges.multicasts import ReliableMulticast
-from .judges.order import TotalOrderBroadcast
-from .judges.stability import StabilitySafety
-from .judges.synchrony import VirtualSynchrony
-from .judges.unicasts import ReliableUnicast
-from .judges.views import Views
 from .setup import Setup
 from .taps import Note
 from .world import World

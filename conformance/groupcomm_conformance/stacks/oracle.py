@@ -9,8 +9,8 @@ from random import Random
 from typing import Final
 
 from groupcomm.view import Address
+from groupcomm_conformance.judges.membership import Process, comes_after
 
-from .judges.membership import Process, comes_after
 from .world import Event, World
 
 __all__ = ["Oracle"]

@@ -7,8 +7,9 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Final
 
+from groupcomm_conformance.judges.claims import Violation
+
 from .ground import Event, Ground
-from .judges.claims import Violation
 
 __all__ = ["quiesce"]
 

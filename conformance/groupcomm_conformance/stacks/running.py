@@ -14,9 +14,10 @@ from typing import Final
 
 from attrs import evolve, field, frozen
 
+from groupcomm_conformance.judges.claims import CLAIMS, MERGING, Violation
+
 from .chance import Chance
 from .ground import Event, Ground, Told
-from .judges.claims import CLAIMS, MERGING, Violation
 from .rest import quiesce
 from .setup import Setup
 

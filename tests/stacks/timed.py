@@ -5,7 +5,7 @@ never fires, because each message sets it again, nor what a lost datagram costs.
 take 1 to 5 ms, timers fire when they are due, and all members multicast on a schedule. Nothing else goes
 wrong, and nothing is judged but that all deliver the same.
 
-    python -m groupcomm_conformance.stacks.timed        # a line for each loss, of 0, 10 and 30 %
+    python -m tests.stacks.timed        # a line for each loss, of 0, 10 and 30 %
 """
 
 from collections import Counter
@@ -22,8 +22,7 @@ from groupcomm.effects import ALL, CancelTimer, Datagram, Multicast, PassDown, P
 from groupcomm.events import Block, Deliver, Payload
 from groupcomm.stack import AnyCore, Arrived, Called, Event, Fired, Layer, Raised, Stack
 from groupcomm.view import Address
-
-from .setup import GROUND, name_of
+from groupcomm_conformance.stacks.setup import GROUND, name_of
 
 __all__ = ["NAKACK", "UNICAST", "Measured", "measured"]
 
