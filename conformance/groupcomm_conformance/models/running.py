@@ -164,11 +164,15 @@ class _Pool:
             thread.join()
 
     def run(self, jobs: Sequence[Job]) -> "Iterable[tuple[Job, Answer]]":
-        """Give each job with its answer as it ends; the first exception of a job is raised here."""
+        """Give each job with its answer as it ends; the first exception of a job is raised here.
+
+        The next job runs already when an answer is given: it does not wait for what is done with that.
+        """
         waiting = list(jobs)
         free = self.slots
         running = 0
-        while waiting or running:
+        answered: tuple[Job, Answer] | None = None
+        while waiting or running or answered:
             while waiting and min(waiting[0].workers, self.slots) <= free:
                 job = waiting.pop(0)
                 free -= min(job.workers, self.slots)
@@ -176,6 +180,10 @@ class _Pool:
                 thread = threading.Thread(target=self._work, args=(job,), name=f"tlc-{job.plan.model.name}")
                 self._threads.append(thread)
                 thread.start()
+            if answered:
+                yield answered
+                answered = None
+                continue
             try:
                 # With a limit, so that a signal is handled soon whatever the platform's locks do.
                 job, answer = self._ended.get(timeout=1.0)
@@ -185,7 +193,7 @@ class _Pool:
             running -= 1
             if isinstance(answer, BaseException):
                 raise answer
-            yield job, answer
+            answered = job, answer
 
     def _work(self, job: Job) -> None:
         model, part = job.plan.model, job.part
