@@ -6,12 +6,13 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from groupcomm import flush
+from groupcomm import flush, nakack
 from groupcomm.effects import PassDown
 from groupcomm.events import HoldBack
-from groupcomm_conformance.beyond.drawing import kinds, walk
+from groupcomm_conformance.beyond.drawing import LENGTH, kinds, walk
 from groupcomm_conformance.beyond.judging import Beside, compare, lines_of
 from groupcomm_conformance.protocols.codec import exact
+from groupcomm_conformance.tlc.errors import EvaluationFailed
 from tests.cores import MANIFESTS, NAMES, PROTOCOLS
 
 every_protocol = pytest.mark.parametrize("name", NAMES)
@@ -101,6 +102,20 @@ def test_a_core_that_raises_anything_else_is_found(name: str) -> None:
     came = compare(broken, 12_000, seed=1)
     assert came.outcomes["KeyError"]
     assert "  verdict  crash" in [*lines_of(broken, name, came)]
+
+
+def test_a_walk_ends_before_a_number_that_tlc_does_not_have() -> None:
+    """Members add three large numbers up, and the member that is compared would be given the sum."""
+    of = beside("nakack")
+    cut = walk(of.protocol, of.config, 31_000_000_593)
+    assert 0 < len(cut.steps) < LENGTH
+    assert [] == [*of.differences([cut])]
+
+
+def test_what_tlc_cannot_read_is_said_and_no_difference() -> None:
+    of = beside("nakack")
+    with pytest.raises(EvaluationFailed, match="can't handle a number this big"):
+        [*of.differences([of.walked("A", [nakack.SendRequested(3_000_000_001)])])]
 
 
 def test_an_event_for_which_the_specification_has_no_answer_is_a_difference() -> None:

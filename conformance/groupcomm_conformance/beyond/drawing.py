@@ -12,7 +12,8 @@ are in the alphabets of the models.)
 """
 
 from collections import defaultdict, deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from itertools import chain, takewhile
 from random import Random
 from typing import Any, Final
 
@@ -45,7 +46,8 @@ LENGTH: Final = 60
 """Events in a walk."""
 
 _LARGE: Final = (7, 255, 65_535, 1_000_000_000)
-"""TLC's numbers end at 2^31, and some are added up."""
+_LARGEST: Final = 2**31 - 1
+"""TLC's numbers end there."""
 
 _MOST_MEMBERS: Final = 6
 _OTHERS: Final = 0.75  # three events of others for one
@@ -81,11 +83,15 @@ def walk(
     length: int = LENGTH,
     among: tuple[str, ...] = NAMES,
 ) -> Walk:
-    """Draw the walk with this seed, with `among` as names: always the same for one state of the core."""
+    """Draw the walk with this seed, with `among` as names: always the same for one state of the core.
+
+    Members add numbers up. The walk ends, shorter than `length`, before a number that TLC does not have.
+    """
     crowd = _Crowd(protocol, config, Random(seed), among)  # noqa: S311 - repeatable, no secret
     for _ in range(length):
         crowd.step()
-    return Walk(crowd.hero, tuple(crowd.steps), seed)
+    steps = takewhile(lambda step: _largest(step) <= _LARGEST, crowd.steps)
+    return Walk(crowd.hero, tuple(steps if crowd.large else crowd.steps), seed)
 
 
 def kinds(protocol: Protocol) -> tuple[Record, ...]:
@@ -107,11 +113,30 @@ def taken(core: AnyCore, config: object, state: object, event: object) -> Drawn:
     return Drawn(event, state, "ignored" if after is state and not effects else "handled", after, effects)
 
 
+def _largest(value: object) -> int:
+    """Give the largest absolute value of the numbers in a value of any class, 0 if it has none."""
+    match value:
+        case bool() | str() | None:
+            return 0
+        case int():
+            return abs(value)
+        case Mapping():
+            return max(map(_largest, chain(value.keys(), value.values())), default=0)
+        case tuple() | frozenset():
+            return max(map(_largest, value), default=0)
+        case _ if attrs.has(type(value)):
+            fields = attrs.fields(type(value))
+            return max((_largest(getattr(value, each.name)) for each in fields), default=0)
+        case _:
+            return 0
+
+
 @define
 class _Crowd:
     """Members, what they have sent, and what was seen of each kind of value.
 
     The walk of the `hero` is what is compared. `lawful`: how much of what happens no peer has distorted.
+    `large`: a number was drawn that TLC has, and not three times of it.
     """
 
     protocol: Protocol
@@ -121,6 +146,7 @@ class _Crowd:
     names: tuple[str, ...] = ()
     hero: str = ""
     lawful: float = 0.5
+    large: bool = False
     states: dict[str, Any] = field(factory=dict)
     steps: list[Drawn] = field(factory=list)
     _wire: deque[tuple[str, str, Any]] = field(factory=lambda: deque(maxlen=_KEPT))
@@ -316,7 +342,9 @@ class _Made:
         if near and self.random.random() < 0.7:  # noqa: PLR2004
             return int(self.random.choice(near)) + self.random.choice((1, 1, 0, -1 if not self.sound else 1))
         if self.random.random() < 0.1:  # noqa: PLR2004
-            return self.random.choice(_LARGE)
+            found = self.random.choice(_LARGE)
+            self.crowd.large |= found == _LARGE[-1]
+            return found
         return self.random.choice((0, 1, 1, 2, 3))
 
     def _text(self, name: str) -> str:

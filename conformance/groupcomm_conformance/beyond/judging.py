@@ -166,6 +166,8 @@ class Beside:
                 self._run(part, told)
                 broken = None
             except EvaluationFailed as error:
+                if not told.walk:  # before the first event: nothing that a step could be blamed for
+                    raise
                 broken = error
             for place, each in enumerate(part, start=1):
                 if broken is not None and place == told.walk:
