@@ -49,7 +49,7 @@ def circle(graph: Mapping[str, set[str]]) -> list[str]:
 
 @cache
 def imports() -> dict[str, set[str]]:
-    """Each module and those that it imports; made by a test, not by each worker that collects tests."""
+    """Each module with the modules that it imports; made by a test, not by each worker that collects tests."""
     return {module: set(imported(module, file)) for module, file in MODULES.items()}
 
 
