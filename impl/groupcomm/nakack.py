@@ -596,7 +596,7 @@ def _added(
 
 def _drained(state: State, origin: Address, window: Window) -> tuple[Window, Effects]:
     """Deliver every deliverable message of an origin. `Nakack!DrainOf`."""
-    waits, last = dict(window.pending), window.delivered
+    waits, last = window.pending, window.delivered
     if last + 1 not in waits:
         return window, ()
     top = _free(state, origin, window, max(waits))
@@ -604,8 +604,10 @@ def _drained(state: State, origin: Address, window: Window) -> tuple[Window, Eff
         last += 1
     if last == window.delivered:
         return window, ()
-    run = tuple(waits.pop(seqno) for seqno in range(window.delivered + 1, last + 1))
-    drained = evolve(window, delivered=last, kept=(*window.kept, *run), pending=_pending(waits))
+    run = tuple(waits[seqno] for seqno in range(window.delivered + 1, last + 1))
+    # A peer's mistake may wait below: a message of this member, under a seqno that it has used since.
+    left = _pending({seqno: payload for seqno, payload in waits.items() if seqno > last})
+    drained = evolve(window, delivered=last, kept=(*window.kept, *run), pending=left)
     return drained, tuple(PassUp(Deliver(origin, payload)) for payload in run)
 
 

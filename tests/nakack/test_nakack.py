@@ -83,6 +83,15 @@ def test_what_waits_is_delivered_in_one_step_and_in_order() -> None:
     assert effects == (PassUp(MessageReceived(1)), *up)
 
 
+def test_what_waits_under_a_seqno_that_is_past_goes_with_the_next_delivery() -> None:
+    """`Nakack!DrainOf`. A peer sent it in this member's name, and the member has used the seqno since."""
+    forged = after(in_view("A"), data(3, "forged"), data(2, "forged"))
+    past = after(forged, *(SendRequested(Payload(n)) for n in range(3)))
+    assert (2, {2, 3}) == (past.windows["A"].delivered, {*past.windows["A"].pending})
+    window = after(past, data(5, "forged")).windows["A"]
+    assert (3, {5}) == (window.delivered, {*window.pending})
+
+
 def test_under_traffic_the_timer_is_set_once() -> None:
     state = in_view("B")
     timers = 0
