@@ -90,6 +90,8 @@ def test_what_waits_under_a_seqno_that_is_past_goes_with_the_next_delivery() -> 
     assert (2, {2, 3}) == (past.windows["A"].delivered, {*past.windows["A"].pending})
     window = after(past, data(5, "forged")).windows["A"]
     assert (3, {5}) == (window.delivered, {*window.pending})
+    held = after(past, HoldBack(Vector.of(A=3, B=0)), data(5, "forged")).windows["A"]
+    assert (2, {2, 3, 5}) == (held.delivered, {*held.pending})
 
 
 def test_under_traffic_the_timer_is_set_once() -> None:
