@@ -8,7 +8,7 @@ from attrs import evolve
 
 from groupcomm import flush, nakack
 from groupcomm.effects import PassDown
-from groupcomm.events import HoldBack
+from groupcomm.events import HoldBack, Payload
 from groupcomm_conformance.beyond.drawing import LENGTH, kinds, walk
 from groupcomm_conformance.beyond.judging import Beside, compare, lines_of
 from groupcomm_conformance.protocols.codec import exact
@@ -115,7 +115,7 @@ def test_a_walk_ends_before_a_number_that_tlc_does_not_have() -> None:
 def test_what_tlc_cannot_read_is_said_and_no_difference() -> None:
     of = beside("nakack")
     with pytest.raises(EvaluationFailed, match="can't handle a number this big"):
-        [*of.differences([of.walked("A", [nakack.SendRequested(3_000_000_001)])])]
+        [*of.differences([of.walked("A", [nakack.SendRequested(Payload(3_000_000_001))])])]
 
 
 def test_an_event_for_which_the_specification_has_no_answer_is_a_difference() -> None:

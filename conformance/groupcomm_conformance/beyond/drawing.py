@@ -113,7 +113,7 @@ def taken(core: AnyCore, config: object, state: object, event: object) -> Drawn:
     return Drawn(event, state, "ignored" if after is state and not effects else "handled", after, effects)
 
 
-def _largest(value: object) -> int:
+def _largest(value: Any) -> int:  # noqa: ANN401 - of any class
     """Give the largest absolute value of the numbers in a value of any class, 0 if it has none."""
     match value:
         case bool() | str() | None:
