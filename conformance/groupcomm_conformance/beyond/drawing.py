@@ -12,8 +12,8 @@ are in the alphabets of the models.)
 """
 
 from collections import defaultdict, deque
-from collections.abc import Iterator, Mapping
-from itertools import chain, takewhile
+from collections.abc import Iterator
+from itertools import takewhile
 from random import Random
 from typing import Any, Final
 
@@ -37,7 +37,19 @@ from groupcomm.shapes import (
 )
 from groupcomm_conformance.protocols.derive import AnyCore, Protocol
 
-__all__ = ["LENGTH", "NAMES", "Drawn", "Walk", "distorted", "kinds", "made_up", "parts", "taken", "walk"]
+__all__ = [
+    "LENGTH",
+    "NAMES",
+    "Drawn",
+    "Walk",
+    "atoms",
+    "distorted",
+    "kinds",
+    "made_up",
+    "parts",
+    "taken",
+    "walk",
+]
 
 NAMES: Final = ("A", "B", "a", "aa", "node1", "node10", "node2", "10.0.0.1:7800", "x", "x#6", "x#7", "x#10")
 """Names of several letters, with a beginning in common, in both cases, and incarnations of a single name."""
@@ -90,8 +102,8 @@ def walk(
     crowd = _Crowd(protocol, config, Random(seed), among)  # noqa: S311 - repeatable, no secret
     for _ in range(length):
         crowd.step()
-    steps = takewhile(lambda step: _largest(step) <= _LARGEST, crowd.steps)
-    return Walk(crowd.hero, tuple(steps if crowd.large else crowd.steps), seed)
+    steps = takewhile(_fits, crowd.steps) if crowd.large else crowd.steps
+    return Walk(crowd.hero, tuple(steps), seed)
 
 
 def kinds(protocol: Protocol) -> tuple[Record, ...]:
@@ -113,22 +125,22 @@ def taken(core: AnyCore, config: object, state: object, event: object) -> Drawn:
     return Drawn(event, state, "ignored" if after is state and not effects else "handled", after, effects)
 
 
-def _largest(value: Any) -> int:  # noqa: ANN401 - of any class
-    """Give the largest absolute value of the numbers in a value of any class, 0 if it has none."""
-    match value:
-        case bool() | str() | None:
-            return 0
-        case int():
-            return abs(value)
-        case Mapping():
-            return max(map(_largest, chain(value.keys(), value.values())), default=0)
-        case tuple() | frozenset():
-            return max(map(_largest, value), default=0)
-        case _ if attrs.has(type(value)):
-            fields = attrs.fields(type(value))
-            return max((_largest(getattr(value, each.name)) for each in fields), default=0)
-        case _:
-            return 0
+def atoms(*values: Any) -> Iterator[Any]:  # noqa: ANN401 - of any classes
+    """Give what is inside of values and has no parts: texts, numbers, truth values, None."""
+    todo = [*values]
+    while todo:
+        value = todo.pop()
+        if isinstance(value, tuple | frozenset):
+            todo += value
+        elif attrs.has(type(value)):
+            todo += (getattr(value, each.name) for each in attrs.fields(type(value)))
+        else:
+            yield value
+
+
+def _fits(step: Drawn) -> bool:
+    """Say whether TLC has all numbers of a step."""
+    return all(abs(each) <= _LARGEST for each in atoms(step) if isinstance(each, int))
 
 
 @define

@@ -33,7 +33,7 @@ from groupcomm_conformance.tla.values import Fn, Value, identical, parse, show
 from groupcomm_conformance.tlc import run as tlc
 from groupcomm_conformance.tlc.errors import EvaluationFailed, TLCError
 
-from .drawing import LENGTH, Drawn, Walk, kinds, taken, walk
+from .drawing import LENGTH, Drawn, Walk, atoms, kinds, taken, walk
 
 __all__ = ["CHUNK", "Beside", "Compared", "Difference", "compare", "lines_of", "shortened", "shown"]
 
@@ -147,7 +147,8 @@ class Beside:
             literals.define(f"Walk{number}", f"<<{show(each.member)}, <<{events}>>>>")
             named.append(f"Walk{number}")
         if self.orders:
-            names = sorted({name for each in walks for step in each.steps for name in _names(step)})
+            inside = (atoms(step.event, step.before) for each in walks for step in each.steps)
+            names = sorted({name for each in inside for name in each if isinstance(name, str)})
             literals.define("Beyond", f"<<{', '.join(map(show, names))}>>")
         text = ", ".join(named)
         return _TEXT.format(
@@ -218,19 +219,6 @@ class Beside:
         return identical(before.replace(**result.changes), after) and identical(
             result.effects, to_spec(step.effects)
         )
-
-
-def _names(step: Drawn) -> Iterator[str]:
-    """All texts in an event, and in the state."""
-    todo: list[Any] = [step.event, step.before]
-    while todo:
-        value = todo.pop()
-        if isinstance(value, str):
-            yield value
-        elif isinstance(value, tuple | frozenset):
-            todo += value
-        elif hasattr(type(value), "__attrs_attrs__"):
-            todo += (getattr(value, attribute.name) for attribute in type(value).__attrs_attrs__)
 
 
 @define
