@@ -117,7 +117,7 @@ errata: need-java $(STAMP) ## write docs/errata from the manifests
 
 release: need-java $(STAMP) ## write dist/: the vectors of all protocols in one archive, and the wheel
 	@$(BIN)/groupcomm vectors --all --out dist
-	@$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation -w dist .
+	@$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation -w dist . ./conformance
 
 pipeline: need-java $(SPARK) ## make tables of the state graphs of PROTOCOL, and walk through them, on Spark
 	@for protocol in $(PROTOCOL); do $(BIN)/groupcomm pipeline $$protocol $(ARGS) || exit; done
@@ -136,25 +136,25 @@ clean: ## remove .venv, caches and build output
 	@find impl conformance runtime tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Build tools first and pinned, so that pip need not fetch unpinned ones into a build environment.
-$(STAMP): pyproject.toml constraints.txt | need-python
+$(STAMP): pyproject.toml conformance/pyproject.toml constraints.txt | need-python
 	@echo 'setting up .venv (once)'
 	@$(PYTHON) -m venv .venv
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt hatchling editables setuptools wheel
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt \
-	  --no-build-isolation -e '.[check,dev,runtime]'
+	  --no-build-isolation -e '.[dev,runtime]' -e conformance
 	@touch $@
 
 # What Spark needs, 800 MB, for the targets that need it.
 $(SPARK): $(STAMP)
 	@echo 'installing Spark into .venv (once)'
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt \
-	  --no-build-isolation -e '.[pipeline]'
+	  --no-build-isolation -e 'conformance[pipeline]'
 	@touch $@
 
 $(SOLVER): $(STAMP)
 	@echo 'installing z3 and cvc5 into .venv (once)'
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt \
-	  --no-build-isolation -e '.[prove]'
+	  --no-build-isolation -e 'conformance[prove]'
 	@touch $@
 
 $(RIVALS): $(STAMP)

@@ -9,6 +9,12 @@ The protocols are those of `groupcomm`, unchanged. Here are sockets, clocks, fil
 nothing else.
 """
 
+try:
+    import msgspec as _  # noqa: F401 - all modules below need it
+except ModuleNotFoundError:
+    message = "groupcomm_runtime writes its messages with msgspec: pip install 'groupcomm[runtime]'"
+    raise ModuleNotFoundError(message, name="msgspec") from None
+
 from .errors import BadInputError, EndedError, GroupError, MessageTooLargeError, NameTakenError, NotDelivered
 from .frames import LARGEST_MESSAGE
 from .group import Blocked, Event, Group, NewLife, Primary, StateProvider, Unblocked, join
