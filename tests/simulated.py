@@ -1,7 +1,7 @@
 """Helpers of tests of simulations: a run without a violation, a run with one."""
 
-from groupcomm_conformance.stacks.running import Found, Outcome, simulate
-from groupcomm_conformance.stacks.setup import Setup
+from groupcomm_simulator.running import Found, Outcome, simulate
+from groupcomm_simulator.setup import Setup
 
 
 def all_holds(setup: Setup, events: int, seed: int) -> Outcome:

@@ -12,7 +12,7 @@ from groupcomm.errors import RemoteProtocolError
 from groupcomm.view import NO_VIEW, View, ViewId
 from groupcomm_conformance.beyond import malformed
 from groupcomm_conformance.beyond.drawing import distorted
-from groupcomm_conformance.stacks.setup import WHOLE, Setup
+from groupcomm_simulator.setup import WHOLE, Setup
 from tests.cores import PROTOCOLS
 
 VIEW = View(ViewId(3, "A"), ("A", "B", "C"))

@@ -6,7 +6,7 @@ from typing import get_args
 
 from groupcomm import flush
 from groupcomm.stack import StackError
-from groupcomm_conformance.stacks.setup import WHOLE, Setup, stack_of
+from groupcomm_simulator.setup import WHOLE, Setup, stack_of
 
 NAMES = (*WHOLE, "gms")
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from groupcomm_conformance.stacks.setup import Setup
+from groupcomm_simulator.setup import Setup
 from tests.simulated import all_holds
 
 

@@ -14,13 +14,13 @@ import pytest
 from groupcomm_conformance.commands.main import main
 from groupcomm_conformance.documents import errata
 from groupcomm_conformance.files.errors import FileError
-from groupcomm_conformance.jgroups import differential, verdicts
-from groupcomm_conformance.jgroups.differential import RUNS, Difference
-from groupcomm_conformance.jgroups.group import Group
-from groupcomm_conformance.jgroups.jvm import VERSIONS, Jvm, JvmError
-from groupcomm_conformance.jgroups.schedules import SCHEDULES, Seen
 from groupcomm_conformance.models.manifest import find_root
 from groupcomm_conformance.models.selecting import manifests_of
+from groupcomm_field.jgroups import differential, verdicts
+from groupcomm_field.jgroups.differential import RUNS, Difference
+from groupcomm_field.jgroups.group import Group
+from groupcomm_field.jgroups.jvm import VERSIONS, Jvm, JvmError
+from groupcomm_field.jgroups.schedules import SCHEDULES, Seen
 
 ROOT = find_root(Path(__file__).parent)
 ERRATA = frozenset(erratum.id for _, _, erratum in errata.models(manifests_of(ROOT)))
@@ -101,8 +101,8 @@ def test_nothing_to_judge_is_not_ok() -> None:
 def test_without_maven_one_line_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("groupcomm_conformance.jgroups.jvm.shutil.which", lambda _name: None)
-    monkeypatch.setattr("groupcomm_conformance.jgroups.jvm._OUTPUT", tmp_path)
+    monkeypatch.setattr("groupcomm_field.jgroups.jvm.shutil.which", lambda _name: None)
+    monkeypatch.setattr("groupcomm_field.jgroups.jvm._OUTPUT", tmp_path)
     assert main(["jgroups", "FLAW-66", "--version", "5.5.7"]) == 3
     assert "apt-get install maven" in capsys.readouterr().err
 

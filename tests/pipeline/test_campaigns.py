@@ -17,17 +17,11 @@ import pyarrow.parquet as pq
 import pytest
 from attrs import evolve
 
-from groupcomm_conformance.campaigns import mutating, running, schemas, seeds
-from groupcomm_conformance.campaigns.running import Campaign
-from groupcomm_conformance.campaigns.shipping import folder_of
-from groupcomm_conformance.campaigns.table import Row, table
 from groupcomm_conformance.commands.main import main
 from groupcomm_conformance.files.errors import PathError
 from groupcomm_conformance.models.checking import Cache, run_models
 from groupcomm_conformance.models.manifest import find_root, load
 from groupcomm_conformance.protocols import derive
-from groupcomm_conformance.stacks.running import PART, replay, run_seed
-from groupcomm_conformance.stacks.setup import Faults, Setup
 from groupcomm_conformance.steps.conform import table_of
 from groupcomm_conformance.steps.mutants.conforming import ModelTable
 from groupcomm_conformance.steps.mutants.confronting import Noticed, confront
@@ -35,6 +29,12 @@ from groupcomm_conformance.steps.mutants.implementation import mutants
 from groupcomm_conformance.steps.mutants.replaying import Judge
 from groupcomm_conformance.steps.mutants.verdicts import judge as judge_spec
 from groupcomm_conformance.steps.table import Tables
+from groupcomm_simulator.running import PART, replay, run_seed
+from groupcomm_simulator.setup import Faults, Setup
+from groupcomm_spark.campaigns import mutating, running, schemas, seeds
+from groupcomm_spark.campaigns.running import Campaign
+from groupcomm_spark.campaigns.shipping import folder_of
+from groupcomm_spark.campaigns.table import Row, table
 from tests.pipeline.cluster import Cluster, kill
 
 ROOT = find_root(Path(__file__).parent)
@@ -111,7 +111,7 @@ def test_an_interrupted_campaign_goes_on(how: signal.Signals, code: int, local: 
     folder = tmp_path / "table"
     arguments = [*ASKED, "--table", str(folder), "--master"]
     text = (
-        "import sys; from groupcomm_conformance.campaigns import running; running.WRITTEN = 0;"
+        "import sys; from groupcomm_spark.campaigns import running; running.WRITTEN = 0;"
         "from groupcomm_conformance.commands.main import main; sys.exit(main(sys.argv[1:]))"
     )
     process = subprocess.Popen(

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groupcomm_conformance.pipeline.tree import Goal, Tree, cover_marks
 from groupcomm_conformance.walks.covering import NONE, Edge, Walk, cover_edges
+from groupcomm_spark.pipeline.tree import Goal, Tree, cover_marks
 
 
 def graph(seed: int, size: int, more: int) -> list[Edge]:

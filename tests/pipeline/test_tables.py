@@ -25,16 +25,16 @@ from groupcomm_conformance.commands import bench
 from groupcomm_conformance.commands.main import main
 from groupcomm_conformance.models.checking import Cache, run_model
 from groupcomm_conformance.models.manifest import Model, find_root, load
-from groupcomm_conformance.pipeline import dump as dumps
-from groupcomm_conformance.pipeline import job, schemas, stages
-from groupcomm_conformance.pipeline import session as sessions
-from groupcomm_conformance.pipeline.dump import Dump
-from groupcomm_conformance.pipeline.errors import NotContained, WorkerDied
-from groupcomm_conformance.pipeline.replaying import Replayer, Step
-from groupcomm_conformance.pipeline.stages import Summary, run
 from groupcomm_conformance.steps.table import Result, StepTable
 from groupcomm_conformance.tla.values import Fn, parse, show
 from groupcomm_conformance.walks.graph import NODE, GraphError
+from groupcomm_spark.pipeline import dump as dumps
+from groupcomm_spark.pipeline import job, schemas, stages
+from groupcomm_spark.pipeline import session as sessions
+from groupcomm_spark.pipeline.dump import Dump
+from groupcomm_spark.pipeline.errors import NotContained, WorkerDied
+from groupcomm_spark.pipeline.replaying import Replayer, Step
+from groupcomm_spark.pipeline.stages import Summary, run
 from tests.cores import core_of, follower
 from tests.stable.broken import does_not_purge, forgets_the_minimum
 

@@ -20,7 +20,7 @@ from attrs import evolve
 
 from groupcomm.effects import PassUp, SetTimer
 from groupcomm.events import Block, Deliver, ViewInstalled
-from groupcomm_conformance.torture.running import Campaign, tortured
+from groupcomm_field.torture.running import Campaign, tortured
 from groupcomm_runtime import group as groups
 from groupcomm_runtime import logs
 from groupcomm_runtime.frames import Fragments, Once
@@ -185,6 +185,6 @@ if __name__ == "__main__":
     if len(sys.argv) > 2:
         BROKEN[sys.argv.pop(1)]()
         sys.argv[0] = "member"
-        runpy.run_module("groupcomm_conformance.torture.member", run_name="__main__")
+        runpy.run_module("groupcomm_field.torture.member", run_name="__main__")
     else:
         main(sys.argv[1:] or BROKEN)

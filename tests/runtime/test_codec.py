@@ -16,12 +16,12 @@ from groupcomm.effects import Datagram
 from groupcomm.gms import Lives
 from groupcomm.stack import APPLICATION, Tagged
 from groupcomm.view import ViewId
-from groupcomm_conformance.stacks.chance import Chance
-from groupcomm_conformance.stacks.ground import Told
-from groupcomm_conformance.stacks.running import ground_of
-from groupcomm_conformance.stacks.setup import DATAGRAMS, Setup
 from groupcomm_runtime.codec import LARGEST_INTEGER, VERSION, Codec, RefusedError, canonical, pack
 from groupcomm_runtime.frames import Fragments, Frame, Once, OtherVersionError, Seal, StrangerError
+from groupcomm_simulator.chance import Chance
+from groupcomm_simulator.ground import Told
+from groupcomm_simulator.running import ground_of
+from groupcomm_simulator.setup import DATAGRAMS, Setup
 
 LAYERS = {
     "sequencer": sequencer,

@@ -18,10 +18,10 @@ import groupcomm_runtime
 from groupcomm import unicast
 from groupcomm_conformance.commands.main import app
 from groupcomm_conformance.files.errors import FileError
-from groupcomm_conformance.logs.claims import judge
-from groupcomm_conformance.logs.deciding import decide
-from groupcomm_conformance.logs.replaying import Life, replayed
 from groupcomm_conformance.models.manifest import find_root
+from groupcomm_field.logs.claims import judge
+from groupcomm_field.logs.deciding import decide
+from groupcomm_field.logs.replaying import Life, replayed
 from groupcomm_runtime import Settings
 from groupcomm_runtime.logs import digest
 

@@ -12,9 +12,9 @@ from attrs import evolve
 
 import groupcomm_runtime
 from groupcomm.view import ViewId
-from groupcomm_conformance.logs.claims import judge
-from groupcomm_conformance.logs.replaying import replayed
-from groupcomm_conformance.torture.network import CALM, LossySocket
+from groupcomm_field.logs.claims import judge
+from groupcomm_field.logs.replaying import replayed
+from groupcomm_field.torture.network import CALM, LossySocket
 from groupcomm_runtime import Event, Group, Message, NewView, Primary, Settings
 from groupcomm_runtime.layers import configs
 from groupcomm_runtime.transfer import Transfer

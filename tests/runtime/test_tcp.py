@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import groupcomm_runtime
-from groupcomm_conformance.logs.claims import judge
-from groupcomm_conformance.logs.replaying import replayed
+from groupcomm_field.logs.claims import judge
+from groupcomm_field.logs.replaying import replayed
 from groupcomm_runtime import LARGEST_MESSAGE, BadInputError, Group, Settings
 from groupcomm_runtime.transports import LARGEST_BUFFER, LARGEST_FRAME, Tcp, _Outgoing
 from tests.runtime.conversing import messages, run

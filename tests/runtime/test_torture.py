@@ -18,12 +18,12 @@ from typer.testing import CliRunner
 from groupcomm.effects import PassUp
 from groupcomm.events import ViewInstalled
 from groupcomm_conformance.commands.main import app
-from groupcomm_conformance.logs.claims import judge
-from groupcomm_conformance.logs.deciding import decide
-from groupcomm_conformance.logs.replaying import replayed
 from groupcomm_conformance.models.manifest import find_root
-from groupcomm_conformance.torture.network import LossySocket, Rules
-from groupcomm_conformance.torture.plan import KINDS, drawn
+from groupcomm_field.logs.claims import judge
+from groupcomm_field.logs.deciding import decide
+from groupcomm_field.logs.replaying import replayed
+from groupcomm_field.torture.network import LossySocket, Rules
+from groupcomm_field.torture.plan import KINDS, drawn
 from tests.runtime.broken_glue import BROKEN, noticed
 
 TORTURE = [

@@ -11,10 +11,10 @@ from groupcomm_conformance.models.manifest import find_root, load
 z3 = pytest.importorskip("z3", reason="needs the extra `prove`: make prove installs it")
 pytest.importorskip("cvc5", reason="needs the extra `prove`: make prove installs it")
 
-from groupcomm_conformance.proof import proving, searching, second, sequencer, symbols  # noqa: E402
-from groupcomm_conformance.proof.ablations import OF_SEQUENCER, Ablation  # noqa: E402
-from groupcomm_conformance.proof.finite import model_of  # noqa: E402
-from groupcomm_conformance.proof.reading import NotRead  # noqa: E402
+from groupcomm_proof import proving, searching, second, sequencer, symbols  # noqa: E402
+from groupcomm_proof.ablations import OF_SEQUENCER, Ablation  # noqa: E402
+from groupcomm_proof.finite import model_of  # noqa: E402
+from groupcomm_proof.reading import NotRead  # noqa: E402
 
 pytestmark = pytest.mark.prove
 

@@ -20,11 +20,11 @@ from groupcomm_conformance.tlc.run import run
 z3 = pytest.importorskip("z3", reason="needs the extra `prove`: make prove installs it")
 pytest.importorskip("cvc5", reason="needs the extra `prove`: make prove installs it")
 
-from groupcomm_conformance.proof import drawing, judging, proving, searching, second, stable, vocabulary  # noqa: E402
-from groupcomm_conformance.proof.ablations import OF_STABLE, Ablation  # noqa: E402
-from groupcomm_conformance.proof.finite import model_of  # noqa: E402
-from groupcomm_conformance.proof.reading import NotRead, Reader, known  # noqa: E402
-from groupcomm_conformance.proof.values import Items, Logic, Map, SetOf  # noqa: E402
+from groupcomm_proof import drawing, judging, proving, searching, second, stable, vocabulary  # noqa: E402
+from groupcomm_proof.ablations import OF_STABLE, Ablation  # noqa: E402
+from groupcomm_proof.finite import model_of  # noqa: E402
+from groupcomm_proof.reading import NotRead, Reader, known  # noqa: E402
+from groupcomm_proof.values import Items, Logic, Map, SetOf  # noqa: E402
 
 pytestmark = pytest.mark.prove
 
@@ -328,9 +328,9 @@ def test_what_cannot_be_proved_is_said(
 def test_without_a_solver_the_error_says_how_to_install_it(
     solver: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for name in [each for each in sys.modules if each.startswith("groupcomm_conformance.proof")]:
+    for name in [each for each in sys.modules if each.startswith("groupcomm_proof")]:
         monkeypatch.delitem(sys.modules, name)
-    monkeypatch.delattr("groupcomm_conformance.proof")
+    monkeypatch.delattr("groupcomm_proof")
     monkeypatch.setitem(sys.modules, solver, None)
     assert main(["prove"]) == 3
     assert f"{solver} is not installed: make prove" in capsys.readouterr().err

@@ -15,8 +15,8 @@ from typing import Final
 
 from attrs import frozen
 
-from groupcomm_conformance.stacks.running import simulate
-from groupcomm_conformance.stacks.setup import Setup
+from groupcomm_simulator.running import simulate
+from groupcomm_simulator.setup import Setup
 
 EVENTS: Final = 200_000
 

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping
 from typing import Final
 
-from groupcomm_conformance.stacks.setup import DATAGRAMS, Setup
+from groupcomm_simulator.setup import DATAGRAMS, Setup
 
 from .broken import Broken, Left, noticed
 

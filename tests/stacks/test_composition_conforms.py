@@ -14,10 +14,10 @@ from groupcomm.errors import LocalProtocolError, ProtocolError, RemoteProtocolEr
 from groupcomm.stack import Arrived, Called, Layer, Raised, Stack, State, Tagged
 from groupcomm.view import View
 from groupcomm_conformance.protocols.codec import Codec
-from groupcomm_conformance.stacks.abstract import reliable_multicast
-from groupcomm_conformance.stacks.abstract.reliable_multicast import Window
 from groupcomm_conformance.tla.values import Fn, Value
 from groupcomm_conformance.walks import graph
+from groupcomm_simulator.abstract import reliable_multicast
+from groupcomm_simulator.abstract.reliable_multicast import Window
 from tests.cores import MANIFESTS, PROTOCOLS
 
 MODULES: dict[str, Any] = {"flush": flush, "gms": gms, "stable": stable}

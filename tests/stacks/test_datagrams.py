@@ -10,15 +10,15 @@ from groupcomm.digest import Vector
 from groupcomm.effects import PassUp
 from groupcomm.events import Deliver, Payload
 from groupcomm.stack import Tagged
-from groupcomm_conformance.judges.claims import CLAIMS, Verdicts, Violation
-from groupcomm_conformance.judges.membership import Membership
-from groupcomm_conformance.judges.multicasts import ReliableMulticast
-from groupcomm_conformance.judges.unicasts import ReliableUnicast
-from groupcomm_conformance.stacks.chance import Chance
-from groupcomm_conformance.stacks.oracle import Oracle
-from groupcomm_conformance.stacks.running import ground_of, replay, run_seed
-from groupcomm_conformance.stacks.setup import DATAGRAMS, Faults, Setup
-from groupcomm_conformance.stacks.setup import WHOLE as ABOVE
+from groupcomm_simulator.chance import Chance
+from groupcomm_simulator.judges.claims import CLAIMS, Verdicts, Violation
+from groupcomm_simulator.judges.membership import Membership
+from groupcomm_simulator.judges.multicasts import ReliableMulticast
+from groupcomm_simulator.judges.unicasts import ReliableUnicast
+from groupcomm_simulator.oracle import Oracle
+from groupcomm_simulator.running import ground_of, replay, run_seed
+from groupcomm_simulator.setup import DATAGRAMS, Faults, Setup
+from groupcomm_simulator.setup import WHOLE as ABOVE
 from tests.simulated import all_holds, violation
 from tests.stacks.broken import Broken
 from tests.stacks.broken_below import BROKEN

@@ -8,10 +8,10 @@ from attrs import evolve
 
 from groupcomm import flush
 from groupcomm.view import View, ViewId
-from groupcomm_conformance.judges.claims import Verdicts, Violation
-from groupcomm_conformance.judges.membership import Decided, Membership, NotAllowedError, Process
-from groupcomm_conformance.judges.order import TotalOrderBroadcast
-from groupcomm_conformance.judges.synchrony import VirtualSynchrony
+from groupcomm_simulator.judges.claims import Verdicts, Violation
+from groupcomm_simulator.judges.membership import Decided, Membership, NotAllowedError, Process
+from groupcomm_simulator.judges.order import TotalOrderBroadcast
+from groupcomm_simulator.judges.synchrony import VirtualSynchrony
 
 A, B, X = "ABX"
 

@@ -4,8 +4,8 @@ from typing import Final
 
 from attrs import evolve
 
-from groupcomm_conformance.stacks.running import simulate
-from groupcomm_conformance.stacks.setup import Faults, Setup
+from groupcomm_simulator.running import simulate
+from groupcomm_simulator.setup import Faults, Setup
 
 PARTS: Final = Setup(
     members=5,

@@ -20,7 +20,7 @@ from groupcomm.events import (
 )
 from groupcomm.stack import AnyCore, Arrived, Called, Fired, Layer, Raised, Stack
 from groupcomm.view import Address
-from groupcomm_conformance.stacks.abstract import reliable_multicast
+from groupcomm_simulator.abstract import reliable_multicast
 
 GROUND = ("ReliableUnicast", "Network", "FailureDetector", "SilenceDetector", "Incarnations", "Discovery")
 GMS = (Layer.of(gms, gms.Config()),)

@@ -13,9 +13,9 @@ from groupcomm.errors import RemoteProtocolError
 from groupcomm_conformance.commands.main import main
 from groupcomm_conformance.commands.options import count
 from groupcomm_conformance.drawing.charts import Step, drawn, folded
-from groupcomm_conformance.stacks.running import Found, replay, run_seed, shrink, simulate
-from groupcomm_conformance.stacks.setup import Faults, Setup
 from groupcomm_conformance.tla.values import Fn
+from groupcomm_simulator.running import Found, replay, run_seed, shrink, simulate
+from groupcomm_simulator.setup import Faults, Setup
 from tests.simulated import violation
 
 FEW = Setup(members=3, faults=Faults(frozenset({"crash", "join"})))

@@ -12,11 +12,11 @@ from groupcomm import gms
 from groupcomm.effects import PassDown
 from groupcomm.events import OBSERVED
 from groupcomm.stack import Stack
-from groupcomm_conformance.judges.claims import Violation
-from groupcomm_conformance.stacks.ground import Event, Ground
-from groupcomm_conformance.stacks.rest import quiesce
-from groupcomm_conformance.stacks.running import ground_of, replay
-from groupcomm_conformance.stacks.setup import Faults, Setup
+from groupcomm_simulator.ground import Event, Ground
+from groupcomm_simulator.judges.claims import Violation
+from groupcomm_simulator.rest import quiesce
+from groupcomm_simulator.running import ground_of, replay
+from groupcomm_simulator.setup import Faults, Setup
 from tests.simulated import all_holds, violation
 from tests.stacks.broken import BROKEN, Broken
 

@@ -9,11 +9,11 @@ from attrs import evolve
 from groupcomm import merge_gms, stable
 from groupcomm.effects import CancelTimer, SetTimer
 from groupcomm.stack import Fired
-from groupcomm_conformance.judges.membership import Process
-from groupcomm_conformance.stacks.chance import Chance
-from groupcomm_conformance.stacks.ground import Told
-from groupcomm_conformance.stacks.running import ground_of
-from groupcomm_conformance.stacks.setup import Faults, Setup
+from groupcomm_simulator.chance import Chance
+from groupcomm_simulator.ground import Told
+from groupcomm_simulator.judges.membership import Process
+from groupcomm_simulator.running import ground_of
+from groupcomm_simulator.setup import Faults, Setup
 
 RESTARTS = {("stable", timer) for timer in stable.RESTARTS} | {
     ("merge_gms", timer) for timer in merge_gms.RESTARTS

@@ -22,7 +22,7 @@ from groupcomm.effects import ALL, CancelTimer, Datagram, Multicast, PassDown, P
 from groupcomm.events import Block, Deliver, Payload
 from groupcomm.stack import AnyCore, Arrived, Called, Event, Fired, Layer, Raised, Stack
 from groupcomm.view import Address
-from groupcomm_conformance.stacks.setup import GROUND, name_of
+from groupcomm_simulator.setup import GROUND, name_of
 
 __all__ = ["NAKACK", "UNICAST", "Measured", "measured"]
 

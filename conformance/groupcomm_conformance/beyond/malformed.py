@@ -22,9 +22,9 @@ from groupcomm.stack import Arrived, Stack, State, Tagged
 from groupcomm_conformance.models.manifest import find_root, load, protocols
 from groupcomm_conformance.protocols import derive
 from groupcomm_conformance.protocols.derive import Protocol
-from groupcomm_conformance.stacks.running import simulate
-from groupcomm_conformance.stacks.setup import MULTICAST, Setup
-from groupcomm_conformance.stacks.taps import Tap
+from groupcomm_simulator.running import simulate
+from groupcomm_simulator.setup import MULTICAST, Setup
+from groupcomm_simulator.taps import Tap
 
 from .drawing import NAMES, distorted
 

@@ -9,10 +9,10 @@ import typer
 
 from groupcomm.view import name_and_life
 from groupcomm_conformance.files.errors import PathError, reason
-from groupcomm_conformance.logs.claims import judge
-from groupcomm_conformance.logs.deciding import decide
-from groupcomm_conformance.logs.replaying import Life, Rejected, replayed
 from groupcomm_conformance.models.manifest import find_root
+from groupcomm_field.logs.claims import judge
+from groupcomm_field.logs.deciding import decide
+from groupcomm_field.logs.replaying import Life, Rejected, replayed
 
 from . import campaigns
 from .exits import verdict
@@ -106,7 +106,7 @@ def _read(path: Path) -> bytes:
 def _by_tasks(spared: Mapping[Path, bool], most: int, master: str | None, table: Path | None) -> list[Life]:
     """Have Spark replay the logs."""
     campaigns.require()
-    from groupcomm_conformance.campaigns import accepting  # noqa: PLC0415 - Spark is for campaigns alone
+    from groupcomm_spark.campaigns import accepting  # noqa: PLC0415 - Spark is for campaigns alone
 
     tasks = {str(path.resolve()): (str(path.resolve()), killed, most) for path, killed in spared.items()}
     digests = {name: sha256(_read(Path(name))).hexdigest() for name in tasks}

@@ -27,9 +27,6 @@ from groupcomm_conformance.models import checking
 from groupcomm_conformance.models.instruments import Harvest
 from groupcomm_conformance.models.manifest import Manifest, Model, find_root
 from groupcomm_conformance.models.selecting import manifests_of, select
-from groupcomm_conformance.pipeline import dump as dumps
-from groupcomm_conformance.pipeline.dump import Dump
-from groupcomm_conformance.pipeline.replaying import Replayer, Step
 from groupcomm_conformance.protocols import derive
 from groupcomm_conformance.steps import conform
 from groupcomm_conformance.steps.rows import Rows, replay
@@ -40,6 +37,9 @@ from groupcomm_conformance.walks.follow import Follower
 from groupcomm_conformance.walks.graph import EDGE, NODE
 from groupcomm_conformance.walks.graph import load as load_graph
 from groupcomm_conformance.walks.quotient import Quotient, quotient
+from groupcomm_spark.pipeline import dump as dumps
+from groupcomm_spark.pipeline.dump import Dump
+from groupcomm_spark.pipeline.replaying import Replayer, Step
 
 from . import console
 from .options import Protocols

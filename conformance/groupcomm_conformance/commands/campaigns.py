@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import typer
 from attrs import define, field, frozen
 
-from groupcomm_conformance.pipeline.errors import BadMaster
+from groupcomm_spark.pipeline.errors import BadMaster
 
 from .pipeline import require
 from .progress import duration
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from groupcomm_conformance.campaigns.running import Campaign, Done
-    from groupcomm_conformance.campaigns.table import Row, Table
+    from groupcomm_spark.campaigns.running import Campaign, Done
+    from groupcomm_spark.campaigns.table import Row, Table
 
 __all__ = ["Told", "Unit", "opened", "require", "run"]
 
@@ -83,8 +83,8 @@ def opened(
     name: str, identity: Mapping[str, object], schema: "pa.Schema", folder: Path | None
 ) -> "AbstractContextManager[Table]":
     """Open the table of a campaign, in `folder` or else in one of build/campaigns that it alone has."""
-    from groupcomm_conformance.campaigns.shipping import digest  # noqa: PLC0415 - as below
-    from groupcomm_conformance.campaigns.table import table  # noqa: PLC0415
+    from groupcomm_spark.campaigns.shipping import digest  # noqa: PLC0415 - as below
+    from groupcomm_spark.campaigns.table import table  # noqa: PLC0415
 
     return table(folder or Path("build/campaigns") / f"{name}-{digest(identity)[:8]}", identity, schema)
 
@@ -103,7 +103,7 @@ def run(
 
     BadParameter for a master that Spark does not know.
     """
-    from groupcomm_conformance.campaigns import running  # noqa: PLC0415 - Spark is for campaigns alone
+    from groupcomm_spark.campaigns import running  # noqa: PLC0415 - Spark is for campaigns alone
 
     keys: Iterable[Any] = (key for key in tasks if key not in table.keys)
     left = keys if isinstance(tasks, range) else map(tasks.__getitem__, keys)

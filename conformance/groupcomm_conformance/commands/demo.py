@@ -16,8 +16,8 @@ from groupcomm_conformance.drawing.outline import outline
 from groupcomm_conformance.drawing.story import LIFE, LOST, lost, story
 from groupcomm_conformance.files.project import find_root
 from groupcomm_conformance.files.writing import require_file
-from groupcomm_conformance.judges.claims import Violation
 from groupcomm_conformance.tla.values import to_json
+from groupcomm_simulator.judges.claims import Violation
 
 from . import console
 from .documents import written

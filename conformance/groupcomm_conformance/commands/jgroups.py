@@ -12,12 +12,12 @@ import typer
 
 from groupcomm_conformance.documents import errata
 from groupcomm_conformance.files.writing import require_file
-from groupcomm_conformance.jgroups import verdicts
-from groupcomm_conformance.jgroups.differential import OURS, RUNS, Run, explained
-from groupcomm_conformance.jgroups.jvm import VERSIONS, Jvm, Version
-from groupcomm_conformance.jgroups.schedules import SCHEDULES, Schedule
 from groupcomm_conformance.models.manifest import find_root
 from groupcomm_conformance.models.selecting import NothingToJudge, manifests_of
+from groupcomm_field.jgroups import verdicts
+from groupcomm_field.jgroups.differential import OURS, RUNS, Run, explained
+from groupcomm_field.jgroups.jvm import VERSIONS, Jvm, Version
+from groupcomm_field.jgroups.schedules import SCHEDULES, Schedule
 
 from .documents import CheckOnly, written
 from .exits import verdict

@@ -22,13 +22,13 @@ import typer
 
 from groupcomm_conformance.documents import errata
 from groupcomm_conformance.files.errors import FileError, PathError, reason
-from groupcomm_conformance.jgroups.jvm import JvmError
 from groupcomm_conformance.models.manifest import UnknownNameError
 from groupcomm_conformance.models.selecting import NothingToJudge
-from groupcomm_conformance.pipeline.errors import NotContained, PipelineError
 from groupcomm_conformance.ports.adapter import AdapterError
 from groupcomm_conformance.protocols.codec import MappingError
 from groupcomm_conformance.tlc.errors import ConfigFailed, ParseFailed, TLCError
+from groupcomm_field.jgroups.jvm import JvmError
+from groupcomm_spark.pipeline.errors import NotContained, PipelineError
 
 from . import (
     accept,

@@ -271,7 +271,7 @@ class _Campaign:
     def judge(self, root: Path, made: Sequence[Mutant], tables: Mapping[str, ModelTable]) -> list[str]:
         """Say of each mutant of the implementation what kills it, "" for nothing."""
         campaigns.require()
-        from groupcomm_conformance.campaigns import mutating  # noqa: PLC0415 - Spark is for campaigns alone
+        from groupcomm_spark.campaigns import mutating  # noqa: PLC0415 - Spark is for campaigns alone
 
         context = mutating.Implementation(self.protocol, _judged_by(tables))
         identity = mutating.identity(self.protocol, tables)
@@ -293,7 +293,7 @@ class _Campaign:
     ) -> list[Noticed | None]:
         """Give for each mutant of the specification what notices it; see `confronting.confront`."""
         campaigns.require()
-        from groupcomm_conformance.campaigns import mutating, shipping  # noqa: PLC0415 - as above
+        from groupcomm_spark.campaigns import mutating, shipping  # noqa: PLC0415 - as above
 
         places = tuple(str(folder.relative_to(root)) for folder in folders)
         context = mutating.Confronting(places, definitions, made, steps, constants)
@@ -312,9 +312,9 @@ class _Campaign:
         most: int,
     ) -> dict[Any, dict[str, Any]]:
         """Run tasks, by their mutants' names, and give their rows by these."""
-        from groupcomm_conformance.campaigns import schemas  # noqa: PLC0415 - as above
-        from groupcomm_conformance.campaigns.running import Campaign  # noqa: PLC0415
-        from groupcomm_conformance.campaigns.shipping import folder_of  # noqa: PLC0415
+        from groupcomm_spark.campaigns import schemas  # noqa: PLC0415 - as above
+        from groupcomm_spark.campaigns.running import Campaign  # noqa: PLC0415
+        from groupcomm_spark.campaigns.shipping import folder_of  # noqa: PLC0415
 
         campaign = Campaign(*prepared, files=folder_of(root / "spec", "spec"), most=most)
         name = str(identity["command"]).replace(" --", "-").replace(" ", "-")

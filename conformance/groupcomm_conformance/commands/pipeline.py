@@ -11,16 +11,16 @@ import typer
 from groupcomm_conformance.files.writing import require_folder
 from groupcomm_conformance.models.manifest import Manifest, Model, Tier, find_root
 from groupcomm_conformance.models.selecting import chosen
-from groupcomm_conformance.pipeline.errors import BadMaster, SparkMissing
 from groupcomm_conformance.protocols import derive
 from groupcomm_conformance.protocols.derive import MappingError
+from groupcomm_spark.pipeline.errors import BadMaster, SparkMissing
 
 from . import console
 from .exits import verdict
 from .options import AsJson, ModelNames, OneProtocol, TierOption, heap
 
 if TYPE_CHECKING:
-    from groupcomm_conformance.pipeline.stages import Summary
+    from groupcomm_spark.pipeline.stages import Summary
 
 __all__ = ["command", "require"]
 
@@ -53,8 +53,8 @@ def command(
     require_folder(out)
     models = _chosen(root, protocol, tier, model or ())
     require()
-    from groupcomm_conformance.pipeline.session import session  # noqa: PLC0415 - Spark is for this command alone
-    from groupcomm_conformance.pipeline.stages import run  # noqa: PLC0415
+    from groupcomm_spark.pipeline.session import session  # noqa: PLC0415 - Spark is for this command alone
+    from groupcomm_spark.pipeline.stages import run  # noqa: PLC0415
 
     summaries: list[Summary] = []
     try:

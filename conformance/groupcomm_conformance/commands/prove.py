@@ -18,7 +18,7 @@ from .options import AsJson, Unicode, one_of, whole
 if TYPE_CHECKING:  # z3 is an extra
     from collections.abc import Iterable
 
-    from groupcomm_conformance.proof.judging import Judged
+    from groupcomm_proof.judging import Judged
 
 __all__ = ["PROVED", "command"]
 
@@ -86,7 +86,7 @@ def command(
     one_of(PROVED, protocol)
     one_of(_CONFIRM, confirm)
     try:
-        from groupcomm_conformance.proof import drawing, judging, proving  # noqa: PLC0415 - an extra
+        from groupcomm_proof import drawing, judging, proving  # noqa: PLC0415 - an extra
     except ImportError as error:
         if error.name not in _SOLVERS:
             raise
@@ -171,7 +171,7 @@ def _summary(judged: "list[Judged]") -> dict[str, Any]:
 
 def _draw_ablations(manifest: Manifest, name: str, *, unicode: bool, as_json: bool) -> NoReturn:
     """Draw where the obligations of an ablation fail: of a guard, those of all its values that are asked."""
-    from groupcomm_conformance.proof import drawing, proving  # noqa: PLC0415 - an extra
+    from groupcomm_proof import drawing, proving  # noqa: PLC0415 - an extra
 
     theory_of = proving.THEORIES[manifest.protocol]
     ablations = theory_of(manifest, None).ablations
@@ -195,7 +195,7 @@ def _draw_ablations(manifest: Manifest, name: str, *, unicode: bool, as_json: bo
 
 
 def _searched(manifest: Manifest, steps: str, states: int) -> list[dict[str, Any]]:
-    from groupcomm_conformance.proof.searching import Searched, search, searchable  # noqa: PLC0415 - an extra
+    from groupcomm_proof.searching import Searched, search, searchable  # noqa: PLC0415 - an extra
 
     def searched(model: Model) -> Searched:
         found = search(manifest, model, steps)

@@ -9,7 +9,7 @@ from typing import Annotated, Final
 import typer
 
 from groupcomm_conformance.files.errors import PathError
-from groupcomm_conformance.torture.running import Campaign, Outcome, tortured
+from groupcomm_field.torture.running import Campaign, Outcome, tortured
 
 from . import console
 from .exits import ExitCode

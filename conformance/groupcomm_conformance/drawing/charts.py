@@ -16,12 +16,12 @@ from groupcomm.effects import ALL, PassUp
 from groupcomm.events import Deliver
 from groupcomm.stack import Arrived, Called, Fired, Raised, Tagged
 from groupcomm.view import Address, View, ViewId
-from groupcomm_conformance.judges.membership import Process
-from groupcomm_conformance.stacks.ground import Event, Ground, Told
-from groupcomm_conformance.stacks.running import replay
-from groupcomm_conformance.stacks.setup import Setup
 from groupcomm_conformance.tla.chart import WIDTH, chart
 from groupcomm_conformance.tla.values import Fn, Value, function
+from groupcomm_simulator.ground import Event, Ground, Told
+from groupcomm_simulator.judges.membership import Process
+from groupcomm_simulator.running import replay
+from groupcomm_simulator.setup import Setup
 
 __all__ = ["Step", "drawn", "folded", "steps_of"]
 

@@ -15,8 +15,8 @@ from attrs import frozen
 
 from groupcomm_conformance.files import strict_yaml
 from groupcomm_conformance.files.reading import read_text
-from groupcomm_conformance.stacks.setup import DATAGRAMS
 from groupcomm_conformance.tla.readable import act_of, brief, delivery, named, named_effect
+from groupcomm_simulator.setup import DATAGRAMS
 
 from .charts import Step, steps_of
 from .story import LIFE, story

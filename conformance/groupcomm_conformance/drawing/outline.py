@@ -6,9 +6,9 @@ from typing import Final
 from groupcomm.effects import Multicast, PassUp
 from groupcomm.events import Block, Deliver, MergeViewInstalled, Unblock, ViewInstalled
 from groupcomm.stack import Called
-from groupcomm_conformance.stacks.ground import Event, Ground, Told
-from groupcomm_conformance.stacks.running import replay
-from groupcomm_conformance.stacks.setup import Setup
+from groupcomm_simulator.ground import Event, Ground, Told
+from groupcomm_simulator.running import replay
+from groupcomm_simulator.setup import Setup
 
 __all__ = ["outline"]
 

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from random import Random
 from typing import Final
 
-from groupcomm_conformance.stacks.chance import one_of
-from groupcomm_conformance.stacks.ground import Event, Ground
-from groupcomm_conformance.stacks.running import ground_of
-from groupcomm_conformance.stacks.setup import DATAGRAMS, Faults, Setup
+from groupcomm_simulator.chance import one_of
+from groupcomm_simulator.ground import Event, Ground
+from groupcomm_simulator.running import ground_of
+from groupcomm_simulator.setup import DATAGRAMS, Faults, Setup
 
 __all__ = ["LIFE", "LOST", "lost", "story"]
 

@@ -15,7 +15,8 @@ _PACKAGE: Final = Path(__file__).parent.parent
 def key(rooms: tuple[str, ...], *told: object) -> str:
     """Give a result's key: a digest of its input `told`, as JSON, and of the code of `rooms`, which made it.
 
-    A room is a folder of this package; `models`, `tla`, `tlc` and `files` made what `check` keeps.
+    A room is a folder of this package, or a package beside it; `models`, `tla`, `tlc` and `files` made what
+    `check` keeps.
     """
     return hashlib.sha256(json.dumps([*told, code_digest(*rooms)]).encode()).hexdigest()
 
@@ -25,13 +26,17 @@ def code_digest(*rooms: str) -> str:
     """Give the SHA-256 of the code in some rooms: names and contents of modules, Python's as `meant`."""
     digest = hashlib.sha256()
     for room in sorted(set(rooms)):
-        files = sorted(file for file in (_PACKAGE / room).rglob("*.*") if file.suffix in {".py", ".java"})
+        folder = next(
+            (found for found in (_PACKAGE / room, _PACKAGE.with_name(room)) if found.is_dir()),
+            _PACKAGE / room,
+        )
+        files = sorted(file for file in folder.rglob("*.*") if file.suffix in {".py", ".java"})
         if not files:
             raise ValueError(f"no room of {_PACKAGE.name} is called {room}")
         for file in files:
             content = file.read_bytes()
             content = meant(content) if file.suffix == ".py" else content
-            digest.update(f"{file.relative_to(_PACKAGE)} {len(content)}\n".encode())
+            digest.update(f"{file.relative_to(folder.parent)} {len(content)}\n".encode())
             digest.update(content)
     return digest.hexdigest()
 

@@ -15,8 +15,8 @@ from typing import Final
 from attrs import frozen
 
 from groupcomm_conformance.files.strict_yaml import load
-from groupcomm_conformance.judges.claims import Violation
-from groupcomm_conformance.stacks.setup import WHOLE
+from groupcomm_simulator.judges.claims import Violation
+from groupcomm_simulator.setup import WHOLE
 
 from .group import Group
 from .jvm import VERSIONS, Jvm, Version

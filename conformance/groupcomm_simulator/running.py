@@ -14,7 +14,7 @@ from typing import Final
 
 from attrs import evolve, field, frozen
 
-from groupcomm_conformance.judges.claims import CLAIMS, MERGING, Violation
+from groupcomm_simulator.judges.claims import CLAIMS, MERGING, Violation
 
 from .chance import Chance
 from .ground import Event, Ground, Told

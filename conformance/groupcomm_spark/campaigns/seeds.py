@@ -7,9 +7,9 @@ from pathlib import Path
 from time import process_time
 from typing import TYPE_CHECKING, Any, Final
 
-from groupcomm_conformance.stacks.ground import Event
-from groupcomm_conformance.stacks.running import PART, Found, Result, run_seed
-from groupcomm_conformance.stacks.setup import Setup
+from groupcomm_simulator.ground import Event
+from groupcomm_simulator.running import PART, Found, Result, run_seed
+from groupcomm_simulator.setup import Setup
 
 from .shipping import code_of
 
@@ -39,7 +39,7 @@ def identity(setup: Setup) -> dict[str, object]:
         "weaker": dict(setup.weaker),
         "ignored": sorted(setup.ignored),
         "events a group": PART,
-        "code": code_of("judges", "stacks"),
+        "code": code_of("groupcomm_simulator"),
     }
 
 

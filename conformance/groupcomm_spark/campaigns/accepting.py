@@ -9,7 +9,7 @@ from typing import Any, Final, TypeAlias
 import pyarrow as pa
 
 import groupcomm_runtime
-from groupcomm_conformance.logs.replaying import Life, replayed
+from groupcomm_field.logs.replaying import Life, replayed
 
 from .running import Campaign
 from .shipping import code_of, folder_of
@@ -31,7 +31,7 @@ def campaign() -> Campaign:
 
 def code() -> str:
     """A digest of the code that makes the rows."""
-    found = hashlib.sha256(code_of("logs", "stacks").encode())
+    found = hashlib.sha256(code_of("groupcomm_field", "groupcomm_simulator").encode())
     for file in _runtime().values():
         found.update(file.read_bytes())
     return found.hexdigest()

@@ -9,7 +9,7 @@ from random import Random
 from typing import Final, TypeVar
 
 from groupcomm.view import address, name_and_life
-from groupcomm_conformance.judges.membership import Process
+from groupcomm_simulator.judges.membership import Process
 
 from .ground import Copy, Event, Ground
 from .setup import Faults

@@ -1,4 +1,4 @@
-"""The archive for executors: the code of both packages, files of the project, the common data of tasks.
+"""The archive for executors: the code of the packages, files of the project, the common data of tasks.
 
 Spark unpacks the archive on each executor. A worker need not have groupcomm installed, and a worker with an
 older version does not use it.
@@ -15,6 +15,9 @@ from typing import Final
 
 import groupcomm
 import groupcomm_conformance
+import groupcomm_field
+import groupcomm_simulator
+import groupcomm_spark
 from groupcomm_conformance.files.keys import code_digest, meant
 
 __all__ = ["ARCHIVE", "CONTEXT", "code_of", "digest", "folder_of", "pack"]
@@ -25,7 +28,10 @@ ARCHIVE: Final = "groupcomm-shipped"
 CONTEXT: Final = "context.pickle"
 """The file in it that has the function of the tasks, and its context."""
 
-_PACKAGES: Final = tuple(Path(str(package.__file__)).parent for package in (groupcomm, groupcomm_conformance))
+_PACKAGES: Final = tuple(
+    Path(str(package.__file__)).parent
+    for package in (groupcomm, groupcomm_conformance, groupcomm_field, groupcomm_simulator, groupcomm_spark)
+)
 _MOMENT: Final = (2000, 1, 1, 0, 0, 0)
 
 
@@ -61,7 +67,7 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 def pack(archive: Path, work: object, files: Mapping[str, Path]) -> None:
-    """Write the archive: both packages, `files` by their names in it, and `work`, pickled."""
+    """Write the archive: the packages, `files` by their names in it, and `work`, pickled."""
     code = {name: file for each in _PACKAGES for name, file in folder_of(each, each.name).items()}
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as out:
         for name, file in {**code, **files}.items():

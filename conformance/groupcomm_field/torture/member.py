@@ -1,6 +1,6 @@
 """A member of a tortured group, a process of its own: an application that sends all the time.
 
-    python -m groupcomm_conformance.torture.member PARENT NAME FOLDER HOST RATE HEARTBEAT PATIENCE
+    python -m groupcomm_field.torture.member PARENT NAME FOLDER HOST RATE HEARTBEAT PATIENCE
 
 HOST is 127.0.0.1, or its address in a network namespace of its own.
 It reads commands from its input, a JSON object a line, and writes its states in the same form. It ends with

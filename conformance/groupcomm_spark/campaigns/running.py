@@ -25,8 +25,8 @@ from py4j.protocol import Py4JError
 from pyspark import SparkContext
 from pyspark.errors import PySparkException
 
-from groupcomm_conformance.pipeline.errors import PipelineError
-from groupcomm_conformance.pipeline.session import session
+from groupcomm_spark.pipeline.errors import PipelineError
+from groupcomm_spark.pipeline.session import session
 
 from .shipping import ARCHIVE, pack
 from .table import Row, Table
@@ -120,7 +120,7 @@ def _job() -> _Job:
         folder = SparkFiles.get(name)
         if folder not in sys.path:
             sys.path.insert(0, folder)
-        from groupcomm_conformance.campaigns.working import worked  # noqa: PLC0415 - of what was shipped
+        from groupcomm_spark.campaigns.working import worked  # noqa: PLC0415 - of what was shipped
 
         context = TaskContext.get()
         tries = 0 if context is None else context.attemptNumber()

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Final
 
-from groupcomm_conformance.judges.claims import Violation
+from groupcomm_simulator.judges.claims import Violation
 
 from .ground import Event, Ground
 

@@ -14,7 +14,7 @@ import groupcomm
 from groupcomm import sequencer, unicast
 from groupcomm.events import Suspend
 from groupcomm.stack import AnyCore, Layer, Stack, StackError
-from groupcomm_conformance.judges.claims import CLAIMS, MERGING
+from groupcomm_simulator.judges.claims import CLAIMS, MERGING
 
 from .abstract import reliable_multicast, reliable_unicast
 from .abstract.carriage import Carriage

@@ -10,10 +10,10 @@ from attrs import frozen
 from groupcomm import flush, gms, merge
 from groupcomm.digest import NOTHING, Vector
 from groupcomm.stack import Tagged
-from groupcomm_conformance.judges.membership import Membership, NotAllowedError, Process
-from groupcomm_conformance.judges.stability import Window
-from groupcomm_conformance.judges.unicasts import ReliableUnicast
-from groupcomm_conformance.judges.views import Views
+from groupcomm_simulator.judges.membership import Membership, NotAllowedError, Process
+from groupcomm_simulator.judges.stability import Window
+from groupcomm_simulator.judges.unicasts import ReliableUnicast
+from groupcomm_simulator.judges.views import Views
 
 from .abstract.carriage import Carriage
 from .setup import DECIDE, FLUSH, Setup, giver, stack_of

@@ -17,8 +17,8 @@ from attrs import asdict, define, evolve, field, frozen
 from groupcomm.effects import PassUp
 from groupcomm.events import Deliver, ViewInstalled
 from groupcomm.view import Address, name_and_life
-from groupcomm_conformance.logs.claims import judge
-from groupcomm_conformance.logs.replaying import Life, replayed
+from groupcomm_field.logs.claims import judge
+from groupcomm_field.logs.replaying import Life, replayed
 from groupcomm_runtime.discovery import Place
 from groupcomm_runtime.transfer import messages_of
 
@@ -52,7 +52,7 @@ class Campaign:
     patience: float = 1.0
     limit: float = 60.0
     namespaces: bool = False
-    program: tuple[str, ...] = ("-m", "groupcomm_conformance.torture.member")
+    program: tuple[str, ...] = ("-m", "groupcomm_field.torture.member")
 
 
 @define

@@ -8,14 +8,14 @@ from groupcomm import flush, gms, unicast
 from groupcomm.effects import PassDown, PassUp
 from groupcomm.events import Deliver, GroupStopped, HoldBack, Purge, Release, ViewInstalled
 from groupcomm.view import Address
-from groupcomm_conformance.judges.claims import Verdicts, Violation
-from groupcomm_conformance.judges.membership import Decided, NotAllowedError, Process
-from groupcomm_conformance.judges.multicasts import ReliableMulticast
-from groupcomm_conformance.judges.order import TotalOrderBroadcast
-from groupcomm_conformance.judges.stability import StabilitySafety
-from groupcomm_conformance.judges.synchrony import VirtualSynchrony
-from groupcomm_conformance.judges.unicasts import ReliableUnicast
-from groupcomm_conformance.judges.views import Views
+from groupcomm_simulator.judges.claims import Verdicts, Violation
+from groupcomm_simulator.judges.membership import Decided, NotAllowedError, Process
+from groupcomm_simulator.judges.multicasts import ReliableMulticast
+from groupcomm_simulator.judges.order import TotalOrderBroadcast
+from groupcomm_simulator.judges.stability import StabilitySafety
+from groupcomm_simulator.judges.synchrony import VirtualSynchrony
+from groupcomm_simulator.judges.unicasts import ReliableUnicast
+from groupcomm_simulator.judges.views import Views
 
 from .setup import Setup
 from .taps import Note

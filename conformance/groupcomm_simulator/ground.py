@@ -51,8 +51,8 @@ from groupcomm.events import (
 from groupcomm.stack import Arrived, Called, Fired, Raised, State, Tagged
 from groupcomm.stack import Event as StackEvent
 from groupcomm.view import Address
-from groupcomm_conformance.judges.claims import Message, Violation
-from groupcomm_conformance.judges.membership import NotAllowedError, Process
+from groupcomm_simulator.judges.claims import Message, Violation
+from groupcomm_simulator.judges.membership import NotAllowedError, Process
 
 from .judged import Judged
 from .oracle import Oracle

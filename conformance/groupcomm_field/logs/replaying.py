@@ -23,7 +23,6 @@ from groupcomm.events import Block, Deliver, Payload, ViewInstalled
 from groupcomm.stack import Effect, Fired, Layer, Stack, State
 from groupcomm.view import Address
 from groupcomm_conformance.files.errors import FileError
-from groupcomm_conformance.stacks.taps import Note, Tap
 from groupcomm_runtime.codec import VERSION, Codec, RefusedError, canonical
 from groupcomm_runtime.layers import (
     BEAT,
@@ -39,6 +38,7 @@ from groupcomm_runtime.layers import (
 )
 from groupcomm_runtime.logs import EVERY, FORMAT, digest
 from groupcomm_runtime.settings import Settings
+from groupcomm_simulator.taps import Note, Tap
 
 __all__ = ["CODEC", "Life", "Rejected", "Step", "replayed"]
 

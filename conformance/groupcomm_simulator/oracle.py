@@ -9,7 +9,7 @@ from random import Random
 from typing import Final
 
 from groupcomm.view import Address
-from groupcomm_conformance.judges.membership import Process, comes_after
+from groupcomm_simulator.judges.membership import Process, comes_after
 
 from .world import Event, World
 

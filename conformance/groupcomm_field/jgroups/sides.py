@@ -4,9 +4,9 @@ from collections.abc import Iterable
 from random import Random
 from typing import Final
 
-from groupcomm_conformance.stacks.ground import Ground
-from groupcomm_conformance.stacks.rest import quiesce
-from groupcomm_conformance.stacks.setup import Setup
+from groupcomm_simulator.ground import Ground
+from groupcomm_simulator.rest import quiesce
+from groupcomm_simulator.setup import Setup
 
 from .group import Group
 from .jvm import Jvm

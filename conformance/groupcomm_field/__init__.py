@@ -1,0 +1,1 @@
+"""Groups outside of the model: logs of members that ran, groups under real faults, and real JGroups."""
