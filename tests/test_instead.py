@@ -9,6 +9,7 @@ from groupcomm_conformance.files.errors import FileError
 from groupcomm_conformance.models.checking import Cache, run_model
 from groupcomm_conformance.models.manifest import load
 from groupcomm_conformance.models.selecting import manifests_of
+from groupcomm_conformance.protocols.stepping import repair
 from groupcomm_conformance.tla.trace import State
 from groupcomm_conformance.tla.values import Fn, parse
 from groupcomm_conformance.why.instead import REASONS, Instead, instead
@@ -25,7 +26,7 @@ def said(folder: Path, protocol: str, name: str, kept: Path) -> Instead:
     checked = run_model(manifest, model, cache=Cache.of(kept))
     because = why(manifest, model, checked, Reasons.of(kept))
     assert because is not None
-    found = instead(manifest, model, because.trace, Reasons.of(kept))
+    found = instead(manifest, model, because.trace, repair, Reasons.of(kept))
     assert found is not None
     return found
 
@@ -77,7 +78,7 @@ def test_a_reason_is_a_sentence(reason: str) -> None:
 def test_a_model_that_holds_has_none() -> None:
     manifest = load(DATA, "toy")
     held = next(model for model in manifest.models if model.holds)
-    assert instead(manifest, held, ()) is None
+    assert instead(manifest, held, (), repair) is None
 
 
 # The order of flaws, and the first state

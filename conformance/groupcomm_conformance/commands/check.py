@@ -36,6 +36,7 @@ from groupcomm_conformance.models.manifest import (
 )
 from groupcomm_conformance.models.plan import plan_of
 from groupcomm_conformance.models.selecting import chosen, manifests_of
+from groupcomm_conformance.protocols.stepping import repair
 from groupcomm_conformance.tla.values import to_json
 from groupcomm_conformance.why.instead import instead
 from groupcomm_conformance.why.why import Reasons, why
@@ -302,7 +303,7 @@ def explain(
     said = why(manifest, wanted, checked, Reasons.of(root))
     if said is not None:
         checked = evolve(checked, trace=said.trace)
-    repaired = instead(manifest, wanted, checked.trace, Reasons.of(root))
+    repaired = instead(manifest, wanted, checked.trace, repair, Reasons.of(root))
     if as_json:
         trace = [
             {"number": state.number, "action": state.action, "state": to_json(state.values)}

@@ -13,6 +13,7 @@ from groupcomm_conformance.files.writing import require_file
 from groupcomm_conformance.models.checking import Cache, run_models
 from groupcomm_conformance.models.manifest import find_root
 from groupcomm_conformance.models.selecting import NothingToJudge, manifests_of
+from groupcomm_conformance.protocols.stepping import repair
 from groupcomm_conformance.why.instead import insteads
 from groupcomm_conformance.why.why import Reasons, reasons
 
@@ -53,7 +54,7 @@ def write_errata(
     kept = Reasons.of(root)
     why = reasons(pairs, kept)
     traces = [said.trace if said else result.trace for said, result in zip(why, checked, strict=True)]
-    repaired = insteads([(*model, trace) for model, trace in zip(models, traces, strict=True)], kept)
+    repaired = insteads([(*model, trace) for model, trace in zip(models, traces, strict=True)], repair, kept)
     entries = [
         errata.Shown(*entry, result, said, instead)
         for entry, result, said, instead in zip(shown, checked, why, repaired, strict=True)

@@ -24,6 +24,7 @@ from groupcomm_conformance.models.manifest import Manifest, Model, Tier
 from groupcomm_conformance.models.selecting import chosen
 from groupcomm_conformance.protocols import derive
 from groupcomm_conformance.protocols.derive import MappingError
+from groupcomm_conformance.protocols.stepping import repair
 from groupcomm_conformance.scenarios import checking
 from groupcomm_conformance.steps.conform import Conformance, conform
 from groupcomm_conformance.steps.rows import Replayed
@@ -142,7 +143,7 @@ def _insteads(
         for model in manifest.models
         if model.name in checked and checked[model.name].trace
     ]
-    said = zip(shown, insteads(shown, cache), strict=True)
+    said = zip(shown, insteads(shown, repair, cache), strict=True)
     return {model.name: instead for (_, model, _), instead in said if instead is not None}
 
 

@@ -3,8 +3,8 @@
 An ablation and its control have the same constants except for the ablated constants. `instead` follows the
 counterexample to the first step that the control takes otherwise:
 
-1. Each local step of the counterexample is given to the core: `Step` of the control by conformance, where the
-   control's members have the core's algorithm. It costs no search.
+1. Each local step of the counterexample is given to the core (`Repair`), which is `Step` of the control by
+   conformance, where the control's members have the core's algorithm. It costs no search.
 2. Otherwise TLC follows the counterexample with the control's constants. It prints each step of the same
    name, member and event that leads elsewhere, and stops where the control cannot take the step at all.
 3. Where the control can take every step, TLC names a step that only the control can take, in the last state
@@ -14,27 +14,22 @@ Where none of these says anything, `plain` has the reason.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from attrs import evolve, field, frozen
 
-from groupcomm.errors import LocalProtocolError, RemoteProtocolError
 from groupcomm_conformance.models.manifest import Manifest, Model
 from groupcomm_conformance.models.modules import read_modules
-from groupcomm_conformance.protocols import derive
-from groupcomm_conformance.protocols.codec import MappingError
-from groupcomm_conformance.protocols.derive import Protocol, constants_of
-from groupcomm_conformance.tla.cfg import Cfg
 from groupcomm_conformance.tla.readable import HIDDEN, act_of, brief, changes, diff, named, named_effect
 from groupcomm_conformance.tla.trace import State
 from groupcomm_conformance.tla.values import Fn, Value, identical
 
 from .why import Again, Reasons
 
-__all__ = ["REASONS", "Instead", "instead", "insteads"]
+__all__ = ["REASONS", "Instead", "Repair", "instead", "insteads"]
 
 REASONS: Final = {
     "no control": "The model has no control.",
@@ -45,6 +40,12 @@ REASONS: Final = {
     ),
 }
 """Why there is no difference to name, by kind."""
+
+Outcome: TypeAlias = tuple[Value, tuple[str, Value, Value]]
+"""A member's state before a step, and the step's outcome, next state and effects."""
+
+Repair: TypeAlias = Callable[[Manifest, Mapping[str, str]], Callable[[State, Fn], Outcome | None] | None]
+"""What a core with some constants makes of the step `act` after a state (`protocols.stepping.repair`)."""
 
 _KEEP_ACT: Final = "KeepAct"
 _LONGEST: Final = 160
@@ -122,11 +123,11 @@ class _Step:
 
 
 def instead(
-    manifest: Manifest, model: Model, trace: Sequence[State], cache: Reasons | None = None
+    manifest: Manifest, model: Model, trace: Sequence[State], repair: Repair, cache: Reasons | None = None
 ) -> Instead | None:
     """Say what the control does instead; None for a model that has no counterexample.
 
-    `trace` is the counterexample with its `act` (`Why.trace`).
+    `trace` is the counterexample with its `act` (`Why.trace`). `repair` gives steps of the control.
     """
     if not trace or model.holds:
         return None
@@ -136,7 +137,7 @@ def instead(
     sides = ((name, control.get(name)) for name in model.ablates)
     guards = tuple(f"{name} {side}" if side else f"{name} as defined" for name, side in sides)
     found = Instead(guards)
-    by_core = _by_core(manifest, control, trace, found)
+    by_core = _by_core(repair(manifest, control), trace, found)
     if by_core is not None:
         return by_core
     root = manifest.module_of(model.claims)
@@ -146,33 +147,30 @@ def instead(
 
 
 def insteads(
-    shown: Iterable[tuple[Manifest, Model, Sequence[State]]], cache: Reasons | None = None
+    shown: Iterable[tuple[Manifest, Model, Sequence[State]]], repair: Repair, cache: Reasons | None = None
 ) -> list[Instead | None]:
     """Say of each counterexample what its control does instead, two side by side."""
     with ThreadPoolExecutor(2) as pool:
-        return list(pool.map(lambda each: instead(each[0], each[1], each[2], cache), shown))
+        return list(pool.map(lambda each: instead(each[0], each[1], each[2], repair, cache), shown))
 
 
 # By the core
 
 
 def _by_core(
-    manifest: Manifest, control: Mapping[str, str], trace: Sequence[State], found: Instead
+    repaired: Callable[[State, Fn], Outcome | None] | None, trace: Sequence[State], found: Instead
 ) -> Instead | None:
     """Give each local step to the core; None where it is not the control's, or takes all steps alike."""
-    try:
-        protocol = derive.load(manifest)
-        config = protocol.config(constants_of(Cfg(constants=dict(control))))
-    except MappingError:
+    if repaired is None:
         return None
     for before, after in pairwise(trace):
         act = act_of(after)
         if act is None or not isinstance(act["event"], Fn) or named(act["event"])[0] == "none":
             continue
-        try:
-            state, (outcome, next_state, effects) = _taken(protocol, config, before, act)
-        except (MappingError, TypeError, KeyError):  # a step of another layer, or a state of another form
+        step = repaired(before, act)
+        if step is None:
             continue
+        state, (outcome, next_state, effects) = step
         local = after.values["local"]
         came = local[act["member"]] if isinstance(local, Fn) else local
         given = act["effects"] if isinstance(act["effects"], tuple) else ()
@@ -186,32 +184,6 @@ def _by_core(
             _step(outcome, state, next_state, effects),
         )
     return None
-
-
-def _taken(
-    protocol: Protocol, config: object, before: State, act: Fn
-) -> tuple[Value, tuple[str, Value, Value]]:
-    """Give the state before a step, and what the core makes of the same event."""
-    core, codec = protocol.core, protocol.codec
-    local = before.values["local"]
-    if not isinstance(local, Fn):
-        raise MappingError("local is no function on the members")
-    event = codec.from_spec(act["event"], protocol.events)
-    if act.get("from_start") is True:
-        ours = core.start(brief(act["member"]))
-        state = codec.to_spec(ours)
-    else:
-        state = local[act["member"]]
-        ours = codec.from_spec(state, protocol.state)
-    try:
-        after, effects = core.step(config, ours, event)
-    except LocalProtocolError:
-        return state, ("local_error", state, ())
-    except RemoteProtocolError:
-        return state, ("remote_error", state, ())
-    if after is ours and not effects:
-        return state, ("ignored", state, ())
-    return state, ("handled", codec.to_spec(after), tuple(codec.to_spec(effect) for effect in effects))
 
 
 # By a search

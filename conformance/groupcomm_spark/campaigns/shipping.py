@@ -10,14 +10,10 @@ import pickle
 import zipfile
 from collections.abc import Iterator, Mapping
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Final
 
-import groupcomm
-import groupcomm_conformance
-import groupcomm_field
-import groupcomm_simulator
-import groupcomm_spark
 from groupcomm_conformance.files.keys import code_digest, meant
 
 __all__ = ["ARCHIVE", "CONTEXT", "code_of", "digest", "folder_of", "pack"]
@@ -29,8 +25,8 @@ CONTEXT: Final = "context.pickle"
 """The file in it that has the function of the tasks, and its context."""
 
 _PACKAGES: Final = tuple(
-    Path(str(package.__file__)).parent
-    for package in (groupcomm, groupcomm_conformance, groupcomm_field, groupcomm_simulator, groupcomm_spark)
+    Path(str(import_module(f"groupcomm{part}").__file__)).parent
+    for part in ("", "_conformance", "_field", "_simulator", "_spark")
 )
 _MOMENT: Final = (2000, 1, 1, 0, 0, 0)
 
