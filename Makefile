@@ -19,12 +19,12 @@ RIVALS := .venv/.installed-bench
 .DEFAULT_GOAL := help
 .PHONY: help setup check documents conform port-go broken-ports simulate nightly deep closed random malformed lives test \
   test-documented test-itf test-pipeline jgroups jgroups-small language lint report prove mutants errata release pipeline bench \
-  bench-large bench-runtime clean need-python need-maven need-java need-go
+  bench-large bench-runtime audit locks clean need-python need-maven need-java need-go
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' $(MAKEFILE_LIST) | expand -t 24
 
-setup: $(STAMP) ## install into .venv what constraints.txt pins (once)
+setup: $(STAMP) ## install into .venv what locks/base.txt has (once)
 
 check: need-java $(STAMP) ## check all models with TLC, then the implementation against them
 	@$(BIN)/groupcomm check $(ARGS)
@@ -131,36 +131,51 @@ bench-large: need-java $(SPARK) ## the same, and the pipeline at 10 million edge
 bench-runtime: need-java need-maven $(RIVALS) ## measure the runtime beside PySyncObj and JGroups: 3 and 5 members on loopback (some minutes)
 	@$(BIN)/python bench/compare.py $(ARGS)
 
+audit: need-python ## ask for known flaws of all that locks/ has; without an answer it fails
+	@$(PYTHON) -m venv build/audit
+	@build/audit/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes --only-binary :all: -r locks/audit.txt
+	@build/audit/bin/pip-audit --strict --disable-pip $(addprefix -r ,$(wildcard locks/*.txt))
+
+LOCK := uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
+  --no-header --no-emit-package groupcomm --no-emit-package groupcomm-conformance
+
+# Digests are of all files of a version: wheels for other systems and other Pythons, and its sources.
+locks: ## renew locks/: the newest versions that pyproject.toml allows, and their digests (needs uv)
+	@printf '%s\n' '-e .[dev,runtime]' '-e conformance' hatchling editables setuptools wheel | $(LOCK) - -o locks/base.txt
+	@for extra in conformance[pipeline] conformance[prove] .[bench]; do \
+	  name=$${extra#*[}; printf '%s\n' '-e .' "-e $$extra" | $(LOCK) - -c locks/base.txt -o locks/$${name%]}.txt || exit; done
+	@echo pip-audit | $(LOCK) - -o locks/audit.txt
+
 clean: ## remove .venv, caches and build output
 	@rm -rf .venv .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist
 	@find impl conformance runtime tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# Build tools first and pinned, so that pip need not fetch unpinned ones into a build environment.
-$(STAMP): pyproject.toml conformance/pyproject.toml constraints.txt | need-python
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps
+LOCKED := $(INSTALL) --no-build-isolation --require-hashes -r
+
+# What is fetched is in locks/ with its digests, its dependencies too; build tools are among it, so that pip fetches none.
+$(STAMP): pyproject.toml conformance/pyproject.toml locks/base.txt | need-python
 	@echo 'setting up .venv (once)'
 	@$(PYTHON) -m venv .venv
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt hatchling editables setuptools wheel
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt \
-	  --no-build-isolation -e '.[dev,runtime]' -e conformance
+	@$(LOCKED) locks/base.txt --only-binary :all:
+	@$(INSTALL) --no-build-isolation -e . -e conformance
+	@$(BIN)/python -m pip check
 	@touch $@
 
 # What Spark needs, 800 MB, for the targets that need it.
-$(SPARK): $(STAMP)
+$(SPARK): locks/pipeline.txt $(STAMP)
 	@echo 'installing Spark into .venv (once)'
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt \
-	  --no-build-isolation -e 'conformance[pipeline]'
+	@$(LOCKED) locks/pipeline.txt
 	@touch $@
 
-$(SOLVER): $(STAMP)
+$(SOLVER): locks/prove.txt $(STAMP)
 	@echo 'installing z3 and cvc5 into .venv (once)'
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt \
-	  --no-build-isolation -e 'conformance[prove]'
+	@$(LOCKED) locks/prove.txt
 	@touch $@
 
-$(RIVALS): $(STAMP)
+$(RIVALS): locks/bench.txt $(STAMP)
 	@echo 'installing PySyncObj into .venv (once)'
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt \
-	  --no-build-isolation -e '.[bench]'
+	@$(LOCKED) locks/bench.txt
 	@touch $@
 
 need-python:
