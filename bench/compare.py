@@ -27,6 +27,8 @@ from typing import Final, Self
 
 import msgspec
 
+from groupcomm_conformance.files.digests import require_known
+
 HERE: Final = Path(__file__).parent
 BUILD: Final = HERE.parent / "build" / "bench"
 HEADINGS: Final = (
@@ -49,7 +51,8 @@ def jgroups() -> list[str]:
         maven = shutil.which("mvn")
         if maven is None:
             sys.exit("Maven is not there: install it, or leave out jgroups")
-        subprocess.run([maven, "-q", "-B", "-f", str(HERE / "pom.xml"), "compile"], check=True)
+        subprocess.run([maven, "-q", "-B", "-C", "-f", str(HERE / "pom.xml"), "compile"], check=True)
+    require_known(BUILD / "lib", ".jar", HERE.parent / "conformance" / "jgroups" / "SHA256SUMS")
     path = f"{BUILD / 'classes'}:{BUILD / 'lib'}/*"
     return ["java", "-Djava.net.preferIPv4Stack=true", "-Djgroups.udp.ip_ttl=0", "-cp", path, "Member"]
 

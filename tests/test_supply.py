@@ -1,5 +1,6 @@
 """What others supply is known by its digest, and what is shipped holds no other file."""
 
+import hashlib
 import re
 import shutil
 import subprocess
@@ -16,6 +17,8 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
+from groupcomm_conformance.jgroups import jvm
+from groupcomm_conformance.jgroups.jvm import VERSIONS
 from tests.cores import ROOT
 
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
@@ -128,6 +131,37 @@ def test_no_document_installs_the_project_by_its_name_alone(document: str) -> No
     """It is in no registry: the name is anybody's to take there."""
     text = (ROOT / document).read_text(encoding="utf-8")
     assert [] == re.findall(r"pip install (?:-\S+ )*'?groupcomm.*", text)
+
+
+# Jars
+
+JARS = ROOT / "conformance" / "jgroups" / "SHA256SUMS"
+
+
+@pytest.mark.parametrize("attack", ["changed", "one more"])
+def test_jgroups_is_not_started_with_a_jar_that_is_not_known(
+    attack: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was built before; then somebody changed a jar, or put one more on the class path."""
+    project, version = tmp_path / "conformance" / "jgroups", VERSIONS["5.5.7"]
+    lib = tmp_path / "build" / "jgroups" / version.number / "lib"
+    lib.mkdir(parents=True)
+    project.mkdir(parents=True)
+    (project / "pom.xml").touch()
+    (lib.parent / ".built").touch()
+    (lib / "gson-2.11.0.jar").write_bytes(b"fetched")
+    (project / "SHA256SUMS").write_text(f"{hashlib.sha256(b'fetched').hexdigest()}  gson-2.11.0.jar\n")
+    assert lib.parent == jvm.built(tmp_path, version)
+    (lib / {"changed": "gson-2.11.0.jar", "one more": "a.jar"}[attack]).write_bytes(b"stranger's")
+    monkeypatch.setattr(subprocess, "Popen", lambda *_, **__: pytest.fail("it was run"))
+    with pytest.raises(jvm.JvmError, match=r"\.jar has SHA-256 [0-9a-f]{64}, expected .*: delete .*lib"):
+        jvm.Jvm(tmp_path, version)
+
+
+def test_all_versions_of_jgroups_are_known() -> None:
+    names = {line.partition("  ")[2] for line in JARS.read_text(encoding="ascii").splitlines()}
+    expected = {f"jgroups-{number}.Final.jar" for number in VERSIONS}
+    assert names == expected | {"asm-9.7.1.jar", "gson-2.11.0.jar", "error_prone_annotations-2.27.0.jar"}
 
 
 # What is shipped

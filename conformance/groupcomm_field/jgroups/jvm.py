@@ -10,6 +10,7 @@ from typing import Any, Final, Self
 
 from attrs import frozen
 
+from groupcomm_conformance.files.digests import require_known
 from groupcomm_conformance.tlc.tools import find_java
 
 __all__ = ["VERSIONS", "Jvm", "JvmError", "Version", "built"]
@@ -52,7 +53,19 @@ VERSIONS: Final = {
 
 
 def built(root: Path, version: Version) -> Path:
-    """Return the folder of the driver for a version; Maven compiles it where its sources are newer."""
+    """Return the folder of the driver for a version; Maven compiles it where its sources are newer.
+
+    All jars in it are those of `SHA256SUMS`, whenever they were fetched.
+    """
+    output = _built(root, version)
+    try:
+        require_known(output / "lib", ".jar", root / _PROJECT / "SHA256SUMS")
+    except ValueError as error:
+        raise JvmError(str(error)) from None
+    return output
+
+
+def _built(root: Path, version: Version) -> Path:
     project, output = root / _PROJECT, root / _OUTPUT / version.number
     mark = output / ".built"
     sources = [project / "pom.xml", *(project / "src").rglob("*.java")]
@@ -61,7 +74,7 @@ def built(root: Path, version: Version) -> Path:
     maven = shutil.which("mvn")
     if maven is None:
         raise JvmError("Maven is not there: install it (Debian, Ubuntu: apt-get install maven)")
-    command = [maven, "-q", "-B", "-f", str(project / "pom.xml"), f"-Djgroups.version={version.number}"]
+    command = [maven, "-q", "-B", "-C", "-f", str(project / "pom.xml"), f"-Djgroups.version={version.number}"]
     done = subprocess.run(
         [*command, f"-Djgroups.line={version.line}", "compile"], capture_output=True, text=True, check=False
     )
