@@ -501,7 +501,7 @@ def test_a_cache_that_cannot_be_written_is_a_warning(
     assert 0 == main(["check", "--model", "pair"])
     warnings = [line for line in capsys.readouterr().err.splitlines() if "warning" in line]
     problem = "a part of the path is a file, not a folder: results are not kept"
-    assert [f"groupcomm: warning: {project}/.cache/groupcomm cannot be written, as {problem}"] == warnings
+    assert [f"groupcomm: warning: {project}/.cache/groupcomm cannot be used, as {problem}"] == warnings
 
 
 def test_an_internal_error_is_one_line_and_has_a_code_of_its_own(

@@ -2,7 +2,9 @@
 
 import hashlib
 import logging
+import os
 import secrets
+import stat
 from contextlib import suppress
 from pathlib import Path
 from typing import ClassVar, Final, Self
@@ -11,7 +13,7 @@ from attrs import frozen
 
 from .errors import reason
 
-__all__ = ["Store", "replace"]
+__all__ = ["Store", "folder_for_results", "replace"]
 
 _log: Final = logging.getLogger(__name__)
 _warned: set[Path] = set()
@@ -32,12 +34,28 @@ def replace(path: Path, content: bytes) -> None:
         raise
 
 
+def folder_for_results(folder: Path) -> Path:
+    """Make the folder where it is missing, and require that no other user can write in it.
+
+    A digest without a key protects against damage alone: a writer there decides what `check` says, and which
+    classes TLC's JVM loads. The owner is this user, or the owner of this code, who has other ways.
+    OSError where the folder is not so, or cannot be made.
+    """
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    about = folder.stat()
+    owners = {os.geteuid(), Path(__file__).stat().st_uid}
+    if about.st_uid not in owners or about.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        raise OSError("another user owns it or can write in it (so nothing in it is believed: remove it)")
+    return folder
+
+
 @frozen
 class Store:
     """One kind of result, each in a file `<folder>/<key>/<name>`.
 
     A file that is damaged or cut short counts as absent: its first line is the SHA-256 of the rest. A store
-    that cannot be written is a warning, once: the result is there, it will only have to be made again.
+    that cannot be written, or that another user can write, is a warning, once: the result is there, it will
+    only have to be made again.
     """
 
     folder: Path
@@ -54,6 +72,13 @@ class Store:
 
     def read(self, key: str) -> bytes | None:
         """Give what `write` kept under this key; None where there is none, or not what was written."""
+        if not self.folder.is_dir():
+            return None
+        try:
+            folder_for_results(self.folder)
+        except OSError as error:
+            self._warn(error)
+            return None
         try:
             digest, _, body = self.path(key).read_bytes().partition(b"\n")
         except OSError:
@@ -63,9 +88,12 @@ class Store:
     def write(self, key: str, body: bytes) -> None:
         """Keep a result, replacing whatever is there; a warning where that cannot be done."""
         try:
+            folder_for_results(self.folder)
             replace(self.path(key), hashlib.sha256(body).hexdigest().encode() + b"\n" + body)
         except OSError as error:
-            if self.folder not in _warned:
-                _warned.add(self.folder)
-                why = reason(error)
-                _log.warning("%s cannot be written, as %s: results are not kept", self.folder, why)
+            self._warn(error)
+
+    def _warn(self, error: OSError) -> None:
+        if self.folder not in _warned:
+            _warned.add(self.folder)
+            _log.warning("%s cannot be used, as %s: results are not kept", self.folder, reason(error))

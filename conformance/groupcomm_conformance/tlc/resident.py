@@ -20,6 +20,7 @@ from typing import Final
 from attrs import define
 
 from groupcomm_conformance.files.project import find_root
+from groupcomm_conformance.files.store import folder_for_results
 
 from .jvm import JVM, OPTIONS
 from .tools import PINNED_JAR, jar_digest
@@ -161,9 +162,8 @@ def _compiled(java: Path, jar: Path, size: int, modified: int) -> Path | None:
             return None
         told = [jar, size, modified, real, stat.st_size, stat.st_mtime_ns, sources]
         key = hashlib.sha256(repr(told).encode()).hexdigest()
-        folder = find_root() / ".cache" / "groupcomm" / f"tlc-{key[:32]}"
+        folder = folder_for_results(find_root() / ".cache" / "groupcomm") / f"tlc-{key[:32]}"
         if not folder.is_dir():
-            folder.parent.mkdir(parents=True, exist_ok=True)
             _compile(java, jar, folder)
     except (OSError, subprocess.SubprocessError):
         return None
