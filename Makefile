@@ -139,11 +139,12 @@ audit: need-python ## ask for known flaws of all that locks/ has; without an ans
 LOCK := uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
   --no-header --no-emit-package groupcomm --no-emit-package groupcomm-conformance
 
-# Digests are of all files of a version: wheels for other systems and other Pythons, and its sources.
+# Digests are of all files of a version: wheels for other systems and other Pythons, and its sources. What base has is in no other.
 locks: ## renew locks/: the newest versions that pyproject.toml allows, and their digests (needs uv)
 	@printf '%s\n' '-e .[dev,runtime]' '-e conformance' hatchling editables setuptools wheel | $(LOCK) - -o locks/base.txt
-	@for extra in conformance[pipeline] conformance[prove] .[bench]; do \
-	  name=$${extra#*[}; printf '%s\n' '-e .' "-e $$extra" | $(LOCK) - -c locks/base.txt -o locks/$${name%]}.txt || exit; done
+	@rest=$$(sed -n 's/^\([a-z0-9-]*\)==.*/--no-emit-package \1/p' locks/base.txt); \
+	for extra in conformance[pipeline] conformance[prove] .[bench]; do name=$${extra#*[}; \
+	  printf -- '-e %s\n' . "$$extra" | $(LOCK) - $$rest -c locks/base.txt -o locks/$${name%]}.txt || exit; done
 	@echo pip-audit | $(LOCK) - -o locks/audit.txt
 
 clean: ## remove .venv, caches and build output

@@ -17,8 +17,8 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-from groupcomm_conformance.jgroups import jvm
-from groupcomm_conformance.jgroups.jvm import VERSIONS
+from groupcomm_field.jgroups import jvm
+from groupcomm_field.jgroups.jvm import VERSIONS
 from tests.cores import ROOT
 
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
