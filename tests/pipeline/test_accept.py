@@ -1,11 +1,18 @@
 """accept --master: the same verdicts as without Spark, by a task a log."""
 
 import asyncio
+import os
+import pickle
+from collections.abc import Callable
+from operator import attrgetter
 from pathlib import Path
 
 import pytest
 
 from groupcomm_conformance.commands.main import main
+from groupcomm_conformance.files.errors import PathError
+from groupcomm_spark.campaigns import accepting
+from groupcomm_spark.campaigns.table import Table
 from tests.pipeline.cluster import Cluster
 from tests.runtime.test_logs import converse
 
@@ -48,6 +55,39 @@ def test_spark_accepts_and_rejects_as_one_process_does(
             assert alone[0] == (0 if at == 1 else 1), alone[1]
     finally:
         first.write_bytes(whole)
+
+
+class _Runs:
+    """Pickled, it is a call of a function."""
+
+    def __init__(self, function: Callable[..., object], *arguments: object) -> None:
+        self.called = function, arguments
+
+    def __reduce__(self) -> tuple[Callable[..., object], tuple[object, ...]]:
+        return self.called
+
+
+def lying(folder: Path) -> dict[str, bytes]:
+    """Rows that are no replayed logs."""
+    return {
+        "a call of the system": pickle.dumps(_Runs(os.system, f"touch {folder / 'shout'}")),
+        "a function of the cores": pickle.dumps(_Runs(attrgetter("view.attrs.evolve"), 1)),
+        "a way through a core to what is no core's": b"\x80\x04\x8c\x0egroupcomm.view\x8c\x0eView.__class__\x93.",
+        "another value": pickle.dumps({"log": "a"}),
+        "no pickle": b"\xff" * 40,
+        "nothing": b"",
+    }
+
+
+@pytest.mark.parametrize("row", lying(Path()))
+def test_a_table_from_elsewhere_runs_nothing(row: str, tmp_path: Path) -> None:
+    """The row has the right key, the part the right name: both are anybody's to write."""
+    table = Table(tmp_path / "table", accepting.SCHEMA)
+    table.folder.mkdir()
+    table.add([{"log": "a.log", "life": lying(tmp_path)[row]}])
+    with pytest.raises(PathError, match=r"the row of a\.log has no replayed log .*remove the table"):
+        accepting.lives(table)
+    assert not (tmp_path / "shout").exists()
 
 
 def test_a_file_that_is_no_log_is_the_same_error(tmp_path: Path) -> None:

@@ -2,14 +2,17 @@
 
 import hashlib
 import pickle
+from collections import Counter
 from collections.abc import Sequence
+from io import BytesIO
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 import pyarrow as pa
 
 import groupcomm_runtime
-from groupcomm_field.logs.replaying import Life, replayed
+from groupcomm_conformance.files.errors import PathError
+from groupcomm_field.logs.replaying import Life, Rejected, Step, replayed
 
 from .running import Campaign
 from .shipping import code_of, folder_of
@@ -57,6 +60,31 @@ def _work(tasks: Sequence[Task]) -> list[Row]:
 
 
 def lives(table: Table) -> list[Life]:
-    """The replayed logs that the rows have, in the order of their paths."""
+    """The replayed logs that the rows have, in the order of their paths. PathError for a row that is none."""
     rows = sorted(table.rows(), key=lambda row: str(row["log"]))
-    return [pickle.loads(row["life"]) for row in rows]  # noqa: S301 - of our own workers
+    return [_life(row, table.folder) for row in rows]
+
+
+def _life(row: Row, table: Path) -> Life:
+    try:
+        found = _Lives(BytesIO(row["life"])).load()
+        if isinstance(found, Life):
+            return found
+        why = f"a {type(found).__name__}"
+    except Exception as error:  # noqa: BLE001 - of any class: what is no pickle of ours ends in any way
+        why = str(error)
+    raise PathError(table, f"the row of {row['log']} has no replayed log ({why:.200})", "remove the table")
+
+
+class _Lives(pickle.Unpickler):
+    """Reads replayed logs. A table may be from elsewhere: its pickles may name classes of the cores alone."""
+
+    def find_class(self, module: str, name: str) -> Any:  # noqa: ANN401 - as that of the base
+        if module.startswith("groupcomm.") or (module, name) in _OTHERS:
+            found = super().find_class(module, name)
+            if isinstance(found, type) and (found.__module__, found.__qualname__) == (module, name):
+                return found
+        raise pickle.UnpicklingError(f"it names {module}.{name}")
+
+
+_OTHERS: Final = {(each.__module__, each.__qualname__) for each in (Counter, Life, Rejected, Step)}
