@@ -3,9 +3,11 @@
 import hashlib
 import io
 import json
+import os
 import shutil
 import sys
 import tarfile
+import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -17,7 +19,7 @@ from attrs import evolve
 from groupcomm import stable
 from groupcomm_conformance.commands.main import main
 from groupcomm_conformance.files.errors import FileError
-from groupcomm_conformance.ports import killing
+from groupcomm_conformance.ports import killing, skipping
 from groupcomm_conformance.ports import release as releases
 from groupcomm_conformance.ports.doing import follow
 from groupcomm_conformance.ports.errors import VectorError
@@ -221,6 +223,64 @@ def test_files_that_are_missing_altered_or_too_many_are_named(folder: Path) -> N
     shutil.copyfile(folder / "join_small.json", folder / "pair_faults.json")
     with pytest.raises(VectorError, match=r"pair_faults\.json:1: expected [\d,]+ bytes with SHA-256"):
         read_release(folder, STABLE)
+
+
+def sparse(file: Path) -> None:
+    with file.open("wb") as stream:
+        stream.truncate(1 << 40)
+
+
+HOSTILE: dict[str, tuple[str, Callable[[Path], object]]] = {
+    "a pipe, which nobody writes": ("pair_faults.json", os.mkfifo),
+    "a pipe as the manifest": (MANIFEST, os.mkfifo),
+    "a device without an end": ("pair_faults.json", lambda file: file.symlink_to("/dev/zero")),
+    "a device as the manifest": (MANIFEST, lambda file: file.symlink_to("/dev/zero")),
+    "a link to itself": ("pair_faults.json", lambda file: file.symlink_to(file)),
+    "a link to a folder": ("pair_faults.json", lambda file: file.symlink_to("/")),
+    "a terabyte that is not on the disk": ("pair_faults.json", sparse),
+    "a terabyte as the manifest": (MANIFEST, sparse),
+    "nesting of a million": ("pair_faults.json", lambda file: file.write_text("[" * 1_000_000)),
+    "a number of a million digits": (
+        MANIFEST,
+        lambda file: file.write_text('{"format": 1' + "0" * 10**6 + "}"),
+    ),
+}
+
+
+@pytest.mark.parametrize("attack", HOSTILE)
+def test_a_release_from_elsewhere_is_refused_at_once(folder: Path, attack: str) -> None:
+    """What an archive can unpack to: links, pipes, bombs."""
+    name, make = HOSTILE[attack]
+    (folder / name).unlink()
+    make(folder / name)
+    began = time.monotonic()
+    with pytest.raises(VectorError, match=rf"{name}:1: expected"):
+        read_release(folder, STABLE)
+    assert time.monotonic() - began < 10
+
+
+@pytest.mark.parametrize("rows", [7, [0], ["1"], [10**9], None, [None]])
+def test_few_rows_that_are_none_are_refused(folder: Path, rows: object) -> None:
+    changed(folder, "minimal.json", lambda told: told["rows"].update(join_small=rows))
+    with pytest.raises(VectorError, match=r"minimal\.json:1: expected rows of join_small, numbers from 1 to"):
+        read_release(folder, STABLE).minimal("join_small")
+
+
+@pytest.mark.parametrize("document", [[], {}, {"rows": []}, 7, None])
+def test_a_file_of_few_rows_that_is_none_is_refused(folder: Path, document: object) -> None:
+    (folder / "minimal.json").write_text(json.dumps(document))
+    changed(folder, "minimal.json", lambda _: None)
+    with pytest.raises(VectorError, match=r"minimal\.json:1: expected rows of join_small"):
+        read_release(folder, STABLE).minimal("join_small")
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, lambda file: file.symlink_to("/dev/zero"), sparse])
+def test_a_skip_list_that_never_ends_is_refused(tmp_path: Path, make: Callable[[Path], object]) -> None:
+    make(tmp_path / "skips")
+    with pytest.raises(FileError, match=r"skips:1: expected a skip list .*, not"):
+        skipping.read(tmp_path / "skips")
+    with pytest.raises(FileError, match=r"none:1: expected a skip list .*but there is no such file"):
+        skipping.read(tmp_path / "none")
 
 
 def test_an_interrupted_run_keeps_what_was_finished(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,8 @@ from typing import Any, Final
 from attrs import define, field, frozen
 
 from groupcomm.shapes import Record
-from groupcomm_conformance.files.errors import reason
+from groupcomm_conformance.files.errors import FileError
+from groupcomm_conformance.files.reading import read_text
 from groupcomm_conformance.models.instruments import OUTCOMES
 from groupcomm_conformance.protocols.derive import Protocol
 from groupcomm_conformance.steps.table import HANDLED, Result, StepTable
@@ -73,9 +74,13 @@ class Released:
 
     def minimal(self, name: str) -> list[int]:
         """Give the places, numbers from 0, of the rows of a model that a slow adapter is asked for."""
-        rows = _json(self.folder / MINIMAL)["rows"].get(name, [])
         whole = self.counts(name).get("rows", 0)
-        if not all(type(row) is int and 1 <= row <= whole for row in rows):
+        try:
+            rows = _json(self.folder / MINIMAL)["rows"].get(name, [])
+            known = all(type(row) is int and 1 <= row <= whole for row in rows)
+        except (KeyError, TypeError, AttributeError):
+            known = False
+        if not known:
             raise VectorError(str(self.folder / MINIMAL), 1, f"rows of {name}, numbers from 1 to {whole}")
         return [row - 1 for row in rows]
 
@@ -171,12 +176,15 @@ def _whole(folder: Path, told: Mapping[str, Any]) -> None:
     for path, entry in told["files"].items():
         if not (folder / path).is_file():
             raise VectorError(str(folder / path), 1, "a file")
-        data = (folder / path).read_bytes()
-        if hashlib.sha256(data).hexdigest() != entry["sha256"]:
+        size, digest = (folder / path).stat().st_size, ""
+        if size == entry["bytes"]:
+            with (folder / path).open("rb") as file:  # in parts: it may not fit into memory
+                digest = hashlib.file_digest(file, "sha256").hexdigest()
+        if digest != entry["sha256"]:
             raise VectorError(
                 str(folder / path),
                 1,
-                f"{entry['bytes']:,} bytes with SHA-256 {entry['sha256']}, not {len(data):,} others",
+                f"{entry['bytes']:,} bytes with SHA-256 {entry['sha256']}, not {size:,} others",
             )
 
 
@@ -210,16 +218,12 @@ def _of(entries: Sequence[Mapping[str, Any]], by: str, name: str) -> Mapping[str
 
 def _json(file: Path) -> Any:  # noqa: ANN401 - any JSON
     try:
-        return json.loads(
-            file.read_text(encoding="utf-8"), object_pairs_hook=_once, parse_constant=_no_number
-        )
-    except OSError as error:
-        raise VectorError(str(file), 1, f"a file of vectors, but {reason(error)}") from None
+        text = read_text(file, what="a file of vectors")
+        return json.loads(text, object_pairs_hook=_once, parse_constant=_no_number)
+    except FileError as error:
+        raise VectorError(error.file, error.line, error.expected) from None
     except RecursionError:
         raise VectorError(str(file), 1, "JSON that is not nested so deeply") from None
-    except UnicodeDecodeError as error:
-        line = error.object.count(b"\n", 0, error.start) + 1
-        raise VectorError(str(file), line, "text in UTF-8") from None
     except ValueError as error:
         raise VectorError(str(file), 1, f"JSON: {error!s:.80}") from None
 

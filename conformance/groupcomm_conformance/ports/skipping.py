@@ -15,7 +15,8 @@ from typing import Final
 
 from attrs import define, field
 
-from groupcomm_conformance.files.errors import FileError, PathError, reason
+from groupcomm_conformance.files.errors import FileError
+from groupcomm_conformance.files.reading import read_text
 
 __all__ = ["Skips", "read"]
 
@@ -63,13 +64,8 @@ class Skips:
 
 
 def read(file: Path) -> Skips:
-    """Read a skip list. PathError where it cannot be read, FileError for a line that is no entry."""
-    try:
-        text = file.read_text(encoding="utf-8")
-    except OSError as error:
-        raise PathError(file, reason(error), "name a skip list (docs/porting.md)") from None
-    except UnicodeDecodeError:
-        raise FileError(str(file), 1, "text in UTF-8") from None
+    """Read a skip list. FileError where it cannot be read, and for a line that is no entry."""
+    text = read_text(file, what="a skip list (docs/porting.md)")
     entries: list[_Entry] = []
     for number, line in enumerate(text.splitlines(), start=1):
         told = line.strip()
