@@ -183,6 +183,11 @@ PARTS: dict[str, tuple[str, Callable[[Any], object], str]] = {
         lambda told: told["models"][0]["constants"].pop("MergeRule"),
         "the constants that make a member",
     ),
+    "constants that are none": (
+        MANIFEST,
+        lambda told: told["models"][0].update(constants="none"),
+        "the constants that make a member",
+    ),
     "a file of another model": (
         MANIFEST,
         lambda told: told["models"][0].update(path="pair_faults.json"),

@@ -65,7 +65,7 @@ class Released:
         place = str(self.folder / MANIFEST)
         try:
             return {each: tight(told[each], each) for each in wanted}
-        except (KeyError, PlainError, RecursionError) as error:
+        except (KeyError, TypeError, PlainError, RecursionError) as error:
             raise VectorError(place, 1, f"the constants that make a member of {name} ({error})") from None
 
     def of(self, name: str) -> VectorSet:
