@@ -76,6 +76,8 @@ def place_of(text: str) -> Place:
     host, colon, port = text.rpartition(":")
     if not colon or not host or not port.isascii() or not port.isdigit() or int(port) > _LARGEST_PORT:
         raise BadInputError(f"{text!r} is no place: it is written host:port, as 127.0.0.1:7801")
+    if ":" in host:  # an address that no datagram of ours reaches: such peers would each found a group
+        raise BadInputError(f"{text!r} is a place of IPv6, and groups have IPv4: name one as 127.0.0.1:7801")
     return host, int(port)
 
 

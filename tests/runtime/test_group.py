@@ -176,6 +176,8 @@ def test_another_version_is_one_clear_error_and_forged_refusals_are_nothing() ->
         ({"name": "a"}, "give one of the two"),
         ({"name": "a", "folder": "F", "peers": ["127.0.0.1:1"]}, "give one of the two"),
         ({"name": "a", "peers": ["nowhere"]}, "'nowhere' is no place"),
+        ({"name": "a", "peers": ["[::1]:7801"]}, "is a place of IPv6, and groups have IPv4: name one as"),
+        ({"name": "a", "folder": "F", "listen": "::1:0"}, "'::1:0' is a place of IPv6"),
         ({"name": "a", "folder": "/dev/null/x"}, "the folder /dev/null/x cannot be written"),
         ({"name": "a", "folder": "F", "listen": "127.0.0.1:99999"}, "no place"),
         ({"name": "a", "folder": "F", "log": "/dev/null/x"}, "the log /dev/null/x/.* cannot be written"),
