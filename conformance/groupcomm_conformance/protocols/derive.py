@@ -1,9 +1,9 @@
 """The facts of a protocol that the checks need, derived from its module and specification, not written.
 
-From the implementation, the module `groupcomm.<protocol>`, with its annotations `Config`, `Message`, `Event`,
-`Effect` and `State`: the names of all classes in TLA+, the fields that can be looked at, which event a
-message or a timer becomes. From the specification: which constants make a member (`constants`). One spelling
-serves both sides:
+From the implementation, `impl/<protocol>.py` of the project or else the module `groupcomm.<protocol>`, with
+its annotations `Config`, `Message`, `Event`, `Effect` and `State`: the names of all classes in TLA+, the
+fields that can be looked at, which event a message or a timer becomes. From the specification: which
+constants make a member (`constants`). One spelling serves both sides:
 
 ==================================  ==================================================================
 implementation                      specification
@@ -27,9 +27,11 @@ given (`StepOf <- ToyStep`) are guards, by their names.
 """
 
 import re
+import sys
 from collections.abc import Iterator, Mapping
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from types import ModuleType
 from typing import Any, Final, TypeAlias, cast
 
@@ -145,7 +147,7 @@ def load(manifest: Manifest) -> Protocol:
     MappingError where it has no implementation, or where implementation and specification do not fit.
     """
     name = manifest.protocol
-    module, source = _implementation(name)
+    module, source = _implementation(manifest)
     tags = dict(_tags(module))
     configuration, state = _record(module, "Config"), _record(module, "State")
     events = {cls.__name__: cls for cls in _classes(module, "Event")}
@@ -186,8 +188,13 @@ def load(manifest: Manifest) -> Protocol:
 # The implementation
 
 
-def _implementation(name: str) -> tuple[ModuleType, ModuleType]:
+def _implementation(manifest: Manifest) -> tuple[ModuleType, ModuleType]:
     """The module that is a core, and the module that it is made with."""
+    name = manifest.protocol
+    own = manifest.folder.parents[1] / "impl" / f"{name}.py"
+    if own.is_file():
+        module = _own(own)
+        return module, module
     whole = f"groupcomm.{name}"
     try:
         module = import_module(whole)
@@ -196,16 +203,33 @@ def _implementation(name: str) -> tuple[ModuleType, ModuleType]:
             raise
         raise MappingError(
             f"protocol {name} has no implementation: write impl/groupcomm/{name}.py (CONTRIBUTING, Adding a "
-            "protocol)"
+            f"protocol), or impl/{name}.py in a project of your own"
         ) from None
     source = module
     toys = f"{_TOYS}.{name}"
     if not hasattr(module, "step") and find_spec(toys) is not None:
         module = import_module(toys)
+    return _whole(module), source
+
+
+def _own(file: Path) -> ModuleType:
+    """Import a core that is no module of `groupcomm`; it may import its neighbours in the folder."""
+    if str(file.parent) not in sys.path:
+        sys.path.insert(0, str(file.parent))
+    module = import_module(file.stem)
+    if module.__file__ is None or not file.samefile(module.__file__):
+        raise MappingError(
+            f"{file}: another module is called {file.stem}: {module.__file__}; rename the protocol"
+        )
+    return _whole(module)
+
+
+def _whole(module: ModuleType) -> ModuleType:
+    """Give a module that is a core; MappingError names the part that another has not."""
     for part in (*_PARTS, "start", "step"):
         if not hasattr(module, part):
             raise MappingError(f"{module.__name__} has no {part}: see CONTRIBUTING, Adding a protocol")
-    return module, source
+    return module
 
 
 def _shape(module: ModuleType, part: str) -> Shape:
