@@ -18,7 +18,7 @@ RIVALS := .venv/.installed-bench
 
 .DEFAULT_GOAL := help
 .PHONY: help setup check documents conform port-go broken-ports simulate nightly deep closed random malformed lives test \
-  test-documented test-installed test-itf test-pipeline jgroups jgroups-small language lint report prove mutants errata release pipeline bench \
+  test-documented test-installed test-itf test-pipeline jgroups jgroups-small lint report prove mutants errata release pipeline bench \
   bench-large bench-runtime clean need-python need-maven need-java need-go
 
 help: ## list the targets
@@ -94,10 +94,7 @@ jgroups-small: need-java need-maven $(STAMP) ## the same on two versions, by a h
 	@$(BIN)/groupcomm jgroups FLAW-66 FLAW-32 FLAW-47 FLAW-71 FLAW-73 FLAW-75/repeated FLAW-104 FLAW-27/gap \
 	  gms gms_concurrent flush merge sequencer stable --version 5.5.7 --version 5.3.10 --schedules 3
 
-language: $(STAMP) ## count phrases that the prose avoids: no more of a rule than tests/data/language.yaml records
-	@$(BIN)/python -m tests.language
-
-lint: language $(SPARK) ## the lint of language, ruff (rules and format) and mypy --strict
+lint: $(SPARK) ## ruff (rules and format) and mypy --strict
 	@$(BIN)/ruff check
 	@$(BIN)/ruff format --check
 	@$(BIN)/mypy
