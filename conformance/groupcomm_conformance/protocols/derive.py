@@ -19,8 +19,8 @@ Every other constant of a member is a guard of its algorithm. The implementation
 conform to a model that has another value in a guard.
 
 A module that makes cores and is none itself (`groupcomm.stack`) is compared by a core that
-`groupcomm_conformance.toys.<protocol>` makes with it (`made`). That says besides: `Inside`, the classes with
-a `type` that are inside its events and effects; `ROOTS`, what of the module is changed in mutants. Its
+`tests/toys/<protocol>.py` of the project makes with it (`made`). That says besides: `Inside`, the classes
+with a `type` that are inside its events and effects; `ROOTS`, what of the module is changed in mutants. Its
 messages are inside of an event, too, and have none of their own: what arrives is their envelope. `TEXTS` has
 the texts that stand under the names of some fields (timers, layers). Operators that its specification is
 given (`StepOf <- ToyStep`) are guards, by their names.
@@ -30,7 +30,6 @@ import re
 import sys
 from collections.abc import Iterator, Mapping
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Final, TypeAlias, cast
@@ -54,7 +53,6 @@ __all__ = ["AnyCore", "MappingError", "Protocol", "constants_of", "load"]
 AnyCore: TypeAlias = Core[Any, Any, Any, Any]
 """A core of which nothing is known but that it is one."""
 
-_TOYS: Final = "groupcomm_conformance.toys"
 _INSIDE: Final = "Inside"
 _PARTS = ("Config", "Message", "Event", "Effect", "State")
 
@@ -190,10 +188,10 @@ def load(manifest: Manifest) -> Protocol:
 
 def _implementation(manifest: Manifest) -> tuple[ModuleType, ModuleType]:
     """The module that is a core, and the module that it is made with."""
-    name = manifest.protocol
-    own = manifest.folder.parents[1] / "impl" / f"{name}.py"
+    name, root = manifest.protocol, manifest.folder.parents[1]
+    own = root / "impl" / f"{name}.py"
     if own.is_file():
-        module = _own(own)
+        module = _whole(_imported(own, own.parent, name))
         return module, module
     whole = f"groupcomm.{name}"
     try:
@@ -206,22 +204,20 @@ def _implementation(manifest: Manifest) -> tuple[ModuleType, ModuleType]:
             f"protocol), or impl/{name}.py in a project of your own"
         ) from None
     source = module
-    toys = f"{_TOYS}.{name}"
-    if not hasattr(module, "step") and find_spec(toys) is not None:
-        module = import_module(toys)
+    toys = root / "tests" / "toys" / f"{name}.py"
+    if not hasattr(module, "step") and toys.is_file():
+        module = _imported(toys, root, f"tests.toys.{name}")
     return _whole(module), source
 
 
-def _own(file: Path) -> ModuleType:
-    """Import a core that is no module of `groupcomm`; it may import its neighbours in the folder."""
-    if str(file.parent) not in sys.path:
-        sys.path.insert(0, str(file.parent))
-    module = import_module(file.stem)
+def _imported(file: Path, folder: Path, name: str) -> ModuleType:
+    """Import a module of the project, by its name in a folder; MappingError where another has that name."""
+    if str(folder) not in sys.path:
+        sys.path.insert(0, str(folder))
+    module = import_module(name)
     if module.__file__ is None or not file.samefile(module.__file__):
-        raise MappingError(
-            f"{file}: another module is called {file.stem}: {module.__file__}; rename the protocol"
-        )
-    return _whole(module)
+        raise MappingError(f"{file}: another module is called {name}: {module.__file__}; rename the protocol")
+    return module
 
 
 def _whole(module: ModuleType) -> ModuleType:
