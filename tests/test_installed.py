@@ -107,7 +107,6 @@ def test_a_command_that_needs_no_specification_works(
                 "guarantees",
                 "vectors --all --out vectors",
                 "jgroups",
-                "demo --figures",
             )
         ),
         ("prove stable", 3, "pip install 'groupcomm-conformance[prove]'"),
