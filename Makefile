@@ -18,7 +18,7 @@ RIVALS := .venv/.installed-bench
 
 .DEFAULT_GOAL := help
 .PHONY: help setup check documents conform port-go broken-ports simulate nightly deep closed random malformed lives test \
-  test-documented test-itf test-pipeline jgroups jgroups-small language lint report prove mutants errata release pipeline bench \
+  test-documented test-installed test-itf test-pipeline jgroups jgroups-small lint report prove mutants errata release pipeline bench \
   bench-large bench-runtime audit locks clean need-python need-maven need-java need-go
 
 help: ## list the targets
@@ -72,10 +72,13 @@ lives: $(STAMP) ## a group through 100,000 incarnations: bounded state, steps th
 	@$(BIN)/python -m tests.stacks.test_lives 100000
 
 test: need-java $(STAMP) ## run the tests, but for those of the pipeline, of JGroups and of the proof, by up to four workers
-	@$(BIN)/python -m pytest -m 'not pipeline and not jgroups and not prove and not documented and not itf' -n $(WORKERS) --dist loadscope --no-loadscope-reorder $(ARGS)
+	@$(BIN)/python -m pytest -m 'not pipeline and not jgroups and not prove and not documented and not itf and not installed' -n $(WORKERS) --dist loadscope --no-loadscope-reorder $(ARGS)
 
 test-documented: need-java $(STAMP) ## run the commands that README and the tutorial name (after `make check`)
 	@$(BIN)/python -m pytest -m documented tests/test_documented.py $(ARGS)
+
+test-installed: need-java $(STAMP) ## install the wheels into fresh environments, and check a protocol of a stranger there
+	@$(BIN)/python -m pytest -m installed tests/test_installed.py $(ARGS)
 
 test-itf: need-java $(STAMP) ## have Rust's and Quint's readers read our traces (needs cargo and npm)
 	@$(BIN)/python -m pytest -m itf tests/test_itf.py $(ARGS)
@@ -91,10 +94,7 @@ jgroups-small: need-java need-maven $(STAMP) ## the same on two versions, by a h
 	@$(BIN)/groupcomm jgroups FLAW-66 FLAW-32 FLAW-47 FLAW-71 FLAW-73 FLAW-75/repeated FLAW-104 FLAW-27/gap \
 	  gms gms_concurrent flush merge sequencer stable --version 5.5.7 --version 5.3.10 --schedules 3
 
-language: $(STAMP) ## count phrases that the prose avoids: no more of a rule than tests/data/language.yaml records
-	@$(BIN)/python -m tests.language
-
-lint: language $(SPARK) ## the lint of language, ruff (rules and format) and mypy --strict
+lint: $(SPARK) ## ruff (rules and format) and mypy --strict
 	@$(BIN)/ruff check
 	@$(BIN)/ruff format --check
 	@$(BIN)/mypy
@@ -115,7 +115,7 @@ mutants: need-java $(STAMP) ## break the specification and the implementation of
 errata: need-java $(STAMP) ## write docs/errata from the manifests
 	@$(BIN)/groupcomm errata $(ARGS)
 
-release: need-java $(STAMP) ## write dist/: the vectors of all protocols in one archive, and the wheel
+release: need-java $(STAMP) ## write dist/: the vectors of all protocols in one archive, and the wheels
 	@$(BIN)/groupcomm vectors --all --out dist
 	@$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation -w dist . ./conformance
 

@@ -19,7 +19,6 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copytree(ROOT / "spec" / "common", root / "spec" / "common")
     shutil.copytree(ROOT / "impl", root / "impl")
     shutil.copytree(ROOT / "tests" / "adding", root, dirs_exist_ok=True)
-    (root / "conformance").mkdir(exist_ok=True)
     (root / "tests").mkdir()
     for name in ("test_protocols.py", "cores.py", "conftest.py", "sharing.py"):
         shutil.copy(TESTS / name, root / "tests")
@@ -88,7 +87,6 @@ def test_what_does_not_fit_the_specification_is_said(
 ) -> None:
     shutil.copytree(project / "impl", tmp_path / "impl")
     shutil.copytree(project / "spec", tmp_path / "spec")
-    (tmp_path / "conformance").mkdir()
     core = tmp_path / "impl" / "groupcomm" / "once.py"
     text = core.read_text()
     assert 1 == text.count(line)

@@ -83,7 +83,6 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Pair:
     # STABLE is composed with the modules of NAKACK, which is no protocol here.
     modules = shutil.ignore_patterns("models.yaml")
     shutil.copytree(ROOT / "spec/nakack", root / "spec/nakack", ignore=modules)
-    (root / "conformance").mkdir()
     file = root / "spec" / "stable" / "models.yaml"
     reference = file.read_text().partition("\nwitnesses:")[0]
     file.write_text(reference + MODELS)

@@ -88,7 +88,6 @@ JoinerVotes == TRUE
 def project(root: Path, manifest: str = MANIFEST) -> Path:
     folder = root / "spec" / "toy"
     folder.mkdir(parents=True, exist_ok=True)
-    (root / "conformance").mkdir(exist_ok=True)
     (folder / "MCToy.tla").write_text(STUB)
     (folder / "models.yaml").write_text(manifest)
     return root
@@ -211,7 +210,7 @@ def test_of_many_models_the_near_one_is_named_and_where_to_find_the_others() -> 
 def test_the_root_is_found_from_any_folder_inside(tmp_path: Path) -> None:
     root = project(tmp_path)
     assert root == find_root(root / "spec" / "toy")
-    with pytest.raises(FileNotFoundError, match="no folder from here up is the project"):
+    with pytest.raises(FileNotFoundError, match="no folder from here up has spec"):
         find_root(tmp_path.parent)
 
 

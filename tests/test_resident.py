@@ -234,8 +234,8 @@ def test_the_program_is_compiled_once(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def project(folder: Path) -> Path:
-    (folder / "spec").mkdir(parents=True)
-    (folder / "conformance").mkdir()
+    (folder / "spec" / "toy").mkdir(parents=True)
+    (folder / "spec" / "toy" / "models.yaml").touch()
     return folder
 
 

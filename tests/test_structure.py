@@ -12,7 +12,7 @@ FOLDERS = (ROOT / "impl", ROOT / "runtime", ROOT / "conformance")
 ENGINE = "groupcomm_conformance"
 
 HEART = tuple(f"{ENGINE}.{room}" for room in ("files", "tla", "tlc", "models", "protocols", "steps", "walks"))
-"""What holds a core to its specification, of groups or not."""
+"""The rooms that hold a core to its specification, whatever the protocol."""
 
 ARROWS = {
     ("groupcomm",): (),

@@ -6,9 +6,12 @@ and where. The schedule of a violation is cut to what is needed, by leaving out 
 Events that cannot happen without the ones left out are skipped.
 """
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from multiprocessing import get_context
 from random import Random
+from signal import SIG_IGN, SIGINT, signal
 from time import process_time
 from typing import Final
 
@@ -151,19 +154,41 @@ def simulate(
     *,
     events: int,
     seed: int,
+    workers: int = 1,
     progress: Callable[[int], None] = lambda _events: None,
 ) -> Outcome:
     """Run groups until `events` events have happened, or a claim does not hold.
 
-    The same but for the time that it takes, whenever it is run.
+    The same but for the time that it takes, whenever it is run and by however many `workers`, processes that
+    run the groups of the next seeds.
     """
-    outcome = Outcome(setup, seed)
-    while outcome.events < events and outcome.found is None:
-        start = process_time()
-        result = run_seed(setup, seed + outcome.groups, min(PART, events - outcome.events))
-        outcome = outcome.and_then(result, process_time() - start)
-        progress(outcome.events)
+    outcome, ahead = Outcome(setup, seed), deque[Future[tuple[Result, float]]]()
+    pool = ProcessPoolExecutor(workers, get_context("spawn"), _ignore_interrupts) if workers > 1 else None
+    try:
+        while outcome.events < events and outcome.found is None:
+            at, left = seed + outcome.groups, events - outcome.events
+            if pool is None or left < PART:
+                done = _timed(setup, at, min(PART, left))
+            else:
+                while len(ahead) < min(2 * workers, left // PART):
+                    ahead.append(pool.submit(_timed, setup, at + len(ahead), PART))
+                done = ahead.popleft().result()
+            outcome = outcome.and_then(*done)
+            progress(outcome.events)
+    finally:
+        if pool is not None:
+            pool.shutdown(cancel_futures=True)
     return outcome
+
+
+def _timed(setup: Setup, seed: int, events: int) -> tuple[Result, float]:
+    start = process_time()
+    return run_seed(setup, seed, events), process_time() - start
+
+
+def _ignore_interrupts() -> None:
+    """Leave Ctrl-C, which the terminal sends to the workers too, to the process that they work for."""
+    signal(SIGINT, SIG_IGN)
 
 
 def _run(ground: Ground, chance: Chance, events: int, schedule: list[Event]) -> Violation | None:

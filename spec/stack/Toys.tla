@@ -1,7 +1,7 @@
 -------------------------------- MODULE Toys ---------------------------------
 (***************************************************************************)
 (* Three layers that together use every way of passing that a stack has,   *)
-(* and do nothing else. Their cores are in `groupcomm_conformance.toys`.   *)
+(* and do nothing else. Their cores are in `tests/toys`.                   *)
 (*                                                                         *)
 (* `top` multicasts what the application does, and says on being asked     *)
 (* which view is next: it asks `mid`, which asks `low`; it passes the view *)

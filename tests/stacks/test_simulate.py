@@ -89,6 +89,20 @@ def test_a_run_is_its_seeds() -> None:
     assert first.judged + second.judged == whole.judged
 
 
+@pytest.mark.parametrize(
+    ("setup", "groups", "violated"),
+    [
+        (Setup(("flush", "gms")), 3, False),
+        (Setup(("flush", "gms"), weaker=(("multicast", "unordered"),)), 1, True),
+    ],
+    ids=["whole", "weaker"],
+)
+def test_workers_give_what_one_process_gives(setup: Setup, groups: int, violated: bool) -> None:  # noqa: FBT001
+    one, two = (simulate(setup, events=11_000, seed=3, workers=workers) for workers in (1, 2))
+    assert evolve(one, seconds=0.0) == evolve(two, seconds=0.0)
+    assert (groups, violated) == (one.groups, one.found is not None)
+
+
 def test_a_violation_comes_shortened_with_its_seed() -> None:
     result = run_seed(with_core(sequencer, forgetful), 1, 5_000, budget=40_000)
     assert result.found is not None
@@ -217,6 +231,8 @@ def test_the_command_shows_a_violation_and_how_to_have_it_again(capsys: pytest.C
         (["--events", "0"], "a whole number from 1"),
         (["--members", "999"], "a whole number from 1 to 26"),
         (["--seed", "-1"], "a whole number from 0"),
+        (["--workers", "0"], "a whole number from 1 to 256"),
+        (["--workers", "2", "--table", "build/t"], "--workers is for this machine"),
         (["--faults", "rain"], "rain is none of loss, duplication"),
         (["--weaken", "unicast=slow"], "slow is none of unordered, duplicating, lossy"),
         (["--weaken", "synchrony=none"], "synchrony is none of multicast, unicast"),

@@ -11,16 +11,12 @@ from typing import Annotated, Final
 import typer
 
 from groupcomm_conformance.drawing.charts import drawn, steps_of
-from groupcomm_conformance.drawing.figures import FOLDER, figures
 from groupcomm_conformance.drawing.outline import outline
 from groupcomm_conformance.drawing.story import LIFE, LOST, lost, story
-from groupcomm_conformance.files.project import find_root
-from groupcomm_conformance.files.writing import require_file
 from groupcomm_conformance.tla.values import to_json
 from groupcomm_simulator.judges.claims import Violation
 
 from . import console
-from .documents import written
 from .exits import ExitCode
 from .options import AsJson, Unicode, one_of, whole
 
@@ -51,19 +47,8 @@ def command(
     ] = None,
     unicode: Unicode = False,
     as_json: AsJson = False,
-    write_figures: Annotated[
-        bool,
-        typer.Option("--figures", help="Write docs/figures: the stack and parts of the story, as SVG."),
-    ] = False,
-    check_only: Annotated[
-        bool, typer.Option("--check", help="With --figures: write nothing; 1 if a file would change.")
-    ] = False,
 ) -> None:
     """Run a small group and draw what happens: what its applications see, or each step of a layer."""
-    if check_only and not write_figures:
-        raise typer.BadParameter("--check is for --figures")
-    if write_figures:
-        _write_figures(check_only=check_only)
     name = "" if layer is None else one_of(LOST.names, layer)
     seed = 1 if seed is None else seed
     setup, told_of = (LIFE, story) if name in ("", *LIFE.names) else (LOST, lost)
@@ -89,13 +74,3 @@ def command(
         "groupcomm simulate runs many more." if name else "groupcomm demo LAYER draws each step of a layer."
     )
     typer.echo("\n".join((*legend, "", *chart, "", closing, goes_on)))
-
-
-def _write_figures(*, check_only: bool) -> None:
-    root = find_root()
-    texts = figures(root)
-    if not check_only:
-        for name in texts:
-            require_file(root / FOLDER / name, "make the project's folder writable")
-    codes = [written(root, FOLDER / name, text, check_only=check_only) for name, text in texts.items()]
-    raise typer.Exit(max(codes))

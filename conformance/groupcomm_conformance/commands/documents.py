@@ -6,7 +6,7 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-from groupcomm_conformance.documents import composition, errata, guarantees, requirements, stack
+from groupcomm_conformance.documents import errata, guarantees, requirements, stack
 from groupcomm_conformance.files.reading import read_text
 from groupcomm_conformance.files.store import replace
 from groupcomm_conformance.files.writing import require_file
@@ -86,22 +86,12 @@ def write_requirements(
     raise typer.Exit(ExitCode.DIFFERS if table.problems else code)
 
 
-def write_stack(
-    *,
-    check_only: CheckOnly = False,
-    recording: Annotated[
-        bool, typer.Option("--record", help="Compute the successions of views that models reach again.")
-    ] = False,
-) -> None:
+def write_stack(*, check_only: CheckOnly = False) -> None:
     """Write docs/stack.md: what each layer assumes and gives, by which claims and models, and what is open.
 
-    Exits with 1 if a core declares something else than its protocol's manifest, or if what is recorded of
-    successions of views is of other specifications.
+    Exits with 1 if a core declares something else than its protocol's manifest.
     """
     root = find_root()
-    if recording:
-        require_file(root / composition.FILE, _REMEDY)
-        composition.record(root, manifests_of(root))
     if not check_only:
         require_file(root / stack.PATH, _REMEDY)
     text, problems = stack.page(root, manifests_of(root))

@@ -91,7 +91,8 @@ def command(
         if error.name not in _SOLVERS:
             raise
         typer.echo(
-            f"groupcomm: {error.name} is not installed: make prove, or pip install 'groupcomm[prove]'",
+            f"groupcomm: {error.name} is not installed: "
+            "make prove, or pip install 'groupcomm-conformance[prove]'",
             err=True,
         )
         raise typer.Exit(ExitCode.TOOL_FAILED) from None

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from groupcomm_conformance.drawing.figures import kept
+from groupcomm_conformance.files.reading import read_text
 from groupcomm_conformance.files.store import replace
 from groupcomm_conformance.files.writing import require_file
 from groupcomm_conformance.models.manifest import find_root, protocols
@@ -25,6 +25,7 @@ from .options import AsJson, Protocols, TierOption
 __all__ = ["command"]
 
 DEFAULT: Final = Path("build", "report")
+_FIGURES: Final = ("stack", "join", "flush", "failover", "merge")
 
 
 def command(
@@ -52,7 +53,7 @@ def command(
     made = f"tier {tier}, {datetime.now(UTC):%Y-%m-%d %H:%M} UTC"
     written = {"html": folder / "index.html", "junit": folder / "junit.xml"}
     _write(written["junit"], document(found))
-    for name, text in pages(found, made=made, figures=kept(root)):
+    for name, text in pages(found, made=made, figures=_figures(root)):
         _write(folder / name, text)
     if as_json:
         places = {name: str(path) for name, path in written.items()}
@@ -63,6 +64,13 @@ def command(
         for path in written.values():
             typer.echo(f"{path} written")
     raise typer.Exit(_code(found))
+
+
+def _figures(root: Path) -> dict[str, str]:
+    """Read the figures that a project has, SVG: their titles and texts, in the order of the story."""
+    files = (root / "docs" / "figures" / f"{name}.svg" for name in _FIGURES)
+    texts = [read_text(file, str(file.relative_to(root))) for file in files if file.is_file()]
+    return {text.partition("<title>")[2].partition("</title>")[0]: text for text in texts}
 
 
 def _code(found: Iterable[Findings]) -> ExitCode:

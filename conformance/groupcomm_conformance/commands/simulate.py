@@ -71,6 +71,10 @@ def command(
             + ". Once for each layer.",
         ),
     ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(parser=whole(1, 256), metavar="N", help="Processes that run groups. Default: 1."),
+    ] = None,
     master: Master = None,
     table: TableFolder = None,
     unicode: Unicode = False,
@@ -86,12 +90,14 @@ def command(
     setup = setup_of(stack, members, faults, weaken or [])
     events = _EVENTS if events is None else events
     seed = _SEED if seed is None else seed
+    if workers is not None and (master is not None or table is not None):
+        raise typer.BadParameter("--workers is for this machine; a campaign takes --master local[N]")
     told: campaigns.Told | None = None
     violations: list[Found] = []
     if master is None and table is None:
         progress = _Progress(events)
         try:
-            outcome = simulate(setup, events=events, seed=seed, progress=progress)
+            outcome = simulate(setup, events=events, seed=seed, workers=workers or 1, progress=progress)
         finally:
             progress.end()
         found = None if outcome.found is None else shrink(setup, outcome.found)

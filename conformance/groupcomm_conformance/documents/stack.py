@@ -18,7 +18,6 @@ from groupcomm_conformance.models.model import NOT_ASKED, NOT_GIVEN
 from groupcomm_conformance.models.modules import read_modules
 from groupcomm_conformance.protocols.constants import module_of
 
-from . import composition
 from .budgets import budgets, lost
 from .layers import Layer, above, declared, guarantee, layers
 
@@ -54,10 +53,10 @@ def page(root: Path, manifests: Iterable[Manifest]) -> tuple[str, list[str]]:
             parts += _layer(root, stack, layer, layer.manifest)
     parts += ["## A step of a stack", "", *_semantics(), ""]
     parts += ["## Timers", "", _TIMERS, ""]
-    parts += [*composition.section(root), "## Bounds", "", *_bounds(stack), ""]
+    parts += ["## Bounds", "", *_bounds(stack), ""]
     parts += ["## Open", "", *_open(root, stack), ""]
     wrong = [problem for layer in stack for problem in _core(layer)]
-    return "\n".join(parts), [*wrong, *composition.problems(root, manifests)]
+    return "\n".join(parts), wrong
 
 
 def _overview(stack: Sequence[Layer]) -> Iterator[str]:

@@ -6,7 +6,7 @@ __all__ = ["find_root"]
 
 
 def find_root(start: Path | None = None) -> Path:
-    """Find the project: the nearest folder, from `start` up, that has `spec` and `conformance`.
+    """Find the project: the nearest folder, from `start` up, that has a specification with its models.
 
     `start` is the current folder by default, and after it the folder that this module lies in.
     FileNotFoundError where there is none.
@@ -14,7 +14,10 @@ def find_root(start: Path | None = None) -> Path:
     starts = [Path.cwd(), Path(__file__).parent] if start is None else [start]
     for first in starts:
         for folder in (first.absolute(), *first.absolute().parents):
-            if (folder / "spec").is_dir() and (folder / "conformance").is_dir():
+            if any(folder.glob("spec/*/models.yaml")):
                 return folder
-    message = "no folder from here up is the project: it has the folders spec and conformance"
+    message = (
+        "no folder from here up has spec/<protocol>/models.yaml: go to a checkout of groupcomm, or to a "
+        "project of your own (docs/your-own-protocol.md)"
+    )
     raise FileNotFoundError(message)

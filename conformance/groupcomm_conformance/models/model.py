@@ -47,6 +47,7 @@ NOT_ASKED: Final = ("not_asked",)
 """In the place of models: a conjunct of a guarantee about something that the protocol does not use."""
 
 
+_COMMON: Final = Path(__file__).parent / "common"
 _LISTED: Final = 20  # names that a message lists: more are looked up better in a table
 
 
@@ -183,9 +184,17 @@ class Manifest:
 
     @property
     def folders(self) -> list[Path]:
-        """Where the modules are: in the own folder, in what protocols share, and with whom it is composed."""
-        others = [self.folder.parent / name for name in ("common", *self.with_)]
-        return [self.folder, *(path for path in others if path.is_dir())]
+        """Where the modules are: in the own folder, in what protocols share, and with whom it is composed.
+
+        A project without `spec/common` has from here what every specification extends: `Steps` and `Acts`.
+        """
+        common = self.folder.parent / "common"
+        others = [self.folder.parent / name for name in self.with_]
+        return [
+            self.folder,
+            common if common.is_dir() else _COMMON,
+            *(path for path in others if path.is_dir()),
+        ]
 
     def module_of(self, claims: str) -> str:
         """Name the root module of the models with this set of claims."""

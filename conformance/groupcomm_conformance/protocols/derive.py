@@ -1,9 +1,9 @@
 """The facts of a protocol that the checks need, derived from its module and specification, not written.
 
-From the implementation, the module `groupcomm.<protocol>`, with its annotations `Config`, `Message`, `Event`,
-`Effect` and `State`: the names of all classes in TLA+, the fields that can be looked at, which event a
-message or a timer becomes. From the specification: which constants make a member (`constants`). One spelling
-serves both sides:
+From the implementation, `impl/<protocol>.py` of the project or else the module `groupcomm.<protocol>`, with
+its annotations `Config`, `Message`, `Event`, `Effect` and `State`: the names of all classes in TLA+, the
+fields that can be looked at, which event a message or a timer becomes. From the specification: which
+constants make a member (`constants`). One spelling serves both sides:
 
 ==================================  ==================================================================
 implementation                      specification
@@ -19,17 +19,18 @@ Every other constant of a member is a guard of its algorithm. The implementation
 conform to a model that has another value in a guard.
 
 A module that makes cores and is none itself (`groupcomm.stack`) is compared by a core that
-`groupcomm_conformance.toys.<protocol>` makes with it (`made`). That says besides: `Inside`, the classes with
-a `type` that are inside its events and effects; `ROOTS`, what of the module is changed in mutants. Its
+`tests/toys/<protocol>.py` of the project makes with it (`made`). That says besides: `Inside`, the classes
+with a `type` that are inside its events and effects; `ROOTS`, what of the module is changed in mutants. Its
 messages are inside of an event, too, and have none of their own: what arrives is their envelope. `TEXTS` has
 the texts that stand under the names of some fields (timers, layers). Operators that its specification is
 given (`StepOf <- ToyStep`) are guards, by their names.
 """
 
 import re
+import sys
 from collections.abc import Iterator, Mapping
 from importlib import import_module
-from importlib.util import find_spec
+from pathlib import Path
 from types import ModuleType
 from typing import Any, Final, TypeAlias, cast
 
@@ -52,7 +53,6 @@ __all__ = ["AnyCore", "MappingError", "Protocol", "constants_of", "load"]
 AnyCore: TypeAlias = Core[Any, Any, Any, Any]
 """A core of which nothing is known but that it is one."""
 
-_TOYS: Final = "groupcomm_conformance.toys"
 _INSIDE: Final = "Inside"
 _PARTS = ("Config", "Message", "Event", "Effect", "State")
 
@@ -145,7 +145,7 @@ def load(manifest: Manifest) -> Protocol:
     MappingError where it has no implementation, or where implementation and specification do not fit.
     """
     name = manifest.protocol
-    module, source = _implementation(name)
+    module, source = _implementation(manifest)
     tags = dict(_tags(module))
     configuration, state = _record(module, "Config"), _record(module, "State")
     events = {cls.__name__: cls for cls in _classes(module, "Event")}
@@ -186,8 +186,13 @@ def load(manifest: Manifest) -> Protocol:
 # The implementation
 
 
-def _implementation(name: str) -> tuple[ModuleType, ModuleType]:
+def _implementation(manifest: Manifest) -> tuple[ModuleType, ModuleType]:
     """The module that is a core, and the module that it is made with."""
+    name, root = manifest.protocol, manifest.folder.parents[1]
+    own = root / "impl" / f"{name}.py"
+    if own.is_file():
+        module = _whole(_imported(own, own.parent, name))
+        return module, module
     whole = f"groupcomm.{name}"
     try:
         module = import_module(whole)
@@ -196,16 +201,31 @@ def _implementation(name: str) -> tuple[ModuleType, ModuleType]:
             raise
         raise MappingError(
             f"protocol {name} has no implementation: write impl/groupcomm/{name}.py (CONTRIBUTING, Adding a "
-            "protocol)"
+            f"protocol), or impl/{name}.py in a project of your own"
         ) from None
     source = module
-    toys = f"{_TOYS}.{name}"
-    if not hasattr(module, "step") and find_spec(toys) is not None:
-        module = import_module(toys)
+    toys = root / "tests" / "toys" / f"{name}.py"
+    if not hasattr(module, "step") and toys.is_file():
+        module = _imported(toys, root, f"tests.toys.{name}")
+    return _whole(module), source
+
+
+def _imported(file: Path, folder: Path, name: str) -> ModuleType:
+    """Import a module of the project, by its name in a folder; MappingError where another has that name."""
+    if str(folder) not in sys.path:
+        sys.path.insert(0, str(folder))
+    module = import_module(name)
+    if module.__file__ is None or not file.samefile(module.__file__):
+        raise MappingError(f"{file}: another module is called {name}: {module.__file__}; rename the protocol")
+    return module
+
+
+def _whole(module: ModuleType) -> ModuleType:
+    """Give a module that is a core; MappingError names the part that another has not."""
     for part in (*_PARTS, "start", "step"):
         if not hasattr(module, part):
             raise MappingError(f"{module.__name__} has no {part}: see CONTRIBUTING, Adding a protocol")
-    return module, source
+    return module
 
 
 def _shape(module: ModuleType, part: str) -> Shape:

@@ -45,7 +45,7 @@ Outcome: TypeAlias = tuple[Value, tuple[str, Value, Value]]
 """A member's state before a step, and the step's outcome, next state and effects."""
 
 Repair: TypeAlias = Callable[[Manifest, Mapping[str, str]], Callable[[State, Fn], Outcome | None] | None]
-"""What a core with some constants makes of the step `act` after a state (`protocols.stepping.repair`)."""
+"""The step `act` after a state, taken by a core with some constants (`protocols.stepping.repair`)."""
 
 _KEEP_ACT: Final = "KeepAct"
 _LONGEST: Final = 160

@@ -24,7 +24,8 @@ class SparkMissing(PipelineError):
 
     def __init__(self, missing: str) -> None:
         super().__init__(
-            f"the package {missing} is not installed: run make pipeline, or install groupcomm[pipeline]"
+            f"the package {missing} is not installed: "
+            "make pipeline, or pip install 'groupcomm-conformance[pipeline]'"
         )
 
 

@@ -1,0 +1,1 @@
+../../../../spec/common/Acts.tla
