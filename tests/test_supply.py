@@ -166,7 +166,7 @@ def test_all_versions_of_jgroups_are_known() -> None:
 
 # What is shipped
 
-KINDS = {".py", ".java", ".html", ".css", ".js", ".json", ".typed"}
+KINDS = {".tla", ".py", ".java", ".html", ".css", ".js", ".json", ".typed"}
 """The kinds of files of the packages."""
 
 
