@@ -54,6 +54,9 @@ _REMEMBERED: Final = 1_024
 _UNFINISHED: Final = 8  # items of a sender of which some fragments are here
 _ROOM: Final = 512  # for the head and the addresses in a datagram
 _MOST_FRAGMENTS: Final = 256
+_LARGEST_ITEM: Final = (
+    1 << 20
+)  # a message of the largest size has a sixteenth; a view of 100,000 members has more
 
 
 class StrangerError(RefusedError):
@@ -180,7 +183,7 @@ class Fragments:
     def cut(self, item: bytes) -> list[bytes]:
         """The fragments of an item. ValueError where they would be too many."""
         pieces = [item[at : at + self.room] for at in range(0, len(item), self.room)]
-        if len(pieces) > _MOST_FRAGMENTS:
+        if len(pieces) > _MOST_FRAGMENTS or len(pieces) * self.room > _LARGEST_ITEM:
             raise ValueError(f"an item of {len(item)} bytes is in too many fragments")
         number = next(self._numbers)
         return [pack((number, place, len(pieces), piece)) for place, piece in enumerate(pieces)]
@@ -193,6 +196,8 @@ class Fragments:
             raise RefusedError(f"no fragment: {error}") from None
         if not 0 <= place < pieces <= _MOST_FRAGMENTS:
             raise RefusedError("no fragment: its place is not among the others")
+        if len(piece) * pieces > _LARGEST_ITEM:
+            raise RefusedError(f"no fragment: {pieces} of {len(piece)} bytes are more than {_LARGEST_ITEM}")
         parts = self._parts.setdefault((number, pieces), {})
         parts[place] = piece
         if len(parts) == pieces:

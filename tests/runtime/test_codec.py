@@ -254,6 +254,24 @@ def test_fragments_are_put_together_in_any_order(length: int, random: Random) ->
     assert joined[-1] == item
 
 
+def test_an_item_that_would_stop_the_loop_for_seconds_is_refused_by_its_first_fragment() -> None:
+    """A view of 100,000 members, from a holder of the key: it has 5.5 MB, and took 2 s to read."""
+    member = pack([[f"m{number}#{number}" for number in range(100_000)], 1, "m0#0"])
+    piece = 60_000
+    count = -(-len(member) // piece)
+    fragments = Fragments(size=8_192)
+    with pytest.raises(RefusedError, match=f"{count} of 60000 bytes are more than 1048576"):
+        fragments.join(pack((1, 0, count, member[:piece])))
+    with pytest.raises(RefusedError, match="are more than 1048576"):
+        fragments.join(pack((1, 0, 256, bytes(4_097))))
+    assert fragments.join(pack((1, 0, 256, bytes(4_096)))) is None
+    with pytest.raises(ValueError, match="too many fragments"):
+        fragments.cut(bytes((1 << 20) + 1))
+    assert b"".join([fragments.join(each) or b"" for each in fragments.cut(bytes(1_000_000))]) == bytes(
+        1_000_000
+    )
+
+
 def test_unfinished_items_are_forgotten_and_fragments_that_are_none_refused() -> None:
     fragments = Fragments(size=1_000)
     first, *_ = begun = fragments.cut(b"x" * 2_000)
