@@ -44,7 +44,7 @@ from .per_member import PerMember
 from .records import evolve
 from .view import NO_VIEW, Address, View, ViewId
 
-ASSUMES: Final = ("VirtualSynchrony", "ReliableUnicast")
+ASSUMES: Final = ("VirtualSynchrony", "ReliableUnicast", "Departures")
 """The modules of `spec/common` that say what the layers below must give."""
 
 GIVES: Final = ("TotalOrderBroadcast",)

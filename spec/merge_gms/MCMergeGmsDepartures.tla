@@ -2,8 +2,8 @@
 (* Merging over GMS and members that leave in good order: what SEQUENCER's option Majority relies on. *)
 EXTENDS MCMergeGms
 
-Left == INSTANCE Departures
-CreatorOutsideHasLeft == Left!CreatorOutsideHasLeft
+Left == INSTANCE Departures WITH Off <- {}
+CreatorOutsideHasLeft == Left!LeaversAreGone
 
 \* In the place of GMS's Creator: a view names a member that it excludes, and that may live on.
 ExcludedIsCreator(s, members) ==

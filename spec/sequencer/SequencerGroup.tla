@@ -65,7 +65,7 @@ First == SelectSeq(History, IsFirst)
 
 Channel == INSTANCE VirtualSynchrony WITH Off <- Without
 Group == INSTANCE Membership WITH Off <- {"ExcludedFirst", "JoinsOnce"}
-Departed == INSTANCE Departures
+Departed == INSTANCE Departures WITH Off <- {}
 
 ASSUME
     /\ Without \subseteq Channel!Conjuncts
@@ -292,7 +292,7 @@ EnterNew(action, m) ==
         /\ views' = Append(views, v)
 
 \* With Majority: Leavers relies on it.
-CreatorHasLeft == Majority => Departed!CreatorOutsideHasLeft'
+CreatorHasLeft == Majority => Departed!LeaversAreGone'
 
 \* m installs the next view. Any member that is the first to install a view decides it.
 InstallView(m) ==
