@@ -13,9 +13,9 @@ from attrs import evolve
 import groupcomm_runtime
 from groupcomm.effects import PassUp
 from groupcomm.events import Deliver
-from groupcomm_conformance.logs.claims import judge
-from groupcomm_conformance.logs.replaying import Step, replayed
-from groupcomm_conformance.torture.network import CALM, LossySocket
+from groupcomm_field.logs.claims import judge
+from groupcomm_field.logs.replaying import Step, replayed
+from groupcomm_field.torture.network import CALM, LossySocket
 from groupcomm_runtime import EndedError, Group, Message, group, transfer
 from tests.runtime.conversing import FAST, run
 
