@@ -61,7 +61,7 @@ from .view import NO_VIEW, Address, View, ViewId, is_former
 ASSUMES: Final = ("ReliableUnicast", "FailureDetector", "Incarnations")
 """The modules of `spec/common` that say what the layers below must give."""
 
-GIVES: Final = ("Membership", "JoinDigest", "StopRequests")
+GIVES: Final = ("Membership", "Departures", "JoinDigest", "StopRequests")
 """The modules that say what this layer gives to the others."""
 
 GIVES_BELOW: Final = ("Membership", "JoinDigest")

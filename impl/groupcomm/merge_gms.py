@@ -96,7 +96,7 @@ T = TypeVar("T")
 ASSUMES: Final = ("ReliableMulticast", "ReliableUnicast", "FailureDetector", "Incarnations", "Discovery")
 """The modules of `spec/common` that say what the layers below must give."""
 
-GIVES: Final = ("Membership", "JoinDigest", "StopRequests")
+GIVES: Final = ("Membership", "Departures", "JoinDigest", "StopRequests")
 """The modules that say what this layer gives to the others."""
 
 GIVES_BELOW: Final = ("Membership", "JoinDigest")

@@ -32,6 +32,7 @@ Views are known by their identifiers, counter and creator: two members that each
 create views with one counter. Of a member's own views, and only of those, the counter says which is later.
 """
 
+from collections.abc import Iterable
 from typing import Final, TypeAlias, assert_never, final
 
 from attrs import frozen
@@ -43,7 +44,7 @@ from .per_member import PerMember
 from .records import evolve
 from .view import NO_VIEW, Address, View, ViewId
 
-ASSUMES: Final = ("VirtualSynchrony", "ReliableUnicast")
+ASSUMES: Final = ("VirtualSynchrony", "ReliableUnicast", "Departures")
 """The modules of `spec/common` that say what the layers below must give."""
 
 GIVES: Final = ("TotalOrderBroadcast",)
@@ -556,23 +557,35 @@ def _is_quorum(reports: Reports, view: View) -> bool:
     """True if the coordinator of `view`, with these reports, may order in it. `Sequencer!IsQuorum`.
 
     Of the members that have reported, the most are taken that have a majority of each view that is
-    reported among them. A member that is new to the group reports nothing. Alone, such members are a quorum
-    only if no others are in the view.
+    reported among them. At least one of them knows a formed view: members that are new to the group report
+    nothing, and are no quorum.
     """
     reported = {
         member: reports[member].attempts
         for member in view.members
         if member in reports and reports[member].view_id == view.id
     }
-    if len(reported) == len(view.members) and not any(reported.values()):
-        return True
+    left = _leavers(reported.values(), view)
     before, members = None, frozenset(reported)
     while members != before:
         before = members
         members = frozenset(
-            member for member in before if all(_has_majority(before, each) for each in reported[member])
+            member
+            for member in before
+            if all(_has_majority(before | left, each) for each in reported[member])
         )
     return any(reported[member] for member in members)
+
+
+def _leavers(reported: Iterable[tuple[View, ...]], view: View) -> frozenset[Address]:
+    """The coordinator that formed the last view, and left by deciding `view`: it counts as present.
+
+    It knows the same formed view as the members to which it said so. A leaver in a view that was not formed
+    may know attempts that no member reports. `Sequencer!Leavers`.
+    """
+    creator = view.id.creator
+    formed_last = any(len(views) == 1 and views[0].coordinator == creator for views in reported)
+    return frozenset({creator} if formed_last else ()) - view.member_set
 
 
 def _in_formed(state: State) -> State:
@@ -582,8 +595,13 @@ def _in_formed(state: State) -> State:
 
 
 def _forms(state: State) -> Transition:
-    """Form the view of a coordinator that waits, if it has the reports for it. `Sequencer!Forms`."""
-    if not _is_quorum(state.reports, state.view):
+    """Form the view of a coordinator that waits, if it has the reports for it, or founds the group by it.
+
+    A founder creates its first view, of itself alone. `Sequencer!Forms`, `Sequencer!Founds`.
+    """
+    view, me = state.view, state.member
+    founds = view.members == (me,) and view.id.creator == me and view.id == state.epoch
+    if not founds and not _is_quorum(state.reports, state.view):
         return state, ()
     after = evolve(_in_formed(state), early=_later(state.early, state.view))
     return after, (Multicast(Formed(state.view.id)), PassUp(ViewFormed(state.view.id)))
@@ -592,12 +610,13 @@ def _forms(state: State) -> Transition:
 def _reports(before: State, after: State) -> Transition:
     """Say, in a new view, what views were known `before`: to its coordinator, or to itself.
 
-    `Sequencer!Reports`.
+    While a member knows no formed view, it has none to report. `Sequencer!Reports`, `Sequencer!Attempts`.
     """
     view = after.view
     own = Report(view.id, before.attempts)
+    attempts = (*before.attempts, view) if before.attempts else ()
     kept = (entry for entry in before.reports.items() if entry[1].view_id.counter >= view.id.counter)
-    after = evolve(after, attempts=(*before.attempts, view), formed=False, reports=Reports(tuple(kept)))
+    after = evolve(after, attempts=attempts, formed=False, reports=Reports(tuple(kept)))
     if not after.is_coordinator:
         return after, (Send(view.coordinator, own),)
     early = tuple(

@@ -35,7 +35,7 @@ from groupcomm.stack import APPLICATION, Tagged
 
 __all__ = ["LARGEST_INTEGER", "VERSION", "Codec", "RefusedError", "canonical", "pack", "unpack"]
 
-VERSION: Final = 4
+VERSION: Final = 5
 """Of the form of messages and datagrams."""
 
 LARGEST_INTEGER: Final = 2**62

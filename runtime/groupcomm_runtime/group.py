@@ -29,11 +29,13 @@ from .settings import Settings
 from .transfer import (
     LARGEST_STATE,
     Get,
+    Lacks,
     Message,
     NewView,
     Say,
     Took,
     Transfer,
+    cannot,
     of_application,
     parts,
 )
@@ -48,6 +50,9 @@ _DATAGRAMS: Final = 4  # of messages that are multicast together
 
 _ROOM: Final = 10_000
 """Events that wait for the application; then this member takes no messages until there is room."""
+
+_PAUSE: Final = 1.0
+"""Seconds after which a provider that failed is asked again, where no other member has the state."""
 
 _RECEIVE_BUFFER: Final = 4 << 20  # bytes; the system may give less
 
@@ -91,7 +96,11 @@ class StateProvider(Protocol):
     """
 
     def get(self) -> bytes:
-        """The state, as up to `LARGEST_STATE` bytes."""
+        """The state, as up to `LARGEST_STATE` bytes.
+
+        Where it raises, or gives more, the next member that has the state is asked. After the last one, a
+        second later, the first is asked again. The log of the operator has the error.
+        """
 
     def set(self, state: bytes) -> None:
         """Take over a state that `get` returned elsewhere. No message that follows has changed it yet."""
@@ -118,6 +127,8 @@ class Group:
     ) -> None:
         self._blocks = blocks
         self._state, self._has_state = state, asyncio.Event()
+        self._begins = True
+        """A group that this process founds begins with the state of its application."""
         self._hands_over: asyncio.Task[None] | None = None
         self._name, self._member_name, self._transport, self._seal = name, member, transport, seal
         self._discovery, self._settings, self._log = discovery, settings, log
@@ -142,9 +153,15 @@ class Group:
     def _begin(self) -> Member:
         """Begin an incarnation: its address was never used."""
         me = address(self._member_name, time.time_ns() // 1_000_000 * 1_000 + next(_lives) % 1_000)
-        self._transfer = Transfer(me, provides=self._state is not None, majority=self._settings.majority)
+        self._transfer = Transfer(
+            me,
+            provides=self._state is not None,
+            majority=self._settings.majority,
+            begins=self._begins,
+        )
         self._operations = Operations(self._name, me)
         self._has_state.clear()
+        self._numbers = 0
         log = None
         if self._log is not None:
             log = Log(self._log, self._name, me, configs(self._settings))
@@ -229,6 +246,9 @@ class Group:
         """Wait until the application, given as `state=`, has the state of the group.
 
         Another task takes the events meanwhile. Raises EndedError where the group is left before.
+
+        If all members that had the state are gone, it waits for one of them. The log of the operator says so:
+        "no state yet". A member that leaves, and founds a group, begins with its own state.
         """
         if self._state is None:
             raise BadInputError("a group without state= has no state: give `join` one")
@@ -255,12 +275,16 @@ class Group:
         for data, back in sent:
             size += len(data) + 5
             if together and size > _DATAGRAMS * self._settings.datagram:
-                self._multicast(of_application(*together), waiting)
+                self._multicast(of_application(self._number(), *together), waiting)
                 together, waiting, size = [], [], len(data) + 5
             together.append(data)
             waiting.append(back)
         if together:
-            self._multicast(of_application(*together), waiting)
+            self._multicast(of_application(self._number(), *together), waiting)
+
+    def _number(self) -> int:
+        self._numbers += 1
+        return self._numbers
 
     def _multicast(self, payload: bytes, waiting: list[asyncio.Future[None]]) -> None:
         self._on_their_way.append(waiting)
@@ -283,8 +307,8 @@ class Group:
             if len(self._events) == _ROOM - 1:
                 self.changed()
             match event:
-                case Get(view):
-                    self._gives_state(view)
+                case Get():
+                    self._gives_state(event)
                 case Took(state):
                     if state is not None and self._state is not None:
                         self._state.set(state)
@@ -293,23 +317,31 @@ class Group:
                 case _:
                     return event
 
-    def _gives_state(self, view: ViewId) -> None:
-        """Hand the state over to the members that came. Raises BadInputError where it is too large."""
-        if self._state is None or view != self._view:
+    def _gives_state(self, asked: Get) -> None:
+        """Hand the state over to the members that came, or say that the next member that has it shall."""
+        if self._state is None or asked.view != self._view:
             return  # in the next view all say again who wants it
-        state = self._state.get()
-        if type(state) is not bytes or len(state) > LARGEST_STATE:
-            what = f"of {len(state)} bytes" if type(state) is bytes else f"that is a {type(state).__name__}"
-            raise BadInputError(f"`get` gives a state {what}: it is up to {LARGEST_STATE} bytes")
+        try:
+            state = self._state.get()
+            if type(state) is not bytes or len(state) > LARGEST_STATE:
+                what = (
+                    f"of {len(state)} bytes" if type(state) is bytes else f"that is a {type(state).__name__}"
+                )
+                raise BadInputError(f"`get` gives a state {what}: it is up to {LARGEST_STATE} bytes")
+            payloads, pause = parts(asked.view, state, asked.seen), 0.0
+        except Exception as error:  # noqa: BLE001 - whatever it is, no member ends because another one came
+            self._operations.record("no state given", level=logging.ERROR, error=repr(error))
+            payloads, pause = [cannot(asked.view)], _PAUSE if asked.last else 0.0
 
         async def hands_over() -> None:
+            await asyncio.sleep(pause)
             try:
-                for part in parts(view, state):
-                    if view != self._view:
+                for payload in payloads:
+                    if asked.view != self._view:
                         return
                     async with self._may_send():
                         back: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-                        self._multicast(part, [back])
+                        self._multicast(payload, [back])
                         await back
             except (NotDelivered, EndedError):
                 return  # this incarnation has ended; another member hands the state over in the next view
@@ -375,6 +407,7 @@ class Group:
         self._members, self._view, self._formed = (), None, None
         if error is None and not self._leaving:
             self._can_send.clear()
+            self._begins = self._transfer.begins_again
             self._member = self._begin()
             self._happen([NewLife(self._member.me)])
             return
@@ -395,10 +428,12 @@ class Group:
         if self._blocks:
             self._happen([Blocked() if on else Unblocked()])
 
-    def _happen(self, actions: Iterable[Event | Say | Get | Took]) -> None:
+    def _happen(self, actions: Iterable[Event | Say | Get | Took | Lacks]) -> None:
         for action in actions:
             if isinstance(action, Say):
                 self._multicast(action.data, [])  # a lost one is multicast again in another view
+            elif isinstance(action, Lacks):
+                self._operations.record("no state yet", level=logging.WARNING, why=action.why)
             else:
                 self._events.append(action)
         if not self._transfer.has:

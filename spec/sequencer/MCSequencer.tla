@@ -25,6 +25,7 @@ Again(counter, creator, members, preds, again) ==
     IN DecidedView(ViewId(counter, creator), members, preds, [m \in set |-> IF m = again THEN 1 ELSE 0], {again})
 
 OneView == <<FirstView(1, "A", ABC)>>
+OneMember == <<FirstView(1, "A", A)>>
 Failover == <<FirstView(1, "A", ABC), Next1(2, "B", BC, {1}, {})>>
 DoubleFailover == <<FirstView(1, "A", ABCD), Next1(2, "B", BCD, {1}, {}), Next1(3, "C", CD, {2}, {})>>
 Leave == <<FirstView(1, "A", ABC), Next1(2, "A", AB, {1}, {})>>
@@ -59,6 +60,14 @@ AwayAndBack == <<FirstView(1, "A", ABC), Next1(2, "A", AB, {1}, {}), Next1(3, "A
 Reunion ==
     <<FirstView(1, "A", AB), FirstView(2, "C", <<"C">>), Next1(2, "A", A, {1}, {}),
       DecidedView(ViewId(3, "A"), <<"A", "C", "B">>, {2, 3}, [m \in {"A", "B", "C"} |-> IF m = "B" THEN 1 ELSE 0], {"B"})>>
+
+\* A is cut off with a message that B has delivered; C joins B; then A comes back, and sends the message again.
+JoinerBeforeReturn ==
+    <<FirstView(1, "B", <<"B", "A">>), Next1(2, "B", B, {1}, {}), Next1(3, "B", BC, {2}, {"C"}),
+      Next1(4, "B", <<"B", "C", "A">>, {1, 3}, {})>>
+
+\* ... and no member comes back.
+JoinerWithoutReturn == SubSeq(JoinerBeforeReturn, 1, 3)
 
 \* A member joins, no member leaves.
 Grow == <<FirstView(1, "A", AB), Next1(2, "A", ABC, {1}, {"C"})>>
@@ -105,13 +114,36 @@ AddressAgain ==
 \* C continues with D, and then alone: neither view has a majority.
 Dwindles == <<FirstView(1, "A", ABCD), Next1(2, "C", CD, {1}, {}), Next1(3, "C", <<"C">>, {2}, {})>>
 
+\* A founder takes in two joiners at once, and is cut off before it installs that view.
+JoinersAlone ==
+    <<FirstView(1, "A", A), Next1(2, "A", ABC, {1}, {"B", "C"}), Next1(3, "B", BC, {2}, {}), Next1(3, "A", A, {1}, {})>>
+
+\* Two members take in three at once. B installs that view, and A, which decided it, does not.
+JoinersOutnumberPair ==
+    <<FirstView(1, "A", AB), Next1(2, "A", <<"A", "B", "C", "D", "E">>, {1}, {"C", "D", "E"}),
+      Next1(3, "C", <<"C", "D", "E">>, {2}, {}), Next1(3, "A", A, {1}, {})>>
+
+\* The senior of a pair leaves: it decides the next view, and is not in it.
+PairLeaves == <<FirstView(1, "A", AB), Next1(2, "A", B, {1}, {})>>
+
+\* ... of a pair that was a member and a joiner.
+GrowsAndLeaves == <<FirstView(1, "A", A), Next1(2, "A", AB, {1}, {"B"}), Next1(3, "A", B, {2}, {})>>
+
+\* ... and it stays as well.
+LeavesAndStays == Append(PairLeaves, Next1(3, "A", A, {1}, {}))
+
+\* A helps C to form a view, and C continues alone. A meets B in a view that cannot be formed, and leaves.
+LeaverKnowsMore ==
+    <<FirstView(1, "A", AB), Next1(2, "A", <<"C", "A">>, {1}, {"C"}), Next1(3, "C", <<"C">>, {2}, {}),
+      Next1(3, "A", AB, {1, 2}, {}), Next1(4, "A", B, {4}, {})>>
+
 \* The group begins in two places.
 TwoFounders == <<FirstView(1, "A", A), FirstView(1, "B", B)>>
 
 -----------------------------------------------------------------------------
 (* A member that sends how much *)
 
-Of(a, b, c, d) == [m \in Member |-> CASE m = "A" -> a [] m = "B" -> b [] m = "C" -> c [] m = "D" -> d]
+Of(a, b, c, d) == [m \in Member |-> CASE m = "A" -> a [] m = "B" -> b [] m = "C" -> c [] OTHER -> d]
 OneOfAllBs == [m \in Member |-> IF m = "A" THEN 0 ELSE 1]
 Silent == Of(0, 0, 0, 0)
 OneOfC == Of(0, 0, 1, 0)
@@ -167,21 +199,29 @@ AfterFalseSuspicionAndOtherCuts == AfterFalseSuspicion \cup {"LeavesWithCut"}
 \* Each set of members, in rising and in falling order.
 Lists == {A, B, <<"C">>, AB, BC, <<"A", "C">>, ABC, <<"B", "A">>, <<"C", "B">>, <<"C", "A">>, <<"C", "B", "A">>}
 
-\* Every view that may follow one or two of those decided, up to three in all. (Of the creators it may have one is
-\* enough: with identifiers that differ no member asks who it is.)
-AnyView ==
-    IF Len(views) >= 3 THEN {}
+\* Every view that may follow one or two of those decided, with one of these lists, up to `most` in all. (Of the creators
+\* it may have one is enough: with identifiers that differ no member asks who it is. With Majority a creator outside
+\* the view matters.)
+Succession(most, lists) ==
+    IF Len(views) >= most THEN {}
     ELSE
-    LET before == {{u} : u \in DOMAIN views} \cup (IF Len(views) = 2 THEN {{1, 2}} ELSE {})
+    LET before == {p \in SUBSET DOMAIN views : Cardinality(p) \in 1 .. 2}
         counter(preds) == 1 + (CHOOSE n \in {views[u].id.counter : u \in preds} : \A u \in preds : views[u].id.counter <= n)
         creators(preds) ==
             {c \in UNION {DOMAIN views[u].lives : u \in preds} :
                 \A k \in DOMAIN views : views[k].id # ViewId(counter(preds), c)}
-        blank(list, preds) ==
-            DecidedView(ViewId(counter(preds), CHOOSE c \in creators(preds) : TRUE), list, preds,
-                        [m \in {list[i] : i \in DOMAIN list} |-> life[m]], {})
+        one(set) == IF set = {} THEN {} ELSE {CHOOSE c \in set : TRUE}
+        chosen(list, preds) ==
+            LET inside == {c \in creators(preds) : \E i \in DOMAIN list : list[i] = c}
+            IN IF Majority THEN one(inside) \cup (creators(preds) \ inside) ELSE one(creators(preds))
+        blank(list, preds, c) ==
+            DecidedView(ViewId(counter(preds), c), list, preds, [m \in {list[i] : i \in DOMAIN list} |-> life[m]], {})
         joined(v) == [v EXCEPT !.joins = {m \in DOMAIN v.lives : Group!Sources(v, m) = {}}]
-    IN UNION {{joined(blank(list, preds)) : list \in Lists} : preds \in {p \in before : creators(p) # {}}}
+    IN UNION {UNION {{joined(blank(list, preds, c)) : c \in chosen(list, preds)} : list \in lists} : preds \in before}
+
+AnyView == Succession(3, Lists)
+Rising == {A, B, <<"C">>, AB, BC, <<"A", "C">>, ABC}
+AnyViewOfFour == Succession(4, Rising)
 
 \* C may come back once, instead of MayRestart.
 COnce(m) == m = "C" /\ life[m] = 0
@@ -205,7 +245,22 @@ HalfIsEnough(set, v) == 2 * Cardinality(set \cap MembersOf(v)) >= Len(v.members)
 \* In the place of IsQuorum: who comes new to the group is a quorum.
 JoinersAreEnough(reports, v) ==
     LET here == {m \in DOMAIN reports \cap MembersOf(v) : reports[m].view_id = v.id}
-    IN Quorum(reports, here) # {}
+    IN Quorum(reports, here, {}) # {}
+
+\* In the place of Attempts: a joiner reports views of which it does not know that any was formed.
+AttemptsOfJoiners(s, v) == Append(s.attempts, v)
+
+\* In the place of Founds: members that are all new to the group found it.
+AllNewFound(s) ==
+    \A m \in MembersOf(s.view) :
+        m \in DOMAIN s.reports /\ s.reports[m].view_id = s.view.id /\ s.reports[m].attempts = <<>>
+
+\* In the place of Leavers: the creator does not count, or counts whatever it knows.
+NoLeavers(reports, here, v) == {}
+AnyLeaver(reports, here, v) == {v.id.creator} \ MembersOf(v)
+
+\* In the place of CreatorHasLeft.
+CreatorMayStay == TRUE
 
 \* In the place of ReportReceived.
 ReportIgnored(s, e) == Ignored(s)

@@ -31,6 +31,8 @@
 (* view that it knows, and the views that it has installed since. The view is *)
 (* formed when a majority of each of these has reported (dynamic voting,      *)
 (* module MajorityViews). Then the coordinator multicasts FORMED, and orders. *)
+(* A member that knows no formed view reports none: joiners are no majority   *)
+(* of anything. A founder forms the first view, which it creates.             *)
 (* An address is used once: who forgot its reports has another.               *)
 (*                                                                            *)
 (* The constants are guards; models.yaml has the repaired algorithm,          *)
@@ -181,21 +183,30 @@ HasMajority(set, v) ==
     LET n == Cardinality(set \cap MembersOf(v)) IN
     2 * n > Len(v.members) \/ (2 * n = Len(v.members) /\ CoordinatorOf(v) \in set)
 
-\* Those of `set` of which each reported view has a majority in `set`.
-Served(reports, set) ==
-    {m \in set : \A i \in DOMAIN reports[m].attempts : HasMajority(set, reports[m].attempts[i])}
+\* Those of `set` of which each reported view has a majority in `set` and `left`.
+Served(reports, set, left) ==
+    {m \in set : \A i \in DOMAIN reports[m].attempts : HasMajority(set \cup left, reports[m].attempts[i])}
 
-\* The most of `set` that have a majority of each view that is reported among them.
-RECURSIVE Quorum(_, _)
-Quorum(reports, set) ==
-    IF Served(reports, set) = set THEN set ELSE Quorum(reports, Served(reports, set))
+\* The most of `set` that, with `left`, have a majority of each view that is reported among them.
+RECURSIVE Quorum(_, _, _)
+Quorum(reports, set, left) ==
+    LET served == Served(reports, set, left) IN IF served = set THEN set ELSE Quorum(reports, served, left)
 
-\* May the coordinator of `view`, with these reports, order in it? (A new member of the group reports nothing: such
-\* members are a quorum by themselves only if no others are in the view.)
+\* A coordinator that formed the last view, and left the group by deciding `view` without itself. It knows the same formed
+\* view as the members to which it said so, and has no other successor (Departures): it counts
+\* as present. (A leaver in a view that was not formed may know attempts that no member of `view` reports.)
+Leavers(reports, here, view) ==
+    {c \in {view.id.creator} \ MembersOf(view) :
+        \E m \in here : Len(reports[m].attempts) = 1 /\ CoordinatorOf(reports[m].attempts[1]) = c}
+
+\* May the coordinator of `view`, with these reports, order in it? At least one of the quorum knows a formed view.
 IsQuorum(reports, view) ==
     LET here == {m \in DOMAIN reports \cap MembersOf(view) : SameView(reports[m].view_id, view.id)}
-    IN \/ \E m \in Quorum(reports, here) : reports[m].attempts # <<>>
-       \/ here = MembersOf(view) /\ \A m \in here : reports[m].attempts = <<>>
+    IN \E m \in Quorum(reports, here, Leavers(reports, here, view)) : reports[m].attempts # <<>>
+
+\* A member that creates its first view, of itself alone, founds the group. (The other members of a joiner's first view
+\* may all leave in it: then a joiner is alone there, too.)
+Founds(s) == s.view.members = <<s.member>> /\ s.view.id.creator = s.member /\ s.epoch = EpochOf(s.view)
 
 \* Reports of views after `view`.
 LaterReports(reports, view) ==
@@ -274,7 +285,7 @@ Due(state, early) ==
 
 \* A coordinator that waits forms its view if it has the reports for it.
 Forms(s) ==
-    IF ~MustWait(s) \/ ~IsQuorum(s.reports, s.view) THEN Handled(s, <<>>)
+    IF ~MustWait(s) \/ ~(Founds(s) \/ IsQuorum(s.reports, s.view)) THEN Handled(s, <<>>)
     ELSE Handled([InFormed(s) EXCEPT !.early = StillEarly(@, s.view, FALSE)],
                  <<Multicast(FormedMessage(s.view.id)), ViewFormed(s.view.id)>>)
 
@@ -304,10 +315,10 @@ FormedReceived(s, e) ==
     ELSE IF s.formed THEN Ignored(s)
     ELSE Handled(InFormed(s), <<ViewFormed(s.view.id)>>)
 
-\* The report of a member about view `v`, with the views that it has to report after it.
+\* The views that a member has to report after it has installed `v`: none while it knows no formed view.
 Attempts(s, v) ==
     IF ~Majority THEN s.attempts
-    ELSE CASE MajorityBy = "attempts" -> Append(s.attempts, v)
+    ELSE CASE MajorityBy = "attempts" -> IF s.attempts = <<>> THEN <<>> ELSE Append(s.attempts, v)
            [] MajorityBy = "installed" -> s.attempts
            [] MajorityBy = "listed" -> IF \A i \in DOMAIN s.attempts : HasMajority(MembersOf(v), s.attempts[i])
                                        THEN <<v>> ELSE s.attempts

@@ -168,7 +168,8 @@ PrefixAgreementInView ==
                 dy == NewsTo(x, y, installed[x])
             IN IsPrefix(dx, dy) \/ IsPrefix(dy, dx)
 
-\* AMB-83: a joiner is given nothing that its peers had delivered before it came.
+\* AMB-83: a joiner is given nothing that its peers had delivered before it came. (While no member comes back: what it
+\* sends again the joiner delivers, joiner_before_return.)
 JoinerGetsNoOldMessage ==
     \A y \in InGroup : \A i \in DOMAIN aux_delivered[y] :
         LET came == FirstOf(y) IN

@@ -65,6 +65,7 @@ First == SelectSeq(History, IsFirst)
 
 Channel == INSTANCE VirtualSynchrony WITH Off <- Without
 Group == INSTANCE Membership WITH Off <- {"ExcludedFirst", "JoinsOnce"}
+Departed == INSTANCE Departures WITH Off <- {}
 
 ASSUME
     /\ Without \subseteq Channel!Conjuncts
@@ -290,12 +291,16 @@ EnterNew(action, m) ==
         /\ settled' = Append(settled, CameTo(m, Channel!NoArrivals))
         /\ views' = Append(views, v)
 
+\* With Majority: Leavers relies on it.
+CreatorHasLeft == Majority => Departed!LeaversAreGone'
+
 \* m installs the next view. Any member that is the first to install a view decides it.
 InstallView(m) ==
     /\ IsActive(m)
     /\ EnterDecided("InstallView", m) \/ EnterNew("InstallView", m)
     /\ due' = IF ResendBeforeNew THEN due ELSE due \cup {m}
     /\ UNCHANGED <<life, up, looked, stops, sent, spent>>
+    /\ CreatorHasLeft
 
 \* A joiner's first view. A FORWARD may have reached it before.
 Join(m) ==
@@ -303,6 +308,7 @@ Join(m) ==
     /\ m \in up
     /\ EnterDecided("Join", m) \/ EnterNew("Join", m)
     /\ UNCHANGED <<life, up, due, looked, stops, sent, spent>>
+    /\ CreatorHasLeft
 
 \* A new incarnation has received and delivered nothing.
 NothingReceived(m) == [got EXCEPT ![m] = {}]

@@ -19,7 +19,7 @@ from tests.cores import is_refused
 
 AB = View(ViewId(1, "A"), ("A", "B"))
 DIGEST = Digest((member, DigestEntry(-1, 3, 3)) for member in "AB")
-GROUND = ("VirtualSynchrony", "ReliableUnicast", "Network")
+GROUND = ("VirtualSynchrony", "ReliableUnicast", "Departures", "Network")
 
 
 # A layer that seals what is sent through it, and wants to know the digest of each view. This module is its core.

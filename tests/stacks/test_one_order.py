@@ -38,6 +38,7 @@ GROUND: Final = (
     "Discovery",
     "Incarnations",
     "Membership",
+    "Departures",
     "StopRequests",
     "JoinDigest",
     "VirtualSynchrony",

@@ -138,6 +138,16 @@ class _History:
                         pass
         return history
 
+    def news(self, view: ViewId, other: "_History") -> list[tuple[Address, bytes]]:
+        """Return its deliveries in a view that `other` is in, less the earlier deliveries of `other`.
+
+        A member that was cut off sends again what others have delivered, and they drop it (`NewsTo` in
+        `SequencerClaims`). A message is known by its sender and its bytes: the runtime numbers them.
+        """
+        before = other.views[: other.views.index(view)]
+        old = {each for former in before for each in other.delivered[former]}
+        return [each for each in self.delivered[view] if each not in old]
+
     def next(self, view: ViewId) -> ViewId | None:
         place = self.views.index(view) + 1
         return self.views[place] if place < len(self.views) else None
@@ -154,7 +164,7 @@ def _ordered(histories: Mapping[Address, _History], counts: Counter[str]) -> Ite
         for place, one in enumerate(those):
             for other in those[place + 1 :]:
                 counts["pairs in a view"] += 1
-                mine, theirs = one.delivered[view], other.delivered[view]
+                mine, theirs = one.news(view, other), other.news(view, one)
                 shorter = min(len(mine), len(theirs))
                 where = f"in view {view.counter}/{view.creator} it and {other.log}"
                 if one.members[view] != other.members[view]:
@@ -220,5 +230,5 @@ def _nothing_lost(
         )
         if not mine or not theirs or mine[-1] != theirs[-1]:
             yield Rejected(one.log, 1, f"it and {other.log} do not end in one view of all survivors")
-        elif one.delivered[mine[-1]] != other.delivered[mine[-1]]:
+        elif one.news(mine[-1], other) != other.news(mine[-1], one):
             yield Rejected(one.log, 1, f"in the last view it and {other.log} have delivered other messages")

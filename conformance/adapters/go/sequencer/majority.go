@@ -11,23 +11,33 @@ func hasMajority(set Set, v group.View) bool {
 	return n > len(v.Members) || n == len(v.Members) && set.Has(v.Coordinator())
 }
 
+// leavers: the coordinator that formed the last view, and left by deciding this one, counts as present.
+func (s State) leavers(here Set) Set {
+	creator := s.View.Id.Creator
+	formedLast := func(m string) bool {
+		attempts := s.Reports[m].Attempts
+		return len(attempts) == 1 && attempts[0].Coordinator() == creator
+	}
+	if s.View.Set().Has(creator) || !group.Any(here, formedLast) {
+		return Set{}
+	}
+	return group.SetOf(creator)
+}
+
 // isQuorum: of the members that have reported, the most are taken that have a majority of each view that is
-// reported among them.
+// reported among them. At least one of them knows a formed view.
 func (s State) isQuorum() bool {
 	set := s.View.Set().Where(func(m string) bool {
 		report, ok := s.Reports[m]
 		return ok && report.ViewId == s.View.Id
 	})
-	reportsSome := func(m string) bool { return len(s.Reports[m].Attempts) > 0 }
-	if len(set) == len(s.View.Members) && !group.Any(set, reportsSome) {
-		return true
-	}
+	left := s.leavers(set)
 	for {
 		rest := set.Where(func(m string) bool {
-			return !group.Any(s.Reports[m].Attempts, func(v group.View) bool { return !hasMajority(set, v) })
+			return !group.Any(s.Reports[m].Attempts, func(v group.View) bool { return !hasMajority(set.Or(left), v) })
 		})
 		if len(rest) == len(set) {
-			return group.Any(set, reportsSome)
+			return group.Any(set, func(m string) bool { return len(s.Reports[m].Attempts) > 0 })
 		}
 		set = rest
 	}
@@ -51,9 +61,14 @@ func (s State) inFormed() State {
 	return s
 }
 
-// forms: a coordinator that waits forms its view, if it has the reports for it.
+// founds: the member creates its first view, of itself alone.
+func (s State) founds() bool {
+	return len(s.View.Members) == 1 && s.View.Id.Creator == s.Member && s.View.Id == s.Epoch
+}
+
+// forms: a coordinator that waits forms its view, if it has the reports for it, or founds the group by it.
 func (s State) forms() (State, group.Effects) {
-	if !s.isQuorum() {
+	if !s.founds() && !s.isQuorum() {
 		return s, nil
 	}
 	s = s.inFormed()
@@ -64,10 +79,14 @@ func (s State) forms() (State, group.Effects) {
 	}
 }
 
-// reported: s has entered its view from the state before, and says what views it knew.
+// reported: s has entered its view from the state before, and says what views it knew: none, while it knows no
+// formed one.
 func (s State) reported(before State) (State, group.Effects) {
 	own := Report{ViewId: s.View.Id, Attempts: before.Attempts}
-	s.Attempts, s.Formed = group.Appended(before.Attempts, s.View), false
+	s.Formed = false
+	if len(before.Attempts) > 0 {
+		s.Attempts = group.Appended(before.Attempts, s.View)
+	}
 	s.Reports = since(s.Reports, s.View.Id.Counter)
 	if !s.isCoordinator() {
 		return s, group.Effects{group.Send{To: s.View.Coordinator(), Message: own}}
