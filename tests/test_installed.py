@@ -26,7 +26,9 @@ def installed(folder: Path, *packages: str) -> Path:
     """Make an environment with some packages, in the versions that the checkout pins; give its `bin`."""
     subprocess.run([sys.executable, "-m", "venv", folder], check=True)
     # Without the digests, which pip would ask of the wheels that were made here, too.
-    pinned = [line.split()[0] for line in (ROOT / "locks" / "base.txt").read_text().splitlines() if "==" in line]
+    pinned = [
+        line.split()[0] for line in (ROOT / "locks" / "base.txt").read_text().splitlines() if "==" in line
+    ]
     (folder / "pinned.txt").write_text("\n".join(pinned))
     pip = (folder / "bin" / "pip", "install", "--quiet", "--disable-pip-version-check")
     assert (0, "") == run(folder, *pip, "-c", "pinned.txt", *packages)[:2]
