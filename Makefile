@@ -123,10 +123,10 @@ pipeline: need-java $(SPARK) ## make tables of the state graphs of PROTOCOL, and
 	@for protocol in $(PROTOCOL); do $(BIN)/groupcomm pipeline $$protocol $(ARGS) || exit; done
 
 bench: need-java $(SPARK) ## measure: conformance, the core, the pipeline (writes docs/performance.md)
-	@$(BIN)/groupcomm bench $(PROTOCOL) --write $(ARGS)
+	@$(BIN)/python bench/measure.py $(PROTOCOL) --write $(ARGS)
 
 bench-large: need-java $(SPARK) ## the same, and the pipeline at 10 million edges (4 GB of disk)
-	@$(BIN)/groupcomm bench $(PROTOCOL) --large --write $(ARGS)
+	@$(BIN)/python bench/measure.py $(PROTOCOL) --large --write $(ARGS)
 
 bench-runtime: need-java need-maven $(RIVALS) ## measure the runtime beside PySyncObj and JGroups: 3 and 5 members on loopback (some minutes)
 	@$(BIN)/python bench/compare.py $(ARGS)

@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from groupcomm_conformance.commands.bench import Figure, page, prepared
+from bench.measure import Figure, page, prepared
+
 from groupcomm_conformance.models.manifest import find_root, load
 from groupcomm_conformance.walks.graph import load as load_graph
 from groupcomm_conformance.walks.quotient import quotient

@@ -469,6 +469,13 @@ def test_list_is_there_for_programs_and_by_tier(capsys: Captured) -> None:
     )
 
 
+@pytest.mark.usefixtures("project")
+def test_list_counts_by_protocol_and_in_all(capsys: Captured) -> None:
+    assert 0 == main(["list", "--total"])
+    _, *rows = (line.split() for line in capsys.readouterr().out.splitlines())
+    assert [["toy", "3", "271", "3", "4", "1"], ["all", "3", "271", "3", "4", "1"]] == rows
+
+
 def test_the_version_is_that_of_the_package(capsys: Captured) -> None:
     assert 0 == main(["--version"])
     assert re.match(r"groupcomm \d+\.\d+\.\d+, Python 3\.", capsys.readouterr().out)

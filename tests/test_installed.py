@@ -96,7 +96,7 @@ def test_a_command_that_needs_no_specification_works(
     ("arguments", "code", "shown"),
     [
         *(
-            (command, 2, "no folder from here up has spec/<protocol>/models.yaml")
+            (command, 2, "no folder from here up has specifications")
             for command in (
                 "list",
                 "check",

@@ -210,7 +210,7 @@ def test_of_many_models_the_near_one_is_named_and_where_to_find_the_others() -> 
 def test_the_root_is_found_from_any_folder_inside(tmp_path: Path) -> None:
     root = project(tmp_path)
     assert root == find_root(root / "spec" / "toy")
-    with pytest.raises(FileNotFoundError, match="no folder from here up has spec"):
+    with pytest.raises(FileNotFoundError, match="no folder from here up has specifications"):
         find_root(tmp_path.parent)
 
 

@@ -235,7 +235,7 @@ def test_the_program_is_compiled_once(tmp_path: Path, monkeypatch: pytest.Monkey
 
 def project(folder: Path) -> Path:
     (folder / "spec" / "toy").mkdir(parents=True)
-    (folder / "spec" / "toy" / "models.yaml").touch()
+    (folder / "spec" / "toy" / "Toy.tla").touch()
     return folder
 
 

@@ -18,10 +18,10 @@ from typing import Any, cast
 import pyarrow.parquet as pq
 import pytest
 from attrs import evolve, frozen
+from bench import measure as bench
 from pyspark.sql import SparkSession
 
 from groupcomm import stable
-from groupcomm_conformance.commands import bench
 from groupcomm_conformance.commands.main import main
 from groupcomm_conformance.models.checking import Cache, run_model
 from groupcomm_conformance.models.manifest import Model, find_root, load

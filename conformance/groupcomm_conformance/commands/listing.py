@@ -4,7 +4,7 @@ import json
 import re
 import textwrap
 from collections.abc import Iterable, Iterator
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import typer
 from rich.markup import escape
@@ -20,7 +20,15 @@ from .options import AsJson, Protocols, TierOption
 __all__ = ["command"]
 
 
-def command(protocol: Protocols = None, *, tier: TierOption = "deep", as_json: AsJson = False) -> None:
+def command(
+    protocol: Protocols = None,
+    *,
+    tier: TierOption = "deep",
+    total: Annotated[
+        bool, typer.Option("--total", help="Only count: a line a protocol, and their sum.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
     """List the protocols, and of each model its tier, what is expected of it, and the size of its graph."""
     root, named = find_root(), protocol or []
     flaws = [name for name in named if _FLAW.fullmatch(name)]
@@ -40,6 +48,13 @@ def command(protocol: Protocols = None, *, tier: TierOption = "deep", as_json: A
         typer.echo(json.dumps([_document(each, models[each.protocol]) for each in manifests], indent=2))
         return
     out = console.stdout()
+    if total:
+        counted = [_counted(each, models[each.protocol]) for each in manifests]
+        rows = [(each.protocol, *counts) for each, counts in zip(manifests, counted, strict=True)]
+        rows.append(("all", *map(sum, zip(*counted, strict=True))))
+        texts = [tuple(cell if isinstance(cell, str) else f"{cell:,}" for cell in row) for row in rows]
+        out.print(console.plain_table(_COUNTED, texts))
+        return
     for manifest in manifests:
         out.print(Text(manifest.protocol, style="italic"))
         for line in _table(models[manifest.protocol], out.width):
@@ -96,6 +111,21 @@ def _summary(manifest: Manifest, models: Iterable[Model]) -> str:
     return (
         f"{len(listed)} models: {holding} hold, {len(listed) - holding} violate a claim on purpose; "
         f"{len(manifest.claims())} claims"
+    )
+
+
+_COUNTED: Final = ("protocol", "models that hold", "distinct states", "ablations", "claims", "errata")
+
+
+def _counted(manifest: Manifest, models: Iterable[Model]) -> tuple[int, ...]:
+    listed = list(models)
+    holding = [model for model in listed if model.holds]
+    return (
+        len(holding),
+        sum(model.counts.distinct for model in holding if model.counts is not None),
+        len(listed) - len(holding),
+        len(manifest.claims()),
+        sum(model.erratum is not None for model in listed),
     )
 
 

@@ -32,7 +32,6 @@ from groupcomm_spark.pipeline.errors import NotContained, PipelineError
 
 from . import (
     accept,
-    bench,
     check,
     conform,
     demo,
@@ -124,7 +123,6 @@ for _name, _command in (
     ("guarantees", documents.write_guarantees),
     ("vectors", vectors.command),
     ("pipeline", pipeline.command),
-    ("bench", bench.command),
 ):
     app.command(name=_name, epilog=EPILOG)(_until_nobody_reads(_command))
 

@@ -1,8 +1,9 @@
-"""Benchmarks: what conformance costs, and what the pipeline makes of a dump. `groupcomm bench`.
+"""Benchmarks: what conformance costs, and what the pipeline makes of a dump. `make bench`.
 
 Times of Python's and TLC's own work are CPU time, so that other programs disturb them little; what Spark does
 is wall-clock time, of a process of its own each. A dump of 10 million transitions (`--large`) is not TLC's:
 it is copies of another's side by side, each with other fingerprints, so that no run has to wait for TLC.
+`--write` writes the table into docs/performance.md, `--out` keeps dumps and tables for the next run.
 """
 
 import json
@@ -22,6 +23,9 @@ from typing import Annotated, Any, Final
 import typer
 from attrs import evolve, field, frozen
 
+from groupcomm_conformance.commands import console
+from groupcomm_conformance.commands.options import Protocols
+from groupcomm_conformance.commands.pipeline import require
 from groupcomm_conformance.files.store import replace
 from groupcomm_conformance.models import checking
 from groupcomm_conformance.models.instruments import Harvest
@@ -40,10 +44,6 @@ from groupcomm_conformance.walks.quotient import Quotient, quotient
 from groupcomm_spark.pipeline import dump as dumps
 from groupcomm_spark.pipeline.dump import Dump
 from groupcomm_spark.pipeline.replaying import Replayer, Step
-
-from . import console
-from .options import Protocols
-from .pipeline import require
 
 __all__ = ["Figure", "command", "copies", "page"]
 
@@ -430,3 +430,7 @@ def command(
     console.stdout().print(console.plain_table(HEADINGS, [figure.row() for figure in figures]))
     if write:
         typer.echo(f"{PATH} written")
+
+
+if __name__ == "__main__":
+    typer.run(command)
