@@ -209,7 +209,7 @@ class Folder:
                 fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 raise NameTakenError(
-                    f"the name {name!r} is taken in {folder}: {_holder(about)} holds {name}.lock"
+                    f"the name {name!r} is taken in {folder}: {_holder(about)} holds it"
                 ) from None
             except OSError as error:
                 raise BadInputError(f"the folder {folder} has no locks: {error.strerror}") from None

@@ -10,7 +10,7 @@ import pytest
 
 import groupcomm_runtime
 from groupcomm_runtime import BadInputError, Group, Message
-from tests.runtime.conversing import FAST, run
+from tests.runtime.conversing import FAST, KEY, run
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -30,7 +30,7 @@ def test_a_dictionary_has_the_same_entries_everywhere_and_those_of_before_at_a_m
     replicated = example("dictionary").replicated
 
     async def test() -> None:
-        joins = {"key": "k", "folder": tmp_path, "settings": FAST}
+        joins = {"key": KEY, "folder": tmp_path, "settings": FAST}
         async with replicated("d", name="a", **joins) as a:
             await asyncio.gather(a.put("colour", "green"), a.put("large", "x" * 50_000))
             for number in range(4):
@@ -72,7 +72,7 @@ def test_a_task_is_run_though_the_coordinator_that_ran_it_goes(tmp_path: Path) -
                 queue = tasks.Tasks()
                 group = await stack.enter_async_context(
                     groupcomm_runtime.join(
-                        "t", name=name, key="k", folder=tmp_path, settings=FAST, state=queue
+                        "t", name=name, key=KEY, folder=tmp_path, settings=FAST, state=queue
                     )
                 )
                 one = tasks.Worker(group, queue, runs(name))
@@ -128,7 +128,7 @@ def test_a_state_is_taken_over_while_others_go_on_sending(tmp_path: Path) -> Non
             async def enters(name: str) -> None:
                 groups[name] = await stack.enter_async_context(
                     groupcomm_runtime.join(
-                        "s", name=name, key="k", folder=tmp_path, settings=FAST, state=logs[name]
+                        "s", name=name, key=KEY, folder=tmp_path, settings=FAST, state=logs[name]
                     )
                 )
                 follows.append(asyncio.create_task(logs[name].follow(groups[name])))
@@ -162,17 +162,17 @@ def test_a_state_that_is_none_is_one_error_at_who_gives_it(tmp_path: Path) -> No
         bad = Log()
         bad.has = "text"  # type: ignore[assignment]
         async with groupcomm_runtime.join(
-            "s", name="a", key="k", folder=tmp_path, settings=FAST, state=bad
+            "s", name="a", key=KEY, folder=tmp_path, settings=FAST, state=bad
         ) as a:
             follows = asyncio.create_task(bad.follow(a))
             await a.has_state()
             async with groupcomm_runtime.join(
-                "s", name="b", key="k", folder=tmp_path, settings=FAST, state=Log()
+                "s", name="b", key=KEY, folder=tmp_path, settings=FAST, state=Log()
             ):
                 with pytest.raises(BadInputError, match="`get` gives a state that is a str"):
                     await follows
             with pytest.raises(BadInputError, match="without state="):
-                async with groupcomm_runtime.join("other", name="c", key="k", folder=tmp_path) as c:
+                async with groupcomm_runtime.join("other", name="c", key=KEY, folder=tmp_path) as c:
                     await c.has_state()
 
     run(test())

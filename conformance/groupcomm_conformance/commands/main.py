@@ -38,6 +38,7 @@ from . import (
     demo,
     documents,
     jgroups,
+    key,
     listing,
     mutants,
     pipeline,
@@ -127,6 +128,7 @@ for _name, _command in (
     ("bench", bench.command),
 ):
     app.command(name=_name, epilog=EPILOG)(_until_nobody_reads(_command))
+app.add_typer(key.app, name="key", epilog=EPILOG)
 
 
 # Running
