@@ -200,6 +200,11 @@ class Group:
         return {"on their way": len(self._sent) + len(self._on_their_way)} | self._member.tables
 
     @property
+    def known(self) -> dict[str, int]:
+        """How much is remembered of other incarnations: bounded, whoever comes and goes."""
+        return self._member.known
+
+    @property
     def metrics(self) -> str:
         """Address, view, `counts` and `tables` as a line of JSON."""
         view = None if self._view is None else (self._view.counter, self._view.creator)

@@ -189,6 +189,17 @@ class Member:
         }
 
     @property
+    def known(self) -> dict[str, int]:
+        """How much is remembered of other incarnations; all are bounded, whoever comes and goes."""
+        return {
+            "places": len(self._places),
+            "unanswered": len(self._owed),
+            "numbers": len(self._once),
+            "fragments": len(self._fragments),
+            "clocks": self._clocks.count,
+        }
+
+    @property
     def _merging(self) -> merge_gms.State:
         return cast("merge_gms.State", self._state.layers[MERGING])
 
