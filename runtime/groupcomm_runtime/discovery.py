@@ -317,9 +317,9 @@ def _whole_file(path: str, flags: int) -> int:
 
 
 def _holder(about: os.stat_result) -> str:
-    """Who holds the lock on a file, as the system says; a file cannot say it, for any process can lock it."""
+    """The process that holds the lock on a file, by the system: a number in the file may be another's."""
     of = f"{os.major(about.st_dev):02x}:{os.minor(about.st_dev):02x}:{about.st_ino}"
-    with suppress(OSError, IndexError):  # other systems do not tell
+    with suppress(OSError, IndexError):  # other systems have no such file
         for line in Path("/proc/locks").read_text(encoding="ascii").splitlines():
             fields = line.split()
             if fields[1] == "FLOCK" and fields[5] == of and int(fields[4]) > 0:

@@ -1,12 +1,12 @@
 """Whether refusals keep a member from founding a group.
 
-A refusal says that a member at a place does not open what this one sends. It is certain where a holder of the
-key has sealed it. Any other may be a stranger's, and there is no way to know. The rule:
+A refusal says that a member at a place does not open the datagrams of this member. It is certain where a
+holder of the key has sealed it. Any other may be a stranger's, and there is no way to know. The rule:
 
 - A member that hears a coordinator with its key joins it, whatever refusals say.
 - Where it would found a group, a refusal that is certain forbids that.
-- Any other refusal forbids it only if a place of the own list or folder answers each of `READINGS` greetings
-  with one, while nobody with the key is heard. If somebody is, or the refusals cease, the member founds.
+- Any other refusal forbids it only while no member with the key is heard. And a place of the own list or
+  folder has to answer each of `READINGS` greetings with it. If the refusals cease, the member founds.
 """
 
 from typing import Final
@@ -40,7 +40,7 @@ class Doubts:
         self._at, self._new = now, True
 
     def founds(self, now: float, *, hears: bool) -> bool | None:
-        """Whether to found a group: None as long as it is not known. `hears`: somebody with the key."""
+        """Whether to found a group: None as long as it is not known. `hears`: a member with the key."""
         if self.last is None:
             return True
         if self.last[1].certain:

@@ -1,10 +1,10 @@
 """Datagrams: what one member sends to another in one loop turn, sealed with the key of the group.
 
-A datagram is `gc`, the version, a keyed BLAKE2b of all else, and in MessagePack its sender, the sender's
-place, its receiver, the number that the sender gave it, and its items. Sender and receiver are addresses of
-a single incarnation: no other incarnation takes the datagram. The receiver is "" in a greeting, which goes to
-a place where no member is known yet. A member is where its own datagrams say: who sends a copy of one from
-elsewhere, and is faster, gets nothing.
+A datagram is `gc`, the version, a keyed BLAKE2b of all else, and a body. That has in MessagePack its sender,
+the sender's place, its receiver, the number that the sender gave it, and its items. Sender and receiver are
+addresses of a single incarnation: no other incarnation takes the datagram. The receiver is "" in a greeting,
+which goes to a place where no member is known yet. A member is where its own datagrams say: a stranger who
+sends a copy from elsewhere, and is faster, gets nothing.
 
 A member answers a datagram that it cannot open with a refusal: `gr`, its version, the keyed digest that it
 refuses, a digest of the group's name, and a seal. A refusal is shorter than that datagram, and no member

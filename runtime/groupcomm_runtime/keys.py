@@ -1,4 +1,4 @@
-"""Keys of groups: made from chance, kept in files that one user reads, or derived from a text."""
+"""Keys of groups: made from chance, kept in files of a single reader, or derived from a text."""
 
 import os
 import secrets

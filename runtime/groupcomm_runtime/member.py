@@ -54,10 +54,10 @@ _BEATS: Final = "heartbeat"
 """The layer whose steps wait for no others, and whose messages are taken by a member that takes no others."""
 _REFUSALS: Final = 20  # from one heartbeat to the next: a flood of garbage is not answered
 _REMEMBERED: Final = 64  # datagrams to others than members of the own view
-_TIMES: Final = 3  # as many bytes go to who greets, until it has answered
+_TIMES: Final = 3  # as many bytes go to an incarnation that greets, until it has answered
 _GREETING: Final = bytes(200)  # so that an answer has room in them
 _MOST_HEARD: Final = (
-    4_096  # incarnations whose numbers are remembered; then those that are gone are forgotten
+    4_096  # incarnations whose numbers are remembered; beyond, half of the silent are forgotten
 )
 _HEARS: Final = 3  # heartbeats, in which a member hears of all that are at the places of a list
 _EVERYWHERE: Final = frozenset({"0.0.0.0", "::"})  # noqa: S104 - as a member says it of itself
@@ -97,7 +97,7 @@ class Application(Protocol):
         """Multicasts wait from now on, or do not any more."""
 
     def refused(self, place: Place, version: int, *, certain: bool) -> None:
-        """At a place is a member that does not open the datagrams of this one. `certain`: it has the key."""
+        """At a place is a member that does not open datagrams of this incarnation. `certain`: it has the key."""
 
 
 class Member:
@@ -541,7 +541,7 @@ class Member:
                 self._message(sender, frame.number, item)
 
     def _is_at(self, sender: Address, place: Place, came_from: Place) -> None:
-        """A member is where its datagram says; one that listens everywhere, at the host that it came from."""
+        """A member is where its datagram says. If it listens everywhere, the host is that of the datagram."""
         if place[0] in _EVERYWHERE:
             place = came_from[0], place[1]
         if place != self._places.get(sender):
@@ -645,7 +645,7 @@ class Member:
         if not members or (to in members and now - self._installed > self._settings.patience):
             return  # a member that comes need not find the others by itself
         if to in self._owed:
-            return  # it may be nobody
+            return  # its greeting may be a replay
         places = ((each, *self._places[each]) for each in members if each in self._places)
         self._put(to, _PLACES + pack([*places]))
 

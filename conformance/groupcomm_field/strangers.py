@@ -65,7 +65,7 @@ KINDS: Final = frozenset(
 
 @define
 class Came:
-    """What came of hostile datagrams. `findings`: what was raised, and how often."""
+    """The results of hostile datagrams. `findings`: what was raised, and how often."""
 
     sent: int = 0
     kinds: set[tuple[int, int]] = field(factory=set)
