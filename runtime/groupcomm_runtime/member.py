@@ -97,7 +97,7 @@ class Application(Protocol):
         """Multicasts wait from now on, or do not any more."""
 
     def refused(self, place: Place, version: int, *, certain: bool) -> None:
-        """At a place is a member that does not open datagrams of this incarnation. `certain`: it has the key."""
+        """At a place is a member that does not open datagrams of this incarnation. `certain`: by its key."""
 
 
 class Member:
