@@ -441,7 +441,8 @@ def test_the_documented_exit_codes_are_those_of_the_code() -> None:
 
 def test_every_command_is_documented() -> None:
     documented = re.findall(r"^\| `([a-z]+)", COMMANDS.read_text(encoding="utf-8"), re.MULTILINE)
-    assert sorted(command.name or "" for command in app.registered_commands) == sorted(documented)
+    registered = (*app.registered_commands, *app.registered_groups)
+    assert sorted(str(command.name) for command in registered) == sorted(documented)
 
 
 # list and --version
