@@ -17,8 +17,8 @@ SOLVER := .venv/.installed-prove
 RIVALS := .venv/.installed-bench
 
 .DEFAULT_GOAL := help
-.PHONY: help setup check documents conform port-go broken-ports simulate nightly deep closed random malformed lives test \
-  test-documented test-installed test-itf test-pipeline jgroups jgroups-small lint report prove mutants errata release pipeline bench \
+.PHONY: help setup check documents conform port-go broken-ports simulate nightly deep closed random malformed strangers lives \
+  test test-documented test-installed test-itf test-pipeline jgroups jgroups-small lint report prove mutants errata release pipeline bench \
   bench-large bench-runtime audit locks clean need-python need-maven need-java need-go
 
 help: ## list the targets
@@ -52,7 +52,7 @@ simulate: $(STAMP) ## run whole stacks under faults: 1,000,000 events of each (s
 	    sequencer/flush/merge_gms/stable/nakack/unicast; do \
 	  $(BIN)/groupcomm simulate $$stack --events 1000000 $(ARGS) || exit; done
 
-nightly: deep closed mutants random malformed lives ## all checks that take too long for each change: some hours
+nightly: deep closed mutants random malformed strangers lives ## all checks that take too long for each change: some hours
 	@$(MAKE) --no-print-directory simulate ARGS='--seed $(SEED) --events $(EVENTS)'
 	@$(MAKE) --no-print-directory prove ARGS='--confirm all'
 
@@ -67,6 +67,9 @@ random: need-java $(STAMP) ## give each core EVENTS random events, and the speci
 
 malformed: $(STAMP) ## give simulated stacks EVENTS malformed messages
 	@$(BIN)/python -m groupcomm_conformance.beyond.malformed $(EVENTS) $(SEED)
+
+strangers: $(STAMP) ## give a member of the runtime EVENTS hostile messages with the right seal, and a tenth as many incarnations
+	@$(BIN)/python -m groupcomm_field.strangers $(EVENTS) $(SEED)
 
 lives: $(STAMP) ## a group through 100,000 incarnations: bounded state, steps that take no longer
 	@$(BIN)/python -m tests.stacks.test_lives 100000

@@ -57,7 +57,14 @@ class Member:
 async def main(index: int, log: str, places: list[str]) -> None:
     """Join, and take part in the rounds that stdin names."""
     name, place = f"m{index}", places[index]
-    async with join("bench", name=name, key="bench", peers=places, listen=place, log=log or None) as group:
+    async with join(
+        "bench",
+        name=name,
+        key=b"what the members of a bench know",
+        peers=places,
+        listen=place,
+        log=log or None,
+    ) as group:
         print("joined", flush=True)
         member = Member(group, len(places))
         taking = asyncio.create_task(member.takes())

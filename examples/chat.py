@@ -4,17 +4,17 @@
     python examples/chat.py bob
 
 Each line that you type is delivered to all, and all terminals show all lines in one order. Ctrl-D ends it.
+The key is made by itself, in a file that you alone read; members on other machines need a copy of it.
 """
 
 import argparse
 import asyncio
 import sys
-import tempfile
 from pathlib import Path
 
 import groupcomm_runtime
 from groupcomm.view import name_and_life
-from groupcomm_runtime import Group, GroupError, Message, NewLife, NewView, NotDelivered
+from groupcomm_runtime import Group, GroupError, Message, NewLife, NewView, NotDelivered, key_in
 
 
 def named(*addresses: str) -> str:
@@ -46,9 +46,10 @@ async def say(group: Group) -> None:
 
 async def chat(arguments: argparse.Namespace) -> None:
     """Join, show and say."""
+    key = key_in(arguments.key or arguments.folder / "key")
     found = {"peers": arguments.peers} if arguments.peers else {"folder": arguments.folder}
     async with groupcomm_runtime.join(
-        "chat", name=arguments.name, key=arguments.key, listen=arguments.listen, log=arguments.log, **found
+        "chat", name=arguments.name, key=key, listen=arguments.listen, log=arguments.log, **found
     ) as group:
         shown = asyncio.create_task(show(group))
         await say(group)
@@ -59,10 +60,12 @@ def main() -> None:
     """Read the command line."""
     parser = argparse.ArgumentParser(description="A chat in total order.")
     parser.add_argument("name", help="yours; no other in the chat has it")
-    parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()) / "groupcomm-chat")
+    parser.add_argument("--folder", type=Path, default=Path.home() / ".groupcomm" / "chat")
     parser.add_argument("--peers", nargs="*", default=[], metavar="HOST:PORT", help="instead of a folder")
     parser.add_argument("--listen", default="127.0.0.1:0", metavar="HOST:PORT")
-    parser.add_argument("--key", default="every reader of this can join", help="what only members know")
+    parser.add_argument(
+        "--key", type=Path, metavar="FILE", help="what only members know; default: FOLDER/key"
+    )
     parser.add_argument("--log", type=Path, help="a folder for the logs of this member")
     try:
         asyncio.run(chat(parser.parse_args()))

@@ -13,14 +13,13 @@ import argparse
 import asyncio
 import json
 import sys
-import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import groupcomm_runtime
-from groupcomm_runtime import Group, GroupError, Message
+from groupcomm_runtime import Group, GroupError, Message, key_in
 
 
 class Dictionary:
@@ -104,7 +103,8 @@ async def replicated(group: str, **joins: Any) -> AsyncIterator[Dictionary]:  # 
 
 async def talk(arguments: argparse.Namespace) -> None:
     """Do what is typed."""
-    joins = {"name": arguments.name, "folder": arguments.folder, "key": arguments.key}
+    key = key_in(arguments.key or arguments.folder / "key")
+    joins = {"name": arguments.name, "folder": arguments.folder, "key": key}
     async with replicated("dictionary", **joins) as shared:
         print(f"* {len(shared)} entries", flush=True)
         while line := await asyncio.to_thread(sys.stdin.readline):
@@ -125,8 +125,10 @@ def main() -> None:
     """Read the command line."""
     parser = argparse.ArgumentParser(description="A replicated dictionary.")
     parser.add_argument("name", help="yours; no other member has it")
-    parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()) / "groupcomm-dictionary")
-    parser.add_argument("--key", default="all readers of this can join", help="what only members know")
+    parser.add_argument("--folder", type=Path, default=Path.home() / ".groupcomm" / "dictionary")
+    parser.add_argument(
+        "--key", type=Path, metavar="FILE", help="what only members know; default: FOLDER/key"
+    )
     try:
         asyncio.run(talk(parser.parse_args()))
     except GroupError as error:

@@ -2,9 +2,10 @@
 
     python examples/tasks.py alice
     python examples/tasks.py bob
-    do sleep 5
+    do wait 5
 
-Each task is a command line that a single worker runs. All workers have the whole queue. The order of messages
+Each task is the name of a function of this program, and its argument: whoever has the key can ask for these,
+and for nothing else. A single worker runs it. All workers have the whole queue. The order of messages
 alone decides which worker runs which task: no member decides for the others, and nothing waits for one
 process. The first member that runs nothing has the next task. The tasks of a worker that is gone are run by
 others, so a task runs once or, where its worker is suspected or dies, once more. Ctrl-D ends a worker; its
@@ -14,9 +15,7 @@ tasks go to the others.
 import argparse
 import asyncio
 import json
-import shlex
 import sys
-import tempfile
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
@@ -24,7 +23,7 @@ from typing import Any
 
 import groupcomm_runtime
 from groupcomm.view import Address, name_and_life
-from groupcomm_runtime import Group, GroupError, Message, NewLife, NewView
+from groupcomm_runtime import Group, GroupError, Message, NewLife, NewView, key_in
 
 
 class Tasks:
@@ -60,8 +59,8 @@ class Tasks:
     def message(self, text: bytes) -> None:
         """A task comes, or its first result."""
         match json.loads(text):
-            case ["do", str(task), str(command)] if task not in self.done:
-                self.waiting.setdefault(task, command)
+            case ["do", str(task), str(what)] if task not in self.done:
+                self.waiting.setdefault(task, what)
             case ["done", str(task), str(result)] if self.waiting.pop(task, None) is not None:
                 self.done[task] = result
                 while len(self.done) > 1_000:  # noqa: PLR2004 - as it says
@@ -90,11 +89,11 @@ class Worker:
         self._at: tuple[str, asyncio.Task[None]] | None = None
         self._count = 0
 
-    async def add(self, command: str) -> str:
+    async def add(self, what: str) -> str:
         """Add a task to the queue, and wait for its result. Raises groupcomm_runtime.NotDelivered."""
         self._count += 1
         task = f"{self._group.address}/{self._count}"
-        await self._group.send(json.dumps(["do", task, command]).encode())
+        await self._group.send(json.dumps(["do", task, what]).encode())
         async with self._changed:
             await self._changed.wait_for(lambda: task in self.tasks.done)
         return self.tasks.done[task]
@@ -121,50 +120,63 @@ class Worker:
         if mine is not None and self._at is None:
             self._at = mine, asyncio.create_task(self._works(mine, self.tasks.waiting[mine]))
 
-    async def _works(self, task: str, command: str) -> None:
-        result = await self._run(command)
+    async def _works(self, task: str, what: str) -> None:
+        result = await self._run(what)
         with suppress(GroupError):  # then the others do it
             await self._group.send(json.dumps(["done", task, result]).encode())
 
 
-async def shell(command: str) -> str:
-    """Run a command line, and give what it has written."""
-    process = await asyncio.create_subprocess_exec(
-        *shlex.split(command), stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT
-    )
-    return (await process.communicate())[0].decode(errors="replace").strip()
+async def wait(argument: str) -> str:
+    """Wait so many seconds."""
+    await asyncio.sleep(float(argument))
+    return f"{argument} seconds later"
 
 
-async def _told(command: str) -> str:
-    print(f"* runs {command}", flush=True)
+async def divisors(argument: str) -> str:
+    """The numbers that divide a number."""
+    number = int(argument)
+    return " ".join(str(each) for each in range(1, min(number, 10**6) + 1) if number % each == 0)
+
+
+FUNCTIONS: dict[str, Callable[[str], Awaitable[str]]] = {"wait": wait, "divisors": divisors}
+"""What a task can be: a message names one, and is never run itself."""
+
+
+async def called(task: str) -> str:
+    """Call the function that a task names, and give its result."""
+    name, _, argument = task.partition(" ")
+    if name not in FUNCTIONS:
+        return f"there is no {name}, but {', '.join(FUNCTIONS)}"
+    print(f"* runs {task}", flush=True)
     try:
-        return await shell(command)
-    except (OSError, ValueError) as error:
-        return f"{command}: {error}"
+        return await FUNCTIONS[name](argument)
+    except ValueError as error:
+        return str(error)
 
 
 async def work(arguments: argparse.Namespace) -> None:
     """Join, run tasks, and add a task for each line that is typed."""
     tasks = Tasks()
-    joins: dict[str, Any] = {"name": arguments.name, "folder": arguments.folder, "key": arguments.key}
+    key = key_in(arguments.key or arguments.folder / "key")
+    joins: dict[str, Any] = {"name": arguments.name, "folder": arguments.folder, "key": key}
     async with groupcomm_runtime.join("tasks", state=tasks, **joins) as group:
-        worker = Worker(group, tasks, _told)
+        worker = Worker(group, tasks, called)
         follows = asyncio.create_task(worker.follow())
         await group.has_state()
         results: set[asyncio.Task[None]] = set()
 
-        async def show(command: str) -> None:
-            print(f"{command}: {await worker.add(command)}", flush=True)
+        async def show(what: str) -> None:
+            print(f"{what}: {await worker.add(what)}", flush=True)
 
         while line := await asyncio.to_thread(sys.stdin.readline):
             match line.split(maxsplit=1):
-                case ["do", command]:
-                    results.add(asyncio.create_task(show(command.strip())))
+                case ["do", what]:
+                    results.add(asyncio.create_task(show(what.strip())))
                 case ["who"]:
                     for task, who in tasks.running.items():
                         print(f"{name_and_life(who)[0]}: {tasks.waiting[task]}", flush=True)
                 case _:
-                    print("* do COMMAND, or who", flush=True)
+                    print(f"* do {' N, do '.join(FUNCTIONS)} N, or who", flush=True)
         for each in results:
             each.cancel()
     await follows
@@ -174,9 +186,9 @@ def main() -> None:
     """Read the command line."""
     parser = argparse.ArgumentParser(description="A task queue.")
     parser.add_argument("name", help="yours; no other worker has it")
-    parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()) / "groupcomm-tasks")
+    parser.add_argument("--folder", type=Path, default=Path.home() / ".groupcomm" / "tasks")
     parser.add_argument(
-        "--key", default="all readers of this can run commands here", help="what only members know"
+        "--key", type=Path, metavar="FILE", help="what only members know; default: FOLDER/key"
     )
     try:
         asyncio.run(work(parser.parse_args()))

@@ -441,7 +441,9 @@ def test_the_documented_exit_codes_are_those_of_the_code() -> None:
 
 def test_every_command_is_documented() -> None:
     documented = re.findall(r"^\| `([a-z]+)", COMMANDS.read_text(encoding="utf-8"), re.MULTILINE)
-    assert sorted(command.name or "" for command in app.registered_commands) == sorted(documented)
+    names = [command.name for command in app.registered_commands]
+    names += [group.name for group in app.registered_groups]
+    assert sorted(str(name) for name in names) == sorted(documented)
 
 
 # list and --version

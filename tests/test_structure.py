@@ -37,7 +37,8 @@ ARROWS = {
         *HEART,
     ),
     (f"{ENGINE}.commands",): tuple(
-        f"groupcomm{part}" for part in ("", "_simulator", "_field", "_proof", "_spark", "_conformance")
+        f"groupcomm{part}"
+        for part in ("", "_runtime", "_simulator", "_field", "_proof", "_spark", "_conformance")
     ),
 }
 """Packages and rooms, and what each may import besides itself. A module keeps to the last line that names it."""

@@ -1,6 +1,7 @@
 """groupcomm_runtime: a group that runs, over UDP or TCP: the stack of cores, and what is around it.
 
-    async with groupcomm_runtime.join("demo", name="A", folder="/tmp/demo", key="secret") as group:
+    key = key_in("demo/key")
+    async with groupcomm_runtime.join("demo", name="A", folder="demo", key=key) as group:
         await group.send(b"hello")
         async for event in group:
             ...
@@ -18,6 +19,7 @@ except ModuleNotFoundError:
 from .errors import BadInputError, EndedError, GroupError, MessageTooLargeError, NameTakenError, NotDelivered
 from .frames import LARGEST_MESSAGE
 from .group import Blocked, Event, Group, NewLife, Primary, StateProvider, Unblocked, join
+from .keys import key_in
 from .settings import FAST, PATIENT, Settings
 from .transfer import LARGEST_STATE, Message, NewView
 
@@ -43,4 +45,5 @@ __all__ = [
     "StateProvider",
     "Unblocked",
     "join",
+    "key_in",
 ]

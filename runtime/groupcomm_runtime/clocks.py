@@ -50,6 +50,11 @@ class Clocks:
     round_trip: RoundTrip = field(factory=RoundTrip)
     _heard: dict[Address, tuple[float, int]] = field(factory=dict)
 
+    @property
+    def count(self) -> int:
+        """Members whose clock was heard."""
+        return len(self._heard)
+
     def item(self, to: Address, now: float) -> bytes:
         """The item for a member."""
         at, clock = self._heard.get(to, (now, 0))

@@ -33,13 +33,26 @@ from groupcomm.shapes import (
 )
 from groupcomm.stack import APPLICATION, Tagged
 
-__all__ = ["LARGEST_INTEGER", "VERSION", "Codec", "RefusedError", "canonical", "pack", "unpack"]
+__all__ = [
+    "LARGEST_INTEGER",
+    "LONGEST_TEXT",
+    "VERSION",
+    "Codec",
+    "RefusedError",
+    "canonical",
+    "pack",
+    "unpack",
+]
 
 VERSION: Final = 5
 """Of the form of messages and datagrams."""
 
 LARGEST_INTEGER: Final = 2**62
 """No integer of a message is larger, nor as far below 0: a core may add to it, and send the sum."""
+
+LONGEST_TEXT: Final = 300
+"""Characters of a text in a message; all are addresses, and no file's name is longer. Python reads no number
+of 4,301 digits, and an address may end with one."""
 
 _DEEPEST: Final = 8  # of messages within messages; a stack has fewer layers
 
@@ -266,6 +279,8 @@ def _atom(cls: type) -> _Read:
             raise RefusedError(f"no {base.__name__}")
         if type(value) is int and abs(value) > LARGEST_INTEGER:
             raise RefusedError("an integer that is too large")
+        if type(value) is str and len(value) > LONGEST_TEXT:
+            raise RefusedError("an address that is too long")
         return value if cls is base else cls(value)
 
     return read

@@ -4,11 +4,17 @@ A record is a file, named after the address of an incarnation, and names its pla
 names writes it, and no other. It is written aside and takes the place of the former record at once: so it is
 there whole or not at all. A file that is no record is broken: it is passed over, and counted. The lock on a
 name ends with its process.
+
+A folder serves one user: it is that user's, and no other user can write in it. A link or a pipe is never
+followed, written or waited for, whoever made it.
 """
 
+import errno
 import fcntl
 import json
 import os
+import random
+import stat
 from collections.abc import Iterable
 from contextlib import suppress
 from ipaddress import ip_address
@@ -20,10 +26,20 @@ from attrs import field, frozen
 
 from groupcomm.view import Address
 
-from .codec import RefusedError
+from .codec import LONGEST_TEXT, RefusedError
 from .errors import BadInputError, NameTakenError
 
-__all__ = ["Discovery", "Folder", "Peers", "Place", "Reading", "place_of", "places_of"]
+__all__ = [
+    "Discovery",
+    "Folder",
+    "Peers",
+    "Place",
+    "Reading",
+    "is_place",
+    "place_of",
+    "places_of",
+    "refuse_name",
+]
 
 Place: TypeAlias = tuple[str, int]
 """A host's address and a port."""
@@ -33,6 +49,10 @@ _FORBIDDEN: Final = frozenset("#/\\\0")
 _RECORDS: Final = {"udp": ".member", "tcp": ".tcp-member"}
 """Members with different transports do not find each other."""
 _LARGEST_RECORD: Final = 1_000  # bytes
+_MOST_RECORDS: Final = 500  # of a reading: the loop waits for it
+_LONGEST_NAME: Final = 200  # bytes: a file's name has room for it, a number and a suffix
+_OWN_FILE: Final = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+"""To open a file in a folder: a link is refused, and a pipe is not waited for."""
 
 
 @frozen
@@ -71,6 +91,38 @@ class Discovery(Protocol):
         """This process leaves."""
 
 
+def is_place(host: object, port: object) -> bool:
+    """True if a datagram can go there: an IP address as text, for a name would be looked up, and a port."""
+    if type(host) is not str or type(port) is not int or not 0 < port <= _LARGEST_PORT:
+        return False
+    try:
+        ip_address(host)
+    except ValueError:
+        return False
+    return True
+
+
+def refuse_name(name: str) -> None:
+    """Raise BadInputError for a name that no record can have."""
+    if not name or set(name) & _FORBIDDEN or name.startswith("."):
+        raise BadInputError(
+            f"{name!r} is no name: it is not empty, has no # and no /, and begins with no dot"
+        )
+    if not _names_file(name) or len(name.encode()) > _LONGEST_NAME:
+        raise BadInputError(
+            f"the name {name[:20]!r}... is no name: it has up to {_LONGEST_NAME} bytes of UTF-8"
+        )
+
+
+def _names_file(name: str) -> bool:
+    """True if a file of a folder can have a name, and the name is text: that of a file may be any bytes."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return not set(name) & {"/", "\0"}
+
+
 def place_of(text: str) -> Place:
     """The place that `host:port` names. Raises BadInputError."""
     host, colon, port = text.rpartition(":")
@@ -88,12 +140,12 @@ def places_of(data: bytes) -> dict[Address, Place]:
     """The places of members that another one names. Raises RefusedError."""
     try:
         found = {member: (host, port) for member, host, port in _read_places.decode(data)}
-        for host, _ in found.values():
-            ip_address(host)
     except (msgspec.MsgspecError, RecursionError, ValueError, OverflowError) as error:
         raise RefusedError(f"no places: {error}") from None
-    if not all(member and 0 < port <= _LARGEST_PORT for member, (_, port) in found.items()):
-        raise RefusedError("no places: a member has an address, and a port is from 1")
+    if not all(0 < len(member) <= LONGEST_TEXT and is_place(*place) for member, place in found.items()):
+        raise RefusedError(
+            "no places: a member has an address, and a place is an IP address and a port from 1"
+        )
     return found
 
 
@@ -134,30 +186,36 @@ class Folder:
 
     def __init__(self, folder: Path, name: str, transport: str = "udp") -> None:
         self._record = _RECORDS[transport]
-        if not name or set(name) & _FORBIDDEN or name.startswith("."):
-            raise BadInputError(
-                f"{name!r} is no name: it is not empty, has no # and no /, and begins with no dot"
-            )
+        refuse_name(name)
         self.bad = 0
-        self._aside = folder / f".{name}.aside"  # what a killed process of this name left is written over
+        self._aside = folder / f".{name}.aside"  # what a killed process of this name left is removed
         self._folder = folder
         self._place: Place | None = None
         self._written: set[Address] = set()
         try:
-            folder.mkdir(parents=True, exist_ok=True)
-            self._lock = os.open(folder / f"{name}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            _refuse_folder(folder)
+            self._lock = os.open(folder / f"{name}.lock", os.O_RDWR | os.O_CREAT | _OWN_FILE, 0o600)
         except OSError as error:
             raise BadInputError(f"the folder {folder} cannot be written: {error.strerror}") from None
         try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            holder = os.pread(self._lock, 20, 0).decode(errors="replace").strip()
+            about = os.fstat(self._lock)
+            if not stat.S_ISREG(about.st_mode) or about.st_nlink != 1 or about.st_uid != os.geteuid():
+                raise BadInputError(
+                    f"{folder / name}.lock is no lock of a group: see who made it, and remove it"
+                )
+            os.fchmod(self._lock, 0o600)  # who can open it can hold it
+            try:
+                fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise NameTakenError(
+                    f"the name {name!r} is taken in {folder}: {_holder(about)} holds it"
+                ) from None
+            except OSError as error:
+                raise BadInputError(f"the folder {folder} has no locks: {error.strerror}") from None
+        except BaseException:
             os.close(self._lock)
-            raise NameTakenError(
-                f"the name {name!r} is taken in {folder}: process {holder or 'unknown'} holds it"
-            ) from None
-        os.ftruncate(self._lock, 0)
-        os.pwrite(self._lock, str(os.getpid()).encode(), 0)
+            raise
 
     def begin(self, place: Place) -> None:
         self._place = place
@@ -170,7 +228,9 @@ class Folder:
     def _write_aside(self) -> None:
         assert self._place is not None  # noqa: S101 - `begin` is the first call
         host, port = self._place
-        self._aside.write_text(json.dumps({"host": host, "port": port}), encoding="utf-8")
+        self._aside.unlink(missing_ok=True)
+        with open(self._aside, "x", encoding="utf-8", opener=_private) as file:
+            json.dump({"host": host, "port": port}, file)
 
     def write(self, member: Address) -> None:
         with suppress(OSError):  # the folder is gone, or full, for a while: the group does without it
@@ -179,34 +239,39 @@ class Folder:
             self._written.add(member)
 
     def read(self) -> Reading:
+        """Read up to 500 records; of more, others each time, so that all come. The rest is counted as bad."""
         found, broken = dict[Address, Place](), set[Address]()
+        names: list[str] = []
         with suppress(OSError):  # a folder that is gone has no records
-            for file in sorted(self._folder.iterdir()):
-                member = file.name.removesuffix(self._record)
-                if member and member != file.name and not member.startswith("."):
-                    place = self.place(member)
-                    if place is None:
-                        broken.add(member)
-                    else:
-                        found[member] = place
-        self.bad += len(broken)
+            names = sorted(file.name for file in self._folder.iterdir() if file.suffix == self._record)
+        some = names if len(names) <= _MOST_RECORDS else random.sample(names, _MOST_RECORDS)
+        self.bad += len(names) - len(some)
+        for name in some:
+            member = name.removesuffix(self._record)
+            if not member or member.startswith("."):
+                continue
+            place = self.place(member)
+            if place is not None:
+                found[member] = place
+                continue
+            self.bad += 1
+            if _names_file(member):
+                broken.add(member)
         return Reading(found, frozenset(broken))
 
     def place(self, member: Address) -> Place | None:
+        if not _names_file(member):
+            return None
         try:
-            file = self._file(member)
-            if not file.is_file():  # a pipe would be read for ever
-                return None
-            with file.open("rb") as text:
+            with open(self._file(member), "rb", opener=_whole_file) as text:
                 record = json.loads(text.read(_LARGEST_RECORD))
             host, port = record["host"], record["port"]
-            ip_address(host)  # a name would be looked up, and all would wait for that
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             return None
-        return (host, port) if type(port) is int and 0 < port <= _LARGEST_PORT else None
+        return (host, port) if is_place(host, port) else None
 
     def remove(self, members: Iterable[Address]) -> None:
-        for member in members:
+        for member in filter(_names_file, members):
             with suppress(OSError):
                 self._file(member).unlink(missing_ok=True)
 
@@ -219,3 +284,44 @@ class Folder:
         with suppress(OSError):
             self._aside.unlink(missing_ok=True)
         os.close(self._lock)
+
+
+def _refuse_folder(folder: Path) -> None:
+    """Raise BadInputError where another user made the folder, or a link to it, or can write in it."""
+    about = folder.stat()
+    for uid in (folder.lstat().st_uid, about.st_uid):
+        if uid != os.geteuid():
+            raise BadInputError(
+                f"the folder {folder} is of the user {uid}, and not of {os.geteuid()}, who joins: "
+                "name a folder of your own, or find members by peers="
+            )
+    if about.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        raise BadInputError(
+            f"other users can write in the folder {folder} (mode {about.st_mode & 0o777:o}): "
+            "take that right away (chmod go-w), or name another"
+        )
+
+
+def _private(path: str, flags: int) -> int:
+    """Open a new file that no other user reads."""
+    return os.open(path, flags | _OWN_FILE, 0o600)
+
+
+def _whole_file(path: str, flags: int) -> int:
+    """Open a file that ends. OSError for a link, a pipe, a device and a folder."""
+    file = os.open(path, flags | _OWN_FILE)
+    if stat.S_ISREG(os.fstat(file).st_mode):
+        return file
+    os.close(file)
+    raise OSError(errno.EINVAL, "it is no regular file")
+
+
+def _holder(about: os.stat_result) -> str:
+    """The process that holds the lock on a file, by the system: a number in the file may be another's."""
+    of = f"{os.major(about.st_dev):02x}:{os.minor(about.st_dev):02x}:{about.st_ino}"
+    with suppress(OSError, IndexError):  # other systems have no such file
+        for line in Path("/proc/locks").read_text(encoding="ascii").splitlines():
+            fields = line.split()
+            if fields[1] == "FLOCK" and fields[5] == of and int(fields[4]) > 0:
+                return f"process {fields[4]}"
+    return "a process that this system does not name"

@@ -1,13 +1,16 @@
 """Datagrams: what one member sends to another in one loop turn, sealed with the key of the group.
 
-A datagram is `gc`, the version, a keyed BLAKE2b of all else, and in MessagePack its sender, its receiver,
-the number that the sender gave it, and its items. Sender and receiver are addresses of a single incarnation:
-no other incarnation takes the datagram. The receiver is "" in a greeting, which goes to a place where no
-member is known yet.
+A datagram is `gc`, the version, a keyed BLAKE2b of all else, and a body. That has in MessagePack its sender,
+the sender's place, its receiver, the number that the sender gave it, and its items. Sender and receiver are
+addresses of a single incarnation: no other incarnation takes the datagram. The receiver is "" in a greeting,
+which goes to a place where no member is known yet. A member is where its own datagrams say: a stranger who
+sends a copy from elsewhere, and is faster, gets nothing.
 
 A member answers a datagram that it cannot open with a refusal: `gr`, its version, the keyed digest that it
-refuses, and a digest of the group's name. A refusal is shorter than that datagram, and no member answers it.
-It is not sealed, so it serves for one purpose: a process that is in no view learns why no member answers.
+refuses, a digest of the group's name, and a seal. A refusal is shorter than that datagram, and no member
+answers it. The seal is right where both have the same key, and differ in the version or in the option: then
+the refusal is certain. Where the keys differ nothing can be certain, and a stranger can write the same. So
+all versions have this form, and this seal.
 
 A datagram is taken once: its number is above all seen numbers, or among the last `_REMEMBERED` and not
 seen yet. An item that is larger than a datagram travels in fragments. A receiver that lacks a fragment has
@@ -24,7 +27,9 @@ from attrs import define, field, frozen
 
 from groupcomm.view import Address
 
-from .codec import LARGEST_INTEGER, VERSION, RefusedError, pack
+from .codec import LARGEST_INTEGER, LONGEST_TEXT, VERSION, RefusedError, pack
+from .discovery import Place
+from .keys import SHORTEST_KEY
 
 __all__ = [
     "EVERYBODY",
@@ -49,6 +54,8 @@ _REFUSES: Final = b"gr"
 _GROUP: Final = 8  # bytes of the digest of its name
 _DIGEST: Final = 16
 _HEAD: Final = len(_MAGIC) + 1 + _DIGEST
+_SEALED: Final = _HEAD + _GROUP  # of a refusal: what its seal covers
+_REFUSAL: Final = _SEALED + 8
 _LARGEST_KEY: Final = 64
 _REMEMBERED: Final = 1_024
 _UNFINISHED: Final = 8  # items of a sender of which some fragments are here
@@ -72,6 +79,7 @@ class Frame:
     """The contents of a datagram."""
 
     sender: Address
+    place: Place
     to: Address
     number: int
     items: tuple[bytes, ...]
@@ -79,13 +87,14 @@ class Frame:
 
 @frozen
 class Refusal:
-    """A member has another version, or another key: it could not open the datagram with that digest."""
+    """A member could not open the datagram with that digest. `certain`: a holder of the key says so."""
 
     version: int
     digest: bytes
+    certain: bool
 
 
-_decoder: Final = msgspec.msgpack.Decoder(tuple[str, str, int, tuple[bytes, ...]])
+_decoder: Final = msgspec.msgpack.Decoder(tuple[str, str, int, str, int, tuple[bytes, ...]])
 
 
 class Seal:
@@ -95,14 +104,18 @@ class Seal:
     """
 
     def __init__(self, key: bytes, group: str, option: str = "") -> None:
-        if not 0 < len(key) <= _LARGEST_KEY:
-            raise ValueError(f"a key has 1 to {_LARGEST_KEY} bytes, not {len(key)}")
+        if not SHORTEST_KEY <= len(key) <= _LARGEST_KEY:
+            raise ValueError(
+                f"a key has {SHORTEST_KEY} to {_LARGEST_KEY} bytes, not {len(key)}: "
+                "`groupcomm key new` makes one"
+            )
         self._key = blake2b(group.encode() + option.encode(), key=key).digest()
         self._group = blake2b(group.encode(), digest_size=_GROUP).digest()
+        self._refuses = blake2b(b"\0refusal" + group.encode(), key=key).digest()
 
     def close(self, frame: Frame) -> bytes:
         """The datagram."""
-        body = pack((frame.sender, frame.to, frame.number, frame.items))
+        body = pack((frame.sender, *frame.place, frame.to, frame.number, frame.items))
         return b"%b%c%b%b" % (_MAGIC, VERSION, self._digest(body), body)
 
     def open(self, data: bytes) -> Frame:
@@ -115,12 +128,12 @@ class Seal:
         if not compare_digest(data[3:_HEAD], self._digest(body)):
             raise StrangerError("sealed with another key")
         try:
-            sender, to, number, items = _decoder.decode(body)
+            sender, host, port, to, number, items = _decoder.decode(body)
         except (msgspec.MsgspecError, RecursionError, ValueError, OverflowError) as error:
             raise RefusedError(f"no datagram: {error}") from None
-        if not sender or not 0 < number <= LARGEST_INTEGER:
+        if not 0 < len(sender) <= LONGEST_TEXT or not 0 < number <= LARGEST_INTEGER:
             raise RefusedError("a datagram has a sender, and a number from 1")
-        return Frame(sender, to, number, items)
+        return Frame(sender, (host, port), to, number, items)
 
     @staticmethod
     def digest_of(data: bytes) -> bytes:
@@ -129,15 +142,20 @@ class Seal:
 
     def refuse(self, data: bytes) -> bytes | None:
         """The refusal of a datagram that is not opened, None for bytes that are none, and for a refusal."""
-        if data[:2] != _MAGIC or len(data) < _HEAD + _GROUP:
+        if data[:2] != _MAGIC or len(data) < _REFUSAL:
             return None
-        return b"%b%c%b%b" % (_REFUSES, VERSION, self.digest_of(data), self._group)
+        refusal = b"%b%c%b%b" % (_REFUSES, VERSION, self.digest_of(data), self._group)
+        return refusal + self._refusal_seal(refusal)
 
     def refusal(self, data: bytes) -> Refusal | None:
         """The refusal that bytes are, None for others, and for those of another group."""
-        if data[:2] != _REFUSES or len(data) != _HEAD + _GROUP or data[_HEAD:] != self._group:
+        if data[:2] != _REFUSES or len(data) != _REFUSAL or data[_HEAD:_SEALED] != self._group:
             return None
-        return Refusal(data[2], self.digest_of(data))
+        certain = compare_digest(data[_SEALED:], self._refusal_seal(data[:_SEALED]))
+        return Refusal(data[2], self.digest_of(data), certain)
+
+    def _refusal_seal(self, refusal: bytes) -> bytes:
+        return blake2b(refusal, key=self._refuses, digest_size=_REFUSAL - _SEALED).digest()
 
     def _digest(self, body: bytes) -> bytes:
         return blake2b(b"%c%b" % (VERSION, body), key=self._key, digest_size=_DIGEST).digest()

@@ -18,9 +18,10 @@ from groupcomm.events import MergeViewInstalled, ViewInstalled
 from groupcomm.view import Address, ViewId, address
 
 from .codec import VERSION
-from .discovery import Discovery, Folder, Peers, Place, place_of
+from .discovery import Discovery, Folder, Peers, Place, place_of, refuse_name
 from .errors import BadInputError, EndedError, MessageTooLargeError, NameTakenError, NotDelivered
 from .frames import LARGEST_MESSAGE, Seal
+from .keys import derived
 from .layers import configs
 from .logs import Log
 from .member import Member
@@ -53,6 +54,8 @@ _ROOM: Final = 10_000
 
 _PAUSE: Final = 1.0
 """Seconds after which a provider that failed is asked again, where no other member has the state."""
+
+_REFUSALS: Final = 64  # places and reasons of refusals of which there is a record
 
 _RECEIVE_BUFFER: Final = 4 << 20  # bytes; the system may give less
 
@@ -147,6 +150,7 @@ class Group:
         self._left = asyncio.Event()
         self._leaving = False
         self._error: BaseException | None = None
+        self._refusals: set[tuple[Place, int, bool]] = set()
         self._born = time.monotonic()
         self._member = self._begin()
 
@@ -211,6 +215,11 @@ class Group:
     def tables(self) -> dict[str, int]:
         """How much is not done yet, by the goal that it waits for. All are 0 in a quiescent group."""
         return {"on their way": len(self._sent) + len(self._on_their_way)} | self._member.tables
+
+    @property
+    def known(self) -> dict[str, int]:
+        """How much is remembered of other incarnations: bounded, whoever comes and goes."""
+        return self._member.known
 
     @property
     def metrics(self) -> str:
@@ -444,13 +453,28 @@ class Group:
         if self._left.is_set() or self._leaving:
             raise EndedError("the group is left: nothing is sent any more") from self._error
 
+    def refused(self, place: Place, version: int, *, certain: bool) -> None:
+        """Name another group of this name, once for each place and reason."""
+        known = place, version, certain
+        if known not in self._refusals and len(self._refusals) < _REFUSALS:
+            self._refusals.add(known)
+            why = self._why_refused(version, certain=certain)
+            self._operations.record("refused", level=logging.WARNING, place=f"{place[0]}:{place[1]}", why=why)
+
+    @staticmethod
+    def _why_refused(version: int, *, certain: bool) -> str:
+        if version != VERSION:
+            key = "" if certain else ", or another key"
+            return f"version {version}{key}, and this is {VERSION}: use one release"
+        return "another majority=: give the same" if certain else "another key: give the same key="
+
     # Coming and going
 
     async def joined(self) -> None:
         """Wait for the first view.
 
-        Raises NameTakenError where another member of this name is heard, and BadInputError where no member is
-        heard, but a member has refused the datagrams of this incarnation.
+        Raises NameTakenError where another member of this name is heard, and BadInputError where refusals
+        keep this incarnation from founding a group (docs/security.md).
         """
         while not self._members:
             for namesake, place in self._member.namesakes():
@@ -462,11 +486,11 @@ class Group:
             if self._error is not None:
                 raise EndedError(f"the group has ended: {self._error}") from self._error
             if self._member.refused is not None:
-                (host, port), version = self._member.refused
-                other = f"version {version}, and this is {VERSION}: use one release"
+                (host, port), refusal = self._member.refused
+                why = self._why_refused(refusal.version, certain=refusal.certain)
+                doubt = "" if refusal.certain else "; if no member is there, name that place no more"
                 raise BadInputError(
-                    f"{host}:{port} is a member of the group {self._name!r} and has "
-                    + ("another key: give the same key= and majority=" if version == VERSION else other)
+                    f"{host}:{port} is a member of the group {self._name!r} and has {why}{doubt}"
                 )
             await asyncio.sleep(self._settings.heartbeat / 4)
 
@@ -504,9 +528,11 @@ async def join(
 ) -> AsyncIterator[Group]:
     """Join a group, or found it where there is none; at the end of the block, leave it.
 
-    `name`: that of this member, in use by no other. `key`: what only members know, up to 64 bytes. Members
-    find each other by `folder`, in which each writes a file, or by `peers`, a list of `host:port`. `listen`:
-    the own place; with `peers` a port that the others know. `log`: a folder for the logs of all incarnations.
+    `name`: that of this member, in use by no other. `key`: what only members know, 16 to 64 bytes, or a text
+    of 16 bytes or more, which takes a tenth of a second; see `key_in`. Members find each other by `folder`,
+    in which each writes a file, and which is of this user alone, or by `peers`, a list of `host:port`.
+    `listen`: the own place, by an address of this host at which the others reach it; with `peers` a port that
+    the others know. `log`: a folder for the logs of all incarnations.
     `state`: the holder of the application's state, which a joiner takes over; see `StateProvider`.
     `blocks`: the events have `Blocked` and `Unblocked`, too. `majority`: a view without a majority of the
     last view with a majority delivers nothing. All members give it, here or in `settings`, or none does.
@@ -525,8 +551,10 @@ async def join(
     chosen = evolve(chosen, majority=majority or chosen.majority)
     chosen.check()
     try:
-        seal = Seal(key.encode() if isinstance(key, str) else key, group, "\0majority" * chosen.majority)
+        secret = await asyncio.to_thread(derived, key, group) if isinstance(key, str) else key
+        seal = Seal(secret, group, "\0majority" * chosen.majority)
         address(name)
+        refuse_name(name)
     except ValueError as error:
         raise BadInputError(str(error)) from None
     if transport is not None and chosen.transport != "udp":

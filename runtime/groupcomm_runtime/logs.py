@@ -5,6 +5,9 @@ event (bytes in base64), the outcome, the number of effects, and a digest of all
 So no line can be left out, or stand elsewhere. A line has no state: steps are functions, so a replay of the
 events gives all states. Every `EVERY` steps, and at the end, there is a digest of the state. The last line
 says that the incarnation ended, and how: without it the process was killed, or the log was cut.
+
+A log has the messages in clear, and its mode is 0600. Digests in their place would not do: a replay decodes
+the bytes that came, and compares the bytes that a receiver has with those of the sender.
 """
 
 import os
@@ -57,8 +60,8 @@ class Log:
         self._broken = False
         path = folder / f"{member}.log"
         try:
-            folder.mkdir(parents=True, exist_ok=True)
-            self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         except OSError as error:
             raise BadInputError(f"the log {path} cannot be written: {error.strerror}") from None
         self._lines: list[bytes] = []

@@ -9,8 +9,8 @@ import asyncio
 import random
 import time
 from collections import Counter, deque
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from typing import Final, Protocol, cast
 
 from groupcomm import file_ping, flush, gms, heartbeat, merge_gms, nakack, sequencer, unicast
@@ -22,8 +22,9 @@ from groupcomm.view import Address, ViewId, name_and_life
 
 from .clocks import Clocks
 from .codec import Codec, RefusedError, pack
-from .discovery import Discovery, Place, places_of
-from .frames import EVERYBODY, Fragments, Frame, Once, OtherVersionError, Seal, StrangerError
+from .discovery import Discovery, Place, Reading, is_place, places_of
+from .doubts import Doubts
+from .frames import EVERYBODY, Fragments, Frame, Once, OtherVersionError, Refusal, Seal, StrangerError
 from .layers import (
     BEAT,
     BEATING,
@@ -52,8 +53,14 @@ _HEARTBEAT, _CLOCK, _MESSAGE, _FRAGMENT, _PLACES = b"h", b"c", b"m", b"f", b"p"
 _BEATS: Final = "heartbeat"
 """The layer whose steps wait for no others, and whose messages are taken by a member that takes no others."""
 _REFUSALS: Final = 20  # from one heartbeat to the next: a flood of garbage is not answered
-_REMEMBERED: Final = 64  # datagrams of a member that is in no view
+_REMEMBERED: Final = 64  # datagrams to others than members of the own view
+_TIMES: Final = 3  # as many bytes go to an incarnation that greets, until it has answered
+_GREETING: Final = bytes(200)  # so that an answer has room in them
+_MOST_HEARD: Final = (
+    4_096  # incarnations whose numbers are remembered; beyond, half of the silent are forgotten
+)
 _HEARS: Final = 3  # heartbeats, in which a member hears of all that are at the places of a list
+_EVERYWHERE: Final = frozenset({"0.0.0.0", "::"})  # noqa: S104 - as a member says it of itself
 _COUNTED: Final = {
     (name, what): f"{name} {what}" for name in LAYERS for what in ("sent", "received", "timers")
 }
@@ -89,6 +96,9 @@ class Application(Protocol):
     def blocked(self, *, on: bool) -> None:
         """Multicasts wait from now on, or do not any more."""
 
+    def refused(self, place: Place, version: int, *, certain: bool) -> None:
+        """At a place is a member that does not open datagrams of this incarnation. `certain`: by its key."""
+
 
 class Member:
     """An incarnation with the address `me`, on a transport. `log`: the file of its steps, if any."""
@@ -117,11 +127,16 @@ class Member:
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._places: dict[Address, Place] = {}
         self._once: dict[Address, Once] = {}
-        self._sent: deque[bytes] = deque(maxlen=_REMEMBERED)
+        self._owed: dict[Address, int] = {}
+        """The bytes that may still go to an incarnation that has greeted and has not answered yet."""
+        self._listed: set[Place] = {*discovery.greets}
+        """The places that the own list or folder names."""
+        self._sent: deque[tuple[bytes, Place]] = deque(maxlen=_REMEMBERED)
         self._refuses = 0
-        self._refused_at: tuple[Place, int] | None = None
-        self.refused: tuple[Place, int] | None = None
-        """The place and the version of a member that has refused the datagrams of this incarnation."""
+        self._doubts = Doubts()
+        self._founding = False
+        self.refused: tuple[Place, Refusal] | None = None
+        """Why this incarnation founds no group."""
         self._number = 0
         self._outbox: dict[Address, list[bytes]] = {}
         self._fragments: dict[Address, Fragments] = {}
@@ -171,6 +186,17 @@ class Member:
             "unstable": sum(len(window.kept) for window in windows.values()),
             "unacknowledged": sum(len(side.kept) for side in self._unicasts.sends.values()),
             "events": len(self._queue) + len(self._beats),
+        }
+
+    @property
+    def known(self) -> dict[str, int]:
+        """How much is remembered of other incarnations; all are bounded, whoever comes and goes."""
+        return {
+            "places": len(self._places),
+            "unanswered": len(self._owed),
+            "numbers": len(self._once),
+            "fragments": len(self._fragments),
+            "clocks": self._clocks.count,
         }
 
     @property
@@ -239,7 +265,7 @@ class Member:
         self._scheduled = False
         if self._over:
             return
-        try:
+        with self._ends_with_errors():
             hears = self._notices_pause()
             for _ in range(_STEPS_AT_ONCE):
                 waiting = self._beats or (() if hears else self._queue)
@@ -250,12 +276,17 @@ class Member:
                 self._schedule()
             if self._log is not None:
                 self._log.flush()
-        except Exception as error:  # noqa: BLE001 - any error ends this incarnation, and is reported
+            self._send_out()
+            self._application.changed()
+
+    @contextmanager
+    def _ends_with_errors(self) -> Iterator[None]:
+        """Any error ends this incarnation, and is reported."""
+        try:
+            yield
+        except Exception as error:  # noqa: BLE001 - as it says
             self.close("failed")
             self._application.ended(error)
-            return
-        self._send_out()
-        self._application.changed()
 
     def _step(self, cause: str, event: Event, data: bytes) -> None:
         if isinstance(event, Fired) and event.timer == DISCOVER:
@@ -309,10 +340,10 @@ class Member:
                 self._take("application", Called(PassDown(flush.BlockReturned())))
             case PassUp(file_ping.Found(coordinator)):
                 # UNICAST sends for ever to a dead member that was in no view; FILE_PING looks again soon
-                alive = self._alive()
-                if self._refused_at is not None and coordinator == self.me and not alive:
-                    self.refused = self._refused_at
-                elif coordinator == self.me or coordinator in alive:
+                if coordinator == self.me:
+                    self._founding = True
+                    self._founds()
+                elif coordinator in self._alive():
                     self._take("discovery", Called(PassDown(gms.JoinRequested(coordinator, 0))))
             case PassDown(file_ping.WriteRecord()):
                 self._discovery.write(self.me)
@@ -365,6 +396,18 @@ class Member:
 
     # Discovery
 
+    def _founds(self) -> None:
+        """Found a group, unless refusals forbid that; greet whoever refuses until it is known."""
+        founds = self._doubts.founds(time.monotonic(), hears=bool(self._alive()))
+        if founds is None and self._doubts.last is not None:
+            self._send(EVERYBODY, self._doubts.last[0], [_GREETING])
+            return
+        self._founding = False
+        if founds:
+            self._take("discovery", Called(PassDown(gms.JoinRequested(self.me, 0))))
+        else:
+            self.refused = self._doubts.last
+
     def _alive(self) -> set[Address]:
         """The members that are heard."""
         return {*heartbeat.alive(self._configs[_BEATS], self._beating)}
@@ -377,7 +420,11 @@ class Member:
             self._has_read()
 
     def _has_read(self) -> None:
-        reading = self._discovery.read()
+        with self._ends_with_errors():
+            self._takes_reading(self._discovery.read())
+
+    def _takes_reading(self, reading: Reading) -> None:
+        self._listed = {*self._discovery.greets, *reading.found.values()}
         self._places = reading.found | self._places  # a datagram that came says better where its sender is
         found = {*reading.found}
         if self._discovery.greets:
@@ -420,49 +467,58 @@ class Member:
     def _send(self, to: Address, place: Place, items: list[bytes]) -> None:
         self._number += 1
         self.counts["datagrams"] += 1
-        data = self._seal.close(Frame(self.me, to, self._number, tuple(items)))
-        if not self.joined:
-            self._sent.append(self._seal.digest_of(data))
+        data = self._seal.close(Frame(self.me, self._transport.place, to, self._number, tuple(items)))
+        if to in self._owed:
+            self._owed[to] -= len(data)
+            if self._owed[to] < 0:
+                self.counts["not answered"] += 1
+                return
+        if not self.joined or to not in self.gms.decision.members:
+            self._sent.append((self._seal.digest_of(data), place))
         try:
             self._transport.send(data, place)
-        except OSError:  # a frame may be lost, and this frame is
-            self.counts["not sent"] += 1
+        except (OSError, ValueError, TypeError, OverflowError):
+            self.counts["not sent"] += 1  # a frame may be lost, and this frame is: no other has to do with it
 
-    def _arrived(self, data: bytes, place: Place) -> bool:
-        """Take a frame. False where no member of this group has sent it."""
+    def _arrived(self, data: bytes, place: Place) -> bytes | None:
+        """Take a frame. Gives a refusal, which may be empty, where no member of this group has sent it."""
         refusal = self._seal.refusal(data)
         if refusal is not None:
-            if refusal.digest in self._sent and not self.joined:
-                self._refused_at = place, refusal.version
-            return True
+            self._is_refused(refusal, place)
+            return None
         try:
-            self._received(self._seal.open(data), place)
-        except StrangerError:
-            self.counts["strangers"] += 1
-            self._refuse(data, place)
-            return False
-        except OtherVersionError:
-            self.counts["other versions"] += 1
-            self._refuse(data, place)
-            return False
+            self._received(self._seal.open(data), place, len(data))
+        except (StrangerError, OtherVersionError) as error:
+            self.counts["strangers" if isinstance(error, StrangerError) else "other versions"] += 1
+            return self._refusal(data)
         except RefusedError:
             self.counts["refused"] += 1
-        return True
+        return None
 
-    def _refuse(self, data: bytes, place: Place) -> None:
+    def _refusal(self, data: bytes) -> bytes:
         """Tell a process that wants to join why this member does not hear it."""
         refusal = self._seal.refuse(data) if self.joined and self._refuses < _REFUSALS else None
-        if refusal is not None:
-            self._refuses += 1
-            with suppress(OSError):
-                self._transport.send(refusal, place)
+        self._refuses += refusal is not None
+        return refusal or b""
 
-    def _received(self, frame: Frame, place: Place) -> None:
+    def _is_refused(self, refusal: Refusal, place: Place) -> None:
+        """Take a refusal from the place to which that datagram went, and from no other."""
+        if not any(digest == refusal.digest and _may_be(place, to) for digest, to in self._sent):
+            return
+        if not self.joined and (refusal.certain or any(_may_be(place, each) for each in self._listed)):
+            self._doubts.refused(place, refusal, time.monotonic())
+        self._application.refused(place, refusal.version, certain=refusal.certain)
+
+    def _received(self, frame: Frame, place: Place, size: int) -> None:
         sender = frame.sender
         if sender == self.me:
             return
         if frame.to == EVERYBODY:  # it may be a replay: it says where to answer, and no more
-            self._places.setdefault(sender, place)
+            if sender not in self._places:
+                self._owed[sender] = 0
+                self._is_at(sender, frame.place, place)
+            if sender in self._owed:
+                self._owed[sender] = _TIMES * size
             return
         if frame.to != self.me:
             self.counts["for another incarnation"] += 1
@@ -470,7 +526,8 @@ class Member:
         if not self._once.setdefault(sender, Once()).first(frame.number):
             self.counts["replays"] += 1
             return
-        self._places[sender] = place
+        self._owed.pop(sender, None)
+        self._is_at(sender, frame.place, place)
         for item in frame.items:
             if item[:1] == _PLACES:
                 self._places = places_of(item[1:]) | self._places
@@ -482,6 +539,15 @@ class Member:
                 self.counts["not taken"] += 1  # as if it were lost: it is sent again
             else:
                 self._message(sender, frame.number, item)
+
+    def _is_at(self, sender: Address, place: Place, came_from: Place) -> None:
+        """A member is where its datagram says. If it listens everywhere, the host is that of the datagram."""
+        if place[0] in _EVERYWHERE:
+            place = came_from[0], place[1]
+        if place != self._places.get(sender):
+            if not is_place(*place):
+                raise RefusedError("no place: it is an IP address and a port from 1")
+            self._places[sender] = place
 
     def _message(self, sender: Address, number: int, item: bytes) -> None:
         whole: bytes | None = item
@@ -507,9 +573,13 @@ class Member:
     # Driven by time
 
     def _tick(self) -> None:
+        self._ticker = self._loop.call_later(self._settings.heartbeat, self._tick)
+        with self._ends_with_errors():
+            self._beats_time()
+
+    def _beats_time(self) -> None:
         self._notices_pause()
         now = time.monotonic()
-        self._ticker = self._loop.call_later(self._settings.heartbeat, self._tick)
         self._refuses = 0
         if self._hears_until and now >= self._hears_until:
             self._hears_until = 0.0
@@ -520,6 +590,8 @@ class Member:
             self._full_since = None
         if not self._stands_still():
             self._greets()
+        if self._founding:
+            self._founds()
         self._forgets()
 
     def _stands_still(self) -> bool:
@@ -544,7 +616,7 @@ class Member:
         known = {self._places[address] for address in self._alive() & self._places.keys()}
         for place in self._discovery.greets:
             if place not in known and place != self._transport.place:
-                self._send(EVERYBODY, place, [])
+                self._send(EVERYBODY, place, [_GREETING])
 
     def _around(self) -> heartbeat.Around:
         """The surroundings, for HEARTBEAT's timer. The reports that follow are counted by their reasons."""
@@ -572,13 +644,29 @@ class Member:
         members = self.gms.decision.members if self.joined else ()
         if not members or (to in members and now - self._installed > self._settings.patience):
             return  # a member that comes need not find the others by itself
+        if to in self._owed:
+            return  # its greeting may be a replay
         places = ((each, *self._places[each]) for each in members if each in self._places)
         self._put(to, _PLACES + pack([*places]))
 
     def _forgets(self) -> None:
-        """Forget places of incarnations that were not heard for long, so that their number stays bounded."""
+        """Forget incarnations that were not heard for long, so that their number stays bounded."""
         staying = self._merging.watched | self._alive()
+        for each in [each for each, owed in self._owed.items() if owed < 0]:
+            del self._owed[each]
+            self._places.pop(each, None)
         if len(self._places) > 2 * len(staying) + 16:
             self._places = {each: place for each, place in self._places.items() if each in staying}
+            self._owed = {each: owed for each, owed in self._owed.items() if each in staying}
             self._fragments = {each: held for each, held in self._fragments.items() if each in staying}
             self._clocks.forget(staying)
+        if len(self._once) > _MOST_HEARD:  # half of them: who comes back is taken again
+            gone = [each for each in self._once if each not in staying]
+            for each in gone[: len(self._once) - _MOST_HEARD // 2]:
+                del self._once[each]
+        self._transport.keep({*self._places.values(), *self._listed, *self._discovery.greets})
+
+
+def _may_be(place: Place, to: Place) -> bool:
+    """Whether what went to `to` can be answered from a place: a list may have a name for the host."""
+    return place == to or (place[1] == to[1] and not is_place(*to))

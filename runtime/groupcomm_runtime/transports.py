@@ -3,7 +3,8 @@
 Both give `Network`, and no more: a frame may be lost. Over TCP what is on a connection that breaks is lost,
 and so is a frame for a peer that takes too little. UNICAST and NAKACK send it again.
 
-TCP has a connection for each direction. Its first bytes are `gt` and the port at which its opener listens.
+TCP has a connection for each direction, to places where members are said to be, and to no others. Its first
+bytes are `gt`. A refusal goes back on the connection on which the wrong frame came, and nothing else does.
 """
 
 import asyncio
@@ -18,8 +19,9 @@ from .discovery import Place
 
 __all__ = ["LARGEST_BUFFER", "LARGEST_FRAME", "Takes", "Tcp", "Transport", "Udp"]
 
-Takes: TypeAlias = Callable[[bytes, Place], bool]
-"""Takes a frame that arrived from a place. False: no member has sent it."""
+Takes: TypeAlias = Callable[[bytes, Place], bytes | None]
+"""Takes a frame that arrived from a place. Gives None, or for a frame that no member has sent its refusal,
+which may be empty."""
 
 LARGEST_FRAME: Final = 65_536
 LARGEST_BUFFER: Final = 4 << 20
@@ -27,8 +29,8 @@ LARGEST_BUFFER: Final = 4 << 20
 
 _READ_AT_ONCE: Final = 64  # datagrams in a loop turn
 _MAGIC: Final = b"gt"
-_HELLO: Final = len(_MAGIC) + 2
 _LENGTH: Final = 4
+_MOST_BACK: Final = 256  # bytes of a refusal
 _MOST: Final = 1_024  # connections in each direction
 _SHORTEST_WAIT, _LONGEST_WAIT = 0.05, 1.0  # seconds from a broken connection to the next
 
@@ -46,6 +48,9 @@ class Transport(Protocol):
 
     def send(self, data: bytes, place: Place) -> None:
         """Send a frame, which may be lost. OSError where it is lost for certain."""
+
+    def keep(self, places: set[Place]) -> None:
+        """Members are at these places, and at no others any more."""
 
     def close(self) -> None:
         """Give the place back."""
@@ -67,6 +72,9 @@ class Udp:
     def send(self, data: bytes, place: Place) -> None:
         self._socket.sendto(data, place)
 
+    def keep(self, places: set[Place]) -> None:
+        """Nothing leads to a place."""
+
     def close(self) -> None:
         self._socket.close()
 
@@ -79,7 +87,9 @@ class Udp:
             except OSError:  # a port that no process has answers so on some systems
                 counts["unreachable"] += 1
                 continue
-            takes(data, place)
+            if refusal := takes(data, place):
+                with suppress(OSError):  # it may be lost
+                    self._socket.sendto(refusal, place)
 
 
 class Tcp:
@@ -115,6 +125,10 @@ class Tcp:
             peer = self.outgoing[place] = _Outgoing(self, place)
         peer.send(data)
 
+    def keep(self, places: set[Place]) -> None:
+        for place in self.outgoing.keys() - places:
+            self.outgoing.pop(place).close()
+
     def _forget(self) -> None:
         """Forget a place without a connection. OSError where each has one."""
         for place, peer in self.outgoing.items():
@@ -141,11 +155,11 @@ class _Incoming(asyncio.Protocol):
     def __init__(self, owner: Tcp) -> None:
         self._owner, self._buffer = owner, bytearray()
         self.connection: asyncio.Transport | None = None
-        self._from: Place | None = None
+        self._begun = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.connection = cast("asyncio.Transport", transport)
-        self._host: str = self.connection.get_extra_info("peername")[0]
+        self._from: Place = self.connection.get_extra_info("peername")[:2]
         self._owner.incoming.add(self)
         # (A connection may have been accepted before the socket was closed, and be made after it.)
         if self._owner.closed or len(self._owner.incoming) > _MOST:
@@ -160,14 +174,12 @@ class _Incoming(asyncio.Protocol):
     def _all_taken(self) -> bool:
         """Take the frames that are whole. False where the bytes are none of a member."""
         held, at = self._buffer, 0
-        if self._from is None:
-            if held[:2] != _MAGIC[: len(held)]:
+        if not self._begun:
+            if held[: len(_MAGIC)] != _MAGIC[: len(held)]:
                 return False
-            if len(held) < _HELLO:
+            if len(held) < len(_MAGIC):
                 return True
-            self._from, at = (self._host, int.from_bytes(held[2:_HELLO])), _HELLO
-            if not self._from[1]:
-                return False
+            self._begun, at = True, len(_MAGIC)
         while len(held) - at >= _LENGTH:
             length = int.from_bytes(held[at : at + _LENGTH])
             if not 0 < length <= LARGEST_FRAME:
@@ -176,11 +188,17 @@ class _Incoming(asyncio.Protocol):
             if end > len(held):
                 break
             takes = self._owner.takes
-            if takes is not None and not takes(bytes(held[at + _LENGTH : end]), self._from):
+            refusal = None if takes is None else takes(bytes(held[at + _LENGTH : end]), self._from)
+            if refusal is not None:
+                self._refuse(refusal)
                 return False
             at = end
         del held[:at]
         return True
+
+    def _refuse(self, refusal: bytes) -> None:
+        if refusal and self.connection is not None:
+            self.connection.write(len(refusal).to_bytes(_LENGTH) + refusal)
 
     def connection_lost(self, _error: Exception | None) -> None:
         self._owner.incoming.discard(self)
@@ -200,6 +218,7 @@ class _Outgoing(asyncio.Protocol):
         self.connection: asyncio.Transport | None = None
         self._opening: asyncio.Task[None] | None = None
         self._waiting = bytearray()  # while it is opened
+        self._back = bytearray()
         self._wait, self._not_before = _SHORTEST_WAIT, 0.0
 
     @property
@@ -237,11 +256,18 @@ class _Outgoing(asyncio.Protocol):
         with suppress(OSError, AttributeError):  # else a link that is cut is noticed after minutes
             sock = self.connection.get_extra_info("socket")
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, round(1_000 * self._owner.patience))
-        self.connection.write(_MAGIC + self._owner.place[1].to_bytes(2) + self._waiting)
+        self._back.clear()
+        self.connection.write(_MAGIC + self._waiting)
         self._waiting.clear()
 
-    def data_received(self, _data: bytes) -> None:
-        """Nothing comes in this direction."""
+    def data_received(self, data: bytes) -> None:
+        """A refusal comes in this direction, and closes the connection, as anything else does."""
+        self._back += data
+        end = _LENGTH + int.from_bytes(self._back[:_LENGTH])
+        if len(self._back) < _LENGTH or len(self._back) < end <= _MOST_BACK:
+            return
+        if len(self._back) == end and self._owner.takes is not None:
+            self._owner.takes(bytes(self._back[_LENGTH:]), self._place)
         self.close()
 
     def connection_lost(self, _error: Exception | None) -> None:

@@ -88,7 +88,7 @@ def _other_life() -> None:
         Member,
         "_received",
         lambda received: (
-            lambda self, frame, place: received(self, evolve(frame, to=self.me) if frame.to else frame, place)
+            lambda self, frame, *rest: received(self, evolve(frame, to=self.me) if frame.to else frame, *rest)
         ),
     )
 

@@ -6,6 +6,8 @@ from typing import Any
 
 from groupcomm_runtime import Group, Message, Settings
 
+KEY = b"what members alone know"
+OTHER = b"what other members know"
 FAST = Settings(heartbeat=0.05, patience=1.0)
 
 

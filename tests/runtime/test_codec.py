@@ -186,14 +186,14 @@ def test_equal_values_have_one_canonical_form() -> None:
 
 # Datagrams
 
-KEY = b"a key"
-FRAME = Frame("A#7", "B#9", 3, (b"one", b"two"))
+KEY = b"what members alone know"
+FRAME = Frame("A#7", ("127.0.0.1", 7801), "B#9", 3, (b"one", b"two"))
 
 
 def test_a_datagram_is_opened_by_who_has_the_key() -> None:
     data = Seal(KEY, "demo").close(FRAME)
     assert FRAME == Seal(KEY, "demo").open(data)
-    for other in (Seal(b"another", "demo"), Seal(KEY, "another group")):
+    for other in (Seal(b"what other members know", "demo"), Seal(KEY, "another group")):
         with pytest.raises(StrangerError):
             other.open(data)
     with pytest.raises(OtherVersionError):
@@ -222,9 +222,9 @@ def test_arbitrary_bytes_are_no_datagram_even_where_the_seal_is_right(data: byte
         assert opened.sender
 
 
-@pytest.mark.parametrize("key", [b"", b"x" * 65])
+@pytest.mark.parametrize("key", [b"", b"x" * 15, b"x" * 65])
 def test_a_key_has_a_length(key: bytes) -> None:
-    with pytest.raises(ValueError, match="1 to 64 bytes"):
+    with pytest.raises(ValueError, match="16 to 64 bytes"):
         Seal(key, "demo")
 
 

@@ -13,7 +13,7 @@ import pytest
 import groupcomm_runtime
 from groupcomm_runtime import Group
 from groupcomm_runtime.discovery import Folder, Peers
-from tests.runtime.conversing import FAST, run
+from tests.runtime.conversing import FAST, KEY, run
 
 HERE = ("127.0.0.1", 7801)
 WHOLE = json.dumps({"host": "127.0.0.1", "port": 7802})
@@ -170,8 +170,8 @@ def test_records_of_the_dead_and_of_strangers_go_and_those_of_members_come_back(
         (tmp_path / "b#1.member").write_text("{")
         join = groupcomm_runtime.join
         async with (
-            join("demo", name="a", key="k", folder=tmp_path, settings=FAST) as a,
-            join("demo", name="b", key="k", folder=tmp_path, settings=FAST) as b,
+            join("demo", name="a", key=KEY, folder=tmp_path, settings=FAST) as a,
+            join("demo", name="b", key=KEY, folder=tmp_path, settings=FAST) as b,
         ):
             await until(one_view(a, b), "both are in one view")
             those = {a.address, b.address}
@@ -190,8 +190,8 @@ def test_a_group_goes_on_without_its_folder_and_is_found_when_it_is_back(tmp_pat
         folder = tmp_path / "group"
         join = groupcomm_runtime.join
         async with (
-            join("demo", name="a", key="k", folder=folder, settings=FAST) as a,
-            join("demo", name="b", key="k", folder=folder, settings=FAST) as b,
+            join("demo", name="a", key=KEY, folder=folder, settings=FAST) as a,
+            join("demo", name="b", key=KEY, folder=folder, settings=FAST) as b,
         ):
             await until(one_view(a, b), "both are in one view")
             folder.rename(tmp_path / "elsewhere")
@@ -199,7 +199,7 @@ def test_a_group_goes_on_without_its_folder_and_is_found_when_it_is_back(tmp_pat
             await a.send(b"on")
             assert one_view(a, b)()
             folder.mkdir()
-            async with join("demo", name="c", key="k", folder=folder, settings=FAST) as c:
+            async with join("demo", name="c", key=KEY, folder=folder, settings=FAST) as c:
                 await until(one_view(a, b, c), "c has found the others")
 
     run(test())
@@ -212,8 +212,8 @@ def test_groups_that_are_founded_apart_merge_as_soon_as_one_finds_the_other(tmp_
         one, other = tmp_path / "one", tmp_path / "other"
         join = groupcomm_runtime.join
         async with (
-            join("demo", name="a", key="k", folder=one, settings=FAST) as a,
-            join("demo", name="b", key="k", folder=other, settings=FAST) as b,
+            join("demo", name="a", key=KEY, folder=one, settings=FAST) as a,
+            join("demo", name="b", key=KEY, folder=other, settings=FAST) as b,
         ):
             await asyncio.sleep(FAST.patience)
             assert (1, 1) == (len(a.members), len(b.members))

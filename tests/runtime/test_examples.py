@@ -10,7 +10,7 @@ import pytest
 
 import groupcomm_runtime
 from groupcomm_runtime import BadInputError, Group, Message
-from tests.runtime.conversing import FAST, run
+from tests.runtime.conversing import FAST, KEY, run
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -30,7 +30,7 @@ def test_a_dictionary_has_the_same_entries_everywhere_and_those_of_before_at_a_m
     replicated = example("dictionary").replicated
 
     async def test() -> None:
-        joins = {"key": "k", "folder": tmp_path, "settings": FAST}
+        joins = {"key": KEY, "folder": tmp_path, "settings": FAST}
         async with replicated("d", name="a", **joins) as a:
             await asyncio.gather(a.put("colour", "green"), a.put("large", "x" * 50_000))
             for number in range(4):
@@ -72,7 +72,7 @@ def test_a_task_is_run_though_the_coordinator_that_ran_it_goes(tmp_path: Path) -
                 queue = tasks.Tasks()
                 group = await stack.enter_async_context(
                     groupcomm_runtime.join(
-                        "t", name=name, key="k", folder=tmp_path, settings=FAST, state=queue
+                        "t", name=name, key=KEY, folder=tmp_path, settings=FAST, state=queue
                     )
                 )
                 one = tasks.Worker(group, queue, runs(name))
@@ -128,7 +128,7 @@ def test_a_state_is_taken_over_while_others_go_on_sending(tmp_path: Path) -> Non
             async def enters(name: str) -> None:
                 groups[name] = await stack.enter_async_context(
                     groupcomm_runtime.join(
-                        "s", name=name, key="k", folder=tmp_path, settings=FAST, state=logs[name]
+                        "s", name=name, key=KEY, folder=tmp_path, settings=FAST, state=logs[name]
                     )
                 )
                 follows.append(asyncio.create_task(logs[name].follow(groups[name])))
@@ -159,7 +159,7 @@ def test_a_state_is_taken_over_while_others_go_on_sending(tmp_path: Path) -> Non
 
 def test_a_group_without_a_state_has_none_to_wait_for(tmp_path: Path) -> None:
     async def test() -> None:
-        async with groupcomm_runtime.join("s", name="a", key="k", folder=tmp_path, settings=FAST) as a:
+        async with groupcomm_runtime.join("s", name="a", key=KEY, folder=tmp_path, settings=FAST) as a:
             with pytest.raises(BadInputError, match="without state="):
                 await a.has_state()
 

@@ -22,7 +22,7 @@ from groupcomm_runtime.codec import VERSION
 from groupcomm_runtime.discovery import Folder
 from groupcomm_runtime.frames import Frame, Seal
 from groupcomm_runtime.layers import configs
-from tests.runtime.conversing import FAST, messages, run
+from tests.runtime.conversing import FAST, KEY, OTHER, messages, run
 
 
 def test_members_found_by_peers_deliver_one_order_and_a_message_of_the_largest_size() -> None:
@@ -32,8 +32,8 @@ def test_members_found_by_peers_deliver_one_order_and_a_message_of_the_largest_s
             known = f"127.0.0.1:{free.getsockname()[1]}"
         join = groupcomm_runtime.join
         async with (
-            join("demo", name="a", key="k", peers=[known], listen=known, settings=FAST) as a,
-            join("demo", name="b", key="k", peers=[known], settings=FAST) as b,
+            join("demo", name="a", key=KEY, peers=[known], listen=known, settings=FAST) as a,
+            join("demo", name="b", key=KEY, peers=[known], settings=FAST) as b,
         ):
             large = b"x" * LARGEST_MESSAGE
             await asyncio.gather(b.send(large), a.send(b"small"))
@@ -57,8 +57,8 @@ def test_messages_of_one_loop_turn_are_multicast_together_and_a_cancelled_one_ke
     async def test() -> None:
         join = groupcomm_runtime.join
         async with (
-            join("demo", name="a", key="k", folder=tmp_path, settings=FAST) as a,
-            join("demo", name="b", key="k", folder=tmp_path, settings=FAST) as b,
+            join("demo", name="a", key=KEY, folder=tmp_path, settings=FAST) as a,
+            join("demo", name="b", key=KEY, folder=tmp_path, settings=FAST) as b,
         ):
             sent = [b"%d " % number + bytes(300) for number in range(200)]
             sends = [asyncio.create_task(b.send(data)) for data in sent]
@@ -79,11 +79,11 @@ def test_three_members_of_which_two_know_one_place_converse() -> None:
 
     async def test() -> None:
         join = groupcomm_runtime.join
-        async with join("demo", name="a", key="k", peers=["127.0.0.1:1"], settings=FAST) as a:
+        async with join("demo", name="a", key=KEY, peers=["127.0.0.1:1"], settings=FAST) as a:
             known = [f"127.0.0.1:{a.place[1]}"]
             async with (
-                join("demo", name="b", key="k", peers=known, settings=FAST) as b,
-                join("demo", name="c", key="k", peers=known, settings=FAST) as c,
+                join("demo", name="b", key=KEY, peers=known, settings=FAST) as b,
+                join("demo", name="c", key=KEY, peers=known, settings=FAST) as c,
             ):
                 for each in (a, b, c):
                     await each.send(each.address.encode())
@@ -97,12 +97,12 @@ def test_three_members_of_which_two_know_one_place_converse() -> None:
 def test_garbage_is_counted_and_harms_nobody(tmp_path: Path) -> None:
     async def test() -> None:
         join = groupcomm_runtime.join
-        async with join("demo", name="a", key="k", folder=tmp_path, settings=FAST) as a:
+        async with join("demo", name="a", key=KEY, folder=tmp_path, settings=FAST) as a:
             with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as stranger:
                 for data in (b"", b"gc", b"gc%c" % VERSION + bytes(40), b"gc\x09" + bytes(40), bytes(60_000)):
                     stranger.sendto(data, a.place)
-                seal = Seal(b"k", "demo")
-                greeting = seal.close(Frame("z#1795471590897000", "", 1, ()))
+                seal = Seal(KEY, "demo")
+                greeting = seal.close(Frame("z#1795471590897000", a.place, "", 1, ()))
                 forged = seal.refuse(greeting)
                 assert forged is not None
                 assert len(forged) < len(greeting), "no address gets more than was sent in its name"
@@ -120,14 +120,14 @@ def test_garbage_is_counted_and_harms_nobody(tmp_path: Path) -> None:
 def test_another_key_is_one_clear_error_and_another_group_is_none(tmp_path: Path, how: str) -> None:
     async def test() -> None:
         join = groupcomm_runtime.join
-        async with join("demo", name="a", key="k", folder=tmp_path, settings=FAST) as a:
+        async with join("demo", name="a", key=KEY, folder=tmp_path, settings=FAST) as a:
             place = f"127.0.0.1:{a.place[1]}"
             found: dict[str, Any] = {"folder": tmp_path} if how == "folder" else {"peers": [place]}
-            text = f"{place} is a member of the group 'demo' and has another key: give the same key= and majority="
+            text = f"{place} is a member of the group 'demo' and has another key: give the same key=; if no member is there"
             with pytest.raises(BadInputError, match=text):
-                async with join("demo", name="b", key="other", settings=FAST, **found):
+                async with join("demo", name="b", key=OTHER, settings=FAST, **found):
                     pass
-            async with join("other", name="c", key="other", settings=FAST, **found) as c:
+            async with join("other", name="c", key=OTHER, settings=FAST, **found) as c:
                 assert 1 == len(c.members), "a place may be used again, by another group"
             await a.send(b"on")
             assert 1 == len(a.members)
@@ -147,20 +147,20 @@ def test_another_version_is_one_clear_error_and_forged_refusals_are_nothing() ->
             async def refuses(*, honest: bool) -> None:
                 while True:
                     data, sender = await asyncio.get_running_loop().sock_recvfrom(later, 1_000)
-                    refusal = Seal(b"any", "demo").refuse(data)
+                    refusal = Seal(OTHER, "demo").refuse(data)
                     assert refusal is not None
                     digest = refusal[3:] if honest else bytes(16) + refusal[19:]
                     later.sendto(b"gr\x09" + digest, sender)
 
             join = groupcomm_runtime.join
             answers = asyncio.create_task(refuses(honest=False))
-            async with join("demo", name="a", key="k", peers=[place], settings=FAST) as a:
+            async with join("demo", name="a", key=KEY, peers=[place], settings=FAST) as a:
                 assert 1 == len(a.members)
             answers.cancel()
             answers = asyncio.create_task(refuses(honest=True))
-            text = f"{place} is a member .* has version 9, and this is {VERSION}: use one release"
+            text = f"{place} is a member .* has version 9, or another key, and this is {VERSION}: use one release"
             with pytest.raises(BadInputError, match=text):
-                async with join("demo", name="a", key="k", peers=[place], settings=FAST):
+                async with join("demo", name="a", key=KEY, peers=[place], settings=FAST):
                     pass
             answers.cancel()
 
@@ -172,7 +172,12 @@ def test_another_version_is_one_clear_error_and_forged_refusals_are_nothing() ->
     [
         ({"name": "a#1", "folder": "F"}, "a name is not empty, without '#'"),
         ({"name": "../a", "folder": "F"}, "no name"),
-        ({"name": "a", "folder": "F", "key": ""}, "a key has 1 to 64 bytes"),
+        (
+            {"name": "a", "folder": "F", "key": "a word"},
+            "a key has 16 bytes at least, not 6: `groupcomm key new` makes one",
+        ),
+        ({"name": "a", "folder": "F", "key": b"bytes"}, "a key has 16 to 64 bytes, not 5"),
+        ({"name": "a" * 201, "peers": ["127.0.0.1:1"]}, "no name: it has up to 200 bytes"),
         ({"name": "a"}, "give one of the two"),
         ({"name": "a", "folder": "F", "peers": ["127.0.0.1:1"]}, "give one of the two"),
         ({"name": "a", "peers": ["nowhere"]}, "'nowhere' is no place"),
@@ -185,7 +190,7 @@ def test_another_version_is_one_clear_error_and_forged_refusals_are_nothing() ->
 )
 def test_bad_input_is_one_clear_error(tmp_path: Path, arguments: dict[str, Any], text: str) -> None:
     async def test() -> None:
-        given = {"key": "k", **arguments}
+        given = {"key": KEY, **arguments}
         if given.get("folder") == "F":
             given["folder"] = tmp_path
         with pytest.raises(BadInputError, match=text):
@@ -202,7 +207,7 @@ def test_a_port_and_a_name_that_are_in_use_are_refused_and_free_again(tmp_path: 
             used.bind(("127.0.0.1", 0))
             place = f"127.0.0.1:{used.getsockname()[1]}"
             with pytest.raises(BadInputError, match=f"{place} cannot be listened at: Address already in use"):
-                async with groupcomm_runtime.join("demo", name="a", key="k", folder=tmp_path, listen=place):
+                async with groupcomm_runtime.join("demo", name="a", key=KEY, folder=tmp_path, listen=place):
                     pass
         Folder(tmp_path, "a").end()
         held = Folder(tmp_path, "a")
@@ -218,12 +223,12 @@ def test_a_name_that_is_heard_is_refused(tmp_path: Path) -> None:
 
     async def test() -> None:
         join = groupcomm_runtime.join
-        async with join("demo", name="a", key="k", folder=tmp_path, settings=FAST) as a:
+        async with join("demo", name="a", key=KEY, folder=tmp_path, settings=FAST) as a:
             place = f"127.0.0.1:{a.place[1]}"
             with pytest.raises(
                 NameTakenError, match=f"'a' is taken in the group 'demo': a#.* at {place} has it"
             ):
-                async with join("demo", name="a", key="k", peers=[place], settings=FAST):
+                async with join("demo", name="a", key=KEY, peers=[place], settings=FAST):
                     pass
             await a.send(b"on")
             assert 1 == len(a.members)
@@ -245,7 +250,7 @@ def test_a_name_that_is_heard_is_refused(tmp_path: Path) -> None:
 def test_settings_that_do_not_fit_are_refused(tmp_path: Path, settings: Settings, text: str) -> None:
     async def test() -> None:
         with pytest.raises(BadInputError, match=text):
-            async with groupcomm_runtime.join("demo", name="a", key="k", folder=tmp_path, settings=settings):
+            async with groupcomm_runtime.join("demo", name="a", key=KEY, folder=tmp_path, settings=settings):
                 pass
 
     run(test())
@@ -270,8 +275,8 @@ def test_an_application_that_asks_hears_when_it_is_blocked_and_no_other_does(tmp
     async def test() -> None:
         join = groupcomm_runtime.join
         async with (
-            join("demo", name="a", key="k", folder=tmp_path, settings=FAST, blocks=True) as a,
-            join("demo", name="b", key="k", folder=tmp_path, settings=FAST) as b,
+            join("demo", name="a", key=KEY, folder=tmp_path, settings=FAST, blocks=True) as a,
+            join("demo", name="b", key=KEY, folder=tmp_path, settings=FAST) as b,
         ):
             await b.send(b"end")
             heard: dict[Group, list[str]] = {}
@@ -290,8 +295,8 @@ def test_metrics_are_a_line_of_json_with_counts_of_each_layer(tmp_path: Path) ->
     async def test() -> None:
         join = groupcomm_runtime.join
         async with (
-            join("demo", name="a", key="k", folder=tmp_path, settings=FAST) as a,
-            join("demo", name="b", key="k", folder=tmp_path, settings=FAST) as b,
+            join("demo", name="a", key=KEY, folder=tmp_path, settings=FAST) as a,
+            join("demo", name="b", key=KEY, folder=tmp_path, settings=FAST) as b,
         ):
             await b.send(b"on")
             line = b.metrics

@@ -24,6 +24,7 @@ from groupcomm_field.logs.deciding import decide
 from groupcomm_field.logs.replaying import Life, replayed
 from groupcomm_runtime import Settings
 from groupcomm_runtime.logs import digest
+from tests.runtime.conversing import KEY
 
 NAMES = "abc"
 ROOT = find_root()
@@ -35,7 +36,7 @@ async def converse(folder: Path) -> None:
 
     async def member(name: str) -> None:
         async with groupcomm_runtime.join(
-            "demo", name=name, key="k", folder=folder, log=folder / "logs", settings=settings
+            "demo", name=name, key=KEY, folder=folder, log=folder / "logs", settings=settings
         ) as group:
             while len(group.members) < len(NAMES):
                 await anext(group)

@@ -18,6 +18,7 @@ from groupcomm_field.torture.network import CALM, LossySocket
 from groupcomm_runtime import Event, Group, Message, NewView, Primary, Settings
 from groupcomm_runtime.layers import configs
 from groupcomm_runtime.transfer import Transfer
+from tests.runtime.conversing import KEY
 
 FAST = Settings(heartbeat=0.1, patience=1.5)
 
@@ -38,7 +39,7 @@ class Cut:
             groupcomm_runtime.join(
                 "demo",
                 name=name,
-                key="k",
+                key=KEY,
                 folder=self.folder / "members",
                 log=self.folder / "logs",
                 settings=FAST,
@@ -151,11 +152,9 @@ def test_of_three_and_two_members_the_three_deliver_alone_and_the_two_when_they_
 def test_a_member_without_the_option_is_a_stranger(tmp_path: Path) -> None:
     async def test() -> None:
         join = groupcomm_runtime.join
-        async with join("demo", name="a", key="k", folder=tmp_path, settings=FAST, majority=True):
-            with pytest.raises(
-                groupcomm_runtime.BadInputError, match="another key: give the same key= and majority="
-            ):
-                async with join("demo", name="b", key="k", folder=tmp_path, settings=FAST):
+        async with join("demo", name="a", key=KEY, folder=tmp_path, settings=FAST, majority=True):
+            with pytest.raises(groupcomm_runtime.BadInputError, match="another majority=: give the same"):
+                async with join("demo", name="b", key=KEY, folder=tmp_path, settings=FAST):
                     pass
 
     asyncio.run(test())

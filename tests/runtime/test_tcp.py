@@ -13,7 +13,7 @@ from groupcomm_field.logs.claims import judge
 from groupcomm_field.logs.replaying import replayed
 from groupcomm_runtime import LARGEST_MESSAGE, BadInputError, Group, Settings
 from groupcomm_runtime.transports import LARGEST_BUFFER, LARGEST_FRAME, Tcp, _Outgoing
-from tests.runtime.conversing import messages, run
+from tests.runtime.conversing import KEY, messages, run
 
 TCP = Settings(heartbeat=0.05, patience=1.0, transport="tcp")
 NAMES = "abc"
@@ -24,7 +24,7 @@ async def three(folder: Path, log: Path | None = None) -> AsyncIterator[list[Gro
     async with AsyncExitStack() as stack:
         groups = [
             await stack.enter_async_context(
-                groupcomm_runtime.join("demo", name=name, key="k", folder=folder, log=log, settings=TCP)
+                groupcomm_runtime.join("demo", name=name, key=KEY, folder=folder, log=log, settings=TCP)
             )
             for name in NAMES
         ]
@@ -107,10 +107,10 @@ def test_a_cut_connection_loses_nothing_and_is_opened_again(
     "data",
     [
         b"garbage",
-        b"gt\x00\x00",
-        b"gt\x00\x01" + (LARGEST_FRAME + 1).to_bytes(4),
-        b"gt\x00\x01" + bytes(4),
-        b"gt\x00\x01" + (60).to_bytes(4) + bytes(60),
+        b"gt" + bytes(3) + b"\x01no frame of a member",
+        b"gt" + (LARGEST_FRAME + 1).to_bytes(4),
+        b"gt" + bytes(4),
+        b"gt" + (60).to_bytes(4) + bytes(60),
     ],
 )
 def test_garbage_and_wrong_lengths_close_that_connection_alone(tmp_path: Path, data: bytes) -> None:
@@ -156,7 +156,7 @@ def test_a_port_in_use_and_another_transport_are_one_clear_error(tmp_path: Path)
         with socket.create_server(("127.0.0.1", 0)) as used:
             place = f"127.0.0.1:{used.getsockname()[1]}"
             with pytest.raises(BadInputError, match=f"{place} cannot be listened at: Address already in use"):
-                async with join("demo", name="a", key="k", folder=tmp_path, listen=place, settings=TCP):
+                async with join("demo", name="a", key=KEY, folder=tmp_path, listen=place, settings=TCP):
                     pass
         with pytest.raises(BadInputError, match="transport='sctp': it is 'udp' or 'tcp'"):
             Settings(transport="sctp").check()
@@ -167,13 +167,13 @@ def test_a_port_in_use_and_another_transport_are_one_clear_error(tmp_path: Path)
 def test_members_find_each_other_by_peers_but_not_those_with_udp(tmp_path: Path) -> None:
     async def test() -> None:
         join = groupcomm_runtime.join
-        async with join("demo", name="a", key="k", folder=tmp_path, settings=TCP) as a:
+        async with join("demo", name="a", key=KEY, folder=tmp_path, settings=TCP) as a:
             known = [f"127.0.0.1:{a.place[1]}"]
-            async with join("demo", name="b", key="k", peers=known, settings=TCP) as b:
+            async with join("demo", name="b", key=KEY, peers=known, settings=TCP) as b:
                 await b.send(b"on")
                 assert [b"on"] == await messages(a, 1)
             udp = Settings(heartbeat=0.05, patience=1.0)
-            async with join("demo", name="c", key="k", folder=tmp_path, settings=udp) as c:
+            async with join("demo", name="c", key=KEY, folder=tmp_path, settings=udp) as c:
                 await asyncio.sleep(0.3)
                 assert (c.address,) == c.members
                 assert 0 == c.counts["bad files"]

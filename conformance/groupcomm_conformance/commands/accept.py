@@ -8,11 +8,11 @@ from typing import Annotated, Final
 import typer
 
 from groupcomm.view import name_and_life
-from groupcomm_conformance.files.errors import PathError, reason
+from groupcomm_conformance.files.errors import PathError
 from groupcomm_conformance.models.manifest import find_root
 from groupcomm_field.logs.claims import judge
 from groupcomm_field.logs.deciding import decide
-from groupcomm_field.logs.replaying import Life, Rejected, replayed
+from groupcomm_field.logs.replaying import Life, Rejected, read_log, replayed
 
 from . import campaigns
 from .exits import verdict
@@ -58,7 +58,7 @@ def command(
         raise PathError(logs[0], "there is no log in it", "name a folder with logs of groupcomm_runtime")
     spared = {path: bool(set(killed or ()) & {path.stem, name_and_life(path.stem)[0]}) for path in paths}
     if master is None and table is None:
-        lives = [replayed(path, _read(path), killed=spared[path], most=most).brief() for path in paths]
+        lives = [replayed(path, read_log(path), killed=spared[path], most=most).brief() for path in paths]
     else:
         lives = _by_tasks(spared, most, master, table)
     judged = judge(lives)
@@ -96,20 +96,13 @@ def _before(rejected: Rejected, lives: Sequence[Life]) -> Iterator[str]:
                 yield f"  {step.line}: {event} ({step.cause}), {len(step.on_paper)} datagrams"
 
 
-def _read(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise PathError(path, reason(error), "name a log that groupcomm_runtime has written") from None
-
-
 def _by_tasks(spared: Mapping[Path, bool], most: int, master: str | None, table: Path | None) -> list[Life]:
     """Have Spark replay the logs."""
     campaigns.require()
     from groupcomm_spark.campaigns import accepting  # noqa: PLC0415 - Spark is for campaigns alone
 
     tasks = {str(path.resolve()): (str(path.resolve()), killed, most) for path, killed in spared.items()}
-    digests = {name: sha256(_read(Path(name))).hexdigest() for name in tasks}
+    digests = {name: sha256(read_log(Path(name))).hexdigest() for name in tasks}
     identity = {"code": accepting.code(), "logs": digests, "tasks": [*tasks.values()]}
     with campaigns.opened("accept", identity, accepting.SCHEMA, table) as rows:
         told = campaigns.run(accepting.campaign(), tasks, rows, master=master, unit=campaigns.Unit("logs"))

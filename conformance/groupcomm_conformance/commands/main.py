@@ -37,6 +37,7 @@ from . import (
     demo,
     documents,
     jgroups,
+    key,
     listing,
     mutants,
     pipeline,
@@ -125,6 +126,7 @@ for _name, _command in (
     ("pipeline", pipeline.command),
 ):
     app.command(name=_name, epilog=EPILOG)(_until_nobody_reads(_command))
+app.add_typer(key.app, name="key", epilog=EPILOG)
 
 
 # Running

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from .errors import FileError, reason
 
-__all__ = ["decoded", "json_value", "python_tree", "read_text"]
+__all__ = ["decoded", "json_value", "python_tree", "read_bytes", "read_text"]
 
 _LARGEST: Final = 256 << 20
 """Bytes of a file that people write; far more than any has."""
@@ -18,22 +18,26 @@ _LARGEST: Final = 256 << 20
 def read_text(path: Path, shown: str | None = None, what: str = "a text file") -> str:
     """Read a file in UTF-8. FileError, calling it `shown`, where that cannot be done."""
     name = str(path) if shown is None else shown
+    return decoded(read_bytes(path, name, what), name)
+
+
+def read_bytes(path: Path, shown: str, what: str, largest: int = _LARGEST) -> bytes:
+    """Read a file of at most `largest` bytes. FileError, calling it `shown`, where that cannot be done."""
     try:
         about = path.stat()
         if stat.S_ISDIR(about.st_mode):
-            raise FileError(name, 1, f"{what}, not a folder")
+            raise FileError(shown, 1, f"{what}, not a folder")
         if not stat.S_ISREG(about.st_mode):
-            raise FileError(name, 1, f"{what}, not a device or pipe, which may never end")
-        if about.st_size > _LARGEST:
-            raise FileError(name, 1, f"{what} of at most {_LARGEST >> 20} MB, not {about.st_size >> 20}")
-        content = path.read_bytes()
+            raise FileError(shown, 1, f"{what}, not a device or pipe, which may never end")
+        if about.st_size > largest:
+            raise FileError(shown, 1, f"{what} of at most {largest >> 20} MB, not {about.st_size >> 20}")
+        return path.read_bytes()
     except OSError as error:
-        raise FileError(name, 1, f"{what}, but {reason(error)}") from None
+        raise FileError(shown, 1, f"{what}, but {reason(error)}") from None
     except FileError:
         raise
     except ValueError:  # a null byte in the name
-        raise FileError(name, 1, f"{what}, but no file can have this name") from None
-    return decoded(content, name)
+        raise FileError(shown, 1, f"{what}, but no file can have this name") from None
 
 
 def decoded(content: bytes, shown: str) -> str:

@@ -23,6 +23,7 @@ from groupcomm.events import Block, Deliver, Payload, ViewInstalled
 from groupcomm.stack import Effect, Fired, Layer, Stack, State
 from groupcomm.view import Address
 from groupcomm_conformance.files.errors import FileError
+from groupcomm_conformance.files.reading import read_bytes
 from groupcomm_runtime.codec import VERSION, Codec, RefusedError, canonical
 from groupcomm_runtime.layers import (
     BEAT,
@@ -40,10 +41,12 @@ from groupcomm_runtime.logs import EVERY, FORMAT, digest
 from groupcomm_runtime.settings import Settings
 from groupcomm_simulator.taps import Note, Tap
 
-__all__ = ["CODEC", "Life", "Rejected", "Step", "replayed"]
+__all__ = ["CODEC", "Life", "Rejected", "Step", "read_log", "replayed"]
 
 CODEC: Final = Codec(LAYERS)
 
+_LARGEST_LOG: Final = 1 << 30  # bytes
+_LARGEST_LINE: Final = 4 << 20  # bytes; a message of the largest size takes 88,000
 _FIELDS: Final = frozenset({"n", "cause", "event", "outcome", "effects", "digest"})
 
 
@@ -116,6 +119,11 @@ class _NotSoError(Exception):
     """A line contradicts the replay."""
 
 
+def read_log(path: Path) -> bytes:
+    """The bytes of a log. FileError for what is none: a pipe or a device, or more than 1 GB."""
+    return read_bytes(path, str(path), "a log of groupcomm_runtime", _LARGEST_LOG)
+
+
 def replayed(path: Path, text: bytes, *, killed: bool = False, most: int | None = None) -> Life:
     """Take a log again. `killed`: it may end anywhere, even within a line.
 
@@ -136,7 +144,7 @@ def replayed(path: Path, text: bytes, *, killed: bool = False, most: int | None 
             if life.ends is not None:
                 raise _NotSoError("a line after the last")
             run.take(at, _read(line))
-        except (_NotSoError, RefusedError) as error:
+        except (_NotSoError, RefusedError, OverflowError) as error:  # MessagePack has 64 bits
             life.rejected = Rejected(life.log, at, str(error))
             return life
     if life.ends is None and not killed:
@@ -157,13 +165,15 @@ def _begun(path: Path, line: bytes) -> Life:
         if not kinds <= {int, bool}:
             raise ValueError("a configuration is of numbers and options")
         return Life(path.name, str(first["member"]), str(first["group"]), read, digest(first))
-    except (ValueError, KeyError, TypeError, RecursionError):
+    except (ValueError, KeyError, TypeError, RecursionError, OverflowError):
         raise FileError(
             str(path), 1, f"the first line of a log of groupcomm_runtime, format {FORMAT}, version {VERSION}"
         ) from None
 
 
 def _read(line: bytes) -> dict[str, Any]:
+    if len(line) > _LARGEST_LINE:
+        raise _NotSoError(f"no line of a log: it has {len(line):,} bytes, and at most {_LARGEST_LINE:,}")
     try:
         found = json.loads(line)
     except (ValueError, RecursionError):

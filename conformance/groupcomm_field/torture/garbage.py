@@ -21,7 +21,7 @@ def flood(dice: random.Random, place: Place, to: Address | None) -> None:
     """Send 500 datagrams to a place: random bytes, or with an address strange ones."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
         for number in range(1, _FLOOD + 1):
-            data = random_bytes(dice, 300) if to is None else _strange_datagram(dice, to, number)
+            data = random_bytes(dice, 300) if to is None else _strange_datagram(dice, place, to, number)
             sock.sendto(data, place)
 
 
@@ -30,19 +30,19 @@ def random_bytes(dice: random.Random, most: int) -> bytes:
     return dice.randbytes(dice.randrange(most))
 
 
-def _strange_datagram(dice: random.Random, to: Address, number: int) -> bytes:
+def _strange_datagram(dice: random.Random, place: Place, to: Address, number: int) -> bytes:
     """A datagram of another key, of another version, or of the right key with an item that is none."""
     items = tuple(_items(dice))
-    frame = Frame("z#1", to, number, items)
+    frame = Frame("z#1", place, to, number, items)
     match dice.randrange(3):
         case 0:
-            return Seal(b"another key", GROUP).close(frame)
+            return Seal(b"what other members know", GROUP).close(frame)
         case 1:
-            data = bytearray(Seal(KEY.encode(), GROUP).close(frame))
+            data = bytearray(Seal(KEY, GROUP).close(frame))
             data[2] ^= 1 << dice.randrange(8)
             return bytes(data)
         case _:
-            return Seal(KEY.encode(), GROUP).close(frame)
+            return Seal(KEY, GROUP).close(frame)
 
 
 def _items(dice: random.Random) -> Iterator[bytes]:

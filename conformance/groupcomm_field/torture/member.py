@@ -33,7 +33,7 @@ from .network import LossySocket, Rules
 __all__ = ["DISK_FULL", "GROUP", "KEY", "LOOPBACK"]
 
 GROUP: Final = "torture"
-KEY: Final = "torture"
+KEY: Final = b"what members under torture know"
 
 LOOPBACK: Final = "127.0.0.1"
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 import groupcomm_runtime
 from groupcomm_conformance.files.errors import PathError
-from groupcomm_field.logs.replaying import Life, Rejected, Step, replayed
+from groupcomm_field.logs.replaying import Life, Rejected, Step, read_log, replayed
 
 from .running import Campaign
 from .shipping import code_of, folder_of
@@ -54,7 +54,7 @@ def _work(tasks: Sequence[Task]) -> list[Row]:
     rows: list[dict[str, Any]] = []
     for log, killed, most in tasks:
         path = Path(log)
-        life = replayed(path, path.read_bytes(), killed=killed, most=most)
+        life = replayed(path, read_log(path), killed=killed, most=most)
         rows.append({"log": log, "life": pickle.dumps(life.brief())})
     return rows
 
