@@ -17,7 +17,7 @@ from groupcomm_field.logs.claims import judge
 from groupcomm_field.logs.replaying import Step, replayed
 from groupcomm_field.torture.network import CALM, LossySocket
 from groupcomm_runtime import EndedError, Group, Message, group, transfer
-from tests.runtime.conversing import FAST, run
+from tests.runtime.conversing import FAST, KEY, run
 
 
 class Member:
@@ -43,7 +43,7 @@ class Member:
             groupcomm_runtime.join(
                 "demo",
                 name=self.name,
-                key="k",
+                key=KEY,
                 folder=folder / "members",
                 log=folder / "logs",
                 settings=FAST,
