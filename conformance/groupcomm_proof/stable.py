@@ -149,6 +149,7 @@ class Theory:
     confirmed: tuple[str, ...] = ("claim", "Init", "InstallViewStep", "JoinStep", "ReceiveStabilityStep")
     small: tuple[Mapping[Term, int], ...] = SMALL
     steps_in_small_groups: bool = True
+    forgets: tuple[str, str] = ("", "")  # a step, and the function of the state that it leaves as it was
 
     @classmethod
     def of(cls, definitions: tree.Definitions, reference: Mapping[str, str]) -> "Theory":
@@ -319,6 +320,9 @@ class Theory:
             if any(isinstance(each, bool) for each in facts):
                 raise NotRead(f"{name} can never happen")
             label = name if index == 0 else f"{name} {index + 1}"
+            if name == self.forgets[0]:
+                step.after[self.forgets[1]] = before[self.forgets[1]]
+                lemmas = []  # they are of the step as it is
             yield Action(
                 label,
                 (*facts, *one_id(before, constants)),
@@ -520,4 +524,7 @@ def theory_of(manifest: Manifest, ablation: Ablation | None = None) -> Theory:
     """Read the modules of a protocol, as they are or with something taken away."""
     replaces, constants = (("", ""), {}) if ablation is None else (ablation.replaces, ablation.constants)
     definitions = definitions_of(manifest.folder, manifest.folder.parent / "common", replaces)
-    return Theory.of(definitions, {**manifest.reference, **constants})
+    theory = Theory.of(definitions, {**manifest.reference, **constants})
+    if ablation is None or not ablation.forgets:
+        return theory
+    return evolve(theory, forgets=(ablation.step, ablation.forgets))
