@@ -21,9 +21,10 @@ from . import vocabulary as words
 from .ablations import OF_STABLE, Ablation
 from .ghosts import WITNESSES, inherit, note_agreement, on_the_way, one_id, pass_on
 from .reading import Clause, Moment, NotRead, Reader, known
+from .stable_words import CHOSEN, WORDS
 from .values import Logic, Term, Value
 from .vocabulary import ADDRESS, ANNOUNCED, MEMBER, PROMISE, SMALL, VIEW, VOTE, Action, State, state
-from .writing import Words, written
+from .writing import written
 
 __all__ = [
     "CLAIMS",
@@ -54,73 +55,6 @@ STEPS: Final[Mapping[str, tuple[str, ...]]] = {
 _ELSEWHERE: Final = "ElsewhereStep"  # a crash, or the start of a new incarnation: who is up
 # Of the view that is installed, what comes before it: the solver follows no path further back by itself.
 _BY_PARENT: Final = ("ParentIsOnPath", "AlongByParent", "CarriedByParent", "WaitsByParent")
-
-_CHOSEN: Final = (
-    "delivered",
-    "purged",
-    "low",
-    "ahead",
-    "received",
-)  # a step says what it requires of the windows
-_OWN: Final = ("begun", "installed", "up", "heard_from", "pending", "received_bytes", "promised")
-_VECTORS: Final = (*_CHOSEN, "vote", "minimum")
-_PACKETS: Final = {VOTE: "Votes(network')", ANNOUNCED: "Announcements(network')"}
-_WORDS: Final = Words(
-    sets={
-        MEMBER: "IncarnationsOf(life')",
-        ADDRESS: "Member",
-        VIEW: "DOMAIN views'",
-        PROMISE: "(promises \\cup promises')",
-        z3.IntSort(): "(SeqnosAhead \\cup SeqnosAhead')",
-        **_PACKETS,
-    },
-    undecided={VOTE: "Votes(network)", ANNOUNCED: "Announcements(network)"},
-    names={
-        "address": "{0}.address",
-        "address Z": '"Z"',
-        "address of nobody": '""',
-        "size": "act'.event.size",
-        "MaxBytes": "MaxBytes",
-        "in": "LifeIn(views', {0}, {1})",
-        "occupant": "OccupantIn(views', {0}, {1})",
-        "precedes": "PrecedesIn(views', {0}, {1})",
-        "follows_other": "FollowsOtherIn(views', {0}, {1})",
-        "joins": "JoinsIn(views', {0}, {1})",
-        "along": "AlongIn(views', {0}, {1}, {2}, {3})",
-        "carried": "CarriedIn(views', {0}, {1}, {2}, {3})",
-        "parent": "ParentIn(views', {0}, {1})",
-        "first": "(views'[{0}].preds = {{}})",
-        "counter": "CounterIn(views', {0})",
-        "creator": "CreatorIn(views', {0})",
-        "waits": "(\\E k \\in {{{1}}} : WaitsIn({0}, k)')",
-        "tells": "(\\E k \\in {{{2}}} : TellsIn({0}, {1}, k)')",
-        "by": "By({0})",
-        "to": "To({0})",
-        "promised_in": "{0}.view",
-        "told": "Entry({0}.vector, {1})",
-        **{f"sender_{sort}": "SenderIn(views', {0})" for sort in _PACKETS},
-        **{f"view_{sort}": "NumberIn(views', {0}.message.view_id)" for sort in _PACKETS},
-        **{f"vector_{sort}": "Entry({0}.message.digest, {1})" for sort in _PACKETS},
-        # Choices
-        **{f"{name}_then": f"{name.capitalize()}Now(a_0, {{0}})'" for name in _CHOSEN},
-        "ahead_then": "AheadNow(a_0, {0}, {1})'",
-        "up_then": "UpNow({0})'",
-        "redeemed": "redeemed[{0}]",
-    },
-    among={
-        "a_0": "{x \\in PresentOf(life') : x.address = act'.member}",
-        "sent": "(IF network' = {} THEN {None} ELSE network')",
-        "redeemed": "[DOMAIN views -> promises \\cup {None}]",
-    },
-    functions={
-        name: sorts for name, sorts in words.FUNCTIONS.items() if name not in (*words.GHOSTS, "decided")
-    },
-    # Of an incarnation that is over nothing is known any more. A vector has entries for members of the view.
-    defined={
-        **dict.fromkeys(_OWN, "IsPresent({0})'"),
-        **dict.fromkeys(_VECTORS, "HasEntry({0}, {1})'"),
-    },
-)
 
 
 @define(eq=False)
@@ -184,7 +118,7 @@ class Theory:
     def written(self) -> str:
         """Give the definitions of InitIsRead and EachStepIsRead: the formulas, written back as TLA+."""
         ((decided, _),) = self.decisions()
-        return written(_WORDS, self.before, self.initial(), decided.requires, self.actions())
+        return written(WORDS, self.before, self.initial(), decided.requires, self.actions())
 
     def _always(self) -> Reader:
         every: State = {**self.before, "open": lambda _: True, "decided": lambda _: True}
@@ -292,7 +226,7 @@ class Theory:
     ) -> Iterator[Action]:
         actor = constants[0]
         after = dict(before)
-        for each in _CHOSEN:
+        for each in CHOSEN:
             after[each] = _replaced(
                 actor, z3.Function(f"{each}_then", *words.FUNCTIONS[each][1:]), before[each]
             )
