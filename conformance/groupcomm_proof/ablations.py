@@ -130,9 +130,7 @@ OF_STABLE: Final = (
         "PromiseDigestStep",
         *_parts("PromisersAreGuarded", "GuardIsThere/JoinsPath", "GuardIsThere/On", "GuardUndisturbed"),
     ),
-    _unasked("one path", "InstallViewStep", "CastByMembers/On", " /\\ Parent(w, a)' = installed[a]"),
-    # (These two clauses are kept by every step of this group because another one holds.)
-    _unasked("Own", "StableTimeoutFiresStep", "CastByMembers", "    /\\ Own\n"),
+    # (Every step keeps this clause as long as another one holds.)
     _unasked(
         "MinimumWithinCast", "StabilityTimeoutFiresStep", "AnnouncedWasCast", "    /\\ MinimumWithinCast\n"
     ),
